@@ -1,0 +1,211 @@
+#include "core/recipe/defaults.h"
+
+#include <array>
+
+namespace plimsoll::recipe {
+
+namespace {
+
+using json::Json;
+
+std::string text(const DefaultContext& c, const char* pointer) {
+  const auto found = c.values.find(pointer);
+  return found == c.values.end() || !found->second.is_string() ? ""
+                                                               : found->second.get_ref<const std::string&>();
+}
+bool flag(const DefaultContext& c, const char* pointer) {
+  const auto found = c.values.find(pointer);
+  return found != c.values.end() && found->second.is_boolean() && found->second.get<bool>();
+}
+double number(const DefaultContext& c, const char* pointer) {
+  const auto found = c.values.find(pointer);
+  return found != c.values.end() && found->second.is_number() ? found->second.get<double>() : 0;
+}
+bool at_least(const DefaultContext& c, const char* library, const char* version) {
+  return version_at_least(text(c, (std::string("/versions/") + library).c_str()), version);
+}
+bool quantized(const DefaultContext& c) {
+  return flag(c, "/quantization/load_in_4bit") || flag(c, "/quantization/load_in_8bit");
+}
+bool is_trl(const DefaultContext& c) { return c.stack == "trl"; }
+
+// PEFT src/peft/utils/constants.py TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING. Types that are missing
+// there make PEFT raise, and so do we.
+struct Targets {
+  std::string_view model_type;
+  std::array<const char*, 4> modules;
+};
+constexpr Targets default_targets[] = {
+    {"llama", {"q_proj", "v_proj"}},
+    {"llama4", {"q_proj", "v_proj"}},
+    {"mistral", {"q_proj", "v_proj"}},
+    {"mixtral", {"q_proj", "v_proj"}},
+    {"gemma", {"q_proj", "v_proj"}},
+    {"gemma2", {"q_proj", "v_proj"}},
+    {"gemma3_text", {"q_proj", "v_proj"}},
+    {"qwen2", {"q_proj", "v_proj"}},
+    {"qwen3", {"q_proj", "v_proj"}},
+    {"opt", {"q_proj", "v_proj"}},
+    {"gptj", {"q_proj", "v_proj"}},
+    {"gpt_neo", {"q_proj", "v_proj"}},
+    {"bart", {"q_proj", "v_proj"}},
+    {"stablelm", {"q_proj", "v_proj"}},
+    {"gpt2", {"c_attn"}},
+    {"gpt_bigcode", {"c_attn"}},
+    {"bloom", {"query_key_value"}},
+    {"gpt_neox", {"query_key_value"}},
+    {"falcon", {"query_key_value"}},
+    {"chatglm", {"query_key_value"}},
+    {"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
+    {"t5", {"q", "v"}},
+    {"mt5", {"q", "v"}},
+    {"mpt", {"Wqkv"}},
+    {"bert", {"query", "value"}},
+    {"roberta", {"query", "value"}},
+};
+
+}  // namespace
+
+Default default_dtype(const DefaultContext& c) {
+  const std::string& stored = c.around.checkpoint_dtype;
+  const bool known = stored == "float32" || stored == "bfloat16" || stored == "float16";
+  if (quantized(c)) {
+    if (flag(c, "/training/bf16"))
+      return {"bfloat16", "the 16-bit type of the run; unquantised parts are loaded in it"};
+    if (flag(c, "/training/fp16"))
+      return {"float16", "the 16-bit type of the run; unquantised parts are loaded in it"};
+    if (known && stored != "float32") return {stored, "the type of the published checkpoint"};
+    return {"float16", "bitsandbytes loads unquantised parts in float16 when nothing else is said"};
+  }
+  if (at_least(c, "transformers", "5")) {
+    if (known) return {stored, "Transformers 5 loads a checkpoint in the type it was published in"};
+    return {"bfloat16",
+            "Transformers 5 loads the published type; it is not known here, bfloat16 is the usual one"};
+  }
+  return {"float32", "from_pretrained loads float32 before Transformers 5 unless a dtype is given"};
+}
+
+Default default_attention(const DefaultContext& c) {
+  if (!at_least(c, "transformers", "4.36"))
+    return {"eager", "Transformers before 4.36 has only eager attention"};
+  return {"sdpa", "Transformers uses PyTorch's scaled_dot_product_attention unless told otherwise"};
+}
+
+Default default_use_cache(const DefaultContext& c) {
+  if (flag(c, "/training/gradient_checkpointing"))
+    return {false, "the Trainer switches the cache off under checkpointing"};
+  if (at_least(c, "transformers", "5"))
+    return {false, "the Trainer of Transformers 5 trains without a cache"};
+  return {true, "before Transformers 5 the config's use_cache=true stays on when checkpointing is off"};
+}
+
+Default default_quant_type(const DefaultContext&) {
+  return {"fp4", "the default of BitsAndBytesConfig (nf4 must be asked for; both take the same memory)"};
+}
+
+Default default_compute_dtype(const DefaultContext& c) {
+  if (flag(c, "/training/bf16"))
+    return {"bfloat16", "under autocast 4-bit layers compute in the 16-bit type"};
+  if (flag(c, "/training/fp16")) return {"float16", "under autocast 4-bit layers compute in the 16-bit type"};
+  return {"float32", "the default of BitsAndBytesConfig: every 4-bit layer computes in fp32"};
+}
+
+Default default_prepare(const DefaultContext& c) {
+  if (!quantized(c)) return {false, "the base is not quantised"};
+  if (is_trl(c)) {
+    if (at_least(c, "trl", "0.27"))
+      return {false, "TRL 0.27 and later does not call prepare_model_for_kbit_training"};
+    return {true, "TRL before 0.27 calls prepare_model_for_kbit_training"};
+  }
+  return {true, "PEFT's guide calls prepare_model_for_kbit_training on a quantised base"};
+}
+
+Default default_upcast(const DefaultContext& c) {
+  if (!flag(c, "/quantization/prepare_for_kbit_training")) return {"none", "nothing is cast to fp32"};
+  if (is_trl(c) && flag(c, "/quantization/load_in_4bit") && flag(c, "/training/bf16") &&
+      at_least(c, "trl", "0.7.5") && !at_least(c, "trl", "0.27")) {
+    return {"norms", "this TRL casts embeddings and head back to bfloat16 and leaves the norms in fp32"};
+  }
+  return {"all", "prepare_model_for_kbit_training casts every 16-bit parameter that is left to fp32"};
+}
+
+Default default_lora_alpha(const DefaultContext&) {
+  return {8, "PEFT's LoraConfig default; changes nothing in memory"};
+}
+
+Default default_target_modules(const DefaultContext& c) {
+  for (const Targets& row : default_targets) {
+    if (row.model_type != c.around.model_type) continue;
+    Json modules = Json::array();
+    for (const char* module : row.modules) {
+      if (module != nullptr) modules.push_back(module);
+    }
+    return {modules, "PEFT's default for model type " + c.around.model_type};
+  }
+  return {nullptr, ""};
+}
+
+Default default_adapter_dtype(const DefaultContext& c) {
+  const std::string dtype = text(c, "/model_args/dtype");
+  if (is_trl(c) && at_least(c, "trl", "0.27") && quantized(c)) {
+    return {"bfloat16", "TRL 0.27 and later casts trainable adapters of a quantised base to bfloat16"};
+  }
+  if (is_trl(c) && at_least(c, "trl", "0.7.5") && !at_least(c, "trl", "0.9.3") &&
+      flag(c, "/quantization/load_in_4bit") && flag(c, "/training/bf16")) {
+    return {"bfloat16", "TRL 0.7.5 to 0.9.2 casts the adapters to bfloat16"};
+  }
+  if (at_least(c, "peft", "0.12"))
+    return {"float32", "PEFT 0.12 and later keeps adapters in fp32 (autocast_adapter_dtype)"};
+  if (quantized(c)) return {"float32", "PEFT before 0.12 keeps adapters of a quantised base in fp32"};
+  return {dtype.empty() ? Json("float32") : Json(dtype),
+          "PEFT before 0.12 gives adapters the type of the base weight"};
+}
+
+Default default_max_length(const DefaultContext& c) {
+  uint64_t length = 1024;
+  if (c.around.max_position_embeddings != 0 && c.around.max_position_embeddings < length) {
+    length = c.around.max_position_embeddings;
+  }
+  return {length, length == 1024 ? "TRL's SFTConfig default; say the length you train at"
+                                 : "the longest this model can read"};
+}
+
+Default default_padded_batches(const DefaultContext& c) {
+  if (flag(c, "/training/packing")) return {false, "packed batches hold no padding"};
+  if (number(c, "/training/per_device_train_batch_size") <= 1)
+    return {false, "one sample a batch needs no padding"};
+  return {true, "samples of different length are padded to the longest, so an attention mask is built"};
+}
+
+Default default_use_reentrant(const DefaultContext& c) {
+  if (at_least(c, "transformers", "5")) return {false, "Transformers 5 checkpoints without reentrance"};
+  if (is_trl(c) && at_least(c, "trl", "0.29")) return {false, "TRL 0.29 and later sets use_reentrant=False"};
+  return {true, "torch.utils.checkpoint is reentrant by default before Transformers 5"};
+}
+
+Default default_optim(const DefaultContext& c) {
+  if (at_least(c, "transformers", "4.56") && at_least(c, "torch", "2.8")) {
+    return {"adamw_torch_fused", "the Trainer's default from Transformers 4.56 with PyTorch 2.8"};
+  }
+  return {"adamw_torch", "the Trainer's default before Transformers 4.56 or PyTorch 2.8 (foreach AdamW)"};
+}
+
+Default default_loss_kernel(const DefaultContext& c) {
+  if (flag(c, "/training/use_liger_kernel"))
+    return {"liger", "use_liger_kernel fuses the head with the loss"};
+  if (is_trl(c) && at_least(c, "trl", "1.7") && text(c, "/task") == "sft") {
+    return {"chunked_nll", "TRL 1.7 and later computes the SFT loss in chunks of 256 tokens"};
+  }
+  return {"stock", "the model's own cross-entropy over all logits"};
+}
+
+Default default_images(const DefaultContext& c) {
+  if (c.around.default_image_size == 0) return {0, "the model sees no images"};
+  return {1, "one image a sample"};
+}
+
+Default default_image_size(const DefaultContext& c) {
+  return {c.around.default_image_size, "the size the vision tower was made for"};
+}
+
+}  // namespace plimsoll::recipe

@@ -1,0 +1,30 @@
+// Defaults that depend on other fields: one function a rule, used by the field table.
+//
+//     recipe::Default use_reentrant = recipe::default_use_reentrant(context);   // true before Transformers 5
+#pragma once
+
+#include "core/recipe/fields.h"
+
+namespace plimsoll::recipe {
+
+using Rule = Default (*)(const DefaultContext&);
+
+Default default_dtype(const DefaultContext&);
+Default default_attention(const DefaultContext&);
+Default default_use_cache(const DefaultContext&);
+Default default_quant_type(const DefaultContext&);
+Default default_compute_dtype(const DefaultContext&);
+Default default_prepare(const DefaultContext&);
+Default default_upcast(const DefaultContext&);
+Default default_lora_alpha(const DefaultContext&);
+Default default_target_modules(const DefaultContext&);
+Default default_adapter_dtype(const DefaultContext&);
+Default default_max_length(const DefaultContext&);
+Default default_padded_batches(const DefaultContext&);
+Default default_use_reentrant(const DefaultContext&);
+Default default_optim(const DefaultContext&);
+Default default_loss_kernel(const DefaultContext&);
+Default default_image_size(const DefaultContext&);
+Default default_images(const DefaultContext&);
+
+}  // namespace plimsoll::recipe

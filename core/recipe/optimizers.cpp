@@ -1,0 +1,49 @@
+#include "core/recipe/optimizers.h"
+
+namespace plimsoll::recipe {
+
+namespace {
+constexpr std::string_view torch_adam = "pytorch/pytorch torch/optim/adam.py _multi_tensor_adam, _fused_adam";
+constexpr std::string_view bnb = "bitsandbytes-foundation/bitsandbytes bitsandbytes/optim/optimizer.py";
+constexpr std::string_view hf_adafactor =
+    "huggingface/transformers src/transformers/optimization.py Adafactor";
+constexpr std::string_view torch_sgd = "pytorch/pytorch torch/optim/sgd.py";
+}  // namespace
+
+const std::vector<Optimizer>& optimizers() {
+  using T = StepTemporary;
+  // clang-format off
+  static const std::vector<Optimizer> table = {
+      // id                  p  bytes block scales full<  factored paged  temporary          what, source
+      {"adamw_torch",        2, 0,    0,    0,     0,     false,   false, T::copy_of_all,    "AdamW, foreach: two states in the parameter's dtype, and during the step one more copy of all of them", torch_adam},
+      {"adamw_torch_fused",  2, 0,    0,    0,     0,     false,   false, T::none,           "AdamW, fused kernel: two states in the parameter's dtype, no copies during the step", torch_adam},
+      {"adamw_torch_for_loop", 2, 0,  0,    0,     0,     false,   false, T::two_of_largest, "AdamW, one parameter after another: two states in the parameter's dtype", torch_adam},
+      {"adamw_hf",           2, 0,    0,    0,     0,     false,   false, T::two_of_largest, "AdamW of older Transformers, one parameter after another", "huggingface/transformers v4.46 src/transformers/optimization.py AdamW"},
+      {"adamw_apex_fused",   0, 8,    0,    0,     0,     false,   false, T::none,           "Apex fused AdamW: two fp32 states", "NVIDIA/apex apex/optimizers/fused_adam.py"},
+      {"adamw_bnb_8bit",     0, 2,    256,  2,     4096,  false,   false, T::none,           "8-bit AdamW: two one-byte states with an fp32 scale for every 256 elements", bnb},
+      {"adamw_8bit",         0, 2,    256,  2,     4096,  false,   false, T::none,           "8-bit AdamW: two one-byte states with an fp32 scale for every 256 elements", bnb},
+      {"paged_adamw_32bit",  0, 8,    0,    0,     0,     false,   true,  T::none,           "paged AdamW: two fp32 states in managed memory that PyTorch does not count", bnb},
+      {"paged_adamw",        0, 8,    0,    0,     0,     false,   true,  T::none,           "paged AdamW: two fp32 states in managed memory that PyTorch does not count", bnb},
+      {"paged_adamw_8bit",   0, 2,    256,  2,     4096,  false,   true,  T::none,           "paged 8-bit AdamW: two one-byte states in managed memory that PyTorch does not count", bnb},
+      {"lion_32bit",         0, 4,    0,    0,     0,     false,   false, T::none,           "Lion: one fp32 state", bnb},
+      {"lion_8bit",          0, 1,    256,  1,     4096,  false,   false, T::none,           "8-bit Lion: one one-byte state with an fp32 scale for every 256 elements", bnb},
+      {"paged_lion_32bit",   0, 4,    0,    0,     0,     false,   true,  T::none,           "paged Lion: one fp32 state in managed memory", bnb},
+      {"paged_lion_8bit",    0, 1,    256,  1,     4096,  false,   true,  T::none,           "paged 8-bit Lion: one one-byte state in managed memory", bnb},
+      {"adafactor",          0, 0,    0,    0,     0,     true,    false, T::adafactor,      "Adafactor without momentum: row and column sums of every matrix", hf_adafactor},
+      {"sgd",                0, 0,    0,    0,     0,     false,   false, T::none,           "SGD without momentum: no state", torch_sgd},
+      {"sgd_momentum",       1, 0,    0,    0,     0,     false,   false, T::none,           "SGD with momentum: one state in the parameter's dtype", torch_sgd},
+      {"adagrad",            1, 0,    0,    0,     0,     false,   false, T::copy_of_all,    "Adagrad: one state, and a copy of all of it during the step", "pytorch/pytorch torch/optim/adagrad.py"},
+      {"rmsprop",            1, 0,    0,    0,     0,     false,   false, T::copy_of_all,    "RMSprop: one state, and a copy of all of it during the step", "pytorch/pytorch torch/optim/rmsprop.py"},
+  };
+  // clang-format on
+  return table;
+}
+
+const Optimizer* find_optimizer(std::string_view id) {
+  for (const Optimizer& optimizer : optimizers()) {
+    if (optimizer.id == id) return &optimizer;
+  }
+  return nullptr;
+}
+
+}  // namespace plimsoll::recipe

@@ -1,0 +1,41 @@
+// What each optimizer keeps and what it needs while it steps.
+//
+//     const recipe::Optimizer* adamw = recipe::find_optimizer("adamw_torch_fused");
+//     double state = adamw->state_in_parameter_dtype * 4 * trainable;   // fp32 parameters
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace plimsoll::recipe {
+
+/// What step() allocates beyond the state.
+enum class StepTemporary {
+  none,
+  copy_of_all,  ///< foreach: one tensor a parameter, all of a dtype at once (the square root of exp_avg_sq)
+  two_of_largest,  ///< one parameter after another: denominator and update of the largest
+  adafactor,       ///< one parameter after another: fp32 gradient, fp32 weight, update, its negative
+};
+
+struct Optimizer {
+  std::string_view id;
+  double state_in_parameter_dtype;  ///< tensors of the parameter's own dtype, per element (AdamW: 2)
+  double state_bytes;               ///< plus this many bytes per element whatever the dtype
+  uint64_t block;                   ///< elements that share one fp32 scale a state tensor; 0: none
+  double scales;                    ///< scaled state tensors (8-bit AdamW: 2)
+  uint64_t full_state_below;        ///< tensors with fewer elements keep fp32 states
+  bool factored;                    ///< Adafactor: fp32 row and column sums instead of a state a weight
+  bool paged;                       ///< tensors of 100,000 elements and more live in managed memory
+  StepTemporary temporary;
+  std::string_view what;  ///< in words
+  std::string_view source;
+};
+
+/// Every optimizer that can be named in `training.optim`.
+const std::vector<Optimizer>& optimizers();
+
+/// Null when unknown. Several names may mean the same row ("adamw_8bit", "adamw_bnb_8bit").
+const Optimizer* find_optimizer(std::string_view id);
+
+}  // namespace plimsoll::recipe

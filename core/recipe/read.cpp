@@ -1,0 +1,204 @@
+// Reading what the user wrote: every key must be a field of the table.
+#include "core/recipe/fields.h"
+
+namespace plimsoll::recipe {
+
+namespace {
+
+using json::Errors;
+using json::Json;
+
+std::string join(const std::vector<std::string_view>& words) {
+  std::string joined;
+  for (std::string_view word : words) joined += (joined.empty() ? "" : ", ") + std::string(word);
+  return joined;
+}
+
+bool starts_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+// Keys that the table knows directly below `pointer`.
+std::vector<std::string_view> keys_below(std::string_view pointer) {
+  std::vector<std::string_view> keys;
+  if (pointer.empty()) keys.push_back("model");
+  for (const Field& field : field_table()) {
+    if (!starts_with(field.pointer, std::string(pointer) + "/")) continue;
+    std::string_view rest = field.pointer.substr(pointer.size() + 1);
+    rest = rest.substr(0, rest.find('/'));
+    bool seen = false;
+    for (std::string_view key : keys) seen = seen || key == rest;
+    if (!seen) keys.push_back(rest);
+  }
+  return keys;
+}
+
+bool is_section(std::string_view pointer) {
+  for (const Field& field : field_table()) {
+    if (starts_with(field.pointer, std::string(pointer) + "/")) return true;
+  }
+  return false;
+}
+
+std::optional<Json> read_text_map(const Json& value, const std::string& pointer, Errors& errors) {
+  if (!value.is_object()) {
+    errors.push_back({"wrong_type", pointer,
+                      "Expected an object of strings, found " + std::string(json::type_name(value)) + ".",
+                      "an object of strings"});
+    return std::nullopt;
+  }
+  for (const auto& [key, member] : value.items()) {
+    if (!json::read_text(member, pointer + "/" + json::escape(key), errors)) return std::nullopt;
+  }
+  return value;
+}
+
+// PEFT takes a string as a regular expression over the whole module name; only its special word is read here.
+std::optional<Json> read_targets(const Json& value, const std::string& pointer, Errors& errors) {
+  if (!value.is_string()) {
+    auto list = json::read_texts(value, pointer, errors);
+    if (list && list->empty()) {
+      errors.push_back({"missing", pointer, "An adapter needs at least one target module.",
+                        "a list of module names, or \"all-linear\""});
+      return std::nullopt;
+    }
+    return list ? std::optional<Json>(*list) : std::nullopt;
+  }
+  if (value == "all-linear") return Json::array({"all-linear"});
+  errors.push_back({"unsupported", pointer,
+                    "PEFT reads a single string as a regular expression over full module names; "
+                    "regular expressions are not read here yet.",
+                    "a list of module names, or \"all-linear\""});
+  return std::nullopt;
+}
+
+std::optional<Json> read_field(const Field& field, const Json& value, const std::string& pointer,
+                               Errors& errors) {
+  const auto lift = [](const auto& read) { return read ? std::optional<Json>(*read) : std::nullopt; };
+  switch (field.type) {
+    case FieldType::count:
+      return lift(json::read_count(value, pointer, field.range, errors));
+    case FieldType::number:
+      return lift(json::read_number(value, pointer, field.range, errors));
+    case FieldType::flag:
+      return lift(json::read_flag(value, pointer, errors));
+    case FieldType::text:
+      return lift(json::read_text(value, pointer, errors));
+    case FieldType::texts:
+      return lift(json::read_texts(value, pointer, errors));
+    case FieldType::texts_or_text:
+      return read_targets(value, pointer, errors);
+    case FieldType::text_map:
+      return read_text_map(value, pointer, errors);
+    case FieldType::word:
+      break;
+  }
+  const auto word = json::read_text(value, pointer, errors);
+  if (!word) return std::nullopt;
+  for (std::string_view allowed : field.words) {
+    if (*word == allowed) return Json(*word);
+  }
+  errors.push_back({"unknown_value", pointer, "\"" + *word + "\" is not known here.", join(field.words)});
+  return std::nullopt;
+}
+
+void read_section(const Json& object, const std::string& pointer, Values& values, Errors& errors) {
+  for (const auto& [key, value] : object.items()) {
+    const std::string here = pointer + "/" + json::escape(key);
+    if (here == "/model") continue;
+    if (const Field* field = find_field(here)) {
+      if (value.is_null()) continue;
+      if (auto read = read_field(*field, value, here, errors)) values.emplace(here, std::move(*read));
+    } else if (is_section(here)) {
+      if (value.is_null()) continue;
+      if (!value.is_object()) {
+        errors.push_back({"wrong_type", here,
+                          "Expected an object, found " + std::string(json::type_name(value)) + ".",
+                          "an object, or null for none"});
+        continue;
+      }
+      values.emplace(here, true);  // present: `"peft": {}` is LoRA with every default
+      read_section(value, here, values, errors);
+    } else {
+      errors.push_back(
+          {"unknown_key", here, "Nothing here is called \"" + key + "\".", join(keys_below(pointer))});
+    }
+  }
+}
+
+void read_model(const Json& request, Given& given, Errors& errors) {
+  const auto found = request.find("model");
+  if (found == request.end() || found->is_null()) {
+    errors.push_back({"missing", "/model", "A request needs a model.",
+                      "a Hugging Face id, a preset id, or {\"config\": {...}, \"name\": \"...\"}"});
+    return;
+  }
+  if (found->is_string()) {
+    given.model_id = found->get<std::string>();
+    return;
+  }
+  if (!found->is_object()) {
+    errors.push_back({"wrong_type", "/model",
+                      "Expected a model id or an object with a config, found " +
+                          std::string(json::type_name(*found)) + ".",
+                      "a string, or an object with \"config\""});
+    return;
+  }
+  json::Object object(*found, "/model", errors);
+  const Json* config = object.find("config");
+  given.model_name = object.text("name").value_or("custom model");
+  object.no_other_keys();
+  if (config == nullptr) {
+    errors.push_back(
+        {"missing", "/model/config", "A model given as an object needs its config.json.", "an object"});
+  } else if (!config->is_object()) {
+    errors.push_back({"wrong_type", "/model/config",
+                      "Expected an object, found " + std::string(json::type_name(*config)) + ".",
+                      "the content of a config.json"});
+  } else {
+    given.model_config = *config;
+  }
+}
+
+void check_locks(const Values& values, Errors& errors) {
+  const auto locks = values.find("/locks");
+  if (locks == values.end()) return;
+  for (size_t i = 0; i < locks->second.size(); ++i) {
+    std::string pointer = "/" + locks->second[i].get<std::string>();
+    for (char& c : pointer) {
+      if (c == '.') c = '/';
+    }
+    if (pointer == "/model" || find_field(pointer) != nullptr || is_section(pointer)) continue;
+    errors.push_back({"unknown_value", "/locks/" + std::to_string(i), "There is no such field to lock.",
+                      "the dotted name of a field, such as peft.r or training.max_length"});
+  }
+}
+
+}  // namespace
+
+Given read_given(const Json& request, Errors& errors) {
+  Given given;
+  if (!request.is_object()) {
+    errors.push_back({"wrong_type", "",
+                      "A request is an object, found " + std::string(json::type_name(request)) + ".",
+                      "an object with at least \"model\""});
+    return given;
+  }
+  read_model(request, given, errors);
+  read_section(request, "", given.values, errors);
+  check_locks(given.values, errors);
+  return given;
+}
+
+std::vector<FieldInfo> fields() {
+  static constexpr std::string_view types[] = {"count", "number", "flag",          "word",
+                                               "text",  "texts",  "texts_or_text", "text_map"};
+  std::vector<FieldInfo> rows;
+  for (const Field& field : field_table()) {
+    rows.push_back({std::string(field.pointer), std::string(types[static_cast<int>(field.type)]),
+                    join(field.words), std::string(field.what)});
+  }
+  return rows;
+}
+
+}  // namespace plimsoll::recipe

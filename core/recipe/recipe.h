@@ -1,0 +1,195 @@
+// How a network is trained: every choice that changes memory, resolved to one value each.
+//
+// Example, from a request object to a recipe with nothing left open:
+//
+//     json::Errors errors;
+//     recipe::Given given = recipe::read_given(request, errors);            // strict: what the user wrote
+//     recipe::Resolved resolved = recipe::resolve(given, stack, network, gpu);  // plus defaults, each with
+//     its reason resolved.recipe.training.optim;                                       // "adamw_torch_fused"
+//     resolved.assumptions;                                                 // {"/training/optim", ...,
+//     "why"}
+//
+// Field names are those of Transformers TrainingArguments, PEFT LoraConfig, BitsAndBytesConfig and TRL. A
+// field is declared once, in fields.cpp, with its range, its default and one sentence for the reader.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json/json.h"
+
+namespace plimsoll::recipe {
+
+struct Versions {  // "4.51.3"; compare with version_at_least
+  std::string transformers, trl, peft, torch, bitsandbytes;
+};
+
+struct ModelArgs {
+  std::string dtype;                ///< float32 | bfloat16 | float16: of the weights after from_pretrained
+  std::string attn_implementation;  ///< eager | sdpa | flash_attention_2 | flash_attention_3
+  uint64_t num_labels = 0;          ///< of a classification head
+  std::string device_map;           ///< "" or "auto": where accelerate places the weights
+  std::map<std::string, std::string> max_memory;  ///< of device_map: limits placement, never training
+  bool use_cache = false;                         ///< K and V of every layer are kept while the outputs live
+};
+
+struct Quantization {
+  bool load_in_4bit = false;
+  bool load_in_8bit = false;
+  std::string bnb_4bit_quant_type;
+  bool bnb_4bit_use_double_quant = false;
+  std::string bnb_4bit_compute_dtype;
+  bool prepare_for_kbit_training = false;
+  std::string upcast;  ///< none | norms | all: which 16-bit parameters that preparation leaves in fp32
+  std::vector<std::string> llm_int8_skip_modules;
+};
+
+struct Peft {
+  bool on = false;
+  uint64_t r = 0;
+  double lora_alpha = 0;
+  std::vector<std::string> target_modules;  ///< one entry "all-linear" means every linear but the head
+  std::vector<std::string> exclude_modules;
+  double lora_dropout = 0;
+  bool use_dora = false;
+  bool use_rslora = false;
+  std::string bias;  ///< none | all | lora_only
+  bool lora_bias = false;
+  std::vector<std::string> modules_to_save;
+  std::string adapter_dtype;           ///< float32 | bfloat16 | float16
+  bool finetune_vision_layers = true;  ///< Unsloth's names: which part of the network is searched for targets
+  bool finetune_language_layers = true;
+};
+
+struct Training {
+  uint64_t per_device_train_batch_size = 0;
+  uint64_t gradient_accumulation_steps = 0;
+  uint64_t max_length = 0;
+  bool packing = false;
+  bool padded_batches = false;      ///< a batch holds padding, so an attention mask is built
+  bool bf16 = false, fp16 = false;  ///< autocast
+  bool gradient_checkpointing = false;
+  bool use_reentrant = false;  ///< of gradient_checkpointing_kwargs
+  std::string optim;
+  std::string loss_kernel;  ///< an id of the loss table: stock, liger, chunked_nll, ...
+  bool use_liger_kernel = false;
+  bool keep_outputs = false;    ///< the logits are still referenced while backward runs
+  bool keep_gradients = false;  ///< gradients are cleared before the forward, not after the step
+  uint64_t per_device_eval_batch_size = 0;
+  uint64_t eval_accumulation_steps = 0;
+  bool prediction_loss_only = false;
+};
+
+struct Vision {
+  uint64_t images_per_sample = 0;
+  uint64_t image_size = 0;
+  bool freeze_vision_tower = true;
+};
+
+struct Parallel {
+  uint64_t num_gpus = 1;
+  std::string strategy;
+};
+
+struct Data {
+  uint64_t samples = 0;
+  double epochs = 0;
+  double mean_length = 0;
+};
+
+struct Hardware {
+  std::string gpu;  ///< "" none chosen
+  double in_use_gib = 0;
+  std::string cuda_alloc_conf;  ///< PYTORCH_CUDA_ALLOC_CONF
+};
+
+struct Recipe {
+  uint64_t schema = 1;
+  std::string stack, task;
+  Versions versions;
+  ModelArgs model_args;
+  Quantization quantization;
+  Peft peft;
+  Training training;
+  Vision vision;
+  Parallel parallel;
+  Hardware hardware;
+  Data data;
+  std::vector<std::string> locks;
+
+  bool autocast() const { return training.bf16 || training.fp16; }
+  bool quantized() const { return quantization.load_in_4bit || quantization.load_in_8bit; }
+  bool full() const { return !peft.on; }
+};
+
+/// Fields by pointer ("/training/optim"), as they were written or defaulted.
+using Values = std::map<std::string, json::Json>;
+
+struct Given {
+  Values values;            ///< what the user wrote, field by field, checked
+  std::string model_id;     ///< "" when a config was given
+  json::Json model_config;  ///< the config.json, or null
+  std::string model_name;   ///< of the config
+};
+
+/// Reads a request. Reports every unknown key, wrong type, impossible number and unknown word at once.
+Given read_given(const json::Json& request, json::Errors& errors);
+
+struct Assumption {
+  std::string pointer;
+  json::Json value;
+  std::string why;
+};
+
+/// One default of a stack preset; `when` holds version conditions such as {"transformers", ">=4.46"}.
+struct StackDefault {
+  std::string pointer;
+  json::Json value;
+  std::vector<std::pair<std::string, std::string>> when;
+  std::string why;
+  std::string source;
+};
+
+/// A training stack: a named list of defaults, presets/stacks/<id>.json.
+struct StackPreset {
+  std::string id, name, summary;
+  std::vector<StackDefault> defaults;
+};
+std::optional<StackPreset> read_stack(const json::Json& preset, json::Errors& errors);
+
+/// What defaults may depend on besides other fields.
+struct Surroundings {
+  std::string model_type;
+  std::string checkpoint_dtype;  ///< "" unknown
+  uint64_t max_position_embeddings = 0;
+  bool is_encoder = false;
+  uint64_t default_image_size = 0;  ///< 0: no vision tower
+  bool gpu_chosen = false, gpu_bf16 = true;
+};
+
+struct Resolved {
+  Recipe recipe;
+  Values values;  ///< every field, given or defaulted
+  std::vector<Assumption> assumptions;
+};
+
+/// Fills every field that was not given: the stack's defaults first, then the rules of fields.cpp. Adds
+/// `conflict` errors for values that contradict each other.
+Resolved resolve(const Given& given, const StackPreset& stack, const Surroundings& around,
+                 json::Errors& errors);
+
+/// True when version `have` is at least `want`; "4.9" < "4.46". Missing parts count as 0.
+bool version_at_least(const std::string& have, const std::string& want);
+/// ">=4.46", "<5", "4.51" (exactly that prefix), several joined by a comma.
+bool version_matches(const std::string& have, const std::string& conditions);
+
+/// One row of the field table, for documentation and forms.
+struct FieldInfo {
+  std::string pointer, type, allowed, what;
+};
+std::vector<FieldInfo> fields();
+
+}  // namespace plimsoll::recipe

@@ -1,0 +1,150 @@
+// Filling what was left out, and refusing what contradicts itself.
+#include <cstdlib>
+
+#include "core/recipe/fields.h"
+
+namespace plimsoll::recipe {
+
+namespace {
+
+using json::Errors;
+using json::Json;
+
+// The section a field lies in, when that section may be absent: without "peft" there are no adapters to
+// describe.
+std::string_view optional_section(std::string_view pointer) {
+  for (std::string_view section : {"/peft", "/rl", "/data"}) {
+    if (pointer.substr(0, section.size() + 1) == std::string(section) + "/") return section;
+  }
+  return "";
+}
+
+struct Part {
+  int numbers[4] = {0, 0, 0, 0};
+  int given = 0;
+};
+Part split(const std::string& version) {
+  Part part;
+  const char* at = version.c_str();
+  while (part.given < 4 && *at >= '0' && *at <= '9') {
+    char* end = nullptr;
+    part.numbers[part.given++] = static_cast<int>(std::strtol(at, &end, 10));
+    if (*end != '.') break;
+    at = end + 1;
+  }
+  return part;
+}
+int compare(const Part& a, const Part& b, int parts) {
+  for (int i = 0; i < parts; ++i) {
+    if (a.numbers[i] != b.numbers[i]) return a.numbers[i] < b.numbers[i] ? -1 : 1;
+  }
+  return 0;
+}
+
+const StackDefault* find_default(const StackPreset& stack, std::string_view pointer, const Values& values) {
+  for (const StackDefault& row : stack.defaults) {
+    if (row.pointer != pointer) continue;
+    bool applies = true;
+    for (const auto& [field, condition] : row.when) {
+      const auto found = values.find(field);
+      const Json value = found == values.end() ? Json() : found->second;
+      const bool version = field.substr(0, 10) == "/versions/";
+      applies =
+          applies && (version ? value.is_string() && version_matches(value.get<std::string>(), condition)
+                              : json::write(value) == condition);
+    }
+    if (applies) return &row;
+  }
+  return nullptr;
+}
+
+struct Conflict {
+  const char* pointer;
+  bool (*clashes)(const Recipe&);
+  const char* message;
+  const char* allowed;
+};
+constexpr Conflict conflicts[] = {
+    {"/training/fp16", [](const Recipe& r) { return r.training.bf16 && r.training.fp16; },
+     "bf16 and fp16 cannot both be on.", "one of training.bf16 and training.fp16"},
+    {"/quantization/load_in_8bit",
+     [](const Recipe& r) { return r.quantization.load_in_4bit && r.quantization.load_in_8bit; },
+     "A base is loaded in 4 bits or in 8 bits, not both.", "one of load_in_4bit and load_in_8bit"},
+    {"/quantization", [](const Recipe& r) { return r.quantized() && !r.peft.on; },
+     "Weights in 4 or 8 bits cannot be trained directly; they need adapters on top.",
+     "a \"peft\" object, or no quantization"},
+    {"/training/fp16",
+     [](const Recipe& r) { return r.training.fp16 && !r.peft.on && r.model_args.dtype == "float16"; },
+     "The gradient scaler of fp16 training refuses weights that are themselves float16.",
+     "model_args.dtype float32 or bfloat16, training.bf16, or adapters"},
+    {"/training/packing", [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
+     "A packed batch holds no padding.", "one of packing and padded_batches"},
+};
+
+}  // namespace
+
+bool version_at_least(const std::string& have, const std::string& want) {
+  return compare(split(have), split(want), 4) >= 0;
+}
+
+bool version_matches(const std::string& have, const std::string& conditions) {
+  size_t start = 0;
+  while (start <= conditions.size()) {
+    size_t end = conditions.find(',', start);
+    if (end == std::string::npos) end = conditions.size();
+    const std::string condition = conditions.substr(start, end - start);
+    const size_t sign = condition.find_first_not_of("<>=");
+    if (sign == std::string::npos) return false;
+    const std::string op = condition.substr(0, sign);
+    const Part wanted = split(condition.substr(sign));
+    const int order = compare(split(have), wanted, op.empty() ? wanted.given : 4);
+    const bool good = op == ">="   ? order >= 0
+                      : op == "<"  ? order < 0
+                      : op == "<=" ? order <= 0
+                      : op == ">"  ? order > 0
+                                   : order == 0;
+    if (!good) return false;
+    start = end + 1;
+  }
+  return true;
+}
+
+Resolved resolve(const Given& given, const StackPreset& stack, const Surroundings& around, Errors& errors) {
+  Resolved resolved;
+  resolved.values = given.values;
+  resolved.recipe.peft.on = given.values.count("/peft") != 0;
+  for (const Field& field : field_table()) {
+    const std::string pointer(field.pointer);
+    auto found = resolved.values.find(pointer);
+    if (found == resolved.values.end()) {
+      const std::string_view section = optional_section(field.pointer);
+      const bool absent = !section.empty() && given.values.count(std::string(section)) == 0;
+      Json value;
+      std::string why;
+      if (const StackDefault* row = absent ? nullptr : find_default(stack, field.pointer, resolved.values)) {
+        value = row->value;
+        why = row->why;
+      } else if (!absent) {
+        Default fallback = field.fallback({resolved.values, around, stack.id});
+        value = std::move(fallback.value);
+        why = std::move(fallback.why);
+      }
+      if (!why.empty()) resolved.assumptions.push_back({pointer, value, why});
+      found = resolved.values.emplace(pointer, std::move(value)).first;
+    }
+    if (field.set) field.set(resolved.recipe, found->second);
+  }
+  if (resolved.recipe.peft.on && resolved.recipe.peft.target_modules.empty()) {
+    errors.push_back({"missing", "/peft/target_modules",
+                      "PEFT has no default target modules for model type \"" + around.model_type + "\".",
+                      "a list of module names, or \"all-linear\""});
+  }
+  for (const Conflict& conflict : conflicts) {
+    if (conflict.clashes(resolved.recipe)) {
+      errors.push_back({"conflict", conflict.pointer, conflict.message, conflict.allowed});
+    }
+  }
+  return resolved;
+}
+
+}  // namespace plimsoll::recipe
