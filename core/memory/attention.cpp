@@ -1,0 +1,129 @@
+#include "core/memory/attention.h"
+
+#include <cmath>
+#include <utility>
+
+#include "core/recipe/recipe.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+double round_up(double value, double unit) { return std::ceil(value / unit) * unit; }
+
+// transformers repeat_kv: expand and reshape, a copy unless there is one head to share. Backward sums the
+// copies.
+Tensor repeat(Tape& tape, Tensor x, double times) {
+  if (times <= 1) return x;
+  Tensor out = tape.make(x.elements() * times, x.size(), Component::transient);
+  tape.record(out, {x}, {}, {gradient(0, x.bytes())});
+  x.free();
+  return out;
+}
+
+Tensor fused(Tape& tape, AttentionKernel kernel, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
+  const double rows = s.batch * s.length;
+  const double padded = s.batch * round_up(s.length, 128);
+  const double wide = round_up(s.head_dim, s.head_dim > 128 ? 64 : 32);
+  Tensor out = tape.make(rows * s.heads * s.value_head_dim, q.size(), Component::transient);
+  Tensor log_sum = tape.make(rows * s.heads, 4, Component::transient);
+  const bool flash = kernel != AttentionKernel::efficient;
+  const double delta = 4 * s.heads * (flash ? padded : rows);
+  const double query_sum = flash ? 4 * padded * s.heads * wide : 4 * q.elements();
+  // Fewer key heads than query heads: flash's backward writes the gradients of all heads, then adds them up.
+  const bool grouped = k.elements() * s.length < q.elements() * (s.key_length > 0 ? s.key_length : s.length);
+  const double expanded = grouped ? 2 * q.bytes() : 0;
+  tape.record(out, {q, k, v}, {q, k, v, out, log_sum},
+              {gradient(0, q.bytes()), gradient(1, k.bytes()), gradient(2, v.bytes()), temporary(delta),
+               temporary(query_sum), temporary(expanded)});
+  return out;
+}
+
+// softmax(QK^T) V with the scores in memory. Transformers eager_attention_forward; SDPA's math kernel does
+// the same in the type of q and keeps scaled copies of q and k.
+Tensor written_out(Tape& tape, const AttentionShape& s, bool math, Tensor q, Tensor k, Tensor v) {
+  const double rows = s.batch * s.length;
+  const double keys = s.key_length > 0 ? s.key_length : s.length;
+  const double scores = rows * s.heads * keys;
+  const int size = q.size();
+  if (math) {
+    q = scale(tape, std::move(q));
+    k = scale(tape, std::move(k));
+  }
+  Tensor weights = tape.make(scores, size, Component::transient);
+  tape.record(weights, {q, k}, {q, k}, {gradient(0, q.bytes()), gradient(1, k.bytes())});
+  if (!math) weights = scale(tape, std::move(weights));
+  weights = scale(tape, std::move(weights));  // + mask
+  const int wide = s.fp32_softmax && !math ? 4 : size;
+  Tensor copy_for_cast = size != wide && s.bf16 ? tape.make(scores, wide, Component::transient) : Tensor();
+  Tensor probabilities = tape.make(scores, wide, Component::transient);
+  copy_for_cast.free();
+  // softmax_backward_cuda makes grad * output before it writes the result
+  // (aten/src/ATen/native/cuda/SoftMax.cu); for bfloat16 the fp32 result is cast afterwards.
+  const double hidden = scores * wide;
+  const double extra = size != wide && s.bf16 ? scores * wide : 0;
+  tape.record(probabilities, {weights}, {probabilities},
+              {temporary(hidden), temporary(extra), gradient(0, scores * size)});
+  weights = cast(tape, probabilities, size);
+  probabilities.free();
+  weights = dropout(tape, std::move(weights), s.dropout);
+  Tensor mixed = tape.make(rows * s.heads * s.value_head_dim, size, Component::transient);
+  tape.record(mixed, {weights, v}, {weights, v}, {gradient(0, weights.bytes()), gradient(1, v.bytes())});
+  return copy(tape, std::move(mixed));  // transpose(1, 2).contiguous()
+}
+
+}  // namespace
+
+Tensor attend(Tape& tape, const Mode& mode, AttentionKernel kernel, const AttentionShape& s, Tensor q,
+              Tensor k, Tensor v) {
+  const double times = s.repeat_kv ? s.heads / s.kv_heads : 1;
+  k = repeat(tape, std::move(k), times);
+  v = repeat(tape, std::move(v), times);
+  if (s.contiguous_query && kernel != AttentionKernel::eager) q = copy(tape, std::move(q));
+  if (mode.autocast || kernel == AttentionKernel::flash_2) {
+    q = cast(tape, std::move(q), 2);
+    k = cast(tape, std::move(k), 2);
+    v = cast(tape, std::move(v), 2);
+  }
+  if (kernel == AttentionKernel::eager || kernel == AttentionKernel::math) {
+    return written_out(tape, s, kernel == AttentionKernel::math, std::move(q), std::move(k), std::move(v));
+  }
+  return fused(tape, kernel, s, std::move(q), std::move(k), std::move(v));
+}
+
+AttentionChoice choose_attention(const AttentionConditions& c) {
+  const double capability = c.compute_capability == 0 ? 8.0 : c.compute_capability;
+  const bool repeats = c.grouped && !c.one_kv_head;
+  if (c.implementation == "eager") {
+    return {AttentionKernel::eager, repeats, false,
+            "attn_implementation=\"eager\" keeps every attention score"};
+  }
+  if (c.implementation == "flash_attention_2" || c.implementation == "flash_attention_3") {
+    return {AttentionKernel::flash_2, false, false,
+            "the flash-attn package takes grouped key heads as they are"};
+  }
+  const bool native = recipe::version_at_least(c.transformers, "4.54") && !c.mask && c.head_dim <= 256;
+  const bool copies = recipe::version_at_least(c.transformers, "4.48");
+  if (!c.sixteen_bit) {
+    if (repeats && native) {
+      return {AttentionKernel::math, false, copies,
+              "q, k and v are fp32 with grouped key heads: flash refuses fp32, efficient refuses grouped "
+              "heads, so SDPA "
+              "falls back to the math kernel, which keeps every attention score"};
+    }
+    return {AttentionKernel::efficient, repeats, copies, "q, k and v are fp32, which flash refuses"};
+  }
+  if (capability < 8.0) {
+    return {AttentionKernel::efficient, repeats, copies,
+            "this GPU is older than Ampere and has no flash kernel"};
+  }
+  if (c.mask) {
+    return {AttentionKernel::efficient, repeats, copies,
+            "padding makes an attention mask, which flash refuses"};
+  }
+  if (c.head_dim > 256) return {AttentionKernel::efficient, repeats, copies, "flash stops at head size 256"};
+  return {AttentionKernel::flash, repeats && !native, copies,
+          "no mask, 16 bits, Ampere or newer: SDPA picks flash"};
+}
+
+}  // namespace plimsoll::memory

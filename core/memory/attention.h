@@ -1,0 +1,59 @@
+// Attention kernels: what each keeps and what its backward needs.
+//
+//     AttentionShape shape{.batch = 4, .length = 1536, .heads = 32, .kv_heads = 8, .head_dim = 128};
+//     Tensor out = attend(tape, mode, AttentionKernel::flash, shape, q, k, v);
+//
+// Sources: Dao-AILab/flash-attention csrc/flash_attn/flash_api.cpp mha_fwd, mha_bwd; pytorch/pytorch
+// aten/src/ATen/native/transformers; huggingface/transformers integrations/sdpa_attention.py.
+#pragma once
+
+#include <string>
+
+#include "core/memory/ops.h"
+
+namespace plimsoll::memory {
+
+enum class AttentionKernel {
+  flash,      ///< FlashAttention through SDPA
+  flash_2,    ///< the flash-attn package
+  efficient,  ///< SDPA's memory-efficient kernel
+  math,       ///< SDPA's fallback: scores in memory
+  eager,      ///< written out in Python
+};
+
+struct AttentionShape {
+  double batch = 1, length = 1;  ///< of the queries
+  double key_length = 0;         ///< of keys and values; 0: the same
+  double heads = 1, kv_heads = 1, head_dim = 1, value_head_dim = 1;
+  bool repeat_kv = true;          ///< K and V are copied to the number of query heads
+  bool contiguous_query = false;  ///< Transformers calls query.contiguous() before SDPA
+  bool fp32_softmax = true;       ///< eager: softmax(dtype=float32), then cast back
+  bool bf16 = true;               ///< the 16-bit type; float16 needs one copy less in the softmax
+  double dropout = 0;
+};
+
+/// q, k, v as rotated: rows of heads * head_dim. Returns rows of heads * value_head_dim.
+Tensor attend(Tape& tape, const Mode& mode, AttentionKernel kernel, const AttentionShape& shape, Tensor q,
+              Tensor k, Tensor v);
+
+/// Which kernel runs, and why, in words for the report.
+struct AttentionChoice {
+  AttentionKernel kernel = AttentionKernel::flash;
+  bool repeat_kv = true;
+  bool contiguous_query = false;
+  std::string why;
+};
+
+struct AttentionConditions {
+  std::string implementation;       ///< attn_implementation
+  std::string transformers;         ///< version
+  double compute_capability = 8.0;  ///< 0: not an NVIDIA GPU, taken as 8.0
+  bool sixteen_bit = true;          ///< q, k, v are 16-bit when the kernel starts
+  bool mask = false;                ///< a mask is built (padding)
+  bool grouped = false;             ///< fewer key heads than query heads
+  bool one_kv_head = false;
+  double head_dim = 128;
+};
+AttentionChoice choose_attention(const AttentionConditions& conditions);
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,233 @@
+#include "core/memory/layer.h"
+
+#include <utility>
+
+namespace plimsoll::memory {
+
+namespace {
+
+using model::NormPlace;
+using model::Role;
+
+Tensor run(Tape& tape, const LayerProgram& p, Role role, const Tensor& x) {
+  return linear(tape, p.mode, x, p.at(role));
+}
+
+const model::Norm* find_norm(const LayerProgram& p, NormPlace place) {
+  for (const model::Norm& norm : p.group->norms) {
+    if (norm.place == place) return &norm;
+  }
+  return nullptr;
+}
+
+Tensor normalise(Tape& tape, const LayerProgram& p, const model::Norm& norm, const Tensor& x) {
+  const auto width = static_cast<double>(norm.width);
+  if (norm.kind == model::NormKind::layer) {
+    return layer_norm(tape, p.mode, x, width, norm.weight ? p.norm_size : 0, p.train_norms && norm.weight);
+  }
+  if (p.liger) return fused_rms_norm(tape, x, width, p.train_norms);
+  return rms_norm(tape, x, width, norm.weight ? p.norm_size : 0, p.train_norms, norm.fp32_weight_product);
+}
+
+// x itself when the layer has no norm there.
+Tensor normalise_at(Tape& tape, const LayerProgram& p, NormPlace place, Tensor x) {
+  const model::Norm* norm = find_norm(p, place);
+  if (norm == nullptr) return x;
+  Tensor out = normalise(tape, p, *norm, x);
+  x.free();
+  return out;
+}
+
+struct Heads {
+  Tensor q, k, v;
+};
+
+Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
+  const model::LayerGroup& g = *p.group;
+  const double rows = p.batch * p.length;
+  if (!p.has(Role::qkv)) {
+    Tensor q = run(tape, p, Role::q, h);
+    Tensor k = run(tape, p, Role::k, h);
+    Tensor v = run(tape, p, Role::v, h);
+    return {std::move(q), std::move(k), std::move(v)};
+  }
+  Tensor fused = run(tape, p, Role::qkv, h);
+  const auto head = static_cast<double>(g.head_dim);
+  Tensor q = slice(tape, fused, rows * static_cast<double>(g.heads) * head);
+  Tensor k = slice(tape, fused, rows * static_cast<double>(g.kv_heads) * head);
+  Tensor v = slice(tape, fused, rows * static_cast<double>(g.kv_heads) * head);
+  return {std::move(q), std::move(k), std::move(v)};
+}
+
+// DeepSeek: q and k,v come through narrow projections; k is put together from a shared rotary part and its
+// own.
+Heads project_latent(Tape& tape, const LayerProgram& p, const Tensor& h) {
+  const model::LayerGroup& g = *p.group;
+  const double rows = p.batch * p.length;
+  const auto heads = static_cast<double>(g.heads);
+  Tensor q;
+  if (p.has(Role::q_a)) {
+    Tensor narrow = normalise_at(tape, p, NormPlace::q_a, run(tape, p, Role::q_a, h));
+    q = run(tape, p, Role::q_b, narrow);
+  } else {
+    q = run(tape, p, Role::q, h);
+  }
+  Tensor shared = run(tape, p, Role::kv_a, h);
+  const double latent = p.at(Role::kv_b).in;
+  Tensor narrow = normalise_at(tape, p, NormPlace::kv_a, slice(tape, shared, rows * latent));
+  Tensor wide = run(tape, p, Role::kv_b, narrow);
+  Tensor v = slice(tape, wide, rows * heads * static_cast<double>(g.value_head_dim));
+  Tensor k = tape.make(rows * heads * static_cast<double>(g.head_dim), q.size(), Component::transient);
+  tape.record(k, {wide, shared}, {}, {gradient(0, wide.bytes()), gradient(1, shared.bytes())});
+  Tensor turned = copy(tape, q);
+  return {std::move(turned), std::move(k), std::move(v)};
+}
+
+void turn(Tape& tape, const LayerProgram& p, const Tensor& h, Heads& heads) {
+  if (p.group->rotary_share <= 0 || p.group->attention == model::AttentionKind::latent) return;
+  if (p.liger) return;  // Liger rotates in place
+  Tensor q = rotate(tape, heads.q, h.size());
+  Tensor k = rotate(tape, heads.k, h.size());
+  heads.q = std::move(q);
+  heads.k = std::move(k);
+}
+
+AttentionShape shape_of(const LayerProgram& p) {
+  const model::LayerGroup& g = *p.group;
+  AttentionShape shape;
+  shape.batch = p.batch;
+  shape.length = p.length;
+  shape.heads = static_cast<double>(g.heads);
+  shape.kv_heads = static_cast<double>(g.kv_heads);
+  shape.head_dim = static_cast<double>(g.head_dim);
+  shape.value_head_dim = static_cast<double>(g.value_head_dim == 0 ? g.head_dim : g.value_head_dim);
+  shape.repeat_kv = p.attention.repeat_kv && g.kv_heads > 1 && g.attention != model::AttentionKind::latent;
+  shape.contiguous_query = p.attention.contiguous_query;
+  shape.fp32_softmax = g.activation != model::Activation::gelu_new;
+  shape.bf16 = p.bf16;
+  shape.dropout = g.attention_dropout;
+  return shape;
+}
+
+Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
+  const bool latent = p.group->attention == model::AttentionKind::latent;
+  Heads heads = latent ? project_latent(tape, p, h) : project(tape, p, h);
+  heads.q = normalise_at(tape, p, NormPlace::q, std::move(heads.q));
+  heads.k = normalise_at(tape, p, NormPlace::k, std::move(heads.k));
+  turn(tape, p, h, heads);
+  if (p.keep_kv && p.kv != nullptr) {
+    p.kv->push_back(tape.make(heads.k.elements() + heads.v.elements(), heads.k.size(), Component::kv_cache));
+  }
+  Tensor out = attend(tape, p.mode, p.attention.kernel, shape_of(p), heads.q, heads.k, heads.v);
+  if (p.output_copy) out = copy(tape, std::move(out));
+  Tensor projected = run(tape, p, Role::o, out);
+  return projected;
+}
+
+Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role, Role up_role,
+             Role down_role) {
+  Tensor product;
+  if (p.has(Role::gate_up) && gate_role == Role::gate) {
+    Tensor both = run(tape, p, Role::gate_up, x);
+    Tensor gate = slice(tape, both, both.elements() / 2);
+    Tensor up = slice(tape, both, both.elements() / 2);
+    Tensor active = activation(tape, p.group->activation, std::move(gate));
+    product = multiply(tape, std::move(up), std::move(active));
+    both.free();
+  } else {
+    Tensor gate = run(tape, p, gate_role, x);
+    if (p.liger) {  // LigerSiLUMulFunction keeps gate and up, and computes silu again in its backward
+      Tensor up = run(tape, p, up_role, x);
+      product = tape.make(gate.elements(), gate.size(), Component::transient);
+      tape.record(product, {gate, up}, {gate, up}, {pass(0), gradient(1, up.bytes())});
+    } else {
+      Tensor active = activation(tape, p.group->activation, std::move(gate));
+      Tensor up = run(tape, p, up_role, x);
+      product = multiply(tape, std::move(active), std::move(up));
+    }
+  }
+  Tensor out = run(tape, p, down_role, product);
+  product.free();
+  return out;
+}
+
+// Routed rows: every token goes through `experts_per_token` experts; saved tensors grow by that factor,
+// weights are taken one expert at a time. transformers models/mixtral/modeling_mixtral.py
+// MixtralSparseMoeBlock.
+Tensor experts(Tape& tape, const LayerProgram& p, const Tensor& x) {
+  const model::LayerGroup& g = *p.group;
+  const double rows = p.batch * p.length;
+  const auto chosen = static_cast<double>(g.experts_per_token);
+  if (p.has(Role::router)) {
+    Tensor scores = run(tape, p, Role::router, x);
+    Tensor probabilities = tape.make(scores.elements(), 4, Component::transient);
+    tape.record(probabilities, {scores}, {probabilities}, {gradient(0, scores.bytes())});
+  }
+  Tensor gathered = tape.make(rows * chosen * p.hidden, x.size(), Component::transient);
+  tape.record(gathered, {x}, {}, {gradient(0, x.bytes())});
+  Tensor out =
+      p.has(Role::gate) || p.has(Role::gate_up)
+          ? gated(tape, p, gathered, Role::gate, Role::up, Role::down)
+          : run(tape, p, Role::down, activation(tape, g.activation, run(tape, p, Role::up, gathered)));
+  gathered.free();
+  Tensor weighted = tape.make(out.elements(), out.size(), Component::transient);
+  tape.record(weighted, {out}, {out}, {gradient(0, out.bytes())});
+  out.free();
+  Tensor sum = tape.make(rows * p.hidden, x.size(), Component::transient);
+  tape.record(sum, {weighted}, {}, {gradient(0, weighted.bytes())});
+  weighted.free();
+  if (p.has(Role::shared_down)) {
+    sum = add(tape, std::move(sum), gated(tape, p, x, Role::shared_gate, Role::shared_up, Role::shared_down));
+  }
+  return sum;
+}
+
+Tensor mlp(Tape& tape, const LayerProgram& p, const Tensor& x) {
+  if (p.group->experts > 0) return experts(tape, p, x);
+  if (p.group->gated) return gated(tape, p, x, Role::gate, Role::up, Role::down);
+  Tensor up = run(tape, p, Role::up, x);
+  Tensor active = activation(tape, p.group->activation, std::move(up));
+  Tensor down = run(tape, p, Role::down, active);
+  return down;
+}
+
+bool has_mlp(const LayerProgram& p) { return p.has(Role::down) || p.group->experts > 0; }
+
+Tensor parallel_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
+  Tensor h = normalise_at(tape, p, NormPlace::before_attention, x);
+  Tensor attended = self_attention(tape, p, h);
+  attended = dropout(tape, std::move(attended), p.group->residual_dropout);
+  Tensor before_mlp =
+      find_norm(p, NormPlace::before_mlp) != nullptr ? normalise_at(tape, p, NormPlace::before_mlp, x) : h;
+  Tensor mixed = mlp(tape, p, before_mlp);
+  mixed = dropout(tape, std::move(mixed), p.group->residual_dropout);
+  Tensor sum = add(tape, std::move(mixed), std::move(attended));
+  return add(tape, std::move(sum), x);
+}
+
+Tensor branch(Tape& tape, const LayerProgram& p, Tensor out, NormPlace after, const Tensor& residual) {
+  if (!p.post_norm) out = normalise_at(tape, p, after, std::move(out));
+  out = dropout(tape, std::move(out), p.group->residual_dropout);
+  Tensor sum = add(tape, residual, std::move(out));
+  return p.post_norm ? normalise_at(tape, p, after, std::move(sum)) : sum;
+}
+
+}  // namespace
+
+Tensor run_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
+  if (p.group->parallel) return parallel_layer(tape, p, x);
+  Tensor residual = x;
+  if (p.has(Role::o) || p.has(Role::q) || p.has(Role::qkv)) {
+    Tensor h = normalise_at(tape, p, NormPlace::before_attention, x);
+    Tensor out = self_attention(tape, p, h);
+    h.free();
+    residual = branch(tape, p, std::move(out), NormPlace::after_attention, x);
+  }
+  if (!has_mlp(p)) return residual;
+  Tensor h = normalise_at(tape, p, NormPlace::before_mlp, residual);
+  Tensor out = mlp(tape, p, h);
+  h.free();
+  return branch(tape, p, std::move(out), NormPlace::after_mlp, residual);
+}
+
+}  // namespace plimsoll::memory

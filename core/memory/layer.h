@@ -1,0 +1,46 @@
+// One transformer layer as a program over the tape, for every family in presets/models.
+//
+//     LayerProgram program = ...;                       // group, linears, settings
+//     Tape tape;
+//     Tensor x = tape.input(tokens * hidden, 2, true);
+//     Tensor y = run_layer(tape, program, x);
+//
+// Follows the forward() of huggingface/transformers src/transformers/models/*/modeling_*.py: which local
+// variables are alive when a tensor is made decides the forward peak.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/memory/attention.h"
+#include "core/memory/linear.h"
+#include "core/model/architecture.h"
+
+namespace plimsoll::memory {
+
+constexpr std::size_t role_count = static_cast<std::size_t>(model::Role::other) + 1;
+
+struct LayerProgram {
+  const model::LayerGroup* group = nullptr;
+  std::array<LinearSpec, role_count> linears{};  ///< by role; out == 0: the layer has none
+  Mode mode;
+  AttentionChoice attention;
+  double batch = 1, length = 1;
+  double hidden = 0;
+  int norm_size = 2;  ///< dtype of the norm weights
+  bool train_norms = false;
+  bool bf16 = true;
+  bool liger = false;                 ///< Liger's RMSNorm, SwiGLU and rotary
+  bool post_norm = false;             ///< BERT: the norm acts on the sum of residual and branch
+  bool output_copy = false;           ///< the attention output is laid out anew before the output projection
+  bool keep_kv = false;               ///< a cache keeps K and V until the outputs die
+  std::vector<Tensor>* kv = nullptr;  ///< where that cache is
+
+  const LinearSpec& at(model::Role role) const { return linears[static_cast<std::size_t>(role)]; }
+  bool has(model::Role role) const { return at(role).out > 0; }
+};
+
+/// x: rows of `hidden`. Returns the layer's output.
+Tensor run_layer(Tape& tape, const LayerProgram& program, const Tensor& x);
+
+}  // namespace plimsoll::memory

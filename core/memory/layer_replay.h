@@ -1,0 +1,37 @@
+// One layer, measured: the numbers from which whole passes are put together in closed form.
+//
+//     LayerReplay measured = replay_layer(program, {.input_size = 2, .keep_output = false});
+//     measured.backward_peak.total();    // highest bytes while this layer runs backward, its input not
+//     counted
+#pragma once
+
+#include "core/memory/layer.h"
+
+namespace plimsoll::memory {
+
+struct LayerReplayOptions {
+  int input_size = 2;         ///< dtype of the residual stream that enters
+  bool keep_output = false;   ///< reentrant checkpointing holds the recomputed output through the backward
+  bool stop_early = false;    ///< non-reentrant recomputation ends at the last tensor that is saved
+  bool accumulating = false;  ///< parameter gradients exist already
+  bool input_needs_grad = true;
+};
+
+struct LayerReplay {
+  int output_size = 2;  ///< dtype of the stream that leaves
+  double input_bytes = 0, output_bytes = 0;
+  double cached = 0;       ///< autocast's cache of weight casts, held until the forward ends
+  double cached_only = 0;  ///< the part of it that the graph does not keep anyway
+  double kv_cache = 0;
+  double weight_gradients = 0;  ///< of this layer's trained parameters
+  bool input_saved = false;     ///< the graph itself keeps the input
+  Snapshot without_grad;        ///< highest under no_grad, input and cache not counted
+  Snapshot saved;               ///< kept for backward, input not counted
+  Snapshot forward_peak;        ///< highest with the graph recorded, input not counted
+  Snapshot recompute_peak;      ///< the same as far as recomputation runs, plus the incoming gradient
+  Snapshot backward_peak;       ///< highest in backward, incl. incoming gradient; input not counted
+};
+
+LayerReplay replay_layer(const LayerProgram& program, const LayerReplayOptions& options);
+
+}  // namespace plimsoll::memory

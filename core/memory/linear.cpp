@@ -1,0 +1,123 @@
+#include "core/memory/linear.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace plimsoll::memory {
+
+namespace {
+
+Tensor plain_linear(Tape& tape, const Mode& mode, Tensor x, const LinearSpec& w) {
+  const double weights = w.in * w.out * w.copies;
+  const double rows = x.elements() / w.in;
+  Tensor input = mode.autocast ? cast(tape, x, 2) : x;
+  const bool weight_is_cast = mode.autocast && w.size == 4;
+  Tensor weight_cast;
+  if (weight_is_cast) {
+    // Autocast caches the cast of a leaf that requires a gradient until its context ends; any other cast dies
+    // with its last user.
+    weight_cast = w.trainable ? tape.cached(weights, 2) : tape.make(weights, 2, Component::autocast);
+  }
+  Tensor out = tape.make(rows * w.out, input.size(), Component::transient);
+  const double bias = w.bias ? w.out * w.copies : 0;
+  const double gradient_16 = w.trainable && weight_is_cast ? weights * 2 : 0;
+  const double gradient_own = w.trainable ? (weights + bias) * w.size : 0;
+  const Tensor kept_weight = input.needs_grad() ? weight_cast : Tensor();
+  const Tensor kept_input = w.trainable ? input : Tensor();
+  const double input_bytes = input.bytes();
+  if (weight_is_cast) {
+    tape.record(out, {input}, {kept_input, kept_weight},
+                {temporary(gradient_16), gradient(0, input_bytes), weight_gradient(gradient_own)},
+                w.trainable);
+  } else {
+    tape.record(out, {input}, {kept_input}, {weight_gradient(gradient_own), gradient(0, input_bytes)},
+                w.trainable);
+  }
+  return out;
+}
+
+double absmax_bytes(const LinearSpec& w) { return w.double_quant ? 4 * w.in * w.out / 64 : 0; }
+
+Tensor four_bit_linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w) {
+  const double weights = w.in * w.out;
+  Tensor input = cast(tape, x, w.compute_size);
+  const int size = mode.autocast ? 2 : w.compute_size;
+  const double dequantised = weights * w.size + (w.size == size ? 0 : weights * size);
+  Tensor absmax = tape.make(absmax_bytes(w), 1, Component::transient);
+  Tensor weight = tape.make(dequantised, 1, Component::transient);
+  absmax.free();
+  Tensor out = tape.make(input.elements() / w.in * w.out, size, Component::transient);
+  weight.free();
+  tape.record(out, {input}, {},
+              {temporary(absmax_bytes(w) + dequantised), end_temporary(), temporary(dequantised),
+               gradient(0, input.bytes())});
+  return cast(tape, std::move(out), x.size());
+}
+
+Tensor eight_bit_linear(Tape& tape, const Tensor& x, const LinearSpec& w) {
+  const double rows = x.elements() / w.in;
+  Tensor input = cast(tape, x, 2);
+  Tensor quantised = tape.make(input.elements(), 1, Component::transient);
+  Tensor sums = tape.make(rows * w.out, 4, Component::transient);
+  Tensor out = tape.make(rows * w.out, 2, Component::transient);
+  sums.free();
+  quantised.free();
+  tape.record(out, {input}, {input}, {temporary(w.in * w.out * 2), gradient(0, input.bytes())});
+  return cast(tape, std::move(out), x.size());
+}
+
+Tensor base_linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w) {
+  switch (w.storage) {
+    case Storage::four_bit:
+      return four_bit_linear(tape, mode, x, w);
+    case Storage::eight_bit:
+      return eight_bit_linear(tape, x, w);
+    case Storage::plain:
+      break;
+  }
+  return plain_linear(tape, mode, x, w);
+}
+
+// PEFT src/peft/tuners/lora/dora.py: the merged weight is built anew on every forward to take its norm.
+void dora_weight_norm(Tape& tape, const LinearSpec& w) {
+  Tensor identity = tape.make(w.in * w.in, w.adapter_size, Component::transient);
+  Tensor product = tape.make(w.in * w.out, w.adapter_size, Component::transient);
+  Tensor weight = tape.make(w.in * w.out, w.adapter_size, Component::transient);
+  Tensor merged = tape.make(w.in * w.out, w.adapter_size, Component::transient);
+}
+
+Tensor adapter(Tape& tape, const Mode& mode, Tensor x, const LinearSpec& w) {
+  LinearSpec a{.in = w.in, .out = w.r, .copies = w.copies, .size = w.adapter_size, .trainable = true};
+  LinearSpec b{.in = w.r, .out = w.out, .copies = w.copies, .size = w.adapter_size, .trainable = true};
+  Tensor dropped = dropout(tape, std::move(x), w.dropout);
+  Tensor low = plain_linear(tape, mode, dropped, a);
+  dropped.free();
+  Tensor high = plain_linear(tape, mode, low, b);
+  low.free();
+  return scale(tape, std::move(high));
+}
+
+}  // namespace
+
+Tensor linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w) {
+  Tensor result = base_linear(tape, mode, x, w);
+  if (w.r == 0) return result;
+  const int size = result.size();
+  const bool quantised = w.storage != Storage::plain;
+  // PEFT casts x to the adapter's type; on a quantised base only when autocast is off.
+  Tensor input = quantised && mode.autocast ? x : cast(tape, x, w.adapter_size);
+  if (quantised) result = copy(tape, std::move(result));
+  if (w.dora) dora_weight_norm(tape, w);
+  Tensor update = adapter(tape, mode, input, w);
+  if (w.dora) {  // (scale - 1) * base_result + scale * lora_result: both are kept for the magnitude's
+                 // gradient
+    Tensor magnitude = tape.make(w.out, w.adapter_size, Component::transient, true);
+    result = multiply(tape, std::move(result), magnitude);
+    update = multiply(tape, std::move(update), magnitude);
+  }
+  if (quantised && !mode.autocast) update = cast(tape, std::move(update), size);
+  result = add(tape, std::move(result), std::move(update));
+  return cast(tape, std::move(result), size);
+}
+
+}  // namespace plimsoll::memory

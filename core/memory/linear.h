@@ -1,0 +1,35 @@
+// A linear layer as it really runs: its base in 32, 16, 8 or 4 bits, with or without an adapter, in or out of
+// autocast.
+//
+//     LinearSpec q{.in = 4096, .out = 4096, .size = 2, .r = 16, .adapter_size = 4};
+//     Tensor y = linear(tape, mode, x, q);        // PEFT's lora.Linear: keeps a 16-bit copy of x for lora_A
+//
+// Sources: huggingface/peft src/peft/tuners/lora/layer.py Linear.forward, bnb.py Linear4bit.forward;
+// bitsandbytes bitsandbytes/nn/modules.py Linear4bit, autograd/_functions.py MatMul4Bit, MatMul8bitLt.
+#pragma once
+
+#include "core/memory/ops.h"
+
+namespace plimsoll::memory {
+
+enum class Storage { plain, four_bit, eight_bit };
+
+struct LinearSpec {
+  double in = 0, out = 0;  ///< features
+  double copies = 1;       ///< modules that share the rows (experts)
+  Storage storage = Storage::plain;
+  int size = 2;  ///< bytes an element: of the weight, or of the weight before it was quantised
+  bool bias = false;
+  bool trainable = false;
+  bool double_quant = false;
+  int compute_size = 2;  ///< bnb_4bit_compute_dtype
+  double r = 0;          ///< rank of the adapter, 0: none
+  int adapter_size = 4;
+  double dropout = 0;
+  bool dora = false;
+};
+
+/// x (rows x in) -> rows x out, in the dtype that PyTorch would return.
+Tensor linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& spec);
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,159 @@
+#include "core/memory/ops.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace plimsoll::memory {
+
+namespace {
+
+Tensor like(Tape& tape, const Tensor& x, int size = 0) {
+  return tape.make(x.elements(), size == 0 ? x.size() : size, tape.component_of(x));
+}
+
+}  // namespace
+
+Tensor cast(Tape& tape, Tensor x, int size) {
+  if (x.size() == size) return x;
+  Tensor out = like(tape, x, size);
+  tape.record(out, {x}, {}, {gradient(0, x.bytes())});
+  x.free();
+  return out;
+}
+
+Tensor multiply(Tape& tape, Tensor a, Tensor b) {
+  Tensor out = like(tape, a, std::max(a.size(), b.size()));
+  tape.record(out, {a, b}, {b.needs_grad() ? a : Tensor(), a.needs_grad() ? b : Tensor()},
+              {gradient(0, a.bytes()), gradient(1, b.bytes())});
+  a.free();
+  b.free();
+  return out;
+}
+
+Tensor scale(Tape& tape, Tensor x) {
+  Tensor out = like(tape, x);
+  tape.record(out, {x}, {}, {gradient(0, x.bytes())});
+  x.free();
+  return out;
+}
+
+Tensor add(Tape& tape, Tensor a, Tensor b) {
+  const int size = std::max(a.size(), b.size());
+  Tensor out = like(tape, a, size);
+  tape.record(out, {a, b}, {},
+              {a.size() == size ? pass(0) : gradient(0, a.bytes()),
+               b.size() == size ? pass(1) : gradient(1, b.bytes())});
+  a.free();
+  b.free();
+  return out;
+}
+
+Tensor copy(Tape& tape, Tensor x) {
+  Tensor out = like(tape, x);
+  tape.record(out, {x}, {}, {pass(0)});
+  x.free();
+  return out;
+}
+
+Tensor slice(Tape& tape, const Tensor& x, double elements) {
+  Tensor out = tape.view(x, elements);
+  tape.record(out, {x}, {}, {gradient(0, x.bytes())});
+  return out;
+}
+
+Tensor activation(Tape& tape, model::Activation kind, Tensor x) {
+  using model::Activation;
+  const double bytes = x.bytes();
+  Tensor out = like(tape, x);
+  if (kind == Activation::relu) {
+    tape.record(out, {x}, {out}, {gradient(0, bytes)});
+  } else if (kind == Activation::squared_relu) {  // relu(x) ** 2
+    Tensor relu = like(tape, x);
+    tape.record(out, {x}, {relu}, {temporary(2 * bytes), gradient(0, bytes)});
+  } else if (kind == Activation::quick_gelu) {  // x * sigmoid(1.702 * x)
+    Tensor sigmoid = like(tape, x);
+    tape.record(out, {x}, {x, sigmoid}, {temporary(2 * bytes), gradient(0, bytes)});
+  } else if (kind == Activation::gelu_new) {  // 0.5 * x * (1 + tanh(c * (x + 0.044715 * x ** 3)))
+    Tensor half = like(tape, x), tanh = like(tape, x), one_plus = like(tape, x);
+    tape.record(out, {x}, {x, half, tanh, one_plus}, {temporary(4 * bytes), gradient(0, bytes)});
+  } else {
+    tape.record(out, {x}, {x}, {gradient(0, bytes)});
+  }
+  x.free();
+  return out;
+}
+
+Tensor dropout(Tape& tape, Tensor x, double p) {
+  if (p <= 0) return x;
+  Tensor out = like(tape, x);
+  Tensor mask = tape.make(x.elements(), 1, Component::transient);
+  tape.record(out, {x}, {mask}, {gradient(0, x.bytes())});
+  x.free();
+  return out;
+}
+
+Tensor rms_norm(Tape& tape, Tensor x, double width, int weight_size, bool trainable, bool fp32_product) {
+  const int size = x.size();
+  const double rows = x.elements() / width;
+  const double full = x.elements() * 4;
+  Tensor h = cast(tape, x, 4);
+  Tensor squared = like(tape, h);
+  Tensor variance = tape.make(rows, 4, Component::transient);
+  squared.free();
+  // Backward of mean: one full tensor; of pow(2): x ** 1 and 2 * x are alive beside the result.
+  tape.record(variance, {h}, {h}, {temporary(full), temporary(full), temporary(full), gradient(0, full)});
+  Tensor inverse = tape.make(rows, 4, Component::transient);
+  tape.record(inverse, {variance}, {inverse}, {gradient(0, rows * 4)});
+  Tensor normalised = like(tape, h);
+  tape.record(normalised, {h, inverse}, {h, inverse},
+              {gradient(0, full), temporary(full), gradient(1, rows * 4)});
+  h = normalised;
+  if (weight_size == 0) return cast(tape, std::move(h), size);
+  if (!fp32_product) h = cast(tape, h, size);
+  Tensor out = tape.make(h.elements(), fp32_product ? 4 : std::max(size, weight_size), Component::transient);
+  tape.record(out, {h}, {trainable ? h : Tensor()},
+              {gradient(0, h.bytes()), temporary(trainable ? out.bytes() : 0),
+               weight_gradient(trainable ? width * weight_size : 0)},
+              trainable);
+  if (fp32_product) {
+    normalised.free();
+    h.free();
+    out = cast(tape, std::move(out), size);
+  }
+  return out;
+}
+
+Tensor fused_rms_norm(Tape& tape, Tensor x, double width, bool trainable) {
+  Tensor out = like(tape, x);
+  Tensor inverse = tape.make(x.elements() / width, 4, Component::transient);
+  tape.record(out, {x}, {x, inverse}, {pass(0), weight_gradient(trainable ? width * x.size() : 0)},
+              trainable);
+  return out;
+}
+
+Tensor layer_norm(Tape& tape, const Mode& mode, Tensor x, double width, int weight_size, bool trainable) {
+  Tensor h = mode.autocast ? cast(tape, x, 4) : x;
+  const double rows = x.elements() / width;
+  Tensor out = like(tape, h);
+  Tensor statistics = tape.make(rows * 2, 4, Component::transient);
+  const double weight_bytes = trainable ? 2 * width * weight_size : 0;
+  tape.record(out, {h}, {h, statistics}, {gradient(0, h.bytes()), weight_gradient(weight_bytes)}, trainable);
+  return out;
+}
+
+Tensor rotate(Tape& tape, const Tensor& q, int table_size) {
+  const int size = std::max(q.size(), table_size);
+  Tensor plain = like(tape, q, size);
+  Tensor halves = like(tape, q);
+  Tensor turned = like(tape, q, size);
+  halves.free();
+  Tensor out = like(tape, q, size);
+  // Backward: the gradient times sin, the two zero-filled halves of the concatenation, the gradient times
+  // cos.
+  tape.record(
+      out, {q}, {},
+      {temporary(q.elements() * size), temporary(q.bytes()), temporary(q.bytes()), gradient(0, q.bytes())});
+  return out;
+}
+
+}  // namespace plimsoll::memory

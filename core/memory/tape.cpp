@@ -1,0 +1,214 @@
+#include "core/memory/tape.h"
+
+#include <utility>
+
+namespace plimsoll::memory {
+
+Snapshot operator+(Snapshot a, const Snapshot& b) {
+  for (std::size_t i = 0; i < component_count; ++i) a.bytes[i] += b.bytes[i];
+  return a;
+}
+
+Tensor::Tensor(Tape* tape, uint32_t id) : tape_(tape), id_(id) {}
+Tensor::Tensor(const Tensor& other) : tape_(other.tape_), id_(other.id_) {
+  if (tape_ != nullptr) tape_->retain(id_);
+}
+Tensor::Tensor(Tensor&& other) noexcept : tape_(std::exchange(other.tape_, nullptr)), id_(other.id_) {}
+Tensor& Tensor::operator=(Tensor other) noexcept {
+  std::swap(tape_, other.tape_);
+  std::swap(id_, other.id_);
+  return *this;
+}
+Tensor::~Tensor() { free(); }
+void Tensor::free() {
+  if (Tape* tape = std::exchange(tape_, nullptr)) tape->release(id_);
+}
+double Tensor::elements() const { return tape_->tensors_[id_].elements; }
+int Tensor::size() const { return tape_->tensors_[id_].size; }
+bool Tensor::needs_grad() const { return tape_->tensors_[id_].needs_grad; }
+
+Tape::~Tape() {
+  nodes_.clear();
+  cache_.clear();
+  weight_gradients_.clear();
+  for (Entry& entry : tensors_) entry.grad.free();
+}
+
+Tensor Tape::make(double elements, int size, Component component, bool needs_grad) {
+  const auto id = static_cast<uint32_t>(tensors_.size());
+  Entry entry;
+  entry.elements = elements;
+  entry.size = size;
+  entry.references = 1;
+  entry.component = component;
+  entry.needs_grad = needs_grad;
+  tensors_.push_back(std::move(entry));
+  grow(elements * size);
+  return Tensor(this, id);
+}
+
+Tensor Tape::input(double elements, int size, bool needs_grad, Component component) {
+  return make(elements, size, component, needs_grad);
+}
+
+Tensor Tape::view(const Tensor& base, double elements) {
+  const auto id = static_cast<uint32_t>(tensors_.size());
+  const Entry& from = tensors_[base.id()];
+  Entry entry;
+  entry.elements = elements;
+  entry.size = from.size;
+  entry.references = 1;
+  entry.base = (from.base != 0 ? from.base : base.id() + 1);
+  entry.component = from.component;
+  entry.needs_grad = from.needs_grad;
+  retain(entry.base - 1);
+  tensors_.push_back(std::move(entry));
+  return Tensor(this, id);
+}
+
+Tensor Tape::cached(double elements, int size) {
+  Tensor cast = make(elements, size, Component::autocast);
+  cached_bytes_ += cast.bytes();
+  cache_.push_back(cast);
+  return cast;
+}
+
+void Tape::end_scope() { cache_.clear(); }
+
+void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
+                  std::initializer_list<Tensor> saved, std::initializer_list<Step> steps, bool owns_weights) {
+  bool wanted = owns_weights;
+  for (const Tensor& input : inputs) wanted = wanted || input.needs_grad();
+  if (!recording || !wanted) return;
+  tensors_[output.id()].needs_grad = true;
+  Node node;
+  node.output = output.id();
+  for (const Tensor& input : inputs) node.inputs[node.input_count++] = input.id();
+  for (const Step& step : steps) {
+    const bool to_input = step.kind == Step::Kind::gradient || step.kind == Step::Kind::pass;
+    if (to_input && !tensors_[node.inputs[step.index]].needs_grad) continue;
+    if (step.kind == Step::Kind::weight_gradient && step.bytes == 0) continue;
+    node.steps[node.step_count++] = step;
+  }
+  for (const Tensor& tensor : saved) {
+    if (!tensor) continue;
+    Entry& entry = tensors_[tensor.id()];
+    ++entry.saves;
+    if (entry.base != 0) ++tensors_[entry.base - 1].saves;
+    node.saved.push_back(tensor);
+  }
+  if (!node.saved.empty()) peak_until_last_save_ = peak_;
+  nodes_.push_back(std::move(node));
+}
+
+Snapshot Tape::live() const {
+  Snapshot now;
+  for (const Entry& entry : tensors_) {
+    if (entry.references == 0 || entry.base != 0) continue;
+    Component component = entry.component;
+    if (component == Component::transient && entry.saves > 0) component = Component::activations;
+    now[component] += entry.elements * entry.size;
+  }
+  return now;
+}
+
+void Tape::grow(double bytes) {
+  live_bytes_ += bytes;
+  if (live_bytes_ <= highest_) return;
+  highest_ = live_bytes_;
+  peak_ = live();
+}
+
+void Tape::mark() {
+  highest_ = live_bytes_;
+  peak_ = live();
+  peak_until_last_save_ = peak_;
+}
+
+void Tape::release(uint32_t id) {
+  Entry& entry = tensors_[id];
+  if (--entry.references > 0) return;
+  if (entry.base != 0) {
+    release(entry.base - 1);
+  } else {
+    live_bytes_ -= entry.elements * entry.size;
+  }
+}
+
+double Tape::gradient_of(const Tensor& tensor) const {
+  const Tensor& grad = tensors_[tensor.id()].grad;
+  return grad ? grad.bytes() : 0;
+}
+
+Component Tape::component_of(const Tensor& tensor) const {
+  return tensors_[tensor.id()].component == Component::logits ? Component::logits : Component::transient;
+}
+
+void Tape::accumulate(uint32_t input, Tensor gradient) {
+  Tensor present = std::move(tensors_[input].grad);
+  if (!present) {
+    tensors_[input].grad = std::move(gradient);
+    return;
+  }
+  if (tensors_[present.id()].references == 1) {  // added in place; the newcomer dies
+    tensors_[input].grad = std::move(present);
+    return;
+  }
+  Tensor sum = make(present.elements(), present.size(), tensors_[present.id()].component);
+  tensors_[input].grad = std::move(sum);
+}
+
+void Tape::run(Node& node) {
+  Tensor incoming = std::move(tensors_[node.output].grad);
+  if (!incoming) return;
+  std::vector<Tensor> temporaries;
+  for (uint8_t i = 0; i < node.step_count; ++i) {
+    const Step& step = node.steps[i];
+    switch (step.kind) {
+      case Step::Kind::temporary:
+        temporaries.push_back(make(step.bytes, 1, Component::transient));
+        break;
+      case Step::Kind::end_temporary:
+        temporaries.clear();
+        break;
+      case Step::Kind::gradient: {
+        const Entry& input = tensors_[node.inputs[step.index]];
+        const int size = input.size;
+        const Component component =
+            input.component == Component::logits ? Component::logits : Component::transient;
+        accumulate(node.inputs[step.index], make(step.bytes / size, size, component));
+        break;
+      }
+      case Step::Kind::pass:
+        accumulate(node.inputs[step.index], incoming);
+        break;
+      case Step::Kind::weight_gradient: {
+        Tensor made = make(step.bytes, 1, Component::gradients);
+        weight_gradient_bytes_ += step.bytes;
+        if (!accumulating) weight_gradients_.push_back(std::move(made));
+        break;
+      }
+    }
+  }
+}
+
+void Tape::seed_gradient(const Tensor& output) {
+  Tensor seed = make(output.elements(), output.size(), component_of(output));
+  tensors_[output.id()].grad = std::move(seed);
+}
+
+void Tape::backward() {
+  while (!nodes_.empty()) {
+    Node node = std::move(nodes_.back());
+    nodes_.pop_back();
+    run(node);
+    for (Tensor& tensor : node.saved) {
+      Entry& entry = tensors_[tensor.id()];
+      --entry.saves;
+      if (entry.base != 0) --tensors_[entry.base - 1].saves;
+      tensor.free();
+    }
+  }
+}
+
+}  // namespace plimsoll::memory

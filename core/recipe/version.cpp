@@ -1,0 +1,60 @@
+// Versions of libraries: "4.51.3" against ">=4.46".
+#include <cstdlib>
+
+#include "core/recipe/recipe.h"
+
+namespace plimsoll::recipe {
+
+namespace {
+
+struct Part {
+  int numbers[4] = {0, 0, 0, 0};
+  int given = 0;
+};
+Part split(const std::string& version) {
+  Part part;
+  const char* at = version.c_str();
+  while (part.given < 4 && *at >= '0' && *at <= '9') {
+    char* end = nullptr;
+    part.numbers[part.given++] = static_cast<int>(std::strtol(at, &end, 10));
+    if (*end != '.') break;
+    at = end + 1;
+  }
+  return part;
+}
+int compare(const Part& a, const Part& b, int parts) {
+  for (int i = 0; i < parts; ++i) {
+    if (a.numbers[i] != b.numbers[i]) return a.numbers[i] < b.numbers[i] ? -1 : 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool version_at_least(const std::string& have, const std::string& want) {
+  return compare(split(have), split(want), 4) >= 0;
+}
+
+bool version_matches(const std::string& have, const std::string& conditions) {
+  size_t start = 0;
+  while (start <= conditions.size()) {
+    size_t end = conditions.find(',', start);
+    if (end == std::string::npos) end = conditions.size();
+    const std::string condition = conditions.substr(start, end - start);
+    const size_t sign = condition.find_first_not_of("<>=");
+    if (sign == std::string::npos) return false;
+    const std::string op = condition.substr(0, sign);
+    const Part wanted = split(condition.substr(sign));
+    const int order = compare(split(have), wanted, op.empty() ? wanted.given : 4);
+    const bool good = op == ">="   ? order >= 0
+                      : op == "<"  ? order < 0
+                      : op == "<=" ? order <= 0
+                      : op == ">"  ? order > 0
+                                   : order == 0;
+    if (!good) return false;
+    start = end + 1;
+  }
+  return true;
+}
+
+}  // namespace plimsoll::recipe
