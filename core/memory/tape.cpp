@@ -135,8 +135,8 @@ void Tape::release(uint32_t id) {
   }
 }
 
-double Tape::gradient_of(const Tensor& tensor) const {
-  const Tensor& grad = tensors_[tensor.id()].grad;
+double Tape::gradient_of(uint32_t id) const {
+  const Tensor& grad = tensors_[id].grad;
   return grad ? grad.bytes() : 0;
 }
 

@@ -145,7 +145,9 @@ class Tape {
   Snapshot live() const;
   double cached_bytes() const { return cached_bytes_; }
   double weight_gradient_bytes() const { return weight_gradient_bytes_; }
-  double gradient_of(const Tensor& tensor) const;
+  /// Bytes of the gradient that a tensor, dead or alive, has received.
+  double gradient_of(uint32_t id) const;
+  void mark_as_logits(const Tensor& tensor) { tensors_[tensor.id()].component = Component::logits; }
   /// Logits stay logits through casts and copies; everything else made on the way is transient.
   Component component_of(const Tensor& tensor) const;
   bool is_saved(const Tensor& tensor) const { return tensors_[tensor.id()].saves > 0; }

@@ -3,15 +3,14 @@
 // Example: how many parameters does this config.json have, and how many would LoRA train?
 //
 //     json::Errors errors;
-//     std::optional<model::Architecture> network = model::read_config(config, "mine", "/model/config", errors);
-//     uint64_t all     = model::parameter_count(*network);
-//     uint64_t on_q_v  = 0;
-//     for (const model::PlacedLinear& at : model::linears(*network))
+//     std::optional<model::Architecture> network = model::read_config(config, "mine", "/model/config",
+//     errors); uint64_t all     = model::parameter_count(*network); uint64_t on_q_v  = 0; for (const
+//     model::PlacedLinear& at : model::linears(*network))
 //       if (at.linear->role == model::Role::q || at.linear->role == model::Role::v)
 //         on_q_v += 16 * (at.linear->in + at.linear->out) * at.total;     // rank 16
 //
-// Counts are those of the modules that Transformers instantiates (what `sum(p.numel())` prints), not of the files on
-// the hub, which may add buffers or untied copies.
+// Counts are those of the modules that Transformers instantiates (what `sum(p.numel())` prints), not of the
+// files on the hub, which may add buffers or untied copies.
 #pragma once
 
 #include <cstdint>
@@ -31,44 +30,72 @@ enum class Module { linear, conv1d, parameter };
 
 /// What a linear does in its layer. The replay finds a linear by role, PEFT by path.
 enum class Role {
-  q, k, v, o, qkv,               // attention; qkv: one fused projection
-  q_a, q_b, kv_a, kv_b,          // multi-head latent attention
-  cross_q, cross_k, cross_v, cross_o,
-  gate, up, gate_up, down,       // gated MLP; a plain MLP has up and down
-  shared_gate, shared_up, shared_down,
-  router, head, other
+  q,
+  k,
+  v,
+  o,
+  qkv,  // attention; qkv: one fused projection
+  q_a,
+  q_b,
+  kv_a,
+  kv_b,  // multi-head latent attention
+  cross_q,
+  cross_k,
+  cross_v,
+  cross_o,
+  gate,
+  up,
+  gate_up,
+  down,  // gated MLP; a plain MLP has up and down
+  shared_gate,
+  shared_up,
+  shared_down,
+  router,
+  head,
+  other
 };
 
 struct Linear {
-  std::string path;       ///< "model.layers.#.self_attn.q_proj"; # stands for the layer, * for the expert number
+  std::string path;  ///< "model.layers.#.self_attn.q_proj"; # stands for the layer, * for the expert number
   uint64_t in = 0;
   uint64_t out = 0;
   bool bias = false;
-  uint64_t count = 1;     ///< modules of this kind in ONE layer (experts), or in the stack when outside layers
+  uint64_t count = 1;  ///< modules of this kind in ONE layer (experts), or in the stack when outside layers
   Role role = Role::other;
   Module module = Module::linear;
-  bool expert = false;    ///< one of the routed experts
+  bool expert = false;  ///< one of the routed experts
 };
 
 enum class NormKind { rms, layer };
 /// Where in the layer a norm acts. q and k: on the heads, after the projection.
-enum class NormPlace { before_attention, after_attention, before_cross, before_mlp, after_mlp, q, k, kv_a, q_a, other };
+enum class NormPlace {
+  before_attention,
+  after_attention,
+  before_cross,
+  before_mlp,
+  after_mlp,
+  q,
+  k,
+  kv_a,
+  q_a,
+  other
+};
 
 struct Norm {
   NormKind kind = NormKind::rms;
   NormPlace place = NormPlace::other;
-  uint64_t width = 0;     ///< elements normalised over, = parameters of its weight
-  bool weight = true;     ///< false: OLMo-1, which normalises without parameters
+  uint64_t width = 0;  ///< elements normalised over, = parameters of its weight
+  bool weight = true;  ///< false: OLMo-1, which normalises without parameters
   bool bias = false;
   bool fp32_weight_product = false;  ///< Gemma: (1 + weight) multiplied in fp32, then cast back
 };
 
-struct Table {            ///< an embedding, or any other plain parameter
-  std::string path;       ///< "model.embed_tokens"
+struct Table {       ///< an embedding, or any other plain parameter
+  std::string path;  ///< "model.embed_tokens"
   uint64_t rows = 0;
   uint64_t width = 0;
-  bool positions = false; ///< learned positions
-  bool trained = true;    ///< false: stored but never trained (Whisper encoder positions)
+  bool positions = false;  ///< learned positions
+  bool trained = true;     ///< false: stored but never trained (Whisper encoder positions)
 };
 
 enum class AttentionKind { full, sliding, latent, linear_delta, cross, bidirectional, none };
@@ -77,52 +104,54 @@ enum class Activation { silu, gelu, gelu_tanh, gelu_new, quick_gelu, relu, squar
 /// One or more layers of the same shape. A network with alternating layers has several groups; their order in
 /// the network is lost here, because memory does not depend on it.
 struct LayerGroup {
-  std::string name;                 ///< "decoder layers", "dense layers", "expert layers", ...
+  std::string name;  ///< "decoder layers", "dense layers", "expert layers", ...
   uint64_t layers = 0;
   AttentionKind attention = AttentionKind::full;
   uint64_t heads = 0;
   uint64_t kv_heads = 0;
-  uint64_t head_dim = 0;            ///< of q and k
-  uint64_t value_head_dim = 0;      ///< of v; equals head_dim except in latent attention
-  uint64_t window = 0;              ///< sliding window in tokens; 0: none
-  double rotary_share = 1.0;        ///< part of head_dim that is rotated; 0: no rotary positions
-  bool parallel = false;            ///< attention and MLP read the same residual (Phi, GPT-J, NeoX, Falcon)
-  bool gated = true;                ///< gated MLP (gate * up) or plain (up, activation, down)
+  uint64_t head_dim = 0;        ///< of q and k
+  uint64_t value_head_dim = 0;  ///< of v; equals head_dim except in latent attention
+  uint64_t window = 0;          ///< sliding window in tokens; 0: none
+  double rotary_share = 1.0;    ///< part of head_dim that is rotated; 0: no rotary positions
+  bool parallel = false;        ///< attention and MLP read the same residual (Phi, GPT-J, NeoX, Falcon)
+  bool gated = true;            ///< gated MLP (gate * up) or plain (up, activation, down)
   Activation activation = Activation::silu;
-  uint64_t intermediate = 0;        ///< MLP width (of one expert when experts > 0)
+  uint64_t intermediate = 0;  ///< MLP width (of one expert when experts > 0)
   uint64_t experts = 0;
   uint64_t experts_per_token = 0;
-  uint64_t shared_intermediate = 0; ///< width of the always-on expert, 0: none
-  double attention_dropout = 0, residual_dropout = 0;   ///< of the config, active in training
+  uint64_t shared_intermediate = 0;                    ///< width of the always-on expert, 0: none
+  double attention_dropout = 0, residual_dropout = 0;  ///< of the config, active in training
   bool attention_output_gate = false;
-  std::vector<Linear> linears;      ///< of one layer
-  std::vector<Norm> norms;          ///< of one layer
-  uint64_t other_parameters = 0;    ///< of one layer: sinks, gates, layer scales, convolutions
+  std::vector<Linear> linears;    ///< of one layer
+  std::vector<Norm> norms;        ///< of one layer
+  uint64_t other_parameters = 0;  ///< of one layer: sinks, gates, layer scales, convolutions
 };
 
 struct Stack {
   Part part = Part::text;
-  std::string name;                 ///< "text", "vision tower", "projector", ...
+  std::string name;  ///< "text", "vision tower", "projector", ...
   uint64_t hidden = 0;
   std::vector<LayerGroup> groups;
   std::vector<Table> tables;
-  std::vector<Norm> norms;          ///< outside the layers (final norm)
-  std::vector<Linear> linears;      ///< outside the layers (head, projector, patch embedding as linear)
-  uint64_t other_parameters = 0;    ///< convolutions, class tokens, newline vectors
+  std::vector<Norm> norms;        ///< outside the layers (final norm)
+  std::vector<Linear> linears;    ///< outside the layers (head, projector, patch embedding as linear)
+  uint64_t other_parameters = 0;  ///< convolutions, class tokens, newline vectors
+  double embedding_dropout = 0;   ///< on the embedded tokens, active in training
 };
 
 /// How many tokens an image becomes in the text sequence and in the tower.
 struct ImageTokens {
   enum class Rule {
     none,
-    fixed,        ///< `tokens` per image or tile, whatever its size
-    grid,         ///< (size / patch)^2, optionally / merge^2; grows with the image
-    cross         ///< read by cross-attention: nothing in the text sequence
+    fixed,  ///< `tokens` per image or tile, whatever its size
+    grid,   ///< (size / patch)^2, optionally / merge^2; grows with the image
+    cross   ///< read by cross-attention: nothing in the text sequence
   } rule = Rule::none;
   uint64_t tokens = 0;        ///< fixed, cross: text tokens (cross: tokens the cross layers read)
   uint64_t tower_tokens = 0;  ///< patches in the tower per image or tile at the default size
   uint64_t patch = 0, merge = 1;
   uint64_t default_size = 0;  ///< pixels of a side
+  uint64_t most_tiles = 1;    ///< the most tiles that one image is cut into, the overview included
 };
 
 enum class Kind { decoder, encoder, encoder_decoder, vlm };
@@ -135,14 +164,14 @@ struct Architecture {
   std::string name;
   std::string model_type;
   Kind kind = Kind::decoder;
-  std::vector<Stack> stacks;        ///< text (or encoder, decoder) first
-  uint64_t vocab_size = 0;          ///< rows of the output
-  bool tied_head = false;           ///< the head is the input embedding
+  std::vector<Stack> stacks;             ///< text (or encoder, decoder) first
+  uint64_t vocab_size = 0;               ///< rows of the output
+  bool tied_head = false;                ///< the head is the input embedding
   uint64_t max_position_embeddings = 0;  ///< 0: unknown
   ImageTokens image;
-  std::string checkpoint_dtype;     ///< torch_dtype of the config; "" unknown
-  double logit_softcap = 0;         ///< Gemma-2: tanh on the logits; 0: none
-  std::vector<Note> notes;          ///< what had to be assumed
+  std::string checkpoint_dtype;  ///< torch_dtype of the config; "" unknown
+  double logit_softcap = 0;      ///< Gemma-2: tanh on the logits; 0: none
+  std::vector<Note> notes;       ///< what had to be assumed
 };
 
 /// Reads a config.json as published, text or nested multimodal (text_config / vision_config / audio_config).
@@ -156,11 +185,12 @@ uint64_t parameter_count(const Stack& stack);
 /// Of one layer of the group.
 uint64_t parameter_count(const LayerGroup& group);
 
-/// One linear with everything that is needed to place it; `total` = modules of this kind in the whole network.
+/// One linear with everything that is needed to place it; `total` = modules of this kind in the whole
+/// network.
 struct PlacedLinear {
   const Linear* linear;
   const Stack* stack;
-  const LayerGroup* group;          ///< null outside the layers
+  const LayerGroup* group;  ///< null outside the layers
   uint64_t total;
 };
 std::vector<PlacedLinear> linears(const Architecture& network);

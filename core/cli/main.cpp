@@ -1,0 +1,210 @@
+// The command line: it reads requests and prints reports. All arithmetic is in the core.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "core/cli/input.h"
+#include "core/cli/table.h"
+#include "core/json/json.h"
+#include "core/report/preset_files.h"
+#include "core/report/report.h"
+
+namespace plimsoll::cli {
+namespace {
+
+// A team's CI tells these apart; CLI11's own codes (100 and up) become bad_input too.
+enum ExitCode { fits = 0, tight = 1, no = 2, bad_input = 3 };
+
+struct Options {
+  std::string file = "-";
+  std::string gpu;
+  bool json = false;
+  bool table = false;
+  bool lines = false;
+};
+
+constexpr const char* examples = R"(Examples:
+  plimsoll report request.json               tables on a terminal, JSON into a pipe or a file
+  plimsoll report --json < request.json
+  plimsoll report --lines < requests.jsonl   one request a line in, one report a line out, in order
+  plimsoll check request.json --gpu a10g     exit code: 0 fits, 1 tight, 2 no, 3 bad input
+  plimsoll gpus                              the names that --gpu takes
+
+The smallest request is {"model": "mistralai/Mistral-7B-v0.3"}.)";
+
+constexpr const char* about_errors =
+    R"(A request that cannot be read gives exit code 3 and an empty standard output.
+What is wrong stands on standard error, as {"ok":false,"errors":[...]} when that is not a terminal.)";
+
+constexpr const char* about_lines =
+    R"(With --lines the error object takes the line of its request on standard output,
+{"schema":1,"ok":false,"errors":[...]}, so that lines keep their order. The other lines are still
+answered, and the exit code is 3 at the end.)";
+
+bool wants_table(const Options& options) { return options.table || (!options.json && output_is_terminal()); }
+
+using Render = std::string (*)(const json::Json&, const Style&);
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+int finish(int code) {
+  if (std::fflush(stdout) == 0) return code;
+  std::fputs("The output could not be written.\n", stderr);
+  return bad_input;
+}
+
+int refuse(const json::Json& errors) {
+  const std::string text = errors_are_terminal()
+                               ? error_lines(errors)
+                               : json::write(json::Json{{"ok", false}, {"errors", errors}}) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  return bad_input;
+}
+
+int refuse(const std::string& code, const std::string& message, const std::string& allowed) {
+  return refuse(json::Json::array(
+      {json::Json{{"code", code}, {"pointer", ""}, {"message", message}, {"allowed", allowed}}}));
+}
+
+int refuse_input(const Input& input) {
+  return refuse("unreadable_file", input.problem(), "a file that can be read, or - for standard input");
+}
+
+const report::Catalog& catalog() {
+  static const report::Catalog read = report::read_catalog(preset_files());
+  return read;
+}
+
+// The report as a tree. Our own text, so it always is one.
+json::Json parsed(const std::string& text) {
+  json::Errors errors;
+  return json::parse(text, errors).value_or(json::Json::object());
+}
+
+json::Json member(const json::Json& object, const char* key) {
+  if (!object.is_object()) return json::Json();
+  const auto found = object.find(key);
+  return found == object.end() ? json::Json() : *found;
+}
+
+bool succeeded(const json::Json& report) { return member(report, "ok") == json::Json(true); }
+
+// A table, or JSON: indented for a reader at a terminal, else the bytes that the core wrote.
+void show(const std::string& text, const json::Json& tree, Render render, const Options& options) {
+  if (wants_table(options)) {
+    print(render(tree, output_style()));
+  } else {
+    print((output_is_terminal() ? json::write(tree, true) : text) + "\n");
+  }
+}
+
+int report_lines(Input& input) {
+  int code = 0;
+  std::string request;
+  while (input.line(request)) {
+    const std::string text = report::report_text(request, catalog());
+    const json::Json report = parsed(text);
+    if (succeeded(report)) {
+      print(text + "\n");
+    } else {
+      code = bad_input;
+      print(json::write(json::Json{{"schema", 1}, {"ok", false}, {"errors", member(report, "errors")}}) +
+            "\n");
+    }
+    std::fflush(stdout);  // a program at the other end of the pipe may be waiting for this line
+  }
+  return input.problem().empty() ? finish(code) : refuse_input(input);
+}
+
+int command_report(const Options& options) {
+  Input input(options.file);
+  if (!input.problem().empty()) return refuse_input(input);
+  if (options.lines) return report_lines(input);
+  const std::string request = input.rest();
+  if (!input.problem().empty()) return refuse_input(input);
+  const std::string text = report::report_text(request, catalog());
+  const json::Json report = parsed(text);
+  if (!succeeded(report)) return refuse(member(report, "errors"));
+  show(text, report, report_table, options);
+  return finish(0);
+}
+
+// The same request on another card. A text that is not a JSON object stays as it is, for the report to
+// refuse.
+std::string on_gpu(const std::string& request, const std::string& gpu) {
+  json::Errors errors;
+  auto tree = json::parse(request, errors);
+  if (!tree || !errors.empty() || !tree->is_object()) return request;
+  json::Json& hardware = (*tree)["hardware"];
+  if (hardware.is_null()) hardware = json::Json::object();
+  if (!hardware.is_object()) return request;
+  hardware["gpu"] = gpu;
+  return json::write(*tree);
+}
+
+int command_check(const Options& options) {
+  Input input(options.file);
+  const std::string request = input.rest();
+  if (!input.problem().empty()) return refuse_input(input);
+  const std::string text = report::report_text(on_gpu(request, options.gpu), catalog());
+  const json::Json report = parsed(text);
+  if (!succeeded(report)) return refuse(member(report, "errors"));
+  show(text, report, verdict_table, options);
+  const json::Json verdict = member(member(report, "gpu"), "verdict");
+  if (verdict == "fits") return finish(fits);
+  return finish(verdict == "tight" ? tight : no);
+}
+
+int command_list(const Options& options, const std::string& text, Render render) {
+  show(text, parsed(text), render, options);
+  return finish(0);
+}
+
+void add_format_flags(CLI::App* command, Options& options) {
+  auto* json = command->add_flag("--json", options.json, "JSON also on a terminal");
+  command->add_flag("--table", options.table, "Tables also into a pipe or a file")->excludes(json);
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  CLI::App app("Will this fine-tuning run fit on this GPU, and what fills its memory?", "plimsoll");
+  app.set_version_flag("--version", std::string(report::version()));
+  app.require_subcommand(1);
+
+  CLI::App* report = app.add_subcommand("report", "A request in, its report out");
+  report->add_option("FILE", options.file, "The request; standard input when it is - or left out");
+  add_format_flags(report, options);
+  auto* lines = report->add_flag("--lines", options.lines, "One request a line in, one report a line out");
+  lines->excludes("--table");
+
+  CLI::App* check = app.add_subcommand("check", "Does it fit? Exit code 0 fits, 1 tight, 2 no, 3 bad input");
+  check->add_option("FILE", options.file, "The request; standard input when it is - or left out");
+  check->add_option("--gpu", options.gpu, "The card, by its name in `plimsoll gpus`")->required();
+  add_format_flags(check, options);
+
+  CLI::App* models = app.add_subcommand("models", "The models that are known by name");
+  add_format_flags(models, options);
+  CLI::App* gpus = app.add_subcommand("gpus", "The GPUs that are known by name");
+  add_format_flags(gpus, options);
+
+  app.footer(examples);
+  report->footer(std::string(about_errors) + "\n\n" + about_lines);
+  check->footer(about_errors);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? 0 : bad_input;
+  }
+  if (check->parsed()) return command_check(options);
+  if (models->parsed()) return command_list(options, report::models_text(catalog()), models_table);
+  if (gpus->parsed()) return command_list(options, report::gpus_text(catalog()), gpus_table);
+  return command_report(options);
+}
+
+}  // namespace
+}  // namespace plimsoll::cli
+
+int main(int argc, char** argv) { return plimsoll::cli::run(argc, argv); }

@@ -1,0 +1,256 @@
+#include "core/cli/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+#include "core/cli/layout.h"
+
+namespace plimsoll::cli {
+
+namespace {
+
+using json::Json;
+
+// What stands at a path of the report, or null.
+const Json& at(const Json& value, std::initializer_list<const char*> path) {
+  static const Json none;
+  const Json* place = &value;
+  for (const char* key : path) {
+    if (!place->is_object()) return none;
+    const auto found = place->find(key);
+    if (found == place->end()) return none;
+    place = &*found;
+  }
+  return *place;
+}
+
+std::string text(const Json& value) {
+  json::Errors ignored;
+  return value.is_string() ? *json::read_text(value, "", ignored) : "";
+}
+
+double number(const Json& value) {
+  json::Errors ignored;
+  return json::read_number(value, "", {-9007199254740992.0, 9007199254740992.0}, ignored).value_or(0);
+}
+
+uint64_t count(const Json& value) { return static_cast<uint64_t>(std::max(0.0, number(value))); }
+
+std::vector<const Json*> items(const Json& list) {
+  std::vector<const Json*> found;
+  if (!list.is_array()) return found;
+  for (const Json& item : list) found.push_back(&item);
+  return found;
+}
+
+std::string heading(const std::string& title, const Style& style) {
+  return coloured(title, "1", style) + "\n";
+}
+
+std::string_view verdict_colour(const std::string& verdict) {
+  if (verdict == "fits") return "32";
+  return verdict == "tight" ? "33" : "31";
+}
+
+// 0.0940 % rather than 0.09 %: PEFT prints four decimals, and so can be compared.
+std::string percent(double value) {
+  const auto parts = static_cast<uint64_t>(std::llround(value * 10000));
+  std::string tail = std::to_string(parts % 10000);
+  tail.insert(0, 4 - tail.size(), '0');
+  return std::to_string(parts / 10000) + "." + tail + " %";
+}
+
+std::string paragraph(const std::string& words, const Style& style) {
+  return layout({{"", Align::left, true}}, {{{words}}}, style);
+}
+
+// A list of points, each with a hanging indent.
+std::string points(const std::vector<std::string>& lines, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const std::string& line : lines) rows.push_back({{"-"}, {line}});
+  return layout({{""}, {"", Align::left, true}}, rows, style);
+}
+
+std::string model_lines(const Json& report, const Style& style) {
+  const Json& model = at(report, {"model"});
+  std::string name = text(at(model, {"name"}));
+  if (name.empty()) name = text(at(model, {"id"}));
+  std::string out = heading(name.empty() ? "Model" : name, style);
+  out += paragraph(grouped(count(at(model, {"parameters"}))) + " parameters, " +
+                       grouped(count(at(model, {"trainable"}))) + " trainable (" +
+                       percent(number(at(model, {"trainable_percent"}))) + ")",
+                   style);
+  const double adapter = number(at(model, {"adapter_file_bytes"}));
+  const double checkpoint = number(at(model, {"checkpoint_bytes"}));
+  std::string files;
+  if (adapter > 0) files = "adapter file " + size_words(adapter);
+  if (checkpoint > 0) files += (files.empty() ? "" : ", ") + ("each checkpoint " + size_words(checkpoint));
+  return files.empty() ? out : out + paragraph(files, style);
+}
+
+std::string verdict_lines(const Json& report, const Style& style) {
+  const Json& gpu = at(report, {"gpu"});
+  if (!gpu.is_object()) return "";
+  const std::string verdict = text(at(gpu, {"verdict"}));
+  const double headroom = number(at(gpu, {"headroom"}));
+  std::string words = headroom < 0 ? gib_words(-headroom) + " too much" : gib_words(headroom) + " to spare";
+  if (verdict == "tight") words += ", but the high end of the estimate does not fit";
+  words += " (usable: " + gib_words(number(at(gpu, {"usable"}))) + ")";
+  return heading(text(at(gpu, {"name"})), style) +
+         layout({{""}, {"", Align::left, true}}, {{{verdict, verdict_colour(verdict)}, {words}}}, style);
+}
+
+std::string peak_lines(const Json& report, const Style& style) {
+  const Json& peak = at(report, {"memory", "peak"});
+  std::vector<std::vector<Cell>> rows = {
+      {{"allocated"}, {gib_words(number(at(peak, {"allocated"})))}, {"what PyTorch counts"}},
+      {{"reserved"}, {gib_words(number(at(peak, {"reserved"})))}, {"what PyTorch holds"}},
+      {{"device"},
+       {gib_words(number(at(peak, {"device"}))), "1"},
+       {"what nvidia-smi shows; between " + gib(number(at(peak, {"low"}))) + " and " +
+            gib_words(number(at(peak, {"high"}))),
+        ""}}};
+  return heading("Peak: " + text(at(peak, {"instant"})), style) +
+         layout({{""}, {"", Align::right}, {"", Align::left, true}}, rows, style);
+}
+
+std::string component_lines(const Json& report, const Style& style, size_t most) {
+  const std::string peak = text(at(report, {"memory", "peak", "instant"}));
+  std::vector<const Json*> components;
+  for (const Json* instant : items(at(report, {"memory", "instants"}))) {
+    if (text(at(*instant, {"id"})) == peak) components = items(at(*instant, {"components"}));
+  }
+  if (components.empty()) return "";
+  std::stable_sort(components.begin(), components.end(), [](const Json* a, const Json* b) {
+    return number(at(*a, {"bytes"})) > number(at(*b, {"bytes"}));
+  });
+  if (components.size() > most) components.resize(most);
+  std::vector<std::vector<Cell>> rows;
+  for (const Json* component : components) {
+    rows.push_back({{gib(number(at(*component, {"bytes"})))},
+                    {text(at(*component, {"id"}))},
+                    {text(at(*component, {"what"}))}});
+  }
+  return heading("What fills it", style) +
+         layout({{"GiB", Align::right}, {"component"}, {"what", Align::left, true}}, rows, style);
+}
+
+std::string instant_lines(const Json& report, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  const std::string peak = text(at(report, {"memory", "peak", "instant"}));
+  for (const Json* instant : items(at(report, {"memory", "instants"}))) {
+    const std::string id = text(at(*instant, {"id"}));
+    rows.push_back({{id, id == peak ? "1" : ""},
+                    {gib(number(at(*instant, {"allocated"})))},
+                    {gib(number(at(*instant, {"reserved"})))},
+                    {gib(number(at(*instant, {"device"})))},
+                    {id == peak ? "the peak" : ""}});
+  }
+  if (rows.empty()) return "";
+  return heading("Instants (GiB)", style) + layout({{"instant"},
+                                                    {"allocated", Align::right},
+                                                    {"reserved", Align::right},
+                                                    {"device", Align::right},
+                                                    {""}},
+                                                   rows, style);
+}
+
+std::string tier_lines(const Json& report, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Json* tier : items(at(report, {"tiers"}))) {
+    const std::string verdict = text(at(*tier, {"verdict"}));
+    std::string gpus;
+    for (const Json* gpu : items(at(*tier, {"gpus"}))) gpus += (gpus.empty() ? "" : ", ") + text(*gpu);
+    rows.push_back({{grouped(count(at(*tier, {"gib"})))},
+                    {gib(number(at(*tier, {"usable"})))},
+                    {verdict, verdict_colour(verdict)},
+                    {gib(number(at(*tier, {"headroom"})))},
+                    {gpus}});
+  }
+  if (rows.empty()) return "";
+  return heading("Tiers (GiB)", style) + layout({{"size", Align::right},
+                                                 {"usable", Align::right},
+                                                 {"verdict"},
+                                                 {"headroom", Align::right},
+                                                 {"GPUs", Align::left, true}},
+                                                rows, style);
+}
+
+std::string note_lines(const Json& report, const Style& style) {
+  std::vector<std::string> lines;
+  for (const Json* note : items(at(report, {"notes"}))) lines.push_back(text(at(*note, {"message"})));
+  return lines.empty() ? "" : heading("Notes", style) + points(lines, style);
+}
+
+std::string assumption_lines(const Json& report, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Json* assumption : items(at(report, {"assumptions"}))) {
+    const Json& value = at(*assumption, {"value"});
+    rows.push_back({{text(at(*assumption, {"pointer"}))},
+                    {value.is_string() ? text(value) : json::write(value)},
+                    {text(at(*assumption, {"why"}))}});
+  }
+  if (rows.empty()) return "";
+  return heading("Assumed, because the request does not say", style) +
+         layout({{""}, {""}, {"", Align::left, true}}, rows, style);
+}
+
+std::string joined(std::initializer_list<std::string> sections) {
+  std::string out;
+  for (const std::string& section : sections) {
+    if (section.empty()) continue;
+    if (!out.empty()) out += "\n";
+    out += section;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string report_table(const json::Json& report, const Style& style) {
+  constexpr size_t all = static_cast<size_t>(-1);
+  return joined({model_lines(report, style), verdict_lines(report, style), peak_lines(report, style),
+                 component_lines(report, style, all), instant_lines(report, style), tier_lines(report, style),
+                 note_lines(report, style), assumption_lines(report, style)});
+}
+
+std::string verdict_table(const json::Json& report, const Style& style) {
+  return joined({verdict_lines(report, style), peak_lines(report, style), component_lines(report, style, 5)});
+}
+
+std::string models_table(const json::Json& models, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Json* model : items(at(models, {"models"}))) {
+    rows.push_back({{text(at(*model, {"id"}))},
+                    {grouped(count(at(*model, {"parameters"})))},
+                    {text(at(*model, {"name"}))}});
+  }
+  return layout({{"id"}, {"parameters", Align::right}, {"Hugging Face", Align::left, true}}, rows, style);
+}
+
+std::string gpus_table(const json::Json& gpus, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Json* gpu : items(at(gpus, {"gpus"}))) {
+    rows.push_back({{text(at(*gpu, {"id"}))},
+                    {grouped(count(at(*gpu, {"gib"})))},
+                    {gib(number(at(*gpu, {"usable"})))},
+                    {text(at(*gpu, {"name"}))}});
+  }
+  return layout({{"id"}, {"GiB", Align::right}, {"usable", Align::right}, {"name", Align::left, true}}, rows,
+                style);
+}
+
+std::string error_lines(const json::Json& errors) {
+  std::string out;
+  for (const Json* error : items(errors)) {
+    const std::string pointer = text(at(*error, {"pointer"}));
+    const std::string allowed = text(at(*error, {"allowed"}));
+    out += (pointer.empty() ? "" : pointer + ": ") + text(at(*error, {"message"}));
+    if (!allowed.empty()) out += " Allowed: " + allowed + ".";
+    out += " [" + text(at(*error, {"code"})) + "]\n";
+  }
+  return out;
+}
+
+}  // namespace plimsoll::cli

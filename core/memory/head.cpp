@@ -1,0 +1,225 @@
+#include "core/memory/head.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/recipe/recipe.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+constexpr double trl_chunk = 256;       // TRL SFTConfig chunk size of loss_type="chunked_nll"
+constexpr double torchtune_chunks = 8;  // torchtune CEWithChunkedOutputLoss(num_output_chunks=8)
+
+Tensor final_norm(Tape& tape, const HeadProgram& p, const Tensor& x) {
+  const LayerProgram& l = p.layer;
+  if (p.final_norm == nullptr) return x;
+  const auto width = static_cast<double>(p.final_norm->width);
+  const int size = p.final_norm->weight ? l.norm_size : 0;
+  if (p.final_norm->kind == model::NormKind::layer)
+    return layer_norm(tape, l.mode, x, width, size, l.train_norms);
+  if (l.liger) return fused_rms_norm(tape, x, width, l.train_norms);
+  return rms_norm(tape, x, width, size, l.train_norms, p.final_norm->fp32_weight_product);
+}
+
+Tensor scalar(Tape& tape) { return tape.make(1, 4, Component::transient); }
+
+// log_softmax keeps its output; nll_loss writes a zero-filled gradient of the same size.
+Tensor cross_entropy(Tape& tape, const Mode& mode, Tensor logits) {
+  if (mode.autocast) logits = cast(tape, std::move(logits), 4);
+  Tensor log_probabilities = tape.make(logits.elements(), logits.size(), Component::logits);
+  tape.record(log_probabilities, {logits}, {log_probabilities}, {gradient(0, logits.bytes())});
+  Tensor loss = scalar(tape);
+  tape.record(loss, {log_probabilities}, {}, {gradient(0, log_probabilities.bytes())});
+  return loss;
+}
+
+struct Outcome {
+  Tensor loss;
+  Tensor outputs;  // what the caller of model.forward receives besides the loss
+};
+
+Tensor project(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  Tensor made = linear(tape, p.layer.mode, hidden, p.head);
+  tape.mark_as_logits(made);
+  if (p.softcap > 0) {  // logits / cap, tanh, * cap
+    made = scale(tape, std::move(made));
+    Tensor tanh = tape.make(made.elements(), made.size(), Component::logits);
+    tape.record(tanh, {made}, {tanh}, {gradient(0, made.bytes())});
+    made = scale(tape, std::move(tanh));
+  }
+  return made;
+}
+
+Outcome stock(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  Tensor logits = project(tape, p, hidden);
+  Tensor upcast = p.stock.upcast ? cast(tape, logits, 4) : logits;
+  if (p.stock.upcast_replaces) logits = upcast;
+  Tensor shifted = upcast;
+  if (p.stock.shift_copy && p.layer.batch > 1) {
+    shifted = tape.make(upcast.elements(), upcast.size(), Component::logits);
+    tape.record(shifted, {upcast}, {}, {gradient(0, upcast.bytes())});
+  }
+  Tensor loss = cross_entropy(tape, p.layer.mode, shifted);
+  return {std::move(loss), std::move(logits)};
+}
+
+// The whole head in fp32 (and under autocast once more in 16 bits) for every chunk of 256 tokens, in the
+// forward and again when the chunk is recomputed.
+Outcome chunked_nll(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  const bool autocast = p.layer.mode.autocast;
+  const double weights = p.head.in * p.head.out;
+  const double chunk = std::min(trl_chunk, p.layer.batch * p.layer.length);
+  const double working = weights * (autocast ? 6 : 4) + chunk * p.head.out * (autocast ? 2 : 4) +
+                         chunk * p.head.in * (autocast ? 6 : 4);
+  const double after = weights * (autocast ? 2 : 4) + chunk * p.head.out * (autocast ? 14 : 12);
+  Tensor valid = copy(tape, hidden);
+  Tensor gathered = copy(tape, valid);
+  Tensor forward = tape.make(std::max(working, after), 1, Component::logits);
+  forward.free();
+  Tensor loss = scalar(tape);
+  const double trained = p.head.trainable ? weights : 0;
+  tape.record(loss, {gathered}, {valid, gathered},
+              {temporary(std::max(working, after)), temporary(trained * (autocast ? 6 : 4)), end_temporary(),
+               weight_gradient(trained * p.head.size), gradient(0, gathered.bytes())},
+              p.head.trainable);
+  return {std::move(loss), Tensor()};
+}
+
+double next_power_of_two(double value) { return std::exp2(std::ceil(std::log2(std::max(1.0, value)))); }
+
+// Gradients are computed in the forward, chunk by chunk; the rows of a chunk shrink as the vocabulary grows.
+Outcome liger(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  const double tokens = p.layer.batch * p.layer.length;
+  const double chunks = std::ceil(p.head.out / p.head.in);
+  const double rows = std::min(tokens, next_power_of_two(std::ceil(tokens / chunks)));
+  const double weights = p.head.in * p.head.out;
+  const bool autocast_head = p.layer.mode.autocast && p.head.size == 4;
+  Tensor input = p.layer.mode.autocast ? cast(tape, hidden, 2) : hidden;
+  Tensor head_cast = autocast_head ? tape.make(weights, 2, Component::autocast) : Tensor();
+  Tensor input_gradient = tape.make(input.elements(), input.size(), Component::logits);
+  const int weight_size = p.layer.mode.autocast ? 2 : p.head.size;
+  Tensor weight_gradients =
+      p.head.trainable ? tape.make(weights, weight_size, Component::gradients) : Tensor();
+  Tensor losses = tape.make(tokens, 4, Component::logits);
+  Tensor chunk = tape.make(rows * p.head.out, input.size(), Component::logits);
+  Tensor product = p.head.trainable ? tape.make(weights, weight_size, Component::transient) : Tensor();
+  product.free();
+  chunk.free();
+  losses.free();
+  Tensor loss = scalar(tape);
+  tape.record(loss, {input}, {input_gradient, weight_gradients, head_cast},
+              {pass(0), weight_gradient(p.head.trainable ? weights * p.head.size : 0)}, p.head.trainable);
+  return {std::move(loss), Tensor()};
+}
+
+// Never makes a tensor of tokens x vocabulary.
+Outcome cut(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  const double weights = p.head.in * p.head.out;
+  const bool cast_head = p.layer.mode.autocast && p.head.size == 4;
+  Tensor input = p.layer.mode.autocast ? cast(tape, hidden, 2) : hidden;
+  Tensor head_cast = cast_head ? tape.make(weights, 2, Component::autocast) : Tensor();
+  Tensor log_sums = tape.make(p.layer.batch * p.layer.length, 4, Component::logits);
+  Tensor average = tape.make(p.head.out, 4, Component::logits);
+  Tensor loss = scalar(tape);
+  tape.record(loss, {input}, {input, head_cast, log_sums, average},
+              {gradient(0, input.bytes()), weight_gradient(p.head.trainable ? weights * p.head.size : 0)},
+              p.head.trainable);
+  return {std::move(loss), Tensor()};
+}
+
+// All 16-bit logits, fp32 one eighth at a time.
+Outcome torchtune(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  Tensor logits = project(tape, p, hidden);
+  const double chunk = std::ceil(logits.elements() / torchtune_chunks);
+  Tensor kept = tape.make(logits.elements(), 4, Component::logits);
+  Tensor working = tape.make(chunk, 4, Component::logits);
+  working.free();
+  Tensor loss = scalar(tape);
+  tape.record(loss, {logits}, {kept}, {temporary(chunk * 8), gradient(0, logits.bytes())});
+  return {std::move(loss), Tensor()};
+}
+
+struct Kernel {
+  std::string_view id;
+  Outcome (*run)(Tape&, const HeadProgram&, const Tensor&);
+};
+constexpr Kernel kernels[] = {
+    {"stock", stock},           {"chunked_nll", chunked_nll},     {"liger", liger},
+    {"cut_cross_entropy", cut}, {"torchtune_chunked", torchtune},
+};
+
+Outcome forward(Tape& tape, const HeadProgram& p, Tensor x) {
+  Tensor hidden = final_norm(tape, p, x);
+  x.free();
+  if (p.head.out == 0) {
+    Tensor loss = scalar(tape);
+    tape.record(loss, {hidden}, {}, {gradient(0, hidden.bytes())});
+    return {std::move(loss), std::move(hidden)};
+  }
+  for (const Kernel& kernel : kernels) {
+    if (kernel.id == p.kernel) return kernel.run(tape, p, hidden);
+  }
+  return stock(tape, p, hidden);
+}
+
+}  // namespace
+
+StockLoss stock_loss(const std::string& transformers, const std::string& model_type) {
+  const auto at_least = [&](const char* version) { return recipe::version_at_least(transformers, version); };
+  if (at_least("4.49")) return {true, false, false};
+  if (at_least("4.46")) return {true, false, true};
+  for (const char* type : {"gpt2", "gpt_neox", "opt", "falcon", "bloom", "gptj"}) {
+    if (model_type == type) return {false, false, true};
+  }
+  if (at_least("4.31")) return {true, true, true};
+  return {false, false, true};
+}
+
+HeadReplay replay_head(const HeadProgram& p) {
+  HeadReplay result;
+  Tape tape;
+  tape.accumulating = p.accumulating;
+  const double elements = p.layer.batch * p.layer.length * p.layer.hidden;
+  Tensor x = tape.input(elements, p.input_size, true, Component::activations);
+  Tensor kv = tape.make(p.kv_bytes, 1, Component::kv_cache);
+  tape.mark();
+  const uint32_t id = x.id();
+  Outcome outcome = forward(tape, p, std::move(x));
+  result.cached = tape.cached_bytes();
+  if (p.outputs_to_fp32 && outcome.outputs) {
+    outcome.outputs = cast(tape, std::move(outcome.outputs), 4);
+    tape.mark_as_logits(outcome.outputs);
+  }
+  result.forward_peak = tape.peak();
+  tape.end_scope();
+  if (!p.keep_outputs) {
+    outcome.outputs.free();
+    kv.free();
+  }
+  tape.seed_gradient(outcome.loss);
+  result.held = tape.live();
+  tape.mark();
+  tape.backward();
+  result.backward_peak = tape.peak();
+  result.weight_gradients = tape.weight_gradient_bytes();
+  result.incoming_gradient = tape.gradient_of(id);
+  return result;
+}
+
+Snapshot replay_head_without_grad(const HeadProgram& p) {
+  Tape tape;
+  tape.recording = false;
+  const double elements = p.layer.batch * p.layer.length * p.layer.hidden;
+  Tensor x = tape.input(elements, p.input_size, false, Component::activations);
+  tape.mark();
+  HeadProgram plain = p;
+  plain.kernel = "stock";
+  Outcome outcome = forward(tape, plain, std::move(x));
+  if (p.outputs_to_fp32 && outcome.outputs) outcome.outputs = cast(tape, std::move(outcome.outputs), 4);
+  return tape.peak();
+}
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,55 @@
+// The end of the network: final norm, head, loss, and the way back to the last hidden state.
+//
+//     HeadReplay head = replay_head(program);
+//     head.forward_peak.total();     // logits and everything made of them until the loss is a number
+//     head.backward_peak.total();    // until the gradient of the last hidden state exists
+//
+// Sources by kernel: huggingface/transformers src/transformers/loss/loss_utils.py and the modeling files of
+// the version; huggingface/accelerate utils/operations.py convert_to_fp32; huggingface/trl
+// trainer/sft_trainer.py (chunked loss); linkedin/Liger-Kernel ops/fused_linear_cross_entropy.py;
+// apple/ml-cross-entropy; pytorch/torchtune chunked loss.
+#pragma once
+
+#include <string>
+
+#include "core/memory/layer.h"
+
+namespace plimsoll::memory {
+
+/// How the model's own loss treats the logits; decided by the Transformers version.
+struct StockLoss {
+  bool upcast = true;            ///< logits.float()
+  bool upcast_replaces = false;  ///< the 16-bit logits are gone once the fp32 copy exists (4.31 - 4.45)
+  bool shift_copy = false;       ///< logits[..., :-1, :].contiguous(): a copy unless the batch is one sample
+};
+StockLoss stock_loss(const std::string& transformers, const std::string& model_type);
+
+struct HeadProgram {
+  LayerProgram layer;  ///< mode, batch, length, hidden, norm settings
+  const model::Norm* final_norm = nullptr;
+  LinearSpec head;  ///< out == 0: no head (an encoder's hidden states are the end)
+  StockLoss stock;
+  std::string kernel = "stock";
+  bool outputs_to_fp32 = false;  ///< accelerate copies 16-bit outputs to fp32 under mixed precision
+  bool keep_outputs = false;     ///< logits are still referenced while backward runs
+  double softcap = 0;
+  int input_size = 2;  ///< dtype of the stream that enters
+  bool accumulating = false;
+  double kv_bytes = 0;  ///< a cache that lives as long as the outputs
+};
+
+struct HeadReplay {
+  Snapshot forward_peak;  ///< incl. the last hidden state
+  Snapshot held;          ///< after the loss is known
+  Snapshot backward_peak;
+  double weight_gradients = 0;
+  double cached = 0;
+  double incoming_gradient = 0;  ///< gradient of the last hidden state
+};
+
+HeadReplay replay_head(const HeadProgram& program);
+
+/// Highest bytes of the same forward in evaluation: no graph, labels given.
+Snapshot replay_head_without_grad(const HeadProgram& program);
+
+}  // namespace plimsoll::memory

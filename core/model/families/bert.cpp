@@ -1,0 +1,113 @@
+// Encoders: BERT, RoBERTa and ModernBERT. Counted as the base model (with BERT's pooler), as published; a
+// task head belongs to the recipe. Transformers 4.57, models/bert, roberta, modernbert.
+#include "core/model/families.h"
+#include "core/model/saturating.h"
+
+namespace plimsoll::model::families {
+
+using saturating::times;
+
+namespace {
+
+void read(ConfigReader& config, const std::string& base, uint64_t vocab, uint64_t types,
+          Architecture& network) {
+  const uint64_t hidden = config.core("hidden_size", 768);
+  const uint64_t intermediate = config.core("intermediate_size", 3072);
+  network.vocab_size = config.core("vocab_size", vocab);
+  network.tied_head = config.flag_or_outer("tie_word_embeddings", true);
+  network.max_position_embeddings = config.size("max_position_embeddings", 512);
+
+  LayerGroup group;
+  group.name = "encoder layers";
+  group.layers = config.core("num_hidden_layers", 12);
+  group.attention = AttentionKind::bidirectional;
+  group.heads = group.kv_heads = config.core("num_attention_heads", 12);
+  group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, "num_attention_heads");
+  group.rotary_share = 0;
+  group.activation = activation(config, "hidden_act", "gelu", network);
+  group.attention_dropout = config.share("attention_probs_dropout_prob", 0.1);
+  group.residual_dropout = config.share("hidden_dropout_prob", 0.1);
+
+  Stack encoder;
+  encoder.part = Part::encoder;
+  encoder.name = "encoder";
+  encoder.hidden = hidden;
+  encoder.embedding_dropout = group.residual_dropout;
+  add_table(encoder, base + "embeddings.word_embeddings", network.vocab_size, hidden);
+  add_table(encoder, base + "embeddings.position_embeddings", network.max_position_embeddings, hidden, true);
+  add_table(encoder, base + "embeddings.token_type_embeddings", config.count("type_vocab_size", types),
+            hidden);
+  add_layer_norm(encoder.norms, NormPlace::other, hidden);
+  const std::string layer = base + "encoder.layer.#.";
+  add_attention(group, layer + "attention.", hidden, true, true,
+                {"self.query", "self.key", "self.value", "output.dense"});
+  add_plain_mlp(group, layer + "intermediate.dense", layer + "output.dense", hidden, intermediate, true);
+  add_layer_norm(group.norms, NormPlace::after_attention, hidden);
+  add_layer_norm(group.norms, NormPlace::after_mlp, hidden);
+  encoder.groups.push_back(group);
+  add_linear(encoder.linears, base + "pooler.dense", hidden, hidden, true, Role::other);
+  network.stacks.push_back(encoder);
+}
+
+}  // namespace
+
+void read_bert(ConfigReader& config, const Frame&, Architecture& network) {
+  read(config, "bert.", 30522, 2, network);
+}
+
+void read_roberta(ConfigReader& config, const Frame&, Architecture& network) {
+  read(config, "roberta.", 50265, 2, network);
+}
+
+void read_modernbert(ConfigReader& config, const Frame&, Architecture& network) {
+  const uint64_t hidden = config.core("hidden_size", 768);
+  const uint64_t layers = config.core("num_hidden_layers", 22);
+  const uint64_t every = config.size("global_attn_every_n_layers", 3);
+  const uint64_t intermediate = config.core("intermediate_size", 1152);
+  const bool attention_bias = config.flag("attention_bias", false);
+  const bool mlp_bias = config.flag("mlp_bias", false);
+  const bool norm_bias = config.flag("norm_bias", false);
+  network.vocab_size = config.core("vocab_size", 50368);
+  network.tied_head = config.flag_or_outer("tie_word_embeddings", true);
+  network.max_position_embeddings = config.size("max_position_embeddings", 8192);
+
+  LayerGroup shape;
+  shape.heads = shape.kv_heads = config.core("num_attention_heads", 12);
+  shape.head_dim = shape.value_head_dim = head_width(config, hidden, shape.heads, "num_attention_heads");
+  shape.activation = activation(config, "hidden_activation", "gelu", network);
+  shape.attention_dropout = config.share("attention_dropout", 0);
+  shape.intermediate = intermediate;
+  const std::string layer = "model.layers.#.";
+  add_linear(shape.linears, layer + "attn.Wqkv", hidden, times(3, hidden), attention_bias, Role::qkv);
+  add_linear(shape.linears, layer + "attn.Wo", hidden, hidden, attention_bias, Role::o);
+  add_linear(shape.linears, layer + "mlp.Wi", hidden, times(2, intermediate), mlp_bias, Role::gate_up);
+  add_linear(shape.linears, layer + "mlp.Wo", intermediate, hidden, mlp_bias, Role::down);
+  add_layer_norm(shape.norms, NormPlace::before_mlp, hidden, norm_bias);
+
+  Stack encoder;
+  encoder.part = Part::encoder;
+  encoder.name = "encoder";
+  encoder.hidden = hidden;
+  encoder.embedding_dropout = config.share("embedding_dropout", 0);
+  add_table(encoder, "model.embeddings.tok_embeddings", network.vocab_size, hidden);
+  add_layer_norm(encoder.norms, NormPlace::other, hidden, norm_bias);
+  // Layers 0, n, 2n, ... see the whole text; layer 0 has no norm before its attention, the embedding has it.
+  const uint64_t global = (layers - 1) / every;
+  const auto add_group = [&](const char* name, uint64_t count, AttentionKind attention, bool norm) {
+    if (count == 0) return;
+    LayerGroup group = shape;
+    group.name = name;
+    group.layers = count;
+    group.attention = attention;
+    if (attention == AttentionKind::sliding) group.window = config.size("local_attention", 128);
+    if (norm) add_layer_norm(group.norms, NormPlace::before_attention, hidden, norm_bias);
+    encoder.groups.push_back(group);
+  };
+  add_group("first layer", 1, AttentionKind::bidirectional, false);
+  add_group("global layers", global, AttentionKind::bidirectional, true);
+  add_group("local layers", layers - 1 - global, AttentionKind::sliding, true);
+  add_layer_norm(encoder.norms, NormPlace::other, hidden, norm_bias);
+  network.stacks.push_back(encoder);
+}
+
+}  // namespace plimsoll::model::families

@@ -1,0 +1,110 @@
+// Llama and the decoders that share its layer: q, k, v, o, a gated MLP, two norms.
+// Defaults: the configuration classes of Transformers 4.57,
+// models/<model_type>/configuration_<model_type>.py.
+#include "core/model/families.h"
+
+namespace plimsoll::model::families {
+
+namespace {
+
+DecoderTraits llama() {
+  DecoderTraits traits;
+  traits.bias_key = "attention_bias";
+  traits.mlp_bias_key = "mlp_bias";
+  return traits;
+}
+
+DecoderTraits mistral() {
+  DecoderTraits traits;
+  traits.intermediate = 14336;
+  traits.kv_heads = 8;
+  traits.positions = 131072;
+  traits.window = 4096;
+  return traits;
+}
+
+}  // namespace
+
+void read_llama(ConfigReader& config, const Frame& frame, Architecture& network) {
+  read_decoder(config, frame, llama(), network);
+}
+
+void read_mistral(ConfigReader& config, const Frame& frame, Architecture& network) {
+  read_decoder(config, frame, mistral(), network);
+}
+
+// Transformers 4 keeps the experts as modules w1 (gate), w3 (up) and w2 (down) under block_sparse_moe.
+void read_mixtral(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = mistral();
+  traits.window = 0;
+  traits.experts.count = config.size("num_local_experts", 8);
+  traits.experts.per_token = config.size("num_experts_per_tok", 2);
+  traits.experts.width = config.core("intermediate_size", traits.intermediate);
+  traits.experts.at = "block_sparse_moe.experts.*.";
+  traits.experts.gate = "w1";
+  traits.experts.up = "w3";
+  traits.experts.down = "w2";
+  traits.experts.router = "block_sparse_moe.gate";
+  read_decoder(config, frame, traits, network);
+}
+
+void read_granite(ConfigReader& config, const Frame& frame, Architecture& network) {
+  read_decoder(config, frame, llama(), network);
+}
+
+void read_smollm3(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = llama();
+  traits.hidden = 2048;
+  traits.layers = 36;
+  traits.heads = 16;
+  traits.kv_heads = 4;
+  traits.vocab = 128256;
+  traits.positions = 32768;
+  traits.tied = true;
+  traits.window_needs_switch = true;
+  read_decoder(config, frame, traits, network);
+}
+
+void read_stablelm(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits;
+  traits.hidden = 2560;
+  traits.intermediate = 6912;
+  traits.vocab = 50304;
+  traits.positions = 4096;
+  traits.bias_key = "use_qkv_bias";
+  traits.o_bias = false;
+  traits.norm = NormKind::layer;
+  traits.norm_bias = true;
+  traits.rotary_share = 0.25;
+  traits.residual_dropout_key = "hidden_dropout";
+  if (config.flag("use_parallel_residual", false)) traits.layout = NormLayout::single;
+  // One LayerNorm without bias for each head (StableLmLayerNormPerHead).
+  traits.qk_norm = QkNorm::full_width;
+  traits.qk_norm_key = "qk_layernorm";
+  read_decoder(config, frame, traits, network);
+}
+
+void read_cohere(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits;
+  traits.hidden = 8192;
+  traits.intermediate = 22528;
+  traits.layers = 40;
+  traits.heads = 64;
+  traits.vocab = 256000;
+  traits.positions = 8192;
+  traits.tied = true;
+  traits.bias_key = "attention_bias";
+  traits.norm = NormKind::layer;
+  traits.layout = NormLayout::single;
+  traits.qk_norm = QkNorm::full_width;
+  traits.qk_norm_key = "use_qk_norm";
+  read_decoder(config, frame, traits, network);
+}
+
+void read_unknown(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = llama();
+  traits.positions = 0;
+  read_decoder(config, frame, traits, network);
+}
+
+}  // namespace plimsoll::model::families

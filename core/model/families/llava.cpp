@@ -1,0 +1,95 @@
+// A tower, a projector of one or two linears, a text model: LLaVA 1.5, LLaVA-NeXT, Pixtral (as "llava"),
+// Mistral 3, PaliGemma and Gemma 3. Paths are those of Transformers 4.52 and later, where all three sit below
+// "model.".
+#include "core/model/families.h"
+#include "core/model/families/vision_towers.h"
+#include "core/model/saturating.h"
+
+namespace plimsoll::model::families {
+
+using saturating::times;
+
+namespace {
+
+constexpr const char* projector_path = "model.multi_modal_projector.";
+
+uint64_t read_text(ConfigReader& config, std::string_view fallback_type, Architecture& network) {
+  ConfigReader text = config.part("text_config");
+  read_text_model(text, fallback_type, {"model.language_model.", true, "lm_head"}, network);
+  return network.stacks.back().hidden;
+}
+
+Tower read_vision(ConfigReader& config, std::string_view fallback_type, Architecture& network) {
+  ConfigReader vision = config.part("vision_config");
+  return add_tower(vision, fallback_type, "model.vision_tower.", network);
+}
+
+void add_two_linears(ConfigReader& config, Stack& projector, uint64_t from, uint64_t hidden,
+                     bool bias_default) {
+  const bool bias = config.flag("multimodal_projector_bias", bias_default);
+  add_linear(projector.linears, std::string(projector_path) + "linear_1", from, hidden, bias, Role::other);
+  add_linear(projector.linears, std::string(projector_path) + "linear_2", hidden, hidden, bias, Role::other);
+}
+
+// "default" drops the class token before the projector.
+uint64_t selected_tokens(ConfigReader& config, const Tower& tower) {
+  const bool drop = config.text("vision_feature_select_strategy", "default") == "default";
+  return tower.patches + (drop ? 0 : tower.class_tokens);
+}
+
+}  // namespace
+
+void read_llava(ConfigReader& config, const Frame&, Architecture& network) {
+  const uint64_t hidden = read_text(config, "llama", network);
+  const Tower tower = read_vision(config, "clip_vision_model", network);
+  Stack projector = projector_stack("projector", hidden);
+  add_two_linears(config, projector, tower.hidden, hidden, true);
+  network.stacks.push_back(projector);
+  network.image =
+      tower.class_tokens > 0 ? fixed_tokens(tower, selected_tokens(config, tower)) : grid_tokens(tower, 1);
+}
+
+void read_llava_next(ConfigReader& config, const Frame& frame, Architecture& network) {
+  read_llava(config, frame, network);
+  network.stacks.back().other_parameters = network.stacks.back().hidden;  // image_newline
+  network.image.most_tiles = 5;  // the widest grids have 4 tiles, and the overview comes on top
+}
+
+void read_mistral3(ConfigReader& config, const Frame&, Architecture& network) {
+  const uint64_t hidden = read_text(config, "mistral", network);
+  const Tower tower = read_vision(config, "pixtral", network);
+  const uint64_t merge = config.size("spatial_merge_size", 2);
+  Stack projector = projector_stack("projector", hidden);
+  add_rms(projector.norms, NormPlace::other, tower.hidden);
+  add_linear(projector.linears, std::string(projector_path) + "patch_merger.merging_layer",
+             times(tower.hidden, times(merge, merge)), tower.hidden, false, Role::other);
+  add_two_linears(config, projector, tower.hidden, hidden, false);
+  network.stacks.push_back(projector);
+  network.image = grid_tokens(tower, merge);
+}
+
+void read_paligemma(ConfigReader& config, const Frame&, Architecture& network) {
+  const uint64_t hidden = read_text(config, "gemma", network);
+  const Tower tower = read_vision(config, "siglip_vision_model", network);
+  ConfigReader vision = config.part("vision_config");
+  const uint64_t out = vision.size("projection_dim", config.size("projection_dim", hidden));
+  Stack projector = projector_stack("projector", out);
+  add_linear(projector.linears, std::string(projector_path) + "linear", tower.hidden, out, true, Role::other);
+  network.stacks.push_back(projector);
+  network.image = fixed_tokens(tower, tower.patches);
+}
+
+void read_gemma3(ConfigReader& config, const Frame&, Architecture& network) {
+  const uint64_t hidden = read_text(config, "gemma3_text", network);
+  const Tower tower = read_vision(config, "siglip_vision_model", network);
+  Stack projector = projector_stack("projector", hidden);
+  Linear& matrix = add_linear(projector.linears, std::string(projector_path) + "mm_input_projection_weight",
+                              tower.hidden, hidden, false, Role::other);
+  matrix.module = Module::parameter;
+  add_rms(projector.norms, NormPlace::other, tower.hidden);
+  projector.norms.back().fp32_weight_product = true;
+  network.stacks.push_back(projector);
+  network.image = fixed_tokens(tower, config.size("mm_tokens_per_image", 256));
+}
+
+}  // namespace plimsoll::model::families

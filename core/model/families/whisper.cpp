@@ -1,0 +1,107 @@
+// Encoder-decoders of the BART line: Whisper (sound in, text out) and NLLB-200 (m2m_100, sinusoidal
+// positions). Transformers 4.57, models/whisper, m2m_100.
+#include "core/model/families.h"
+#include "core/model/saturating.h"
+
+namespace plimsoll::model::families {
+
+using saturating::plus;
+using saturating::times;
+
+namespace {
+
+struct Side {
+  Part part;
+  std::string name;               // "encoder": its fields are encoder_layers, encoder_ffn_dim, ...
+  uint64_t layers, heads, width;  // class defaults
+};
+
+Stack read_side(ConfigReader& config, const Side& side, uint64_t hidden, bool key_bias,
+                const LayerGroup& shape) {
+  const bool decoder = side.part == Part::decoder;
+  const std::string heads_key = side.name + "_attention_heads";
+  LayerGroup group = shape;
+  group.name = side.name + " layers";
+  group.layers = config.core(side.name + "_layers", side.layers);
+  group.attention = decoder ? AttentionKind::full : AttentionKind::bidirectional;
+  group.heads = group.kv_heads = config.core(heads_key, side.heads);
+  group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, heads_key);
+  group.rotary_share = 0;
+
+  const std::string base = "model." + side.name + ".";
+  const std::string layer = base + "layers.#.";
+  const AttentionNames names{"q_proj", "k_proj", "v_proj", "out_proj"};
+  add_attention(group, layer + "self_attn.", hidden, true, true, names);
+  add_layer_norm(group.norms, NormPlace::before_attention, hidden);
+  if (decoder) {
+    add_cross_attention(group, layer + "encoder_attn.", hidden, hidden, true, true, names);
+    add_layer_norm(group.norms, NormPlace::before_cross, hidden);
+  }
+  for (Linear& linear : group.linears) {
+    if (linear.role == Role::k || linear.role == Role::cross_k) linear.bias = key_bias;
+  }
+  add_plain_mlp(group, layer + "fc1", layer + "fc2", hidden, config.core(side.name + "_ffn_dim", side.width),
+                true);
+  add_layer_norm(group.norms, NormPlace::before_mlp, hidden);
+
+  Stack stack;
+  stack.part = side.part;
+  stack.name = side.name;
+  stack.hidden = hidden;
+  stack.embedding_dropout = shape.residual_dropout;
+  stack.groups.push_back(group);
+  add_layer_norm(stack.norms, NormPlace::other, hidden);
+  return stack;
+}
+
+LayerGroup read_shape(ConfigReader& config, std::string_view act, double dropout, double attention_dropout,
+                      Architecture& network) {
+  LayerGroup shape;
+  shape.activation = activation(config, "activation_function", act, network);
+  shape.residual_dropout = config.share("dropout", dropout);
+  shape.attention_dropout = config.share("attention_dropout", attention_dropout);
+  return shape;
+}
+
+}  // namespace
+
+void read_whisper(ConfigReader& config, const Frame&, Architecture& network) {
+  const uint64_t hidden = config.core("d_model", 384);
+  const uint64_t mel = config.size("num_mel_bins", 80);
+  network.vocab_size = config.core("vocab_size", 51865);
+  network.tied_head = config.flag("tie_word_embeddings", true);
+  network.max_position_embeddings = config.size("max_target_positions", 448);
+  const LayerGroup shape = read_shape(config, "gelu", 0, 0, network);
+
+  Stack encoder = read_side(config, {Part::encoder, "encoder", 4, 6, 1536}, hidden, false, shape);
+  const uint64_t first = plus(times(3, times(mel, hidden)), hidden);      // conv1: kernel of 3
+  const uint64_t second = plus(times(3, times(hidden, hidden)), hidden);  // conv2
+  encoder.other_parameters = plus(first, second);
+  add_table(encoder, "model.encoder.embed_positions", config.size("max_source_positions", 1500), hidden,
+            true);
+  encoder.tables.back().trained = false;
+
+  Stack decoder = read_side(config, {Part::decoder, "decoder", 4, 6, 1536}, hidden, false, shape);
+  add_table(decoder, "model.decoder.embed_tokens", network.vocab_size, hidden);
+  add_table(decoder, "model.decoder.embed_positions", network.max_position_embeddings, hidden, true);
+  add_head(network, decoder, "proj_out", hidden);
+  network.stacks.push_back(encoder);
+  network.stacks.push_back(decoder);
+}
+
+void read_m2m_100(ConfigReader& config, const Frame&, Architecture& network) {
+  const uint64_t hidden = config.core("d_model", 1024);
+  network.vocab_size = config.core("vocab_size", 128112);
+  network.tied_head = config.flag("tie_word_embeddings", true);
+  network.max_position_embeddings = config.size("max_position_embeddings", 1024);
+  const LayerGroup shape = read_shape(config, "relu", 0.1, 0.1, network);
+
+  Stack encoder = read_side(config, {Part::encoder, "encoder", 12, 16, 4096}, hidden, true, shape);
+  Stack decoder = read_side(config, {Part::decoder, "decoder", 12, 16, 4096}, hidden, true, shape);
+  add_table(encoder, "model.shared", network.vocab_size, hidden);
+  add_head(network, decoder, "lm_head", hidden);
+  network.stacks.push_back(encoder);
+  network.stacks.push_back(decoder);
+}
+
+}  // namespace plimsoll::model::families

@@ -1,0 +1,23 @@
+// The files of presets/, compiled in, so that the core needs no file system:
+//
+//     for (const PresetFile& file : preset_files()) {
+//       if (file.path == "models/mistral-7b-v0.3.json") { ... file.text ... }
+//     }
+//
+// A preset is added by adding its file; the build finds it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace plimsoll {
+
+struct PresetFile {
+  std::string_view path;  ///< relative to presets/, with forward slashes
+  std::string_view text;  ///< JSON
+};
+
+/// All presets, ordered by path.
+std::span<const PresetFile> preset_files();
+
+}  // namespace plimsoll
