@@ -124,6 +124,19 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   return projected;
 }
 
+// Keys and values come from other states: an encoder's, or an image's.
+Tensor cross_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
+  Tensor q = run(tape, p, Role::cross_q, h);
+  Tensor k = run(tape, p, Role::cross_k, *p.cross_states);
+  Tensor v = run(tape, p, Role::cross_v, *p.cross_states);
+  q = normalise_at(tape, p, NormPlace::q, std::move(q));
+  k = normalise_at(tape, p, NormPlace::k, std::move(k));
+  AttentionShape shape = shape_of(p);
+  shape.key_length = p.cross_length;
+  Tensor out = attend(tape, p.mode, p.attention.kernel, shape, std::move(q), std::move(k), std::move(v));
+  return run(tape, p, Role::cross_o, out);
+}
+
 Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role, Role up_role,
              Role down_role) {
   Tensor product;
@@ -222,6 +235,12 @@ Tensor run_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
     Tensor out = self_attention(tape, p, h);
     h.free();
     residual = branch(tape, p, std::move(out), NormPlace::after_attention, x);
+  }
+  if (p.has(Role::cross_q) && p.cross_states != nullptr) {
+    Tensor h = normalise_at(tape, p, NormPlace::before_cross, residual);
+    Tensor out = cross_attention(tape, p, h);
+    h.free();
+    residual = add(tape, residual, std::move(out));
   }
   if (!has_mlp(p)) return residual;
   Tensor h = normalise_at(tape, p, NormPlace::before_mlp, residual);

@@ -35,6 +35,8 @@ struct LayerProgram {
   bool output_copy = false;           ///< the attention output is laid out anew before the output projection
   bool keep_kv = false;               ///< a cache keeps K and V until the outputs die
   std::vector<Tensor>* kv = nullptr;  ///< where that cache is
+  double cross_length = 0;            ///< states a sample that cross-attention reads
+  const Tensor* cross_states = nullptr;
 
   const LinearSpec& at(model::Role role) const { return linears[static_cast<std::size_t>(role)]; }
   bool has(model::Role role) const { return at(role).out > 0; }

@@ -1,0 +1,231 @@
+#include "core/memory/parameters.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace plimsoll::memory {
+
+namespace {
+
+using model::Module;
+using model::Role;
+
+constexpr double small_tensor = 512;  // the allocator's rounding: tables and offsets cost that much each
+
+bool ends_with_name(const std::string& path, const std::string& name) {
+  if (path == name) return true;
+  if (path.size() <= name.size()) return false;
+  return path.compare(path.size() - name.size(), name.size(), name) == 0 &&
+         path[path.size() - name.size() - 1] == '.';
+}
+
+bool named_in(const std::string& path, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (ends_with_name(path, name)) return true;
+  }
+  return false;
+}
+
+bool is_language(const model::Stack& stack) {
+  return stack.part == model::Part::text || stack.part == model::Part::encoder ||
+         stack.part == model::Part::decoder;
+}
+
+// Transformers 5 holds routed experts as 3-D parameters, which neither PEFT nor bitsandbytes replaces.
+bool is_module(const model::Linear& linear, const recipe::Recipe& recipe) {
+  if (linear.module == Module::parameter) return false;
+  return !linear.expert || !recipe::version_at_least(recipe.versions.transformers, "5");
+}
+
+bool is_quantised(const model::Linear& linear, const recipe::Recipe& recipe) {
+  return recipe.quantized() && is_module(linear, recipe) && linear.role != Role::head &&
+         !named_in(linear.path, recipe.quantization.llm_int8_skip_modules);
+}
+
+bool tower_is_frozen(const model::Stack& stack, const recipe::Recipe& recipe) {
+  return stack.part == model::Part::vision && recipe.vision.freeze_vision_tower;
+}
+
+double nf4_bytes(double weights, bool double_quant) {
+  const double blocks = std::ceil(weights / 64);
+  const double packed = std::ceil(weights / 2);
+  const double table = small_tensor;
+  if (!double_quant) return packed + 4 * blocks + table;
+  return packed + blocks + 4 * std::ceil(blocks / 256) + 1024 + 2 * small_tensor;
+}
+
+double linear_bytes(const LinearSpec& spec) {
+  const double weights = spec.in * spec.out;
+  const double bias = spec.bias ? spec.out * spec.size : 0;
+  if (spec.storage == Storage::four_bit) return nf4_bytes(weights, spec.double_quant) + bias;
+  if (spec.storage == Storage::eight_bit) return weights + 4 * spec.out + bias;
+  return weights * spec.size + bias;
+}
+
+struct Sum {
+  Parameters& p;
+  const recipe::Recipe& recipe;
+
+  void train(double rows, double columns, int size, double count, bool in_layers, bool in_adapter) {
+    const double elements = rows * std::max(1.0, columns) * count;
+    p.trainable += static_cast<uint64_t>(elements);
+    p.trained_bytes += elements * size;
+    if (!in_layers) p.outside_layer_gradients += elements * size;
+    p.largest_trained = std::max(p.largest_trained, elements / count * size);
+    if (in_adapter) {
+      p.adapter += static_cast<uint64_t>(elements);
+      p.adapter_bytes += elements * size;
+    }
+    p.trained.push_back({rows, columns, size, count});
+  }
+
+  void linear(const model::PlacedLinear& at) {
+    const model::Linear& l = *at.linear;
+    const LinearSpec spec = specify(l, *at.stack, recipe);
+    const auto in = static_cast<double>(l.in), out = static_cast<double>(l.out),
+               total = static_cast<double>(at.total);
+    const bool in_layers = at.group != nullptr;
+    LinearSpec loaded = spec;
+    if (spec.storage == Storage::plain) loaded.size = dtype_size(recipe.model_args.dtype);
+    p.weight_bytes += linear_bytes(spec) * total;
+    p.loaded_bytes += linear_bytes(loaded) * total;
+    p.largest_linear = std::max(p.largest_linear, in * out);
+    if (spec.storage != Storage::plain) p.quantised += in * out * total;
+    if (spec.trainable) {
+      train(in, out, spec.size, total, in_layers, false);
+      if (l.bias) train(out, 0, spec.size, total, in_layers, false);
+      return;
+    }
+    if (spec.r > 0) {
+      const std::string leaf = l.path.substr(l.path.rfind('.') + 1);
+      if (std::find(p.matched.begin(), p.matched.end(), leaf) == p.matched.end()) p.matched.push_back(leaf);
+      train(spec.r, in, spec.adapter_size, total, in_layers, true);
+      train(out, spec.r, spec.adapter_size, total, in_layers, true);
+      if (recipe.peft.lora_bias) train(out, 0, spec.adapter_size, total, in_layers, true);
+      if (recipe.peft.use_dora) train(out, 0, spec.adapter_size, total, in_layers, true);
+    }
+    const bool lora_bias =
+        recipe.peft.on && (recipe.peft.bias == "all" || (recipe.peft.bias == "lora_only" && spec.r > 0));
+    if (lora_bias && l.bias) train(out, 0, spec.size, total, in_layers, false);
+    if (is_saved_in_full(l.path, recipe)) {
+      train(in, out, spec.size, total, in_layers, true);
+      if (l.bias) train(out, 0, spec.size, total, in_layers, true);
+    }
+  }
+
+  void plain(double elements, int size, bool trained, bool in_layers) {
+    p.weight_bytes += elements * size;
+    p.loaded_bytes += elements * dtype_size(recipe.model_args.dtype);
+    if (trained && elements > 0) train(elements, 0, size, 1, in_layers, false);
+  }
+
+  void table(const model::Table& t, bool trained) {
+    const auto rows = static_cast<double>(t.rows), width = static_cast<double>(t.width);
+    const int size = parameter_size(recipe);
+    p.weight_bytes += rows * width * size;
+    p.loaded_bytes += rows * width * dtype_size(recipe.model_args.dtype);
+    if (trained && t.trained) train(rows, width, size, 1, false, false);
+    if (is_saved_in_full(t.path, recipe)) train(rows, width, size, 1, false, true);
+    if (recipe.peft.on && named_in(t.path, recipe.peft.target_modules)) {
+      const auto r = static_cast<double>(recipe.peft.r);
+      const int adapter = dtype_size(recipe.peft.adapter_dtype);
+      train(r, rows, adapter, 1, false, true);
+      train(width, r, adapter, 1, false, true);
+    }
+  }
+
+  void norm(const model::Norm& n, double count, bool trained, bool in_layers) {
+    const auto width = static_cast<double>(n.width);
+    plain((n.weight ? width : 0) * count, norm_size(recipe), trained, in_layers);
+    plain((n.bias ? width : 0) * count, norm_size(recipe), trained, in_layers);
+  }
+};
+
+}  // namespace
+
+int dtype_size(const std::string& dtype) { return dtype == "float32" ? 4 : 2; }
+
+int parameter_size(const recipe::Recipe& recipe) {
+  return recipe.quantization.upcast == "all" ? 4 : dtype_size(recipe.model_args.dtype);
+}
+
+int norm_size(const recipe::Recipe& recipe) {
+  return recipe.quantization.upcast == "none" ? dtype_size(recipe.model_args.dtype) : 4;
+}
+
+bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe) {
+  if (!recipe.peft.on) return false;
+  // PEFT trains the new head of a classifier in full: tuners_utils.py, TaskType.SEQ_CLS.
+  if (recipe.task == "classification" &&
+      (ends_with_name(path, "score") || ends_with_name(path, "classifier")))
+    return true;
+  return named_in(path, recipe.peft.modules_to_save);
+}
+
+bool is_target(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe) {
+  if (!recipe.peft.on || !is_module(linear, recipe)) return false;
+  if (!recipe.peft.finetune_vision_layers && !is_language(stack)) return false;
+  if (!recipe.peft.finetune_language_layers && is_language(stack)) return false;
+  if (named_in(linear.path, recipe.peft.exclude_modules) || is_saved_in_full(linear.path, recipe))
+    return false;
+  const std::vector<std::string>& targets = recipe.peft.target_modules;
+  if (targets.size() == 1 && targets[0] == "all-linear") return linear.role != Role::head;
+  return named_in(linear.path, targets);
+}
+
+LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe) {
+  LinearSpec spec;
+  spec.in = static_cast<double>(linear.in);
+  spec.out = static_cast<double>(linear.out);
+  spec.copies = linear.expert ? static_cast<double>(linear.count) : 1;
+  spec.bias = linear.bias;
+  spec.size = parameter_size(recipe);
+  spec.compute_size = dtype_size(recipe.quantization.bnb_4bit_compute_dtype);
+  spec.double_quant = recipe.quantization.bnb_4bit_use_double_quant;
+  if (is_quantised(linear, recipe)) {
+    spec.storage = recipe.quantization.load_in_4bit ? Storage::four_bit : Storage::eight_bit;
+    spec.size = dtype_size(recipe.model_args.dtype);
+  }
+  spec.trainable = recipe.full() && !tower_is_frozen(stack, recipe);
+  if (is_target(linear, stack, recipe)) {
+    spec.r = static_cast<double>(recipe.peft.r);
+    spec.adapter_size = dtype_size(recipe.peft.adapter_dtype);
+    spec.dropout = recipe.peft.lora_dropout;
+    spec.dora = recipe.peft.use_dora;
+  }
+  return spec;
+}
+
+Parameters weigh(const model::Architecture& network, const recipe::Recipe& recipe) {
+  Parameters p;
+  p.base = model::parameter_count(network);
+  Sum sum{p, recipe};
+  for (const model::PlacedLinear& at : model::linears(network)) sum.linear(at);
+  for (const model::Stack& stack : network.stacks) {
+    const bool trained = recipe.full() && !tower_is_frozen(stack, recipe);
+    for (const model::LayerGroup& group : stack.groups) {
+      const auto layers = static_cast<double>(group.layers);
+      for (const model::Norm& norm : group.norms) sum.norm(norm, layers, trained, true);
+      sum.plain(static_cast<double>(group.other_parameters) * layers, parameter_size(recipe), trained, true);
+    }
+    for (const model::Table& table : stack.tables) sum.table(table, trained);
+    for (const model::Norm& norm : stack.norms) sum.norm(norm, 1, trained, false);
+    sum.plain(static_cast<double>(stack.other_parameters), parameter_size(recipe), trained, false);
+  }
+  p.all = p.base + p.adapter;
+  for (const std::string& target : recipe.peft.target_modules) {
+    if (target == "all-linear") continue;
+    bool answered = false;
+    for (const model::PlacedLinear& at : model::linears(network)) {
+      answered = answered || ends_with_name(at.linear->path, target);
+    }
+    for (const model::Stack& stack : network.stacks) {
+      for (const model::Table& table : stack.tables)
+        answered = answered || ends_with_name(table.path, target);
+    }
+    if (!answered) p.unmatched.push_back(target);
+  }
+  return p;
+}
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,63 @@
+// Which parameters exist, which are trained, and the bytes of all of them.
+//
+//     Parameters p = weigh(network, recipe);
+//     p.trainable;              // what print_trainable_parameters() prints
+//     p.weight_bytes;           // what memory_allocated() shows after loading
+//
+// Sources: huggingface/peft src/peft/tuners/tuners_utils.py (matching), tuners/lora/layer.py (shapes);
+// bitsandbytes functional.quantize_4bit, nn/modules.py (packing); huggingface/transformers
+// integrations/bitsandbytes.py and quantizers/base.py (what is skipped).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/memory/linear.h"
+#include "core/model/architecture.h"
+#include "core/recipe/recipe.h"
+
+namespace plimsoll::memory {
+
+/// How one linear of the network is held and trained under a recipe.
+LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe);
+
+/// True when PEFT would give this module an adapter.
+bool is_target(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe);
+
+/// True when a module of that name is trained in full beside its frozen original.
+bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe);
+
+/// Bytes an element of unquantised parameters: everything but norms, and norms.
+int parameter_size(const recipe::Recipe& recipe);
+int norm_size(const recipe::Recipe& recipe);
+/// Bytes an element of a dtype's name.
+int dtype_size(const std::string& dtype);
+
+/// A trained tensor: what the optimizer sees.
+struct Trained {
+  double rows = 0, columns = 0;  ///< columns == 0: one-dimensional
+  int size = 4;
+  double count = 1;
+};
+
+struct Parameters {
+  uint64_t base = 0;  ///< of the network
+  uint64_t trainable = 0;
+  uint64_t all = 0;                    ///< base, adapters and copies: what PEFT prints as "all params"
+  uint64_t adapter = 0;                ///< in the adapter file
+  double weight_bytes = 0;             ///< frozen and trained base, after preparation
+  double loaded_bytes = 0;             ///< the same before preparation
+  double adapter_bytes = 0;            ///< adapters and copies of modules_to_save
+  double trained_bytes = 0;            ///< of the trained parameters, = of their gradients
+  double outside_layer_gradients = 0;  ///< the part of these that lies outside the repeated layers
+  double largest_linear = 0;           ///< elements
+  double largest_trained = 0;          ///< bytes
+  double quantised = 0;                ///< parameters held in 8 or 4 bits
+  std::vector<Trained> trained;
+  std::vector<std::string> matched;    ///< leaf names that got an adapter
+  std::vector<std::string> unmatched;  ///< target modules that no module of this network answers to
+};
+Parameters weigh(const model::Architecture& network, const recipe::Recipe& recipe);
+
+}  // namespace plimsoll::memory

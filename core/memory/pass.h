@@ -1,0 +1,51 @@
+// One stack of layers (the decoder, an encoder, a vision tower) going forward and backward, in closed form
+// over its repeated layers.
+//
+//     Pass text = replay_pass(settings);
+//     text.retained.total();        // what stays until its backward: boundaries, or all saved tensors
+//
+// With L equal layers the k-th backward runs while k boundaries and L-k layers' gradients exist; both change
+// by a constant from layer to layer, so the highest moment is at the first or at the last layer.
+#pragma once
+
+#include <vector>
+
+#include "core/memory/layer_replay.h"
+#include "core/memory/parameters.h"
+
+namespace plimsoll::memory {
+
+struct PassSettings {
+  const model::Stack* stack = nullptr;
+  const recipe::Recipe* recipe = nullptr;
+  std::string transformers;
+  double compute_capability = 0;
+  double batch = 1, length = 1;  ///< rows of this stack: images count as batch in a tower
+  double cross_length = 0;
+  int input_size = 2;    ///< dtype of the embedded input
+  bool recorded = true;  ///< a graph is built (false: frozen and nothing upstream is trained)
+  bool checkpointing = false;
+  bool mask = false;
+  bool trained = false;  ///< the base weights of this stack
+  bool keep_kv = false;
+  bool keep_hidden_states = false;  ///< output_hidden_states=True: every layer's output until the pass ends
+};
+
+struct Pass {
+  int output_size = 2;
+  double output_bytes = 0;  ///< of the last hidden state
+  double cached = 0;        ///< autocast cache of all layers, until the forward ends
+  double kv_bytes = 0;
+  double weight_gradients = 0;  ///< of all layers
+  Snapshot retained;            ///< after the forward, until the backward
+  Snapshot forward_peak;        ///< highest in the forward, incl. what is retained, cache not counted
+  Snapshot backward_peak;       ///< highest in the backward, incl. what is retained then
+  std::string attention;        ///< why this kernel
+};
+
+Pass replay_pass(const PassSettings& settings);
+
+/// The layer program of a group, for callers that need the head's norm settings too.
+LayerProgram make_program(const PassSettings& settings, const model::LayerGroup& group);
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,57 @@
+// A whole training run on one GPU, replayed: what is alive at each instant of a step.
+//
+// Example, the peak and when it is reached:
+//
+//     Replay run = replay(network, recipe, machine);
+//     const Instant& peak = run.instants[run.peak];
+//     peak.id;                          // "optimizer_step"
+//     peak.live.total();                // bytes that torch.cuda.max_memory_allocated() would print
+//     peak.live[Component::gradients];
+//
+// Instants are taken in the steady state (the second step and later), when optimizer states exist during the
+// forward pass. The peak of a run is the highest instant, never a sum of maxima.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/memory/head.h"
+#include "core/memory/parameters.h"
+
+namespace plimsoll::memory {
+
+/// What the replay must know of the GPU.
+struct Machine {
+  double compute_capability = 0;     ///< 0: unknown, taken as Ampere
+  double workspace_bytes = 8519680;  ///< one cuBLAS workspace (core/hardware cublas_workspace_bytes)
+};
+
+struct Instant {
+  std::string id;  ///< load, prepare, forward, loss, backward, optimizer_step_first, optimizer_step
+  Snapshot live;
+  std::string what;  ///< one sentence
+};
+
+struct Replay {
+  std::vector<Instant> instants;
+  std::size_t peak = 0;
+  Parameters parameters;
+  double optimizer_bytes = 0;  ///< states on the GPU
+  double paged_bytes = 0;      ///< states in managed memory, which PyTorch does not count
+  double host_bytes = 0;       ///< RAM of the process, at least
+  std::string attention;       ///< why this kernel
+  double dynamic_bytes = 0;    ///< of the peak: what came after loading
+  std::vector<model::Note> notes;
+  // What one more unit costs at the peak instant, by replaying again.
+  double per_sample = 0, per_token = 0, per_rank = 0, per_image = 0;
+};
+
+/// Replays `recipe` on `network`. Never fails: what the replay cannot express is said in notes.
+Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine);
+
+/// Bytes of the optimizer's states for the trained tensors; `paged` gets those in managed memory.
+double optimizer_state_bytes(const Parameters& parameters, const std::string& optim, double* paged);
+/// Bytes that step() needs beyond them.
+double optimizer_temporary_bytes(const Parameters& parameters, const std::string& optim);
+
+}  // namespace plimsoll::memory

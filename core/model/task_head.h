@@ -1,0 +1,15 @@
+// Networks as the AutoModelFor... classes make them.
+//
+//     Architecture classifier = with_classification_head(network, 2);   // AutoModelForSequenceClassification
+#pragma once
+
+#include "core/model/architecture.h"
+
+namespace plimsoll::model {
+
+/// Takes the language-model head away and puts `labels` outputs in its place: `score` without bias on a
+/// decoder, `classifier` with bias on an encoder (huggingface/transformers modeling_layers.py
+/// GenericForSequenceClassification, models/bert/modeling_bert.py BertForSequenceClassification).
+Architecture with_classification_head(Architecture network, uint64_t labels);
+
+}  // namespace plimsoll::model

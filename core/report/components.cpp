@@ -1,0 +1,164 @@
+#include "core/report/components.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/recipe/optimizers.h"
+
+namespace plimsoll::report {
+
+namespace {
+
+using json::Json;
+using memory::Component;
+
+std::string number(double value) {
+  Json rounded = std::round(value * 1000) / 1000;
+  return rounded.dump();
+}
+
+std::string tokens(const recipe::Recipe& r) {
+  return grouped(static_cast<double>(r.training.per_device_train_batch_size)) + " x " +
+         grouped(static_cast<double>(r.training.max_length)) + " tokens";
+}
+
+double layers(const model::Architecture& network) {
+  double sum = 0;
+  for (const model::LayerGroup& group : network.stacks.front().groups)
+    sum += static_cast<double>(group.layers);
+  return sum;
+}
+
+std::string weights_formula(const Facts& f) {
+  const memory::Parameters& p = f.replay->parameters;
+  const auto base = static_cast<double>(p.base);
+  const int size = memory::parameter_size(*f.recipe);
+  if (p.quantised == 0) return grouped(base) + " parameters x " + std::to_string(size) + " bytes";
+  const recipe::Quantization& q = f.recipe->quantization;
+  const std::string packed = q.load_in_8bit                ? "1 byte and a scale a row"
+                             : q.bnb_4bit_use_double_quant ? "0.516 bytes (4 bits, scales in 8 bits)"
+                                                           : "0.5625 bytes (4 bits, a scale for 64)";
+  return grouped(p.quantised) + " parameters x " + packed + ", " + grouped(base - p.quantised) +
+         " others x " + std::to_string(size) + " bytes";
+}
+
+std::string adapters_formula(const Facts& f) {
+  return grouped(static_cast<double>(f.replay->parameters.adapter)) + " adapter parameters (rank " +
+         grouped(static_cast<double>(f.recipe->peft.r)) + " x (in + out) of each target) x " +
+         std::to_string(memory::dtype_size(f.recipe->peft.adapter_dtype)) + " bytes";
+}
+
+std::string gradients_formula(const Facts& f) {
+  return "one value for each of " + grouped(static_cast<double>(f.replay->parameters.trainable)) +
+         " trained parameters in its own type, as far as they exist at this moment";
+}
+
+std::string optimizer_formula(const Facts& f) {
+  const recipe::Optimizer* o = recipe::find_optimizer(f.recipe->training.optim);
+  const auto trained = static_cast<double>(f.replay->parameters.trainable);
+  std::string words = o == nullptr ? "" : std::string(o->what);
+  return words + "; " + number(f.replay->optimizer_bytes / std::max(1.0, trained)) + " bytes x " +
+         grouped(trained);
+}
+
+std::string boundaries_formula(const Facts& f) {
+  return "the input of each of " + grouped(layers(*f.network)) + " layers: " + tokens(*f.recipe) + " x " +
+         grouped(static_cast<double>(f.network->stacks.front().hidden)) + " values";
+}
+
+std::string activations_formula(const Facts& f) {
+  return f.recipe->training.gradient_checkpointing
+             ? "what the layer at work keeps for its own backward pass, " + tokens(*f.recipe)
+             : "what all " + grouped(layers(*f.network)) + " layers keep for the backward pass, " +
+                   tokens(*f.recipe);
+}
+
+std::string logits_formula(const Facts& f) {
+  return tokens(*f.recipe) + " x " + grouped(static_cast<double>(f.network->vocab_size)) +
+         " words, in the copies that the loss holds at this moment (kernel: " +
+         f.recipe->training.loss_kernel + ")";
+}
+
+std::string autocast_formula(const Facts&) {
+  return "2 bytes for each fp32 weight that autocast cast to 16 bits";
+}
+std::string transient_formula(const Facts&) { return "results and gradients in flight at this moment"; }
+std::string kv_formula(const Facts& f) {
+  return "K and V of every layer, " + tokens(*f.recipe) + " (use_cache is on)";
+}
+std::string inputs_formula(const Facts& f) {
+  return "ids, masks, labels, rotary tables and pixels of " + tokens(*f.recipe);
+}
+std::string workspace_formula(const Facts&) {
+  return "one cuBLAS workspace for the forward thread, one for the backward thread";
+}
+
+struct Row {
+  Component component;
+  const char* id;
+  const char* what;
+  std::string (*formula)(const Facts&);
+  const char* source;
+};
+constexpr Row rows[] = {
+    {Component::weights, "weights", "The base model.", weights_formula,
+     "parameter count of the Transformers class; bitsandbytes functional.quantize_4bit; PEFT utils/other.py "
+     "prepare_model_for_kbit_training"},
+    {Component::adapters, "adapters", "LoRA matrices and modules trained in full beside the base.",
+     adapters_formula, "huggingface/peft tuners/lora/layer.py update_layer"},
+    {Component::gradients, "gradients", "Gradients of the trained parameters.", gradients_formula,
+     "pytorch autograd: .grad has the parameter's dtype and shape; Trainer clears them after each step"},
+    {Component::optimizer, "optimizer", "States that the optimizer keeps between steps.", optimizer_formula,
+     "pytorch torch/optim; bitsandbytes optim/optimizer.py; transformers optimization.py"},
+    {Component::boundaries, "boundaries", "Layer inputs that gradient checkpointing keeps.",
+     boundaries_formula, "transformers modeling_layers.py GradientCheckpointingLayer"},
+    {Component::activations, "activations", "Tensors that autograd keeps for the backward pass.",
+     activations_formula,
+     "pytorch tools/autograd/derivatives.yaml; transformers modeling files; peft lora/layer.py"},
+    {Component::logits, "logits", "Scores over the vocabulary and what the loss makes of them.",
+     logits_formula, "transformers loss/loss_utils.py; accelerate convert_to_fp32; pytorch log_softmax"},
+    {Component::autocast, "autocast", "16-bit copies of fp32 weights that autocast makes.", autocast_formula,
+     "pytorch aten/src/ATen/autocast_mode.cpp cached_cast"},
+    {Component::transient, "transient", "Temporary tensors of the operation at work.", transient_formula,
+     "pytorch operator implementations"},
+    {Component::kv_cache, "kv_cache", "Keys and values kept although nothing is generated.", kv_formula,
+     "transformers cache_utils.py DynamicCache"},
+    {Component::inputs, "inputs", "The batch itself.", inputs_formula,
+     "transformers trainer.py get_batch_samples"},
+    {Component::workspace, "workspace", "Buffers of the matrix library, counted by PyTorch.",
+     workspace_formula, "pytorch aten/src/ATen/cuda/CublasHandlePool.cpp"},
+};
+
+}  // namespace
+
+std::string grouped(double value) {
+  std::string digits = std::to_string(static_cast<uint64_t>(std::max(0.0, value)));
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+Json component_row(const std::string& id, double bytes, const std::string& what, const std::string& formula,
+                   const std::string& source) {
+  Json row = Json::object();
+  row["id"] = id;
+  row["bytes"] = static_cast<uint64_t>(std::llround(std::max(0.0, bytes)));
+  row["what"] = what;
+  row["formula"] = formula;
+  row["source"] = source;
+  return row;
+}
+
+Json component_rows(const memory::Snapshot& live, const Facts& facts) {
+  std::vector<Json> made;
+  for (const Row& row : rows) {
+    const double bytes = live[row.component];
+    if (bytes < 0.5) continue;
+    made.push_back(component_row(row.id, bytes, row.what, row.formula(facts), row.source));
+  }
+  std::stable_sort(made.begin(), made.end(), [](const Json& a, const Json& b) {
+    return a.at("bytes").get<uint64_t>() > b.at("bytes").get<uint64_t>();
+  });
+  return Json(made);
+}
+
+}  // namespace plimsoll::report

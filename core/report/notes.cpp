@@ -1,0 +1,208 @@
+#include "core/report/notes.h"
+
+#include <cmath>
+
+#include "core/memory/images.h"
+
+namespace plimsoll::report {
+
+namespace {
+
+using memory::Component;
+using model::Kind;
+
+std::string gib(double bytes) {
+  const auto hundredths = static_cast<uint64_t>(std::llround(bytes / 1073741824.0 * 100));
+  std::string tail = std::to_string(hundredths % 100);
+  if (tail.size() < 2) tail.insert(0, 1, '0');
+  return std::to_string(hundredths / 100) + "." + tail + " GiB";
+}
+
+const memory::Snapshot& peak(const Facts& f) { return f.replay->instants[f.replay->peak].live; }
+bool old_gpu(const hardware::Gpu* gpu) {
+  return gpu != nullptr && gpu->compute_capability > 0 && gpu->compute_capability < 8;
+}
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+struct Remark {
+  const char* code;
+  bool (*applies)(const Facts&, const hardware::Gpu*);
+  std::string (*message)(const Facts&, const hardware::Gpu*);
+  const char* source;
+};
+
+const Remark table[] = {
+    {"max_memory_is_no_training_limit",
+     [](const Facts& f, const hardware::Gpu*) { return !f.recipe->model_args.max_memory.empty(); },
+     [](const Facts&, const hardware::Gpu*) -> std::string {
+       return "max_memory only decides where accelerate places the weights when it loads them; it does not "
+              "limit training: "
+              "activations, gradients and optimizer states are not in it, and layers placed on the CPU come "
+              "back to the GPU to run.";
+     },
+     "huggingface/accelerate utils/modeling.py get_max_memory, hooks.py AlignDevicesHook"},
+    {"optimizer_copies",
+     [](const Facts& f, const hardware::Gpu*) {
+       return f.recipe->training.optim == "adamw_torch" &&
+              f.replay->instants[f.replay->peak].id == "optimizer_step";
+     },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return "The peak is the optimizer step: adamw_torch (foreach) makes a copy of all trained parameters "
+              "at once, " +
+              gib(f.replay->parameters.trained_bytes) + " here. adamw_torch_fused makes none.";
+     },
+     "pytorch/pytorch torch/optim/adam.py _multi_tensor_adam"},
+    {"rank_costs",
+     [](const Facts& f, const hardware::Gpu*) {
+       return f.recipe->peft.on && f.replay->parameters.adapter_bytes * 4 > 2.0 * 1073741824.0;
+     },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return "At rank " + std::to_string(f.recipe->peft.r) +
+              " adapters, their gradients and optimizer states together take " +
+              gib(f.replay->parameters.adapter_bytes + f.replay->parameters.trained_bytes +
+                  f.replay->optimizer_bytes) +
+              ".";
+     },
+     "huggingface/peft tuners/lora/layer.py; pytorch torch/optim/adam.py"},
+    {"weights_in_fp32",
+     [](const Facts& f, const hardware::Gpu*) {
+       return f.recipe->peft.on && !f.recipe->quantized() && memory::parameter_size(*f.recipe) == 4;
+     },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return "The frozen base is held in fp32, twice the size of 16 bits: " +
+              gib(peak(f)[Component::weights]) + ". Load it with dtype=bfloat16 or float16.";
+     },
+     "huggingface/transformers modeling_utils.py from_pretrained"},
+    {"kbit_preparation_upcasts",
+     [](const Facts& f, const hardware::Gpu*) {
+       return f.recipe->quantized() && f.recipe->quantization.upcast == "all";
+     },
+     [](const Facts&, const hardware::Gpu*) -> std::string {
+       return "prepare_model_for_kbit_training leaves embeddings, head and norms in fp32, and with them "
+              "every layer boundary: "
+              "long batches pay for it twice.";
+     },
+     "huggingface/peft utils/other.py prepare_model_for_kbit_training"},
+    {"no_bf16",
+     [](const Facts& f, const hardware::Gpu* gpu) {
+       return gpu != nullptr && !gpu->bf16 &&
+              (f.recipe->training.bf16 || f.recipe->model_args.dtype == "bfloat16");
+     },
+     [](const Facts&, const hardware::Gpu* gpu) -> std::string {
+       return gpu->name + " has no bfloat16 units; use fp16=true with dtype float16 for the frozen base.";
+     },
+     "NVIDIA: bfloat16 from compute capability 8.0"},
+    {"no_flash_attention",
+     [](const Facts& f, const hardware::Gpu* gpu) {
+       return gpu != nullptr && !gpu->flash_attention_2 &&
+              has(f.recipe->model_args.attn_implementation, "flash");
+     },
+     [](const Facts&, const hardware::Gpu* gpu) -> std::string {
+       return gpu->name + " cannot run the flash-attn package; use attn_implementation=\"sdpa\".";
+     },
+     "Dao-AILab/flash-attention README"},
+    {"sdpa_without_flash",
+     [](const Facts& f, const hardware::Gpu* gpu) {
+       return old_gpu(gpu) && f.recipe->model_args.attn_implementation == "sdpa";
+     },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return "Attention: " + f.replay->attention + ".";
+     },
+     "pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp"},
+    {"max_split_size_is_no_cure",
+     [](const Facts& f, const hardware::Gpu*) {
+       return has(f.recipe->hardware.cuda_alloc_conf, "max_split_size_mb");
+     },
+     [](const Facts&, const hardware::Gpu*) -> std::string {
+       return "max_split_size_mb only helps against fragmentation; it makes no tensor smaller.";
+     },
+     "pytorch docs: notes/cuda, PYTORCH_CUDA_ALLOC_CONF"},
+    {"chunked_loss_costs",
+     [](const Facts& f, const hardware::Gpu*) {
+       const auto tokens = static_cast<double>(f.recipe->training.per_device_train_batch_size *
+                                               f.recipe->training.max_length);
+       return f.recipe->training.loss_kernel == "chunked_nll" &&
+              tokens * (f.recipe->autocast() ? 2 : 3) < static_cast<double>(f.network->stacks.front().hidden);
+     },
+     [](const Facts&, const hardware::Gpu*) -> std::string {
+       return "With so few tokens the chunked loss costs memory instead of saving it: it holds the whole "
+              "head in fp32. Use loss_type=\"nll\".";
+     },
+     "huggingface/trl trainer/sft_trainer.py"},
+    {"image_tokens_fill_the_length",
+     [](const Facts& f, const hardware::Gpu*) {
+       const double image = memory::image_load(*f.network, *f.recipe).text_tokens;
+       return image > static_cast<double>(f.recipe->training.max_length);
+     },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return "The images of one sample alone are " +
+              grouped(memory::image_load(*f.network, *f.recipe).text_tokens) +
+              " tokens, more than max_length: the sample would be cut inside an image.";
+     },
+     "huggingface/transformers processors"},
+    {"paged_states", [](const Facts& f, const hardware::Gpu*) { return f.replay->paged_bytes > 0; },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return gib(f.replay->paged_bytes) +
+              " of optimizer states lie in managed memory: PyTorch does not count them, and they move to the "
+              "GPU when there is room.";
+     },
+     "bitsandbytes optim/optimizer.py get_state_buffer"},
+    {"dora_is_approximate",
+     [](const Facts& f, const hardware::Gpu*) { return f.recipe->peft.on && f.recipe->peft.use_dora; },
+     [](const Facts&, const hardware::Gpu*) -> std::string {
+       return "DoRA builds the merged weight on every forward; its temporaries are replayed from the source "
+              "but not yet checked against a measured run.";
+     },
+     "huggingface/peft tuners/lora/dora.py"},
+    {"experts_are_approximate",
+     [](const Facts& f, const hardware::Gpu*) {
+       for (const model::LayerGroup& group : f.network->stacks.front().groups) {
+         if (group.experts > 0) return true;
+       }
+       return false;
+     },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       std::string words =
+           "Routed experts are replayed as if tokens spread evenly; no measured run confirms this yet.";
+       if (f.recipe->quantized() && recipe::version_at_least(f.recipe->versions.transformers, "5")) {
+         words +=
+             " Transformers 5 holds experts as 3-D parameters, which bitsandbytes does not quantise and PEFT "
+             "does not adapt by module name.";
+       }
+       return words;
+     },
+     "huggingface/transformers models/mixtral/modeling_mixtral.py"},
+    {"encoder_decoder_is_approximate",
+     [](const Facts& f, const hardware::Gpu*) { return f.network->kind == Kind::encoder_decoder; },
+     [](const Facts&, const hardware::Gpu*) -> std::string {
+       return "Encoder and decoder are both replayed at max_length; no measured run confirms this yet.";
+     },
+     "huggingface/transformers models/t5, models/whisper, models/m2m_100"},
+    {"vision_is_approximate",
+     [](const Facts& f, const hardware::Gpu*) { return f.network->kind == Kind::vlm; },
+     [](const Facts&, const hardware::Gpu*) -> std::string {
+       return "The vision tower is replayed from its published shapes; no exactly specified measured run "
+              "confirms this yet. "
+              "Image tokens are part of max_length.";
+     },
+     "huggingface/transformers processors and vision towers"},
+    {"unified_memory",
+     [](const Facts&, const hardware::Gpu* gpu) { return gpu != nullptr && gpu->unified_memory; },
+     [](const Facts&, const hardware::Gpu* gpu) -> std::string {
+       return gpu->name +
+              " shares its memory with the system; allocator and context figures here are those of CUDA.";
+     },
+     "pytorch MPS backend"},
+};
+
+}  // namespace
+
+std::vector<model::Note> remarks(const Facts& facts, const hardware::Gpu* gpu) {
+  std::vector<model::Note> notes = facts.network->notes;
+  for (const Remark& remark : table) {
+    if (remark.applies(facts, gpu)) notes.push_back({remark.code, remark.message(facts, gpu), remark.source});
+  }
+  return notes;
+}
+
+}  // namespace plimsoll::report

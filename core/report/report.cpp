@@ -1,0 +1,364 @@
+#include "core/report/report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/memory/allocator.h"
+#include "core/model/task_head.h"
+#include "core/report/components.h"
+#include "core/report/notes.h"
+
+namespace plimsoll::report {
+
+namespace {
+
+using json::Errors;
+using json::Json;
+
+constexpr double gibibyte = 1073741824.0;
+
+Json whole(double bytes) { return static_cast<int64_t>(std::llround(bytes)); }
+
+Json error_rows(const Errors& errors) {
+  Json rows = Json::array();
+  for (const json::Error& error : errors) {
+    Json row = Json::object();
+    row["code"] = error.code;
+    row["pointer"] = error.pointer;
+    row["message"] = error.message;
+    row["allowed"] = error.allowed;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json heading(bool ok, const Errors& errors) {
+  Json out = Json::object();
+  out["schema"] = 1;
+  out["core"] = std::string(version());
+  out["ok"] = ok;
+  out["errors"] = error_rows(errors);
+  return out;
+}
+
+// Everything a report is written from.
+struct Run {
+  model::Architecture network;
+  const ModelEntry* entry = nullptr;
+  recipe::Resolved resolved;
+  const hardware::Gpu* gpu = nullptr;
+  memory::Machine machine;
+  hardware::Context context;
+  memory::Replay replay;
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+void find_network(const recipe::Given& given, const Catalog& catalog, Run& run, Errors& errors) {
+  if (given.model_config.is_object()) {
+    auto network = model::read_config(given.model_config, given.model_name, "/model/config", errors);
+    if (network) run.network = std::move(*network);
+    return;
+  }
+  if (given.model_id.empty()) return;
+  run.entry = catalog.find_model(given.model_id);
+  if (run.entry == nullptr) {
+    errors.push_back(
+        {"unknown_model", "/model",
+         "\"" + given.model_id +
+             "\" is not among the presets. Paste its config.json as {\"config\": {...}} instead.",
+         joined(similar_models(catalog, given.model_id, 5))});
+    return;
+  }
+  run.network = run.entry->network;
+}
+
+const recipe::StackPreset* find_stack(const recipe::Given& given, const Catalog& catalog, Errors& errors) {
+  const auto named = given.values.find("/stack");
+  const std::string id = named == given.values.end() ? "hf" : named->second.get<std::string>();
+  const recipe::StackPreset* stack = catalog.find_stack(id);
+  if (stack == nullptr) {
+    std::vector<std::string> ids;
+    for (const recipe::StackPreset& known : catalog.stacks) ids.push_back(known.id);
+    errors.push_back({"unknown_stack", "/stack", "There is no stack called \"" + id + "\".", joined(ids)});
+  }
+  return stack;
+}
+
+void find_gpu(const recipe::Given& given, const Catalog& catalog, Run& run, Errors& errors) {
+  const auto named = given.values.find("/hardware/gpu");
+  if (named == given.values.end()) return;
+  const auto id = named->second.get<std::string>();
+  run.gpu = catalog.find_gpu(id);
+  if (run.gpu == nullptr) {
+    errors.push_back({"unknown_gpu", "/hardware/gpu", "There is no GPU called \"" + id + "\".",
+                      "an id that `plimsoll gpus` lists"});
+  }
+}
+
+// What the contract can say and the replay cannot yet do.
+void refuse(const recipe::Recipe& r, Errors& errors) {
+  const bool trained = r.task == "sft" || r.task == "pretrain" || r.task == "classification";
+  if (!trained) {
+    errors.push_back({"unsupported", "/task", "Training for \"" + r.task + "\" is not replayed yet.",
+                      "sft, pretrain, classification"});
+  }
+  if (r.parallel.num_gpus > 1) {
+    errors.push_back({"unsupported", "/parallel/num_gpus", "Several GPUs are not replayed yet.", "1"});
+  } else if (r.parallel.strategy != "none") {
+    errors.push_back({"unsupported", "/parallel/strategy", "Sharding is not replayed yet.", "none"});
+  }
+}
+
+recipe::Surroundings surroundings(const Run& run) {
+  recipe::Surroundings around;
+  around.model_type = run.network.model_type;
+  around.checkpoint_dtype = run.network.checkpoint_dtype;
+  around.max_position_embeddings = run.network.max_position_embeddings;
+  around.is_encoder = run.network.kind == model::Kind::encoder;
+  around.default_image_size =
+      run.network.image.rule == model::ImageTokens::Rule::none ? 0 : run.network.image.default_size;
+  around.gpu_chosen = run.gpu != nullptr;
+  around.gpu_bf16 = run.gpu == nullptr || run.gpu->bf16;
+  return around;
+}
+
+// A GPU nobody named is taken as a present-day data-centre card.
+void set_machine(Run& run) {
+  hardware::Gpu unnamed;
+  unnamed.vendor = "NVIDIA";
+  unnamed.architecture = "Ampere";
+  unnamed.compute_capability = 8.0;
+  const hardware::Gpu& gpu = run.gpu == nullptr ? unnamed : *run.gpu;
+  run.machine.compute_capability = gpu.compute_capability;
+  run.machine.workspace_bytes = static_cast<double>(hardware::cublas_workspace_bytes(gpu));
+  run.context = hardware::context(gpu);
+}
+
+struct Sizes {
+  double allocated, reserved, device, low, high, needed;
+};
+
+bool expandable(const recipe::Recipe& r) {
+  return r.hardware.cuda_alloc_conf.find("expandable_segments:True") != std::string::npos;
+}
+
+Sizes sizes_of(const memory::Instant& instant, const Run& run) {
+  const double allocated = instant.live.total();
+  const double resident = instant.live[memory::Component::weights] +
+                          instant.live[memory::Component::adapters] +
+                          instant.live[memory::Component::optimizer];
+  const memory::Held held = memory::hold(allocated, allocated - resident, expandable(run.resolved.recipe));
+  Sizes s{};
+  s.allocated = allocated;
+  s.reserved = held.reserved;
+  s.device = held.reserved + static_cast<double>(run.context.typical);
+  s.low = allocated + static_cast<double>(run.context.low);
+  s.high = held.reserved_high + static_cast<double>(run.context.high);
+  s.needed = held.needed + static_cast<double>(run.context.typical);
+  return s;
+}
+
+Json peak_row(const Run& run, const Sizes& s) {
+  Json peak = Json::object();
+  peak["instant"] = run.replay.instants[run.replay.peak].id;
+  peak["allocated"] = whole(s.allocated);
+  peak["reserved"] = whole(s.reserved);
+  peak["device"] = whole(s.device);
+  peak["low"] = whole(s.low);
+  peak["high"] = whole(s.high);
+  peak["needed"] = whole(s.needed);
+  return peak;
+}
+
+Json instant_rows(const Run& run) {
+  const Facts facts{&run.network, &run.resolved.recipe, &run.replay};
+  Json rows = Json::array();
+  for (const memory::Instant& instant : run.replay.instants) {
+    const Sizes s = sizes_of(instant, run);
+    Json row = Json::object();
+    row["id"] = instant.id;
+    row["what"] = instant.what;
+    row["allocated"] = whole(s.allocated);
+    row["reserved"] = whole(s.reserved);
+    row["device"] = whole(s.device);
+    Json components = component_rows(instant.live, facts);
+    components.push_back(
+        component_row("allocator_slack", s.reserved - s.allocated,
+                      "Memory that PyTorch's allocator holds but has given to no tensor.",
+                      "a share of what is made and freed during a step; it comes back when memory runs short",
+                      "pytorch c10/cuda/CUDACachingAllocator.cpp; allocator traces of worked runs"));
+    components.push_back(component_row("cuda_context", static_cast<double>(run.context.typical),
+                                       "Driver and kernels, outside PyTorch's count.",
+                                       "measured, by GPU generation", std::string(run.context.source)));
+    row["components"] = std::move(components);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string verdict(const Sizes& s, double usable) {
+  if (s.high <= usable) return "fits";
+  return s.needed <= usable ? "tight" : "no";
+}
+
+// What is left: of the device figure where that fits, else of what the run needs when cached blocks are given
+// back.
+double headroom(const Sizes& s, double usable) { return usable - (s.device <= usable ? s.device : s.needed); }
+
+Json tier_rows(const Run& run, const Catalog& catalog, const Sizes& s) {
+  const double in_use = run.resolved.recipe.hardware.in_use_gib * gibibyte;
+  Json rows = Json::array();
+  for (const hardware::Tier& tier : catalog.tiers) {
+    const double usable = std::max(0.0, static_cast<double>(tier.usable_bytes) - in_use);
+    Json row = Json::object();
+    row["gib"] = tier.gib;
+    row["gpus"] = tier.gpus;
+    row["usable"] = whole(usable);
+    row["verdict"] = verdict(s, usable);
+    row["headroom"] = whole(headroom(s, usable));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json gpu_row(const Run& run, const Sizes& s) {
+  if (run.gpu == nullptr) return nullptr;
+  const double in_use = run.resolved.recipe.hardware.in_use_gib * gibibyte;
+  const double usable = std::max(0.0, static_cast<double>(run.gpu->usable_bytes) - in_use);
+  Json row = Json::object();
+  row["id"] = run.gpu->id;
+  row["name"] = run.gpu->name;
+  row["usable"] = whole(usable);
+  row["usable_source"] = run.gpu->usable_source;
+  row["verdict"] = verdict(s, usable);
+  row["headroom"] = whole(headroom(s, usable));
+  return row;
+}
+
+Json model_row(const Run& run) {
+  const memory::Parameters& p = run.replay.parameters;
+  const recipe::Recipe& r = run.resolved.recipe;
+  Json row = Json::object();
+  row["id"] = run.entry == nullptr ? run.network.name : run.entry->preset.id;
+  row["name"] = run.network.name;
+  row["parameters"] = p.base;
+  row["trainable"] = p.trainable;
+  row["all_parameters"] = p.all;
+  row["trainable_percent"] =
+      p.all == 0 ? 0.0
+                 : std::round(1e6 * static_cast<double>(p.trainable) / static_cast<double>(p.all)) / 1e4;
+  row["adapter_file_bytes"] = r.peft.on ? whole(p.adapter_bytes) : Json(0);
+  // A checkpoint to resume from: the trained weights, their optimizer states, and a few files of no size.
+  const double saved = r.peft.on ? p.adapter_bytes : p.weight_bytes;
+  row["checkpoint_bytes"] = whole(saved + run.replay.optimizer_bytes + run.replay.paged_bytes);
+  return row;
+}
+
+Json note_rows(const Run& run) {
+  const Facts facts{&run.network, &run.resolved.recipe, &run.replay};
+  Json rows = Json::array();
+  for (const model::Note& note : remarks(facts, run.gpu)) {
+    Json row = Json::object();
+    row["code"] = note.code;
+    row["message"] = note.message;
+    row["source"] = note.source;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json assumption_rows(const Run& run) {
+  Json rows = Json::array();
+  for (const recipe::Assumption& assumption : run.resolved.assumptions) {
+    Json row = Json::object();
+    row["pointer"] = assumption.pointer;
+    row["value"] = assumption.value;
+    row["why"] = assumption.why;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// What one more of something costs at the peak, by replaying the run with it.
+double cost_of(const Run& run, void (*change)(recipe::Recipe&)) {
+  recipe::Recipe changed = run.resolved.recipe;
+  change(changed);
+  const memory::Replay other = memory::replay(run.network, changed, run.machine);
+  return other.instants[other.peak].live.total() - run.replay.instants[run.replay.peak].live.total();
+}
+
+Json per_unit(const Run& run) {
+  const recipe::Recipe& r = run.resolved.recipe;
+  Json row = Json::object();
+  row["sample"] = whole(cost_of(run, [](recipe::Recipe& c) { ++c.training.per_device_train_batch_size; }));
+  row["token"] = whole(cost_of(run, [](recipe::Recipe& c) { ++c.training.max_length; }));
+  row["rank"] = r.peft.on ? whole(cost_of(run, [](recipe::Recipe& c) { ++c.peft.r; })) : Json(0);
+  const bool sees = run.network.image.rule != model::ImageTokens::Rule::none;
+  row["image"] =
+      sees ? whole(cost_of(run, [](recipe::Recipe& c) { ++c.vision.images_per_sample; })) : Json(0);
+  return row;
+}
+
+Json write_report(const Run& run, const Catalog& catalog) {
+  const Sizes peak = sizes_of(run.replay.instants[run.replay.peak], run);
+  Json out = heading(true, {});
+  out["notes"] = note_rows(run);
+  out["assumptions"] = assumption_rows(run);
+  out["model"] = model_row(run);
+  Json memory = Json::object();
+  memory["peak"] = peak_row(run, peak);
+  memory["instants"] = instant_rows(run);
+  memory["host_bytes"] = whole(run.replay.host_bytes);
+  memory["per_unit"] = per_unit(run);
+  out["memory"] = std::move(memory);
+  out["gpu"] = gpu_row(run, peak);
+  out["tiers"] = tier_rows(run, catalog, peak);
+  return out;
+}
+
+// Module names that fit nothing make PEFT raise when none fits, and train less than was asked when some do.
+void check_targets(const memory::Parameters& p, Errors& errors) {
+  if (p.unmatched.empty()) return;
+  errors.push_back({"unknown_value", "/peft/target_modules",
+                    "This model has no module called " + joined(p.unmatched) + ".",
+                    "names of its linear layers"});
+}
+
+Json answer(std::string_view text, const Catalog& catalog) {
+  Errors errors;
+  const auto request = json::parse(text, errors);
+  if (!request) return heading(false, errors);
+  const recipe::Given given = recipe::read_given(*request, errors);
+  Run run;
+  find_network(given, catalog, run, errors);
+  find_gpu(given, catalog, run, errors);
+  const recipe::StackPreset* stack = find_stack(given, catalog, errors);
+  if (!errors.empty() || stack == nullptr) return heading(false, errors);
+  run.resolved = recipe::resolve(given, *stack, surroundings(run), errors);
+  refuse(run.resolved.recipe, errors);
+  if (!errors.empty()) return heading(false, errors);
+  if (run.resolved.recipe.task == "classification") {
+    run.network =
+        model::with_classification_head(std::move(run.network), run.resolved.recipe.model_args.num_labels);
+  }
+  set_machine(run);
+  run.replay = memory::replay(run.network, run.resolved.recipe, run.machine);
+  check_targets(run.replay.parameters, errors);
+  if (!errors.empty()) return heading(false, errors);
+  return write_report(run, catalog);
+}
+
+}  // namespace
+
+std::string_view version() { return "0.1.0"; }
+
+std::string report_text(std::string_view request, const Catalog& catalog) {
+  return json::write(answer(request, catalog));
+}
+
+}  // namespace plimsoll::report

@@ -1,0 +1,32 @@
+// Request in, report out: the whole of Plimsoll as one pure function of two texts.
+//
+//     report::Catalog catalog = report::read_catalog(preset_files());
+//     std::string answer = report::report_text(R"({"model": "mistral-7b-v0.3", "peft": {"r": 16}})",
+//     catalog);
+//
+// The shape of both is the public contract; README.md shows an example. A bad request is a normal result:
+// {"schema", "core", "ok": false, "errors": [{"code", "pointer", "message", "allowed"}]}.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/report/catalog.h"
+
+namespace plimsoll::report {
+
+/// The report as JSON text, compact. Never throws, never fails: what is wrong is in "errors".
+std::string report_text(std::string_view request, const Catalog& catalog);
+
+/// {"models": [{"id", "hf_id", "family", "parameters", "kind", "verified", "aliases"}]}
+std::string models_text(const Catalog& catalog);
+/// {"gpus": [{"id", "name", "vendor", ...}], "tiers": [{"gib", "usable", "gpus"}]}
+std::string gpus_text(const Catalog& catalog);
+/// {"scenarios": [...]} as in presets/scenarios
+std::string scenarios_text(const Catalog& catalog);
+/// {"fields": [{"pointer", "type", "allowed", "what"}], "stacks": [{"id", "name", "summary"}]}
+std::string fields_text(const Catalog& catalog);
+
+std::string_view version();
+
+}  // namespace plimsoll::report
