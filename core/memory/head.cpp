@@ -206,6 +206,10 @@ HeadReplay replay_head(const HeadProgram& p) {
   result.backward_peak = tape.peak();
   result.weight_gradients = tape.weight_gradient_bytes();
   result.incoming_gradient = tape.gradient_of(id);
+  outcome.loss.free();
+  result.kept = tape.live();
+  result.kept[Component::gradients] = 0;
+  result.kept[Component::transient] -= result.incoming_gradient;
   return result;
 }
 

@@ -45,6 +45,7 @@ struct HeadReplay {
   double weight_gradients = 0;
   double cached = 0;
   double incoming_gradient = 0;  ///< gradient of the last hidden state
+  Snapshot kept;                 ///< outputs that are still referenced while the layers go backward
 };
 
 HeadReplay replay_head(const HeadProgram& program);

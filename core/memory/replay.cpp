@@ -16,6 +16,7 @@ struct OneStep {
   Snapshot base;         // weights, adapters, optimizer states, inputs: there all the time
   double gradients = 0;  // that exist before the forward (accumulation)
   Snapshot forward, loss, backward;
+  Snapshot kept;               // outputs that a training loop of one's own still holds
 };
 
 Snapshot only(Component component, double bytes) {
@@ -169,6 +170,8 @@ void walk(const Plan& plan, const ImageLoad& images, OneStep& step, Replay& resu
   result.attention = passes.back().second.attention;
   step.forward = higher(step.forward, retained + only(Component::autocast, cached) + head.forward_peak);
   step.loss = retained + head.backward_peak;
+  step.kept = head.kept;
+  retained = retained + head.kept;
   const bool accumulating = plan.recipe.training.gradient_accumulation_steps > 1;
   gradients_after = accumulating ? 0 : head.weight_gradients;
   for (auto at = passes.rbegin(); at != passes.rend(); ++at) {
@@ -227,6 +230,7 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
   const Snapshot before = step.base + only(Component::gradients, step.gradients);
   Snapshot at_step = step.base + only(Component::gradients, p.trained_bytes);
   at_step[Component::inputs] = 0;
+  at_step = at_step + step.kept;
   Snapshot stepping = at_step;
   stepping[Component::transient] += optimizer_temporary_bytes(p, recipe.training.optim);
   const Snapshot embedding = at_step + embedding_gradient(plan);
