@@ -31,6 +31,7 @@ void add_row(const std::vector<Column>& columns, const std::vector<size_t>& widt
   size_t lines = 1;
   for (size_t i = 0; i < columns.size(); ++i) {
     const std::string& text = i < row.size() ? row[i].text : std::string();
+    if (columns[i].wraps && widths[i] == 0) continue;
     parts[i] = columns[i].wraps ? wrap(text, widths[i]) : std::vector<std::string>{text};
     lines = std::max(lines, parts[i].size());
   }
@@ -98,9 +99,9 @@ std::string layout(const std::vector<Column>& columns, const std::vector<std::ve
     widths.push_back(width);
     taken += (i == 0 ? 0 : gap) + (columns[i].wraps ? 0 : width);
   }
-  const size_t left = style.width > taken + narrowest ? style.width - taken : narrowest;
+  const size_t left = style.width > taken ? style.width - taken : 0;
   for (size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].wraps) widths[i] = std::min(widths[i], left);
+    if (columns[i].wraps) widths[i] = left < narrowest ? 0 : std::min(widths[i], left);
   }
 
   std::string out;

@@ -18,7 +18,7 @@ enum class Align { left, right };
 struct Column {
   std::string head;
   Align align = Align::left;
-  bool wraps = false;  // takes the room that is left, on several lines if need be; at most one column does
+  bool wraps = false;  // takes the room that is left, on several lines; left out where that is too little
 };
 
 struct Cell {
@@ -26,7 +26,8 @@ struct Cell {
   std::string_view colour = {};  // an SGR parameter such as "31"; empty for none
 };
 
-/// Rows under their headings, indented by two spaces. Headings are left out when all are empty.
+/// Rows under their headings, indented by two spaces. Headings are left out when all are empty. At most one
+/// column wraps.
 std::string layout(const std::vector<Column>& columns, const std::vector<std::vector<Cell>>& rows,
                    const Style& style);
 

@@ -50,7 +50,7 @@ using Render = std::string (*)(const json::Json&, const Style&);
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 int finish(int code) {
-  if (std::fflush(stdout) == 0) return code;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fputs("The output could not be written.\n", stderr);
   return bad_input;
 }

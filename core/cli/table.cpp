@@ -128,6 +128,7 @@ std::string component_lines(const Json& report, const Style& style, size_t most)
   if (components.size() > most) components.resize(most);
   std::vector<std::vector<Cell>> rows;
   for (const Json* component : components) {
+    if (number(at(*component, {"bytes"})) == 0) continue;
     rows.push_back({{gib(number(at(*component, {"bytes"})))},
                     {text(at(*component, {"id"}))},
                     {text(at(*component, {"what"}))}});
@@ -145,14 +146,14 @@ std::string instant_lines(const Json& report, const Style& style) {
                     {gib(number(at(*instant, {"allocated"})))},
                     {gib(number(at(*instant, {"reserved"})))},
                     {gib(number(at(*instant, {"device"})))},
-                    {id == peak ? "the peak" : ""}});
+                    {(id == peak ? "the peak: " : "") + text(at(*instant, {"what"}))}});
   }
   if (rows.empty()) return "";
   return heading("Instants (GiB)", style) + layout({{"instant"},
                                                     {"allocated", Align::right},
                                                     {"reserved", Align::right},
                                                     {"device", Align::right},
-                                                    {""}},
+                                                    {"", Align::left, true}},
                                                    rows, style);
 }
 
@@ -184,16 +185,15 @@ std::string note_lines(const Json& report, const Style& style) {
 }
 
 std::string assumption_lines(const Json& report, const Style& style) {
-  std::vector<std::vector<Cell>> rows;
+  std::vector<std::string> lines;
   for (const Json* assumption : items(at(report, {"assumptions"}))) {
     const Json& value = at(*assumption, {"value"});
-    rows.push_back({{text(at(*assumption, {"pointer"}))},
-                    {value.is_string() ? text(value) : json::write(value)},
-                    {text(at(*assumption, {"why"}))}});
+    lines.push_back(text(at(*assumption, {"pointer"})) + " = " +
+                    (value.is_string() ? text(value) : json::write(value)) + ": " +
+                    text(at(*assumption, {"why"})));
   }
-  if (rows.empty()) return "";
-  return heading("Assumed, because the request does not say", style) +
-         layout({{""}, {""}, {"", Align::left, true}}, rows, style);
+  return lines.empty() ? ""
+                       : heading("Assumed, because the request does not say", style) + points(lines, style);
 }
 
 std::string joined(std::initializer_list<std::string> sections) {
@@ -224,7 +224,7 @@ std::string models_table(const json::Json& models, const Style& style) {
   for (const Json* model : items(at(models, {"models"}))) {
     rows.push_back({{text(at(*model, {"id"}))},
                     {grouped(count(at(*model, {"parameters"})))},
-                    {text(at(*model, {"name"}))}});
+                    {text(at(*model, {"hf_id"}))}});
   }
   return layout({{"id"}, {"parameters", Align::right}, {"Hugging Face", Align::left, true}}, rows, style);
 }
@@ -233,8 +233,8 @@ std::string gpus_table(const json::Json& gpus, const Style& style) {
   std::vector<std::vector<Cell>> rows;
   for (const Json* gpu : items(at(gpus, {"gpus"}))) {
     rows.push_back({{text(at(*gpu, {"id"}))},
-                    {grouped(count(at(*gpu, {"gib"})))},
-                    {gib(number(at(*gpu, {"usable"})))},
+                    {grouped(count(at(*gpu, {"tier_gib"})))},
+                    {gib(number(at(*gpu, {"usable_bytes"})))},
                     {text(at(*gpu, {"name"}))}});
   }
   return layout({{"id"}, {"GiB", Align::right}, {"usable", Align::right}, {"name", Align::left, true}}, rows,

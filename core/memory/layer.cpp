@@ -164,31 +164,59 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
   return out;
 }
 
-// Routed rows: every token goes through `experts_per_token` experts; saved tensors grow by that factor,
-// weights are taken one expert at a time. transformers models/mixtral/modeling_mixtral.py
-// MixtralSparseMoeBlock.
-Tensor experts(Tape& tape, const LayerProgram& p, const Tensor& x) {
-  const model::LayerGroup& g = *p.group;
-  const double rows = p.batch * p.length;
-  const auto chosen = static_cast<double>(g.experts_per_token);
+// One routed expert on the rows that chose it: gather, MLP, weigh. Its result is added into a tensor of all
+// rows.
+Tensor one_expert(Tape& tape, const LayerProgram& p, const Tensor& x, double rows) {
+  Tensor gathered = tape.make(rows * p.hidden, x.size(), Component::transient);
+  tape.record(gathered, {x}, {}, {gradient(0, x.bytes())});
+  Tensor out =
+      p.has(Role::gate) || p.has(Role::gate_up)
+          ? gated(tape, p, gathered, Role::gate, Role::up, Role::down)
+          : run(tape, p, Role::down, activation(tape, p.group->activation, run(tape, p, Role::up, gathered)));
+  gathered.free();
+  Tensor weighted = tape.make(out.elements(), out.size(), Component::transient);
+  tape.record(weighted, {out}, {out}, {gradient(0, out.bytes())});
+  return weighted;
+}
+
+// All experts but the last: what they keep, cache and leave as gradients is what one keeps, times their
+// number.
+void other_experts(Tape& tape, const LayerProgram& p, const Tensor& x, double rows, double others,
+                   const Tensor& sum) {
+  Tape probe;
+  probe.recording = tape.recording;
+  Tensor input = probe.input(x.elements(), x.size(), x.needs_grad(), Component::inputs);
+  Tensor out = one_expert(probe, p, input, rows);
+  const double cached = probe.cached_bytes();
+  const double kept = probe.live().total() - input.bytes() - out.bytes();
+  if (cached > 0) tape.cached(others * cached / 2, 2);
+  Tensor bulk = tape.make(others * (kept - cached), 1, Component::transient);
+  probe.seed_gradient(out);
+  probe.backward();
+  tape.record(sum, {x}, {bulk},
+              {gradient(0, x.bytes()), weight_gradient(others * probe.weight_gradient_bytes())},
+              probe.weight_gradient_bytes() > 0);
+}
+
+// A loop over experts, each with its share of the routed rows. transformers
+// models/mixtral/modeling_mixtral.py MixtralSparseMoeBlock.
+Tensor experts(Tape& tape, const LayerProgram& given, const Tensor& x) {
+  const model::LayerGroup& g = *given.group;
+  const double rows = given.batch * given.length;
+  const auto count = static_cast<double>(g.experts);
+  const double share = rows * static_cast<double>(g.experts_per_token) / count;
+  LayerProgram p = given;
+  for (LinearSpec& spec : p.linears) spec.copies = 1;
   if (p.has(Role::router)) {
     Tensor scores = run(tape, p, Role::router, x);
     Tensor probabilities = tape.make(scores.elements(), 4, Component::transient);
     tape.record(probabilities, {scores}, {probabilities}, {gradient(0, scores.bytes())});
   }
-  Tensor gathered = tape.make(rows * chosen * p.hidden, x.size(), Component::transient);
-  tape.record(gathered, {x}, {}, {gradient(0, x.bytes())});
-  Tensor out =
-      p.has(Role::gate) || p.has(Role::gate_up)
-          ? gated(tape, p, gathered, Role::gate, Role::up, Role::down)
-          : run(tape, p, Role::down, activation(tape, g.activation, run(tape, p, Role::up, gathered)));
-  gathered.free();
-  Tensor weighted = tape.make(out.elements(), out.size(), Component::transient);
-  tape.record(weighted, {out}, {out}, {gradient(0, out.bytes())});
-  out.free();
   Tensor sum = tape.make(rows * p.hidden, x.size(), Component::transient);
-  tape.record(sum, {weighted}, {}, {gradient(0, weighted.bytes())});
-  weighted.free();
+  other_experts(tape, p, x, share, count - 1, sum);
+  Tensor last = one_expert(tape, p, x, share);
+  tape.record(sum, {last}, {}, {gradient(0, last.bytes())});
+  last.free();
   if (p.has(Role::shared_down)) {
     sum = add(tape, std::move(sum), gated(tape, p, x, Role::shared_gate, Role::shared_up, Role::shared_down));
   }

@@ -7,6 +7,7 @@ namespace plimsoll::model {
 namespace {
 
 constexpr double largest_size = 134217728;  // 2^27: 100 times the largest vocabulary, and width, in use
+constexpr double most_layers = 4096;        // the deepest published network has some 130
 
 const json::Json& empty_object() {
   static const json::Json empty = json::Json::object();
@@ -66,25 +67,33 @@ Value ConfigReader::read(std::string_view key, Value fallback, Read read) {
   return value ? Value(std::move(*value)) : fallback;
 }
 
-uint64_t ConfigReader::size(std::string_view key, uint64_t fallback) {
-  return read(key, fallback, [](const json::Json& value, const std::string& at, json::Errors& errors) {
-    return json::read_count(value, at, {1, largest_size}, errors);
+uint64_t ConfigReader::whole(std::string_view key, uint64_t fallback, json::Range range) {
+  return read(key, fallback, [range](const json::Json& value, const std::string& at, json::Errors& errors) {
+    return json::read_count(value, at, range, errors);
   });
+}
+
+bool ConfigReader::may_be_left_out(std::string_view key) {
+  if (nested_ || has(key)) return true;
+  fail(key, "This config does not say " + std::string(key) + ", without which the model has no size.",
+       "a whole number, 1 or more");
+  return false;
+}
+
+uint64_t ConfigReader::size(std::string_view key, uint64_t fallback) {
+  return whole(key, fallback, {1, largest_size});
 }
 
 uint64_t ConfigReader::core(std::string_view key, uint64_t fallback) {
-  if (!nested_ && !has(key)) {
-    fail(key, "This config does not say " + std::string(key) + ", without which the model has no size.",
-         "a whole number, 1 or more");
-    return fallback == 0 ? 1 : fallback;
-  }
-  return size(key, fallback);
+  return may_be_left_out(key) ? size(key, fallback) : fallback;
+}
+
+uint64_t ConfigReader::depth(std::string_view key, uint64_t fallback) {
+  return may_be_left_out(key) ? whole(key, fallback, {1, most_layers}) : fallback;
 }
 
 uint64_t ConfigReader::count(std::string_view key, uint64_t fallback) {
-  return read(key, fallback, [](const json::Json& value, const std::string& at, json::Errors& errors) {
-    return json::read_count(value, at, {0, largest_size}, errors);
-  });
+  return whole(key, fallback, {0, largest_size});
 }
 
 bool ConfigReader::flag(std::string_view key, bool fallback) { return read(key, fallback, json::read_flag); }

@@ -34,6 +34,8 @@ class ConfigReader {
   /// As size, for the fields that make a model what it is. At the top of a config they must be written;
   /// inside text_config and the like published configs do lean on the class default (llava-1.5-7b-hf).
   uint64_t core(std::string_view key, uint64_t fallback);
+  /// As core, for the number of layers: 1 to 4096.
+  uint64_t depth(std::string_view key, uint64_t fallback);
   /// As size, and 0 is allowed.
   uint64_t count(std::string_view key, uint64_t fallback);
   bool flag(std::string_view key, bool fallback);
@@ -53,6 +55,8 @@ class ConfigReader {
 
  private:
   const json::Json* find(std::string_view key) const;
+  bool may_be_left_out(std::string_view key);
+  uint64_t whole(std::string_view key, uint64_t fallback, json::Range range);
   /// Runs a read of core/json and turns what it reports into unreadable_config.
   template <typename Value, typename Read>
   Value read(std::string_view key, Value fallback, Read read);

@@ -13,6 +13,7 @@
 #include "core/model/architecture.h"
 #include "core/model/builders.h"
 #include "core/model/config_reader.h"
+#include "core/model/decoder.h"
 
 namespace plimsoll::model {
 
@@ -33,10 +34,12 @@ void read_granite(ConfigReader&, const Frame&, Architecture&);
 void read_smollm3(ConfigReader&, const Frame&, Architecture&);
 void read_stablelm(ConfigReader&, const Frame&, Architecture&);
 void read_cohere(ConfigReader&, const Frame&, Architecture&);
+void read_cohere2(ConfigReader&, const Frame&, Architecture&);
 void read_unknown(ConfigReader&, const Frame&, Architecture&);
 // families/olmo.cpp
 void read_olmo(ConfigReader&, const Frame&, Architecture&);
 void read_olmo2(ConfigReader&, const Frame&, Architecture&);
+void read_olmo3(ConfigReader&, const Frame&, Architecture&);
 // families/internlm.cpp
 void read_internlm(ConfigReader&, const Frame&, Architecture&);
 void read_internlm2(ConfigReader&, const Frame&, Architecture&);

@@ -17,6 +17,27 @@ std::string_view optional_section(std::string_view pointer) {
   return "";
 }
 
+bool is_on(const Values& values, const char* pointer) {
+  const auto found = values.find(pointer);
+  return found != values.end() && found->second == true;
+}
+
+// A default is worth telling only where it can matter.
+bool matters(const std::string& pointer, const Values& values, const Surroundings& around) {
+  const auto below = [&pointer](const char* section) { return pointer.rfind(section, 0) == 0; };
+  const bool quantized =
+      is_on(values, "/quantization/load_in_4bit") || is_on(values, "/quantization/load_in_8bit");
+  if (below("/quantization/bnb_4bit")) return is_on(values, "/quantization/load_in_4bit");
+  if (below("/quantization/") || pointer == "/versions/bitsandbytes") return quantized;
+  if (below("/vision/")) return around.default_image_size > 0;
+  if (pointer == "/versions/trl") return values.at("/stack") == "trl";
+  if (pointer == "/versions/peft") return values.count("/peft") != 0;
+  if (pointer == "/peft/lora_alpha") return false;
+  if (below("/training/gradient_checkpointing_kwargs"))
+    return is_on(values, "/training/gradient_checkpointing");
+  return true;
+}
+
 const StackDefault* find_default(const StackPreset& stack, std::string_view pointer, const Values& values) {
   for (const StackDefault& row : stack.defaults) {
     if (row.pointer != pointer) continue;
@@ -79,7 +100,9 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
         value = std::move(fallback.value);
         why = std::move(fallback.why);
       }
-      if (!why.empty()) resolved.assumptions.push_back({pointer, value, why});
+      if (!why.empty() && matters(pointer, resolved.values, around)) {
+        resolved.assumptions.push_back({pointer, value, why});
+      }
       found = resolved.values.emplace(pointer, std::move(value)).first;
     }
     if (field.set) field.set(resolved.recipe, found->second);

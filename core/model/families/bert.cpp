@@ -19,7 +19,7 @@ void read(ConfigReader& config, const std::string& base, uint64_t vocab, uint64_
 
   LayerGroup group;
   group.name = "encoder layers";
-  group.layers = config.core("num_hidden_layers", 12);
+  group.layers = config.depth("num_hidden_layers", 12);
   group.attention = AttentionKind::bidirectional;
   group.heads = group.kv_heads = config.core("num_attention_heads", 12);
   group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, "num_attention_heads");
@@ -61,7 +61,7 @@ void read_roberta(ConfigReader& config, const Frame&, Architecture& network) {
 
 void read_modernbert(ConfigReader& config, const Frame&, Architecture& network) {
   const uint64_t hidden = config.core("hidden_size", 768);
-  const uint64_t layers = config.core("num_hidden_layers", 22);
+  const uint64_t layers = config.depth("num_hidden_layers", 22);
   const uint64_t every = config.size("global_attn_every_n_layers", 3);
   const uint64_t intermediate = config.core("intermediate_size", 1152);
   const bool attention_bias = config.flag("attention_bias", false);

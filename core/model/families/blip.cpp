@@ -52,7 +52,7 @@ void add_mlp(LayerGroup& group, const std::string& layer, const std::string& suf
 
 Stack q_former(ConfigReader& config, uint64_t queries, bool reads_text, Architecture& network) {
   const uint64_t hidden = config.size("hidden_size", 768);
-  const uint64_t layers = config.size("num_hidden_layers", 12);
+  const uint64_t layers = config.depth("num_hidden_layers", 12);
   const uint64_t every = config.size("cross_attention_frequency", 2);
   const uint64_t from = config.size("encoder_hidden_size", 1408);
   const uint64_t intermediate = config.size("intermediate_size", 3072);

@@ -15,7 +15,7 @@ void read_bloom(ConfigReader& config, const Frame& frame, Architecture& network)
   const std::string_view heads_key = config.spelling({"n_head", "num_attention_heads"});
   LayerGroup group;
   group.name = "decoder layers";
-  group.layers = config.core(config.spelling({"n_layer", "num_hidden_layers"}), 2);
+  group.layers = config.depth(config.spelling({"n_layer", "num_hidden_layers"}), 2);
   group.heads = group.kv_heads = config.core(heads_key, 8);
   group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, heads_key);
   group.rotary_share = 0;

@@ -47,7 +47,7 @@ void add_latent_attention(ConfigReader& config, const std::string& at, uint64_t 
 void read(ConfigReader& config, const Frame& frame, const DeepSeek& defaults, Architecture& network) {
   const uint64_t hidden = config.core("hidden_size", defaults.hidden);
   const uint64_t intermediate = config.core("intermediate_size", defaults.intermediate);
-  const uint64_t layers = config.core("num_hidden_layers", defaults.layers);
+  const uint64_t layers = config.depth("num_hidden_layers", defaults.layers);
   network.vocab_size = config.core("vocab_size", defaults.vocab);
   network.tied_head = config.flag_or_outer("tie_word_embeddings", false);
   network.max_position_embeddings = config.size("max_position_embeddings", defaults.positions);

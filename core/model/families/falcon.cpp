@@ -20,7 +20,7 @@ void read_falcon(ConfigReader& config, const Frame& frame, Architecture& network
   const std::string_view heads_key = config.spelling({"num_attention_heads", "n_head"});
   LayerGroup group;
   group.name = "decoder layers";
-  group.layers = config.core(config.spelling({"num_hidden_layers", "n_layer"}), 32);
+  group.layers = config.depth(config.spelling({"num_hidden_layers", "n_layer"}), 32);
   group.heads = config.core(heads_key, 71);
   group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, heads_key);
   if (grouped) {

@@ -50,7 +50,7 @@ void read_chatglm(ConfigReader& config, const Frame& frame, Architecture& networ
 
   LayerGroup group;
   group.name = "decoder layers";
-  group.layers = config.core(config.spelling({"num_layers", "num_hidden_layers"}), 28);
+  group.layers = config.depth(config.spelling({"num_layers", "num_hidden_layers"}), 28);
   group.heads = config.core("num_attention_heads", 32);
   group.kv_heads = config.flag("multi_query_attention", false)
                        ? kv_head_count(config, "multi_query_group_num", group.heads, 1)

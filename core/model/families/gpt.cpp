@@ -30,7 +30,7 @@ Opening read_gpt(ConfigReader& config, Architecture& network, uint64_t hidden, u
   LayerGroup& group = opening.group;
   const std::string_view heads_key = config.spelling({"n_head", "num_attention_heads"});
   group.name = "decoder layers";
-  group.layers = config.core(config.spelling({"n_layer", "num_hidden_layers"}), layers);
+  group.layers = config.depth(config.spelling({"n_layer", "num_hidden_layers"}), layers);
   group.heads = group.kv_heads = config.core(heads_key, heads);
   group.head_dim = group.value_head_dim = head_width(config, text.hidden, group.heads, heads_key);
   group.activation = activation(config, "activation_function", "gelu_new", network);
@@ -70,6 +70,11 @@ void read_gptj(ConfigReader& config, const Frame& frame, Architecture& network) 
   const uint64_t inner = config.size("n_inner", times(4, hidden));
   network.tied_head = config.flag_or_outer("tie_word_embeddings", false);
   const uint64_t rotated = config.is_null("rotary_dim") ? group.head_dim : config.count("rotary_dim", 64);
+  if (rotated > group.head_dim) {
+    config.fail("rotary_dim",
+                "More of a head is rotated than it is wide (" + std::to_string(group.head_dim) + ").",
+                "at most the width of a head");
+  }
   group.rotary_share = static_cast<double>(rotated) / static_cast<double>(group.head_dim);
   group.parallel = true;
 
@@ -95,7 +100,7 @@ void read_gpt_neox(ConfigReader& config, const Frame& frame, Architecture& netwo
 
   LayerGroup group;
   group.name = "decoder layers";
-  group.layers = config.core("num_hidden_layers", 44);
+  group.layers = config.depth("num_hidden_layers", 44);
   group.heads = group.kv_heads = config.core("num_attention_heads", 64);
   group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, "num_attention_heads");
   group.rotary_share = config.share("rotary_pct", 0.25);

@@ -38,7 +38,7 @@ Stack perceiver(ConfigReader& config, uint64_t width) {
   const std::string block = "model.perceiver_resampler.blocks.#.";
   LayerGroup group;
   group.name = "perceiver layers";
-  group.layers = config.size("resampler_depth", 6);
+  group.layers = config.depth("resampler_depth", 6);
   group.attention = AttentionKind::cross;
   group.heads = group.kv_heads = config.size("resampler_n_heads", 16);
   group.head_dim = group.value_head_dim = config.size("resampler_head_dim", 96);
@@ -121,7 +121,7 @@ void read_idefics2(ConfigReader& config, const Frame&, Architecture& network) {
   const std::string base = "model.connector.";
   LayerGroup group;
   group.name = "perceiver layers";
-  group.layers = resampler.size("resampler_depth", 3);
+  group.layers = resampler.depth("resampler_depth", 3);
   group.attention = AttentionKind::cross;
   group.heads = resampler.size("resampler_n_heads", 16);
   group.kv_heads = kv_head_count(resampler, "num_key_value_heads", group.heads, 4);

@@ -27,7 +27,7 @@ void read_internlm2(ConfigReader& config, const Frame& frame, Architecture& netw
 
   LayerGroup group;
   group.name = "decoder layers";
-  group.layers = config.core("num_hidden_layers", 32);
+  group.layers = config.depth("num_hidden_layers", 32);
   group.heads = config.core("num_attention_heads", 32);
   group.kv_heads = kv_head_count(config, "num_key_value_heads", group.heads, 0);
   group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, "num_attention_heads");

@@ -1,6 +1,8 @@
 // Llama and the decoders that share its layer: q, k, v, o, a gated MLP, two norms.
 // Defaults: the configuration classes of Transformers 4.57,
 // models/<model_type>/configuration_<model_type>.py.
+#include <string_view>
+
 #include "core/model/families.h"
 
 namespace plimsoll::model::families {
@@ -20,6 +22,23 @@ DecoderTraits mistral() {
   traits.kv_heads = 8;
   traits.positions = 131072;
   traits.window = 4096;
+  return traits;
+}
+
+DecoderTraits cohere() {
+  DecoderTraits traits;
+  traits.hidden = 8192;
+  traits.intermediate = 22528;
+  traits.layers = 40;
+  traits.heads = 64;
+  traits.vocab = 256000;
+  traits.positions = 8192;
+  traits.tied = true;
+  traits.bias_key = "attention_bias";
+  traits.norm = NormKind::layer;
+  traits.layout = NormLayout::single;
+  traits.qk_norm = QkNorm::full_width;
+  traits.qk_norm_key = "use_qk_norm";
   return traits;
 }
 
@@ -85,23 +104,29 @@ void read_stablelm(ConfigReader& config, const Frame& frame, Architecture& netwo
 }
 
 void read_cohere(ConfigReader& config, const Frame& frame, Architecture& network) {
-  DecoderTraits traits;
-  traits.hidden = 8192;
-  traits.intermediate = 22528;
-  traits.layers = 40;
-  traits.heads = 64;
-  traits.vocab = 256000;
-  traits.positions = 8192;
-  traits.tied = true;
-  traits.bias_key = "attention_bias";
-  traits.norm = NormKind::layer;
-  traits.layout = NormLayout::single;
-  traits.qk_norm = QkNorm::full_width;
-  traits.qk_norm_key = "use_qk_norm";
+  read_decoder(config, frame, cohere(), network);
+}
+
+// Cohere without biases, with a window in three of four layers.
+void read_cohere2(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = cohere();
+  traits.head_dim = 128;
+  traits.qk_norm = QkNorm::none;
+  traits.window = 4096;
+  traits.most_layers = AttentionKind::sliding;
+  traits.full_period = config.size("sliding_window_pattern", 4);
   read_decoder(config, frame, traits, network);
 }
 
+// A network with experts that is taken for a dense Llama would come out several times too small.
 void read_unknown(ConfigReader& config, const Frame& frame, Architecture& network) {
+  for (std::string_view key : {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"}) {
+    if (config.count(key, 0) > 1) {
+      config.fail(key, "This model_type is not known, and experts cannot be read as a Llama.",
+                  "a model_type whose experts are known: mixtral, qwen3_moe, deepseek_v3, gpt_oss, ...");
+      break;
+    }
+  }
   DecoderTraits traits = llama();
   traits.positions = 0;
   read_decoder(config, frame, traits, network);

@@ -86,7 +86,7 @@ void read_mllama(ConfigReader& config, const Frame&, Architecture& network) {
   add_layer_norm(local.norms, NormPlace::before_mlp, width);
   LayerGroup global = local;
   global.name = "global vision layers";
-  global.layers = vision.size("num_global_layers", 8);
+  global.layers = vision.depth("num_global_layers", 8);
   global.other_parameters = 2;
   const auto fill = [&](LayerGroup& group, const std::string& layer) {
     add_attention(group, layer + "self_attn.", width, false, false);
@@ -108,7 +108,7 @@ void read_mllama(ConfigReader& config, const Frame&, Architecture& network) {
 
 void read_llama4_text(ConfigReader& config, const Frame& frame, Architecture& network) {
   const uint64_t hidden = config.core("hidden_size", 5120);
-  const uint64_t layers = config.core("num_hidden_layers", 48);
+  const uint64_t layers = config.depth("num_hidden_layers", 48);
   network.vocab_size = config.core("vocab_size", 202048);
   network.tied_head = config.flag_or_outer("tie_word_embeddings", false);
   network.max_position_embeddings = config.size("max_position_embeddings", 131072);
@@ -134,6 +134,10 @@ void read_llama4_text(ConfigReader& config, const Frame& frame, Architecture& ne
 
   // Three of four layers attend in chunks with rotary positions, the fourth sees everything and has none.
   std::vector<LayerKind> kinds = layer_kinds(config, layers, AttentionKind::sliding, 4);
+  const std::vector<uint64_t> rotated = config.counts("no_rope_layers");  // 1: rotated, despite its name
+  for (size_t i = 0; !config.has("layer_types") && rotated.size() == kinds.size() && i < kinds.size(); ++i) {
+    kinds[i].attention = rotated[i] == 0 ? AttentionKind::full : AttentionKind::sliding;
+  }
   const uint64_t every = config.size("interleave_moe_layer_step", 1);
   const std::vector<uint64_t> listed = config.counts("moe_layers");
   for (size_t i = 0; i < kinds.size(); ++i) {

@@ -15,7 +15,7 @@ void read_mpt(ConfigReader& config, const Frame& frame, Architecture& network) {
 
   LayerGroup group;
   group.name = "decoder layers";
-  group.layers = config.core("n_layers", 24);
+  group.layers = config.depth("n_layers", 24);
   group.heads = group.kv_heads = config.core("n_heads", 16);
   group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, "n_heads");
   group.rotary_share = 0;

@@ -1,4 +1,5 @@
-// OLMo: norms without parameters. OLMo-2: norms after attention and MLP, and over all of q and k.
+// OLMo: norms without parameters. OLMo-2: norms after attention and MLP, and over all of q and k. OLMo-3:
+// that with a window in three of four layers. Transformers 4.57, models/olmo, olmo2, olmo3.
 #include "core/model/families.h"
 
 namespace plimsoll::model::families {
@@ -12,6 +13,13 @@ DecoderTraits olmo() {
   return traits;
 }
 
+DecoderTraits olmo2() {
+  DecoderTraits traits = olmo();
+  traits.layout = NormLayout::post;
+  traits.qk_norm = QkNorm::full_width;
+  return traits;
+}
+
 }  // namespace
 
 void read_olmo(ConfigReader& config, const Frame& frame, Architecture& network) {
@@ -22,9 +30,14 @@ void read_olmo(ConfigReader& config, const Frame& frame, Architecture& network) 
 }
 
 void read_olmo2(ConfigReader& config, const Frame& frame, Architecture& network) {
-  DecoderTraits traits = olmo();
-  traits.layout = NormLayout::post;
-  traits.qk_norm = QkNorm::full_width;
+  read_decoder(config, frame, olmo2(), network);
+}
+
+void read_olmo3(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = olmo2();
+  traits.window = 4096;
+  traits.most_layers = AttentionKind::sliding;
+  traits.full_period = 4;
   read_decoder(config, frame, traits, network);
 }
 

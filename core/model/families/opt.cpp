@@ -17,7 +17,7 @@ void read_opt(ConfigReader& config, const Frame& frame, Architecture& network) {
 
   LayerGroup group;
   group.name = "decoder layers";
-  group.layers = config.core("num_hidden_layers", 12);
+  group.layers = config.depth("num_hidden_layers", 12);
   group.heads = group.kv_heads = config.core("num_attention_heads", 12);
   group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, "num_attention_heads");
   group.rotary_share = 0;

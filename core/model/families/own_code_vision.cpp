@@ -130,7 +130,7 @@ void read_qwen(ConfigReader& config, const Frame& frame, Architecture& network) 
 
   LayerGroup group;
   group.name = "decoder layers";
-  group.layers = config.core("num_hidden_layers", 32);
+  group.layers = config.depth("num_hidden_layers", 32);
   group.heads = group.kv_heads = config.core("num_attention_heads", 32);
   group.head_dim = config.has("kv_channels") ? config.size("kv_channels", 128)
                                              : head_width(config, hidden, group.heads, "num_attention_heads");
@@ -172,7 +172,7 @@ void read_qwen(ConfigReader& config, const Frame& frame, Architecture& network) 
   const double ratio = visual.number("mlp_ratio", 4.9231, {0.01, 100});
   LayerGroup blocks;
   blocks.name = "vision layers";
-  blocks.layers = visual.size("layers", 48);
+  blocks.layers = visual.depth("layers", 48);
   blocks.attention = AttentionKind::bidirectional;
   blocks.heads = blocks.kv_heads = visual.size("heads", 16);
   blocks.head_dim = blocks.value_head_dim = head_width(visual, width, blocks.heads, "heads");

@@ -57,7 +57,7 @@ Blocks read_blocks(ConfigReader& vision, const BlockTraits& traits, LayerGroup& 
   stack.other_parameters = times(plus(pixels, traits.patch_bias ? 1 : 0), blocks.hidden);
 
   group.name = "vision layers";
-  group.layers = vision.size("depth", traits.depth);
+  group.layers = vision.depth("depth", traits.depth);
   group.attention = AttentionKind::bidirectional;
   group.heads = group.kv_heads = vision.size("num_heads", 16);
   group.head_dim = group.value_head_dim = head_width(vision, blocks.hidden, group.heads, "num_heads");

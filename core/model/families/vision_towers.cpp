@@ -28,7 +28,7 @@ Tower read_tower_shape(ConfigReader& vision, const VisionTraits& traits, LayerGr
   tower.class_tokens = traits.class_token ? 1 : 0;
   const std::string_view heads_key = vision.spelling({"num_attention_heads", "attention_heads"});
   group.name = "vision layers";
-  group.layers = vision.size("num_hidden_layers", traits.layers);
+  group.layers = vision.depth("num_hidden_layers", traits.layers);
   group.attention = AttentionKind::bidirectional;
   group.heads = group.kv_heads = vision.size(heads_key, traits.heads);
   group.head_dim = group.value_head_dim = head_width(vision, tower.hidden, group.heads, heads_key);

@@ -22,7 +22,7 @@ Stack read_side(ConfigReader& config, const Side& side, uint64_t hidden, bool ke
   const std::string heads_key = side.name + "_attention_heads";
   LayerGroup group = shape;
   group.name = side.name + " layers";
-  group.layers = config.core(side.name + "_layers", side.layers);
+  group.layers = config.depth(side.name + "_layers", side.layers);
   group.attention = decoder ? AttentionKind::full : AttentionKind::bidirectional;
   group.heads = group.kv_heads = config.core(heads_key, side.heads);
   group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, heads_key);
