@@ -184,7 +184,8 @@ uint64_t head_width(ConfigReader& config, uint64_t hidden, uint64_t heads, std::
 }
 
 uint64_t kv_head_count(ConfigReader& config, std::string_view key, uint64_t heads, uint64_t fallback) {
-  const bool as_heads = fallback == 0 || config.is_null(key);
+  // A class default that cannot belong to this number of heads is none.
+  const bool as_heads = fallback == 0 || config.is_null(key) || heads % fallback != 0;
   const uint64_t kv_heads = config.size(key, as_heads ? heads : fallback);
   if (heads % kv_heads == 0) return kv_heads;
   config.fail(key,

@@ -17,7 +17,8 @@ void add_gated_cross_layers(ConfigReader& config, uint64_t from, Stack& text) {
   const uint64_t every = config.size("cross_layer_interval", 1);
   LayerGroup cross = shape;
   cross.name = "gated cross-attention layers";
-  cross.layers = plus(shape.layers, every - 1) / every;
+  cross.layers = shape.layers / every;
+  if (cross.layers == 0) return;
   cross.attention = AttentionKind::cross;
   cross.rotary_share = 0;
   cross.linears.clear();

@@ -110,7 +110,6 @@ void read_cohere(ConfigReader& config, const Frame& frame, Architecture& network
 // Cohere without biases, with a window in three of four layers.
 void read_cohere2(ConfigReader& config, const Frame& frame, Architecture& network) {
   DecoderTraits traits = cohere();
-  traits.head_dim = 128;
   traits.qk_norm = QkNorm::none;
   traits.window = 4096;
   traits.most_layers = AttentionKind::sliding;

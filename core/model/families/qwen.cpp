@@ -9,6 +9,7 @@ namespace {
 DecoderTraits qwen2() {
   DecoderTraits traits;
   traits.intermediate = 22016;
+  traits.kv_heads = 32;
   traits.vocab = 151936;
   traits.positions = 32768;
   traits.bias = true;
@@ -59,7 +60,6 @@ void read_qwen2_moe(ConfigReader& config, const Frame& frame, Architecture& netw
 
 void read_qwen3(ConfigReader& config, const Frame& frame, Architecture& network) {
   DecoderTraits traits = qwen3();
-  traits.kv_heads = 32;
   traits.head_dim = 128;
   read_decoder(config, frame, traits, network);
 }

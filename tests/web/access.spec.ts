@@ -1,0 +1,85 @@
+import AxeBuilder from "@axe-core/playwright";
+import { expect, headline, open, openEveryFold, test } from "./page.ts";
+
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const width of [1280, 320]) {
+    test(`axe finds nothing at ${width} px, ${colorScheme}`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      await open(page);
+      await openEveryFold(page);
+      expect((await new AxeBuilder({ page }).withTags(TAGS).analyze()).violations).toEqual([]);
+      await page.getByLabel("Max length").fill("-1");
+      await expect(page.locator(".message")).toBeVisible();
+      expect((await new AxeBuilder({ page }).withTags(TAGS).analyze()).violations).toEqual([]);
+    });
+  }
+}
+
+test("axe finds nothing in forced colours", async ({ page }) => {
+  await page.emulateMedia({ forcedColors: "active" });
+  await open(page);
+  expect((await new AxeBuilder({ page }).withTags(TAGS).analyze()).violations).toEqual([]);
+});
+
+test("nothing scrolls sideways at 320 px, folds open", async ({ page }) => {
+  await page.setViewportSize({ width: 320, height: 700 });
+  await open(page);
+  await openEveryFold(page);
+  await page.getByRole("button", { name: /^Show all/ }).click();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+});
+
+test("on a phone the verdict stays in sight while a setting changes, and covers no focused input", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 360, height: 640 });
+  await open(page);
+  const ribbon = page.locator(".ribbon");
+  await expect(ribbon).toBeHidden();
+  const optimizer = page.getByLabel("Optimizer");
+  await optimizer.scrollIntoViewIfNeeded();
+  await optimizer.focus();
+  await expect(ribbon).toBeVisible();
+  await expect(ribbon).toContainText(await headline(page).locator("span").last().innerText());
+  const input = await optimizer.boundingBox();
+  const cover = await ribbon.boundingBox();
+  expect((input?.y ?? 0) + (input?.height ?? 0)).toBeLessThanOrEqual(cover?.y ?? 0);
+});
+
+test("the keyboard reaches every control in the order of the page", async ({ page }) => {
+  await open(page);
+  const seen: string[] = [];
+  for (let step = 0; step < 60; ++step) {
+    await page.keyboard.press("Tab");
+    const name = await page.evaluate(() => {
+      const at = document.activeElement;
+      if (!at || at === document.body) return "";
+      const outline = getComputedStyle(at).outlineStyle;
+      return `${at.id || at.textContent?.trim().slice(0, 24) || at.tagName}${outline === "none" ? " (no focus ring)" : ""}`;
+    });
+    if (name !== "") seen.push(name);
+  }
+  expect(seen.filter((name) => name.includes("no focus ring"))).toEqual([]);
+  const order = [
+    "field-model",
+    "field-hardware-gpu",
+    "field-peft-r",
+    "field-training-max_length",
+    "field-training-optim",
+  ];
+  expect(seen.filter((name) => order.includes(name))).toEqual(order);
+});
+
+test("the printed page holds the settings, the answer and the address, without the buttons", async ({
+  page,
+}) => {
+  await open(page);
+  await page.getByLabel("GPU", { exact: true }).selectOption("l4");
+  await page.emulateMedia({ media: "print" });
+  await expect(page.locator("footer .print-only")).toContainText("#v=1&");
+  await expect(page.locator(".scenarios")).toBeHidden();
+  await expect(page.locator(".breakdown")).toBeVisible();
+});

@@ -1,0 +1,80 @@
+import { expect, figure, headline, open, test } from "./page.ts";
+
+test("opens with case D answered", async ({ page }) => {
+  await open(page);
+  await expect(page.locator(".shown")).toContainText("Case D, after");
+  await expect(page.getByLabel("Model", { exact: true })).toHaveValue("mistral-7b-v0.3");
+  await expect(headline(page)).toContainText("A10G");
+  // What the author's own run printed and saved.
+  await expect(figure(page, "Trainable")).toContainText("6,815,744");
+  await expect(figure(page, "Adapter file")).toContainText("26.0 MiB");
+  await expect(page).toHaveURL(/\/some\/where\/$/);
+});
+
+test("names the components that fill the memory, with formula and source", async ({ page }) => {
+  await open(page);
+  const breakdown = page.locator(".breakdown");
+  const lines = breakdown.locator("tbody");
+  expect(await lines.count()).toBeGreaterThan(4);
+  await expect(lines.first()).toContainText("Weights");
+  const fold = lines.first().locator("details");
+  await expect(fold.locator(".formula")).toBeHidden();
+  await fold.locator("summary").click();
+  await expect(fold.locator(".formula")).toBeVisible();
+  await expect(fold).toContainText("Source");
+});
+
+test("the lines of the breakdown add up to the figure on the device", async ({ page }) => {
+  await open(page);
+  const gib = (cells: string[]) =>
+    cells.reduce((sum, cell) => sum + Number.parseFloat(cell.replaceAll(",", "")), 0);
+  const lines = await page.locator(".breakdown tbody tr:first-child td:nth-of-type(1)").allInnerTexts();
+  const total = await page.locator(".breakdown tfoot tr:last-child td:nth-of-type(1)").allInnerTexts();
+  // Each line is rounded to a hundredth.
+  expect(Math.abs(gib(lines) - gib(total))).toBeLessThanOrEqual(0.005 * (lines.length + 1));
+});
+
+test("marks the peak among the moments of the run, and lists another moment when it is chosen", async ({
+  page,
+}) => {
+  await open(page);
+  const moments = page.locator(".instants tbody tr");
+  await expect(moments.filter({ hasText: "peak" })).toHaveCount(1);
+  await expect(page.locator("#breakdown-title")).toContainText("the peak");
+  await page.getByRole("button", { name: "Load", exact: true }).click();
+  await expect(page.locator("#breakdown-title")).toHaveText("What fills it: loading of the model");
+  await expect(page.locator(".breakdown tbody").first()).toContainText("Weights");
+});
+
+test("shows each size of GPU with its own verdict", async ({ page }) => {
+  await open(page);
+  const rows = page.locator(".tiers tbody tr");
+  await expect(rows.filter({ hasText: "24 GiB" })).toHaveClass("mine");
+  const near = await rows.count();
+  await page.getByRole("button", { name: /^Show all/ }).click();
+  expect(await rows.count()).toBeGreaterThan(near);
+  await expect(rows.filter({ hasText: /^\s*6 GiB/ })).toContainText("does not fit");
+  await expect(rows.last()).toContainText("fits");
+});
+
+test("says what it took for granted", async ({ page }) => {
+  await open(page);
+  await page.getByText(/settings that the request leaves open/).click();
+  await expect(page.locator(".assumptions")).toContainText("stack");
+});
+
+test("announces the verdict to screen readers, once it has settled", async ({ page }) => {
+  await open(page);
+  await expect(page.getByRole("status")).toContainText("A10G");
+  await page.getByLabel("Micro-batch").fill("512");
+  await expect(page.getByRole("status")).toContainText("Does not fit");
+});
+
+test("explains itself where scripts are off", async ({ browser, baseURL }) => {
+  const context = await browser.newContext({ javaScriptEnabled: false, ...(baseURL ? { baseURL } : {}) });
+  const page = await context.newPage();
+  await page.goto("./");
+  await expect(page.locator("noscript p")).toBeVisible();
+  await expect(page.locator("#loading")).toBeHidden();
+  await context.close();
+});

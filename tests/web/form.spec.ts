@@ -1,0 +1,160 @@
+import { expect, figure, gibOf, headline, open, test } from "./page.ts";
+
+test("another model changes the verdict and the numbers", async ({ page }) => {
+  await open(page);
+  await expect(headline(page)).toContainText("Fits");
+  const before = await gibOf(page, "nvidia-smi");
+  await page.getByLabel("Model", { exact: true }).fill("meta-llama/Llama-2-13b-hf");
+  await expect(headline(page)).toContainText("Does not fit");
+  expect(await gibOf(page, "nvidia-smi")).toBeGreaterThan(before + 8);
+  await expect(figure(page, "Trainable")).toContainText("of 13.02");
+});
+
+test("half a model's name is not an error until it is left", async ({ page }) => {
+  await open(page);
+  const model = page.getByLabel("Model", { exact: true });
+  await model.fill("no-such-mod");
+  await expect(page.locator(".message")).toHaveCount(0);
+  await model.blur();
+  await expect(page.locator("#field-model-error")).toContainText("no-such-mod");
+  await expect(model).toHaveAttribute("aria-invalid", "true");
+});
+
+test("every GPU of the list gives an answer of its own", async ({ page }) => {
+  await open(page);
+  const select = page.getByLabel("GPU", { exact: true });
+  const names = await select.locator("optgroup option").allTextContents();
+  const values = await select
+    .locator("optgroup option")
+    .evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
+  expect(values.length).toBeGreaterThan(70);
+  for (const [index, value] of values.entries()) {
+    await select.selectOption(value);
+    const name = names[index]?.trim().replace(/\s*\([\d.]+ usable\)$/, "");
+    await expect(headline(page)).toContainText(name ?? "?");
+  }
+});
+
+test("each method weighs what it should against the others", async ({ page }) => {
+  await open(page);
+  // The scaler of fp16 training refuses fp16 weights in full fine-tuning, and the core says so.
+  await page.getByLabel("Mixed precision").selectOption("bf16");
+  await page.getByLabel("Weights held in").selectOption("bfloat16");
+  const sizes: Record<string, number> = {};
+  for (const name of ["Full, 16-bit", "LoRA, 16-bit", "QLoRA, NF4", "LoRA, 8-bit"]) {
+    await page.getByLabel(name).check();
+    await expect(page.getByLabel(name)).toBeChecked();
+    await expect(page.locator(".message")).toHaveCount(0);
+    sizes[name] = await gibOf(page, "PyTorch allocates");
+  }
+  expect(sizes["QLoRA, NF4"]).toBeLessThan(sizes["LoRA, 8-bit"] ?? 0);
+  expect(sizes["LoRA, 8-bit"]).toBeLessThan(sizes["LoRA, 16-bit"] ?? 0);
+  expect(sizes["LoRA, 16-bit"]).toBeLessThan(sizes["Full, 16-bit"] ?? 0);
+});
+
+test("coming back to a method restores its rank", async ({ page }) => {
+  await open(page);
+  await page.getByLabel("Rank").fill("64");
+  await expect(figure(page, "Trainable")).toContainText("27,262,976");
+  await page.getByLabel("Full, 16-bit").check();
+  await expect(page.getByLabel("Rank")).toHaveCount(0);
+  await page.getByLabel("LoRA, 16-bit").check();
+  await expect(page.getByLabel("Rank")).toHaveValue("64");
+});
+
+test("the listed choices are all known to the core", async ({ page }) => {
+  await open(page);
+  await page.getByText("More settings").click();
+  for (const label of [
+    "Optimizer",
+    "Weights held in",
+    "Mixed precision",
+    "Training stack",
+    "Attention",
+    "Target modules",
+  ]) {
+    const select = page.getByLabel(label, { exact: true });
+    const first = await select.inputValue();
+    const values = await select
+      .locator("option")
+      .evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
+    for (const value of values.filter((each) => each !== "-1")) {
+      await select.selectOption(value);
+      await expect(page.locator(".message"), `${label}: ${value}`).toHaveCount(0);
+    }
+    await select.selectOption(first);
+  }
+});
+
+test("checkpointing and length move the numbers the way they should", async ({ page }) => {
+  await open(page);
+  await page.getByLabel("Max length").fill("4096");
+  const kept = await gibOf(page, "PyTorch allocates");
+  await page.getByLabel("Gradient checkpointing").uncheck();
+  expect(await gibOf(page, "PyTorch allocates")).toBeGreaterThan(kept);
+});
+
+test("a value that the core refuses is explained at its input, and the last answer stays, marked as old", async ({
+  page,
+}) => {
+  await open(page);
+  const answer = await headline(page).innerText();
+  const length = page.getByLabel("Max length");
+  for (const bad of ["0", "-5", "1.5", "many"]) {
+    await length.fill(bad);
+    await expect(length).toHaveAttribute("aria-invalid", "true");
+    await expect(page.locator("#field-training-max_length-error")).not.toBeEmpty();
+    await expect(page.locator(".message")).toContainText("training.max_length");
+    await expect(page.locator(".verdict")).toBeVisible();
+    await expect(page.locator(".stale .verdict")).toHaveCount(1);
+    expect(await headline(page).innerText()).toBe(answer);
+    expect(await length.inputValue()).toBe(bad);
+  }
+  await page.locator(".message button").click();
+  await expect(length).toBeFocused();
+  await length.fill("256");
+  await expect(page.locator(".message")).toHaveCount(0);
+  await expect(page.locator(".stale")).toHaveCount(0);
+});
+
+test("several wrong values are all named at once", async ({ page }) => {
+  await open(page);
+  await page.getByLabel("Max length").fill("-1");
+  await page.getByLabel("Micro-batch").fill("0");
+  await expect(page.locator(".message li")).toHaveCount(2);
+});
+
+test("an emptied input leaves the value to the core, and shows what the core takes", async ({ page }) => {
+  await open(page);
+  const batch = page.getByLabel("Micro-batch");
+  await batch.fill("");
+  await expect(batch).toHaveAttribute("placeholder", "8");
+  await expect(page.locator(".message")).toHaveCount(0);
+});
+
+test("arrow keys step through the round values", async ({ page }) => {
+  await open(page);
+  const length = page.getByLabel("Max length");
+  await length.fill("500");
+  await length.press("ArrowUp");
+  await expect(length).toHaveValue("512");
+  await length.press("ArrowDown");
+  await expect(length).toHaveValue("384");
+});
+
+test("the request can be edited as JSON, and the form follows", async ({ page }) => {
+  await open(page);
+  await page.getByText("The whole request, as JSON").click();
+  const text = page.getByLabel("Request", { exact: true });
+  await expect(text).toHaveValue(/"mistral-7b-v0.3"/);
+  await text.fill('{"model": "qwen2.5-7b", "training": {"max_length": 777}}');
+  await expect(page.getByLabel("Max length")).toHaveValue("777");
+  await expect(page.getByLabel("Model", { exact: true })).toHaveValue("qwen2.5-7b");
+  await expect(page.getByLabel("Full, 16-bit")).toBeChecked();
+  await text.fill('{"model": "qwen2.5-7b", "model": "gpt2"}');
+  await expect(page.locator(".message")).toContainText(/twice|duplicate/i);
+  await text.fill('{"model": "qwen2.5-7b"');
+  await expect(page.locator(".message")).not.toBeEmpty();
+  await page.getByLabel("Max length").fill("512");
+  await expect(page.locator(".message")).toHaveCount(0);
+});

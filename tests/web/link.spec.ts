@@ -1,0 +1,118 @@
+import { decode, encode, sameRequest } from "../../web/src/link.ts";
+import type { Request } from "../../web/src/contract.ts";
+import { expect, headline, open, test } from "./page.ts";
+
+test.describe("the form of a link", () => {
+  const requests: Record<string, Request> = {
+    "a plain one": { model: "mistral-7b-v0.3", training: { max_length: 512, bf16: true } },
+    "a Hugging Face id": { model: "mistralai/Mistral-7B-v0.3" },
+    "lists of every length": { peft: { target_modules: ["q_proj"], a: [], b: ["x", "y"] } },
+    "a list of numbers": { model: { config: { shape: [1, 2.5, -3] } } },
+    "an empty object and null": { model: "gpt2", quantization: null, peft: {} },
+    "words that look like something else": { a: "true", b: "1e5", c: "null", d: "01-ai/Yi-6B", e: "" },
+    "text with every kind of sign": { a: "50 % & more = #1, \"ü\" + '~1.~0'", "k.e~y&=": "x, y" },
+    "lists that are not words": { a: ["1", "a,b"], b: [["x"]], c: [{ d: 1 }] },
+    "a key that JavaScript treats specially": JSON.parse(
+      '{"__proto__": {"x": 1}, "constructor": 2}',
+    ) as Request,
+  };
+  for (const [name, request] of Object.entries(requests)) {
+    test(`carries ${name}`, () => {
+      const decoded = decode(encode(request));
+      expect(decoded.kind).toBe("request");
+      if (decoded.kind === "request") {
+        expect(JSON.stringify(decoded.request)).toBe(JSON.stringify(request));
+        expect(sameRequest(decoded.request, request)).toBe(true);
+      }
+    });
+  }
+
+  test("is readable and ends in its checksum", () => {
+    const link = encode({
+      schema: 1,
+      model: "mistral-7b-v0.3",
+      peft: { target_modules: ["q_proj", "v_proj"] },
+      training: { max_length: 512 },
+    });
+    expect(link).toMatch(
+      /^#v=1&model=mistral-7b-v0\.3&peft\.target_modules=q_proj,v_proj&training\.max_length=512&c=[0-9a-z]{4}$/,
+    );
+  });
+
+  test("survives programs that escape more than they need to", () => {
+    const link = encode({ peft: { target_modules: ["q_proj", "v_proj"] } });
+    expect(decode(link.replaceAll(",", "%2C").replaceAll("_", "%5F")).kind).toBe("request");
+  });
+
+  test("is refused when any of it is cut off or changed", () => {
+    const link = encode({ model: "mistral-7b-v0.3", training: { max_length: 512 } });
+    for (let length = 2; length < link.length; ++length) {
+      expect(decode(link.slice(0, length)).kind).toBe("broken");
+    }
+    expect(decode(link.replace("512", "511")).kind).toBe("broken");
+  });
+
+  test("is refused, in other words, when a newer version made it", () => {
+    const decoded = decode("#v=2&model=gpt2&c=0000");
+    expect(decoded.kind === "broken" && decoded.message).toContain("newer version");
+  });
+
+  test("is refused when it names a setting twice, or as both a value and a group", () => {
+    expect(decode("#").kind).toBe("empty");
+    expect(decode("#nonsense").kind).toBe("broken");
+    expect(decode("#v=1&a=%E0%A4%A&c=0000").kind).toBe("broken");
+  });
+});
+
+test("a change is in the address, and the address brings it back", async ({ page, context }) => {
+  await open(page);
+  await page.getByLabel("Max length").fill("1024");
+  await page.getByLabel("GPU", { exact: true }).selectOption("l4");
+  await expect(page).toHaveURL(/#v=1&.*training\.max_length=1024&.*hardware\.gpu=l4&c=[0-9a-z]{4}$/);
+  const answer = await headline(page).innerText();
+  const second = await context.newPage();
+  await second.goto(page.url());
+  await expect(second.locator("#verdict-headline")).toHaveText(answer);
+  await expect(second.getByLabel("Max length")).toHaveValue("1024");
+  await second.close();
+});
+
+test("Back undoes the large steps one by one, Forward does them again", async ({ page }) => {
+  await open(page);
+  const first = await headline(page).innerText();
+  await page.locator('[data-scenario="c-before"]').click();
+  await expect(headline(page)).toContainText("Quadro RTX 6000");
+  await page.getByLabel("GPU", { exact: true }).selectOption("a100-sxm-80");
+  await expect(headline(page)).toContainText("A100");
+  await page.goBack();
+  await expect(headline(page)).toContainText("Quadro RTX 6000");
+  await expect(page.locator(".shown")).toContainText("Case C, before");
+  await page.goBack();
+  expect(await headline(page).innerText()).toBe(first);
+  await expect(page.locator(".shown")).toContainText("Case D, after");
+  await page.goForward();
+  await expect(headline(page)).toContainText("Quadro RTX 6000");
+});
+
+test("typing changes the address without filling the history", async ({ page }) => {
+  await open(page);
+  const length = await page.evaluate(() => history.length);
+  await page.getByLabel("Max length").press("End");
+  await page.getByLabel("Max length").pressSequentially("00");
+  await expect(page).toHaveURL(/max_length=25600/);
+  expect(await page.evaluate(() => history.length)).toBe(length);
+});
+
+test("a cut link says so and loads nothing of itself", async ({ page }) => {
+  await open(page, encode({ model: "gpt2", hardware: { gpu: "l4" } }).slice(0, -2));
+  await expect(page.getByRole("alert")).toContainText("incomplete");
+  await expect(headline(page)).toContainText("A10G");
+});
+
+test("a link with a key that the core does not know is answered by the core", async ({ page }) => {
+  await page.goto(`./${encode({ model: "gpt2", training: { max_lenght: 3 } })}`);
+  await expect(page.locator(".message")).toContainText("max_lenght");
+  await expect(page.locator("#verdict-headline")).toHaveCount(0);
+  await page.locator('[data-scenario="d-after"]').click();
+  await expect(headline(page)).toContainText("A10G");
+});

@@ -1,0 +1,51 @@
+// Every browser test watches the same three things: nothing is asked of another host, the content security policy is
+// never violated, and no error reaches the console.
+import { expect, test as base, type Page } from "@playwright/test";
+
+export const test = base.extend<{ page: Page }>({
+  page: async ({ page, baseURL }, use) => {
+    const home = new URL(baseURL ?? "").origin;
+    const complaints: string[] = [];
+    page.on("request", (request) => {
+      const url = new URL(request.url());
+      if (url.origin !== home && !["data:", "blob:"].includes(url.protocol)) {
+        complaints.push(`asked ${url.href}`);
+      }
+    });
+    page.on("pageerror", (error) => complaints.push(`threw ${error.message}`));
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) complaints.push(`said ${message.text()}`);
+    });
+    await page.addInitScript(() => {
+      document.addEventListener("securitypolicyviolation", (event) => {
+        console.error(`content security policy: ${event.violatedDirective} ${event.blockedURI}`);
+      });
+    });
+    await use(page);
+    expect(complaints).toEqual([]);
+  },
+});
+
+export { expect };
+
+/** Opens the page, at a fragment or without, and waits for its answer. */
+export async function open(page: Page, fragment = ""): Promise<void> {
+  await page.goto(`./${fragment}`);
+  await expect(page.locator("#verdict-headline")).toBeVisible();
+}
+
+export async function openEveryFold(page: Page): Promise<void> {
+  const closed = page.locator("details:not([open]) > summary");
+  while ((await closed.count()) > 0) await closed.first().click();
+}
+
+export const headline = (page: Page) => page.locator("#verdict-headline");
+
+/** The figure under a heading of the verdict, as it is written. */
+export const figure = (page: Page, name: string) =>
+  page.locator(".figures div").filter({ hasText: name }).locator("dd");
+
+/** "14.73 GiB" to 14.73. */
+export async function gibOf(page: Page, name: string): Promise<number> {
+  return Number.parseFloat((await figure(page, name).innerText()).replaceAll(",", ""));
+}

@@ -1,0 +1,28 @@
+import { expect, headline, open, test } from "./page.ts";
+
+test("every documented case opens with one click, before and after", async ({ page }) => {
+  await open(page);
+  const buttons = page.locator("[data-scenario]");
+  const ids = await buttons.evaluateAll((all) => all.map((each) => each.getAttribute("data-scenario") ?? ""));
+  for (const letter of ["a", "b", "c", "d", "e"]) {
+    for (const state of ["before", "after"]) {
+      expect(ids.some((id) => id.startsWith(`${letter}-`) && id.endsWith(`-${state}`))).toBe(true);
+    }
+  }
+  for (const id of ids) {
+    const button = page.locator(`[data-scenario="${id}"]`);
+    await button.click();
+    await expect(button).toHaveAttribute("aria-pressed", "true");
+    await expect(page.locator("[data-scenario][aria-pressed=true]")).toHaveCount(1);
+    await expect(page.locator(".message"), id).toHaveCount(0);
+    await expect(headline(page)).not.toBeEmpty();
+  }
+});
+
+test("a changed case says that it is one's own now", async ({ page }) => {
+  await open(page);
+  await page.getByLabel("Max length").fill("300");
+  await expect(page.locator(".shown")).toContainText("Your request, begun from case D, after");
+  await page.getByLabel("Max length").fill("256");
+  await expect(page.locator(".shown")).toContainText("Case D, after:");
+});

@@ -1,0 +1,229 @@
+// The page's one element: holds the request, asks the core on every change, draws the parts.
+import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { customElement, state } from "lit/decorators.js";
+import { breakdown } from "./breakdown.ts";
+import type { Core } from "./core.ts";
+import type { CoreError, Json, Request, Scenario } from "./contract.ts";
+import { elementFor, form } from "./form.ts";
+import { hull } from "./hull.ts";
+import { instants } from "./instants.ts";
+import { decode, encode, sameRequest } from "./link.ts";
+import { errors, notice } from "./messages.ts";
+import { notes } from "./notes.ts";
+import { get, isObject, put } from "./pointer.ts";
+import { scenarios, title } from "./scenarios.ts";
+import { tiers } from "./tiers.ts";
+import { headline, ribbon, verdict } from "./verdict.ts";
+import type { Actions, Edit, How, View } from "./view.ts";
+
+const sentence = (error: CoreError) =>
+  `${error.pointer.slice(1).replaceAll("/", " ").replaceAll("_", " ")}: ${error.message}`;
+
+const FIRST_SCENARIO = "d-after";
+const LINK_DELAY = 300;
+const ANNOUNCE_DELAY = 500;
+
+@customElement("plimsoll-app")
+export class PlimsollApp extends LitElement implements Actions {
+  @state() private view: View | undefined;
+  @state() private announcement = "";
+  @state() private verdictInSight = true;
+
+  private readonly shelf: Partial<Record<"peft" | "quantization", Json>> = {};
+  private linkTimer = 0;
+  private announceTimer = 0;
+
+  /** No shadow root: labels, descriptions, print and the page's style sheet work across all parts. */
+  protected override createRenderRoot(): this {
+    return this;
+  }
+
+  start(core: Core): void {
+    this.view = {
+      core,
+      request: {},
+      typed: new Map(),
+      draft: undefined,
+      report: undefined,
+      errors: [],
+      notice: undefined,
+      origin: undefined,
+      instant: undefined,
+      everyTier: false,
+      casesOpen: window.matchMedia("(min-width: 860px)").matches,
+    };
+    this.readLink();
+    window.addEventListener("popstate", () => this.readLink());
+  }
+
+  // Actions
+
+  edit(edits: Edit[], how: How, typed?: [pointer: string, text: string]): void {
+    if (!this.view) return;
+    let request = this.view.request;
+    for (const { pointer, value } of edits) {
+      if (pointer === "/peft" || pointer === "/quantization") {
+        const old = get(request, pointer);
+        if (isObject(old)) this.shelf[pointer === "/peft" ? "peft" : "quantization"] = old;
+      }
+      request = put(request, pointer, value);
+    }
+    this.ask(request, { typed: typed ? new Map([...this.view.typed, typed]) : this.view.typed });
+    this.writeLink(how);
+  }
+
+  editText(text: string): void {
+    if (!this.view) return;
+    let parsed: Json | undefined;
+    try {
+      parsed = JSON.parse(text) as Json;
+    } catch {
+      parsed = undefined;
+    }
+    // The text itself goes to the core, so that it can say where the syntax breaks and see duplicate keys.
+    this.ask(isObject(parsed) ? parsed : this.view.request, { draft: text, typed: new Map() }, text);
+    if (isObject(parsed)) this.writeLink("tweak");
+  }
+
+  open(scenario: Scenario): void {
+    this.ask(scenario.request, {
+      origin: scenario,
+      notice: undefined,
+      instant: undefined,
+      typed: new Map(),
+    });
+    this.writeLink("step");
+  }
+
+  chooseInstant(id: string | undefined): void {
+    if (this.view) this.view = { ...this.view, instant: id };
+  }
+
+  showEveryTier(every: boolean): void {
+    if (this.view) this.view = { ...this.view, everyTier: every };
+  }
+
+  goTo(pointer: string): void {
+    const target = document.getElementById(elementFor(pointer));
+    const fold = target?.closest("details");
+    if (fold) fold.open = true;
+    target?.focus();
+  }
+
+  shelved(section: "peft" | "quantization"): Json | undefined {
+    return this.shelf[section];
+  }
+
+  // Request to answer
+
+  private ask(request: Request, changes: Partial<View>, text = JSON.stringify(request)): void {
+    if (!this.view) return;
+    const answer = this.view.core.report(text);
+    const next: View = { ...this.view, draft: undefined, ...changes, request };
+    if (answer.ok) {
+      const known = answer.memory.instants.some((instant) => instant.id === next.instant);
+      this.view = { ...next, report: answer, errors: [], instant: known ? next.instant : undefined };
+    } else {
+      this.view = { ...next, errors: answer.errors };
+    }
+    this.announceSoon();
+  }
+
+  private announceSoon(): void {
+    window.clearTimeout(this.announceTimer);
+    this.announceTimer = window.setTimeout(() => {
+      const { report, errors } = this.view ?? {};
+      if (errors && errors.length > 0) {
+        this.announcement = `Not computed. ${errors.map(sentence).join(" ")}`;
+      } else if (report) {
+        this.announcement = `${headline(report)}.`;
+      }
+    }, ANNOUNCE_DELAY);
+  }
+
+  // Request and address
+
+  private readLink(): void {
+    window.clearTimeout(this.linkTimer);
+    this.linkTimer = 0;
+    if (!this.view) return;
+    const decoded = decode(window.location.hash);
+    const { scenarios: known } = this.view.core;
+    const first = known.find(({ id }) => id === FIRST_SCENARIO) ?? known[0];
+    const fresh = { typed: new Map<string, string>(), instant: undefined, notice: undefined };
+    if (decoded.kind === "request") {
+      const origin = known.find((scenario) => sameRequest(scenario.request, decoded.request));
+      this.ask(decoded.request, { ...fresh, origin });
+    } else if (decoded.kind === "empty") {
+      this.ask(first?.request ?? {}, { ...fresh, origin: first });
+    } else if (this.view.report) {
+      this.view = { ...this.view, notice: decoded.message };
+    } else {
+      this.ask(first?.request ?? {}, { ...fresh, origin: first, notice: decoded.message });
+    }
+  }
+
+  private writeLink(how: How): void {
+    if (how === "tweak") {
+      window.clearTimeout(this.linkTimer);
+      this.linkTimer = window.setTimeout(() => this.replaceLink(), LINK_DELAY);
+      return;
+    }
+    const address = this.view ? encode(this.view.request) : "";
+    if (address === window.location.hash) return;
+    window.clearTimeout(this.linkTimer);
+    this.linkTimer = 0;
+    window.history.pushState(null, "", address);
+  }
+
+  private replaceLink(): void {
+    this.linkTimer = 0;
+    if (this.view) window.history.replaceState(null, "", encode(this.view.request));
+  }
+
+  // Drawing
+
+  private readonly sight = new IntersectionObserver((entries) => {
+    this.verdictInSight = entries.at(-1)?.isIntersecting ?? true;
+  });
+
+  protected override updated(): void {
+    const heading = this.querySelector("#verdict-headline");
+    if (heading) this.sight.observe(heading);
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    const { view } = this;
+    if (!view) return nothing;
+    const { report } = view;
+    const stale = view.errors.length > 0;
+    return html`
+      ${scenarios(view, this)}
+      <main>
+        <div class="top">${notice(view)} ${title(view)}</div>
+        <div class="head">
+          ${errors(view, this)}
+          ${report
+            ? html`<div class="answer ${stale ? "stale" : ""}">${verdict(report)} ${hull(view, report)}</div>`
+            : nothing}
+        </div>
+        <div class="side">${form(view, this)}</div>
+        ${report
+          ? html`<div class="rest answer ${stale ? "stale" : ""}">
+              ${tiers(view, report, this)} ${instants(view, report, this)} ${breakdown(view, report)}
+              ${notes(report)}
+            </div>`
+          : nothing}
+      </main>
+      <p class="visually-hidden" role="status" aria-live="polite">${this.announcement}</p>
+      ${report ? ribbon(report, stale, this.verdictInSight) : nothing}
+      <footer>
+        <p>
+          Plimsoll ${view.core.version}. Everything is computed on this page; nothing is sent anywhere, and
+          the address holds the whole request.
+        </p>
+        <p class="print-only">${window.location.href}</p>
+      </footer>
+    `;
+  }
+}

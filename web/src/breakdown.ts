@@ -1,0 +1,85 @@
+// What fills the memory at one instant, line by line, and why each line is as large as it is.
+import { html, nothing, type TemplateResult } from "lit";
+import { stacked, swatch } from "./bar.ts";
+import type { Component, Report } from "./contract.ts";
+import { label } from "./colours.ts";
+import { count, gibExact, share } from "./format.ts";
+import { instantPhrase } from "./names.ts";
+import type { View } from "./view.ts";
+
+function source(text: string): TemplateResult | string {
+  return /^https:\/\/\S+$/.test(text) ? html`<a href=${text} rel="noopener noreferrer">${text}</a>` : text;
+}
+
+const sentence = (words: string) => (words ? `${words.charAt(0).toUpperCase()}${words.slice(1)}.` : "");
+
+function row(component: Component, total: number): TemplateResult {
+  return html`
+    <tbody>
+      <tr>
+        <th scope="row">${swatch(component.id)} ${label(component.id)}</th>
+        <td class="number">${gibExact(component.bytes)}</td>
+        <td class="number">${share(component.bytes, total)}</td>
+      </tr>
+      <tr class="explanation">
+        <td colspan="3">
+          <details>
+            <summary>${component.what}</summary>
+            <dl>
+              <dt>Bytes</dt>
+              <dd>${count(component.bytes)}</dd>
+              <dt>Formula</dt>
+              <dd class="formula">${component.formula}</dd>
+              ${component.source
+                ? html`<dt>Source</dt>
+                    <dd>${source(component.source)}</dd>`
+                : nothing}
+            </dl>
+          </details>
+        </td>
+      </tr>
+    </tbody>
+  `;
+}
+
+export function breakdown(view: View, report: Report): TemplateResult {
+  const { peak, instants } = report.memory;
+  const instant = instants.find((each) => each.id === (view.instant ?? peak.instant)) ?? instants[0];
+  if (!instant) return html``;
+  const atPeak = instant.id === peak.instant;
+  return html`
+    <section class="panel" aria-labelledby="breakdown-title">
+      <h3 id="breakdown-title">What fills it: ${instantPhrase(instant.id)}${atPeak ? ", the peak" : ""}</h3>
+      <table class="breakdown">
+        <caption class="caption">
+          ${sentence(instant.what)} Open a line for its bytes, formula and source.
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Component</th>
+            <th scope="col" class="number">GiB</th>
+            <th scope="col" class="number">Share</th>
+          </tr>
+        </thead>
+        ${stacked(instant.components).map((component) => row(component, instant.device))}
+        <tfoot>
+          <tr>
+            <th scope="row">PyTorch allocated</th>
+            <td class="number">${gibExact(instant.allocated)}</td>
+            <td class="number">${share(instant.allocated, instant.device)}</td>
+          </tr>
+          <tr>
+            <th scope="row">PyTorch reserved</th>
+            <td class="number">${gibExact(instant.reserved)}</td>
+            <td class="number">${share(instant.reserved, instant.device)}</td>
+          </tr>
+          <tr>
+            <th scope="row">On the device</th>
+            <td class="number">${gibExact(instant.device)}</td>
+            <td class="number">${share(instant.device, instant.device)}</td>
+          </tr>
+        </tfoot>
+      </table>
+    </section>
+  `;
+}

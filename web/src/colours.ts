@@ -1,0 +1,71 @@
+// One colour for each component, the same in every bar, table and card. The order is the order of stacking: what
+// PyTorch allocates first, then what it holds unused, then what the driver holds, so that the running totals of a bar are the
+// allocated, the reserved and the device figure.
+//
+// Every colour stands out from its page by 3:1 (WCAG 1.4.11), and every two stay apart for people with any of the three
+// colour-vision deficiencies; tests/web/colours.spec.ts measures both.
+export interface Paint {
+  label: string;
+  light: string;
+  dark: string;
+}
+
+export const PAINTS: Record<string, Paint> = {
+  weights: { label: "Weights", light: "#23226b", dark: "#3d83f4" },
+  adapters: { label: "Adapters", light: "#137e43", dark: "#67e6a8" },
+  gradients: { label: "Gradients", light: "#fa3e18", dark: "#e58721" },
+  optimizer: { label: "Optimizer states", light: "#8b6ef2", dark: "#a245b2" },
+  inputs: { label: "Inputs", light: "#2c92d2", dark: "#9ebdff" },
+  kv_cache: { label: "Key-value cache", light: "#1046b4", dark: "#f9c5e8" },
+  boundaries: { label: "Layer inputs kept", light: "#1f5132", dark: "#297d43" },
+  activations: { label: "Activations", light: "#679926", dark: "#bcf28b" },
+  autocast: { label: "Autocast copies", light: "#e55f67", dark: "#d673c0" },
+  logits: { label: "Logits and loss", light: "#9d3884", dark: "#f84a64" },
+  transient: { label: "Working memory", light: "#6b3d00", dark: "#d5dd21" },
+  workspace: { label: "Kernel workspace", light: "#372200", dark: "#886900" },
+  allocator_slack: { label: "Allocator slack", light: "#938794", dark: "#5c6e80" },
+  cuda_context: { label: "CUDA context", light: "#423e4b", dark: "#a6a9a7" },
+};
+
+const OTHERS: Pick<Paint, "light" | "dark">[] = [
+  { light: "#5a6f00", dark: "#b9cc4a" },
+  { light: "#8a3b12", dark: "#d99063" },
+  { light: "#00708f", dark: "#4cc3e0" },
+  { light: "#97379b", dark: "#de8fe0" },
+];
+
+const ORDER = Object.keys(PAINTS);
+const LAST = ORDER.indexOf("allocator_slack");
+
+/** Where a component stands in a stack. One that is not in the table comes after what PyTorch allocates. */
+export function rank(id: string): number {
+  const at = ORDER.indexOf(id);
+  return at === -1 ? LAST - 0.5 : at;
+}
+
+export function label(id: string): string {
+  const words = id.replaceAll("_", " ");
+  return PAINTS[id]?.label ?? words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The value for `fill`: a custom property for known components, so that the theme decides. */
+export function fill(id: string): string {
+  if (id in PAINTS) return `var(--component-${id})`;
+  let sum = 0;
+  for (const letter of id) sum += letter.codePointAt(0) ?? 0;
+  return `var(--other-${sum % OTHERS.length})`;
+}
+
+/** Puts the colours into the page. A constructed style sheet, because the page's policy allows no inline style. */
+export function adoptColours(page: Document): void {
+  const list = (theme: "light" | "dark") =>
+    [
+      ...Object.entries(PAINTS).map(([id, paint]) => `--component-${id}: ${paint[theme]};`),
+      ...OTHERS.map((paint, index) => `--other-${index}: ${paint[theme]};`),
+    ].join(" ");
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(
+    `:root { ${list("light")} } @media screen and (prefers-color-scheme: dark) { :root { ${list("dark")} } }`,
+  );
+  page.adoptedStyleSheets = [...page.adoptedStyleSheets, sheet];
+}

@@ -1,0 +1,146 @@
+// The request and the report of the core, as data. Sizes are bytes, exact up to 2^53.
+//
+//     const request: Request = { model: "mistral-7b-v0.3", peft: { r: 16 }, hardware: { gpu: "a10g" } };
+//
+// The core alone decides what is valid; the page carries any JSON, so a request here is only as typed as the fields
+// that the page itself reads or writes.
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+/** Any request: the field names are those of Transformers, PEFT, TRL and bitsandbytes. */
+export type Request = JsonObject;
+
+export type Verdict = "fits" | "tight" | "no";
+
+export interface CoreError {
+  code: string;
+  /** RFC 6901: "/training/max_length". */
+  pointer: string;
+  message: string;
+  allowed?: string;
+}
+
+export interface Note {
+  code: string;
+  message: string;
+  source?: string;
+}
+
+export interface Assumption {
+  pointer: string;
+  value: Json;
+  why: string;
+}
+
+export interface Component {
+  id: string;
+  bytes: number;
+  what: string;
+  formula: string;
+  source: string;
+}
+
+export interface Instant {
+  id: string;
+  what: string;
+  allocated: number;
+  reserved: number;
+  device: number;
+  components: Component[];
+}
+
+export interface Peak {
+  instant: string;
+  allocated: number;
+  reserved: number;
+  device: number;
+  low: number;
+  high: number;
+  /** What the run cannot do without: the device figure once PyTorch has given back what it holds unused. */
+  needed: number;
+}
+
+export interface Tier {
+  gib: number;
+  /** Ids, as in gpus(). */
+  gpus: string[];
+  usable: number;
+  verdict: Verdict;
+  /** Usable minus the device peak; negative when it does not fit. */
+  headroom: number;
+}
+
+export interface ChosenGpu {
+  id: string;
+  name: string;
+  usable: number;
+  usable_source: string;
+  verdict: Verdict;
+  headroom: number;
+}
+
+export interface Report {
+  schema: number;
+  core: string;
+  ok: true;
+  errors: CoreError[];
+  notes: Note[];
+  assumptions: Assumption[];
+  model: {
+    parameters: number;
+    trainable: number;
+    trainable_percent: number;
+    adapter_file_bytes: number;
+    checkpoint_bytes: number;
+  };
+  memory: { peak: Peak; instants: Instant[] };
+  /** Absent while the request names no GPU. */
+  gpu?: ChosenGpu | null;
+  tiers: Tier[];
+}
+
+export interface Refusal {
+  ok: false;
+  errors: CoreError[];
+}
+
+export interface ModelPreset {
+  id: string;
+  hf_id: string;
+  family: string;
+  parameters: number;
+  kind: string;
+}
+
+export interface GpuPreset {
+  id: string;
+  name: string;
+  vendor: string;
+  tier_gib: number;
+  usable_bytes: number;
+}
+
+/** One field of a request, as the core declares it. */
+export interface FieldInfo {
+  pointer: string;
+  type: string;
+  /** In words; for a choice the possible words, separated by ", ". */
+  allowed: string;
+  what: string;
+}
+
+export interface Stack {
+  id: string;
+  name: string;
+  summary: string;
+}
+
+export interface Scenario {
+  id: string;
+  title: string;
+  case: string;
+  state: "before" | "after";
+  summary: string;
+  request: Request;
+}

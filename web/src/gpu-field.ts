@@ -1,0 +1,51 @@
+// The GPU: all presets by size, with what a program can use of each.
+import { html, nothing, type TemplateResult } from "lit";
+import { guard } from "lit/directives/guard.js";
+import { live } from "lit/directives/live.js";
+import type { GpuPreset } from "./contract.ts";
+import { gibShort } from "./format.ts";
+import { asText, complaints, describedBy, inputId, invalid } from "./inputs.ts";
+import { get } from "./pointer.ts";
+import type { Actions, View } from "./view.ts";
+
+const gpuOptions = (gpus: GpuPreset[], chosen: string) =>
+  guard([gpus, chosen], () => {
+    const sizes = [...new Set(gpus.map((gpu) => gpu.tier_gib))].sort((one, other) => one - other);
+    return sizes.map(
+      (tier) =>
+        html`<optgroup label="${tier} GiB">
+          ${gpus
+            .filter((gpu) => gpu.tier_gib === tier)
+            .map(
+              (gpu) =>
+                html`<option value=${gpu.id} ?selected=${gpu.id === chosen}>
+                  ${gpu.name} (${gibShort(gpu.usable_bytes)} usable)
+                </option>`,
+            )}
+        </optgroup>`,
+    );
+  });
+
+export function gpuField(view: View, actions: Actions): TemplateResult {
+  const pointer = "/hardware/gpu";
+  const value = asText(get(view.request, pointer));
+  const known = view.core.gpus.some((gpu) => gpu.id === value);
+  return html`<div class="field">
+    <label for=${inputId(pointer)}>GPU</label>
+    <select
+      id=${inputId(pointer)}
+      .value=${live(value)}
+      aria-invalid=${invalid(view, pointer)}
+      aria-describedby=${describedBy(view, pointer)}
+      @change=${(event: Event) => {
+        const chosen = (event.target as HTMLSelectElement).value;
+        actions.edit([{ pointer, value: chosen === "" ? undefined : chosen }], "step");
+      }}
+    >
+      <option value="" ?selected=${value === ""}>none: show every size</option>
+      ${known || value === "" ? nothing : html`<option value=${value} selected>${value}</option>`}
+      ${gpuOptions(view.core.gpus, value)}
+    </select>
+    ${complaints(view, pointer)}
+  </div>`;
+}

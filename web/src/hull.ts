@@ -1,0 +1,87 @@
+// The hull: what is on board at the peak, against the load line of the chosen GPU.
+import { html, nothing, svg, type TemplateResult } from "lit";
+import { scaleLinear } from "d3-scale";
+import { peakComponents, segments, stacked, swatch } from "./bar.ts";
+import type { GpuPreset, Report } from "./contract.ts";
+import { label } from "./colours.ts";
+import { GIB, gib, gibWords, size } from "./format.ts";
+import { instantPhrase } from "./names.ts";
+import type { View } from "./view.ts";
+
+/** The chosen GPU, in GiB: where the bar ends, where the load line is, what the estimate may miss. */
+function chosenHull(report: Report, preset: GpuPreset | undefined): TemplateResult {
+  const { peak } = report.memory;
+  const gpu = report.gpu;
+  const nominal = preset ? preset.tier_gib * GIB : 0;
+  const end = Math.max(peak.device, peak.high, nominal, gpu?.usable ?? 0) * 1.04;
+  const scale = scaleLinear([0, gib(end)], [0, 100]);
+  const place = (bytes: number) => scale(gib(bytes));
+  const line = gpu ? place(gpu.usable) : 0;
+  const ticks = scale.ticks(4);
+  const bar = { y: 34, height: 44 };
+  const description = gpu
+    ? `${gibWords(peak.device)} at the peak against ${gibWords(gpu.usable)} usable on the ${gpu.name}.`
+    : `${gibWords(peak.device)} at the peak.`;
+  return html`
+    <svg class="hull-chart" role="img" aria-label=${description} height="124" width="100%">
+      ${gpu && nominal > 0
+        ? svg`<rect class="hull-body" x="0" y=${bar.y - 6} width="${place(nominal)}%" height=${bar.height + 12} />`
+        : nothing}
+      ${segments(peakComponents(report), place, bar.y, bar.height)}
+      <line class="band" x1="${place(peak.low)}%" x2="${place(peak.high)}%" y1="88" y2="88" />
+      <line class="band" x1="${place(peak.low)}%" x2="${place(peak.low)}%" y1="84" y2="92" />
+      <line class="band" x1="${place(peak.high)}%" x2="${place(peak.high)}%" y1="84" y2="92" />
+      ${gpu
+        ? svg`
+            <line class="load-halo" x1="${line}%" x2="${line}%" y1="27" y2="96" />
+            <line class="load-line" x1="${line}%" x2="${line}%" y1="22" y2="96" />
+            <circle class="load-mark" cx="${line}%" cy="14" r="7" />
+            <line class="load-line" x1="${line}%" x2="${line}%" y1="3" y2="25" />
+            <text class="load-text" x="${line}%" y="18" dx=${line > 55 ? -14 : 14}
+              text-anchor=${line > 55 ? "end" : "start"}>load line ${gibWords(gpu.usable)}</text>`
+        : nothing}
+      <line class="axis" x1="0" x2="100%" y1="100" y2="100" />
+      ${ticks.map(
+        (tick, index) => svg`
+          <line class="axis" x1="${scale(tick)}%" x2="${scale(tick)}%" y1="100" y2="105" />
+          <text class="tick" x="${scale(tick)}%" y="119" text-anchor=${index === 0 ? "start" : scale(tick) > 96 ? "end" : "middle"}
+            >${tick}${index === 0 ? " GiB" : ""}</text>`,
+      )}
+    </svg>
+  `;
+}
+
+/** What can be seen in the bar; the table below lists the rest too. */
+function legend(report: Report): TemplateResult {
+  const worthNaming = stacked(peakComponents(report)).filter(
+    (component) => component.bytes >= report.memory.peak.device / 1000,
+  );
+  return html`
+    <ul class="legend">
+      ${worthNaming.map(
+        (component) => html`
+          <li>
+            ${swatch(component.id)} ${label(component.id)}
+            <span class="amount">${size(component.bytes)}</span>
+          </li>
+        `,
+      )}
+    </ul>
+  `;
+}
+
+export function hull(view: View, report: Report): TemplateResult {
+  const gpu = report.gpu ?? undefined;
+  const preset = view.core.gpus.find((candidate) => candidate.id === gpu?.id);
+  return html`
+    <section class="panel" aria-labelledby="hull-title">
+      <h3 id="hull-title">On board at the peak</h3>
+      <p class="caption">
+        Everything that is in GPU memory in the ${instantPhrase(report.memory.peak.instant)}, against what
+        ${gpu ? html`a program can use of the ${gpu.name}` : "is used"}. The bracket under the bar is the
+        range of the estimate.
+      </p>
+      ${chosenHull(report, preset)} ${legend(report)}
+    </section>
+  `;
+}

@@ -1,0 +1,142 @@
+// Inputs for the fields that hold one plain value. Every input writes into the request as it stands, valid or not: the
+// core is the one that says what is wrong, and it is said at the input.
+import { html, nothing, type TemplateResult } from "lit";
+import { live } from "lit/directives/live.js";
+import type { CoreError, Json } from "./contract.ts";
+import { choices, type Field } from "./fields.ts";
+import { get } from "./pointer.ts";
+import type { Actions, View } from "./view.ts";
+
+export const inputId = (pointer: string) => `field${pointer.replaceAll("/", "-")}`;
+
+/** What an input shows for a field that the request leaves open: what the core assumed in its last answer. */
+const assumed = (view: View, pointer: string): Json | undefined =>
+  view.report?.assumptions.find((assumption) => assumption.pointer === pointer)?.value;
+
+export const effective = (view: View, pointer: string): Json | undefined =>
+  get(view.request, pointer) ?? assumed(view, pointer);
+
+export const asText = (value: Json | undefined): string =>
+  value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
+
+/** A number where it is one; otherwise the text itself, for the core to refuse in words. */
+export function readNumber(text: string): Json | undefined {
+  const trimmed = text.trim();
+  if (trimmed === "") return undefined;
+  const value = Number(trimmed);
+  return /^[-+]?[\d.]/.test(trimmed) && Number.isFinite(value) ? value : trimmed;
+}
+
+export const errorsAt = (view: View, pointers: string[]): CoreError[] =>
+  view.errors.filter((error) =>
+    pointers.some((pointer) => error.pointer === pointer || error.pointer.startsWith(`${pointer}/`)),
+  );
+
+export function complaints(
+  view: View,
+  pointer: string,
+  also: string[] = [],
+): TemplateResult | typeof nothing {
+  const errors = errorsAt(view, [pointer, ...also]);
+  if (errors.length === 0) return nothing;
+  return html`<p class="complaint" id="${inputId(pointer)}-error">
+    ${errors.map(
+      (error) =>
+        html`<span>${error.message} ${error.allowed ? `Allowed: ${error.allowed}.` : nothing}</span> `,
+    )}
+  </p>`;
+}
+
+export const describedBy = (view: View, pointer: string, explained = false) =>
+  [
+    explained ? `${inputId(pointer)}-help` : "",
+    errorsAt(view, [pointer]).length > 0 ? `${inputId(pointer)}-error` : "",
+  ]
+    .filter((id) => id !== "")
+    .join(" ") || nothing;
+
+export const invalid = (view: View, pointer: string) =>
+  errorsAt(view, [pointer]).length > 0 ? "true" : nothing;
+
+function numberInput(field: Field & { kind: "number" }, view: View, actions: Actions): TemplateResult {
+  const { pointer } = field;
+  const own = get(view.request, pointer);
+  const typed = view.typed.get(pointer);
+  const shown = typed !== undefined && readNumber(typed) === own ? typed : asText(own);
+  const change = (text: string) =>
+    actions.edit([{ pointer, value: readNumber(text) }], "tweak", [pointer, text]);
+  return html`<input
+    id=${inputId(pointer)}
+    type="text"
+    inputmode="decimal"
+    autocomplete="off"
+    .value=${live(shown)}
+    placeholder=${asText(assumed(view, pointer))}
+    aria-invalid=${invalid(view, pointer)}
+    aria-describedby=${describedBy(view, pointer, field.explained)}
+    @input=${(event: InputEvent) => change((event.target as HTMLInputElement).value)}
+    @keydown=${(event: KeyboardEvent) => {
+      const direction = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
+      const from = effective(view, pointer);
+      if (direction === 0 || typeof from !== "number") return;
+      event.preventDefault();
+      // Multiples of the step, so that 500 goes to 512; never through zero.
+      const next = (Math.floor(from / field.step) + direction) * field.step;
+      const kept =
+        direction < 0 && from % field.step !== 0 ? Math.floor(from / field.step) * field.step : next;
+      if (kept > 0) change(String(Number(kept.toPrecision(12))));
+    }}
+  />`;
+}
+
+function choiceInput(field: Field & { kind: "choice" }, view: View, actions: Actions): TemplateResult {
+  const { pointer } = field;
+  const value = asText(effective(view, pointer));
+  const options = choices(field, view.core);
+  const listed = options.some(([id]) => id === value);
+  return html`<select
+    id=${inputId(pointer)}
+    .value=${live(value)}
+    aria-invalid=${invalid(view, pointer)}
+    aria-describedby=${describedBy(view, pointer, field.explained)}
+    @change=${(event: Event) =>
+      actions.edit([{ pointer, value: (event.target as HTMLSelectElement).value }], "step")}
+  >
+    ${listed ? nothing : html`<option value=${value} selected>${value || "not set"}</option>`}
+    ${options.map(([id, label]) => html`<option value=${id} ?selected=${id === value}>${label}</option>`)}
+  </select>`;
+}
+
+/** `complain` false: the caller shows the complaints, where there is more room for them. */
+export function field(
+  field: Field,
+  view: View,
+  actions: Actions,
+  complain = true,
+): TemplateResult | typeof nothing {
+  if (field.when && !field.when(view.request)) return nothing;
+  const { pointer, label, explained } = field;
+  const help = explained ? view.core.fields.get(pointer)?.what : undefined;
+  const id = inputId(pointer);
+  const hint = help ? html`<p class="help" id="${id}-help">${help}</p>` : nothing;
+  if (field.kind === "flag") {
+    return html`<div class="field flag">
+      <input
+        id=${id}
+        type="checkbox"
+        .checked=${live(effective(view, pointer) === true)}
+        aria-invalid=${invalid(view, pointer)}
+        aria-describedby=${describedBy(view, pointer, help !== undefined)}
+        @change=${(event: Event) =>
+          actions.edit([{ pointer, value: (event.target as HTMLInputElement).checked }], "step")}
+      />
+      <label for=${id}>${label}</label>
+      ${hint}${complaints(view, pointer)}
+    </div>`;
+  }
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    ${field.kind === "number" ? numberInput(field, view, actions) : choiceInput(field, view, actions)}
+    ${hint}${complain ? complaints(view, pointer) : nothing}
+  </div>`;
+}

@@ -1,0 +1,59 @@
+// The named moments of a run, in order, with the peak marked. Choosing one lists its components.
+import { html, nothing, type TemplateResult } from "lit";
+import { segments } from "./bar.ts";
+import type { Instant, Report } from "./contract.ts";
+import { gibShort } from "./format.ts";
+import { instantName } from "./names.ts";
+import type { Actions, View } from "./view.ts";
+
+function row(instant: Instant, report: Report, shown: string, actions: Actions): TemplateResult {
+  const { peak } = report.memory;
+  const isPeak = instant.id === peak.instant;
+  const place = (bytes: number) => (100 * bytes) / peak.device;
+  return html`
+    <tr class=${isPeak ? "mine" : ""}>
+      <th scope="row">
+        <button
+          type="button"
+          class="quiet"
+          aria-pressed=${instant.id === shown ? "true" : "false"}
+          @click=${() => actions.chooseInstant(isPeak ? undefined : instant.id)}
+        >
+          ${instantName(instant.id)}</button
+        >${isPeak ? html` <span class="tag">peak</span>` : nothing}
+      </th>
+      <td class="bar">
+        <svg width="100%" height="18" aria-hidden="true">${segments(instant.components, place, 2, 14)}</svg>
+      </td>
+      <td class="number">${gibShort(instant.allocated)}</td>
+      <td class="number wide-only">${gibShort(instant.reserved)}</td>
+      <td class="number">${gibShort(instant.device)}</td>
+    </tr>
+  `;
+}
+
+export function instants(view: View, report: Report, actions: Actions): TemplateResult {
+  const shown = view.instant ?? report.memory.peak.instant;
+  return html`
+    <section class="panel" aria-labelledby="instants-title">
+      <h3 id="instants-title">Through the run</h3>
+      <table class="instants">
+        <caption class="caption">
+          The highest point of each part of the run, in GiB. Choose one to see what fills it below.
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Moment</th>
+            <th scope="col">Memory</th>
+            <th scope="col" class="number">Allocated</th>
+            <th scope="col" class="number wide-only">Reserved</th>
+            <th scope="col" class="number">Device</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${report.memory.instants.map((instant) => row(instant, report, shown, actions))}
+        </tbody>
+      </table>
+    </section>
+  `;
+}

@@ -1,0 +1,134 @@
+// The part of the address after # is the request, readable and complete:
+//
+//     #v=1&model=mistral-7b-v0.3&training.max_length=512&peft.target_modules=q_proj,v_proj&c=k3x9
+//
+// v   version of this form; it changes only when the meaning of a key changes
+// ... every value that the request states, by its dotted path; what is left out is left to the core's defaults
+// c   checksum over the rest, because half a readable link still reads as a link, to another configuration
+//
+// A value is a number, true, false, null, a word, or words joined by commas (a list; a list of one ends in a comma).
+// Anything else is JSON. The core checks every value afterwards: nothing here is trusted.
+import type { Json, JsonObject, Request } from "./contract.ts";
+import { isObject } from "./pointer.ts";
+
+const VERSION = "1";
+
+export type Decoded =
+  | { kind: "empty" }
+  | { kind: "request"; request: Request }
+  | { kind: "broken"; message: string };
+
+export function encode(request: Request): string {
+  const pairs: [string, string][] = [["v", VERSION]];
+  for (const [path, value] of leaves(request)) {
+    if (path !== "schema") pairs.push([path, writeValue(value)]);
+  }
+  pairs.push(["c", checksum(pairs)]);
+  return `#${pairs.map(([key, value]) => `${escapeText(key)}=${escapeText(value)}`).join("&")}`;
+}
+
+export function decode(fragment: string): Decoded {
+  const text = fragment.replace(/^#/, "");
+  if (text === "") return { kind: "empty" };
+  const pairs: [string, string][] = [];
+  for (const part of text.split("&")) {
+    const equals = part.indexOf("=");
+    if (equals < 1) return broken("it is not a link that Plimsoll made");
+    try {
+      pairs.push([decodeURIComponent(part.slice(0, equals)), decodeURIComponent(part.slice(equals + 1))]);
+    } catch {
+      return broken("it was damaged on the way");
+    }
+  }
+  const version = pairs[0];
+  if (version?.[0] !== "v") return broken("it is not a link that Plimsoll made");
+  if (version[1] !== VERSION) return broken("a newer version of Plimsoll made it; reload the page to update");
+  const last = pairs.pop();
+  if (last?.[0] !== "c" || last[1] !== checksum(pairs)) {
+    return broken("it is incomplete or was changed on the way (its checksum does not match)");
+  }
+  let request: Request = {};
+  for (const [path, value] of pairs.slice(1)) {
+    const grown = plant(request, path.split("."), readValue(value));
+    if (!grown) return broken("it names the same setting twice");
+    request = grown;
+  }
+  return { kind: "request", request };
+}
+
+/** Same settings, in whatever order they are written. */
+export function sameRequest(one: Request, other: Request): boolean {
+  const flat = (request: Request) =>
+    leaves(request)
+      .map(([path, value]) => `${path}=${writeValue(value)}`)
+      .filter((pair) => pair !== "schema=1")
+      .sort()
+      .join("&");
+  return flat(one) === flat(other);
+}
+
+function broken(why: string): Decoded {
+  return { kind: "broken", message: `This link could not be read: ${why}. Nothing of it was used.` };
+}
+
+function leaves(tree: JsonObject, prefix = ""): [string, Json][] {
+  return Object.entries(tree).flatMap(([key, value]): [string, Json][] => {
+    const path = prefix + key.replaceAll("~", "~0").replaceAll(".", "~1");
+    return isObject(value) && Object.keys(value).length > 0 ? leaves(value, `${path}.`) : [[path, value]];
+  });
+}
+
+/** Undefined when the place is taken. Keys become own properties whatever their name, "__proto__" included. */
+function plant(tree: JsonObject, path: string[], value: Json): JsonObject | undefined {
+  const [first = "", ...rest] = path;
+  const key = first.replaceAll("~1", ".").replaceAll("~0", "~");
+  const old = Object.hasOwn(tree, key) ? tree[key] : undefined;
+  let grown: Json | undefined = value;
+  if (rest.length > 0) {
+    if (old !== undefined && !isObject(old)) return undefined;
+    grown = plant(old ?? {}, rest, value);
+    if (grown === undefined) return undefined;
+  } else if (old !== undefined) {
+    return undefined;
+  }
+  const copy = { ...tree };
+  Object.defineProperty(copy, key, { value: grown, enumerable: true, configurable: true, writable: true });
+  return copy;
+}
+
+// A word is text that no reader could take for anything else.
+const readsAsWord = (text: string) =>
+  /^[A-Za-z_][^,"]*$/.test(text) && !["true", "false", "null"].includes(text);
+const isWord = (value: Json): value is string => typeof value === "string" && readsAsWord(value);
+
+function writeValue(value: Json): string {
+  if (isWord(value)) return value;
+  if (Array.isArray(value) && value.every(isWord)) {
+    return value.length === 1 ? `${value[0]},` : value.length === 0 ? "[]" : value.join(",");
+  }
+  return JSON.stringify(value);
+}
+
+function readValue(text: string): Json {
+  if (readsAsWord(text)) return text;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    if (!text.includes(",")) return text;
+    return text.replace(/,$/, "").split(",");
+  }
+}
+
+/** Letters that chat programs and URL parsers leave alone stay readable. */
+function escapeText(text: string): string {
+  return encodeURIComponent(text).replaceAll("%2C", ",").replaceAll("%2F", "/").replaceAll("%3A", ":");
+}
+
+/** FNV-1a over the decoded pairs, so that a program that escapes more or less does not break the link. */
+function checksum(pairs: [string, string][]): string {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(pairs.map(([key, value]) => `${key}=${value}`).join("&"))) {
+    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  }
+  return (hash % 36 ** 4).toString(36).padStart(4, "0");
+}

@@ -1,0 +1,21 @@
+import "./styles/tokens.css";
+import "./styles/page.css";
+import "./styles/form.css";
+import "./styles/answer.css";
+import "./styles/print.css";
+import { PlimsollApp } from "./app.ts";
+import { adoptColours } from "./colours.ts";
+import { loadCore } from "./core.ts";
+
+adoptColours(document);
+const loading = document.getElementById("loading");
+try {
+  const core = await loadCore();
+  const app = document.querySelector<PlimsollApp>("plimsoll-app");
+  app?.start(core);
+  loading?.remove();
+} catch (error) {
+  if (loading) {
+    loading.textContent = `The calculator could not be loaded (${error instanceof Error ? error.message : String(error)}). Reload the page to try again.`;
+  }
+}

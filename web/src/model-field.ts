@@ -1,0 +1,68 @@
+// The model: any of the presets by id or Hugging Face id, found by typing.
+import { html, type TemplateResult } from "lit";
+import { guard } from "lit/directives/guard.js";
+import type { Json, ModelPreset } from "./contract.ts";
+import { parameters } from "./format.ts";
+import { asText, complaints, errorsAt, inputId, invalid } from "./inputs.ts";
+import { get, isObject } from "./pointer.ts";
+import type { Actions, View } from "./view.ts";
+
+const modelOptions = (models: ModelPreset[]) =>
+  guard([models], () =>
+    models.map(
+      (model) =>
+        html`<option value=${model.id}>${model.hf_id}, ${parameters(model.parameters)} parameters</option>`,
+    ),
+  );
+
+function findModel(models: ModelPreset[], text: string): ModelPreset | undefined {
+  const wanted = text.trim().toLowerCase();
+  return models.find((model) => model.id.toLowerCase() === wanted || model.hf_id.toLowerCase() === wanted);
+}
+
+function modelName(value: Json | undefined): string {
+  if (isObject(value)) return typeof value["name"] === "string" ? value["name"] : "a model of your own";
+  return asText(value);
+}
+
+export function modelField(view: View, actions: Actions): TemplateResult {
+  const pointer = "/model";
+  const value = get(view.request, pointer);
+  const known = typeof value === "string" ? findModel(view.core.models, value) : undefined;
+  const choose = (text: string) => actions.edit([{ pointer, value: text.trim() }], "step");
+  return html`<div class="field">
+    <label for=${inputId(pointer)}>Model</label>
+    <input
+      id=${inputId(pointer)}
+      type="text"
+      list="models"
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck="false"
+      .value=${modelName(value)}
+      aria-invalid=${invalid(view, pointer)}
+      aria-describedby="${inputId(pointer)}-help ${errorsAt(view, [pointer]).length > 0
+        ? `${inputId(pointer)}-error`
+        : ""}"
+      @focus=${(event: FocusEvent) => (event.target as HTMLInputElement).select()}
+      @input=${(event: InputEvent) => {
+        // Half an id is not an error yet; a whole one counts at once.
+        const text = (event.target as HTMLInputElement).value;
+        if (findModel(view.core.models, text)) choose(text);
+      }}
+      @change=${(event: Event) => {
+        const text = (event.target as HTMLInputElement).value;
+        if (text.trim() !== modelName(value)) choose(text);
+      }}
+    />
+    <datalist id="models">${modelOptions(view.core.models)}</datalist>
+    <p class="help" id="${inputId(pointer)}-help">
+      ${known
+        ? html`${known.hf_id}, ${parameters(known.parameters)} parameters`
+        : isObject(value)
+          ? "From a config.json in the request below."
+          : html`Type to search ${view.core.models.length} models, by name or Hugging Face id.`}
+    </p>
+    ${complaints(view, pointer)}
+  </div>`;
+}

@@ -1,0 +1,47 @@
+// What the core wants said about this request, and what it took for granted.
+import { html, nothing, type TemplateResult } from "lit";
+import type { Report } from "./contract.ts";
+
+export function notes(report: Report): TemplateResult {
+  return html`
+    ${report.notes.length > 0
+      ? html`<section class="panel" aria-labelledby="notes-title">
+          <h3 id="notes-title">Worth knowing</h3>
+          <ul class="notes">
+            ${report.notes.map(
+              (note) =>
+                html`<li>${note.message} ${note.source ? html`<small>${note.source}</small>` : nothing}</li>`,
+            )}
+          </ul>
+        </section>`
+      : nothing}
+    ${report.assumptions.length > 0
+      ? html`<section class="panel" aria-labelledby="assumptions-title">
+          <h3 id="assumptions-title">Taken for granted</h3>
+          <details>
+            <summary>${report.assumptions.length} settings that the request leaves open</summary>
+            <table class="assumptions">
+              <thead>
+                <tr>
+                  <th scope="col">Setting</th>
+                  <th scope="col">Value</th>
+                  <th scope="col">Because</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${report.assumptions.map(
+                  (assumption) => html`
+                    <tr>
+                      <th scope="row"><code>${assumption.pointer.slice(1).replaceAll("/", ".")}</code></th>
+                      <td><code>${JSON.stringify(assumption.value)}</code></td>
+                      <td>${assumption.why}</td>
+                    </tr>
+                  `,
+                )}
+              </tbody>
+            </table>
+          </details>
+        </section>`
+      : nothing}
+  `;
+}

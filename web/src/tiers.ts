@@ -1,0 +1,84 @@
+// The same load on every size of GPU, each against its own load line.
+import { html, nothing, type TemplateResult } from "lit";
+import { peakComponents, segments } from "./bar.ts";
+import type { Component, Report, Tier } from "./contract.ts";
+import { GIB, gibShort } from "./format.ts";
+import { VERDICTS } from "./names.ts";
+import type { Actions, View } from "./view.ts";
+
+// Each size is drawn on its own scale, with all load lines in one place: the question is which bars cross it.
+const LINE_AT = 66;
+const BEFORE = 3;
+const AFTER = 4;
+
+/** The sizes near the edge, and the chosen one: those that do not fit by far, or fit by far, say nothing new. */
+function nearTheEdge(tiers: Tier[], chosen: string | undefined): Tier[] {
+  const firstThatFits = tiers.findIndex((tier) => tier.verdict !== "no");
+  const edge = firstThatFits === -1 ? tiers.length : firstThatFits;
+  return tiers.filter(
+    (tier, index) =>
+      (index >= edge - BEFORE && index < edge + AFTER) ||
+      (chosen !== undefined && tier.gpus.includes(chosen)),
+  );
+}
+
+function row(tier: Tier, components: Component[], chosen: string | undefined): TemplateResult {
+  const place = (bytes: number) => (LINE_AT * bytes) / Math.max(1, tier.usable);
+  const mine = chosen !== undefined && tier.gpus.includes(chosen);
+  const over = tier.headroom < 0;
+  return html`
+    <tr data-verdict=${tier.verdict} class=${mine ? "mine" : ""}>
+      <th scope="row">
+        ${tier.gib} GiB ${mine ? html`<span class="visually-hidden">(the chosen GPU's size)</span>` : nothing}
+      </th>
+      <td class="bar">
+        <svg width="100%" height="22" aria-hidden="true">
+          <rect class="hull-body" x="0" y="1" width="${Math.min(100, place(tier.gib * GIB))}%" height="20" />
+          ${segments(components, place, 4, 14)}
+          <line class="load-halo" x1="${LINE_AT}%" x2="${LINE_AT}%" y1="0" y2="22" />
+          <line class="load-line" x1="${LINE_AT}%" x2="${LINE_AT}%" y1="0" y2="22" />
+        </svg>
+      </td>
+      <td class="number">${gibShort(tier.usable)}</td>
+      <td class="outcome">
+        <span class="sign" aria-hidden="true">${VERDICTS[tier.verdict].sign}</span>
+        ${VERDICTS[tier.verdict].word}<span class="by"
+          >, ${gibShort(Math.abs(tier.headroom))} ${over ? "over" : "spare"}</span
+        >
+      </td>
+    </tr>
+  `;
+}
+
+export function tiers(view: View, report: Report, actions: Actions): TemplateResult {
+  const chosen = report.gpu?.id;
+  const components = peakComponents(report);
+  const shown = view.everyTier ? report.tiers : nearTheEdge(report.tiers, chosen);
+  return html`
+    <section class="panel" aria-labelledby="tiers-title">
+      <h3 id="tiers-title">On every size of GPU</h3>
+      <table class="tiers">
+        <caption class="caption">
+          The same load on each size, drawn so that all load lines are one line. A bar that crosses it does
+          not fit.
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Size</th>
+            <th scope="col">Load</th>
+            <th scope="col" class="number">Usable</th>
+            <th scope="col">Verdict, GiB</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${shown.map((tier) => row(tier, components, chosen))}
+        </tbody>
+      </table>
+      ${shown.length < report.tiers.length || view.everyTier
+        ? html`<button type="button" class="quiet" @click=${() => actions.showEveryTier(!view.everyTier)}>
+            ${view.everyTier ? "Show the sizes near the edge" : `Show all ${report.tiers.length} sizes`}
+          </button>`
+        : nothing}
+    </section>
+  `;
+}

@@ -1,0 +1,105 @@
+// The answer in words, and the figures behind it.
+import { html, nothing, type TemplateResult } from "lit";
+import type { Report, Verdict } from "./contract.ts";
+import { count, gibShort, gibWords, parameters, percent, share, size } from "./format.ts";
+import { label } from "./colours.ts";
+import { instantPhrase, VERDICTS } from "./names.ts";
+
+/** "Fits the A10G 24GB with 6.1 GiB to spare". Short enough to be read aloud. */
+export function headline(report: Report): string {
+  const gpu = report.gpu;
+  if (!gpu) return `Needs ${gibWords(report.memory.peak.device)}`;
+  const by = gibWords(Math.abs(gpu.headroom));
+  const sentences: Record<Verdict, string> = {
+    fits: `Fits the ${gpu.name} with ${by} to spare`,
+    tight: `Tight on the ${gpu.name}: ${by} to spare if all goes as estimated`,
+    no: `Does not fit the ${gpu.name}: ${by} too much`,
+  };
+  return sentences[gpu.verdict];
+}
+
+function peakSentence(report: Report): TemplateResult {
+  const peak = report.memory.peak;
+  const components = report.memory.instants.find((instant) => instant.id === peak.instant)?.components ?? [];
+  const largest = [...components].sort((one, other) => other.bytes - one.bytes)[0];
+  const range =
+    peak.low < peak.high ? html` (between ${gibShort(peak.low)} and ${gibShort(peak.high)})` : nothing;
+  const main = largest
+    ? html`; ${share(largest.bytes, peak.device)} of it is ${label(largest.id).toLowerCase()}`
+    : nothing;
+  return html`The highest point is ${gibWords(peak.device)}${range}, in the
+  ${instantPhrase(peak.instant)}${main}.`;
+}
+
+/** Past the load line and still not out of memory: PyTorch gives back its cache before it fails. */
+function onlyWithoutCache(report: Report): TemplateResult | typeof nothing {
+  const { peak } = report.memory;
+  const gpu = report.gpu;
+  if (gpu?.verdict !== "tight" || peak.device <= gpu.usable) return nothing;
+  return html`PyTorch has to give back blocks that it holds unused: then ${gibWords(peak.needed)} are enough.`;
+}
+
+/** A size counts when its smallest card is enough, so one card of a smaller size may be enough too. */
+function smallestTier(report: Report): TemplateResult | typeof nothing {
+  const smallest = report.tiers.find((tier) => tier.verdict === "fits");
+  if (smallest) return html`The smallest size of GPU that it fits is ${smallest.gib} GiB.`;
+  return report.tiers.length > 0 ? html`No size in the list is enough on every card.` : nothing;
+}
+
+export function verdict(report: Report): TemplateResult {
+  const { peak } = report.memory;
+  const { model, gpu } = report;
+  return html`
+    <section class="verdict" aria-labelledby="verdict-headline" data-verdict=${gpu?.verdict ?? "none"}>
+      <h2 id="verdict-headline">
+        ${gpu ? html`<span class="sign" aria-hidden="true">${VERDICTS[gpu.verdict].sign}</span>` : nothing}
+        <span>${headline(report)}</span>
+      </h2>
+      <p class="lede">${peakSentence(report)} ${onlyWithoutCache(report)} ${smallestTier(report)}</p>
+      <dl class="figures">
+        <div>
+          <dt>nvidia-smi shows</dt>
+          <dd>${size(peak.device)}</dd>
+        </div>
+        <div>
+          <dt>PyTorch reserves</dt>
+          <dd>${size(peak.reserved)}</dd>
+        </div>
+        <div>
+          <dt>PyTorch allocates</dt>
+          <dd>${size(peak.allocated)}</dd>
+        </div>
+        <div>
+          <dt>Trainable</dt>
+          <dd>
+            ${count(model.trainable)}
+            <small>${percent(model.trainable_percent)} of ${parameters(model.parameters)}</small>
+          </dd>
+        </div>
+        ${model.adapter_file_bytes > 0
+          ? html`<div>
+              <dt>Adapter file</dt>
+              <dd>${size(model.adapter_file_bytes)}</dd>
+            </div>`
+          : nothing}
+        ${model.checkpoint_bytes > 0
+          ? html`<div>
+              <dt>Each checkpoint</dt>
+              <dd>${size(model.checkpoint_bytes)}</dd>
+            </div>`
+          : nothing}
+      </dl>
+    </section>
+  `;
+}
+
+/** The verdict in one line, for narrow screens where the answer is out of sight while a setting changes. */
+export function ribbon(report: Report, stale: boolean, verdictInSight: boolean): TemplateResult {
+  const gpu = report.gpu;
+  return html`
+    <div class="ribbon" ?hidden=${verdictInSight} data-verdict=${gpu?.verdict ?? "none"} aria-hidden="true">
+      ${gpu ? html`<span class="sign">${VERDICTS[gpu.verdict].sign}</span>` : nothing}
+      <span>${stale ? "Not recomputed: see the message" : headline(report)}</span>
+    </div>
+  `;
+}

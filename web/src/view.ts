@@ -1,0 +1,45 @@
+// What every part of the page is drawn from, and what it may ask for.
+import type { Core } from "./core.ts";
+import type { CoreError, Json, Report, Request, Scenario } from "./contract.ts";
+
+export interface View {
+  core: Core;
+  /** What the form and the link say. */
+  request: Request;
+  /** What the person typed where it does not read back the same: "1.0" on the way to "1.05". By pointer. */
+  typed: ReadonlyMap<string, string>;
+  /** The text of the request editor while it is not the request written out. */
+  draft: string | undefined;
+  /** The last answer that the core gave. */
+  report: Report | undefined;
+  /** What the core has against the request as it stands; `report` is then the answer to an earlier one. */
+  errors: CoreError[];
+  /** A link that could not be read. */
+  notice: string | undefined;
+  /** The scenario that the request began as. */
+  origin: Scenario | undefined;
+  /** The instant whose components are listed; the peak when undefined. */
+  instant: string | undefined;
+  everyTier: boolean;
+  /** The list of cases starts open where there is room for it beside the answer. */
+  casesOpen: boolean;
+}
+
+export interface Edit {
+  pointer: string;
+  value: Json | undefined;
+}
+
+/** A step can be undone with the Back button; a tweak only changes the address. */
+export type How = "step" | "tweak";
+
+export interface Actions {
+  edit(edits: Edit[], how: How, typed?: [pointer: string, text: string]): void;
+  editText(text: string): void;
+  open(scenario: Scenario): void;
+  chooseInstant(id: string | undefined): void;
+  showEveryTier(every: boolean): void;
+  goTo(pointer: string): void;
+  /** What a method's settings were when it was last left, so that coming back restores them. */
+  shelved(section: "peft" | "quantization"): Json | undefined;
+}
