@@ -79,7 +79,6 @@ Tensor attend(Tape& tape, const Mode& mode, AttentionKernel kernel, const Attent
   const double times = s.repeat_kv ? s.heads / s.kv_heads : 1;
   k = repeat(tape, std::move(k), times);
   v = repeat(tape, std::move(v), times);
-  if (s.contiguous_query && kernel != AttentionKernel::eager) q = copy(tape, std::move(q));
   if (mode.autocast || kernel == AttentionKernel::flash_2) {
     q = cast(tape, std::move(q), 2);
     k = cast(tape, std::move(k), 2);
@@ -95,35 +94,29 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
   const double capability = c.compute_capability == 0 ? 8.0 : c.compute_capability;
   const bool repeats = c.grouped && !c.one_kv_head;
   if (c.implementation == "eager") {
-    return {AttentionKernel::eager, repeats, false,
-            "attn_implementation=\"eager\" keeps every attention score"};
+    return {AttentionKernel::eager, repeats, "attn_implementation=\"eager\" keeps every attention score"};
   }
   if (c.implementation == "flash_attention_2" || c.implementation == "flash_attention_3") {
-    return {AttentionKernel::flash_2, false, false,
-            "the flash-attn package takes grouped key heads as they are"};
+    return {AttentionKernel::flash_2, false, "the flash-attn package takes grouped key heads as they are"};
   }
   const bool native = recipe::version_at_least(c.transformers, "4.54") && !c.mask && c.head_dim <= 256;
-  const bool copies = recipe::version_at_least(c.transformers, "4.48");
   if (!c.sixteen_bit) {
     if (repeats && native) {
-      return {AttentionKernel::math, false, copies,
+      return {AttentionKernel::math, false,
               "q, k and v are fp32 with grouped key heads: flash refuses fp32, efficient refuses grouped "
               "heads, so SDPA "
               "falls back to the math kernel, which keeps every attention score"};
     }
-    return {AttentionKernel::efficient, repeats, copies, "q, k and v are fp32, which flash refuses"};
+    return {AttentionKernel::efficient, repeats, "q, k and v are fp32, which flash refuses"};
   }
   if (capability < 8.0) {
-    return {AttentionKernel::efficient, repeats, copies,
-            "this GPU is older than Ampere and has no flash kernel"};
+    return {AttentionKernel::efficient, repeats, "this GPU is older than Ampere and has no flash kernel"};
   }
   if (c.mask) {
-    return {AttentionKernel::efficient, repeats, copies,
-            "padding makes an attention mask, which flash refuses"};
+    return {AttentionKernel::efficient, repeats, "padding makes an attention mask, which flash refuses"};
   }
-  if (c.head_dim > 256) return {AttentionKernel::efficient, repeats, copies, "flash stops at head size 256"};
-  return {AttentionKernel::flash, repeats && !native, copies,
-          "no mask, 16 bits, Ampere or newer: SDPA picks flash"};
+  if (c.head_dim > 256) return {AttentionKernel::efficient, repeats, "flash stops at head size 256"};
+  return {AttentionKernel::flash, repeats && !native, "no mask, 16 bits, Ampere or newer: SDPA picks flash"};
 }
 
 }  // namespace plimsoll::memory

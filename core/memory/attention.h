@@ -25,10 +25,9 @@ struct AttentionShape {
   double batch = 1, length = 1;  ///< of the queries
   double key_length = 0;         ///< of keys and values; 0: the same
   double heads = 1, kv_heads = 1, head_dim = 1, value_head_dim = 1;
-  bool repeat_kv = true;          ///< K and V are copied to the number of query heads
-  bool contiguous_query = false;  ///< Transformers calls query.contiguous() before SDPA
-  bool fp32_softmax = true;       ///< eager: softmax(dtype=float32), then cast back
-  bool bf16 = true;               ///< the 16-bit type; float16 needs one copy less in the softmax
+  bool repeat_kv = true;     ///< K and V are copied to the number of query heads
+  bool fp32_softmax = true;  ///< eager: softmax(dtype=float32), then cast back
+  bool bf16 = true;          ///< the 16-bit type; float16 needs one copy less in the softmax
   double dropout = 0;
 };
 
@@ -40,7 +39,6 @@ Tensor attend(Tape& tape, const Mode& mode, AttentionKernel kernel, const Attent
 struct AttentionChoice {
   AttentionKernel kernel = AttentionKernel::flash;
   bool repeat_kv = true;
-  bool contiguous_query = false;
   std::string why;
 };
 

@@ -102,7 +102,6 @@ AttentionShape shape_of(const LayerProgram& p) {
   shape.head_dim = static_cast<double>(g.head_dim);
   shape.value_head_dim = static_cast<double>(g.value_head_dim == 0 ? g.head_dim : g.value_head_dim);
   shape.repeat_kv = p.attention.repeat_kv && g.kv_heads > 1 && g.attention != model::AttentionKind::latent;
-  shape.contiguous_query = p.attention.contiguous_query;
   shape.fp32_softmax = g.activation != model::Activation::gelu_new;
   shape.bf16 = p.bf16;
   shape.dropout = g.attention_dropout;

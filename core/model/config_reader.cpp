@@ -158,4 +158,12 @@ ConfigReader ConfigReader::part(std::string_view key) {
   return inner;
 }
 
+ConfigReader ConfigReader::required_part(std::string_view key) {
+  if (!has(key)) {
+    fail(key, "This config has no " + std::string(key) + ", which describes its language model.",
+         "an object");
+  }
+  return part(key);
+}
+
 }  // namespace plimsoll::model

@@ -50,6 +50,8 @@ class ConfigReader {
 
   /// A nested object; where it is absent all its fields take their class defaults.
   ConfigReader part(std::string_view key);
+  /// As part, for the text model of a larger one, which no published config leaves out.
+  ConfigReader required_part(std::string_view key);
   void fail(std::string_view key, std::string message, std::string allowed);
   std::string pointer(std::string_view key) const;
 

@@ -46,6 +46,7 @@ void read_internlm2(ConfigReader&, const Frame&, Architecture&);
 void read_baichuan(ConfigReader&, const Frame&, Architecture&);
 // families/qwen.cpp
 void read_qwen2(ConfigReader&, const Frame&, Architecture&);
+void read_qwen2_vl_text(ConfigReader&, const Frame&, Architecture&);
 void read_qwen2_moe(ConfigReader&, const Frame&, Architecture&);
 void read_qwen3(ConfigReader&, const Frame&, Architecture&);
 void read_qwen3_moe(ConfigReader&, const Frame&, Architecture&);

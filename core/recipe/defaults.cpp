@@ -27,7 +27,6 @@ bool at_least(const DefaultContext& c, const char* library, const char* version)
 bool quantized(const DefaultContext& c) {
   return flag(c, "/quantization/load_in_4bit") || flag(c, "/quantization/load_in_8bit");
 }
-bool is_trl(const DefaultContext& c) { return c.stack == "trl"; }
 
 // PEFT src/peft/utils/constants.py TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING. Types that are missing
 // there make PEFT raise, and so do we.
@@ -112,20 +111,11 @@ Default default_compute_dtype(const DefaultContext& c) {
 
 Default default_prepare(const DefaultContext& c) {
   if (!quantized(c)) return {false, "the base is not quantised"};
-  if (is_trl(c)) {
-    if (at_least(c, "trl", "0.27"))
-      return {false, "TRL 0.27 and later does not call prepare_model_for_kbit_training"};
-    return {true, "TRL before 0.27 calls prepare_model_for_kbit_training"};
-  }
   return {true, "PEFT's guide calls prepare_model_for_kbit_training on a quantised base"};
 }
 
 Default default_upcast(const DefaultContext& c) {
   if (!flag(c, "/quantization/prepare_for_kbit_training")) return {"none", "nothing is cast to fp32"};
-  if (is_trl(c) && flag(c, "/quantization/load_in_4bit") && flag(c, "/training/bf16") &&
-      at_least(c, "trl", "0.7.5") && !at_least(c, "trl", "0.27")) {
-    return {"norms", "this TRL casts embeddings and head back to bfloat16 and leaves the norms in fp32"};
-  }
   return {"all", "prepare_model_for_kbit_training casts every 16-bit parameter that is left to fp32"};
 }
 
@@ -147,13 +137,6 @@ Default default_target_modules(const DefaultContext& c) {
 
 Default default_adapter_dtype(const DefaultContext& c) {
   const std::string dtype = text(c, "/model_args/dtype");
-  if (is_trl(c) && at_least(c, "trl", "0.27") && quantized(c)) {
-    return {"bfloat16", "TRL 0.27 and later casts trainable adapters of a quantised base to bfloat16"};
-  }
-  if (is_trl(c) && at_least(c, "trl", "0.7.5") && !at_least(c, "trl", "0.9.3") &&
-      flag(c, "/quantization/load_in_4bit") && flag(c, "/training/bf16")) {
-    return {"bfloat16", "TRL 0.7.5 to 0.9.2 casts the adapters to bfloat16"};
-  }
   if (at_least(c, "peft", "0.12"))
     return {"float32", "PEFT 0.12 and later keeps adapters in fp32 (autocast_adapter_dtype)"};
   if (quantized(c)) return {"float32", "PEFT before 0.12 keeps adapters of a quantised base in fp32"};
@@ -179,7 +162,6 @@ Default default_padded_batches(const DefaultContext& c) {
 
 Default default_use_reentrant(const DefaultContext& c) {
   if (at_least(c, "transformers", "5")) return {false, "Transformers 5 checkpoints without reentrance"};
-  if (is_trl(c) && at_least(c, "trl", "0.29")) return {false, "TRL 0.29 and later sets use_reentrant=False"};
   return {true, "torch.utils.checkpoint is reentrant by default before Transformers 5"};
 }
 
@@ -193,9 +175,6 @@ Default default_optim(const DefaultContext& c) {
 Default default_loss_kernel(const DefaultContext& c) {
   if (flag(c, "/training/use_liger_kernel"))
     return {"liger", "use_liger_kernel fuses the head with the loss"};
-  if (is_trl(c) && at_least(c, "trl", "1.7") && text(c, "/task") == "sft") {
-    return {"chunked_nll", "TRL 1.7 and later computes the SFT loss in chunks of 256 tokens"};
-  }
   return {"stock", "the model's own cross-entropy over all logits"};
 }
 

@@ -43,8 +43,8 @@ std::optional<StackPreset> read_stack(const json::Json& preset, json::Errors& er
     if (value != nullptr) made.value = *value;
     if (when != nullptr && when->is_object()) {
       for (const auto& [field, condition] : when->items()) {
-        made.when.emplace_back(field,
-                               condition.is_string() ? condition.get<std::string>() : json::write(condition));
+        const bool version = field.substr(0, 10) == "/versions/" && condition.is_string();
+        made.when.emplace_back(field, version ? condition.get<std::string>() : json::write(condition));
       }
     }
     stack.defaults.push_back(std::move(made));

@@ -133,6 +133,24 @@ TEST(ModelCounts, TheCountsThatPeopleQuoteAreOurs) {
   for (const auto& [id, count] : quoted) EXPECT_EQ(parameter_count(network(id)), count) << id;
 }
 
+// golden/model_variants.txt: small configs that turn every switch of the families once, each with the
+// sum(p.numel()) of the class that Transformers 4.57.6 builds from it.
+TEST(ModelCounts, EverySwitchOfAConfigCountsAsInTransformers) {
+  std::istringstream lines{std::string(golden_file("model_variants.txt"))};
+  size_t checked = 0;
+  for (std::string line; std::getline(lines, line); ++checked) {
+    json::Errors errors;
+    const auto variant = json::parse(line, errors);
+    ASSERT_TRUE(variant.has_value()) << line;
+    const auto network = read_config((*variant)["config"], "variant", "", errors);
+    for (const json::Error& error : errors)
+      ADD_FAILURE() << error.pointer << " " << error.message << " " << line;
+    const auto counted = json::read_count((*variant)["parameters"], "/parameters", {}, errors);
+    EXPECT_EQ(network ? parameter_count(*network) : 0, counted.value_or(1)) << line;
+  }
+  EXPECT_GE(checked, 70u);
+}
+
 TEST(ModelLinears, EachAgreesWithTheIndependentList) {
   const auto expected = expected_linears();
   EXPECT_EQ(expected.size(), 190u);

@@ -189,6 +189,14 @@ TEST(ModelReading, AnUnknownModelWithoutThemSaysWhichAreMissing) {
   EXPECT_EQ(errors[1].pointer, "/model/config/intermediate_size");
 }
 
+TEST(ModelReading, AnUnknownModelWithExpertsIsNotTakenForADenseLlama) {
+  const json::Errors errors =
+      refusal(R"({"model_type":"tomorrow_moe","hidden_size":4096,"intermediate_size":11008,
+    "num_hidden_layers":32,"num_attention_heads":32,"vocab_size":32000,"num_experts":64})");
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].pointer, "/model/config/num_experts");
+}
+
 TEST(ModelReading, EachBrokenFieldIsNamedByItsPointer) {
   const auto llama = [](const std::string& field, const std::string& value) {
     json::Json config = parsed(R"({"model_type":"llama","hidden_size":64,"intermediate_size":128,)"
@@ -238,12 +246,19 @@ TEST(ModelReading, SeveralBrokenFieldsAreAllReportedAtOnce) {
 
 TEST(ModelReading, BrokenPartsAreNamedByTheirWholePointer) {
   EXPECT_EQ(refusal(R"({"model_type":"llava","text_config":7})")[0].pointer, "/model/config/text_config");
-  EXPECT_EQ(refusal(R"({"model_type":"llava","vision_config":{"model_type":"retina"}})")[0].pointer,
+  EXPECT_EQ(refusal(R"({"model_type":"llava"})")[0].pointer, "/model/config/text_config");
+  EXPECT_EQ(
+      refusal(R"({"model_type":"internvl_chat","llm_config":{"model_type":"qwen2","hidden_size":[]}})")[0]
+          .pointer,
+      "/model/config/llm_config/hidden_size");
+  EXPECT_EQ(refusal(R"({"model_type":"llava","text_config":{},"vision_config":{"model_type":"retina"}})")[0]
+                .pointer,
             "/model/config/vision_config/model_type");
-  EXPECT_EQ(refusal(R"({"model_type":"llava","vision_config":{"patch_size":0}})")[0].pointer,
+  EXPECT_EQ(refusal(R"({"model_type":"llava","text_config":{},"vision_config":{"patch_size":0}})")[0].pointer,
             "/model/config/vision_config/patch_size");
-  EXPECT_EQ(refusal(R"({"model_type":"llava","vision_config":{"patch_size":999}})")[0].pointer,
-            "/model/config/vision_config/patch_size");
+  EXPECT_EQ(
+      refusal(R"({"model_type":"llava","text_config":{},"vision_config":{"patch_size":999}})")[0].pointer,
+      "/model/config/vision_config/patch_size");
   EXPECT_EQ(refusal(R"({"model_type":"gemma3","text_config":{"num_attention_heads":0}})")[0].pointer,
             "/model/config/text_config/num_attention_heads");
   EXPECT_EQ(refusal("[]")[0].pointer, "/model/config");

@@ -92,7 +92,7 @@ Stack q_former(ConfigReader& config, uint64_t queries, bool reads_text, Architec
 }
 
 void read(ConfigReader& config, bool instruct, std::string_view text_type, Architecture& network) {
-  ConfigReader text = config.part("text_config");
+  ConfigReader text = config.required_part("text_config");
   read_text_model(text, text_type, {"language_model.", false, "language_model.lm_head"}, network);
   const uint64_t hidden = network.stacks.front().hidden;
   ConfigReader vision = config.part("vision_config");

@@ -68,7 +68,7 @@ const Frame& text_frame() {
 }
 
 uint64_t read_text(ConfigReader& config, std::string_view fallback_type, Architecture& network) {
-  ConfigReader text = config.part("text_config");
+  ConfigReader text = config.required_part("text_config");
   read_text_model(text, fallback_type, text_frame(), network);
   return network.stacks.back().hidden;
 }

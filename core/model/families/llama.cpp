@@ -88,6 +88,7 @@ void read_stablelm(ConfigReader& config, const Frame& frame, Architecture& netwo
   DecoderTraits traits;
   traits.hidden = 2560;
   traits.intermediate = 6912;
+  traits.kv_heads = 32;
   traits.vocab = 50304;
   traits.positions = 4096;
   traits.bias_key = "use_qkv_bias";

@@ -47,7 +47,7 @@ void read_mllama_text(ConfigReader& config, const Frame& frame, Architecture& ne
 }
 
 void read_mllama(ConfigReader& config, const Frame&, Architecture& network) {
-  ConfigReader text_config = config.part("text_config");
+  ConfigReader text_config = config.required_part("text_config");
   read_checkpoint_dtype(text_config, network);
   read_mllama_text(text_config, {"model.language_model.", true, "lm_head"}, network);
   const uint64_t hidden = network.stacks.back().hidden;
@@ -185,7 +185,7 @@ void read_llama4_text(ConfigReader& config, const Frame& frame, Architecture& ne
 }
 
 void read_llama4(ConfigReader& config, const Frame&, Architecture& network) {
-  ConfigReader text_config = config.part("text_config");
+  ConfigReader text_config = config.required_part("text_config");
   read_checkpoint_dtype(text_config, network);
   read_llama4_text(text_config, {"language_model.", false, "language_model.lm_head"}, network);
   const uint64_t hidden = network.stacks.back().hidden;
@@ -222,9 +222,9 @@ void read_llama4(ConfigReader& config, const Frame&, Architecture& network) {
   network.stacks.push_back(stack);
 
   Stack projector = projector_stack("projector", hidden);
-  const uint64_t projected = vision.size("projector_output_dim", 7680);
+  const uint64_t projected = vision.size("projector_output_dim", 4096);
   add_linear(projector.linears, "vision_model.vision_adapter.mlp.fc1", group.intermediate,
-             vision.size("projector_input_dim", 7680), false, Role::other);
+             vision.size("projector_input_dim", 4096), false, Role::other);
   add_linear(projector.linears, "vision_model.vision_adapter.mlp.fc2", projected, projected, false,
              Role::other);
   add_linear(projector.linears, "multi_modal_projector.linear_1", vision.size("vision_output_dim", 7680),

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* projector_path = "model.multi_modal_projector.";
 
 uint64_t read_text(ConfigReader& config, std::string_view fallback_type, Architecture& network) {
-  ConfigReader text = config.part("text_config");
+  ConfigReader text = config.required_part("text_config");
   read_text_model(text, fallback_type, {"model.language_model.", true, "lm_head"}, network);
   return network.stacks.back().hidden;
 }

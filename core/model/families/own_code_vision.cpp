@@ -26,7 +26,7 @@ void add_resampler(Stack& stack, const std::string& base, uint64_t from, uint64_
 }  // namespace
 
 void read_internvl_chat(ConfigReader& config, const Frame&, Architecture& network) {
-  ConfigReader text = config.part("llm_config");
+  ConfigReader text = config.required_part("llm_config");
   read_text_model(text, "llama", {"language_model.", false, "language_model.lm_head"}, network);
   const uint64_t hidden = network.stacks.front().hidden;
 

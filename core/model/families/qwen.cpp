@@ -46,6 +46,17 @@ void read_qwen2(ConfigReader& config, const Frame& frame, Architecture& network)
   read_decoder(config, frame, qwen2(), network);
 }
 
+void read_qwen2_vl_text(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = qwen2();
+  traits.hidden = 8192;
+  traits.intermediate = 29568;
+  traits.layers = 80;
+  traits.heads = 64;
+  traits.kv_heads = 8;
+  traits.vocab = 152064;
+  read_decoder(config, frame, traits, network);
+}
+
 void read_qwen2_moe(ConfigReader& config, const Frame& frame, Architecture& network) {
   DecoderTraits traits = qwen2();
   traits.bias_key = "qkv_bias";

@@ -19,7 +19,7 @@ const Frame& text_frame() {
 
 uint64_t read_text(ConfigReader& config, FamilyReader reader, Architecture& network) {
   if (config.has("text_config")) {
-    ConfigReader text = config.part("text_config");
+    ConfigReader text = config.required_part("text_config");
     read_checkpoint_dtype(text, network);
     reader(text, text_frame(), network);
   } else {
@@ -112,7 +112,7 @@ void read_qwen3_vision(ConfigReader& config, uint64_t hidden, const std::vector<
 }  // namespace
 
 void read_qwen2_vl(ConfigReader& config, const Frame&, Architecture& network) {
-  const uint64_t hidden = read_text(config, read_qwen2, network);
+  const uint64_t hidden = read_text(config, read_qwen2_vl_text, network);
   ConfigReader vision = config.part("vision_config");
   LayerGroup group;
   Blocks blocks = read_blocks(vision, {"embed_dim", 1280, 32, 14, false, "quick_gelu"}, group, network);
@@ -131,7 +131,7 @@ void read_qwen2_vl(ConfigReader& config, const Frame&, Architecture& network) {
 }
 
 void read_qwen2_5_vl(ConfigReader& config, const Frame&, Architecture& network) {
-  const uint64_t hidden = read_text(config, read_qwen2, network);
+  const uint64_t hidden = read_text(config, read_qwen2_vl_text, network);
   ConfigReader vision = config.part("vision_config");
   LayerGroup group;
   Blocks blocks = read_blocks(vision, {"hidden_size", 3584, 32, 14, false, "silu"}, group, network);

@@ -76,7 +76,9 @@ void read(ConfigReader& config, uint64_t vocab, uint64_t layers, uint64_t heads,
 
   const uint64_t encoder_layers = config.depth("num_layers", layers);
   Stack encoder = side(t5, Part::encoder, "encoder", encoder_layers);
-  Stack decoder = side(t5, Part::decoder, "decoder", config.depth("num_decoder_layers", encoder_layers));
+  const uint64_t decoder_layers =
+      config.has("num_decoder_layers") ? config.depth("num_decoder_layers", encoder_layers) : encoder_layers;
+  Stack decoder = side(t5, Part::decoder, "decoder", decoder_layers);
   add_table(encoder, "shared", network.vocab_size, t5.hidden);
   add_head(network, decoder, "lm_head", t5.hidden);
   network.stacks.push_back(encoder);
