@@ -20,7 +20,7 @@ Tensor final_norm(Tape& tape, const HeadProgram& p, const Tensor& x) {
   const int size = p.final_norm->weight ? l.norm_size : 0;
   if (p.final_norm->kind == model::NormKind::layer)
     return layer_norm(tape, l.mode, x, width, size, l.train_norms);
-  if (l.liger) return fused_rms_norm(tape, x, width, l.train_norms);
+  if (l.liger_norm) return fused_rms_norm(tape, x, width, l.train_norms);
   return rms_norm(tape, x, width, size, l.train_norms, p.final_norm->fp32_weight_product);
 }
 
@@ -63,6 +63,23 @@ Outcome stock(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
     tape.record(shifted, {upcast}, {}, {gradient(0, upcast.bytes())});
   }
   Tensor loss = cross_entropy(tape, p.layer.mode, shifted);
+  return {std::move(loss), std::move(logits)};
+}
+
+// Triton cross-entropy (Unsloth, FOAK, Liger's cross_entropy): the gradient is written over the logits that
+// came in.
+Outcome fused(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  Tensor logits = project(tape, p, hidden);
+  Tensor upcast = p.stock.upcast ? cast(tape, logits, 4) : logits;
+  if (p.stock.upcast_replaces) logits = upcast;
+  Tensor shifted = upcast;
+  if (p.stock.shift_copy && p.layer.batch > 1) {
+    shifted = tape.make(upcast.elements(), upcast.size(), Component::logits);
+    tape.record(shifted, {upcast}, {}, {gradient(0, upcast.bytes())});
+  }
+  Tensor losses = tape.make(p.layer.batch * p.layer.length * 2, 4, Component::logits);
+  Tensor loss = scalar(tape);
+  tape.record(loss, {shifted}, {shifted, losses}, {reuse(0)});
   return {std::move(loss), std::move(logits)};
 }
 
@@ -111,7 +128,7 @@ Outcome liger(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   losses.free();
   Tensor loss = scalar(tape);
   tape.record(loss, {input}, {input_gradient, weight_gradients, head_cast},
-              {pass(0), weight_gradient(p.head.trainable ? weights * p.head.size : 0)}, p.head.trainable);
+              {reuse(0), weight_gradient(p.head.trainable ? weights * p.head.size : 0)}, p.head.trainable);
   return {std::move(loss), Tensor()};
 }
 
@@ -147,8 +164,8 @@ struct Kernel {
   Outcome (*run)(Tape&, const HeadProgram&, const Tensor&);
 };
 constexpr Kernel kernels[] = {
-    {"stock", stock},           {"chunked_nll", chunked_nll},     {"liger", liger},
-    {"cut_cross_entropy", cut}, {"torchtune_chunked", torchtune},
+    {"stock", stock}, {"fused_ce", fused},        {"chunked_nll", chunked_nll},
+    {"liger", liger}, {"cut_cross_entropy", cut}, {"torchtune_chunked", torchtune},
 };
 
 Outcome forward(Tape& tape, const HeadProgram& p, Tensor x) {

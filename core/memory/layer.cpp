@@ -25,7 +25,7 @@ Tensor normalise(Tape& tape, const LayerProgram& p, const model::Norm& norm, con
   if (norm.kind == model::NormKind::layer) {
     return layer_norm(tape, p.mode, x, width, norm.weight ? p.norm_size : 0, p.train_norms && norm.weight);
   }
-  if (p.liger) return fused_rms_norm(tape, x, width, p.train_norms);
+  if (p.liger_norm) return fused_rms_norm(tape, x, width, p.train_norms);
   return rms_norm(tape, x, width, norm.weight ? p.norm_size : 0, p.train_norms, norm.fp32_weight_product);
 }
 
@@ -85,7 +85,7 @@ Heads project_latent(Tape& tape, const LayerProgram& p, const Tensor& h) {
 
 void turn(Tape& tape, const LayerProgram& p, const Tensor& h, Heads& heads) {
   if (p.group->rotary_share <= 0 || p.group->attention == model::AttentionKind::latent) return;
-  if (p.liger) return;  // Liger rotates in place
+  if (p.liger_rotary) return;  // Liger rotates in place
   Tensor q = rotate(tape, heads.q, h.size());
   Tensor k = rotate(tape, heads.k, h.size());
   heads.q = std::move(q);
@@ -148,7 +148,7 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
     both.free();
   } else {
     Tensor gate = run(tape, p, gate_role, x);
-    if (p.liger) {  // LigerSiLUMulFunction keeps gate and up, and computes silu again in its backward
+    if (p.liger_mlp) {  // LigerSiLUMulFunction keeps gate and up, and computes silu again in its backward
       Tensor up = run(tape, p, up_role, x);
       product = tape.make(gate.elements(), gate.size(), Component::transient);
       tape.record(product, {gate, up}, {gate, up}, {pass(0), gradient(1, up.bytes())});

@@ -30,7 +30,7 @@ struct LayerProgram {
   int norm_size = 2;  ///< dtype of the norm weights
   bool train_norms = false;
   bool bf16 = true;
-  bool liger = false;                 ///< Liger's RMSNorm, SwiGLU and rotary
+  bool liger_norm = false, liger_mlp = false, liger_rotary = false;  ///< Liger's kernels
   bool post_norm = false;             ///< BERT: the norm acts on the sum of residual and branch
   bool output_copy = false;           ///< the attention output is laid out anew before the output projection
   bool keep_kv = false;               ///< a cache keeps K and V until the outputs die

@@ -66,12 +66,25 @@ Tensor eight_bit_linear(Tape& tape, const Tensor& x, const LinearSpec& w) {
   return cast(tape, std::move(out), x.size());
 }
 
+// GPTQ, AWQ and HQQ kernels unpack the whole weight to 16 bits for a training-sized batch, forward and
+// backward.
+Tensor packed_linear(Tape& tape, const Tensor& x, const LinearSpec& w) {
+  Tensor input = cast(tape, x, 2);
+  Tensor weight = tape.make(w.in * w.out, 2, Component::transient);
+  Tensor out = tape.make(input.elements() / w.in * w.out, 2, Component::transient);
+  weight.free();
+  tape.record(out, {input}, {}, {temporary(w.in * w.out * 2), gradient(0, input.bytes())});
+  return cast(tape, std::move(out), x.size());
+}
+
 Tensor base_linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w) {
   switch (w.storage) {
     case Storage::four_bit:
       return four_bit_linear(tape, mode, x, w);
     case Storage::eight_bit:
       return eight_bit_linear(tape, x, w);
+    case Storage::packed:
+      return packed_linear(tape, x, w);
     case Storage::plain:
       break;
   }
@@ -106,7 +119,8 @@ Tensor linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w
   const bool quantised = w.storage != Storage::plain;
   // PEFT casts x to the adapter's type; on a quantised base only when autocast is off.
   Tensor input = quantised && mode.autocast ? x : cast(tape, x, w.adapter_size);
-  if (quantised) result = copy(tape, std::move(result));
+  const bool bitsandbytes = quantised && w.storage != Storage::packed;
+  if (bitsandbytes) result = copy(tape, std::move(result));
   if (w.dora) dora_weight_norm(tape, w);
   Tensor update = adapter(tape, mode, input, w);
   if (w.dora) {  // (scale - 1) * base_result + scale * lora_result: both are kept for the magnitude's

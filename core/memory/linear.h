@@ -12,7 +12,7 @@
 
 namespace plimsoll::memory {
 
-enum class Storage { plain, four_bit, eight_bit };
+enum class Storage { plain, four_bit, eight_bit, packed };
 
 struct LinearSpec {
   double in = 0, out = 0;  ///< features
@@ -22,8 +22,12 @@ struct LinearSpec {
   bool bias = false;
   bool trainable = false;
   bool double_quant = false;
-  int compute_size = 2;  ///< bnb_4bit_compute_dtype
-  double r = 0;          ///< rank of the adapter, 0: none
+  int compute_size = 2;       ///< bnb_4bit_compute_dtype
+  double packed_bits = 4;     ///< of a packed weight
+  double packed_group = 128;  ///< weights that share a scale
+  bool packed_zero = true;    ///< zero points are packed (GPTQ, AWQ), not 16-bit (HQQ)
+  bool packed_index = false;  ///< GPTQ keeps the group of every input
+  double r = 0;               ///< rank of the adapter, 0: none
   int adapter_size = 4;
   double dropout = 0;
   bool dora = false;

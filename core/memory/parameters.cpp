@@ -54,11 +54,21 @@ double nf4_bytes(double weights, bool double_quant) {
   return packed + blocks + 4 * std::ceil(blocks / 256) + 1024 + 2 * small_tensor;
 }
 
+// GPTQ and AWQ: packed weights, a 16-bit scale and a packed zero point a group, GPTQ also the group of each
+// input. HQQ: a 16-bit scale and a 16-bit zero point a group.
+double packed_bytes(const LinearSpec& spec) {
+  const double weights = spec.in * spec.out, share = spec.packed_bits / 8;
+  const double groups = weights / spec.packed_group;
+  return weights * share + groups * (2 + (spec.packed_zero ? share : 2)) +
+         (spec.packed_index ? 4 * spec.in : 0);
+}
+
 double linear_bytes(const LinearSpec& spec) {
   const double weights = spec.in * spec.out;
   const double bias = spec.bias ? spec.out * spec.size : 0;
   if (spec.storage == Storage::four_bit) return nf4_bytes(weights, spec.double_quant) + bias;
   if (spec.storage == Storage::eight_bit) return weights + 4 * spec.out + bias;
+  if (spec.storage == Storage::packed) return packed_bytes(spec) + bias;
   return weights * spec.size + bias;
 }
 
@@ -79,6 +89,11 @@ struct Sum {
     p.trained.push_back({rows, columns, size, count});
   }
 
+  void matched(const std::string& path) {
+    const std::string leaf = path.substr(path.rfind('.') + 1);
+    if (std::find(p.matched.begin(), p.matched.end(), leaf) == p.matched.end()) p.matched.push_back(leaf);
+  }
+
   void linear(const model::PlacedLinear& at) {
     const model::Linear& l = *at.linear;
     const LinearSpec spec = specify(l, *at.stack, recipe);
@@ -97,8 +112,7 @@ struct Sum {
       return;
     }
     if (spec.r > 0) {
-      const std::string leaf = l.path.substr(l.path.rfind('.') + 1);
-      if (std::find(p.matched.begin(), p.matched.end(), leaf) == p.matched.end()) p.matched.push_back(leaf);
+      matched(l.path);
       train(spec.r, in, spec.adapter_size, total, in_layers, true);
       train(out, spec.r, spec.adapter_size, total, in_layers, true);
       if (recipe.peft.lora_bias) train(out, 0, spec.adapter_size, total, in_layers, true);
@@ -129,6 +143,7 @@ struct Sum {
     if (recipe.peft.on && named_in(t.path, recipe.peft.target_modules)) {
       const auto r = static_cast<double>(recipe.peft.r);
       const int adapter = dtype_size(recipe.peft.adapter_dtype);
+      matched(t.path);
       train(r, rows, adapter, 1, false, true);
       train(width, r, adapter, 1, false, true);
     }
@@ -183,7 +198,12 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
   spec.compute_size = dtype_size(recipe.quantization.bnb_4bit_compute_dtype);
   spec.double_quant = recipe.quantization.bnb_4bit_use_double_quant;
   if (is_quantised(linear, recipe)) {
-    spec.storage = recipe.quantization.load_in_4bit ? Storage::four_bit : Storage::eight_bit;
+    const recipe::Quantization& q = recipe.quantization;
+    spec.storage = q.load_in_4bit ? Storage::four_bit : q.load_in_8bit ? Storage::eight_bit : Storage::packed;
+    spec.packed_bits = static_cast<double>(q.bits);
+    spec.packed_group = static_cast<double>(q.group_size);
+    spec.packed_index = q.quant_method == "gptq";
+    spec.packed_zero = q.quant_method != "hqq";
     spec.size = dtype_size(recipe.model_args.dtype);
   }
   spec.trainable = recipe.full() && !tower_is_frozen(stack, recipe);
@@ -217,7 +237,7 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
     if (target == "all-linear") continue;
     bool answered = false;
     for (const model::PlacedLinear& at : model::linears(network)) {
-      answered = answered || ends_with_name(at.linear->path, target);
+      answered = answered || (is_module(*at.linear, recipe) && ends_with_name(at.linear->path, target));
     }
     for (const model::Stack& stack : network.stacks) {
       for (const model::Table& table : stack.tables)

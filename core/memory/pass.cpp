@@ -137,7 +137,10 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   p.norm_size = norm_size(r);
   p.train_norms = s.trained;
   p.bf16 = r.training.bf16 || (!r.training.fp16 && r.model_args.dtype == "bfloat16");
-  p.liger = r.training.use_liger_kernel && s.stack->part == model::Part::text;
+  const bool text = s.stack->part == model::Part::text;
+  p.liger_norm = text && r.training.liger_rms_norm;
+  p.liger_mlp = text && r.training.liger_swiglu;
+  p.liger_rotary = text && r.training.liger_rope;
   p.cross_length = s.cross_length;
   p.keep_kv = s.keep_kv;
   for (const model::Linear& linear : group.linears) {

@@ -16,7 +16,7 @@ struct OneStep {
   Snapshot base;         // weights, adapters, optimizer states, inputs: there all the time
   double gradients = 0;  // that exist before the forward (accumulation)
   Snapshot forward, loss, backward;
-  Snapshot kept;               // outputs that a training loop of one's own still holds
+  Snapshot kept;  // outputs that a training loop of one's own still holds
 };
 
 Snapshot only(Component component, double bytes) {

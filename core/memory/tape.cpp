@@ -85,7 +85,8 @@ void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
   node.output = output.id();
   for (const Tensor& input : inputs) node.inputs[node.input_count++] = input.id();
   for (const Step& step : steps) {
-    const bool to_input = step.kind == Step::Kind::gradient || step.kind == Step::Kind::pass;
+    const bool to_input =
+        step.kind == Step::Kind::gradient || step.kind == Step::Kind::pass || step.kind == Step::Kind::reuse;
     if (to_input && !tensors_[node.inputs[step.index]].needs_grad) continue;
     if (step.kind == Step::Kind::weight_gradient && step.bytes == 0) continue;
     node.steps[node.step_count++] = step;
@@ -179,6 +180,9 @@ void Tape::run(Node& node) {
         accumulate(node.inputs[step.index], make(step.bytes / size, size, component));
         break;
       }
+      case Step::Kind::reuse:
+        accumulate(node.inputs[step.index], node.saved.front());
+        break;
       case Step::Kind::pass:
         accumulate(node.inputs[step.index], incoming);
         break;

@@ -87,6 +87,7 @@ struct Step {
     temporary,        ///< lives until the function ends
     end_temporary,    ///< the temporaries so far are free from here on
     gradient,         ///< of input `index`, a new tensor
+    reuse,            ///< the first saved tensor, overwritten, becomes the gradient of input `index`
     pass,             ///< the incoming gradient itself goes to input `index`
     weight_gradient,  ///< of a parameter: stays, or is added to the one that is there
   } kind;
@@ -99,6 +100,7 @@ inline Step end_temporary() { return {Step::Kind::end_temporary, 0, 0, Component
 inline Step gradient(uint8_t input, double bytes) {
   return {Step::Kind::gradient, input, bytes, Component::transient};
 }
+inline Step reuse(uint8_t input) { return {Step::Kind::reuse, input, 0, Component::transient}; }
 inline Step pass(uint8_t input) { return {Step::Kind::pass, input, 0, Component::transient}; }
 inline Step weight_gradient(double bytes) {
   return {Step::Kind::weight_gradient, 0, bytes, Component::gradients};

@@ -25,7 +25,8 @@ bool at_least(const DefaultContext& c, const char* library, const char* version)
   return version_at_least(text(c, (std::string("/versions/") + library).c_str()), version);
 }
 bool quantized(const DefaultContext& c) {
-  return flag(c, "/quantization/load_in_4bit") || flag(c, "/quantization/load_in_8bit");
+  return flag(c, "/quantization/load_in_4bit") || flag(c, "/quantization/load_in_8bit") ||
+         !text(c, "/quantization/quant_method").empty();
 }
 
 // PEFT src/peft/utils/constants.py TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING. Types that are missing
@@ -111,6 +112,9 @@ Default default_compute_dtype(const DefaultContext& c) {
 
 Default default_prepare(const DefaultContext& c) {
   if (!quantized(c)) return {false, "the base is not quantised"};
+  if (!text(c, "/quantization/quant_method").empty()) {
+    return {false, "prepare_model_for_kbit_training casts nothing in a model that another library packed"};
+  }
   return {true, "PEFT's guide calls prepare_model_for_kbit_training on a quantised base"};
 }
 
@@ -118,6 +122,13 @@ Default default_upcast(const DefaultContext& c) {
   if (!flag(c, "/quantization/prepare_for_kbit_training")) return {"none", "nothing is cast to fp32"};
   return {"all", "prepare_model_for_kbit_training casts every 16-bit parameter that is left to fp32"};
 }
+
+Default default_group_size(const DefaultContext& c) {
+  if (text(c, "/quantization/quant_method") == "hqq") return {64, "HQQ's default"};
+  return {128, "the usual group of GPTQ and AWQ checkpoints"};
+}
+
+Default default_liger(const DefaultContext& c) { return {flag(c, "/training/use_liger_kernel"), ""}; }
 
 Default default_lora_alpha(const DefaultContext&) {
   return {8, "PEFT's LoraConfig default; changes nothing in memory"};
@@ -173,9 +184,20 @@ Default default_optim(const DefaultContext& c) {
 }
 
 Default default_loss_kernel(const DefaultContext& c) {
-  if (flag(c, "/training/use_liger_kernel"))
+  if (flag(c, "/training/liger_kernel_config/cross_entropy")) return {"fused_ce", "Liger's cross-entropy"};
+  if (flag(c, "/training/liger_kernel_config/fused_linear_cross_entropy")) {
     return {"liger", "use_liger_kernel fuses the head with the loss"};
+  }
   return {"stock", "the model's own cross-entropy over all logits"};
+}
+
+Default default_num_labels(const DefaultContext& c) {
+  return text(c, "/task") == "classification" ? Default{2, "two labels"} : Default{0, ""};
+}
+
+Default default_strategy(const DefaultContext& c) {
+  if (number(c, "/parallel/num_gpus") <= 1) return {"none", ""};
+  return {"ddp", "several GPUs without a strategy: each holds a whole copy"};
 }
 
 Default default_images(const DefaultContext& c) {

@@ -7,8 +7,6 @@
 
 namespace plimsoll::recipe {
 
-using Rule = Default (*)(const DefaultContext&);
-
 Default default_dtype(const DefaultContext&);
 Default default_attention(const DefaultContext&);
 Default default_use_cache(const DefaultContext&);
@@ -16,6 +14,8 @@ Default default_quant_type(const DefaultContext&);
 Default default_compute_dtype(const DefaultContext&);
 Default default_prepare(const DefaultContext&);
 Default default_upcast(const DefaultContext&);
+Default default_group_size(const DefaultContext&);
+Default default_liger(const DefaultContext&);
 Default default_lora_alpha(const DefaultContext&);
 Default default_target_modules(const DefaultContext&);
 Default default_adapter_dtype(const DefaultContext&);
@@ -25,6 +25,8 @@ Default default_use_reentrant(const DefaultContext&);
 Default default_optim(const DefaultContext&);
 Default default_loss_kernel(const DefaultContext&);
 Default default_image_size(const DefaultContext&);
+Default default_num_labels(const DefaultContext&);
+Default default_strategy(const DefaultContext&);
 Default default_images(const DefaultContext&);
 
 }  // namespace plimsoll::recipe

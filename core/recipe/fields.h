@@ -3,21 +3,21 @@
 //     for (const recipe::Field& field : recipe::field_table()) print(field.pointer, field.what);
 //
 // Reading, defaults, assumptions, the form and the documentation all walk this table; a new field is one row
-// here and one member in recipe.h.
+// here and one member in recipe.h. Plain constant data: no code runs to make it.
 #pragma once
 
-#include <functional>
+#include <span>
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/json/json.h"
 #include "core/recipe/recipe.h"
 
 namespace plimsoll::recipe {
 
-enum class FieldType { count, number, flag, word, text, texts, texts_or_text, text_map };
+enum class FieldType { count, number, flag, word, optimizer, text, texts, texts_or_text, text_map };
 
-/// A default that depends on what is already known. Null JSON: this rule does not apply.
+/// What a default may look at.
 struct DefaultContext {
   const Values& values;  ///< fields above this one in the table, resolved
   const Surroundings& around;
@@ -31,17 +31,25 @@ struct Default {
 struct Field {
   std::string_view pointer;
   FieldType type;
-  json::Range range;
-  std::vector<std::string_view> words;  ///< allowed words of a FieldType::word
-  std::function<void(Recipe&, const json::Json&)> set;
-  std::function<Default(const DefaultContext&)> fallback;  ///< when neither the user nor the stack says
-  std::string_view what;                                   ///< one sentence for a person
+  double low, high;                         ///< of a count or number
+  std::string_view words;                   ///< allowed words, joined by ", "
+  void (*set)(Recipe&, const json::Json&);  ///< null: read, checked, not yet used
+  Default (*rule)(const DefaultContext&);   ///< the default, when it depends on other fields
+  std::string_view value;                   ///< else this one, as it would be written; "": none
+  std::string_view why;
+  std::string_view what;  ///< one sentence for a person
 };
 
 /// In the order in which defaults are resolved: a field may look at those above it.
-const std::vector<Field>& field_table();
+std::span<const Field> field_table();
 
 /// Null when there is no such field.
 const Field* find_field(std::string_view pointer);
+
+/// The words that a field allows, joined by ", ".
+std::string words_of(const Field& field);
+
+/// The fixed default as JSON of the field's type.
+json::Json fixed_default(const Field& field);
 
 }  // namespace plimsoll::recipe

@@ -14,6 +14,17 @@ std::string join(const std::vector<std::string_view>& words) {
   return joined;
 }
 
+// Whether `word` is in a list joined by ", ".
+bool is_one_of(std::string_view word, std::string_view list) {
+  while (!list.empty()) {
+    const std::size_t comma = list.find(", ");
+    if (list.substr(0, comma) == word) return true;
+    if (comma == std::string_view::npos) return false;
+    list.remove_prefix(comma + 2);
+  }
+  return false;
+}
+
 bool starts_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
@@ -77,9 +88,9 @@ std::optional<Json> read_field(const Field& field, const Json& value, const std:
   const auto lift = [](const auto& read) { return read ? std::optional<Json>(*read) : std::nullopt; };
   switch (field.type) {
     case FieldType::count:
-      return lift(json::read_count(value, pointer, field.range, errors));
+      return lift(json::read_count(value, pointer, json::Range{field.low, field.high}, errors));
     case FieldType::number:
-      return lift(json::read_number(value, pointer, field.range, errors));
+      return lift(json::read_number(value, pointer, json::Range{field.low, field.high}, errors));
     case FieldType::flag:
       return lift(json::read_flag(value, pointer, errors));
     case FieldType::text:
@@ -91,14 +102,14 @@ std::optional<Json> read_field(const Field& field, const Json& value, const std:
     case FieldType::text_map:
       return read_text_map(value, pointer, errors);
     case FieldType::word:
+    case FieldType::optimizer:
       break;
   }
   const auto word = json::read_text(value, pointer, errors);
   if (!word) return std::nullopt;
-  for (std::string_view allowed : field.words) {
-    if (*word == allowed) return Json(*word);
-  }
-  errors.push_back({"unknown_value", pointer, "\"" + *word + "\" is not known here.", join(field.words)});
+  const std::string allowed = words_of(field);
+  if (is_one_of(*word, allowed)) return Json(*word);
+  errors.push_back({"unknown_value", pointer, "\"" + *word + "\" is not known here.", allowed});
   return std::nullopt;
 }
 
@@ -191,12 +202,12 @@ Given read_given(const Json& request, Errors& errors) {
 }
 
 std::vector<FieldInfo> fields() {
-  static constexpr std::string_view types[] = {"count", "number", "flag",          "word",
+  static constexpr std::string_view types[] = {"count", "number", "flag",          "word",    "word",
                                                "text",  "texts",  "texts_or_text", "text_map"};
   std::vector<FieldInfo> rows;
   for (const Field& field : field_table()) {
     rows.push_back({std::string(field.pointer), std::string(types[static_cast<int>(field.type)]),
-                    join(field.words), std::string(field.what)});
+                    words_of(field), std::string(field.what)});
   }
   return rows;
 }

@@ -45,6 +45,9 @@ struct Quantization {
   bool prepare_for_kbit_training = false;
   std::string upcast;  ///< none | norms | all: which 16-bit parameters that preparation leaves in fp32
   std::vector<std::string> llm_int8_skip_modules;
+  std::string
+      quant_method;  ///< "": bitsandbytes or none; gptq | awq | hqq: a checkpoint packed by another library
+  uint64_t bits = 0, group_size = 0;  ///< of quant_method
 };
 
 struct Peft {
@@ -76,6 +79,7 @@ struct Training {
   std::string optim;
   std::string loss_kernel;  ///< an id of the loss table: stock, liger, chunked_nll, ...
   bool use_liger_kernel = false;
+  bool liger_rms_norm = false, liger_swiglu = false, liger_rope = false;  ///< of liger_kernel_config
   bool keep_outputs = false;    ///< the logits are still referenced while backward runs
   bool keep_gradients = false;  ///< gradients are cleared before the forward, not after the step
   uint64_t per_device_eval_batch_size = 0;
@@ -121,7 +125,9 @@ struct Recipe {
   std::vector<std::string> locks;
 
   bool autocast() const { return training.bf16 || training.fp16; }
-  bool quantized() const { return quantization.load_in_4bit || quantization.load_in_8bit; }
+  bool quantized() const {
+    return quantization.load_in_4bit || quantization.load_in_8bit || !quantization.quant_method.empty();
+  }
   bool full() const { return !peft.on; }
 };
 

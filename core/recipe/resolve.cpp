@@ -25,6 +25,9 @@ bool is_on(const Values& values, const char* pointer) {
 // A default is worth telling only where it can matter.
 bool matters(const std::string& pointer, const Values& values, const Surroundings& around) {
   const auto below = [&pointer](const char* section) { return pointer.rfind(section, 0) == 0; };
+  const bool packed =
+      values.count("/quantization/quant_method") != 0 && values.at("/quantization/quant_method").is_string();
+  if (pointer == "/quantization/bits" || pointer == "/quantization/group_size") return packed;
   const bool quantized =
       is_on(values, "/quantization/load_in_4bit") || is_on(values, "/quantization/load_in_8bit");
   if (below("/quantization/bnb_4bit")) return is_on(values, "/quantization/load_in_4bit");
@@ -67,6 +70,12 @@ constexpr Conflict conflicts[] = {
     {"/quantization/load_in_8bit",
      [](const Recipe& r) { return r.quantization.load_in_4bit && r.quantization.load_in_8bit; },
      "A base is loaded in 4 bits or in 8 bits, not both.", "one of load_in_4bit and load_in_8bit"},
+    {"/quantization/quant_method",
+     [](const Recipe& r) {
+       return !r.quantization.quant_method.empty() &&
+              (r.quantization.load_in_4bit || r.quantization.load_in_8bit);
+     },
+     "A base is quantised by one library, not by two.", "one of quant_method, load_in_4bit and load_in_8bit"},
     {"/quantization", [](const Recipe& r) { return r.quantized() && !r.peft.on; },
      "Weights in 4 or 8 bits cannot be trained directly; they need adapters on top.",
      "a \"peft\" object, or no quantization"},
@@ -96,7 +105,9 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
         value = row->value;
         why = row->why;
       } else if (!absent) {
-        Default fallback = field.fallback({resolved.values, around, stack.id});
+        const DefaultContext context{resolved.values, around, stack.id};
+        Default fallback = field.rule != nullptr ? field.rule(context)
+                                                 : Default{fixed_default(field), std::string(field.why)};
         value = std::move(fallback.value);
         why = std::move(fallback.why);
       }
@@ -105,7 +116,7 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
       }
       found = resolved.values.emplace(pointer, std::move(value)).first;
     }
-    if (field.set) field.set(resolved.recipe, found->second);
+    if (field.set != nullptr) field.set(resolved.recipe, found->second);
   }
   if (resolved.recipe.peft.on && resolved.recipe.peft.target_modules.empty()) {
     errors.push_back({"missing", "/peft/target_modules",

@@ -29,15 +29,25 @@ double layers(const model::Architecture& network) {
   return sum;
 }
 
+std::string packed_words(const recipe::Quantization& q) {
+  if (q.load_in_8bit) return "1 byte and a scale a row";
+  if (q.load_in_4bit) {
+    return q.bnb_4bit_use_double_quant ? "0.516 bytes (4 bits, scales in 8 bits)"
+                                       : "0.5625 bytes (4 bits, a scale for 64)";
+  }
+  std::string words = std::to_string(q.bits);
+  words += " bits and a scale for ";
+  words += std::to_string(q.group_size);
+  return words;
+}
+
 std::string weights_formula(const Facts& f) {
   const memory::Parameters& p = f.replay->parameters;
   const auto base = static_cast<double>(p.base);
   const int size = memory::parameter_size(*f.recipe);
   if (p.quantised == 0) return grouped(base) + " parameters x " + std::to_string(size) + " bytes";
   const recipe::Quantization& q = f.recipe->quantization;
-  const std::string packed = q.load_in_8bit                ? "1 byte and a scale a row"
-                             : q.bnb_4bit_use_double_quant ? "0.516 bytes (4 bits, scales in 8 bits)"
-                                                           : "0.5625 bytes (4 bits, a scale for 64)";
+  const std::string packed = packed_words(q);
   return grouped(p.quantised) + " parameters x " + packed + ", " + grouped(base - p.quantised) +
          " others x " + std::to_string(size) + " bytes";
 }

@@ -64,6 +64,15 @@ const Remark table[] = {
               ".";
      },
      "huggingface/peft tuners/lora/layer.py; pytorch torch/optim/adam.py"},
+    {"targets_not_found",
+     [](const Facts& f, const hardware::Gpu*) { return !f.replay->parameters.unmatched.empty(); },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       std::string names;
+       for (const std::string& name : f.replay->parameters.unmatched)
+         names += (names.empty() ? "" : ", ") + name;
+       return "This model has no module called " + names + "; PEFT adapts the other targets without a word.";
+     },
+     "huggingface/peft tuners/tuners_utils.py inject_adapter"},
     {"weights_in_fp32",
      [](const Facts& f, const hardware::Gpu*) {
        return f.recipe->peft.on && !f.recipe->quantized() && memory::parameter_size(*f.recipe) == 4;

@@ -321,11 +321,11 @@ Json write_report(const Run& run, const Catalog& catalog) {
   return out;
 }
 
-// Module names that fit nothing make PEFT raise when none fits, and train less than was asked when some do.
-void check_targets(const memory::Parameters& p, Errors& errors) {
-  if (p.unmatched.empty()) return;
+// PEFT raises when no module answers to any of the names; when some do, the rest is worth a note.
+void check_targets(const recipe::Recipe& r, const memory::Parameters& p, Errors& errors) {
+  if (!r.peft.on || !p.matched.empty()) return;
   errors.push_back({"unknown_value", "/peft/target_modules",
-                    "This model has no module called " + joined(p.unmatched) + ".",
+                    "This model has no module called " + joined(r.peft.target_modules) + ".",
                     "names of its linear layers"});
 }
 
@@ -348,7 +348,7 @@ Json answer(std::string_view text, const Catalog& catalog) {
   }
   set_machine(run);
   run.replay = memory::replay(run.network, run.resolved.recipe, run.machine);
-  check_targets(run.replay.parameters, errors);
+  check_targets(run.resolved.recipe, run.replay.parameters, errors);
   if (!errors.empty()) return heading(false, errors);
   return write_report(run, catalog);
 }

@@ -1,6 +1,8 @@
 // Vision-language models that come with code of their own on the hub: InternVL, MiniCPM-V, Phi-3.5-vision and
 // the first Qwen (text alone, or Qwen-VL). modeling_*.py of OpenGVLab/InternVL2_5-8B, openbmb/MiniCPM-V-2_6,
 // microsoft/Phi-3.5-vision-instruct and Qwen/Qwen-VL-Chat.
+#include <cmath>
+
 #include "core/model/families.h"
 #include "core/model/families/vision_towers.h"
 #include "core/model/saturating.h"
@@ -71,7 +73,7 @@ void read_internvl_chat(ConfigReader& config, const Frame&, Architecture& networ
   network.stacks.push_back(stack);
 
   const double shuffle = config.number("downsample_ratio", 0.5, {0.01, 1});
-  const auto merge = static_cast<uint64_t>(1 / shuffle + 0.5);
+  const auto merge = static_cast<uint64_t>(std::llround(1 / shuffle));
   const uint64_t merged = times(width, times(merge, merge));
   Stack projector = projector_stack("projector", hidden);
   add_layer_norm(projector.norms, NormPlace::other, merged);
