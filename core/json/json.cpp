@@ -8,6 +8,7 @@ namespace plimsoll::json {
 namespace {
 
 constexpr size_t deepest = 64;
+constexpr uint64_t exact = 9007199254740992;  // 2^53: larger integers are not exact in JavaScript
 
 // Builds the tree and the pointer of the place it is at, so that a duplicate key can be named. nlohmann's own
 // parser keeps the last of two equal keys without a word.
@@ -178,7 +179,9 @@ std::optional<uint64_t> read_count(const Json& value, const std::string& pointer
     return std::nullopt;
   }
   const auto number = value.get<uint64_t>();
-  if (static_cast<double>(number) < range.low || static_cast<double>(number) > range.high) {
+  // Past 2^53 the cast rounds, and 2^53 + 1 would pass for 2^53.
+  const auto rounded = static_cast<double>(number);
+  if (number > exact || rounded < range.low || rounded > range.high) {
     errors.push_back({"out_of_range", pointer, "This number is outside what can be computed.", span(range)});
     return std::nullopt;
   }

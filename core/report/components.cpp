@@ -9,13 +9,9 @@ namespace plimsoll::report {
 
 namespace {
 
-using json::Json;
 using memory::Component;
 
-std::string number(double value) {
-  Json rounded = std::round(value * 1000) / 1000;
-  return rounded.dump();
-}
+std::string number(double value) { return json::write(std::round(value * 1000) / 1000); }
 
 std::string tokens(const recipe::Recipe& r) {
   return grouped(static_cast<double>(r.training.per_device_train_batch_size)) + " x " +
@@ -147,28 +143,26 @@ std::string grouped(double value) {
   return digits;
 }
 
-Json component_row(const std::string& id, double bytes, const std::string& what, const std::string& formula,
-                   const std::string& source) {
-  Json row = Json::object();
-  row["id"] = id;
-  row["bytes"] = static_cast<uint64_t>(std::llround(std::max(0.0, bytes)));
-  row["what"] = what;
-  row["formula"] = formula;
-  row["source"] = source;
-  return row;
+void write_component(json::Writer& out, const ComponentRow& row) {
+  out.open_object();
+  out.field("id", row.id);
+  out.field("bytes", static_cast<uint64_t>(std::llround(std::max(0.0, row.bytes))));
+  out.field("what", row.what);
+  out.field("formula", row.formula);
+  out.field("source", row.source);
+  out.close_object();
 }
 
-Json component_rows(const memory::Snapshot& live, const Facts& facts) {
-  std::vector<Json> made;
+void write_components(json::Writer& out, const memory::Snapshot& live, const Facts& facts) {
+  std::vector<const Row*> order;
   for (const Row& row : rows) {
-    const double bytes = live[row.component];
-    if (bytes < 0.5) continue;
-    made.push_back(component_row(row.id, bytes, row.what, row.formula(facts), row.source));
+    if (live[row.component] >= 0.5) order.push_back(&row);
   }
-  std::stable_sort(made.begin(), made.end(), [](const Json& a, const Json& b) {
-    return a.at("bytes").get<uint64_t>() > b.at("bytes").get<uint64_t>();
-  });
-  return Json(made);
+  std::stable_sort(order.begin(), order.end(),
+                   [&live](const Row* a, const Row* b) { return live[a->component] > live[b->component]; });
+  for (const Row* row : order) {
+    write_component(out, {row->id, live[row->component], row->what, row->formula(facts), row->source});
+  }
 }
 
 }  // namespace plimsoll::report

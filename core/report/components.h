@@ -1,12 +1,13 @@
 // The lines of the breakdown: what each component is, how its bytes come about in this run, and where that is
 // known from.
 //
-//     json::Json rows = component_rows(instant.live, facts);
+//     write_components(out, instant.live, facts);
 #pragma once
 
 #include <string>
+#include <string_view>
 
-#include "core/json/json.h"
+#include "core/json/writer.h"
 #include "core/memory/replay.h"
 
 namespace plimsoll::report {
@@ -18,12 +19,19 @@ struct Facts {
   const memory::Replay* replay;
 };
 
-/// [{"id", "bytes", "what", "formula", "source"}] for every component with bytes, largest first.
-json::Json component_rows(const memory::Snapshot& live, const Facts& facts);
+struct ComponentRow {
+  std::string_view id;
+  double bytes;
+  std::string_view what;
+  std::string formula;
+  std::string_view source;
+};
 
-/// A row for what PyTorch does not count as allocated.
-json::Json component_row(const std::string& id, double bytes, const std::string& what,
-                         const std::string& formula, const std::string& source);
+/// {"id", "bytes", "what", "formula", "source"}
+void write_component(json::Writer& out, const ComponentRow& row);
+
+/// One row for every component with bytes, largest first.
+void write_components(json::Writer& out, const memory::Snapshot& live, const Facts& facts);
 
 /// 1234567 as "1,234,567".
 std::string grouped(double number);

@@ -1,11 +1,12 @@
 // What the presets hold, for lists and forms.
+#include "core/json/writer.h"
 #include "core/report/report.h"
 
 namespace plimsoll::report {
 
 namespace {
 
-using json::Json;
+using json::Writer;
 
 std::string_view kind_name(model::Kind kind) {
   switch (kind) {
@@ -24,83 +25,99 @@ std::string_view kind_name(model::Kind kind) {
 }  // namespace
 
 std::string models_text(const Catalog& catalog) {
-  Json rows = Json::array();
+  Writer out;
+  out.open_object();
+  out.key("models");
+  out.open_array();
   for (const ModelEntry& entry : catalog.models) {
-    Json row = Json::object();
-    row["id"] = entry.preset.id;
-    row["hf_id"] = entry.preset.hf_id;
-    row["family"] = entry.preset.family;
-    row["kind"] = std::string(kind_name(entry.network.kind));
-    row["model_type"] = entry.network.model_type;
-    row["parameters"] = model::parameter_count(entry.network);
-    row["verified"] = entry.preset.verified;
-    row["aliases"] = entry.preset.aliases;
-    rows.push_back(std::move(row));
+    out.open_object();
+    out.field("id", entry.preset.id);
+    out.field("hf_id", entry.preset.hf_id);
+    out.field("family", entry.preset.family);
+    out.field("kind", kind_name(entry.network.kind));
+    out.field("model_type", entry.network.model_type);
+    out.field("parameters", model::parameter_count(entry.network));
+    out.field("verified", entry.preset.verified);
+    out.field("aliases", entry.preset.aliases);
+    out.close_object();
   }
-  Json out = Json::object();
-  out["models"] = std::move(rows);
-  return json::write(out);
+  out.close_array();
+  out.close_object();
+  return out.take();
 }
 
 std::string gpus_text(const Catalog& catalog) {
-  Json gpus = Json::array();
+  Writer out;
+  out.open_object();
+  out.key("gpus");
+  out.open_array();
   for (const hardware::Gpu& gpu : catalog.gpus) {
-    Json row = Json::object();
-    row["id"] = gpu.id;
-    row["name"] = gpu.name;
-    row["vendor"] = gpu.vendor;
-    row["segment"] = gpu.segment;
-    row["architecture"] = gpu.architecture;
-    row["compute_capability"] = gpu.compute_capability;
-    row["tier_gib"] = gpu.tier_gib;
-    row["usable_bytes"] = gpu.usable_bytes;
-    row["usable_source"] = gpu.usable_source;
-    row["bf16"] = gpu.bf16;
-    row["flash_attention_2"] = gpu.flash_attention_2;
-    gpus.push_back(std::move(row));
+    out.open_object();
+    out.field("id", gpu.id);
+    out.field("name", gpu.name);
+    out.field("vendor", gpu.vendor);
+    out.field("segment", gpu.segment);
+    out.field("architecture", gpu.architecture);
+    out.field("compute_capability", gpu.compute_capability);
+    out.field("tier_gib", gpu.tier_gib);
+    out.field("usable_bytes", gpu.usable_bytes);
+    out.field("usable_source", gpu.usable_source);
+    out.field("bf16", gpu.bf16);
+    out.field("flash_attention_2", gpu.flash_attention_2);
+    out.close_object();
   }
-  Json tiers = Json::array();
+  out.close_array();
+  out.key("tiers");
+  out.open_array();
   for (const hardware::Tier& tier : catalog.tiers) {
-    Json row = Json::object();
-    row["gib"] = tier.gib;
-    row["usable"] = tier.usable_bytes;
-    row["gpus"] = tier.gpus;
-    tiers.push_back(std::move(row));
+    out.open_object();
+    out.field("gib", tier.gib);
+    out.field("usable", tier.usable_bytes);
+    out.field("gpus", tier.gpus);
+    out.close_object();
   }
-  Json out = Json::object();
-  out["gpus"] = std::move(gpus);
-  out["tiers"] = std::move(tiers);
-  return json::write(out);
+  out.close_array();
+  out.close_object();
+  return out.take();
 }
 
 std::string scenarios_text(const Catalog& catalog) {
-  Json out = Json::object();
-  out["scenarios"] = catalog.scenarios;
-  return json::write(out);
+  Writer out;
+  out.open_object();
+  out.key("scenarios");
+  out.open_array();
+  for (const json::Json& scenario : catalog.scenarios) out.value(scenario);
+  out.close_array();
+  out.close_object();
+  return out.take();
 }
 
 std::string fields_text(const Catalog& catalog) {
-  Json fields = Json::array();
+  Writer out;
+  out.open_object();
+  out.key("fields");
+  out.open_array();
   for (const recipe::FieldInfo& field : recipe::fields()) {
-    Json row = Json::object();
-    row["pointer"] = field.pointer;
-    row["type"] = field.type;
-    row["allowed"] = field.allowed;
-    row["what"] = field.what;
-    fields.push_back(std::move(row));
+    out.open_object();
+    out.field("pointer", field.pointer);
+    out.field("type", field.type);
+    out.field("allowed", field.allowed);
+    out.field("what", field.what);
+    out.close_object();
   }
-  Json stacks = Json::array();
+  out.close_array();
+  out.key("stacks");
+  out.open_array();
   for (const recipe::StackPreset& stack : catalog.stacks) {
-    Json row = Json::object();
-    row["id"] = stack.id;
-    row["name"] = stack.name;
-    row["summary"] = stack.summary;
-    stacks.push_back(std::move(row));
+    out.open_object();
+    out.field("id", stack.id);
+    out.field("name", stack.name);
+    out.field("summary", stack.summary);
+    out.close_object();
   }
-  Json out = Json::object();
-  out["fields"] = std::move(fields);
-  out["stacks"] = std::move(stacks);
-  return json::write(out);
+  out.close_array();
+  out.close_object();
+  return out.take();
 }
 
 }  // namespace plimsoll::report

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json/writer.h"
 #include "core/memory/allocator.h"
 #include "core/model/task_head.h"
 #include "core/report/components.h"
@@ -14,31 +15,35 @@ namespace {
 
 using json::Errors;
 using json::Json;
+using json::Writer;
 
 constexpr double gibibyte = 1073741824.0;
 
-Json whole(double bytes) { return static_cast<int64_t>(std::llround(bytes)); }
+int64_t whole(double bytes) { return static_cast<int64_t>(std::llround(bytes)); }
 
-Json error_rows(const Errors& errors) {
-  Json rows = Json::array();
+void write_heading(Writer& out, const Errors& errors) {
+  out.field("schema", uint64_t{1});
+  out.field("core", version());
+  out.field("ok", errors.empty());
+  out.key("errors");
+  out.open_array();
   for (const json::Error& error : errors) {
-    Json row = Json::object();
-    row["code"] = error.code;
-    row["pointer"] = error.pointer;
-    row["message"] = error.message;
-    row["allowed"] = error.allowed;
-    rows.push_back(std::move(row));
+    out.open_object();
+    out.field("code", error.code);
+    out.field("pointer", error.pointer);
+    out.field("message", error.message);
+    out.field("allowed", error.allowed);
+    out.close_object();
   }
-  return rows;
+  out.close_array();
 }
 
-Json heading(bool ok, const Errors& errors) {
-  Json out = Json::object();
-  out["schema"] = 1;
-  out["core"] = std::string(version());
-  out["ok"] = ok;
-  out["errors"] = error_rows(errors);
-  return out;
+std::string refusal(const Errors& errors) {
+  Writer out;
+  out.open_object();
+  write_heading(out, errors);
+  out.close_object();
+  return out.take();
 }
 
 // Everything a report is written from.
@@ -163,42 +168,44 @@ Sizes sizes_of(const memory::Instant& instant, const Run& run) {
   return s;
 }
 
-Json peak_row(const Run& run, const Sizes& s) {
-  Json peak = Json::object();
-  peak["instant"] = run.replay.instants[run.replay.peak].id;
-  peak["allocated"] = whole(s.allocated);
-  peak["reserved"] = whole(s.reserved);
-  peak["device"] = whole(s.device);
-  peak["low"] = whole(s.low);
-  peak["high"] = whole(s.high);
-  peak["needed"] = whole(s.needed);
-  return peak;
+void write_peak(Writer& out, const Run& run, const Sizes& s) {
+  out.open_object();
+  out.field("instant", run.replay.instants[run.replay.peak].id);
+  out.field("allocated", whole(s.allocated));
+  out.field("reserved", whole(s.reserved));
+  out.field("device", whole(s.device));
+  out.field("low", whole(s.low));
+  out.field("high", whole(s.high));
+  out.field("needed", whole(s.needed));
+  out.close_object();
 }
 
-Json instant_rows(const Run& run) {
+void write_instants(Writer& out, const Run& run) {
   const Facts facts{&run.network, &run.resolved.recipe, &run.replay};
-  Json rows = Json::array();
+  out.open_array();
   for (const memory::Instant& instant : run.replay.instants) {
     const Sizes s = sizes_of(instant, run);
-    Json row = Json::object();
-    row["id"] = instant.id;
-    row["what"] = instant.what;
-    row["allocated"] = whole(s.allocated);
-    row["reserved"] = whole(s.reserved);
-    row["device"] = whole(s.device);
-    Json components = component_rows(instant.live, facts);
-    components.push_back(
-        component_row("allocator_slack", s.reserved - s.allocated,
-                      "Memory that PyTorch's allocator holds but has given to no tensor.",
-                      "a share of what is made and freed during a step; it comes back when memory runs short",
-                      "pytorch c10/cuda/CUDACachingAllocator.cpp; allocator traces of worked runs"));
-    components.push_back(component_row("cuda_context", static_cast<double>(run.context.typical),
-                                       "Driver and kernels, outside PyTorch's count.",
-                                       "measured, by GPU generation", std::string(run.context.source)));
-    row["components"] = std::move(components);
-    rows.push_back(std::move(row));
+    out.open_object();
+    out.field("id", instant.id);
+    out.field("what", instant.what);
+    out.field("allocated", whole(s.allocated));
+    out.field("reserved", whole(s.reserved));
+    out.field("device", whole(s.device));
+    out.key("components");
+    out.open_array();
+    write_components(out, instant.live, facts);
+    write_component(out,
+                    {"allocator_slack", s.reserved - s.allocated,
+                     "Memory that PyTorch's allocator holds but has given to no tensor.",
+                     "a share of what is made and freed during a step; it comes back when memory runs short",
+                     "pytorch c10/cuda/CUDACachingAllocator.cpp; published runs that recorded both figures"});
+    write_component(out, {"cuda_context", static_cast<double>(run.context.typical),
+                          "Driver and kernels, outside PyTorch's count.", "measured, by GPU generation",
+                          run.context.source});
+    out.close_array();
+    out.close_object();
   }
-  return rows;
+  out.close_array();
 }
 
 std::string verdict(const Sizes& s, double usable) {
@@ -210,78 +217,77 @@ std::string verdict(const Sizes& s, double usable) {
 // back.
 double headroom(const Sizes& s, double usable) { return usable - (s.device <= usable ? s.device : s.needed); }
 
-Json tier_rows(const Run& run, const Catalog& catalog, const Sizes& s) {
+void write_tiers(Writer& out, const Run& run, const Catalog& catalog, const Sizes& s) {
   const double in_use = run.resolved.recipe.hardware.in_use_gib * gibibyte;
-  Json rows = Json::array();
+  out.open_array();
   for (const hardware::Tier& tier : catalog.tiers) {
     const double usable = std::max(0.0, static_cast<double>(tier.usable_bytes) - in_use);
-    Json row = Json::object();
-    row["gib"] = tier.gib;
-    row["gpus"] = tier.gpus;
-    row["usable"] = whole(usable);
-    row["verdict"] = verdict(s, usable);
-    row["headroom"] = whole(headroom(s, usable));
-    rows.push_back(std::move(row));
+    out.open_object();
+    out.field("gib", tier.gib);
+    out.field("gpus", tier.gpus);
+    out.field("usable", whole(usable));
+    out.field("verdict", verdict(s, usable));
+    out.field("headroom", whole(headroom(s, usable)));
+    out.close_object();
   }
-  return rows;
+  out.close_array();
 }
 
-Json gpu_row(const Run& run, const Sizes& s) {
-  if (run.gpu == nullptr) return nullptr;
+void write_gpu(Writer& out, const Run& run, const Sizes& s) {
+  if (run.gpu == nullptr) return out.null();
   const double in_use = run.resolved.recipe.hardware.in_use_gib * gibibyte;
   const double usable = std::max(0.0, static_cast<double>(run.gpu->usable_bytes) - in_use);
-  Json row = Json::object();
-  row["id"] = run.gpu->id;
-  row["name"] = run.gpu->name;
-  row["usable"] = whole(usable);
-  row["usable_source"] = run.gpu->usable_source;
-  row["verdict"] = verdict(s, usable);
-  row["headroom"] = whole(headroom(s, usable));
-  return row;
+  out.open_object();
+  out.field("id", run.gpu->id);
+  out.field("name", run.gpu->name);
+  out.field("usable", whole(usable));
+  out.field("usable_source", run.gpu->usable_source);
+  out.field("verdict", verdict(s, usable));
+  out.field("headroom", whole(headroom(s, usable)));
+  out.close_object();
 }
 
-Json model_row(const Run& run) {
+void write_model(Writer& out, const Run& run) {
   const memory::Parameters& p = run.replay.parameters;
   const recipe::Recipe& r = run.resolved.recipe;
-  Json row = Json::object();
-  row["id"] = run.entry == nullptr ? run.network.name : run.entry->preset.id;
-  row["name"] = run.network.name;
-  row["parameters"] = p.base;
-  row["trainable"] = p.trainable;
-  row["all_parameters"] = p.all;
-  row["trainable_percent"] =
-      p.all == 0 ? 0.0
-                 : std::round(1e6 * static_cast<double>(p.trainable) / static_cast<double>(p.all)) / 1e4;
-  row["adapter_file_bytes"] = r.peft.on ? whole(p.adapter_bytes) : Json(0);
+  const double share = p.all == 0 ? 0 : static_cast<double>(p.trainable) / static_cast<double>(p.all);
   // A checkpoint to resume from: the trained weights, their optimizer states, and a few files of no size.
   const double saved = r.peft.on ? p.adapter_bytes : p.weight_bytes;
-  row["checkpoint_bytes"] = whole(saved + run.replay.optimizer_bytes + run.replay.paged_bytes);
-  return row;
+  out.open_object();
+  out.field("id", run.entry == nullptr ? run.network.name : run.entry->preset.id);
+  out.field("name", run.network.name);
+  out.field("parameters", p.base);
+  out.field("trainable", p.trainable);
+  out.field("all_parameters", p.all);
+  out.field("trainable_percent", std::round(1e6 * share) / 1e4);
+  out.field("adapter_file_bytes", whole(r.peft.on ? p.adapter_bytes : 0));
+  out.field("checkpoint_bytes", whole(saved + run.replay.optimizer_bytes + run.replay.paged_bytes));
+  out.close_object();
 }
 
-Json note_rows(const Run& run) {
+void write_notes(Writer& out, const Run& run) {
   const Facts facts{&run.network, &run.resolved.recipe, &run.replay};
-  Json rows = Json::array();
+  out.open_array();
   for (const model::Note& note : remarks(facts, run.gpu)) {
-    Json row = Json::object();
-    row["code"] = note.code;
-    row["message"] = note.message;
-    row["source"] = note.source;
-    rows.push_back(std::move(row));
+    out.open_object();
+    out.field("code", note.code);
+    out.field("message", note.message);
+    out.field("source", note.source);
+    out.close_object();
   }
-  return rows;
+  out.close_array();
 }
 
-Json assumption_rows(const Run& run) {
-  Json rows = Json::array();
+void write_assumptions(Writer& out, const Run& run) {
+  out.open_array();
   for (const recipe::Assumption& assumption : run.resolved.assumptions) {
-    Json row = Json::object();
-    row["pointer"] = assumption.pointer;
-    row["value"] = assumption.value;
-    row["why"] = assumption.why;
-    rows.push_back(std::move(row));
+    out.open_object();
+    out.field("pointer", assumption.pointer);
+    out.field("value", assumption.value);
+    out.field("why", assumption.why);
+    out.close_object();
   }
-  return rows;
+  out.close_array();
 }
 
 // What one more of something costs at the peak, by replaying the run with it.
@@ -292,33 +298,45 @@ double cost_of(const Run& run, void (*change)(recipe::Recipe&)) {
   return other.instants[other.peak].live.total() - run.replay.instants[run.replay.peak].live.total();
 }
 
-Json per_unit(const Run& run) {
-  const recipe::Recipe& r = run.resolved.recipe;
-  Json row = Json::object();
-  row["sample"] = whole(cost_of(run, [](recipe::Recipe& c) { ++c.training.per_device_train_batch_size; }));
-  row["token"] = whole(cost_of(run, [](recipe::Recipe& c) { ++c.training.max_length; }));
-  row["rank"] = r.peft.on ? whole(cost_of(run, [](recipe::Recipe& c) { ++c.peft.r; })) : Json(0);
+void write_per_unit(Writer& out, const Run& run) {
   const bool sees = run.network.image.rule != model::ImageTokens::Rule::none;
-  row["image"] =
-      sees ? whole(cost_of(run, [](recipe::Recipe& c) { ++c.vision.images_per_sample; })) : Json(0);
-  return row;
+  const bool adapters = run.resolved.recipe.peft.on;
+  out.open_object();
+  out.field("sample",
+            whole(cost_of(run, [](recipe::Recipe& c) { ++c.training.per_device_train_batch_size; })));
+  out.field("token", whole(cost_of(run, [](recipe::Recipe& c) { ++c.training.max_length; })));
+  out.field("rank", whole(adapters ? cost_of(run, [](recipe::Recipe& c) { ++c.peft.r; }) : 0));
+  out.field("image", whole(sees ? cost_of(run, [](recipe::Recipe& c) { ++c.vision.images_per_sample; }) : 0));
+  out.close_object();
 }
 
-Json write_report(const Run& run, const Catalog& catalog) {
+std::string write_report(const Run& run, const Catalog& catalog) {
   const Sizes peak = sizes_of(run.replay.instants[run.replay.peak], run);
-  Json out = heading(true, {});
-  out["notes"] = note_rows(run);
-  out["assumptions"] = assumption_rows(run);
-  out["model"] = model_row(run);
-  Json memory = Json::object();
-  memory["peak"] = peak_row(run, peak);
-  memory["instants"] = instant_rows(run);
-  memory["host_bytes"] = whole(run.replay.host_bytes);
-  memory["per_unit"] = per_unit(run);
-  out["memory"] = std::move(memory);
-  out["gpu"] = gpu_row(run, peak);
-  out["tiers"] = tier_rows(run, catalog, peak);
-  return out;
+  Writer out;
+  out.open_object();
+  write_heading(out, {});
+  out.key("notes");
+  write_notes(out, run);
+  out.key("assumptions");
+  write_assumptions(out, run);
+  out.key("model");
+  write_model(out, run);
+  out.key("memory");
+  out.open_object();
+  out.key("peak");
+  write_peak(out, run, peak);
+  out.key("instants");
+  write_instants(out, run);
+  out.field("host_bytes", whole(run.replay.host_bytes));
+  out.key("per_unit");
+  write_per_unit(out, run);
+  out.close_object();
+  out.key("gpu");
+  write_gpu(out, run, peak);
+  out.key("tiers");
+  write_tiers(out, run, catalog, peak);
+  out.close_object();
+  return out.take();
 }
 
 // PEFT raises when no module answers to any of the names; when some do, the rest is worth a note.
@@ -329,19 +347,19 @@ void check_targets(const recipe::Recipe& r, const memory::Parameters& p, Errors&
                     "names of its linear layers"});
 }
 
-Json answer(std::string_view text, const Catalog& catalog) {
+std::string answer(std::string_view text, const Catalog& catalog) {
   Errors errors;
   const auto request = json::parse(text, errors);
-  if (!request) return heading(false, errors);
+  if (!request) return refusal(errors);
   const recipe::Given given = recipe::read_given(*request, errors);
   Run run;
   find_network(given, catalog, run, errors);
   find_gpu(given, catalog, run, errors);
   const recipe::StackPreset* stack = find_stack(given, catalog, errors);
-  if (!errors.empty() || stack == nullptr) return heading(false, errors);
+  if (!errors.empty() || stack == nullptr) return refusal(errors);
   run.resolved = recipe::resolve(given, *stack, surroundings(run), errors);
   refuse(run.resolved.recipe, errors);
-  if (!errors.empty()) return heading(false, errors);
+  if (!errors.empty()) return refusal(errors);
   if (run.resolved.recipe.task == "classification") {
     run.network =
         model::with_classification_head(std::move(run.network), run.resolved.recipe.model_args.num_labels);
@@ -349,7 +367,7 @@ Json answer(std::string_view text, const Catalog& catalog) {
   set_machine(run);
   run.replay = memory::replay(run.network, run.resolved.recipe, run.machine);
   check_targets(run.resolved.recipe, run.replay.parameters, errors);
-  if (!errors.empty()) return heading(false, errors);
+  if (!errors.empty()) return refusal(errors);
   return write_report(run, catalog);
 }
 
@@ -357,8 +375,6 @@ Json answer(std::string_view text, const Catalog& catalog) {
 
 std::string_view version() { return "0.1.0"; }
 
-std::string report_text(std::string_view request, const Catalog& catalog) {
-  return json::write(answer(request, catalog));
-}
+std::string report_text(std::string_view request, const Catalog& catalog) { return answer(request, catalog); }
 
 }  // namespace plimsoll::report

@@ -3,7 +3,7 @@ import { expect, figure, headline, open, test } from "./page.ts";
 test("opens with case D answered", async ({ page }) => {
   await open(page);
   await expect(page.locator(".shown")).toContainText("Case D, after");
-  await expect(page.getByLabel("Model", { exact: true })).toHaveValue("mistral-7b-v0.3");
+  await expect(page.getByLabel("Model", { exact: true })).toHaveValue("mistralai/Mistral-7B-v0.3");
   await expect(headline(page)).toContainText("A10G");
   // What the author's own run printed and saved.
   await expect(figure(page, "Trainable")).toContainText("6,815,744");
@@ -60,7 +60,7 @@ test("shows each size of GPU with its own verdict", async ({ page }) => {
 test("says what it took for granted", async ({ page }) => {
   await open(page);
   await page.getByText(/settings that the request leaves open/).click();
-  await expect(page.locator(".assumptions")).toContainText("stack");
+  await expect(page.locator(".assumptions")).toContainText("versions.transformers");
 });
 
 test("announces the verdict to screen readers, once it has settled", async ({ page }) => {

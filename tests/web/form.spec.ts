@@ -146,7 +146,7 @@ test("the request can be edited as JSON, and the form follows", async ({ page })
   await open(page);
   await page.getByText("The whole request, as JSON").click();
   const text = page.getByLabel("Request", { exact: true });
-  await expect(text).toHaveValue(/"mistral-7b-v0.3"/);
+  await expect(text).toHaveValue(/"mistralai\/Mistral-7B-v0.3"/);
   await text.fill('{"model": "qwen2.5-7b", "training": {"max_length": 777}}');
   await expect(page.getByLabel("Max length")).toHaveValue("777");
   await expect(page.getByLabel("Model", { exact: true })).toHaveValue("qwen2.5-7b");

@@ -68,7 +68,7 @@ test("a change is in the address, and the address brings it back", async ({ page
   await open(page);
   await page.getByLabel("Max length").fill("1024");
   await page.getByLabel("GPU", { exact: true }).selectOption("l4");
-  await expect(page).toHaveURL(/#v=1&.*training\.max_length=1024&.*hardware\.gpu=l4&c=[0-9a-z]{4}$/);
+  await expect(page).toHaveURL(/#v=1&.*training\.max_length=1024&.*hardware\.gpu=l4&.*c=[0-9a-z]{4}$/);
   const answer = await headline(page).innerText();
   const second = await context.newPage();
   await second.goto(page.url());

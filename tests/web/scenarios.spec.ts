@@ -26,3 +26,9 @@ test("a changed case says that it is one's own now", async ({ page }) => {
   await page.getByLabel("Max length").fill("256");
   await expect(page.locator(".shown")).toContainText("Case D, after:");
 });
+
+test("what the author of a case wrote can be read beside the answer", async ({ page }) => {
+  await open(page);
+  await page.getByText("What its author wrote").click();
+  await expect(page.locator(".claims")).toContainText("168 hours without a failure");
+});

@@ -111,6 +111,8 @@ export interface ModelPreset {
   family: string;
   parameters: number;
   kind: string;
+  /** Hugging Face ids of models with the same shapes. */
+  aliases?: string[];
 }
 
 export interface GpuPreset {
@@ -143,4 +145,6 @@ export interface Scenario {
   state: "before" | "after";
   summary: string;
   request: Request;
+  /** What the author of the run wrote about it, right or wrong. */
+  claims?: { what: string; says: string }[];
 }

@@ -31,6 +31,9 @@ export function size(bytes: number): string {
   return `${whole.format(bytes)}\u00a0bytes`;
 }
 
+/** "24 GiB": a size that cards come in. */
+export const sizeName = (gibibytes: number) => `${gibibytes}\u00a0GiB`;
+
 export const count = (value: number) => whole.format(value);
 
 /** "7.25 B", "637 M". */

@@ -1,6 +1,6 @@
 // The hull: what is on board at the peak, against the load line of the chosen GPU.
 import { html, nothing, svg, type TemplateResult } from "lit";
-import { scaleLinear } from "d3-scale";
+import { ticks } from "d3-array";
 import { peakComponents, segments, stacked, swatch } from "./bar.ts";
 import type { GpuPreset, Report } from "./contract.ts";
 import { label } from "./colours.ts";
@@ -14,10 +14,8 @@ function chosenHull(report: Report, preset: GpuPreset | undefined): TemplateResu
   const gpu = report.gpu;
   const nominal = preset ? preset.tier_gib * GIB : 0;
   const end = Math.max(peak.device, peak.high, nominal, gpu?.usable ?? 0) * 1.04;
-  const scale = scaleLinear([0, gib(end)], [0, 100]);
-  const place = (bytes: number) => scale(gib(bytes));
+  const place = (bytes: number) => (100 * bytes) / end;
   const line = gpu ? place(gpu.usable) : 0;
-  const ticks = scale.ticks(4);
   const bar = { y: 34, height: 44 };
   const description = gpu
     ? `${gibWords(peak.device)} at the peak against ${gibWords(gpu.usable)} usable on the ${gpu.name}.`
@@ -41,12 +39,13 @@ function chosenHull(report: Report, preset: GpuPreset | undefined): TemplateResu
               text-anchor=${line > 55 ? "end" : "start"}>load line ${gibWords(gpu.usable)}</text>`
         : nothing}
       <line class="axis" x1="0" x2="100%" y1="100" y2="100" />
-      ${ticks.map(
-        (tick, index) => svg`
-          <line class="axis" x1="${scale(tick)}%" x2="${scale(tick)}%" y1="100" y2="105" />
-          <text class="tick" x="${scale(tick)}%" y="119" text-anchor=${index === 0 ? "start" : scale(tick) > 96 ? "end" : "middle"}
-            >${tick}${index === 0 ? " GiB" : ""}</text>`,
-      )}
+      ${ticks(0, gib(end), 4).map((tick, index) => {
+        const at = place(tick * GIB);
+        return svg`
+          <line class="axis" x1="${at}%" x2="${at}%" y1="100" y2="105" />
+          <text class="tick" x="${at}%" y="119" text-anchor=${index === 0 ? "start" : at > 96 ? "end" : "middle"}
+            >${tick}${index === 0 ? " GiB" : ""}</text>`;
+      })}
     </svg>
   `;
 }

@@ -51,6 +51,7 @@ function chooseMethod(method: Method, view: View, actions: Actions): void {
 const TARGETS: [value: Json, label: string][] = [
   [["q_proj", "v_proj"], "q, v"],
   [["q_proj", "k_proj", "v_proj", "o_proj"], "q, k, v, o"],
+  [["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"], "attention and MLP"],
   ["all-linear", "all linear layers"],
 ];
 const targetList = (value: Json | undefined) =>

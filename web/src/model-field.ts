@@ -9,15 +9,26 @@ import type { Actions, View } from "./view.ts";
 
 const modelOptions = (models: ModelPreset[]) =>
   guard([models], () =>
-    models.map(
-      (model) =>
-        html`<option value=${model.id}>${model.hf_id}, ${parameters(model.parameters)} parameters</option>`,
-    ),
+    models.flatMap((model) => [
+      html`<option value=${model.id}>${model.hf_id}, ${parameters(model.parameters)} parameters</option>`,
+      ...(model.aliases ?? []).map(
+        (alias) => html`<option value=${alias}>the same shapes as ${model.hf_id}</option>`,
+      ),
+    ]),
   );
 
 function findModel(models: ModelPreset[], text: string): ModelPreset | undefined {
   const wanted = text.trim().toLowerCase();
-  return models.find((model) => model.id.toLowerCase() === wanted || model.hf_id.toLowerCase() === wanted);
+  return models.find((model) =>
+    [model.id, model.hf_id, ...(model.aliases ?? [])].some((name) => name.toLowerCase() === wanted),
+  );
+}
+
+function aboutModel(model: ModelPreset, named: Json | undefined): string {
+  const size = `${parameters(model.parameters)} parameters`;
+  if (named === model.hf_id) return `${model.family}, ${size}`;
+  const sameShapes = typeof named === "string" && findModel([{ ...model, aliases: [] }], named) === undefined;
+  return `${sameShapes ? "The same shapes as " : ""}${model.hf_id}, ${size}`;
 }
 
 function modelName(value: Json | undefined): string {
@@ -58,7 +69,7 @@ export function modelField(view: View, actions: Actions): TemplateResult {
     <datalist id="models">${modelOptions(view.core.models)}</datalist>
     <p class="help" id="${inputId(pointer)}-help">
       ${known
-        ? html`${known.hf_id}, ${parameters(known.parameters)} parameters`
+        ? aboutModel(known, value)
         : isObject(value)
           ? "From a config.json in the request below."
           : html`Type to search ${view.core.models.length} models, by name or Hugging Face id.`}

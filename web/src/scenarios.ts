@@ -51,10 +51,28 @@ export function title(view: View): TemplateResult {
   const { origin } = view;
   if (!origin) return html`<p class="shown"><b>Your request</b></p>`;
   const untouched = sameRequest(view.request, origin.request);
-  const name = `Case ${origin.case}, ${origin.state}: ${origin.title}.`;
-  return untouched
-    ? html`<p class="shown"><b>${name}</b> ${origin.summary}</p>`
-    : html`<p class="shown">
-        <b>Your request,</b> begun from case ${origin.case}, ${origin.state}: ${origin.title}.
-      </p>`;
+  if (!untouched) {
+    return html`<p class="shown">
+      <b>Your request,</b> begun from case ${origin.case}, ${origin.state}: ${origin.title}.
+    </p>`;
+  }
+  return html`<div class="shown">
+    <p><b>Case ${origin.case}, ${origin.state}: ${origin.title}.</b> ${origin.summary}</p>
+    ${origin.claims ? claims(origin.claims) : nothing}
+  </div>`;
+}
+
+function claims(list: NonNullable<Scenario["claims"]>): TemplateResult {
+  return html`<details>
+    <summary>What its author wrote</summary>
+    <dl class="claims">
+      ${list.map(
+        ({ what, says }) =>
+          html`<div>
+            <dt>${what}</dt>
+            <dd>${says}</dd>
+          </div>`,
+      )}
+    </dl>
+  </details>`;
 }

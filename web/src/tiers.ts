@@ -59,8 +59,8 @@ export function tiers(view: View, report: Report, actions: Actions): TemplateRes
       <h3 id="tiers-title">On every size of GPU</h3>
       <table class="tiers">
         <caption class="caption">
-          The same load on each size, drawn so that all load lines are one line. A bar that crosses it does
-          not fit.
+          The same load on each size, drawn so that all load lines are one line. A bar that crosses it fits
+          only if PyTorch can give back enough of what it holds unused; the figures count that.
         </caption>
         <thead>
           <tr>

@@ -1,7 +1,7 @@
 // The answer in words, and the figures behind it.
 import { html, nothing, type TemplateResult } from "lit";
 import type { Report, Verdict } from "./contract.ts";
-import { count, gibShort, gibWords, parameters, percent, share, size } from "./format.ts";
+import { count, gibShort, gibWords, parameters, percent, share, size, sizeName } from "./format.ts";
 import { label } from "./colours.ts";
 import { instantPhrase, VERDICTS } from "./names.ts";
 
@@ -31,18 +31,20 @@ function peakSentence(report: Report): TemplateResult {
   ${instantPhrase(peak.instant)}${main}.`;
 }
 
-/** Past the load line and still not out of memory: PyTorch gives back its cache before it fails. */
-function onlyWithoutCache(report: Report): TemplateResult | typeof nothing {
+/** PyTorch gives back the blocks it holds unused before it fails, so those do not decide. */
+function withoutCache(report: Report): TemplateResult | typeof nothing {
   const { peak } = report.memory;
   const gpu = report.gpu;
-  if (gpu?.verdict !== "tight" || peak.device <= gpu.usable) return nothing;
-  return html`PyTorch has to give back blocks that it holds unused: then ${gibWords(peak.needed)} are enough.`;
+  if (!gpu || peak.device <= gpu.usable || peak.needed >= peak.device) return nothing;
+  return gpu.verdict === "no"
+    ? html`Even when PyTorch gives back all blocks that it holds unused, ${gibWords(peak.needed)} are needed.`
+    : html`It fits once PyTorch gives back blocks that it holds unused: ${gibWords(peak.needed)} are needed.`;
 }
 
 /** A size counts when its smallest card is enough, so one card of a smaller size may be enough too. */
 function smallestTier(report: Report): TemplateResult | typeof nothing {
   const smallest = report.tiers.find((tier) => tier.verdict === "fits");
-  if (smallest) return html`The smallest size of GPU that it fits is ${smallest.gib} GiB.`;
+  if (smallest) return html`Every GPU of ${sizeName(smallest.gib)} or more is enough.`;
   return report.tiers.length > 0 ? html`No size in the list is enough on every card.` : nothing;
 }
 
@@ -55,7 +57,7 @@ export function verdict(report: Report): TemplateResult {
         ${gpu ? html`<span class="sign" aria-hidden="true">${VERDICTS[gpu.verdict].sign}</span>` : nothing}
         <span>${headline(report)}</span>
       </h2>
-      <p class="lede">${peakSentence(report)} ${onlyWithoutCache(report)} ${smallestTier(report)}</p>
+      <p class="lede">${peakSentence(report)} ${withoutCache(report)} ${smallestTier(report)}</p>
       <dl class="figures">
         <div>
           <dt>nvidia-smi shows</dt>

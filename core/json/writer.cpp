@@ -1,0 +1,96 @@
+#include "core/json/writer.h"
+
+namespace plimsoll::json {
+
+void Writer::separate() {
+  if (!first_) text_ += ',';
+  first_ = false;
+}
+
+void Writer::open(char bracket) {
+  separate();
+  text_ += bracket;
+  first_ = true;
+}
+
+void Writer::close(char bracket) {
+  text_ += bracket;
+  first_ = false;
+}
+
+void Writer::key(std::string_view name) {
+  value(name);
+  text_ += ':';
+  first_ = true;  // what follows belongs to the key
+}
+
+void Writer::value(std::string_view text) {
+  static constexpr char digits[] = "0123456789abcdef";
+  separate();
+  text_ += '"';
+  std::size_t plain = 0;  // start of the stretch that needs no escape
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    text_.append(text, plain, i - plain);
+    plain = i + 1;
+    text_ += '\\';
+    if (c == '"' || c == '\\') {
+      text_ += static_cast<char>(c);
+    } else if (c == '\n') {
+      text_ += 'n';
+    } else if (c == '\t') {
+      text_ += 't';
+    } else {
+      text_ += "u00";
+      text_ += digits[c >> 4];
+      text_ += digits[c & 15];
+    }
+  }
+  text_.append(text, plain, text.size() - plain);
+  text_ += '"';
+}
+
+void Writer::value(bool flag) {
+  separate();
+  text_ += flag ? "true" : "false";
+}
+
+void Writer::value(uint64_t number) {
+  separate();
+  char buffer[20];
+  std::size_t at = sizeof buffer;
+  do {
+    buffer[--at] = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  text_.append(buffer + at, sizeof buffer - at);
+}
+
+void Writer::value(int64_t number) {
+  if (number >= 0) return value(static_cast<uint64_t>(number));
+  separate();
+  text_ += '-';
+  first_ = true;
+  value(~static_cast<uint64_t>(number) + 1);
+}
+
+void Writer::value(double number) { value(Json(number)); }
+
+void Writer::value(const Json& tree) {
+  separate();
+  text_ += write(tree);
+}
+
+void Writer::value(const std::vector<std::string>& texts) {
+  open_array();
+  for (const std::string& text : texts) value(text);
+  close_array();
+}
+
+void Writer::null() {
+  separate();
+  text_ += "null";
+}
+
+}  // namespace plimsoll::json
