@@ -107,8 +107,8 @@ TEST(StrictJson, ADuplicateKeyIsReportedWhereItIs) {
 }
 
 TEST(StrictJson, WhatIsNotJsonSaysWhereItStops) {
-  for (const char* text : {"", " ", "{", "[1,", "{\"a\"}", "{\"a\": 1,}", "[1 2]", "01", "+1", ".5", "1.", "nul",
-                           "Infinity", "'a'", "{a: 1}", "[1] x", "\"\\x\"", "// c\n1", "1;"}) {
+  for (const char* text : {"", " ", "{", "[1,", "{\"a\"}", "{\"a\": 1,}", "[1 2]", "01", "+1", ".5", "1.",
+                           "nul", "Infinity", "'a'", "{a: 1}", "[1] x", "\"\\x\"", "// c\n1", "1;"}) {
     const Reading reading = read(text);
     EXPECT_FALSE(reading.value) << text;
     ASSERT_EQ(reading.errors.size(), 1u) << text;
@@ -124,8 +124,9 @@ TEST(StrictJson, InvalidUtf8IsRefusedAndNeverWritten) {
     EXPECT_FALSE(read(text).value) << text;
   }
   EXPECT_EQ(read("\"\xc3\xa9\"").value, Json("\xc3\xa9"));
-  const std::string written = write(Json(std::string("a\xff"
-                                                     "b")));
+  const std::string written =
+      write(Json(std::string("a\xff"
+                             "b")));
   EXPECT_TRUE(read(written).value) << written;
 }
 

@@ -7,8 +7,8 @@ namespace plimsoll::recipe {
 namespace {
 
 TEST(RecipeVersions, AreOrderedByTheirNumbers) {
-  const std::vector<std::string> rising = {"0.7.5", "0.9.3", "0.27", "1.0.0", "1.9",     "1.13.1", "2.0",
-                                           "4.9",   "4.46",  "4.46.3", "4.57", "5.0", "5.15", "10.0"};
+  const std::vector<std::string> rising = {"0.7.5", "0.9.3", "0.27",   "1.0.0", "1.9", "1.13.1", "2.0",
+                                           "4.9",   "4.46",  "4.46.3", "4.57",  "5.0", "5.15",   "10.0"};
   for (size_t i = 0; i < rising.size(); ++i) {
     for (size_t j = 0; j < rising.size(); ++j) {
       EXPECT_EQ(version_at_least(rising[i], rising[j]), i >= j) << rising[i] << " " << rising[j];

@@ -28,11 +28,14 @@ std::vector<Bad> bad_requests() {
       {"Comment", "{\"model\": \"gpt2\" // small\n}", {{"not_json", ""}}},
       {"SingleQuotes", "{'model': 'gpt2'}", {{"not_json", ""}}},
       {"NotANumber", R"({"model": "gpt2", "peft": {"r": NaN}})", {{"not_json", "/peft"}}},
-      {"TooDeep", nested(70), {{"too_large", "/data" + [] {
-                                  std::string zeros;
-                                  for (int i = 0; i < 62; ++i) zeros += "/0";
-                                  return zeros;
-                                }()}}},
+      {"TooDeep",
+       nested(70),
+       {{"too_large", "/data" +
+                          [] {
+                            std::string zeros;
+                            for (int i = 0; i < 62; ++i) zeros += "/0";
+                            return zeros;
+                          }()}}},
       {"AList", R"(["gpt2"])", {{"wrong_type", ""}}},
       {"AString", R"("gpt2")", {{"wrong_type", ""}}},
       {"ANumber", "7", {{"wrong_type", ""}}},
@@ -46,7 +49,9 @@ std::vector<Bad> bad_requests() {
       {"NullModel", R"({"model": null})", {{"missing", "/model"}}},
       {"NumberAsModel", R"({"model": 7})", {{"wrong_type", "/model"}}},
       {"UnknownModel", R"({"model": "mistral-7b-v0.9"})", {{"unknown_model", "/model"}}},
-      {"UnknownGpu", R"({"model": "gpt2", "hardware": {"gpu": "rtx-9090"}})", {{"unknown_gpu", "/hardware/gpu"}}},
+      {"UnknownGpu",
+       R"({"model": "gpt2", "hardware": {"gpu": "rtx-9090"}})",
+       {{"unknown_gpu", "/hardware/gpu"}}},
       {"UnknownStack", R"({"model": "gpt2", "stack": "keras"})", {{"unknown_stack", "/stack"}}},
       {"UnknownTask", R"({"model": "gpt2", "task": "distil"})", {{"unknown_value", "/task"}}},
       {"UnknownOptimizer",
@@ -65,9 +70,7 @@ std::vector<Bad> bad_requests() {
       {"KeyWithASlash", R"({"model": "gpt2", "a/b~c": 1})", {{"unknown_key", "/a~1b~0c"}}},
       {"Schema2", R"({"model": "gpt2", "schema": 2})", {{"out_of_range", "/schema"}}},
 
-      {"StringForNumber",
-       R"({"model": "gpt2", "peft": {"r": "16"}})",
-       {{"wrong_type", "/peft/r"}}},
+      {"StringForNumber", R"({"model": "gpt2", "peft": {"r": "16"}})", {{"wrong_type", "/peft/r"}}},
       {"FlagForNumber",
        R"({"model": "gpt2", "training": {"max_length": true}})",
        {{"wrong_type", "/training/max_length"}}},
@@ -145,7 +148,9 @@ std::vector<Bad> bad_requests() {
        R"({"model": {"config": {"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257, "n_positions": 1024}, "url": "x"}})",
        {{"unknown_key", "/model/url"}}},
       {"Reinforcement", R"({"model": "gpt2", "task": "grpo"})", {{"unsupported", "/task"}}},
-      {"SeveralGpus", R"({"model": "gpt2", "parallel": {"num_gpus": 2}})", {{"unsupported", "/parallel/num_gpus"}}},
+      {"SeveralGpus",
+       R"({"model": "gpt2", "parallel": {"num_gpus": 2}})",
+       {{"unsupported", "/parallel/num_gpus"}}},
       {"Sharding",
        R"({"model": "gpt2", "parallel": {"strategy": "zero3"}})",
        {{"unsupported", "/parallel/strategy"}}},
@@ -204,19 +209,19 @@ TEST(ReportErrors, WhatIsAllowedIsNamed) {
   EXPECT_EQ(allowed(R"({"model": "gpt2", "model_args": {"dtype": "bf16"}})"), "float32, bfloat16, float16");
   EXPECT_EQ(allowed(R"({"model": "gpt2", "peft": {"r": 0}})"), "1 to 8192");
   EXPECT_NE(allowed(R"({"model": "gpt2", "stack": "keras"})").find("torchtune"), std::string::npos);
-  EXPECT_NE(allowed(R"({"model": "gpt2", "training": {"batch_size": 4}})").find("per_device_train_batch_size"),
-            std::string::npos);
+  EXPECT_NE(
+      allowed(R"({"model": "gpt2", "training": {"batch_size": 4}})").find("per_device_train_batch_size"),
+      std::string::npos);
   EXPECT_NE(allowed(R"({"model": "gpt2", "training": {"optim": "adam"}})").find("paged_adamw_8bit"),
             std::string::npos);
 }
 
 // A config.json that cannot be read says which field is missing or impossible.
 TEST(ReportErrors, AnUnreadableConfigNamesItsField) {
-  const Json config = {{"model_type", "llama"},       {"hidden_size", 4096},
-                       {"intermediate_size", 11008},  {"num_hidden_layers", 32},
-                       {"num_attention_heads", 32},   {"num_key_value_heads", 32},
-                       {"vocab_size", 32000},         {"tie_word_embeddings", false},
-                       {"max_position_embeddings", 4096}};
+  const Json config = {
+      {"model_type", "llama"},   {"hidden_size", 4096},          {"intermediate_size", 11008},
+      {"num_hidden_layers", 32}, {"num_attention_heads", 32},    {"num_key_value_heads", 32},
+      {"vocab_size", 32000},     {"tie_word_embeddings", false}, {"max_position_embeddings", 4096}};
   ASSERT_EQ(answer({{"model", {{"config", config}}}}).at("ok"), true);
   for (const char* field : {"hidden_size", "num_hidden_layers", "vocab_size"}) {
     for (const Json& value : {Json(nullptr), Json(-1), Json("4096"), Json(1.5)}) {

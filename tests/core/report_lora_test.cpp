@@ -1,6 +1,6 @@
 // What print_trainable_parameters() printed in public runs, through the report.
-// golden/lora_through_report.json: the request that describes the run, the printed trainable count and, where the base
-// is counted as we count it, the printed total.
+// golden/lora_through_report.json: the request that describes the run, the printed trainable count and, where
+// the base is counted as we count it, the printed total.
 #include "tests/core/golden.h"
 #include "tests/core/report_answers.h"
 
@@ -39,8 +39,8 @@ TEST(ReportLora, TheAdapterFileHoldsTheTrainedParametersInTheirType) {
   }
 }
 
-// google/gemma-2-2b with two labels printed "all params: 2,617,545,984": the frozen score layer counts as well as the
-// trained copy of it.
+// google/gemma-2-2b with two labels printed "all params: 2,617,545,984": the frozen score layer counts as
+// well as the trained copy of it.
 TEST(ReportLora, ANewHeadIsCountedTwiceInTheTotal) {
   const Json report = answer({{"model", "google/gemma-2-2b"},
                               {"task", "classification"},
@@ -49,18 +49,19 @@ TEST(ReportLora, ANewHeadIsCountedTwiceInTheTotal) {
   EXPECT_EQ(bytes(report, "/model/trainable"), 3199488u);
 }
 
-// PEFT's all-linear is every linear layer but the head: on Mistral-7B the same seven that people list by name.
+// PEFT's all-linear is every linear layer but the head: on Mistral-7B the same seven that people list by
+// name.
 TEST(ReportLora, AllLinearMeansEveryLinearLayerButTheHead) {
   const Json report =
       answer({{"model", "mistral-7b-v0.1"}, {"peft", {{"r", 16}, {"target_modules", "all-linear"}}}});
   EXPECT_EQ(bytes(report, "/model/trainable"), 41943040u);
-  const Json one = answer(
-      {{"model", "mistral-7b-v0.1"}, {"peft", {{"r", 16}, {"target_modules", {"all-linear"}}}}});
+  const Json one =
+      answer({{"model", "mistral-7b-v0.1"}, {"peft", {{"r", 16}, {"target_modules", {"all-linear"}}}}});
   EXPECT_EQ(bytes(one, "/model/trainable"), 41943040u);
 }
 
-// Up to Transformers 4 the experts of Mixtral are linear layers that PEFT finds by name; from 5 on they are 3-D
-// parameters that it does not, and PEFT raises when no target is found.
+// Up to Transformers 4 the experts of Mixtral are linear layers that PEFT finds by name; from 5 on they are
+// 3-D parameters that it does not, and PEFT raises when no target is found.
 TEST(ReportLora, ExpertsAreTargetsOnlyBeforeTransformersFive) {
   Json request = {{"model", "mixtral-8x7b-v0.1"},
                   {"versions", {{"transformers", "4.57"}}},
@@ -74,10 +75,11 @@ TEST(ReportLora, ExpertsAreTargetsOnlyBeforeTransformersFive) {
   EXPECT_EQ(at(five, "/errors/0/pointer"), "/peft/target_modules");
 }
 
-// Unsloth's notebook for gpt-oss lists gate_proj and up_proj, which this model does not have; the run trains the rest.
+// Unsloth's notebook for gpt-oss lists gate_proj and up_proj, which this model does not have; the run trains
+// the rest.
 TEST(ReportLora, TargetsThatTheModelLacksAreNoted) {
-  const Json report = answer({{"model", "gpt-oss-20b"},
-                              {"peft", {{"r", 4}, {"target_modules", {"q_proj", "gate_proj"}}}}});
+  const Json report =
+      answer({{"model", "gpt-oss-20b"}, {"peft", {{"r", 4}, {"target_modules", {"q_proj", "gate_proj"}}}}});
   ASSERT_EQ(report.at("ok"), true) << report;
   EXPECT_TRUE(has_note(report, "targets_not_found"));
   EXPECT_FALSE(has_note(answer({{"model", "gpt-oss-20b"}, {"peft", {{"target_modules", {"q_proj"}}}}}),

@@ -1,6 +1,6 @@
 // Every published parameter count through the report, by every name that a model goes by.
-// golden/published_parameters.txt: hub id, parameters of the model as published (safetensors headers on the hub, model
-// cards, instantiated classes), less what the file stores that is no parameter.
+// golden/published_parameters.txt: hub id, parameters of the model as published (safetensors headers on the
+// hub, model cards, instantiated classes), less what the file stores that is no parameter.
 #include <set>
 #include <sstream>
 
@@ -75,7 +75,8 @@ TEST(ReportModels, NoTwoPresetsShareAName) {
 }
 
 TEST(ReportModels, AConfigPastedInGivesTheMemoryOfItsPreset) {
-  for (const char* id : {"mistral-7b-v0.3", "gpt2", "mixtral-8x7b-v0.1", "qwen2.5-vl-7b-instruct", "t5-base"}) {
+  for (const char* id :
+       {"mistral-7b-v0.3", "gpt2", "mixtral-8x7b-v0.1", "qwen2.5-vl-7b-instruct", "t5-base"}) {
     const ModelEntry* model = presets().find_model(id);
     ASSERT_NE(model, nullptr) << id;
     const Json pasted = answer({{"model", {{"config", model->preset.config}, {"name", "mine"}}}});

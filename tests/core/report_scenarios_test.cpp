@@ -26,7 +26,8 @@ TEST(ReportScenarios, EachCaseHasABeforeAndAnAfterAndBothAreAnswered) {
     EXPECT_EQ(report.at("ok"), true) << scenario.at("id") << report.at("errors");
   }
   for (const char* letter : {"A", "B", "C", "D", "E"}) {
-    for (const char* state : {" before", " after"}) EXPECT_EQ(states[letter + std::string(state)], 1) << letter << state;
+    for (const char* state : {" before", " after"})
+      EXPECT_EQ(states[letter + std::string(state)], 1) << letter << state;
   }
   EXPECT_EQ(states.size(), 10u);
 }
@@ -49,7 +50,8 @@ TEST(ReportScenarios, TheEffectiveBatchIsKept) {
   };
   EXPECT_EQ(effective("a-before"), 64u);
   for (const char* letter : {"a", "b", "c", "d", "e"}) {
-    EXPECT_EQ(effective(letter + std::string("-before")), effective(letter + std::string("-after"))) << letter;
+    EXPECT_EQ(effective(letter + std::string("-before")), effective(letter + std::string("-after")))
+        << letter;
   }
 }
 
@@ -74,7 +76,8 @@ TEST(ReportScenarios, CaseBIsFourPointEightGibibytesOfRank) {
   const uint64_t held =
       component(step, "adapters") + component(step, "gradients") + component(step, "optimizer");
   EXPECT_EQ(held, 16 * uint64_t{322961408});
-  // The account expects 18 to 20 GB, with a budget that has a fifth of these adapters; on 24 GB it is tight at best.
+  // The account expects 18 to 20 GB, with a budget that has a fifth of these adapters; on 24 GB it is tight
+  // at best.
   EXPECT_NE(at(after, "/gpu/verdict"), "fits");
   // Their 239 million are the count of the 3B model.
   Json smaller = scenario("b-after").at("request");
@@ -101,8 +104,8 @@ TEST(ReportScenarios, CaseCIsNotLimitedByMaxMemory) {
   EXPECT_TRUE(has_note(answer(bf16), "no_bf16"));
 }
 
-// foreach AdamW makes a copy of all 322,961,408 trained parameters: 1.2 GiB that fused AdamW does not need. Gradients
-// that are accumulated live through the forward pass, which then comes within a few hundred MiB.
+// foreach AdamW makes a copy of all 322,961,408 trained parameters: 1.2 GiB that fused AdamW does not need.
+// Gradients that are accumulated live through the forward pass, which then comes within a few hundred MiB.
 TEST(ReportScenarios, CaseCPeaksInTheOptimizerStep) {
   Json request = scenario("c-before").at("request");
   const Json step = instant(answer(request), "optimizer_step");
@@ -125,8 +128,8 @@ TEST(ReportScenarios, CaseDIsOneFp32MatrixAwayFromFitting) {
   EXPECT_GT(bytes(before, "/memory/instants/0/allocated"), bytes(before, "/gpu/usable"));
   EXPECT_EQ(bytes(after, "/model/trainable"), 6815744u);
   EXPECT_EQ(bytes(after, "/model/adapter_file_bytes"), 27262976u);  // 26.0 MiB
-  // A shape-only run of the real classes with 32,000 words and no accumulation: 14,068.8 MiB. 768 words more are 12 MiB,
-  // gradients that live through the forward pass 26.
+  // A shape-only run of the real classes with 32,000 words and no accumulation: 14,068.8 MiB. 768 words more
+  // are 12 MiB, gradients that live through the forward pass 26.
   EXPECT_NEAR(gib(after, "/memory/peak/allocated") * 1024, 14068.8 + 12 + 26, 5);
 }
 

@@ -36,7 +36,7 @@ constexpr std::array<Unit, 6> units = {{
 
 double unit_bytes(std::string_view word) {
   for (const Unit& unit : units) {
-    if (unit.word == word) return unit.bytes;
+    if (contains(word, unit.word)) return unit.bytes;
   }
   return 0;
 }

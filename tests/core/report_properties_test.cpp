@@ -1,0 +1,277 @@
+// What must hold for every request, tried on a few hundred that are drawn by a fixed rule, the same on every
+// platform.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/core/report_answers.h"
+
+namespace plimsoll::report {
+namespace {
+
+// Knuth's MMIX generator; its high bits are used.
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : state_(seed * 2862933555777941757u + 3037000493u) { draw(8); }
+  uint64_t draw(uint64_t sides) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return (state_ >> 33) % sides;
+  }
+  bool one_in(uint64_t sides) { return draw(sides) == 0; }
+  template <typename List>
+  auto one_of(const List& list) {
+    return list[draw(list.size())];
+  }
+
+ private:
+  uint64_t state_;
+};
+
+const std::vector<std::string> models = {"gpt2",
+                                         "llama-3.2-1b",
+                                         "mistral-7b-v0.3",
+                                         "qwen2.5-7b",
+                                         "qwen3-8b",
+                                         "gemma-2-2b",
+                                         "phi-2",
+                                         "gemma-3-4b-pt",
+                                         "phi-3-mini-4k-instruct",
+                                         "pythia-1.4b",
+                                         "opt-1.3b",
+                                         "falcon-7b",
+                                         "bloom-1b1",
+                                         "smollm2-360m",
+                                         "mixtral-8x7b-v0.1",
+                                         "gpt-oss-20b",
+                                         "qwen3-30b-a3b",
+                                         "deepseek-v2-lite",
+                                         "olmo-1b-hf",
+                                         "chatglm3-6b",
+                                         "internlm2-7b",
+                                         "stablelm-2-1_6b",
+                                         "granite-3.1-2b-instruct",
+                                         "llava-1.5-7b-hf",
+                                         "qwen2.5-vl-3b-instruct",
+                                         "paligemma-3b-pt-224",
+                                         "llama-3.2-11b-vision-instruct",
+                                         "t5-base",
+                                         "bert-base-uncased",
+                                         "whisper-small"};
+const std::vector<std::string> optimizers = {"adamw_torch",      "adamw_torch_fused", "adamw_bnb_8bit",
+                                             "paged_adamw_8bit", "adafactor",         "sgd",
+                                             "lion_32bit",       "paged_adamw_32bit"};
+const std::vector<std::string> kernels = {
+    "stock", "liger", "fused_ce", "chunked_nll", "cut_cross_entropy", "torchtune_chunked"};
+const std::vector<std::string> versions = {"4.30", "4.40", "4.46.3", "4.51.3", "4.57", "5.15"};
+const std::vector<std::string> stacks = {"hf",      "loop",         "trl",      "axolotl",
+                                         "unsloth", "llamafactory", "torchtune"};
+const std::vector<std::string> gpus = {"a10g", "t4", "rtx-3060-12", "rtx-4090", "a100-sxm-80", "h100-sxm"};
+const std::vector<uint64_t> lengths = {16, 77, 256, 512, 700, 1024, 1536, 2048};
+
+// A valid request that states some fields and leaves others to their defaults.
+Json drawn(uint64_t seed) {
+  Dice dice(seed);
+  Json request = {{"model", dice.one_of(models)}, {"stack", dice.one_of(stacks)}};
+  Json training, peft;
+  training["max_length"] = dice.one_of(lengths);
+  training["per_device_train_batch_size"] = 1 + dice.draw(6);
+  if (dice.one_in(2)) training["gradient_accumulation_steps"] = 1 + dice.draw(8);
+  if (dice.one_in(2)) training["gradient_checkpointing"] = dice.one_in(2);
+  if (dice.one_in(2)) training["optim"] = dice.one_of(optimizers);
+  if (dice.one_in(3)) training["loss_kernel"] = dice.one_of(kernels);
+  if (dice.one_in(3)) training["padded_batches"] = dice.one_in(2);
+  if (dice.one_in(3)) request["versions"]["transformers"] = dice.one_of(versions);
+  if (dice.one_in(2)) request["hardware"]["gpu"] = dice.one_of(gpus);
+  if (dice.one_in(6)) request["hardware"]["in_use_gib"] = 1.5;
+  if (dice.one_in(6)) request["hardware"]["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True";
+  if (dice.one_in(4)) request["model_args"]["attn_implementation"] = "eager";
+  const uint64_t precision = dice.draw(3);
+  if (precision == 1) training["bf16"] = true;
+  if (precision == 2) training["fp16"] = true;
+  if (!dice.one_in(4)) {
+    peft["target_modules"] = "all-linear";
+    if (!dice.one_in(4)) peft["r"] = uint64_t{1} << dice.draw(8);
+    if (dice.one_in(3)) peft["lora_dropout"] = 0.05;
+    if (dice.one_in(8)) peft["use_dora"] = true;
+    const uint64_t bits = dice.draw(4);
+    if (bits == 1)
+      request["quantization"] = {{"load_in_4bit", true}, {"bnb_4bit_use_double_quant", dice.one_in(2)}};
+    if (bits == 2) request["quantization"] = {{"load_in_8bit", true}};
+    if (dice.one_in(3)) request["model_args"]["dtype"] = "bfloat16";
+  } else {
+    request["model_args"]["dtype"] = dice.one_in(2) ? "bfloat16" : "float32";
+  }
+  request["training"] = training;
+  if (!peft.is_null()) request["peft"] = peft;
+  return request;
+}
+
+constexpr uint64_t requests = 200;
+
+// The same request with every default written out that the report says it assumed.
+Json written_out(Json request, const Json& report) {
+  for (const Json& assumption : at(report, "/assumptions")) {
+    request[Json::json_pointer(assumption.at("pointer").get<std::string>())] = assumption.at("value");
+  }
+  return request;
+}
+
+uint64_t allocated(const Json& report) { return bytes(report, "/memory/peak/allocated"); }
+
+Json raised(Json request, const char* pointer, uint64_t by) {
+  const Json::json_pointer where(pointer);
+  request[where] = request.at(where).get<uint64_t>() + by;
+  return request;
+}
+
+TEST(ReportProperties, EveryDrawnRequestIsAnsweredTheSameTwice) {
+  for (uint64_t seed = 0; seed < requests; ++seed) {
+    const std::string request = json::write(drawn(seed));
+    const std::string first = report_text(request, presets());
+    EXPECT_NE(first.find(R"("ok":true)"), std::string::npos) << request << first.substr(0, 400);
+    EXPECT_EQ(first, report_text(request, presets())) << request;
+  }
+}
+
+TEST(ReportProperties, ThePeakIsTheHighestInstant) {
+  for (uint64_t seed = 0; seed < requests; ++seed) {
+    const Json report = answer(drawn(seed));
+    uint64_t highest = 0;
+    for (const Json& row : at(report, "/memory/instants")) {
+      highest = std::max(highest, row.at("allocated").get<uint64_t>());
+    }
+    const Json peak = at(report, "/memory/peak");
+    EXPECT_EQ(peak.at("allocated"), highest) << drawn(seed);
+    EXPECT_EQ(instant(report, peak.at("instant").get<std::string>()).at("allocated"), highest) << drawn(seed);
+  }
+}
+
+TEST(ReportProperties, TheLinesOfEachInstantSumToItsTotals) {
+  for (uint64_t seed = 0; seed < requests; ++seed) {
+    const Json report = answer(drawn(seed));
+    for (const Json& row : at(report, "/memory/instants")) {
+      uint64_t sum = 0;
+      for (const Json& line : row.at("components")) sum += line.at("bytes").get<uint64_t>();
+      const double lines = static_cast<double>(row.at("components").size());
+      EXPECT_NEAR(static_cast<double>(sum), row.at("device").get<double>(), lines)
+          << row.at("id") << drawn(seed);
+      const uint64_t outside = component(row, "allocator_slack") + component(row, "cuda_context");
+      EXPECT_NEAR(static_cast<double>(sum - outside), row.at("allocated").get<double>(), lines)
+          << row.at("id") << drawn(seed);
+    }
+  }
+}
+
+TEST(ReportProperties, ReadingsAreOrdered) {
+  for (uint64_t seed = 0; seed < requests; ++seed) {
+    const Json report = answer(drawn(seed));
+    const Json peak = at(report, "/memory/peak");
+    EXPECT_LE(peak.at("allocated"), peak.at("reserved")) << drawn(seed);
+    EXPECT_LE(peak.at("reserved"), peak.at("device")) << drawn(seed);
+    EXPECT_LE(peak.at("low"), peak.at("needed")) << drawn(seed);
+    EXPECT_LE(peak.at("needed"), peak.at("high")) << drawn(seed);
+    EXPECT_LE(peak.at("low"), peak.at("device")) << drawn(seed);
+    EXPECT_LE(peak.at("device"), peak.at("high")) << drawn(seed);
+  }
+}
+
+TEST(ReportProperties, ALargerTierNeverFitsLess) {
+  const auto rank = [](const Json& verdict) { return verdict == "fits" ? 2 : verdict == "tight" ? 1 : 0; };
+  for (uint64_t seed = 0; seed < requests; ++seed) {
+    const Json report = answer(drawn(seed));
+    uint64_t usable = 0;
+    int verdict = 0;
+    for (const Json& tier : at(report, "/tiers")) {
+      EXPECT_GE(tier.at("usable").get<uint64_t>(), usable) << tier.at("gib");
+      EXPECT_GE(rank(tier.at("verdict")), verdict) << tier.at("gib") << drawn(seed);
+      EXPECT_EQ(rank(tier.at("verdict")) > 0, tier.at("headroom") >= 0) << tier << drawn(seed);
+      usable = tier.at("usable").get<uint64_t>();
+      verdict = rank(tier.at("verdict"));
+    }
+  }
+}
+
+TEST(ReportProperties, MoreIsNeverLess) {
+  for (uint64_t seed = 0; seed < requests; ++seed) {
+    const Json request = drawn(seed);
+    const uint64_t before = allocated(answer(request));
+    EXPECT_GE(allocated(answer(raised(request, "/training/per_device_train_batch_size", 1))), before)
+        << request;
+    EXPECT_GE(allocated(answer(raised(request, "/training/max_length", 64))), before) << request;
+    // bitsandbytes moves state tensors of 100,000 elements and more to managed memory, and holds those of
+    // fewer than 4,096 in fp32: with these optimizers a higher rank can take less.
+    const std::string optim = request.value("/training/optim"_json_pointer, "");
+    const bool by_size = optim.find("paged") != std::string::npos ||
+                         optim.find("8bit") != std::string::npos || request.at("stack") == "unsloth" ||
+                         request.at("stack") == "torchtune";
+    if (request.contains("/peft/r"_json_pointer) && !by_size) {
+      EXPECT_GE(allocated(answer(raised(request, "/peft/r", 8))), before) << request;
+    }
+  }
+}
+
+TEST(ReportProperties, DefaultsWrittenOutChangeNothing) {
+  for (uint64_t seed = 0; seed < requests; ++seed) {
+    const Json request = drawn(seed);
+    const Json report = answer(request);
+    const Json explicit_one = answer(written_out(request, report));
+    ASSERT_EQ(explicit_one.at("ok"), true) << explicit_one << request;
+    EXPECT_EQ(at(explicit_one, "/memory"), at(report, "/memory")) << request;
+    EXPECT_EQ(at(explicit_one, "/assumptions").size(), 0u) << at(explicit_one, "/assumptions") << request;
+  }
+}
+
+// per_unit is what one more costs: the difference between two reports.
+TEST(ReportProperties, OneMoreCostsWhatTheReportSays) {
+  for (uint64_t seed = 0; seed < requests; seed += 2) {
+    const Json request = written_out(drawn(seed), answer(drawn(seed)));
+    const Json report = answer(request);
+    const auto costs = [&](const char* unit, const char* pointer) {
+      const auto more = static_cast<double>(allocated(answer(raised(request, pointer, 1))));
+      EXPECT_NEAR(more - static_cast<double>(allocated(report)),
+                  at(report, std::string("/memory/per_unit/") + unit).get<double>(), 2)
+          << unit << request;
+    };
+    costs("sample", "/training/per_device_train_batch_size");
+    costs("token", "/training/max_length");
+    if (request.contains("peft")) costs("rank", "/peft/r");
+  }
+}
+
+TEST(ReportProperties, CheckpointingNeverKeepsMoreUntilTheLoss) {
+  for (uint64_t seed = 0; seed < requests; ++seed) {
+    Json request = written_out(drawn(seed), answer(drawn(seed)));
+    // Transformers 5 makes the input of every embedding require a gradient under checkpointing, so that a
+    // frozen vision tower, which keeps nothing otherwise, takes part in autograd.
+    if (request.contains("vision")) continue;
+    const auto kept = [&request](bool checkpointing) {
+      request["training"]["gradient_checkpointing"] = checkpointing;
+      const Json loss = instant(answer(request), "loss");
+      return component(loss, "activations") + component(loss, "boundaries");
+    };
+    EXPECT_LE(kept(true), kept(false)) << request;
+  }
+}
+
+// Only frozen weights shrink: 4 bits are less than 8, and 8 less than 16.
+TEST(ReportProperties, FewerBitsAreSmallerWeights) {
+  for (const std::string& model : models) {
+    const auto weights = [&model](const Json& quantization) {
+      const Json report = answer({{"model", model},
+                                  {"model_args", {{"dtype", "bfloat16"}}},
+                                  {"quantization", quantization},
+                                  {"peft", {{"target_modules", "all-linear"}}},
+                                  {"training", {{"max_length", 16}}}});
+      return component(instant(report, "load"), "weights");
+    };
+    const uint64_t sixteen = weights(nullptr), eight = weights({{"load_in_8bit", true}}),
+                   four = weights({{"load_in_4bit", true}}),
+                   doubled = weights({{"load_in_4bit", true}, {"bnb_4bit_use_double_quant", true}});
+    EXPECT_LT(eight, sixteen) << model;
+    EXPECT_LT(four, eight) << model;
+    EXPECT_LE(doubled, four) << model;
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::report
