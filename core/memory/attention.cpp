@@ -97,6 +97,14 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
     return {AttentionKernel::eager, repeats, "attn_implementation=\"eager\" keeps every attention score"};
   }
   if (c.implementation == "flash_attention_2" || c.implementation == "flash_attention_3") {
+    // Until the attention interface of 4.48 these families called repeat_kv before the kernel.
+    bool repeated = false;
+    for (const char* type : {"mistral", "mixtral", "qwen2", "qwen2_moe", "phi3", "starcoder2"}) {
+      repeated = repeated || c.model_type == type;
+    }
+    if (repeated && repeats && !recipe::version_at_least(c.transformers, "4.48")) {
+      return {AttentionKernel::flash_2, true, "this model class repeats key heads before flash attention"};
+    }
     return {AttentionKernel::flash_2, false, "the flash-attn package takes grouped key heads as they are"};
   }
   const bool native = recipe::version_at_least(c.transformers, "4.54") && !c.mask && c.head_dim <= 256;

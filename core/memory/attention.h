@@ -43,7 +43,8 @@ struct AttentionChoice {
 };
 
 struct AttentionConditions {
-  std::string implementation;       ///< attn_implementation
+  std::string implementation;  ///< attn_implementation
+  std::string model_type;
   std::string transformers;         ///< version
   double compute_capability = 8.0;  ///< 0: not an NVIDIA GPU, taken as 8.0
   bool sixteen_bit = true;          ///< q, k, v are 16-bit when the kernel starts

@@ -184,7 +184,9 @@ Outcome forward(Tape& tape, const HeadProgram& p, Tensor x) {
 
 }  // namespace
 
-StockLoss stock_loss(const std::string& transformers, const std::string& model_type) {
+StockLoss stock_loss(const std::string& stack, const std::string& transformers,
+                     const std::string& model_type) {
+  if (stack == "torchtune") return {true, true, false};  // the recipe pads the labels and floats the logits
   const auto at_least = [&](const char* version) { return recipe::version_at_least(transformers, version); };
   if (at_least("4.49")) return {true, false, false};
   if (at_least("4.46")) return {true, false, true};

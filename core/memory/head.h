@@ -22,7 +22,8 @@ struct StockLoss {
   bool upcast_replaces = false;  ///< the 16-bit logits are gone once the fp32 copy exists (4.31 - 4.45)
   bool shift_copy = false;       ///< logits[..., :-1, :].contiguous(): a copy unless the batch is one sample
 };
-StockLoss stock_loss(const std::string& transformers, const std::string& model_type);
+StockLoss stock_loss(const std::string& stack, const std::string& transformers,
+                     const std::string& model_type);
 
 struct HeadProgram {
   LayerProgram layer;  ///< mode, batch, length, hidden, norm settings

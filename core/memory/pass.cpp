@@ -12,6 +12,7 @@ AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& g
   AttentionConditions c;
   c.implementation = s.recipe->model_args.attn_implementation;
   c.transformers = s.transformers;
+  c.model_type = s.model_type;
   c.compute_capability = s.compute_capability;
   c.sixteen_bit = s.recipe->autocast() || s.input_size == 2;
   c.mask = s.mask;
@@ -52,7 +53,7 @@ std::vector<Run> replay_groups(const PassSettings& s, Pass& pass) {
     LayerReplayOptions options;
     options.keep_output = s.checkpointing && reentrant;
     options.stop_early = s.checkpointing && !reentrant;
-    options.accumulating = s.recipe->training.gradient_accumulation_steps > 1;
+    options.accumulating = s.recipe->gradients_outlive_step();
     options.input_needs_grad = s.recorded;
     double left = static_cast<double>(group.layers);
     options.input_size = stream;
@@ -165,7 +166,7 @@ Pass replay_pass(const PassSettings& s) {
     pass.weight_gradients += run.replay.weight_gradients * run.layers;
   }
   // From the second micro-batch on every gradient exists already, and the caller counts them all.
-  const bool accumulating = s.recipe->training.gradient_accumulation_steps > 1;
+  const bool accumulating = s.recipe->gradients_outlive_step();
   if (!s.recorded) {
     without_graph(s, runs, pass);
   } else if (s.checkpointing) {

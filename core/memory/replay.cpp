@@ -48,6 +48,7 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.stack = &stack;
   s.recipe = &r;
   s.transformers = r.versions.transformers;
+  s.model_type = plan.network.model_type;
   s.compute_capability = plan.machine.compute_capability;
   s.batch = static_cast<double>(r.training.per_device_train_batch_size);
   s.length = static_cast<double>(r.training.max_length);
@@ -104,13 +105,13 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
     h.head.size = parameter_size(r);
     h.head.trainable = r.full();
   }
-  h.stock = stock_loss(r.versions.transformers, plan.network.model_type);
+  h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
   h.kernel = r.training.loss_kernel;
   h.outputs_to_fp32 = r.autocast() && r.stack != "loop";
   h.keep_outputs = r.training.keep_outputs;
   h.softcap = plan.network.logit_softcap;
   h.input_size = pass.output_size;
-  h.accumulating = r.training.gradient_accumulation_steps > 1;
+  h.accumulating = r.gradients_outlive_step();
   h.kv_bytes = pass.kv_bytes;
   return h;
 }
@@ -172,7 +173,7 @@ void walk(const Plan& plan, const ImageLoad& images, OneStep& step, Replay& resu
   step.loss = retained + head.backward_peak;
   step.kept = head.kept;
   retained = retained + head.kept;
-  const bool accumulating = plan.recipe.training.gradient_accumulation_steps > 1;
+  const bool accumulating = plan.recipe.gradients_outlive_step();
   gradients_after = accumulating ? 0 : head.weight_gradients;
   for (auto at = passes.rbegin(); at != passes.rend(); ++at) {
     const Pass& pass = at->second;
@@ -198,7 +199,7 @@ Snapshot embedding_gradient(const Plan& plan) {
       largest = std::max(largest, bytes);
     }
   }
-  const bool meets_another = plan.network.tied_head || plan.recipe.training.gradient_accumulation_steps > 1;
+  const bool meets_another = plan.network.tied_head || plan.recipe.gradients_outlive_step();
   return only(Component::transient, meets_another ? largest : 0);
 }
 
@@ -224,7 +225,7 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
   step.base[Component::optimizer] = result.optimizer_bytes;
   step.base[Component::inputs] = input_bytes(plan, images);
   step.base[Component::workspace] = workspace;
-  if (recipe.training.gradient_accumulation_steps > 1) step.gradients = p.trained_bytes;
+  if (recipe.gradients_outlive_step()) step.gradients = p.trained_bytes;
   walk(plan, images, step, result);
 
   const Snapshot before = step.base + only(Component::gradients, step.gradients);

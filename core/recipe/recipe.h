@@ -129,6 +129,10 @@ struct Recipe {
     return quantization.load_in_4bit || quantization.load_in_8bit || !quantization.quant_method.empty();
   }
   bool full() const { return !peft.on; }
+  /// Gradients are there when the forward begins: from the second micro-batch on, when the loop clears them
+  /// late, or when zero_grad() fills them with zeros instead of freeing them (its default before
+  /// PyTorch 2.0).
+  bool gradients_outlive_step() const;
 };
 
 /// Fields by pointer ("/training/optim"), as they were written or defaulted.

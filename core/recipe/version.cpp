@@ -35,6 +35,11 @@ bool version_at_least(const std::string& have, const std::string& want) {
   return compare(split(have), split(want), 4) >= 0;
 }
 
+bool Recipe::gradients_outlive_step() const {
+  return training.gradient_accumulation_steps > 1 || training.keep_gradients ||
+         !version_at_least(versions.torch, "2");
+}
+
 bool version_matches(const std::string& have, const std::string& conditions) {
   size_t start = 0;
   while (start <= conditions.size()) {

@@ -18,7 +18,7 @@ HeadProgram program(const char* transformers, double batch, bool autocast, bool 
   p.head.in = hidden;
   p.head.out = vocabulary;
   p.head.size = 2;
-  p.stock = stock_loss(transformers, "llama");
+  p.stock = stock_loss("hf", transformers, "llama");
   p.outputs_to_fp32 = autocast;
   p.keep_outputs = keep;
   return p;
