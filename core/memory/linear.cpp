@@ -110,6 +110,21 @@ Tensor adapter(Tape& tape, const Mode& mode, Tensor x, const LinearSpec& w) {
   return scale(tape, std::move(high));
 }
 
+// LoRA as one autograd function (unsloth/kernels/fast_lora.py, fms-acceleration fused_ops): 16-bit casts of A
+// and B live as long as a kernel runs, no dropout mask and no rank-wide tensor is kept.
+Tensor fused_adapter(Tape& tape, const Tensor& x, const LinearSpec& w) {
+  const double rows = x.elements() / w.in, weights = w.r * (w.in + w.out) * w.copies;
+  Tensor dropped = w.dropout > 0 ? tape.make(x.elements(), 2, Component::transient) : cast(tape, x, 2);
+  Tensor casts = tape.make(w.adapter_size == 4 ? weights : 0, 2, Component::autocast);
+  Tensor low = tape.make(rows * w.r, 2, Component::transient);
+  Tensor out = tape.make(rows * w.out, 2, Component::transient);
+  tape.record(out, {x}, {dropped, w.fused_input ? x : Tensor()},
+              {temporary(weights * 2), temporary(rows * w.r * 2), gradient(0, x.bytes()),
+               weight_gradient(weights * w.adapter_size)},
+              true);
+  return out;
+}
+
 }  // namespace
 
 Tensor linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w) {
@@ -118,11 +133,11 @@ Tensor linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w
   const int size = result.size();
   const bool quantised = w.storage != Storage::plain;
   // PEFT casts x to the adapter's type; on a quantised base only when autocast is off.
-  Tensor input = quantised && mode.autocast ? x : cast(tape, x, w.adapter_size);
+  Tensor input = w.fused || (quantised && mode.autocast) ? x : cast(tape, x, w.adapter_size);
   const bool bitsandbytes = quantised && w.storage != Storage::packed;
   if (bitsandbytes) result = copy(tape, std::move(result));
   if (w.dora) dora_weight_norm(tape, w);
-  Tensor update = adapter(tape, mode, input, w);
+  Tensor update = w.fused ? fused_adapter(tape, input, w) : adapter(tape, mode, input, w);
   if (w.dora) {  // (scale - 1) * base_result + scale * lora_result: both are kept for the magnitude's
                  // gradient
     Tensor magnitude = tape.make(w.out, w.adapter_size, Component::transient, true);

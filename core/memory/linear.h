@@ -31,6 +31,8 @@ struct LinearSpec {
   int adapter_size = 4;
   double dropout = 0;
   bool dora = false;
+  bool fused = false;        ///< one kernel for the whole adapter, with a backward of its own
+  bool fused_input = false;  ///< and its group keeps x beside the dropped copies
 };
 
 /// x (rows x in) -> rows x out, in the dtype that PyTorch would return.

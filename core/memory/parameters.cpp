@@ -212,6 +212,8 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
     spec.adapter_size = dtype_size(recipe.peft.adapter_dtype);
     spec.dropout = recipe.peft.lora_dropout;
     spec.dora = recipe.peft.use_dora;
+    spec.fused = recipe.training.fused_lora;
+    spec.fused_input = spec.fused && linear.role == Role::q;
   }
   return spec;
 }
