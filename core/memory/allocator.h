@@ -1,6 +1,6 @@
 // What PyTorch's caching allocator holds beyond what is allocated, and what the process needs at least.
 //
-//     Held held = hold(peak_bytes, resident_bytes, dynamic_bytes, expandable);
+//     Held held = hold(peak_bytes, peak_bytes - weight_bytes, expandable);
 //     held.reserved;    // torch.cuda.max_memory_reserved() when there is room
 //     held.needed;      // what still works when cached blocks are given back before an allocation fails
 //
@@ -18,8 +18,8 @@ struct Held {
   double needed = 0;  ///< reserved when cached segments are returned
 };
 
-/// `allocated`: bytes of live tensors at the peak; `resident`: the part that was there since loading;
-/// `dynamic`: the rest. `expandable`: PYTORCH_CUDA_ALLOC_CONF has expandable_segments:True.
+/// `allocated`: bytes of live tensors at the peak; `dynamic`: what of it is not base weights, which lie
+/// still. `expandable`: PYTORCH_CUDA_ALLOC_CONF has expandable_segments:True.
 Held hold(double allocated, double dynamic, bool expandable);
 
 }  // namespace plimsoll::memory

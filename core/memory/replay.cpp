@@ -209,6 +209,17 @@ double quantise_transient(const Plan& plan) {
   return n * dtype_size(plan.recipe.model_args.dtype) + 4 * n / 64;
 }
 
+// RAM that this run takes at least, Python and its libraries not counted: weights on their way to the GPU,
+// and states in managed memory. Transformers 4 without a device map builds the whole model in RAM first.
+double host_bytes(const Plan& plan, double paged) {
+  const recipe::Recipe& r = plan.recipe;
+  const bool whole = !r.quantized() && r.model_args.device_map.empty() &&
+                     !recipe::version_at_least(r.versions.transformers, "5");
+  const double staged =
+      whole ? plan.parameters.loaded_bytes : plan.parameters.largest_linear * dtype_size(r.model_args.dtype);
+  return staged + paged;
+}
+
 }  // namespace
 
 Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine) {
@@ -216,6 +227,7 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
   Plan plan{network, recipe, machine, weigh(network, recipe)};
   const Parameters& p = plan.parameters;
   result.optimizer_bytes = optimizer_state_bytes(p, recipe.training.optim, &result.paged_bytes);
+  result.host_bytes = host_bytes(plan, result.paged_bytes);
   const ImageLoad images = image_load(network, recipe);
   const double workspace = 2 * machine.workspace_bytes;
 

@@ -43,15 +43,29 @@ const Remark table[] = {
      "huggingface/accelerate utils/modeling.py get_max_memory, hooks.py AlignDevicesHook"},
     {"optimizer_copies",
      [](const Facts& f, const hardware::Gpu*) {
+       // Near the peak counts too: the optimizer gets there in the very first step.
        return f.recipe->training.optim == "adamw_torch" &&
-              f.replay->instants[f.replay->peak].id == "optimizer_step";
+              f.replay->instants.back().live.total() > 0.97 * peak(f).total() &&
+              f.replay->parameters.trained_bytes > 1e8;
      },
      [](const Facts& f, const hardware::Gpu*) -> std::string {
-       return "The peak is the optimizer step: adamw_torch (foreach) makes a copy of all trained parameters "
-              "at once, " +
-              gib(f.replay->parameters.trained_bytes) + " here. adamw_torch_fused makes none.";
+       return "The optimizer step reaches " + gib(f.replay->instants.back().live.total()) +
+              ", already in the first step: adamw_torch (foreach) makes a copy of all trained parameters at "
+              "once, " +
+              gib(f.replay->parameters.trained_bytes) + ". adamw_torch_fused makes none.";
      },
      "pytorch/pytorch torch/optim/adam.py _multi_tensor_adam"},
+    {"accumulation_carries_gradients",
+     [](const Facts& f, const hardware::Gpu*) {
+       return f.recipe->training.gradient_accumulation_steps > 1 &&
+              f.replay->instants[f.replay->peak].id == "forward" &&
+              f.replay->parameters.trained_bytes > 0.02 * peak(f).total();
+     },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return "With gradient accumulation every forward pass after the first carries all gradients, " +
+              gib(f.replay->parameters.trained_bytes) + " here, beside the optimizer states.";
+     },
+     "huggingface/transformers trainer.py: zero_grad only after the optimizer step"},
     {"rank_costs",
      [](const Facts& f, const hardware::Gpu*) {
        return f.recipe->peft.on && f.replay->parameters.adapter_bytes * 4 > 2.0 * 1073741824.0;

@@ -154,10 +154,8 @@ bool expandable(const recipe::Recipe& r) {
 
 Sizes sizes_of(const memory::Instant& instant, const Run& run) {
   const double allocated = instant.live.total();
-  const double resident = instant.live[memory::Component::weights] +
-                          instant.live[memory::Component::adapters] +
-                          instant.live[memory::Component::optimizer];
-  const memory::Held held = memory::hold(allocated, allocated - resident, expandable(run.resolved.recipe));
+  const double dynamic = allocated - instant.live[memory::Component::weights];
+  const memory::Held held = memory::hold(allocated, dynamic, expandable(run.resolved.recipe));
   Sizes s{};
   s.allocated = allocated;
   s.reserved = held.reserved;
