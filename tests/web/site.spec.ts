@@ -1,13 +1,13 @@
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync } from "node:zlib";
 import { expect, open, test } from "./page.ts";
 
-test("the first load is at most 200 kB compressed", async ({ page }) => {
+test("the first load is at most 200 kB compressed by brotli", async ({ page }) => {
   const sizes: Record<string, number> = {};
   const read: Promise<void>[] = [];
   page.on("response", (response) => {
     read.push(
       response.body().then((body) => {
-        sizes[new URL(response.url()).pathname] = gzipSync(body, { level: 9 }).length;
+        sizes[new URL(response.url()).pathname] = brotliCompressSync(body).length;
       }),
     );
   });
