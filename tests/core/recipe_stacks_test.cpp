@@ -190,6 +190,18 @@ TEST(RecipeStacks, UnslothTrainsItsSevenProjectionsAtRankSixteen) {
   EXPECT_GT(report::bytes(answer(request), "/memory/instants/0/allocated"), 14000000000u);
 }
 
+// unsloth/models/llama.py patch_peft_model: "if lora_dropout == 0 and bias == "none"".
+TEST(RecipeStacks, UnslothFusesAdaptersThatHaveNeitherDropoutNorBias) {
+  const auto fused = [](const Json& peft) {
+    return assumed({{"model", "mistral-7b-v0.1"}, {"stack", "unsloth"}, {"peft", peft}},
+                   "/training/fused_lora");
+  };
+  EXPECT_EQ(fused(Json::object()), true);
+  EXPECT_EQ(fused({{"lora_dropout", 0}}), true);
+  EXPECT_EQ(fused({{"lora_dropout", 0.05}}), nullptr);
+  EXPECT_EQ(fused({{"bias", "all"}}), nullptr);
+}
+
 TEST(RecipeStacks, TorchtuneKeepsEverythingInBf16) {
   const Json request = {{"model", "llama-3.1-8b"}, {"stack", "torchtune"}, {"peft", Json::object()}};
   EXPECT_EQ(assumed(request, "/peft/adapter_dtype"), "bfloat16");

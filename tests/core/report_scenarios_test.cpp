@@ -36,6 +36,8 @@ TEST(ReportScenarios, WhatDiedDoesNotFitAndWhatRanDoes) {
   for (const char* id : {"a-before", "b-before", "d-before", "e-before"}) {
     EXPECT_EQ(at(report_of(id), "/gpu/verdict"), "no") << id;
   }
+  // Case C died within 2 GiB of its card.
+  EXPECT_EQ(at(report_of("c-before"), "/gpu/verdict"), "tight");
   for (const char* id : {"a-after", "c-after", "d-after", "e-after"}) {
     EXPECT_EQ(at(report_of(id), "/gpu/verdict"), "fits") << id;
   }
@@ -111,6 +113,8 @@ TEST(ReportScenarios, CaseCPeaksInTheOptimizerStep) {
   const Json step = instant(answer(request), "optimizer_step");
   EXPECT_NEAR(step.at("allocated").get<double>() / 1073741824.0, 20.2, 0.1);
   EXPECT_EQ(component(step, "transient"), 4 * uint64_t{322961408});
+  EXPECT_TRUE(has_note(answer(request), "optimizer_copies"));
+  EXPECT_TRUE(has_note(answer(request), "accumulation_carries_gradients"));
   request["training"]["gradient_accumulation_steps"] = 1;
   const Json single = answer(request);
   EXPECT_EQ(at(single, "/memory/peak/instant"), "optimizer_step");
