@@ -53,34 +53,39 @@ Tensor project(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   return made;
 }
 
-Outcome stock(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  Tensor logits = project(tape, p, hidden);
-  Tensor upcast = p.stock.upcast ? cast(tape, logits, 4) : logits;
-  if (p.stock.upcast_replaces) logits = upcast;
-  Tensor shifted = upcast;
+// The loss function holds all three at once: what the head gave, its fp32 copy, and the copy without the last
+// position.
+struct Logits {
+  Tensor logits, upcast, shifted;
+};
+
+Logits logits_for_loss(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  Logits made;
+  made.logits = project(tape, p, hidden);
+  made.upcast = p.stock.upcast ? cast(tape, made.logits, 4) : made.logits;
+  if (p.stock.upcast_replaces) made.logits = made.upcast;
+  made.shifted = made.upcast;
   if (p.stock.shift_copy && p.layer.batch > 1) {
-    shifted = tape.make(upcast.elements(), upcast.size(), Component::logits);
-    tape.record(shifted, {upcast}, {}, {gradient(0, upcast.bytes())});
+    made.shifted = tape.make(made.upcast.elements(), made.upcast.size(), Component::logits);
+    tape.record(made.shifted, {made.upcast}, {}, {gradient(0, made.upcast.bytes())});
   }
-  Tensor loss = cross_entropy(tape, p.layer.mode, shifted);
-  return {std::move(loss), std::move(logits)};
+  return made;
+}
+
+Outcome stock(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  Logits made = logits_for_loss(tape, p, hidden);
+  Tensor loss = cross_entropy(tape, p.layer.mode, made.shifted);
+  return {std::move(loss), std::move(made.logits)};
 }
 
 // Triton cross-entropy (Unsloth, FOAK, Liger's cross_entropy): the gradient is written over the logits that
 // came in.
 Outcome fused(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  Tensor logits = project(tape, p, hidden);
-  Tensor upcast = p.stock.upcast ? cast(tape, logits, 4) : logits;
-  if (p.stock.upcast_replaces) logits = upcast;
-  Tensor shifted = upcast;
-  if (p.stock.shift_copy && p.layer.batch > 1) {
-    shifted = tape.make(upcast.elements(), upcast.size(), Component::logits);
-    tape.record(shifted, {upcast}, {}, {gradient(0, upcast.bytes())});
-  }
+  Logits made = logits_for_loss(tape, p, hidden);
   Tensor losses = tape.make(p.layer.batch * p.layer.length * 2, 4, Component::logits);
   Tensor loss = scalar(tape);
-  tape.record(loss, {shifted}, {shifted, losses}, {reuse(0)});
-  return {std::move(loss), std::move(logits)};
+  tape.record(loss, {made.shifted}, {made.shifted, losses}, {reuse(0)});
+  return {std::move(loss), std::move(made.logits)};
 }
 
 // The whole head in fp32 (and under autocast once more in 16 bits) for every chunk of 256 tokens, in the
