@@ -83,6 +83,20 @@ std::optional<Json> read_targets(const Json& value, const std::string& pointer, 
   return std::nullopt;
 }
 
+// A list whose items must be among the field's words, when it has any.
+std::optional<Json> read_words(const Field& field, const Json& value, const std::string& pointer,
+                               Errors& errors) {
+  const auto list = json::read_texts(value, pointer, errors);
+  if (!list) return std::nullopt;
+  for (std::size_t i = 0; i < list->size() && !field.words.empty(); ++i) {
+    if (is_one_of((*list)[i], field.words)) continue;
+    errors.push_back({"unknown_value", pointer + "/" + std::to_string(i),
+                      "\"" + (*list)[i] + "\" is not known here.", std::string(field.words)});
+    return std::nullopt;
+  }
+  return Json(*list);
+}
+
 std::optional<Json> read_field(const Field& field, const Json& value, const std::string& pointer,
                                Errors& errors) {
   const auto lift = [](const auto& read) { return read ? std::optional<Json>(*read) : std::nullopt; };
@@ -96,7 +110,7 @@ std::optional<Json> read_field(const Field& field, const Json& value, const std:
     case FieldType::text:
       return lift(json::read_text(value, pointer, errors));
     case FieldType::texts:
-      return lift(json::read_texts(value, pointer, errors));
+      return read_words(field, value, pointer, errors);
     case FieldType::texts_or_text:
       return read_targets(value, pointer, errors);
     case FieldType::text_map:

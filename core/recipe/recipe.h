@@ -124,6 +124,7 @@ struct Recipe {
   Hardware hardware;
   Data data;
   std::vector<std::string> locks;
+  std::vector<std::string> want;  ///< optional parts of the report
 
   bool autocast() const { return training.bf16 || training.fp16; }
   bool quantized() const {

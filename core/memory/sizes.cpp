@@ -1,0 +1,43 @@
+#include "core/memory/sizes.h"
+
+#include "core/memory/allocator.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+bool expandable(const recipe::Recipe& r) {
+  return r.hardware.cuda_alloc_conf.find("expandable_segments:True") != std::string::npos;
+}
+
+}  // namespace
+
+Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardware::Context& context) {
+  const double allocated = instant.live.total();
+  const double dynamic = allocated - instant.live[Component::weights];
+  const Held held = hold(allocated, dynamic, expandable(recipe));
+  Sizes s;
+  s.allocated = allocated;
+  s.reserved = held.reserved;
+  s.device = held.reserved + static_cast<double>(context.typical);
+  s.low = allocated + static_cast<double>(context.low);
+  s.high = held.reserved_high + static_cast<double>(context.high);
+  s.needed = held.needed + static_cast<double>(context.typical);
+  return s;
+}
+
+Verdict verdict(const Sizes& sizes, double usable) {
+  if (sizes.high <= usable) return Verdict::fits;
+  return sizes.needed <= usable ? Verdict::tight : Verdict::no;
+}
+
+const char* word(Verdict verdict) {
+  if (verdict == Verdict::fits) return "fits";
+  return verdict == Verdict::tight ? "tight" : "no";
+}
+
+double headroom(const Sizes& sizes, double usable) {
+  return usable - (sizes.device <= usable ? sizes.device : sizes.needed);
+}
+
+}  // namespace plimsoll::memory

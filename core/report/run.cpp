@@ -1,0 +1,150 @@
+#include "core/report/run.h"
+
+#include <algorithm>
+
+#include "core/model/task_head.h"
+
+namespace plimsoll::report {
+
+namespace {
+
+using json::Errors;
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+void find_network(const recipe::Given& given, const Catalog& catalog, Run& run, Errors& errors) {
+  if (given.model_config.is_object()) {
+    auto network = model::read_config(given.model_config, given.model_name, "/model/config", errors);
+    if (network) run.network = std::move(*network);
+    return;
+  }
+  if (given.model_id.empty()) return;
+  run.entry = catalog.find_model(given.model_id);
+  if (run.entry == nullptr) {
+    errors.push_back(
+        {"unknown_model", "/model",
+         "\"" + given.model_id +
+             "\" is not among the presets. Paste its config.json as {\"config\": {...}} instead.",
+         joined(similar_models(catalog, given.model_id, 5))});
+    return;
+  }
+  run.network = run.entry->network;
+}
+
+const recipe::StackPreset* find_stack(const recipe::Given& given, const Catalog& catalog, Errors& errors) {
+  const auto named = given.values.find("/stack");
+  const std::string id = named == given.values.end() ? "hf" : named->second.get<std::string>();
+  const recipe::StackPreset* stack = catalog.find_stack(id);
+  if (stack == nullptr) {
+    std::vector<std::string> ids;
+    for (const recipe::StackPreset& known : catalog.stacks) ids.push_back(known.id);
+    errors.push_back({"unknown_stack", "/stack", "There is no stack called \"" + id + "\".", joined(ids)});
+  }
+  return stack;
+}
+
+void find_gpu(const recipe::Given& given, const Catalog& catalog, Run& run, Errors& errors) {
+  const auto named = given.values.find("/hardware/gpu");
+  if (named == given.values.end()) return;
+  const auto id = named->second.get<std::string>();
+  run.gpu = catalog.find_gpu(id);
+  if (run.gpu == nullptr) {
+    errors.push_back({"unknown_gpu", "/hardware/gpu", "There is no GPU called \"" + id + "\".",
+                      "an id that `plimsoll gpus` lists"});
+  }
+}
+
+// A GPU nobody named is taken as a present-day data-centre card.
+void set_machine(Run& run) {
+  hardware::Gpu unnamed;
+  unnamed.vendor = "NVIDIA";
+  unnamed.architecture = "Ampere";
+  unnamed.compute_capability = 8.0;
+  const hardware::Gpu& gpu = run.gpu == nullptr ? unnamed : *run.gpu;
+  run.machine.compute_capability = gpu.compute_capability;
+  run.machine.workspace_bytes = static_cast<double>(hardware::cublas_workspace_bytes(gpu));
+  run.context = hardware::context(gpu);
+}
+
+// PEFT raises when no module answers to any of the names; when some do, the rest is worth a note.
+void check_targets(const recipe::Recipe& r, const memory::Parameters& p, Errors& errors) {
+  if (!r.peft.on || !p.matched.empty()) return;
+  errors.push_back({"unknown_value", "/peft/target_modules",
+                    "This model has no module called " + joined(r.peft.target_modules) + ".",
+                    "names of its linear layers"});
+}
+
+}  // namespace
+
+recipe::Surroundings surroundings(const Run& run) {
+  recipe::Surroundings around;
+  around.model_type = run.network.model_type;
+  around.checkpoint_dtype = run.network.checkpoint_dtype;
+  around.max_position_embeddings = run.network.max_position_embeddings;
+  around.is_encoder = run.network.kind == model::Kind::encoder;
+  around.default_image_size =
+      run.network.image.rule == model::ImageTokens::Rule::none ? 0 : run.network.image.default_size;
+  around.gpu_chosen = run.gpu != nullptr;
+  around.gpu_bf16 = run.gpu == nullptr || run.gpu->bf16;
+  return around;
+}
+
+void refuse(const recipe::Recipe& r, Errors& errors) {
+  const bool trained = r.task == "sft" || r.task == "pretrain" || r.task == "classification";
+  if (!trained) {
+    errors.push_back({"unsupported", "/task", "Training for \"" + r.task + "\" is not replayed yet.",
+                      "sft, pretrain, classification"});
+  }
+  if (r.parallel.num_gpus > 1) {
+    errors.push_back({"unsupported", "/parallel/num_gpus", "Several GPUs are not replayed yet.", "1"});
+  } else if (r.parallel.strategy != "none") {
+    errors.push_back({"unsupported", "/parallel/strategy", "Sharding is not replayed yet.", "none"});
+  }
+}
+
+std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors& errors) {
+  Run run;
+  run.given = std::move(given);
+  find_network(run.given, catalog, run, errors);
+  find_gpu(run.given, catalog, run, errors);
+  run.stack = find_stack(run.given, catalog, errors);
+  if (!errors.empty() || run.stack == nullptr) return std::nullopt;
+  run.resolved = recipe::resolve(run.given, *run.stack, surroundings(run), errors);
+  refuse(run.resolved.recipe, errors);
+  if (!errors.empty()) return std::nullopt;
+  if (run.resolved.recipe.task == "classification") {
+    run.network =
+        model::with_classification_head(std::move(run.network), run.resolved.recipe.model_args.num_labels);
+  }
+  set_machine(run);
+  run.replay = memory::replay(run.network, run.resolved.recipe, run.machine);
+  check_targets(run.resolved.recipe, run.replay.parameters, errors);
+  if (!errors.empty()) return std::nullopt;
+  return run;
+}
+
+std::optional<Run> read_run(std::string_view text, const Catalog& catalog, Errors& errors) {
+  const auto request = json::parse(text, errors);
+  if (!request) return std::nullopt;
+  return read_run(recipe::read_given(*request, errors), catalog, errors);
+}
+
+memory::Sizes sizes_of(const memory::Instant& instant, const Run& run) {
+  return memory::sizes_of(instant, run.resolved.recipe, run.context);
+}
+
+double usable_for(const Run& run, uint64_t usable_bytes) {
+  const double in_use = run.resolved.recipe.hardware.in_use_gib * 1073741824.0;
+  return std::max(0.0, static_cast<double>(usable_bytes) - in_use);
+}
+
+bool wants(const Run& run, std::string_view part) {
+  const std::vector<std::string>& wanted = run.resolved.recipe.want;
+  return std::find(wanted.begin(), wanted.end(), part) != wanted.end();
+}
+
+}  // namespace plimsoll::report

@@ -1,0 +1,50 @@
+// A request understood: the network, the resolved recipe, the GPU, and the replay of its step. Reports, plans
+// and comparisons all begin here.
+//
+//     json::Errors errors;
+//     std::optional<Run> run = read_run(request_text, catalog, errors);
+//     if (!run) ...                                 // errors says what was wrong
+//     run->replay.instants[run->replay.peak].id;
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/hardware/gpu.h"
+#include "core/memory/replay.h"
+#include "core/memory/sizes.h"
+#include "core/report/catalog.h"
+
+namespace plimsoll::report {
+
+struct Run {
+  recipe::Given given;
+  model::Architecture network;
+  const ModelEntry* entry = nullptr;  ///< null for a pasted config
+  const recipe::StackPreset* stack = nullptr;
+  recipe::Resolved resolved;
+  const hardware::Gpu* gpu = nullptr;  ///< null when no GPU was chosen
+  memory::Machine machine;
+  hardware::Context context;
+  memory::Replay replay;
+};
+
+/// Nothing when there is an error: every one that can be told at once is in `errors`.
+std::optional<Run> read_run(std::string_view request, const Catalog& catalog, json::Errors& errors);
+std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, json::Errors& errors);
+
+/// Defaults depend on these too.
+recipe::Surroundings surroundings(const Run& run);
+
+/// What the contract can say and the replay cannot yet do.
+void refuse(const recipe::Recipe& recipe, json::Errors& errors);
+
+/// Sizes of an instant of this run.
+memory::Sizes sizes_of(const memory::Instant& instant, const Run& run);
+/// What the chosen memory size leaves to this run: usable bytes less what other programs hold.
+double usable_for(const Run& run, uint64_t usable_bytes);
+
+/// Whether the request asks for an optional part of the report ("plans", "limits", ...).
+bool wants(const Run& run, std::string_view part);
+
+}  // namespace plimsoll::report
