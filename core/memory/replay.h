@@ -15,16 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "core/memory/head.h"
 #include "core/memory/parameters.h"
+#include "core/memory/step.h"
 
 namespace plimsoll::memory {
-
-/// What the replay must know of the GPU.
-struct Machine {
-  double compute_capability = 0;     ///< 0: unknown, taken as Ampere
-  double workspace_bytes = 8519680;  ///< one cuBLAS workspace (core/hardware cublas_workspace_bytes)
-};
 
 struct Instant {
   std::string id;  ///< load, prepare, forward, loss, backward, optimizer_step_first, optimizer_step

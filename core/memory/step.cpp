@@ -1,0 +1,196 @@
+#include "core/memory/step.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace plimsoll::memory {
+
+namespace {
+
+using model::Part;
+
+bool has_adapter(const Plan& plan, const model::Stack& stack) {
+  for (const model::LayerGroup& group : stack.groups) {
+    for (const model::Linear& linear : group.linears) {
+      if (is_target(linear, stack, plan.recipe)) return true;
+    }
+  }
+  return false;
+}
+
+PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
+  const recipe::Recipe& r = plan.recipe;
+  PassSettings s;
+  s.stack = &stack;
+  s.recipe = &r;
+  s.transformers = r.versions.transformers;
+  s.model_type = plan.network.model_type;
+  s.compute_capability = plan.machine.compute_capability;
+  s.batch = static_cast<double>(r.training.per_device_train_batch_size);
+  s.length = static_cast<double>(r.training.max_length);
+  s.input_size = parameter_size(r);
+  s.checkpointing = r.training.gradient_checkpointing;
+  s.mask = r.training.padded_batches;
+  s.trained = r.full();
+  s.keep_kv = r.model_args.use_cache && stack.part != Part::encoder;
+  return s;
+}
+
+// A frozen tower joins autograd only when something makes its input require a gradient: an adapter inside it,
+// or Transformers 5's hook on every embedding under checkpointing (modeling_utils
+// enable_input_require_grads).
+PassSettings tower_settings(const Plan& plan, const model::Stack& stack) {
+  PassSettings s = settings_for(plan, stack);
+  const recipe::Recipe& r = plan.recipe;
+  s.batch = s.batch * plan.images.towers;
+  s.length = std::max(1.0, plan.images.tower_tokens);
+  s.mask = false;
+  s.keep_kv = false;
+  s.trained = r.full() && !r.vision.freeze_vision_tower;
+  const bool hook = r.peft.on && s.checkpointing && recipe::version_at_least(r.versions.transformers, "5");
+  s.recorded = s.trained || has_adapter(plan, stack) || hook;
+  s.keep_hidden_states = plan.network.model_type.rfind("llava", 0) == 0;
+  return s;
+}
+
+const model::Linear* head_of(const model::Architecture& network, const model::Stack** owner) {
+  for (const model::Stack& stack : network.stacks) {
+    for (const model::Linear& linear : stack.linears) {
+      if (linear.role == model::Role::head) {
+        *owner = &stack;
+        return &linear;
+      }
+    }
+  }
+  return nullptr;
+}
+
+HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pass) {
+  const recipe::Recipe& r = plan.recipe;
+  HeadProgram h;
+  static const model::LayerGroup nothing;
+  h.layer = make_program(last, last.stack->groups.empty() ? nothing : last.stack->groups.back());
+  if (!last.stack->norms.empty()) h.final_norm = &last.stack->norms.back();
+  const model::Stack* owner = last.stack;
+  if (const model::Linear* head = head_of(plan.network, &owner)) {
+    h.head = specify(*head, *owner, r);
+    h.head.trainable = h.head.trainable || is_saved_in_full(head->path, r);
+  } else if (plan.network.tied_head) {
+    h.head.in = static_cast<double>(last.stack->hidden);
+    h.head.out = static_cast<double>(plan.network.vocab_size);
+    h.head.size = parameter_size(r);
+    h.head.trainable = r.full();
+  }
+  h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
+  h.kernel = r.training.loss_kernel;
+  h.outputs_to_fp32 = r.autocast() && r.stack != "loop";
+  h.keep_outputs = r.training.keep_outputs;
+  h.softcap = plan.network.logit_softcap;
+  h.input_size = pass.output_size;
+  h.accumulating = r.gradients_outlive_step();
+  h.kv_bytes = pass.kv_bytes;
+  return h;
+}
+
+// Stacks in the order of the forward pass: what the others read comes first.
+std::vector<const model::Stack*> forward_order(const model::Architecture& network) {
+  std::vector<const model::Stack*> order;
+  for (Part part : {Part::audio, Part::vision, Part::projector, Part::encoder, Part::decoder, Part::text}) {
+    for (const model::Stack& stack : network.stacks) {
+      if (stack.part == part) order.push_back(&stack);
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+Snapshot only(Component component, double bytes) {
+  Snapshot snapshot;
+  snapshot[component] = bytes;
+  return snapshot;
+}
+
+const Snapshot& higher(const Snapshot& a, const Snapshot& b) { return b.total() > a.total() ? b : a; }
+
+double input_bytes(const Plan& plan) {
+  const recipe::Recipe& r = plan.recipe;
+  const auto batch = static_cast<double>(r.training.per_device_train_batch_size);
+  const auto length = static_cast<double>(r.training.max_length);
+  // Trainer.get_batch_samples (4.46 on) puts all micro-batches of a step on the device at once.
+  const double batches = recipe::version_at_least(r.versions.transformers, "4.46")
+                             ? static_cast<double>(r.training.gradient_accumulation_steps)
+                             : 1;
+  const double ids = 3 * 8 * batch * length;
+  double mask = 0;
+  if (r.model_args.attn_implementation == "eager") {
+    mask = batch * length * length * parameter_size(r);
+  } else if (r.training.padded_batches && r.model_args.attn_implementation == "sdpa") {
+    mask = batch * length * length *
+           (recipe::version_at_least(r.versions.transformers, "5") ? 1 : parameter_size(r));
+  }
+  const model::Stack& text = plan.network.stacks.front();
+  const double head = text.groups.empty() ? 0 : static_cast<double>(text.groups.front().head_dim);
+  return ids * batches + mask + 2 * length * head * parameter_size(r) +
+         plan.images.pixel_bytes * batch * batches;
+}
+
+OneStep replay_step(const Plan& plan) {
+  OneStep step;
+  const ImageLoad& images = plan.images;
+  std::vector<std::pair<PassSettings, Pass>> passes;
+  Snapshot retained;
+  double cached = 0, gradients_after = 0;
+  for (const model::Stack* stack : forward_order(plan.network)) {
+    const bool tower =
+        stack->part == Part::vision || stack->part == Part::projector || stack->part == Part::audio;
+    if (tower && images.tower_tokens == 0) continue;
+    if (tower && stack->groups.empty()) continue;
+    PassSettings settings = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
+    settings.cross_length = images.cross_tokens > 0 ? images.cross_tokens : settings.length;
+    passes.emplace_back(settings, replay_pass(settings));
+    const Pass& pass = passes.back().second;
+    step.forward = higher(step.forward, retained + only(Component::autocast, cached) +
+                                            only(Component::autocast, pass.cached) + pass.forward_peak);
+    retained = retained + pass.retained;
+    cached += pass.cached;
+  }
+  const HeadProgram program = make_head(plan, passes.back().first, passes.back().second);
+  const HeadReplay head = replay_head(program);
+  step.attention = passes.back().second.attention;
+  step.forward = higher(step.forward, retained + only(Component::autocast, cached) + head.forward_peak);
+  step.loss = retained + head.backward_peak;
+  step.kept = head.kept;
+  retained = retained + head.kept;
+  const bool accumulating = plan.recipe.gradients_outlive_step();
+  gradients_after = accumulating ? 0 : head.weight_gradients;
+  for (auto at = passes.rbegin(); at != passes.rend(); ++at) {
+    const Pass& pass = at->second;
+    if (!at->first.recorded) continue;
+    Snapshot others = retained;
+    for (std::size_t i = 0; i < component_count; ++i) others.bytes[i] -= pass.retained.bytes[i];
+    step.backward =
+        higher(step.backward, others + only(Component::gradients, gradients_after) + pass.backward_peak);
+    retained = others;
+    if (!accumulating) gradients_after += pass.weight_gradients;
+  }
+  return step;
+}
+
+// Embeddings come last: their dense gradient meets that of a tied head.
+Snapshot embedding_gradient(const Plan& plan) {
+  double largest = 0;
+  if (!plan.recipe.full()) return {};
+  for (const model::Stack& stack : plan.network.stacks) {
+    for (const model::Table& table : stack.tables) {
+      if (!table.trained) continue;
+      const double bytes =
+          static_cast<double>(table.rows) * static_cast<double>(table.width) * parameter_size(plan.recipe);
+      largest = std::max(largest, bytes);
+    }
+  }
+  const bool meets_another = plan.network.tied_head || plan.recipe.gradients_outlive_step();
+  return only(Component::transient, meets_another ? largest : 0);
+}
+
+}  // namespace plimsoll::memory

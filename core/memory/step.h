@@ -1,0 +1,51 @@
+// One training step of a network under a recipe: its stacks forward, head and loss, and all the way back.
+//
+//     Plan plan{network, recipe, machine, weigh(network, recipe), image_load(network, recipe)};
+//     OneStep step = replay_step(plan);
+//     step.loss.total();           // highest while the loss goes backward, weights and inputs not counted
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/memory/head.h"
+#include "core/memory/images.h"
+#include "core/memory/parameters.h"
+#include "core/memory/pass.h"
+
+namespace plimsoll::memory {
+
+/// What the replay must know of the GPU.
+struct Machine {
+  double compute_capability = 0;     ///< 0: unknown, taken as Ampere
+  double workspace_bytes = 8519680;  ///< one cuBLAS workspace (core/hardware cublas_workspace_bytes)
+};
+
+/// Everything a step is replayed from.
+struct Plan {
+  const model::Architecture& network;
+  const recipe::Recipe& recipe;
+  const Machine& machine;
+  Parameters parameters;
+  ImageLoad images;
+};
+
+/// The highest moments of a step, without what is there all the time.
+struct OneStep {
+  Snapshot forward, loss, backward;
+  Snapshot kept;          ///< outputs that a training loop of one's own still holds
+  std::string attention;  ///< why this kernel
+};
+OneStep replay_step(const Plan& plan);
+
+/// The batch on the device: ids, masks, rotary tables, pixels.
+double input_bytes(const Plan& plan);
+
+/// A trained embedding's dense gradient, when it meets one that is there already.
+Snapshot embedding_gradient(const Plan& plan);
+
+/// One component alone.
+Snapshot only(Component component, double bytes);
+const Snapshot& higher(const Snapshot& a, const Snapshot& b);
+
+}  // namespace plimsoll::memory
