@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/model/task_head.h"
+#include "core/report/model_names.h"
 
 namespace plimsoll::report {
 
@@ -23,7 +24,8 @@ void find_network(const recipe::Given& given, const Catalog& catalog, Run& run, 
     return;
   }
   if (given.model_id.empty()) return;
-  run.entry = catalog.find_model(given.model_id);
+  const NamedModel named = find_by_name(catalog, given.model_id);
+  run.entry = named.entry;
   if (run.entry == nullptr) {
     errors.push_back(
         {"unknown_model", "/model",
@@ -33,6 +35,18 @@ void find_network(const recipe::Given& given, const Catalog& catalog, Run& run, 
     return;
   }
   run.network = run.entry->network;
+  if (!named.how.empty()) run.network.notes.push_back({"model_by_name", named.how, "/model"});
+}
+
+// A checkpoint that is stored in 4 bits loads in 4 bits, whether the request says so or not.
+void note_packing(Run& run) {
+  const std::string packing(packing_in(run.given.model_id));
+  if (packing.empty() || run.resolved.recipe.quantized()) return;
+  run.network.notes.push_back({"packed_checkpoint",
+                               "The name ends in \"" + packing +
+                                   "\": the checkpoint is stored quantised, but this request does not "
+                                   "quantise. State it under \"quantization\".",
+                               "/model"});
 }
 
 const recipe::StackPreset* find_stack(const recipe::Given& given, const Catalog& catalog, Errors& errors) {
@@ -116,6 +130,7 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   run.resolved = recipe::resolve(run.given, *run.stack, surroundings(run), errors);
   refuse(run.resolved.recipe, errors);
   if (!errors.empty()) return std::nullopt;
+  note_packing(run);
   if (run.resolved.recipe.task == "classification") {
     run.network =
         model::with_classification_head(std::move(run.network), run.resolved.recipe.model_args.num_labels);

@@ -67,7 +67,7 @@ Run score_row(const Json& row, const std::vector<Rule>& rules, const report::Cat
     run.refused = "unreadable record: " + errors.front().pointer + ": " + errors.front().message;
     return run;
   }
-  const Draft draft = draft_request(run.record, rules, catalog);
+  const Draft draft = draft_request(run.record, rules);
   run.request = request_of(draft);
   run.stack = text(run.request, "stack");
   if (run.stack.empty()) run.stack = "hf";

@@ -1,0 +1,70 @@
+// A name that no list holds: which preset it means, and that the report says so.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/report/model_names.h"
+#include "tests/core/report_answers.h"
+
+namespace plimsoll::report {
+namespace {
+
+using json::Json;
+
+std::string meant(const std::string& name) {
+  const NamedModel found = find_by_name(presets(), name);
+  return found.entry == nullptr ? "" : found.entry->preset.id;
+}
+
+TEST(ModelNames, AListedNameIsTakenAsItIsWithoutARemark) {
+  for (const char* name : {"mistral-7b-v0.3", "unsloth/llama-3-8b-bnb-4bit", "NousResearch/Llama-2-7b-hf"}) {
+    EXPECT_TRUE(find_by_name(presets(), name).how.empty()) << name;
+  }
+}
+
+TEST(ModelNames, ALocalCopyIsTheModelItsFolderIsNamedAfter) {
+  EXPECT_EQ(meant("/tmp/Meta-Llama-3.1-8B-Instruct/"), "llama-3.1-8b");
+  EXPECT_EQ(meant("models/Qwen2.5-7B"), "qwen2.5-7b");
+  EXPECT_EQ(meant("./TinyLlama_v1.1"), "tinyllama-1.1b-chat-v1.0");
+}
+
+TEST(ModelNames, ACopyInFewerBitsOrTunedKeepsItsShapes) {
+  EXPECT_EQ(meant("TechxGenus/Meta-Llama-3-8B-Instruct-GPTQ"), "meta-llama-3-8b");
+  EXPECT_EQ(meant("Qwen/Qwen2-VL-7B-Instruct-GPTQ-Int4"), "qwen2-vl-7b-instruct");
+  EXPECT_EQ(meant("unsloth/gemma-3-27b-it-unsloth-bnb-4bit"), "gemma-3-27b-pt");
+  EXPECT_EQ(meant("someone/Mistral-7B-v0.3-chat-AWQ"), "mistral-7b-v0.3");
+}
+
+TEST(ModelNames, HyphensAndUnderscoresMakeNoDifference) {
+  EXPECT_EQ(meant("llama2-7B"), "llama-2-7b-hf");
+  EXPECT_EQ(meant("Qwen-1.8B"), "qwen-1_8b");
+  EXPECT_EQ(meant("Qwen 2.5 7B"), "qwen2.5-7b");
+}
+
+TEST(ModelNames, ASizeOrAVersionIsNeverDropped) {
+  for (const char* name :
+       {"Llama-2-7b-v3", "Mistral-7B-v0.9", "Qwen2.5-8B", "Llama-3", "7b", "-it", "", "/"}) {
+    EXPECT_EQ(meant(name), "") << name;
+  }
+}
+
+TEST(ModelNames, TheReportSaysWhatWasGuessed) {
+  const Json report = answer({{"model", "/data/Meta-Llama-3-8B-Instruct-GPTQ"}});
+  bool guessed = false, packed = false;
+  for (const Json& note : report.at("notes")) {
+    guessed = guessed || note.at("code") == "model_by_name";
+    packed = packed || note.at("code") == "packed_checkpoint";
+  }
+  EXPECT_TRUE(guessed);
+  EXPECT_TRUE(packed);
+}
+
+TEST(ModelNames, APackedNameWithItsQuantizationStatedNeedsNoRemark) {
+  const Json report = answer({{"model", "unsloth/llama-3-8b-bnb-4bit"},
+                              {"quantization", {{"load_in_4bit", true}}},
+                              {"peft", {{"r", 8}}}});
+  for (const Json& note : report.at("notes")) EXPECT_NE(note.at("code"), "packed_checkpoint");
+}
+
+}  // namespace
+}  // namespace plimsoll::report
