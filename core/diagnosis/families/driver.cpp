@@ -1,0 +1,32 @@
+// The driver itself: no figures, so it may be the context of a second process, or a failure reported late.
+// Source: CUDA runtime cudaErrorMemoryAllocation (2), ROCm hipErrorOutOfMemory, DirectML as users quote it.
+#include "core/diagnosis/families.h"
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+constexpr std::string_view markers[] = {"cuda error: out of memory",
+                                        "cuda error : out of memory",
+                                        "hip error: out of memory",
+                                        "cuda driver error: out of memory",
+                                        "cuda runtime error (2)",
+                                        "cuda error 2: out of memory",
+                                        "cudaerrormemoryallocation",
+                                        "cuda_error_out_of_memory",
+                                        "hiperroroutofmemory",
+                                        "hiperrormemoryallocation",
+                                        "cudamalloc failed: out of memory",
+                                        "not enough gpu video memory available"};
+
+constexpr Clause clauses[] = {{Quantity::tried, "failed to allocate", ""},
+                              {Quantity::tried, "could not allocate tensor with", ""},
+                              {Quantity::tried, "allocating", "on device"}};
+
+}  // namespace
+
+const Family driver_family = {
+    "driver", Kind::driver, "The driver refused memory and says nothing about how much was asked or is left.",
+    markers,  {},           clauses};
+
+}  // namespace plimsoll::diagnosis

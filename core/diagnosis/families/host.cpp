@@ -1,0 +1,50 @@
+// RAM of the machine: the kernel, the container or Ray ends the process, or malloc fails.
+// Source: pytorch c10/core/impl/alloc_cpu.cpp; deepspeed launcher/launch.py; torch elastic; Kubernetes; Ray.
+#include "core/diagnosis/families.h"
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+constexpr std::string_view markers[] = {"defaultcpuallocator",
+                                        "can't allocate memory: you tried",
+                                        "exits with return code = -9",
+                                        "exitcode: -9",
+                                        "exitcode : -9",
+                                        "exit code -9",
+                                        "exit code: -9",
+                                        "exit code 137",
+                                        "exit code: 137",
+                                        "exit status 137",
+                                        "exited with code 137",
+                                        "signal 9",
+                                        "oomkilled",
+                                        "oom-kill",
+                                        "oom killer",
+                                        "out of memory: killed process",
+                                        "ray.exceptions.outofmemoryerror",
+                                        "outofmemoryerror: task was killed",
+                                        "workers were killed due to",
+                                        "cannot allocate memory",
+                                        "std::bad_alloc",
+                                        "arraymemoryerror",
+                                        "cudahostalloc"};
+
+// "Killed" alone is the shell's word; "Killing subprocess" is DeepSpeed's after any failure of a rank.
+constexpr std::string_view weak_markers[] = {"killed", "killing subprocess", "sigkill", "memoryerror"};
+
+constexpr Clause clauses[] = {{Quantity::tried, "you tried to allocate", ""},
+                              {Quantity::tried, "unable to allocate", "for an array"}};
+
+}  // namespace
+
+const Family host_family = {
+    "host",
+    Kind::host,
+    "The machine's RAM ran out, not the GPU's memory: the process was ended, or malloc "
+    "was refused.",
+    markers,
+    weak_markers,
+    clauses};
+
+}  // namespace plimsoll::diagnosis

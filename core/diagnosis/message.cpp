@@ -1,0 +1,311 @@
+#include "core/diagnosis/message.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/diagnosis/families.h"
+#include "core/diagnosis/words.h"
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+constexpr std::size_t most_messages = 64;
+constexpr std::size_t most_hits = 400;  // of one marker
+constexpr std::size_t longest_message = 1600;
+constexpr std::size_t same_message = 300;  // a second marker of the same family this near belongs to it
+constexpr std::size_t longest_quote = 400;
+
+const Family* const all_families[] = {&allocator_family, &mps_family,    &mlx_family,  &xla_family,
+                                      &driver_family,    &handle_family, &nccl_family, &bitsandbytes_family,
+                                      &host_family,      &vllm_family};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+bool begins_with(std::string_view text, std::string_view begin) {
+  return text.substr(0, begin.size()) == begin;
+}
+
+std::string_view without_blanks_behind(std::string_view text) {
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+std::string_view without_blanks_before(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  return text;
+}
+
+struct Hit {
+  std::size_t at;
+  const Family* family;
+  bool weak;
+};
+
+// "memoryerror" is not to be found in "outofmemoryerror".
+bool stands_alone(std::string_view folded, std::size_t at) {
+  return at == 0 || !is_letter(folded[at]) || !is_letter(folded[at - 1]);
+}
+
+// The shell's word "Killed" is a line of its own or follows a process number; prose is not meant.
+bool is_shells_killed(const Stream& stream, std::size_t at) {
+  if (stream.flow[at] != 'K') return false;
+  const std::string_view before = without_blanks_behind(std::string_view(stream.flow).substr(0, at));
+  return before.empty() || is_digit(before.back()) || before.back() == ')' ||
+         without_blanks_before(std::string_view(stream.flow).substr(at + 6)).empty();
+}
+
+// Where messages begin: the marker nearest to the front of each.
+std::vector<Hit> openings(const Stream& stream) {
+  std::vector<std::string_view> words;
+  std::vector<Hit> kinds;  // of the words, place still open
+  for (const Family* family : all_families) {
+    for (const std::string_view marker : family->markers) {
+      words.push_back(marker);
+      kinds.push_back({0, family, false});
+    }
+    for (const std::string_view marker : family->weak_markers) {
+      words.push_back(marker);
+      kinds.push_back({0, family, true});
+    }
+  }
+  std::vector<Hit> hits;
+  for (const Found& found : find_words(stream.folded, words, most_hits)) {
+    if (!stands_alone(stream.folded, found.at)) continue;
+    if (words[found.word] == "killed" && !is_shells_killed(stream, found.at)) continue;
+    hits.push_back({found.at, kinds[found.word].family, kinds[found.word].weak});
+  }
+  std::vector<Hit> out;
+  for (const Hit& hit : hits) {
+    bool inside = false;
+    for (auto open = out.rbegin(); open != out.rend() && !inside; ++open) {
+      if (hit.at - open->at > same_message) break;
+      inside = hit.weak || open->family == hit.family;
+      // The same words again are another rank's message in the same line, not a part of this one.
+      if (open->family == hit.family && !hit.weak && hit.at - open->at > 40 &&
+          stream.folded.compare(open->at, 20, stream.folded, hit.at, 20) == 0) {
+        inside = false;
+        break;
+      }
+    }
+    if (!inside) out.push_back(hit);
+  }
+  return out;
+}
+
+std::optional<Size>* slot(Numbers& numbers, Quantity quantity) {
+  switch (quantity) {
+    case Quantity::tried:
+      return &numbers.tried;
+    case Quantity::capacity:
+      return &numbers.capacity;
+    case Quantity::free:
+      return &numbers.free;
+    case Quantity::allocated:
+      return &numbers.allocated;
+    case Quantity::reserved:
+      return &numbers.reserved;
+    case Quantity::unallocated:
+      return &numbers.unallocated;
+    case Quantity::cached:
+      return &numbers.cached;
+    case Quantity::pools:
+      return &numbers.pools;
+    case Quantity::limit:
+      return &numbers.limit;
+    case Quantity::this_process:
+      return &numbers.this_process;
+    case Quantity::other:
+      return &numbers.other;
+    case Quantity::process:
+    case Quantity::count:
+      break;
+  }
+  return nullptr;
+}
+
+// "process 19066 has" before a size, or the same in Chinese.
+std::optional<uint64_t> process_before(std::string_view before) {
+  struct Words {
+    std::string_view noun, verb;
+  };
+  for (const Words& words : {Words{"process", "has"}, Words{"进程", "有"}, Words{"进程", "使用了"}}) {
+    if (!ends_with(before, words.verb)) continue;
+    std::string_view rest = without_blanks_behind(before.substr(0, before.size() - words.verb.size()));
+    std::size_t begin = rest.size();
+    while (begin > 0 && is_digit(rest[begin - 1]) && rest.size() - begin < 12) --begin;
+    if (begin == rest.size()) continue;
+    uint64_t id = 0;
+    for (const char c : rest.substr(begin)) id = id * 10 + static_cast<uint64_t>(c - '0');
+    if (ends_with(without_blanks_behind(rest.substr(0, begin)), words.noun)) return id;
+  }
+  return std::nullopt;
+}
+
+const Clause* clause_of(std::span<const Clause> clauses, std::string_view before, std::string_view after) {
+  const auto found = std::find_if(clauses.begin(), clauses.end(), [&](const Clause& clause) {
+    return ends_with(before, clause.before) && begins_with(after, clause.after);
+  });
+  return found == clauses.end() ? nullptr : &*found;
+}
+
+void read_numbers(std::string_view segment, Message& message) {
+  for (const Size& size : sizes_in(segment)) {
+    const std::string_view before = without_blanks_behind(segment.substr(0, size.begin));
+    const std::string_view after = without_blanks_before(segment.substr(size.end));
+    if (const auto id = process_before(before)) {
+      message.numbers.processes.push_back({*id, size, false});
+      continue;
+    }
+    const Clause* clause = clause_of(message.family->clauses, before, after);
+    if (clause == nullptr) continue;
+    std::optional<Size>* target = slot(message.numbers, clause->quantity);
+    if (target == nullptr || target->has_value()) continue;
+    *target = size;
+    if (clause->quantity == Quantity::tried && ends_with(before, "more than"))
+      message.numbers.at_least = true;
+  }
+}
+
+// A translation nobody has listed: the numbers keep their order. Only when the words gave nothing but the
+// request.
+void read_by_order(std::string_view segment, Message& message) {
+  Numbers& n = message.numbers;
+  if (message.family != &allocator_family || n.capacity || n.allocated) return;
+  std::vector<Size> sizes;
+  for (Size& size : sizes_in(segment, 8)) {
+    if (!size.unit.empty()) sizes.push_back(std::move(size));
+  }
+  if (sizes.size() < 3) return;
+  const bool bracket =
+      segment.find("(gpu") != std::string_view::npos || segment.find("（gpu") != std::string_view::npos;
+  n.tried = sizes[0];
+  n.capacity = sizes[1];
+  if (bracket && sizes.size() >= 5) {
+    n.allocated = sizes[2];
+    n.free = sizes[3];
+    n.reserved = sizes[4];
+    return;
+  }
+  n.free = sizes[2];
+  if (sizes.size() == 5) {
+    n.allocated = sizes[3];
+    n.unallocated = sizes[4];
+  } else if (sizes.size() >= 6) {
+    n.this_process = sizes[3];
+    n.allocated = sizes[4];
+    n.unallocated = sizes[5];
+  }
+}
+
+// Of "(GPU 3;", "GPU 3 has", "on device 3".
+int gpu_index(std::string_view segment) {
+  for (const std::string_view word :
+       {std::string_view("gpu "), std::string_view("on device "), std::string_view("npu ")}) {
+    for (std::size_t at = segment.find(word); at != std::string_view::npos; at = segment.find(word, at + 1)) {
+      std::size_t end = at + word.size();
+      int index = 0;
+      while (end < segment.size() && is_digit(segment[end]) && end < at + word.size() + 3) {
+        index = index * 10 + (segment[end] - '0');
+        ++end;
+      }
+      const bool digits = end > at + word.size();
+      if (digits && (end >= segment.size() || segment[end] == ' ' || segment[end] == ';')) return index;
+    }
+  }
+  return -1;
+}
+
+// One "Process N" line is this process when the message does not say which one it is: the one that holds at
+// least what PyTorch has reserved and is nearest to it.
+void mark_own_process(Numbers& numbers) {
+  if (numbers.this_process || numbers.processes.empty()) return;
+  const auto reserved = derive(numbers).reserved;
+  if (!reserved) return;
+  Process* own = nullptr;
+  for (Process& process : numbers.processes) {
+    const bool holds_it = process.size.bytes + process.size.half >= *reserved * 0.995;
+    if (holds_it && (own == nullptr || process.size.bytes < own->size.bytes)) own = &process;
+  }
+  if (own != nullptr) own->own = true;
+}
+
+bool prints_all(const Numbers& n) { return n.unallocated || n.reserved || n.cached; }
+
+bool same(const Message& a, const Message& b) {
+  const auto bytes = [](const std::optional<Size>& size) { return size ? size->bytes : -1.0; };
+  return a.family == b.family && a.rank == b.rank && a.gpu == b.gpu &&
+         bytes(a.numbers.tried) == bytes(b.numbers.tried) &&
+         bytes(a.numbers.allocated) == bytes(b.numbers.allocated);
+}
+
+bool tells_figures(const Message& message) {
+  return message.family->kind == Kind::allocator ||
+         (message.family->kind == Kind::unified && message.numbers.capacity.has_value());
+}
+
+}  // namespace
+
+void find_forms(const Stream& stream, std::string_view segment, Message& message);  // forms.cpp
+
+std::string_view name(Kind kind) {
+  constexpr std::string_view names[] = {"allocator", "unified", "xla",     "driver", "library",
+                                        "paged",     "host",    "startup", "table"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::span<const Family* const> families() { return all_families; }
+
+std::vector<Message> read_messages(const Text& text) {
+  std::vector<Message> out;
+  for (const Stream& stream : text.streams) {
+    const std::vector<Hit> opened = openings(stream);
+    for (std::size_t i = 0; i < opened.size() && out.size() < most_messages; ++i) {
+      const std::size_t begin = opened[i].at;
+      std::size_t end = std::min(begin + longest_message, stream.folded.size());
+      if (i + 1 < opened.size()) end = std::min(end, opened[i + 1].at);
+      const std::string_view segment = std::string_view(stream.folded).substr(begin, end - begin);
+      Message message;
+      message.family = opened[i].family;
+      message.rank = stream.rank;
+      message.at = begin;
+      message.gpu = gpu_index(segment.substr(0, 400));
+      read_numbers(segment, message);
+      read_by_order(segment, message);
+      mark_own_process(message.numbers);
+      message.cut_off =
+          message.family == &allocator_family && !prints_all(message.numbers) && !message.numbers.at_least;
+      message.quote = stream.flow.substr(begin, std::min(end - begin, longest_quote));
+      while (!message.quote.empty() && (static_cast<unsigned char>(message.quote.back()) & 0x80U) != 0) {
+        message.quote.pop_back();  // not half a character at the end
+      }
+      find_forms(stream, segment, message);
+      const auto known =
+          std::find_if(out.begin(), out.end(), [&](const Message& other) { return same(other, message); });
+      if (known != out.end()) {
+        ++known->repeats;
+      } else {
+        out.push_back(std::move(message));
+      }
+    }
+  }
+  return out;
+}
+
+std::size_t primary(const std::vector<Message>& messages) {
+  // More figures say more; of equals, the first.
+  std::size_t best = 0;
+  const auto worth = [](const Message& message) {
+    return std::make_tuple(tells_figures(message) && message.numbers.tried.has_value(),
+                           tells_figures(message), message.family->kind != Kind::host);
+  };
+  for (std::size_t i = 1; i < messages.size(); ++i) {
+    if (worth(messages[i]) > worth(messages[best])) best = i;
+  }
+  return best;
+}
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,198 @@
+#include "core/diagnosis/text.h"
+
+#include <algorithm>
+#include <map>
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+constexpr std::size_t most_ranks = 64;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+unsigned byte_at(std::string_view text, std::size_t at) {
+  return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+}
+
+// Bytes of the UTF-8 sequence that begins here, or 0 when it is none.
+std::size_t sequence_length(std::string_view text, std::size_t at) {
+  const unsigned lead = byte_at(text, at);
+  std::size_t length = 0;
+  if (lead < 0x80) {
+    length = 1;
+  } else if (lead >= 0xC2 && lead < 0xE0) {
+    length = 2;
+  } else if (lead >= 0xE0 && lead < 0xF0) {
+    length = 3;
+  } else if (lead >= 0xF0 && lead < 0xF5) {
+    length = 4;
+  }
+  if (length == 0 || at + length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte_at(text, at + i) & 0xC0U) != 0x80U) return 0;
+  }
+  return length;
+}
+
+// "\x1b[31m" and its kind: the length, or 0.
+std::size_t escape_length(std::string_view text, std::size_t at) {
+  if (text[at] != '\x1b' || byte_at(text, at + 1) != '[') return 0;
+  std::size_t end = at + 2;
+  while (end < text.size() && end < at + 16 && (is_digit(text[end]) || text[end] == ';')) ++end;
+  return end < text.size() ? end + 1 - at : 0;
+}
+
+// "<b>", "</span>", "<td class=x>": the length, or 0. A bare "<" or "<<" is no tag.
+std::size_t tag_length(std::string_view text, std::size_t at) {
+  if (text[at] != '<') return 0;
+  const std::size_t first = at + (byte_at(text, at + 1) == '/' ? 2 : 1);
+  const unsigned letter = byte_at(text, first);
+  if (letter < 'a' || letter > 'z') return 0;
+  // Names that Python prints in angle brackets (<module>, <listcomp>, <lambda>) are part of a traceback.
+  for (std::size_t end = first; end < text.size() && end < at + 80; ++end) {
+    const char c = text[end];
+    if (c == '\n' || c == '<') return 0;
+    if (c != '>') continue;
+    const std::string_view name = text.substr(first, end - first);
+    return name == "module" || name == "listcomp" || name == "lambda" || name == "locals" ? 0 : end + 1 - at;
+  }
+  return 0;
+}
+
+struct Entity {
+  std::string_view name, text;
+};
+constexpr Entity entities[] = {{"&gt;", ">"},   {"&lt;", "<"},    {"&amp;", "&"},
+                               {"&nbsp;", " "}, {"&quot;", "\""}, {"&#39;", "'"}};
+
+// One character of the cleaned text for one of the pasted one, in place of control bytes, boxes and markup.
+void clean_into(std::string& out, std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (const std::size_t skip = escape_length(text, at); skip > 0) {
+      at += skip;
+      continue;
+    }
+    if (const std::size_t skip = tag_length(text, at); skip > 0) {
+      out += ' ';
+      at += skip;
+      continue;
+    }
+    if (c == '&') {
+      const auto* known = std::find_if(std::begin(entities), std::end(entities), [&](const Entity& entity) {
+        return text.substr(at, entity.name.size()) == entity.name;
+      });
+      if (known != std::end(entities)) {
+        out += known->text;
+        at += known->name.size();
+        continue;
+      }
+    }
+    if (c == '\n' || c == '\r') {
+      out += '\n';
+      ++at;
+      continue;
+    }
+    if (c == '*' && byte_at(text, at + 1) == '*') {  // Markdown's bold
+      at += 2;
+      continue;
+    }
+    const std::size_t length = sequence_length(text, at);
+    if (length == 0 || static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      out += ' ';
+      ++at;
+      continue;
+    }
+    const unsigned second = byte_at(text, at + 1);
+    const unsigned third = byte_at(text, at + 2);
+    const unsigned lead = byte_at(text, at);
+    const bool box = length == 3 && lead == 0xE2 && (second == 0x94 || second == 0x95);
+    const bool blank = (length == 2 && lead == 0xC2 && second == 0xA0) ||
+                       (length == 3 && lead == 0xE2 && second == 0x80 && third >= 0x80 && third <= 0x8F) ||
+                       (length == 3 && lead == 0xEF && second == 0xBB && third == 0xBF);
+    if (box || blank) {
+      out += ' ';
+    } else {
+      out.append(text, at, length);
+    }
+    at += length;
+  }
+}
+
+std::string_view trimmed(std::string_view line) {
+  while (!line.empty() && (line.front() == ' ' || line.front() == '|' || line.front() == '>')) {
+    line.remove_prefix(1);
+  }
+  while (!line.empty() && (line.back() == ' ' || line.back() == '|')) line.remove_suffix(1);
+  return line;
+}
+
+// Takes "[rank3]:" from the front of a line. torchrun writes "[default3]:" too.
+int take_rank(std::string_view& line) {
+  for (const std::string_view prefix : {std::string_view("[rank"), std::string_view("[default")}) {
+    if (line.substr(0, prefix.size()) != prefix) continue;
+    std::size_t end = prefix.size();
+    int rank = 0;
+    while (end < line.size() && end < prefix.size() + 5 && is_digit(line[end])) {
+      rank = rank * 10 + (line[end] - '0');
+      ++end;
+    }
+    if (end == prefix.size() || line.substr(end, 2) != "]:") return -1;
+    line = trimmed(line.substr(end + 2));
+    return rank;
+  }
+  return -1;
+}
+
+// Appends the words of a line, with one blank between any two.
+void append_words(std::string& flow, std::string_view line) {
+  for (const char c : line) {
+    if (c != ' ') {
+      flow += c;
+    } else if (!flow.empty() && flow.back() != ' ') {
+      flow += ' ';
+    }
+  }
+  if (!flow.empty() && flow.back() != ' ') flow += ' ';
+}
+
+}  // namespace
+
+std::string fold(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+Text clean(std::string_view pasted) {
+  Text text;
+  text.lines.reserve(std::min(pasted.size(), most_bytes) + 16);
+  if (pasted.size() <= most_bytes) {
+    clean_into(text.lines, pasted);
+  } else {
+    text.shortened = true;
+    clean_into(text.lines, pasted.substr(0, most_bytes / 4));
+    text.lines += '\n';
+    clean_into(text.lines, pasted.substr(pasted.size() - (most_bytes - most_bytes / 4)));
+  }
+  std::map<int, std::string> flows;
+  std::string_view rest = text.lines;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = trimmed(rest.substr(0, end));
+    const int rank = take_rank(line);
+    if (flows.count(rank) != 0 || flows.size() < most_ranks) append_words(flows[rank], line);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  for (auto& [rank, flow] : flows) {
+    std::string folded = fold(flow);
+    text.streams.push_back({rank, std::move(flow), std::move(folded)});
+  }
+  text.folded_lines = fold(text.lines);
+  return text;
+}
+
+}  // namespace plimsoll::diagnosis

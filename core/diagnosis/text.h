@@ -1,0 +1,40 @@
+// What somebody pasted, made readable: no control bytes, no box drawing, no colours, no broken lines.
+//
+//     Text text = clean("[rank0]: CUDA out of memory. Tried to allocate 2.00\n[rank0]: GiB ...");
+//     text.streams[0].rank;   // 0
+//     text.streams[0].flow;   // "CUDA out of memory. Tried to allocate 2.00 GiB ..."
+//
+// Any bytes are good input: NUL, broken UTF-8, one line of 10 MB. The work is linear, and what is longer than
+// `most_bytes` is read at its two ends, where an error stands.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plimsoll::diagnosis {
+
+constexpr std::size_t most_bytes = 1U << 20U;
+
+/// The lines of one process, joined by single blanks, so that a sentence that a terminal broke is whole
+/// again.
+struct Stream {
+  int rank = -1;       ///< of "[rank3]: " at the start of its lines; -1: no such prefix
+  std::string flow;    ///< as written
+  std::string folded;  ///< the same in lower case (ASCII), position for position
+};
+
+struct Text {
+  std::vector<Stream> streams;  ///< lines without a rank first, then by rank
+  std::string lines;            ///< cleaned, line breaks kept: for tables and tracebacks
+  std::string folded_lines;     ///< the same in lower case, position for position
+  bool shortened = false;       ///< the middle was left out
+};
+
+Text clean(std::string_view pasted);
+
+/// Lower case of ASCII letters; everything else stays.
+std::string fold(std::string_view text);
+
+}  // namespace plimsoll::diagnosis

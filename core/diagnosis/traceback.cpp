@@ -1,0 +1,191 @@
+#include "core/diagnosis/traceback.h"
+
+#include <algorithm>
+
+#include "core/diagnosis/words.h"
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+constexpr std::size_t longest_traceback = 256U << 10U;
+
+// `rank`: what decides when several frames are there; the higher is the outer reason or the more specific
+// one.
+struct FrameWords {
+  std::string_view words;
+  Phase phase;
+  uint8_t rank;
+  std::string_view sign;  ///< "" none
+};
+
+// Sources: huggingface/transformers modeling_utils.py, trainer.py, loss/loss_utils.py; pytorch
+// torch/optim/adamw.py, torch/autograd, torch/utils/checkpoint.py, torch/distributed/fsdp; huggingface/peft
+// tuners/lora; trl trainers.
+constexpr FrameWords frames[] = {
+    {"from_pretrained", Phase::load, 2, ""},
+    {"_load_state_dict_into", Phase::load, 6, ""},
+    {"_load_state_dict_into_meta", Phase::load, 6, ""},
+    {"set_module_tensor_to_device", Phase::load, 6, ""},
+    {"set_module_quantized_tensor", Phase::load, 6, ""},
+    {"load_pretrained_model", Phase::load, 6, ""},
+    {"load_checkpoint", Phase::load, 5, "resume"},
+    {"create_quantized_param", Phase::load, 6, ""},
+    {"mxfp4", Phase::load, 5, "dequantize_base"},
+    {"init_train_state", Phase::load, 4, ""},
+    {"load_and_format_params", Phase::load, 4, ""},
+    {"loading the model", Phase::load, 4, ""},
+    {"trainer init", Phase::load, 3, ""},
+    {"_apply(convert", Phase::load, 3, ""},
+    {"module._apply(fn)", Phase::load, 3, ""},
+    {"model.to(", Phase::load, 3, ""},
+    {".to(device)", Phase::load, 2, ""},
+    {".cuda()", Phase::load, 2, ""},
+    {"accelerator.prepare", Phase::load, 2, "prepare"},
+    {"deepspeed.initialize", Phase::load, 4, "prepare"},
+    {"deepspeedzerooptimizer", Phase::optimizer, 6, "prepare"},
+    {"fullyshardeddataparallel", Phase::load, 2, "shard"},
+    {"prepare_model_for_kbit", Phase::load, 7, "kbit"},
+    {"prepare_model_for_int8", Phase::load, 7, "kbit"},
+    {"prepare for int8", Phase::load, 7, "kbit"},
+    {"decoder_layer", Phase::forward, 3, ""},
+    {"decoder layer", Phase::forward, 3, ""},
+    {"training_step", Phase::forward, 1, ""},
+    {"compute_loss", Phase::forward, 1, ""},
+    {"self_attn", Phase::forward, 3, "attention"},
+    {"softmax", Phase::forward, 3, "attention"},
+    {"attn_weights", Phase::forward, 3, "attention"},
+    {"eager_attention_forward", Phase::forward, 4, "attention"},
+    {"scaled_dot_product", Phase::forward, 3, "attention"},
+    {"baddbmm", Phase::forward, 3, "attention"},
+    {"flash_attn", Phase::forward, 3, "flash"},
+    {"varlen", Phase::forward, 3, "varlen"},
+    {"self.mlp", Phase::forward, 3, ""},
+    {"matmul_4bit", Phase::forward, 4, "dequantize"},
+    {"matmul4bit", Phase::forward, 4, "dequantize"},
+    {"dequantize_4bit", Phase::forward, 4, "dequantize"},
+    {"dequantize_fp4", Phase::forward, 4, "dequantize"},
+    {"dequantize_nf4", Phase::forward, 4, "dequantize"},
+    {"dequantised", Phase::forward, 4, "dequantize"},
+    {"f.linear", Phase::forward, 2, ""},
+    {"dora", Phase::forward, 2, "dora"},
+    {"visual", Phase::forward, 2, "vision"},
+    {"vision_tower", Phase::forward, 3, "vision"},
+    {"vision_model", Phase::forward, 3, "vision"},
+    {"pixel_values", Phase::forward, 2, "vision"},
+    {"get_image_features", Phase::forward, 4, "vision"},
+    {"xrtexecute", Phase::forward, 2, ""},
+    {"logits.float()", Phase::loss, 7, "logits"},
+    {"lm_head", Phase::loss, 5, "logits"},
+    {"cross_entropy", Phase::loss, 7, "logits"},
+    {"crossentropy", Phase::loss, 7, "logits"},
+    {"forcausallmloss", Phase::loss, 7, "logits"},
+    {"log_softmax", Phase::loss, 7, "logits"},
+    {"logsumexp", Phase::loss, 7, "logits"},
+    {"shift_logits", Phase::loss, 7, "logits"},
+    {"per_token_logps", Phase::loss, 7, "logits"},
+    {"get_batch_logps", Phase::loss, 7, "logits"},
+    {"compute_log_probs", Phase::loss, 7, "logits"},
+    {"run_backward", Phase::backward, 8, ""},
+    {"loss.backward", Phase::backward, 8, ""},
+    {"accelerator.backward", Phase::backward, 8, ""},
+    {".backward(", Phase::backward, 8, ""},
+    {"backward", Phase::backward, 6, ""},
+    {"varlen_bwd", Phase::backward, 8, "varlen"},
+    {"checkpointfunction", Phase::forward, 1, "checkpoint"},
+    {"optimizer.step", Phase::optimizer, 9, ""},
+    {"optim.step", Phase::optimizer, 9, ""},
+    {"torch.zeros_like(", Phase::optimizer, 5, "states"},
+    {"exp_avg", Phase::optimizer, 9, "states"},
+    {"_init_group", Phase::optimizer, 9, "states"},
+    {"_foreach_", Phase::optimizer, 9, "foreach"},
+    {"_multi_tensor_adam", Phase::optimizer, 9, "foreach"},
+    {"_init_optimizer_state", Phase::optimizer, 9, "states"},
+    {"evaluation_loop", Phase::eval, 9, ""},
+    {"prediction_loop", Phase::eval, 9, ""},
+    {"prediction_step", Phase::eval, 9, ""},
+    {"nested_concat", Phase::eval, 10, ""},
+    {"trainer.predict", Phase::eval, 9, ""},
+    {"trainer.evaluate", Phase::eval, 9, ""},
+    {"validation", Phase::eval, 5, ""},
+    {"_save_checkpoint", Phase::save, 9, ""},
+    {"save_model(", Phase::save, 9, ""},
+    {"save_checkpoint", Phase::save, 9, ""},
+    {"full_state_dict", Phase::save, 9, ""},
+    {"full state dict", Phase::save, 9, ""},
+    {"fullstatedict", Phase::save, 9, ""},
+    {"summon_full_params", Phase::save, 9, ""},
+    {"consolidate", Phase::save, 8, ""},
+    {"optimizer state dict load", Phase::load, 9, "resume"},
+    {"load_state_dict", Phase::load, 5, "state_dict"},
+    {"resume", Phase::load, 7, "resume"},
+    {"model.generate", Phase::generate, 9, ""},
+    {".generate(", Phase::generate, 9, ""},
+    {"_prefill", Phase::generate, 9, ""},
+    {"sample_sequence", Phase::generate, 9, ""},
+    {"rollout", Phase::generate, 8, ""},
+    {"vllm engine", Phase::generate, 8, "vllm"},
+    {"llm_engine", Phase::generate, 8, "vllm"},
+    {"llm(...)", Phase::generate, 8, "vllm"},
+    {"merge_and_unload", Phase::merge, 10, "merge"},
+    {"get_delta_weight", Phase::merge, 9, "merge"},
+    {"unmerge", Phase::merge, 9, "merge"},
+    {"export_model", Phase::merge, 10, "merge"},
+    {"save_pretrained_merged", Phase::merge, 10, "merge"},
+    {"deepcopy", Phase::merge, 6, "copy"},
+    {"dora_factor", Phase::merge, 6, "dora"},
+};
+
+constexpr std::string_view phases[] = {"other",     "load", "forward", "loss",     "backward",
+                                       "optimizer", "eval", "save",    "generate", "merge"};
+
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
+
+// Words of a message itself are no frame: "out of memory ... see documentation for memory management".
+std::string line_around(const Text& text, std::size_t at) {
+  const std::size_t before = text.lines.rfind('\n', at);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  const std::size_t end = std::min(text.lines.find('\n', at), text.lines.size());
+  std::size_t first = begin;
+  while (first < end && text.lines[first] == ' ') ++first;
+  return text.lines.substr(first, std::min<std::size_t>(end - first, 160));
+}
+
+}  // namespace
+
+std::string_view name(Phase phase) { return phases[static_cast<std::size_t>(phase)]; }
+
+Phase phase_named(std::string_view wanted) {
+  const auto* found = std::find(std::begin(phases), std::end(phases), wanted);
+  return found == std::end(phases) ? Phase::unknown : static_cast<Phase>(found - std::begin(phases));
+}
+
+bool Frames::shows(std::string_view sign) const {
+  return std::find(signs.begin(), signs.end(), sign) != signs.end();
+}
+
+Frames read_frames(const Text& text) {
+  std::vector<std::string_view> words;
+  for (const FrameWords& frame : frames) words.push_back(frame.words);
+  const std::size_t from =
+      text.folded_lines.size() > longest_traceback ? text.folded_lines.size() - longest_traceback : 0;
+  Frames out;
+  uint8_t best = 0;
+  const std::string_view folded = std::string_view(text.folded_lines).substr(from);
+  for (const Found& found : find_words(folded, words, 1000)) {
+    const FrameWords& frame = frames[found.word];
+    // "resume" is no part of "presume"; "backward" is one of "_backward_hook".
+    if (found.at > 0 && is_word(frame.words.front()) && folded[found.at - 1] >= 'a' &&
+        folded[found.at - 1] <= 'z') {
+      continue;
+    }
+    if (!frame.sign.empty() && !out.shows(frame.sign)) out.signs.emplace_back(frame.sign);
+    if (frame.rank < best) continue;
+    best = frame.rank;
+    out.phase = frame.phase;
+    out.words = line_around(text, from + found.at);
+  }
+  return out;
+}
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,33 @@
+// The frames of a Python traceback that say in which phase of a run it died.
+//
+//     Frames frames = read_frames(text);
+//     name(frames.phase);      // "optimizer"
+//     frames.words;            // "_multi_tensor_adamw", the words that say so
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/diagnosis/text.h"
+
+namespace plimsoll::diagnosis {
+
+enum class Phase : uint8_t { unknown, load, forward, loss, backward, optimizer, eval, save, generate, merge };
+std::string_view name(Phase phase);
+Phase phase_named(std::string_view name);
+
+struct Frames {
+  Phase phase = Phase::unknown;
+  std::string words;  ///< of the frame that decides
+  std::vector<std::string>
+      signs;  ///< further things the frames show: "attention", "dequantize", "foreach", ...
+  bool shows(std::string_view sign) const;
+};
+
+/// The frames nearest to the end of the text decide, the more specific before the more general: a forward
+/// pass inside a backward pass is recomputation.
+Frames read_frames(const Text& text);
+
+}  // namespace plimsoll::diagnosis
