@@ -191,8 +191,8 @@ void read_compute(Section& section, Gpu& gpu) {
     gpu.tensor_flops_read = section.flag("tensor_read");
     section.text("tensor_source");
   }
-  section.also_numbers(
-      {"fp32_tflops", "tf32_tflops", "fp8_tflops", "fp4_tflops", "measured_bf16_matmul_tflops"});
+  section.also_numbers({"fp32_tflops", "tf32_tflops", "fp8_tflops", "fp4_tflops"});
+  gpu.matmul_flops = section.object().number("measured_bf16_matmul_tflops", teraflops).value_or(0) * 1e12;
   section.numbers("fp32_range_tflops", teraflops);
   section.numbers("fp4_range_tflops", teraflops);
   section.also_texts({"measured_source"});

@@ -36,6 +36,7 @@ struct Gpu {
   double memory_bandwidth_bytes_per_second = 0;
   double tensor_flops = 0;         // dense fp16 or bf16 with fp32 accumulation; 0 where unknown
   bool tensor_flops_read = false;  // false: by rule from the fp32 rate
+  double matmul_flops = 0;         // measured on large bf16 matrices; 0 where nobody has
 
   bool bf16 = false;
   bool flash_attention_2 = false;

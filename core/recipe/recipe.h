@@ -86,6 +86,8 @@ struct Training {
   uint64_t per_device_eval_batch_size = 0;
   uint64_t eval_accumulation_steps = 0;
   bool prediction_loss_only = false;
+  uint64_t save_steps = 500;
+  uint64_t save_total_limit = 0;  ///< 0: every checkpoint is kept
 };
 
 struct Vision {
@@ -103,6 +105,12 @@ struct Data {
   uint64_t samples = 0;
   double epochs = 0;
   double mean_length = 0;
+};
+
+struct Cloud {  ///< what a rented machine costs, where the snapshots of presets/clouds are not wanted
+  double usd_per_hour = 0;  ///< of the machine with the chosen GPU; 0: as in the snapshots
+  double mean_hours_between_interruptions = 41;
+  double restart_minutes = 10;
 };
 
 struct Hardware {
@@ -123,6 +131,7 @@ struct Recipe {
   Parallel parallel;
   Hardware hardware;
   Data data;
+  Cloud cloud;
   std::vector<std::string> locks;
   std::vector<std::string> want;  ///< optional parts of the report
 

@@ -78,6 +78,10 @@ Catalog read_catalog(std::span<const PresetFile> files) {
       if (auto gpu = hardware::read_gpu(*value, path, catalog.errors))
         catalog.gpus.push_back(std::move(*gpu));
     }
+    if (value && folder == "clouds") {
+      if (auto cloud = hardware::read_cloud(*value, path, catalog.errors))
+        catalog.clouds.push_back(std::move(*cloud));
+    }
     if (value && folder == "stacks") {
       if (auto stack = recipe::read_stack(*value, catalog.errors))
         catalog.stacks.push_back(std::move(*stack));

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/hardware/cloud.h"
 #include "core/hardware/gpu.h"
 #include "core/model/architecture.h"
 #include "core/model/preset.h"
@@ -28,6 +29,7 @@ struct Catalog {
   std::vector<ModelEntry> models;
   std::vector<hardware::Gpu> gpus;
   std::vector<hardware::Tier> tiers;
+  std::vector<hardware::Cloud> clouds;
   std::vector<recipe::StackPreset> stacks;
   std::vector<json::Json> scenarios;
   std::map<std::string, std::size_t, std::less<>> names;  ///< lower-case name to index in models

@@ -7,6 +7,7 @@
 #include "core/report/components.h"
 #include "core/report/notes.h"
 #include "core/report/run.h"
+#include "core/report/time.h"
 
 namespace plimsoll::report {
 
@@ -199,6 +200,8 @@ std::string write_report(const Run& run, const Catalog& catalog) {
   write_gpu(out, run, peak);
   out.key("tiers");
   write_tiers(out, run, catalog, peak);
+  out.key("time");
+  write_time(out, run, catalog);
   out.close_object();
   return out.take();
 }

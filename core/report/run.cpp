@@ -148,6 +148,14 @@ std::optional<Run> read_run(std::string_view text, const Catalog& catalog, Error
   return read_run(recipe::read_given(*request, errors), catalog, errors);
 }
 
+Run on_gpu(const Run& run, const hardware::Gpu& gpu) {
+  Run there = run;
+  there.gpu = &gpu;
+  set_machine(there);
+  there.replay = memory::replay(there.network, there.resolved.recipe, there.machine);
+  return there;
+}
+
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run) {
   return memory::sizes_of(instant, run.resolved.recipe, run.context);
 }

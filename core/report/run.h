@@ -39,6 +39,9 @@ recipe::Surroundings surroundings(const Run& run);
 /// What the contract can say and the replay cannot yet do.
 void refuse(const recipe::Recipe& recipe, json::Errors& errors);
 
+/// The same run on another card, replayed.
+Run on_gpu(const Run& run, const hardware::Gpu& gpu);
+
 /// Sizes of an instant of this run.
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run);
 /// What the chosen memory size leaves to this run: usable bytes less what other programs hold.

@@ -1,0 +1,42 @@
+// What GPUs cost by the hour, as snapshots with their dates.
+//
+//     if (auto cloud = hardware::read_cloud(value, "clouds/aws.json", errors)) {
+//       cloud->offers[0].instance;                   // "g5.xlarge"
+//       cloud->offers[0].on_demand.low;              // 1.006 USD an hour, for the whole instance
+//     }
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json/json.h"
+
+namespace plimsoll::hardware {
+
+struct Price {  ///< USD an hour; both ends equal where there is one price, high 0 where there is none
+  double low = 0, high = 0;
+  bool known = false;
+};
+
+struct Offer {
+  std::string provider;  ///< id of the cloud
+  std::string instance, region;
+  std::string gpu;  ///< id of presets/gpus
+  uint64_t gpus = 1;
+  Price on_demand, spot;  ///< of the whole instance
+  std::string date;       ///< of the price: "2026-09-24", "2026-03", "undated"
+  bool low_confidence = false;
+  std::string note;
+  std::string source;  ///< in words, joined by "; "
+};
+
+struct Cloud {
+  std::string id, name;
+  std::vector<Offer> offers;
+};
+
+/// Strict. Error pointers are those of the file; messages begin with its name.
+std::optional<Cloud> read_cloud(const json::Json& value, const std::string& file, json::Errors& errors);
+
+}  // namespace plimsoll::hardware

@@ -1,0 +1,42 @@
+#include "core/time/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/time/work.h"
+
+namespace plimsoll::time {
+
+Length length_of(const recipe::Recipe& r) {
+  Length length;
+  if (r.data.samples == 0) return length;
+  const double epochs = r.data.epochs > 0 ? r.data.epochs : 1;
+  auto sequences = static_cast<double>(r.data.samples);
+  if (r.training.packing && r.data.mean_length > 0) {
+    sequences = std::ceil(sequences * r.data.mean_length / static_cast<double>(r.training.max_length));
+  }
+  const double batch = static_cast<double>(r.training.per_device_train_batch_size) *
+                       static_cast<double>(r.training.gradient_accumulation_steps) *
+                       static_cast<double>(r.parallel.num_gpus);
+  length.steps = std::max(1.0, std::ceil(sequences * epochs / batch));
+  const auto every = static_cast<double>(r.training.save_steps);
+  // The Trainer also saves when training ends.
+  length.checkpoints = std::ceil(length.steps / every);
+  const auto limit = static_cast<double>(r.training.save_total_limit);
+  length.kept = limit > 0 ? std::min(limit, length.checkpoints) : length.checkpoints;
+  return length;
+}
+
+Spot on_spot(double hours, double hours_between_checkpoints, const recipe::Cloud& cloud) {
+  Spot spot;
+  const double interval = std::max(1e-6, std::min(hours, hours_between_checkpoints));
+  const double rate = 1 / cloud.mean_hours_between_interruptions;
+  const double restart = cloud.restart_minutes / 60;
+  const double one = std::expm1(std::min(600.0, rate * interval)) * (1 / rate + restart);
+  spot.hours = hours / interval * one;
+  spot.interruptions = spot.hours * rate;
+  spot.chance_of_none = std::exp(-rate * hours);
+  return spot;
+}
+
+}  // namespace plimsoll::time

@@ -1,0 +1,57 @@
+#include "core/time/step.h"
+
+#include <algorithm>
+
+namespace plimsoll::time {
+
+namespace {
+
+// One set of shares for every card, set on the packed A100 runs of the fms-acceleration benchmark
+// (foundation-model-stack/fms-acceleration scripts/benchmarks/refs/a100_80gb*.csv, train_tokens_per_second)
+// and checked on others: docs/time.md.
+constexpr double multiply_share = 0.72;   // of what large matrices reach, averaged over a layer's shapes
+constexpr double matmul_of_peak = 0.85;   // large matrices against the data sheet, where nobody measured it
+constexpr double attention_share = 0.45;  // fused attention kernels, forward and backward
+constexpr double move_share = 0.80;       // elementwise kernels, of the memory bandwidth
+constexpr double unpack_share = 0.25;     // bitsandbytes' dequantisation: 2.5 bytes a weight
+constexpr double unpack_bytes = 2.52;
+constexpr double half_full_rows = 192;  // rows at which a multiplication reaches half of its speed
+// Python, PyTorch and PEFT launch the kernels of one layer and pass in about 1.4 ms: Qwen and ms-swift tables
+// at 256 and 512 tokens, where every model from 1.8B to 14B takes 4.2 to 5 ms a layer with checkpointing.
+constexpr double launch_seconds = 0.0014;
+constexpr double band_low = 0.75, band_high = 1.40;
+
+}  // namespace
+
+StepTime step_time(const Work& work, const recipe::Recipe& r, const hardware::Gpu& gpu) {
+  StepTime t;
+  const double bandwidth = gpu.memory_bandwidth_bytes_per_second;
+  double rate = gpu.matmul_flops > 0 ? gpu.matmul_flops : matmul_of_peak * gpu.tensor_flops;
+  if (rate <= 0 || bandwidth <= 0) return t;
+  const bool thirty_two = !r.autocast() && r.model_args.dtype == "float32" && !r.quantized();
+  if (thirty_two) rate *= gpu.tf32 ? 0.5 : 0.125;
+  // Cards without bfloat16 units emulate it on the fp32 cores, at an eighth of the fp16 rate.
+  const bool emulated = !gpu.bf16 && (r.training.bf16 || (!r.autocast() && r.model_args.dtype == "bfloat16"));
+  if (emulated) rate *= 0.125;
+  const auto steps = static_cast<double>(r.training.gradient_accumulation_steps);
+  const double saturation = work.tokens / (work.tokens + half_full_rows);
+  t.multiply = std::max(work.matmul_flops / (rate * multiply_share * saturation),
+                        work.weight_bytes / (bandwidth * move_share));
+  t.attention = work.attention_flops / (rate * attention_share);
+  t.move = work.moved_bytes / (bandwidth * move_share);
+  t.unpack = work.unpacked * unpack_bytes / (bandwidth * unpack_share);
+  t.launch = work.layer_passes * launch_seconds;
+  const double busy = t.multiply + t.attention + t.move + t.unpack;
+  t.launch_bound = t.launch > busy;
+  t.optimizer = work.step_bytes / (bandwidth * move_share);
+  t.seconds = steps * std::max(busy, t.launch) + t.optimizer;
+  for (double* part : {&t.multiply, &t.attention, &t.move, &t.unpack, &t.launch}) *part *= steps;
+  t.low = band_low * t.seconds;
+  t.high = band_high * t.seconds;
+  const auto gpus = static_cast<double>(r.parallel.num_gpus);
+  t.tokens_per_second = work.tokens * steps * gpus / t.seconds;
+  t.known = true;
+  return t;
+}
+
+}  // namespace plimsoll::time

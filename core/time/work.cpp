@@ -1,0 +1,184 @@
+#include "core/time/work.h"
+
+#include <algorithm>
+
+#include "core/memory/images.h"
+#include "core/memory/parameters.h"
+#include "core/recipe/optimizers.h"
+
+namespace plimsoll::time {
+
+namespace {
+
+using model::Part;
+
+// How often a stack runs, and over how many rows.
+struct Passes {
+  double rows = 0;     // tokens of the micro-batch
+  double length = 0;   // of one sequence
+  double batch = 0;    // sequences
+  bool again = false;  // recomputed under checkpointing
+  bool back = true;    // gradients flow through it
+  double forwards() const { return again && back ? 2 : 1; }
+  double all() const { return forwards() + (back ? 1 : 0); }
+};
+
+bool fused_head(const std::string& kernel) {
+  return kernel == "liger" || kernel == "cut_cross_entropy" || kernel == "chunked_nll" ||
+         kernel == "torchtune_chunked";
+}
+
+void add_linear(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& r,
+                double layers, double share, const Passes& p, Work& work) {
+  const memory::LinearSpec spec = memory::specify(linear, stack, r);
+  const double weights = spec.in * spec.out * static_cast<double>(linear.count) * layers;
+  const double rows = p.rows * share;
+  const bool trained = spec.trainable || memory::is_saved_in_full(linear.path, r);
+  const double passes = p.forwards() + (p.back ? 1 : 0) + (trained ? 1 : 0);
+  work.matmul_flops += 2 * rows * weights * passes;
+  work.weight_bytes += weights * 2 * p.all();
+  if (spec.storage != memory::Storage::plain) work.unpacked += weights * p.all();
+  if (spec.r == 0) return;
+  const double adapter = (spec.in + spec.out) * spec.r * static_cast<double>(linear.count) * layers;
+  work.matmul_flops += 2 * rows * adapter * (p.forwards() + 2);
+  // Unfused, the adapter's output is scaled and added, and its input cast and perhaps dropped.
+  const double touched = spec.fused ? 2 * spec.out : 8 * spec.out + (spec.dropout > 0 ? 8 : 4) * spec.in;
+  work.moved_bytes += rows * touched * static_cast<double>(linear.count) * layers * (p.forwards() + 1);
+}
+
+// Bytes an element that eager kernels read and write in one forward. Counted from modeling_llama.py: RMSNorm
+// in fp32 is a cast, a square, a mean, a product, a cast and the weight; rotary positions are two products, a
+// rotation and a sum on q and k; silu and product are two kernels.
+double norm_bytes(const model::Norm& norm, const recipe::Recipe& r) {
+  if (norm.kind == model::NormKind::layer) return r.autocast() ? 12 : 4;
+  return r.training.liger_rms_norm ? 4 : 30;
+}
+
+void add_layers(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& r,
+                const Passes& p, Work& work) {
+  const auto layers = static_cast<double>(group.layers);
+  for (const model::Linear& linear : group.linears) {
+    double share = 1;
+    if (linear.expert && group.experts > 0) {
+      share = static_cast<double>(group.experts_per_token) / static_cast<double>(group.experts);
+    }
+    add_linear(linear, stack, r, layers, share, p, work);
+  }
+  const auto hidden = static_cast<double>(stack.hidden);
+  const auto heads = static_cast<double>(group.heads * group.head_dim);
+  const auto keys = static_cast<double>(group.kv_heads * group.head_dim);
+  double bytes = 12 * hidden;  // two residual sums
+  for (const model::Norm& norm : group.norms) {
+    const bool on_heads = norm.place == model::NormPlace::q || norm.place == model::NormPlace::k;
+    const double width =
+        on_heads ? (norm.place == model::NormPlace::q ? heads : keys) : static_cast<double>(norm.width);
+    bytes += norm_bytes(norm, r) * width;
+  }
+  bytes += (r.training.liger_rope ? 4 : 24) * group.rotary_share * (heads + keys);
+  const double active = group.experts > 0 ? static_cast<double>(group.experts_per_token) : 1;
+  const double inner =
+      active * static_cast<double>(group.intermediate) + static_cast<double>(group.shared_intermediate);
+  bytes += (group.gated ? (r.training.liger_swiglu ? 6 : 10) : 4) * inner;
+
+  double reach = p.length;
+  if (group.window > 0) reach = std::min(reach, static_cast<double>(group.window));
+  const bool eager = r.model_args.attn_implementation == "eager";
+  const bool causal = stack.part == Part::text || stack.part == Part::decoder;
+  const double half = causal && !eager && reach == p.length ? 0.5 : 1;
+  const bool scores =
+      group.attention != model::AttentionKind::none && group.attention != model::AttentionKind::linear_delta;
+  if (scores) {
+    // Backward computes the scores again (2.5 times the forward) in fused kernels, 2 times in eager ones.
+    const double passes = p.forwards() + (p.back ? (eager ? 2 : 2.5) : 0);
+    work.attention_flops += 4 * p.batch * p.length * reach * half * heads * passes * layers;
+    // Eager: scores, mask, softmax in fp32, cast and dropout each read and write the square.
+    if (eager) bytes += 20 * reach * static_cast<double>(group.heads);
+  }
+  const double scale = memory::parameter_size(r) == 4 && !r.autocast() ? 2 : 1;
+  // The backward of an elementwise kernel reads and writes about twice as much.
+  work.moved_bytes += p.rows * bytes * scale * layers * (p.forwards() + (p.back ? 2 : 0));
+  work.layer_passes += layers * p.all();
+}
+
+void add_head(const model::Architecture& network, const recipe::Recipe& r, const Passes& p, Work& work) {
+  const model::Stack& text = network.stacks.front();
+  double width = static_cast<double>(network.vocab_size);
+  bool separate = false;
+  for (const model::Linear& linear : text.linears) {
+    if (linear.role != model::Role::head) continue;
+    separate = true;
+    width = static_cast<double>(linear.out);
+    Passes head = p;
+    const std::string& kernel = r.training.loss_kernel;
+    head.again = kernel == "cut_cross_entropy" || kernel == "chunked_nll";
+    add_linear(linear, text, r, 1, 1, head, work);
+  }
+  if (!separate && network.tied_head) {
+    const double weights = width * static_cast<double>(text.hidden);
+    work.matmul_flops += 2 * p.rows * weights * (r.full() ? 3 : 2);
+    work.weight_bytes += weights * 2 * 2;
+  }
+  // Logits, their fp32 copy, log-softmax and both gradients; a fused kernel touches each logit a few times.
+  work.moved_bytes += p.rows * width * (fused_head(r.training.loss_kernel) ? 8 : 34);
+}
+
+double optimizer_bytes(const memory::Parameters& parameters, const recipe::Recipe& r) {
+  const recipe::Optimizer* optimizer = recipe::find_optimizer(r.training.optim);
+  double bytes = 0;
+  for (const memory::Trained& tensor : parameters.trained) {
+    const double elements = tensor.rows * std::max(1.0, tensor.columns) * tensor.count;
+    double state = 0;
+    if (optimizer != nullptr) {
+      state = optimizer->state_bytes + optimizer->state_in_parameter_dtype * tensor.size;
+    }
+    // Gradient read twice (norm, step), weight and states read and written; foreach passes a dozen times.
+    const bool many = optimizer != nullptr && optimizer->temporary == recipe::StepTemporary::copy_of_all;
+    bytes += elements * (4 * tensor.size + 2 * state) * (many ? 3 : 1);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+double sample_length(const recipe::Recipe& r) {
+  const auto longest = static_cast<double>(r.training.max_length);
+  if (r.training.packing || r.data.mean_length <= 0) return longest;
+  return std::min(longest, r.data.mean_length);
+}
+
+Work work_of(const model::Architecture& network, const recipe::Recipe& r) {
+  Work work;
+  const auto batch = static_cast<double>(r.training.per_device_train_batch_size);
+  const double length = sample_length(r);
+  const memory::ImageLoad images = memory::image_load(network, r);
+  work.tokens = batch * length;
+  for (const model::Stack& stack : network.stacks) {
+    Passes p;
+    p.batch = batch;
+    p.length = length;
+    p.again = r.training.gradient_checkpointing;
+    const bool tower =
+        stack.part == Part::vision || stack.part == Part::projector || stack.part == Part::audio;
+    if (tower) {
+      p.batch = batch * images.towers;
+      p.length = images.tower_tokens;
+      p.back = r.peft.on ? r.peft.finetune_vision_layers && stack.part == Part::vision
+                         : !r.vision.freeze_vision_tower;
+    }
+    p.rows = p.batch * p.length;
+    if (p.rows == 0) continue;
+    for (const model::LayerGroup& group : stack.groups) add_layers(group, stack, r, p, work);
+    for (const model::Linear& linear : stack.linears) {
+      if (linear.role != model::Role::head) add_linear(linear, stack, r, 1, 1, p, work);
+    }
+  }
+  Passes head;
+  head.batch = batch;
+  head.length = length;
+  head.rows = work.tokens;
+  add_head(network, r, head, work);
+  work.step_bytes = optimizer_bytes(memory::weigh(network, r), r);
+  return work;
+}
+
+}  // namespace plimsoll::time

@@ -1,0 +1,35 @@
+// What a training step has to do, counted from the network's shapes: multiplications, bytes moved, weights
+// unpacked.
+//
+//     Work work = work_of(network, recipe);          // one micro-batch on one GPU
+//     work.flops();                                  // 6 x parameters x tokens for LoRA under checkpointing
+//
+// Per token and weight a matrix costs 2 operations forward, 2 for the gradient of its input, 2 for its own
+// gradient when it is trained, and 2 more where the layer is computed again under checkpointing.
+#pragma once
+
+#include "core/model/architecture.h"
+#include "core/recipe/recipe.h"
+
+namespace plimsoll::time {
+
+/// Of one micro-batch, all passes together.
+struct Work {
+  double tokens = 0;           ///< that the text part reads
+  double matmul_flops = 0;     ///< of linear layers and head
+  double attention_flops = 0;  ///< of the scores and their products with V
+  double weight_bytes = 0;     ///< weights read by these multiplications
+  double moved_bytes = 0;      ///< by everything between them: norms, activations, casts, loss
+  double unpacked = 0;         ///< weights expanded from 4 or 8 bits
+  double layer_passes = 0;     ///< layers x (forward, again, backward): what Python launches
+  double step_bytes = 0;       ///< read and written by the optimizer, once a step
+  double flops() const { return matmul_flops + attention_flops; }
+};
+
+/// Tokens of one sample as the GPU sees it: the mean length of the data where it is known and samples are not
+/// packed, else max_length.
+double sample_length(const recipe::Recipe& recipe);
+
+Work work_of(const model::Architecture& network, const recipe::Recipe& recipe);
+
+}  // namespace plimsoll::time
