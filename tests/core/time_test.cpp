@@ -1,0 +1,147 @@
+// The time model against published throughput, and the arithmetic of hours, spot machines and disk.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/time/cost.h"
+#include "tests/core/golden.h"
+#include "tests/core/report_answers.h"
+
+namespace plimsoll::report {
+namespace {
+
+struct Published {
+  Json request;
+  std::string source;
+  double tokens_per_second;
+};
+
+std::vector<Published> published(std::string_view source) {
+  json::Errors errors;
+  const auto rows = json::parse(golden_file("throughput.json"), errors);
+  std::vector<Published> found;
+  for (const Json& row : rows.value_or(Json::array())) {
+    if (row.at("source").get<std::string>().find(source) == std::string::npos) continue;
+    found.push_back({row.at("request"), row.at("source"), row.at("tokens_per_second")});
+  }
+  return found;
+}
+
+std::vector<double> errors_of(const std::vector<Published>& rows) {
+  std::vector<double> errors;
+  for (const Published& row : rows) {
+    const Json report = answer(row.request);
+    errors.push_back(at(report, "/time/tokens_per_second").get<double>() / row.tokens_per_second - 1);
+  }
+  return errors;
+}
+
+double median_of_sizes(std::vector<double> errors) {
+  for (double& error : errors) error = std::fabs(error);
+  std::sort(errors.begin(), errors.end());
+  return errors.at(errors.size() / 2);
+}
+
+TEST(Time, PackedRunsOnAnA100AreWithinATenthOfTheirPublishedSpeed) {
+  const std::vector<Published> rows = published("fms-acceleration");
+  ASSERT_GT(rows.size(), 70u);
+  EXPECT_LT(median_of_sizes(errors_of(rows)), 0.06);
+}
+
+TEST(Time, NinetyOfAHundredPublishedRunsLieInTheBand) {
+  const std::vector<Published> rows = published("");
+  int inside = 0;
+  for (const Published& row : rows) {
+    const Json time = at(answer(row.request), "/time");
+    const double seconds = time.at("tokens_per_step").get<double>() / row.tokens_per_second;
+    if (time.at("low") <= seconds && seconds <= time.at("high")) ++inside;
+  }
+  EXPECT_GE(inside, static_cast<int>(0.9 * static_cast<double>(rows.size()))) << "of " << rows.size();
+}
+
+TEST(Time, ShortSequencesWaitForPython) {
+  const Json short_one = {{"model", "qwen1.5-1.8b"},
+                          {"peft", {{"r", 64}}},
+                          {"training", {{"per_device_train_batch_size", 1}, {"max_length", 256}}},
+                          {"hardware", {{"gpu", "a100-sxm-80"}}}};
+  EXPECT_TRUE(at(answer(short_one), "/time/launch_bound").get<bool>());
+}
+
+TEST(Time, TheWeekOnAnA10GLiesBetweenHalfAndFullSamples) {
+  // 152,000 steps of 16 samples of at most 256 tokens took 168 hours; how long the samples were is not known.
+  Json request;
+  for (const Json& scenario : presets().scenarios) {
+    if (scenario.at("id") == "d-after") request = scenario.at("request");
+  }
+  request["data"] = {{"samples", 2432000}, {"epochs", 1}};
+  const Json full = at(answer(request), "/time");
+  request["data"]["mean_length"] = 128;
+  const Json half = at(answer(request), "/time");
+  EXPECT_EQ(full.at("steps"), 152000.0);
+  EXPECT_GE(full.at("hours"), 168.0);
+  EXPECT_LE(half.at("hours"), 168.0);
+}
+
+TEST(Time, EveryCloudOffersACardThatIsKnown) {
+  EXPECT_TRUE(presets().errors.empty()) << presets().errors.front().message;
+  std::size_t offers = 0;
+  for (const hardware::Cloud& cloud : presets().clouds) {
+    for (const hardware::Offer& offer : cloud.offers) {
+      EXPECT_NE(presets().find_gpu(offer.gpu), nullptr) << cloud.id << " " << offer.instance;
+      EXPECT_FALSE(offer.date.empty());
+      ++offers;
+    }
+  }
+  EXPECT_GT(offers, 100u);
+}
+
+TEST(Time, InterruptionsCostWhatIsDoneAgain) {
+  recipe::Cloud cloud;
+  cloud.mean_hours_between_interruptions = 41;
+  cloud.restart_minutes = 10;
+  const time::Spot often = time::on_spot(168, 1, cloud);
+  const time::Spot rarely = time::on_spot(168, 42, cloud);
+  EXPECT_GT(often.hours, 168);
+  EXPECT_LT(often.hours, 172);  // half an hour and ten minutes, four times
+  EXPECT_GT(rarely.hours, 250);
+  EXPECT_NEAR(often.chance_of_none, std::exp(-168.0 / 41), 1e-12);
+}
+
+TEST(Time, DiskIsWhatTheLimitKeeps) {
+  const Json request = {{"model", "mistral-7b-v0.3"},
+                        {"peft", {{"r", 16}, {"target_modules", {"q_proj", "v_proj"}}}},
+                        {"training",
+                         {{"per_device_train_batch_size", 1},
+                          {"gradient_accumulation_steps", 16},
+                          {"save_steps", 5000},
+                          {"save_total_limit", 3}}},
+                        {"data", {{"samples", 2432000}}},
+                        {"hardware", {{"gpu", "a10g"}}}};
+  const Json report = answer(request);
+  EXPECT_EQ(at(report, "/time/checkpoints"), 31.0);
+  EXPECT_EQ(bytes(report, "/time/disk_bytes"), 3 * bytes(report, "/model/checkpoint_bytes"));
+}
+
+TEST(Time, AnOwnPriceReplacesTheSnapshot) {
+  Json request = {{"model", "llama-3.2-1b"},
+                  {"data", {{"samples", 10000}}},
+                  {"hardware", {{"gpu", "rtx-a6000"}}},
+                  {"cloud", {{"usd_per_hour", 0.4}}}};
+  const Json report = answer(request);
+  EXPECT_NEAR(at(report, "/time/cost").get<double>(), 0.4 * at(report, "/time/hours").get<double>(), 0.01);
+}
+
+TEST(Time, MachinesAreListedOnlyWhenAskedFor) {
+  Json request = {{"model", "llama-3.2-1b"}, {"data", {{"samples", 10000}}}};
+  EXPECT_TRUE(at(answer(request), "/time").is_null());
+  request["want"] = {"machines"};
+  const Json machines = at(answer(request), "/time/machines");
+  ASSERT_GT(machines.size(), 100u);
+  for (const Json& machine : machines) {
+    EXPECT_FALSE(machine.at("source").get<std::string>().empty());
+    EXPECT_FALSE(machine.at("verdict").get<std::string>().empty());
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::report
