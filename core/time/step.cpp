@@ -36,9 +36,9 @@ StepTime step_time(const Work& work, const recipe::Recipe& r, const hardware::Gp
   const bool emulated = !gpu.bf16 && (r.training.bf16 || (!r.autocast() && r.model_args.dtype == "bfloat16"));
   if (emulated) rate *= 0.125;
   const auto steps = static_cast<double>(r.training.gradient_accumulation_steps);
-  const double saturation = work.tokens / (work.tokens + half_full_rows);
-  t.multiply = std::max(work.matmul_flops / (rate * multiply_share * saturation),
-                        work.weight_bytes / (bandwidth * move_share));
+  // With few rows the weights are read for little work: both times add up, as tiles cannot overlap them
+  // fully.
+  t.multiply = work.matmul_flops / (rate * multiply_share) + work.weight_bytes / (bandwidth * move_share);
   t.attention = work.attention_flops / (rate * attention_share);
   t.move = work.moved_bytes / (bandwidth * move_share);
   t.unpack = work.unpacked * unpack_bytes / (bandwidth * unpack_share);
