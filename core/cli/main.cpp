@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "core/cli/exchange.h"
 #include "core/cli/input.h"
 #include "core/cli/table.h"
 #include "core/json/json.h"
@@ -23,6 +25,8 @@ struct Options {
   bool json = false;
   bool table = false;
   bool lines = false;
+  bool summary = false;
+  std::vector<std::string> files;
 };
 
 constexpr const char* examples = R"(Examples:
@@ -31,6 +35,8 @@ constexpr const char* examples = R"(Examples:
   plimsoll report --lines < requests.jsonl   one request a line in, one report a line out, in order
   plimsoll check request.json --gpu a10g     exit code: 0 fits, 1 tight, 2 no, 3 bad input
   plimsoll gpus                              the names that --gpu takes
+  plimsoll import axolotl.yaml               a configuration of another tool to a request
+  plimsoll import configs/ --summary         what becomes of every key of a folder
 
 The smallest request is {"model": "mistralai/Mistral-7B-v0.3"}.)";
 
@@ -157,6 +163,44 @@ int command_check(const Options& options) {
   return finish(verdict == "tight" ? tight : no);
 }
 
+// One file gives its request, so that `plimsoll import FILE | plimsoll report` works; --json gives what
+// became of every key as well.
+int import_one(const Options& options) {
+  const Imported imported = import_file(options.files[0], catalog());
+  const json::Json& answer = imported.answer;
+  if (options.json || wants_table(options)) {
+    print(options.json ? json::write(answer, output_is_terminal()) + "\n" : import_table(answer));
+    if (succeeded(answer)) return finish(0);
+    if (options.json) return finish(bad_input);
+    return refuse(member(answer, "errors"));
+  }
+  if (!succeeded(answer)) return refuse(member(answer, "errors"));
+  print(json::write(member(answer, "request")) + "\n");
+  return finish(0);
+}
+
+int command_import(const Options& options) {
+  std::vector<std::string> files;
+  for (const std::string& path : options.files) {
+    for (std::string& file : files_below(path)) files.push_back(std::move(file));
+  }
+  if (!options.summary && files.size() == 1 && options.files.size() == 1) return import_one(options);
+  std::vector<Imported> all;
+  for (const std::string& file : files) {
+    all.push_back(import_file(file, catalog()));
+    if (!options.summary) {
+      json::Json line = {{"file", file}};
+      for (const auto& [key, value] : all.back().answer.items()) line[key] = value;
+      print(json::write(line) + "\n");
+    }
+  }
+  if (options.summary) {
+    const json::Json summary = summary_of(all);
+    print(wants_table(options) ? summary_table(summary) : json::write(summary, output_is_terminal()) + "\n");
+  }
+  return finish(0);
+}
+
 int command_list(const Options& options, const std::string& text, Render render) {
   show(text, parsed(text), render, options);
   return finish(0);
@@ -184,6 +228,12 @@ int run(int argc, char** argv) {
   check->add_option("--gpu", options.gpu, "The card, by its name in `plimsoll gpus`")->required();
   add_format_flags(check, options);
 
+  CLI::App* import = app.add_subcommand("import", "A configuration of another tool to a request");
+  import->add_option("FILE", options.files, "Configurations, or folders of them; - for standard input")
+      ->required();
+  import->add_flag("--summary", options.summary, "How many were read, and what became of their keys");
+  add_format_flags(import, options);
+
   CLI::App* models = app.add_subcommand("models", "The models that are known by name");
   add_format_flags(models, options);
   CLI::App* gpus = app.add_subcommand("gpus", "The GPUs that are known by name");
@@ -199,6 +249,7 @@ int run(int argc, char** argv) {
     return app.exit(problem) == 0 ? 0 : bad_input;
   }
   if (check->parsed()) return command_check(options);
+  if (import->parsed()) return command_import(options);
   if (models->parsed()) return command_list(options, report::models_text(catalog()), models_table);
   if (gpus->parsed()) return command_list(options, report::gpus_text(catalog()), gpus_table);
   return command_report(options);

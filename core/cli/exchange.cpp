@@ -1,0 +1,156 @@
+#include "core/cli/exchange.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "core/cli/input.h"
+#include "core/cli/yaml.h"
+#include "core/report/exchange.h"
+
+namespace plimsoll::cli {
+
+namespace {
+
+using json::Json;
+
+constexpr const char* uses[] = {"used", "implied", "irrelevant", "unsupported", "unknown"};
+
+const Json& member(const Json& object, const char* key) {
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
+  const auto found = object.find(key);
+  return found == object.end() ? nothing : *found;
+}
+
+std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : ""; }
+
+// Most frequent first, then by name.
+Json ranked(const std::map<std::string, uint64_t>& counts, size_t most) {
+  std::vector<std::pair<std::string, uint64_t>> rows(counts.begin(), counts.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  Json object = Json::object();
+  for (size_t i = 0; i < rows.size() && i < most; ++i) object[rows[i].first] = rows[i].second;
+  return object;
+}
+
+std::string padded(std::string text, size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+void list(std::string& out, const char* title, const Json& counts) {
+  if (counts.empty()) return;
+  out += std::string("\n") + title + "\n";
+  for (const auto& [name, count] : counts.items()) out += "  " + padded(count.dump(), 6) + name + "\n";
+}
+
+}  // namespace
+
+std::vector<std::string> files_below(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  if (!fs::is_directory(path, problem)) return {path};
+  std::vector<std::string> files;
+  for (fs::recursive_directory_iterator entry(path, problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    const std::string extension = entry->path().extension().string();
+    const bool document = extension == ".md" || extension == ".txt";
+    if (entry->is_regular_file(problem) && !document) files.push_back(entry->path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Imported import_file(const std::string& path, const report::Catalog& catalog) {
+  Imported imported;
+  imported.file = path;
+  Input input(path);
+  const std::string text = input.rest();
+  exchange::Import import;
+  if (!input.problem().empty()) {
+    import.errors.push_back({"unreadable_file", "", input.problem(), "a file that can be read"});
+  } else {
+    import = report::import_known(read_document(text), text, catalog);
+  }
+  if (import.format != nullptr) imported.format = import.format->id;
+  json::Errors errors;
+  imported.answer = json::parse(report::write_import(import), errors).value_or(Json::object());
+  return imported;
+}
+
+Json summary_of(const std::vector<Imported>& all) {
+  uint64_t imported = 0, refused = 0;
+  std::map<std::string, uint64_t> counts, formats, reasons, models, unknown, unsupported;
+  for (const Imported& one : all) {
+    const bool ok = member(one.answer, "ok") == Json(true);
+    ++(ok ? imported : refused);
+    if (!one.format.empty()) ++formats[one.format];
+    for (const Json& error : member(one.answer, "errors")) ++reasons[text_of(member(error, "code"))];
+    const Json& request = member(one.answer, "request");
+    for (const Json& error : member(one.answer, "errors")) {
+      if (member(error, "code") == "unknown_model") ++models[text_of(member(request, "model"))];
+    }
+    for (const Json& key : member(one.answer, "keys")) {
+      const std::string use = text_of(member(key, "use"));
+      ++counts[use];
+      if (use == "unknown") ++unknown[one.format + " " + text_of(member(key, "key"))];
+      if (use == "unsupported") ++unsupported[one.format + " " + text_of(member(key, "key"))];
+    }
+  }
+  Json summary = {{"files", all.size()}, {"imported", imported}, {"refused", refused}, {"crashed", 0}};
+  for (const char* use : uses) summary[std::string("keys_") + use] = counts[use];
+  summary["formats"] = ranked(formats, 100);
+  summary["reasons"] = ranked(reasons, 100);
+  summary["unknown_models"] = ranked(models, 1000);
+  summary["unknown_keys"] = ranked(unknown, 10);
+  summary["unsupported_keys"] = ranked(unsupported, 20);
+  return summary;
+}
+
+std::string summary_table(const Json& summary) {
+  std::string out;
+  for (const char* row : {"files", "imported", "refused", "crashed"})
+    out += padded(row, 20) + member(summary, row).dump() + "\n";
+  double keys = 0;
+  for (const char* use : uses) keys += member(summary, (std::string("keys_") + use).c_str()).get<double>();
+  for (const char* use : uses) {
+    const Json& count = member(summary, (std::string("keys_") + use).c_str());
+    const auto share = static_cast<uint64_t>(keys == 0 ? 0 : 1000 * count.get<double>() / keys + 0.5);
+    out += padded(std::string("keys ") + use, 20) + padded(count.dump(), 8) + std::to_string(share / 10) +
+           "." + std::to_string(share % 10) + " %\n";
+  }
+  list(out, "Formats", member(summary, "formats"));
+  list(out, "Refused because", member(summary, "reasons"));
+  list(out, "Models without a preset", member(summary, "unknown_models"));
+  list(out, "Keys most often unknown", member(summary, "unknown_keys"));
+  list(out, "Keys that matter and cannot be said yet", member(summary, "unsupported_keys"));
+  return out;
+}
+
+std::string import_table(const Json& answer) {
+  std::string out;
+  const Json& format = member(answer, "format");
+  if (format.is_object()) out += "Read as " + text_of(member(format, "name")) + ".\n";
+  for (const Json& note : member(answer, "notes")) out += "Note: " + text_of(note) + "\n";
+  for (const char* use : {"used", "unsupported", "unknown", "implied", "irrelevant"}) {
+    std::string rows;
+    for (const Json& key : member(answer, "keys")) {
+      if (member(key, "use") != Json(use)) continue;
+      rows += "  " + padded(text_of(member(key, "key")), 34);
+      const std::string pointer = text_of(member(key, "pointer"));
+      const std::string message = text_of(member(key, "message"));
+      if (!pointer.empty()) rows += " " + pointer;
+      if (!message.empty()) rows += (pointer.empty() ? " " : ": ") + message;
+      while (rows.back() == ' ') rows.pop_back();
+      rows += "\n";
+    }
+    if (!rows.empty()) out += std::string("\nKeys ") + use + "\n" + rows;
+  }
+  const Json& request = member(answer, "request");
+  if (request.is_object()) out += "\nRequest\n" + json::write(request, true) + "\n";
+  return out;
+}
+
+}  // namespace plimsoll::cli

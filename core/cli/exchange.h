@@ -1,0 +1,33 @@
+// plimsoll import and plimsoll export.
+//
+//     int code = cli::import_files({"axolotl.yaml", "configs/"}, summary, json, catalog);
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/json/json.h"
+#include "core/report/catalog.h"
+
+namespace plimsoll::cli {
+
+/// One line of a summary.
+struct Imported {
+  std::string file;
+  std::string format;
+  json::Json answer;  ///< as report::write_import gives it
+};
+
+Imported import_file(const std::string& path, const report::Catalog& catalog);
+
+/// Every file below a folder, in the order of its name; a file stands for itself.
+std::vector<std::string> files_below(const std::string& path);
+
+/// {"files", "imported", "refused", "crashed", "keys_used", "keys_irrelevant", "keys_unknown",
+/// "keys_implied", "keys_unsupported", "formats", "reasons", "unknown_models", "unknown_keys",
+/// "unsupported_keys"}
+json::Json summary_of(const std::vector<Imported>& all);
+std::string summary_table(const json::Json& summary);
+std::string import_table(const json::Json& answer);
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,372 @@
+// Axolotl YAML. Keys: axolotl-ai-cloud/axolotl v0.19.0 src/axolotl/utils/schemas/*.py and
+// src/axolotl/integrations/*/args.py; renamed and removed keys from the published examples.
+#include "core/exchange/formats.h"
+#include "core/exchange/formats/shared.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+// lora, qlora or nothing; the quantisation has keys of its own.
+void read_adapter(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "lora" || word == "qlora") {
+    reading.values["/peft"] = true;
+    reading.finding(leaf).pointer = "/peft";
+    return reading.mark(leaf, Use::used);
+  }
+  if (word.empty()) return reading.mark(leaf, Use::implied, "no adapter: full fine-tuning");
+  reading.values["/peft"] = true;
+  reading.mark(leaf, Use::unsupported, "this kind of adapter cannot be said yet; LoRA is taken");
+}
+
+void read_target_linear(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/peft/target_modules", "all-linear", &leaf);
+}
+
+// Each of the three kernels takes a part of the adapters; one that is on is taken for all.
+void read_lora_kernel(Reading& reading, const Leaf& leaf) {
+  if (leaf.node->value.is_null()) return reading.mark(leaf, Use::implied, "left to the default");
+  if (reading.is_on(leaf.path)) {
+    reading.set("/training/fused_lora", true, &leaf);
+  } else if (!reading.has("/training/fused_lora")) {
+    reading.set("/training/fused_lora", false, &leaf);
+  } else {
+    reading.mark(leaf, Use::implied, "another of the three kernels is set");
+  }
+}
+
+void read_cut_cross_entropy(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/training/loss_kernel", "cut_cross_entropy", &leaf);
+}
+
+void read_reward_model(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/task", "reward", &leaf);
+}
+
+void read_gptq(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/quantization/quant_method", "gptq", &leaf);
+}
+
+// The plugin that brings cut cross-entropy need not be told so again; Liger's has switches of its own.
+void read_plugins(Reading& reading, const Leaf& leaf) {
+  reading.mark(leaf, Use::implied, "the keys of each plugin are read");
+  for (const Node& item : leaf.node->items) {
+    if (item.raw.find("CutCrossEntropy") == std::string::npos) continue;
+    const Leaf* flag = reading.leaf("cut_cross_entropy");
+    if (flag == nullptr || reading.is_on("cut_cross_entropy"))
+      reading.set("/training/loss_kernel", "cut_cross_entropy", &leaf);
+  }
+}
+
+void read_dtype_flag(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/model_args/dtype", leaf.path, &leaf);
+}
+
+// bf16: full is bf16 without autocast, of older releases.
+void read_bf16(Reading& reading, const Leaf& leaf) {
+  if (reading.word(leaf.path) == "full") {
+    reading.set("/model_args/dtype", "bfloat16", &leaf);
+    reading.set("/training/bf16", false);
+    return;
+  }
+  reading.set("/training/bf16", leaf);
+}
+
+constexpr Row rows[] = {
+    {"base_model", "/model", ""},
+    {"rl", "/task", "ipo=dpo, simpo=orpo"},
+    {"reward_model", "/task", "", read_reward_model},
+    {"adapter", "/peft", "", read_adapter},
+    {"load_in_8bit", "/quantization/load_in_8bit", ""},
+    {"load_in_4bit", "/quantization/load_in_4bit", ""},
+    {"gptq", "/quantization/quant_method", "", read_gptq},
+    {"gptq_groupsize", "/quantization/group_size", ""},
+    {"bnb_config_kwargs.bnb_4bit_quant_type", "/quantization/bnb_4bit_quant_type", ""},
+    {"bnb_config_kwargs.bnb_4bit_use_double_quant", "/quantization/bnb_4bit_use_double_quant", ""},
+    {"bnb_config_kwargs.bnb_4bit_compute_dtype", "/quantization/bnb_4bit_compute_dtype", ""},
+    {"bnb_config_kwargs.llm_int8_skip_modules", "/quantization/llm_int8_skip_modules", ""},
+    {"lora_r", "/peft/r", ""},
+    {"lora_alpha", "/peft/lora_alpha", ""},
+    {"lora_dropout", "/peft/lora_dropout", ""},
+    {"lora_target_linear", "/peft/target_modules", "", read_target_linear},
+    {"lora_target_modules", "/peft/target_modules", "", read_targets},
+    {"lora_modules_to_save", "/peft/modules_to_save", ""},
+    {"peft_use_dora", "/peft/use_dora", ""},
+    {"peft_use_rslora", "/peft/use_rslora", ""},
+    {"peft_autocast_adapter_dtype", "/peft/adapter_dtype", "true=float32"},
+    {"sequence_len", "/training/max_length", ""},
+    {"sample_packing", "/training/packing", ""},
+    {"max_packed_sequence_len", "/training/max_length", ""},
+    {"micro_batch_size", "/training/per_device_train_batch_size", ""},
+    {"gradient_accumulation_steps", "/training/gradient_accumulation_steps", ""},
+    {"eval_batch_size", "/training/per_device_eval_batch_size", ""},
+    {"num_epochs", "/data/epochs", ""},
+    {"optimizer", "/training/optim", "adamw_bnb_8bit=adamw_bnb_8bit, paged_adamw=paged_adamw_32bit"},
+    {"bf16", "/training/bf16", "", read_bf16},
+    {"fp16", "/training/fp16", ""},
+    {"bfloat16", "/model_args/dtype", "", read_dtype_flag},
+    {"float16", "/model_args/dtype", "", read_dtype_flag},
+    {"float32", "/model_args/dtype", "", read_dtype_flag},
+    {"gradient_checkpointing", "/training/gradient_checkpointing", "", read_checkpointing},
+    {"gradient_checkpointing_kwargs.use_reentrant", "/training/gradient_checkpointing_kwargs/use_reentrant",
+     ""},
+    {"activation_offloading", "/training/activation_offloading",
+     "legacy=true, disk=true, hidden_states=true"},
+    {"attn_implementation", "/model_args/attn_implementation", ""},
+    {"flash_attention", "/model_args/attn_implementation", "true=flash_attention_2"},
+    {"sdp_attention", "/model_args/attn_implementation", "true=sdpa"},
+    {"eager_attention", "/model_args/attn_implementation", "true=eager"},
+    {"xformers_attention", "/model_args/attn_implementation", "true=xformers"},
+    {"flex_attention", "/model_args/attn_implementation", "true=flex_attention"},
+    {"sage_attention", "/model_args/attn_implementation", "true=sage"},
+    {"plugins", "", "", read_plugins},
+    {"cut_cross_entropy", "/training/loss_kernel", "", read_cut_cross_entropy},
+    {"liger_fused_linear_cross_entropy", "/training/liger_kernel_config/fused_linear_cross_entropy", ""},
+    {"liger_cross_entropy", "/training/liger_kernel_config/cross_entropy", ""},
+    {"liger_rms_norm", "/training/liger_kernel_config/rms_norm", ""},
+    {"liger_glu_activation", "/training/liger_kernel_config/swiglu", ""},
+    {"liger_swiglu", "/training/liger_kernel_config/swiglu", ""},
+    {"liger_rope", "/training/liger_kernel_config/rope", ""},
+    {"lora_mlp_kernel", "/training/fused_lora", "", read_lora_kernel},
+    {"lora_qkv_kernel", "/training/fused_lora", "", read_lora_kernel},
+    {"lora_o_kernel", "/training/fused_lora", "", read_lora_kernel},
+    {"num_labels", "/model_args/num_labels", ""},
+    {"device_map", "/model_args/device_map", ""},
+    {"max_memory", "/model_args/max_memory", ""},
+    {"image_size", "/vision/image_size", ""},
+    {"deepspeed", "/parallel/strategy", "", read_deepspeed_name},
+    {"fsdp", "/parallel/strategy", "", read_fsdp},
+    {"fsdp_config", "/parallel/strategy", "", read_fsdp},
+    {"fsdp_config.fsdp_sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
+    {"fsdp_config.sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
+    {"fsdp_config.offload_params", "/parallel/offload_param", ""},
+    {"fsdp_config.fsdp_offload_params", "/parallel/offload_param", ""},
+    {"fsdp_config.reshard_after_forward", "/parallel/reshard_after_forward", "", read_reshard},
+    {"fsdp_config.fsdp_reshard_after_forward", "/parallel/reshard_after_forward", "", read_reshard},
+    {"fsdp_config.activation_checkpointing", "/training/gradient_checkpointing", ""},
+    {"fsdp_config.fsdp_activation_checkpointing", "/training/gradient_checkpointing", ""},
+    {"trl.num_generations", "/rl/num_generations", ""},
+    {"trl.max_completion_length", "/rl/max_completion_length", ""},
+    {"trl.use_vllm", "/rl/use_vllm", ""},
+    {"vllm.gpu_memory_utilization", "/rl/vllm_gpu_memory_utilization", ""},
+};
+
+constexpr std::string_view irrelevant =
+    "strict resume_from_checkpoint auto_resume_from_checkpoints mean_resizing_embeddings reinit_weights "
+    "trainer_cls "
+    "dynamic_checkpoint* center_rewards_coefficient dpo_use_weighting dpo_label_smoothing dpo_loss_* "
+    "dpo_beta "
+    "dpo_norm_loss dpo_generate_during_eval rpo_alpha datasets[]* datasets test_datasets* "
+    "pretraining_dataset[]* "
+    "shuffle_* dataset_* skip_prepare_dataset num_dataset_shards_to_save dataloader_* accelerator_config* "
+    "remove_unused_columns push_dataset_to_hub hf_use_auth_token device local_rank seed ddp_timeout "
+    "ddp_bucket_cap_mb "
+    "ddp_broadcast_buffers ddp_find_unused_parameters do_causal_lm_eval eval_causal_lm_metrics do_bench_eval "
+    "bench_* "
+    "metric_for_best_model greater_is_better loss_watchdog_* gc_steps torch_empty_cache_steps "
+    "gc_collect_steps tf32 "
+    "excess_length_strategy min_sample_len sample_packing_* eval_sample_packing curriculum_sampling "
+    "multipack_real_batches pose_* pretrain_multipack_* pretraining_sample_concatenation streaming "
+    "streaming_multipack_buffer_size flex_attn_compile_kwargs* flash_optimum fsdp_final_state_dict_type "
+    "val_set_size "
+    "special_tokens* tokens* tokens added_tokens_overrides* torch_compile_* max_steps warmup_steps "
+    "warmup_ratio "
+    "eval_steps evals_per_epoch eval_strategy evaluation_strategy save_* saves_per_epoch logging_steps "
+    "early_stopping_patience load_best_model_at_end use_tensorboard profiler_* include_tokens_per_second "
+    "include_tkps "
+    "neftune_noise_alpha noisy_embedding_alpha orpo_alpha simpo_gamma cpo_alpha kto_* rl_beta "
+    "low_cpu_mem_usage "
+    "chat_template* eot_tokens default_system_message fix_untrained_tokens is_preprocess preprocess_iterable "
+    "total_num_tokens total_supervised_tokens axolotl_config_path generate_samples num_generation_samples "
+    "generation_* "
+    "train_on_inputs group_by_length learning_rate embedding_lr embedding_lr_scale weight_decay optim_args* "
+    "torchdistx_path lr_* cosine_* adam_* dion_* jagged_* max_grad_norm base_model_config "
+    "base_model_ignore_patterns "
+    "tokenizer_* processor_* output_dir hub_* use_wandb wandb_* use_mlflow mlflow_* hf_mlflow_log_artifacts "
+    "use_comet "
+    "comet_* gradio_* use_ray ray_run_name resources_per_worker* use_otel_metrics otel_* use_trackio "
+    "trackio_* "
+    "use_swanlab swanlab_* lora_model_dir lora_fan_in_fan_out lora_alpha_pattern* peft_init_lora_weights "
+    "peft.* "
+    "peft_ensure_weight_tying qlora_sharded_model_loading lora_on_cpu loraplus_* merge_lora merge_method "
+    "eta_min "
+    "test_value debug project_name sample_packing_eff_est eval_table_size eval_max_new_tokens lm_eval_* "
+    "nemo_gym_* hatchery* grokfast_* kd_ce_alpha kd_alpha kd_temperature* kd_beta kd_normalize_topk "
+    "kd_online_* "
+    "liger_use_token_scaling role_boundaries* image_resize_algorithm eaft_* "
+    "dion_* secrets volumes* trl.beta trl.vllm_* trl.reward_* trl.log_* trl.num_completions_to_print "
+    "trl.importance_sampling_level trl.sync_ref_model trl.ref_model_* trl.scale_rewards trl.temperature "
+    "trl.top_* "
+    "trl.min_p trl.repetition_penalty trl.generation_kwargs* trl.chat_template_kwargs* trl.num_iterations "
+    "trl.epsilon* trl.loss_type trl.mask_truncated_completions trl.entropy_* "
+    "trl.use_adaptive_entropy trl.log_multimodal trl.rollout_func trl.multi_objective_aggregation "
+    "trl.use_data_producer trl.async_prefetch trl.prefetch_depth trl.streaming_* "
+    "trl.off_policy_mask_threshold "
+    "trl.use_bias_correction_kl trl.replay_* trl.reroll_* trl.skip_zero_advantage_batches "
+    "trl.generation_batch_size "
+    "trl.max_prompt_length ebft.* diffusion.* vllm.host vllm.port vllm.device vllm.tensor_parallel_size "
+    "vllm.data_parallel_size vllm.dtype vllm.enable_* vllm.reasoning_parser vllm.enforce_eager "
+    "vllm.serve_module "
+    "vllm.worker_extension_cls sequential_* use_auth_token env_capabilities* capabilities* llmcompressor* "
+    "train_on_eos torch_empty_cache lora_ia3* do_sample experimental_skip_move_to_device save_compressed "
+    "optim_target_modules";
+
+constexpr std::string_view implied =
+    "model_type is_falcon_derived_model is_llama_derived_model is_mistral_derived_model "
+    "is_qwen_derived_model "
+    "trust_remote_code device_map.* type_of_model revision_of_model cls_model_config "
+    "overrides_of_model_config* model_config* "
+    "overrides_of_model_kwargs* pad_to_sequence_len pad_to_multiple_of eval_sequence_len max_prompt_len "
+    "ddp world_size fsdp_version fsdp_config.fsdp_version fsdp_config.cpu_ram_efficient_loading "
+    "fsdp_config.fsdp_cpu_ram_efficient_loading fsdp_config.fsdp_auto_wrap_policy "
+    "fsdp_config.auto_wrap_policy "
+    "fsdp_config.fsdp_transformer_layer_cls_to_wrap fsdp_config.transformer_layer_cls_to_wrap "
+    "fsdp_config.fsdp_state_dict_type fsdp_config.state_dict_type fsdp_config.fsdp_final_state_dict_type "
+    "fsdp_config.final_state_dict_type fsdp_config.fsdp_limit_all_gathers fsdp_config.limit_all_gathers "
+    "fsdp_config.fsdp_sync_module_states fsdp_config.sync_module_states fsdp_config.fsdp_use_orig_params "
+    "fsdp_config.use_orig_params fsdp_config.fsdp_backward_prefetch fsdp_config.backward_prefetch "
+    "fsdp_config.fsdp_forward_prefetch fsdp_config.forward_prefetch fsdp_config.cpu_offload_pin_memory "
+    "fsdp_config.mixed_precision_policy fsdp_config.fsdp_min_num_params fsdp_config.min_num_params "
+    "gptq_model_v1 "
+    "torch_dtype liger_layer_norm liger_rms_norm_gated liger_kernel_impl flash_attn_rms_norm "
+    "flash_attn_fuse_qkv "
+    "flash_attn_cross_entropy gemma4_hybrid_attn_impl sdpa_varlen flash_attn_d512 large_head_attention "
+    "use_eaft "
+    "experts_implementation use_kernels rope_scaling* strict_mode freeze_mm_modules batch_size "
+    "batch_flattening "
+    "scaling_softmax* s2_attention ray_num_workers llama4_linearized_experts dsv4_* use_glm_dsa_kernels "
+    "use_dsv4_kernels moe_grouped_backend moe_dequant_chunk_size moe_bnb_fast nvfp4_merge_aware* "
+    "expert_backend "
+    "use_scattermoe use_sonicmoe";
+
+constexpr std::string_view unpriced =
+    "resize_token_embeddings_to_32x shrink_embeddings embeddings_skip_upcast ebft* qat.* qat quantization.* "
+    "diffusion "
+    "process_reward_model precompute_ref_log_probs dpo_use_liger_kernel dpo_padding_free "
+    "dpo_use_logits_to_keep fp8 "
+    "fp8_config* fp8_enable_fsdp_float8_all_gather selective_checkpointing* layer_offloading* "
+    "unfrozen_parameters "
+    "use_pose flash_attn_fuse_mlp ple_cpu_offload quantize_moe_experts nonexpert_quantization "
+    "lora_embedding_kernel "
+    "chunked_cross_entropy chunked_cross_entropy_num_chunks tiled_mlp tiled_mlp_* deepcompile fp32_norms "
+    "fp32_norm_classes dp_shard_size dp_replicate_size sequence_parallel_degree context_parallel_size "
+    "heads_k_stride "
+    "ring_attn_func tensor_parallel_size expert_parallel_* torch_compile gpu_memory_limit "
+    "auto_find_batch_size "
+    "lora_target_parameters lora_rank_pattern* peft_layers_to_transform peft_layers_pattern "
+    "peft_layer_replication* "
+    "peft_trainable_token_indices* relora* lisa_* qgalore_* model_quantization_config "
+    "model_quantization_config_kwargs* "
+    "use_onebitllms kd_trainer spectrum_* use_mora mora* dense_mixer fused_attn_kernel trl.use_liger_loss "
+    "trl.vllm_enable_sleep_mode vllm.max_model_len gemma4_fp8_nonexpert gemma4_nf4_nonexpert use_spectrum";
+
+constexpr Table table{rows, irrelevant, implied, unpriced};
+constexpr Section sections[] = {{"", &table}};
+
+void finish(Reading& reading) {
+  if (!reading.has("/peft")) {
+    for (const char* pointer : {"/peft"}) reading.drop(pointer, "there is no adapter, so this says nothing");
+    reading.values.erase("/training/fused_lora");
+  } else if (reading.word("adapter") == "qlora" && !reading.has("/quantization/load_in_4bit") &&
+             !reading.has("/quantization/quant_method")) {
+    reading.values["/quantization/load_in_4bit"] = true;
+    reading.notes.emplace_back("adapter: qlora without load_in_4bit: true; 4-bit weights are taken.");
+  }
+  if (reading.is_on("lora_target_linear") && reading.leaf("lora_target_modules") != nullptr)
+    reading.values["/peft/target_modules"] = "all-linear";
+  bool fsdp = false;
+  for (const Leaf& leaf : reading.all) {
+    fsdp = fsdp || (leaf.path.rfind("fsdp_config.", 0) == 0 && !leaf.node->value.is_null());
+  }
+  if (fsdp && !reading.has("/parallel/strategy")) reading.values["/parallel/strategy"] = "fsdp";
+  if (!reading.has("/task") && (reading.leaf("pretraining_dataset") != nullptr ||
+                                reading.leaf("pretraining_dataset[].path") != nullptr))
+    reading.values["/task"] = "pretrain";
+  if (!reading.has("/model") && reading.leaf("sequence_len") == nullptr &&
+      reading.leaf("optimizer") == nullptr) {
+    reading.errors.push_back({"not_training", "", "This describes where to run Axolotl, not what to train.",
+                              "a configuration with base_model and sequence_len"});
+  }
+}
+
+bool write(Writing& out, const std::string& pointer, const Json& value) {
+  if (pointer == "/peft") {
+    out.put("adapter", out.is("/quantization/load_in_4bit", true) ? "qlora" : "lora", pointer);
+    return true;
+  }
+  if (pointer == "/peft/target_modules") {
+    if (value == "all-linear" || value == Json::array({"all-linear"})) {
+      out.put("lora_target_linear", true, pointer);
+    } else {
+      out.put("lora_target_modules", value, pointer);
+    }
+    return true;
+  }
+  if (pointer == "/task" && value == "reward") {
+    out.put("reward_model", true, pointer);
+    return true;
+  }
+  if (pointer == "/model_args/dtype") {
+    out.put(value.get<std::string>(), true, pointer);
+    return true;
+  }
+  if (pointer == "/training/bf16" || pointer == "/training/gradient_checkpointing") {
+    out.put(pointer == "/training/bf16" ? "bf16" : "gradient_checkpointing", value, pointer);
+    return true;
+  }
+  if (pointer == "/training/fused_lora") {
+    for (const char* key : {"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel"})
+      out.put(key, value, pointer);
+    return true;
+  }
+  if (pointer == "/training/loss_kernel" && value == "cut_cross_entropy") {
+    out.put("plugins", Json::array({"axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin"}));
+    out.put("cut_cross_entropy", true, pointer);
+    return true;
+  }
+  if (pointer == "/parallel/strategy") {
+    const std::string word = value.get<std::string>();
+    if (word == "fsdp") {
+      out.put("fsdp_version", 2);
+      out.put("fsdp_config.auto_wrap_policy", "TRANSFORMER_BASED_WRAP", pointer);
+    } else if (word.rfind("zero", 0) == 0) {
+      out.put("deepspeed", "deepspeed_configs/" + word + ".json", pointer);
+    } else {
+      return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+void close(Writing& out) {
+  for (const char* key : {"liger_fused_linear_cross_entropy", "liger_cross_entropy", "liger_rms_norm",
+                          "liger_glu_activation", "liger_rope"}) {
+    if (out.wrote(key) && !out.wrote("plugins"))
+      out.put("plugins", Json::array({"axolotl.integrations.liger.LigerPlugin"}));
+  }
+}
+
+}  // namespace
+
+const Format axolotl{
+    "axolotl",
+    "Axolotl",
+    "axolotl",
+    Language::yaml,
+    sections,
+    "!base_model micro_batch_size sequence_len num_epochs datasets adapter lora_r sample_packing "
+    "val_set_size evals_per_epoch saves_per_epoch lora_target_linear special_tokens provider volumes",
+    finish,
+    write,
+    close};
+
+}  // namespace plimsoll::exchange

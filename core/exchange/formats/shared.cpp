@@ -1,0 +1,142 @@
+#include "core/exchange/formats/shared.h"
+
+#include <algorithm>
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+bool is_module_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// "(up|down|gate)_proj" to three names; nothing when something else than letters and groups stands there.
+std::vector<std::string> expand(std::string_view tail) {
+  std::vector<std::string> names{""};
+  for (size_t i = 0; i < tail.size();) {
+    if (is_module_char(tail[i])) {
+      for (std::string& name : names) name += tail[i];
+      ++i;
+      continue;
+    }
+    if (tail[i] == '$' && i + 1 == tail.size()) break;
+    if (tail[i] != '(') return {};
+    const size_t close = tail.find(')', i);
+    if (close == std::string_view::npos) return {};
+    std::string_view group = tail.substr(i + 1, close - i - 1);
+    if (group.substr(0, 2) == "?:") group.remove_prefix(2);
+    if (group.empty() || group.find_first_of("()[]*+?\\") != std::string_view::npos) return {};
+    std::vector<std::string> grown;
+    for (const std::string& name : names) {
+      for (std::string_view rest = group;;) {
+        const size_t bar = rest.find('|');
+        grown.push_back(name + std::string(rest.substr(0, bar)));
+        if (bar == std::string_view::npos) break;
+        rest.remove_prefix(bar + 1);
+      }
+    }
+    if (grown.size() > 256) return {};
+    names = std::move(grown);
+    i = close + 1;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> expand_pattern(std::string_view pattern) {
+  size_t level = 0, tail = 0;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '(' || pattern[i] == '[') ++level;
+    if ((pattern[i] == ')' || pattern[i] == ']') && level > 0) --level;
+    if (pattern[i] == '.' && level == 0) tail = i + 1;
+  }
+  // ".*" and ".+" before a name: "(.*)(q_proj|v_proj)".
+  while (tail < pattern.size() && (pattern[tail] == '*' || pattern[tail] == '+')) ++tail;
+  std::vector<std::string> names = expand(pattern.substr(tail));
+  names.erase(std::remove(names.begin(), names.end(), ""), names.end());
+  return names;
+}
+
+void read_targets(Reading& reading, const Leaf& leaf) {
+  const Node& node = *leaf.node;
+  const auto value = value_for("/peft/target_modules", node, "");
+  const bool is_pattern = value && value->is_string() && *value != "all-linear";
+  if (!is_pattern) {
+    if (value && value->is_array() && value->empty()) return reading.mark(leaf, Use::implied, "empty");
+    reading.set("/peft/target_modules", leaf);
+    return;
+  }
+  const std::string pattern = value->get<std::string>();
+  const std::vector<std::string> names = expand_pattern(pattern);
+  if (names.empty()) {
+    return reading.mark(leaf, Use::unsupported,
+                        "a pattern over module names whose end is not a list of names");
+  }
+  reading.set("/peft/target_modules", Json(names), &leaf);
+  reading.finding(leaf).message = "a pattern over module names; the names at its end were taken";
+  if (pattern.find("language_model") != std::string::npos || pattern.find("text_model") != std::string::npos)
+    reading.set("/peft/finetune_vision_layers", false);
+}
+
+void read_checkpointing(Reading& reading, const Leaf& leaf) {
+  const Node& node = *leaf.node;
+  std::string word = node.value.is_string() ? node.value.get<std::string>() : "";
+  if (word == "offload" || word == "offload_disk" || word == "unsloth") {
+    reading.set("/training/gradient_checkpointing", true, &leaf);
+    if (word == "unsloth") {
+      // Unsloth's own checkpointing writes each layer's input to host memory.
+      reading.set("/training/activation_offloading", true);
+    } else {
+      reading.set("/training/activation_offloading", true);
+      reading.finding(leaf).message = "checkpointing, with what it keeps in host memory";
+    }
+    return;
+  }
+  reading.set("/training/gradient_checkpointing", leaf);
+}
+
+void read_fsdp(Reading& reading, const Leaf& leaf) {
+  const Node& node = *leaf.node;
+  if (node.is_scalar() &&
+      (node.value.is_null() || node.value == Json(false) || node.raw.empty() || node.raw == "''"))
+    return reading.mark(leaf, Use::implied, "no FSDP");
+  if ((node.is_list() && node.items.empty()) || (node.is_map() && node.members.empty()))
+    return reading.mark(leaf, Use::implied, "no FSDP");
+  reading.set("/parallel/strategy", "fsdp", &leaf);
+  std::string words = node.raw;
+  for (const Node& item : node.items) words += " " + item.raw;
+  if (words.find("offload") != std::string::npos) reading.set("/parallel/offload_param", true);
+  if (words.find("shard_grad_op") != std::string::npos) reading.set("/parallel/reshard_after_forward", false);
+}
+
+void read_sharding_strategy(Reading& reading, const Leaf& leaf) {
+  std::string word = leaf.node->raw;
+  for (char& c : word) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  if (leaf.node->value.is_null()) return reading.mark(leaf, Use::implied, "left to the default");
+  if (word == "FULL_SHARD" || word == "1") {
+    reading.set("/parallel/strategy", "fsdp", &leaf);
+  } else if (word == "SHARD_GRAD_OP" || word == "2") {
+    reading.set("/parallel/strategy", "fsdp");
+    reading.set("/parallel/reshard_after_forward", false, &leaf);
+  } else if (word == "NO_SHARD" || word == "3") {
+    reading.set("/parallel/strategy", "ddp", &leaf);
+  } else {
+    reading.set("/parallel/strategy", "fsdp");
+    reading.mark(leaf, Use::unsupported,
+                 "sharding within a node and copies between nodes cannot be said yet");
+  }
+}
+
+void read_reshard(Reading& reading, const Leaf& leaf) {
+  if (leaf.node->value.is_string()) return read_sharding_strategy(reading, leaf);
+  reading.set("/parallel/reshard_after_forward", leaf);
+}
+
+void read_implied(Reading& reading, const Leaf& leaf) { reading.mark(leaf, Use::implied); }
+
+}  // namespace plimsoll::exchange

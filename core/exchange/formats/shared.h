@@ -1,0 +1,27 @@
+// What several formats say in the same way.
+#pragma once
+
+#include "core/exchange/format.h"
+
+namespace plimsoll::exchange {
+
+/// lora_target_modules and its kin: a list, "all-linear", or a pattern over module names, whose last part is
+/// expanded: "model.language_model.layers.[\d]+.(mlp|self_attn).(up|down)_proj" names up_proj and down_proj
+/// of the language part.
+void read_targets(Reading& reading, const Leaf& leaf);
+std::vector<std::string> expand_pattern(std::string_view pattern);
+
+/// Checkpointing that also moves what it keeps to host memory: "offload", "unsloth".
+void read_checkpointing(Reading& reading, const Leaf& leaf);
+
+/// FULL_SHARD, SHARD_GRAD_OP, NO_SHARD, HYBRID_SHARD, or their numbers 1 to 5.
+void read_sharding_strategy(Reading& reading, const Leaf& leaf);
+/// Any sign that FSDP is on: a list of words, "full_shard auto_wrap", true.
+void read_fsdp(Reading& reading, const Leaf& leaf);
+/// reshard_after_forward: false is SHARD_GRAD_OP.
+void read_reshard(Reading& reading, const Leaf& leaf);
+
+/// Marks a key as understood without a field of its own.
+void read_implied(Reading& reading, const Leaf& leaf);
+
+}  // namespace plimsoll::exchange

@@ -1,0 +1,232 @@
+#include "core/exchange/import.h"
+
+#include <algorithm>
+
+#include "core/recipe/fields.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+// Whether a key that matters has a value under which it does: null, false, 0, "none" are the state without
+// it.
+bool is_active(const Node& node) {
+  if (node.is_map()) return !node.members.empty();
+  if (node.is_list()) return !node.items.empty();
+  if (node.opaque) return true;
+  if (node.value.is_null() || node.value == Json(false) || node.value == Json(0)) return false;
+  return node.raw != "none" && node.raw != "None" && node.raw != "no" && node.raw != "" && node.raw != "1" &&
+         node.raw != "false" && node.raw != "False" && node.raw != "auto";
+}
+
+struct Found {
+  const Row* row = nullptr;
+  Use use = Use::unknown;
+};
+
+Found look_up(const Format& format, std::string_view path) {
+  Found listed;
+  for (const Section& section : format.sections) {
+    std::string_view key = path;
+    if (!section.below.empty()) {
+      if (key.substr(0, section.below.size()) != section.below || key.size() <= section.below.size() ||
+          key[section.below.size()] != '.') {
+        continue;
+      }
+      key.remove_prefix(section.below.size() + 1);
+    }
+    for (const Row& row : section.table->rows) {
+      if (row.key == key || (row.key.back() == '*' && in_list(key, row.key))) return {&row, Use::used};
+    }
+    if (listed.use != Use::unknown) continue;
+    if (in_list(key, section.table->unpriced)) listed.use = Use::unsupported;
+    if (in_list(key, section.table->irrelevant)) listed.use = Use::irrelevant;
+    if (in_list(key, section.table->implied)) listed.use = Use::implied;
+  }
+  return listed;
+}
+
+void read_keys(Reading& reading) {
+  for (const Leaf& leaf : reading.all) {
+    const Found found = look_up(reading.format, leaf.path);
+    if (found.row != nullptr) {
+      if (found.row->read != nullptr) {
+        found.row->read(reading, leaf);
+      } else {
+        reading.set(found.row->pointer, leaf, found.row->values);
+      }
+    } else if (found.use == Use::unsupported && !is_active(*leaf.node)) {
+      reading.mark(leaf, Use::implied, "off or empty, as it is anyway");
+    } else if (found.use == Use::unsupported) {
+      reading.mark(leaf, Use::unsupported, "this changes memory, and a request has no field for it yet");
+    } else {
+      reading.mark(leaf, found.use);
+    }
+  }
+}
+
+// Fields that this core does not have yet, and values that the recipe refuses.
+void check(Reading& reading) {
+  const auto refuse = [&reading](const std::string& pointer, const std::string& message) {
+    reading.values.erase(pointer);
+    for (Finding& found : reading.findings) {
+      if (found.pointer != pointer || found.use != Use::used) continue;
+      found.use = Use::unsupported;
+      found.message = message;
+    }
+  };
+  std::vector<std::string> unknown;
+  for (const auto& [pointer, value] : reading.values) {
+    if (pointer == "/model" || value == Json(true)) continue;
+    if (recipe::find_field(pointer) == nullptr) unknown.push_back(pointer);
+  }
+  for (const auto& [pointer, value] : reading.values) {
+    bool section = false;
+    for (const recipe::FieldInfo& field : recipe::fields())
+      section = section || field.pointer.rfind(pointer + "/", 0) == 0;
+    if (value == Json(true) && !section && recipe::find_field(pointer) == nullptr) unknown.push_back(pointer);
+  }
+  for (const std::string& pointer : unknown)
+    refuse(pointer, "this changes memory, and a request has no field for it yet");
+  for (int round = 0; round < 4; ++round) {
+    json::Errors errors;
+    Json request = nest(reading.values);
+    if (!request.contains("model")) request["model"] = "gpt2";
+    (void)recipe::read_given(request, errors);
+    if (errors.empty()) return;
+    for (const json::Error& error : errors) {
+      // An error inside a list belongs to the list.
+      std::string pointer = error.pointer;
+      while (!pointer.empty() && reading.values.count(pointer) == 0)
+        pointer.resize(pointer.rfind('/') == std::string::npos ? 0 : pointer.rfind('/'));
+      if (!pointer.empty())
+        refuse(pointer, error.message + (error.allowed.empty() ? "" : " Allowed: " + error.allowed + "."));
+    }
+  }
+}
+
+size_t count_marks(const Node& root, std::string_view marks, bool& settled) {
+  size_t count = 0;
+  while (!marks.empty()) {
+    const size_t blank = std::min(marks.find(' '), marks.size());
+    std::string_view mark = marks.substr(0, blank);
+    const bool alone = mark[0] == '!';
+    if (alone) mark.remove_prefix(1);
+    if (root.find(mark) != nullptr) {
+      ++count;
+      settled = settled || alone;
+    }
+    marks.remove_prefix(std::min(blank + 1, marks.size()));
+  }
+  return count;
+}
+
+bool fits_language(const Format& format, Language language) {
+  const auto data = [](Language l) { return l == Language::yaml || l == Language::json; };
+  if (language == Language::link) return format.id == "request";
+  if (data(language)) return data(format.written) || format.written == Language::none;
+  return format.written == language;
+}
+
+}  // namespace
+
+Json nest(const recipe::Values& values) {
+  Json request = Json::object();
+  const auto plant = [&request](const std::string& pointer, const Json& value) {
+    Json* place = &request;
+    size_t at = 1;
+    while (true) {
+      const size_t slash = pointer.find('/', at);
+      const std::string key = pointer.substr(at, slash == std::string::npos ? slash : slash - at);
+      Json& inner = (*place)[key];
+      if (slash == std::string::npos) {
+        const bool section = value == Json(true) && recipe::find_field(pointer) == nullptr;
+        if (!section) {
+          inner = value;
+        } else if (!inner.is_object()) {
+          inner = Json::object();
+        }
+        return;
+      }
+      if (!inner.is_object()) inner = Json::object();
+      place = &inner;
+      at = slash + 1;
+    }
+  };
+  for (const char* first : {"/model", "/stack", "/task"}) {
+    if (const auto found = values.find(first); found != values.end()) plant(first, found->second);
+  }
+  // In the order of the field table, which is also that of the form.
+  for (const recipe::Field& field : recipe::field_table()) {
+    const std::string pointer(field.pointer);
+    if (pointer == "/stack" || pointer == "/task") continue;
+    if (const auto found = values.find(pointer); found != values.end()) plant(pointer, found->second);
+  }
+  for (const auto& [pointer, value] : values) {
+    if (recipe::find_field(pointer) == nullptr && pointer != "/model") plant(pointer, value);
+  }
+  return request;
+}
+
+const Format* recognise(const Document& document) {
+  const Format* best = nullptr;
+  double highest = 0;
+  const std::vector<Leaf> keys = leaves(document.root);
+  for (const Format* format : formats()) {
+    if (!fits_language(*format, document.language)) continue;
+    bool settled = false;
+    const size_t marks = count_marks(document.root, format->marks, settled);
+    if (marks == 0) continue;
+    size_t known = 0;
+    for (const Leaf& leaf : keys) {
+      const Found found = look_up(*format, leaf.path);
+      if (found.row != nullptr || found.use != Use::unknown) ++known;
+    }
+    const double share = keys.empty() ? 0 : static_cast<double>(known) / static_cast<double>(keys.size());
+    const double score = (settled ? 1000 : 0) + static_cast<double>(marks) + 4 * share;
+    if (!settled && marks < 2 && share < 0.5) continue;
+    if (score > highest) {
+      highest = score;
+      best = format;
+    }
+  }
+  return best;
+}
+
+Import import_document(const Document& document, std::string_view text) {
+  Import import;
+  import.errors = document.errors;
+  if (!import.errors.empty()) return import;
+  import.format = document.root.is_map() ? recognise(document) : nullptr;
+  if (import.format == nullptr) {
+    import.errors.push_back(
+        {"unknown_format", "",
+         "None of the known formats has these keys, so this is not read as a training "
+         "configuration.",
+         "a configuration of Axolotl, LLaMA-Factory, torchtune, TRL, Transformers, ms-swift, "
+         "PEFT, DeepSpeed or accelerate, a command line, or a request"});
+    return import;
+  }
+  Reading reading(document, *import.format, text);
+  read_keys(reading);
+  if (import.format->finish != nullptr) import.format->finish(reading);
+  if (!reading.errors.empty()) {
+    import.errors = std::move(reading.errors);
+    import.findings = std::move(reading.findings);
+    return import;
+  }
+  if (!reading.has("/stack") && !import.format->stack.empty())
+    reading.values["/stack"] = std::string(import.format->stack);
+  check(reading);
+  const auto model = reading.values.find("/model");
+  import.partial = model == reading.values.end();
+  if (!import.partial && model->second.is_string()) import.model = model->second.get<std::string>();
+  import.request = nest(reading.values);
+  import.findings = std::move(reading.findings);
+  import.notes = std::move(reading.notes);
+  return import;
+}
+
+}  // namespace plimsoll::exchange

@@ -1,0 +1,36 @@
+// Any configuration to a request, with a word on every key of it.
+//
+//     Document document = exchange::read_text(text);           // or from_wire(tree) for YAML
+//     Import import = exchange::import_document(document, text);
+//     import.format->name;                                      // "Axolotl"
+//     import.request;                                           // {"model": "...", "stack": "axolotl", ...}
+//     for (const Finding& key : import.findings) ...            // used, implied, irrelevant, unsupported,
+//     unknown
+//
+// A text that is no training configuration gives errors and says which it took it for. A part of one (a
+// DeepSpeed file, an adapter_config.json without its base) gives a request without "model" and `partial`.
+#pragma once
+
+#include "core/exchange/format.h"
+
+namespace plimsoll::exchange {
+
+struct Import {
+  const Format* format = nullptr;
+  json::Json request;  ///< null when there are errors
+  std::string model;   ///< the name the text gives, as it stands; "" none
+  bool partial = false;
+  std::vector<Finding> findings;
+  std::vector<std::string> notes;
+  json::Errors errors;  ///< codes: those of tree.h, unknown_format, not_training
+};
+
+Import import_document(const Document& document, std::string_view text);
+
+/// The format that claims most of the keys, null when none does.
+const Format* recognise(const Document& document);
+
+/// Values by pointer to a nested request; "/peft": true alone is an empty section.
+json::Json nest(const recipe::Values& values);
+
+}  // namespace plimsoll::exchange

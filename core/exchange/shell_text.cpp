@@ -1,0 +1,174 @@
+// A command line, with backslashes at line ends, quotes and variables before the command.
+#include <optional>
+
+#include "core/exchange/languages.h"
+#include "core/exchange/scalar.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+struct Word {
+  std::string text;
+  Span span;
+  bool quoted = false;
+  bool line_start = false;
+};
+
+std::vector<Word> split(std::string_view text) {
+  std::vector<Word> words;
+  size_t i = 0;
+  bool line_start = true;
+  while (i < text.size()) {
+    const char c = text[i];
+    if (c == '\\' && i + 1 < text.size() && (text[i + 1] == '\n' || text[i + 1] == '\r')) {
+      i += text[i + 1] == '\r' ? 3 : 2;
+    } else if (c == '\n') {
+      line_start = true;
+      ++i;
+    } else if (c == ' ' || c == '\t' || c == '\r' || c == '\\') {
+      ++i;
+    } else if (c == '#') {
+      while (i < text.size() && text[i] != '\n') ++i;
+    } else {
+      Word word;
+      word.span.at = i;
+      word.line_start = line_start;
+      line_start = false;
+      while (i < text.size() && std::string_view(" \t\r\n").find(text[i]) == std::string_view::npos) {
+        if (text[i] == '\'' || text[i] == '"') {
+          const char quote = text[i++];
+          word.quoted = true;
+          while (i < text.size() && text[i] != quote) {
+            if (text[i] == '\\' && quote == '"' && i + 1 < text.size()) ++i;
+            word.text += text[i++];
+          }
+          if (i < text.size()) ++i;
+        } else if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] != '\n' && text[i + 1] != '\r') {
+          word.text += text[i + 1];
+          i += 2;
+        } else if (text[i] == '\\') {
+          break;
+        } else {
+          word.text += text[i++];
+        }
+      }
+      word.span.length = i - word.span.at;
+      words.push_back(std::move(word));
+    }
+  }
+  return words;
+}
+
+// A variable's name before "=", at the beginning of a command.
+std::optional<size_t> assignment(const Word& word) {
+  const size_t equals = word.text.find('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  for (size_t i = 0; i < equals; ++i) {
+    const char c = word.text[i];
+    if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || (i > 0 && c >= '0' && c <= '9')))
+      return std::nullopt;
+  }
+  return equals;
+}
+
+Node value_of(std::string text, bool quoted, Span span) {
+  // The shell has no types: quotes only keep blanks together.
+  if (text == "None" || text == "True" || text == "False") {
+    const Json value = text == "None" ? Json(nullptr) : Json(text == "True");
+    return scalar_node(value, std::move(text), false, span);
+  }
+  if (!text.empty() && text[0] == '{') {
+    Document inner = read_json(text);
+    if (inner.errors.empty() && inner.root.is_map()) return inner.root;
+  }
+  Json value = plain_scalar(text);
+  return scalar_node(std::move(value), std::move(text), quoted, span);
+}
+
+bool is_flag(const Word& word) {
+  if (word.quoted || word.text.size() < 2 || word.text[0] != '-') return false;
+  return !meant_number(word.text).has_value();
+}
+
+}  // namespace
+
+Document read_shell(std::string_view text) {
+  Document document;
+  document.language = Language::shell;
+  document.root.kind = Node::Kind::map;
+  Node words;
+  words.kind = Node::Kind::list;
+  const std::vector<Word> all = split(text);
+  bool in_command = false;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Word& word = all[i];
+    if (word.text == "export" || word.text == "$" || word.text == "&&" || word.text == ";" ||
+        word.text == "!") {
+      in_command = false;
+      continue;
+    }
+    if (word.line_start && !is_flag(word) && assignment(word)) in_command = false;
+    if (const auto equals = in_command ? std::nullopt : assignment(word)) {
+      const Span value{word.span.at + *equals + 1, word.span.length - *equals - 1};
+      document.root.members.push_back({"$" + word.text.substr(0, *equals),
+                                       {word.span.at, *equals},
+                                       value_of(word.text.substr(*equals + 1), word.quoted, value)});
+      continue;
+    }
+    in_command = true;
+    if (!is_flag(word)) {
+      // torchtune and Hydra write key=value without dashes.
+      if (const auto equals = assignment(word)) {
+        const Span value{word.span.at + *equals + 1, word.span.length - *equals - 1};
+        document.root.members.push_back({word.text.substr(0, *equals),
+                                         {word.span.at, *equals},
+                                         value_of(word.text.substr(*equals + 1), word.quoted, value)});
+      } else {
+        words.items.push_back(scalar_node(word.text, word.text, word.quoted, word.span));
+      }
+      continue;
+    }
+    const size_t dashes = word.text.find_first_not_of('-');
+    if (dashes == std::string::npos) continue;
+    const size_t equals = word.text.find('=');
+    std::string key = word.text.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
+    for (char& c : key) {
+      if (c == '-') c = '_';
+    }
+    Node value;
+    if (equals != std::string::npos) {
+      const Span span{word.span.at + equals + 1, word.span.length - equals - 1};
+      value = value_of(word.text.substr(equals + 1), word.quoted, span);
+    } else {
+      std::vector<Node> given;
+      // Only words behind the flag belong to it; a script's name after a switch such as --multi_gpu does not.
+      while (i + 1 < all.size() && !is_flag(all[i + 1])) {
+        const Word& next = all[i + 1];
+        const std::string_view name = next.text;
+        const bool script = name.size() > 3 && (name.substr(name.size() - 3) == ".py");
+        if (next.text == "&&" || next.text == ";" || (script && !next.quoted)) break;
+        if (next.line_start && assignment(next)) break;
+        given.push_back(value_of(next.text, next.quoted, next.span));
+        ++i;
+      }
+      if (given.empty()) {
+        value = scalar_node(true, "", false, {word.span.at + word.span.length, 0});
+      } else if (given.size() == 1) {
+        value = std::move(given[0]);
+      } else {
+        value.kind = Node::Kind::list;
+        value.span = {given.front().span.at,
+                      given.back().span.at + given.back().span.length - given.front().span.at};
+        value.items = std::move(given);
+      }
+    }
+    document.root.members.push_back({std::move(key), word.span, std::move(value)});
+  }
+  if (!words.items.empty()) document.root.members.push_back({"$words", {}, std::move(words)});
+  return document;
+}
+
+}  // namespace plimsoll::exchange

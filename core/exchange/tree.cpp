@@ -1,0 +1,285 @@
+#include "core/exchange/tree.h"
+
+#include <algorithm>
+
+#include "core/exchange/languages.h"
+#include "core/exchange/scalar.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+constexpr size_t largest_text = size_t{16} << 20;
+constexpr size_t deepest = 200;
+constexpr size_t longest_line = size_t{64} << 10;
+constexpr size_t largest_yaml = size_t{1} << 20;
+
+// Well-formed UTF-8 without overlong forms and surrogates (RFC 3629).
+bool is_utf8(std::string_view text) {
+  size_t i = 0;
+  const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
+  while (i < text.size()) {
+    const unsigned char c = byte(i);
+    if (c < 0x80) {
+      ++i;
+      continue;
+    }
+    const size_t more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : 1;
+    if (c < 0xC2 || c > 0xF4 || i + more >= text.size()) return false;
+    for (size_t k = 1; k <= more; ++k) {
+      if ((byte(i + k) & 0xC0) != 0x80) return false;
+    }
+    const unsigned char second = byte(i + 1);
+    if ((c == 0xE0 && second < 0xA0) || (c == 0xED && second > 0x9F) || (c == 0xF0 && second < 0x90) ||
+        (c == 0xF4 && second > 0x8F)) {
+      return false;
+    }
+    i += more + 1;
+  }
+  return true;
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && std::string_view(" \t\r\n").find(text.front()) != std::string_view::npos)
+    text.remove_prefix(1);
+  while (!text.empty() && std::string_view(" \t\r\n").find(text.back()) != std::string_view::npos)
+    text.remove_suffix(1);
+  return text;
+}
+
+bool starts(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// "name = " or "name(" at the beginning of a line; YAML has "name: " there.
+bool looks_like_python(std::string_view line) {
+  if (starts(line, "from ") || starts(line, "import ") || starts(line, "def ") || starts(line, "@"))
+    return true;
+  size_t i = 0;
+  while (i < line.size() && (is_name(line[i]) || line[i] == '.')) ++i;
+  if (i == 0) return false;
+  if (i < line.size() && line[i] == '(') return true;
+  while (i < line.size() && line[i] == ' ') ++i;
+  return i < line.size() && line[i] == '=' && (i + 1 == line.size() || line[i + 1] != '=');
+}
+
+constexpr std::string_view programs[] = {"accelerate", "torchrun",  "deepspeed", "python", "python3",
+                                         "swift",      "megatron",  "trl",       "tune",   "llamafactory-cli",
+                                         "axolotl",    "sbatch",    "srun",      "uv",     "axolotl-train",
+                                         "CUDA_",      "NPROC_PER", "PYTORCH_",  "--",     "\\",
+                                         "export ",    "#!/bin",    "$ ",        "nohup",  "OMP_NUM"};
+
+bool looks_like_shell(std::string_view line) {
+  for (std::string_view program : programs) {
+    if (!starts(line, program)) continue;
+    if (!is_name(program.back())) return program != "--" || (line.size() > 2 && is_name(line[2]));
+    const std::string_view rest = line.substr(program.size());
+    if (program.back() == '_' || starts(program, "OMP") || starts(program, "NPROC")) return true;
+    if (rest.empty() || rest[0] == ' ' || rest[0] == '\t') return true;
+  }
+  return false;
+}
+
+void add_leaves(const Node& node, const std::string& path, Span key_span, std::vector<Leaf>& out) {
+  const bool plain_list =
+      node.is_list() && std::all_of(node.items.begin(), node.items.end(),
+                                    [](const Node& item) { return item.is_scalar() && !item.opaque; });
+  if (node.is_scalar() || plain_list || (node.is_map() && node.members.empty())) {
+    out.push_back({path, &node, key_span});
+    return;
+  }
+  if (node.is_list()) {
+    for (const Node& item : node.items) add_leaves(item, path + "[]", key_span, out);
+    return;
+  }
+  for (const Member& member : node.members) {
+    add_leaves(member.value, path.empty() ? member.key : path + "." + member.key, member.key_span, out);
+  }
+}
+
+class WireReader {
+ public:
+  explicit WireReader(Document& document) : document_(document) {}
+
+  Node node(const Json& value) {
+    Node made;
+    if (!value.is_object()) return fail();
+    made.span = span(value);
+    if (const Json* scalar = member(value, "scalar"); scalar != nullptr && scalar->is_string()) {
+      const Json* plain = member(value, "plain");
+      return yaml_scalar(scalar->get<std::string>(), plain != nullptr && *plain == true, made.span);
+    }
+    if (const Json* list = member(value, "list"); list != nullptr && list->is_array()) {
+      made.kind = Node::Kind::list;
+      for (const Json& item : *list) made.items.push_back(node(item));
+      return made;
+    }
+    const Json* map = member(value, "map");
+    if (map == nullptr || !map->is_array()) return fail();
+    made.kind = Node::Kind::map;
+    for (const Json& entry : *map) {
+      const Json* key = entry.is_object() ? member(entry, "key") : nullptr;
+      const Json* inner = entry.is_object() ? member(entry, "value") : nullptr;
+      if (key == nullptr || !key->is_string() || inner == nullptr) return fail();
+      made.members.push_back({key->get<std::string>(), span(entry), node(*inner)});
+    }
+    return made;
+  }
+
+ private:
+  static const Json* member(const Json& object, const char* key) {
+    const auto found = object.find(key);
+    return found == object.end() ? nullptr : &*found;
+  }
+  static Span span(const Json& object) {
+    Span made;
+    if (const Json* at = member(object, "at"); at != nullptr && at->is_number_unsigned())
+      made.at = at->get<uint64_t>();
+    if (const Json* length = member(object, "length"); length != nullptr && length->is_number_unsigned())
+      made.length = length->get<uint64_t>();
+    return made;
+  }
+  Node fail() {
+    if (document_.errors.empty()) {
+      document_.errors.push_back({"not_yaml", "", "The tree of this YAML text has an unknown shape.",
+                                  "objects with \"scalar\", \"list\" or \"map\""});
+    }
+    return {};
+  }
+  Document& document_;
+};
+
+}  // namespace
+
+const Node* Node::find(std::string_view key) const {
+  for (const Member& member : members) {
+    if (member.key == key) return &member.value;
+  }
+  return nullptr;
+}
+
+std::vector<Leaf> leaves(const Node& root) {
+  std::vector<Leaf> out;
+  if (root.is_map() && root.members.empty()) return out;
+  add_leaves(root, "", {}, out);
+  return out;
+}
+
+Node scalar_node(Json value, std::string raw, bool quoted, Span span) {
+  Node node;
+  node.value = std::move(value);
+  node.raw = std::move(raw);
+  node.quoted = quoted;
+  node.span = span;
+  return node;
+}
+
+Node yaml_scalar(std::string raw, bool plain, Span span) {
+  Json value = plain ? plain_scalar(raw) : Json(raw);
+  return scalar_node(std::move(value), std::move(raw), !plain, span);
+}
+
+bool check_text(std::string_view text, json::Errors& errors) {
+  const auto refuse = [&errors](const char* code, const char* message, const char* allowed) {
+    errors.push_back({code, "", message, allowed});
+    return false;
+  };
+  if (text.size() > largest_text)
+    return refuse("too_large", "This is longer than any settings file.", "at most 16 MiB");
+  if (trim(text).empty()) return refuse("empty", "There is nothing here to read.", "a configuration");
+  if (text.find('\0') != std::string_view::npos)
+    return refuse("not_text", "This holds NUL bytes, so it is not a text.", "text in UTF-8");
+  if (!is_utf8(text)) return refuse("not_text", "This is not valid UTF-8.", "text in UTF-8");
+  size_t depth = 0, line = 0, longest = 0, run = 0;
+  for (const char c : text) {
+    if (c == '[' || c == '{' || c == '(') ++depth;
+    if ((c == ']' || c == '}' || c == ')') && depth > 0) --depth;
+    line = c == '\n' ? 0 : line + 1;
+    longest = std::max(longest, line);
+    // "- - - -" and "? ? ?" nest one level each.
+    run = c == '\n' ? 0 : (c == '-' || c == '?') ? run + 1 : (c == ' ' ? run : 0);
+    if (depth > deepest || (run > deepest && line == 2 * run - 1)) {
+      return refuse("too_large", "The text is nested too deeply to be a configuration.",
+                    "at most 200 levels");
+    }
+  }
+  const Language language = language_of(text);
+  if (language != Language::json && (longest > longest_line || text.size() > largest_yaml)) {
+    return refuse("too_large", "A line of this text is longer than in any configuration, or the whole is.",
+                  "lines up to 64 KiB, 1 MiB in all");
+  }
+  return true;
+}
+
+Language language_of(std::string_view text) {
+  if (starts(text, "\xEF\xBB\xBF")) text.remove_prefix(3);
+  text = trim(text.substr(0, largest_text));
+  if (text.empty()) return Language::none;
+  if (starts(text, "#v=") ||
+      ((starts(text, "http://") || starts(text, "https://")) && text.find("#v=") != std::string_view::npos)) {
+    return Language::link;
+  }
+  if (text[0] == '{') {
+    // A dict literal of Python has quotes that JSON has not, or True.
+    const size_t quote = text.find_first_of("'\"");
+    return quote != std::string_view::npos && text[quote] == '\'' ? Language::python : Language::json;
+  }
+  size_t python = 0, shell = 0, yaml = 0, seen = 0;
+  for (std::string_view rest = text; !rest.empty() && seen < 400;) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view whole = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::string_view line = trim(whole.substr(0, 4096));
+    if (line.empty()) continue;
+    if (starts(line, "#!/bin") || starts(line, "#!/usr/bin/env bash")) ++shell;
+    if (line[0] == '#') continue;
+    ++seen;
+    if (line[0] == '!' || line[0] == '%') continue;  // of a notebook
+    const size_t colon = line.find(": ");
+    const bool pair = line.back() == ':' || colon != std::string_view::npos || starts(line, "- ");
+    if (looks_like_shell(line)) {
+      ++shell;
+    } else if (looks_like_python(line)) {
+      ++python;
+    } else if (pair) {
+      ++yaml;
+    }
+  }
+  if (shell > 0 && shell * 3 >= python && yaml <= shell) return Language::shell;
+  return python > yaml ? Language::python : Language::yaml;
+}
+
+Document read_text(std::string_view text) {
+  Document document;
+  if (!check_text(text, document.errors)) return document;
+  document.language = language_of(text);
+  switch (document.language) {
+    case Language::json:
+      return read_json(text);
+    case Language::python:
+      return read_python(text);
+    case Language::shell:
+      return read_shell(text);
+    case Language::link:
+      return read_link(text);
+    case Language::yaml:
+    case Language::none:
+      break;
+  }
+  return document;
+}
+
+Document from_wire(std::string_view tree) {
+  Document document;
+  document.language = Language::yaml;
+  // A node of the tree takes two levels of JSON, so 64 levels of JSON hold some 20 of YAML.
+  const auto value = json::parse(tree, document.errors);
+  if (value && document.errors.empty()) document.root = WireReader(document).node(*value);
+  return document;
+}
+
+}  // namespace plimsoll::exchange

@@ -1,0 +1,158 @@
+#include "core/report/exchange.h"
+
+#include <array>
+
+#include "core/json/writer.h"
+
+namespace plimsoll::report {
+
+namespace {
+
+using exchange::Import;
+using exchange::Use;
+using json::Json;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+bool cut(std::string& text, std::string_view tail) {
+  if (text.size() <= tail.size() || text.compare(text.size() - tail.size(), tail.size(), tail) != 0)
+    return false;
+  text.resize(text.size() - tail.size());
+  return true;
+}
+
+// The names under which a checkpoint may be known: as written, its last part, without what repackaging adds.
+std::vector<std::string> names_of(const std::string& given) {
+  std::string name = given;
+  while (!name.empty() && name.back() == '/') name.pop_back();
+  std::vector<std::string> names{name};
+  std::string last = lower(name.substr(name.rfind('/') + 1));
+  names.push_back(last);
+  for (const char* packing : {"-unsloth-bnb-4bit", "-bnb-4bit", "-gptq-int4", "-gptq-int8", "-gptq", "-awq",
+                              "-4bit", "-2bit-1x16", "-aqlm-2bit-1x16", "-hf", "-fp8", "-bf16"}) {
+    if (cut(last, packing)) names.push_back(last);
+  }
+  // A chat model has the shapes of its base.
+  const std::string plain = last;
+  for (const char* tuning : {"-instruct", "-chat", "-it", "-base", "-pt", "-thinking"}) {
+    std::string base = plain;
+    if (!cut(base, tuning)) continue;
+    names.push_back(base);
+    names.push_back(base + "-hf");
+    names.push_back(base + "-base");
+    names.push_back(base + "-pt");
+  }
+  for (const char* tuning : {"-base", "-pt", "-hf", "-instruct"}) names.push_back(plain + tuning);
+  for (const char* maker : {"meta-llama-", "meta-"}) {
+    if (plain.rfind(maker, 0) == 0) names.push_back(plain.substr(std::string_view(maker).size()));
+  }
+  return names;
+}
+
+void look_up_model(Import& import, const Catalog& catalog) {
+  if (import.model.empty() || catalog.find_model(import.model) != nullptr) return;
+  for (const std::string& name : names_of(import.model)) {
+    const ModelEntry* entry = catalog.find_model(name);
+    if (entry == nullptr) continue;
+    import.notes.push_back("\"" + import.model + "\" is read as " + entry->preset.hf_id +
+                           ", which its name says has the same shapes.");
+    import.request["model"] = entry->preset.hf_id;
+    return;
+  }
+  std::string similar;
+  for (const std::string& name : similar_models(catalog, import.model, 3))
+    similar += (similar.empty() ? "" : ", ") + name;
+  import.errors.push_back({"unknown_model", "/model",
+                           "The configuration is read, but the model \"" + import.model +
+                               "\" is not among the presets; give its config.json instead.",
+                           similar});
+}
+
+}  // namespace
+
+std::string_view language_text(std::string_view text) {
+  static constexpr std::string_view names[] = {"none", "json", "yaml", "python", "shell", "link"};
+  return names[static_cast<int>(exchange::language_of(text))];
+}
+
+Import import_known(const exchange::Document& document, std::string_view text, const Catalog& catalog) {
+  Import import = exchange::import_document(document, text);
+  if (import.errors.empty()) look_up_model(import, catalog);
+  return import;
+}
+
+std::string write_import(const Import& import) {
+  json::Writer out;
+  out.open_object();
+  out.field("schema", uint64_t{1});
+  out.field("ok", import.errors.empty());
+  if (import.format != nullptr) {
+    out.key("format");
+    out.open_object();
+    out.field("id", import.format->id);
+    out.field("name", import.format->name);
+    out.close_object();
+  }
+  out.field("partial", import.partial);
+  out.key("request");
+  if (import.request.is_null()) {
+    out.null();
+  } else {
+    out.value(import.request);
+  }
+  std::array<uint64_t, 5> counts{};
+  for (const exchange::Finding& found : import.findings) ++counts[static_cast<size_t>(found.use)];
+  out.key("counts");
+  out.open_object();
+  for (const Use use : {Use::used, Use::implied, Use::irrelevant, Use::unsupported, Use::unknown})
+    out.field(exchange::use_name(use), counts[static_cast<size_t>(use)]);
+  out.close_object();
+  out.key("keys");
+  out.open_array();
+  for (const exchange::Finding& found : import.findings) {
+    out.open_object();
+    out.field("key", found.path);
+    out.field("use", exchange::use_name(found.use));
+    if (!found.pointer.empty()) out.field("pointer", found.pointer);
+    if (!found.message.empty()) out.field("message", found.message);
+    out.field("at", found.at.at);
+    out.field("length", found.at.length);
+    out.close_object();
+  }
+  out.close_array();
+  out.field("notes", import.notes);
+  out.key("errors");
+  out.open_array();
+  for (const json::Error& error : import.errors) {
+    out.open_object();
+    out.field("code", error.code);
+    out.field("pointer", error.pointer);
+    out.field("message", error.message);
+    out.field("allowed", error.allowed);
+    out.close_object();
+  }
+  out.close_array();
+  out.close_object();
+  return out.take();
+}
+
+std::string import_text(std::string_view text, std::string_view yaml_tree, const Catalog& catalog) {
+  exchange::Document document = exchange::read_text(text);
+  if (document.errors.empty() && document.language == exchange::Language::yaml) {
+    if (yaml_tree.empty()) {
+      document.errors.push_back({"needs_tree", "", "This is YAML: it comes with its tree from a YAML parser.",
+                                 "the tree described in core/exchange/tree.h"});
+    } else {
+      document = exchange::from_wire(yaml_tree);
+    }
+  }
+  return write_import(import_known(document, text, catalog));
+}
+
+}  // namespace plimsoll::report

@@ -1,0 +1,30 @@
+// Configurations in and out as JSON, for the command and the page.
+//
+//     std::string answer = report::import_text(text, "", catalog);   // JSON, Python, command line, link
+//     std::string answer = report::import_text(text, tree, catalog); // YAML: its tree, see
+//     core/exchange/tree.h
+//
+// {"schema", "ok", "format": {"id", "name"}, "partial", "request", "counts": {"used", "implied",
+// "irrelevant",
+//  "unsupported", "unknown"}, "keys": [{"key", "use", "pointer", "message", "at", "length"}], "notes",
+//  "errors"}
+// A model that is not known is an error of code unknown_model; the request is there all the same.
+#pragma once
+
+#include "core/exchange/import.h"
+#include "core/report/catalog.h"
+
+namespace plimsoll::report {
+
+/// "json", "yaml", "python", "shell", "link" or "none": what import_text needs a tree for is "yaml".
+std::string_view language_text(std::string_view text);
+
+std::string import_text(std::string_view text, std::string_view yaml_tree, const Catalog& catalog);
+
+/// An import with its model looked up among the presets: a hub id, a local folder, or a repackaged checkpoint
+/// ("unsloth/mistral-7b-bnb-4bit").
+exchange::Import import_known(const exchange::Document& document, std::string_view text,
+                              const Catalog& catalog);
+std::string write_import(const exchange::Import& import);
+
+}  // namespace plimsoll::report
