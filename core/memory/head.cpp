@@ -11,6 +11,7 @@ namespace plimsoll::memory {
 namespace {
 
 constexpr double trl_chunk = 256;       // TRL SFTConfig chunk size of loss_type="chunked_nll"
+constexpr double litgpt_chunk = 128;    // litgpt lm_head_chunk_size, chunked_cross_entropy(chunk_size)
 constexpr double torchtune_chunks = 8;  // torchtune CEWithChunkedOutputLoss(num_output_chunks=8)
 
 Tensor final_norm(Tape& tape, const HeadProgram& p, const Tensor& x) {
@@ -164,13 +165,56 @@ Outcome torchtune(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   return {std::move(loss), Tensor()};
 }
 
+// The head and the cross-entropy in chunks of 128 positions, each chunk's tensors kept: Fabric copies all
+// logits to fp32 (convert_output), every chunk keeps its log-probabilities, and the loop still holds the
+// logits. Backward takes all cross-entropies first, newest chunk first, before any cast or head.
+// Lightning-AI/litgpt litgpt/utils.py chunked_cross_entropy; lightning fabric/wrappers.py
+// _FabricModule.forward.
+Outcome litgpt(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  Tensor logits = project(tape, p, hidden);
+  Tensor upcast = tape.make(logits.elements(), 4, Component::logits);
+  tape.record(upcast, {logits}, {}, {pass(0)});
+  logits.free();
+  const double positions = std::max(1.0, p.layer.length);
+  const double chunk = upcast.bytes() * std::min(1.0, litgpt_chunk / positions);
+  // Autocast casts an fp32 head anew for each chunk, and the graph keeps every cast.
+  const double casts =
+      p.layer.mode.autocast && p.head.size == 4 ? std::ceil(positions / litgpt_chunk) - 1 : 0;
+  Tensor heads = tape.make(casts * p.head.in * p.head.out, 2, Component::autocast);
+  // Log-probabilities give way to fp32 gradients, these to 16-bit ones, chunk by chunk: never more than both.
+  Tensor half = tape.make(upcast.elements(), 2, Component::logits);
+  Tensor other_half = tape.make(upcast.elements(), 2, Component::logits);
+  Tensor loss = scalar(tape);
+  tape.record(loss, {upcast}, {half, other_half, heads}, {temporary(chunk), temporary(chunk), reuse(0)});
+  return {std::move(loss), std::move(upcast)};
+}
+
+// All logits at once, cross-entropies of 128 rows: backward collects the chunks' gradients and joins them.
+Outcome litgpt_ce(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  Tensor logits = cast(tape, project(tape, p, hidden), 4);
+  Tensor shifted = p.layer.batch > 1 ? scale(tape, logits) : logits;  // [..., :-1, :].reshape(-1, vocabulary)
+  const double rows = p.layer.batch * p.layer.length;
+  const double chunk = logits.bytes() * std::min(1.0, litgpt_chunk / rows);
+  Tensor log_probabilities = tape.make(logits.elements(), 4, Component::logits);
+  Tensor loss = scalar(tape);
+  tape.record(loss, {shifted}, {log_probabilities},
+              {temporary(chunk), temporary(chunk), end_temporary(), gradient(0, logits.bytes())});
+  return {std::move(loss), std::move(logits)};
+}
+
 struct Kernel {
   std::string_view id;
   Outcome (*run)(Tape&, const HeadProgram&, const Tensor&);
 };
 constexpr Kernel kernels[] = {
-    {"stock", stock}, {"fused_ce", fused},        {"chunked_nll", chunked_nll},
-    {"liger", liger}, {"cut_cross_entropy", cut}, {"torchtune_chunked", torchtune},
+    {"stock", stock},
+    {"fused_ce", fused},
+    {"chunked_nll", chunked_nll},
+    {"liger", liger},
+    {"cut_cross_entropy", cut},
+    {"torchtune_chunked", torchtune},
+    {"litgpt_chunked", litgpt},
+    {"litgpt_chunked_ce", litgpt_ce},
 };
 
 Outcome forward(Tape& tape, const HeadProgram& p, Tensor x) {

@@ -2,10 +2,13 @@
 
 #include <utility>
 
+#include "core/memory/litgpt.h"
+
 namespace plimsoll::memory {
 
 namespace {
 
+using model::Activation;
 using model::NormPlace;
 using model::Role;
 
@@ -26,7 +29,9 @@ Tensor normalise(Tape& tape, const LayerProgram& p, const model::Norm& norm, con
     return layer_norm(tape, p.mode, x, width, norm.weight ? p.norm_size : 0, p.train_norms && norm.weight);
   }
   if (p.liger_norm) return fused_rms_norm(tape, x, width, p.train_norms);
-  return rms_norm(tape, x, width, norm.weight ? p.norm_size : 0, p.train_norms, norm.fp32_weight_product);
+  if (p.plain_rms_norm) return plain_rms_norm(tape, x, width, p.train_norms);
+  const bool fp32_product = norm.fp32_weight_product || p.code == Code::litgpt;
+  return rms_norm(tape, x, width, norm.weight ? p.norm_size : 0, p.train_norms, fp32_product);
 }
 
 // x itself when the layer has no norm there.
@@ -110,6 +115,10 @@ AttentionShape shape_of(const LayerProgram& p) {
 
 Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   const bool latent = p.group->attention == model::AttentionKind::latent;
+  if (p.code == Code::litgpt && !latent) {
+    Tensor out = litgpt_attention(tape, p, shape_of(p), h);
+    return run(tape, p, Role::o, out);
+  }
   Heads heads = latent ? project_latent(tape, p, h) : project(tape, p, h);
   heads.q = normalise_at(tape, p, NormPlace::q, std::move(heads.q));
   heads.k = normalise_at(tape, p, NormPlace::k, std::move(heads.k));
@@ -136,14 +145,27 @@ Tensor cross_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   return run(tape, p, Role::cross_o, out);
 }
 
+// LitGPT and torchtune call one kernel for every GELU.
+Activation activation_of(const LayerProgram& p) {
+  const Activation kind = p.group->activation;
+  return p.code != Code::transformers && kind == Activation::gelu_new ? Activation::gelu_tanh : kind;
+}
+
 Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role, Role up_role,
              Role down_role) {
   Tensor product;
-  if (p.has(Role::gate_up) && gate_role == Role::gate) {
+  if (p.has(Role::gate_up) && gate_role == Role::gate && p.code != Code::transformers) {
+    LinearSpec half = p.at(Role::gate_up);  // these never fuse gate and up
+    half.out /= 2;
+    half.parts = 1;
+    Tensor gate = linear(tape, p.mode, x, half);
+    Tensor up = linear(tape, p.mode, x, half);
+    product = multiply(tape, activation(tape, activation_of(p), std::move(gate)), std::move(up));
+  } else if (p.has(Role::gate_up) && gate_role == Role::gate) {
     Tensor both = run(tape, p, Role::gate_up, x);
     Tensor gate = slice(tape, both, both.elements() / 2);
     Tensor up = slice(tape, both, both.elements() / 2);
-    Tensor active = activation(tape, p.group->activation, std::move(gate));
+    Tensor active = activation(tape, activation_of(p), std::move(gate));
     product = multiply(tape, std::move(up), std::move(active));
     both.free();
   } else {
@@ -153,7 +175,7 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
       product = tape.make(gate.elements(), gate.size(), Component::transient);
       tape.record(product, {gate, up}, {gate, up}, {pass(0), gradient(1, up.bytes())});
     } else {
-      Tensor active = activation(tape, p.group->activation, std::move(gate));
+      Tensor active = activation(tape, activation_of(p), std::move(gate));
       Tensor up = run(tape, p, up_role, x);
       product = multiply(tape, std::move(active), std::move(up));
     }
@@ -171,7 +193,7 @@ Tensor one_expert(Tape& tape, const LayerProgram& p, const Tensor& x, double row
   Tensor out =
       p.has(Role::gate) || p.has(Role::gate_up)
           ? gated(tape, p, gathered, Role::gate, Role::up, Role::down)
-          : run(tape, p, Role::down, activation(tape, p.group->activation, run(tape, p, Role::up, gathered)));
+          : run(tape, p, Role::down, activation(tape, activation_of(p), run(tape, p, Role::up, gathered)));
   gathered.free();
   Tensor weighted = tape.make(out.elements(), out.size(), Component::transient);
   tape.record(weighted, {out}, {out}, {gradient(0, out.bytes())});
@@ -226,7 +248,7 @@ Tensor mlp(Tape& tape, const LayerProgram& p, const Tensor& x) {
   if (p.group->experts > 0) return experts(tape, p, x);
   if (p.group->gated) return gated(tape, p, x, Role::gate, Role::up, Role::down);
   Tensor up = run(tape, p, Role::up, x);
-  Tensor active = activation(tape, p.group->activation, std::move(up));
+  Tensor active = activation(tape, activation_of(p), std::move(up));
   Tensor down = run(tape, p, Role::down, active);
   return down;
 }
@@ -253,6 +275,13 @@ Tensor branch(Tape& tape, const LayerProgram& p, Tensor out, NormPlace after, co
 }
 
 }  // namespace
+
+Code code_of(const std::string& implementation) {
+  if (implementation == "litgpt") return Code::litgpt;
+  if (implementation == "torchtune") return Code::torchtune;
+  if (implementation == "unsloth") return Code::unsloth;
+  return Code::transformers;
+}
 
 Tensor run_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   if (p.group->parallel) return parallel_layer(tape, p, x);

@@ -18,11 +18,18 @@
 
 namespace plimsoll::memory {
 
+/// Whose forward() runs. The operations are the same; who keeps which local variable, and what is fused, is
+/// not.
+enum class Code { transformers, litgpt, torchtune, unsloth };
+Code code_of(const std::string& implementation);
+
 constexpr std::size_t role_count = static_cast<std::size_t>(model::Role::other) + 1;
 
 struct LayerProgram {
   const model::LayerGroup* group = nullptr;
   std::array<LinearSpec, role_count> linears{};  ///< by role; out == 0: the layer has none
+  Code code = Code::transformers;
+  bool plain_rms_norm = false;  ///< RMSNorm in the dtype of x, without fp32 (lit-gpt until 24 October 2023)
   Mode mode;
   AttentionChoice attention;
   double batch = 1, length = 1;

@@ -42,14 +42,19 @@ Tensor four_bit_linear(Tape& tape, const Mode& mode, const Tensor& x, const Line
   const double weights = w.in * w.out;
   Tensor input = cast(tape, x, w.compute_size);
   const int size = mode.autocast ? 2 : w.compute_size;
-  const double dequantised = weights * w.size + (w.size == size ? 0 : weights * size);
+  // dequantize_4bit(...).to(A.dtype): the first copy is gone when the product begins.
+  const bool two_copies = w.size != size || w.unpacks_to_other_type;
+  const double unpacked = weights * w.size + (two_copies ? weights * size : 0);
+  const double multiplied = weights * size;
   Tensor absmax = tape.make(absmax_bytes(w), 1, Component::transient);
-  Tensor weight = tape.make(dequantised, 1, Component::transient);
+  Tensor first_copy = tape.make(unpacked - multiplied, 1, Component::transient);
+  Tensor weight = tape.make(multiplied, 1, Component::transient);
   absmax.free();
+  first_copy.free();
   Tensor out = tape.make(input.elements() / w.in * w.out, size, Component::transient);
   weight.free();
-  tape.record(out, {input}, {},
-              {temporary(absmax_bytes(w) + dequantised), end_temporary(), temporary(dequantised),
+  tape.record(out, {input}, {w.keeps_input ? input : Tensor()},
+              {temporary(absmax_bytes(w) + unpacked), end_temporary(), temporary(multiplied),
                gradient(0, input.bytes())});
   return cast(tape, std::move(out), x.size());
 }

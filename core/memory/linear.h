@@ -22,18 +22,25 @@ struct LinearSpec {
   bool bias = false;
   bool trainable = false;
   bool double_quant = false;
-  int compute_size = 2;       ///< bnb_4bit_compute_dtype
-  double packed_bits = 4;     ///< of a packed weight
-  double packed_group = 128;  ///< weights that share a scale
-  bool packed_zero = true;    ///< zero points are packed (GPTQ, AWQ), not 16-bit (HQQ)
-  bool packed_index = false;  ///< GPTQ keeps the group of every input
-  double r = 0;               ///< rank of the adapter, 0: none
+  int compute_size = 2;                ///< bnb_4bit_compute_dtype
+  double packed_bits = 4;              ///< of a packed weight
+  double packed_group = 128;           ///< weights that share a scale
+  bool packed_zero = true;             ///< zero points are packed (GPTQ, AWQ), not 16-bit (HQQ)
+  bool packed_index = false;           ///< GPTQ keeps the group of every input
+  bool keeps_input = false;            ///< bitsandbytes before 0.43.2 keeps x although the weight is frozen
+  bool unpacks_to_other_type = false;  ///< quantised from one 16-bit type, multiplied in the other
+  double r = 0;                        ///< rank of the adapter, 0: none
+  double parts = 1;        ///< adapters on parts of a fused projection share x: that many A matrices
+  double adapter_out = 0;  ///< columns that the adapters reach; 0: all of `out`
   int adapter_size = 4;
   double dropout = 0;
   bool dora = false;
   bool fused = false;        ///< one kernel for the whole adapter, with a backward of its own
   bool fused_input = false;  ///< and its group keeps x beside the dropped copies
 };
+
+/// Columns that the adapter reaches.
+inline double adapted(const LinearSpec& spec) { return spec.adapter_out > 0 ? spec.adapter_out : spec.out; }
 
 /// x (rows x in) -> rows x out, in the dtype that PyTorch would return.
 Tensor linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& spec);

@@ -131,6 +131,25 @@ Tensor fused_rms_norm(Tape& tape, Tensor x, double width, bool trainable) {
   return out;
 }
 
+Tensor plain_rms_norm(Tape& tape, Tensor x, double width, bool trainable) {
+  const double rows = x.elements() / width;
+  Tensor squared = like(tape, x);
+  Tensor variance = tape.make(rows, x.size(), Component::transient);
+  squared.free();
+  tape.record(variance, {x}, {x}, {temporary(x.bytes()), gradient(0, x.bytes())});
+  Tensor inverse = tape.make(rows, x.size(), Component::transient);
+  tape.record(inverse, {variance}, {inverse}, {gradient(0, inverse.bytes())});
+  Tensor normalised = like(tape, x);
+  tape.record(normalised, {x, inverse}, {x, inverse},
+              {gradient(0, x.bytes()), temporary(x.bytes()), gradient(1, inverse.bytes())});
+  Tensor out = like(tape, x);
+  tape.record(out, {normalised}, {trainable ? normalised : Tensor()},
+              {gradient(0, x.bytes()), temporary(trainable ? x.bytes() : 0),
+               weight_gradient(trainable ? width * x.size() : 0)},
+              trainable);
+  return out;
+}
+
 Tensor layer_norm(Tape& tape, const Mode& mode, Tensor x, double width, int weight_size, bool trainable) {
   Tensor h = mode.autocast ? cast(tape, x, 4) : x;
   const double rows = x.elements() / width;

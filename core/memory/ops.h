@@ -49,6 +49,9 @@ Tensor dropout(Tape& tape, Tensor x, double p);
 /// none. `fp32_product` is Gemma's: multiply by the weight in fp32, then cast back.
 Tensor rms_norm(Tape& tape, Tensor x, double width, int weight_size, bool trainable, bool fp32_product);
 
+/// RMSNorm written out in the dtype of x: x * rsqrt(mean(x * x)) * weight.
+Tensor plain_rms_norm(Tape& tape, Tensor x, double width, bool trainable);
+
 /// F.layer_norm. Under autocast it runs in fp32 and returns fp32.
 Tensor layer_norm(Tape& tape, const Mode& mode, Tensor x, double width, int weight_size, bool trainable);
 

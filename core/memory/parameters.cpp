@@ -38,8 +38,34 @@ bool is_module(const model::Linear& linear, const recipe::Recipe& recipe) {
 }
 
 bool is_quantised(const model::Linear& linear, const recipe::Recipe& recipe) {
-  return recipe.quantized() && is_module(linear, recipe) && linear.role != Role::head &&
+  return recipe.quantized() && is_module(linear, recipe) &&
+         (linear.role != Role::head || recipe.quantization.quantize_lm_head) &&
          !named_in(linear.path, recipe.quantization.llm_int8_skip_modules);
+}
+
+// LitGPT and torchtune have one set of names for all networks.
+bool answers(const model::Linear& linear, const std::string& target, const recipe::Recipe& recipe) {
+  if (recipe.model_args.implementation != "litgpt" && recipe.model_args.implementation != "torchtune")
+    return ends_with_name(linear.path, target);
+  struct Named {
+    Role role;
+    std::string_view name;
+  };
+  constexpr Named names[] = {
+      {Role::q, "q_proj"},       {Role::k, "k_proj"},          {Role::v, "v_proj"},
+      {Role::o, "o_proj"},       {Role::qkv, "q_proj"},        {Role::qkv, "k_proj"},
+      {Role::qkv, "v_proj"},     {Role::gate, "gate_proj"},    {Role::up, "up_proj"},
+      {Role::down, "down_proj"}, {Role::gate_up, "gate_proj"}, {Role::gate_up, "up_proj"},
+      {Role::head, "lm_head"},
+  };
+  return std::any_of(std::begin(names), std::end(names),
+                     [&](const Named& n) { return n.role == linear.role && n.name == target; });
+}
+
+bool is_named(const model::Linear& linear, const std::vector<std::string>& names,
+              const recipe::Recipe& recipe) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return answers(linear, name, recipe); });
 }
 
 bool tower_is_frozen(const model::Stack& stack, const recipe::Recipe& recipe) {
@@ -113,8 +139,8 @@ struct Sum {
     }
     if (spec.r > 0) {
       matched(l.path);
-      train(spec.r, in, spec.adapter_size, total, in_layers, true);
-      train(out, spec.r, spec.adapter_size, total, in_layers, true);
+      train(spec.r * spec.parts, in, spec.adapter_size, total, in_layers, true);
+      train(adapted(spec), spec.r, spec.adapter_size, total, in_layers, true);
       if (recipe.peft.lora_bias) train(out, 0, spec.adapter_size, total, in_layers, true);
       if (recipe.peft.use_dora) train(out, 0, spec.adapter_size, total, in_layers, true);
     }
@@ -140,7 +166,7 @@ struct Sum {
     p.loaded_bytes += rows * width * dtype_size(recipe.model_args.dtype);
     if (trained && t.trained) train(rows, width, size, 1, false, false);
     if (is_saved_in_full(t.path, recipe)) train(rows, width, size, 1, false, true);
-    if (recipe.peft.on && named_in(t.path, recipe.peft.target_modules)) {
+    if (is_table_target(t, recipe)) {
       const auto r = static_cast<double>(recipe.peft.r);
       const int adapter = dtype_size(recipe.peft.adapter_dtype);
       matched(t.path);
@@ -177,6 +203,10 @@ bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe) {
   return named_in(path, recipe.peft.modules_to_save);
 }
 
+bool is_table_target(const model::Table& table, const recipe::Recipe& recipe) {
+  return recipe.peft.on && named_in(table.path, recipe.peft.target_modules);
+}
+
 bool is_target(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe) {
   if (!recipe.peft.on || !is_module(linear, recipe)) return false;
   if (!recipe.peft.finetune_vision_layers && !is_language(stack)) return false;
@@ -185,8 +215,44 @@ bool is_target(const model::Linear& linear, const model::Stack& stack, const rec
     return false;
   const std::vector<std::string>& targets = recipe.peft.target_modules;
   if (targets.size() == 1 && targets[0] == "all-linear") return linear.role != Role::head;
-  return named_in(linear.path, targets);
+  return is_named(linear, targets, recipe);
 }
+
+model::Linear tied_head(const model::Architecture& network) {
+  model::Linear head;
+  head.path = "lm_head";
+  head.in = network.stacks.front().hidden;
+  head.out = network.vocab_size;
+  head.role = Role::head;
+  return head;
+}
+
+bool shares_head(const model::Architecture& network, const recipe::Recipe& recipe) {
+  return network.tied_head && recipe.model_args.implementation != "litgpt";
+}
+
+namespace {
+
+// LitGPT's adapters on thirds of the fused projection, and on both halves of a fused gate and up.
+void specify_parts(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe,
+                   LinearSpec& spec) {
+  if (recipe.model_args.implementation != "litgpt") return;
+  const std::vector<std::string>& targets = recipe.peft.target_modules;
+  const auto named = [&targets](const char* name) {
+    return std::find(targets.begin(), targets.end(), name) != targets.end() ? 1.0 : 0.0;
+  };
+  if (linear.role == Role::gate_up) spec.parts = 2;
+  if (linear.role != Role::qkv) return;
+  for (const model::LayerGroup& group : stack.groups) {
+    if (model::find(group, Role::qkv) != &linear) continue;
+    const double head = static_cast<double>(group.head_dim), kv = head * static_cast<double>(group.kv_heads);
+    spec.parts = named("q_proj") + named("k_proj") + named("v_proj");
+    spec.adapter_out =
+        named("q_proj") * head * static_cast<double>(group.heads) + (named("k_proj") + named("v_proj")) * kv;
+  }
+}
+
+}  // namespace
 
 LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe) {
   LinearSpec spec;
@@ -205,6 +271,10 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
     spec.packed_index = q.quant_method == "gptq";
     spec.packed_zero = q.quant_method != "hqq";
     spec.size = dtype_size(recipe.model_args.dtype);
+    spec.keeps_input = q.load_in_4bit && !recipe::version_at_least(recipe.versions.bitsandbytes, "0.43.2");
+    // Fabric's BitsandbytesPrecision quantises from float16 whatever the type of the run.
+    spec.unpacks_to_other_type =
+        recipe.model_args.implementation == "litgpt" && q.bnb_4bit_compute_dtype == "bfloat16";
   }
   spec.trainable = recipe.full() && !tower_is_frozen(stack, recipe);
   if (is_target(linear, stack, recipe)) {
@@ -214,6 +284,7 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
     spec.dora = recipe.peft.use_dora;
     spec.fused = recipe.training.fused_lora;
     spec.fused_input = spec.fused && linear.role == Role::q;
+    specify_parts(linear, stack, recipe, spec);
   }
   return spec;
 }
@@ -223,6 +294,10 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
   p.base = model::parameter_count(network);
   Sum sum{p, recipe};
   for (const model::PlacedLinear& at : model::linears(network)) sum.linear(at);
+  const model::Linear own_head = tied_head(network);
+  if (network.tied_head && !shares_head(network, recipe)) {
+    sum.linear({&own_head, &network.stacks.front(), nullptr, 1});
+  }
   for (const model::Stack& stack : network.stacks) {
     const bool trained = recipe.full() && !tower_is_frozen(stack, recipe);
     for (const model::LayerGroup& group : stack.groups) {
@@ -239,8 +314,9 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
     if (target == "all-linear") continue;
     bool answered = false;
     for (const model::PlacedLinear& at : model::linears(network)) {
-      answered = answered || (is_module(*at.linear, recipe) && ends_with_name(at.linear->path, target));
+      answered = answered || (is_module(*at.linear, recipe) && answers(*at.linear, target, recipe));
     }
+    answered = answered || (network.tied_head && answers(tied_head(network), target, recipe));
     for (const model::Stack& stack : network.stacks) {
       for (const model::Table& table : stack.tables)
         answered = answered || ends_with_name(table.path, target);

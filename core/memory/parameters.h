@@ -22,8 +22,16 @@ namespace plimsoll::memory {
 /// How one linear of the network is held and trained under a recipe.
 LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe);
 
+/// The head of a network that has none of its own: its embedding, or under LitGPT a copy of it.
+model::Linear tied_head(const model::Architecture& network);
+/// True when the head is the input embedding in memory too. LitGPT gives every network a head of its own.
+bool shares_head(const model::Architecture& network, const recipe::Recipe& recipe);
+
 /// True when PEFT would give this module an adapter.
 bool is_target(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe);
+
+/// True when PEFT would give this embedding an adapter.
+bool is_table_target(const model::Table& table, const recipe::Recipe& recipe);
 
 /// True when a module of that name is trained in full beside its frozen original.
 bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe);

@@ -54,14 +54,16 @@ std::vector<Run> replay_groups(const PassSettings& s, Pass& pass) {
     options.keep_output = s.checkpointing && reentrant;
     options.stop_early = s.checkpointing && !reentrant;
     options.accumulating = s.recipe->gradients_outlive_step();
-    options.input_needs_grad = s.recorded;
     double left = static_cast<double>(group.layers);
     options.input_size = stream;
+    const bool leaf = runs.empty() && !s.input_needs_grad;
+    options.input_needs_grad = s.recorded && !leaf;
     LayerReplay first = replay_layer(program, options);
-    if (first.output_size != stream && left > 1) {
+    if ((first.output_size != stream || leaf) && left > 1) {
       runs.push_back({first, 1});
       left -= 1;
       options.input_size = stream = first.output_size;
+      options.input_needs_grad = s.recorded;
       first = replay_layer(program, options);
     }
     stream = first.output_size;
@@ -130,6 +132,8 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   const recipe::Recipe& r = *s.recipe;
   LayerProgram p;
   p.group = &group;
+  p.code = code_of(r.model_args.implementation);
+  p.plain_rms_norm = p.code == Code::litgpt && !recipe::version_at_least(r.versions.litgpt, "0.0.20231024");
   p.mode.autocast = r.autocast();
   p.attention = choose_attention(conditions(s, group));
   p.batch = s.batch;

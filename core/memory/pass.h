@@ -22,8 +22,9 @@ struct PassSettings {
   double compute_capability = 0;
   double batch = 1, length = 1;  ///< rows of this stack: images count as batch in a tower
   double cross_length = 0;
-  int input_size = 2;    ///< dtype of the embedded input
-  bool recorded = true;  ///< a graph is built (false: frozen and nothing upstream is trained)
+  int input_size = 2;            ///< dtype of the embedded input
+  bool recorded = true;          ///< a graph is built (false: frozen and nothing upstream is trained)
+  bool input_needs_grad = true;  ///< false: the first layer reads a frozen embedding, no hook on it
   bool checkpointing = false;
   bool mask = false;
   bool trained = false;  ///< the base weights of this stack

@@ -18,6 +18,13 @@ bool has_adapter(const Plan& plan, const model::Stack& stack) {
   return false;
 }
 
+// An embedding that is trained, or has an adapter.
+bool trains_table(const model::Stack& stack, const recipe::Recipe& r) {
+  return std::any_of(stack.tables.begin(), stack.tables.end(), [&r](const model::Table& table) {
+    return is_table_target(table, r) || is_saved_in_full(table.path, r);
+  });
+}
+
 PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   const recipe::Recipe& r = plan.recipe;
   PassSettings s;
@@ -33,6 +40,9 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.mask = r.training.padded_batches;
   s.trained = r.full();
   s.keep_kv = r.model_args.use_cache && stack.part != Part::encoder;
+  // A frozen embedding's output needs no gradient unless a hook says so (enable_input_require_grads, which
+  // checkpointing brings): the first layer keeps nothing for what lies before its first adapter.
+  s.input_needs_grad = s.trained || s.checkpointing || trains_table(stack, r);
   return s;
 }
 
@@ -76,14 +86,15 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
     h.head = specify(*head, *owner, r);
     h.head.trainable = h.head.trainable || is_saved_in_full(head->path, r);
   } else if (plan.network.tied_head) {
-    h.head.in = static_cast<double>(last.stack->hidden);
-    h.head.out = static_cast<double>(plan.network.vocab_size);
-    h.head.size = parameter_size(r);
-    h.head.trainable = r.full();
+    h.head = specify(tied_head(plan.network), *last.stack, r);
+    if (shares_head(plan.network, r)) {
+      h.head.r = 0;
+      h.head.trainable = r.full();
+    }
   }
   h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
   h.kernel = r.training.loss_kernel;
-  h.outputs_to_fp32 = r.autocast() && r.stack != "loop";
+  h.outputs_to_fp32 = r.autocast() && r.stack != "loop" && r.model_args.implementation != "litgpt";
   h.keep_outputs = r.training.keep_outputs;
   h.softcap = plan.network.logit_softcap;
   h.input_size = pass.output_size;
@@ -189,7 +200,7 @@ Snapshot embedding_gradient(const Plan& plan) {
       largest = std::max(largest, bytes);
     }
   }
-  const bool meets_another = plan.network.tied_head || plan.recipe.gradients_outlive_step();
+  const bool meets_another = shares_head(plan.network, plan.recipe) || plan.recipe.gradients_outlive_step();
   return only(Component::transient, meets_another ? largest : 0);
 }
 

@@ -24,7 +24,7 @@
 namespace plimsoll::recipe {
 
 struct Versions {  // "4.51.3"; compare with version_at_least
-  std::string transformers, trl, peft, torch, bitsandbytes;
+  std::string transformers, trl, peft, torch, bitsandbytes, litgpt;
 };
 
 struct ModelArgs {
@@ -33,7 +33,8 @@ struct ModelArgs {
   uint64_t num_labels = 0;          ///< of a classification head
   std::string device_map;           ///< "" or "auto": where accelerate places the weights
   std::map<std::string, std::string> max_memory;  ///< of device_map: limits placement, never training
-  bool use_cache = false;                         ///< K and V of every layer are kept while the outputs live
+  std::string implementation;  ///< whose model code runs: transformers | litgpt | torchtune | unsloth
+  bool use_cache = false;      ///< K and V of every layer are kept while the outputs live
 };
 
 struct Quantization {
@@ -45,6 +46,7 @@ struct Quantization {
   bool prepare_for_kbit_training = false;
   std::string upcast;  ///< none | norms | all: which 16-bit parameters that preparation leaves in fp32
   std::vector<std::string> llm_int8_skip_modules;
+  bool quantize_lm_head = false;  ///< the output head is quantised too
   std::string
       quant_method;  ///< "": bitsandbytes or none; gptq | awq | hqq: a checkpoint packed by another library
   uint64_t bits = 0, group_size = 0;  ///< of quant_method
