@@ -4,10 +4,13 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { VitePWA } from "vite-plugin-pwa";
 
 const web = dirname(fileURLToPath(import.meta.url));
 const root = dirname(web);
 const wasm = resolve(root, process.env["PLIMSOLL_WASM"] ?? "build/wasm");
+// accuracy.jsonl: what plimsoll_accuracy --each says of tests/measured/runs.json.
+const accuracy = resolve(root, process.env["PLIMSOLL_ACCURACY"] ?? "build");
 const site = resolve(root, process.env["PLIMSOLL_SITE"] ?? "build/site");
 
 export default defineConfig(({ command, isPreview }) => {
@@ -21,7 +24,15 @@ export default defineConfig(({ command, isPreview }) => {
     root: web,
     base: "./",
     appType: "mpa",
-    resolve: { alias: { "plimsoll-core": wasm } },
+    resolve: {
+      alias: {
+        "plimsoll-core": wasm,
+        "plimsoll-accuracy": accuracy,
+        "plimsoll-measured": resolve(root, "tests/measured"),
+      },
+    },
+    // As GitHub Pages does: the card of another page, and a sandboxed frame, fetch from an origin of their own.
+    preview: { cors: { origin: "*" } },
     build: {
       outDir: site,
       emptyOutDir: true,
@@ -30,6 +41,43 @@ export default defineConfig(({ command, isPreview }) => {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: true,
+      rollupOptions: {
+        input: {
+          index: resolve(web, "index.html"),
+          embed: resolve(web, "embed.html"),
+          "docs-method": resolve(web, "docs/method.html"),
+          "docs-accuracy": resolve(web, "docs/accuracy.html"),
+          "docs-embed": resolve(web, "docs/embed.html"),
+          "docs-changes": resolve(web, "docs/changes.html"),
+          "plimsoll-card": resolve(web, "src/embed/element.ts"),
+        },
+        output: {
+          // Other pages import the custom element by this name; it brings its hashed parts itself.
+          entryFileNames: ({ name }) => (name === "plimsoll-card" ? "[name].js" : "assets/[name]-[hash].js"),
+        },
+      },
     },
+    plugins: [
+      VitePWA({
+        injectRegister: false,
+        registerType: "prompt",
+        filename: "sw.js",
+        // Relative, so that the site works under any path.
+        base: "./",
+        scope: "./",
+        workbox: {
+          cacheId: "plimsoll",
+          globPatterns: ["**/*.{html,js,css,wasm,svg,png,json,jsonl,webmanifest}"],
+          navigateFallback: null,
+          ignoreURLParametersMatching: [/.*/],
+          cleanupOutdatedCaches: true,
+          inlineWorkboxRuntime: true,
+          maximumFileSizeToCacheInBytes: 8 * 2 ** 20,
+          sourcemap: false,
+        },
+        // public/manifest.webmanifest: the pages below docs/ would be given a wrong path to one made here.
+        manifest: false,
+      }),
+    ],
   };
 });

@@ -5,16 +5,22 @@ import { breakdown } from "./breakdown.ts";
 import type { Core } from "./core.ts";
 import type { CoreError, Json, Request, Scenario } from "./contract.ts";
 import { elementFor, form } from "./form.ts";
+import { headline } from "./headline.ts";
 import { hull } from "./hull.ts";
 import { instants } from "./instants.ts";
 import { decode, encode, sameRequest } from "./link.ts";
 import { errors, notice } from "./messages.ts";
 import { notes } from "./notes.ts";
 import { get, isObject, put } from "./pointer.ts";
+import { keepOffline } from "./offline.ts";
 import { scenarios, title } from "./scenarios.ts";
+import { sharePanel } from "./share/share-panel.ts";
+import { preferences, updateNotice } from "./preferences.ts";
+import { asTheme, remember, remembered, wear, type Theme } from "./theme.ts";
 import { tiers } from "./tiers.ts";
-import { headline, ribbon, verdict } from "./verdict.ts";
+import { ribbon, verdict } from "./verdict.ts";
 import type { Actions, Edit, How, View } from "./view.ts";
+import { language, LANGUAGE_KEY, say, speak } from "./words/say.ts";
 
 const sentence = (error: CoreError) =>
   `${error.pointer.slice(1).replaceAll("/", " ").replaceAll("_", " ")}: ${error.message}`;
@@ -50,10 +56,22 @@ export class PlimsollApp extends LitElement implements Actions {
       origin: undefined,
       instant: undefined,
       everyTier: false,
+      told: undefined,
+      update: undefined,
+      offline: false,
+      theme: asTheme(remembered()),
       casesOpen: window.matchMedia("(min-width: 860px)").matches,
     };
     this.readLink();
     window.addEventListener("popstate", () => this.readLink());
+    keepOffline({
+      fetched: () => {
+        if (this.view) this.view = { ...this.view, offline: true };
+      },
+      waiting: (use) => {
+        if (this.view) this.view = { ...this.view, update: use };
+      },
+    });
   }
 
   // Actions
@@ -110,6 +128,30 @@ export class PlimsollApp extends LitElement implements Actions {
     target?.focus();
   }
 
+  tell(message: string, text?: string): void {
+    if (!this.view) return;
+    this.view = { ...this.view, told: text === undefined ? { message } : { message, text } };
+    this.announcement = message;
+  }
+
+  wearTheme(theme: Theme): void {
+    wear(theme);
+    remember(theme);
+    if (this.view) this.view = { ...this.view, theme };
+  }
+
+  speakLanguage(id: string): void {
+    void speak(id).then((spoken) => {
+      if (!spoken || !this.view) return;
+      remember(id, LANGUAGE_KEY);
+      this.view = { ...this.view };
+    });
+  }
+
+  postponeUpdate(): void {
+    if (this.view) this.view = { ...this.view, update: undefined };
+  }
+
   shelved(section: "peft" | "quantization"): Json | undefined {
     return this.shelf[section];
   }
@@ -119,7 +161,7 @@ export class PlimsollApp extends LitElement implements Actions {
   private ask(request: Request, changes: Partial<View>, text = JSON.stringify(request)): void {
     if (!this.view) return;
     const answer = this.view.core.report(text);
-    const next: View = { ...this.view, draft: undefined, ...changes, request };
+    const next: View = { ...this.view, draft: undefined, told: undefined, ...changes, request };
     if (answer.ok) {
       const known = answer.memory.instants.some((instant) => instant.id === next.instant);
       this.view = { ...next, report: answer, errors: [], instant: known ? next.instant : undefined };
@@ -200,7 +242,7 @@ export class PlimsollApp extends LitElement implements Actions {
     return html`
       ${scenarios(view, this)}
       <main>
-        <div class="top">${notice(view)} ${title(view)}</div>
+        <div class="top">${updateNotice(view, this)} ${notice(view)} ${title(view)}</div>
         <div class="head">
           ${errors(view, this)}
           ${report
@@ -211,16 +253,18 @@ export class PlimsollApp extends LitElement implements Actions {
         ${report
           ? html`<div class="rest answer ${stale ? "stale" : ""}">
               ${tiers(view, report, this)} ${instants(view, report, this)} ${breakdown(view, report)}
-              ${notes(report)}
+              ${notes(report)} ${sharePanel(view, report, this)}
             </div>`
           : nothing}
       </main>
       <p class="visually-hidden" role="status" aria-live="polite">${this.announcement}</p>
       ${report ? ribbon(report, stale, this.verdictInSight) : nothing}
       <footer>
+        ${preferences(view, language(), this)}
         <p>
           Plimsoll ${view.core.version}. Everything is computed on this page; nothing is sent anywhere, and
           the address holds the whole request.
+          ${view.offline ? html`<span class="offline">${say("offline.ready")}</span>` : nothing}
         </p>
         <p class="print-only">${window.location.href}</p>
       </footer>

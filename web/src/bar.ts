@@ -1,6 +1,6 @@
 // Stacked bars of components, drawn the same wherever they appear.
 import { html, nothing, svg, type TemplateResult } from "lit";
-import type { Component, Report } from "./contract.ts";
+import type { Component } from "./contract.ts";
 import { fill, label, rank } from "./colours.ts";
 import { size } from "./format.ts";
 
@@ -39,12 +39,6 @@ export function segments(
         transform="translate(${left > width ? -1 : 1} 0)" />`;
     })}
   `;
-}
-
-export function peakComponents(report: Report): Component[] {
-  return (
-    report.memory.instants.find((instant) => instant.id === report.memory.peak.instant)?.components ?? []
-  );
 }
 
 export function swatch(id: string): TemplateResult {

@@ -48,16 +48,22 @@ export function label(id: string): string {
   return PAINTS[id]?.label ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The value for `fill`: a custom property for known components, so that the theme decides. */
-export function fill(id: string): string {
-  if (id in PAINTS) return `var(--component-${id})`;
+function otherIndex(id: string): number {
   let sum = 0;
   for (const letter of id) sum += letter.codePointAt(0) ?? 0;
-  return `var(--other-${sum % OTHERS.length})`;
+  return sum % OTHERS.length;
 }
 
+/** The value for `fill`: a custom property for known components, so that the theme decides. */
+export const fill = (id: string): string =>
+  id in PAINTS ? `var(--component-${id})` : `var(--other-${otherIndex(id)})`;
+
+/** The colours themselves, for pictures that leave the page. */
+export const paint = (id: string): Pick<Paint, "light" | "dark"> =>
+  PAINTS[id] ?? OTHERS[otherIndex(id)] ?? { light: "#423e4b", dark: "#a6a9a7" };
+
 /** Puts the colours into the page. A constructed style sheet, because the page's policy allows no inline style. */
-export function adoptColours(page: Document): void {
+export function adoptColours(page: Document | ShadowRoot): void {
   const list = (theme: "light" | "dark") =>
     [
       ...Object.entries(PAINTS).map(([id, paint]) => `--component-${id}: ${paint[theme]};`),
@@ -65,7 +71,9 @@ export function adoptColours(page: Document): void {
     ].join(" ");
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(
-    `:root { ${list("light")} } @media screen and (prefers-color-scheme: dark) { :root { ${list("dark")} } }`,
+    `:root, :host { ${list("light")} }
+     @media screen and (prefers-color-scheme: dark) { :root:not([data-theme="light"]), :host(:not([theme="light"])) { ${list("dark")} } }
+     @media screen { :root[data-theme="dark"], :host([theme="dark"]) { ${list("dark")} } }`,
   );
   page.adoptedStyleSheets = [...page.adoptedStyleSheets, sheet];
 }

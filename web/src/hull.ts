@@ -1,11 +1,12 @@
 // The hull: what is on board at the peak, against the load line of the chosen GPU.
 import { html, nothing, svg, type TemplateResult } from "lit";
 import { ticks } from "d3-array";
-import { peakComponents, segments, stacked, swatch } from "./bar.ts";
+import { segments, stacked, swatch } from "./bar.ts";
 import type { GpuPreset, Report } from "./contract.ts";
 import { label } from "./colours.ts";
 import { GIB, gib, gibWords, size } from "./format.ts";
 import { instantPhrase } from "./names.ts";
+import { peakComponents } from "./peak.ts";
 import type { View } from "./view.ts";
 
 /** The chosen GPU, in GiB: where the bar ends, where the load line is, what the estimate may miss. */

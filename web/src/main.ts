@@ -6,11 +6,14 @@ import "./styles/print.css";
 import { PlimsollApp } from "./app.ts";
 import { adoptColours } from "./colours.ts";
 import { loadCore } from "./core.ts";
+import { asTheme, remembered, wear } from "./theme.ts";
+import { LANGUAGE_KEY, speak } from "./words/say.ts";
 
+wear(asTheme(remembered()));
 adoptColours(document);
 const loading = document.getElementById("loading");
 try {
-  const core = await loadCore();
+  const [core] = await Promise.all([loadCore(), speak(remembered(LANGUAGE_KEY) ?? "en")]);
   const app = document.querySelector<PlimsollApp>("plimsoll-app");
   app?.start(core);
   loading?.remove();

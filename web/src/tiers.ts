@@ -1,9 +1,10 @@
 // The same load on every size of GPU, each against its own load line.
 import { html, nothing, type TemplateResult } from "lit";
-import { peakComponents, segments } from "./bar.ts";
+import { segments } from "./bar.ts";
 import type { Component, Report, Tier } from "./contract.ts";
 import { GIB, gibShort } from "./format.ts";
 import { VERDICTS } from "./names.ts";
+import { peakComponents } from "./peak.ts";
 import type { Actions, View } from "./view.ts";
 
 // Each size is drawn on its own scale, with all load lines in one place: the question is which bars cross it.

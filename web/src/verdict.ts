@@ -1,22 +1,10 @@
 // The answer in words, and the figures behind it.
 import { html, nothing, type TemplateResult } from "lit";
-import type { Report, Verdict } from "./contract.ts";
+import type { Report } from "./contract.ts";
 import { count, gibShort, gibWords, parameters, percent, share, size, sizeName } from "./format.ts";
 import { label } from "./colours.ts";
+import { headline } from "./headline.ts";
 import { instantPhrase, VERDICTS } from "./names.ts";
-
-/** "Fits the A10G 24GB with 6.1 GiB to spare". Short enough to be read aloud. */
-export function headline(report: Report): string {
-  const gpu = report.gpu;
-  if (!gpu) return `Needs ${gibWords(report.memory.peak.device)}`;
-  const by = gibWords(Math.abs(gpu.headroom));
-  const sentences: Record<Verdict, string> = {
-    fits: `Fits the ${gpu.name} with ${by} to spare`,
-    tight: `Tight on the ${gpu.name}: ${by} to spare if all goes as estimated`,
-    no: `Does not fit the ${gpu.name}: ${by} too much`,
-  };
-  return sentences[gpu.verdict];
-}
 
 function peakSentence(report: Report): TemplateResult {
   const peak = report.memory.peak;

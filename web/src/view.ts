@@ -1,5 +1,6 @@
 // What every part of the page is drawn from, and what it may ask for.
 import type { Core } from "./core.ts";
+import type { Theme } from "./theme.ts";
 import type { CoreError, Json, Report, Request, Scenario } from "./contract.ts";
 
 export interface View {
@@ -21,6 +22,13 @@ export interface View {
   /** The instant whose components are listed; the peak when undefined. */
   instant: string | undefined;
   everyTier: boolean;
+  /** What has just been done for the person, and the text of it where it must be copied by hand. */
+  told: { message: string; text?: string } | undefined;
+  /** Changes to a newer version that is ready. */
+  update: (() => void) | undefined;
+  /** Everything has just been stored for the first time. */
+  offline: boolean;
+  theme: Theme;
   /** The list of cases starts open where there is room for it beside the answer. */
   casesOpen: boolean;
 }
@@ -40,6 +48,10 @@ export interface Actions {
   chooseInstant(id: string | undefined): void;
   showEveryTier(every: boolean): void;
   goTo(pointer: string): void;
+  tell(message: string, text?: string): void;
+  wearTheme(theme: Theme): void;
+  speakLanguage(id: string): void;
+  postponeUpdate(): void;
   /** What a method's settings were when it was last left, so that coming back restores them. */
   shelved(section: "peft" | "quantization"): Json | undefined;
 }

@@ -1,0 +1,82 @@
+// What leaves the page: tables, pictures, code.
+import { readFile } from "node:fs/promises";
+import { expect, headline, open, test } from "./page.ts";
+
+test.use({ permissions: ["clipboard-read", "clipboard-write"] });
+
+const copied = (page: import("@playwright/test").Page) => page.evaluate(() => navigator.clipboard.readText());
+
+test("the Markdown table holds the headline, the figures and the link", async ({ page }) => {
+  await open(page);
+  await page.getByRole("button", { name: "Copy Markdown table" }).click();
+  await expect(page.locator(".told")).toContainText("Done");
+  const text = await copied(page);
+  const words = (await headline(page).locator("span").last().innerText()).trim().replace(/\s+/g, " ");
+  expect(text).toContain(`**${words}**`);
+  expect(text).toMatch(/\| Weights \| 13\.50 \| /);
+  expect(text).toMatch(/\]\(http:[^)]*#v=1&model=mistralai/);
+});
+
+test("the link is the address", async ({ page }) => {
+  await open(page);
+  await page.getByLabel("Max length").fill("512");
+  await expect(page).toHaveURL(/max_length=512/);
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await expect(page.locator(".told")).toContainText("Done");
+  expect(await copied(page)).toBe(page.url());
+});
+
+for (const [name, begins] of [
+  ["Download card, SVG", "<svg "],
+  ["Download badge, SVG", "<svg "],
+  ["Download CSV", "instant,component,bytes"],
+  ["Download card, PNG", "\u0089PNG"],
+] as const) {
+  test(`${name} is a file of its kind`, async ({ page }) => {
+    await open(page);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name }).click(),
+    ]);
+    const content = await readFile(await download.path());
+    expect(content.toString("latin1").startsWith(begins)).toBe(true);
+    if (begins === "<svg ") {
+      // Parsed as XML, with nothing in it that runs or fetches.
+      const text = content.toString("utf8");
+      const names = await page.evaluate((svg) => {
+        const tree = new DOMParser().parseFromString(svg, "image/svg+xml");
+        return [...tree.querySelectorAll("*")].map((element) => element.localName);
+      }, text);
+      expect(names).not.toContain("parsererror");
+      expect(
+        names.filter((each) => ["script", "style", "image", "foreignObject", "use"].includes(each)),
+      ).toEqual([]);
+    }
+  });
+}
+
+test("a model's name cannot bring markup into a table or a picture", async ({ page }) => {
+  await page.goto("./");
+  await expect(headline(page)).toBeVisible();
+  const request = {
+    model: {
+      name: '=cmd|<img src=x onerror=alert(1)>"',
+      config: {
+        model_type: "llama",
+        hidden_size: 2048,
+        intermediate_size: 5632,
+        num_hidden_layers: 22,
+        num_attention_heads: 32,
+        num_key_value_heads: 4,
+        vocab_size: 32000,
+      },
+    },
+  };
+  await page.locator("summary", { hasText: "as JSON" }).click();
+  await page.locator("#request-text").fill(JSON.stringify(request));
+  await page.getByRole("button", { name: "Copy Markdown table" }).click();
+  await expect(page.locator(".told")).toContainText("Done");
+  expect(await copied(page)).toContain("\\<img src=x onerror=alert(1)\\>");
+  await page.getByRole("button", { name: "Download card, SVG" }).click();
+  expect(await page.locator("img").count()).toBe(0);
+});

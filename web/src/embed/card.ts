@@ -1,0 +1,87 @@
+// The answer as a card: headline, load line, figures, and the way to the whole page. Drawn by embed.html and by the
+// custom element.
+import { html, svg, type TemplateResult } from "lit";
+import { segments, stacked, swatch } from "../bar.ts";
+import { label } from "../colours.ts";
+import type { Core } from "../core.ts";
+import type { Report, Request } from "../contract.ts";
+import { gibWords, size } from "../format.ts";
+import { headline } from "../headline.ts";
+import { decode } from "../link.ts";
+import { VERDICTS } from "../names.ts";
+import { peakComponents } from "../peak.ts";
+import { describe } from "../share/describe.ts";
+import { say } from "../words/say.ts";
+
+const NAMED = 4;
+
+function bar(report: Report): TemplateResult {
+  const { peak } = report.memory;
+  const gpu = report.gpu ?? undefined;
+  const end = Math.max(peak.device, peak.high, gpu?.usable ?? 0) * 1.04;
+  const place = (bytes: number) => (100 * bytes) / end;
+  const line = place(gpu?.usable ?? 0);
+  const description = gpu
+    ? say("card.line", { device: gibWords(peak.device), usable: gibWords(gpu.usable) })
+    : headline(report);
+  return html`<svg class="card-bar" role="img" aria-label=${description} width="100%" height="34">
+    ${gpu
+      ? svg`<rect class="hull-body" x="0" y="4" width="${line}%" height="26" />`
+      : svg`<rect class="hull-body" x="0" y="4" width="100%" height="26" />`}
+    ${segments(peakComponents(report), place, 8, 18)}
+    ${gpu
+      ? svg`<line class="load-halo" x1="${line}%" x2="${line}%" y1="0" y2="34" />
+          <line class="load-line" x1="${line}%" x2="${line}%" y1="0" y2="34" />`
+      : svg``}
+  </svg>`;
+}
+
+function answer(report: Report, request: Request, home: string): TemplateResult {
+  const { peak } = report.memory;
+  const gpu = report.gpu ?? undefined;
+  const { model, batch } = describe(report, request);
+  const largest = stacked(peakComponents(report))
+    .sort((one, other) => other.bytes - one.bytes)
+    .slice(0, NAMED);
+  return html`<section class="card" data-verdict=${gpu?.verdict ?? "none"}>
+    <h1>
+      ${gpu ? html`<span class="sign" aria-hidden="true">${VERDICTS[gpu.verdict].sign}</span>` : ""}
+      ${headline(report)}
+    </h1>
+    <p class="what">${model}; ${batch}</p>
+    ${bar(report)}
+    <ul class="legend">
+      ${largest.map(
+        (each) =>
+          html`<li>${swatch(each.id)}${label(each.id)} <span class="amount">${size(each.bytes)}</span></li>`,
+      )}
+    </ul>
+    <p class="foot">
+      <span
+        >${say("card.peak", {
+          device: gibWords(peak.device),
+          low: gibWords(peak.low),
+          high: gibWords(peak.high),
+        })}</span
+      >
+      <a href=${home} target="_blank" rel="noopener">${say("card.open")}</a>
+    </p>
+  </section>`;
+}
+
+/** `home`: the address of the page itself, to which the fragment is appended. */
+export function card(core: Core, fragment: string, home: string): TemplateResult {
+  const decoded = decode(fragment);
+  if (decoded.kind !== "request") {
+    const why = decoded.kind === "broken" ? decoded.message : say("card.broken");
+    return html`<section class="card" data-verdict="none"><p role="alert">${why}</p></section>`;
+  }
+  const report = core.report(JSON.stringify(decoded.request));
+  if (!report.ok) {
+    const message = report.errors.map((error) => error.message).join(" ");
+    return html`<section class="card" data-verdict="none">
+      <p role="alert">${say("card.refused", { message })}</p>
+    </section>`;
+  }
+  return answer(report, decoded.request, `${home}${fragment}`);
+}

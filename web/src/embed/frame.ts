@@ -1,0 +1,53 @@
+// embed.html: one card, as high as it needs to be. Works with storage blocked and registers no service worker.
+import "../styles/tokens.css";
+import "../styles/card.css";
+import { render } from "lit";
+import { adoptColours } from "../colours.ts";
+import { loadCore, type Core } from "../core.ts";
+import { asTheme, wear } from "../theme.ts";
+import { card } from "./card.ts";
+import { APP, readMessage, VERSION } from "./messages.ts";
+
+const home = new URL("./", window.location.href).href;
+const body = document.getElementById("card");
+let fragment = window.location.hash;
+let told = 0;
+
+// Only a height is told, and to whoever holds the frame: nothing in it is secret.
+const tell = (type: "ready" | "resize", height: number) =>
+  window.parent.postMessage({ app: APP, v: VERSION, type, height }, "*");
+
+function draw(core: Core): void {
+  if (body) render(card(core, fragment, home), body);
+}
+
+wear(asTheme(new URL(window.location.href).searchParams.get("theme")));
+adoptColours(document);
+if (body) {
+  try {
+    const core = await loadCore();
+    draw(core);
+    const height = () => Math.ceil(body.getBoundingClientRect().height);
+    tell("ready", (told = height()));
+    new ResizeObserver(() => {
+      // A change below two pixels may be the answer to the last one.
+      if (Math.abs(height() - told) >= 2) tell("resize", (told = height()));
+    }).observe(body);
+    window.addEventListener("hashchange", () => {
+      fragment = window.location.hash;
+      draw(core);
+    });
+    window.addEventListener("message", (event) => {
+      if (event.source !== window.parent) return;
+      const message = readMessage(event.data);
+      if (message?.type === "theme") wear(asTheme(message.theme));
+      if (message?.type === "link") {
+        fragment = message.link;
+        draw(core);
+      }
+    });
+  } catch (error) {
+    body.textContent = `The calculator could not be loaded (${error instanceof Error ? error.message : String(error)}).`;
+    tell("ready", Math.ceil(body.getBoundingClientRect().height));
+  }
+}

@@ -1,0 +1,28 @@
+// The page works without a network after the first visit. A newer version waits until the person agrees, so that old
+// and new files never meet: the whole site is one precache list made at build time.
+//
+//     keepOffline({ fetched: () => ..., waiting: (use) => ... });
+import { Workbox } from "workbox-window";
+
+export interface Offline {
+  /** Everything is stored for the first time. */
+  fetched(): void;
+  /** A newer version is stored; `use` changes to it and reloads. */
+  waiting(use: () => void): void;
+}
+
+export function keepOffline(tell: Offline): void {
+  // "?no-sw" is the way out for somebody whom a stored version troubles.
+  if (!("serviceWorker" in navigator) || new URL(window.location.href).searchParams.has("no-sw")) return;
+  const worker = new Workbox("./sw.js", { updateViaCache: "none" });
+  worker.addEventListener("activated", (event) => {
+    if (!event.isUpdate) tell.fetched();
+  });
+  worker.addEventListener("waiting", () => {
+    tell.waiting(() => {
+      worker.addEventListener("controlling", () => window.location.reload());
+      worker.messageSkipWaiting();
+    });
+  });
+  void worker.register().catch(() => undefined);
+}

@@ -1,0 +1,34 @@
+// A request in a few words, for titles of cards and tables.
+//
+//     describe(report, request)   -> { model: "mistral-7b-v0.3, LoRA, rank 16", batch: "batch 1, 256 tokens" }
+import type { Json, Report, Request } from "../contract.ts";
+import { get, isObject } from "../pointer.ts";
+import { say } from "../words/say.ts";
+
+const text = (value: Json | undefined) => (typeof value === "string" ? value : JSON.stringify(value));
+
+function modelName(request: Request): string {
+  const model = get(request, "/model");
+  if (isObject(model)) return typeof model["name"] === "string" ? model["name"] : "a model of your own";
+  return text(model) ?? "";
+}
+
+/** What the request says, or what the core assumed for it. */
+export function setting(report: Report, request: Request, pointer: string): Json | undefined {
+  return get(request, pointer) ?? report.assumptions.find((each) => each.pointer === pointer)?.value;
+}
+
+export function describe(report: Report, request: Request): { model: string; batch: string } {
+  const rank = setting(report, request, "/peft/r");
+  const quantized = isObject(get(request, "/quantization"));
+  const method = isObject(get(request, "/peft"))
+    ? say(quantized ? "card.qlora" : "card.lora", { rank: text(rank) ?? "?" })
+    : say("card.full");
+  return {
+    model: say("card.model", { model: modelName(request), method }),
+    batch: say("card.batch", {
+      batch: text(setting(report, request, "/training/per_device_train_batch_size")) ?? "?",
+      length: text(setting(report, request, "/training/max_length")) ?? "?",
+    }),
+  };
+}

@@ -1,0 +1,93 @@
+// Ways to take the answer along: as a link, a table, a picture, an embedded card.
+import { html, nothing, type TemplateResult } from "lit";
+import type { Report, Request } from "../contract.ts";
+import { encode } from "../link.ts";
+import { say, type Word } from "../words/say.ts";
+import type { Actions, View } from "../view.ts";
+import { png, svgBadge, svgCard } from "./svg-card.ts";
+import { csv, markdown } from "./tables.ts";
+
+interface Way {
+  word: Word;
+  /** A file is downloaded, text is copied. */
+  file?: string;
+  make: (report: Report, request: Request, address: string) => string | Promise<Blob>;
+  type?: string;
+}
+
+const addressOf = (request: Request) => new URL(encode(request), window.location.href).href;
+const pageAddress = (address: string) => address.split("#")[0] ?? address;
+
+/** The frame for a page that allows frames; `embed.js` beside it sizes it. */
+export function embedCode(address: string): string {
+  const hash = address.slice(pageAddress(address).length);
+  const source = `${new URL("embed.js", pageAddress(address)).href}`;
+  return `<script async src="${source}" data-link="${hash.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"></script>`;
+}
+
+const WAYS: Way[] = [
+  { word: "share.link", make: (_report, _request, address) => address },
+  { word: "share.markdown", make: markdown },
+  { word: "share.iframe", make: (_report, _request, address) => embedCode(address) },
+  { word: "share.json", make: (report) => `${JSON.stringify(report, null, 2)}\n` },
+  { word: "share.csv", file: "plimsoll.csv", type: "text/csv", make: csv },
+  { word: "share.svg", file: "plimsoll-card.svg", type: "image/svg+xml", make: svgCard },
+  { word: "share.png", file: "plimsoll-card.png", make: (report, request) => png(svgCard(report, request)) },
+  { word: "share.badge", file: "plimsoll-badge.svg", type: "image/svg+xml", make: svgBadge },
+];
+
+function download(name: string, content: Blob): void {
+  const anchor = document.createElement("a");
+  anchor.href = URL.createObjectURL(content);
+  anchor.download = name;
+  anchor.click();
+  // The download reads the address after this task.
+  window.setTimeout(() => URL.revokeObjectURL(anchor.href), 1000);
+}
+
+async function take(way: Way, report: Report, request: Request, actions: Actions): Promise<void> {
+  // The address may still be the bare one, or a keystroke behind.
+  const made = await way.make(report, request, addressOf(request));
+  if (way.file) {
+    download(way.file, typeof made === "string" ? new Blob([made], { type: way.type ?? "" }) : made);
+    actions.tell(say("share.done", { what: way.file }));
+    return;
+  }
+  const text = String(made);
+  try {
+    await navigator.clipboard.writeText(text);
+    actions.tell(say("share.done", { what: say(way.word) }));
+  } catch {
+    actions.tell(say("share.failed", { what: say(way.word) }), text);
+  }
+}
+
+export function sharePanel(view: View, report: Report, actions: Actions): TemplateResult {
+  return html`<section class="panel share" aria-labelledby="share-title">
+    <h3 id="share-title">${say("share.title")}</h3>
+    <p class="caption">${say("share.caption")}</p>
+    <div class="buttons">
+      ${WAYS.map(
+        (way) =>
+          html`<button
+            type="button"
+            data-share=${way.word}
+            @click=${() => void take(way, report, view.request, actions)}
+          >
+            ${say(way.word)}
+          </button>`,
+      )}
+      <a href="./docs/embed.html${encode(view.request)}">${say("share.builder")}</a>
+    </div>
+    ${view.told ? html`<p class="told">${view.told.message}</p>` : nothing}
+    ${view.told?.text
+      ? html`<textarea
+          class="by-hand"
+          readonly
+          rows="6"
+          aria-label=${view.told.message}
+          .value=${view.told.text}
+        ></textarea>`
+      : nothing}
+  </section>`;
+}
