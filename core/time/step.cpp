@@ -15,7 +15,6 @@ constexpr double attention_share = 0.45;  // fused attention kernels, forward an
 constexpr double move_share = 0.80;       // elementwise kernels, of the memory bandwidth
 constexpr double unpack_share = 0.25;     // bitsandbytes' dequantisation: 2.5 bytes a weight
 constexpr double unpack_bytes = 2.52;
-constexpr double half_full_rows = 192;  // rows at which a multiplication reaches half of its speed
 // Python, PyTorch and PEFT launch the kernels of one layer and pass in about 1.6 ms: Qwen and ms-swift tables
 // at 256 and 512 tokens, where every model from 1.8B to 14B takes 4.2 to 5 ms a layer with checkpointing. A
 // quantised base launches half as many again: 7 ms.
