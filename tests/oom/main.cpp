@@ -1,46 +1,187 @@
-// plimsoll_oom [--json | --each] FILE
+// plimsoll_oom [--json | --each] [--against=SCORE] FILE
 //
-// Reads published out-of-memory reports and prints how many the diagnosis reads and explains rightly.
+// Reads published out-of-memory reports and prints how many the diagnosis reads and explains rightly. With
+// --against it fails when the score is worse than the one that file states.
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
 
-#include "tests/oom/numbers.h"
+#include "core/report/preset_files.h"
+#include "tests/oom/score.h"
+
+namespace plimsoll {
+std::span<const PresetFile> oom_rules();  // written by the build
+std::span<const PresetFile> oom_cards();
+}  // namespace plimsoll
 
 namespace plimsoll::oom {
 namespace {
 
-int run(const std::string& file, bool each) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  json::Errors errors;
-  const auto rows = json::parse(text, errors);
-  if (!rows) return 3;
-  int messages = 0, right = 0;
-  for (const Record& record : read_records(*rows, errors)) {
-    if (record.text.empty()) continue;
-    ++messages;
-    const auto cleaned = diagnosis::clean(record.text);
-    const auto read = diagnosis::read_messages(cleaned);
-    const std::string wrong = wrong_numbers(record, read);
-    right += wrong.empty() ? 1 : 0;
-    if (each) {
-      std::string rows_text;
-      if (!read.empty()) {
-        for (const uint8_t row : read[diagnosis::primary(read)].forms) rows_text += " " + std::to_string(row);
-      }
-      std::printf("%-28s %-18s forms%s %s\n", record.id.c_str(),
-                  read.empty() ? "-" : std::string(read[diagnosis::primary(read)].family->id).c_str(),
-                  rows_text.c_str(), wrong.c_str());
+enum ExitCode { good = 0, worse = 1, bad_input = 3 };
+
+struct Options {
+  bool json = false, each = false;
+  std::string file, against;
+};
+
+std::optional<Options> read_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--json") {
+      options.json = true;
+    } else if (word == "--each") {
+      options.each = true;
+    } else if (word.rfind("--against=", 0) == 0) {
+      options.against = word.substr(word.find('=') + 1);
+    } else if (!word.empty() && word[0] != '-' && options.file.empty()) {
+      options.file = word;
+    } else {
+      return std::nullopt;
     }
   }
-  std::printf("%d of %d\n", right, messages);
-  return 0;
+  if (options.file.empty()) return std::nullopt;
+  return options;
+}
+
+int refuse(const std::string& file, const json::Errors& errors) {
+  for (const json::Error& error : errors) {
+    std::fprintf(stderr, "%s: %s %s\n", file.c_str(), error.pointer.c_str(), error.message.c_str());
+  }
+  return bad_input;
+}
+
+std::optional<json::Json> read_file(const std::string& path, json::Errors& errors) {
+  std::ifstream stream(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (!stream) {
+    errors.push_back({"unreadable_file", "", "The file could not be read.", ""});
+    return std::nullopt;
+  }
+  return json::parse(text, errors);
+}
+
+json::Json object(const Score& s) {
+  return json::Json{{"messages", s.messages},
+                    {"numbers_right", s.numbers_right},
+                    {"cause_top1", s.cause_top1},
+                    {"cause_top3", s.cause_top3},
+                    {"verdict_right_benchmark", s.benchmark.share()},
+                    {"verdict_right_issue", s.issue.share()},
+                    {"phase_right", s.phase_right},
+                    {"causes", s.causes},
+                    {"verdicts_benchmark",
+                     {{"records", s.benchmark.records},
+                      {"answered", s.benchmark.answered},
+                      {"right", s.benchmark.right},
+                      {"died_but_called_fits", s.benchmark.died_but_called_fits}}},
+                    {"verdicts_issue",
+                     {{"records", s.issue.records},
+                      {"answered", s.issue.answered},
+                      {"right", s.issue.right},
+                      {"died_but_called_fits", s.issue.died_but_called_fits}}}};
+}
+
+void print_table(const Score& s) {
+  std::printf("messages                    %4zu\n", s.messages);
+  std::printf("all figures read right      %6.1f %%\n", 100 * s.numbers_right);
+  std::printf("cause named first           %6.1f %%  of %zu with a known cause\n", 100 * s.cause_top1,
+              s.causes);
+  std::printf("cause among the first three %6.1f %%\n", 100 * s.cause_top3);
+  std::printf("phase read from the frame   %6.1f %%\n", 100 * s.phase_right);
+  const auto verdicts = [](const char* name, const Score::Verdicts& v) {
+    std::printf("verdicts, %-12s      %6.1f %%  right; %zu of %zu answered, %zu died but called fits\n", name,
+                100 * v.share(), v.answered, v.records, v.died_but_called_fits);
+  };
+  verdicts("benchmarks", s.benchmark);
+  verdicts("issues", s.issue);
+  for (const auto& [why, count] : s.refusals) std::printf("  %4zu not answered: %s\n", count, why.c_str());
+}
+
+void print_each(const std::vector<Scored>& all) {
+  for (const Scored& one : all) {
+    if (one.has_message()) {
+      std::string causes;
+      for (std::size_t i = 0; i < one.causes.size() && i < 4; ++i) causes += " " + one.causes[i];
+      std::printf("%s %zu %-26s %-28s %.2f%s %s\n",
+                  !one.has_cause()   ? "-"
+                  : one.place() == 1 ? "+"
+                                     : "x",
+                  one.place(), one.record.id.c_str(), one.record.category.c_str(), one.confidence,
+                  causes.c_str(), one.wrong_numbers.c_str());
+    }
+    if (one.record.complete) {
+      std::printf("%s verdict %-26s %-9s %-5s %-6s %s\n",
+                  one.verdict.empty()   ? "?"
+                  : one.verdict_right() ? "+"
+                                        : "x",
+                  one.record.id.c_str(), one.record.kind.c_str(), one.record.outcome.c_str(),
+                  one.verdict.c_str(), one.refused.c_str());
+    }
+    if (!one.record.frame.empty() && one.record.phase != "other" && one.phase != one.record.phase) {
+      std::printf("x phase %-26s %s read as %s: %s\n", one.record.id.c_str(), one.record.phase.c_str(),
+                  one.phase.c_str(), one.record.frame.c_str());
+    }
+  }
+}
+
+int hold_against(const std::string& path, const Score& score) {
+  json::Errors errors;
+  const auto tree = read_file(path, errors);
+  if (!tree) return refuse(path, errors);
+  json::Object limits(*tree, "", errors);
+  limits.text("about");
+  struct Limit {
+    const char* key;
+    double reached;
+  };
+  bool held = true;
+  for (const Limit& limit :
+       {Limit{"messages", static_cast<double>(score.messages)}, Limit{"numbers_right", score.numbers_right},
+        Limit{"cause_top1", score.cause_top1}, Limit{"cause_top3", score.cause_top3},
+        Limit{"phase_right", score.phase_right}, Limit{"verdict_right_issue", score.issue.share()}}) {
+    const auto least = limits.number(limit.key);
+    if (!least || limit.reached >= *least - 1e-9) continue;
+    std::fprintf(stderr, "%s is %.4f; it must be at least %.4f.\n", limit.key, limit.reached, *least);
+    held = false;
+  }
+  limits.no_other_keys();
+  if (!errors.empty()) return refuse(path, errors);
+  return held ? good : worse;
+}
+
+int run(const Options& options) {
+  const report::Catalog catalog = report::read_catalog(preset_files());
+  json::Errors errors = catalog.errors;
+  std::vector<accuracy::Rule> rules = accuracy::read_rules(oom_rules(), errors);
+  for (accuracy::Rule& rule : accuracy::read_rules(oom_cards(), errors)) rules.push_back(std::move(rule));
+  if (!errors.empty()) return refuse("presets and rules", errors);
+  const auto rows = read_file(options.file, errors);
+  if (!rows) return refuse(options.file, errors);
+  const std::vector<Record> records = read_records(*rows, errors);
+  if (!errors.empty()) return refuse(options.file, errors);
+  const std::vector<Scored> all = score(records, rules, catalog);
+  const Score total = summarize(all);
+  if (options.each) {
+    print_each(all);
+  } else if (options.json) {
+    std::printf("%s\n", json::write(object(total), true).c_str());
+  } else {
+    print_table(total);
+  }
+  return options.against.empty() ? static_cast<int>(good) : hold_against(options.against, total);
 }
 
 }  // namespace
 }  // namespace plimsoll::oom
 
-int main(int argc, char** argv) { return argc < 2 ? 3 : plimsoll::oom::run(argv[argc - 1], argc > 2); }
+int main(int argc, char** argv) {
+  const auto options = plimsoll::oom::read_options(argc, argv);
+  if (!options) {
+    std::fputs("plimsoll_oom [--json | --each] [--against=SCORE] FILE\n", stderr);
+    return 3;
+  }
+  return plimsoll::oom::run(*options);
+}

@@ -1,0 +1,56 @@
+// The root causes of out-of-memory failures: one row each, with what speaks for it.
+//
+//     std::vector<Named> ranked = rank(collect(reading, situation));
+//     ranked[0].cause->id;         // "logits_peak"
+//     ranked[0].confidence;        // 0.86
+//     ranked[0].shown;             // the sentences that speak for it
+//
+// The order of ruling out is in the base figures and weights (logarithms of odds): what the words alone
+// decide, then other programs, the host and known bugs, then fragmentation, then the tensor, then the
+// estimate.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/diagnosis/signs.h"
+
+namespace plimsoll::diagnosis {
+
+enum class Found {
+  figures,   ///< the message's own figures or words show it
+  frame,     ///< a traceback or the words around the error show it
+  request,   ///< takes the configuration of the run
+  not_shown  ///< no text of an error can show it: said as a possibility only
+};
+
+struct Weight {
+  Sign sign;
+  float weight;
+};
+
+struct Cause {
+  std::string_view id, title;
+  Found found;
+  float base;
+  std::span<const Weight> weights;
+  std::string_view why;     ///< what happens
+  std::string_view remedy;  ///< what gets past it
+  std::string_view ask;     ///< what would settle it, when it is not settled
+};
+std::span<const Cause> causes();
+const Cause* find_cause(std::string_view id);
+
+struct Named {
+  const Cause* cause = nullptr;
+  double score = 0;
+  double confidence = 0;  ///< 0..1, of all causes together 1
+  std::vector<std::string> shown;
+};
+
+/// Most likely first, those that something speaks for; at most `most`.
+std::vector<Named> rank(const std::vector<Evidence>& evidence, std::size_t most = 6);
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,200 @@
+#include "core/diagnosis/facts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/diagnosis/words.h"
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+constexpr double gibibyte = 1073741824.0;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+// Values of a request, or nothing where it does not say.
+std::string text_at(const recipe::Values& values, const char* pointer) {
+  const auto found = values.find(pointer);
+  json::Errors ignored;
+  return found == values.end() ? std::string() : json::read_text(found->second, "", ignored).value_or("");
+}
+std::optional<double> number_at(const recipe::Values& values, const char* pointer) {
+  const auto found = values.find(pointer);
+  json::Errors ignored;
+  if (found == values.end()) return std::nullopt;
+  return json::read_number(found->second, "", {}, ignored);
+}
+std::optional<bool> flag_at(const recipe::Values& values, const char* pointer) {
+  const auto found = values.find(pointer);
+  json::Errors ignored;
+  if (found == values.end()) return std::nullopt;
+  return json::read_flag(found->second, "", ignored);
+}
+bool has_section(const recipe::Values& values, std::string_view section) {
+  return std::any_of(values.begin(), values.end(),
+                     [&](const auto& entry) { return entry.first.compare(0, section.size(), section) == 0; });
+}
+
+bool mentions(const Text& text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return text.folded_lines.find(word) != std::string::npos;
+  });
+}
+
+void read_request(const Situation& s, Facts& f) {
+  const recipe::Values& v = s.values;
+  f.model = s.model;
+  f.task = text_at(v, "/task");
+  f.strategy = text_at(v, "/parallel/strategy");
+  f.attention = text_at(v, "/model_args/attn_implementation");
+  f.gpus = number_at(v, "/parallel/num_gpus");
+  f.batch = number_at(v, "/training/per_device_train_batch_size");
+  f.length = number_at(v, "/training/max_length");
+  f.rank = number_at(v, "/peft/r");
+  f.checkpointing = flag_at(v, "/training/gradient_checkpointing");
+  f.packing = flag_at(v, "/training/packing");
+  f.dora = flag_at(v, "/peft/use_dora").value_or(false);
+  f.saves_modules = has_section(v, "/peft/modules_to_save");
+  f.fp32 = text_at(v, "/model_args/dtype") == "float32";
+  if (flag_at(v, "/quantization/load_in_4bit").value_or(false)) f.quantization = "4bit";
+  if (flag_at(v, "/quantization/load_in_8bit").value_or(false)) f.quantization = "8bit";
+  if (!text_at(v, "/quantization/quant_method").empty()) f.quantization = "4bit";
+  if (has_section(v, "/peft")) {
+    f.method = Method::adapters;
+  } else if (s.recipe != nullptr) {
+    f.method = Method::full;
+  }
+}
+
+// What people write around an error when they have no configuration at hand.
+void read_words(const Text& text, Facts& f) {
+  if (f.method == Method::unknown) {
+    if (mentions(text, {"inference", "generation only"})) f.method = Method::inference;
+    if (mentions(text, {"full fine", "full-fine", "full_finetun", "finetuning_type: full", "method: full",
+                        "method: pretrain", "pretraining"})) {
+      f.method = Method::full;
+    }
+    if (mentions(text, {"lora", "peft"})) f.method = Method::adapters;
+  }
+  if (f.quantization.empty()) {
+    if (mentions(text, {"qlora", "load_in_4bit", "nf4", "4-bit", "4bit", "gptq"})) f.quantization = "4bit";
+    if (mentions(text, {"load_in_8bit", "int8", "8-bit base"})) f.quantization = "8bit";
+  }
+  if (f.strategy.empty()) {
+    if (mentions(text, {"zero2", "zero-2", "stage 2", "stage2"})) f.strategy = "zero2";
+    if (mentions(text, {"zero3", "zero-3", "stage 3", "stage3"})) f.strategy = "zero3";
+    if (mentions(text, {"fsdp", "fully_sharded", "fullysharded"})) f.strategy = "fsdp";
+  }
+  f.offload = mentions(text, {"offload"}) && !mentions(text, {"no offload", "without offload"});
+  f.whole_on_each = mentions(text, {"plain python", "whole on each", "places the model whole", "replicated"});
+  if (!f.dora)
+    f.dora = mentions(text, {"use_dora", "dora_", " dora", ":dora"}) &&
+             !mentions(text, {"use_dora: false", "use_dora=false"});
+  if (!f.saves_modules)
+    f.saves_modules = mentions(text, {"modules_to_save: [", "modules_to_save=[", "additional_target"});
+  if (!f.fp32) f.fp32 = mentions(text, {"precision: fp32", "float32", "fp32 load", "torch_dtype: none"});
+}
+
+// The card by its name, and the memory it really reports.
+void find_card(const Situation& s, const Numbers& n, const GpuTable& table, Facts& f) {
+  if (s.gpu != nullptr) {
+    f.capacity = static_cast<double>(s.gpu->usable_bytes);
+    f.nominal = static_cast<double>(s.gpu->tier_gib) * gibibyte;
+  }
+  if (!table.cards.empty()) f.capacity = table.cards.front().total;
+  if (n.capacity) f.capacity = n.capacity->bytes;
+}
+
+// Rules of thumb, in bytes a parameter: 16-bit weights and gradients, fp32 master copy and two states.
+void weigh(const Situation& s, Facts& f) {
+  f.parameters = s.network != nullptr ? static_cast<double>(model::parameter_count(*s.network))
+                                      : parameters_in_name(f.model);
+  if (s.network != nullptr) {
+    f.sees = s.network->kind == model::Kind::vlm;
+    for (const model::Stack& stack : s.network->stacks) {
+      for (const model::LayerGroup& group : stack.groups) f.mixture = f.mixture || group.experts > 0;
+    }
+  }
+  if (f.parameters == 0) return;
+  f.weights16 = 2 * f.parameters;
+  double weights = (f.fp32 ? 4 : 2) * f.parameters;
+  if (f.quantization == "8bit") weights = 1.08 * f.parameters;
+  if (f.quantization == "4bit") weights = 0.58 * f.parameters;
+  double grown = f.method == Method::full ? 14 * f.parameters : 0;  // gradients and states
+  if (s.replay != nullptr && s.recipe != nullptr) {
+    using memory::Component;
+    const memory::Snapshot& step = s.replay->instants.back().live;
+    weights = step[Component::weights];
+    grown = step[Component::adapters] + step[Component::gradients] + step[Component::optimizer];
+    f.from_replay = true;
+  }
+  f.whole = weights + grown;
+  const double n = f.gpus.value_or(1);
+  f.share = f.whole;
+  if (n <= 1 || f.whole_on_each) return;
+  if (f.sharded() && f.quantization.empty()) f.share = (f.offload ? weights : f.whole) / n;
+  if (f.strategy == "zero2") f.share = weights + (f.offload ? 0 : grown) / n;
+  if (f.strategy == "zero1") f.share = weights + grown / n;
+}
+
+}  // namespace
+
+double parameters_in_name(std::string_view name) {
+  const std::string folded = fold(name);
+  double best = 0;
+  for (std::size_t at = 0; at < folded.size(); ++at) {
+    if (!is_digit(folded[at]) || (at > 0 && (is_digit(folded[at - 1]) || folded[at - 1] == '.'))) continue;
+    std::size_t end = at;
+    double value = 0, scale = 1;
+    for (; end < folded.size() && is_digit(folded[end]); ++end) value = value * 10 + (folded[end] - '0');
+    if (end + 1 < folded.size() && folded[end] == '.' && is_digit(folded[end + 1])) {
+      for (++end; end < folded.size() && is_digit(folded[end]); ++end) {
+        scale /= 10;
+        value += scale * (folded[end] - '0');
+      }
+    }
+    double experts = 1;
+    if (end + 1 < folded.size() && folded[end] == 'x' && is_digit(folded[end + 1])) {
+      experts =
+          value;  // "8x7b": attention is shared, so eight experts of a 7B are 46.7e9, five sixths of 56e9
+      value = 0;
+      for (++end; end < folded.size() && is_digit(folded[end]); ++end)
+        value = value * 10 + (folded[end] - '0');
+      experts *= 0.834;
+    }
+    const bool unit = end < folded.size() && folded[end] == 'b' &&
+                      (end + 1 >= folded.size() || !is_letter(folded[end + 1]));
+    if (unit && value > 0 && value < 3000) best = std::max(best, experts * value * 1e9);
+  }
+  return best;
+}
+
+double gibibytes_in_name(std::string_view name) {
+  const std::string folded = fold(name);
+  for (std::size_t at = folded.find('g'); at != std::string::npos; at = folded.find('g', at + 1)) {
+    std::size_t end = at;
+    while (end > 0 && folded[end - 1] == ' ') --end;
+    std::size_t begin = end;
+    while (begin > 0 && is_digit(folded[begin - 1])) --begin;
+    const bool unit = at + 1 < folded.size() && (folded[at + 1] == 'b' || folded[at + 1] == 'i');
+    if (begin == end || end - begin > 4 || !unit) continue;
+    double value = 0;
+    for (std::size_t i = begin; i < end; ++i) value = value * 10 + (folded[i] - '0');
+    return value;
+  }
+  return 0;
+}
+
+Facts read_facts(const Situation& situation, const Text& text, const Numbers& numbers,
+                 const GpuTable& table) {
+  Facts facts;
+  read_request(situation, facts);
+  read_words(text, facts);
+  find_card(situation, numbers, table, facts);
+  weigh(situation, facts);
+  return facts;
+}
+
+}  // namespace plimsoll::diagnosis

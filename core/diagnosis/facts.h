@@ -1,0 +1,72 @@
+// What is known of the run besides its message: from a request, even half a one, and from words in the text.
+//
+//     Facts facts = read_facts(situation, text);
+//     facts.parameters;          // 7.2e9, of the network or of a name like "llama-7b"
+//     facts.whole;               // bytes of weights, gradients and states on one card when nothing is
+//     sharded
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/diagnosis/gpu_table.h"
+#include "core/diagnosis/message.h"
+#include "core/diagnosis/traceback.h"
+#include "core/hardware/gpu.h"
+#include "core/memory/replay.h"
+#include "core/model/architecture.h"
+#include "core/recipe/recipe.h"
+
+namespace plimsoll::diagnosis {
+
+/// A network that may explain a size when no model is given.
+struct KnownModel {
+  std::string id;
+  const model::Architecture* network = nullptr;
+};
+
+/// All that a diagnosis is made from. Only `text` is required.
+struct Situation {
+  std::string_view text;
+  Phase phase = Phase::unknown;  ///< when the person says when it happened and the text does not
+  recipe::Values values;         ///< of the request, as far as it could be read
+  std::string model;             ///< name in the request
+  const model::Architecture* network = nullptr;
+  const recipe::Recipe* recipe = nullptr;  ///< resolved; null when the request is incomplete
+  const memory::Replay* replay = nullptr;  ///< of the whole run on one card
+  const hardware::Gpu* gpu = nullptr;      ///< that the request names
+  std::vector<KnownModel> models;          ///< to propose from
+  std::vector<const hardware::Gpu*> gpus;  ///< to identify a card by what it reports
+};
+
+enum class Method { unknown, full, adapters, inference };
+
+struct Facts {
+  std::string model, task, strategy, attention, quantization;
+  double parameters = 0;  ///< 0: unknown
+  bool mixture = false, sees = false;
+  Method method = Method::unknown;
+  bool dora = false, saves_modules = false, fp32 = false, offload = false, whole_on_each = false;
+  std::optional<bool> checkpointing, packing;
+  std::optional<double> gpus, batch, length, rank;
+  double capacity = 0;       ///< of the line, the table or the named card; 0: unknown
+  double nominal = 0;        ///< of the card by name; 0: unknown
+  double weights16 = 0;      ///< parameters in 16 bits
+  double whole = 0;          ///< needed on one card before any activation, unsharded; 0: unknown
+  double share = 0;          ///< the same after sharding over the cards
+  bool from_replay = false;  ///< `whole` is the replay's, not a rule of thumb
+
+  bool several() const { return gpus.value_or(1) > 1; }
+  bool sharded() const { return strategy == "fsdp" || strategy == "zero3"; }
+};
+
+Facts read_facts(const Situation& situation, const Text& text, const Numbers& numbers, const GpuTable& table);
+
+/// Billions of parameters in a model's name: "llama-7b" 7e9, "Mixtral-8x7B" 46.7e9, "Qwen2.5-0.5B"; 0: none.
+double parameters_in_name(std::string_view name);
+/// Gibibytes in a card's name: "RTX 3090 24GB" 24, "A100 80GB" 80; 0: none.
+double gibibytes_in_name(std::string_view name);
+
+}  // namespace plimsoll::diagnosis

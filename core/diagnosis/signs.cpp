@@ -1,0 +1,379 @@
+#include "core/diagnosis/signs.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "core/diagnosis/families.h"
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+constexpr double gibibyte = 1073741824.0, mebibyte = 1048576.0;
+
+using Signs = std::vector<Evidence>;
+
+void add(Signs& out, bool holds, Sign sign, std::string words) {
+  if (holds) out.push_back({sign, std::move(words)});
+}
+
+void read_sender(const Message& message, Signs& out) {
+  struct Sender {
+    const Family* family;
+    Sign sign;
+  };
+  static constexpr Sender senders[] = {
+      {&allocator_family, Sign::says_allocator},
+      {&host_family, Sign::says_host},
+      {&driver_family, Sign::says_driver},
+      {&handle_family, Sign::says_handle},
+      {&nccl_family, Sign::says_nccl},
+      {&bitsandbytes_family, Sign::says_paged},
+      {&mps_family, Sign::says_metal},
+      {&mlx_family, Sign::says_mlx},
+      {&xla_family, Sign::says_xla},
+      {&vllm_family, Sign::says_vllm},
+  };
+  for (const Sender& sender : senders) {
+    add(out, message.family == sender.family, sender.sign, std::string(message.family->what));
+  }
+}
+
+// Of the card's figures alone: who holds the memory, and whether a block of that size could exist.
+void read_figures(const Reading& r, Signs& out) {
+  const Message* message = r.message();
+  if (message == nullptr || message->family->kind != Kind::allocator) return;
+  const Numbers& n = message->numbers;
+  const Derived& d = r.derived;
+  add(out, n.at_least, Sign::asks_nonsense, "More than an exbibyte was asked for, which no tensor has.");
+  if (n.tried && n.capacity && n.tried->bytes > n.capacity->bytes) {
+    add(out, true, Sign::asks_beyond_card,
+        "One tensor of " + size_text(n.tried->bytes) + " is larger than the whole card (" +
+            size_text(n.capacity->bytes) + ").");
+  }
+  // A cut-off line of a container may show one process that cannot be this one: most of the memory is
+  // elsewhere.
+  double foreign = d.other_is_a_bound ? 0 : d.other.value_or(0);
+  if (!d.other && n.capacity && n.free && !n.processes.empty()) {
+    const double used = n.capacity->bytes - n.free->bytes;
+    for (const Process& process : n.processes) {
+      if (process.size.bytes < used / 2) foreign += process.size.bytes;
+    }
+  }
+  add(out, foreign > gibibyte / 2 && !d.sentinel, Sign::foreign_process,
+      "Other processes hold " + size_text(foreign) + " of this card.");
+  const bool windows_like =
+      d.sentinel || (n.allocated && n.capacity && n.allocated->bytes > n.capacity->bytes);
+  const double residual = d.residual.value_or(0);
+  const double share = n.capacity ? residual / n.capacity->bytes : 0;
+  add(out,
+      !windows_like && foreign <= gibibyte / 2 &&
+          (residual > 2.5 * gibibyte || (residual > 1.2 * gibibyte && share > 0.17)),
+      Sign::large_residual,
+      size_text(residual) +
+          " are neither PyTorch's nor free; a context and its libraries take about 0.85 GiB.");
+  const bool covers =
+      d.slack && n.tried && n.capacity && *d.slack >= n.tried->bytes && *d.slack >= 0.05 * n.capacity->bytes;
+  add(out, covers, Sign::slack_covers,
+      size_text(d.slack.value_or(0)) + " are reserved but free, more than the " +
+          size_text(n.tried ? n.tried->bytes : 0) + " asked for: no single block was large enough.");
+  add(out, d.sentinel, Sign::sentinel,
+      "The figure for this process is 2^64 bytes: the driver cannot tell (WSL).");
+  add(out, windows_like && !d.sentinel, Sign::beyond_card,
+      "More is allocated than the card has: the driver moved memory to the host first.");
+  const bool nothing = n.allocated && n.allocated->bytes == 0;
+  add(out, nothing, Sign::nothing_allocated, "Nothing was allocated yet: the very first tensor failed.");
+  add(out, !nothing && n.free && n.tried && n.free->bytes > n.tried->bytes + 512 * mebibyte && !covers,
+      Sign::free_covers,
+      size_text(n.free ? n.free->bytes : 0) + " are free, and yet " +
+          size_text(n.tried ? n.tried->bytes : 0) + " were refused: a limit, not the card.");
+  add(out, n.capacity && r.facts.nominal > 0 && n.capacity->bytes < 0.6 * r.facts.nominal,
+      Sign::less_than_card,
+      "The software sees " + size_text(n.capacity ? n.capacity->bytes : 0) + " of a card of " +
+          size_text(r.facts.nominal) + ".");
+  add(out, n.pools && n.pools->bytes > gibibyte, Sign::large_pools,
+      size_text(n.pools ? n.pools->bytes : 0) + " lie in private pools (CUDA graphs, an inference engine).");
+}
+
+void read_table(const Reading& r, Signs& out) {
+  const auto& cards = r.table.cards;
+  if (cards.empty()) return;
+  const auto full =
+      std::count_if(cards.begin(), cards.end(), [](const Card& c) { return c.used > 0.9 * c.total; });
+  const auto idle =
+      std::count_if(cards.begin(), cards.end(), [](const Card& c) { return c.used < 0.1 * c.total; });
+  const bool rest_idle = cards.size() > 1 && full == 1 && full + idle == static_cast<long>(cards.size());
+  const bool lone = cards.size() == 1 && full == 1 && r.facts.several();
+  add(out, rest_idle || lone, Sign::one_card_only, "One card is full and the others are idle.");
+  add(out, r.messages.empty() && !rest_idle && !lone && full > 0, Sign::in_use_at_start,
+      "nvidia-smi shows " + size_text(cards.front().used) + " of " + size_text(cards.front().total) +
+          " in use.");
+}
+
+void read_phase(const Reading& r, Signs& out) {
+  struct InPhase {
+    Phase phase;
+    Sign sign;
+    const char* words;
+  };
+  static constexpr InPhase phases[] = {
+      {Phase::load, Sign::loading, "It died while the model was loaded."},
+      {Phase::forward, Sign::forward, "It died in the forward pass of a layer."},
+      {Phase::loss, Sign::loss, "It died in the loss, where logits of all tokens over the vocabulary exist."},
+      {Phase::backward, Sign::backward, "It died in the backward pass."},
+      {Phase::optimizer, Sign::optimizer, "It died in the optimizer's step."},
+      {Phase::eval, Sign::evaluating, "It died while evaluating."},
+      {Phase::save, Sign::saving, "It died while saving."},
+      {Phase::generate, Sign::generating, "It died while generating."},
+      {Phase::merge, Sign::merging, "It died while adapters were merged."},
+  };
+  for (const InPhase& one : phases) {
+    std::string words = one.words;
+    if (!r.frames.words.empty() && r.frames.phase == one.phase) words += " Frame: " + r.frames.words;
+    add(out, r.phase == one.phase, one.sign, std::move(words));
+  }
+  struct Shown {
+    std::string_view frame;
+    Sign sign;
+    const char* words;
+  };
+  static constexpr Shown shown[] = {
+      {"states", Sign::makes_states,
+       "The frame makes exp_avg or exp_avg_sq, which do not exist before the first step."},
+      {"foreach", Sign::foreach,
+       "The frame is the multi-tensor path, which holds one more list of all parameters."},
+      {"prepare", Sign::prepares,
+       "The frame prepares model and optimizer, which may create all states at once."},
+      {"dequantize", Sign::dequantizes, "The frame expands a quantised weight to 16 bits."},
+      {"attention", Sign::attention, "The frame is in attention."},
+      {"varlen", Sign::varlen, "The frame is attention over packed sequences."},
+      {"dora", Sign::dora_frame, "The frame is DoRA's norm or factor, as large as the weight."},
+      {"vision", Sign::vision_frame, "The frame is in the vision tower."},
+      {"kbit", Sign::kbit_frame,
+       "The frame prepares a quantised model, which casts embeddings and norms to fp32."},
+      {"resume", Sign::resumes, "The frame loads a checkpoint."},
+      {"logits", Sign::logits_frame, "The frame works on the logits."},
+      {"dequantize_base", Sign::dequantizes_base, "The frame expands the whole quantised checkpoint."},
+      {"vllm", Sign::vllm_frame, "The frame starts vLLM."},
+      {"merge", Sign::merging, "The frame merges adapters into the weights."},
+  };
+  for (const Shown& one : shown) add(out, r.frames.shows(one.frame), one.sign, one.words);
+}
+
+struct Phrase {
+  Sign sign;
+  const char* words;
+  std::initializer_list<std::string_view> any;
+};
+
+void read_words(const Reading& r, Signs& out) {
+  static const Phrase phrases[] = {
+      {Sign::after_steps,
+       "It ran for a while before it died, so most batches fit.",
+       {"after a few hours", "hours of training", "after some steps", "after several", "half way", "halfway",
+        "in the middle of training", "mid-training", "after running", " of training steps",
+        "after many steps", "randomly", "longer than", "longest sample", "steps in", "after about",
+        "after ~"}},
+      {Sign::at_save,
+       "The words place it at a save.",
+       {"when saving", "while saving", "at save", "saving the model", "saving checkpoint", "save checkpoint",
+        "save_steps", "during save"}},
+      {Sign::at_resume,
+       "The words place it after a resume.",
+       {"when resuming", "after resuming", "resume from checkpoint", "resuming from", "on resume"}},
+      {Sign::at_evaluation,
+       "The words place it in evaluation.",
+       {"when evaluating", "during eval", "evaluation step", "eval step", "at evaluation", "in evaluation"}},
+      {Sign::after_update,
+       "It fitted with another release.",
+       {"after updating", "after upgrading", "since updating", "since upgrading", "previous version",
+        "older version", "used to work", "regression", "worked before"}},
+      {Sign::grows,
+       "The use grows from step to step.",
+       {"memory leak", "creeps up", "keeps growing", "keeps increasing", "gradually increas",
+        "increases over time", "grows over"}},
+      {Sign::on_wsl, "It runs under WSL.", {"wsl"}},
+      {Sign::on_windows, "It runs under Windows.", {"windows", ".exe", "c:\\"}},
+      {Sign::merging,
+       "Adapters are merged or the model is exported.",
+       {"merge/export", "export_model", "merge and unload"}},
+      {Sign::vllm_words, "vLLM shares the card.", {"vllm"}},
+      {Sign::old_card,
+       "The card has no 8-bit or bf16 kernels.",
+       {"p40", "p100", "gtx 10", "pascal", "m60", "k80"}},
+      {Sign::low_bit_checkpoint, "The checkpoint is stored in 4 or 8 bits.", {"gpt-oss", "mxfp4", "fp8"}},
+      {Sign::says_tpu, "It is a TPU.", {"tpu", "at the bottom of memory", "hbm"}},
+  };
+  for (const Phrase& phrase : phrases) {
+    for (const std::string_view word : phrase.any) {
+      const std::size_t at = r.text.folded_lines.find(word);
+      if (at == std::string::npos) continue;
+      add(out, true, phrase.sign, std::string(phrase.words) + " (\"" + std::string(word) + "\")");
+      break;
+    }
+  }
+  // "step 8402 of 39003", "8402/39003 [": a step far beyond the first.
+  const std::string_view text = r.text.folded_lines;
+  for (std::size_t at = text.find("step "); at != std::string_view::npos; at = text.find("step ", at + 5)) {
+    double step = 0;
+    std::size_t end = at + 5;
+    for (; end < text.size() && end < at + 14 && text[end] >= '0' && text[end] <= '9'; ++end) {
+      step = step * 10 + (text[end] - '0');
+    }
+    if (step < 20) continue;
+    add(out, true, Sign::after_steps,
+        "It died at step " + std::string(text.substr(at + 5, end - at - 5)) + ", so most batches fit.");
+    break;
+  }
+  // peft prints the share; all of it under LoRA is another method than the one meant.
+  const bool all_trained = text.find("trainable%: 100") != std::string_view::npos;
+  add(out, all_trained && r.facts.method == Method::adapters, Sign::contradicted_method,
+      "The trainer prints 100 % trainable parameters although adapters are meant.");
+}
+
+void read_run(const Reading& r, Signs& out) {
+  const Facts& f = r.facts;
+  add(out, f.method == Method::full, Sign::full_tuning, "All parameters are trained.");
+  add(out, f.method == Method::adapters, Sign::adapters, "Adapters are trained.");
+  add(out, f.method == Method::inference, Sign::inference,
+      "Nothing is trained: the model alone does not fit.");
+  const bool quantized = !f.quantization.empty();
+  add(out, quantized, Sign::quantized, "The base is quantised.");
+  add(out, f.several(), Sign::several_cards, "Several cards are used.");
+  const bool whole_each = f.several() && (!f.sharded() || quantized || f.whole_on_each);
+  add(out, whole_each, Sign::replicates,
+      "Each card holds all the weights: " +
+          std::string(quantized            ? "a quantised base is not sharded"
+                      : f.strategy.empty() ? "data parallelism"
+                                           : f.strategy) +
+          " does not divide them.");
+  add(out, whole_each && (f.sharded() || f.whole_on_each), Sign::quantized_and_sharded,
+      "Sharding is configured but does not reach the weights.");
+  add(out, f.several() && f.sharded() && !whole_each, Sign::shards,
+      "The weights are sharded over the cards.");
+  add(out, f.dora, Sign::uses_dora, "DoRA makes matrices as large as the weights.");
+  add(out, f.task == "dpo" || f.task == "orpo" || f.task == "kto" || f.task == "ppo", Sign::pairs,
+      "The task runs chosen and rejected answers, and a reference.");
+  add(out, f.task == "reward", Sign::pairs, "The task runs two sequences an example.");
+  add(out, f.task == "grpo" || f.task == "ppo", Sign::generates_rollouts,
+      "The run generates its own samples.");
+  add(out, f.packing.value_or(false), Sign::packs, "Samples are packed.");
+  add(out, f.checkpointing.has_value() && !*f.checkpointing, Sign::not_checkpointed,
+      "Gradient checkpointing is off.");
+  const std::string folded = fold(f.model);
+  const bool named_so = folded.find("vl") != std::string::npos || folded.find("llava") != std::string::npos ||
+                        folded.find("vision") != std::string::npos ||
+                        folded.find("internv") != std::string::npos;
+  add(out, f.sees || named_so, Sign::sees_images,
+      "The model reads images, whose tokens the text length does not bound.");
+  add(out, f.attention == "eager", Sign::eager, "Attention scores are kept (eager attention).");
+  add(out, f.saves_modules, Sign::saves_modules,
+      "Embedding or head are trained in full beside the adapters.");
+  add(out, f.fp32, Sign::in_fp32, "The weights are held in fp32.");
+  add(out, f.rank.value_or(0) >= 128, Sign::high_rank, "The rank is high.");
+  add(out, f.batch.value_or(1) >= 4, Sign::large_batch, "Several samples are in a micro-batch.");
+  add(out, f.length.value_or(0) >= 8192, Sign::long_context, "The sequences are long.");
+  add(out, f.batch.value_or(0) == 1 && f.length && *f.length <= 1024, Sign::short_and_single,
+      "The micro-batch is one short sequence, so activations are small.");
+}
+
+void read_arithmetic(const Reading& r, Signs& out) {
+  const Facts& f = r.facts;
+  const Message* message = r.message();
+  if (f.whole > 0 && f.capacity > 0) {
+    add(out, f.whole > 0.93 * f.capacity, Sign::whole_beyond,
+        "Weights, gradients and states take " + size_text(f.whole) + " before any activation; the card has " +
+            size_text(f.capacity) + ".");
+    add(out, f.share > 0.93 * f.capacity, Sign::share_beyond,
+        "Each card's part of weights, gradients and states is " + size_text(f.share) + " of " +
+            size_text(f.capacity) + ".");
+    add(out, f.share < 0.75 * f.capacity, Sign::share_well_within,
+        "Weights, gradients and states take " + size_text(f.share) +
+            ", which fits; activations take the rest.");
+  }
+  if (message == nullptr || !message->numbers.allocated || f.weights16 == 0) return;
+  const double allocated = message->numbers.allocated->bytes;
+  const bool loading = r.phase == Phase::load || r.phase == Phase::merge;
+  const bool sized = f.method != Method::full && f.quantization.empty() && !f.several();
+  add(out, sized && loading && allocated > 1.3 * f.weights16, Sign::near_fp32,
+      size_text(allocated) + " are allocated; the weights in 16 bits would be " + size_text(f.weights16) +
+          ".");
+  add(out, !f.quantization.empty() && loading && allocated > 0.8 * f.weights16,
+      Sign::near_16bit_though_quantized,
+      size_text(allocated) +
+          " are allocated, as much as the weights in 16 bits, although they should be quantised.");
+}
+
+void read_tensor(const Reading& r, Signs& out) {
+  for (const Match& match : r.matches) {
+    Sign sign = Sign::count;
+    switch (match.kind) {
+      case TensorKind::logits:
+        sign = Sign::is_logits;
+        break;
+      case TensorKind::scores:
+        sign = Sign::is_scores;
+        break;
+      case TensorKind::weight:
+        sign = match.element == 4 ? Sign::is_weight32 : Sign::is_weight16;
+        break;
+      case TensorKind::embedding:
+        sign = match.element == 4 ? Sign::is_embedding32 : Sign::is_embedding16;
+        break;
+      case TensorKind::layer:
+        sign = Sign::is_layer32;
+        break;
+      case TensorKind::model:
+        sign = Sign::is_whole_model;
+        break;
+      case TensorKind::activation:
+        break;
+    }
+    const bool known = std::any_of(out.begin(), out.end(), [&](const Evidence& e) { return e.sign == sign; });
+    if (sign == Sign::count || known) continue;
+    add(out, true, sign, "The size that failed is that of " + match.what + " in " + match.dtype + ".");
+  }
+}
+
+}  // namespace
+
+std::vector<Evidence> collect(const Reading& reading, const Situation&) {
+  Signs out;
+  if (reading.message() != nullptr) read_sender(*reading.message(), out);
+  read_figures(reading, out);
+  read_table(reading, out);
+  read_phase(reading, out);
+  read_words(reading, out);
+  read_run(reading, out);
+  read_arithmetic(reading, out);
+  read_tensor(reading, out);
+  // One sign once; the first to be seen explains it.
+  std::vector<bool> seen(static_cast<std::size_t>(Sign::count));
+  Signs unique;
+  for (Evidence& e : out) {
+    if (seen[static_cast<std::size_t>(e.sign)]) continue;
+    seen[static_cast<std::size_t>(e.sign)] = true;
+    unique.push_back(std::move(e));
+  }
+  return unique;
+}
+
+std::string size_text(double bytes) {
+  struct Unit {
+    double bytes;
+    const char* name;
+  };
+  static constexpr Unit units[] = {
+      {1099511627776.0, "TiB"}, {gibibyte, "GiB"}, {mebibyte, "MiB"}, {1024, "KiB"}};
+  std::array<char, 48> out{};
+  for (const Unit& unit : units) {
+    if (bytes < unit.bytes) continue;
+    std::snprintf(out.data(), out.size(), "%.2f %s", bytes / unit.bytes, unit.name);
+    return out.data();
+  }
+  std::snprintf(out.data(), out.size(), "%.0f bytes", bytes);
+  return out.data();
+}
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,146 @@
+// What points to a cause: one sign for each thing that the message, the traceback, the words around them, the
+// request or the arithmetic shows.
+//
+//     for (const Evidence& e : collect(reading)) e.words;   // "Another process holds 34.7 GiB of this card."
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/diagnosis/facts.h"
+#include "core/diagnosis/tensors.h"
+
+namespace plimsoll::diagnosis {
+
+enum class Sign : uint8_t {
+  // who wrote the message
+  says_host,
+  says_driver,
+  says_handle,
+  says_nccl,
+  says_paged,
+  says_metal,
+  says_mlx,
+  says_xla,
+  says_tpu,
+  says_vllm,
+  says_allocator,
+  // its figures
+  asks_beyond_card,
+  asks_nonsense,
+  foreign_process,
+  large_residual,
+  slack_covers,
+  beyond_card,
+  sentinel,
+  free_covers,
+  nothing_allocated,
+  less_than_card,
+  large_pools,
+  // nvidia-smi
+  one_card_only,
+  in_use_at_start,
+  // the phase and what its frames show
+  loading,
+  forward,
+  loss,
+  backward,
+  optimizer,
+  evaluating,
+  saving,
+  generating,
+  merging,
+  makes_states,
+  foreach,
+  prepares,
+  dequantizes,
+  attention,
+  varlen,
+  dora_frame,
+  vision_frame,
+  kbit_frame,
+  resumes,
+  checkpoint_frame,
+  logits_frame,
+  dequantizes_base,
+  vllm_frame,
+  // words
+  after_steps,
+  at_save,
+  at_resume,
+  at_evaluation,
+  after_update,
+  grows,
+  on_windows,
+  on_wsl,
+  contradicted_method,
+  // the run
+  full_tuning,
+  inference,
+  adapters,
+  quantized,
+  several_cards,
+  replicates,
+  shards,
+  quantized_and_sharded,
+  uses_dora,
+  pairs,
+  generates_rollouts,
+  vllm_words,
+  packs,
+  not_checkpointed,
+  sees_images,
+  eager,
+  saves_modules,
+  in_fp32,
+  high_rank,
+  old_card,
+  large_batch,
+  long_context,
+  low_bit_checkpoint,
+  short_and_single,
+  // arithmetic
+  whole_beyond,
+  share_beyond,
+  share_well_within,
+  near_fp32,
+  near_16bit_though_quantized,
+  // the tensor
+  is_logits,
+  is_scores,
+  is_weight16,
+  is_weight32,
+  is_embedding16,
+  is_embedding32,
+  is_whole_model,
+  is_layer32,
+  count
+};
+
+struct Evidence {
+  Sign sign;
+  std::string words;  ///< one sentence for a person, with the figures
+};
+
+/// All that was read, before anything is concluded.
+struct Reading {
+  Text text;
+  std::vector<Message> messages;
+  std::size_t first = 0;  ///< index of the message to explain
+  Derived derived;
+  GpuTable table;
+  Frames frames;
+  Phase phase = Phase::unknown;
+  Facts facts;
+  std::vector<Match> matches;  ///< tensors of the size that failed, best first
+
+  const Message* message() const { return messages.empty() ? nullptr : &messages[first]; }
+};
+
+std::vector<Evidence> collect(const Reading& reading, const Situation& situation);
+
+/// "34.72 GiB", "224.00 MiB", "512 bytes"
+std::string size_text(double bytes);
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,41 @@
+// A pasted failure, and the request it belongs to if there is one, to a diagnosis.
+//
+//     std::string answer = report::diagnosis_text("CUDA out of memory. Tried to allocate 224.00 MiB ...",
+//                                                 R"({"model": "mistral-7b-v0.3"})", "", catalog);
+//
+// The request may be half a one: what can be read of it is used, and what is wrong stands in
+// "request_errors".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/diagnosis/diagnosis.h"
+#include "core/report/catalog.h"
+#include "core/report/run.h"
+
+namespace plimsoll::report {
+
+/// The diagnosis as JSON text, compact. `request` may be empty; `phase` is what the person says of the moment
+/// ("load", "forward", "loss", "backward", "optimizer", "eval", "save", "generate", "merge") or empty. Never
+/// fails:
+/// {"schema", "core", "ok", "errors", "request_errors", "messages", "numbers", "cards", "phase", "tensors",
+/// "causes", "summary", "request"}; "ok" is false when no message of lacking memory was found.
+std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
+                           const Catalog& catalog);
+
+/// What a diagnosis is made from; keeps alive what `situation` points to. Not to be moved.
+struct Case {
+  std::optional<Run> run;  ///< of the whole run on one card
+  recipe::Given given;
+  model::Architecture network;  ///< when the model is known but the run is not
+  json::Errors errors;          ///< of the request
+  std::vector<std::string>
+      left_out;  ///< pointers that the replay cannot do and that were left out for the estimate
+  diagnosis::Situation situation;
+};
+void read_case(std::string_view text, std::string_view request, std::string_view phase,
+               const Catalog& catalog, Case& out);
+
+}  // namespace plimsoll::report

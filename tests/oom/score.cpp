@@ -1,0 +1,163 @@
+#include "tests/oom/score.h"
+
+#include <algorithm>
+
+#include "core/report/diagnose.h"
+#include "core/report/report.h"
+#include "tests/oom/numbers.h"
+
+namespace plimsoll::oom {
+
+namespace {
+
+using json::Json;
+
+std::string text_of(const Json& value) {
+  json::Errors ignored;
+  return value.is_string() ? json::read_text(value, "", ignored).value_or("") : json::write(value);
+}
+
+// The settings as the rules see them: those of the report, and the card.
+accuracy::Draft draft_of(const Record& record, const std::vector<accuracy::Rule>& rules) {
+  accuracy::Record as_run;
+  as_run.fields = record.config;
+  as_run.fields["gpu"] = record.gpu;
+  accuracy::Draft draft;
+  apply(rules, as_run, draft);
+  const auto count = [&](const char* key, const char* pointer) {
+    const auto found = record.config.find(key);
+    if (found != record.config.end() && found->is_number_unsigned()) draft.values[pointer] = *found;
+  };
+  count("micro_batch", "/training/per_device_train_batch_size");
+  count("gradient_accumulation", "/training/gradient_accumulation_steps");
+  count("seq_len", "/training/max_length");
+  count("n_gpus", "/parallel/num_gpus");
+  if (draft.values.count("/peft") != 0) {
+    count("lora_rank", "/peft/r");
+    const auto targets = record.config.find("lora_targets");
+    if (targets != record.config.end() && targets->is_array())
+      draft.values["/peft/target_modules"] = *targets;
+    if (targets != record.config.end() && targets->is_string()) {
+      const std::string word = text_of(*targets);
+      const bool all = word == "all" || word == "ALL" || word == "all-linear";
+      if (all) draft.values["/peft/target_modules"] = "all-linear";
+    }
+  }
+  // One card shards nothing, whatever was configured.
+  if (draft.values.count("/parallel/num_gpus") != 0 && draft.values["/parallel/num_gpus"] == Json(1)) {
+    draft.values.erase("/parallel/strategy");
+  }
+  return draft;
+}
+
+Json request_of(const accuracy::Draft& draft) {
+  Json request = Json::object();
+  for (const auto& [pointer, value] : draft.values) request[Json::json_pointer(pointer)] = value;
+  return request;
+}
+
+// What a person would paste below the error: the frame, and settings that have no field.
+std::string pasted(const Record& record) {
+  std::string out = record.text;
+  if (!record.frame.empty()) out += "\n" + record.frame;
+  for (const char* key : {"method", "task", "precision", "quantization", "sharding", "os", "vllm",
+                          "framework", "alloc_conf", "model"}) {
+    const auto found = record.config.find(key);
+    if (found != record.config.end() && !found->is_null()) {
+      out += "\n" + std::string(key) + ": " + text_of(*found);
+    }
+  }
+  return out;
+}
+
+void judge(Scored& one, const report::Catalog& catalog) {
+  json::Errors errors;
+  const Json report = json::parse(report::report_text(one.request, catalog), errors).value_or(Json());
+  const auto gpu = report.find("gpu");
+  if (gpu != report.end() && gpu->is_object() && gpu->contains("verdict")) {
+    one.verdict = text_of((*gpu)["verdict"]);
+    return;
+  }
+  const auto listed = report.find("errors");
+  one.refused = "no GPU among the presets";
+  if (listed != report.end() && listed->is_array() && !listed->empty()) {
+    const Json& first = listed->front();
+    one.refused = text_of(first["code"]) + " " + text_of(first["pointer"]);
+  }
+}
+
+Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
+                 const report::Catalog& catalog) {
+  Scored one;
+  one.record = record;
+  const accuracy::Draft draft = draft_of(record, rules);
+  one.request = json::write(request_of(draft));
+  const std::string text = pasted(record);
+  report::Case found;
+  report::read_case(text, one.request, record.phase == "other" ? "" : record.phase, catalog, found);
+  const diagnosis::Diagnosis d = diagnosis::diagnose(found.situation);
+  one.wrong_numbers = wrong_numbers(record, diagnosis::read_messages(diagnosis::clean(record.text)));
+  for (const diagnosis::Named& named : d.causes) one.causes.emplace_back(named.cause->id);
+  if (!d.causes.empty()) one.confidence = d.causes.front().confidence;
+  one.phase = diagnosis::name(diagnosis::read_frames(diagnosis::clean(record.frame)).phase);
+  if (!record.complete) return one;
+  one.refused = draft.refused;
+  if (one.refused.empty()) judge(one, catalog);
+  return one;
+}
+
+}  // namespace
+
+std::size_t Scored::place() const {
+  const auto found = std::find(causes.begin(), causes.end(), record.category);
+  return found == causes.end() ? 0 : static_cast<std::size_t>(found - causes.begin()) + 1;
+}
+
+// "tight" says that the estimate fits and its high end does not; as in tests/measured it counts as fitting.
+bool Scored::verdict_right() const {
+  return !verdict.empty() && (verdict == "no") == (record.outcome == "oom");
+}
+
+std::vector<Scored> score(const std::vector<Record>& records, const std::vector<accuracy::Rule>& rules,
+                          const report::Catalog& catalog) {
+  std::vector<Scored> out;
+  for (const Record& record : records) out.push_back(score_one(record, rules, catalog));
+  return out;
+}
+
+Score summarize(const std::vector<Scored>& all) {
+  Score s;
+  std::size_t right = 0, first = 0, third = 0, framed = 0, phases = 0;
+  for (const Scored& one : all) {
+    if (one.has_message()) {
+      ++s.messages;
+      right += one.wrong_numbers.empty() ? 1 : 0;
+    }
+    if (one.has_cause()) {
+      ++s.causes;
+      first += one.place() == 1 ? 1 : 0;
+      third += one.place() >= 1 && one.place() <= 3 ? 1 : 0;
+    }
+    if (!one.record.frame.empty() && one.record.phase != "other") {
+      ++framed;
+      phases += one.phase == one.record.phase ? 1 : 0;
+    }
+    if (!one.record.complete) continue;
+    Score::Verdicts& verdicts = one.record.kind == "benchmark" ? s.benchmark : s.issue;
+    ++verdicts.records;
+    if (!one.verdict.empty()) ++verdicts.answered;
+    if (one.verdict_right()) ++verdicts.right;
+    if (one.verdict == "fits" && one.record.outcome == "oom") ++verdicts.died_but_called_fits;
+    if (one.verdict.empty()) ++s.refusals[one.refused];
+  }
+  const auto share = [](std::size_t part, std::size_t whole) {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  s.numbers_right = share(right, s.messages);
+  s.cause_top1 = share(first, s.causes);
+  s.cause_top3 = share(third, s.causes);
+  s.phase_right = share(phases, framed);
+  return s;
+}
+
+}  // namespace plimsoll::oom
