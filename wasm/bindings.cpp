@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/report/diagnose.h"
 #include "core/report/preset_files.h"
 #include "core/report/report.h"
 
@@ -21,6 +22,9 @@ std::string models() { return report::models_text(catalog()); }
 std::string gpus() { return report::gpus_text(catalog()); }
 std::string scenarios() { return report::scenarios_text(catalog()); }
 std::string fields() { return report::fields_text(catalog()); }
+std::string diagnose(const std::string& text, const std::string& request, const std::string& phase) {
+  return report::diagnosis_text(text, request, phase, catalog());
+}
 std::string version() { return std::string(report::version()); }
 
 }  // namespace
@@ -31,5 +35,6 @@ EMSCRIPTEN_BINDINGS(plimsoll) {
   emscripten::function("gpus", &gpus);
   emscripten::function("scenarios", &scenarios);
   emscripten::function("fields", &fields);
+  emscripten::function("diagnose", &diagnose);
   emscripten::function("version", &version);
 }

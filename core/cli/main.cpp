@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "core/cli/diagnosis_table.h"
 #include "core/cli/exchange.h"
 #include "core/cli/input.h"
 #include "core/cli/table.h"
 #include "core/json/json.h"
+#include "core/report/diagnose.h"
 #include "core/report/preset_files.h"
 #include "core/report/report.h"
 
@@ -22,6 +24,7 @@ enum ExitCode { fits = 0, tight = 1, no = 2, bad_input = 3 };
 struct Options {
   std::string file = "-";
   std::string gpu;
+  std::string request, phase;
   bool json = false;
   bool table = false;
   bool lines = false;
@@ -201,6 +204,23 @@ int command_import(const Options& options) {
   return finish(0);
 }
 
+// The request may be in any format that `plimsoll import` reads.
+std::string request_of(const std::string& path) {
+  return path.empty() ? std::string() : json::write(member(import_file(path, catalog()).answer, "request"));
+}
+
+int command_diagnose(const Options& options) {
+  Input input(options.file);
+  const std::string pasted = input.rest();
+  if (!input.problem().empty()) return refuse_input(input);
+  const std::string text =
+      report::diagnosis_text(pasted, request_of(options.request), options.phase, catalog());
+  const json::Json diagnosis = parsed(text);
+  if (!succeeded(diagnosis)) return refuse(member(diagnosis, "errors"));
+  show(text, diagnosis, diagnosis_table, options);
+  return finish(0);
+}
+
 int command_list(const Options& options, const std::string& text, Render render) {
   show(text, parsed(text), render, options);
   return finish(0);
@@ -234,6 +254,14 @@ int run(int argc, char** argv) {
   import->add_flag("--summary", options.summary, "How many were read, and what became of their keys");
   add_format_flags(import, options);
 
+  CLI::App* diagnose = app.add_subcommand("diagnose", "An error of lacking memory, explained");
+  diagnose->add_option("FILE", options.file, "The pasted text; standard input when it is - or left out");
+  diagnose->add_option("--request", options.request, "The run's request or configuration, even half of it");
+  diagnose->add_option("--phase", options.phase, "When it happened, where the text does not show it")
+      ->check(CLI::IsMember(
+          {"load", "forward", "loss", "backward", "optimizer", "eval", "save", "generate", "merge"}));
+  add_format_flags(diagnose, options);
+
   CLI::App* models = app.add_subcommand("models", "The models that are known by name");
   add_format_flags(models, options);
   CLI::App* gpus = app.add_subcommand("gpus", "The GPUs that are known by name");
@@ -250,6 +278,7 @@ int run(int argc, char** argv) {
   }
   if (check->parsed()) return command_check(options);
   if (import->parsed()) return command_import(options);
+  if (diagnose->parsed()) return command_diagnose(options);
   if (models->parsed()) return command_list(options, report::models_text(catalog()), models_table);
   if (gpus->parsed()) return command_list(options, report::gpus_text(catalog()), gpus_table);
   return command_report(options);

@@ -26,7 +26,7 @@ constexpr Weight for_capacity_misreported[] = {{Sign::less_than_card, 9.0F}, {Si
 constexpr Weight for_sentinel_process_memory[] = {{Sign::sentinel, 11.0F}};
 constexpr Weight for_windows_sysmem_fallback[] = {
     {Sign::beyond_card, 9.0F}, {Sign::free_covers, 8.0F}, {Sign::on_windows, 1.5F}, {Sign::on_wsl, 1.0F}};
-constexpr Weight for_other_process[] = {{Sign::foreign_process, 7.5F}, {Sign::large_residual, 6.5F},
+constexpr Weight for_other_process[] = {{Sign::foreign_process, 8.0F}, {Sign::large_residual, 7.5F},
                                         {Sign::in_use_at_start, 6.0F}, {Sign::merging, -1.0F},
                                         {Sign::vllm_words, -2.0F},     {Sign::generates_rollouts, -1.5F}};
 constexpr Weight for_fragmentation[] = {{Sign::slack_covers, 6.5F},     {Sign::asks_beyond_card, -4.0F},
@@ -98,7 +98,7 @@ constexpr Weight for_vllm_colocate[] = {
 constexpr Weight for_dpo_reference_model[] = {{Sign::pairs, 6.5F}, {Sign::loss, -1.0F}};
 constexpr Weight for_pairwise_doubles_batch[] = {{Sign::pairs, 2.0F}};
 constexpr Weight for_modules_to_save[] = {{Sign::saves_modules, 6.0F}};
-constexpr Weight for_checkpointing_not_active[] = {{Sign::not_checkpointed, 5.0F},
+constexpr Weight for_checkpointing_not_active[] = {{Sign::not_checkpointed, 5.5F},
                                                    {Sign::forward, 0.5F},
                                                    {Sign::whole_beyond, -1.5F},
                                                    {Sign::full_tuning, -1.0F},

@@ -65,7 +65,12 @@ void read_figures(const Reading& r, Signs& out) {
       "Other processes hold " + size_text(foreign) + " of this card.");
   const bool windows_like =
       d.sentinel || (n.allocated && n.capacity && n.allocated->bytes > n.capacity->bytes);
-  const double residual = d.residual.value_or(0);
+  // Where the line says what this process holds in all, its own context and NCCL's buffers are inside that
+  // figure.
+  double residual = d.residual.value_or(0);
+  if (n.this_process && n.this_process->bytes > 0 && !d.sentinel && n.capacity && n.free) {
+    residual = n.capacity->bytes - n.free->bytes - n.this_process->bytes - foreign;
+  }
   const double share = n.capacity ? residual / n.capacity->bytes : 0;
   add(out,
       !windows_like && foreign <= gibibyte / 2 &&
@@ -288,7 +293,7 @@ void read_arithmetic(const Reading& r, Signs& out) {
     add(out, f.share > 0.93 * f.capacity, Sign::share_beyond,
         "Each card's part of weights, gradients and states is " + size_text(f.share) + " of " +
             size_text(f.capacity) + ".");
-    add(out, f.share < 0.75 * f.capacity, Sign::share_well_within,
+    add(out, f.share < 0.7 * f.capacity, Sign::share_well_within,
         "Weights, gradients and states take " + size_text(f.share) +
             ", which fits; activations take the rest.");
   }

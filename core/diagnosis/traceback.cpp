@@ -24,6 +24,7 @@ struct FrameWords {
 // tuners/lora; trl trainers.
 constexpr FrameWords frames[] = {
     {"from_pretrained", Phase::load, 2, ""},
+    {"loading checkpoint shards", Phase::load, 3, ""},
     {"_load_state_dict_into", Phase::load, 6, ""},
     {"_load_state_dict_into_meta", Phase::load, 6, ""},
     {"set_module_tensor_to_device", Phase::load, 6, ""},

@@ -234,6 +234,19 @@ run 0 models --table
 expect_line out 'mistral-7b-v0\.3 +7,248,023,552 '
 verdict
 
+begin "diagnose explains a pasted error, with and without the run's request"
+echo 'CUDA out of memory. Tried to allocate 1.72 GiB (GPU 0; 5.79 GiB total capacity; 2.37 GiB already allocated; 1.23 GiB free; 2.38 GiB reserved in total by PyTorch)' >in
+run 0 diagnose
+expect out '"tried":1846835937'
+expect out '"id":"other_process"'
+run 0 diagnose --table --request request.json --phase loss
+expect_line out '^ +1\.72 GiB  asked for'
+echo 'all is well' >in
+run 3 diagnose
+expect_empty out
+expect err '"code":"no_message"'
+verdict
+
 # A line of bad_requests.tsv: the code and the pointer of each error that it must give, then the request.
 while IFS=$'\t' read -r errors request; do
   case "$errors" in '#'* | '') continue ;; esac

@@ -1,0 +1,130 @@
+#include "core/cli/diagnosis_table.h"
+
+#include <cmath>
+#include <vector>
+
+#include "core/cli/layout.h"
+
+namespace plimsoll::cli {
+
+namespace {
+
+using json::Json;
+
+const Json& at(const Json& value, const char* key) {
+  static const Json none;
+  if (!value.is_object()) return none;
+  const auto found = value.find(key);
+  return found == value.end() ? none : *found;
+}
+
+std::string text(const Json& value) {
+  json::Errors ignored;
+  return value.is_string() ? json::read_text(value, "", ignored).value_or("") : "";
+}
+
+double number(const Json& value) {
+  json::Errors ignored;
+  return json::read_number(value, "", {-9007199254740992.0, 9007199254740992.0}, ignored).value_or(0);
+}
+
+std::string paragraph(const std::string& words, const Style& style) {
+  return layout({{"", Align::left, true}}, {{{words}}}, style);
+}
+
+struct Figure {
+  const char* key;
+  const char* what;
+};
+constexpr Figure figures[] = {
+    {"tried", "asked for"},
+    {"free", "free"},
+    {"capacity", "capacity of the card"},
+    {"allocated", "allocated by PyTorch"},
+    {"reserved", "reserved by PyTorch"},
+    {"other_processes", "held by other processes"},
+    {"slack", "reserved but free (slack)"},
+    {"residual", "neither PyTorch's nor free (context, libraries, others)"},
+    {"shortfall", "short of the request"},
+};
+
+std::string numbers_lines(const Json& numbers, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Figure& figure : figures) {
+    const Json& value = at(numbers, figure.key);
+    if (value.is_number()) rows.push_back({{size_words(number(value))}, {figure.what}});
+  }
+  return rows.empty() ? "" : layout({{"", Align::right}, {"", Align::left, true}}, rows, style) + "\n";
+}
+
+std::string causes_lines(const Json& causes, const Style& style) {
+  std::string out;
+  if (!causes.is_array()) return out;
+  bool first = true;
+  for (const Json& cause : causes) {
+    const auto percent = std::llround(100 * number(at(cause, "confidence")));
+    if (!first && percent < 2) continue;
+    out +=
+        coloured(std::to_string(percent) + " %  " + text(at(cause, "title")), first ? "1" : "", style) + "\n";
+    std::vector<std::vector<Cell>> rows;
+    for (const Json& shown : at(cause, "evidence")) rows.push_back({{"-"}, {text(shown)}});
+    if (!rows.empty()) out += layout({{""}, {"", Align::left, true}}, rows, style);
+    if (first) {
+      out += paragraph(text(at(cause, "why")), style);
+      out += paragraph("What gets past it: " + text(at(cause, "remedy")), style);
+      if (!text(at(cause, "ask")).empty())
+        out += paragraph("What would settle it: " + text(at(cause, "ask")), style);
+    }
+    out += "\n";
+    first = false;
+  }
+  return out;
+}
+
+std::string tensors_lines(const Json& tensors, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  if (tensors.is_array()) {
+    for (const Json& tensor : tensors) {
+      const std::string model = text(at(tensor, "model"));
+      rows.push_back({{text(at(tensor, "dtype"))},
+                      {(model.empty() ? "" : model + ": ") + text(at(tensor, "what")) + ". " +
+                       text(at(tensor, "implies"))}});
+    }
+  }
+  if (rows.empty()) return "";
+  return coloured("Tensors of that size", "1", style) + "\n" +
+         layout({{""}, {"", Align::left, true}}, rows, style) + "\n";
+}
+
+}  // namespace
+
+std::string diagnosis_table(const Json& diagnosis, const Style& style) {
+  std::string out = coloured("Diagnosis", "1", style) + "\n";
+  out += paragraph(text(at(diagnosis, "summary")), style) + "\n";
+  const Json& messages = at(diagnosis, "messages");
+  if (messages.is_array() && !messages.empty()) {
+    const auto first = static_cast<std::size_t>(number(at(diagnosis, "first")));
+    const Json& message = messages[first < messages.size() ? first : 0];
+    out += numbers_lines(at(message, "numbers"), style);
+    if (messages.size() > 1) {
+      out += paragraph(std::to_string(messages.size()) +
+                           " messages stand in the text; this is the one that says most.",
+                       style) +
+             "\n";
+    }
+  }
+  const std::string frame = text(at(at(diagnosis, "phase"), "frame"));
+  const std::string phase = text(at(at(diagnosis, "phase"), "id"));
+  if (phase != "other" && !phase.empty()) {
+    out += paragraph("Phase: " + phase + (frame.empty() ? "" : " (" + frame + ")"), style) + "\n";
+  }
+  out += causes_lines(at(diagnosis, "causes"), style);
+  out += tensors_lines(at(diagnosis, "tensors"), style);
+  for (const Json& error : at(diagnosis, "request_errors")) {
+    out +=
+        paragraph("In the request, " + text(at(error, "pointer")) + ": " + text(at(error, "message")), style);
+  }
+  return out;
+}
+
+}  // namespace plimsoll::cli
