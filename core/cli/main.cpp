@@ -204,9 +204,14 @@ int command_import(const Options& options) {
   return finish(0);
 }
 
-// The request may be in any format that `plimsoll import` reads.
+// The request may be in any format that `plimsoll import` reads. Half a request that no format claims goes as
+// it is.
 std::string request_of(const std::string& path) {
-  return path.empty() ? std::string() : json::write(member(import_file(path, catalog()).answer, "request"));
+  if (path.empty()) return "";
+  const json::Json request = member(import_file(path, catalog()).answer, "request");
+  if (request.is_object()) return json::write(request);
+  Input input(path);
+  return input.rest();
 }
 
 int command_diagnose(const Options& options) {

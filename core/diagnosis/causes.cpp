@@ -53,11 +53,12 @@ constexpr Weight for_kbit_upcast[] = {
 constexpr Weight for_dequantised_base[] = {
     {Sign::dequantizes_base, 7.0F}, {Sign::low_bit_checkpoint, 4.0F}, {Sign::loading, 1.0F}};
 constexpr Weight for_bnb_not_applied[] = {{Sign::near_16bit_though_quantized, 6.0F}};
-constexpr Weight for_fp32_by_mistake[] = {{Sign::in_fp32, 5.0F},      {Sign::near_fp32, 5.0F},
-                                          {Sign::is_weight32, 2.5F},  {Sign::is_embedding32, 1.0F},
-                                          {Sign::loading, 1.0F},      {Sign::full_tuning, -2.0F},
-                                          {Sign::quantized, -2.0F},   {Sign::says_mlx, 0.5F},
-                                          {Sign::is_weight16, -1.0F}, {Sign::whole_beyond, -0.5F}};
+constexpr Weight for_fp32_by_mistake[] = {{Sign::in_fp32, 5.0F},        {Sign::near_fp32, 5.0F},
+                                          {Sign::is_weight32, 2.5F},    {Sign::fp32_of_a_frozen_base, 4.0F},
+                                          {Sign::is_embedding32, 1.0F}, {Sign::loading, 1.0F},
+                                          {Sign::full_tuning, -2.0F},   {Sign::quantized, -2.0F},
+                                          {Sign::says_mlx, 0.5F},       {Sign::is_weight16, -1.0F},
+                                          {Sign::whole_beyond, -0.5F}};
 constexpr Weight for_load_peak[] = {
     {Sign::is_whole_model, 3.0F}, {Sign::loading, 2.0F}, {Sign::full_tuning, -1.0F}};
 constexpr Weight for_sharding_load_peak[] = {{Sign::shards, 2.5F},
@@ -84,9 +85,11 @@ constexpr Weight for_eager_attention_quadratic[] = {{Sign::is_scores, 6.0F},
 constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},      {Sign::vision_frame, 6.0F},
                                         {Sign::asks_beyond_card, 3.0F}, {Sign::loading, -3.0F},
                                         {Sign::optimizer, -3.0F},       {Sign::says_driver, -5.0F}};
-constexpr Weight for_logits_peak[] = {{Sign::loss, 6.0F},        {Sign::logits_frame, 3.0F},
-                                      {Sign::is_logits, 4.0F},   {Sign::after_steps, -1.0F},
-                                      {Sign::evaluating, -3.0F}, {Sign::asks_beyond_card, 0.5F}};
+constexpr Weight for_logits_peak[] = {{Sign::loss, 6.0F},
+                                      {Sign::logits_frame, 3.0F},
+                                      {Sign::is_logits, 5.5F},
+                                      {Sign::evaluating, -3.0F},
+                                      {Sign::asks_beyond_card, 0.5F}};
 constexpr Weight for_embedding_tensor[] = {{Sign::is_embedding16, 3.5F},
                                            {Sign::says_xla, 3.0F},
                                            {Sign::loading, 0.5F},

@@ -25,6 +25,7 @@ namespace plimsoll::diagnosis {
 struct KnownModel {
   std::string id;
   const model::Architecture* network = nullptr;
+  std::size_t copies = 0;  ///< checkpoints of the same shapes: a measure of how often such a model is trained
 };
 
 /// All that a diagnosis is made from. Only `text` is required.
@@ -37,7 +38,7 @@ struct Situation {
   const recipe::Recipe* recipe = nullptr;  ///< resolved; null when the request is incomplete
   const memory::Replay* replay = nullptr;  ///< of the whole run on one card
   const hardware::Gpu* gpu = nullptr;      ///< that the request names
-  std::vector<KnownModel> models;          ///< to propose from
+  std::vector<KnownModel> models;          ///< to propose from, those most often trained first
   std::vector<const hardware::Gpu*> gpus;  ///< to identify a card by what it reports
 };
 

@@ -311,7 +311,19 @@ void read_arithmetic(const Reading& r, Signs& out) {
 }
 
 void read_tensor(const Reading& r, Signs& out) {
-  for (const Match& match : r.matches) {
+  // Under adapters nothing makes an fp32 copy of a frozen 16-bit weight: the weight itself is held so.
+  if (!r.matches.empty() && r.matches.front().model.empty()) {
+    const Match& best = r.matches.front();
+    add(out,
+        best.kind == TensorKind::weight && best.element == 4 && r.facts.method == Method::adapters &&
+            r.facts.quantization.empty(),
+        Sign::fp32_of_a_frozen_base,
+        "The base is frozen, and yet the size that failed is one of its weights in fp32.");
+  }
+  for (std::size_t i = 0; i < r.matches.size() && i < 3; ++i) {
+    const Match& match = r.matches[i];
+    // A model that is only proposed proves nothing, nor does a tensor when another one is likelier.
+    if (!match.model.empty() || match.rank < r.matches.front().rank - 0.6) break;
     Sign sign = Sign::count;
     switch (match.kind) {
       case TensorKind::logits:

@@ -115,6 +115,7 @@ enum class Sign : uint8_t {
   is_embedding32,
   is_whole_model,
   is_layer32,
+  fp32_of_a_frozen_base,
   count
 };
 

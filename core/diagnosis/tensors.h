@@ -1,11 +1,16 @@
 // Which tensor of a model has the size that could not be had.
 //
-//     std::vector<Match> found = tensors_of_size(234881024, known);
-//     found[0].what;      // "a gate_proj weight, 14336 x 4096"
+//     std::vector<Match> found = tensors_of_size(*numbers.tried, situation, reading);
+//     found[0].what;      // "the weight of down_proj, 4096 x 14336"
 //     found[0].dtype;     // "fp32"
-//     found[0].implies;   // "the model is held in fp32"
+//     found[0].implies;   // "The weights are held in fp32: ..."
+//
+// PyTorch prints what it asks the driver for, not the tensor: 2 MiB for tensors up to 1 MiB, 20 MiB up to 10
+// MiB, and above that the tensor rounded up to 2 MiB (c10/cuda/CUDACachingAllocator.cpp get_allocation_size).
+// So 2.00 and 20.00 MiB name no tensor. XLA, Metal and the host print the tensor itself.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,23 +18,33 @@
 
 namespace plimsoll::diagnosis {
 
-enum class TensorKind { weight, embedding, layer, model, logits, scores, activation };
+enum class TensorKind : uint8_t { weight, embedding, layer, model, logits, scores, activation };
 
 struct Match {
   TensorKind kind = TensorKind::weight;
-  std::string model;    ///< id of the proposed model; "" when it is the request's own
-  std::string what;     ///< "a down_proj weight, 4096 x 14336"
-  std::string dtype;    ///< fp32, bf16, ...
+  std::string model;    ///< ids of the proposed models, joined by ", "; "" when it is the run's own
+  std::string what;     ///< "the weight of down_proj, 4096 x 14336"
+  std::string dtype;    ///< fp32 or 16-bit
   std::string phase;    ///< when such a tensor is made
   std::string implies;  ///< what follows when this is the one
   int element = 2;      ///< bytes an element
   double bytes = 0;     ///< of the tensor
-  double off = 0;       ///< printed size minus tensor, within the allocator's rounding
+  double off = 0;       ///< printed size minus tensor
+  double rank = 0;      ///< higher is likelier
 };
 
 struct Reading;
 
-/// Tensors of the run's model, or of models it may be, whose allocation prints as this size. At most eight.
+/// Tensors of the run's model, or of models it may be, whose allocation prints as this size, likeliest first.
+/// At most eight.
 std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation, const Reading& reading);
+
+/// Sizes a tensor may have whose allocation prints so: from `low` to `high` bytes; `loose` with one more step
+/// of padding. Empty (low > high) for the blocks that hold any small tensor.
+struct Window {
+  double low = 1, high = 0, loose = 1;
+  bool empty() const { return low > high; }
+};
+Window window_of(const Size& tried, Kind kind);
 
 }  // namespace plimsoll::diagnosis

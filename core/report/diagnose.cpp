@@ -174,7 +174,11 @@ void read_case(std::string_view text, std::string_view request, std::string_view
   diagnosis::Situation& s = out.situation;
   s.text = text;
   s.phase = diagnosis::phase_named(phase);
-  for (const ModelEntry& entry : catalog.models) s.models.push_back({entry.preset.id, &entry.network});
+  for (const ModelEntry& entry : catalog.models) {
+    s.models.push_back({entry.preset.id, &entry.network, entry.preset.same_shapes.size()});
+  }
+  std::stable_sort(s.models.begin(), s.models.end(),
+                   [](const auto& a, const auto& b) { return a.copies > b.copies; });
   for (const hardware::Gpu& gpu : catalog.gpus) s.gpus.push_back(&gpu);
   if (request.empty()) return;
   const auto tree = json::parse(request, out.errors);
