@@ -23,6 +23,9 @@ namespace plimsoll::exchange {
 class Reading;
 class Writing;
 
+/// Whether an export may use a row: `unless_read` where the plain value is what the key holds.
+enum class Write : uint8_t { unless_read, yes, no };
+
 /// One key. Without `read` a value is converted to the type of the field at `pointer`; the first such row of
 /// a pointer is also how the field is written.
 struct Row {
@@ -30,6 +33,7 @@ struct Row {
   std::string_view pointer;  ///< of the request: "/parallel/offload"
   std::string_view values;   ///< "theirs=ours, theirs=ours"; words that are not listed pass as they are
   void (*read)(Reading&, const Leaf&) = nullptr;
+  Write write = Write::unless_read;
 };
 
 /// Keys of one name space. The lists are joined by blanks; a key that ends in * stands for all that begin so.

@@ -6,5 +6,22 @@
 namespace plimsoll::exchange {
 
 extern const Format axolotl;
+extern const Format llamafactory;
+extern const Format llamafactory_v1;
+extern const Format torchtune;
+extern const Format ms_swift;
+extern const Format trl_flat;
+extern const Format hf_python;
+extern const Format trl_python;
+extern const Format unsloth;
+extern const Format command_line;
+extern const Format sagemaker;
+extern const Format nested;
+extern const Format deepspeed;
+extern const Format accelerate;
+extern const Format peft;
+extern const Format hf_config;
+extern const Format safetensors_index;
+extern const Format request;
 
 }  // namespace plimsoll::exchange

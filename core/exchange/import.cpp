@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/exchange/formats.h"
+#include "core/exchange/formats/python_calls.h"
 #include "core/recipe/fields.h"
 
 namespace plimsoll::exchange {
@@ -88,6 +90,16 @@ void check(Reading& reading) {
       section = section || field.pointer.rfind(pointer + "/", 0) == 0;
     if (value == Json(true) && !section && recipe::find_field(pointer) == nullptr) unknown.push_back(pointer);
   }
+  for (const std::string& pointer : unknown) {
+    const Json& value = reading.values[pointer];
+    const bool off = value == Json(false) || value == Json("none") || value.is_null();
+    for (Finding& found : reading.findings) {
+      if (!off || found.pointer != pointer || found.use != Use::used) continue;
+      found.use = Use::implied;
+      found.message = "off, as it is anyway";
+      found.pointer.clear();
+    }
+  }
   for (const std::string& pointer : unknown)
     refuse(pointer, "this changes memory, and a request has no field for it yet");
   for (int round = 0; round < 4; ++round) {
@@ -126,8 +138,27 @@ size_t count_marks(const Node& root, std::string_view marks, bool& settled) {
 bool fits_language(const Format& format, Language language) {
   const auto data = [](Language l) { return l == Language::yaml || l == Language::json; };
   if (language == Language::link) return format.id == "request";
-  if (data(language)) return data(format.written) || format.written == Language::none;
+  if (language == Language::python) return format.written == language || format.id == "sagemaker";
+  if (data(language)) {
+    // A request is JSON, and ms-swift's arguments may lie in a file.
+    return data(format.written) || format.written == Language::none || format.id == "ms-swift";
+  }
   return format.written == language;
+}
+
+// The program that a command line starts.
+const Format* format_of_command(const Node& root) {
+  const Node* words = root.find("$words");
+  if (words == nullptr) return &command_line;
+  for (const Node& word : words->items) {
+    if (word.raw == "swift" || word.raw == "megatron") return &ms_swift;
+    if (word.raw == "axolotl") return &axolotl;
+    if (word.raw == "tune") return &torchtune;
+    const bool script = word.raw.find("src/train.py") != std::string::npos ||
+                        word.raw.find("src/train_bash.py") != std::string::npos;
+    if (word.raw == "llamafactory-cli" || script) return &llamafactory;
+  }
+  return &command_line;
 }
 
 }  // namespace
@@ -171,6 +202,7 @@ Json nest(const recipe::Values& values) {
 }
 
 const Format* recognise(const Document& document) {
+  if (document.language == Language::shell) return format_of_command(document.root);
   const Format* best = nullptr;
   double highest = 0;
   const std::vector<Leaf> keys = leaves(document.root);
@@ -195,10 +227,12 @@ const Format* recognise(const Document& document) {
   return best;
 }
 
-Import import_document(const Document& document, std::string_view text) {
+Import import_document(const Document& given, std::string_view text) {
   Import import;
-  import.errors = document.errors;
+  import.errors = given.errors;
   if (!import.errors.empty()) return import;
+  Document document = given;
+  if (given.language == Language::python) document.root = python_sections(given.root);
   import.format = document.root.is_map() ? recognise(document) : nullptr;
   if (import.format == nullptr) {
     import.errors.push_back(

@@ -337,8 +337,8 @@ void read_deepspeed_name(Reading& reading, const Leaf& leaf) {
   if (file.find("offload") != std::string::npos || file.find("cpu") != std::string::npos) {
     const bool both = file.find("all") != std::string::npos || file.find("param") != std::string::npos ||
                       file.find("bf16_cpuoffload_params") != std::string::npos || strategy == "zero3";
-    reading.set("/parallel/offload_optimizer", true);
-    if (both) reading.set("/parallel/offload_param", true);
+    reading.set("/parallel/zero_optimization/offload_optimizer/device", "cpu");
+    if (both) reading.set("/parallel/zero_optimization/offload_param/device", "cpu");
   }
 }
 

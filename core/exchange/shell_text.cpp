@@ -74,6 +74,15 @@ std::optional<size_t> assignment(const Word& word) {
   return equals;
 }
 
+void shift(Node& node, uint64_t by) {
+  node.span.at += by;
+  for (Node& item : node.items) shift(item, by);
+  for (Member& member : node.members) {
+    member.key_span.at += by;
+    shift(member.value, by);
+  }
+}
+
 Node value_of(std::string text, bool quoted, Span span) {
   // The shell has no types: quotes only keep blanks together.
   if (text == "None" || text == "True" || text == "False") {
@@ -82,6 +91,8 @@ Node value_of(std::string text, bool quoted, Span span) {
   }
   if (!text.empty() && text[0] == '{') {
     Document inner = read_json(text);
+    // Between quotes the JSON stands one character further.
+    shift(inner.root, span.at + (quoted ? 1 : 0));
     if (inner.errors.empty() && inner.root.is_map()) return inner.root;
   }
   Json value = plain_scalar(text);

@@ -35,7 +35,8 @@ std::vector<std::string> names_of(const std::string& given) {
   std::string last = lower(name.substr(name.rfind('/') + 1));
   names.push_back(last);
   for (const char* packing : {"-unsloth-bnb-4bit", "-bnb-4bit", "-gptq-int4", "-gptq-int8", "-gptq", "-awq",
-                              "-4bit", "-2bit-1x16", "-aqlm-2bit-1x16", "-hf", "-fp8", "-bf16"}) {
+                              "-4bit", "-bnb-nf4-bf16", "-linearized", "-dequantized", "-2bit-1x16",
+                              "-aqlm-2bit-1x16", "-hf", "-fp8", "-bf16"}) {
     if (cut(last, packing)) names.push_back(last);
   }
   // A chat model has the shapes of its base.

@@ -82,7 +82,7 @@ void read_bf16(Reading& reading, const Leaf& leaf) {
 
 constexpr Row rows[] = {
     {"base_model", "/model", ""},
-    {"rl", "/task", "ipo=dpo, simpo=orpo"},
+    {"rl", "/task", "ipo=dpo"},
     {"reward_model", "/task", "", read_reward_model},
     {"adapter", "/peft", "", read_adapter},
     {"load_in_8bit", "/quantization/load_in_8bit", ""},
@@ -101,21 +101,21 @@ constexpr Row rows[] = {
     {"lora_modules_to_save", "/peft/modules_to_save", ""},
     {"peft_use_dora", "/peft/use_dora", ""},
     {"peft_use_rslora", "/peft/use_rslora", ""},
-    {"peft_autocast_adapter_dtype", "/peft/adapter_dtype", "true=float32"},
+    {"peft_autocast_adapter_dtype", "/peft/adapter_dtype", "true=float32", nullptr, Write::no},
     {"sequence_len", "/training/max_length", ""},
     {"sample_packing", "/training/packing", ""},
-    {"max_packed_sequence_len", "/training/max_length", ""},
+    {"max_packed_sequence_len", "/training/max_length", "", nullptr, Write::no},
     {"micro_batch_size", "/training/per_device_train_batch_size", ""},
     {"gradient_accumulation_steps", "/training/gradient_accumulation_steps", ""},
     {"eval_batch_size", "/training/per_device_eval_batch_size", ""},
     {"num_epochs", "/data/epochs", ""},
     {"optimizer", "/training/optim", "adamw_bnb_8bit=adamw_bnb_8bit, paged_adamw=paged_adamw_32bit"},
-    {"bf16", "/training/bf16", "", read_bf16},
+    {"bf16", "/training/bf16", "", read_bf16, Write::yes},
     {"fp16", "/training/fp16", ""},
     {"bfloat16", "/model_args/dtype", "", read_dtype_flag},
     {"float16", "/model_args/dtype", "", read_dtype_flag},
     {"float32", "/model_args/dtype", "", read_dtype_flag},
-    {"gradient_checkpointing", "/training/gradient_checkpointing", "", read_checkpointing},
+    {"gradient_checkpointing", "/training/gradient_checkpointing", "", read_checkpointing, Write::yes},
     {"gradient_checkpointing_kwargs.use_reentrant", "/training/gradient_checkpointing_kwargs/use_reentrant",
      ""},
     {"activation_offloading", "/training/activation_offloading",
@@ -147,12 +147,30 @@ constexpr Row rows[] = {
     {"fsdp_config", "/parallel/strategy", "", read_fsdp},
     {"fsdp_config.fsdp_sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
     {"fsdp_config.sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
-    {"fsdp_config.offload_params", "/parallel/offload_param", ""},
-    {"fsdp_config.fsdp_offload_params", "/parallel/offload_param", ""},
-    {"fsdp_config.reshard_after_forward", "/parallel/reshard_after_forward", "", read_reshard},
-    {"fsdp_config.fsdp_reshard_after_forward", "/parallel/reshard_after_forward", "", read_reshard},
+    {"fsdp_config.offload_params", "/parallel/fsdp_config/offload_params", ""},
+    {"fsdp_config.fsdp_offload_params", "/parallel/fsdp_config/offload_params", ""},
+    {"fsdp_config.reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "", read_reshard},
+    {"fsdp_config.fsdp_reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "",
+     read_reshard},
     {"fsdp_config.activation_checkpointing", "/training/gradient_checkpointing", ""},
     {"fsdp_config.fsdp_activation_checkpointing", "/training/gradient_checkpointing", ""},
+    {"fsdp_version", "/parallel/strategy", "", read_fsdp_version},
+    {"fsdp_config.fsdp_version", "/parallel/strategy", "", read_fsdp_version},
+    {"fsdp_config.use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
+    {"fsdp_config.fsdp_use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
+    {"fsdp_config.fsdp_backward_prefetch", "/parallel/fsdp_config/backward_prefetch", prefetch},
+    {"fsdp_config.backward_prefetch", "/parallel/fsdp_config/backward_prefetch", prefetch},
+    {"fsdp_config.fsdp_forward_prefetch", "/parallel/fsdp_config/forward_prefetch", ""},
+    {"fsdp_config.forward_prefetch", "/parallel/fsdp_config/forward_prefetch", ""},
+    {"precompute_ref_log_probs", "/rl/precompute_ref_log_probs", ""},
+    {"rl_beta", "/rl/beta", ""},
+    {"max_steps", "/training/max_steps", ""},
+    {"trl.beta", "/rl/beta", ""},
+    {"trl.loss_type", "/rl/loss_type", ""},
+    {"trl.temperature", "/rl/temperature", ""},
+    {"trl.num_iterations", "/rl/num_iterations", ""},
+    {"trl.vllm_mode", "/rl/vllm_mode", ""},
+    {"trl.vllm_enable_sleep_mode", "/rl/vllm_enable_sleep_mode", ""},
     {"trl.num_generations", "/rl/num_generations", ""},
     {"trl.max_completion_length", "/rl/max_completion_length", ""},
     {"trl.use_vllm", "/rl/use_vllm", ""},
@@ -177,12 +195,12 @@ constexpr std::string_view irrelevant =
     "multipack_real_batches pose_* pretrain_multipack_* pretraining_sample_concatenation streaming "
     "streaming_multipack_buffer_size flex_attn_compile_kwargs* flash_optimum fsdp_final_state_dict_type "
     "val_set_size "
-    "special_tokens* tokens* tokens added_tokens_overrides* torch_compile_* max_steps warmup_steps "
+    "special_tokens* tokens* tokens added_tokens_overrides* torch_compile_* warmup_steps "
     "warmup_ratio "
     "eval_steps evals_per_epoch eval_strategy evaluation_strategy save_* saves_per_epoch logging_steps "
     "early_stopping_patience load_best_model_at_end use_tensorboard profiler_* include_tokens_per_second "
     "include_tkps "
-    "neftune_noise_alpha noisy_embedding_alpha orpo_alpha simpo_gamma cpo_alpha kto_* rl_beta "
+    "neftune_noise_alpha noisy_embedding_alpha orpo_alpha simpo_gamma cpo_alpha kto_* "
     "low_cpu_mem_usage "
     "chat_template* eot_tokens default_system_message fix_untrained_tokens is_preprocess preprocess_iterable "
     "total_num_tokens total_supervised_tokens axolotl_config_path generate_samples num_generation_samples "
@@ -202,11 +220,12 @@ constexpr std::string_view irrelevant =
     "nemo_gym_* hatchery* grokfast_* kd_ce_alpha kd_alpha kd_temperature* kd_beta kd_normalize_topk "
     "kd_online_* "
     "liger_use_token_scaling role_boundaries* image_resize_algorithm eaft_* "
-    "dion_* secrets volumes* trl.beta trl.vllm_* trl.reward_* trl.log_* trl.num_completions_to_print "
-    "trl.importance_sampling_level trl.sync_ref_model trl.ref_model_* trl.scale_rewards trl.temperature "
+    "dion_* secrets volumes* branch dockerfile_commands memory timeout memory_preprocess timeout_preprocess "
+    "gpu gpu_count node_count provider trl.vllm_* trl.reward_* trl.log_* trl.num_completions_to_print "
+    "trl.importance_sampling_level trl.sync_ref_model trl.ref_model_* trl.scale_rewards "
     "trl.top_* "
-    "trl.min_p trl.repetition_penalty trl.generation_kwargs* trl.chat_template_kwargs* trl.num_iterations "
-    "trl.epsilon* trl.loss_type trl.mask_truncated_completions trl.entropy_* "
+    "trl.min_p trl.repetition_penalty trl.generation_kwargs* trl.chat_template_kwargs* "
+    "trl.epsilon* trl.mask_truncated_completions trl.entropy_* "
     "trl.use_adaptive_entropy trl.log_multimodal trl.rollout_func trl.multi_objective_aggregation "
     "trl.use_data_producer trl.async_prefetch trl.prefetch_depth trl.streaming_* "
     "trl.off_policy_mask_threshold "
@@ -225,15 +244,15 @@ constexpr std::string_view implied =
     "trust_remote_code device_map.* type_of_model revision_of_model cls_model_config "
     "overrides_of_model_config* model_config* "
     "overrides_of_model_kwargs* pad_to_sequence_len pad_to_multiple_of eval_sequence_len max_prompt_len "
-    "ddp world_size fsdp_version fsdp_config.fsdp_version fsdp_config.cpu_ram_efficient_loading "
+    "ddp world_size  fsdp_config.cpu_ram_efficient_loading "
     "fsdp_config.fsdp_cpu_ram_efficient_loading fsdp_config.fsdp_auto_wrap_policy "
     "fsdp_config.auto_wrap_policy "
     "fsdp_config.fsdp_transformer_layer_cls_to_wrap fsdp_config.transformer_layer_cls_to_wrap "
     "fsdp_config.fsdp_state_dict_type fsdp_config.state_dict_type fsdp_config.fsdp_final_state_dict_type "
     "fsdp_config.final_state_dict_type fsdp_config.fsdp_limit_all_gathers fsdp_config.limit_all_gathers "
-    "fsdp_config.fsdp_sync_module_states fsdp_config.sync_module_states fsdp_config.fsdp_use_orig_params "
-    "fsdp_config.use_orig_params fsdp_config.fsdp_backward_prefetch fsdp_config.backward_prefetch "
-    "fsdp_config.fsdp_forward_prefetch fsdp_config.forward_prefetch fsdp_config.cpu_offload_pin_memory "
+    "fsdp_config.fsdp_sync_module_states fsdp_config.sync_module_states "
+    ""
+    "fsdp_config.cpu_offload_pin_memory "
     "fsdp_config.mixed_precision_policy fsdp_config.fsdp_min_num_params fsdp_config.min_num_params "
     "gptq_model_v1 "
     "torch_dtype liger_layer_norm liger_rms_norm_gated liger_kernel_impl flash_attn_rms_norm "
@@ -250,7 +269,7 @@ constexpr std::string_view implied =
 constexpr std::string_view unpriced =
     "resize_token_embeddings_to_32x shrink_embeddings embeddings_skip_upcast ebft* qat.* qat quantization.* "
     "diffusion "
-    "process_reward_model precompute_ref_log_probs dpo_use_liger_kernel dpo_padding_free "
+    "process_reward_model dpo_use_liger_kernel dpo_padding_free "
     "dpo_use_logits_to_keep fp8 "
     "fp8_config* fp8_enable_fsdp_float8_all_gather selective_checkpointing* layer_offloading* "
     "unfrozen_parameters "
@@ -266,7 +285,7 @@ constexpr std::string_view unpriced =
     "peft_trainable_token_indices* relora* lisa_* qgalore_* model_quantization_config "
     "model_quantization_config_kwargs* "
     "use_onebitllms kd_trainer spectrum_* use_mora mora* dense_mixer fused_attn_kernel trl.use_liger_loss "
-    "trl.vllm_enable_sleep_mode vllm.max_model_len gemma4_fp8_nonexpert gemma4_nf4_nonexpert use_spectrum";
+    "vllm.max_model_len gemma4_fp8_nonexpert gemma4_nf4_nonexpert use_spectrum";
 
 constexpr Table table{rows, irrelevant, implied, unpriced};
 constexpr Section sections[] = {{"", &table}};
@@ -287,6 +306,7 @@ void finish(Reading& reading) {
     fsdp = fsdp || (leaf.path.rfind("fsdp_config.", 0) == 0 && !leaf.node->value.is_null());
   }
   if (fsdp && !reading.has("/parallel/strategy")) reading.values["/parallel/strategy"] = "fsdp";
+  if (!reading.has("/parallel/strategy")) reading.drop("/parallel/fsdp_config", "there is no FSDP");
   if (!reading.has("/task") && (reading.leaf("pretraining_dataset") != nullptr ||
                                 reading.leaf("pretraining_dataset[].path") != nullptr))
     reading.values["/task"] = "pretrain";
@@ -318,10 +338,6 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     out.put(value.get<std::string>(), true, pointer);
     return true;
   }
-  if (pointer == "/training/bf16" || pointer == "/training/gradient_checkpointing") {
-    out.put(pointer == "/training/bf16" ? "bf16" : "gradient_checkpointing", value, pointer);
-    return true;
-  }
   if (pointer == "/training/fused_lora") {
     for (const char* key : {"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel"})
       out.put(key, value, pointer);
@@ -334,8 +350,8 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
   }
   if (pointer == "/parallel/strategy") {
     const std::string word = value.get<std::string>();
-    if (word == "fsdp") {
-      out.put("fsdp_version", 2);
+    if (word == "fsdp2") out.put("fsdp_version", 2, pointer);
+    if (word == "fsdp" || word == "fsdp2") {
       out.put("fsdp_config.auto_wrap_policy", "TRANSFORMER_BASED_WRAP", pointer);
     } else if (word.rfind("zero", 0) == 0) {
       out.put("deepspeed", "deepspeed_configs/" + word + ".json", pointer);
@@ -364,7 +380,8 @@ const Format axolotl{
     Language::yaml,
     sections,
     "!base_model micro_batch_size sequence_len num_epochs datasets adapter lora_r sample_packing "
-    "val_set_size evals_per_epoch saves_per_epoch lora_target_linear special_tokens provider volumes",
+    "val_set_size evals_per_epoch saves_per_epoch lora_target_linear special_tokens provider volumes gpu "
+    "gpu_count secrets node_count",
     finish,
     write,
     close};

@@ -105,11 +105,14 @@ void read_fsdp(Reading& reading, const Leaf& leaf) {
     return reading.mark(leaf, Use::implied, "no FSDP");
   if ((node.is_list() && node.items.empty()) || (node.is_map() && node.members.empty()))
     return reading.mark(leaf, Use::implied, "no FSDP");
-  reading.set("/parallel/strategy", "fsdp", &leaf);
+  if (!reading.has("/parallel/strategy")) reading.values["/parallel/strategy"] = "fsdp";
+  reading.finding(leaf).pointer = "/parallel/strategy";
+  reading.mark(leaf, Use::used);
   std::string words = node.raw;
   for (const Node& item : node.items) words += " " + item.raw;
-  if (words.find("offload") != std::string::npos) reading.set("/parallel/offload_param", true);
-  if (words.find("shard_grad_op") != std::string::npos) reading.set("/parallel/reshard_after_forward", false);
+  if (words.find("offload") != std::string::npos) reading.set("/parallel/fsdp_config/offload_params", true);
+  if (words.find("shard_grad_op") != std::string::npos)
+    reading.set("/parallel/fsdp_config/reshard_after_forward", false);
 }
 
 void read_sharding_strategy(Reading& reading, const Leaf& leaf) {
@@ -118,23 +121,30 @@ void read_sharding_strategy(Reading& reading, const Leaf& leaf) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   }
   if (leaf.node->value.is_null()) return reading.mark(leaf, Use::implied, "left to the default");
-  if (word == "FULL_SHARD" || word == "1") {
-    reading.set("/parallel/strategy", "fsdp", &leaf);
-  } else if (word == "SHARD_GRAD_OP" || word == "2") {
-    reading.set("/parallel/strategy", "fsdp");
-    reading.set("/parallel/reshard_after_forward", false, &leaf);
-  } else if (word == "NO_SHARD" || word == "3") {
+  if (word == "NO_SHARD" || word == "3") {
     reading.set("/parallel/strategy", "ddp", &leaf);
+    return;
+  }
+  if (!reading.has("/parallel/strategy")) reading.values["/parallel/strategy"] = "fsdp";
+  if (word == "FULL_SHARD" || word == "1") {
+    reading.finding(leaf).pointer = "/parallel/strategy";
+    reading.mark(leaf, Use::used);
+  } else if (word == "SHARD_GRAD_OP" || word == "2") {
+    reading.set("/parallel/fsdp_config/reshard_after_forward", false, &leaf);
   } else {
-    reading.set("/parallel/strategy", "fsdp");
     reading.mark(leaf, Use::unsupported,
                  "sharding within a node and copies between nodes cannot be said yet");
   }
 }
 
+void read_fsdp_version(Reading& reading, const Leaf& leaf) {
+  if (leaf.node->raw != "2") return reading.mark(leaf, Use::implied, "the first version, or none");
+  reading.set("/parallel/strategy", "fsdp2", &leaf);
+}
+
 void read_reshard(Reading& reading, const Leaf& leaf) {
   if (leaf.node->value.is_string()) return read_sharding_strategy(reading, leaf);
-  reading.set("/parallel/reshard_after_forward", leaf);
+  reading.set("/parallel/fsdp_config/reshard_after_forward", leaf);
 }
 
 void read_implied(Reading& reading, const Leaf& leaf) { reading.mark(leaf, Use::implied); }

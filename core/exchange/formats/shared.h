@@ -18,6 +18,12 @@ void read_checkpointing(Reading& reading, const Leaf& leaf);
 void read_sharding_strategy(Reading& reading, const Leaf& leaf);
 /// Any sign that FSDP is on: a list of words, "full_shard auto_wrap", true.
 void read_fsdp(Reading& reading, const Leaf& leaf);
+/// 2 is fsdp2.
+void read_fsdp_version(Reading& reading, const Leaf& leaf);
+/// backward_prefetch as accelerate and Transformers write it.
+constexpr std::string_view prefetch =
+    "BACKWARD_PRE=backward_pre, BACKWARD_POST=backward_post, NO_PREFETCH=none, 1=backward_pre, "
+    "2=backward_post";
 /// reshard_after_forward: false is SHARD_GRAD_OP.
 void read_reshard(Reading& reading, const Leaf& leaf);
 

@@ -1,0 +1,276 @@
+// Flat arguments of Transformers and TRL: a YAML or JSON file for HfArgumentParser or `trl sft --config`, a
+// command line, SageMaker's hyperparameters, and a nested YAML of one's own.
+#include "core/exchange/formats.h"
+#include "core/exchange/formats/transformers.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+constexpr Section flat_sections[] = {
+    {"", &trl_model_table}, {"", &training_table}, {"", &model_table}, {"", &quantization_table}};
+void finish_arguments(Reading& reading) {
+  finish_flat(reading);
+  if (reading.has("/rl/num_generations") && !reading.has("/task")) reading.values["/task"] = "grpo";
+  // A flat file that names its model is what `trl sft --config` takes; without a model it is
+  // TrainingArguments.
+  const bool file = reading.document.language != Language::shell;
+  if (!reading.has("/stack")) reading.values["/stack"] = file && reading.has("/model") ? "trl" : "hf";
+}
+
+void read_words(Reading& reading, const Leaf& leaf) {
+  reading.mark(leaf, Use::implied);
+  std::vector<std::string> words;
+  for (const Node& item : leaf.node->items) words.push_back(item.raw);
+  if (words.empty()) words.push_back(leaf.node->raw);
+  for (const std::string& word : words) {
+    // examples/scripts/sft.py and its neighbours are TRL's.
+    const std::string script = word.substr(word.rfind('/') == std::string::npos ? 0 : word.rfind('/') + 1);
+    for (const char* task : {"sft", "dpo", "kto", "orpo", "grpo", "reward"}) {
+      if (script != std::string(task) + ".py") continue;
+      reading.values["/stack"] = "trl";
+      if (script != "sft.py") reading.values["/task"] = task;
+    }
+  }
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] != "trl") continue;
+    reading.values["/stack"] = "trl";
+    if (words[i + 1] != "sft") reading.values["/task"] = words[i + 1];
+    reading.finding(leaf).pointer = "/stack";
+    reading.mark(leaf, Use::used);
+  }
+}
+constexpr Row words_rows[] = {{"$words", "", "", read_words}};
+constexpr Table words_table{words_rows, "", "", ""};
+constexpr Section shell_sections[] = {{"", &words_table},     {"", &launcher_table},
+                                      {"", &trl_model_table}, {"", &training_table},
+                                      {"", &model_table},     {"", &quantization_table}};
+
+bool write(Writing& out, const std::string& pointer, const Json& value) {
+  if (pointer == "/peft") {
+    out.put("use_peft", true, pointer);
+    return true;
+  }
+  if (pointer == "/task" && value == "grpo" && out.find("/rl/num_generations") != nullptr) return true;
+  return write_training(out, "", pointer, value);
+}
+
+// On a command line the launcher carries the GPUs.
+bool write_command(Writing& out, const std::string& pointer, const Json& value) {
+  if (pointer == "/stack" && (value == "trl" || value == "hf")) {
+    out.put("$stack", value, pointer);
+    return true;
+  }
+  if (pointer == "/task") {
+    out.put("$task", value, pointer);
+    return true;
+  }
+  if (pointer == "/parallel/strategy") {
+    const std::string word = value.get<std::string>();
+    if (word == "none") return false;
+    if (word == "ddp") out.put("multi_gpu", true, pointer);
+    if (word == "fsdp" || word == "fsdp2") out.put("use_fsdp", true, pointer);
+    if (word == "fsdp2") out.put("fsdp_version", 2, pointer);
+    if (word.rfind("zero", 0) == 0) {
+      out.put("use_deepspeed", true);
+      out.put("zero_stage", static_cast<uint64_t>(word[4] - '0'), pointer);
+    }
+    return true;
+  }
+  return write(out, pointer, value);
+}
+
+// SageMaker -----------------------------------------------------------------------------------------------
+
+struct Instance {
+  std::string_view prefix, gpu;
+};
+// One GPU of each family; docs.aws.amazon.com/ec2/latest/instancetypes/ac.html.
+constexpr Instance instances[] = {
+    {"ml.g4dn.", "t4"},         {"ml.g5.", "a10g"},          {"ml.g6e.", "l40s"},
+    {"ml.g6.", "l4"},           {"ml.p3.", "v100-sxm2-16"},  {"ml.p3dn.", "v100-sxm2-32"},
+    {"ml.p4d.", "a100-sxm-40"}, {"ml.p4de.", "a100-sxm-80"}, {"ml.p5.", "h100-sxm"},
+    {"ml.p5e.", "h200-sxm"},    {"ml.p5en.", "h200-sxm"},    {"ml.p6-b200.", "b200-sxm"}};
+constexpr Instance counts[] = {{"g5.12x", "4"},   {"g5.24x", "4"},   {"g5.48x", "8"},     {"g4dn.12x", "4"},
+                               {"g6.12x", "4"},   {"g6.24x", "4"},   {"g6.48x", "8"},     {"g6e.12x", "4"},
+                               {"g6e.24x", "4"},  {"g6e.48x", "8"},  {"p3.8x", "4"},      {"p3.16x", "8"},
+                               {"p3dn.24x", "8"}, {"p4d.24x", "8"},  {"p4de.24x", "8"},   {"p5.48x", "8"},
+                               {"p5e.48x", "8"},  {"p5en.48x", "8"}, {"p6-b200.48x", "8"}};
+
+void read_instance(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  for (const Instance& row : instances) {
+    if (word.rfind(row.prefix, 0) == 0) reading.set("/hardware/gpu", std::string(row.gpu), &leaf);
+  }
+  if (!reading.has("/hardware/gpu"))
+    return reading.mark(leaf, Use::unsupported, "the GPU of this instance is not known");
+  for (const Instance& row : counts) {
+    if (word.find(row.prefix) != std::string::npos)
+      reading.values["/parallel/num_gpus"] = static_cast<uint64_t>(row.gpu[0] - '0');
+  }
+}
+
+constexpr Row sagemaker_rows[] = {{"instance_type", "/hardware/gpu", "", read_instance},
+                                  {"InstanceType", "/hardware/gpu", "", read_instance}};
+constexpr std::string_view sagemaker_irrelevant =
+    "entry_point source_dir instance_count role transformers_version pytorch_version py_version "
+    "base_job_name "
+    "volume_size max_run max_wait use_spot_instances image_uri output_path checkpoint_* environment* "
+    "distribution* "
+    "disable_profiler keep_alive_period_in_seconds metric_definitions* hyperparameters.train_* "
+    "hyperparameters.sagemaker_* sagemaker_* InstanceCount VolumeSizeInGB git_config* hyperparameters.lr "
+    "hyperparameters.merge_* hyperparameters.hf_token hyperparameters.epochs_notes tags*";
+constexpr Table sagemaker_table{sagemaker_rows, sagemaker_irrelevant, "", ""};
+constexpr Row short_rows[] = {
+    {"epochs", "/data/epochs", ""},
+    {"batch_size", "/training/per_device_train_batch_size", ""},
+    {"train_batch_size", "/training/per_device_train_batch_size", ""},
+    {"eval_batch_size", "/training/per_device_eval_batch_size", ""},
+    {"gradient_accumulation", "/training/gradient_accumulation_steps", ""},
+    {"sequence_length", "/training/max_length", ""},
+    {"seq_length", "/training/max_length", ""},
+    {"block_size", "/training/max_length", ""},
+    {"optimizer", "/training/optim", ""},
+    {"gpu", "/hardware/gpu", ""},
+};
+constexpr Table short_table{short_rows, "lr name seed", "", ""};
+constexpr Section sagemaker_sections[] = {
+    {"hyperparameters", &trl_model_table},
+    {"hyperparameters", &training_table},
+    {"hyperparameters", &model_table},
+    {"hyperparameters", &quantization_table},
+    {"hyperparameters", &short_table},
+    {"", &sagemaker_table},
+    {"sagemaker.hyperparameters", &trl_model_table},
+    {"sagemaker.hyperparameters", &training_table},
+    {"sagemaker.hyperparameters", &model_table},
+    {"sagemaker.hyperparameters", &quantization_table},
+    {"sagemaker.hyperparameters", &short_table},
+    {"sagemaker", &sagemaker_table},
+};
+
+// Nested YAML of one's own ----------------------------------------------------------------------------------
+
+constexpr Row named_rows[] = {
+    {"name", "/model", ""},
+    {"name_or_path", "/model", ""},
+    {"id", "/model", ""},
+    {"path", "/model", ""},
+    {"num_labels", "/model_args/num_labels", ""},
+};
+constexpr Table named_table{named_rows, "tokenizer* output_dir hub_id", "", ""};
+constexpr Row top_rows[] = {{"model", "/model", ""}};
+constexpr Table top_table{top_rows, "project* experiment* run_name name version description notes", "", ""};
+constexpr Row rank_rows[] = {{"rank", "/peft/r", ""}, {"enabled", "/peft", "", nullptr, Write::no}};
+constexpr Table rank_table{rank_rows, "", "", ""};
+constexpr Table data_table{{}, "*", "", ""};
+constexpr Row enabled_rows[] = {{"bits", "/quantization/bits", ""}};
+constexpr Table enabled_table{enabled_rows, "", "enabled", ""};
+constexpr Section nested_sections[] = {
+    {"model", &named_table},
+    {"model", &model_table},
+    {"model", &quantization_table},
+    {"model", &training_table},
+    {"quantization", &quantization_table},
+    {"quantization_config", &quantization_table},
+    {"bnb", &quantization_table},
+    {"bnb_config", &quantization_table},
+    {"bitsandbytes", &quantization_table},
+    {"model.quantization", &quantization_table},
+    {"quantization", &enabled_table},
+    {"lora", &peft_table},
+    {"lora", &rank_table},
+    {"lora", &trl_model_table},
+    {"peft", &peft_table},
+    {"peft", &rank_table},
+    {"lora_config", &peft_table},
+    {"peft_config", &peft_table},
+    {"adapter", &peft_table},
+    {"qlora", &peft_table},
+    {"training", &training_table},
+    {"training", &short_table},
+    {"training", &trl_model_table},
+    {"train", &training_table},
+    {"train", &short_table},
+    {"trainer", &training_table},
+    {"training_args", &training_table},
+    {"training_arguments", &training_table},
+    {"sft", &training_table},
+    {"args", &training_table},
+    {"hyperparameters", &training_table},
+    {"hardware", &short_table},
+    {"", &top_table},
+    {"", &trl_model_table},
+    {"", &training_table},
+    {"", &model_table},
+    {"", &quantization_table},
+    {"", &short_table},
+    {"data", &data_table},
+    {"dataset", &data_table},
+    {"datasets", &data_table},
+    {"logging", &data_table},
+    {"wandb", &data_table},
+    {"output", &data_table},
+    {"evaluation", &data_table},
+    {"tokenizer", &data_table},
+    {"generation", &data_table},
+};
+
+void finish_nested(Reading& reading) {
+  finish_flat(reading);
+  const Leaf* enabled = reading.leaf("lora.enabled");
+  if (enabled != nullptr && !reading.is_on("lora.enabled")) reading.drop("/peft", "lora.enabled is off");
+  reading.values.erase("/peft/enabled");
+}
+
+bool write_nested(Writing& out, const std::string& pointer, const Json& value) {
+  return write_training(out, "training", pointer, value);
+}
+
+}  // namespace
+
+const Format trl_flat{
+    "trl",
+    "TRL and Transformers arguments",
+    "trl",
+    Language::yaml,
+    flat_sections,
+    "model_name_or_path per_device_train_batch_size learning_rate num_train_epochs output_dir "
+    "gradient_accumulation_steps max_length max_seq_length lora_r bf16 optim dataset_name",
+    finish_arguments,
+    write};
+const Format command_line{"cli",
+                          "Command line",
+                          "",
+                          Language::shell,
+                          shell_sections,
+                          "$words model_name_or_path per_device_train_batch_size output_dir num_processes",
+                          finish_arguments,
+                          write_command};
+const Format sagemaker{"sagemaker",
+                       "SageMaker hyperparameters",
+                       "hf",
+                       Language::json,
+                       sagemaker_sections,
+                       "!hyperparameters !sagemaker instance_type entry_point",
+                       finish_flat,
+                       [](Writing& out, const std::string& pointer, const Json& value) {
+                         if (pointer == "/peft") {
+                           out.put("hyperparameters.use_peft", true, pointer);
+                           return true;
+                         }
+                         return write_training(out, "hyperparameters", pointer, value);
+                       }};
+const Format nested{"nested",
+                    "Nested YAML",
+                    "hf",
+                    Language::yaml,
+                    nested_sections,
+                    "model lora peft training quantization bnb train training_args max_length "
+                    "per_device_train_batch_size use_gradient_checkpointing",
+                    finish_nested,
+                    write_nested};
+
+}  // namespace plimsoll::exchange

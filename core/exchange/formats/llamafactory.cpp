@@ -1,0 +1,353 @@
+// LLaMA-Factory: the arguments of `llamafactory-cli train`, and the configuration of its second generation.
+// Keys: hiyouga/LLaMA-Factory v0.9.5 src/llamafactory/hparams/*.py, src/llamafactory/v1/config/*.py.
+#include <cmath>
+
+#include "core/exchange/formats.h"
+#include "core/exchange/formats/shared.h"
+#include "core/exchange/formats/transformers.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+void read_finetuning_type(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "full") return reading.mark(leaf, Use::implied, "full fine-tuning");
+  if (word == "freeze") {
+    return reading.mark(leaf, Use::unsupported,
+                        "freezing layers cannot be said yet; full fine-tuning is taken, which needs more");
+  }
+  reading.values["/peft"] = true;
+  if (word == "oft") {
+    reading.set("/peft/peft_type", "OFT", &leaf);
+    return;
+  }
+  reading.finding(leaf).pointer = "/peft";
+  reading.mark(leaf, Use::used);
+}
+
+void read_stage_word(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "sft") return reading.mark(leaf, Use::implied);
+  reading.set("/task", leaf, "pt=pretrain, rm=reward");
+}
+
+void read_pref_loss(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "orpo" || word == "simpo") {
+    reading.set("/task", word, &leaf);
+  } else {
+    reading.mark(leaf, Use::implied, "a loss of DPO");
+  }
+}
+
+void read_quantization_bit(Reading& reading, const Leaf& leaf) {
+  if (leaf.node->value.is_null()) return reading.mark(leaf, Use::implied, "not quantised");
+  const std::string prefix =
+      leaf.path.substr(0, leaf.path.rfind('.') == std::string::npos ? 0 : leaf.path.rfind('.') + 1);
+  const std::string method =
+      prefix.empty() ? reading.word("quantization_method") : reading.word(prefix + "name");
+  if (method == "hqq") {
+    reading.values["/quantization/quant_method"] = "hqq";
+    reading.set("/quantization/bits", leaf);
+  } else if (leaf.node->raw == "4") {
+    reading.set("/quantization/load_in_4bit", true, &leaf);
+  } else if (leaf.node->raw == "8" && method != "eetq") {
+    reading.set("/quantization/load_in_8bit", true, &leaf);
+  } else {
+    reading.mark(leaf, Use::unsupported, "this quantisation cannot be said yet");
+  }
+}
+
+void read_quantization_method(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "eetq") return reading.mark(leaf, Use::unsupported, "EETQ cannot be said yet");
+  reading.mark(leaf, Use::implied, "read together with quantization_bit");
+}
+
+void read_disabled_checkpointing(Reading& reading, const Leaf& leaf) {
+  reading.set("/training/gradient_checkpointing", !reading.is_on(leaf.path), &leaf);
+}
+
+void read_flash(Reading& reading, const Leaf& leaf) {
+  reading.set("/model_args/attn_implementation", leaf,
+              "fa2=flash_attention_2, fa3=flash_attention_3, disabled=eager, sdpa=sdpa");
+}
+
+// pure_bf16 trains weights in bf16 without autocast.
+void read_pure_bf16(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/model_args/dtype", "bfloat16", &leaf);
+}
+
+void read_neat_packing(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/training/packing", true, &leaf);
+}
+
+// A bound on the pixels: the image is priced as the square that fills it.
+void read_pixels(Reading& reading, const Leaf& leaf) {
+  const auto pixels = value_for("/vision/image_size", *leaf.node, "");
+  if (!pixels || !pixels->is_number_unsigned()) return reading.set("/vision/image_size", leaf);
+  const double side = std::floor(std::sqrt(pixels->get<double>()));
+  reading.set("/vision/image_size", static_cast<uint64_t>(side), &leaf);
+  reading.finding(leaf).message = "the side of the largest square";
+}
+
+void read_peft_name(Reading& reading, const Leaf& leaf) { read_finetuning_type(reading, leaf); }
+
+void read_dist_name(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "fsdp2") {
+    reading.set("/parallel/strategy", "fsdp2", &leaf);
+  } else if (word == "ddp") {
+    reading.set("/parallel/strategy", "ddp", &leaf);
+  } else if (word == "deepspeed") {
+    reading.mark(leaf, Use::implied, "its file says the stage");
+  } else {
+    reading.mark(leaf, Use::unsupported, "this way of sharing the work cannot be said yet");
+  }
+}
+
+void read_batching(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "normal") return reading.mark(leaf, Use::implied, "as it is anyway");
+  if (word == "padding_free") {
+    reading.set("/training/padded_batches", false, &leaf);
+    return;
+  }
+  reading.mark(leaf, Use::unsupported, "this way of making batches cannot be said yet");
+}
+
+void read_kernels(Reading& reading, const Leaf& leaf) {
+  const std::string word = leaf.node->raw + " " + reading.word("kernel_config.include_kernels");
+  if (word.find("liger") == std::string::npos) return reading.mark(leaf, Use::implied);
+  reading.set("/training/use_liger_kernel", true, &leaf);
+}
+
+constexpr Row rows[] = {
+    {"model_name_or_path", "/model", ""},
+    {"stage", "/task", "", read_stage_word},
+    {"finetuning_type", "/peft", "", read_finetuning_type},
+    {"pref_loss", "/task", "", read_pref_loss},
+    {"quantization_bit", "/quantization/load_in_4bit", "", read_quantization_bit},
+    {"quantization_method", "", "", read_quantization_method},
+    {"quantization_type", "/quantization/bnb_4bit_quant_type", ""},
+    {"double_quantization", "/quantization/bnb_4bit_use_double_quant", ""},
+    {"lora_rank", "/peft/r", ""},
+    {"lora_alpha", "/peft/lora_alpha", ""},
+    {"lora_dropout", "/peft/lora_dropout", ""},
+    {"lora_target", "/peft/target_modules", "", read_targets, Write::yes},
+    {"oft_target", "/peft/target_modules", "", read_targets},
+    {"oft_block_size", "/peft/oft_block_size", ""},
+    {"additional_target", "/peft/modules_to_save", ""},
+    {"use_dora", "/peft/use_dora", ""},
+    {"use_rslora", "/peft/use_rslora", ""},
+    {"cutoff_len", "/training/max_length", ""},
+    {"packing", "/training/packing", ""},
+    {"neat_packing", "/training/packing", "", read_neat_packing},
+    {"per_device_train_batch_size", "/training/per_device_train_batch_size", ""},
+    {"flash_attn", "/model_args/attn_implementation",
+     "fa2=flash_attention_2, fa3=flash_attention_3, disabled=eager, sdpa=sdpa", read_flash, Write::yes},
+    {"disable_gradient_checkpointing", "/training/gradient_checkpointing", "true=false, false=true",
+     read_disabled_checkpointing, Write::yes},
+    {"use_reentrant_gc", "/training/gradient_checkpointing_kwargs/use_reentrant", ""},
+    {"enable_liger_kernel", "/training/use_liger_kernel", ""},
+    {"pure_bf16", "/model_args/dtype", "", read_pure_bf16},
+    {"image_max_pixels", "/vision/image_size", "", read_pixels},
+    {"freeze_vision_tower", "/vision/freeze_vision_tower", ""},
+    {"pref_beta", "/rl/beta", ""},
+    {"ray_num_workers", "/parallel/num_gpus", ""},
+};
+constexpr std::string_view irrelevant =
+    "cache_dir use_fast_tokenizer split_special_tokens model_revision low_cpu_mem_usage moe_aux_loss_coef "
+    "offload_folder "
+    "use_kv_cache hf_hub_token ms_hub_token om_hub_token print_param_status trust_remote_code template "
+    "dataset "
+    "eval_dataset dataset_dir media_dir train_on_prompt mask_history streaming buffer_size mix_strategy "
+    "interleave_probs overwrite_cache preprocessing_* max_samples eval_num_beams ignore_pad_token_for_loss "
+    "val_size "
+    "eval_on_each_dataset tool_format default_system enable_thinking preserve_thinking tokenized_path "
+    "data_shared_file_system do_sample temperature top_p top_k num_beams max_new_tokens repetition_penalty "
+    "length_penalty skip_special_tokens loraplus_lr_* pissa_* pref_ftx pref_bco_weight dpo_label_smoothing "
+    "kto_chosen_weight kto_rejected_weight simpo_gamma ppo_buffer_size ppo_epochs ppo_score_norm ppo_target "
+    "ppo_whiten_rewards ld_alpha galore_update_interval galore_scale galore_proj_type apollo_update_interval "
+    "apollo_scale apollo_proj apollo_proj_type apollo_scale_type apollo_scale_front badam_verbose "
+    "use_swanlab swanlab_* "
+    "asft_alpha eaft_alpha use_dft_loss use_eaft_loss compute_accuracy disable_shuffling "
+    "early_stopping_steps "
+    "plot_loss include_effective_tokens_per_second ray_init_kwargs* ray_run_name ray_storage_* "
+    "resources_per_worker* "
+    "placement_strategy master_addr master_port enable_torch_profiler profiler_* profile_modules task "
+    "task_dir lang "
+    "n_shot save_dir download_mode video_fps image_min_pixels video_min_pixels use_audio_in_video "
+    "audio_sampling_rate crop_to_patches image_do_pan_and_scan export_* vllm_* sglang_* infer_dtype "
+    "hyper_parallel_args* bias_activation_fusion apply_rope_fusion overlap_* moe_grouped_gemm "
+    "moe_token_dispatcher_type export_hf_on_finish adapter_folder cutoff_ratio";
+constexpr std::string_view implied =
+    "adapter_name_or_path resize_vocab add_tokens add_special_tokens new_special_tokens_config "
+    "init_special_tokens "
+    "rope_scaling train_from_scratch infer_backend use_v1_kernels compute_dtype device_map model_max_length "
+    "block_diag_attn create_new_adapter oft_rank module_dropout freeze_multi_modal_projector use_unsloth_gc "
+    "quantization_device_map ref_model_quantization_bit reward_model_type reward_model_quantization_bit "
+    "do_train do_eval do_predict megatron* use_packed_sequences";
+constexpr std::string_view unpriced =
+    "shift_attn mixture_of_depths use_unsloth upcast_layernorm upcast_lmhead_output freeze_trainable_layers "
+    "freeze_trainable_modules freeze_extra_modules freeze_language_model ref_model ref_model_adapters "
+    "reward_model "
+    "reward_model_adapters use_galore galore_* use_apollo apollo_* use_badam badam_* use_llama_pro "
+    "use_adam_mini "
+    "use_mca use_hyper_parallel use_muon use_asft_loss fp8 fp8_* use_kt kt_* tensor_model_parallel_size "
+    "sequence_parallel pipeline_model_parallel_size expert_model_parallel_size context_parallel_size "
+    "use_distributed_optimizer recompute_granularity recompute_method recompute_num_layers video_max_pixels "
+    "video_maxlen";
+constexpr Table table{rows, irrelevant, implied, unpriced};
+constexpr Section sections[] = {{"", &table},
+                                {"", &training_table},
+                                {"", &launcher_table},
+                                {"kt_config", &table},
+                                {"", &quantization_table}};
+
+constexpr Row v1_rows[] = {
+    {"model", "/model", ""},
+    {"micro_batch_size", "/training/per_device_train_batch_size", ""},
+    {"cutoff_len", "/training/max_length", ""},
+    {"bf16", "/training/bf16", ""},
+    {"enable_activation_checkpointing", "/training/gradient_checkpointing", ""},
+    {"flash_attn", "/model_args/attn_implementation",
+     "fa2=flash_attention_2, fa3=flash_attention_3, disabled=eager, sdpa=sdpa", read_flash, Write::yes},
+    {"max_steps", "/training/max_steps", ""},
+    {"num_train_epochs", "/data/epochs", ""},
+    {"peft_config.name", "/peft", "", read_peft_name},
+    {"peft_config.r", "/peft/r", ""},
+    {"peft_config.lora_alpha", "/peft/lora_alpha", ""},
+    {"peft_config.lora_dropout", "/peft/lora_dropout", ""},
+    {"peft_config.target_modules", "/peft/target_modules", "", read_targets, Write::yes},
+    {"peft_config.use_dora", "/peft/use_dora", ""},
+    {"peft_config.use_rslora", "/peft/use_rslora", ""},
+    {"peft_config.modules_to_save", "/peft/modules_to_save", ""},
+    {"quant_config.quantization_bit", "/quantization/load_in_4bit", "", read_quantization_bit},
+    {"quant_config.double_quantization", "/quantization/bnb_4bit_use_double_quant", ""},
+    {"quant_config.quantization_type", "/quantization/bnb_4bit_quant_type", ""},
+    {"dist_config.name", "/parallel/strategy", "", read_dist_name},
+    {"dist_config.config_file", "/parallel/strategy", "", read_deepspeed_name},
+    {"dist_config.offload_params", "/parallel/fsdp_config/offload_params", ""},
+    {"dist_config.reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "", read_reshard},
+    {"batching_strategy", "/training/padded_batches", "", read_batching},
+    {"kernel_config.name", "/training/use_liger_kernel", "", read_kernels},
+};
+constexpr std::string_view v1_irrelevant =
+    "output_dir template trust_remote_code train_dataset eval_dataset sample_backend max_new_tokens "
+    "learning_rate "
+    "max_grad_norm batching_workers optim_config* lr_scheduler_config* seed full_determinism "
+    "resume_from_checkpoint "
+    "save_* logging_steps dist_config.dcp_path dist_config.* warmup_* lr_scheduler_type "
+    "peft_config.adapter_name_or_path "
+    "peft_config.export_* peft_config.infer_dtype dataloader_* report_to";
+constexpr std::string_view v1_implied =
+    "model_class init_config* kernel_config* quant_config.name dist_config peft_config quant_config "
+    "global_batch_size";
+constexpr std::string_view v1_unpriced =
+    "cp_mode cp_size dist_config.cp_size dist_config.tp_size peft_config.freeze_* peft_config.* "
+    "quant_config.*";
+constexpr Table v1_table{v1_rows, v1_irrelevant, v1_implied, v1_unpriced};
+constexpr Section v1_sections[] = {{"", &v1_table}};
+
+void refuse(Reading& reading, const char* what) {
+  reading.errors.push_back({"not_training", "",
+                            std::string("This is a configuration for ") + what + ", not for training.",
+                            "a configuration with stage, finetuning_type and a dataset"});
+}
+
+void finish(Reading& reading) {
+  const bool trains = reading.leaf("stage") != nullptr || reading.is_on("do_train");
+  if (reading.is_on("do_predict") && !reading.is_on("do_train")) return refuse(reading, "prediction");
+  if (!trains && reading.leaf("export_dir") != nullptr)
+    return refuse(reading, "merging or exporting adapters");
+  if (!trains && reading.leaf("infer_backend") != nullptr) return refuse(reading, "inference");
+  if (!trains && reading.leaf("cutoff_len") == nullptr && reading.leaf("dataset") == nullptr)
+    return refuse(reading, "inference");
+  // Without finetuning_type LLaMA-Factory trains LoRA.
+  if (reading.leaf("finetuning_type") == nullptr) {
+    reading.values["/peft"] = true;
+    reading.notes.emplace_back("finetuning_type is not given; LLaMA-Factory then trains LoRA.");
+  }
+  if (!reading.has("/peft")) reading.drop("/peft", "there is no adapter, so this says nothing");
+}
+
+void finish_v1(Reading& reading) {
+  if (reading.leaf("train_dataset") == nullptr) {
+    return refuse(reading,
+                  reading.leaf("peft_config.export_dir") != nullptr ? "exporting adapters" : "inference");
+  }
+  if (!reading.has("/peft")) reading.drop("/peft", "there is no adapter, so this says nothing");
+}
+
+bool write(Writing& out, const std::string& pointer, const Json& value) {
+  if (pointer == "/peft") {
+    out.put("finetuning_type", "lora", pointer);
+    return true;
+  }
+  if (pointer == "/task") {
+    if (value == "classification" || value == "grpo" || value == "rloo" || value == "cpo") return false;
+    const bool preference = value == "orpo" || value == "simpo";
+    out.put("stage",
+            value == "pretrain" ? Json("pt")
+            : value == "reward" ? Json("rm")
+            : preference        ? Json("dpo")
+                                : value,
+            pointer);
+    if (preference) out.put("pref_loss", value, pointer);
+    return true;
+  }
+  if (pointer == "/quantization/load_in_4bit" || pointer == "/quantization/load_in_8bit") {
+    if (value != Json(true)) return false;
+    out.put("quantization_bit", pointer == "/quantization/load_in_4bit" ? 4 : 8, pointer);
+    return true;
+  }
+  if (pointer == "/model_args/dtype" && value == "bfloat16") {
+    out.put("pure_bf16", true, pointer);
+    return true;
+  }
+  if (pointer == "/vision/image_size" && value.is_number_unsigned()) {
+    const auto side = value.get<uint64_t>();
+    if (side == 0 || side > 65535) return false;
+    out.put("image_max_pixels", side * side, pointer);
+    return true;
+  }
+  if (pointer == "/rl/loss_type" || pointer == "/training/loss_kernel") return false;
+  return write_training(out, "", pointer, value);
+}
+
+void close(Writing& out) {
+  if (!out.wrote("stage")) out.put("stage", "sft");
+  out.put("do_train", true);
+  if (!out.wrote("finetuning_type")) out.put("finetuning_type", "full");
+}
+
+}  // namespace
+
+const Format llamafactory{
+    "llamafactory",
+    "LLaMA-Factory",
+    "llamafactory",
+    Language::yaml,
+    sections,
+    "!finetuning_type !stage model_name_or_path cutoff_len template lora_target lora_rank "
+    "quantization_bit infer_backend export_dir dataset do_train",
+    finish,
+    write,
+    close};
+const Format llamafactory_v1{
+    "llamafactory-v1",
+    "LLaMA-Factory v1",
+    "llamafactory",
+    Language::none,
+    v1_sections,
+    "!model_class !dist_config !sample_backend !kernel_config train_dataset peft_config "
+    "quant_config model cutoff_len",
+    finish_v1};
+
+}  // namespace plimsoll::exchange

@@ -1,0 +1,218 @@
+// ms-swift: arguments of `swift sft`, `swift pt`, `swift rlhf`, as a command line, YAML or JSON.
+// Keys: modelscope/ms-swift v4.6.0 swift/arguments/*.py, swift/trainers/arguments.py; older names from v2 and
+// v3.
+#include <cmath>
+
+#include "core/exchange/formats.h"
+#include "core/exchange/formats/shared.h"
+#include "core/exchange/formats/transformers.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+void read_tuner(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "full") return reading.mark(leaf, Use::implied, "full fine-tuning");
+  reading.values["/peft"] = true;
+  if (word != "lora" && word != "longlora")
+    return reading.mark(leaf, Use::unsupported, "this kind of tuner cannot be said yet; LoRA is taken");
+  reading.finding(leaf).pointer = "/peft";
+  reading.mark(leaf, Use::used);
+}
+
+void read_bits(Reading& reading, const Leaf& leaf) {
+  const std::string method = reading.word("quant_method");
+  if (leaf.node->raw == "0") return reading.mark(leaf, Use::implied, "not quantised");
+  if (method == "hqq") {
+    reading.values["/quantization/quant_method"] = "hqq";
+    reading.set("/quantization/bits", leaf);
+  } else if (leaf.node->raw == "4" || leaf.node->raw == "8") {
+    reading.set(leaf.node->raw == "4" ? "/quantization/load_in_4bit" : "/quantization/load_in_8bit", true,
+                &leaf);
+  } else {
+    reading.mark(leaf, Use::unsupported, "this quantisation cannot be said yet");
+  }
+}
+
+void read_attention(Reading& reading, const Leaf& leaf) {
+  reading.set("/model_args/attn_implementation", leaf,
+              "flash_attn=flash_attention_2, flash_attention=flash_attention_2, true=flash_attention_2, "
+              "flash_attention_3=flash_attention_3");
+}
+
+void read_max_pixels(Reading& reading, const Leaf& leaf) {
+  const auto pixels = value_for("/vision/image_size", *leaf.node, "");
+  if (!pixels || !pixels->is_number_unsigned()) return reading.set("/vision/image_size", leaf);
+  reading.set("/vision/image_size", static_cast<uint64_t>(std::floor(std::sqrt(pixels->get<double>()))),
+              &leaf);
+  reading.finding(leaf).message = "the side of the largest square";
+}
+
+void read_kind(Reading& reading, const Leaf& leaf) {
+  std::vector<std::string> words;
+  for (const Node& item : leaf.node->items) words.push_back(item.raw);
+  if (words.empty()) words.push_back(leaf.node->raw);
+  reading.mark(leaf, Use::implied);
+  for (const std::string& word : words) {
+    if (word == "pt") reading.set("/task", "pretrain", &leaf);
+    if (word == "infer" || word == "export" || word == "deploy" || word == "eval" || word == "app") {
+      reading.errors.push_back({"not_training", "", "This command of ms-swift does not train: " + word + ".",
+                                "swift sft, swift pt or swift rlhf"});
+    }
+  }
+}
+
+constexpr Row rows[] = {
+    {"model", "/model", ""},
+    {"model_id_or_path", "/model", ""},
+    {"$words", "", "", read_kind},
+    {"rlhf_type", "/task", "rm=reward"},
+    {"tuner_type", "/peft", "", read_tuner},
+    {"train_type", "/peft", "", read_tuner},
+    {"sft_type", "/peft", "", read_tuner},
+    {"quant_bits", "/quantization/load_in_4bit", "", read_bits},
+    {"quantization_bit", "/quantization/load_in_4bit", "", read_bits},
+    {"bnb_4bit_comp_dtype", "/quantization/bnb_4bit_compute_dtype", "", nullptr, Write::no},
+    {"torch_dtype", "/model_args/dtype", ""},
+    {"dtype", "/model_args/dtype", ""},
+    {"attn_impl", "/model_args/attn_implementation", "", read_attention, Write::yes},
+    {"use_flash_attn", "/model_args/attn_implementation", "", read_attention},
+    {"lora_rank", "/peft/r", ""},
+    {"lora_alpha", "/peft/lora_alpha", ""},
+    {"lora_dropout", "/peft/lora_dropout", ""},
+    {"lora_dropout_p", "/peft/lora_dropout", "", nullptr, Write::no},
+    {"target_modules", "/peft/target_modules", "", read_targets, Write::yes},
+    {"lora_target_modules", "/peft/target_modules", "ALL=all-linear", read_targets},
+    {"modules_to_save", "/peft/modules_to_save", ""},
+    {"lora_bias", "/peft/bias", ""},
+    {"lora_dtype", "/peft/adapter_dtype", ""},
+    {"use_dora", "/peft/use_dora", ""},
+    {"use_rslora", "/peft/use_rslora", ""},
+    {"max_length", "/training/max_length", ""},
+    {"batch_size", "/training/per_device_train_batch_size", ""},
+    {"optimizer", "/training/optim", "", nullptr, Write::no},
+    {"freeze_vit", "/vision/freeze_vision_tower", ""},
+    {"max_pixels", "/vision/image_size", "", read_max_pixels},
+    {"$MAX_PIXELS", "/vision/image_size", "", read_max_pixels},
+};
+constexpr std::string_view irrelevant =
+    "swanlab_* add_version create_checkpoint_symlink temperature load_args load_data_args val_dataset "
+    "cached_* "
+    "split_dataset_ratio data_seed dataset_num_proc load_from_cache_file dataset_shuffle val_dataset_shuffle "
+    "streaming "
+    "interleave_prob stopping_strategy shuffle_buffer_size download_mode columns* strict "
+    "disable_auto_column_mapping "
+    "model_name model_author custom_dataset_info dataset dataset_* decision_* template system "
+    "truncation_strategy "
+    "agent_template norm_bbox use_chat_template padding_side loss_scale is_binary_loss_scale "
+    "template_backend "
+    "response_prefix enable_thinking preserve_thinking add_non_thinking_prefix disable_ignore_empty_think "
+    "max_new_tokens top_k top_p repetition_penalty num_beams stream stop_words logprobs top_logprobs "
+    "structured_outputs_regex external_plugins custom_register_path model_kwargs* packing_num_proc "
+    "packing_strategy "
+    "lazy_tokenize use_hf hub_token ignore_args_error cliprange* vf_coef gamma lam kl_coef whiten_rewards "
+    "missing_eos_penalty reward_funcs reward_weights log_completions label_smoothing rpo_alpha ld_alpha "
+    "discopop_tau "
+    "loss_weights simpo_gamma desirable_weight undesirable_weight center_rewards_coefficient sft_alpha lmbda "
+    "seq_kd "
+    "gkd_logits_topk lorap_lr_ratio lora_ga_* init_weights safe_serialization max_shard_size check_model "
+    "acc_strategy "
+    "train_dataloader_shuffle aligner_lr vit_lr resume_only_model mrl_dims eval_metric callbacks "
+    "early_stop_interval "
+    "eval_use_evalscope eval_dataset* eval_limit eval_generation_config extra_eval_args use_flash_ckpt "
+    "enable_channel_loss enable_dft_loss $* lr warmup_steps seed quant_batch_size quant_n_samples "
+    "add_output_dir_suffix preprocess_num_proc dataset_test_ratio save_only_model dynamic_sample "
+    "overlong_filter "
+    "max_resample_times async_generate sleep_level vllm_limit_mm_per_prompt vllm_enforce_eager "
+    "vllm_enable_prefix_caching multi_turn_* num_infer_workers";
+constexpr std::string_view implied =
+    "model_type model_revision task_type experts_impl problem_type rope_scaling* local_repo_path "
+    "init_strategy "
+    "tuner_backend adapters quant_method bnb_4bit_quant_storage hqq_axis max_model_len freeze_aligner "
+    "check_dataset_strategy "
+    "enable_npu_model_patch use_swift_lora packing_length zero_hpz_partition_size max_epochs "
+    "new_special_tokens ref_model_type "
+    "num_ppo_epochs num_mini_batches response_length deepspeed_autotp_size trainable_parameters_regex_note";
+constexpr std::string_view unpriced =
+    "sequence_parallel_size freeze_parameters freeze_parameters_regex freeze_parameters_ratio "
+    "trainable_parameters "
+    "trainable_parameters_regex freeze_llm target_regex target_parameters use_galore galore_* lisa_* "
+    "llamapro_* "
+    "adalora_* fourier_* boft_* vera_* adapter_act adapter_length reft_* use_logits_to_keep "
+    "vit_gradient_checkpointing "
+    "ref_model ref_adapters reward_model reward_adapters teacher_model teacher_* offload_teacher_model "
+    "local_rollout_forward_batch_size move_model_batches offload_model offload_optimizer "
+    "tensor_model_parallel_size "
+    "pipeline_model_parallel_size context_parallel_size expert_model_parallel_size vllm_tensor_parallel_size";
+constexpr Table table{rows, irrelevant, implied, unpriced};
+constexpr Section sections[] = {{"", &table},
+                                {"", &launcher_table},
+                                {"", &quantization_table},
+                                {"", &training_table},
+                                {"", &model_table}};
+
+void finish(Reading& reading) {
+  // LoRA is the default of `swift sft`; `swift pt` trains in full.
+  const bool said = reading.leaf("tuner_type") != nullptr || reading.leaf("train_type") != nullptr ||
+                    reading.leaf("sft_type") != nullptr;
+  if (!said && reading.has("/task") && reading.values["/task"] == "pretrain") {
+    reading.drop("/peft", "swift pt trains in full");
+  } else if (!said) {
+    reading.values["/peft"] = true;
+    reading.notes.emplace_back("No tuner_type is given; swift then trains LoRA.");
+  } else if (!reading.has("/peft")) {
+    reading.drop("/peft", "there is no adapter, so this says nothing");
+  }
+}
+
+bool write(Writing& out, const std::string& pointer, const Json& value) {
+  if (pointer == "/peft") {
+    out.put("tuner_type", "lora", pointer);
+    return true;
+  }
+  if (pointer == "/task") {
+    if (value == "pretrain" || value == "classification") return false;
+    out.put("rlhf_type", value == "reward" ? Json("rm") : value, pointer);
+    return true;
+  }
+  if (pointer == "/quantization/load_in_4bit" || pointer == "/quantization/load_in_8bit") {
+    if (value != Json(true)) return false;
+    out.put("quant_method", "bnb");
+    out.put("quant_bits", pointer == "/quantization/load_in_4bit" ? 4 : 8, pointer);
+    return true;
+  }
+  if (pointer == "/parallel/strategy") {
+    const std::string word = value.get<std::string>();
+    if (word.rfind("zero", 0) != 0) return false;
+    out.put("deepspeed", word, pointer);
+    return true;
+  }
+  if (pointer == "/parallel/num_gpus") {
+    out.put("$NPROC_PER_NODE", value, pointer);
+    return true;
+  }
+  return write_training(out, "", pointer, value);
+}
+
+void close(Writing& out) {
+  if (!out.wrote("tuner_type")) out.put("tuner_type", "full");
+}
+
+}  // namespace
+
+const Format ms_swift{
+    "ms-swift",
+    "ms-swift",
+    "hf",
+    Language::shell,
+    sections,
+    "!tuner_type !train_type !sft_type !rlhf_type !model_id_or_path attn_impl target_modules quant_bits "
+    "model dataset split_dataset_ratio",
+    finish,
+    write,
+    close};
+
+}  // namespace plimsoll::exchange

@@ -1,0 +1,122 @@
+// Scripts and notebooks in Python: Transformers' Trainer, TRL's trainers, Unsloth.
+#include "core/exchange/formats.h"
+#include "core/exchange/formats/transformers.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+// What PEFT's preparation and model.gradient_checkpointing_enable() do, unless the trainer is told itself.
+void read_prepared_checkpointing(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off");
+  if (reading.has("/training/gradient_checkpointing"))
+    return reading.mark(leaf, Use::implied, "said already");
+  reading.set("/training/gradient_checkpointing", true, &leaf);
+  reading.finding(leaf).message = "turned on by this call";
+}
+
+void read_task(Reading& reading, const Leaf& leaf) {
+  if (leaf.node->raw == "sft") return reading.mark(leaf, Use::implied);
+  reading.set("/task", leaf);
+}
+
+void read_adapter(Reading& reading, const Leaf& leaf) {
+  reading.values["/peft"] = true;
+  reading.finding(leaf).pointer = "/peft";
+  reading.mark(leaf, Use::used);
+}
+
+constexpr Row call_rows[] = {
+    {"prepare.use_gradient_checkpointing", "", "", read_prepared_checkpointing},
+    {"$task", "/task", "", read_task},
+    {"$adapter", "/peft", "", read_adapter},
+    {"$PYTORCH_CUDA_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", ""},
+};
+constexpr Table call_table{call_rows, "$*", "$trl $unsloth $import", ""};
+
+constexpr Row unsloth_model_rows[] = {
+    {"model_name", "/model", ""},
+    {"max_seq_length", "/training/max_length", ""},
+    {"load_in_4bit", "/quantization/load_in_4bit", ""},
+    {"load_in_8bit", "/quantization/load_in_8bit", ""},
+    {"dtype", "/model_args/dtype", ""},
+};
+constexpr Table unsloth_model_table{unsloth_model_rows, "", "full_finetuning", ""};
+
+constexpr std::string_view trainer_irrelevant =
+    "model tokenizer processing_class train_dataset eval_dataset data_collator callbacks args "
+    "dataset_text_field "
+    "formatting_func compute_metrics peft_config reward_funcs ref_model optimizers "
+    "preprocess_logits_for_metrics "
+    "dataset_num_proc";
+constexpr Table trainer_table{{}, trainer_irrelevant, "", ""};
+
+constexpr Section sections[] = {
+    {"", &call_table},           {"quantization", &quantization_table},
+    {"peft", &peft_table},       {"training", &training_table},
+    {"trainer", &trainer_table}, {"trainer", &training_table},
+    {"model", &model_table},     {"training", &trl_model_table},
+    {"training", &model_table},  {"length", &training_table},
+};
+constexpr Section unsloth_sections[] = {
+    {"", &call_table},           {"model", &unsloth_model_table},
+    {"peft", &peft_table},       {"training", &training_table},
+    {"trainer", &trainer_table}, {"trainer", &training_table},
+    {"model", &model_table},     {"quantization", &quantization_table},
+};
+
+void finish(Reading& reading) {
+  finish_flat(reading);
+  if (!reading.has("/model") && reading.values.empty()) {
+    reading.errors.push_back(
+        {"not_training", "", "No call in this source carries training settings.",
+         "TrainingArguments(...), LoraConfig(...), from_pretrained(...) and their like"});
+  }
+}
+
+bool write(Writing& out, const std::string& pointer, const Json& value) {
+  if (pointer == "/peft") {
+    out.put("$adapter", "peft", pointer);
+    return true;
+  }
+  if (pointer == "/task") {
+    out.put("$task", value, pointer);
+    return true;
+  }
+  return write_training(out, "training", pointer, value);
+}
+
+// The Trainer has no other tasks, and no length: that is the tokenizer's.
+bool write_hf(Writing& out, const std::string& pointer, const Json& value) {
+  if (in_list(pointer,
+              "/training/packing /training/padded_batches /training/loss_kernel /rl/* "
+              "/training/activation_offloading") ||
+      (pointer == "/task" && value != "sft")) {
+    out.left_out.push_back(pointer);
+    return true;
+  }
+  if (pointer == "/task") return true;
+  if (pointer == "/training/max_length") {
+    out.put("length.max_length", value, pointer);
+    return true;
+  }
+  return write(out, pointer, value);
+}
+
+}  // namespace
+
+const Format hf_python{"hf",     "Transformers, Python",
+                       "hf",     Language::python,
+                       sections, "training peft quantization model",
+                       finish,   write_hf};
+const Format trl_python{"trl-python",     "TRL, Python", "trl",
+                        Language::python, sections,      "!$trl training peft quantization model",
+                        finish,           write};
+const Format unsloth{"unsloth",        "Unsloth, Python",
+                     "unsloth",        Language::python,
+                     unsloth_sections, "!$unsloth !$import training peft model quantization",
+                     finish,           write};
+
+}  // namespace plimsoll::exchange

@@ -1,0 +1,186 @@
+// Calls in Python to sections: "training", "model", "quantization", "peft", "trainer", "sagemaker". Whoever
+// calls a name the same way means the same, whatever module it came from.
+#include "core/exchange/formats/python_calls.h"
+
+#include <algorithm>
+
+namespace plimsoll::exchange {
+
+namespace {
+
+std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
+bool ends_with(std::string_view text, std::string_view tail) {
+  return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
+}
+
+struct Task {
+  std::string_view name, task;
+};
+constexpr Task tasks[] = {
+    {"SFTConfig", "sft"},   {"DPOConfig", "dpo"},    {"GRPOConfig", "grpo"},     {"KTOConfig", "kto"},
+    {"ORPOConfig", "orpo"}, {"CPOConfig", "cpo"},    {"RewardConfig", "reward"}, {"PPOConfig", "ppo"},
+    {"RLOOConfig", "rloo"}, {"SFTTrainer", "sft"},   {"DPOTrainer", "dpo"},      {"GRPOTrainer", "grpo"},
+    {"KTOTrainer", "kto"},  {"ORPOTrainer", "orpo"}, {"CPOTrainer", "cpo"},      {"RewardTrainer", "reward"},
+    {"PPOTrainer", "ppo"},  {"RLOOTrainer", "rloo"},
+};
+
+std::string_view task_of(std::string_view name) {
+  for (const Task& row : tasks) {
+    if (row.name == name) return row.task;
+  }
+  return "";
+}
+
+Member* section_of(Node& root, std::string_view name) {
+  for (Member& member : root.members) {
+    if (member.key == name) return &member;
+  }
+  root.members.push_back({std::string(name), {}, Node()});
+  root.members.back().value.kind = Node::Kind::map;
+  return &root.members.back();
+}
+
+// Where a call's arguments belong; "" nowhere.
+std::string_view place_of(std::string_view call) {
+  const std::string_view name = last_part(call);
+  const std::string_view owner =
+      call.size() > name.size() ? last_part(call.substr(0, call.size() - name.size() - 1)) : "";
+  if (ends_with(name, "TrainingArguments")) return "training";
+  if (!task_of(name).empty()) return ends_with(name, "Config") ? "training" : "trainer";
+  if (name == "Trainer" || name == "Seq2SeqTrainer" || name == "UnslothTrainer") return "trainer";
+  if (name == "LoraConfig" || name == "LoHaConfig" || name == "IA3Config" || name == "AdaLoraConfig" ||
+      name == "PrefixTuningConfig" || name == "PromptTuningConfig" || name == "get_peft_model") {
+    return "peft";
+  }
+  if (name == "BitsAndBytesConfig" || name == "GPTQConfig" || name == "AwqConfig" || name == "HqqConfig")
+    return "quantization";
+  if (name == "prepare_model_for_kbit_training" || name == "prepare_model_for_int8_training")
+    return "prepare";
+  if (name == "gradient_checkpointing_enable") return "checkpointing";
+  if (name == "HuggingFace" || name == "PyTorch" || name == "ModelTrainer") return "sagemaker";
+  if (name == "from_pretrained" || name == "from_config") {
+    for (std::string_view other : {"Tokenizer", "Processor", "Config", "FeatureExtractor", "Peft"}) {
+      if (owner.find(other) != std::string_view::npos) return "";
+    }
+    return "model";
+  }
+  return "";
+}
+
+bool is_length(std::string_view name) {
+  for (std::string_view known : {"max_length", "max_seq_length", "max_seq_len", "MAX_LENGTH",
+                                 "MAX_SEQ_LENGTH", "CUTOFF_LEN", "cutoff_len"}) {
+    if (name == known) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Node python_sections(const Node& python) {
+  Node root;
+  root.kind = Node::Kind::map;
+  root.span = python.span;
+  const auto say = [&root](const char* key, std::string_view word) {
+    if (root.find(key) != nullptr) return;
+    root.members.push_back({key, {}, scalar_node(std::string(word), std::string(word), true, {})});
+  };
+  bool any = false;
+  for (const Member& call : python.members) {
+    const bool is_call = call.value.is_map() && !call.value.call.empty();
+    const std::string_view place = is_call ? place_of(call.key) : "";
+    if (place.empty()) continue;
+    any = true;
+    const std::string_view name = last_part(call.key);
+    if (!task_of(name).empty()) {
+      say("$trl", "trl");
+      say("$task", task_of(name));
+    }
+    if (call.key.find("Fast") != std::string::npos && name == "from_pretrained") say("$unsloth", "unsloth");
+    if (place == "quantization" && name != "BitsAndBytesConfig") {
+      const char* method = name == "GPTQConfig" ? "gptq" : name == "AwqConfig" ? "awq" : "hqq";
+      section_of(root, place)
+          ->value.members.push_back({"quant_method", {}, scalar_node(method, method, true, {})});
+    }
+    if (place == "peft" && name != "LoraConfig" && name != "get_peft_model") {
+      const std::string type(name.substr(0, name.find("Config")));
+      section_of(root, place)->value.members.push_back({"peft_type", {}, scalar_node(type, type, true, {})});
+    }
+    if (place == "peft") say("$adapter", "peft");
+    if (place == "prepare") {
+      section_of(root, "quantization")
+          ->value.members.push_back(
+              {"prepare_for_kbit_training", call.key_span, scalar_node(true, "True", false, {})});
+      const Node* flag = call.value.find("use_gradient_checkpointing");
+      section_of(root, "prepare")
+          ->value.members.push_back({"use_gradient_checkpointing", flag == nullptr ? call.key_span : Span{},
+                                     flag == nullptr ? scalar_node(true, "True", false, {}) : *flag});
+      continue;
+    }
+    if (place == "checkpointing") {
+      section_of(root, "prepare")
+          ->value.members.push_back(
+              {"use_gradient_checkpointing", call.key_span, scalar_node(true, "True", false, {})});
+      continue;
+    }
+    Node& section = section_of(root, place)->value;
+    if (section.span.length == 0) section.span = call.value.span;
+    for (const Member& argument : call.value.members) {
+      // An argument that is a call has a section of its own; the model and the data are not settings.
+      const bool inner = argument.value.is_map() && !argument.value.call.empty();
+      if (inner && (place == "trainer" || !place_of(argument.value.call).empty())) continue;
+      const bool position = argument.key.find_first_not_of("0123456789") == std::string::npos;
+      if (position && !(place == "model" && argument.key == "0")) continue;
+      if (argument.value.opaque &&
+          (place == "trainer" || argument.key == "quantization_config" || argument.key == "config")) {
+        continue;
+      }
+      const std::string key = position ? "model_name_or_path" : argument.key;
+      if (section.find(key) != nullptr) continue;
+      section.members.push_back({key, argument.key_span, argument.value});
+      if (inner) {
+        Node expression = scalar_node(nullptr, argument.value.call + "(...)", false, argument.value.span);
+        expression.opaque = true;
+        section.members.back().value = std::move(expression);
+      }
+    }
+  }
+  for (const Member& member : python.members) {
+    const bool is_call = member.value.is_map() && !member.value.call.empty();
+    if (is_call) continue;
+    if (member.key[0] == '$') {
+      if (root.find(member.key) == nullptr) root.members.push_back(member);
+      if (member.key == "$import") say("$unsloth", "unsloth");
+    } else if (ends_with(member.key, "config.use_cache")) {
+      section_of(root, "model")->value.members.push_back({"use_cache", member.key_span, member.value});
+    } else if (!any) {
+      // Nothing is called: "per_device_train_batch_size = 4," and its like, or a dict of hyperparameters.
+      Node& flat = section_of(root, "training")->value;
+      if (member.value.is_map()) {
+        for (const Member& inner : member.value.members) flat.members.push_back(inner);
+      } else {
+        flat.members.push_back(member);
+      }
+    }
+  }
+  // A length that no call takes is used in a call of the tokenizer, or by the reader of the data.
+  bool has_length = false;
+  for (const Member& section : root.members) {
+    has_length = has_length || section.value.find("max_length") != nullptr ||
+                 section.value.find("max_seq_length") != nullptr;
+  }
+  for (const Member& member : python.members) {
+    if (!any || has_length || !is_length(member.key) || !member.value.value.is_number()) continue;
+    section_of(root, "length")->value.members.push_back({"max_length", member.key_span, member.value});
+    has_length = true;
+  }
+  root.members.erase(std::remove_if(root.members.begin(), root.members.end(),
+                                    [](const Member& member) {
+                                      return member.value.is_map() && member.value.members.empty();
+                                    }),
+                     root.members.end());
+  return root;
+}
+
+}  // namespace plimsoll::exchange

@@ -1,0 +1,85 @@
+// Plimsoll's own request, as JSON or as a share link.
+#include "core/exchange/formats.h"
+#include "core/recipe/fields.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+std::string pointer_of(std::string_view path) {
+  std::string pointer = "/";
+  for (const char c : path) pointer += c == '.' ? '/' : c;
+  return pointer;
+}
+
+void read_field(Reading& reading, const Leaf& leaf) {
+  const std::string pointer = pointer_of(leaf.path);
+  Json value;
+  if (leaf.node->is_list()) {
+    value = Json::array();
+    for (const Node& item : leaf.node->items) value.push_back(item.value);
+  } else if (leaf.node->is_map()) {
+    value = true;  // a section without members
+  } else {
+    value = leaf.node->value;
+  }
+  if (recipe::find_field(pointer) == nullptr && pointer != "/model" && !leaf.node->is_map()) return;
+  if (value.is_null()) return reading.mark(leaf, Use::implied, "left to the default");
+  reading.set(pointer, std::move(value), &leaf);
+  const size_t slash = pointer.find('/', 1);
+  if (slash != std::string::npos) reading.values.emplace(pointer.substr(0, slash), true);
+}
+
+Json plain(const Node& node) {
+  if (node.is_scalar()) return node.value;
+  Json made = node.is_list() ? Json::array() : Json::object();
+  for (const Node& item : node.items) made.push_back(plain(item));
+  for (const Member& member : node.members) made[member.key] = plain(member.value);
+  return made;
+}
+
+// A model given by its config, and texts by key, are values as a whole.
+void read_whole(Reading& reading, const Leaf& leaf) {
+  reading.mark(leaf, Use::used);
+  const bool model = leaf.path.rfind("model.", 0) == 0;
+  const std::string pointer = model ? "/model" : "/model_args/max_memory";
+  reading.finding(leaf).pointer = pointer;
+  if (reading.has(pointer)) return;
+  const Node* node = &reading.document.root;
+  if (model) {
+    node = node->find("model");
+  } else if (const Node* args = node->find("model_args")) {
+    node = args->find("max_memory");
+  }
+  if (node != nullptr) reading.values[pointer] = plain(*node);
+}
+
+constexpr Row rows[] = {{"model.*", "/model", "", read_whole},
+                        {"model_args.max_memory.*", "/model_args/max_memory", "", read_whole},
+                        {"*", "", "", read_field}};
+constexpr Table table{rows, "schema want", "", ""};
+constexpr Section sections[] = {{"", &table}};
+
+bool write(Writing& out, const std::string& pointer, const Json& value) {
+  std::string key;
+  for (const char c : pointer.substr(1)) key += c == '/' ? '.' : c;
+  const bool section = value == Json(true) && recipe::find_field(pointer) == nullptr;
+  if (!section) out.put(key, value, pointer);
+  return !section || pointer == "/peft";
+}
+
+}  // namespace
+
+const Format request{
+    "request",
+    "Plimsoll request",
+    "",
+    Language::json,
+    sections,
+    "!schema model stack task training peft quantization model_args parallel hardware data vision rl locks",
+    nullptr,
+    write};
+
+}  // namespace plimsoll::exchange

@@ -1,0 +1,330 @@
+// One configuration of each format, as people write them, and the request it means.
+#include <gmock/gmock.h>
+
+#include "core/exchange/import.h"
+#ifndef __EMSCRIPTEN__
+#include "core/cli/yaml.h"
+#endif
+
+namespace plimsoll::exchange {
+namespace {
+
+using json::Json;
+
+Import import_any(const std::string& text) {
+#ifndef __EMSCRIPTEN__
+  return import_document(cli::read_document(text), text);
+#else
+  return import_document(read_text(text), text);
+#endif
+}
+
+// Order of keys does not matter.
+void expect_request(const std::string& text, std::string_view format, const char* wanted) {
+  const Import import = import_any(text);
+  for (const json::Error& error : import.errors) ADD_FAILURE() << error.code << ": " << error.message;
+  ASSERT_NE(import.format, nullptr);
+  EXPECT_EQ(import.format->id, format);
+  EXPECT_EQ(nlohmann::json::parse(import.request.dump()), nlohmann::json::parse(wanted));
+  for (const Finding& found : import.findings) EXPECT_NE(found.use, Use::unknown) << found.path;
+}
+
+TEST(ExchangePython, AScriptOfTheTrainerGivesItsRequest) {
+  expect_request(R"(
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig, TrainingArguments, Trainer
+from peft import LoraConfig, get_peft_model, prepare_model_for_kbit_training
+
+model_id = "mistralai/Mistral-7B-v0.3"
+max_length = 512
+bnb_config = BitsAndBytesConfig(
+    load_in_4bit=True,
+    bnb_4bit_quant_type="nf4",  # the usual one
+    bnb_4bit_compute_dtype=torch.bfloat16,
+)
+tokenizer = AutoTokenizer.from_pretrained(model_id)
+model = AutoModelForCausalLM.from_pretrained(model_id, quantization_config=bnb_config, device_map={"": 0})
+model = prepare_model_for_kbit_training(model)
+config = LoraConfig(r=16, lora_alpha=2 * 16, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM")
+model = get_peft_model(model, config)
+trainer = Trainer(model=model, train_dataset=data, args=TrainingArguments(
+    per_device_train_batch_size=4, gradient_accumulation_steps=4, learning_rate=2e-4, bf16=True,
+    optim="paged_adamw_8bit", output_dir="out"))
+)",
+                 "hf", R"({"model": "mistralai/Mistral-7B-v0.3", "stack": "hf",
+      "quantization": {"load_in_4bit": true, "bnb_4bit_quant_type": "nf4", "bnb_4bit_compute_dtype": "bfloat16",
+                       "prepare_for_kbit_training": true},
+      "peft": {"r": 16, "lora_alpha": 32, "target_modules": ["q_proj", "v_proj"]},
+      "training": {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 4, "bf16": true,
+                   "optim": "paged_adamw_8bit", "gradient_checkpointing": true, "max_length": 512}})");
+}
+
+TEST(ExchangePython, TrlConfigsNameTheTask) {
+  expect_request(R"(from trl import DPOConfig, DPOTrainer
+training_args = DPOConfig(output_dir="x", max_length=1024, per_device_train_batch_size=2, beta=0.1)
+trainer = DPOTrainer(model="Qwen/Qwen2.5-0.5B", args=training_args, train_dataset=d)
+)",
+                 "trl-python", R"({"stack": "trl", "task": "dpo",
+      "training": {"max_length": 1024, "per_device_train_batch_size": 2}})");
+}
+
+TEST(ExchangePython, AnUnslothNotebookGivesItsRequest) {
+  expect_request(R"(from unsloth import FastLanguageModel, is_bfloat16_supported
+max_seq_length = 2048 # any
+model, tokenizer = FastLanguageModel.from_pretrained(
+    model_name = "unsloth/Meta-Llama-3.1-8B",
+    max_seq_length = max_seq_length,
+    dtype = None,
+    load_in_4bit = True,
+)
+model = FastLanguageModel.get_peft_model(
+    model, r = 16,
+    target_modules = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",],
+    lora_alpha = 16, lora_dropout = 0, bias = "none", random_state = 3407,
+)
+trainer = SFTTrainer(
+    model = model, tokenizer = tokenizer, train_dataset = dataset, dataset_text_field = "text",
+    max_seq_length = max_seq_length, packing = False,
+    args = TrainingArguments(per_device_train_batch_size = 2, gradient_accumulation_steps = 4,
+        fp16 = not is_bfloat16_supported(), bf16 = is_bfloat16_supported(), optim = "adamw_8bit", seed = 3407),
+)
+)",
+                 "unsloth", R"({"model": "unsloth/Meta-Llama-3.1-8B", "stack": "unsloth",
+      "quantization": {"load_in_4bit": true},
+      "peft": {"r": 16, "lora_alpha": 16, "lora_dropout": 0, "bias": "none",
+               "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]},
+      "training": {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4, "fp16": false, "bf16": true,
+                   "optim": "adamw_8bit", "max_length": 2048, "packing": false}})");
+}
+
+TEST(ExchangePython, AnExpressionIsReportedAndNotEvaluated) {
+  const Import import =
+      import_any("args = TrainingArguments(per_device_train_batch_size=int(os.environ['B']), bf16=True)\n");
+  ASSERT_EQ(import.findings.size(), 2U);
+  EXPECT_EQ(import.findings[0].use, Use::unsupported);
+  EXPECT_FALSE(import.request["training"].contains("per_device_train_batch_size"));
+}
+
+TEST(ExchangePython, LinesPastedOutOfACallAreReadAsArguments) {
+  const Import import =
+      import_any("per_device_train_batch_size=4,\ngradient_checkpointing=True,\nbf16=True,\n");
+  EXPECT_EQ(import.request["training"]["per_device_train_batch_size"], Json(4));
+  EXPECT_EQ(import.request["training"]["gradient_checkpointing"], Json(true));
+}
+
+TEST(ExchangeShell, ALaunchedScriptGivesItsFlagsAndItsGpus) {
+  expect_request(
+      "CUDA_VISIBLE_DEVICES=0,1 accelerate launch --num_processes 2 --multi_gpu train.py \\\n"
+      "  --model_name_or_path mistralai/Mistral-7B-v0.3 --per_device_train_batch_size=4 \\\n"
+      "  --gradient_checkpointing --bf16 true --lora_r 16 --lora_target_modules q_proj v_proj\n",
+      "cli", R"({"model": "mistralai/Mistral-7B-v0.3", "stack": "hf",
+      "peft": {"r": 16, "target_modules": ["q_proj", "v_proj"]},
+      "training": {"per_device_train_batch_size": 4, "gradient_checkpointing": true, "bf16": true},
+      "parallel": {"num_gpus": 2, "strategy": "ddp"}})");
+}
+
+TEST(ExchangeShell, TrlsOwnCommandNamesTheTask) {
+  expect_request(
+      "trl dpo --model_name_or_path Qwen/Qwen2.5-0.5B --max_length 512\n", "cli",
+      R"({"model": "Qwen/Qwen2.5-0.5B", "stack": "trl", "task": "dpo", "training": {"max_length": 512}})");
+}
+
+TEST(ExchangeShell, SwiftTrainsLoraUnlessToldOtherwise) {
+  expect_request(
+      "CUDA_VISIBLE_DEVICES=0 \\\nswift sft --model Qwen/Qwen2.5-7B-Instruct --train_type lora --lora_rank 8 "
+      "--target_modules all-linear --max_length 2048 --torch_dtype bfloat16 --quant_bits 4 --quant_method "
+      "bnb "
+      "--freeze_vit true --dataset a b c\n",
+      "ms-swift",
+      R"({"model": "Qwen/Qwen2.5-7B-Instruct", "stack": "hf", "quantization": {"load_in_4bit": true},
+      "model_args": {"dtype": "bfloat16"}, "peft": {"r": 8, "target_modules": "all-linear"},
+      "training": {"max_length": 2048}, "vision": {"freeze_vision_tower": true}, "parallel": {"num_gpus": 1}})");
+}
+
+TEST(ExchangeParts, ADeepSpeedFileIsAPartOfARequest) {
+  const Import import =
+      import_any(R"({"train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": 4,
+      "bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 2, "overlap_comm": true}})");
+  ASSERT_TRUE(import.errors.empty());
+  EXPECT_EQ(import.format->id, "deepspeed");
+  EXPECT_TRUE(import.partial);
+  EXPECT_EQ(import.request["parallel"]["strategy"], Json("zero2"));
+  EXPECT_EQ(import.request["training"]["gradient_accumulation_steps"], Json(4));
+  EXPECT_EQ(import.findings[0].use, Use::implied);  // "auto"
+}
+
+TEST(ExchangeParts, AnAdapterConfigGivesTheAdapter) {
+  expect_request(R"({"base_model_name_or_path": "meta-llama/Llama-2-7b-hf", "peft_type": "LORA", "r": 8,
+      "lora_alpha": 16, "lora_dropout": 0.0, "bias": "none", "fan_in_fan_out": false, "target_modules": ["q_proj"],
+      "modules_to_save": null, "task_type": "CAUSAL_LM", "inference_mode": true})",
+                 "peft", R"({"model": "meta-llama/Llama-2-7b-hf",
+      "peft": {"r": 8, "lora_alpha": 16, "lora_dropout": 0.0, "bias": "none", "target_modules": ["q_proj"]}})");
+}
+
+TEST(ExchangeParts, AConfigJsonIsAModel) {
+  const Import import = import_any(R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
+      "hidden_size": 64, "vocab_size": 100, "num_hidden_layers": 2})");
+  ASSERT_TRUE(import.errors.empty());
+  EXPECT_EQ(import.request["model"]["config"]["hidden_size"], Json(64));
+}
+
+TEST(ExchangeParts, AnIndexOfWeightsSaysHowLargeTheModelIs) {
+  const Import import = import_any(
+      R"({"metadata": {"total_size": 14483464192}, "weight_map": {"lm_head.weight": "a.safetensors"}})");
+  ASSERT_TRUE(import.errors.empty());
+  ASSERT_EQ(import.notes.size(), 1U);
+  EXPECT_THAT(import.notes[0], testing::HasSubstr("7241 million"));
+}
+
+TEST(ExchangeFlat, SageMakerHyperparametersAndInstance) {
+  expect_request(R"({"instance_type": "ml.g5.12xlarge", "hyperparameters": {"model_id": "gpt2", "epochs": "3",
+      "per_device_train_batch_size": "2", "lr": "2e-4", "bf16": "True"}})",
+                 "sagemaker",
+                 R"({"model": "gpt2", "stack": "hf", "data": {"epochs": 3}, "hardware": {"gpu": "a10g"},
+      "training": {"per_device_train_batch_size": 2, "bf16": true}, "parallel": {"num_gpus": 4}})");
+}
+
+TEST(ExchangeRequest, ARequestStaysARequest) {
+  expect_request(R"({"schema": 1, "model": "gpt2", "peft": {}, "training": {"max_length": 128}})", "request",
+                 R"({"schema": 1, "model": "gpt2", "peft": {}, "training": {"max_length": 128}})");
+}
+
+// As the page writes it.
+constexpr const char* link =
+    "https://example.org/#v=1&model=mistral-7b-v0.3&training.max_length=512&training.bf16=true&"
+    "peft.target_modules=q_proj,v_proj&c=qg5b";
+
+TEST(ExchangeRequest, ALinkIsReadAndItsChecksumChecked) {
+  expect_request(link, "request", R"({"model": "mistral-7b-v0.3",
+      "training": {"max_length": 512, "bf16": true}, "peft": {"target_modules": ["q_proj", "v_proj"]}})");
+  const Import cut = import_any(std::string(link).substr(0, 60));
+  ASSERT_EQ(cut.errors.size(), 1U);
+  EXPECT_EQ(cut.errors[0].code, "broken_link");
+}
+
+#ifndef __EMSCRIPTEN__
+
+TEST(ExchangeLlamaFactory, AQloraConfigurationGivesItsRequest) {
+  expect_request(R"(### model
+model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct
+quantization_bit: 4  # choices: [8 (bnb/hqq/eetq), 4 (bnb/hqq)]
+quantization_method: bnb
+trust_remote_code: true
+### method
+stage: sft
+do_train: true
+finetuning_type: lora
+lora_rank: 8
+lora_target: all
+### dataset
+dataset: identity,alpaca_en_demo
+template: llama3
+cutoff_len: 2048
+### train
+per_device_train_batch_size: 1
+gradient_accumulation_steps: 8
+learning_rate: 1.0e-4
+num_train_epochs: 3.0
+bf16: true
+flash_attn: fa2
+deepspeed: examples/deepspeed/ds_z2_config.json
+)",
+                 "llamafactory", R"({"model": "meta-llama/Meta-Llama-3-8B-Instruct", "stack": "llamafactory",
+      "quantization": {"load_in_4bit": true}, "model_args": {"attn_implementation": "flash_attention_2"},
+      "peft": {"r": 8, "target_modules": "all-linear"}, "parallel": {"strategy": "zero2"}, "data": {"epochs": 3.0},
+      "training": {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 8, "max_length": 2048,
+                   "bf16": true}})");
+}
+
+TEST(ExchangeLlamaFactory, InferenceIsNotTraining) {
+  const Import import =
+      import_any("model_name_or_path: Qwen/Qwen3-4B\ntemplate: qwen3\ninfer_backend: huggingface\n");
+  ASSERT_EQ(import.errors.size(), 1U);
+  EXPECT_EQ(import.errors[0].code, "not_training");
+}
+
+TEST(ExchangeTorchtune, TheBuilderNamesModelAndMethod) {
+  expect_request(R"(
+model:
+  _component_: torchtune.models.llama3_1.lora_llama3_1_8b
+  lora_attn_modules: ['q_proj', 'v_proj', 'output_proj']
+  apply_lora_to_mlp: True
+  apply_lora_to_output: False
+  lora_rank: 8
+  lora_alpha: 16
+tokenizer:
+  _component_: torchtune.models.llama3.llama3_tokenizer
+  max_seq_len: 4096
+optimizer:
+  _component_: torch.optim.AdamW
+  fused: True
+  lr: 3e-4
+loss:
+  _component_: torchtune.modules.loss.LinearCrossEntropyLoss
+batch_size: 2
+gradient_accumulation_steps: 8
+dtype: bf16
+enable_activation_checkpointing: True
+compile: False
+checkpointer:
+  _component_: torchtune.training.FullModelHFCheckpointer
+  checkpoint_dir: /tmp/Meta-Llama-3.1-8B-Instruct/
+)",
+                 "torchtune", R"({"model": "meta-llama/Llama-3.1-8B", "stack": "torchtune",
+      "model_args": {"dtype": "bfloat16"},
+      "peft": {"r": 8, "lora_alpha": 16,
+               "target_modules": ["q_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]},
+      "training": {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 8, "max_length": 4096,
+                   "gradient_checkpointing": true, "optim": "adamw_torch_fused", "loss_kernel": "torchtune_chunked"}})");
+}
+
+TEST(ExchangeTorchtune, TheLaunchInAFilesOwnCommentSaysHowManyGpus) {
+  const Import import = import_any(
+      "# tune run --nproc_per_node 4 full_finetune_distributed --config llama3/8B_full\n"
+      "model:\n  _component_: torchtune.models.llama3.llama3_8b\noptimizer:\n  _component_: "
+      "torch.optim.AdamW\n"
+      "batch_size: 2\ndtype: bf16\n");
+  ASSERT_TRUE(import.errors.empty());
+  EXPECT_EQ(import.request["parallel"]["num_gpus"], Json(4));
+  EXPECT_EQ(import.request["training"]["optim"], Json("adamw_torch"));
+}
+
+TEST(ExchangeTorchtune, EvaluationIsNotTraining) {
+  const Import import = import_any(
+      "model:\n  _component_: torchtune.models.llama2.llama2_7b\ncheckpointer:\n  checkpoint_dir: x\n"
+      "tokenizer:\n  path: y\ntasks: ['truthfulqa_mc2']\nbatch_size: 8\ndtype: bf16\n");
+  ASSERT_EQ(import.errors.size(), 1U);
+  EXPECT_EQ(import.errors[0].code, "not_training");
+}
+
+TEST(ExchangeParts, AnAccelerateFileSaysHowTheGpusShareTheWork) {
+  const Import import = import_any(
+      "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 4\n"
+      "fsdp_config:\n  fsdp_version: 2\n  fsdp_offload_params: true\n");
+  ASSERT_TRUE(import.errors.empty());
+  EXPECT_EQ(import.request["parallel"]["num_gpus"], Json(4));
+  EXPECT_EQ(import.request["training"]["bf16"], Json(true));
+}
+
+TEST(ExchangeFlat, TheNestedFilesOfTheThreeStageRunAreRead) {
+  expect_request(R"(model: mistralai/Mistral-7B-Instruct-v0.3
+max_length: 2048
+per_device_train_batch_size: 8
+per_device_eval_batch_size: 16
+gradient_accumulation_steps: 8
+use_gradient_checkpointing: false
+dataloader_num_workers: 4
+lora:
+  r: 32
+  lora_alpha: 64
+)",
+                 "nested", R"({"model": "mistralai/Mistral-7B-Instruct-v0.3", "stack": "hf",
+      "peft": {"r": 32, "lora_alpha": 64},
+      "training": {"per_device_train_batch_size": 8, "gradient_accumulation_steps": 8, "max_length": 2048,
+                   "per_device_eval_batch_size": 16, "gradient_checkpointing": false}})");
+}
+
+#endif
+
+}  // namespace
+}  // namespace plimsoll::exchange
