@@ -5,7 +5,10 @@
 //     const report = JSON.parse(plimsoll.report(JSON.stringify({ model: "mistral-7b-v0.3" })));
 
 export interface Plimsoll {
-  /** A request to its report. Bad input gives a report with `ok: false` and `errors`; it never throws. */
+  /**
+   * A request to its report. With "want": ["timeline"] it holds /memory/timeline, the step over time for a plot:
+   * {components: string[], points: [{instant, micro_batch, part, layer, bytes: number[]}], peak: number,
+   * alive: [{component, what, bytes, count}]}, at most 400 points (core/report/timeline.h). Bad input gives a report with `ok: false` and `errors`; it never throws. */
   report(request: string): string;
   /** What presets/models/ holds. */
   models(): string;

@@ -29,6 +29,7 @@ Tensor scalar(Tape& tape) { return tape.make(1, 4, Component::transient); }
 
 // log_softmax keeps its output; nll_loss writes a zero-filled gradient of the same size.
 Tensor cross_entropy(Tape& tape, const Mode& mode, Tensor logits) {
+  tape.doing = "cross-entropy";
   if (mode.autocast) logits = cast(tape, std::move(logits), 4);
   Tensor log_probabilities = tape.make(logits.elements(), logits.size(), Component::logits);
   tape.record(log_probabilities, {logits}, {log_probabilities}, {gradient(0, logits.bytes())});
@@ -218,7 +219,9 @@ constexpr Kernel kernels[] = {
 };
 
 Outcome forward(Tape& tape, const HeadProgram& p, Tensor x) {
+  tape.doing = "final norm";
   Tensor hidden = final_norm(tape, p, x);
+  tape.doing = "lm_head and loss";
   x.free();
   if (p.head.out == 0) {
     Tensor loss = scalar(tape);
@@ -255,6 +258,8 @@ HeadReplay replay_head(const HeadProgram& p) {
   Tensor kv = tape.make(p.kv_bytes, 1, Component::kv_cache);
   tape.mark();
   const uint32_t id = x.id();
+  if (p.trace != nullptr) tape.trace = &p.trace->events;
+  const auto events = [&p] { return p.trace == nullptr ? 0 : p.trace->events.size(); };
   Outcome outcome = forward(tape, p, std::move(x));
   result.cached = tape.cached_bytes();
   if (p.outputs_to_fp32 && outcome.outputs) {
@@ -262,19 +267,34 @@ HeadReplay replay_head(const HeadProgram& p) {
     tape.mark_as_logits(outcome.outputs);
   }
   result.forward_peak = tape.peak();
+  const std::size_t forward_end = events();
   tape.end_scope();
+  const std::size_t scope_end = events();
+  const uint32_t kv_id = kv.id();
   if (!p.keep_outputs) {
     outcome.outputs.free();
     kv.free();
   }
   tape.seed_gradient(outcome.loss);
   result.held = tape.live();
+  const std::size_t backward_begin = events();
   tape.mark();
   tape.backward();
   result.backward_peak = tape.peak();
   result.weight_gradients = tape.weight_gradient_bytes();
   result.incoming_gradient = tape.gradient_of(id);
   outcome.loss.free();
+  if (p.trace != nullptr) {
+    const std::size_t backward_end = events();
+    tape.trace = nullptr;
+    p.trace->forward_end = forward_end;
+    p.trace->scope_end = scope_end;
+    p.trace->backward_begin = backward_begin;
+    p.trace->backward_end = backward_end;
+    p.trace->input = id;
+    p.trace->kv = kv_id;
+    p.trace->input_gradient = tape.gradient_id(id);
+  }
   result.kept = tape.live();
   result.kept[Component::gradients] = 0;
   result.kept[Component::transient] -= result.incoming_gradient;

@@ -25,6 +25,13 @@ struct StockLoss {
 StockLoss stock_loss(const std::string& stack, const std::string& transformers,
                      const std::string& model_type);
 
+/// The events of the head and the loss, numbered as on its own tape.
+struct HeadTrace {
+  Trace events;
+  std::size_t forward_end = 0, scope_end = 0, backward_begin = 0, backward_end = 0;
+  uint32_t input = 0, kv = 0, input_gradient = 0;
+};
+
 struct HeadProgram {
   LayerProgram layer;  ///< mode, batch, length, hidden, norm settings
   const model::Norm* final_norm = nullptr;
@@ -36,7 +43,8 @@ struct HeadProgram {
   double softcap = 0;
   int input_size = 2;  ///< dtype of the stream that enters
   bool accumulating = false;
-  double kv_bytes = 0;  ///< a cache that lives as long as the outputs
+  double kv_bytes = 0;         ///< a cache that lives as long as the outputs
+  HeadTrace* trace = nullptr;  ///< where it is written down, or null
 };
 
 struct HeadReplay {

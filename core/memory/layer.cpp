@@ -12,7 +12,15 @@ using model::Activation;
 using model::NormPlace;
 using model::Role;
 
+// By role: what a reader of the timeline calls the module.
+constexpr const char* role_names[role_count] = {
+    "q_proj",         "k_proj",           "v_proj",    "o_proj",       "qkv_proj",  "q_a_proj",
+    "q_b_proj",       "kv_a_proj",        "kv_b_proj", "cross q",      "cross k",   "cross v",
+    "cross o",        "gate_proj",        "up_proj",   "gate_up_proj", "down_proj", "shared gate_proj",
+    "shared up_proj", "shared down_proj", "router",    "lm_head",      "linear"};
+
 Tensor run(Tape& tape, const LayerProgram& p, Role role, const Tensor& x) {
+  tape.doing = role_names[static_cast<std::size_t>(role)];
   return linear(tape, p.mode, x, p.at(role));
 }
 
@@ -24,6 +32,7 @@ const model::Norm* find_norm(const LayerProgram& p, NormPlace place) {
 }
 
 Tensor normalise(Tape& tape, const LayerProgram& p, const model::Norm& norm, const Tensor& x) {
+  tape.doing = "norm";
   const auto width = static_cast<double>(norm.width);
   if (norm.kind == model::NormKind::layer) {
     return layer_norm(tape, p.mode, x, width, norm.weight ? p.norm_size : 0, p.train_norms && norm.weight);
@@ -91,6 +100,7 @@ Heads project_latent(Tape& tape, const LayerProgram& p, const Tensor& h) {
 void turn(Tape& tape, const LayerProgram& p, const Tensor& h, Heads& heads) {
   if (p.group->rotary_share <= 0 || p.group->attention == model::AttentionKind::latent) return;
   if (p.liger_rotary) return;  // Liger rotates in place
+  tape.doing = "rotary positions";
   Tensor q = rotate(tape, heads.q, h.size());
   Tensor k = rotate(tape, heads.k, h.size());
   heads.q = std::move(q);
@@ -123,6 +133,7 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   heads.q = normalise_at(tape, p, NormPlace::q, std::move(heads.q));
   heads.k = normalise_at(tape, p, NormPlace::k, std::move(heads.k));
   turn(tape, p, h, heads);
+  tape.doing = "attention";
   if (p.keep_kv && p.kv != nullptr) {
     p.kv->push_back(tape.make(heads.k.elements() + heads.v.elements(), heads.k.size(), Component::kv_cache));
   }
@@ -165,7 +176,9 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
     Tensor both = run(tape, p, Role::gate_up, x);
     Tensor gate = slice(tape, both, both.elements() / 2);
     Tensor up = slice(tape, both, both.elements() / 2);
+    tape.doing = "activation";
     Tensor active = activation(tape, activation_of(p), std::move(gate));
+    tape.doing = "gate times up";
     product = multiply(tape, std::move(up), std::move(active));
     both.free();
   } else {
@@ -175,8 +188,10 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
       product = tape.make(gate.elements(), gate.size(), Component::transient);
       tape.record(product, {gate, up}, {gate, up}, {pass(0), gradient(1, up.bytes())});
     } else {
+      tape.doing = "activation";
       Tensor active = activation(tape, activation_of(p), std::move(gate));
       Tensor up = run(tape, p, up_role, x);
+      tape.doing = "gate times up";
       product = multiply(tape, std::move(active), std::move(up));
     }
   }
@@ -248,6 +263,7 @@ Tensor mlp(Tape& tape, const LayerProgram& p, const Tensor& x) {
   if (p.group->experts > 0) return experts(tape, p, x);
   if (p.group->gated) return gated(tape, p, x, Role::gate, Role::up, Role::down);
   Tensor up = run(tape, p, Role::up, x);
+  tape.doing = "activation";
   Tensor active = activation(tape, activation_of(p), std::move(up));
   Tensor down = run(tape, p, Role::down, active);
   return down;
@@ -262,6 +278,7 @@ Tensor parallel_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   Tensor before_mlp =
       find_norm(p, NormPlace::before_mlp) != nullptr ? normalise_at(tape, p, NormPlace::before_mlp, x) : h;
   Tensor mixed = mlp(tape, p, before_mlp);
+  tape.doing = "residual";
   mixed = dropout(tape, std::move(mixed), p.group->residual_dropout);
   Tensor sum = add(tape, std::move(mixed), std::move(attended));
   return add(tape, std::move(sum), x);
@@ -269,6 +286,7 @@ Tensor parallel_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
 
 Tensor branch(Tape& tape, const LayerProgram& p, Tensor out, NormPlace after, const Tensor& residual) {
   if (!p.post_norm) out = normalise_at(tape, p, after, std::move(out));
+  tape.doing = "residual";
   out = dropout(tape, std::move(out), p.group->residual_dropout);
   Tensor sum = add(tape, residual, std::move(out));
   return p.post_norm ? normalise_at(tape, p, after, std::move(sum)) : sum;

@@ -18,6 +18,14 @@ Tensor cross_states(Tape& tape, const LayerProgram& p, int size, bool needs_grad
   return tape.input(p.batch * p.cross_length * width, size, needs_grad, Component::inputs);
 }
 
+void end_no_grad(Tape& tape, LayerTrace& trace, const Tensor& x, const Tensor& y) {
+  trace.no_grad_end = trace.no_grad.size();
+  tape.end_scope();
+  tape.trace = nullptr;
+  trace.no_grad_input = x.id();
+  trace.no_grad_output = y.id();
+}
+
 }  // namespace
 
 LayerReplay replay_layer(const LayerProgram& given, const LayerReplayOptions& options) {
@@ -34,12 +42,13 @@ LayerReplay replay_layer(const LayerProgram& given, const LayerReplayOptions& op
     tape.recording = false;
     Tensor x = tape.input(elements, options.input_size, false);
     tape.mark();
+    if (options.trace != nullptr) tape.trace = &options.trace->no_grad;
     Tensor y = run_layer(tape, program, x);
     result.without_grad = without_input(tape.peak());
-    result.without_grad[Component::autocast] -= tape.cached_bytes();  // counted once for all layers
     result.cached = tape.cached_bytes();
     result.output_size = y.size();
     result.output_bytes = y.bytes();
+    if (options.trace != nullptr) end_no_grad(tape, *options.trace, x, y);
   }
   Tape tape;
   std::vector<Tensor> kv;
@@ -50,7 +59,10 @@ LayerReplay replay_layer(const LayerProgram& given, const LayerReplayOptions& op
   tape.accumulating = options.accumulating;
   Tensor x = tape.input(elements, options.input_size, options.input_needs_grad);
   tape.mark();
+  if (options.trace != nullptr) tape.trace = &options.trace->graph;
+  const auto events = [&options] { return options.trace == nullptr ? 0 : options.trace->graph.size(); };
   Tensor y = run_layer(tape, program, x);
+  const std::size_t forward_end = events();
   result.forward_peak = without_input(tape.peak());
   const Snapshot until_saved = options.stop_early ? tape.peak_until_last_save() : tape.peak();
   result.recompute_peak = without_input(until_saved);
@@ -59,16 +71,33 @@ LayerReplay replay_layer(const LayerProgram& given, const LayerReplayOptions& op
   kv.clear();
   result.input_saved = tape.is_saved(x);
   const double with_cache = tape.live().total();
+  const std::size_t cache_dropped = events();
   tape.end_scope();
+  const std::size_t scope_end = events();
   result.saved = without_input(tape.live());
   result.saved[Component::transient] -= y.bytes();
   result.cached_only = with_cache - tape.live().total();
-  tape.seed_gradient(y);
+  const uint32_t output_seed = tape.seed_gradient(y);
+  const uint32_t output = y.id();
   if (!options.keep_output) y.free();
+  const std::size_t backward_begin = events();
   tape.mark();
   tape.backward();
   result.backward_peak = without_input(tape.peak());
   result.weight_gradients = tape.weight_gradient_bytes();
+  tape.trace = nullptr;
+  if (LayerTrace* trace = options.trace) {
+    trace->last_save = tape.events_until_last_save();
+    trace->forward_end = forward_end;
+    trace->cache_dropped = cache_dropped;
+    trace->scope_end = scope_end;
+    trace->backward_begin = backward_begin;
+    trace->input = x.id();
+    trace->output = output;
+    trace->seed = output_seed;
+    trace->has_input_gradient = tape.gradient_of(x.id()) > 0;
+    trace->input_gradient = tape.gradient_id(x.id());
+  }
   return result;
 }
 

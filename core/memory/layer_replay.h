@@ -15,6 +15,19 @@ struct LayerReplayOptions {
   bool stop_early = false;    ///< non-reentrant recomputation ends at the last tensor that is saved
   bool accumulating = false;  ///< parameter gradients exist already
   bool input_needs_grad = true;
+  struct LayerTrace* trace = nullptr;  ///< where the two walks through the layer are written down, or null
+};
+
+/// The events behind a LayerReplay. Numbers of tensors are those of the layer's own tape.
+struct LayerTrace {
+  Trace no_grad;                ///< the walk without a graph
+  std::size_t no_grad_end = 0;  ///< from here on: autocast's cache is dropped
+  uint32_t no_grad_input = 0, no_grad_output = 0;
+  Trace graph;  ///< the walk with a graph, then back
+  std::size_t last_save = 0, forward_end = 0, cache_dropped = 0, scope_end = 0, backward_begin = 0;
+  uint32_t input = 0, output = 0, seed = 0;
+  bool has_input_gradient = false;
+  uint32_t input_gradient = 0;
 };
 
 struct LayerReplay {
@@ -25,7 +38,7 @@ struct LayerReplay {
   double kv_cache = 0;
   double weight_gradients = 0;  ///< of this layer's trained parameters
   bool input_saved = false;     ///< the graph itself keeps the input
-  Snapshot without_grad;        ///< highest under no_grad, input and cache not counted
+  Snapshot without_grad;        ///< highest under no_grad, input not counted
   Snapshot saved;               ///< kept for backward, input not counted
   Snapshot forward_peak;        ///< highest with the graph recorded, input not counted
   Snapshot recompute_peak;      ///< the same as far as recomputation runs, plus the incoming gradient

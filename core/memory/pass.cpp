@@ -38,13 +38,8 @@ void raise(Snapshot& highest, const Snapshot& candidate) {
 }
 
 // Groups of equal layers as they are walked; the first layer may meet a narrower stream than the others.
-struct Run {
-  LayerReplay replay;
-  double layers = 0;
-};
-
-std::vector<Run> replay_groups(const PassSettings& s, Pass& pass) {
-  std::vector<Run> runs;
+std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
+  std::vector<LayerRun> runs;
   int stream = s.input_size;
   const bool reentrant = s.recipe->training.use_reentrant;
   for (const model::LayerGroup& group : s.stack->groups) {
@@ -54,75 +49,119 @@ std::vector<Run> replay_groups(const PassSettings& s, Pass& pass) {
     options.keep_output = s.checkpointing && reentrant;
     options.stop_early = s.checkpointing && !reentrant;
     options.accumulating = s.recipe->gradients_outlive_step();
+    const auto walk = [&](bool leaf) {
+      LayerRun run;
+      options.input_size = stream;
+      options.input_needs_grad = s.recorded && !leaf;
+      if (s.runs != nullptr) options.trace = &run.trace;
+      run.replay = replay_layer(program, options);
+      return run;
+    };
     double left = static_cast<double>(group.layers);
-    options.input_size = stream;
     const bool leaf = runs.empty() && !s.input_needs_grad;
-    options.input_needs_grad = s.recorded && !leaf;
-    LayerReplay first = replay_layer(program, options);
-    if ((first.output_size != stream || leaf) && left > 1) {
-      runs.push_back({first, 1});
+    LayerRun run = walk(leaf);
+    const int after = run.replay.output_size;
+    if ((after != stream || leaf) && left > 1) {
+      run.layers = 1;
       left -= 1;
-      options.input_size = stream = first.output_size;
-      options.input_needs_grad = s.recorded;
-      first = replay_layer(program, options);
+      runs.push_back(std::move(run));
+      stream = after;
+      run = walk(false);
     }
-    stream = first.output_size;
-    runs.push_back({first, left});
+    stream = run.replay.output_size;
+    run.layers = left;
+    runs.push_back(std::move(run));
   }
   pass.output_size = stream;
   return runs;
 }
 
+// What one layer of a run leaves behind in the forward, beside `kept`: autocast's cache, and K and V.
+Snapshot left_behind(const LayerReplay& layer, Snapshot kept, double cached) {
+  kept[Component::autocast] += cached;
+  kept[Component::kv_cache] += layer.kv_cache;
+  return kept;
+}
+
+// Within a run everything changes by a constant from layer to layer, so its highest moment is at its first or
+// its last layer. `before` is what the layers before the run left behind, `one` what each of its layers
+// leaves.
+void raise_forward(Snapshot& highest, const Snapshot& before, const Snapshot& one, double layers,
+                   const Snapshot& layer_peak) {
+  raise(highest, before + layer_peak);
+  raise(highest, before + times(one, layers - 1) + layer_peak);
+}
+
+// The layers go backward last to first: at the first layer of a run its own others have made their gradients,
+// at the last layer they are all still waiting.
+void raise_backward(Snapshot& highest, const Snapshot& before, const Snapshot& one, double layers,
+                    double gradients_after, double gradients_of_one, const Snapshot& layer_peak) {
+  raise(highest, before + times(one, layers - 1) + only(Component::gradients, gradients_after) + layer_peak);
+  raise(highest,
+        before + only(Component::gradients, gradients_after + (layers - 1) * gradients_of_one) + layer_peak);
+}
+
 // Only the inputs of the layers are kept; each layer runs again before its backward.
-void checkpointed(const std::vector<Run>& runs, bool accumulating, Pass& pass) {
-  double boundaries = 0, first_boundary = 0;
-  for (const Run& run : runs) {
-    if (first_boundary == 0) first_boundary = run.replay.input_bytes;
-    boundaries += run.replay.input_bytes * run.layers;
+void checkpointed(const std::vector<LayerRun>& runs, bool accumulating, Pass& pass) {
+  Snapshot before;
+  for (const LayerRun& run : runs) {
+    const LayerReplay& r = run.replay;
+    const Snapshot input = only(Component::boundaries, r.input_bytes);
+    const Snapshot one = left_behind(r, input, r.cached);
+    raise_forward(pass.forward_peak, before, one, run.layers, input + r.without_grad);
+    before = before + times(one, run.layers);
+    pass.retained = pass.retained + times(input, run.layers);
+    pass.cached += r.cached * run.layers;
   }
-  pass.retained = only(Component::boundaries, boundaries);
-  for (const Run& run : runs) {
-    raise(pass.forward_peak, pass.retained + run.replay.without_grad);
-    const double others = accumulating ? 0 : pass.weight_gradients - run.replay.weight_gradients;
-    for (const Snapshot& peak : {run.replay.recompute_peak, run.replay.backward_peak}) {
-      raise(pass.backward_peak, pass.retained + peak);
-      raise(pass.backward_peak,
-            only(Component::boundaries, first_boundary) + only(Component::gradients, others) + peak);
+  Snapshot kept = pass.retained;
+  double gradients_after = 0;
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    const LayerReplay& r = run->replay;
+    const Snapshot input = only(Component::boundaries, r.input_bytes);
+    const double gradients = accumulating ? 0 : r.weight_gradients;
+    kept = kept + times(input, -run->layers);
+    for (const Snapshot& peak : {r.recompute_peak, r.backward_peak}) {
+      raise_backward(pass.backward_peak, kept, input, run->layers, gradients_after, gradients, input + peak);
     }
+    gradients_after += gradients * run->layers;
   }
 }
 
-void stored(const std::vector<Run>& runs, bool accumulating, Pass& pass) {
-  double unsaved_cache = 0;
-  for (const Run& run : runs) {
-    Snapshot layer = run.replay.saved;
-    if (run.replay.input_saved) layer[Component::activations] += run.replay.input_bytes;
-    pass.retained = pass.retained + times(layer, run.layers);
-    unsaved_cache += run.replay.cached_only * run.layers;
+void stored(const std::vector<LayerRun>& runs, bool accumulating, Pass& pass) {
+  const auto kept_by = [](const LayerReplay& r) {
+    return r.saved + only(Component::activations, r.input_saved ? r.input_bytes : 0);
+  };
+  Snapshot before;
+  for (const LayerRun& run : runs) {
+    const LayerReplay& r = run.replay;
+    const Snapshot one = left_behind(r, kept_by(r), r.cached_only);
+    raise_forward(pass.forward_peak, before, one, run.layers,
+                  only(Component::activations, r.input_bytes) + r.forward_peak);
+    before = before + times(one, run.layers);
+    pass.retained = pass.retained + times(kept_by(r), run.layers);
+    pass.cached += r.cached_only * run.layers;
   }
-  pass.cached = unsaved_cache;
-  for (const Run& run : runs) {
-    Snapshot layer = run.replay.saved;
-    if (run.replay.input_saved) layer[Component::activations] += run.replay.input_bytes;
-    Snapshot before = pass.retained + times(layer, -1);
-    raise(pass.forward_peak,
-          before + only(Component::activations, run.replay.input_bytes) + run.replay.forward_peak);
-    const double kept_input = run.replay.input_saved ? run.replay.input_bytes : 0;
-    const double others = accumulating ? 0 : pass.weight_gradients - run.replay.weight_gradients;
-    raise(pass.backward_peak, before + only(Component::activations, kept_input) + run.replay.backward_peak);
-    raise(pass.backward_peak, only(Component::gradients, others) + only(Component::activations, kept_input) +
-                                  run.replay.backward_peak);
+  Snapshot kept = pass.retained;
+  double gradients_after = 0;
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    const LayerReplay& r = run->replay;
+    const double gradients = accumulating ? 0 : r.weight_gradients;
+    kept = kept + times(kept_by(r), -run->layers);
+    raise_backward(pass.backward_peak, kept, kept_by(r), run->layers, gradients_after, gradients,
+                   only(Component::activations, r.input_saved ? r.input_bytes : 0) + r.backward_peak);
+    gradients_after += gradients * run->layers;
   }
 }
 
-void without_graph(const PassSettings& s, const std::vector<Run>& runs, Pass& pass) {
+void without_graph(const PassSettings& s, const std::vector<LayerRun>& runs, Pass& pass) {
   double layers = 0, widest = 0;
-  for (const Run& run : runs) {
+  for (const LayerRun& run : runs) {
     layers += run.layers;
     widest = std::max(widest, run.replay.input_bytes);
   }
   const double kept = s.keep_hidden_states ? (layers + 1) * widest : 2 * widest;
-  for (const Run& run : runs)
+  pass.standing = kept;
+  for (const LayerRun& run : runs)
     raise(pass.forward_peak, only(Component::transient, kept) + run.replay.without_grad);
 }
 
@@ -162,10 +201,9 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
 
 Pass replay_pass(const PassSettings& s) {
   Pass pass;
-  const std::vector<Run> runs = replay_groups(s, pass);
+  std::vector<LayerRun> runs = replay_groups(s, pass);
   pass.output_bytes = s.batch * s.length * static_cast<double>(s.stack->hidden) * pass.output_size;
-  for (const Run& run : runs) {
-    pass.cached += run.replay.cached * run.layers;
+  for (const LayerRun& run : runs) {
     pass.kv_bytes += run.replay.kv_cache * run.layers;
     pass.weight_gradients += run.replay.weight_gradients * run.layers;
   }
@@ -178,6 +216,7 @@ Pass replay_pass(const PassSettings& s) {
   } else {
     stored(runs, accumulating, pass);
   }
+  if (s.runs != nullptr) *s.runs = std::move(runs);
   return pass;
 }
 

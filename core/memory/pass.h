@@ -30,16 +30,25 @@ struct PassSettings {
   bool trained = false;  ///< the base weights of this stack
   bool keep_kv = false;
   bool keep_hidden_states = false;  ///< output_hidden_states=True: every layer's output until the pass ends
+  std::vector<struct LayerRun>* runs = nullptr;  ///< where the layers are written down one by one, or null
+};
+
+/// Equal layers that follow each other.
+struct LayerRun {
+  LayerReplay replay;
+  double layers = 0;
+  LayerTrace trace;  ///< empty unless it was asked for
 };
 
 struct Pass {
   int output_size = 2;
   double output_bytes = 0;  ///< of the last hidden state
-  double cached = 0;        ///< autocast cache of all layers, until the forward ends
+  double cached = 0;        ///< autocast cache of all layers, until the forward ends; not in `retained`
   double kv_bytes = 0;
   double weight_gradients = 0;  ///< of all layers
+  double standing = 0;          ///< without a graph: layer inputs that are held while the pass runs
   Snapshot retained;            ///< after the forward, until the backward
-  Snapshot forward_peak;        ///< highest in the forward, incl. what is retained, cache not counted
+  Snapshot forward_peak;        ///< highest in the forward, incl. what is retained then
   Snapshot backward_peak;       ///< highest in the backward, incl. what is retained then
   std::string attention;        ///< why this kernel
 };

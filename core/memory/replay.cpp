@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/memory/script.h"
 #include "core/memory/step.h"
 
 namespace plimsoll::memory {
@@ -28,7 +29,8 @@ double host_bytes(const Plan& plan, double paged) {
 
 }  // namespace
 
-Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine) {
+Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+              Script* script) {
   Replay result;
   const Plan plan{network, recipe, machine, weigh(network, recipe), image_load(network, recipe)};
   const Parameters& p = plan.parameters;
@@ -36,7 +38,7 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
   result.host_bytes = host_bytes(plan, result.paged_bytes);
   const double workspace = 2 * machine.workspace_bytes;
 
-  const OneStep one = replay_step(plan);
+  const OneStep one = replay_step(plan, script);
   result.attention = one.attention;
   Snapshot base;
   base[Component::weights] = p.weight_bytes;
@@ -75,6 +77,16 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
   result.dynamic_bytes =
       result.instants[result.peak].live.total() - p.weight_bytes - p.adapter_bytes - result.optimizer_bytes;
   result.parameters = plan.parameters;
+  if (script != nullptr) {
+    script->base = base;
+    script->loaded = p.loaded_bytes;
+    script->quantising = quantise_transient(plan);
+    script->trained = p.trained_bytes;
+    script->optimizer_working = optimizer_temporary_bytes(p, recipe.training.optim);
+    script->embedding_gradient = embedding_gradient(plan).total();
+    script->gradients_outlive_step = recipe.gradients_outlive_step();
+    script->accumulates = recipe.training.gradient_accumulation_steps > 1;
+  }
   return result;
 }
 

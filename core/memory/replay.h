@@ -40,8 +40,12 @@ struct Replay {
   double per_sample = 0, per_token = 0, per_rank = 0, per_image = 0;
 };
 
-/// Replays `recipe` on `network`. Never fails: what the replay cannot express is said in notes.
-Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine);
+struct Script;
+
+/// Replays `recipe` on `network`. Never fails: what the replay cannot express is said in notes. `script`
+/// receives what unroll.h writes the whole run from, at some cost in time; null: nothing is kept.
+Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+              Script* script = nullptr);
 
 /// Bytes of the optimizer's states for the trained tensors; `paged` gets those in managed memory.
 double optimizer_state_bytes(const Parameters& parameters, const std::string& optim, double* paged);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/memory/script.h"
+
 namespace plimsoll::memory {
 
 namespace {
@@ -114,6 +116,24 @@ std::vector<const model::Stack*> forward_order(const model::Architecture& networ
   return order;
 }
 
+const char* part_name(Part part) {
+  switch (part) {
+    case Part::text:
+      return "text";
+    case Part::vision:
+      return "vision";
+    case Part::projector:
+      return "projector";
+    case Part::encoder:
+      return "encoder";
+    case Part::decoder:
+      return "decoder";
+    case Part::audio:
+      return "audio";
+  }
+  return "";
+}
+
 }  // namespace
 
 Snapshot only(Component component, double bytes) {
@@ -146,7 +166,7 @@ double input_bytes(const Plan& plan) {
          plan.images.pixel_bytes * batch * batches;
 }
 
-OneStep replay_step(const Plan& plan) {
+OneStep replay_step(const Plan& plan, Script* script) {
   OneStep step;
   const ImageLoad& images = plan.images;
   std::vector<std::pair<PassSettings, Pass>> passes;
@@ -159,14 +179,24 @@ OneStep replay_step(const Plan& plan) {
     if (tower && stack->groups.empty()) continue;
     PassSettings settings = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
     settings.cross_length = images.cross_tokens > 0 ? images.cross_tokens : settings.length;
+    Script::Stage stage;
+    if (script != nullptr) settings.runs = &stage.runs;
     passes.emplace_back(settings, replay_pass(settings));
     const Pass& pass = passes.back().second;
-    step.forward = higher(step.forward, retained + only(Component::autocast, cached) +
-                                            only(Component::autocast, pass.cached) + pass.forward_peak);
+    if (script != nullptr) {
+      stage.part = part_name(stack->part);
+      stage.recorded = settings.recorded;
+      stage.checkpointing = settings.checkpointing;
+      stage.stop_early = !plan.recipe.training.use_reentrant;
+      stage.standing = pass.standing;
+      script->stages.push_back(std::move(stage));
+    }
+    step.forward = higher(step.forward, retained + only(Component::autocast, cached) + pass.forward_peak);
     retained = retained + pass.retained;
     cached += pass.cached;
   }
-  const HeadProgram program = make_head(plan, passes.back().first, passes.back().second);
+  HeadProgram program = make_head(plan, passes.back().first, passes.back().second);
+  if (script != nullptr) program.trace = &script->head;
   const HeadReplay head = replay_head(program);
   step.attention = passes.back().second.attention;
   step.forward = higher(step.forward, retained + only(Component::autocast, cached) + head.forward_peak);

@@ -36,7 +36,9 @@ struct OneStep {
   Snapshot kept;          ///< outputs that a training loop of one's own still holds
   std::string attention;  ///< why this kernel
 };
-OneStep replay_step(const Plan& plan);
+struct Script;
+/// `script` receives what unroll.h writes the step from, at some cost in time; null: nothing is kept.
+OneStep replay_step(const Plan& plan, Script* script = nullptr);
 
 /// The batch on the device: ids, masks, rotary tables, pixels.
 double input_bytes(const Plan& plan);

@@ -42,7 +42,9 @@ Tensor Tape::make(double elements, int size, Component component, bool needs_gra
   entry.references = 1;
   entry.component = component;
   entry.needs_grad = needs_grad;
+  entry.what = doing;
   tensors_.push_back(std::move(entry));
+  if (trace != nullptr) note(Event::Kind::allocate, id);
   grow(elements * size);
   return Tensor(this, id);
 }
@@ -96,10 +98,36 @@ void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
     Entry& entry = tensors_[tensor.id()];
     ++entry.saves;
     if (entry.base != 0) ++tensors_[entry.base - 1].saves;
+    if (trace != nullptr) note_save(entry.base != 0 ? entry.base - 1 : tensor.id(), true);
     node.saved.push_back(tensor);
   }
-  if (!node.saved.empty()) peak_until_last_save_ = peak_;
+  node.doing = doing;
+  if (!node.saved.empty()) {
+    peak_until_last_save_ = peak_;
+    if (trace != nullptr) events_until_last_save_ = trace->size();
+  }
   nodes_.push_back(std::move(node));
+}
+
+void Tape::note(Event::Kind kind, uint32_t id) {
+  const Entry& entry = tensors_[id];
+  const double bytes = entry.elements * entry.size;
+  if (bytes <= 0) return;
+  Component component = entry.component;
+  if (component == Component::transient && entry.saves > 0) component = Component::activations;
+  trace->push_back({kind, component, id, bytes, entry.what});
+}
+
+// Whether autograd keeps it decides what a transient tensor counts as.
+void Tape::note_save(uint32_t id, bool begins) {
+  const Entry& entry = tensors_[id];
+  if (entry.component != Component::transient || entry.saves != (begins ? 1 : 0)) return;
+  note(Event::Kind::become, id);
+}
+
+void Tape::mark_as_logits(const Tensor& tensor) {
+  tensors_[tensor.id()].component = Component::logits;
+  if (trace != nullptr) note(Event::Kind::become, tensor.id());
 }
 
 Snapshot Tape::live() const {
@@ -132,6 +160,7 @@ void Tape::release(uint32_t id) {
   if (entry.base != 0) {
     release(entry.base - 1);
   } else {
+    if (trace != nullptr) note(Event::Kind::release, id);
     live_bytes_ -= entry.elements * entry.size;
   }
 }
@@ -143,6 +172,11 @@ double Tape::gradient_of(uint32_t id) const {
 
 Component Tape::component_of(const Tensor& tensor) const {
   return tensors_[tensor.id()].component == Component::logits ? Component::logits : Component::transient;
+}
+
+uint32_t Tape::gradient_id(uint32_t id) const {
+  const Tensor& grad = tensors_[id].grad;
+  return grad ? grad.id() : 0;
 }
 
 void Tape::accumulate(uint32_t input, Tensor gradient) {
@@ -196,20 +230,24 @@ void Tape::run(Node& node) {
   }
 }
 
-void Tape::seed_gradient(const Tensor& output) {
+uint32_t Tape::seed_gradient(const Tensor& output) {
   Tensor seed = make(output.elements(), output.size(), component_of(output));
+  const uint32_t id = seed.id();
   tensors_[output.id()].grad = std::move(seed);
+  return id;
 }
 
 void Tape::backward() {
   while (!nodes_.empty()) {
     Node node = std::move(nodes_.back());
     nodes_.pop_back();
+    doing = node.doing;
     run(node);
     for (Tensor& tensor : node.saved) {
       Entry& entry = tensors_[tensor.id()];
       --entry.saves;
       if (entry.base != 0) --tensors_[entry.base - 1].saves;
+      if (trace != nullptr) note_save(entry.base != 0 ? entry.base - 1 : tensor.id(), false);
       tensor.free();
     }
   }

@@ -24,6 +24,8 @@
 #include <initializer_list>
 #include <vector>
 
+#include "core/memory/trace.h"
+
 namespace plimsoll::memory {
 
 /// What a live byte is, as the report names it.
@@ -120,6 +122,10 @@ class Tape {
   bool recording = true;
   /// Gradients of parameters exist already (accumulation), so a new one is only passing through.
   bool accumulating = false;
+  /// Where every allocation and release is written down, or null.
+  Trace* trace = nullptr;
+  /// The operation at work, for the reader of a trace; its backward bears the same name.
+  const char* doing = "";
 
   Tensor make(double elements, int size, Component component, bool needs_grad = false);
   /// An input of the program, owned by the caller.
@@ -136,20 +142,24 @@ class Tape {
 
   /// Begins a new measurement: the peak is the live bytes now.
   void mark();
-  /// Makes the gradient of `output` with which backward begins.
-  void seed_gradient(const Tensor& output);
+  /// Makes the gradient of `output` with which backward begins; its number.
+  uint32_t seed_gradient(const Tensor& output);
   /// Runs all nodes newest first and frees what they saved.
   void backward();
 
   const Snapshot& peak() const { return peak_; }
   /// The peak at the moment when the last tensor was saved: non-reentrant recomputation stops there.
   const Snapshot& peak_until_last_save() const { return peak_until_last_save_; }
+  /// Events of the trace up to that moment.
+  std::size_t events_until_last_save() const { return events_until_last_save_; }
   Snapshot live() const;
   double cached_bytes() const { return cached_bytes_; }
   double weight_gradient_bytes() const { return weight_gradient_bytes_; }
   /// Bytes of the gradient that a tensor, dead or alive, has received.
   double gradient_of(uint32_t id) const;
-  void mark_as_logits(const Tensor& tensor) { tensors_[tensor.id()].component = Component::logits; }
+  /// The number of that gradient; 0 when there is none.
+  uint32_t gradient_id(uint32_t id) const;
+  void mark_as_logits(const Tensor& tensor);
   /// Logits stay logits through casts and copies; everything else made on the way is transient.
   Component component_of(const Tensor& tensor) const;
   bool is_saved(const Tensor& tensor) const { return tensors_[tensor.id()].saves > 0; }
@@ -167,6 +177,7 @@ class Tape {
     uint32_t base = 0;  // view: 1 + id of the storage
     Component component = Component::transient;
     bool needs_grad = false;
+    const char* what = "";
     Tensor grad;
   };
   struct Node {
@@ -175,11 +186,14 @@ class Tape {
     uint8_t input_count = 0;
     std::array<Step, 8> steps{};
     uint8_t step_count = 0;
+    const char* doing = "";
     std::vector<Tensor> saved;
   };
   void retain(uint32_t id) { ++tensors_[id].references; }
   void release(uint32_t id);
   void grow(double bytes);
+  void note(Event::Kind kind, uint32_t id);
+  void note_save(uint32_t id, bool begins);
   void run(Node& node);
   void accumulate(uint32_t input, Tensor gradient);
 
@@ -192,6 +206,7 @@ class Tape {
   double weight_gradient_bytes_ = 0;
   std::vector<Tensor> weight_gradients_;
   Snapshot peak_, peak_until_last_save_;
+  std::size_t events_until_last_save_ = 0;
 };
 
 }  // namespace plimsoll::memory

@@ -143,6 +143,13 @@ std::string grouped(double value) {
   return digits;
 }
 
+std::string_view component_id(Component component) {
+  for (const Row& row : rows) {
+    if (row.component == component) return row.id;
+  }
+  return "";
+}
+
 void write_component(json::Writer& out, const ComponentRow& row) {
   out.open_object();
   out.field("id", row.id);

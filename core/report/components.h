@@ -33,6 +33,9 @@ void write_component(json::Writer& out, const ComponentRow& row);
 /// One row for every component with bytes, largest first.
 void write_components(json::Writer& out, const memory::Snapshot& live, const Facts& facts);
 
+/// "weights", "gradients", ...: a component's name in a report.
+std::string_view component_id(memory::Component component);
+
 /// 1234567 as "1,234,567".
 std::string grouped(double number);
 

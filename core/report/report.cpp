@@ -8,6 +8,7 @@
 #include "core/report/notes.h"
 #include "core/report/run.h"
 #include "core/report/time.h"
+#include "core/report/timeline.h"
 
 namespace plimsoll::report {
 
@@ -195,6 +196,10 @@ std::string write_report(const Run& run, const Catalog& catalog) {
   out.field("host_bytes", whole(run.replay.host_bytes));
   out.key("per_unit");
   write_per_unit(out, run);
+  if (wants(run, "timeline")) {
+    out.key("timeline");
+    write_timeline(out, run);
+  }
   out.close_object();
   out.key("gpu");
   write_gpu(out, run, peak);

@@ -4,7 +4,8 @@
 //     std::string answer = report::report_text(R"({"model": "mistral-7b-v0.3", "peft": {"r": 16}})",
 //     catalog);
 //
-// The shape of both is the public contract; README.md shows an example. A bad request is a normal result:
+// The shape of both is the public contract; README.md shows an example, timeline.h the shape of
+// /memory/timeline. A bad request is a normal result:
 // {"schema", "core", "ok": false, "errors": [{"code", "pointer", "message", "allowed"}]}.
 #pragma once
 

@@ -80,6 +80,29 @@ export interface ChosenGpu {
   headroom: number;
 }
 
+export interface TimelinePoint {
+  /** As in Instant.id. */
+  instant: string;
+  /** 1 makes the gradients, 2 stands for all later ones; 0 outside forward and backward. */
+  micro_batch: number;
+  /** What is at work: "text", "vision", "head", "optimizer", ... */
+  part: string;
+  layer: number | null;
+  /** One for each of Timeline.components. */
+  bytes: number[];
+}
+
+/** Only when the request has "want": ["timeline"]; core/report/timeline.h says more. */
+export interface Timeline {
+  /** Bottom of the stack first. */
+  components: string[];
+  points: TimelinePoint[];
+  /** Index of the highest point. */
+  peak: number;
+  /** The tensors at the peak, equal ones in one row, largest sum first. */
+  alive: { component: string; what: string; bytes: number; count: number }[];
+}
+
 export interface Report {
   schema: number;
   core: string;
@@ -94,7 +117,7 @@ export interface Report {
     adapter_file_bytes: number;
     checkpoint_bytes: number;
   };
-  memory: { peak: Peak; instants: Instant[] };
+  memory: { peak: Peak; instants: Instant[]; timeline?: Timeline };
   /** Absent while the request names no GPU. */
   gpu?: ChosenGpu | null;
   tiers: Tier[];

@@ -1,0 +1,37 @@
+// What replay() leaves behind when it is asked to: all that the unrolled list of a run is written from.
+//
+//     Script script;
+//     replay(network, recipe, machine, &script);
+//     script.stages.back().runs.front().trace.graph;       // the events of one decoder layer
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/memory/head.h"
+#include "core/memory/pass.h"
+
+namespace plimsoll::memory {
+
+struct Script {
+  /// One stack of layers, in the order of the forward pass.
+  struct Stage {
+    std::vector<LayerRun> runs;
+    const char* part = "";
+    bool recorded = true, checkpointing = false;
+    bool stop_early = false;  ///< recomputation ends at the last tensor that is saved
+    double standing = 0;      ///< bytes held from its first layer to its last when no graph is built
+  };
+  std::vector<Stage> stages;
+  HeadTrace head;
+  double loaded = 0;             ///< weights as they arrive
+  double quantising = 0;         ///< beside them, the largest matrix before it is packed
+  Snapshot base;                 ///< weights, adapters, optimizer states, inputs, workspaces
+  double trained = 0;            ///< gradients of all trained parameters
+  double optimizer_working = 0;  ///< temporaries of step()
+  double embedding_gradient = 0;
+  bool gradients_outlive_step = false;
+  bool accumulates = false;  ///< more than one micro-batch a step
+};
+
+}  // namespace plimsoll::memory

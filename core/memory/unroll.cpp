@@ -1,0 +1,327 @@
+#include "core/memory/unroll.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/memory/layer_forms.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+using Kind = Event::Kind;
+constexpr uint32_t none = UINT32_MAX;
+constexpr Event nothing{Kind::allocate, Component::transient, none, 0, ""};
+
+// Numbers of a layer's own tape to numbers of the run; some of its tensors belong to its neighbours.
+struct Places {
+  uint32_t base = 0;
+  uint32_t own[2] = {none, none}, outside[2] = {none, none};
+  uint32_t operator()(uint32_t local) const {
+    if (local == own[0]) return outside[0];
+    if (local == own[1]) return outside[1];
+    return base + local;
+  }
+};
+
+// A layer of the network at its place.
+struct Layer {
+  const LayerForms* forms = nullptr;
+  const LayerReplay* replay = nullptr;
+  Places places;
+  uint32_t input = none;  // the stream that enters
+};
+
+using Forms = std::vector<std::vector<LayerForms>>;  // by stage and run
+
+Forms forms_of(const Script& script) {
+  Forms forms;
+  for (const Script::Stage& stage : script.stages) {
+    forms.emplace_back();
+    for (const LayerRun& run : stage.runs) forms.back().push_back(layer_forms(run, stage));
+  }
+  return forms;
+}
+
+struct Writer {
+  Unrolled out;
+  Trace gradients, outputs;   // of parameters; what a loop of one's own still holds after the loss
+  Trace cache, kv_cache;      // alive until the forward ends, and until the outputs die
+  Trace standing, inputs;     // there all the time, and until the last backward
+  double gradient_bytes = 0;  // of all parameters' gradients so far
+  Phase phase = Phase::load;
+  uint8_t step = 0, micro_batch = 0;
+
+  void section(const char* part, int32_t layer = -1) {
+    if (!out.sections.empty()) out.sections.back().to = out.events.size();
+    out.sections.push_back({phase, step, micro_batch, layer, part, out.events.size(), out.events.size()});
+  }
+  void section(Phase next, const char* part) {
+    phase = next;
+    section(part);
+  }
+
+  // A tensor that no tape made; nothing when it has no bytes.
+  Event allocate(Component component, double bytes, const char* what) {
+    Event event{Kind::allocate, component, none, bytes, what};
+    if (bytes < 0.5) return event;
+    event.tensor = out.tensors++;
+    out.events.push_back(event);
+    return event;
+  }
+  void push(Event event, Kind kind) {
+    if (event.tensor == none) return;
+    event.kind = kind;
+    out.events.push_back(event);
+  }
+  void release(const Event& event) { push(event, Kind::release); }
+  void become(Event& event, Component component) {
+    event.component = component;
+    push(event, Kind::become);
+  }
+  void release_all(Trace& held) {
+    for (const Event& event : held) release(event);
+    held.clear();
+  }
+  void release_outputs() {
+    release_all(outputs);
+    release_all(kv_cache);
+  }
+  void play(const Trace& events, const Places& places) {
+    for (const Event& event : events) {
+      out.events.push_back(event);
+      out.events.back().tensor = places(event.tensor);
+    }
+  }
+  static void place(const Trace& events, const Places& places, Trace& into) {
+    for (const Event& event : events) {
+      into.push_back(event);
+      into.back().tensor = places(event.tensor);
+    }
+  }
+  void keep_gradients(const Trace& events, const Places& places) {
+    place(events, places, gradients);
+    for (const Event& event : events) gradient_bytes += event.bytes;
+  }
+
+  // The layers of one stack forward; gives the stream that leaves it.
+  Event forward(const Script::Stage& stage, const std::vector<LayerForms>& forms,
+                std::vector<Layer>& layers) {
+    const Component kept_as = stage.checkpointing ? Component::boundaries : Component::activations;
+    section(stage.part);
+    Event stream = nothing, held = nothing;
+    if (stage.recorded) {
+      stream = allocate(kept_as, stage.runs.front().replay.input_bytes, "embedded input");
+    } else {
+      held = allocate(Component::transient, stage.standing, "layer inputs");
+    }
+    int32_t number = 0;
+    for (std::size_t r = 0; r < stage.runs.size(); ++r) {
+      const LayerReplay& replay = stage.runs[r].replay;
+      const LayerForms& f = forms[r];
+      for (double i = 0; i < stage.runs[r].layers; ++i, ++number) {
+        section(stage.part, number);
+        Layer layer{
+            &f, &replay, {out.tensors, {f.forward_input, none}, {stream.tensor, none}}, stream.tensor};
+        out.tensors += f.tensors;
+        if (number > 0 && stage.recorded) become(stream, kept_as);
+        play(f.forward, layer.places);
+        place(f.cache, layer.places, cache);
+        place(f.kv_cache, layer.places, kv_cache);
+        if (stage.recorded && !stage.checkpointing && !replay.input_saved) release(stream);
+        stream = {Kind::allocate, Component::transient, layer.places(f.forward_output), replay.output_bytes,
+                  "layer input"};
+        if (!stage.recorded) release(stream);
+        layers.push_back(layer);
+      }
+    }
+    if (!stage.recorded) release(held);
+    return stream;
+  }
+
+  // The layers of one stack backward; takes and gives the gradient of the stream.
+  Event backward(const Script::Stage& stage, const std::vector<Layer>& layers, Event gradient) {
+    const Component kept_as = stage.checkpointing ? Component::boundaries : Component::activations;
+    for (std::size_t i = layers.size(); i-- > 0;) {
+      const Layer& layer = layers[i];
+      const LayerForms& f = *layer.forms;
+      section(stage.part, static_cast<int32_t>(i));
+      Places places = layer.places;
+      if (stage.checkpointing) {
+        places.base = out.tensors;
+        out.tensors += f.tensors;
+        play(f.recompute, places);
+      }
+      places.own[1] = f.seed;
+      places.outside[1] = gradient.tensor;
+      play(f.backward, places);
+      keep_gradients(f.gradients, places);
+      gradient.bytes = layer.replay->input_bytes;
+      gradient.tensor = f.has_input_gradient ? places(f.input_gradient) : none;
+      if (stage.checkpointing || layer.replay->input_saved) {
+        release({Kind::release, kept_as, layer.input, layer.replay->input_bytes, "layer input"});
+      }
+    }
+    return gradient;
+  }
+
+  // Head and loss, forward and backward; gives the gradient of the last hidden state.
+  Event head(const HeadTrace& t, Event stream) {
+    section("head");
+    become(stream, Component::activations);
+    uint32_t numbers = std::max({t.input, t.kv, t.input_gradient});
+    for (const Event& event : t.events) numbers = std::max(numbers, event.tensor);
+    ++numbers;
+    const Places places{out.tensors, {t.input, none}, {stream.tensor, none}};
+    out.tensors += numbers;
+    std::vector<const Event*> alive(numbers, nullptr);
+    for (std::size_t i = 0; i < t.backward_end; ++i) {
+      if (i == t.forward_end) release_all(cache);
+      if (i == t.backward_begin) section(Phase::loss, "loss");
+      const Event& event = t.events[i];
+      if (event.tensor == t.kv) {
+        release_all(kv_cache);
+        continue;
+      }
+      push({event.kind, event.component, places(event.tensor), event.bytes, event.what}, event.kind);
+      alive[event.tensor] = event.kind == Kind::release ? nullptr : &event;
+    }
+    Event gradient{Kind::allocate, Component::transient, places(t.input_gradient), 0, "gradient"};
+    Trace left, own;
+    for (const Event* event : alive) {
+      if (event == nullptr || event->tensor == t.input) continue;
+      if (event->tensor == t.input_gradient) {
+        gradient.bytes = event->bytes;
+        continue;
+      }
+      (event->component == Component::gradients ? own : left).push_back(*event);
+    }
+    keep_gradients(own, places);
+    place(left, places, outputs);
+    return gradient;
+  }
+
+  // Forward and backward of one micro-batch.
+  void run(const Script& script, const Forms& forms) {
+    std::vector<std::vector<Layer>> layers(script.stages.size());
+    Event stream = nothing;
+    phase = Phase::forward;
+    for (std::size_t s = 0; s < script.stages.size(); ++s) {
+      stream = forward(script.stages[s], forms[s], layers[s]);
+      const bool last = s + 1 == script.stages.size();
+      if (!last && script.stages[s].recorded) release(stream);
+    }
+    Event gradient = head(script.head, stream);
+    phase = Phase::backward;
+    for (std::size_t s = script.stages.size(); s-- > 0;) {
+      const Script::Stage& stage = script.stages[s];
+      if (!stage.recorded) continue;
+      if (s + 1 != script.stages.size()) {
+        section(stage.part);
+        release(gradient);
+        gradient = allocate(Component::transient, stage.runs.back().replay.output_bytes, "gradient");
+      }
+      gradient = backward(stage, layers[s], gradient);
+    }
+    section("embedding");
+    release(gradient);
+  }
+
+  void hold(Component component, double bytes, const char* what) {
+    standing.push_back(allocate(component, bytes, what));
+  }
+
+  void load(const Script& script) {
+    section(Phase::load, "weights");
+    hold(Component::weights, script.loaded, "weights");
+    release(allocate(Component::transient, script.quantising, "a weight before it is packed"));
+    section(Phase::prepare, "weights");
+    const double weights = script.base[Component::weights];
+    if (weights < script.loaded) {
+      release_all(standing);
+      hold(Component::weights, weights, "weights");
+    } else {
+      hold(Component::weights, weights - script.loaded, "upcast weights");
+    }
+    hold(Component::adapters, script.base[Component::adapters], "adapters");
+  }
+
+  // One step of the optimizer; `makes` writes down the states that the first one makes.
+  void whole_step(const Script& first, const Forms& first_forms, const Script& later,
+                  const Forms& later_forms, bool gradients_exist, bool gradients_stay, bool accumulates) {
+    section(Phase::forward, "inputs");
+    inputs.push_back(allocate(Component::inputs, later.base[Component::inputs], "batch"));
+    if (step == 1) {
+      for (int thread = 0; thread < 2; ++thread) {
+        hold(Component::workspace, later.base[Component::workspace] / 2, "cuBLAS workspace");
+      }
+    }
+    micro_batch = 1;
+    run(gradients_exist ? later : first, gradients_exist ? later_forms : first_forms);
+    if (accumulates) {
+      micro_batch = 2;
+      make_remaining_gradients(later.trained);
+      release_outputs();
+      run(later, later_forms);
+    }
+    release_all(inputs);
+    if (!gradients_exist) make_remaining_gradients(later.trained);
+    release(allocate(Component::transient, later.embedding_gradient, "embedding gradient"));
+    micro_batch = 0;
+    section(step == 1 ? Phase::optimizer_step_first : Phase::optimizer_step, "optimizer");
+    if (step == 1) hold(Component::optimizer, later.base[Component::optimizer], "optimizer states");
+    release(allocate(Component::transient, later.optimizer_working, "optimizer temporaries"));
+    section("clean-up");
+    release_outputs();
+    if (!gradients_stay) {
+      release_all(gradients);
+      gradient_bytes = 0;
+    }
+  }
+
+  // Of parameters outside the layers: embeddings, norms.
+  void make_remaining_gradients(double all) {
+    const double rest = all - gradient_bytes;
+    gradients.push_back(allocate(Component::gradients, rest, "gradients outside the layers"));
+    gradient_bytes = std::max(gradient_bytes, all);
+  }
+};
+
+}  // namespace
+
+const char* name(Phase phase) {
+  static constexpr std::array names = {
+      "load", "prepare", "forward", "loss", "backward", "optimizer_step_first", "optimizer_step"};
+  return names[static_cast<std::size_t>(phase)];
+}
+
+Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine) {
+  Script later, first;
+  replay(network, recipe, machine, &later);
+  // The micro-batch that makes the gradients, when the closed forms describe one that finds them there.
+  bool gradients_stay = false;
+  if (later.gradients_outlive_step) {
+    recipe::Recipe one = recipe;
+    one.training.gradient_accumulation_steps = 1;
+    gradients_stay = one.gradients_outlive_step();
+    recipe::Recipe fresh = one;
+    fresh.training.keep_gradients = false;
+    if (fresh.gradients_outlive_step()) fresh.versions.torch = "2.0";  // zero_grad() frees from there on
+    replay(network, fresh, machine, &first);
+  }
+  const Forms later_forms = forms_of(later);
+  const Forms first_forms = later.gradients_outlive_step ? forms_of(first) : Forms();
+  const Script& making = later.gradients_outlive_step ? first : later;
+  const Forms& making_forms = later.gradients_outlive_step ? first_forms : later_forms;
+  Writer writer;
+  writer.load(later);
+  for (writer.step = 1; writer.step <= 2; ++writer.step) {
+    const bool exist = gradients_stay && writer.step == 2;
+    writer.whole_step(making, making_forms, later, later_forms, exist, gradients_stay, later.accumulates);
+  }
+  writer.out.sections.back().to = writer.out.events.size();
+  return std::move(writer.out);
+}
+
+}  // namespace plimsoll::memory

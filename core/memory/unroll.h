@@ -1,0 +1,40 @@
+// A run as the list of its allocations and releases, layer by layer: load, preparation, the first step and a
+// later one.
+//
+//     Unrolled run = unroll(network, recipe, machine);
+//     for (const Section& s : run.sections)                     // "forward", layer 7
+//       for (std::size_t i = s.from; i < s.to; ++i) print(run.events[i].what, run.events[i].bytes);
+//
+// Each kind of layer is walked once (LayerTrace) and written down as often as the network has it, so the list
+// holds the same bytes at each moment as the closed forms of pass.cpp say. Of a step that accumulates, two
+// micro-batches are written: the one that makes the gradients and one that adds to them; all others repeat
+// the second.
+#pragma once
+
+#include "core/memory/replay.h"
+
+namespace plimsoll::memory {
+
+/// The instant that an event belongs to, named as in Replay::instants.
+enum class Phase : uint8_t { load, prepare, forward, loss, backward, optimizer_step_first, optimizer_step };
+const char* name(Phase phase);
+
+/// Events that belong together.
+struct Section {
+  Phase phase = Phase::load;
+  uint8_t step = 0;         ///< 0: before the first step, 1: the first, 2: any later one
+  uint8_t micro_batch = 0;  ///< 1: makes the gradients, 2: adds to them; 0 outside forward and backward
+  int32_t layer = -1;       ///< counted from 0 in its stack; -1: not a layer
+  const char* part = "";    ///< of the network: "text", "vision", ...; of a step: "head", "optimizer", ...
+  std::size_t from = 0, to = 0;
+};
+
+struct Unrolled {
+  Trace events;  ///< tensors are numbered from 0 over the whole run
+  std::vector<Section> sections;
+  uint32_t tensors = 0;
+};
+
+Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine);
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,74 @@
+#include "core/report/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/memory/timeline.h"
+#include "core/report/components.h"
+
+namespace plimsoll::report {
+
+namespace {
+
+using memory::Component;
+
+// From what lies still to what comes and goes, so that the stack stands on a level base.
+constexpr Component order[] = {
+    Component::weights,     Component::adapters,  Component::optimizer, Component::workspace,
+    Component::inputs,      Component::gradients, Component::kv_cache,  Component::boundaries,
+    Component::activations, Component::autocast,  Component::logits,    Component::transient,
+};
+static_assert(sizeof(order) / sizeof(order[0]) == memory::component_count);
+
+uint64_t whole(double bytes) { return static_cast<uint64_t>(std::llround(std::max(0.0, bytes))); }
+
+}  // namespace
+
+void write_timeline(json::Writer& out, const Run& run) {
+  const memory::Timeline t = memory::timeline(memory::unroll(run.network, run.resolved.recipe, run.machine));
+  std::vector<Component> used;
+  for (const Component component : order) {
+    const auto holds = [component](const memory::Point& p) { return p.live[component] >= 0.5; };
+    if (std::any_of(t.points.begin(), t.points.end(), holds)) used.push_back(component);
+  }
+  out.open_object();
+  out.key("components");
+  out.open_array();
+  for (const Component component : used) out.value(component_id(component));
+  out.close_array();
+  out.key("points");
+  out.open_array();
+  for (const memory::Point& point : t.points) {
+    out.open_object();
+    out.field("instant", memory::name(point.phase));
+    out.field("micro_batch", uint64_t{point.micro_batch});
+    out.field("part", point.part);
+    out.key("layer");
+    if (point.layer < 0) {
+      out.null();
+    } else {
+      out.value(static_cast<uint64_t>(point.layer));
+    }
+    out.key("bytes");
+    out.open_array();
+    for (const Component component : used) out.value(whole(point.live[component]));
+    out.close_array();
+    out.close_object();
+  }
+  out.close_array();
+  out.field("peak", static_cast<uint64_t>(t.peak));
+  out.key("alive");
+  out.open_array();
+  for (const memory::Alive& row : t.alive) {
+    out.open_object();
+    out.field("component", component_id(row.component));
+    out.field("what", row.what);
+    out.field("bytes", whole(row.bytes));
+    out.field("count", row.count);
+    out.close_object();
+  }
+  out.close_array();
+  out.close_object();
+}
+
+}  // namespace plimsoll::report

@@ -1,0 +1,99 @@
+// The list of a whole run holds the same bytes at each instant as the closed forms over repeated layers.
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/memory/unroll.h"
+#include "core/report/run.h"
+#include "tests/core/drawn_requests.h"
+
+namespace plimsoll::memory {
+namespace {
+
+using report::drawn;
+
+constexpr uint64_t requests = 200;
+
+report::Run run_of(const json::Json& request) {
+  json::Errors errors;
+  auto run = report::read_run(json::write(request), report::presets(), errors);
+  EXPECT_TRUE(run.has_value()) << request;
+  return run.value();
+}
+
+// Highest live bytes by instant, counted event by event.
+std::map<std::string, Snapshot> highest_of(const Unrolled& run) {
+  std::map<std::string, Snapshot> highest;
+  std::vector<Event> alive(run.tensors);
+  std::vector<char> lives(run.tensors, 0);
+  Snapshot live;
+  double total = 0;
+  for (const Section& section : run.sections) {
+    const bool counts = section.step != 1 || section.phase == Phase::optimizer_step_first;
+    Snapshot& so_far = highest[name(section.phase)];
+    if (counts && total > so_far.total()) so_far = live;
+    for (std::size_t i = section.from; i < section.to; ++i) {
+      const Event& event = run.events[i];
+      Event& known = alive[event.tensor];
+      if (event.kind == Event::Kind::allocate) {
+        EXPECT_EQ(lives[event.tensor], 0) << event.what;
+        total += event.bytes;
+      } else {
+        EXPECT_EQ(lives[event.tensor], 1) << event.what << " is released though it does not exist";
+        EXPECT_EQ(known.bytes, event.bytes) << event.what;
+        live[known.component] -= known.bytes;
+      }
+      lives[event.tensor] = event.kind == Event::Kind::release ? 0 : 1;
+      if (event.kind == Event::Kind::release) total -= event.bytes;
+      if (event.kind != Event::Kind::release) live[event.component] += event.bytes;
+      known = event;
+      if (counts && total > so_far.total()) so_far = live;
+    }
+  }
+  return highest;
+}
+
+std::string differences(const Snapshot& unrolled, const Snapshot& closed) {
+  std::string words;
+  for (std::size_t i = 0; i < component_count; ++i) {
+    if (unrolled.bytes[i] == closed.bytes[i]) continue;
+    words += "\n  component " + std::to_string(i) + ": unrolled " + std::to_string(unrolled.bytes[i]) +
+             ", closed form " + std::to_string(closed.bytes[i]);
+  }
+  return words;
+}
+
+TEST(Unrolled, HoldsWhatTheClosedFormsSayAtEveryInstant) {
+  for (uint64_t seed = 0; seed < requests; ++seed) {
+    const report::Run run = run_of(drawn(seed));
+    const Unrolled list = unroll(run.network, run.resolved.recipe, run.machine);
+    std::map<std::string, Snapshot> highest = highest_of(list);
+    for (const Instant& instant : run.replay.instants) {
+      const Snapshot& most = highest[instant.id];
+      EXPECT_NEAR(most.total(), instant.live.total(), 64)
+          << instant.id << " of request " << seed << ": " << drawn(seed) << differences(most, instant.live);
+    }
+  }
+}
+
+TEST(Unrolled, ReleasesAllThatOneStepMakes) {
+  for (uint64_t seed = 0; seed < requests; seed += 5) {
+    const report::Run run = run_of(drawn(seed));
+    const Unrolled list = unroll(run.network, run.resolved.recipe, run.machine);
+    double live = 0;
+    std::array<double, 3> after{};
+    for (const Section& section : list.sections) {
+      for (std::size_t i = section.from; i < section.to; ++i) {
+        const Event& event = list.events[i];
+        if (event.kind == Event::Kind::allocate) live += event.bytes;
+        if (event.kind == Event::Kind::release) live -= event.bytes;
+      }
+      after.at(section.step) = live;
+    }
+    EXPECT_NEAR(after[1], after[2], 1) << drawn(seed);
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::memory
