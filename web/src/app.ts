@@ -10,6 +10,7 @@ import { hull } from "./hull.ts";
 import { instants } from "./instants.ts";
 import { decode, encode, sameRequest } from "./link.ts";
 import { errors, notice } from "./messages.ts";
+import { machines } from "./machines.ts";
 import { notes } from "./notes.ts";
 import { get, isObject, put } from "./pointer.ts";
 import { keepOffline } from "./offline.ts";
@@ -18,6 +19,7 @@ import { sharePanel } from "./share/share-panel.ts";
 import { preferences, updateNotice } from "./preferences.ts";
 import { asTheme, remember, remembered, wear, type Theme } from "./theme.ts";
 import { tiers } from "./tiers.ts";
+import { timeline } from "./timeline.ts";
 import { ribbon, verdict } from "./verdict.ts";
 import type { Actions, Edit, How, View } from "./view.ts";
 import { language, LANGUAGE_KEY, say, speak } from "./words/say.ts";
@@ -28,6 +30,8 @@ const sentence = (error: CoreError) =>
 const FIRST_SCENARIO = "d-after";
 const LINK_DELAY = 300;
 const ANNOUNCE_DELAY = 500;
+const MORE_DELAY = 80;
+const MORE_PARTS = ["timeline", "machines"];
 
 @customElement("plimsoll-app")
 export class PlimsollApp extends LitElement implements Actions {
@@ -38,6 +42,7 @@ export class PlimsollApp extends LitElement implements Actions {
   private readonly shelf: Partial<Record<"peft" | "quantization", Json>> = {};
   private linkTimer = 0;
   private announceTimer = 0;
+  private moreTimer = 0;
 
   /** No shadow root: labels, descriptions, print and the page's style sheet work across all parts. */
   protected override createRenderRoot(): this {
@@ -56,6 +61,9 @@ export class PlimsollApp extends LitElement implements Actions {
       origin: undefined,
       instant: undefined,
       everyTier: false,
+      more: undefined,
+      moment: undefined,
+      everyMachine: false,
       told: undefined,
       update: undefined,
       offline: false,
@@ -121,6 +129,14 @@ export class PlimsollApp extends LitElement implements Actions {
     if (this.view) this.view = { ...this.view, everyTier: every };
   }
 
+  showEveryMachine(every: boolean): void {
+    if (this.view) this.view = { ...this.view, everyMachine: every };
+  }
+
+  chooseMoment(index: number): void {
+    if (this.view) this.view = { ...this.view, moment: index };
+  }
+
   goTo(pointer: string): void {
     const target = document.getElementById(elementFor(pointer));
     const fold = target?.closest("details");
@@ -164,11 +180,28 @@ export class PlimsollApp extends LitElement implements Actions {
     const next: View = { ...this.view, draft: undefined, told: undefined, ...changes, request };
     if (answer.ok) {
       const known = answer.memory.instants.some((instant) => instant.id === next.instant);
-      this.view = { ...next, report: answer, errors: [], instant: known ? next.instant : undefined };
+      this.view = {
+        ...next,
+        report: answer,
+        errors: [],
+        instant: known ? next.instant : undefined,
+        moment: undefined,
+      };
+      this.askMoreSoon(request);
     } else {
       this.view = { ...next, errors: answer.errors };
     }
     this.announceSoon();
+  }
+
+  /** The slower parts follow once the answer is painted and no key has been pressed for a moment. */
+  private askMoreSoon(request: Request): void {
+    window.clearTimeout(this.moreTimer);
+    this.moreTimer = window.setTimeout(() => {
+      if (this.view?.request !== request) return;
+      const answer = this.view.core.report(JSON.stringify({ ...request, want: MORE_PARTS }));
+      if (answer.ok) this.view = { ...this.view, more: answer };
+    }, MORE_DELAY);
   }
 
   private announceSoon(): void {
@@ -252,8 +285,9 @@ export class PlimsollApp extends LitElement implements Actions {
         <div class="side">${form(view, this)}</div>
         ${report
           ? html`<div class="rest answer ${stale ? "stale" : ""}">
-              ${tiers(view, report, this)} ${instants(view, report, this)} ${breakdown(view, report)}
-              ${notes(report)} ${sharePanel(view, report, this)}
+              ${timeline(view, report, this)} ${tiers(view, report, this)} ${machines(view, report, this)}
+              ${instants(view, report, this)} ${breakdown(view, report)} ${notes(report)}
+              ${sharePanel(view, report, this)}
             </div>`
           : nothing}
       </main>

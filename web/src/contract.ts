@@ -103,6 +103,37 @@ export interface Timeline {
   alive: { component: string; what: string; bytes: number; count: number }[];
 }
 
+export type Range = [low: number, high: number];
+
+export interface Machine {
+  provider: string;
+  instance: string;
+  region: string;
+  gpu: string;
+  gpus: number;
+  verdict: Verdict;
+  seconds_per_step?: number;
+  hours?: number;
+  relative_speed?: number;
+  on_demand?: { usd_per_hour: Range; usd?: Range };
+  spot?: { usd_per_hour: Range; expected_usd?: Range; expected_hours?: number; chance_of_none?: number };
+  date: string;
+  source: string;
+}
+
+export interface Time {
+  gpu?: string;
+  seconds_per_step?: number;
+  tokens_per_second?: number;
+  low?: number;
+  high?: number;
+  hours?: number;
+  hours_range?: Range;
+  cost?: number;
+  disk_bytes?: number;
+  machines?: Machine[];
+}
+
 export interface Report {
   schema: number;
   core: string;
@@ -117,10 +148,11 @@ export interface Report {
     adapter_file_bytes: number;
     checkpoint_bytes: number;
   };
-  memory: { peak: Peak; instants: Instant[]; timeline?: Timeline };
+  memory: { peak: Peak; instants: Instant[]; host_bytes?: number; timeline?: Timeline };
   /** Absent while the request names no GPU. */
   gpu?: ChosenGpu | null;
   tiers: Tier[];
+  time?: Time | null;
 }
 
 export interface Refusal {

@@ -51,3 +51,31 @@ export function share(part: number, of: number): string {
 
 export const percent = (value: number) =>
   value >= 10 ? `${one.format(value)}\u00a0%` : `${Number(value.toPrecision(3))}\u00a0%`;
+
+/** Three digits that count: "1,230", "12.3", "0.123". */
+export const significant = (value: number) =>
+  new Intl.NumberFormat("en", { maximumSignificantDigits: 3 }).format(value);
+
+export const seconds = (value: number) =>
+  value < 1 ? `${significant(value * 1000)}\u00a0ms` : `${significant(value)}\u00a0s`;
+
+/** Hours as people say them: "25 min", "18.4 h", "7.0 days". */
+export function duration(hours: number): string {
+  if (hours < 1) return `${whole.format(Math.max(1, Math.round(hours * 60)))}\u00a0min`;
+  return hours < 72 ? `${one.format(hours)}\u00a0h` : `${one.format(hours / 24)}\u00a0days`;
+}
+
+const usd = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
+const wholeUsd = new Intl.NumberFormat("en", {
+  style: "currency",
+  currency: "USD",
+  maximumFractionDigits: 0,
+});
+
+export const dollars = (value: number) => (value < 100 ? usd : wholeUsd).format(value);
+
+/** One figure where both ends read the same. */
+export function range([low, high]: [number, number], words: (value: number) => string): string {
+  const [from, to] = [words(low), words(high)];
+  return from === to ? from : `${from}\u2013${to}`;
+}

@@ -13,6 +13,11 @@ export interface View {
   draft: string | undefined;
   /** The last answer that the core gave. */
   report: Report | undefined;
+  /** The same report with its slower parts, once they have been asked for; undefined until then. */
+  more: Report | undefined;
+  /** Which point of the timeline is read out; the peak when undefined. */
+  moment: number | undefined;
+  everyMachine: boolean;
   /** What the core has against the request as it stands; `report` is then the answer to an earlier one. */
   errors: CoreError[];
   /** A link that could not be read. */
@@ -47,6 +52,8 @@ export interface Actions {
   open(scenario: Scenario): void;
   chooseInstant(id: string | undefined): void;
   showEveryTier(every: boolean): void;
+  showEveryMachine(every: boolean): void;
+  chooseMoment(index: number): void;
   goTo(pointer: string): void;
   tell(message: string, text?: string): void;
   wearTheme(theme: Theme): void;

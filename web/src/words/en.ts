@@ -17,6 +17,44 @@ export const EN = {
   "card.broken": "This card's link could not be read.",
   "card.refused": "The core does not accept this request: {message}",
 
+  "timeline.title": "Through one step",
+  "timeline.caption":
+    "What PyTorch has allocated while a step goes by, layer by layer. The triangle is the peak; move the slider to see what is at work elsewhere.",
+  "timeline.alt":
+    "Allocated memory over one training step, by component; the table below holds the same figures.",
+  "timeline.line": "load line",
+  "timeline.walk": "Moment of the step",
+  "timeline.layer": "{part}, layer {layer}",
+  "timeline.at": "{instant}, {where}",
+  "timeline.later": "{instant} of a later micro-batch, {where}",
+  "timeline.allocated": "{size} allocated",
+  "timeline.alive": "The tensors alive at the peak ({count} kinds)",
+  "timeline.tensor": "Tensor",
+  "timeline.count": "How many",
+  "timeline.table": "The chart as a table",
+  "timeline.moment": "Moment, at its highest",
+
+  "time.title": "Hours and cost",
+  "time.unknown": "How fast this GPU is at it is not known.",
+  "time.step":
+    "A step takes about {seconds} on the {gpu} (between {low} and {high}), {tokens} tokens a second.",
+  "time.hours": "The whole run takes {hours} ({range}).",
+  "time.no_data": "Say how many samples there are, and the hours and the cost of the whole run follow.",
+  "time.cost": "Rented at the lowest price known, that is {cost}.",
+  "time.caption_run":
+    "The whole run on machines that can be rented, the cheapest that hold it first. Spot counts the work lost to interruptions.",
+  "time.caption_hour": "A step, and the price of an hour, on machines that can be rented.",
+  "time.machine": "Machine",
+  "time.verdict": "Holds it",
+  "time.column_hours": "Takes",
+  "time.column_step": "A step",
+  "time.on_demand": "On demand",
+  "time.spot": "Spot",
+  "time.date": "Price of",
+  "time.none": "None of the machines known holds this run.",
+  "time.all": "Show all {count} machines",
+  "time.fewer": "Show the cheapest that hold it",
+
   "share.title": "Take it with you",
   "share.caption":
     "The address of this page is the whole request. The rest is made from the same report, here in the browser.",

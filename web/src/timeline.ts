@@ -1,0 +1,190 @@
+// The step over time: components stacked, the peak marked. A slider walks through the points and names what is at
+// work; below the chart are the tensors alive at the peak.
+import { area, curveStepAfter, stack, stackOrderNone } from "d3-shape";
+import { ticks } from "d3-array";
+import { html, nothing, svg, type TemplateResult } from "lit";
+import { guard } from "lit/directives/guard.js";
+import { swatch } from "./bar.ts";
+import { fill, label, rank } from "./colours.ts";
+import type { Report, Timeline, TimelinePoint } from "./contract.ts";
+import { GIB, gibExact, size } from "./format.ts";
+import { instantName } from "./names.ts";
+import type { Actions, View } from "./view.ts";
+import { say } from "./words/say.ts";
+
+const WIDTH = 800;
+const HEIGHT = 240;
+const [LEFT, RIGHT, TOP, BOTTOM] = [40, 4, 22, 34];
+
+const total = (point: TimelinePoint) => point.bytes.reduce((sum, bytes) => sum + bytes, 0);
+
+interface Span {
+  instant: string;
+  from: number;
+  to: number;
+}
+
+/** Neighbouring points of one instant, as one span of the axis. */
+function spans(points: TimelinePoint[]): Span[] {
+  const found: Span[] = [];
+  points.forEach(({ instant }, index) => {
+    const last = found.at(-1);
+    if (last?.instant === instant) last.to = index + 1;
+    else found.push({ instant, from: index, to: index + 1 });
+  });
+  return found;
+}
+
+function chart(timeline: Timeline, usable: number | undefined): TemplateResult {
+  const { points, components } = timeline;
+  const highest = Math.max(...points.map(total), 1);
+  const ceiling = usable !== undefined && usable < highest * 1.6 ? Math.max(highest, usable) : highest;
+  const x = (index: number) => LEFT + ((WIDTH - LEFT - RIGHT) * index) / points.length;
+  const y = (bytes: number) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * bytes) / (ceiling * 1.04);
+  const order = components
+    .map((id, index) => ({ id, index }))
+    .sort((one, other) => rank(one.id) - rank(other.id));
+  // The last point lasts as long as the others.
+  const drawn = [...points, ...points.slice(-1)];
+  const layers = stack<TimelinePoint, { id: string; index: number }>()
+    .keys(order)
+    .value((point, key) => point.bytes[key.index] ?? 0)
+    .order(stackOrderNone)(drawn);
+  const shape = area<[number, number]>()
+    .x((_band, index) => x(index))
+    .y0((band) => y(band[0]))
+    .y1((band) => y(band[1]))
+    .curve(curveStepAfter);
+  const peak = points[timeline.peak];
+  return html`<svg
+    class="timeline"
+    viewBox="0 0 ${WIDTH} ${HEIGHT}"
+    role="img"
+    aria-label=${say("timeline.alt")}
+  >
+    ${layers.map(
+      (layer) =>
+        svg`<path d=${shape(layer as unknown as [number, number][]) ?? ""} fill=${fill(layer.key.id)}><title>${label(layer.key.id)}</title></path>`,
+    )}
+    ${usable !== undefined && y(usable) > TOP - 12
+      ? svg`<line class="load-line" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${y(usable)} y2=${y(usable)} />
+          <text x=${WIDTH - RIGHT} y=${y(usable) - 5} text-anchor="end">${say("timeline.line")}</text>`
+      : nothing}
+    ${spans(points).map((span) => {
+      const wide = x(span.to) - x(span.from);
+      return svg`<line class="axis" x1=${x(span.from)} x2=${x(span.from)} y1=${HEIGHT - BOTTOM} y2=${HEIGHT - BOTTOM + 8} />
+        ${wide > 70 ? svg`<text x=${x(span.from) + 4} y=${HEIGHT - BOTTOM + 18}>${instantName(span.instant)}</text>` : nothing}`;
+    })}
+    <line class="axis" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${HEIGHT - BOTTOM} y2=${HEIGHT - BOTTOM} />
+    ${ticks(0, (ceiling * 1.04) / GIB, 4).map(
+      (tick) => svg`<line class="axis" x1=${LEFT - 5} x2=${LEFT} y1=${y(tick * GIB)} y2=${y(tick * GIB)} />
+        <text x=${LEFT - 8} y=${y(tick * GIB) + 4} text-anchor="end">${tick}</text>`,
+    )}
+    ${peak
+      ? svg`<path class="peak-mark" d="M${x(timeline.peak + 0.5)} ${y(total(peak)) - 2}l-5 -9h10z" />`
+      : nothing}
+  </svg>`;
+}
+
+function atWork(point: TimelinePoint): string {
+  const where =
+    point.layer === null ? point.part : say("timeline.layer", { part: point.part, layer: point.layer + 1 });
+  return point.micro_batch > 1
+    ? say("timeline.later", { instant: instantName(point.instant), where })
+    : say("timeline.at", { instant: instantName(point.instant), where });
+}
+
+function readout(timeline: Timeline, index: number): TemplateResult {
+  const point = timeline.points[index];
+  if (!point) return html``;
+  const alive = timeline.components
+    .map((id, at) => ({ id, bytes: point.bytes[at] ?? 0 }))
+    .filter((each) => each.bytes > 0)
+    .sort((one, other) => rank(one.id) - rank(other.id));
+  return html`<p class="at-work">
+      <b>${atWork(point)}</b>: ${say("timeline.allocated", { size: size(total(point)) })}
+    </p>
+    <ul class="legend">
+      ${alive.map(
+        (each) =>
+          html`<li>${swatch(each.id)} ${label(each.id)} <span class="amount">${size(each.bytes)}</span></li>`,
+      )}
+    </ul>`;
+}
+
+function alive(timeline: Timeline): TemplateResult {
+  return html`<details>
+    <summary>${say("timeline.alive", { count: timeline.alive.length })}</summary>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${say("table.component")}</th>
+          <th scope="col">${say("timeline.tensor")}</th>
+          <th scope="col" class="number">${say("timeline.count")}</th>
+          <th scope="col" class="number">${say("table.gib")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${timeline.alive.map(
+          (row) =>
+            html`<tr>
+              <td>${swatch(row.component)} ${label(row.component)}</td>
+              <td lang="en">${row.what}</td>
+              <td class="number">${row.count}</td>
+              <td class="number">${gibExact(row.bytes)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </details>`;
+}
+
+/** Every instant once, at its highest: the chart as a table. */
+function twin(timeline: Timeline): TemplateResult {
+  return html`<details>
+    <summary>${say("timeline.table")}</summary>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${say("timeline.moment")}</th>
+          <th scope="col" class="number">${say("table.gib")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${spans(timeline.points).map((span) => {
+          const part = timeline.points.slice(span.from, span.to);
+          const highest = part.reduce((best, point) => (total(point) > total(best) ? point : best));
+          return html`<tr>
+            <th scope="row">${atWork(highest)}</th>
+            <td class="number">${gibExact(total(highest))}</td>
+          </tr>`;
+        })}
+      </tbody>
+    </table>
+  </details>`;
+}
+
+export function timeline(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
+  const drawn = view.more?.memory.timeline;
+  if (!drawn || drawn.points.length === 0) return nothing;
+  const index = Math.min(view.moment ?? drawn.peak, drawn.points.length - 1);
+  const usable = report.gpu?.usable;
+  return html`<section class="panel" aria-labelledby="timeline-title">
+    <h3 id="timeline-title">${say("timeline.title")}</h3>
+    <p class="caption">${say("timeline.caption")}</p>
+    <div class="timeline-frame">
+      ${guard([drawn, usable], () => chart(drawn, usable))}
+      <input
+        type="range"
+        class="walk"
+        min="0"
+        max=${drawn.points.length - 1}
+        .value=${String(index)}
+        aria-label=${say("timeline.walk")}
+        aria-valuetext=${drawn.points[index] ? atWork(drawn.points[index]) : ""}
+        @input=${(event: Event) => actions.chooseMoment(Number((event.target as HTMLInputElement).value))}
+      />
+    </div>
+    ${readout(drawn, index)} ${alive(drawn)} ${twin(drawn)}
+  </section>`;
+}
