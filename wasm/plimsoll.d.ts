@@ -18,12 +18,6 @@ export interface Plimsoll {
   scenarios(): string;
   /** Every field of a request, with its type, what it may hold and what it means; and the stacks. */
   fields(): string;
-  /**
-   * A pasted failure (error lines, a traceback, nvidia-smi, all in one) explained: the figures, the causes by
-   * likelihood, the tensor that failed. `request` is the run's request, even half of one, or ""; `phase` is what
-   * the person says of the moment ("load", "loss", ...), or "".
-   */
-  diagnose(text: string, request: string, phase: string): string;
   /** Version of the core, as in the report's `core`. */
   version(): string;
 }

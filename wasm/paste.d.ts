@@ -1,0 +1,17 @@
+// Types of build/wasm/plimsoll_paste.js, the module that reads what people paste. Text in, JSON text out.
+//
+//     import create_paste from "plimsoll_paste.js";
+//     const paste = await create_paste();
+//     const diagnosis = JSON.parse(paste.diagnose(errorText, "", ""));
+import type { Options } from "./plimsoll";
+
+export interface Paste {
+  /**
+   * A pasted failure (error lines, a traceback, nvidia-smi, all in one) explained: the figures, the causes by
+   * likelihood, the tensor that failed. `request` is the run's request, even half of one, or ""; `phase` is what
+   * the person says of the moment ("load", "loss", ...), or "".
+   */
+  diagnose(text: string, request: string, phase: string): string;
+}
+
+export default function create_paste(options?: Options): Promise<Paste>;
