@@ -8,7 +8,8 @@ import { elementFor, form } from "./form.ts";
 import { headline } from "./headline.ts";
 import { hull } from "./hull.ts";
 import { instants } from "./instants.ts";
-import { decode, encode, sameRequest } from "./link.ts";
+import { decode, encode, sameRequest, type Made } from "./link.ts";
+import { madeOf } from "./made.ts";
 import { errors, notice } from "./messages.ts";
 import { machines } from "./machines.ts";
 import { notes } from "./notes.ts";
@@ -209,7 +210,7 @@ export class PlimsollApp extends LitElement implements Actions {
     this.announceTimer = window.setTimeout(() => {
       const { report, errors } = this.view ?? {};
       if (errors && errors.length > 0) {
-        this.announcement = `Not computed. ${errors.map(sentence).join(" ")}`;
+        this.announcement = say("errors.announce", { errors: errors.map(sentence).join(" ") });
       } else if (report) {
         this.announcement = `${headline(report)}.`;
       }
@@ -229,6 +230,7 @@ export class PlimsollApp extends LitElement implements Actions {
     if (decoded.kind === "request") {
       const origin = known.find((scenario) => sameRequest(scenario.request, decoded.request));
       this.ask(decoded.request, { ...fresh, origin });
+      this.compareWithLink(decoded.made);
     } else if (decoded.kind === "empty") {
       this.ask(first?.request ?? {}, { ...fresh, origin: first });
     } else if (this.view.report) {
@@ -238,13 +240,29 @@ export class PlimsollApp extends LitElement implements Actions {
     }
   }
 
+  /** A link keeps the total that its maker saw; a newer core may say otherwise, and then it says both. */
+  private compareWithLink(made: Made | undefined): void {
+    const { view } = this;
+    const now = view ? madeOf(view) : undefined;
+    if (!view || !made || !now || made.total === now.total) return;
+    const was = `${made.total}\u00a0GiB`;
+    this.view = {
+      ...view,
+      notice: say("link.was", { version: made.version, was, now: `${now.total}\u00a0GiB` }),
+    };
+  }
+
+  private address(): string {
+    return this.view ? encode(this.view.request, madeOf(this.view)) : "";
+  }
+
   private writeLink(how: How): void {
     if (how === "tweak") {
       window.clearTimeout(this.linkTimer);
       this.linkTimer = window.setTimeout(() => this.replaceLink(), LINK_DELAY);
       return;
     }
-    const address = this.view ? encode(this.view.request) : "";
+    const address = this.address();
     if (address === window.location.hash) return;
     window.clearTimeout(this.linkTimer);
     this.linkTimer = 0;
@@ -253,7 +271,7 @@ export class PlimsollApp extends LitElement implements Actions {
 
   private replaceLink(): void {
     this.linkTimer = 0;
-    if (this.view) window.history.replaceState(null, "", encode(this.view.request));
+    if (this.view) window.history.replaceState(null, "", this.address());
   }
 
   // Drawing
@@ -296,8 +314,7 @@ export class PlimsollApp extends LitElement implements Actions {
       <footer>
         ${preferences(view, language(), this)}
         <p>
-          Plimsoll ${view.core.version}. Everything is computed on this page; nothing is sent anywhere, and
-          the address holds the whole request.
+          ${say("footer.local", { version: view.core.version })}
           ${view.offline ? html`<span class="offline">${say("offline.ready")}</span>` : nothing}
         </p>
         <p class="print-only">${window.location.href}</p>

@@ -6,6 +6,7 @@ import { label } from "./colours.ts";
 import { count, gibExact, share } from "./format.ts";
 import { instantPhrase } from "./names.ts";
 import type { View } from "./view.ts";
+import { say } from "./words/say.ts";
 
 function source(text: string): TemplateResult | string {
   return /^https:\/\/\S+$/.test(text) ? html`<a href=${text} rel="noopener noreferrer">${text}</a>` : text;
@@ -24,14 +25,14 @@ function row(component: Component, total: number): TemplateResult {
       <tr class="explanation">
         <td colspan="3">
           <details>
-            <summary>${component.what}</summary>
+            <summary lang="en">${component.what}</summary>
             <dl>
-              <dt>Bytes</dt>
+              <dt>${say("breakdown.bytes")}</dt>
               <dd>${count(component.bytes)}</dd>
-              <dt>Formula</dt>
-              <dd class="formula">${component.formula}</dd>
+              <dt>${say("breakdown.formula")}</dt>
+              <dd class="formula" lang="en">${component.formula}</dd>
               ${component.source
-                ? html`<dt>Source</dt>
+                ? html`<dt>${say("breakdown.source")}</dt>
                     <dd>${source(component.source)}</dd>`
                 : nothing}
             </dl>
@@ -49,32 +50,35 @@ export function breakdown(view: View, report: Report): TemplateResult {
   const atPeak = instant.id === peak.instant;
   return html`
     <section class="panel" aria-labelledby="breakdown-title">
-      <h3 id="breakdown-title">What fills it: ${instantPhrase(instant.id)}${atPeak ? ", the peak" : ""}</h3>
+      <h3 id="breakdown-title">
+        ${say(atPeak ? "breakdown.title_peak" : "breakdown.title", { moment: instantPhrase(instant.id) })}
+      </h3>
       <table class="breakdown">
         <caption class="caption">
-          ${sentence(instant.what)} Open a line for its bytes, formula and source.
+          <span lang="en">${sentence(instant.what)}</span>
+          ${say("breakdown.caption")}
         </caption>
         <thead>
           <tr>
-            <th scope="col">Component</th>
+            <th scope="col">${say("table.component")}</th>
             <th scope="col" class="number">GiB</th>
-            <th scope="col" class="number">Share</th>
+            <th scope="col" class="number">${say("breakdown.share")}</th>
           </tr>
         </thead>
         ${stacked(instant.components).map((component) => row(component, instant.device))}
         <tfoot>
           <tr>
-            <th scope="row">PyTorch allocated</th>
+            <th scope="row">${say("table.allocated")}</th>
             <td class="number">${gibExact(instant.allocated)}</td>
             <td class="number">${share(instant.allocated, instant.device)}</td>
           </tr>
           <tr>
-            <th scope="row">PyTorch reserved</th>
+            <th scope="row">${say("table.reserved")}</th>
             <td class="number">${gibExact(instant.reserved)}</td>
             <td class="number">${share(instant.reserved, instant.device)}</td>
           </tr>
           <tr>
-            <th scope="row">On the device</th>
+            <th scope="row">${say("table.device")}</th>
             <td class="number">${gibExact(instant.device)}</td>
             <td class="number">${share(instant.device, instant.device)}</td>
           </tr>

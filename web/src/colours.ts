@@ -4,27 +4,30 @@
 //
 // Every colour stands out from its page by 3:1 (WCAG 1.4.11), and every two stay apart for people with any of the three
 // colour-vision deficiencies; tests/web/colours.spec.ts measures both.
+
+import { EN } from "./words/en.ts";
+import { say, type Word } from "./words/say.ts";
+
 export interface Paint {
-  label: string;
   light: string;
   dark: string;
 }
 
 export const PAINTS: Record<string, Paint> = {
-  weights: { label: "Weights", light: "#23226b", dark: "#3d83f4" },
-  adapters: { label: "Adapters", light: "#137e43", dark: "#67e6a8" },
-  gradients: { label: "Gradients", light: "#fa3e18", dark: "#e58721" },
-  optimizer: { label: "Optimizer states", light: "#8b6ef2", dark: "#a245b2" },
-  inputs: { label: "Inputs", light: "#2c92d2", dark: "#9ebdff" },
-  kv_cache: { label: "Key-value cache", light: "#1046b4", dark: "#f9c5e8" },
-  boundaries: { label: "Layer inputs kept", light: "#1f5132", dark: "#297d43" },
-  activations: { label: "Activations", light: "#679926", dark: "#bcf28b" },
-  autocast: { label: "Autocast copies", light: "#e55f67", dark: "#d673c0" },
-  logits: { label: "Logits and loss", light: "#9d3884", dark: "#f84a64" },
-  transient: { label: "Working memory", light: "#6b3d00", dark: "#d5dd21" },
-  workspace: { label: "Kernel workspace", light: "#372200", dark: "#886900" },
-  allocator_slack: { label: "Allocator slack", light: "#938794", dark: "#5c6e80" },
-  cuda_context: { label: "CUDA context", light: "#423e4b", dark: "#a6a9a7" },
+  weights: { light: "#23226b", dark: "#3d83f4" },
+  adapters: { light: "#137e43", dark: "#67e6a8" },
+  gradients: { light: "#fa3e18", dark: "#e58721" },
+  optimizer: { light: "#8b6ef2", dark: "#a245b2" },
+  inputs: { light: "#2c92d2", dark: "#9ebdff" },
+  kv_cache: { light: "#1046b4", dark: "#f9c5e8" },
+  boundaries: { light: "#1f5132", dark: "#297d43" },
+  activations: { light: "#679926", dark: "#bcf28b" },
+  autocast: { light: "#e55f67", dark: "#d673c0" },
+  logits: { light: "#9d3884", dark: "#f84a64" },
+  transient: { light: "#6b3d00", dark: "#d5dd21" },
+  workspace: { light: "#372200", dark: "#886900" },
+  allocator_slack: { light: "#938794", dark: "#5c6e80" },
+  cuda_context: { light: "#423e4b", dark: "#a6a9a7" },
 };
 
 const OTHERS: Pick<Paint, "light" | "dark">[] = [
@@ -44,8 +47,10 @@ export function rank(id: string): number {
 }
 
 export function label(id: string): string {
+  const word = `component.${id}`;
+  if (Object.hasOwn(EN, word)) return say(word as Word);
   const words = id.replaceAll("_", " ");
-  return PAINTS[id]?.label ?? words.charAt(0).toUpperCase() + words.slice(1);
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function otherIndex(id: string): number {

@@ -4,10 +4,11 @@
 import type { Core } from "./core.ts";
 import type { Request } from "./contract.ts";
 import { get, isObject } from "./pointer.ts";
+import type { Word } from "./words/say.ts";
 
 export type Field = {
   pointer: string;
-  label: string;
+  label: Word;
   /** Below the input, the core's own sentence about the field. */
   explained?: boolean;
   /** Shown only while this holds. */
@@ -23,24 +24,24 @@ const in4Bit = (request: Request) => get(request, "/quantization/load_in_4bit") 
 const quantized = (request: Request) =>
   in4Bit(request) || get(request, "/quantization/load_in_8bit") === true;
 
-export const RANK: Field = { pointer: "/peft/r", label: "Rank", kind: "number", step: 8 };
+export const RANK: Field = { pointer: "/peft/r", label: "field.rank", kind: "number", step: 8 };
 
 export const BATCH: Field[] = [
-  { pointer: "/training/per_device_train_batch_size", label: "Micro-batch", kind: "number", step: 1 },
-  { pointer: "/training/gradient_accumulation_steps", label: "Accumulation", kind: "number", step: 1 },
-  { pointer: "/training/max_length", label: "Max length", kind: "number", step: 128 },
+  { pointer: "/training/per_device_train_batch_size", label: "field.batch", kind: "number", step: 1 },
+  { pointer: "/training/gradient_accumulation_steps", label: "field.accumulation", kind: "number", step: 1 },
+  { pointer: "/training/max_length", label: "field.length", kind: "number", step: 128 },
 ];
 
 export const MEASURES: Field[] = [
   {
     pointer: "/training/gradient_checkpointing",
-    label: "Gradient checkpointing",
+    label: "field.checkpointing",
     kind: "flag",
     explained: true,
   },
   {
     pointer: "/training/optim",
-    label: "Optimizer",
+    label: "field.optimizer",
     kind: "choice",
     labels: {
       adamw_torch: "AdamW (adamw_torch)",
@@ -58,7 +59,7 @@ export const MEASURES: Field[] = [
 
 export const WEIGHT_TYPE: Field = {
   pointer: "/model_args/dtype",
-  label: "Weights held in",
+  label: "field.dtype",
   kind: "choice",
   labels: {},
 };
@@ -66,14 +67,14 @@ export const WEIGHT_TYPE: Field = {
 export const MORE: Field[] = [
   {
     pointer: "/stack",
-    label: "Training stack",
+    label: "field.stack",
     kind: "choice",
     labels: {},
     explained: true,
   },
   {
     pointer: "/model_args/attn_implementation",
-    label: "Attention",
+    label: "field.attention",
     kind: "choice",
     labels: {
       sdpa: "SDPA",
@@ -81,24 +82,24 @@ export const MORE: Field[] = [
       eager: "eager",
     },
   },
-  { pointer: "/training/use_liger_kernel", label: "Liger kernels", kind: "flag" },
+  { pointer: "/training/use_liger_kernel", label: "field.liger", kind: "flag" },
   {
     pointer: "/quantization/bnb_4bit_use_double_quant",
-    label: "Double quantization",
+    label: "field.double",
     kind: "flag",
     when: in4Bit,
   },
   {
     pointer: "/quantization/prepare_for_kbit_training",
-    label: "Prepare for k-bit training",
+    label: "field.kbit",
     kind: "flag",
     when: quantized,
     explained: true,
   },
-  { pointer: "/peft/lora_dropout", label: "LoRA dropout", kind: "number", step: 0.05, when: hasAdapters },
+  { pointer: "/peft/lora_dropout", label: "field.dropout", kind: "number", step: 0.05, when: hasAdapters },
   {
     pointer: "/hardware/in_use_gib",
-    label: "GiB in use by others",
+    label: "field.in_use",
     kind: "number",
     step: 0.5,
     explained: true,

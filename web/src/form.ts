@@ -7,6 +7,7 @@ import { complaints, describedBy, effective, field, inputId, invalid } from "./i
 import { methodFields } from "./method-field.ts";
 import { modelField } from "./model-field.ts";
 import type { Actions, View } from "./view.ts";
+import { say } from "./words/say.ts";
 
 // Autocast: two flags that exclude each other
 
@@ -15,7 +16,7 @@ function autocastField(view: View, actions: Actions): TemplateResult {
   const value = on("bf16") ? "bf16" : on("fp16") ? "fp16" : "none";
   const id = inputId("/training/bf16");
   return html`<div class="field">
-    <label for=${id}>Mixed precision</label>
+    <label for=${id}>${say("form.autocast")}</label>
     <select
       id=${id}
       .value=${live(value)}
@@ -32,7 +33,7 @@ function autocastField(view: View, actions: Actions): TemplateResult {
         );
       }}
     >
-      <option value="none" ?selected=${value === "none"}>off</option>
+      <option value="none" ?selected=${value === "none"}>${say("form.off")}</option>
       <option value="bf16" ?selected=${value === "bf16"}>bf16</option>
       <option value="fp16" ?selected=${value === "fp16"}>fp16</option>
     </select>
@@ -66,29 +67,29 @@ export function form(view: View, actions: Actions): TemplateResult {
   const leftOver = view.errors.filter((error) => !hasOwnInput(error.pointer));
   const each = (fields: Field[]) => fields.map((one) => field(one, view, actions));
   return html`
-    <form class="request" aria-label="Settings" @submit=${(event: Event) => event.preventDefault()}>
+    <form class="request" aria-label=${say("form.label")} @submit=${(event: Event) => event.preventDefault()}>
       ${modelField(view, actions)} ${gpuField(view, actions)} ${methodFields(view, leftOver, actions)}
       <fieldset>
-        <legend>Batch</legend>
+        <legend>${say("form.batch")}</legend>
         <div class="three">${BATCH.map((one) => field(one, view, actions, false))}</div>
         ${BATCH.map((one) => complaints(view, one.pointer))}
       </fieldset>
       <fieldset>
-        <legend>Memory measures</legend>
+        <legend>${say("form.measures")}</legend>
         ${each(MEASURES)}
       </fieldset>
       <fieldset>
-        <legend>Precision</legend>
+        <legend>${say("form.precision")}</legend>
         <div class="two">${field(WEIGHT_TYPE, view, actions)} ${autocastField(view, actions)}</div>
       </fieldset>
       <details class="more">
-        <summary>More settings</summary>
+        <summary>${say("form.more")}</summary>
         ${each(MORE)}
       </details>
       <details class="more">
-        <summary>The whole request, as JSON</summary>
+        <summary>${say("form.json")}</summary>
         <div class="field">
-          <label for="request-text">Request</label>
+          <label for="request-text">${say("form.request")}</label>
           <textarea
             id="request-text"
             rows="16"
@@ -98,9 +99,7 @@ export function form(view: View, actions: Actions): TemplateResult {
             .value=${live(view.draft ?? JSON.stringify(view.request, null, 2))}
             @input=${(event: InputEvent) => actions.editText((event.target as HTMLTextAreaElement).value)}
           ></textarea>
-          <p class="help" id="request-text-help">
-            Every field of the contract can be set here; the form above follows.
-          </p>
+          <p class="help" id="request-text-help">${say("form.request_help")}</p>
         </div>
       </details>
     </form>

@@ -7,9 +7,10 @@ import { gibShort } from "./format.ts";
 import { asText, complaints, describedBy, inputId, invalid } from "./inputs.ts";
 import { get } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
+import { language, say } from "./words/say.ts";
 
 const gpuOptions = (gpus: GpuPreset[], chosen: string) =>
-  guard([gpus, chosen], () => {
+  guard([gpus, chosen, language()], () => {
     const sizes = [...new Set(gpus.map((gpu) => gpu.tier_gib))].sort((one, other) => one - other);
     return sizes.map(
       (tier) =>
@@ -19,7 +20,7 @@ const gpuOptions = (gpus: GpuPreset[], chosen: string) =>
             .map(
               (gpu) =>
                 html`<option value=${gpu.id} ?selected=${gpu.id === chosen}>
-                  ${gpu.name} (${gibShort(gpu.usable_bytes)} usable)
+                  ${say("gpu.option", { name: gpu.name, size: gibShort(gpu.usable_bytes) })}
                 </option>`,
             )}
         </optgroup>`,
@@ -42,7 +43,7 @@ export function gpuField(view: View, actions: Actions): TemplateResult {
         actions.edit([{ pointer, value: chosen === "" ? undefined : chosen }], "step");
       }}
     >
-      <option value="" ?selected=${value === ""}>none: show every size</option>
+      <option value="" ?selected=${value === ""}>${say("gpu.none")}</option>
       ${known || value === "" ? nothing : html`<option value=${value} selected>${value}</option>`}
       ${gpuOptions(view.core.gpus, value)}
     </select>

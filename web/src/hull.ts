@@ -6,6 +6,7 @@ import type { GpuPreset, Report } from "./contract.ts";
 import { label } from "./colours.ts";
 import { GIB, gib, gibWords, size } from "./format.ts";
 import { instantPhrase } from "./names.ts";
+import { say } from "./words/say.ts";
 import { peakComponents } from "./peak.ts";
 import type { View } from "./view.ts";
 
@@ -19,8 +20,8 @@ function chosenHull(report: Report, preset: GpuPreset | undefined): TemplateResu
   const line = gpu ? place(gpu.usable) : 0;
   const bar = { y: 34, height: 44 };
   const description = gpu
-    ? `${gibWords(peak.device)} at the peak against ${gibWords(gpu.usable)} usable on the ${gpu.name}.`
-    : `${gibWords(peak.device)} at the peak.`;
+    ? say("hull.alt", { size: gibWords(peak.device), usable: gibWords(gpu.usable), gpu: gpu.name })
+    : say("hull.alt_none", { size: gibWords(peak.device) });
   return html`
     <svg class="hull-chart" role="img" aria-label=${description} height="124" width="100%">
       ${gpu && nominal > 0
@@ -37,7 +38,7 @@ function chosenHull(report: Report, preset: GpuPreset | undefined): TemplateResu
             <circle class="load-mark" cx="${line}%" cy="14" r="7" />
             <line class="load-line" x1="${line}%" x2="${line}%" y1="3" y2="25" />
             <text class="load-text" x="${line}%" y="18" dx=${line > 55 ? -14 : 14}
-              text-anchor=${line > 55 ? "end" : "start"}>load line ${gibWords(gpu.usable)}</text>`
+              text-anchor=${line > 55 ? "end" : "start"}>${say("card.usable", { usable: gibWords(gpu.usable) })}</text>`
         : nothing}
       <line class="axis" x1="0" x2="100%" y1="100" y2="100" />
       ${ticks(0, gib(end), 4).map((tick, index) => {
@@ -75,11 +76,11 @@ export function hull(view: View, report: Report): TemplateResult {
   const preset = view.core.gpus.find((candidate) => candidate.id === gpu?.id);
   return html`
     <section class="panel" aria-labelledby="hull-title">
-      <h3 id="hull-title">On board at the peak</h3>
+      <h3 id="hull-title">${say("hull.title")}</h3>
       <p class="caption">
-        Everything that is in GPU memory in the ${instantPhrase(report.memory.peak.instant)}, against what
-        ${gpu ? html`a program can use of the ${gpu.name}` : "is used"}. The bracket under the bar is the
-        range of the estimate.
+        ${gpu
+          ? say("hull.caption", { moment: instantPhrase(report.memory.peak.instant), gpu: gpu.name })
+          : say("hull.caption_none", { moment: instantPhrase(report.memory.peak.instant) })}
       </p>
       ${chosenHull(report, preset)} ${legend(report)}
     </section>

@@ -6,6 +6,7 @@ import type { CoreError, Json } from "./contract.ts";
 import { choices, type Field } from "./fields.ts";
 import { get } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
+import { say } from "./words/say.ts";
 
 export const inputId = (pointer: string) => `field${pointer.replaceAll("/", "-")}`;
 
@@ -39,7 +40,7 @@ export function complaints(
 ): TemplateResult | typeof nothing {
   const errors = errorsAt(view, [pointer, ...also]);
   if (errors.length === 0) return nothing;
-  return html`<p class="complaint" id="${inputId(pointer)}-error">
+  return html`<p class="complaint" lang="en" id="${inputId(pointer)}-error">
     ${errors.map(
       (error) =>
         html`<span>${error.message} ${error.allowed ? `Allowed: ${error.allowed}.` : nothing}</span> `,
@@ -102,7 +103,7 @@ function choiceInput(field: Field & { kind: "choice" }, view: View, actions: Act
     @change=${(event: Event) =>
       actions.edit([{ pointer, value: (event.target as HTMLSelectElement).value }], "step")}
   >
-    ${listed ? nothing : html`<option value=${value} selected>${value || "not set"}</option>`}
+    ${listed ? nothing : html`<option value=${value} selected>${value || say("form.not_set")}</option>`}
     ${options.map(([id, label]) => html`<option value=${id} ?selected=${id === value}>${label}</option>`)}
   </select>`;
 }
@@ -118,7 +119,7 @@ export function field(
   const { pointer, label, explained } = field;
   const help = explained ? view.core.fields.get(pointer)?.what : undefined;
   const id = inputId(pointer);
-  const hint = help ? html`<p class="help" id="${id}-help">${help}</p>` : nothing;
+  const hint = help ? html`<p class="help" id="${id}-help" lang="en">${help}</p>` : nothing;
   if (field.kind === "flag") {
     return html`<div class="field flag">
       <input
@@ -130,12 +131,12 @@ export function field(
         @change=${(event: Event) =>
           actions.edit([{ pointer, value: (event.target as HTMLInputElement).checked }], "step")}
       />
-      <label for=${id}>${label}</label>
+      <label for=${id}>${say(label)}</label>
       ${hint}${complaints(view, pointer)}
     </div>`;
   }
   return html`<div class="field">
-    <label for=${id}>${label}</label>
+    <label for=${id}>${say(label)}</label>
     ${field.kind === "number" ? numberInput(field, view, actions) : choiceInput(field, view, actions)}
     ${hint}${complain ? complaints(view, pointer) : nothing}
   </div>`;

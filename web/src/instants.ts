@@ -4,6 +4,7 @@ import { segments } from "./bar.ts";
 import type { Instant, Report } from "./contract.ts";
 import { gibShort } from "./format.ts";
 import { instantName } from "./names.ts";
+import { say } from "./words/say.ts";
 import type { Actions, View } from "./view.ts";
 
 function row(instant: Instant, report: Report, shown: string, actions: Actions): TemplateResult {
@@ -20,7 +21,7 @@ function row(instant: Instant, report: Report, shown: string, actions: Actions):
           @click=${() => actions.chooseInstant(isPeak ? undefined : instant.id)}
         >
           ${instantName(instant.id)}</button
-        >${isPeak ? html` <span class="tag">peak</span>` : nothing}
+        >${isPeak ? html` <span class="tag">${say("instants.peak")}</span>` : nothing}
       </th>
       <td class="bar">
         <svg width="100%" height="18" aria-hidden="true">${segments(instant.components, place, 2, 14)}</svg>
@@ -36,18 +37,18 @@ export function instants(view: View, report: Report, actions: Actions): Template
   const shown = view.instant ?? report.memory.peak.instant;
   return html`
     <section class="panel" aria-labelledby="instants-title">
-      <h3 id="instants-title">Through the run</h3>
+      <h3 id="instants-title">${say("instants.title")}</h3>
       <table class="instants">
         <caption class="caption">
-          The highest point of each part of the run, in GiB. Choose one to see what fills it below.
+          ${say("instants.caption")}
         </caption>
         <thead>
           <tr>
-            <th scope="col">Moment</th>
-            <th scope="col">Memory</th>
-            <th scope="col" class="number">Allocated</th>
-            <th scope="col" class="number wide-only">Reserved</th>
-            <th scope="col" class="number">Device</th>
+            <th scope="col">${say("instants.moment")}</th>
+            <th scope="col">${say("instants.memory")}</th>
+            <th scope="col" class="number">${say("instants.allocated")}</th>
+            <th scope="col" class="number wide-only">${say("instants.reserved")}</th>
+            <th scope="col" class="number">${say("instants.device")}</th>
           </tr>
         </thead>
         <tbody>

@@ -4,6 +4,8 @@
 //
 // v   version of this form; it changes only when the meaning of a key changes
 // ... every value that the request states, by its dotted path; what is left out is left to the core's defaults
+// by  version of the core that made the link, and
+// t   the total it showed then, in GiB: a newer core may say otherwise, and the page then tells both
 // c   checksum over the rest, because half a readable link still reads as a link, to another configuration
 //
 // A value is a number, true, false, null, a word, or words joined by commas (a list; a list of one ends in a comma).
@@ -15,14 +17,24 @@ const VERSION = "1";
 
 export type Decoded =
   | { kind: "empty" }
-  | { kind: "request"; request: Request }
+  | { kind: "request"; request: Request; made?: Made }
   | { kind: "broken"; message: string };
 
-export function encode(request: Request): string {
+/** What the link's maker saw. */
+export interface Made {
+  version: string;
+  total: string;
+}
+
+/** No setting is called so: the contract's own keys are longer. */
+const MADE = { by: "version", t: "total" } as const;
+
+export function encode(request: Request, made?: Made): string {
   const pairs: [string, string][] = [["v", VERSION]];
   for (const [path, value] of leaves(request)) {
     if (path !== "schema") pairs.push([path, writeValue(value)]);
   }
+  if (made) pairs.push(["by", made.version], ["t", made.total]);
   pairs.push(["c", checksum(pairs)]);
   return `#${pairs.map(([key, value]) => `${escapeText(key)}=${escapeText(value)}`).join("&")}`;
 }
@@ -48,12 +60,20 @@ export function decode(fragment: string): Decoded {
     return broken("it is incomplete or was changed on the way (its checksum does not match)");
   }
   let request: Request = {};
+  const made: Partial<Made> = {};
   for (const [path, value] of pairs.slice(1)) {
+    if (path === "by" || path === "t") {
+      made[MADE[path]] = value;
+      continue;
+    }
     const grown = plant(request, path.split("."), readValue(value));
     if (!grown) return broken("it names the same setting twice");
     request = grown;
   }
-  return { kind: "request", request };
+  const { version: by, total } = made;
+  return by !== undefined && total !== undefined
+    ? { kind: "request", request, made: { version: by, total } }
+    : { kind: "request", request };
 }
 
 /** Same settings, in whatever order they are written. */

@@ -6,19 +6,20 @@ import { hasAdapters, RANK } from "./fields.ts";
 import { asText, complaints, describedBy, effective, field, inputId, invalid } from "./inputs.ts";
 import { get, isObject } from "./pointer.ts";
 import type { Actions, Edit, View } from "./view.ts";
+import { say, type Word } from "./words/say.ts";
 
 interface Method {
   id: string;
-  label: string;
+  label: Word;
   adapters: boolean;
   bits?: "load_in_4bit" | "load_in_8bit";
 }
 
 const METHODS: Method[] = [
-  { id: "full", label: "Full, 16-bit", adapters: false },
-  { id: "lora", label: "LoRA, 16-bit", adapters: true },
-  { id: "qlora", label: "QLoRA, NF4", adapters: true, bits: "load_in_4bit" },
-  { id: "lora8", label: "LoRA, 8-bit", adapters: true, bits: "load_in_8bit" },
+  { id: "full", label: "method.full", adapters: false },
+  { id: "lora", label: "method.lora", adapters: true },
+  { id: "qlora", label: "method.qlora", adapters: true, bits: "load_in_4bit" },
+  { id: "lora8", label: "method.lora8", adapters: true, bits: "load_in_8bit" },
 ];
 
 const holds = (method: Method, view: View) =>
@@ -48,11 +49,11 @@ function chooseMethod(method: Method, view: View, actions: Actions): void {
   actions.edit(edits, "step");
 }
 
-const TARGETS: [value: Json, label: string][] = [
-  [["q_proj", "v_proj"], "q, v"],
-  [["q_proj", "k_proj", "v_proj", "o_proj"], "q, k, v, o"],
-  [["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"], "attention and MLP"],
-  ["all-linear", "all linear layers"],
+const TARGETS: [value: Json, label: Word][] = [
+  [["q_proj", "v_proj"], "targets.qv"],
+  [["q_proj", "k_proj", "v_proj", "o_proj"], "targets.attention"],
+  [["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"], "targets.all"],
+  ["all-linear", "targets.linear"],
 ];
 const targetList = (value: Json | undefined) =>
   Array.isArray(value) ? [...value].map(asText).sort().join() : asText(value);
@@ -65,7 +66,7 @@ function adapterFields(view: View, actions: Actions): TemplateResult {
     <div class="rank-and-targets">
       ${field(RANK, view, actions)}
       <div class="field">
-        <label for="targets-preset">Target modules</label>
+        <label for="targets-preset">${say("targets.label")}</label>
         <select
           id="targets-preset"
           .value=${live(String(preset))}
@@ -76,14 +77,14 @@ function adapterFields(view: View, actions: Actions): TemplateResult {
         >
           ${TARGETS.map(
             ([, label], index) =>
-              html`<option value=${index} ?selected=${index === preset}>${label}</option>`,
+              html`<option value=${index} ?selected=${index === preset}>${say(label)}</option>`,
           )}
-          <option value="-1" ?selected=${preset === -1}>as listed below</option>
+          <option value="-1" ?selected=${preset === -1}>${say("targets.listed")}</option>
         </select>
       </div>
     </div>
     <div class="field">
-      <label for=${inputId(pointer)}>Module names</label>
+      <label for=${inputId(pointer)}>${say("targets.names")}</label>
       <input
         id=${inputId(pointer)}
         type="text"
@@ -110,7 +111,7 @@ function adapterFields(view: View, actions: Actions): TemplateResult {
 /** `leftOver`: the errors that no input of their own shows. */
 export function methodFields(view: View, leftOver: CoreError[], actions: Actions): TemplateResult {
   return html`<fieldset id=${inputId("/peft")} tabindex="-1">
-    <legend>Method</legend>
+    <legend>${say("form.method")}</legend>
     <div class="choices">
       ${METHODS.map(
         (method) =>

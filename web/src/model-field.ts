@@ -6,13 +6,16 @@ import { parameters } from "./format.ts";
 import { asText, complaints, errorsAt, inputId, invalid } from "./inputs.ts";
 import { get, isObject } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
+import { language, say } from "./words/say.ts";
 
 const modelOptions = (models: ModelPreset[]) =>
-  guard([models], () =>
+  guard([models, language()], () =>
     models.flatMap((model) => [
-      html`<option value=${model.id}>${model.hf_id}, ${parameters(model.parameters)} parameters</option>`,
+      html`<option value=${model.id}>
+        ${say("model.option", { id: model.hf_id, size: parameters(model.parameters) })}
+      </option>`,
       ...(model.aliases ?? []).map(
-        (alias) => html`<option value=${alias}>the same shapes as ${model.hf_id}</option>`,
+        (alias) => html`<option value=${alias}>${say("model.alias", { id: model.hf_id })}</option>`,
       ),
     ]),
   );
@@ -25,14 +28,14 @@ function findModel(models: ModelPreset[], text: string): ModelPreset | undefined
 }
 
 function aboutModel(model: ModelPreset, named: Json | undefined): string {
-  const size = `${parameters(model.parameters)} parameters`;
-  if (named === model.hf_id) return `${model.family}, ${size}`;
+  const size = parameters(model.parameters);
+  if (named === model.hf_id) return say("model.option", { id: model.family, size });
   const sameShapes = typeof named === "string" && findModel([{ ...model, aliases: [] }], named) === undefined;
-  return `${sameShapes ? "The same shapes as " : ""}${model.hf_id}, ${size}`;
+  return say(sameShapes ? "model.same" : "model.option", { id: model.hf_id, size });
 }
 
 function modelName(value: Json | undefined): string {
-  if (isObject(value)) return typeof value["name"] === "string" ? value["name"] : "a model of your own";
+  if (isObject(value)) return typeof value["name"] === "string" ? value["name"] : say("model.own");
   return asText(value);
 }
 
@@ -42,7 +45,7 @@ export function modelField(view: View, actions: Actions): TemplateResult {
   const known = typeof value === "string" ? findModel(view.core.models, value) : undefined;
   const choose = (text: string) => actions.edit([{ pointer, value: text.trim() }], "step");
   return html`<div class="field">
-    <label for=${inputId(pointer)}>Model</label>
+    <label for=${inputId(pointer)}>${say("model.label")}</label>
     <input
       id=${inputId(pointer)}
       type="text"
@@ -71,8 +74,8 @@ export function modelField(view: View, actions: Actions): TemplateResult {
       ${known
         ? aboutModel(known, value)
         : isObject(value)
-          ? "From a config.json in the request below."
-          : html`Type to search ${view.core.models.length} models, by name or Hugging Face id.`}
+          ? say("model.config")
+          : say("model.search", { count: view.core.models.length })}
     </p>
     ${complaints(view, pointer)}
   </div>`;

@@ -1,37 +1,36 @@
 // Names of the core's ids, as people say them.
 import type { Verdict } from "./contract.ts";
+import { EN } from "./words/en.ts";
+import { say, type Word } from "./words/say.ts";
 
-const INSTANTS: Record<string, string> = {
-  load: "Load",
-  prepare: "Prepare",
-  forward: "Forward",
-  loss: "Loss",
-  backward: "Backward",
-  optimizer_step_first: "Optimizer step, first",
-  optimizer_step: "Optimizer step",
-  eval: "Evaluation",
-  generate: "Generation",
-  save: "Save",
-  merge: "Merge",
-};
+/** The word for an id, or the id made readable: the core may know more than this page. */
+function named(prefix: string, id: string): string {
+  const word = `${prefix}.${id}`;
+  return Object.hasOwn(EN, word) ? say(word as Word) : id.replaceAll("_", " ");
+}
 
-export const instantName = (id: string) => INSTANTS[id] ?? id.replaceAll("_", " ");
-
-const PHRASES: Record<string, string> = {
-  load: "loading of the model",
-  prepare: "preparation of the model",
-  forward: "forward pass",
-  loss: "loss",
-  backward: "backward pass",
-  optimizer_step_first: "first optimizer step",
-  optimizer_step: "optimizer step",
-};
+export const instantName = (id: string) => named("instant", id);
 
 /** For the middle of a sentence: "the highest point is in the first optimizer step". */
-export const instantPhrase = (id: string) => PHRASES[id] ?? instantName(id).toLowerCase();
+export const instantPhrase = (id: string) => named("phrase", id);
 
-export const VERDICTS: Record<Verdict, { word: string; sign: string }> = {
-  fits: { word: "fits", sign: "✓" },
-  tight: { word: "tight", sign: "≈" },
-  no: { word: "does not fit", sign: "✕" },
+export const VERDICTS: Record<Verdict, { readonly word: string; sign: string }> = {
+  fits: {
+    get word() {
+      return say("verdict.fits");
+    },
+    sign: "✓",
+  },
+  tight: {
+    get word() {
+      return say("verdict.tight");
+    },
+    sign: "≈",
+  },
+  no: {
+    get word() {
+      return say("verdict.no");
+    },
+    sign: "✕",
+  },
 };

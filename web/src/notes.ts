@@ -1,13 +1,14 @@
 // What the core wants said about this request, and what it took for granted.
 import { html, nothing, type TemplateResult } from "lit";
 import type { Report } from "./contract.ts";
+import { say } from "./words/say.ts";
 
 export function notes(report: Report): TemplateResult {
   return html`
     ${report.notes.length > 0
       ? html`<section class="panel" aria-labelledby="notes-title">
-          <h3 id="notes-title">Worth knowing</h3>
-          <ul class="notes">
+          <h3 id="notes-title">${say("notes.title")}</h3>
+          <ul class="notes" lang="en">
             ${report.notes.map(
               (note) =>
                 html`<li>${note.message} ${note.source ? html`<small>${note.source}</small>` : nothing}</li>`,
@@ -17,15 +18,15 @@ export function notes(report: Report): TemplateResult {
       : nothing}
     ${report.assumptions.length > 0
       ? html`<section class="panel" aria-labelledby="assumptions-title">
-          <h3 id="assumptions-title">Taken for granted</h3>
+          <h3 id="assumptions-title">${say("assumptions.title")}</h3>
           <details>
-            <summary>${report.assumptions.length} settings that the request leaves open</summary>
+            <summary>${say("assumptions.count", { count: report.assumptions.length })}</summary>
             <table class="assumptions">
               <thead>
                 <tr>
-                  <th scope="col">Setting</th>
-                  <th scope="col">Value</th>
-                  <th scope="col">Because</th>
+                  <th scope="col">${say("assumptions.setting")}</th>
+                  <th scope="col">${say("assumptions.value")}</th>
+                  <th scope="col">${say("assumptions.because")}</th>
                 </tr>
               </thead>
               <tbody>
@@ -34,7 +35,7 @@ export function notes(report: Report): TemplateResult {
                     <tr>
                       <th scope="row"><code>${assumption.pointer.slice(1).replaceAll("/", ".")}</code></th>
                       <td><code>${JSON.stringify(assumption.value)}</code></td>
-                      <td>${assumption.why}</td>
+                      <td lang="en">${assumption.why}</td>
                     </tr>
                   `,
                 )}

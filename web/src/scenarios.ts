@@ -3,6 +3,10 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Scenario } from "./contract.ts";
 import { sameRequest } from "./link.ts";
 import type { Actions, View } from "./view.ts";
+import { parts, say } from "./words/say.ts";
+
+const stateWord = (state: string) =>
+  state === "before" ? say("cases.before") : state === "after" ? say("cases.after") : state;
 
 /** "a-stage-1-before" and "a-stage-1-after" belong together. */
 const stem = (scenario: Scenario) => scenario.id.replace(/-(before|after)$/, "");
@@ -17,7 +21,9 @@ function button(scenario: Scenario, view: View, actions: Actions): TemplateResul
     data-scenario=${scenario.id}
     @click=${() => actions.open(scenario)}
   >
-    <span class="visually-hidden">Case ${scenario.case}, </span>${scenario.state}
+    <span class="visually-hidden">${say("cases.case", { id: scenario.case })}, </span>${stateWord(
+      scenario.state,
+    )}
   </button>`;
 }
 
@@ -27,9 +33,9 @@ export function scenarios(view: View, actions: Actions): TemplateResult {
     pairs.set(stem(scenario), [...(pairs.get(stem(scenario)) ?? []), scenario]);
   }
   return html`
-    <nav class="scenarios" aria-label="Documented cases">
+    <nav class="scenarios" aria-label=${say("cases.label")}>
       <details ?open=${view.casesOpen}>
-        <summary>Five runs that ran out of memory, before and after their authors' changes</summary>
+        <summary>${say("cases.title")}</summary>
         <ul>
           ${[...pairs.values()].map((pair) => {
             const [first] = pair;
@@ -49,23 +55,34 @@ export function scenarios(view: View, actions: Actions): TemplateResult {
 /** What is being shown, and how it came about. */
 export function title(view: View): TemplateResult {
   const { origin } = view;
-  if (!origin) return html`<p class="shown"><b>Your request</b></p>`;
+  if (!origin) return html`<p class="shown"><b>${say("shown.yours")}</b></p>`;
   const untouched = sameRequest(view.request, origin.request);
   if (!untouched) {
     return html`<p class="shown">
-      <b>Your request,</b> begun from case ${origin.case}, ${origin.state}: ${origin.title}.
+      ${parts("shown.from", {
+        yours: html`<b>${say("shown.yours")}</b>`,
+        case: origin.case,
+        state: stateWord(origin.state),
+        title: html`<span lang="en">${origin.title}</span>`,
+      })}
     </p>`;
   }
   return html`<div class="shown">
-    <p><b>Case ${origin.case}, ${origin.state}: ${origin.title}.</b> ${origin.summary}</p>
+    <p>
+      <b
+        >${say("cases.case", { id: origin.case })}, ${stateWord(origin.state)}:
+        <span lang="en">${origin.title}.</span></b
+      >
+      <span lang="en">${origin.summary}</span>
+    </p>
     ${origin.claims ? claims(origin.claims) : nothing}
   </div>`;
 }
 
 function claims(list: NonNullable<Scenario["claims"]>): TemplateResult {
   return html`<details>
-    <summary>What its author wrote</summary>
-    <dl class="claims">
+    <summary>${say("shown.claims")}</summary>
+    <dl class="claims" lang="en">
       ${list.map(
         ({ what, says }) =>
           html`<div>

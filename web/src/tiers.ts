@@ -4,6 +4,7 @@ import { segments } from "./bar.ts";
 import type { Component, Report, Tier } from "./contract.ts";
 import { GIB, gibShort } from "./format.ts";
 import { VERDICTS } from "./names.ts";
+import { say } from "./words/say.ts";
 import { peakComponents } from "./peak.ts";
 import type { Actions, View } from "./view.ts";
 
@@ -30,7 +31,7 @@ function row(tier: Tier, components: Component[], chosen: string | undefined): T
   return html`
     <tr data-verdict=${tier.verdict} class=${mine ? "mine" : ""}>
       <th scope="row">
-        ${tier.gib} GiB ${mine ? html`<span class="visually-hidden">(the chosen GPU's size)</span>` : nothing}
+        ${tier.gib} GiB ${mine ? html`<span class="visually-hidden">${say("tiers.chosen")}</span>` : nothing}
       </th>
       <td class="bar">
         <svg width="100%" height="22" aria-hidden="true">
@@ -44,7 +45,7 @@ function row(tier: Tier, components: Component[], chosen: string | undefined): T
       <td class="outcome">
         <span class="sign" aria-hidden="true">${VERDICTS[tier.verdict].sign}</span>
         ${VERDICTS[tier.verdict].word}<span class="by"
-          >, ${gibShort(Math.abs(tier.headroom))} ${over ? "over" : "spare"}</span
+          >, ${say(over ? "tiers.over" : "tiers.spare", { size: gibShort(Math.abs(tier.headroom)) })}</span
         >
       </td>
     </tr>
@@ -57,18 +58,17 @@ export function tiers(view: View, report: Report, actions: Actions): TemplateRes
   const shown = view.everyTier ? report.tiers : nearTheEdge(report.tiers, chosen);
   return html`
     <section class="panel" aria-labelledby="tiers-title">
-      <h3 id="tiers-title">On every size of GPU</h3>
+      <h3 id="tiers-title">${say("tiers.title")}</h3>
       <table class="tiers">
         <caption class="caption">
-          The same load on each size, drawn so that all load lines are one line. A bar that crosses it fits
-          only if PyTorch can give back enough of what it holds unused; the figures count that.
+          ${say("tiers.caption")}
         </caption>
         <thead>
           <tr>
-            <th scope="col">Size</th>
-            <th scope="col">Load</th>
-            <th scope="col" class="number">Usable</th>
-            <th scope="col">Verdict, GiB</th>
+            <th scope="col">${say("tiers.size")}</th>
+            <th scope="col">${say("tiers.load")}</th>
+            <th scope="col" class="number">${say("tiers.usable")}</th>
+            <th scope="col">${say("tiers.verdict")}</th>
           </tr>
         </thead>
         <tbody>
@@ -77,7 +77,7 @@ export function tiers(view: View, report: Report, actions: Actions): TemplateRes
       </table>
       ${shown.length < report.tiers.length || view.everyTier
         ? html`<button type="button" class="quiet" @click=${() => actions.showEveryTier(!view.everyTier)}>
-            ${view.everyTier ? "Show the sizes near the edge" : `Show all ${report.tiers.length} sizes`}
+            ${view.everyTier ? say("tiers.fewer") : say("tiers.all", { count: report.tiers.length })}
           </button>`
         : nothing}
     </section>

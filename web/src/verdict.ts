@@ -5,18 +5,24 @@ import { count, gibShort, gibWords, parameters, percent, share, size, sizeName }
 import { label } from "./colours.ts";
 import { headline } from "./headline.ts";
 import { instantPhrase, VERDICTS } from "./names.ts";
+import { language, parts, say } from "./words/say.ts";
 
 function peakSentence(report: Report): TemplateResult {
   const peak = report.memory.peak;
   const components = report.memory.instants.find((instant) => instant.id === peak.instant)?.components ?? [];
   const largest = [...components].sort((one, other) => other.bytes - one.bytes)[0];
-  const range =
-    peak.low < peak.high ? html` (between ${gibShort(peak.low)} and ${gibShort(peak.high)})` : nothing;
-  const main = largest
-    ? html`; ${share(largest.bytes, peak.device)} of it is ${label(largest.id).toLowerCase()}`
-    : nothing;
-  return html`The highest point is ${gibWords(peak.device)}${range}, in the
-  ${instantPhrase(peak.instant)}${main}.`;
+  return html`${parts("lede.peak", {
+    size: html`<b>${gibWords(peak.device)}</b>`,
+    low: gibShort(peak.low),
+    high: gibShort(peak.high),
+    moment: instantPhrase(peak.instant),
+  })}
+  ${largest
+    ? say("lede.largest", {
+        share: share(largest.bytes, peak.device),
+        component: language() === "en" ? label(largest.id).toLowerCase() : label(largest.id),
+      })
+    : nothing}`;
 }
 
 /** PyTorch gives back the blocks it holds unused before it fails, so those do not decide. */
@@ -25,15 +31,15 @@ function withoutCache(report: Report): TemplateResult | typeof nothing {
   const gpu = report.gpu;
   if (!gpu || peak.device <= gpu.usable || peak.needed >= peak.device) return nothing;
   return gpu.verdict === "no"
-    ? html`Even when PyTorch gives back all blocks that it holds unused, ${gibWords(peak.needed)} are needed.`
-    : html`It fits once PyTorch gives back blocks that it holds unused: ${gibWords(peak.needed)} are needed.`;
+    ? html`${say("lede.even_without_cache", { size: gibWords(peak.needed) })}`
+    : html`${say("lede.without_cache", { size: gibWords(peak.needed) })}`;
 }
 
 /** A size counts when its smallest card is enough, so one card of a smaller size may be enough too. */
 function smallestTier(report: Report): TemplateResult | typeof nothing {
   const smallest = report.tiers.find((tier) => tier.verdict === "fits");
-  if (smallest) return html`Every GPU of ${sizeName(smallest.gib)} or more is enough.`;
-  return report.tiers.length > 0 ? html`No size in the list is enough on every card.` : nothing;
+  if (smallest) return html`${say("lede.smallest", { size: sizeName(smallest.gib) })}`;
+  return report.tiers.length > 0 ? html`${say("lede.none")}` : nothing;
 }
 
 export function verdict(report: Report): TemplateResult {
@@ -48,33 +54,38 @@ export function verdict(report: Report): TemplateResult {
       <p class="lede">${peakSentence(report)} ${withoutCache(report)} ${smallestTier(report)}</p>
       <dl class="figures">
         <div>
-          <dt>nvidia-smi shows</dt>
+          <dt>${say("figure.device")}</dt>
           <dd>${size(peak.device)}</dd>
         </div>
         <div>
-          <dt>PyTorch reserves</dt>
+          <dt>${say("figure.reserved")}</dt>
           <dd>${size(peak.reserved)}</dd>
         </div>
         <div>
-          <dt>PyTorch allocates</dt>
+          <dt>${say("figure.allocated")}</dt>
           <dd>${size(peak.allocated)}</dd>
         </div>
         <div>
-          <dt>Trainable</dt>
+          <dt>${say("figure.trainable")}</dt>
           <dd>
             ${count(model.trainable)}
-            <small>${percent(model.trainable_percent)} of ${parameters(model.parameters)}</small>
+            <small
+              >${say("figure.of", {
+                percent: percent(model.trainable_percent),
+                all: parameters(model.parameters),
+              })}</small
+            >
           </dd>
         </div>
         ${model.adapter_file_bytes > 0
           ? html`<div>
-              <dt>Adapter file</dt>
+              <dt>${say("figure.adapter")}</dt>
               <dd>${size(model.adapter_file_bytes)}</dd>
             </div>`
           : nothing}
         ${model.checkpoint_bytes > 0
           ? html`<div>
-              <dt>Each checkpoint</dt>
+              <dt>${say("figure.checkpoint")}</dt>
               <dd>${size(model.checkpoint_bytes)}</dd>
             </div>`
           : nothing}
@@ -89,7 +100,7 @@ export function ribbon(report: Report, stale: boolean, verdictInSight: boolean):
   return html`
     <div class="ribbon" ?hidden=${verdictInSight} data-verdict=${gpu?.verdict ?? "none"} aria-hidden="true">
       ${gpu ? html`<span class="sign">${VERDICTS[gpu.verdict].sign}</span>` : nothing}
-      <span>${stale ? "Not recomputed: see the message" : headline(report)}</span>
+      <span>${stale ? say("ribbon.stale") : headline(report)}</span>
     </div>
   `;
 }

@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { Report, Request } from "../contract.ts";
 import { encode } from "../link.ts";
+import { madeOf } from "../made.ts";
 import { say, type Word } from "../words/say.ts";
 import type { Actions, View } from "../view.ts";
 import { png, svgBadge, svgCard } from "./svg-card.ts";
@@ -15,7 +16,7 @@ interface Way {
   type?: string;
 }
 
-const addressOf = (request: Request) => new URL(encode(request), window.location.href).href;
+const addressOf = (view: View) => new URL(encode(view.request, madeOf(view)), window.location.href).href;
 const pageAddress = (address: string) => address.split("#")[0] ?? address;
 
 /** The frame for a page that allows frames; `embed.js` beside it sizes it. */
@@ -45,9 +46,9 @@ function download(name: string, content: Blob): void {
   window.setTimeout(() => URL.revokeObjectURL(anchor.href), 1000);
 }
 
-async function take(way: Way, report: Report, request: Request, actions: Actions): Promise<void> {
+async function take(way: Way, report: Report, view: View, actions: Actions): Promise<void> {
   // The address may still be the bare one, or a keystroke behind.
-  const made = await way.make(report, request, addressOf(request));
+  const made = await way.make(report, view.request, addressOf(view));
   if (way.file) {
     download(way.file, typeof made === "string" ? new Blob([made], { type: way.type ?? "" }) : made);
     actions.tell(say("share.done", { what: way.file }));
@@ -72,12 +73,12 @@ export function sharePanel(view: View, report: Report, actions: Actions): Templa
           html`<button
             type="button"
             data-share=${way.word}
-            @click=${() => void take(way, report, view.request, actions)}
+            @click=${() => void take(way, report, view, actions)}
           >
             ${say(way.word)}
           </button>`,
       )}
-      <a href="./docs/embed.html${encode(view.request)}">${say("share.builder")}</a>
+      <a href="./docs/embed.html${encode(view.request, madeOf(view))}">${say("share.builder")}</a>
     </div>
     ${view.told ? html`<p class="told">${view.told.message}</p>` : nothing}
     ${view.told?.text
