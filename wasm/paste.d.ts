@@ -12,6 +12,13 @@ export interface Paste {
    * the person says of the moment ("load", "loss", ...), or "".
    */
   diagnose(text: string, request: string, phase: string): string;
+  /** "json", "yaml", "python", "shell", "link" or "none". */
+  language(text: string): string;
+  /**
+   * A configuration to a request, with a word on every key (core/report/exchange.h). `yaml_tree` is the parsed tree of a
+   * YAML text as core/exchange/tree.h describes it, or "" for every other language.
+   */
+  import_text(text: string, yaml_tree: string): string;
 }
 
 export default function create_paste(options?: Options): Promise<Paste>;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/report/diagnose.h"
+#include "core/report/exchange.h"
 #include "wasm/catalog.h"
 
 namespace {
@@ -13,6 +14,17 @@ std::string diagnose(const std::string& text, const std::string& request, const 
   return plimsoll::report::diagnosis_text(text, request, phase, catalog());
 }
 
+std::string language(const std::string& text) {
+  return std::string(plimsoll::report::language_text(text));
+}
+std::string import_text(const std::string& text, const std::string& yaml_tree) {
+  return plimsoll::report::import_text(text, yaml_tree, catalog());
+}
+
 }  // namespace
 
-EMSCRIPTEN_BINDINGS(plimsoll_paste) { emscripten::function("diagnose", &diagnose); }
+EMSCRIPTEN_BINDINGS(plimsoll_paste) {
+  emscripten::function("diagnose", &diagnose);
+  emscripten::function("language", &language);
+  emscripten::function("import_text", &import_text);
+}

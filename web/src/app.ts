@@ -15,6 +15,8 @@ import { machines } from "./machines.ts";
 import { notes } from "./notes.ts";
 import { get, isObject, put } from "./pointer.ts";
 import { keepOffline } from "./offline.ts";
+import "./paste/box.ts";
+import type { UseEvent } from "./paste/box.ts";
 import { scenarios, title } from "./scenarios.ts";
 import { sharePanel } from "./share/share-panel.ts";
 import { preferences, updateNotice } from "./preferences.ts";
@@ -119,6 +121,11 @@ export class PlimsollApp extends LitElement implements Actions {
       instant: undefined,
       typed: new Map(),
     });
+    this.writeLink("step");
+  }
+
+  replace(request: Request): void {
+    this.ask(request, { origin: undefined, notice: undefined, instant: undefined, typed: new Map() });
     this.writeLink("step");
   }
 
@@ -292,6 +299,10 @@ export class PlimsollApp extends LitElement implements Actions {
     const stale = view.errors.length > 0;
     return html`
       ${scenarios(view, this)}
+      <plimsoll-paste
+        .request=${view.request}
+        @use=${(event: UseEvent) => this.replace(event.detail)}
+      ></plimsoll-paste>
       <main>
         <div class="top">${updateNotice(view, this)} ${notice(view)} ${title(view)}</div>
         <div class="head">
