@@ -123,7 +123,7 @@ export function methodFields(view: View, leftOver: CoreError[], actions: Actions
               .checked=${live(holds(method, view))}
               @change=${() => chooseMethod(method, view, actions)}
             />
-            ${method.label}
+            ${say(method.label)}
           </label>`,
       )}
     </div>

@@ -47,8 +47,8 @@ function cause(one: Cause): TemplateResult {
           ${one.evidence.map((evidence) => html`<li>${textOf(evidence)}</li>`)}
         </ul>`
       : nothing}
-    <p>${one.remedy}</p>
-    ${one.ask ? html`<p>${one.ask}</p>` : nothing}
+    <p><b>${say("diagnosis.remedy")}</b> ${one.remedy}</p>
+    ${one.ask ? html`<p><b>${say("diagnosis.ask")}</b> ${one.ask}</p>` : nothing}
   </li>`;
 }
 

@@ -1,5 +1,4 @@
-// The second module of the core and the YAML parser, fetched when somebody pastes something.
-import pasteUrl from "plimsoll-core/plimsoll_paste.wasm?url";
+// What reads pasted text, and what it says. The code for it is fetched when somebody pastes something.
 import type { Json, Request } from "../contract.ts";
 
 export interface Finding {
@@ -55,23 +54,6 @@ export interface Reader {
 let loading: Promise<Reader> | undefined;
 
 export function reader(): Promise<Reader> {
-  loading ??= load();
+  loading ??= import("./reader.ts").then((module) => module.load());
   return loading;
-}
-
-async function load(): Promise<Reader> {
-  const { default: create } = await import("plimsoll-core/plimsoll_paste.js");
-  const module = await create({ locateFile: () => pasteUrl });
-  return {
-    async read(text) {
-      let tree = "";
-      if (module.language(text) === "yaml") {
-        const { wire } = await import("./yaml.ts");
-        tree = wire(text);
-      }
-      return JSON.parse(module.import_text(text, tree)) as Imported;
-    },
-    diagnose: (text, request) =>
-      JSON.parse(module.diagnose(text, request ? JSON.stringify(request) : "", "")) as Diagnosis,
-  };
 }

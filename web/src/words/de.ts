@@ -249,6 +249,8 @@ export const DE: Words = {
   "diagnosis.title": "Was die Meldung sagt",
   "diagnosis.tensors": "Der Tensor, der nicht passte",
   "diagnosis.causes": "Woher es kommt, das Wahrscheinlichste zuerst",
+  "diagnosis.remedy": "Was hilft:",
+  "diagnosis.ask": "Um sicher zu sein:",
   "diagnosis.confidence": "Gewissheit {share}",
   "diagnosis.more": "{count} weitere Ursachen",
   "number.tried": "Verlangt",

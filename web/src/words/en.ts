@@ -248,6 +248,8 @@ export const EN = {
   "diagnosis.title": "What the message says",
   "diagnosis.tensors": "The tensor that did not fit",
   "diagnosis.causes": "What it comes from, the likeliest first",
+  "diagnosis.remedy": "What helps:",
+  "diagnosis.ask": "To be sure, look at:",
   "diagnosis.confidence": "confidence {share}",
   "diagnosis.more": "{count} more causes",
   "number.tried": "Asked for",
