@@ -80,6 +80,9 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
   if (script != nullptr) {
     script->base = base;
     script->loaded = p.loaded_bytes;
+    script->weights = resident_weights(network, recipe);
+    script->trained_tensors = trained_tensors(p);
+    script->optimizer_states = state_tensors(p, recipe.training.optim);
     script->quantising = quantise_transient(plan);
     script->trained = p.trained_bytes;
     script->optimizer_working = optimizer_temporary_bytes(p, recipe.training.optim);

@@ -5,11 +5,11 @@
 //     script.stages.back().runs.front().trace.graph;       // the events of one decoder layer
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "core/memory/head.h"
 #include "core/memory/pass.h"
+#include "core/memory/resident.h"
 
 namespace plimsoll::memory {
 
@@ -24,11 +24,14 @@ struct Script {
   };
   std::vector<Stage> stages;
   HeadTrace head;
-  double loaded = 0;             ///< weights as they arrive
-  double quantising = 0;         ///< beside them, the largest matrix before it is packed
-  Snapshot base;                 ///< weights, adapters, optimizer states, inputs, workspaces
-  double trained = 0;            ///< gradients of all trained parameters
-  double optimizer_working = 0;  ///< temporaries of step()
+  std::vector<Resident> weights;         ///< tensor by tensor
+  std::vector<double> trained_tensors;   ///< bytes of each
+  std::vector<double> optimizer_states;  ///< bytes of each tensor that the first step makes
+  double loaded = 0;                     ///< weights as they arrive
+  double quantising = 0;                 ///< beside them, the largest matrix before it is packed
+  Snapshot base;                         ///< weights, adapters, optimizer states, inputs, workspaces
+  double trained = 0;                    ///< gradients of all trained parameters
+  double optimizer_working = 0;          ///< temporaries of step()
   double embedding_gradient = 0;
   bool gradients_outlive_step = false;
   bool accumulates = false;  ///< more than one micro-batch a step

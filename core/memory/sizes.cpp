@@ -1,5 +1,8 @@
 #include "core/memory/sizes.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "core/memory/allocator.h"
 
 namespace plimsoll::memory {
@@ -24,6 +27,24 @@ Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardw
   s.high = held.reserved_high + static_cast<double>(context.high);
   s.needed = held.needed + static_cast<double>(context.typical);
   return s;
+}
+
+void apply(const Holding& holding, const Instant& instant, const hardware::Context& context, Sizes& sizes) {
+  const std::optional<Phase> phase = phase_of(instant.id);
+  if (!phase) return;
+  const auto typical = static_cast<double>(context.typical);
+  const auto at = [&](const Reserve& reserve) {
+    return std::max(sizes.allocated, static_cast<double>(reserve.by_phase[static_cast<std::size_t>(*phase)]));
+  };
+  sizes.reserved = at(holding.roomy);
+  sizes.device = sizes.reserved + typical;
+  // A card that is full makes the allocator give back what it does not use.
+  if (holding.pressed && !holding.on_card.died)
+    sizes.device = std::min(sizes.device, at(holding.on_card) + typical);
+  sizes.needed =
+      std::min(sizes.device, std::max(sizes.allocated, static_cast<double>(holding.needed)) + typical);
+  sizes.low = std::min(sizes.low, sizes.needed);
+  sizes.high = std::max(sizes.high, sizes.reserved + static_cast<double>(context.high));
 }
 
 Verdict verdict(const Sizes& sizes, double usable) {

@@ -7,6 +7,7 @@
 
 #include "core/hardware/gpu.h"
 #include "core/memory/replay.h"
+#include "core/memory/reserve.h"
 
 namespace plimsoll::memory {
 
@@ -18,6 +19,10 @@ struct Sizes {
 
 /// `context`: what driver and kernels hold outside PyTorch's count.
 Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardware::Context& context);
+
+/// Puts what the simulated allocator holds at that instant in place of the usual shares. Instants outside the
+/// unrolled run (evaluation, saving) keep theirs.
+void apply(const Holding& holding, const Instant& instant, const hardware::Context& context, Sizes& sizes);
 
 enum class Verdict { fits, tight, no };
 Verdict verdict(const Sizes& sizes, double usable);

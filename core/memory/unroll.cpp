@@ -11,6 +11,8 @@ namespace plimsoll::memory {
 namespace {
 
 using Kind = Event::Kind;
+constexpr std::array<const char*, 7> phase_names = {
+    "load", "prepare", "forward", "loss", "backward", "optimizer_step_first", "optimizer_step"};
 constexpr uint32_t none = UINT32_MAX;
 constexpr Event nothing{Kind::allocate, Component::transient, none, 0, ""};
 
@@ -232,19 +234,61 @@ struct Writer {
     standing.push_back(allocate(component, bytes, what));
   }
 
+  // The tensors of a list when they add up to `all`; else one block of that size, or what is missing beside
+  // them. Nothing in the list is larger than the whole.
+  void hold_each(Component component, const std::vector<double>& each, double all, const char* what) {
+    double sum = 0;
+    for (const double bytes : each) sum += bytes;
+    if (sum > all + 0.5) {
+      hold(component, all, what);
+      return;
+    }
+    for (const double bytes : each) hold(component, bytes, what);
+    hold(component, all - sum, what);
+  }
+
+  // Weights arrive one after another; a matrix that is packed here exists beside its packed form.
   void load(const Script& script) {
     section(Phase::load, "weights");
-    hold(Component::weights, script.loaded, "weights");
-    release(allocate(Component::transient, script.quantising, "a weight before it is packed"));
-    section(Phase::prepare, "weights");
-    const double weights = script.base[Component::weights];
-    if (weights < script.loaded) {
-      release_all(standing);
-      hold(Component::weights, weights, "weights");
-    } else {
-      hold(Component::weights, weights - script.loaded, "upcast weights");
+    double loaded = 0, kept = 0;
+    for (const Resident& row : script.weights) {
+      loaded += row.loaded;
+      kept += row.kept;
     }
-    hold(Component::adapters, script.base[Component::adapters], "adapters");
+    const double weights = script.base[Component::weights];
+    const bool known = loaded <= script.loaded + 0.5 && kept <= weights + 0.5;
+    Event staged = nothing;
+    Trace arrived;
+    for (const Resident& row : script.weights) {
+      if (!known) break;
+      if (row.staging > 0 || row.first) {
+        release(staged);
+        staged = allocate(Component::transient, row.staging, "a weight before it is packed");
+      }
+      arrived.push_back(allocate(Component::weights, row.loaded, row.what));
+    }
+    release(staged);
+    const double rest = known ? script.loaded - loaded : script.loaded;
+    const Event others = allocate(Component::weights, rest, "weights");
+    section(Phase::prepare, "weights");
+    for (std::size_t i = 0; i < arrived.size(); ++i) {
+      const double after = script.weights[i].kept;
+      if (after != script.weights[i].loaded) {
+        release(arrived[i]);
+        arrived[i] = allocate(Component::weights, after, "upcast weights");
+      }
+    }
+    standing.insert(standing.end(), arrived.begin(), arrived.end());
+    const double wanted = known ? weights - kept : weights;
+    if (wanted == rest) {
+      standing.push_back(others);
+    } else {
+      release(others);
+      hold(Component::weights, wanted, "weights");
+    }
+    const double adapters = script.base[Component::adapters];
+    hold_each(Component::adapters, adapters > 0 ? script.trained_tensors : std::vector<double>(), adapters,
+              "adapters");
   }
 
   // One step of the optimizer; `makes` writes down the states that the first one makes.
@@ -270,14 +314,31 @@ struct Writer {
     release(allocate(Component::transient, later.embedding_gradient, "embedding gradient"));
     micro_batch = 0;
     section(step == 1 ? Phase::optimizer_step_first : Phase::optimizer_step, "optimizer");
-    if (step == 1) hold(Component::optimizer, later.base[Component::optimizer], "optimizer states");
-    release(allocate(Component::transient, later.optimizer_working, "optimizer temporaries"));
+    if (step == 1) {
+      hold_each(Component::optimizer, later.optimizer_states, later.base[Component::optimizer],
+                "optimizer states");
+    }
+    work(later);
     section("clean-up");
     release_outputs();
     if (!gradients_stay) {
       release_all(gradients);
       gradient_bytes = 0;
     }
+  }
+
+  // foreach kernels make one temporary for each trained tensor, and hold them all at once.
+  void work(const Script& script) {
+    Trace temporaries;
+    if (script.optimizer_working == script.trained) {
+      for (const double bytes : script.trained_tensors) {
+        temporaries.push_back(allocate(Component::transient, bytes, "optimizer temporaries"));
+      }
+    } else {
+      temporaries.push_back(
+          allocate(Component::transient, script.optimizer_working, "optimizer temporaries"));
+    }
+    release_all(temporaries);
   }
 
   // Of parameters outside the layers: embeddings, norms.
@@ -290,10 +351,13 @@ struct Writer {
 
 }  // namespace
 
-const char* name(Phase phase) {
-  static constexpr std::array names = {
-      "load", "prepare", "forward", "loss", "backward", "optimizer_step_first", "optimizer_step"};
-  return names[static_cast<std::size_t>(phase)];
+const char* name(Phase phase) { return phase_names[static_cast<std::size_t>(phase)]; }
+
+std::optional<Phase> phase_of(std::string_view id) {
+  for (std::size_t i = 0; i < phase_names.size(); ++i) {
+    if (id == phase_names[i]) return static_cast<Phase>(i);
+  }
+  return std::nullopt;
 }
 
 Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine) {

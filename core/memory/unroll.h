@@ -11,6 +11,9 @@
 // the second.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "core/memory/replay.h"
 
 namespace plimsoll::memory {
@@ -18,6 +21,8 @@ namespace plimsoll::memory {
 /// The instant that an event belongs to, named as in Replay::instants.
 enum class Phase : uint8_t { load, prepare, forward, loss, backward, optimizer_step_first, optimizer_step };
 const char* name(Phase phase);
+/// Nothing for an instant that the list does not hold.
+std::optional<Phase> phase_of(std::string_view name);
 
 /// Events that belong together.
 struct Section {

@@ -71,11 +71,13 @@ void write_instants(Writer& out, const Run& run) {
     out.key("components");
     out.open_array();
     write_components(out, instant.live, facts);
-    write_component(out,
-                    {"allocator_slack", s.reserved - s.allocated,
-                     "Memory that PyTorch's allocator holds but has given to no tensor.",
-                     "a share of what is made and freed during a step; it comes back when memory runs short",
-                     "pytorch c10/cuda/CUDACachingAllocator.cpp; published runs that recorded both figures"});
+    write_component(
+        out, {"allocator_slack", s.reserved - s.allocated,
+              "Memory that PyTorch's allocator holds but has given to no tensor.",
+              run.holding ? "every allocation and release of two steps, fed to the allocator's own rules"
+                          : "a share of what is made and freed during a step; it comes back when memory "
+                            "runs short (\"want\": [\"allocator\"] simulates it)",
+              "pytorch c10/cuda/CUDACachingAllocator.cpp; published runs that recorded both figures"});
     write_component(out, {"cuda_context", static_cast<double>(run.context.typical),
                           "Driver and kernels, outside PyTorch's count.", "measured, by GPU generation",
                           run.context.source});
@@ -83,6 +85,21 @@ void write_instants(Writer& out, const Run& run) {
     out.close_object();
   }
   out.close_array();
+}
+
+// The caching allocator, simulated: what it holds with room to spare, after loading, and on a card that is
+// too small for that.
+void write_allocator(Writer& out, const memory::Holding& holding) {
+  out.open_object();
+  out.field("allocated_blocks", holding.roomy.allocated);
+  out.field("reserved", holding.roomy.reserved);
+  out.field("needed", holding.needed);
+  out.field("loaded_blocks", holding.roomy.loaded_allocated);
+  out.field("loaded_reserved", holding.roomy.loaded_reserved);
+  out.field("pressed", holding.pressed);
+  out.field("retries", holding.on_card.retries);
+  out.field("dies_on_card", holding.pressed && holding.on_card.died);
+  out.close_object();
 }
 
 void write_tiers(Writer& out, const Run& run, const Catalog& catalog, const Sizes& s) {
@@ -196,6 +213,10 @@ std::string write_report(const Run& run, const Catalog& catalog) {
   out.field("host_bytes", whole(run.replay.host_bytes));
   out.key("per_unit");
   write_per_unit(out, run);
+  if (run.holding) {
+    out.key("allocator");
+    write_allocator(out, *run.holding);
+  }
   if (wants(run, "timeline")) {
     out.key("timeline");
     write_timeline(out, run);

@@ -12,6 +12,7 @@
 
 #include "core/hardware/gpu.h"
 #include "core/memory/replay.h"
+#include "core/memory/reserve.h"
 #include "core/memory/sizes.h"
 #include "core/report/catalog.h"
 
@@ -27,6 +28,7 @@ struct Run {
   memory::Machine machine;
   hardware::Context context;
   memory::Replay replay;
+  std::optional<memory::Holding> holding;  ///< with "want": ["allocator"]
 };
 
 /// Nothing when there is an error: every one that can be told at once is in `errors`.

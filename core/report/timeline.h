@@ -10,7 +10,9 @@
 //                  "bytes": [14483464192, ...]}, ...],      one for each of "components"; their sum is what
 //                                                           PyTorch counts as allocated at that moment
 //      "peak": 212,                                         index of the highest point; its sum is
-//                                                           /memory/peak/allocated
+//                                                           /memory/peak/allocated (a little less when that
+//                                                           is the load, which counts the largest matrix
+//                                                           last)
 //      "alive": [{"component": "logits", "what": "cross-entropy", "bytes": 1048576000, "count": 1}, ...]}
 //
 // Points begin with load and prepare; then comes a later step (the first one is the same without optimizer

@@ -42,6 +42,7 @@ Json request_of(const Draft& draft) {
     // "/peft" itself only says that there are adapters; its members, which come after it, may be none.
     request[Json::json_pointer(pointer)] = value;
   }
+  request["want"] = {"allocator"};  // reserved and device figures as simulated, not as shares
   return request;
 }
 

@@ -80,6 +80,23 @@ export interface ChosenGpu {
   headroom: number;
 }
 
+/** Only with "want": ["allocator"]: PyTorch's caching allocator, simulated; peak, instants and tiers follow it. */
+export interface Allocator {
+  /** What max_memory_allocated() prints: blocks, which may be larger than the tensors in them. */
+  allocated_blocks: number;
+  /** max_memory_reserved() with room to spare. */
+  reserved: number;
+  /** What it cannot do without when cached blocks are given back. */
+  needed: number;
+  loaded_blocks: number;
+  loaded_reserved: number;
+  /** The chosen card has less than `reserved`. */
+  pressed: boolean;
+  /** Then: how often cached blocks are given back, and whether it dies all the same. */
+  retries: number;
+  dies_on_card: boolean;
+}
+
 export interface TimelinePoint {
   /** As in Instant.id. */
   instant: string;
@@ -148,7 +165,7 @@ export interface Report {
     adapter_file_bytes: number;
     checkpoint_bytes: number;
   };
-  memory: { peak: Peak; instants: Instant[]; host_bytes?: number; timeline?: Timeline };
+  memory: { peak: Peak; instants: Instant[]; host_bytes?: number; timeline?: Timeline; allocator?: Allocator };
   /** Absent while the request names no GPU. */
   gpu?: ChosenGpu | null;
   tiers: Tier[];

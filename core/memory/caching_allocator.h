@@ -1,0 +1,98 @@
+// PyTorch's caching allocator, as it splits, joins and keeps what the driver gave it.
+//
+//     CachingAllocator cuda(read_allocator_settings("expandable_segments:True"));
+//     const uint32_t a = cuda.allocate(130023424);
+//     cuda.release(a);
+//     cuda.reserved();                    // 130023424 and some: what is freed stays reserved
+//     cuda.peak_allocated();              // torch.cuda.max_memory_allocated()
+//
+// Rules: pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp (round_size, get_allocation_size, get_free_block,
+// should_split, free_block, alloc_block, release_cached_blocks, garbage_collect_cached_blocks) and
+// c10/cuda/CUDAAllocatorConfig.h. One device, one stream: nearly all of a training step runs on one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace plimsoll::memory {
+
+/// PYTORCH_CUDA_ALLOC_CONF, as far as it decides what is held.
+struct AllocatorSettings {
+  bool expandable_segments = false;
+  uint64_t max_split_size = UINT64_MAX;     ///< bytes: larger blocks are never split
+  uint64_t roundup_power2_divisions = 0;    ///< 0: requests are rounded to 512 bytes alone
+  double garbage_collection_threshold = 0;  ///< share of the device; 0: off
+};
+/// Words that it does not know are passed over, as they are in PyTorch's newer versions for an older reader.
+AllocatorSettings read_allocator_settings(std::string_view conf);
+
+/// What one request takes, before a block is looked for.
+uint64_t rounded_request(uint64_t bytes, const AllocatorSettings& settings);
+
+class CachingAllocator {
+ public:
+  static constexpr uint32_t none = UINT32_MAX;
+
+  /// `capacity`: bytes that the driver can give; a request beyond it first returns what is cached.
+  /// `frugal`: free segments go back before every new one, so that as little as possible is held.
+  explicit CachingAllocator(const AllocatorSettings& settings, uint64_t capacity = UINT64_MAX,
+                            bool frugal = false)
+      : settings_(settings), capacity_(capacity), frugal_(frugal) {}
+
+  /// The block, or `none`: out of memory.
+  uint32_t allocate(uint64_t bytes);
+  void release(uint32_t block);
+  void empty_cache();
+
+  uint64_t allocated() const { return allocated_; }
+  uint64_t reserved() const { return reserved_; }
+  uint64_t peak_allocated() const { return peak_allocated_; }
+  uint64_t peak_reserved() const { return peak_reserved_; }
+  /// Begins new peaks.
+  void mark();
+  /// How often cached blocks had to be given back to the driver because a request failed.
+  uint64_t retries() const { return retries_; }
+
+ private:
+  struct Block {
+    uint64_t address = 0, size = 0;
+    uint32_t previous = none, next = none;  // neighbours in the same segment
+    bool small = false, free = false;
+  };
+  struct Free {
+    uint64_t size = 0, address = 0;
+    uint32_t block = none;
+    bool operator<(const Free& other) const {
+      return size != other.size ? size < other.size : address < other.address;
+    }
+  };
+  struct Pool {
+    std::vector<Free> free;  // by size, then address: best fit is a binary search
+    uint32_t tail = none;    // last block of the expandable segment
+  };
+
+  Pool& pool_of(const Block& block) { return pools_[block.small ? 0 : 1]; }
+  uint32_t new_block(const Block& block);
+  void insert(uint32_t block);
+  void erase(uint32_t block);
+  uint32_t best_fit(Pool& pool, uint64_t size);
+  uint32_t new_segment(bool small, uint64_t size);
+  uint32_t expand(bool small, uint64_t size);
+  bool make_room(uint64_t bytes);
+  void give_back(Pool& pool, uint64_t at_least, uint64_t from_size);
+  uint64_t unmappable() const;
+  void split(uint32_t block, uint64_t size);
+
+  AllocatorSettings settings_;
+  uint64_t capacity_;
+  bool frugal_;
+  std::array<Pool, 2> pools_;  // small, large
+  std::vector<Block> blocks_;
+  std::vector<uint32_t> unused_;
+  uint64_t next_address_ = 0;
+  uint64_t allocated_ = 0, reserved_ = 0, peak_allocated_ = 0, peak_reserved_ = 0, retries_ = 0;
+};
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,120 @@
+#include "core/memory/resident.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/memory/replay.h"
+#include "core/recipe/optimizers.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+struct List {
+  const recipe::Recipe& recipe;
+  std::vector<Resident> rows;
+
+  void plain(double elements, int kept_size) {
+    if (elements <= 0) return;
+    rows.push_back({elements * dtype_size(recipe.model_args.dtype), elements * kept_size, 0, "weights"});
+  }
+
+  void linear(const model::Linear& l, const model::Stack& stack) {
+    const LinearSpec spec = specify(l, stack, recipe);
+    const double weights = spec.in * spec.out;
+    const auto count = static_cast<double>(l.count);
+    const bool one_tensor = l.expert && recipe::version_at_least(recipe.versions.transformers, "5");
+    if (spec.storage == Storage::plain) {
+      for (double i = 0; i < (one_tensor ? 1 : count); ++i) {
+        plain(weights * (one_tensor ? count : 1), parameter_size(recipe));
+        plain(spec.bias ? spec.out : 0, parameter_size(recipe));
+      }
+      return;
+    }
+    for (double i = 0; i < count; ++i) quantised(spec, weights);
+  }
+
+  // Packed weights first, then their scales; the 16-bit matrix lives until both exist.
+  void quantised(const LinearSpec& spec, double weights) {
+    const int size = dtype_size(recipe.model_args.dtype);
+    const bool packs_here = spec.storage == Storage::four_bit || spec.storage == Storage::eight_bit;
+    const double share = spec.storage == Storage::eight_bit ? 1 : spec.packed_bits / 8;
+    const double packed = std::ceil(weights * (spec.storage == Storage::four_bit ? 0.5 : share));
+    rows.push_back({packed, packed, packs_here ? weights * size : 0, "weights"});
+    double scales = 4 * spec.out;
+    if (spec.storage == Storage::four_bit) scales = std::ceil(weights / 64) * (spec.double_quant ? 1 : 4);
+    if (spec.storage == Storage::packed) scales = weights / spec.packed_group * (spec.packed_zero ? 2.5 : 4);
+    rows.push_back({scales, scales, 0, "scales", false});
+    if (spec.storage == Storage::four_bit && spec.double_quant) {
+      const double nested = 4 * std::ceil(std::ceil(weights / 64) / 256);
+      rows.push_back({nested, nested, 0, "scales of scales", false});
+    }
+    plain(spec.bias ? spec.out : 0, spec.size);
+  }
+
+  void norms(const std::vector<model::Norm>& norms) {
+    for (const model::Norm& norm : norms) {
+      const auto width = static_cast<double>(norm.width);
+      plain(norm.weight ? width : 0, norm_size(recipe));
+      plain(norm.bias ? width : 0, norm_size(recipe));
+    }
+  }
+};
+
+// Rows that stand for `count` equal tensors, dealt out one of each in turn: a layer's tensors lie together.
+template <typename Row, typename Emit>
+void deal(const std::vector<Row>& rows, Emit emit) {
+  double most = 0;
+  for (const Row& row : rows) most = std::max(most, row.count);
+  for (double i = 0; i < most; ++i) {
+    for (const Row& row : rows) {
+      if (i < row.count) emit(row);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Resident> resident_weights(const model::Architecture& network, const recipe::Recipe& recipe) {
+  List list{recipe, {}};
+  for (const model::Stack& stack : network.stacks) {
+    for (const model::Table& table : stack.tables) {
+      list.plain(static_cast<double>(table.rows) * static_cast<double>(table.width), parameter_size(recipe));
+    }
+    for (const model::LayerGroup& group : stack.groups) {
+      for (uint64_t layer = 0; layer < group.layers; ++layer) {
+        for (const model::Linear& linear : group.linears) list.linear(linear, stack);
+        list.norms(group.norms);
+        list.plain(static_cast<double>(group.other_parameters), parameter_size(recipe));
+      }
+    }
+    list.norms(stack.norms);
+    for (const model::Linear& linear : stack.linears) list.linear(linear, stack);
+    list.plain(static_cast<double>(stack.other_parameters), parameter_size(recipe));
+  }
+  return std::move(list.rows);
+}
+
+std::vector<double> trained_tensors(const Parameters& parameters) {
+  std::vector<double> bytes;
+  deal(parameters.trained,
+       [&bytes](const Trained& t) { bytes.push_back(t.rows * std::max(1.0, t.columns) * t.size); });
+  return bytes;
+}
+
+std::vector<double> state_tensors(const Parameters& parameters, const std::string& optim) {
+  std::vector<double> bytes;
+  const recipe::Optimizer* o = recipe::find_optimizer(optim);
+  if (o == nullptr) return bytes;
+  const int pieces = o->state_in_parameter_dtype >= 2 || o->scales >= 2 ? 2 : 1;
+  deal(parameters.trained, [&](const Trained& t) {
+    Parameters one;
+    one.trained.push_back(t);
+    one.trained.back().count = 1;
+    const double all = optimizer_state_bytes(one, optim, nullptr);
+    for (int i = 0; i < pieces && all > 0; ++i) bytes.push_back(all / pieces);
+  });
+  return bytes;
+}
+
+}  // namespace plimsoll::memory
