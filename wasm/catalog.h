@@ -5,7 +5,6 @@
 #include "core/report/preset_files.h"
 
 inline const plimsoll::report::Catalog& catalog() {
-  static const plimsoll::report::Catalog presets =
-      plimsoll::report::read_catalog(plimsoll::preset_files());
+  static const plimsoll::report::Catalog presets = plimsoll::report::read_catalog(plimsoll::preset_files());
   return presets;
 }

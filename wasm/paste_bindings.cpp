@@ -1,5 +1,5 @@
-// The second module, fetched when somebody pastes something: it reads configurations and error messages, which is half
-// of the core and nothing that a first answer needs. wasm/paste.d.ts types it.
+// The second module, fetched when somebody pastes something: it reads configurations and error messages,
+// which is half of the core and nothing that a first answer needs. wasm/paste.d.ts types it.
 #include <emscripten/bind.h>
 
 #include <string>
@@ -14,9 +14,7 @@ std::string diagnose(const std::string& text, const std::string& request, const 
   return plimsoll::report::diagnosis_text(text, request, phase, catalog());
 }
 
-std::string language(const std::string& text) {
-  return std::string(plimsoll::report::language_text(text));
-}
+std::string language(const std::string& text) { return std::string(plimsoll::report::language_text(text)); }
 std::string import_text(const std::string& text, const std::string& yaml_tree) {
   return plimsoll::report::import_text(text, yaml_tree, catalog());
 }
