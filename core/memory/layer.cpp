@@ -120,7 +120,29 @@ AttentionShape shape_of(const LayerProgram& p) {
   shape.fp32_softmax = g.activation != model::Activation::gelu_new;
   shape.bf16 = p.bf16;
   shape.dropout = g.attention_dropout;
+  if (p.prefix > 0) shape.key_length = p.length + p.prefix;
   return shape;
+}
+
+// PEFT src/peft/tuners/adaption_prompt/layer.py: the queries, projected once more, attend to the adapter's
+// tokens with a softmax in fp32; a trained gate scales what they find.
+Tensor adaption_prompt(Tape& tape, const LayerProgram& p, const Tensor& h, Tensor out) {
+  const double rows = p.batch * p.length, heads = static_cast<double>(p.group->heads);
+  Tensor q = rotate(tape, run(tape, p, Role::q, h), h.size());
+  Tensor scores = tape.make(rows * heads * p.adaption, h.size(), Component::transient);
+  tape.record(scores, {q}, {q}, {gradient(0, q.bytes())});
+  Tensor shares = tape.make(scores.elements(), 4, Component::transient);
+  tape.record(shares, {scores}, {shares}, {temporary(shares.bytes()), gradient(0, scores.bytes())});
+  Tensor narrow = cast(tape, std::move(shares), h.size());
+  scores.free();
+  Tensor found = tape.make(out.elements(), h.size(), Component::transient);
+  tape.record(found, {narrow}, {narrow}, {gradient(0, narrow.bytes())});
+  narrow.free();
+  Tensor gated = tape.make(found.elements(), found.size(), Component::transient);
+  tape.record(gated, {found}, {found},
+              {gradient(0, found.bytes()), weight_gradient(p.adaption * p.hidden * h.size())}, true);
+  found.free();
+  return add(tape, std::move(out), std::move(gated));
 }
 
 Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
@@ -140,6 +162,7 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   Tensor out = attend(tape, p.mode, p.attention.kernel, shape_of(p), heads.q, heads.k, heads.v);
   if (p.output_copy) out = copy(tape, std::move(out));
   Tensor projected = run(tape, p, Role::o, out);
+  if (p.adaption > 0) return adaption_prompt(tape, p, h, std::move(projected));
   return projected;
 }
 

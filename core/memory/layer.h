@@ -44,6 +44,8 @@ struct LayerProgram {
   std::vector<Tensor>* kv = nullptr;  ///< where that cache is
   double cross_length = 0;            ///< states a sample that cross-attention reads
   const Tensor* cross_states = nullptr;
+  double prefix = 0;    ///< prefix tuning: keys and values before the sequence
+  double adaption = 0;  ///< adaption prompt: trained tokens that the layer attends to besides
 
   const LinearSpec& at(model::Role role) const { return linears[static_cast<std::size_t>(role)]; }
   bool has(model::Role role) const { return at(role).out > 0; }

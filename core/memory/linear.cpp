@@ -130,9 +130,51 @@ Tensor fused_adapter(Tape& tape, const Tensor& x, const LinearSpec& w) {
   return out;
 }
 
+// BOFT, SHiRA: the base weight is changed before it multiplies, so a whole new weight is made and x is kept.
+Tensor changed_weight(Tape& tape, const Tensor& x, const LinearSpec& w) {
+  const Tuner& t = *w.tuner;
+  const double weights = w.in * w.out, scratch_bytes = weights * t.scratch * w.adapter_size;
+  Tensor scratch = tape.make(weights * t.scratch, w.adapter_size, Component::transient);
+  Tensor weight = tape.make(weights, w.size, Component::transient);
+  scratch.free();
+  Tensor out = tape.make(x.elements() / w.in * w.out, x.size(), Component::transient);
+  tape.record(out, {x}, {x, weight, t.base_output ? out : Tensor()},
+              {temporary(weights * w.size), gradient(0, x.bytes()), temporary(scratch_bytes),
+               weight_gradient(w.tuner_trained * w.adapter_size)},
+              true);
+  return out;
+}
+
+// An update beside the base result, by the row of its method in tuners.cpp.
+Tensor tuned(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w) {
+  const Tuner& t = *w.tuner;
+  if (t.replaces) return changed_weight(tape, x, w);
+  const double rows = x.elements() / w.in, weights = w.in * w.out;
+  const double scratch_bytes = weights * (t.scratch + (t.weights > 0 ? 1 : 0)) * w.adapter_size;
+  Tensor result = base_linear(tape, mode, x, w);
+  const int size = result.size();
+  const bool reads_input = !t.base_output;
+  Tensor input = reads_input ? cast(tape, x, w.adapter_size) : result;
+  Tensor scratch = tape.make(weights * t.scratch, w.adapter_size, Component::transient);
+  Tensor built = tape.make(weights * t.weights, w.adapter_size, Component::transient);
+  scratch.free();
+  Tensor low = tape.make(rows * w.tuner_rank, w.adapter_size, Component::transient);
+  Tensor scaled = tape.make(rows * w.out * t.output, w.adapter_size, Component::transient);
+  Tensor update = tape.make(rows * w.out, w.adapter_size, Component::transient);
+  Tensor kept_input = t.input > 0 || t.base_output ? input : Tensor();
+  tape.record(update, {input}, {kept_input, built, low, scaled},
+              {temporary(scratch_bytes), gradient(0, input.bytes()),
+               weight_gradient(w.tuner_trained * w.adapter_size)},
+              true);
+  input.free();
+  if (reads_input) update = add(tape, std::move(result), std::move(update));
+  return cast(tape, std::move(update), size);
+}
+
 }  // namespace
 
 Tensor linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w) {
+  if (w.tuner != nullptr) return tuned(tape, mode, x, w);
   Tensor result = base_linear(tape, mode, x, w);
   if (w.r == 0) return result;
   const int size = result.size();

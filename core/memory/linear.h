@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/memory/ops.h"
+#include "core/memory/tuners.h"
 
 namespace plimsoll::memory {
 
@@ -35,8 +36,11 @@ struct LinearSpec {
   int adapter_size = 4;
   double dropout = 0;
   bool dora = false;
-  bool fused = false;        ///< one kernel for the whole adapter, with a backward of its own
-  bool fused_input = false;  ///< and its group keeps x beside the dropped copies
+  bool fused = false;                        ///< one kernel for the whole adapter, with a backward of its own
+  bool fused_input = false;                  ///< and its group keeps x beside the dropped copies
+  const Tuner* tuner = nullptr;              ///< another method of PEFT's than LoRA
+  double tuner_in = 0, tuner_out = 0;        ///< what its tensors are measured by
+  double tuner_trained = 0, tuner_rank = 0;  ///< elements it trains; elements a row that it keeps
 };
 
 /// Columns that the adapter reaches.

@@ -101,6 +101,7 @@ double linear_bytes(const LinearSpec& spec) {
 struct Sum {
   Parameters& p;
   const recipe::Recipe& recipe;
+  double widest_in = 0, widest_out = 0;  // of the modules that one of PEFT's other methods acts on
 
   void train(double rows, double columns, int size, double count, bool in_layers, bool in_adapter) {
     const double elements = rows * std::max(1.0, columns) * count;
@@ -137,10 +138,12 @@ struct Sum {
       if (l.bias) train(out, 0, spec.size, total, in_layers, false);
       return;
     }
+    if (spec.tuner != nullptr) tuner(spec, l.path, total, in_layers);
     if (spec.r > 0) {
       matched(l.path);
       train(spec.r * spec.parts, in, spec.adapter_size, total, in_layers, true);
       train(adapted(spec), spec.r, spec.adapter_size, total, in_layers, true);
+      if (recipe.peft.peft_type == "ADALORA") train(spec.r, 0, spec.adapter_size, total, in_layers, true);
       if (recipe.peft.lora_bias) train(out, 0, spec.adapter_size, total, in_layers, true);
       if (recipe.peft.use_dora) train(out, 0, spec.adapter_size, total, in_layers, true);
     }
@@ -151,6 +154,17 @@ struct Sum {
       train(in, out, spec.size, total, in_layers, true);
       if (l.bias) train(out, 0, spec.size, total, in_layers, true);
     }
+  }
+
+  void tuner(const LinearSpec& spec, const std::string& path, double total, bool in_layers) {
+    matched(path);
+    const TunerShapes shapes = shapes_of(*spec.tuner, spec.tuner_in, spec.tuner_out, recipe.peft);
+    for (const auto& [rows, columns] : shapes.trained) {
+      train(rows, columns, spec.adapter_size, total, in_layers, true);
+    }
+    p.adapter_bytes += shapes.frozen * spec.adapter_size * total;
+    widest_in = std::max(widest_in, spec.in);
+    widest_out = std::max(widest_out, spec.out);
   }
 
   void plain(double elements, int size, bool trained, bool in_layers) {
@@ -175,6 +189,42 @@ struct Sum {
     }
   }
 
+  // Prompts, prefixes and norms: what PEFT trains without touching a linear.
+  void beside_the_linears(const model::Architecture& network) {
+    const Tuner* method = find_tuner(recipe.peft);
+    if (method == nullptr) return;
+    const recipe::TunerSettings& t = recipe.peft.tuner;
+    const int size = dtype_size(recipe.peft.adapter_dtype);
+    const SharedShapes shared = shared_of(*method, widest_in, widest_out, recipe.peft);
+    if (shared.trained > 0) train(shared.trained, 0, size, 1, false, true);
+    p.adapter_bytes += shared.frozen * size;
+    if (method->place == TunerPlace::linear) return;
+    const model::Stack& text = network.stacks.front();
+    const auto hidden = static_cast<double>(text.hidden), tokens = static_cast<double>(t.num_virtual_tokens);
+    if (method->place == TunerPlace::prompt) train(tokens, hidden, size, 1, false, true);
+    if (method->id == "P_TUNING") {  // three linears with biases
+      const double wide = t.encoder_hidden_size > 0 ? static_cast<double>(t.encoder_hidden_size) : hidden;
+      train(wide, hidden, size, 1, false, true);
+      train(wide, wide, size, 1, false, true);
+      train(hidden, wide, size, 1, false, true);
+      train(2 * wide + hidden, 0, size, 1, false, true);
+    }
+    for (const model::LayerGroup& group : text.groups) {
+      const auto layers = static_cast<double>(group.layers);
+      if (method->place == TunerPlace::prefix) {
+        train(tokens, 2 * static_cast<double>(group.kv_heads * group.head_dim), size, layers, false, true);
+      }
+      if (method->place == TunerPlace::attention) {
+        const double adapted =
+            t.adapter_layers > 0 ? std::min(layers, static_cast<double>(t.adapter_layers)) : layers;
+        const int own = parameter_size(recipe);  // made in the type of the base
+        train(static_cast<double>(t.adapter_len), hidden, own, adapted, true, true);
+        train(1, 0, own, adapted, true, true);
+      }
+    }
+    matched(std::string(method->id));
+  }
+
   void norm(const model::Norm& n, double count, bool trained, bool in_layers) {
     const auto width = static_cast<double>(n.width);
     plain((n.weight ? width : 0) * count, norm_size(recipe), trained, in_layers);
@@ -194,6 +244,10 @@ int norm_size(const recipe::Recipe& recipe) {
   return recipe.quantization.upcast == "none" ? dtype_size(recipe.model_args.dtype) : 4;
 }
 
+bool trains_norms(const recipe::Recipe& recipe) {
+  return recipe.peft.on && recipe.peft.peft_type == "LN_TUNING";
+}
+
 bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe) {
   if (!recipe.peft.on) return false;
   // PEFT trains the new head of a classifier in full: tuners_utils.py, TaskType.SEQ_CLS.
@@ -209,6 +263,9 @@ bool is_table_target(const model::Table& table, const recipe::Recipe& recipe) {
 
 bool is_target(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe) {
   if (!recipe.peft.on || !is_module(linear, recipe)) return false;
+  if (const Tuner* tuner = find_tuner(recipe.peft); tuner && tuner->place != TunerPlace::linear) {
+    return false;
+  }
   if (!recipe.peft.finetune_vision_layers && !is_language(stack)) return false;
   if (!recipe.peft.finetune_language_layers && is_language(stack)) return false;
   if (named_in(linear.path, recipe.peft.exclude_modules) || is_saved_in_full(linear.path, recipe))
@@ -278,7 +335,19 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
   }
   spec.trainable = recipe.full() && !tower_is_frozen(stack, recipe);
   if (is_target(linear, stack, recipe)) {
-    spec.r = static_cast<double>(recipe.peft.r);
+    spec.tuner = find_tuner(recipe.peft);
+    const bool pruned = recipe.peft.peft_type == "ADALORA";
+    if (spec.tuner == nullptr)
+      spec.r = static_cast<double>(pruned ? recipe.peft.tuner.init_r : recipe.peft.r);
+    const bool scaled_input =
+        recipe.peft.peft_type == "IA3" && named_in(linear.path, recipe.peft.tuner.feedforward_modules);
+    spec.tuner_in = scaled_input ? spec.out : spec.in;
+    spec.tuner_out = scaled_input ? spec.in : spec.out;
+    if (spec.tuner != nullptr) {
+      const TunerShapes shapes = shapes_of(*spec.tuner, spec.tuner_in, spec.tuner_out, recipe.peft);
+      for (const auto& [rows, columns] : shapes.trained) spec.tuner_trained += rows * std::max(1.0, columns);
+      spec.tuner_rank = shapes.rank;
+    }
     spec.adapter_size = dtype_size(recipe.peft.adapter_dtype);
     spec.dropout = recipe.peft.lora_dropout;
     spec.dora = recipe.peft.use_dora;
@@ -292,7 +361,7 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
 Parameters weigh(const model::Architecture& network, const recipe::Recipe& recipe) {
   Parameters p;
   p.base = model::parameter_count(network);
-  Sum sum{p, recipe};
+  Sum sum{p, recipe, 0, 0};
   for (const model::PlacedLinear& at : model::linears(network)) sum.linear(at);
   const model::Linear own_head = tied_head(network);
   if (network.tied_head && !shares_head(network, recipe)) {
@@ -300,15 +369,17 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
   }
   for (const model::Stack& stack : network.stacks) {
     const bool trained = recipe.full() && !tower_is_frozen(stack, recipe);
+    const bool norms_trained = trains_norms(recipe) && is_language(stack);
     for (const model::LayerGroup& group : stack.groups) {
       const auto layers = static_cast<double>(group.layers);
-      for (const model::Norm& norm : group.norms) sum.norm(norm, layers, trained, true);
+      for (const model::Norm& norm : group.norms) sum.norm(norm, layers, trained || norms_trained, true);
       sum.plain(static_cast<double>(group.other_parameters) * layers, parameter_size(recipe), trained, true);
     }
     for (const model::Table& table : stack.tables) sum.table(table, trained);
-    for (const model::Norm& norm : stack.norms) sum.norm(norm, 1, trained, false);
+    for (const model::Norm& norm : stack.norms) sum.norm(norm, 1, trained || norms_trained, false);
     sum.plain(static_cast<double>(stack.other_parameters), parameter_size(recipe), trained, false);
   }
+  sum.beside_the_linears(network);
   p.all = p.base + p.adapter;
   for (const std::string& target : recipe.peft.target_modules) {
     if (target == "all-linear") continue;

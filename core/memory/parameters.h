@@ -33,6 +33,9 @@ bool is_target(const model::Linear& linear, const model::Stack& stack, const rec
 /// True when PEFT would give this embedding an adapter.
 bool is_table_target(const model::Table& table, const recipe::Recipe& recipe);
 
+/// True when PEFT's LN tuning trains the norms of the frozen base.
+bool trains_norms(const recipe::Recipe& recipe);
+
 /// True when a module of that name is trained in full beside its frozen original.
 bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe);
 

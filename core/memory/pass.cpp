@@ -179,9 +179,13 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   p.length = s.length;
   p.hidden = static_cast<double>(s.stack->hidden);
   p.norm_size = norm_size(r);
-  p.train_norms = s.trained;
-  p.bf16 = r.training.bf16 || (!r.training.fp16 && r.model_args.dtype == "bfloat16");
   const bool text = s.stack->part == model::Part::text;
+  if (const Tuner* tuner = text ? find_tuner(r.peft) : nullptr) {
+    if (tuner->place == TunerPlace::prefix) p.prefix = static_cast<double>(r.peft.tuner.num_virtual_tokens);
+    if (tuner->place == TunerPlace::attention) p.adaption = static_cast<double>(r.peft.tuner.adapter_len);
+  }
+  p.train_norms = s.trained || (text && trains_norms(r));
+  p.bf16 = r.training.bf16 || (!r.training.fp16 && r.model_args.dtype == "bfloat16");
   p.liger_norm = text && r.training.liger_rms_norm;
   p.liger_mlp = text && r.training.liger_swiglu;
   p.liger_rotary = text && r.training.liger_rope;

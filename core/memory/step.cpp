@@ -27,6 +27,13 @@ bool trains_table(const model::Stack& stack, const recipe::Recipe& r) {
   });
 }
 
+// Prompt and P-tuning put trained tokens before the sequence.
+double prompt_tokens(const recipe::Recipe& r) {
+  const Tuner* tuner = find_tuner(r.peft);
+  const bool prompt = tuner != nullptr && tuner->place == TunerPlace::prompt;
+  return prompt ? static_cast<double>(r.peft.tuner.num_virtual_tokens) : 0;
+}
+
 PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   const recipe::Recipe& r = plan.recipe;
   PassSettings s;
@@ -36,7 +43,7 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.model_type = plan.network.model_type;
   s.compute_capability = plan.machine.compute_capability;
   s.batch = static_cast<double>(r.training.per_device_train_batch_size);
-  s.length = static_cast<double>(r.training.max_length);
+  s.length = static_cast<double>(r.training.max_length) + prompt_tokens(r);
   s.input_size = parameter_size(r);
   s.checkpointing = r.training.gradient_checkpointing;
   s.mask = r.training.padded_batches;

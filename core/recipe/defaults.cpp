@@ -134,7 +134,21 @@ Default default_lora_alpha(const DefaultContext&) {
   return {8, "PEFT's LoraConfig default; changes nothing in memory"};
 }
 
+// PEFT src/peft/utils/constants.py TRANSFORMERS_MODELS_TO_IA3_TARGET_MODULES_MAPPING and
+// ..._IA3_FEEDFORWARD_MODULES_MAPPING.
+Default default_feedforward_modules(const DefaultContext&) {
+  return {Json::array({"down_proj", "fc2", "w2", "wo", "dense_4h_to_h", "mlp.c_proj"}), ""};
+}
+
 Default default_target_modules(const DefaultContext& c) {
+  if (text(c, "/peft/peft_type") == "IA3") {
+    for (const char* type :
+         {"llama", "llama4", "mistral", "gemma", "gemma2", "gemma3_text", "qwen2", "qwen3"}) {
+      if (c.around.model_type == type) {
+        return {Json::array({"k_proj", "v_proj", "down_proj"}), "PEFT's default for IA3"};
+      }
+    }
+  }
   for (const Targets& row : default_targets) {
     if (row.model_type != c.around.model_type) continue;
     Json modules = Json::array();

@@ -18,6 +18,7 @@ Default default_group_size(const DefaultContext&);
 Default default_liger(const DefaultContext&);
 Default default_lora_alpha(const DefaultContext&);
 Default default_target_modules(const DefaultContext&);
+Default default_feedforward_modules(const DefaultContext&);
 Default default_adapter_dtype(const DefaultContext&);
 Default default_max_length(const DefaultContext&);
 Default default_padded_batches(const DefaultContext&);

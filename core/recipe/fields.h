@@ -37,7 +37,8 @@ struct Field {
   Default (*rule)(const DefaultContext&);   ///< the default, when it depends on other fields
   std::string_view value;                   ///< else this one, as it would be written; "": none
   std::string_view why;
-  std::string_view what;  ///< one sentence for a person
+  std::string_view what;        ///< one sentence for a person
+  std::string_view needs = {};  ///< the field that must be given for this one to mean anything
 };
 
 /// In the order in which defaults are resolved: a field may look at those above it.

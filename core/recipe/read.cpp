@@ -1,5 +1,6 @@
 // Reading what the user wrote: every key must be a field of the table.
 #include "core/recipe/fields.h"
+#include "core/recipe/pattern.h"
 
 namespace plimsoll::recipe {
 
@@ -64,22 +65,25 @@ std::optional<Json> read_text_map(const Json& value, const std::string& pointer,
   return value;
 }
 
-// PEFT takes a string as a regular expression over the whole module name; only its special word is read here.
+// PEFT takes a string as a regular expression over the whole module name, but for its special word.
 std::optional<Json> read_targets(const Json& value, const std::string& pointer, Errors& errors) {
   if (!value.is_string()) {
     auto list = json::read_texts(value, pointer, errors);
     if (list && list->empty()) {
       errors.push_back({"missing", pointer, "An adapter needs at least one target module.",
-                        "a list of module names, or \"all-linear\""});
+                        "a list of module names, a regular expression, or \"all-linear\""});
       return std::nullopt;
     }
     return list ? std::optional<Json>(*list) : std::nullopt;
   }
   if (value == "all-linear") return Json::array({"all-linear"});
+  std::string why;
+  if (read_pattern(value.get_ref<const std::string&>(), why)) return value;
   errors.push_back({"unsupported", pointer,
-                    "PEFT reads a single string as a regular expression over full module names; "
-                    "regular expressions are not read here yet.",
-                    "a list of module names, or \"all-linear\""});
+                    "PEFT reads a single string as a regular expression over full module names; this one "
+                    "cannot be read: " +
+                        why + ".",
+                    "a list of module names, a regular expression, or \"all-linear\""});
   return std::nullopt;
 }
 

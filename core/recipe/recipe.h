@@ -52,11 +52,33 @@ struct Quantization {
   uint64_t bits = 0, group_size = 0;  ///< of quant_method
 };
 
+/// Of PEFT's methods besides LoRA, by the names of their own configurations.
+struct TunerSettings {
+  uint64_t num_virtual_tokens = 0;               ///< prompt, prefix and P-tuning
+  uint64_t encoder_hidden_size = 0;              ///< P-tuning; 0: the width of the model
+  uint64_t adapter_len = 0, adapter_layers = 0;  ///< adaption prompt; 0 layers: all
+  uint64_t oft_block_size = 0, boft_block_size = 0, boft_n_butterfly_factor = 0;
+  uint64_t n_frequency = 0;                      ///< FourierFT, WaveFT
+  uint64_t num_vectors = 0, vector_length = 0;   ///< VB-LoRA
+  uint64_t block_size = 0;                       ///< C3A
+  uint64_t mini_r = 0;                           ///< MiSS
+  uint64_t init_r = 0;                           ///< AdaLoRA: the rank before any is pruned
+  double decompose_factor = -1;                  ///< LoKr
+  double sparse_rate = 0;                        ///< FRoD
+  bool para = false;                             ///< DEFT
+  std::string init_weights;                      ///< MiSS: "", "bat", "mini"
+  std::vector<std::string> feedforward_modules;  ///< IA3: scaled at the input instead of the output
+};
+
 struct Peft {
   bool on = false;
+  std::string peft_type;  ///< LORA, or another of PEFT's methods
+  TunerSettings tuner;
   uint64_t r = 0;
   double lora_alpha = 0;
   std::vector<std::string> target_modules;  ///< one entry "all-linear" means every linear but the head
+  std::string target_pattern;               ///< a regular expression over full names, in place of that list
+  std::vector<std::string> target_parameters;  ///< experts that are 3-D parameters: "mlp.experts.down_proj"
   std::vector<std::string> exclude_modules;
   double lora_dropout = 0;
   bool use_dora = false;
@@ -94,7 +116,8 @@ struct Training {
 
 struct Vision {
   uint64_t images_per_sample = 0;
-  uint64_t image_size = 0;
+  uint64_t image_size = 0;    ///< pixels of the wider side
+  uint64_t image_height = 0;  ///< of the other; 0: square
   bool freeze_vision_tower = true;
 };
 

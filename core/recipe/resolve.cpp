@@ -87,6 +87,15 @@ constexpr Conflict conflicts[] = {
      "A packed batch holds no padding.", "one of packing and padded_batches"},
 };
 
+// Prompts and norms are trained without naming a linear.
+bool needs_targets(const Peft& peft) {
+  if (!peft.on) return false;
+  for (const char* method : {"LN_TUNING", "PROMPT_TUNING", "P_TUNING", "PREFIX_TUNING", "ADAPTION_PROMPT"}) {
+    if (peft.peft_type == method) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Resolved resolve(const Given& given, const StackPreset& stack, const Surroundings& around, Errors& errors) {
@@ -96,6 +105,8 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
   for (const Field& field : field_table()) {
     const std::string pointer(field.pointer);
     auto found = resolved.values.find(pointer);
+    const bool pointless = !field.needs.empty() && given.values.count(std::string(field.needs)) == 0;
+    if (found == resolved.values.end() && pointless) continue;
     if (found == resolved.values.end()) {
       const std::string_view section = optional_section(field.pointer);
       const bool absent = !section.empty() && given.values.count(std::string(section)) == 0;
@@ -118,7 +129,7 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
     }
     if (field.set != nullptr) field.set(resolved.recipe, found->second);
   }
-  if (resolved.recipe.peft.on && resolved.recipe.peft.target_modules.empty()) {
+  if (needs_targets(resolved.recipe.peft) && resolved.recipe.peft.target_modules.empty()) {
     errors.push_back({"missing", "/peft/target_modules",
                       "PEFT has no default target modules for model type \"" + around.model_type + "\".",
                       "a list of module names, or \"all-linear\""});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/memory/targets.h"
 #include "core/model/task_head.h"
 #include "core/report/model_names.h"
 
@@ -142,6 +143,8 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   refuse(run.resolved.recipe, errors);
   if (!errors.empty()) return std::nullopt;
   note_packing(run);
+  memory::expand_targets(run.network, run.resolved.recipe, errors);
+  if (!errors.empty()) return std::nullopt;
   if (run.resolved.recipe.task == "classification") {
     run.network =
         model::with_classification_head(std::move(run.network), run.resolved.recipe.model_args.num_labels);

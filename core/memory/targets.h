@@ -1,0 +1,17 @@
+// Which linears a regular expression of target_modules means.
+//
+//     expand_targets(network, recipe, errors);
+//     recipe.peft.target_modules;   // {"model.layers.#.self_attn.q_proj", ...}: full paths, # for any layer
+#pragma once
+
+#include "core/json/json.h"
+#include "core/model/architecture.h"
+#include "core/recipe/recipe.h"
+
+namespace plimsoll::memory {
+
+/// Replaces a pattern by the paths that it matches. Nothing happens without one. Errors: unknown_value when
+/// nothing matches, unsupported when it picks some layers of a kind and leaves others.
+void expand_targets(const model::Architecture& network, recipe::Recipe& recipe, json::Errors& errors);
+
+}  // namespace plimsoll::memory

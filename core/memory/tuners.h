@@ -1,0 +1,56 @@
+// PEFT's methods besides LoRA: which tensors each adds to a linear, and what it keeps for backward.
+//
+//     const Tuner* method = find_tuner("LOHA");
+//     TunerShapes shapes  = shapes_of(*method, 4096, 4096, recipe.peft);
+//     shapes.trained;       // four matrices of r x 4096
+//     method->weights;      // 1: the whole o x i update is built and kept
+//
+// What is kept was read from PEFT 0.21 with torch.autograd.graph.saved_tensors_hooks around one adapted
+// linear (bf16 base, fp32 adapters, no autocast), what is trained from the same run and from the counts that
+// PEFT prints: huggingface/peft src/peft/tuners/*/layer.py, method_comparison/MetaMathQA/results.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/recipe/recipe.h"
+
+namespace plimsoll::memory {
+
+/// Where a method acts. linear: on every target module. The others leave the linears as they are.
+enum class TunerPlace { linear, prompt, prefix, attention, norms };
+
+struct Tuner {
+  std::string_view id;  ///< PEFT's peft_type
+  TunerPlace place = TunerPlace::linear;
+  // Kept for backward, in tensors of the adapter's type:
+  double input = 0;          ///< rows x in: a copy of x in the adapter's type
+  double output = 0;         ///< rows x out
+  double weights = 0;        ///< out x in
+  double scratch = 0;        ///< out x in that live only while the update is built, forward and backward
+  bool base_output = false;  ///< the base result is kept, in its own type
+  bool replaces = false;     ///< the base weight itself is changed: one new weight of its type, and x is kept
+};
+
+/// Null for "LORA" and "ADALORA" (whose layers are LoRA's), and for an unknown word.
+const Tuner* find_tuner(std::string_view peft_type);
+/// The method of these adapters, variants included. Null without adapters.
+const Tuner* find_tuner(const recipe::Peft& peft);
+
+struct TunerShapes {
+  std::vector<std::pair<double, double>> trained;  ///< rows, columns; columns 0: a vector
+  double frozen = 0;  ///< elements that this module adds in the adapter's type and does not train
+  double rank = 0;    ///< elements a row (token) that the low-rank part keeps
+};
+TunerShapes shapes_of(const Tuner& tuner, double in, double out, const recipe::Peft& peft);
+
+/// Elements that all modules share: VeRA's projections, VB-LoRA's bank of vectors. `widest_*`: of all
+/// targets.
+struct SharedShapes {
+  double trained = 0, frozen = 0;
+};
+SharedShapes shared_of(const Tuner& tuner, double widest_in, double widest_out, const recipe::Peft& peft);
+
+}  // namespace plimsoll::memory
