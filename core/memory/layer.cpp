@@ -61,8 +61,12 @@ Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
   const double rows = p.batch * p.length;
   if (!p.has(Role::qkv)) {
     Tensor q = run(tape, p, Role::q, h);
-    Tensor k = run(tape, p, Role::k, h);
-    Tensor v = run(tape, p, Role::v, h);
+    const double keys = rows * static_cast<double>(g.kv_heads * g.head_dim);
+    // Gemma 4: late layers read the keys and values of an earlier one, and keys may serve as values.
+    Tensor k = p.has(Role::k) ? run(tape, p, Role::k, h) : tape.make(keys, q.size(), Component::transient);
+    Tensor v = p.has(Role::v)   ? run(tape, p, Role::v, h)
+               : p.has(Role::k) ? copy(tape, k)
+                                : tape.view(k, keys);
     return {std::move(q), std::move(k), std::move(v)};
   }
   Tensor fused = run(tape, p, Role::qkv, h);

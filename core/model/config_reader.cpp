@@ -68,9 +68,12 @@ Value ConfigReader::read(std::string_view key, Value fallback, Read read) {
 }
 
 uint64_t ConfigReader::whole(std::string_view key, uint64_t fallback, json::Range range) {
-  return read(key, fallback, [range](const json::Json& value, const std::string& at, json::Errors& errors) {
-    return json::read_count(value, at, range, errors);
-  });
+  const bool side = key == "image_size" || key == "patch_size";  // newer towers give both: [448, 448]
+  return read(key, fallback,
+              [range, side](const json::Json& value, const std::string& at, json::Errors& errors) {
+                const bool square = side && value.is_array() && value.size() == 2 && value[0] == value[1];
+                return json::read_count(square ? value[0] : value, at, range, errors);
+              });
 }
 
 bool ConfigReader::may_be_left_out(std::string_view key) {

@@ -200,6 +200,8 @@ void read_decoder(ConfigReader& config, const Frame& frame, const DecoderTraits&
                  Role::gate_up);
       add_linear(group.linears, layer + "mlp.down_proj", intermediate, hidden, mlp_bias, Role::down);
       group.intermediate = intermediate;
+    } else if (traits.plain_mlp) {
+      add_plain_mlp(group, layer + "mlp.up_proj", layer + "mlp.down_proj", hidden, intermediate, mlp_bias);
     } else {
       add_gated_mlp(group, layer + "mlp.", hidden, intermediate, mlp_bias);
     }

@@ -55,6 +55,7 @@ struct DecoderTraits {
   bool bias = false;          ///< without that field, or when it is absent
   bool o_bias = true;         ///< whether o_proj has a bias when the others do
   std::string_view mlp_bias_key;
+  bool plain_mlp = false;  ///< up and down, without a gate
   QkNorm qk_norm = QkNorm::none;
   std::string_view qk_norm_key;  ///< the field that turns qk_norm on
   bool fused_qkv = false, fused_gate_up = false;

@@ -35,11 +35,19 @@ void read_smollm3(ConfigReader&, const Frame&, Architecture&);
 void read_stablelm(ConfigReader&, const Frame&, Architecture&);
 void read_cohere(ConfigReader&, const Frame&, Architecture&);
 void read_cohere2(ConfigReader&, const Frame&, Architecture&);
+void read_seed_oss(ConfigReader&, const Frame&, Architecture&);
+void read_apertus(ConfigReader&, const Frame&, Architecture&);
+void read_nemotron(ConfigReader&, const Frame&, Architecture&);
+void read_arcee(ConfigReader&, const Frame&, Architecture&);
+void read_ernie4_5(ConfigReader&, const Frame&, Architecture&);
+void read_hunyuan_dense(ConfigReader&, const Frame&, Architecture&);
+void read_exaone4(ConfigReader&, const Frame&, Architecture&);
 void read_unknown(ConfigReader&, const Frame&, Architecture&);
 // families/olmo.cpp
 void read_olmo(ConfigReader&, const Frame&, Architecture&);
 void read_olmo2(ConfigReader&, const Frame&, Architecture&);
 void read_olmo3(ConfigReader&, const Frame&, Architecture&);
+void read_olmoe(ConfigReader&, const Frame&, Architecture&);
 // families/internlm.cpp
 void read_internlm(ConfigReader&, const Frame&, Architecture&);
 void read_internlm2(ConfigReader&, const Frame&, Architecture&);
@@ -51,12 +59,25 @@ void read_qwen2_moe(ConfigReader&, const Frame&, Architecture&);
 void read_qwen3(ConfigReader&, const Frame&, Architecture&);
 void read_qwen3_moe(ConfigReader&, const Frame&, Architecture&);
 void read_qwen3_vl_moe_text(ConfigReader&, const Frame&, Architecture&);
+void read_qwen3_next(ConfigReader&, const Frame&, Architecture&);
 void read_qwen3_5_text(ConfigReader&, const Frame&, Architecture&);
 void read_qwen3_5_moe_text(ConfigReader&, const Frame&, Architecture&);
 // families/gemma.cpp
 void read_gemma(ConfigReader&, const Frame&, Architecture&);
 void read_gemma2(ConfigReader&, const Frame&, Architecture&);
 void read_gemma3_text(ConfigReader&, const Frame&, Architecture&);
+// families/gemma4.cpp
+void read_gemma4_text(ConfigReader&, const Frame&, Architecture&);
+void read_gemma4(ConfigReader&, const Frame&, Architecture&);
+// families/lfm.cpp
+void read_lfm2(ConfigReader&, const Frame&, Architecture&);
+void read_lfm2_moe(ConfigReader&, const Frame&, Architecture&);
+void read_lfm2_vl(ConfigReader&, const Frame&, Architecture&);
+// families/starcoder.cpp
+void read_starcoder2(ConfigReader&, const Frame&, Architecture&);
+void read_gpt_bigcode(ConfigReader&, const Frame&, Architecture&);
+// families/granite_hybrid.cpp
+void read_granite_hybrid(ConfigReader&, const Frame&, Architecture&);
 // families/phi.cpp
 void read_phi(ConfigReader&, const Frame&, Architecture&);
 void read_phi3(ConfigReader&, const Frame&, Architecture&);
@@ -64,9 +85,11 @@ void read_phi3(ConfigReader&, const Frame&, Architecture&);
 void read_glm(ConfigReader&, const Frame&, Architecture&);
 void read_glm4(ConfigReader&, const Frame&, Architecture&);
 void read_chatglm(ConfigReader&, const Frame&, Architecture&);
+void read_glm4_moe(ConfigReader&, const Frame&, Architecture&);
 // families/deepseek.cpp
 void read_deepseek_v2(ConfigReader&, const Frame&, Architecture&);
 void read_deepseek_v3(ConfigReader&, const Frame&, Architecture&);
+void read_glm4_moe_lite(ConfigReader&, const Frame&, Architecture&);
 // families/gpt_oss.cpp
 void read_gpt_oss(ConfigReader&, const Frame&, Architecture&);
 // families/gpt.cpp
@@ -94,6 +117,7 @@ void read_llava_next(ConfigReader&, const Frame&, Architecture&);
 void read_mistral3(ConfigReader&, const Frame&, Architecture&);
 void read_paligemma(ConfigReader&, const Frame&, Architecture&);
 void read_gemma3(ConfigReader&, const Frame&, Architecture&);
+void read_internvl(ConfigReader&, const Frame&, Architecture&);
 // families/qwen_vl.cpp
 void read_qwen2_vl(ConfigReader&, const Frame&, Architecture&);
 void read_qwen2_5_vl(ConfigReader&, const Frame&, Architecture&);

@@ -114,6 +114,11 @@ void read_deepseek_v2(ConfigReader& config, const Frame& frame, Architecture& ne
   read(config, frame, {4096, 11008, 32, 32, 32000, 2048, 64, 6, 1407, 2, 0, false}, network);
 }
 
+// The same layers without the correction of the router's scores among the parameters.
+void read_glm4_moe_lite(ConfigReader& config, const Frame& frame, Architecture& network) {
+  read(config, frame, {2048, 10240, 47, 20, 154880, 202752, 64, 4, 1536, 1, 1, false}, network);
+}
+
 void read_deepseek_v3(ConfigReader& config, const Frame& frame, Architecture& network) {
   read(config, frame, {7168, 18432, 61, 128, 129280, 4096, 256, 8, 2048, 1, 3, true}, network);
 }

@@ -1,6 +1,8 @@
 // GLM-4 (Llama's layer, gate and up fused; 0414 adds norms after attention and MLP) and the older ChatGLM
 // 2/3, whose config has names of its own. Transformers 4.57, models/glm, glm4; THUDM/chatglm3-6b
 // modeling_chatglm.py.
+#include <algorithm>
+
 #include "core/model/families.h"
 #include "core/model/saturating.h"
 
@@ -36,6 +38,30 @@ void read_glm(ConfigReader& config, const Frame& frame, Architecture& network) {
 void read_glm4(ConfigReader& config, const Frame& frame, Architecture& network) {
   DecoderTraits traits = glm();
   traits.layout = NormLayout::sandwich;
+  read_decoder(config, frame, traits, network);
+}
+
+// GLM-4.5: experts after the first layers, biases on q, k and v alone. Transformers 4.57, models/glm4_moe.
+void read_glm4_moe(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = glm();
+  traits.intermediate = 10944;
+  traits.layers = 46;
+  traits.heads = 96;
+  traits.kv_heads = 8;
+  traits.bias = false;
+  traits.fused_gate_up = false;
+  traits.qk_norm = QkNorm::per_head;
+  traits.qk_norm_key = "use_qk_norm";
+  traits.experts.count = config.size("n_routed_experts", 128);
+  traits.experts.per_token = config.size("num_experts_per_tok", 8);
+  traits.experts.width = config.size("moe_intermediate_size", 1408);
+  traits.experts.at = "mlp.experts.*.";
+  traits.experts.router_is_linear = false;
+  traits.experts.shared_width = times(config.count("n_shared_experts", 1), traits.experts.width);
+  traits.experts.shared = "mlp.shared_experts.";
+  for (uint64_t i = 0; i < std::min<uint64_t>(1000, config.count("first_k_dense_replace", 1)); ++i) {
+    traits.dense_layers.push_back(i);
+  }
   read_decoder(config, frame, traits, network);
 }
 

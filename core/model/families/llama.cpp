@@ -118,6 +118,92 @@ void read_cohere2(ConfigReader& config, const Frame& frame, Architecture& networ
   read_decoder(config, frame, traits, network);
 }
 
+// Seed-OSS: biases on q, k and v, none on the output.
+void read_seed_oss(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = llama();
+  traits.kv_heads = 8;
+  traits.head_dim = 128;
+  traits.vocab = 155136;
+  traits.bias = true;
+  traits.o_bias = config.flag("attention_out_bias", false);
+  traits.positions = 524288;
+  read_decoder(config, frame, traits, network);
+}
+
+// Apertus: no gate, an activation of its own (xIELU), q and k normalised.
+void read_apertus(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = llama();
+  traits.intermediate = 14336;
+  traits.vocab = 131072;
+  traits.plain_mlp = true;
+  traits.activation = "relu2";
+  traits.activation_key = "activation";  // config says xielu, which keeps its input as relu squared does
+  traits.qk_norm = QkNorm::per_head;
+  read_decoder(config, frame, traits, network);
+  for (LayerGroup& group : network.stacks.back().groups) group.other_parameters = 2;  // xIELU's
+}
+
+// Nemotron 3 and 4, Minitron: squared ReLU without a gate, LayerNorm with 1 + weight.
+void read_nemotron(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = llama();
+  traits.hidden = 6144;
+  traits.intermediate = 24576;
+  traits.heads = 48;
+  traits.vocab = 256000;
+  traits.positions = 4096;
+  traits.activation = "relu2";
+  traits.plain_mlp = true;
+  traits.norm = NormKind::layer;
+  traits.norm_bias = true;
+  traits.rotary_share = 0.5;
+  read_decoder(config, frame, traits, network);
+}
+
+// Arcee AFM: Llama with squared ReLU and no gate.
+void read_arcee(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = llama();
+  traits.hidden = 2560;
+  traits.intermediate = 18432;
+  traits.activation = "relu2";
+  traits.plain_mlp = true;
+  traits.positions = 4096;
+  read_decoder(config, frame, traits, network);
+}
+
+void read_ernie4_5(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = llama();
+  traits.hidden = 1024;
+  traits.intermediate = 3072;
+  traits.layers = 18;
+  traits.heads = 16;
+  traits.kv_heads = 2;
+  traits.head_dim = 128;
+  traits.vocab = 103424;
+  traits.positions = 131072;
+  traits.tied = true;
+  traits.bias_key = "use_bias";
+  traits.mlp_bias_key = "use_bias";
+  read_decoder(config, frame, traits, network);
+}
+
+// Hunyuan: Llama with q and k normalised head by head.
+void read_hunyuan_dense(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = llama();
+  traits.vocab = 290943;
+  traits.qk_norm = QkNorm::per_head;
+  read_decoder(config, frame, traits, network);
+}
+
+// EXAONE 4: norms after attention and MLP, q and k normalised head by head.
+void read_exaone4(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = llama();
+  traits.intermediate = 16384;
+  traits.vocab = 102400;
+  traits.layout = NormLayout::post;
+  traits.qk_norm = QkNorm::per_head;
+  read_decoder(config, frame, traits, network);
+}
+
 // A network with experts that is taken for a dense Llama would come out several times too small.
 void read_unknown(ConfigReader& config, const Frame& frame, Architecture& network) {
   for (std::string_view key : {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"}) {

@@ -92,4 +92,55 @@ void read_gemma3(ConfigReader& config, const Frame&, Architecture& network) {
   network.image = fixed_tokens(tower, config.size("mm_tokens_per_image", 256));
 }
 
+// InternVL as Transformers has it: q, k and v apart, two linears after a pixel shuffle. models/internvl.
+void read_internvl(ConfigReader& config, const Frame&, Architecture& network) {
+  const uint64_t hidden = read_text(config, "qwen2", network);
+  ConfigReader vision = config.part("vision_config");
+  VisionTraits traits;
+  traits.hidden = 1024;
+  traits.intermediate = 4096;
+  traits.layers = 24;
+  traits.heads = 16;
+  traits.image_size = 448;
+  traits.patch = 14;
+  traits.activation = "gelu";
+  traits.class_token = true;
+  LayerGroup group;
+  const Tower tower = read_tower_shape(vision, traits, group, network);
+  const std::string base = "model.vision_tower.", layer = base + "encoder.layer.#.";
+  const bool bias = vision.flag("attention_bias", false);
+  add_attention(group, layer + "attention.", tower.hidden, bias, true,
+                {"q_proj", "k_proj", "v_proj", "projection_layer"});
+  add_plain_mlp(group, layer + "mlp.fc1", layer + "mlp.fc2", tower.hidden, group.intermediate, true);
+  const bool layers_norm = vision.text("norm_type", "layer_norm") == "layer_norm";
+  for (NormPlace place : {NormPlace::before_attention, NormPlace::before_mlp}) {
+    if (layers_norm) {
+      add_layer_norm(group.norms, place, tower.hidden);
+    } else {
+      add_rms(group.norms, place, tower.hidden);
+    }
+  }
+  if (vision.flag("use_qk_norm", false)) {
+    add_rms(group.norms, NormPlace::q, tower.hidden);
+    add_rms(group.norms, NormPlace::k, tower.hidden);
+  }
+  group.other_parameters = times(2, tower.hidden);  // layer scales
+  Stack stack;
+  stack.part = Part::vision;
+  stack.name = "vision tower";
+  stack.hidden = tower.hidden;
+  // class token, patch convolution with bias
+  stack.other_parameters = times(tower.hidden, 3 * tower.patch * tower.patch + 2);
+  add_table(stack, base + "embeddings.position_embeddings", tower.patches + 1, tower.hidden, true);
+  stack.groups.push_back(group);
+  network.stacks.push_back(stack);
+  const uint64_t wide = times(tower.hidden, 4);
+  Stack projector = projector_stack("projector", hidden);
+  add_layer_norm(projector.norms, NormPlace::other, wide);
+  add_linear(projector.linears, std::string(projector_path) + "linear_1", wide, hidden, true, Role::other);
+  add_linear(projector.linears, std::string(projector_path) + "linear_2", hidden, hidden, true, Role::other);
+  network.stacks.push_back(projector);
+  network.image = fixed_tokens(tower, config.size("image_seq_length", 256));
+}
+
 }  // namespace plimsoll::model::families

@@ -41,4 +41,23 @@ void read_olmo3(ConfigReader& config, const Frame& frame, Architecture& network)
   read_decoder(config, frame, traits, network);
 }
 
+// OLMoE: every layer is experts; q and k are normalised over their whole width. Transformers 4.57,
+// models/olmoe.
+void read_olmoe(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits;
+  traits.hidden = 2048;
+  traits.intermediate = 2048;
+  traits.layers = 16;
+  traits.heads = 16;
+  traits.vocab = 50304;
+  traits.positions = 4096;
+  traits.bias_key = "attention_bias";
+  traits.qk_norm = QkNorm::full_width;
+  traits.experts.count = config.size("num_experts", 64);
+  traits.experts.per_token = config.size("num_experts_per_tok", 8);
+  traits.experts.width = config.core("intermediate_size", traits.intermediate);
+  traits.experts.at = "mlp.experts.*.";
+  read_decoder(config, frame, traits, network);
+}
+
 }  // namespace plimsoll::model::families

@@ -1,5 +1,7 @@
 // Qwen1.5, 2, 2.5 and 3, dense and with experts. Qwen2 has biases on q, k and v alone; Qwen3 drops them and
 // normalises each head of q and k. Transformers 4.57, models/qwen2, qwen2_moe, qwen3, qwen3_moe.
+#include <algorithm>
+
 #include "core/model/families.h"
 
 namespace plimsoll::model::families {
@@ -121,6 +123,40 @@ DecoderTraits qwen3_5(ConfigReader& config) {
 }
 
 }  // namespace
+
+// Qwen3.5's layers with the delta-net's projections fused two by two; the experts are modules in
+// Transformers 4.
+void read_qwen3_next(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = qwen3_5(config);
+  traits.intermediate = 5632;
+  traits.kv_heads = 2;
+  traits.vocab = 151936;
+  read_qwen_experts(config, 512, 10, 512, traits);
+  traits.layers = 48;
+  traits.output_gate = true;
+  traits.experts.shared_width = config.size("shared_expert_intermediate_size", 512);
+  traits.experts.shared_switch = "mlp.shared_expert_gate";
+  read_decoder(config, frame, traits, network);
+  for (LayerGroup& group : network.stacks.back().groups) {
+    for (Linear& linear : group.linears) {
+      const auto named = [&linear](const char* end) {
+        return linear.path.size() > 12 && linear.path.rfind(end) != std::string::npos;
+      };
+      if (named("linear_attn.in_proj_qkv")) {
+        linear.path += "z";
+        linear.out += group.heads * group.value_head_dim;
+      } else if (named("linear_attn.in_proj_b")) {
+        linear.path += "a";
+        linear.out *= 2;
+      } else if (named("linear_attn.in_proj_z") || named("linear_attn.in_proj_a")) {
+        linear.out = 0;
+      }
+    }
+    group.linears.erase(std::remove_if(group.linears.begin(), group.linears.end(),
+                                       [](const Linear& linear) { return linear.out == 0; }),
+                        group.linears.end());
+  }
+}
 
 void read_qwen3_5_text(ConfigReader& config, const Frame& frame, Architecture& network) {
   read_decoder(config, frame, qwen3_5(config), network);
