@@ -124,7 +124,7 @@ struct ZeroConfig {
 
 struct Parallel {
   uint64_t num_gpus = 1;
-  std::string strategy;  ///< none | ddp | fsdp | fsdp2 | zero1 | zero2 | zero3
+  std::string strategy;                  ///< none | ddp | fsdp | fsdp2 | zero1 | zero2 | zero3
   bool gradient_as_bucket_view = false;  ///< DDP: gradients are views into the buckets
   FsdpConfig fsdp;
   ZeroConfig zero;

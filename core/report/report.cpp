@@ -144,7 +144,7 @@ void write_model(Writer& out, const Run& run) {
   out.field("all_parameters", p.all);
   out.field("trainable_percent", std::round(1e6 * share) / 1e4);
   out.field("adapter_file_bytes", whole(r.peft.on ? p.adapter_bytes : 0));
-  out.field("checkpoint_bytes", whole(saved + run.replay.optimizer_bytes + run.replay.paged_bytes));
+  out.field("checkpoint_bytes", whole(saved + run.replay.state_bytes));
   out.close_object();
 }
 

@@ -113,10 +113,10 @@ void refuse(const recipe::Recipe& r, Errors& errors) {
     errors.push_back({"unsupported", "/task", "Training for \"" + r.task + "\" is not replayed yet.",
                       "sft, pretrain, classification"});
   }
-  if (r.parallel.num_gpus > 1) {
-    errors.push_back({"unsupported", "/parallel/num_gpus", "Several GPUs are not replayed yet.", "1"});
-  } else if (r.parallel.strategy != "none") {
-    errors.push_back({"unsupported", "/parallel/strategy", "Sharding is not replayed yet.", "none"});
+  if (r.parallel.num_gpus > 1 && !r.model_args.device_map.empty()) {
+    errors.push_back({"unsupported", "/model_args/device_map",
+                      "Layers spread over several GPUs by device_map are not replayed yet.",
+                      "a parallel.strategy"});
   }
 }
 
