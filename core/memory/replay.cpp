@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/memory/pipeline.h"
 #include "core/memory/script.h"
 #include "core/memory/step.h"
 
 namespace plimsoll::memory {
 
 namespace {
+
+constexpr uint64_t most_spread = 64;  // machines have no more GPUs than that
 
 double quantise_transient(const Plan& plan) {
   if (!plan.recipe.quantized()) return 0;
@@ -40,10 +43,9 @@ Snapshot last_of_backward(const Plan& plan, const Sharding& rank, const Snapshot
   return live;
 }
 
-}  // namespace
-
-Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
-              Script* script) {
+// One GPU of the run. All ranks of a strategy are alike.
+Replay replay_rank(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+                   Script* script) {
   Replay result;
   result.parameters = weigh(network, recipe);
   const Parameters& p = result.parameters;
@@ -118,6 +120,28 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
     script->accumulates = recipe.training.gradient_accumulation_steps > 1;
   }
   return result;
+}
+
+}  // namespace
+
+Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+              Script* script) {
+  const uint64_t gpus = std::min<uint64_t>(recipe.parallel.num_gpus, most_spread);
+  if (strategy_of(recipe) != Strategy::none || gpus <= 1) return replay_rank(network, recipe, machine, script);
+  Replay fullest;
+  std::vector<double> highest;
+  for (const model::Architecture& part : spread(network, recipe, gpus)) {
+    Replay one = replay_rank(part, recipe, machine, nullptr);
+    const double total = one.instants[one.peak].live.total();
+    const bool higher = highest.empty() || total > *std::max_element(highest.begin(), highest.end());
+    highest.push_back(total);
+    if (!higher) continue;
+    fullest = script == nullptr ? std::move(one) : replay_rank(part, recipe, machine, script);
+  }
+  fullest.spread = std::move(highest);
+  fullest.parameters = weigh(network, recipe);
+  fullest.state_bytes = optimizer_state_bytes(fullest.parameters, recipe.training.optim, nullptr);
+  return fullest;
 }
 
 }  // namespace plimsoll::memory

@@ -146,7 +146,10 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
     s.root = all;
   } else {
     s.root = all - layers;
-    const double ahead = config.backward_prefetch == "none" ? 0 : 1;
+    // Under reentrant checkpointing the forward runs without a graph, so no unit is marked as needed in the
+    // backward, and none is fetched ahead (_runtime_utils.py _register_pre_backward_hooks, _prefetch_handle).
+    const bool unmarked = r.training.gradient_checkpointing && r.training.use_reentrant;
+    const double ahead = config.backward_prefetch == "none" || unmarked ? 0 : 1;
     const double forward_ahead = config.forward_prefetch ? 1 : 0;
     // FSDP2 holds the buffer it gathered into beside the parameters copied out of it.
     s.lent = s.strategy == Strategy::fsdp2

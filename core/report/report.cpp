@@ -79,7 +79,9 @@ void write_instants(Writer& out, const Run& run) {
                             "runs short (\"want\": [\"allocator\"] simulates it)",
               "pytorch c10/cuda/CUDACachingAllocator.cpp; published runs that recorded both figures"});
     write_component(out, {"cuda_context", static_cast<double>(run.context.typical),
-                          "Driver and kernels, outside PyTorch's count.", "measured, by GPU generation",
+                          run.replay.sharding.ranks > 1 ? "Driver, kernels and NCCL's buffers, outside PyTorch's count."
+                                                        : "Driver and kernels, outside PyTorch's count.",
+                          "measured, by GPU generation",
                           run.context.source});
     out.close_array();
     out.close_object();
@@ -211,6 +213,14 @@ std::string write_report(const Run& run, const Catalog& catalog) {
   out.key("instants");
   write_instants(out, run);
   out.field("host_bytes", whole(run.replay.host_bytes));
+  out.field("gpus", run.resolved.recipe.parallel.num_gpus);
+  out.field("effective_batch", run.resolved.recipe.effective_batch());
+  if (!run.replay.spread.empty()) {
+    out.key("spread");
+    out.open_array();
+    for (const double bytes : run.replay.spread) out.value(whole(bytes));
+    out.close_array();
+  }
   out.key("per_unit");
   write_per_unit(out, run);
   if (run.holding) {
