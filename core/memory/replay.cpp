@@ -127,7 +127,8 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
 Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
               Script* script) {
   const uint64_t gpus = std::min<uint64_t>(recipe.parallel.num_gpus, most_spread);
-  if (strategy_of(recipe) != Strategy::none || gpus <= 1) return replay_rank(network, recipe, machine, script);
+  if (strategy_of(recipe) != Strategy::none || gpus <= 1)
+    return replay_rank(network, recipe, machine, script);
   Replay fullest;
   std::vector<double> highest;
   for (const model::Architecture& part : spread(network, recipe, gpus)) {

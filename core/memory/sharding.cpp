@@ -141,6 +141,8 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
   }
   const Network view{network, seen};
   const double all = computed.weight_bytes - computed.replicated_bytes, layers = view.layers();
+  // LitGPT wraps blocks alone: adapters and frozen weights share a flat parameter, whose gradient is whole.
+  const bool together = r.peft.on && s.strategy == Strategy::fsdp && r.model_args.implementation == "litgpt";
   s.root_gradients = r.full() ? computed.outside_layer_gradients : 0;
   if (!config.auto_wrap || !config.reshard_after_forward) {
     s.root = all;
@@ -148,7 +150,8 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
     s.root = all - layers;
     // Under reentrant checkpointing the forward runs without a graph, so no unit is marked as needed in the
     // backward, and none is fetched ahead (_runtime_utils.py _register_pre_backward_hooks, _prefetch_handle).
-    const bool unmarked = r.training.gradient_checkpointing && r.training.use_reentrant;
+    const bool unmarked =
+        r.training.gradient_checkpointing && r.training.use_reentrant && !config.activation_checkpointing;
     const double ahead = config.backward_prefetch == "none" || unmarked ? 0 : 1;
     const double forward_ahead = config.forward_prefetch ? 1 : 0;
     // FSDP2 holds the buffer it gathered into beside the parameters copied out of it.
@@ -157,10 +160,15 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
                      return Lent{2 * unit, 2 * unit, unit};
                    })
                  : view.lend([&](double unit) {
-                     return Lent{unit * (1 + forward_ahead), unit * (1 + ahead), unit};
+                     return Lent{unit * (1 + forward_ahead), unit * (1 + ahead), unit, together ? unit : 0};
                    });
   }
-  s.keeps_boundaries = s.strategy == Strategy::fsdp && keeps_boundaries(r);
+  if (together) {
+    s.accumulated = layers;
+    s.gradients = layers / n;
+    s.gradients_exist = true;
+  }
+  s.keeps_boundaries = !together && s.strategy == Strategy::fsdp && keeps_boundaries(r);
   if (config.offload_params) {
     s.host = (shards + s.adapters + s.optimizer + s.gradients + s.paged) * n;
     s.weights = kept.replicated_bytes;
@@ -250,7 +258,7 @@ void zero_3(const model::Architecture& network, const recipe::Recipe& r, Shardin
   const double ahead = static_cast<double>(config.stage3_prefetch_bucket_size) * 2;
   s.lent = view.lend([&](double layer) {
     const double gathered = std::max(std::min(layer + ahead, limit), std::min(layer, limit));
-    return Lent{gathered, gathered, std::min(layer, limit)};
+    return Lent{gathered, gathered, std::min(layer, limit), 0};
   });
   s.head = view.head();
 }
@@ -273,7 +281,8 @@ Strategy strategy_of(const recipe::Recipe& recipe) {
 
 bool keeps_boundaries(const recipe::Recipe& r) {
   return strategy_of(r) == Strategy::fsdp && r.peft.on && r.training.gradient_checkpointing &&
-         r.training.use_reentrant && recipe::version_at_least(r.versions.torch, "2.1");
+         r.training.use_reentrant && !r.parallel.fsdp.activation_checkpointing &&
+         recipe::version_at_least(r.versions.torch, "2.1");
 }
 
 Sharding shard(const model::Architecture& network, const recipe::Recipe& r, const Parameters& p) {

@@ -29,9 +29,10 @@ Strategy strategy_of(const recipe::Recipe& recipe);
 
 /// Bytes of parameters that one rank holds, besides its own share, while a layer of a group works.
 struct Lent {
-  double forward = 0;  ///< while it runs forward
-  double last = 0;     ///< while the last layer goes backward, the one before it fetched ahead
-  double first = 0;    ///< while the first layer goes backward
+  double forward = 0;        ///< while it runs forward
+  double last = 0;           ///< while the last layer goes backward, the one before it fetched ahead
+  double first = 0;          ///< while the first layer goes backward
+  double flat_gradient = 0;  ///< made when the layer's gradients are handed over, frozen parameters included
 };
 
 struct Sharding {

@@ -202,16 +202,22 @@ Default default_strategy(const DefaultContext& c) {
   return {"ddp", "several GPUs without a strategy: each holds a whole copy"};
 }
 
+Default default_fsdp_checkpointing(const DefaultContext& c) {
+  const bool trainer = c.stack != "loop" && c.stack != "torchtune" && c.stack != "litgpt";
+  if (trainer) return {false, "the Trainer's gradient_checkpointing wraps each unit as a whole"};
+  return {true, "training loops of their own put the checkpoint wrapper inside the FSDP unit"};
+}
+
 Default default_upcast_trainable(const DefaultContext& c) {
   if (!flag(c, "/training/bf16") && !flag(c, "/training/fp16"))
     return {false, "without mixed precision parameters are sharded in the type they were loaded in"};
-  if (c.stack == "loop" || c.stack == "torchtune")
+  if (c.stack == "loop" || c.stack == "torchtune" || c.stack == "litgpt")
     return {false, "a training loop of its own shards parameters in the type they were loaded in"};
   return {true, "accelerate casts trained parameters to fp32 when mixed precision is on"};
 }
 
 Default default_reduce_dtype(const DefaultContext& c) {
-  const bool accelerate = c.stack != "loop" && c.stack != "torchtune";
+  const bool accelerate = c.stack != "loop" && c.stack != "torchtune" && c.stack != "litgpt";
   if (flag(c, "/training/bf16"))
     return accelerate ? Default{"bfloat16", "accelerate's mixed precision for FSDP reduces in bfloat16"}
                       : Default{"float32", "the usual MixedPrecisionPolicy of a loop of one's own"};

@@ -78,11 +78,11 @@ void write_instants(Writer& out, const Run& run) {
                           : "a share of what is made and freed during a step; it comes back when memory "
                             "runs short (\"want\": [\"allocator\"] simulates it)",
               "pytorch c10/cuda/CUDACachingAllocator.cpp; published runs that recorded both figures"});
-    write_component(out, {"cuda_context", static_cast<double>(run.context.typical),
-                          run.replay.sharding.ranks > 1 ? "Driver, kernels and NCCL's buffers, outside PyTorch's count."
-                                                        : "Driver and kernels, outside PyTorch's count.",
-                          "measured, by GPU generation",
-                          run.context.source});
+    write_component(
+        out, {"cuda_context", static_cast<double>(run.context.typical),
+              run.replay.sharding.ranks > 1 ? "Driver, kernels and NCCL's buffers, outside PyTorch's count."
+                                            : "Driver and kernels, outside PyTorch's count.",
+              "measured, by GPU generation", run.context.source});
     out.close_array();
     out.close_object();
   }
@@ -227,7 +227,7 @@ std::string write_report(const Run& run, const Catalog& catalog) {
     out.key("allocator");
     write_allocator(out, *run.holding);
   }
-  if (wants(run, "timeline")) {
+  if (wants(run, "timeline") && is_alone(run)) {
     out.key("timeline");
     write_timeline(out, run);
   }

@@ -72,6 +72,16 @@ void find_gpu(const recipe::Given& given, const Catalog& catalog, Run& run, Erro
   }
 }
 
+// NCCL's communicator lives outside PyTorch's count: 4 MiB for each channel and connection, in reports 0.2 to
+// 1.6 GB a process (NVIDIA/nccl issues 391, 864, 986).
+void add_communicators(Run& run) {
+  const recipe::Parallel& parallel = run.resolved.recipe.parallel;
+  if (parallel.strategy == "none" || parallel.num_gpus <= 1) return;
+  run.context.low += uint64_t{200} << 20;
+  run.context.typical += uint64_t{400} << 20;
+  run.context.high += uint64_t{1500} << 20;
+}
+
 // A GPU nobody named is taken as a present-day data-centre card.
 void set_machine(Run& run) {
   hardware::Gpu unnamed;
@@ -82,6 +92,7 @@ void set_machine(Run& run) {
   run.machine.compute_capability = gpu.compute_capability;
   run.machine.workspace_bytes = static_cast<double>(hardware::cublas_workspace_bytes(gpu));
   run.context = hardware::context(gpu);
+  add_communicators(run);
 }
 
 // PEFT raises when no module answers to any of the names; when some do, the rest is worth a note.
@@ -90,16 +101,6 @@ void check_targets(const recipe::Recipe& r, const memory::Parameters& p, Errors&
   errors.push_back({"unknown_value", "/peft/target_modules",
                     "This model has no module called " + joined(r.peft.target_modules) + ".",
                     "names of its linear layers"});
-}
-
-// NCCL's communicator lives outside PyTorch's count: 4 MiB for each channel and connection, in reports 0.2 to
-// 1.6 GB a process (NVIDIA/nccl issues 391, 864, 986).
-void add_communicators(Run& run) {
-  const recipe::Parallel& parallel = run.resolved.recipe.parallel;
-  if (parallel.strategy == "none" || parallel.num_gpus <= 1) return;
-  run.context.low += uint64_t{200} << 20;
-  run.context.typical += uint64_t{400} << 20;
-  run.context.high += uint64_t{1500} << 20;
 }
 
 }  // namespace
@@ -127,7 +128,7 @@ void refuse(const recipe::Recipe& r, Errors& errors) {
 
 // The allocator's part, which takes ten times as long as the rest: only for the reports that ask for it.
 void hold(Run& run) {
-  if (!wants(run, "allocator")) return;
+  if (!wants(run, "allocator") || !is_alone(run)) return;
   uint64_t capacity = UINT64_MAX;
   if (run.gpu != nullptr) {
     const double usable = usable_for(run, run.gpu->usable_bytes) - static_cast<double>(run.context.typical);
@@ -152,7 +153,6 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
         model::with_classification_head(std::move(run.network), run.resolved.recipe.model_args.num_labels);
   }
   set_machine(run);
-  add_communicators(run);
   run.replay = memory::replay(run.network, run.resolved.recipe, run.machine);
   check_targets(run.resolved.recipe, run.replay.parameters, errors);
   if (!errors.empty()) return std::nullopt;
@@ -184,6 +184,10 @@ memory::Sizes sizes_of(const memory::Instant& instant, const Run& run) {
 double usable_for(const Run& run, uint64_t usable_bytes) {
   const double in_use = run.resolved.recipe.hardware.in_use_gib * 1073741824.0;
   return std::max(0.0, static_cast<double>(usable_bytes) - in_use);
+}
+
+bool is_alone(const Run& run) {
+  return run.resolved.recipe.parallel.num_gpus <= 1 && !run.replay.sharding.on();
 }
 
 bool wants(const Run& run, std::string_view part) {
