@@ -89,15 +89,6 @@ double packed_bytes(const LinearSpec& spec) {
          (spec.packed_index ? 4 * spec.in : 0);
 }
 
-double linear_bytes(const LinearSpec& spec) {
-  const double weights = spec.in * spec.out;
-  const double bias = spec.bias ? spec.out * spec.size : 0;
-  if (spec.storage == Storage::four_bit) return nf4_bytes(weights, spec.double_quant) + bias;
-  if (spec.storage == Storage::eight_bit) return weights + 4 * spec.out + bias;
-  if (spec.storage == Storage::packed) return packed_bytes(spec) + bias;
-  return weights * spec.size + bias;
-}
-
 struct Sum {
   Parameters& p;
   const recipe::Recipe& recipe;
@@ -131,6 +122,7 @@ struct Sum {
     if (spec.storage == Storage::plain) loaded.size = dtype_size(recipe.model_args.dtype);
     p.weight_bytes += linear_bytes(spec) * total;
     p.loaded_bytes += linear_bytes(loaded) * total;
+    p.replicated_bytes += quant_state_bytes(spec) * total;
     p.largest_linear = std::max(p.largest_linear, in * out);
     if (spec.storage != Storage::plain) p.quantised += in * out * total;
     if (spec.trainable) {
@@ -233,6 +225,25 @@ struct Sum {
 };
 
 }  // namespace
+
+double linear_bytes(const LinearSpec& spec) {
+  const double weights = spec.in * spec.out;
+  const double bias = spec.bias ? spec.out * spec.size : 0;
+  if (spec.storage == Storage::four_bit) return nf4_bytes(weights, spec.double_quant) + bias;
+  if (spec.storage == Storage::eight_bit) return weights + 4 * spec.out + bias;
+  if (spec.storage == Storage::packed) return packed_bytes(spec) + bias;
+  return weights * spec.size + bias;
+}
+
+double quant_state_bytes(const LinearSpec& spec) {
+  const double weights = spec.in * spec.out;
+  if (spec.storage == Storage::four_bit)
+    return nf4_bytes(weights, spec.double_quant) - std::ceil(weights / 2);
+  if (spec.storage == Storage::eight_bit) return 4 * spec.out;
+  if (spec.storage != Storage::packed) return 0;
+  const double share = spec.packed_bits / 8, groups = weights / spec.packed_group;
+  return packed_bytes(spec) - weights * share - (spec.packed_zero ? groups * share : 0);
+}
 
 int dtype_size(const std::string& dtype) { return dtype == "float32" ? 4 : 2; }
 

@@ -26,6 +26,10 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
 model::Linear tied_head(const model::Architecture& network);
 /// True when the head is the input embedding in memory too. LitGPT gives every network a head of its own.
 bool shares_head(const model::Architecture& network, const recipe::Recipe& recipe);
+/// Bytes of a linear's weight and bias as it is held, and the part of them that FSDP and ZeRO cannot share
+/// out: scales and tables of a quantised weight are buffers, whole on every rank.
+double linear_bytes(const LinearSpec& spec);
+double quant_state_bytes(const LinearSpec& spec);
 
 /// True when PEFT would give this module an adapter.
 bool is_target(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe);
@@ -59,6 +63,7 @@ struct Parameters {
   uint64_t adapter = 0;                ///< in the adapter file
   double weight_bytes = 0;             ///< frozen and trained base, after preparation
   double loaded_bytes = 0;             ///< the same before preparation
+  double replicated_bytes = 0;         ///< the part of weight_bytes that every rank must hold
   double adapter_bytes = 0;            ///< adapters and copies of modules_to_save
   double trained_bytes = 0;            ///< of the trained parameters, = of their gradients
   double outside_layer_gradients = 0;  ///< the part of these that lies outside the repeated layers

@@ -38,19 +38,50 @@ void raise(Snapshot& highest, const Snapshot& candidate) {
 }
 
 // Groups of equal layers as they are walked; the first layer may meet a narrower stream than the others.
+// What sharding makes of the gradients of a pass.
+struct Gradients {
+  bool exist = false;  // already, or in a buffer of their own: the caller counts them
+  double share = 1;    // of a finished layer's
+  double copies = 0;   // of the layer's at work, when it hands them over
+  bool keeps_boundaries = false;
+};
+Gradients gradients_of(const PassSettings& s) {
+  Gradients g;
+  g.exist = s.recipe->gradients_outlive_step();
+  if (s.sharding == nullptr) return g;
+  g.exist = g.exist || s.sharding->gradients_exist;
+  g.share = s.sharding->gradient_share;
+  g.copies = s.sharding->gradient_copies;
+  g.keeps_boundaries = s.sharding->keeps_boundaries;
+  return g;
+}
+
+// The moment when a layer's gradients are handed over: nothing else of the layer is left.
+Snapshot handing_over(const LayerRun& run, const Gradients& g) {
+  if (g.copies == 0 && run.lent.flat_gradient == 0) return {};
+  Snapshot end = only(Component::gradients, run.replay.weight_gradients);
+  end[Component::buckets] = run.replay.weight_gradients * g.copies + run.lent.flat_gradient;
+  end[Component::transient] = run.replay.input_bytes;
+  return end;
+}
+
+Snapshot gathered(double bytes) { return only(Component::gathered, bytes); }
+
 std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
   std::vector<LayerRun> runs;
   int stream = s.input_size;
   const bool reentrant = s.recipe->training.use_reentrant;
-  for (const model::LayerGroup& group : s.stack->groups) {
+  for (std::size_t i = 0; i < s.stack->groups.size(); ++i) {
+    const model::LayerGroup& group = s.stack->groups[i];
     const LayerProgram program = make_program(s, group);
     if (pass.attention.empty()) pass.attention = program.attention.why;
     LayerReplayOptions options;
     options.keep_output = s.checkpointing && reentrant;
     options.stop_early = s.checkpointing && !reentrant;
-    options.accumulating = s.recipe->gradients_outlive_step();
+    options.accumulating = gradients_of(s).exist;
     const auto walk = [&](bool leaf) {
       LayerRun run;
+      if (s.lent != nullptr) run.lent = (*s.lent)[i];
       options.input_size = stream;
       options.input_needs_grad = s.recorded && !leaf;
       if (s.runs != nullptr) options.trace = &run.trace;
@@ -93,41 +124,57 @@ void raise_forward(Snapshot& highest, const Snapshot& before, const Snapshot& on
 }
 
 // The layers go backward last to first: at the first layer of a run its own others have made their gradients,
-// at the last layer they are all still waiting.
+// at the last layer they are all still waiting. `early` and `late`: what else is alive then.
 void raise_backward(Snapshot& highest, const Snapshot& before, const Snapshot& one, double layers,
-                    double gradients_after, double gradients_of_one, const Snapshot& layer_peak) {
-  raise(highest, before + times(one, layers - 1) + only(Component::gradients, gradients_after) + layer_peak);
+                    double gradients_after, double gradients_of_one, const Snapshot& layer_peak,
+                    const Snapshot& early, const Snapshot& late) {
   raise(highest,
-        before + only(Component::gradients, gradients_after + (layers - 1) * gradients_of_one) + layer_peak);
+        before + times(one, layers - 1) + only(Component::gradients, gradients_after) + layer_peak + early);
+  raise(highest, before + only(Component::gradients, gradients_after + (layers - 1) * gradients_of_one) +
+                     layer_peak + late);
+}
+
+// Inputs of layers that have gone backward, and their gradients, but for the one that comes in: what FSDP may
+// keep (sharding.h keeps_boundaries).
+Snapshot left_over(const Gradients& g, double gone, double incoming) {
+  return only(Component::boundaries, g.keeps_boundaries ? gone + std::max(0.0, gone - incoming) : 0);
 }
 
 // Only the inputs of the layers are kept; each layer runs again before its backward.
-void checkpointed(const std::vector<LayerRun>& runs, bool accumulating, Pass& pass) {
+void checkpointed(const std::vector<LayerRun>& runs, const Gradients& g, Pass& pass) {
   Snapshot before;
   for (const LayerRun& run : runs) {
     const LayerReplay& r = run.replay;
     const Snapshot input = only(Component::boundaries, r.input_bytes);
     const Snapshot one = left_behind(r, input, r.cached);
-    raise_forward(pass.forward_peak, before, one, run.layers, input + r.without_grad);
+    raise_forward(pass.forward_peak, before, one, run.layers,
+                  input + r.without_grad + gathered(run.lent.forward));
     before = before + times(one, run.layers);
     pass.retained = pass.retained + times(input, run.layers);
     pass.cached += r.cached * run.layers;
   }
   Snapshot kept = pass.retained;
-  double gradients_after = 0;
+  double gradients_after = 0, gone = 0, incoming = 0;
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     const LayerReplay& r = run->replay;
     const Snapshot input = only(Component::boundaries, r.input_bytes);
-    const double gradients = accumulating ? 0 : r.weight_gradients;
+    const double gradients = g.exist ? 0 : r.weight_gradients * g.share;
     kept = kept + times(input, -run->layers);
-    for (const Snapshot& peak : {r.recompute_peak, r.backward_peak}) {
-      raise_backward(pass.backward_peak, kept, input, run->layers, gradients_after, gradients, input + peak);
+    const double gone_late = gone + (run->layers - 1) * r.input_bytes;
+    const Snapshot early = left_over(g, gone, incoming) + gathered(run->lent.last);
+    const Snapshot late = left_over(g, gone_late, run->layers > 1 ? r.input_bytes : incoming) +
+                          gathered(run + 1 == runs.rend() ? run->lent.first : run->lent.last);
+    for (const Snapshot& peak : {r.recompute_peak, r.backward_peak, handing_over(*run, g)}) {
+      raise_backward(pass.backward_peak, kept, input, run->layers, gradients_after, gradients, input + peak,
+                     early, late);
     }
     gradients_after += gradients * run->layers;
+    gone = gone_late + r.input_bytes;
+    incoming = r.input_bytes;
   }
 }
 
-void stored(const std::vector<LayerRun>& runs, bool accumulating, Pass& pass) {
+void stored(const std::vector<LayerRun>& runs, const Gradients& g, Pass& pass) {
   const auto kept_by = [](const LayerReplay& r) {
     return r.saved + only(Component::activations, r.input_saved ? r.input_bytes : 0);
   };
@@ -136,7 +183,7 @@ void stored(const std::vector<LayerRun>& runs, bool accumulating, Pass& pass) {
     const LayerReplay& r = run.replay;
     const Snapshot one = left_behind(r, kept_by(r), r.cached_only);
     raise_forward(pass.forward_peak, before, one, run.layers,
-                  only(Component::activations, r.input_bytes) + r.forward_peak);
+                  only(Component::activations, r.input_bytes) + r.forward_peak + gathered(run.lent.forward));
     before = before + times(one, run.layers);
     pass.retained = pass.retained + times(kept_by(r), run.layers);
     pass.cached += r.cached_only * run.layers;
@@ -145,10 +192,15 @@ void stored(const std::vector<LayerRun>& runs, bool accumulating, Pass& pass) {
   double gradients_after = 0;
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     const LayerReplay& r = run->replay;
-    const double gradients = accumulating ? 0 : r.weight_gradients;
+    const double gradients = g.exist ? 0 : r.weight_gradients * g.share;
     kept = kept + times(kept_by(r), -run->layers);
-    raise_backward(pass.backward_peak, kept, kept_by(r), run->layers, gradients_after, gradients,
-                   only(Component::activations, r.input_saved ? r.input_bytes : 0) + r.backward_peak);
+    const Snapshot early = gathered(run->lent.last);
+    const Snapshot late = gathered(run + 1 == runs.rend() ? run->lent.first : run->lent.last);
+    const Snapshot input = only(Component::activations, r.input_saved ? r.input_bytes : 0);
+    for (const Snapshot& peak : {r.backward_peak, handing_over(*run, g)}) {
+      raise_backward(pass.backward_peak, kept, kept_by(r), run->layers, gradients_after, gradients,
+                     input + peak, early, late);
+    }
     gradients_after += gradients * run->layers;
   }
 }
@@ -162,7 +214,8 @@ void without_graph(const PassSettings& s, const std::vector<LayerRun>& runs, Pas
   const double kept = s.keep_hidden_states ? (layers + 1) * widest : 2 * widest;
   pass.standing = kept;
   for (const LayerRun& run : runs)
-    raise(pass.forward_peak, only(Component::transient, kept) + run.replay.without_grad);
+    raise(pass.forward_peak,
+          only(Component::transient, kept) + run.replay.without_grad + gathered(run.lent.forward));
 }
 
 }  // namespace
@@ -212,13 +265,13 @@ Pass replay_pass(const PassSettings& s) {
     pass.weight_gradients += run.replay.weight_gradients * run.layers;
   }
   // From the second micro-batch on every gradient exists already, and the caller counts them all.
-  const bool accumulating = s.recipe->gradients_outlive_step();
+  const Gradients gradients = gradients_of(s);
   if (!s.recorded) {
     without_graph(s, runs, pass);
   } else if (s.checkpointing) {
-    checkpointed(runs, accumulating, pass);
+    checkpointed(runs, gradients, pass);
   } else {
-    stored(runs, accumulating, pass);
+    stored(runs, gradients, pass);
   }
   if (s.runs != nullptr) *s.runs = std::move(runs);
   return pass;

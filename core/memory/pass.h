@@ -12,6 +12,7 @@
 
 #include "core/memory/layer_replay.h"
 #include "core/memory/parameters.h"
+#include "core/memory/sharding.h"
 
 namespace plimsoll::memory {
 
@@ -29,6 +30,8 @@ struct PassSettings {
   bool mask = false;
   bool trained = false;  ///< the base weights of this stack
   bool keep_kv = false;
+  const Sharding* sharding = nullptr;       ///< null: every parameter is at hand
+  const std::vector<Lent>* lent = nullptr;  ///< of this stack, by group
   bool keep_hidden_states = false;  ///< output_hidden_states=True: every layer's output until the pass ends
   std::vector<struct LayerRun>* runs = nullptr;  ///< where the layers are written down one by one, or null
 };
@@ -37,6 +40,7 @@ struct PassSettings {
 struct LayerRun {
   LayerReplay replay;
   double layers = 0;
+  Lent lent;
   LayerTrace trace;  ///< empty unless it was asked for
 };
 

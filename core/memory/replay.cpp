@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/memory/pipeline.h"
 #include "core/memory/script.h"
 #include "core/memory/step.h"
 
 namespace plimsoll::memory {
 
 namespace {
+
+constexpr uint64_t most_spread = 64;  // machines have no more GPUs than that
 
 double quantise_transient(const Plan& plan) {
   if (!plan.recipe.quantized()) return 0;
@@ -18,56 +21,83 @@ double quantise_transient(const Plan& plan) {
 
 // RAM that this run takes at least, Python and its libraries not counted: weights on their way to the GPU,
 // and states in managed memory. Transformers 4 without a device map builds the whole model in RAM first.
-double host_bytes(const Plan& plan, double paged) {
+double host_bytes(const Plan& plan, const Sharding& rank) {
   const recipe::Recipe& r = plan.recipe;
   const bool whole = !r.quantized() && r.model_args.device_map.empty() &&
                      !recipe::version_at_least(r.versions.transformers, "5");
   const double staged =
       whole ? plan.parameters.loaded_bytes : plan.parameters.largest_linear * dtype_size(r.model_args.dtype);
-  return staged + paged;
+  // Every process loads its own copy, but for strategies that share the parameters out: those read them once.
+  const bool each =
+      rank.strategy == Strategy::ddp || rank.strategy == Strategy::zero1 || rank.strategy == Strategy::zero2;
+  return staged * (each ? rank.ranks : 1) + rank.paged * rank.ranks + rank.host;
 }
 
-}  // namespace
+// The embedding's gradient is the last to be made; FSDP then joins it with that of the head in one flat
+// tensor.
+Snapshot last_of_backward(const Plan& plan, const Sharding& rank, const Snapshot& at_step) {
+  Snapshot live = at_step + embedding_gradient(plan);
+  live[Component::gradients] += rank.root_gradients * (1 - rank.gradient_share);
+  live[Component::buckets] += rank.root_gradients + rank.backward_buckets;
+  live[Component::gathered] += rank.root;
+  return live;
+}
 
-Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
-              Script* script) {
+// One GPU of the run. All ranks of a strategy are alike.
+Replay replay_rank(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+                   Script* script) {
   Replay result;
-  const Plan plan{network, recipe, machine, weigh(network, recipe), image_load(network, recipe)};
-  const Parameters& p = plan.parameters;
-  result.optimizer_bytes = optimizer_state_bytes(p, recipe.training.optim, &result.paged_bytes);
-  result.host_bytes = host_bytes(plan, result.paged_bytes);
+  result.parameters = weigh(network, recipe);
+  const Parameters& p = result.parameters;
+  result.sharding = shard(network, recipe, p);
+  const Sharding& rank = result.sharding;
+  const recipe::Recipe& seen = rank.computing ? *rank.computing : recipe;
+  const Plan plan{network, seen, machine, p, image_load(network, recipe), rank.on() ? &rank : nullptr};
+  result.optimizer_bytes = rank.optimizer;
+  result.paged_bytes = rank.paged;
+  result.state_bytes =
+      rank.on() ? optimizer_state_bytes(p, recipe.training.optim, nullptr) : rank.optimizer + rank.paged;
+  result.host_bytes = host_bytes(plan, rank);
   const double workspace = 2 * machine.workspace_bytes;
 
   const OneStep one = replay_step(plan, script);
   result.attention = one.attention;
   Snapshot base;
-  base[Component::weights] = p.weight_bytes;
-  base[Component::adapters] = p.adapter_bytes;
-  base[Component::optimizer] = result.optimizer_bytes;
+  base[Component::weights] = rank.weights;
+  base[Component::adapters] = rank.adapters;
+  base[Component::optimizer] = rank.optimizer;
   base[Component::inputs] = input_bytes(plan);
   base[Component::workspace] = workspace;
+  base[Component::buckets] = rank.buckets;
+  base[Component::gradients] = rank.resident_gradients;
 
-  const Snapshot before =
-      base + only(Component::gradients, recipe.gradients_outlive_step() ? p.trained_bytes : 0);
-  Snapshot at_step = base + only(Component::gradients, p.trained_bytes);
+  Snapshot before = base + only(Component::gathered, rank.root);
+  if (recipe.gradients_outlive_step()) before[Component::gradients] += rank.accumulated;
+  const Snapshot with_head = before + only(Component::gathered, rank.head);
+  const Snapshot sending = only(Component::buckets, rank.backward_buckets);
+  Snapshot at_step = base + only(Component::gradients, rank.gradients);
   at_step[Component::inputs] = 0;
   at_step = at_step + one.kept;
   Snapshot stepping = at_step;
-  stepping[Component::transient] += optimizer_temporary_bytes(p, recipe.training.optim);
-  const Snapshot embedding = at_step + embedding_gradient(plan);
+  stepping[Component::transient] += rank.step;
+  const Snapshot embedding = last_of_backward(plan, rank, at_step);
 
   const auto add = [&result](const char* id, const Snapshot& live, const char* what) {
     result.instants.push_back({id, live, what});
   };
-  add("load", only(Component::weights, p.loaded_bytes) + only(Component::transient, quantise_transient(plan)),
+  const double share = p.weight_bytes > 0 ? rank.weights / p.weight_bytes : 1;
+  add("load",
+      only(Component::weights, p.loaded_bytes * std::min(1.0, share)) +
+          only(Component::transient, quantise_transient(plan)),
       "the weights arrive, one tensor after another");
   if (recipe.quantization.prepare_for_kbit_training || recipe.peft.on) {
-    add("prepare", only(Component::weights, p.weight_bytes) + only(Component::adapters, p.adapter_bytes),
+    add("prepare", only(Component::weights, rank.weights) + only(Component::adapters, rank.adapters),
         "upcasts are done and adapters are added");
   }
-  add("forward", before + one.forward, "all layers and the head have run, the loss is known");
-  add("loss", before + one.loss, "the loss goes backward: the logits and their gradients");
-  add("backward", higher(before + one.backward, embedding), "the layers go backward, one after another");
+  add("forward", with_head + one.forward, "all layers and the head have run, the loss is known");
+  add("loss", with_head + sending + one.loss, "the loss goes backward: the logits and their gradients");
+  add("backward", higher(before + sending + one.backward, embedding),
+      "the layers go backward, one after another");
   add("optimizer_step_first", stepping, "the first step: the states are made");
   add("optimizer_step", stepping, "every later step");
   for (std::size_t i = 0; i < result.instants.size(); ++i) {
@@ -75,8 +105,7 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
   }
   if (result.instants[result.peak].id == "optimizer_step_first") ++result.peak;
   result.dynamic_bytes =
-      result.instants[result.peak].live.total() - p.weight_bytes - p.adapter_bytes - result.optimizer_bytes;
-  result.parameters = plan.parameters;
+      result.instants[result.peak].live.total() - rank.weights - rank.adapters - rank.optimizer;
   if (script != nullptr) {
     script->base = base;
     script->loaded = p.loaded_bytes;
@@ -84,13 +113,36 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
     script->trained_tensors = trained_tensors(p);
     script->optimizer_states = state_tensors(p, recipe.training.optim);
     script->quantising = quantise_transient(plan);
-    script->trained = p.trained_bytes;
-    script->optimizer_working = optimizer_temporary_bytes(p, recipe.training.optim);
+    script->trained = rank.gradients;
+    script->optimizer_working = rank.step;
     script->embedding_gradient = embedding_gradient(plan).total();
     script->gradients_outlive_step = recipe.gradients_outlive_step();
     script->accumulates = recipe.training.gradient_accumulation_steps > 1;
   }
   return result;
+}
+
+}  // namespace
+
+Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+              Script* script) {
+  const uint64_t gpus = std::min<uint64_t>(recipe.parallel.num_gpus, most_spread);
+  if (strategy_of(recipe) != Strategy::none || gpus <= 1)
+    return replay_rank(network, recipe, machine, script);
+  Replay fullest;
+  std::vector<double> highest;
+  for (const model::Architecture& part : spread(network, recipe, gpus)) {
+    Replay one = replay_rank(part, recipe, machine, nullptr);
+    const double total = one.instants[one.peak].live.total();
+    const bool higher = highest.empty() || total > *std::max_element(highest.begin(), highest.end());
+    highest.push_back(total);
+    if (!higher) continue;
+    fullest = script == nullptr ? std::move(one) : replay_rank(part, recipe, machine, script);
+  }
+  fullest.spread = std::move(highest);
+  fullest.parameters = weigh(network, recipe);
+  fullest.state_bytes = optimizer_state_bytes(fullest.parameters, recipe.training.optim, nullptr);
+  return fullest;
 }
 
 }  // namespace plimsoll::memory

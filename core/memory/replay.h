@@ -1,4 +1,4 @@
-// A whole training run on one GPU, replayed: what is alive at each instant of a step.
+// A whole training run, replayed: what is alive on one GPU, the fullest, at each instant of a step.
 //
 // Example, the peak and when it is reached:
 //
@@ -30,7 +30,10 @@ struct Replay {
   std::vector<Instant> instants;
   std::size_t peak = 0;
   Parameters parameters;
+  Sharding sharding;           ///< what one rank holds
+  std::vector<double> spread;  ///< highest allocated bytes of each GPU, when device_map spreads the layers
   double optimizer_bytes = 0;  ///< states on the GPU
+  double state_bytes = 0;      ///< states of all ranks together, wherever they lie
   double paged_bytes = 0;      ///< states in managed memory, which PyTorch does not count
   double host_bytes = 0;       ///< RAM of the process, at least
   std::string attention;       ///< why this kernel

@@ -52,6 +52,10 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   // A frozen embedding's output needs no gradient unless a hook says so (enable_input_require_grads, which
   // checkpointing brings): the first layer keeps nothing for what lies before its first adapter.
   s.input_needs_grad = s.trained || s.checkpointing || trains_table(stack, r);
+  s.sharding = plan.sharding;
+  if (plan.sharding != nullptr && !plan.sharding->lent.empty()) {
+    s.lent = &plan.sharding->lent[static_cast<std::size_t>(&stack - plan.network.stacks.data())];
+  }
   return s;
 }
 
@@ -84,6 +88,11 @@ const model::Linear* head_of(const model::Architecture& network, const model::St
   return nullptr;
 }
 
+// Already when the backward begins, or in a buffer of their own: what a layer makes is only passing through.
+bool gradients_exist(const Plan& plan) {
+  return plan.recipe.gradients_outlive_step() || (plan.sharding != nullptr && plan.sharding->gradients_exist);
+}
+
 HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pass) {
   const recipe::Recipe& r = plan.recipe;
   HeadProgram h;
@@ -107,7 +116,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
   h.keep_outputs = r.training.keep_outputs;
   h.softcap = plan.network.logit_softcap;
   h.input_size = pass.output_size;
-  h.accumulating = r.gradients_outlive_step();
+  h.accumulating = gradients_exist(plan);
   h.kv_bytes = pass.kv_bytes;
   return h;
 }
@@ -210,7 +219,8 @@ OneStep replay_step(const Plan& plan, Script* script) {
   step.loss = retained + head.backward_peak;
   step.kept = head.kept;
   retained = retained + head.kept;
-  const bool accumulating = plan.recipe.gradients_outlive_step();
+  const bool accumulating = gradients_exist(plan);
+  const double share = plan.sharding == nullptr ? 1 : plan.sharding->gradient_share;
   gradients_after = accumulating ? 0 : head.weight_gradients;
   for (auto at = passes.rbegin(); at != passes.rend(); ++at) {
     const Pass& pass = at->second;
@@ -220,7 +230,7 @@ OneStep replay_step(const Plan& plan, Script* script) {
     step.backward =
         higher(step.backward, others + only(Component::gradients, gradients_after) + pass.backward_peak);
     retained = others;
-    if (!accumulating) gradients_after += pass.weight_gradients;
+    if (!accumulating) gradients_after += pass.weight_gradients * share;
   }
   return step;
 }

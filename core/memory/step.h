@@ -28,6 +28,7 @@ struct Plan {
   const Machine& machine;
   Parameters parameters;
   ImageLoad images;
+  const Sharding* sharding = nullptr;  ///< null: one GPU holds everything
 };
 
 /// The highest moments of a step, without what is there all the time.

@@ -42,8 +42,10 @@ enum class Component : uint8_t {
   kv_cache,
   inputs,
   workspace,
+  gathered,  ///< parameters on loan from other ranks
+  buckets,   ///< buffers for what ranks send each other
 };
-constexpr std::size_t component_count = 12;
+constexpr std::size_t component_count = 14;
 
 /// Live bytes by component at one moment.
 struct Snapshot {

@@ -211,7 +211,45 @@ Default default_num_labels(const DefaultContext& c) {
 
 Default default_strategy(const DefaultContext& c) {
   if (number(c, "/parallel/num_gpus") <= 1) return {"none", ""};
+  if (!text(c, "/model_args/device_map").empty())
+    return {"none", "device_map spreads the layers over the GPUs: one process, one after another"};
   return {"ddp", "several GPUs without a strategy: each holds a whole copy"};
+}
+
+Default default_fsdp_checkpointing(const DefaultContext& c) {
+  const bool trainer = c.stack != "loop" && c.stack != "torchtune" && c.stack != "litgpt";
+  if (trainer) return {false, "the Trainer's gradient_checkpointing wraps each unit as a whole"};
+  return {true, "training loops of their own put the checkpoint wrapper inside the FSDP unit"};
+}
+
+Default default_upcast_trainable(const DefaultContext& c) {
+  if (!flag(c, "/training/bf16") && !flag(c, "/training/fp16"))
+    return {false, "without mixed precision parameters are sharded in the type they were loaded in"};
+  if (c.stack == "loop" || c.stack == "torchtune" || c.stack == "litgpt")
+    return {false, "a training loop of its own shards parameters in the type they were loaded in"};
+  return {true, "accelerate casts trained parameters to fp32 when mixed precision is on"};
+}
+
+Default default_reduce_dtype(const DefaultContext& c) {
+  const bool accelerate = c.stack != "loop" && c.stack != "torchtune" && c.stack != "litgpt";
+  if (flag(c, "/training/bf16"))
+    return accelerate ? Default{"bfloat16", "accelerate's mixed precision for FSDP reduces in bfloat16"}
+                      : Default{"float32", "the usual MixedPrecisionPolicy of a loop of one's own"};
+  if (flag(c, "/training/fp16"))
+    return accelerate ? Default{"float16", "accelerate's mixed precision for FSDP reduces in float16"}
+                      : Default{"float32", "the usual MixedPrecisionPolicy of a loop of one's own"};
+  return {nullptr, ""};
+}
+
+Default default_reduce_bucket(const DefaultContext& c) {
+  if (text(c, "/parallel/strategy") == "zero3")
+    return {uint64_t{0}, "\"auto\", as the published stage 3 configurations say: hidden size squared"};
+  return {uint64_t{500000000}, "DeepSpeed's default"};
+}
+
+Default default_overlap_comm(const DefaultContext& c) {
+  if (text(c, "/parallel/strategy") == "zero3") return {true, "DeepSpeed's default for stage 3"};
+  return {false, "DeepSpeed's default for stages 1 and 2"};
 }
 
 Default default_images(const DefaultContext& c) {

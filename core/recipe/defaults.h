@@ -28,6 +28,11 @@ Default default_loss_kernel(const DefaultContext&);
 Default default_image_size(const DefaultContext&);
 Default default_num_labels(const DefaultContext&);
 Default default_strategy(const DefaultContext&);
+Default default_fsdp_checkpointing(const DefaultContext&);
+Default default_upcast_trainable(const DefaultContext&);
+Default default_reduce_dtype(const DefaultContext&);
+Default default_reduce_bucket(const DefaultContext&);
+Default default_overlap_comm(const DefaultContext&);
 Default default_images(const DefaultContext&);
 
 }  // namespace plimsoll::recipe

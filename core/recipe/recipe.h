@@ -121,9 +121,37 @@ struct Vision {
   bool freeze_vision_tower = true;
 };
 
+/// accelerate's FullyShardedDataParallelPlugin, Trainer's fsdp_config.
+struct FsdpConfig {
+  bool reshard_after_forward = true;  ///< false: SHARD_GRAD_OP
+  bool offload_params = false;        ///< shards, gradients and states lie in RAM
+  bool use_orig_params = true;
+  std::string backward_prefetch = "backward_pre";  ///< backward_pre | backward_post | none
+  bool forward_prefetch = false;
+  bool auto_wrap = true;                  ///< one unit a layer; false: the whole network is one unit
+  bool activation_checkpointing = false;  ///< checkpoint wrappers lie inside the units, not around them
+  bool upcast_trainable = false;          ///< trained parameters are sharded in fp32
+  std::string reduce_dtype;               ///< of gradients on their way between ranks
+};
+
+/// zero_optimization of a DeepSpeed configuration.
+struct ZeroConfig {
+  std::string offload_optimizer = "none", offload_param = "none";  ///< none | cpu | nvme
+  uint64_t reduce_bucket_size = 500000000;                         ///< elements; 0: hidden size squared
+  uint64_t stage3_prefetch_bucket_size = 50000000;
+  uint64_t stage3_max_live_parameters = 1000000000;
+  uint64_t stage3_max_reuse_distance = 1000000000;
+  uint64_t sub_group_size = 1000000000;
+  bool overlap_comm = false;
+  bool contiguous_gradients = true;
+};
+
 struct Parallel {
   uint64_t num_gpus = 1;
-  std::string strategy;
+  std::string strategy;                  ///< none | ddp | fsdp | fsdp2 | zero1 | zero2 | zero3
+  bool gradient_as_bucket_view = false;  ///< DDP: gradients are views into the buckets
+  FsdpConfig fsdp;
+  ZeroConfig zero;
 };
 
 struct Data {
@@ -165,6 +193,8 @@ struct Recipe {
     return quantization.load_in_4bit || quantization.load_in_8bit || !quantization.quant_method.empty();
   }
   bool full() const { return !peft.on; }
+  /// Samples behind one optimizer step. A pipeline of layers over several GPUs works on one batch.
+  uint64_t effective_batch() const;
   /// Gradients are there when the forward begins: from the second micro-batch on, when the loop clears them
   /// late, or when zero_grad() fills them with zeros instead of freeing them (its default before
   /// PyTorch 2.0).

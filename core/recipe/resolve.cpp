@@ -17,6 +17,17 @@ std::string_view optional_section(std::string_view pointer) {
   return "";
 }
 
+// Settings of a way to share the work that this run does not use: nothing to fill in.
+bool is_idle(std::string_view pointer, const Values& values) {
+  if (pointer.substr(0, 10) != "/parallel/" || pointer == "/parallel/num_gpus") return false;
+  const auto found = values.find("/parallel/strategy");
+  if (found == values.end() || !found->second.is_string()) return false;
+  const std::string& strategy = found->second.get_ref<const std::string&>();
+  if (pointer.find("/zero_optimization/") != std::string_view::npos) return strategy.rfind("zero", 0) != 0;
+  if (pointer.find("/fsdp_config/") != std::string_view::npos) return strategy.rfind("fsdp", 0) != 0;
+  return strategy != "ddp" && pointer != "/parallel/strategy";
+}
+
 bool is_on(const Values& values, const char* pointer) {
   const auto found = values.find(pointer);
   return found != values.end() && found->second == true;
@@ -32,6 +43,7 @@ bool matters(const std::string& pointer, const Values& values, const Surrounding
       is_on(values, "/quantization/load_in_4bit") || is_on(values, "/quantization/load_in_8bit");
   if (below("/quantization/bnb_4bit")) return is_on(values, "/quantization/load_in_4bit");
   if (below("/quantization/") || pointer == "/versions/bitsandbytes") return quantized;
+  if (pointer.find("/stage3_") != std::string::npos) return values.at("/parallel/strategy") == "zero3";
   if (below("/vision/")) return around.default_image_size > 0;
   if (pointer == "/versions/trl") return values.at("/stack") == "trl";
   if (pointer == "/versions/peft") return values.count("/peft") != 0;
@@ -83,6 +95,18 @@ constexpr Conflict conflicts[] = {
      [](const Recipe& r) { return r.training.fp16 && !r.peft.on && r.model_args.dtype == "float16"; },
      "The gradient scaler of fp16 training refuses weights that are themselves float16.",
      "model_args.dtype float32 or bfloat16, training.bf16, or adapters"},
+    {"/parallel/strategy",
+     [](const Recipe& r) {
+       return r.parallel.num_gpus > 1 && r.parallel.strategy == "none" && r.model_args.device_map.empty();
+     },
+     "Several GPUs share the work by a strategy, or hold a part of the layers each (model_args.device_map).",
+     "ddp, fsdp, fsdp2, zero1, zero2, zero3, or model_args.device_map \"auto\""},
+    {"/model_args/device_map",
+     [](const Recipe& r) {
+       return r.model_args.device_map == "auto" && r.parallel.num_gpus > 1 && r.parallel.strategy != "none";
+     },
+     "accelerate refuses to train a model in several processes that device_map has spread over the GPUs.",
+     "one of model_args.device_map and parallel.strategy"},
     {"/training/packing", [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
      "A packed batch holds no padding.", "one of packing and padded_batches"},
 };
@@ -98,6 +122,11 @@ bool needs_targets(const Peft& peft) {
 
 }  // namespace
 
+uint64_t Recipe::effective_batch() const {
+  const uint64_t replicas = parallel.strategy == "none" ? 1 : parallel.num_gpus;
+  return training.per_device_train_batch_size * training.gradient_accumulation_steps * replicas;
+}
+
 Resolved resolve(const Given& given, const StackPreset& stack, const Surroundings& around, Errors& errors) {
   Resolved resolved;
   resolved.values = given.values;
@@ -109,7 +138,8 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
     if (found == resolved.values.end() && pointless) continue;
     if (found == resolved.values.end()) {
       const std::string_view section = optional_section(field.pointer);
-      const bool absent = !section.empty() && given.values.count(std::string(section)) == 0;
+      const bool absent = (!section.empty() && given.values.count(std::string(section)) == 0) ||
+                          is_idle(field.pointer, resolved.values);
       Json value;
       std::string why;
       if (const StackDefault* row = absent ? nullptr : find_default(stack, field.pointer, resolved.values)) {

@@ -99,6 +99,14 @@ std::string workspace_formula(const Facts&) {
   return "one cuBLAS workspace for the forward thread, one for the backward thread";
 }
 
+std::string gathered_formula(const Facts& f) {
+  return "parameters that the other " + grouped(f.replay->sharding.ranks - 1) +
+         " GPUs hold, fetched for the layer at work, the next one, and what lies outside the layers";
+}
+std::string buckets_formula(const Facts& f) {
+  return "buffers in which gradients travel between " + grouped(f.replay->sharding.ranks) + " GPUs";
+}
+
 struct Row {
   Component component;
   const char* id;
@@ -133,6 +141,12 @@ constexpr Row rows[] = {
      "transformers trainer.py get_batch_samples"},
     {Component::workspace, "workspace", "Buffers of the matrix library, counted by PyTorch.",
      workspace_formula, "pytorch aten/src/ATen/cuda/CublasHandlePool.cpp"},
+    {Component::gathered, "gathered", "Parameters on loan from the other GPUs.", gathered_formula,
+     "pytorch torch/distributed/fsdp/_runtime_utils.py; deepspeed "
+     "runtime/zero/partitioned_param_coordinator.py"},
+    {Component::buckets, "buckets", "Buffers for what the GPUs send each other.", buckets_formula,
+     "pytorch torch/nn/parallel/distributed.py, torch/distributed/fsdp/_flat_param.py; deepspeed "
+     "runtime/zero"},
 };
 
 }  // namespace

@@ -209,6 +209,61 @@ const Remark table[] = {
               "Image tokens are part of max_length.";
      },
      "huggingface/transformers processors and vision towers"},
+    {"memory_is_of_one_rank",
+     [](const Facts& f, const hardware::Gpu*) { return f.replay->sharding.ranks > 1; },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return "All sizes are those of one of the " + grouped(f.replay->sharding.ranks) +
+              " GPUs; every rank has its own micro-batch, " +
+              grouped(static_cast<double>(f.recipe->effective_batch())) +
+              " samples stand behind one optimizer step, and host memory is that of all ranks on one "
+              "machine.";
+     },
+     "pytorch torch/distributed; deepspeedai/DeepSpeed"},
+    {"fsdp_keeps_boundaries",
+     [](const Facts& f, const hardware::Gpu*) { return f.replay->sharding.keeps_boundaries; },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return "FSDP with adapters and reentrant checkpointing keeps every layer's input and its gradient "
+              "until the "
+              "backward pass ends, " +
+              gib(peak(f)[Component::boundaries]) +
+              " at the peak. gradient_checkpointing_kwargs={\"use_reentrant\": false} frees them layer by "
+              "layer.";
+     },
+     "pytorch torch/distributed/fsdp/_runtime_utils.py _register_post_backward_reshard_only_hook"},
+    {"no_sync_keeps_whole_gradients",
+     [](const Facts& f, const hardware::Gpu*) {
+       const memory::Strategy s = f.replay->sharding.strategy;
+       const bool fsdp = s == memory::Strategy::fsdp || s == memory::Strategy::fsdp2;
+       return fsdp && f.recipe->training.gradient_accumulation_steps > 1 &&
+              f.replay->sharding.accumulated > 1e9;
+     },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return "With gradient accumulation FSDP keeps the gradients of every micro-batch but the last whole "
+              "on each "
+              "GPU, " +
+              gib(f.replay->sharding.accumulated) + ", because the Trainer runs them under no_sync().";
+     },
+     "huggingface/transformers trainer.py no_sync; pytorch fully_sharded_data_parallel.py no_sync"},
+    {"zero_buckets",
+     [](const Facts& f, const hardware::Gpu*) {
+       const memory::Sharding& s = f.replay->sharding;
+       return f.recipe->parallel.strategy.rfind("zero", 0) == 0 && s.buckets + s.backward_buckets > 5e8;
+     },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return "DeepSpeed's buffers for gradients on their way take " +
+              gib(f.replay->sharding.buckets + f.replay->sharding.backward_buckets) +
+              "; a smaller zero_optimization.reduce_bucket_size takes less.";
+     },
+     "deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py setup_buckets"},
+    {"layers_are_spread", [](const Facts& f, const hardware::Gpu*) { return !f.replay->spread.empty(); },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       std::string each;
+       for (const double bytes : f.replay->spread) each += (each.empty() ? "" : ", ") + gib(bytes);
+       return "device_map spreads the layers over " + grouped(static_cast<double>(f.replay->spread.size())) +
+              " GPUs that work one after another; their peaks are " + each +
+              ", and the report shows the fullest. The last one holds the head and the logits.";
+     },
+     "huggingface/accelerate utils/modeling.py infer_auto_device_map"},
     {"unified_memory",
      [](const Facts&, const hardware::Gpu* gpu) { return gpu != nullptr && gpu->unified_memory; },
      [](const Facts&, const hardware::Gpu* gpu) -> std::string {

@@ -78,9 +78,11 @@ void write_instants(Writer& out, const Run& run) {
                           : "a share of what is made and freed during a step; it comes back when memory "
                             "runs short (\"want\": [\"allocator\"] simulates it)",
               "pytorch c10/cuda/CUDACachingAllocator.cpp; published runs that recorded both figures"});
-    write_component(out, {"cuda_context", static_cast<double>(run.context.typical),
-                          "Driver and kernels, outside PyTorch's count.", "measured, by GPU generation",
-                          run.context.source});
+    write_component(
+        out, {"cuda_context", static_cast<double>(run.context.typical),
+              run.replay.sharding.ranks > 1 ? "Driver, kernels and NCCL's buffers, outside PyTorch's count."
+                                            : "Driver and kernels, outside PyTorch's count.",
+              "measured, by GPU generation", run.context.source});
     out.close_array();
     out.close_object();
   }
@@ -144,7 +146,7 @@ void write_model(Writer& out, const Run& run) {
   out.field("all_parameters", p.all);
   out.field("trainable_percent", std::round(1e6 * share) / 1e4);
   out.field("adapter_file_bytes", whole(r.peft.on ? p.adapter_bytes : 0));
-  out.field("checkpoint_bytes", whole(saved + run.replay.optimizer_bytes + run.replay.paged_bytes));
+  out.field("checkpoint_bytes", whole(saved + run.replay.state_bytes));
   out.close_object();
 }
 
@@ -211,13 +213,21 @@ std::string write_report(const Run& run, const Catalog& catalog) {
   out.key("instants");
   write_instants(out, run);
   out.field("host_bytes", whole(run.replay.host_bytes));
+  out.field("gpus", run.resolved.recipe.parallel.num_gpus);
+  out.field("effective_batch", run.resolved.recipe.effective_batch());
+  if (!run.replay.spread.empty()) {
+    out.key("spread");
+    out.open_array();
+    for (const double bytes : run.replay.spread) out.value(whole(bytes));
+    out.close_array();
+  }
   out.key("per_unit");
   write_per_unit(out, run);
   if (run.holding) {
     out.key("allocator");
     write_allocator(out, *run.holding);
   }
-  if (wants(run, "timeline")) {
+  if (wants(run, "timeline") && is_alone(run)) {
     out.key("timeline");
     write_timeline(out, run);
   }

@@ -49,6 +49,10 @@ memory::Sizes sizes_of(const memory::Instant& instant, const Run& run);
 /// What the chosen memory size leaves to this run: usable bytes less what other programs hold.
 double usable_for(const Run& run, uint64_t usable_bytes);
 
+/// One GPU, nothing shared out: what is written down tensor by tensor (timeline, allocator) is that of such a
+/// run.
+bool is_alone(const Run& run);
+
 /// Whether the request asks for an optional part of the report ("plans", "limits", ...).
 bool wants(const Run& run, std::string_view part);
 
