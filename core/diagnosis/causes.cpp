@@ -77,19 +77,15 @@ constexpr Weight for_replicated_not_sharded[] = {{Sign::replicates, 4.0F},
                                                  {Sign::loss, -2.0F},
                                                  {Sign::inference, -1.0F}};
 constexpr Weight for_packing_interaction[] = {{Sign::packs, 2.0F}, {Sign::varlen, 5.5F}};
-constexpr Weight for_eager_attention_quadratic[] = {{Sign::is_scores, 6.0F},
-                                                    {Sign::eager, 4.0F},
-                                                    {Sign::attention, 4.0F},
-                                                    {Sign::asks_beyond_card, 0.5F},
-                                                    {Sign::sees_images, -2.5F}};
+constexpr Weight for_eager_attention_quadratic[] = {
+    {Sign::is_scores, 6.0F}, {Sign::large_request, 1.0F},    {Sign::eager, 4.0F},
+    {Sign::attention, 4.0F}, {Sign::asks_beyond_card, 0.5F}, {Sign::sees_images, -2.5F}};
 constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},      {Sign::vision_frame, 6.0F},
                                         {Sign::asks_beyond_card, 3.0F}, {Sign::loading, -3.0F},
                                         {Sign::optimizer, -3.0F},       {Sign::says_driver, -5.0F}};
-constexpr Weight for_logits_peak[] = {{Sign::loss, 6.0F},
-                                      {Sign::logits_frame, 3.0F},
-                                      {Sign::is_logits, 5.5F},
-                                      {Sign::evaluating, -3.0F},
-                                      {Sign::asks_beyond_card, 0.5F}};
+constexpr Weight for_logits_peak[] = {{Sign::loss, 6.0F},        {Sign::logits_frame, 3.0F},
+                                      {Sign::is_logits, 5.5F},   {Sign::large_request, 3.0F},
+                                      {Sign::evaluating, -3.0F}, {Sign::asks_beyond_card, 0.5F}};
 constexpr Weight for_embedding_tensor[] = {{Sign::is_embedding16, 3.5F},
                                            {Sign::says_xla, 3.0F},
                                            {Sign::loading, 0.5F},
@@ -123,12 +119,12 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::says_xla, -1.0F},      {Sign::says_host, -6.0F},        {Sign::loss, -3.0F},
     {Sign::generating, 2.5F},     {Sign::sees_images, -1.0F}};
 constexpr Weight for_batch_or_sequence_too_large[] = {
-    {Sign::share_well_within, 1.5F}, {Sign::large_batch, 1.5F},       {Sign::forward, 0.5F},
-    {Sign::backward, 0.5F},          {Sign::loading, -4.0F},          {Sign::optimizer, -3.0F},
-    {Sign::inference, -3.0F},        {Sign::short_and_single, -2.0F}, {Sign::share_beyond, -2.0F},
-    {Sign::asks_beyond_card, -4.0F}, {Sign::says_host, -6.0F},        {Sign::full_tuning, -0.3F},
-    {Sign::generating, -1.0F},       {Sign::long_context, 1.0F},      {Sign::saving, -3.0F},
-    {Sign::evaluating, -3.0F},       {Sign::merging, -3.0F}};
+    {Sign::share_well_within, 1.5F}, {Sign::large_request, 0.5F},     {Sign::large_batch, 1.5F},
+    {Sign::forward, 0.5F},           {Sign::backward, 0.5F},          {Sign::loading, -4.0F},
+    {Sign::optimizer, -3.0F},        {Sign::inference, -3.0F},        {Sign::short_and_single, -2.0F},
+    {Sign::share_beyond, -2.0F},     {Sign::asks_beyond_card, -4.0F}, {Sign::says_host, -6.0F},
+    {Sign::full_tuning, -0.3F},      {Sign::generating, -1.0F},       {Sign::long_context, 1.0F},
+    {Sign::saving, -3.0F},           {Sign::evaluating, -3.0F},       {Sign::merging, -3.0F}};
 constexpr Weight for_qlora_not_smaller[] = {{Sign::quantized, 1.0F}, {Sign::share_well_within, 0.5F}};
 constexpr Weight for_adapters_save_little[] = {{Sign::adapters, 1.0F}, {Sign::share_well_within, 0.5F}};
 

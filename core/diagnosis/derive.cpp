@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/diagnosis/message.h"
 
 namespace plimsoll::diagnosis {
@@ -30,11 +32,12 @@ std::optional<double> other_processes(const Numbers& n, Derived& d) {
   }
   if (n.this_process && is_sentinel(*n.this_process)) d.sentinel = true;
   if (!own_known) return std::nullopt;
-  const bool hidden = n.this_process && n.this_process->bytes == 0 && n.processes.empty();
+  const bool hidden = n.this_process && n.this_process->bytes == 0;
   if (hidden && n.capacity && n.free && d.reserved) {
-    // The driver shows this process with nothing, so others and its own context cannot be told apart.
+    // In a container this process shows nothing, and a listed process may be this one under another number:
+    // others and the own context cannot be told apart.
     d.other_is_a_bound = true;
-    return n.capacity->bytes - n.free->bytes - *d.reserved;
+    return std::max(0.0, n.capacity->bytes - n.free->bytes - *d.reserved);
   }
   return sum;
 }

@@ -290,7 +290,11 @@ void read_arithmetic(const Reading& r, Signs& out) {
     add(out, f.whole > 0.93 * f.capacity, Sign::whole_beyond,
         "Weights, gradients and states take " + size_text(f.whole) + " before any activation; the card has " +
             size_text(f.capacity) + ".");
-    add(out, f.share > 0.93 * f.capacity, Sign::share_beyond,
+    // A pass over the layers that began with less allocated shows that the weights are smaller than thought.
+    const bool in_a_pass = r.phase == Phase::forward || r.phase == Phase::loss || r.phase == Phase::backward;
+    const bool contradicted = in_a_pass && message != nullptr && message->numbers.allocated &&
+                              message->numbers.allocated->bytes < 0.85 * std::min(f.share, f.weights16);
+    add(out, f.share > 0.93 * f.capacity && !contradicted, Sign::share_beyond,
         "Each card's part of weights, gradients and states is " + size_text(f.share) + " of " +
             size_text(f.capacity) + ".");
     add(out, f.share < 0.7 * f.capacity, Sign::share_well_within,
@@ -320,6 +324,17 @@ void read_tensor(const Reading& r, Signs& out) {
         Sign::fp32_of_a_frozen_base,
         "The base is frozen, and yet the size that failed is one of its weights in fp32.");
   }
+  const Message* message = r.message();
+  const bool in_a_pass = r.phase == Phase::unknown || r.phase == Phase::forward ||
+                         r.phase == Phase::backward || r.phase == Phase::loss;
+  const bool large = message != nullptr && message->family->kind == Kind::allocator &&
+                     message->numbers.tried && message->numbers.tried->bytes >= gibibyte;
+  const bool named = !r.matches.empty() && r.matches.front().model.empty();
+  add(out, large && in_a_pass && !named && r.facts.parameters > 0 && r.facts.method != Method::inference,
+      Sign::large_request,
+      "One tensor of " + size_text(large ? message->numbers.tried->bytes : 0) +
+          " is no weight of this model: in a step only logits, attention scores or a long batch are so "
+          "large.");
   for (std::size_t i = 0; i < r.matches.size() && i < 3; ++i) {
     const Match& match = r.matches[i];
     // A model that is only proposed proves nothing, nor does a tensor when another one is likelier.

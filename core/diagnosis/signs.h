@@ -116,6 +116,7 @@ enum class Sign : uint8_t {
   is_whole_model,
   is_layer32,
   fp32_of_a_frozen_base,
+  large_request,
   count
 };
 

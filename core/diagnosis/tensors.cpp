@@ -272,10 +272,11 @@ std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation
       }
     }
   }
-  // Of sizes that agree as well, the nearer one.
+  // Of tensors of the run's own model the nearer one; of proposed models the one more often trained, as it
+  // was found.
   std::stable_sort(search.found.begin(), search.found.end(), [](const Match& a, const Match& b) {
     if (a.rank != b.rank) return a.rank > b.rank;
-    return std::fabs(a.off) < std::fabs(b.off);
+    return a.model.empty() && b.model.empty() && std::fabs(a.off) < std::fabs(b.off);
   });
   if (search.found.size() > most_matches) search.found.resize(most_matches);
   return std::move(search.found);

@@ -118,7 +118,11 @@ constexpr FrameWords frames[] = {
     {"summon_full_params", Phase::save, 9, ""},
     {"consolidate", Phase::save, 8, ""},
     {"optimizer state dict load", Phase::load, 9, "resume"},
-    {"load_state_dict", Phase::load, 5, "state_dict"},
+    {"load_state_dict", Phase::load, 5, ""},
+    {"optimizer.load_state_dict", Phase::load, 9, "resume"},
+    {"load_optimizer", Phase::load, 9, "resume"},
+    {".state_dict", Phase::save, 8, ""},
+    {"_state_dict(model", Phase::save, 8, ""},
     {"resume", Phase::load, 7, "resume"},
     {"model.generate", Phase::generate, 9, ""},
     {".generate(", Phase::generate, 9, ""},
@@ -141,6 +145,18 @@ constexpr std::string_view phases[] = {"other",     "load", "forward", "loss",  
                                        "optimizer", "eval", "save",    "generate", "merge"};
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
+
+// "resume_from_checkpoint: null", "use_vllm=False": a setting that is off is no frame.
+bool is_switched_off(std::string_view folded, std::size_t at) {
+  while (at < folded.size() && is_word(folded[at])) ++at;
+  while (at < folded.size() && (folded[at] == '"' || folded[at] == '\'' || folded[at] == ' ')) ++at;
+  if (at >= folded.size() || (folded[at] != ':' && folded[at] != '=')) return false;
+  ++at;
+  while (at < folded.size() && folded[at] == ' ') ++at;
+  const std::string_view value = folded.substr(at, 5);
+  return value.substr(0, 4) == "null" || value.substr(0, 4) == "none" || value == "false" ||
+         value.substr(0, 1) == "\n" || value.empty();
+}
 
 // Words of a message itself are no frame: "out of memory ... see documentation for memory management".
 std::string line_around(const Text& text, std::size_t at) {
@@ -180,6 +196,7 @@ Frames read_frames(const Text& text) {
         folded[found.at - 1] <= 'z') {
       continue;
     }
+    if (is_switched_off(folded, found.at)) continue;
     if (!frame.sign.empty() && !out.shows(frame.sign)) out.signs.emplace_back(frame.sign);
     if (frame.rank < best) continue;
     best = frame.rank;

@@ -165,11 +165,110 @@ std::string summary_of(const Diagnosis& d) {
   return out;
 }
 
+// The request that plans are to be made for: as it was given, with what the failure shows besides.
+struct Adjustment {
+  std::string pointer;
+  json::Json value;
+  std::string why;
+};
+std::vector<Adjustment> adjustments(const Case& one, const Diagnosis& d) {
+  std::vector<Adjustment> out;
+  const recipe::Values& values = one.given.values;
+  if (values.count("/hardware/gpu") == 0 && !d.cards.empty()) {
+    out.push_back({"/hardware/gpu", d.cards.front(), "the first card that reports such a capacity"});
+  }
+  const bool foreign = std::any_of(d.evidence.begin(), d.evidence.end(), [](const diagnosis::Evidence& e) {
+    return e.sign == diagnosis::Sign::foreign_process || e.sign == diagnosis::Sign::large_residual;
+  });
+  if (foreign && values.count("/hardware/in_use_gib") == 0) {
+    constexpr double gibibyte = 1073741824.0;
+    const double held = d.reading.derived.other.value_or(0) > 0 ? *d.reading.derived.other
+                                                                : d.reading.derived.residual.value_or(0);
+    out.push_back({"/hardware/in_use_gib", std::round(100 * held / gibibyte) / 100,
+                   "what other programs held when it failed"});
+  }
+  return out;
+}
+
+json::Json adjusted_request(std::string_view request, const std::vector<Adjustment>& changes) {
+  json::Errors ignored;
+  json::Json tree = json::parse(request, ignored).value_or(json::Json::object());
+  if (!tree.is_object()) tree = json::Json::object();
+  for (const Adjustment& change : changes) {
+    json::Json& hardware = tree["hardware"];  // every pointer is below it
+    if (!hardware.is_object()) hardware = json::Json::object();
+    hardware[change.pointer.substr(change.pointer.rfind('/') + 1)] = change.value;
+  }
+  return tree;
+}
+
+// What this run may use of the card that failed.
+double usable_of(const Case& one, const Diagnosis& d) {
+  double usable = one.run->gpu == nullptr ? 0 : usable_for(*one.run, one.run->gpu->usable_bytes);
+  if (d.reading.facts.capacity > 0 && d.reading.message() != nullptr &&
+      d.reading.message()->family->kind == diagnosis::Kind::allocator) {
+    usable = d.reading.facts.capacity - d.reading.derived.other.value_or(0);
+  }
+  return std::max(0.0, usable);
+}
+
+void write_run(Writer& out, const Case& one, const Diagnosis& d) {
+  if (!one.run || !one.found_request.empty()) return out.null();  // a name alone is no run
+  const memory::Instant& peak = one.run->replay.instants[one.run->replay.peak];
+  const memory::Sizes sizes = sizes_of(peak, *one.run);
+  const double usable = usable_of(one, d);
+  out.open_object();
+  out.field("instant", peak.id);
+  out.field("allocated", whole(sizes.allocated));
+  out.field("device", whole(sizes.device));
+  out.field("needed", whole(sizes.needed));
+  out.field("usable", whole(usable));
+  out.field("verdict", usable > 0 ? memory::word(memory::verdict(sizes, usable)) : "");
+  out.field("on_one_card", !one.left_out.empty());
+  out.field("left_out", one.left_out);
+  out.close_object();
+}
+
 bool is_unsupported(const json::Error& error) { return error.code == "unsupported"; }
 
 }  // namespace
 
-void read_case(std::string_view text, std::string_view request, std::string_view phase,
+namespace {
+
+bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+         c == '.' || c == '/';
+}
+
+// A model that the text itself names, as the presets list it: "meta-llama/Meta-Llama-3-8B" in a command line.
+std::string model_in(std::string_view text, const Catalog& catalog) {
+  constexpr std::size_t most_bytes = 200000, longest = 100, most_words = 20000;
+  text = text.substr(0, most_bytes);
+  std::size_t words = 0;
+  for (std::size_t at = 0; at < text.size() && words < most_words;) {
+    if (!is_name(text[at])) {
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    bool digit = false, hyphen = false;
+    for (; end < text.size() && is_name(text[end]); ++end) {
+      digit = digit || (text[end] >= '0' && text[end] <= '9');
+      hyphen = hyphen || text[end] == '-';
+    }
+    std::string_view word = text.substr(at, end - at);
+    at = end;
+    while (!word.empty() && (word.back() == '.' || word.back() == '/')) word.remove_suffix(1);
+    ++words;
+    if (!digit || !hyphen || word.size() > longest) continue;
+    if (catalog.find_model(word) != nullptr) return std::string(word);
+  }
+  return "";
+}
+
+}  // namespace
+
+void read_case(std::string_view text, std::string_view given_request, std::string_view phase,
                const Catalog& catalog, Case& out) {
   diagnosis::Situation& s = out.situation;
   s.text = text;
@@ -180,6 +279,12 @@ void read_case(std::string_view text, std::string_view request, std::string_view
   std::stable_sort(s.models.begin(), s.models.end(),
                    [](const auto& a, const auto& b) { return a.copies > b.copies; });
   for (const hardware::Gpu& gpu : catalog.gpus) s.gpus.push_back(&gpu);
+  std::string_view request = given_request;
+  if (request.empty()) {
+    const std::string model = model_in(text, catalog);
+    if (!model.empty()) out.found_request = json::write(json::Json{{"model", model}});
+    request = out.found_request;
+  }
   if (request.empty()) return;
   const auto tree = json::parse(request, out.errors);
   if (!tree) return;
@@ -209,8 +314,10 @@ void read_case(std::string_view text, std::string_view request, std::string_view
   }
   if (out.run) {
     s.network = &out.run->network;
-    s.recipe = &out.run->resolved.recipe;
-    s.replay = &out.run->replay;
+    if (out.found_request.empty()) {  // a name alone says nothing of how it is trained
+      s.recipe = &out.run->resolved.recipe;
+      s.replay = &out.run->replay;
+    }
   } else if (const NamedModel named = find_by_name(catalog, s.model);
              named.entry != nullptr && !s.model.empty()) {
     s.network = &named.entry->network;
@@ -274,6 +381,25 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   write_tensors(out, d);
   out.key("causes");
   write_causes(out, d);
+  out.key("run");
+  write_run(out, one, d);
+  const std::vector<Adjustment> changes = adjustments(one, d);
+  out.key("request");
+  if (one.situation.model.empty()) {
+    out.null();
+  } else {
+    out.value(adjusted_request(request.empty() ? one.found_request : request, changes));
+  }
+  out.key("adjusted");
+  out.open_array();
+  for (const Adjustment& change : changes) {
+    out.open_object();
+    out.field("pointer", change.pointer);
+    out.field("value", change.value);
+    out.field("why", change.why);
+    out.close_object();
+  }
+  out.close_array();
   out.close_object();
   return out.take();
 }

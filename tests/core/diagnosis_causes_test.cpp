@@ -149,6 +149,48 @@ TEST(DiagnosisCauses, ACardIsIdentifiedByWhatItReports) {
   EXPECT_THAT(line.cards, testing::Contains("t4"));
 }
 
+TEST(DiagnosisCauses, ASettingThatIsOffIsNoFrame) {
+  const Diagnosis d = explained(
+      "resume_from_checkpoint: null\nuse_dora=False\nCUDA out of memory. Tried to allocate 64.00 MiB.");
+  EXPECT_EQ(d.reading.phase, Phase::unknown);
+}
+
+TEST(DiagnosisCauses, AModelNamedInTheTextIsLookedUp) {
+  json::Errors errors;
+  const auto answer = json::parse(
+      report::diagnosis_text(
+          "train.py --model_name_or_path mistralai/Mistral-7B-v0.3\n"
+          "CUDA out of memory. Tried to allocate 224.00 MiB. GPU 0 has a total capacity of 14.74 GiB",
+          "", "", catalog()),
+      errors);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->at("request").at("model"), json::Json("mistralai/Mistral-7B-v0.3"));
+  EXPECT_EQ(answer->at("tensors").at(0).at("model"), json::Json(""));
+  EXPECT_EQ(answer->at("tensors").at(0).at("dtype"), json::Json("fp32"));
+}
+
+// The request to make plans for has what the failure shows: the card, and what others hold of it.
+TEST(DiagnosisCauses, TheRequestToFixKnowsTheCardAndTheForeignMemory) {
+  json::Errors errors;
+  const auto answer =
+      json::parse(report::diagnosis_text(
+                      "CUDA out of memory. Tried to allocate 268.00 MiB. GPU 0 has a total capacity of 79.15 "
+                      "GiB of which 164.62 MiB is "
+                      "free. Process 95805 has 34.72 GiB memory in use. Including non-PyTorch memory, this "
+                      "process has 44.25 GiB memory "
+                      "in use. Of the allocated memory 43.82 GiB is allocated by PyTorch, and 21.69 MiB is "
+                      "reserved by PyTorch but "
+                      "unallocated.",
+                      R"({"model": "mistral-7b-v0.3", "peft": {"r": 16, "target_modules": "all-linear"}})",
+                      "", catalog()),
+                  errors);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->at("request").at("hardware").at("in_use_gib"), json::Json(34.72));
+  EXPECT_TRUE(answer->at("request").at("hardware").contains("gpu"));
+  EXPECT_EQ(answer->at("request").at("peft").at("r"), json::Json(16));
+  EXPECT_NEAR(answer->at("run").at("usable").get<double>(), (79.15 - 34.72) * 1073741824.0, 2e6);
+}
+
 TEST(DiagnosisCauses, TheAnswerIsJsonAlsoForTextThatSaysNothing) {
   json::Errors errors;
   const auto nothing = json::parse(report::diagnosis_text("hello", "", "", catalog()), errors);

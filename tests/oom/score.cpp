@@ -35,12 +35,9 @@ accuracy::Draft draft_of(const Record& record, const std::vector<accuracy::Rule>
   if (draft.values.count("/peft") != 0) {
     count("lora_rank", "/peft/r");
     const auto targets = record.config.find("lora_targets");
-    if (targets != record.config.end() && targets->is_array())
+    const bool listed = targets != record.config.end() && targets->is_array();
+    if (listed && draft.values.count("/peft/target_modules") == 0) {
       draft.values["/peft/target_modules"] = *targets;
-    if (targets != record.config.end() && targets->is_string()) {
-      const std::string word = text_of(*targets);
-      const bool all = word == "all" || word == "ALL" || word == "all-linear";
-      if (all) draft.values["/peft/target_modules"] = "all-linear";
     }
   }
   // One card shards nothing, whatever was configured.

@@ -13,7 +13,7 @@ constexpr std::string_view markers[] = {
 constexpr std::string_view weak_markers[] = {"attempting to reserve", "attempting to allocate"};
 
 constexpr Clause clauses[] = {
-    {Quantity::tried, "trying to allocate", ""},
+    {Quantity::tried, "trying to allocate", ""},     {Quantity::tried, "out of memory allocating", ""},
     {Quantity::tried, "attempting to reserve", ""},
     {Quantity::tried, "attempting to allocate", ""},
     {Quantity::free, "there are", "free"},
