@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/recipe/fields.h"
 #include "core/report/components.h"
 #include "core/report/habits.h"
 #include "core/report/heading.h"
@@ -121,8 +122,12 @@ void Advisor::write_changes(Writer& out, const Choice& choice) {
     }
     bool first = true;
     for (const auto& [pointer, value] : option.level.changes) {
+      // "/peft" alone only says that the section is there; its fields follow.
+      if (recipe::find_field(pointer) == nullptr) continue;
       const auto old = run_.resolved.values.find(pointer);
-      if (old != run_.resolved.values.end() && old->second == value) continue;
+      // A default may become another one beside the other changes: only what was said already stays unsaid.
+      const auto given = run_.given.values.find(pointer);
+      if (given != run_.given.values.end() && given->second == value) continue;
       out.open_object();
       out.field("fix", option.fix->id);
       out.field("title", option.fix->title);
@@ -268,7 +273,9 @@ void Advisor::write_ladder(Writer& out, double usable) {
     out.field("title", option.fix->title);
     out.key("changes");
     out.open_object();
-    for (const auto& [pointer, value] : option.level.changes) out.field(pointer, value);
+    for (const auto& [pointer, value] : option.level.changes) {
+      if (recipe::find_field(pointer) != nullptr) out.field(pointer, value);
+    }
     out.close_object();
     out.field("setting", advice::setting_for(*option.fix, option.level, run_.resolved.recipe.stack));
     out.field("saves", whole(now - price->sizes.device));
