@@ -285,9 +285,15 @@ TEST(Advice, EveryPlanFitsKeepsBatchAndLocksAndHasNothingToSpare) {
       }
       for (const std::string& fix : fixes) {
         Json without = Json::array();
+        bool rest_needs_it = false;
         for (const Json& change : changes) {
-          if (change.at("fix") != fix) without.push_back(change);
+          if (change.at("fix") == fix) continue;
+          without.push_back(change);
+          // A field of /peft alone would bring adapters back.
+          const bool of_adapters = change.at("pointer").get<std::string>().rfind("/peft/", 0) == 0;
+          rest_needs_it = rest_needs_it || (fix == "adapters_instead_of_full" && of_adapters);
         }
+        if (rest_needs_it) continue;
         const Json less = answer(applied(request, without));
         if (!at(less, "/ok").get<bool>()) continue;  // the rest needs it
         EXPECT_NE(at(less, "/gpu/verdict"), plan.at("verdict")) << seed << " does not need " << fix;
