@@ -78,7 +78,8 @@ const advice::Changed& Advisor::checked(const Choice& choice) {
 }
 
 std::vector<Advisor::Named> Advisor::plans_for(double usable, memory::Verdict& verdict) {
-  const memory::Sizes now = sizes_of(run_.replay.instants[run_.replay.peak], run_);
+  // By the same measure as the plans: their reserved memory is not simulated.
+  const memory::Sizes now = planner_->pricer().price(Choice{})->sizes;
   verdict = memory::verdict(now, usable);
   std::vector<Named> found;
   if (verdict == memory::Verdict::fits) return found;
