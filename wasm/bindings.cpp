@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "core/report/advice.h"
+#include "core/report/compare.h"
 #include "core/report/report.h"
 #include "wasm/catalog.h"
 
@@ -17,6 +19,10 @@ std::string models() { return report::models_text(catalog()); }
 std::string gpus() { return report::gpus_text(catalog()); }
 std::string scenarios() { return report::scenarios_text(catalog()); }
 std::string fields() { return report::fields_text(catalog()); }
+std::string advise(const std::string& request) { return report::advise_text(request, catalog()); }
+std::string compare(const std::string& a, const std::string& b) {
+  return report::compare_text(a, b, catalog());
+}
 std::string version() { return std::string(report::version()); }
 
 }  // namespace
@@ -27,5 +33,7 @@ EMSCRIPTEN_BINDINGS(plimsoll) {
   emscripten::function("gpus", &gpus);
   emscripten::function("scenarios", &scenarios);
   emscripten::function("fields", &fields);
+  emscripten::function("advise", &advise);
+  emscripten::function("compare", &compare);
   emscripten::function("version", &version);
 }

@@ -6,11 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "core/cli/advice_table.h"
 #include "core/cli/diagnosis_table.h"
 #include "core/cli/exchange.h"
 #include "core/cli/input.h"
 #include "core/cli/table.h"
 #include "core/json/json.h"
+#include "core/report/advice.h"
+#include "core/report/compare.h"
 #include "core/report/diagnose.h"
 #include "core/report/preset_files.h"
 #include "core/report/report.h"
@@ -29,6 +32,7 @@ struct Options {
   bool table = false;
   bool lines = false;
   bool summary = false;
+  bool quick = false;
   std::vector<std::string> files;
 };
 
@@ -37,6 +41,8 @@ constexpr const char* examples = R"(Examples:
   plimsoll report --json < request.json
   plimsoll report --lines < requests.jsonl   one request a line in, one report a line out, in order
   plimsoll check request.json --gpu a10g     exit code: 0 fits, 1 tight, 2 no, 3 bad input
+  plimsoll advise request.json               what makes it fit, on the chosen GPU and on every size
+  plimsoll compare before.json after.json    what each difference is worth
   plimsoll gpus                              the names that --gpu takes
   plimsoll import axolotl.yaml               a configuration of another tool to a request
   plimsoll import configs/ --summary         what becomes of every key of a folder
@@ -127,13 +133,23 @@ int report_lines(Input& input) {
   return input.problem().empty() ? finish(code) : refuse_input(input);
 }
 
+// The same request, asking for the parts that take longer too, unless it says itself what it wants.
+std::string with_everything(const std::string& request) {
+  json::Errors errors;
+  auto tree = json::parse(request, errors);
+  if (!tree || !errors.empty() || !tree->is_object() || tree->contains("want")) return request;
+  (*tree)["want"] = {"plans", "limits", "machines"};
+  return json::write(*tree);
+}
+
 int command_report(const Options& options) {
   Input input(options.file);
   if (!input.problem().empty()) return refuse_input(input);
   if (options.lines) return report_lines(input);
   const std::string request = input.rest();
   if (!input.problem().empty()) return refuse_input(input);
-  const std::string text = report::report_text(request, catalog());
+  const bool brief = options.quick || wants_table(options);
+  const std::string text = report::report_text(brief ? request : with_everything(request), catalog());
   const json::Json report = parsed(text);
   if (!succeeded(report)) return refuse(member(report, "errors"));
   show(text, report, report_table, options);
@@ -226,6 +242,31 @@ int command_diagnose(const Options& options) {
   return finish(0);
 }
 
+int command_advise(const Options& options) {
+  Input input(options.file);
+  const std::string request = input.rest();
+  if (!input.problem().empty()) return refuse_input(input);
+  const std::string text = report::advise_text(request, catalog());
+  const json::Json advice = parsed(text);
+  if (!succeeded(advice)) return refuse(member(advice, "errors"));
+  show(text, advice, advice_table, options);
+  return finish(0);
+}
+
+int command_compare(const Options& options) {
+  std::vector<std::string> requests;
+  for (const std::string& file : options.files) {
+    Input input(file);
+    requests.push_back(input.rest());
+    if (!input.problem().empty()) return refuse_input(input);
+  }
+  const std::string text = report::compare_text(requests[0], requests[1], catalog());
+  const json::Json comparison = parsed(text);
+  if (!succeeded(comparison)) return refuse(member(comparison, "errors"));
+  show(text, comparison, compare_table, options);
+  return finish(0);
+}
+
 int command_list(const Options& options, const std::string& text, Render render) {
   show(text, parsed(text), render, options);
   return finish(0);
@@ -247,6 +288,7 @@ int run(int argc, char** argv) {
   add_format_flags(report, options);
   auto* lines = report->add_flag("--lines", options.lines, "One request a line in, one report a line out");
   lines->excludes("--table");
+  report->add_flag("--quick", options.quick, "Leave out plans, limits and machines; --lines always does");
 
   CLI::App* check = app.add_subcommand("check", "Does it fit? Exit code 0 fits, 1 tight, 2 no, 3 bad input");
   check->add_option("FILE", options.file, "The request; standard input when it is - or left out");
@@ -267,6 +309,14 @@ int run(int argc, char** argv) {
           {"load", "forward", "loss", "backward", "optimizer", "eval", "save", "generate", "merge"}));
   add_format_flags(diagnose, options);
 
+  CLI::App* advise = app.add_subcommand("advise", "The smallest change that makes it fit, on every size");
+  advise->add_option("FILE", options.file, "The request; standard input when it is - or left out");
+  add_format_flags(advise, options);
+
+  CLI::App* compare = app.add_subcommand("compare", "Two requests: what each difference is worth");
+  compare->add_option("FILES", options.files, "Two requests")->required()->expected(2);
+  add_format_flags(compare, options);
+
   CLI::App* models = app.add_subcommand("models", "The models that are known by name");
   add_format_flags(models, options);
   CLI::App* gpus = app.add_subcommand("gpus", "The GPUs that are known by name");
@@ -284,6 +334,8 @@ int run(int argc, char** argv) {
   if (check->parsed()) return command_check(options);
   if (import->parsed()) return command_import(options);
   if (diagnose->parsed()) return command_diagnose(options);
+  if (advise->parsed()) return command_advise(options);
+  if (compare->parsed()) return command_compare(options);
   if (models->parsed()) return command_list(options, report::models_text(catalog()), models_table);
   if (gpus->parsed()) return command_list(options, report::gpus_text(catalog()), gpus_table);
   return command_report(options);

@@ -88,6 +88,11 @@ void Writer::value(const std::vector<std::string>& texts) {
   close_array();
 }
 
+void Writer::text(std::string_view json) {
+  separate();
+  text_ += json;
+}
+
 void Writer::null() {
   separate();
   text_ += "null";

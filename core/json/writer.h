@@ -37,6 +37,7 @@ class Writer {
   void value(const Json& tree);
   void value(const std::vector<std::string>& texts);
   void null();
+  void text(std::string_view json);  ///< JSON that is already written
 
   template <typename Value>
   void field(std::string_view name, const Value& member) {

@@ -4,7 +4,10 @@
 #include <cmath>
 
 #include "core/json/writer.h"
+#include "core/report/advice.h"
 #include "core/report/components.h"
+#include "core/report/heading.h"
+#include "core/report/limits.h"
 #include "core/report/notes.h"
 #include "core/report/run.h"
 #include "core/report/time.h"
@@ -19,31 +22,6 @@ using json::Writer;
 using memory::Sizes;
 
 int64_t whole(double bytes) { return static_cast<int64_t>(std::llround(bytes)); }
-
-void write_heading(Writer& out, const Errors& errors) {
-  out.field("schema", uint64_t{1});
-  out.field("core", version());
-  out.field("ok", errors.empty());
-  out.key("errors");
-  out.open_array();
-  for (const json::Error& error : errors) {
-    out.open_object();
-    out.field("code", error.code);
-    out.field("pointer", error.pointer);
-    out.field("message", error.message);
-    out.field("allowed", error.allowed);
-    out.close_object();
-  }
-  out.close_array();
-}
-
-std::string refusal(const Errors& errors) {
-  Writer out;
-  out.open_object();
-  write_heading(out, errors);
-  out.close_object();
-  return out.take();
-}
 
 void write_peak(Writer& out, const Run& run, const Sizes& s) {
   out.open_object();
@@ -104,9 +82,17 @@ void write_allocator(Writer& out, const memory::Holding& holding) {
   out.close_object();
 }
 
-void write_tiers(Writer& out, const Run& run, const Catalog& catalog, const Sizes& s) {
+void write_tiers(Writer& out, const Run& run, const Catalog& catalog, const Sizes& s, Advisor* advisor) {
+  // Plans for the largest size first: what is worked out there serves the smaller ones.
+  std::vector<std::string> plans(catalog.tiers.size());
+  for (std::size_t i = catalog.tiers.size(); advisor != nullptr && i-- > 0;) {
+    Writer list;
+    advisor->write_plans(list, usable_for(run, catalog.tiers[i].usable_bytes));
+    plans[i] = list.take();
+  }
   out.open_array();
-  for (const hardware::Tier& tier : catalog.tiers) {
+  for (std::size_t i = 0; i < catalog.tiers.size(); ++i) {
+    const hardware::Tier& tier = catalog.tiers[i];
     const double usable = usable_for(run, tier.usable_bytes);
     out.open_object();
     out.field("gib", tier.gib);
@@ -114,12 +100,16 @@ void write_tiers(Writer& out, const Run& run, const Catalog& catalog, const Size
     out.field("usable", whole(usable));
     out.field("verdict", memory::word(memory::verdict(s, usable)));
     out.field("headroom", whole(memory::headroom(s, usable)));
+    if (advisor != nullptr) {
+      out.key("plans");
+      out.text(plans[i]);
+    }
     out.close_object();
   }
   out.close_array();
 }
 
-void write_gpu(Writer& out, const Run& run, const Sizes& s) {
+void write_gpu(Writer& out, const Run& run, const Sizes& s, Advisor* advisor) {
   if (run.gpu == nullptr) return out.null();
   const double usable = usable_for(run, run.gpu->usable_bytes);
   out.open_object();
@@ -129,6 +119,10 @@ void write_gpu(Writer& out, const Run& run, const Sizes& s) {
   out.field("usable_source", run.gpu->usable_source);
   out.field("verdict", memory::word(memory::verdict(s, usable)));
   out.field("headroom", whole(memory::headroom(s, usable)));
+  if (advisor != nullptr) {
+    out.key("plans");
+    advisor->write_plans(out, usable);
+  }
   out.close_object();
 }
 
@@ -233,9 +227,14 @@ std::string write_report(const Run& run, const Catalog& catalog) {
   }
   out.close_object();
   out.key("gpu");
-  write_gpu(out, run, peak);
+  const auto advisor = wants(run, "plans") ? std::make_unique<Advisor>(run, catalog) : nullptr;
+  write_gpu(out, run, peak, advisor.get());
   out.key("tiers");
-  write_tiers(out, run, catalog, peak);
+  write_tiers(out, run, catalog, peak, advisor.get());
+  if (wants(run, "limits")) {
+    out.key("limits");
+    write_limits(out, run, catalog);
+  }
   out.key("time");
   write_time(out, run, catalog);
   out.close_object();

@@ -123,22 +123,26 @@ void add_head(const model::Architecture& network, const recipe::Recipe& r, const
 }
 
 double optimizer_bytes(const memory::Parameters& parameters, const recipe::Recipe& r) {
-  const recipe::Optimizer* optimizer = recipe::find_optimizer(r.training.optim);
   double bytes = 0;
   for (const memory::Trained& tensor : parameters.trained) {
     const double elements = tensor.rows * std::max(1.0, tensor.columns) * tensor.count;
-    double state = 0;
-    if (optimizer != nullptr) {
-      state = optimizer->state_bytes + optimizer->state_in_parameter_dtype * tensor.size;
-    }
-    // Gradient read twice (norm, step), weight and states read and written; foreach passes a dozen times.
-    const bool many = optimizer != nullptr && optimizer->temporary == recipe::StepTemporary::copy_of_all;
-    bytes += elements * (4 * tensor.size + 2 * state) * (many ? 3 : 1);
+    bytes += elements * step_traffic(r.training.optim) * tensor.size / 4;
   }
   return bytes;
 }
 
 }  // namespace
+
+// Gradient read twice (norm, step), weight and states read and written; foreach passes several times.
+double step_traffic(const std::string& optim) {
+  const recipe::Optimizer* optimizer = recipe::find_optimizer(optim);
+  if (optimizer == nullptr) return 16;
+  const double state = optimizer->state_bytes + optimizer->state_in_parameter_dtype * 4;
+  // Paged states travel over PCIe, some 30 times slower, where the card is full: three times is a run that
+  // has room for most of them.
+  const bool many = optimizer->temporary == recipe::StepTemporary::copy_of_all;
+  return (16 + 2 * state) * (many || optimizer->paged ? 3 : 1);
+}
 
 double sample_length(const recipe::Recipe& r) {
   const auto longest = static_cast<double>(r.training.max_length);

@@ -30,6 +30,9 @@ struct Work {
 /// packed, else max_length.
 double sample_length(const recipe::Recipe& recipe);
 
+/// Bytes that an optimizer reads and writes for each fp32 element it trains.
+double step_traffic(const std::string& optim);
+
 Work work_of(const model::Architecture& network, const recipe::Recipe& recipe);
 
 }  // namespace plimsoll::time

@@ -51,7 +51,7 @@ verdict
 begin "--help shows examples and the commands"
 run 0 --help
 expect out "Examples:"
-for command in report check models gpus; do expect out "  $command"; done
+for command in report check advise compare models gpus; do expect out "  $command"; done
 verdict
 
 begin "no command, an unknown command and an unknown flag are bad input"
@@ -150,8 +150,30 @@ expect second '"pointer":"/model"'
 expect third '"ok":true'
 expect_empty err
 echo '{"model": "mistral-7b-v0.3"}' >in
-run 0 report
+run 0 report --quick
 expect_same first out
+verdict
+
+begin "a single report holds plans, limits and machines; --quick and a want of its own leave them out"
+run 0 report request.json
+for part in '"plans":[' '"limits":{' '"machines":['; do expect out "$part"; done
+run 0 report --quick request.json
+expect_not out '"plans":['
+echo '{"model": "gpt2", "want": ["limits"]}' >in
+run 0 report
+expect_not out '"plans":['
+verdict
+
+begin "advise and compare answer with JSON, and with tables for people"
+run 0 advise request.json
+for part in '"tiers":[' '"ladder":[' '"habits":[' '"blocked":'; do expect out "$part"; done
+run 0 advise --table request.json
+expect out "Every size, with the fewest changes"
+run 0 compare request.json request.json
+expect out '"differences":[]'
+run 3 compare request.json
+run 3 advise bad.json
+expect_empty out
 verdict
 
 begin "--lines without a bad line ends with 0, and no line gives no line"

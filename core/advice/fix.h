@@ -1,0 +1,76 @@
+// One change that a person could make to a run: what it sets, what it costs, and why it helps.
+//
+// A fix is a file in core/advice/fixes/ and a line in fixes.cpp:
+//
+//     for (const Fix* fix : fixes()) {
+//       for (const Level& level : fix->levels(situation)) ...    // empty: it does not apply here
+//     }
+//
+// What a fix saves and how it changes the time of a step is never written down: both are differences between
+// two replays and two step times. Fixes of one slot exclude each other (one optimizer, one micro-batch).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/hardware/gpu.h"
+#include "core/model/architecture.h"
+#include "core/recipe/recipe.h"
+
+namespace plimsoll::advice {
+
+/// What a fix may look at: the run as it is.
+struct Situation {
+  const model::Architecture& network;
+  const recipe::Recipe& recipe;
+  const recipe::Values& values;  ///< every field, given or defaulted
+  const hardware::Gpu* gpu = nullptr;
+};
+
+/// What it costs in what is learned. Costs of several changes add up.
+namespace quality {
+constexpr int none = 0;     ///< the same numbers up to rounding
+constexpr int parity = 1;   ///< published comparisons find no difference
+constexpr int small = 2;    ///< published comparisons find a small one
+constexpr int visible = 4;  ///< less is learned, or other data is seen
+}  // namespace quality
+
+/// One way to apply a fix; a fix has several where there is a how much, the mildest first.
+struct Level {
+  recipe::Values changes;  ///< fields to set
+  int quality = 0;
+};
+
+/// choice: levels need not be ordered. scale: every further level needs less memory or the same, whatever
+/// else is set; the planner relies on it and a test checks it.
+enum class Kind { choice, scale };
+/// What must hold for the fix to do anything.
+enum class Needs { nothing, adapters, quantised };
+
+struct Setting {
+  std::string_view stack;  ///< "" for every stack that has no line of its own
+  std::string_view text;   ///< {name} stands for the new value of the field whose last part is that name
+};
+
+struct Fix {
+  std::string_view id, title;
+  std::string_view slot;
+  Kind kind;
+  Needs needs;
+  std::string_view effort;    ///< one setting | a package | a line of code | a new run
+  std::string_view why;       ///< why it saves memory
+  std::string_view evidence;  ///< what is known about its effect on what is learned
+  std::string_view source;
+  std::vector<Level> (*levels)(const Situation&);
+  std::span<const Setting> settings;
+};
+
+/// Every fix, in the order in which equal plans prefer them.
+std::span<const Fix* const> fixes();
+
+/// The exact setting for a stack, with the new values filled in.
+std::string setting_for(const Fix& fix, const Level& level, const std::string& stack);
+
+}  // namespace plimsoll::advice

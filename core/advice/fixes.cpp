@@ -1,0 +1,57 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+std::span<const Fix* const> fixes() {
+  static const Fix* const table[] = {
+      &gradient_checkpointing,
+      &micro_batch,
+      &fused_optimizer,
+      &fused_loss,
+      &sixteen_bit_load,
+      &non_reentrant_checkpointing,
+      &plain_loss,
+      &sdpa,
+      &flash_attention,
+      &pure_bfloat16,
+      &adapters_instead_of_full,
+      &nf4,
+      &int8,
+      &double_quantization,
+      &no_kbit_upcast,
+      &paged_optimizer,
+      &eight_bit_optimizer,
+      &paged_eight_bit_optimizer,
+      &adafactor,
+      &lion,
+      &sixteen_bit_adapters,
+      &fewer_targets,
+      &lower_rank,
+      &shorter,
+      &smaller_images,
+      &fewer_images,
+      &frozen_tower,
+      &expandable_segments,
+  };
+  return table;
+}
+
+std::string setting_for(const Fix& fix, const Level& level, const std::string& stack) {
+  const Setting* chosen = nullptr;
+  for (const Setting& setting : fix.settings) {
+    if (setting.stack == stack || (chosen == nullptr && setting.stack.empty())) chosen = &setting;
+  }
+  if (chosen == nullptr) return "";
+  std::string text(chosen->text);
+  for (const auto& [pointer, value] : level.changes) {
+    const std::string name = "{" + pointer.substr(pointer.rfind('/') + 1) + "}";
+    const std::string written = value.is_string() ? value.get<std::string>() : json::write(value);
+    for (std::size_t at = text.find(name); at != std::string::npos;
+         at = text.find(name, at + written.size())) {
+      text.replace(at, name.size(), written);
+    }
+  }
+  return text;
+}
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,33 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  if (s.recipe.training.optim == "adafactor" || s.recipe.training.optim.rfind("sgd", 0) == 0) return {};
+  return {{{{"/training/optim", "adafactor"}}, quality::small}};
+}
+
+constexpr Setting settings[] = {
+    {"", "TrainingArguments(optim=\"adafactor\")"},
+    {"axolotl", "optimizer: adafactor"},
+    {"llamafactory", "optim: adafactor"},
+};
+
+}  // namespace
+
+const Fix adafactor = {
+    "adafactor",
+    "Adafactor",
+    "optimizer",
+    Kind::choice,
+    Needs::nothing,
+    "one setting",
+    "Row and column sums stand in for the second state, and there is no first.",
+    "No momentum and another step size: it needs its own learning rate and is less stable on small batches.",
+    "Shazeer and Stern 2018, arXiv:1804.04235; huggingface/transformers optimization.py Adafactor",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

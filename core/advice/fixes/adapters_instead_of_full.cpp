@@ -1,0 +1,42 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  if (!s.recipe.full() || s.recipe.task == "classification") return {};
+  Level level;
+  level.changes["/peft"] = true;
+  level.changes["/peft/r"] = 16;
+  level.changes["/peft/lora_alpha"] = 32;
+  level.changes["/peft/target_modules"] = json::Json::array({"all-linear"});
+  level.quality = quality::visible;
+  return {level};
+}
+
+constexpr Setting settings[] = {
+    {"", "LoraConfig(r={r}, lora_alpha=32, target_modules=\"all-linear\")"},
+    {"axolotl", "adapter: lora\nlora_r: {r}\nlora_alpha: 32\nlora_target_linear: true"},
+    {"llamafactory", "finetuning_type: lora\nlora_rank: {r}\nlora_target: all"},
+    {"torchtune",
+     "model: {_component_: ...lora_..., lora_rank: {r}, lora_alpha: 32, apply_lora_to_mlp: True}"},
+};
+
+}  // namespace
+
+const Fix adapters_instead_of_full = {
+    "adapters_instead_of_full",
+    "LoRA instead of full fine-tuning",
+    "method",
+    Kind::choice,
+    Needs::nothing,
+    "a new run",
+    "Gradients and optimizer states exist only for the adapters, less than 1 % of the weights.",
+    "LoRA learns less than full fine-tuning on far-off data (code, mathematics) and forgets less; on "
+    "instruction data they are close.",
+    "Biderman et al. 2024, arXiv:2405.09673; Hu et al. 2021, arXiv:2106.09685",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

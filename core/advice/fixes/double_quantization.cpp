@@ -1,0 +1,33 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Quantization& q = s.recipe.quantization;
+  if (!q.load_in_4bit || q.bnb_4bit_use_double_quant) return {};
+  return {{{{"/quantization/bnb_4bit_use_double_quant", true}}, quality::parity}};
+}
+
+constexpr Setting settings[] = {
+    {"", "BitsAndBytesConfig(bnb_4bit_use_double_quant=True)"},
+    {"llamafactory", "double_quantization: true"},
+};
+
+}  // namespace
+
+const Fix double_quantization = {
+    "double_quantization",
+    "Double quantization",
+    "base",
+    Kind::choice,
+    Needs::quantised,
+    "one setting",
+    "The scales of 4-bit weights are quantised too: 0.516 instead of 0.5625 bytes a weight.",
+    "No difference in the QLoRA paper.",
+    "Dettmers et al. 2023, arXiv:2305.14314, section 4",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,38 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const std::string& now = s.recipe.hardware.cuda_alloc_conf;
+  if (now.find("expandable_segments:True") != std::string::npos) return {};
+  if (s.gpu != nullptr && (s.gpu->vendor != "NVIDIA" || s.gpu->unified_memory)) return {};
+  // max_split_size_mb has no meaning inside expandable segments; other settings stay.
+  const bool keep = !now.empty() && now.find("max_split_size_mb") == std::string::npos &&
+                    now.find("expandable_segments") == std::string::npos;
+  return {{{{"/hardware/PYTORCH_CUDA_ALLOC_CONF", (keep ? now + "," : "") + "expandable_segments:True"}},
+           quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+};
+
+}  // namespace
+
+const Fix expandable_segments = {
+    "expandable_segments",
+    "Expandable segments",
+    "allocator",
+    Kind::choice,
+    Needs::nothing,
+    "an environment variable",
+    "The allocator grows its segments in place, so that less reserved memory lies idle. It makes no tensor "
+    "smaller.",
+    "The same numbers.",
+    "pytorch c10/cuda/CUDACachingAllocator.cpp ExpandableSegment; docs notes/cuda",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

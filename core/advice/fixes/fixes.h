@@ -1,0 +1,37 @@
+// The fixes, one file each; fixes.cpp lists them.
+#pragma once
+
+#include "core/advice/fix.h"
+
+namespace plimsoll::advice {
+
+extern const Fix gradient_checkpointing;
+extern const Fix non_reentrant_checkpointing;
+extern const Fix micro_batch;
+extern const Fix fused_loss;
+extern const Fix plain_loss;
+extern const Fix sdpa;
+extern const Fix flash_attention;
+extern const Fix sixteen_bit_load;
+extern const Fix pure_bfloat16;
+extern const Fix adapters_instead_of_full;
+extern const Fix nf4;
+extern const Fix int8;
+extern const Fix double_quantization;
+extern const Fix no_kbit_upcast;
+extern const Fix fused_optimizer;
+extern const Fix paged_optimizer;
+extern const Fix eight_bit_optimizer;
+extern const Fix paged_eight_bit_optimizer;
+extern const Fix adafactor;
+extern const Fix lion;
+extern const Fix sixteen_bit_adapters;
+extern const Fix fewer_targets;
+extern const Fix lower_rank;
+extern const Fix shorter;
+extern const Fix smaller_images;
+extern const Fix fewer_images;
+extern const Fix frozen_tower;
+extern const Fix expandable_segments;
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,41 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Recipe& r = s.recipe;
+  const std::string& now = r.model_args.attn_implementation;
+  const bool sixteen = r.autocast() || r.model_args.dtype != "float32";
+  const bool other = r.stack == "unsloth" || r.stack == "torchtune" || r.stack == "litgpt";
+  const bool decoder = s.network.kind == model::Kind::decoder || s.network.kind == model::Kind::vlm;
+  if ((now != "eager" && now != "sdpa") || !sixteen || other || !decoder) return {};
+  if (s.gpu != nullptr && !s.gpu->flash_attention_2) return {};
+  return {{{{"/model_args/attn_implementation", "flash_attention_2"}}, quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"", "from_pretrained(..., attn_implementation=\"flash_attention_2\")   # pip install flash-attn"},
+    {"axolotl", "flash_attention: true"},
+    {"llamafactory", "flash_attn: fa2"},
+    {"trl", "SFTConfig(model_init_kwargs={\"attn_implementation\": \"flash_attention_2\"})"},
+};
+
+}  // namespace
+
+const Fix flash_attention = {
+    "flash_attention",
+    "FlashAttention-2",
+    "attention",
+    Kind::choice,
+    Needs::nothing,
+    "a package",
+    "No mask is built and no scores are written, also where padding or the card keeps SDPA from its flash "
+    "kernel.",
+    "The same numbers up to rounding.",
+    "Dao-AILab/flash-attention; huggingface/transformers integrations/flash_attention.py",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,37 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Recipe& r = s.recipe;
+  if (s.network.image.rule == model::ImageTokens::Rule::none || r.vision.images_per_sample == 0) return {};
+  if (r.full() && !r.vision.freeze_vision_tower)
+    return {{{{"/vision/freeze_vision_tower", true}}, quality::small}};
+  if (r.peft.on && r.peft.finetune_vision_layers)
+    return {{{{"/peft/finetune_vision_layers", false}}, quality::small}};
+  return {};
+}
+
+constexpr Setting settings[] = {
+    {"", "for p in model.model.vision_tower.parameters(): p.requires_grad = False"},
+    {"llamafactory", "freeze_vision_tower: true"},
+    {"unsloth", "FastVisionModel.get_peft_model(..., finetune_vision_layers=False)"},
+};
+
+}  // namespace
+
+const Fix frozen_tower = {"frozen_tower",
+                          "The vision tower stays as it is",
+                          "tower",
+                          Kind::choice,
+                          Needs::nothing,
+                          "one setting",
+                          "No gradients, states or kept activations for the tower.",
+                          "Usual for instruction data; a new kind of image (medical, satellite) learns less.",
+                          "Liu et al. 2023, arXiv:2310.03744; huggingface/trl examples",
+                          levels,
+                          settings};
+
+}  // namespace plimsoll::advice

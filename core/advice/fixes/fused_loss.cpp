@@ -1,0 +1,56 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+// linkedin/Liger-Kernel src/liger_kernel/transformers/monkey_patch.py MODEL_TYPE_TO_APPLY_LIGER_FN
+bool liger_knows(const std::string& type) {
+  constexpr std::string_view known[] = {"gemma",      "gemma2",    "gemma3",    "gemma3_text", "glm4",
+                                        "granite",    "internvl",  "llama",     "llama4",      "llama4_text",
+                                        "llava",      "mllama",    "mistral",   "mixtral",     "olmo2",
+                                        "olmo3",      "paligemma", "phi3",      "qwen2",       "qwen2_vl",
+                                        "qwen2_5_vl", "qwen3",     "qwen3_moe", "qwen3_vl",    "smollm3"};
+  for (std::string_view one : known) {
+    if (one == type) return true;
+  }
+  return false;
+}
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Recipe& r = s.recipe;
+  const std::string& kernel = r.training.loss_kernel;
+  const bool whole = kernel == "stock" || kernel == "fused_ce" || kernel == "chunked_nll";
+  if (!whole || r.stack == "torchtune" || r.stack == "unsloth" || r.stack == "litgpt") return {};
+  if (r.task == "classification" || r.task == "reward" || !liger_knows(s.network.model_type)) return {};
+  Level level;
+  level.changes["/training/use_liger_kernel"] = true;
+  // What was said about single kernels stays as it was said.
+  level.changes["/training/loss_kernel"] = "liger";
+  return {level};
+}
+
+constexpr Setting settings[] = {
+    {"", "TrainingArguments(use_liger_kernel=True)   # pip install liger-kernel"},
+    {"axolotl", "plugins: [axolotl.integrations.liger.LigerPlugin]\nliger_fused_linear_cross_entropy: true"},
+    {"llamafactory", "enable_liger_kernel: true"},
+    {"unsloth", "# Unsloth fuses the loss of long sequences by itself"},
+    {"torchtune", "loss: {_component_: torchtune.modules.loss.LinearCrossEntropyLoss}"},
+};
+
+}  // namespace
+
+const Fix fused_loss = {
+    "fused_loss",
+    "Head and loss in one kernel",
+    "loss",
+    Kind::choice,
+    Needs::nothing,
+    "a package",
+    "The logits of all tokens never exist at once: the loss and its gradient are computed chunk by chunk.",
+    "The same loss up to rounding; Liger reports equal curves.",
+    "linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py; arXiv:2410.10989",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

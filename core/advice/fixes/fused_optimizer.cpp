@@ -1,0 +1,35 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const std::string& now = s.recipe.training.optim;
+  if (now != "adamw_torch" && now != "adamw_hf" && now != "adamw_torch_for_loop") return {};
+  return {{{{"/training/optim", "adamw_torch_fused"}}, quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"", "TrainingArguments(optim=\"adamw_torch_fused\")"},
+    {"axolotl", "optimizer: adamw_torch_fused"},
+    {"llamafactory", "optim: adamw_torch_fused"},
+    {"torchtune", "optimizer: {_component_: torch.optim.AdamW, fused: True}"},
+};
+
+}  // namespace
+
+const Fix fused_optimizer = {"fused_optimizer",
+                             "Fused AdamW",
+                             "optimizer",
+                             Kind::choice,
+                             Needs::nothing,
+                             "one setting",
+                             "The foreach AdamW makes one more copy of all trained parameters while it "
+                             "steps; the fused kernel makes none.",
+                             "The same update.",
+                             "pytorch/pytorch torch/optim/adam.py _multi_tensor_adam, _fused_adam",
+                             levels,
+                             settings};
+
+}  // namespace plimsoll::advice

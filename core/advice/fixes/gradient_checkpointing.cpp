@@ -1,0 +1,40 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  if (s.recipe.training.gradient_checkpointing) return {};
+  const bool reentrant_only = s.recipe.stack == "unsloth";
+  return {{{{"/training/gradient_checkpointing", true},
+            {"/training/gradient_checkpointing_kwargs/use_reentrant", reentrant_only}},
+           quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"",
+     "TrainingArguments(gradient_checkpointing=True, gradient_checkpointing_kwargs={\"use_reentrant\": "
+     "False})"},
+    {"axolotl", "gradient_checkpointing: true\ngradient_checkpointing_kwargs: {use_reentrant: false}"},
+    {"llamafactory", "disable_gradient_checkpointing: false"},
+    {"unsloth", "FastLanguageModel.get_peft_model(..., use_gradient_checkpointing=\"unsloth\")"},
+    {"torchtune", "enable_activation_checkpointing: True"},
+};
+
+}  // namespace
+
+const Fix gradient_checkpointing = {
+    "gradient_checkpointing",
+    "Gradient checkpointing",
+    "checkpointing",
+    Kind::choice,
+    Needs::nothing,
+    "one setting",
+    "Only each layer's input is kept for the backward pass; the rest is computed again there.",
+    "The same numbers: the forward pass is repeated with the same random state.",
+    "pytorch/pytorch torch/utils/checkpoint.py; Chen et al. 2016, arXiv:1604.06174",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,35 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Recipe& r = s.recipe;
+  if (r.quantized() || r.stack == "torchtune") return {};
+  return {{{{"/quantization/load_in_8bit", true}}, quality::parity}};
+}
+
+constexpr Setting settings[] = {
+    {"", "BitsAndBytesConfig(load_in_8bit=True)"},
+    {"axolotl", "load_in_8bit: true\nadapter: lora"},
+    {"llamafactory", "quantization_bit: 8\nquantization_method: bnb"},
+    {"unsloth", "FastLanguageModel.from_pretrained(..., load_in_8bit=True)"},
+};
+
+}  // namespace
+
+const Fix int8 = {"int8",
+                  "The base in 8 bits",
+                  "base",
+                  Kind::choice,
+                  Needs::adapters,
+                  "a package",
+                  "Frozen weights take 1 byte instead of 2.",
+                  "LLM.int8 keeps outliers in 16 bits; fine-tuning on top of it matched 16 bits in the QLoRA "
+                  "paper's comparison.",
+                  "Dettmers et al. 2022, arXiv:2208.07339; Dettmers et al. 2023, arXiv:2305.14314, table 3",
+                  levels,
+                  settings};
+
+}  // namespace plimsoll::advice

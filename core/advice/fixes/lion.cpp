@@ -1,0 +1,38 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+// The AdamW family with states of 4 bytes, that the others stand in for.
+bool whole_adamw(const std::string& optim) {
+  return optim == "adamw_torch" || optim == "adamw_torch_fused" || optim == "adamw_hf" ||
+         optim == "adamw_torch_for_loop" || optim == "adamw_apex_fused";
+}
+
+std::vector<Level> levels(const Situation& s) {
+  if (!whole_adamw(s.recipe.training.optim)) return {};
+  return {{{{"/training/optim", "lion_8bit"}}, quality::small}};
+}
+
+constexpr Setting settings[] = {
+    {"", "TrainingArguments(optim=\"lion_8bit\")"},
+    {"axolotl", "optimizer: lion_8bit"},
+    {"llamafactory", "optim: lion_8bit"},
+};
+
+}  // namespace
+
+const Fix lion = {"lion",
+                  "8-bit Lion",
+                  "optimizer",
+                  Kind::choice,
+                  Needs::nothing,
+                  "a package",
+                  "One state of one byte instead of two of four.",
+                  "Another update rule: it needs a learning rate three to ten times lower.",
+                  "Chen et al. 2023, arXiv:2302.06675; bitsandbytes optim/lion.py",
+                  levels,
+                  settings};
+
+}  // namespace plimsoll::advice

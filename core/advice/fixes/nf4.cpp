@@ -1,0 +1,47 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Recipe& r = s.recipe;
+  if (r.quantization.load_in_4bit || !r.quantization.quant_method.empty()) return {};
+  Level level;
+  level.changes["/quantization/load_in_4bit"] = true;
+  level.changes["/quantization/bnb_4bit_quant_type"] = "nf4";
+  level.changes["/quantization/bnb_4bit_use_double_quant"] = true;
+  if (r.quantization.load_in_8bit) level.changes["/quantization/load_in_8bit"] = false;
+  if (!r.autocast()) {
+    const bool half = s.gpu != nullptr && !s.gpu->bf16;
+    level.changes["/quantization/bnb_4bit_compute_dtype"] = half ? "float16" : "bfloat16";
+  }
+  level.quality = quality::parity;
+  return {level};
+}
+
+constexpr Setting settings[] = {
+    {"",
+     "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True, "
+     "bnb_4bit_compute_dtype=torch.bfloat16)   # float16 where the card has no bfloat16"},
+    {"axolotl", "load_in_4bit: true\nadapter: qlora"},
+    {"llamafactory", "quantization_bit: 4\nquantization_method: bnb\ndouble_quantization: true"},
+    {"unsloth", "FastLanguageModel.from_pretrained(..., load_in_4bit=True)"},
+    {"torchtune", "model: {_component_: ...qlora_...}"},
+};
+
+}  // namespace
+
+const Fix nf4 = {"nf4",
+                 "The base in NF4",
+                 "base",
+                 Kind::choice,
+                 Needs::adapters,
+                 "a package",
+                 "Frozen weights take 0.52 bytes instead of 2; they are unpacked layer by layer.",
+                 "QLoRA matched 16-bit LoRA on MMLU and on instruction data from 7B to 65B.",
+                 "Dettmers et al. 2023, arXiv:2305.14314, tables 3 and 4; bitsandbytes functional.py",
+                 levels,
+                 settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,41 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Quantization& q = s.recipe.quantization;
+  const bool given = s.values.count("/quantization/prepare_for_kbit_training") != 0;
+  if (!q.quant_method.empty() || s.recipe.stack == "unsloth" || s.recipe.stack == "torchtune") return {};
+  if (s.recipe.quantized() && given && !q.prepare_for_kbit_training) return {};
+  return {{{{"/quantization/prepare_for_kbit_training", false}, {"/quantization/upcast", "none"}},
+           quality::parity}};
+}
+
+constexpr Setting settings[] = {
+    {"",
+     "model.gradient_checkpointing_enable(); model.enable_input_require_grads()   # in place of "
+     "prepare_model_for_kbit_training(model)"},
+    {"trl", "# TRL 0.26 and later: nothing to do"},
+    {"llamafactory", "upcast_layernorm: false"},
+};
+
+}  // namespace
+
+const Fix no_kbit_upcast = {"no_kbit_upcast",
+                            "No upcast to fp32 on a quantised base",
+                            "upcast",
+                            Kind::choice,
+                            Needs::quantised,
+                            "a line of code",
+                            "prepare_model_for_kbit_training turns embeddings, head and norms to fp32, and "
+                            "with them every tensor between the layers.",
+                            "TRL (from 0.26), Axolotl and Unsloth train without the cast; measured runs "
+                            "without it end at the same loss.",
+                            "huggingface/peft utils/other.py prepare_model_for_kbit_training; "
+                            "foundation-model-stack/fms-acceleration",
+                            levels,
+                            settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,34 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Training& t = s.recipe.training;
+  if (!t.gradient_checkpointing || !t.use_reentrant || s.recipe.stack == "unsloth") return {};
+  return {{{{"/training/gradient_checkpointing_kwargs/use_reentrant", false}}, quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"", "TrainingArguments(gradient_checkpointing_kwargs={\"use_reentrant\": False})"},
+    {"axolotl", "gradient_checkpointing_kwargs: {use_reentrant: false}"},
+    {"llamafactory", "use_reentrant_gc: false"},
+};
+
+}  // namespace
+
+const Fix non_reentrant_checkpointing = {
+    "non_reentrant_checkpointing",
+    "Checkpointing without reentrance",
+    "checkpointing",
+    Kind::choice,
+    Needs::nothing,
+    "one setting",
+    "The recomputation stops at the last tensor that is needed and does not hold the layer's output.",
+    "The same numbers.",
+    "pytorch/pytorch torch/utils/checkpoint.py _StopRecomputationError",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

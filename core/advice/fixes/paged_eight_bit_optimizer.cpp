@@ -1,0 +1,42 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+// The AdamW family with states of 4 bytes, that the others stand in for.
+bool whole_adamw(const std::string& optim) {
+  return optim == "adamw_torch" || optim == "adamw_torch_fused" || optim == "adamw_hf" ||
+         optim == "adamw_torch_for_loop" || optim == "adamw_apex_fused";
+}
+
+std::vector<Level> levels(const Situation& s) {
+  const std::string& now = s.recipe.training.optim;
+  if (!whole_adamw(now) && now != "adamw_8bit" && now != "adamw_bnb_8bit" && now != "paged_adamw_32bit")
+    return {};
+  return {{{{"/training/optim", "paged_adamw_8bit"}}, quality::parity}};
+}
+
+constexpr Setting settings[] = {
+    {"", "TrainingArguments(optim=\"paged_adamw_8bit\")"},
+    {"axolotl", "optimizer: paged_adamw_8bit"},
+    {"llamafactory", "optim: paged_adamw_8bit"},
+    {"torchtune", "optimizer: {_component_: bitsandbytes.optim.PagedAdamW8bit}"},
+};
+
+}  // namespace
+
+const Fix paged_eight_bit_optimizer = {
+    "paged_eight_bit_optimizer",
+    "Paged 8-bit AdamW",
+    "optimizer",
+    Kind::choice,
+    Needs::nothing,
+    "a package",
+    "States of one byte, in managed memory that moves to host RAM when the card is full.",
+    "The same results as 32-bit AdamW across language, vision and translation.",
+    "Dettmers et al. 2021, arXiv:2110.02861, table 1; bitsandbytes optim/adamw.py",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

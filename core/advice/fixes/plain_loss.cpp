@@ -1,0 +1,30 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  if (s.recipe.training.loss_kernel != "chunked_nll") return {};
+  return {{{{"/training/loss_kernel", "stock"}}, quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"", "SFTConfig(loss_type=\"nll\")"},
+};
+
+}  // namespace
+
+const Fix plain_loss = {"plain_loss",
+                        "The chunked loss off",
+                        "loss",
+                        Kind::choice,
+                        Needs::nothing,
+                        "one setting",
+                        "With few tokens the chunked loss costs memory: it holds the whole head in fp32.",
+                        "The same loss.",
+                        "huggingface/trl trl/trainer/sft_trainer.py _chunked_cross_entropy_loss",
+                        levels,
+                        settings};
+
+}  // namespace plimsoll::advice

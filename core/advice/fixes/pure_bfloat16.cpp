@@ -1,0 +1,35 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Recipe& r = s.recipe;
+  if (r.model_args.dtype != "float32" || !r.full()) return {};
+  if (s.gpu != nullptr && !s.gpu->bf16) return {};
+  return {{{{"/model_args/dtype", "bfloat16"}, {"/training/bf16", false}, {"/training/fp16", false}},
+           quality::small}};
+}
+
+constexpr Setting settings[] = {
+    {"", "from_pretrained(..., dtype=torch.bfloat16), TrainingArguments(bf16=False)"},
+    {"torchtune", "dtype: bf16"},
+};
+
+}  // namespace
+
+const Fix pure_bfloat16 = {"pure_bfloat16",
+                           "Everything in bfloat16",
+                           "dtype",
+                           Kind::choice,
+                           Needs::nothing,
+                           "one setting",
+                           "Weights, gradients and optimizer states take 2 bytes instead of 4.",
+                           "Small updates are rounded away: full fine-tuning in pure bfloat16 ends somewhat "
+                           "worse unless rounding is stochastic.",
+                           "huggingface/transformers; Zamirai et al. 2020, arXiv:2010.06192",
+                           levels,
+                           settings};
+
+}  // namespace plimsoll::advice

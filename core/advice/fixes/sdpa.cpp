@@ -1,0 +1,35 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  if (s.recipe.model_args.attn_implementation != "eager") return {};
+  // Soft-capped scores have no fused kernel there.
+  if (s.network.model_type == "gemma2") return {};
+  return {{{{"/model_args/attn_implementation", "sdpa"}}, quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"", "from_pretrained(..., attn_implementation=\"sdpa\")"},
+    {"axolotl", "sdp_attention: true"},
+    {"llamafactory", "flash_attn: sdpa"},
+};
+
+}  // namespace
+
+const Fix sdpa = {
+    "sdpa",
+    "Fused attention (SDPA)",
+    "attention",
+    Kind::choice,
+    Needs::nothing,
+    "one setting",
+    "Eager attention holds length x length scores for every head; PyTorch's fused kernels never write them.",
+    "The same numbers up to rounding.",
+    "pytorch scaled_dot_product_attention; huggingface/transformers integrations/sdpa_attention.py",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

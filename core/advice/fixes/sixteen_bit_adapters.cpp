@@ -1,0 +1,37 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Recipe& r = s.recipe;
+  if (r.peft.on && r.peft.adapter_dtype != "float32") return {};
+  // The gradient scaler refuses float16 parameters.
+  if (r.training.fp16 || r.stack == "unsloth" || (s.gpu != nullptr && !s.gpu->bf16)) return {};
+  return {{{{"/peft/adapter_dtype", "bfloat16"}}, quality::small}};
+}
+
+constexpr Setting settings[] = {
+    {"", "get_peft_model(model, config, autocast_adapter_dtype=False)"},
+    {"trl", "# TRL 0.26 and later does this on a quantised base"},
+    {"llamafactory", "pure_bf16: true"},
+    {"torchtune", "dtype: bf16"},
+};
+
+}  // namespace
+
+const Fix sixteen_bit_adapters = {
+    "sixteen_bit_adapters",
+    "Adapters in 16 bits",
+    "adapter_dtype",
+    Kind::choice,
+    Needs::adapters,
+    "one setting",
+    "Adapters, their gradients and their optimizer states take half.",
+    "TRL trains so on quantised bases from 0.26; small updates may be rounded away at low learning rates.",
+    "huggingface/trl sft_trainer.py; huggingface/peft autocast_adapter_dtype",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,41 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  std::vector<Level> found;
+  const recipe::Vision& v = s.recipe.vision;
+  if (s.network.image.rule != model::ImageTokens::Rule::grid || v.images_per_sample == 0) return found;
+  int cost = quality::visible;
+  const uint64_t step = s.network.image.patch * s.network.image.merge;
+  for (uint64_t size : {448u, 336u, 224u}) {
+    const uint64_t whole = step == 0 ? size : size / step * step;
+    if (whole == 0 || whole >= v.image_size) continue;
+    found.push_back({{{"/vision/image_size", whole}}, cost++});
+  }
+  return found;
+}
+
+constexpr Setting settings[] = {
+    {"", "processor.image_processor.size = {{\"height\": {image_size}, \"width\": {image_size}}}"},
+    {"llamafactory", "image_max_pixels: {image_size} * {image_size}"},
+};
+
+}  // namespace
+
+const Fix smaller_images = {
+    "smaller_images",
+    "Smaller images",
+    "image_size",
+    Kind::scale,
+    Needs::nothing,
+    "one setting",
+    "The tower and, in models whose image tokens grow with the image, the text part see fewer tokens.",
+    "Fine print and small objects are lost.",
+    "huggingface/transformers image processors",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

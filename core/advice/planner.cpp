@@ -1,0 +1,336 @@
+#include "core/advice/planner.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace plimsoll::advice {
+
+namespace {
+constexpr double beyond = 1e300;
+}
+
+Planner::Planner(const Basis& basis, Space space) : space_(std::move(space)), pricer_(basis, space_) {
+  for (std::size_t i = 0; i < space_.slots.size(); ++i) {
+    if (space_.slots[i].kind == Kind::scale || pricer_.is_cheap(i)) loose_.push_back(i);
+  }
+  list_structures();
+}
+
+void Planner::list_structures() {
+  std::vector<Structure> all(1);
+  for (std::size_t i = 0; i < space_.slots.size(); ++i) {
+    if (std::find(loose_.begin(), loose_.end(), i) != loose_.end()) continue;
+    const std::size_t before = all.size();
+    const std::vector<Option>& options = space_.slots[i].options;
+    for (std::size_t option = 1; option < options.size(); ++option) {
+      for (std::size_t s = 0; s < before; ++s) {
+        Structure next = all[s];
+        next.choice[i] = static_cast<uint8_t>(option);
+        ++next.changes;
+        next.quality += options[option].level.quality;
+        next.parity = next.parity && options[option].level.quality <= quality::parity;
+        all.push_back(next);
+      }
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Structure& a, const Structure& b) { return a.changes < b.changes; });
+  structures_ = std::move(all);
+}
+
+// The least that a choice can reach when its scales go to their ends and the cheap slots are free: a bound
+// for everything that shares its structure.
+double Planner::floor_of(Choice choice, Measure measure) {
+  std::vector<std::size_t> cheap;
+  for (std::size_t slot : loose_) {
+    if (pricer_.is_cheap(slot)) {
+      cheap.push_back(slot);
+      choice[slot] = 0;
+    } else {
+      choice[slot] = static_cast<uint8_t>(space_.slots[slot].options.size() - 1);
+    }
+  }
+  double least = beyond;
+  const std::size_t first = cheap.empty() ? 1 : space_.slots[cheap[0]].options.size();
+  const std::size_t second = cheap.size() < 2 ? 1 : space_.slots[cheap[1]].options.size();
+  for (std::size_t a = 0; a < first; ++a) {
+    for (std::size_t b = 0; b < second; ++b) {
+      if (!cheap.empty()) choice[cheap[0]] = static_cast<uint8_t>(a);
+      if (cheap.size() > 1) choice[cheap[1]] = static_cast<uint8_t>(b);
+      if (const Price* price = pricer_.price(choice)) least = std::min(least, value(*price, measure));
+    }
+  }
+  return least;
+}
+
+bool Planner::alive(std::size_t structure, const Target& target) {
+  Structure& s = structures_[structure];
+  double& floor = s.floor[static_cast<int>(target.measure)];
+  if (floor < 0) floor = pricer_.valid(s.choice) ? floor_of(s.choice, target.measure) : beyond;
+  return floor <= target.usable;
+}
+
+bool Planner::fits(const Choice& choice, const Target& target) {
+  const Price* price = pricer_.price(choice);
+  return price != nullptr && value(*price, target.measure) <= target.usable;
+}
+
+// Before a choice is priced: does it fit with the scales that it moves at their ends?
+bool Planner::may_fit(const Choice& choice, const Target& target) {
+  Choice end = choice;
+  for (std::size_t slot : loose_) {
+    if (choice[slot] != 0 && !pricer_.is_cheap(slot)) {
+      end[slot] = static_cast<uint8_t>(space_.slots[slot].options.size() - 1);
+    }
+  }
+  return end == choice || fits(end, target);
+}
+
+bool Planner::irreducible(const Choice& choice, const Target& target) {
+  for (std::size_t i = 0; i < space_.slots.size(); ++i) {
+    if (choice[i] == 0) continue;
+    Choice without = choice;
+    without[i] = 0;
+    if (fits(without, target)) return false;
+  }
+  return true;
+}
+
+PricedPlan Planner::plan(const Choice& choice) {
+  PricedPlan plan;
+  plan.choice = choice;
+  plan.price = *pricer_.price(choice);
+  plan.price.seconds = pricer_.seconds(choice);
+  plan.quality = quality_of(space_, choice);
+  return plan;
+}
+
+void Planner::extend(const Entry& from, std::size_t slot, int left, std::vector<Entry>& out) {
+  if (left == 0) {
+    out.push_back(from);
+    return;
+  }
+  for (std::size_t i = slot; i < loose_.size(); ++i) {
+    const std::vector<Option>& options = space_.slots[loose_[i]].options;
+    for (std::size_t option = 1; option < options.size(); ++option) {
+      Entry next = from;
+      next.choice[loose_[i]] = static_cast<uint8_t>(option);
+      next.quality += options[option].level.quality;
+      ++next.changes;
+      extend(next, i + 1, left - 1, out);
+    }
+  }
+}
+
+// All choices of exactly `count` changes that the target does not rule out by their structure, least cost in
+// quality first. Made for the first target that asks and kept for smaller ones.
+const std::vector<Planner::Entry>& Planner::with_changes(std::size_t count, const Target& target) {
+  std::vector<Listed>& lists = by_count_[static_cast<int>(target.measure)];
+  if (lists.size() <= count) lists.resize(count + 1);
+  Listed& listed = lists[count];
+  if (listed.usable >= target.usable) return listed.entries;
+  listed.usable = target.usable;
+  listed.entries.clear();
+  const int wanted = static_cast<int>(count);
+  for (std::size_t s = 0; s < structures_.size() && structures_[s].changes <= wanted; ++s) {
+    if (!alive(s, target)) continue;
+    Entry from;
+    from.choice = structures_[s].choice;
+    from.structure = s;
+    from.quality = structures_[s].quality;
+    from.changes = structures_[s].changes;
+    extend(from, 0, wanted - structures_[s].changes, listed.entries);
+  }
+  std::stable_sort(listed.entries.begin(), listed.entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.quality < b.quality; });
+  return listed.entries;
+}
+
+std::optional<PricedPlan> Planner::fewest(const Target& target) {
+  bool reachable = false;
+  for (std::size_t s = 0; s < structures_.size() && !reachable; ++s) reachable = alive(s, target);
+  if (!reachable) return std::nullopt;
+  for (std::size_t count = 1; count <= space_.slots.size(); ++count) {
+    const std::vector<Entry>& entries = with_changes(count, target);
+    std::optional<Choice> best;
+    double best_seconds = beyond;
+    int best_quality = 0;
+    for (const Entry& entry : entries) {
+      if (best && entry.quality > best_quality) break;
+      if (!alive(entry.structure, target) || !may_fit(entry.choice, target) || !fits(entry.choice, target)) {
+        continue;
+      }
+      const double seconds = pricer_.seconds(entry.choice);
+      if (seconds >= best_seconds) continue;
+      best = entry.choice;
+      best_seconds = seconds;
+      best_quality = entry.quality;
+    }
+    if (best) return plan(*best);
+  }
+  return std::nullopt;
+}
+
+// Choices whose every change costs nothing in quality (`same`), or nothing that was ever measured, fastest
+// first.
+const std::vector<Planner::Entry>& Planner::by_time(bool same) {
+  std::vector<Entry>& entries = same ? same_ : quick_;
+  bool& listed = same ? listed_same_ : listed_quick_;
+  if (listed) return entries;
+  listed = true;
+  const int most = same ? quality::none : quality::parity;
+  for (std::size_t s = 0; s < structures_.size(); ++s) {
+    const Structure& structure = structures_[s];
+    if (!structure.parity || (same && structure.quality > 0) || !pricer_.valid(structure.choice)) continue;
+    std::vector<Entry> grown(1);
+    grown[0].choice = structure.choice;
+    grown[0].structure = s;
+    grown[0].quality = structure.quality;
+    grown[0].changes = structure.changes;
+    for (std::size_t slot : loose_) {
+      const std::vector<Option>& options = space_.slots[slot].options;
+      const std::size_t before = grown.size();
+      for (std::size_t option = 1; option < options.size(); ++option) {
+        if (options[option].level.quality > most) continue;
+        for (std::size_t i = 0; i < before; ++i) {
+          Entry next = grown[i];
+          next.choice[slot] = static_cast<uint8_t>(option);
+          next.quality += options[option].level.quality;
+          ++next.changes;
+          grown.push_back(next);
+        }
+      }
+    }
+    entries.insert(entries.end(), grown.begin(), grown.end());
+  }
+  for (Entry& entry : entries) entry.seconds = pricer_.seconds(entry.choice);
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    if (a.seconds != b.seconds) return a.seconds < b.seconds;
+    return a.changes != b.changes ? a.changes < b.changes : a.quality < b.quality;
+  });
+  return entries;
+}
+
+std::optional<PricedPlan> Planner::quickest(const Target& target, bool same) {
+  for (const Entry& entry : by_time(same)) {
+    if (entry.changes == 0 || entry.seconds <= 0 || !alive(entry.structure, target)) continue;
+    if (!may_fit(entry.choice, target) || !fits(entry.choice, target)) continue;
+    if (irreducible(entry.choice, target)) return plan(entry.choice);
+  }
+  return std::nullopt;
+}
+
+// Where nothing of at most parity fits: the least cost in quality, then the fastest. Every choice of each
+// cost, until one cost has a plan.
+std::optional<PricedPlan> Planner::least_loss(const Target& target) {
+  std::vector<Entry> entries;
+  for (std::size_t s = 0; s < structures_.size(); ++s) {
+    if (!alive(s, target)) continue;
+    std::vector<Entry> grown(1);
+    grown[0].choice = structures_[s].choice;
+    grown[0].structure = s;
+    grown[0].quality = structures_[s].quality;
+    grown[0].changes = structures_[s].changes;
+    for (std::size_t slot : loose_) {
+      const std::vector<Option>& options = space_.slots[slot].options;
+      if (options.back().level.quality == 0) continue;  // free of cost: filled in below
+      const std::size_t before = grown.size();
+      for (std::size_t option = 1; option < options.size(); ++option) {
+        for (std::size_t i = 0; i < before; ++i) {
+          Entry next = grown[i];
+          next.choice[slot] = static_cast<uint8_t>(option);
+          next.quality += options[option].level.quality;
+          ++next.changes;
+          grown.push_back(next);
+        }
+      }
+    }
+    entries.insert(entries.end(), grown.begin(), grown.end());
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.quality < b.quality; });
+  std::optional<Choice> best;
+  double best_seconds = beyond;
+  int best_quality = 0, best_changes = 0;
+  for (const Entry& entry : entries) {
+    if (best && entry.quality > best_quality) break;
+    std::vector<Choice> grown = {entry.choice};
+    Choice end = entry.choice;
+    for (std::size_t slot : loose_) {
+      const std::vector<Option>& options = space_.slots[slot].options;
+      if (options.back().level.quality != 0) continue;
+      end[slot] = static_cast<uint8_t>(options.size() - 1);
+      const std::size_t before = grown.size();
+      for (std::size_t option = 1; option < options.size(); ++option) {
+        for (std::size_t i = 0; i < before; ++i) {
+          Choice next = grown[i];
+          next[slot] = static_cast<uint8_t>(option);
+          grown.push_back(next);
+        }
+      }
+    }
+    if (!fits(end, target)) continue;
+    for (const Choice& choice : grown) {
+      const int changes = changes_in(choice);
+      if (changes == 0 || !pricer_.valid(choice)) continue;
+      const double seconds = pricer_.seconds(choice);
+      const bool slower = seconds > best_seconds || (seconds == best_seconds && changes >= best_changes);
+      if (best && slower) continue;
+      if (!may_fit(choice, target) || !fits(choice, target) || !irreducible(choice, target)) continue;
+      best = choice;
+      best_seconds = seconds;
+      best_quality = entry.quality;
+      best_changes = changes;
+    }
+  }
+  if (best) return plan(*best);
+  return std::nullopt;
+}
+
+Plans Planner::plans(const Target& target) {
+  Plans plans;
+  plans.fewest = fewest(target);
+  if (!plans.fewest) return plans;
+  plans.same = quickest(target, true);
+  plans.fastest = quickest(target, false);
+  if (!plans.fastest) plans.fastest = least_loss(target);
+  return plans;
+}
+
+PricedPlan Planner::least(Measure measure) {
+  std::size_t lowest = 0;
+  double least = beyond;
+  for (std::size_t s = 0; s < structures_.size(); ++s) {
+    const bool there = alive(s, {0, measure});
+    const double floor = structures_[s].floor[static_cast<int>(measure)];
+    if (!there && floor < least) {
+      least = floor;
+      lowest = s;
+    }
+  }
+  // Which of the cheap options reaches it.
+  Choice choice = structures_[lowest].choice;
+  Choice best = choice;
+  std::vector<Choice> grown = {choice};
+  for (std::size_t slot : loose_) {
+    const std::size_t options = space_.slots[slot].options.size();
+    const std::size_t before = grown.size();
+    for (std::size_t option = pricer_.is_cheap(slot) ? 1 : options - 1; option < options; ++option) {
+      for (std::size_t i = 0; i < before; ++i) {
+        Choice next = grown[i];
+        next[slot] = static_cast<uint8_t>(option);
+        grown.push_back(next);
+      }
+    }
+  }
+  double reached = beyond;
+  for (const Choice& candidate : grown) {
+    const Price* price = pricer_.price(candidate);
+    if (price == nullptr || value(*price, measure) >= reached) continue;
+    reached = value(*price, measure);
+    best = candidate;
+  }
+  return plan(best);
+}
+
+}  // namespace plimsoll::advice

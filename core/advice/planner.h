@@ -1,0 +1,100 @@
+// The best plans for each memory size: exact, under three readings.
+//
+//     Planner planner(basis, open_choices(situation, locks));
+//     Plans plans = planner.plans({usable, Measure::high});
+//     if (plans.fewest) changes_of(planner.space(), plans.fewest->choice);
+//
+// A plan is a choice that fits and would not fit without any one of its changes. Readings:
+//   same     nothing learned changes; of these the fastest
+//   fewest   the fewest changes; of these the least cost in quality, then the fastest
+//   fastest  changes that published comparisons cannot tell apart; of these the fastest. Only when none of
+//            those fits: the least cost in quality, then the fastest
+//
+// The search is exhaustive in effect, not in work: choices are ordered by what a reading minimises, memory is
+// priced lazily, and whatever cannot fit even with every scale at its end is never looked at.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/advice/price.h"
+
+namespace plimsoll::advice {
+
+/// high: the upper end of the band must fit; needed: the run survives when cached blocks are given back.
+enum class Measure { high, needed };
+struct Target {
+  double usable = 0;
+  Measure measure = Measure::high;
+};
+
+struct PricedPlan {
+  Choice choice{};
+  Price price;
+  int quality = 0;
+};
+
+struct Plans {
+  std::optional<PricedPlan> same, fewest, fastest;
+  bool any() const { return fewest.has_value(); }
+};
+
+class Planner {
+ public:
+  Planner(const Basis& basis, Space space);
+  Planner(const Planner&) = delete;
+  Planner& operator=(const Planner&) = delete;
+
+  Plans plans(const Target& target);
+
+  /// The least memory that any choice reaches, and that choice.
+  PricedPlan least(Measure measure);
+
+  const Space& space() const { return space_; }
+  Pricer& pricer() { return pricer_; }
+
+ private:
+  struct Structure {  // a choice in every slot but scales and cheap ones
+    Choice choice{};
+    int changes = 0, quality = 0;
+    bool parity = true;  // every change costs at most quality::parity
+    double floor[2] = {-1, -1};
+  };
+  struct Entry {
+    Choice choice{};
+    std::size_t structure = 0;
+    int quality = 0, changes = 0;
+    double seconds = -1;
+  };
+
+  double value(const Price& price, Measure measure) const {
+    return measure == Measure::high ? price.sizes.high : price.sizes.needed;
+  }
+  bool fits(const Choice& choice, const Target& target);
+  bool alive(std::size_t structure, const Target& target);
+  bool may_fit(const Choice& choice, const Target& target);
+  double floor_of(Choice choice, Measure measure);
+  bool irreducible(const Choice& choice, const Target& target);
+  void list_structures();
+  void extend(const Entry& from, std::size_t slot, int left, std::vector<Entry>& out);
+  const std::vector<Entry>& with_changes(std::size_t count, const Target& target);
+  const std::vector<Entry>& by_time(bool same);
+  std::optional<PricedPlan> fewest(const Target& target);
+  std::optional<PricedPlan> quickest(const Target& target, bool same);
+  std::optional<PricedPlan> least_loss(const Target& target);
+  PricedPlan plan(const Choice& choice);
+
+  Space space_;
+  Pricer pricer_;
+  std::vector<std::size_t> loose_;  // slots that are scales or cheap
+  std::vector<Structure> structures_;
+  struct Listed {
+    double usable = -1;  // entries whose structure is dead for this much were left out
+    std::vector<Entry> entries;
+  };
+  std::vector<Listed> by_count_[2];  // by measure, then by number of changes
+  std::vector<Entry> same_, quick_;
+  bool listed_same_ = false, listed_quick_ = false;
+};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,214 @@
+#include "core/advice/price.h"
+
+#include <algorithm>
+
+#include "core/recipe/fields.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+using memory::Component;
+
+recipe::Given with(const recipe::Given& given, const recipe::Values& changes) {
+  recipe::Given changed = given;
+  for (const auto& [pointer, value] : changes) changed.values[pointer] = value;
+  return changed;
+}
+
+// A default may follow a change into a field that is locked.
+bool keeps_locks(const Basis& basis, const recipe::Values& values) {
+  if (basis.locks.empty()) return true;
+  for (const auto& [pointer, before] : basis.resolved.values) {
+    if (!is_locked(pointer, basis.locks)) continue;
+    const auto now = values.find(pointer);
+    if (now == values.end() || now->second != before) return false;
+  }
+  return true;
+}
+
+bool has_states(const memory::Instant& instant) { return instant.id != "load" && instant.id != "prepare"; }
+
+memory::Sizes sizes_at_peak(const memory::Replay& replay, const recipe::Recipe& recipe,
+                            const hardware::Context& context) {
+  return memory::sizes_of(replay.instants[replay.peak], recipe, context);
+}
+
+}  // namespace
+
+Changed change(const Basis& basis, const recipe::Values& changes) {
+  Changed result;
+  json::Errors errors;
+  result.resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.around, errors);
+  if (!errors.empty() || !keeps_locks(basis, result.resolved.values)) return result;
+  const recipe::Recipe& recipe = result.resolved.recipe;
+  result.replay = memory::replay(basis.network, recipe, basis.machine);
+  if (recipe.peft.on && result.replay.parameters.matched.empty()) return result;
+  result.valid = true;
+  result.price.sizes = sizes_at_peak(result.replay, recipe, basis.context);
+  result.price.seconds =
+      time::step_time(time::work_of(basis.network, recipe), recipe, basis.time_gpu).seconds;
+  return result;
+}
+
+Pricer::Pricer(const Basis& basis, const Space& space) : basis_(basis), space_(space) {
+  uint64_t radix = 1;
+  for (const Slot& slot : space.slots) {
+    radix_.push_back(radix);
+    radix *= slot.options.size();
+  }
+  const bool alone =
+      basis.resolved.recipe.parallel.num_gpus == 1 && basis.resolved.recipe.parallel.strategy == "none";
+  optimizer_ = alone ? space.find("optimizer") : most_slots;
+  allocator_ = space.find("allocator");
+  effects_.resize(space.slots.size());
+  for (std::size_t i = 0; i < space.slots.size(); ++i) {
+    if (space.slots[i].kind != Kind::scale) continue;
+    for (const Option& option : space.slots[i].options) {
+      recipe::Values effect;
+      if (option.fix != nullptr) {
+        json::Errors errors;
+        const recipe::Resolved after =
+            recipe::resolve(with(basis.given, option.level.changes), basis.stack, basis.around, errors);
+        for (const auto& [pointer, value] : after.values) {
+          const auto before = basis.resolved.values.find(pointer);
+          if (before == basis.resolved.values.end() || before->second != value) effect[pointer] = value;
+        }
+      }
+      effects_[i].push_back(std::move(effect));
+    }
+  }
+}
+
+uint64_t Pricer::key(const Choice& choice) const {
+  uint64_t key = 0;
+  for (std::size_t i = 0; i < radix_.size(); ++i) key += radix_[i] * choice[i];
+  return key;
+}
+
+// The recipe with every choice but scales and cheap slots, resolved from the beginning.
+const recipe::Recipe* Pricer::resolved(const Choice& choice) {
+  std::unique_ptr<Walk>& base = bases_[key(choice)];
+  if (!base) {
+    base = std::make_unique<Walk>();
+    if (changes_in(choice) == 0) {
+      base->recipe = basis_.resolved.recipe;
+      base->valid = true;
+      return &base->recipe;
+    }
+    json::Errors errors;
+    recipe::Resolved after =
+        recipe::resolve(with(basis_.given, changes_of(space_, choice)), basis_.stack, basis_.around, errors);
+    base->valid = errors.empty() && keeps_locks(basis_, after.values);
+    for (std::size_t i = 0; i < space_.slots.size(); ++i) {
+      const Fix* fix = space_.slots[i].options[choice[i]].fix;
+      if (fix == nullptr) continue;
+      if (fix->needs == Needs::adapters) base->valid = base->valid && after.recipe.peft.on;
+      if (fix->needs == Needs::quantised) base->valid = base->valid && after.recipe.quantized();
+    }
+    base->recipe = std::move(after.recipe);
+  }
+  return base->valid ? &base->recipe : nullptr;
+}
+
+Pricer::Walk& Pricer::walk(const Choice& given) {
+  Choice choice = given;
+  if (optimizer_ < choice.size()) choice[optimizer_] = 0;
+  if (allocator_ < choice.size()) choice[allocator_] = 0;
+  std::unique_ptr<Walk>& found = walks_[key(choice)];
+  if (found) return *found;
+  found = std::make_unique<Walk>();
+  Choice base = choice;
+  for (std::size_t i = 0; i < space_.slots.size(); ++i) {
+    if (space_.slots[i].kind == Kind::scale) base[i] = 0;
+  }
+  const recipe::Recipe* recipe = resolved(base);
+  if (recipe == nullptr) return *found;
+  found->valid = true;
+  found->recipe = *recipe;
+  for (std::size_t i = 0; i < space_.slots.size(); ++i) {
+    if (choice[i] == 0 || space_.slots[i].kind != Kind::scale) continue;
+    const Fix* fix = space_.slots[i].options[choice[i]].fix;
+    if (fix->needs == Needs::adapters && !recipe->peft.on) found->valid = false;
+    for (const auto& [pointer, value] : effects_[i][choice[i]]) {
+      const recipe::Field* field = recipe::find_field(pointer);
+      if (field != nullptr && field->set != nullptr) field->set(found->recipe, value);
+    }
+  }
+  return *found;
+}
+
+Pricer::Walk& Pricer::replayed(const Choice& choice) {
+  Walk& at = walk(choice);
+  if (!at.valid || at.replayed) return at;
+  at.replay = memory::replay(basis_.network, at.recipe, basis_.machine);
+  at.replayed = true;
+  ++replays;
+  if (at.recipe.peft.on && at.replay.parameters.matched.empty()) at.valid = false;
+  return at;
+}
+
+recipe::Recipe Pricer::with_cheap(const Walk& at, const Choice& choice) const {
+  recipe::Recipe recipe = at.recipe;
+  for (std::size_t slot : {optimizer_, allocator_}) {
+    if (slot >= space_.slots.size() || choice[slot] == 0) continue;
+    for (const auto& [pointer, value] : space_.slots[slot].options[choice[slot]].level.changes) {
+      recipe::find_field(pointer)->set(recipe, value);
+    }
+  }
+  return recipe;
+}
+
+bool Pricer::valid(const Choice& choice) { return walk(choice).valid; }
+
+const Price* Pricer::price(const Choice& choice) {
+  std::unique_ptr<Price>& found = prices_[key(choice)];
+  if (found) return found->sizes.high > 0 ? found.get() : nullptr;
+  found = std::make_unique<Price>();
+  Walk& at = replayed(choice);
+  if (!at.valid) return nullptr;
+  ++priced;
+  const recipe::Recipe recipe = with_cheap(at, choice);
+  const bool other = optimizer_ < space_.slots.size() && choice[optimizer_] != 0;
+  if (!other) {
+    found->sizes = sizes_at_peak(at.replay, recipe, basis_.context);
+    return found.get();
+  }
+  const memory::Parameters& p = at.replay.parameters;
+  double paged = 0;
+  const double states = memory::optimizer_state_bytes(p, recipe.training.optim, &paged);
+  const double temporary = memory::optimizer_temporary_bytes(p, recipe.training.optim);
+  const double temporary_before = memory::optimizer_temporary_bytes(p, at.recipe.training.optim);
+  memory::Instant highest;
+  double most = -1;
+  for (const memory::Instant& instant : at.replay.instants) {
+    double total = instant.live.total();
+    const bool stepping = instant.id.rfind("optimizer_step", 0) == 0;
+    if (has_states(instant)) total += states - at.replay.optimizer_bytes;
+    if (stepping) total += temporary - temporary_before;
+    if (total <= most) continue;
+    most = total;
+    highest = instant;
+    if (has_states(instant)) highest.live[Component::optimizer] += states - at.replay.optimizer_bytes;
+    if (stepping) highest.live[Component::transient] += temporary - temporary_before;
+  }
+  found->sizes = memory::sizes_of(highest, recipe, basis_.context);
+  return found.get();
+}
+
+double Pricer::seconds(const Choice& choice) {
+  Walk& at = walk(choice);
+  if (!at.valid) return 0;
+  if (!at.timed) {
+    at.work = time::work_of(basis_.network, at.recipe);
+    at.timed = true;
+  }
+  const bool other = optimizer_ < space_.slots.size() && choice[optimizer_] != 0;
+  if (!other) return time::step_time(at.work, at.recipe, basis_.time_gpu).seconds;
+  const recipe::Recipe recipe = with_cheap(at, choice);
+  time::Work work = at.work;
+  work.step_bytes *= time::step_traffic(recipe.training.optim) / time::step_traffic(at.recipe.training.optim);
+  return time::step_time(work, recipe, basis_.time_gpu).seconds;
+}
+
+}  // namespace plimsoll::advice

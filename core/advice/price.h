@@ -1,0 +1,89 @@
+// What a choice costs in memory and time, each replay done once.
+//
+//     Pricer pricer(basis, space);
+//     const Price* price = pricer.price(choice);    // null: these changes contradict each other
+//     price->sizes.high;                            // must be at most what the card leaves
+//     price->seconds;                               // of one optimizer step
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include "core/advice/space.h"
+#include "core/memory/sizes.h"
+#include "core/time/step.h"
+
+namespace plimsoll::advice {
+
+/// The run as it is, and what is needed to replay it changed.
+struct Basis {
+  const model::Architecture& network;
+  const recipe::Given& given;
+  const recipe::StackPreset& stack;
+  const recipe::Surroundings& around;
+  const recipe::Resolved& resolved;
+  const hardware::Gpu* gpu;       ///< that was chosen, or null
+  const hardware::Gpu& time_gpu;  ///< on which steps are timed
+  memory::Machine machine;
+  hardware::Context context;
+  std::vector<std::string> locks;
+};
+
+struct Price {
+  memory::Sizes sizes;
+  double seconds = 0;
+};
+
+/// A run with some fields set, resolved and replayed from the beginning; `valid` is false when they
+/// contradict each other or move a locked field.
+struct Changed {
+  bool valid = false;
+  recipe::Resolved resolved;
+  memory::Replay replay;
+  Price price;
+};
+Changed change(const Basis& basis, const recipe::Values& changes);
+
+class Pricer {
+ public:
+  Pricer(const Basis& basis, const Space& space);
+  Pricer(const Pricer&) = delete;
+  Pricer& operator=(const Pricer&) = delete;
+
+  /// Null when the changes contradict each other or miss what they need.
+  const Price* price(const Choice& choice);
+  /// Seconds of a step, without a replay; 0 when invalid.
+  double seconds(const Choice& choice);
+  /// Whether the changes can stand together.
+  bool valid(const Choice& choice);
+
+  /// Optimizer and allocator: their effect is added to a replay instead of replaying again.
+  bool is_cheap(std::size_t slot) const { return slot == optimizer_ || slot == allocator_; }
+
+  uint64_t replays = 0, priced = 0;
+
+ private:
+  struct Walk {
+    bool valid = false, replayed = false, timed = false;
+    recipe::Recipe recipe;
+    memory::Replay replay;
+    time::Work work;
+  };
+  uint64_t key(const Choice& choice) const;
+  Walk& walk(const Choice& choice);
+  Walk& replayed(const Choice& choice);
+  const recipe::Recipe* resolved(const Choice& choice);
+  recipe::Recipe with_cheap(const Walk& walk, const Choice& choice) const;
+
+  const Basis& basis_;
+  const Space& space_;
+  std::vector<uint64_t> radix_;
+  std::size_t optimizer_, allocator_;
+  std::vector<std::vector<recipe::Values>> effects_;  ///< of each level of a scale, defaults included
+  std::unordered_map<uint64_t, std::unique_ptr<Walk>> walks_;
+  std::unordered_map<uint64_t, std::unique_ptr<Walk>> bases_;  ///< scales as they are
+  std::unordered_map<uint64_t, std::unique_ptr<Price>> prices_;
+};
+
+}  // namespace plimsoll::advice

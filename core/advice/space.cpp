@@ -1,0 +1,71 @@
+#include "core/advice/space.h"
+
+#include <algorithm>
+
+namespace plimsoll::advice {
+
+std::size_t Space::find(std::string_view slot) const {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].name == slot) return i;
+  }
+  return slots.size();
+}
+
+bool is_locked(std::string_view pointer, const std::vector<std::string>& locks) {
+  for (const std::string& lock : locks) {
+    std::string path = "/" + lock;
+    std::replace(path.begin(), path.end(), '.', '/');
+    const bool same = pointer == path;
+    const bool inside = pointer.substr(0, path.size() + 1) == path + "/";
+    const bool around = path.substr(0, pointer.size() + 1) == std::string(pointer) + "/";
+    if (same || inside || around) return true;
+  }
+  return false;
+}
+
+Space open_choices(const Situation& situation, const std::vector<std::string>& locks) {
+  return open_choices(situation, locks, fixes());
+}
+
+Space open_choices(const Situation& situation, const std::vector<std::string>& locks,
+                   std::span<const Fix* const> some) {
+  Space space;
+  for (const Fix* fix : some) {
+    for (Level& level : fix->levels(situation)) {
+      const bool locked = std::any_of(level.changes.begin(), level.changes.end(),
+                                      [&](const auto& change) { return is_locked(change.first, locks); });
+      if (locked) continue;
+      std::size_t place = space.find(fix->slot);
+      if (place == space.slots.size()) {
+        if (place == most_slots) continue;
+        space.slots.push_back({fix->slot, fix->kind, {Option{}}});
+      }
+      space.slots[place].options.push_back({fix, std::move(level)});
+    }
+  }
+  return space;
+}
+
+int changes_in(const Choice& choice) {
+  int count = 0;
+  for (uint8_t option : choice) count += option != 0;
+  return count;
+}
+
+int quality_of(const Space& space, const Choice& choice) {
+  int sum = 0;
+  for (std::size_t i = 0; i < space.slots.size(); ++i) sum += space.slots[i].options[choice[i]].level.quality;
+  return sum;
+}
+
+recipe::Values changes_of(const Space& space, const Choice& choice) {
+  recipe::Values changes;
+  for (std::size_t i = 0; i < space.slots.size(); ++i) {
+    for (const auto& [pointer, value] : space.slots[i].options[choice[i]].level.changes) {
+      changes[pointer] = value;
+    }
+  }
+  return changes;
+}
+
+}  // namespace plimsoll::advice

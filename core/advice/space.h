@@ -1,0 +1,52 @@
+// The choices that are open to a plan: one slot for each thing that can be changed one way or another.
+//
+//     Space space = open_choices(situation, locks);
+//     Choice choice{};                            // nothing changed
+//     choice[space.find("micro_batch")] = 2;      // its second level
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/advice/fix.h"
+
+namespace plimsoll::advice {
+
+struct Option {
+  const Fix* fix = nullptr;  ///< null: as it is
+  Level level;
+};
+
+struct Slot {
+  std::string_view name;
+  Kind kind = Kind::choice;
+  std::vector<Option> options;  ///< the first one leaves everything as it is
+};
+
+constexpr std::size_t most_slots = 24;
+/// The option taken in each slot.
+using Choice = std::array<uint8_t, most_slots>;
+
+struct Space {
+  std::vector<Slot> slots;
+  /// Place of a slot, or slots.size().
+  std::size_t find(std::string_view slot) const;
+};
+
+/// Every fix that applies and touches no locked field.
+Space open_choices(const Situation& situation, const std::vector<std::string>& locks);
+/// The same from some fixes only.
+Space open_choices(const Situation& situation, const std::vector<std::string>& locks,
+                   std::span<const Fix* const> some);
+
+/// Whether one of the locks ("peft.r", "training") stands for the field at `pointer`, or lies inside it.
+bool is_locked(std::string_view pointer, const std::vector<std::string>& locks);
+
+int changes_in(const Choice& choice);
+int quality_of(const Space& space, const Choice& choice);
+/// Fields that a choice sets.
+recipe::Values changes_of(const Space& space, const Choice& choice);
+
+}  // namespace plimsoll::advice

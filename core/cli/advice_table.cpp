@@ -1,0 +1,214 @@
+#include "core/cli/advice_table.h"
+
+#include <cmath>
+
+#include "core/cli/layout.h"
+
+namespace plimsoll::cli {
+
+namespace {
+
+using json::Json;
+
+const Json& at(const Json& value, const char* key) {
+  static const Json none;
+  if (!value.is_object()) return none;
+  const auto found = value.find(key);
+  return found == value.end() ? none : *found;
+}
+
+std::string words(const Json& value) {
+  json::Errors ignored;
+  if (value.is_null()) return "-";
+  return value.is_string() ? *json::read_text(value, "", ignored) : json::write(value);
+}
+
+double number(const Json& value) {
+  json::Errors ignored;
+  return json::read_number(value, "", {-9007199254740992.0, 9007199254740992.0}, ignored).value_or(0);
+}
+
+std::string heading(const std::string& title, const Style& style) {
+  return coloured(title, "1", style) + "\n";
+}
+
+std::string_view verdict_colour(const std::string& verdict) {
+  if (verdict == "fits") return "32";
+  return verdict == "tight" ? "33" : "31";
+}
+
+std::string times(double factor) {
+  const auto hundredths = static_cast<uint64_t>(std::llround(factor * 100));
+  const std::string tail = std::to_string(hundredths % 100);
+  return std::to_string(hundredths / 100) + "." + (tail.size() < 2 ? "0" : "") + tail + " x time";
+}
+
+std::string reading(const std::string& name) {
+  if (name == "same") return "nothing learned changes";
+  return name == "fewest" ? "fewest changes" : "fastest";
+}
+
+std::string plan_lines(const Json& plan, const Style& style) {
+  std::string title;
+  for (const Json& name : at(plan, "readings")) title += (title.empty() ? "" : ", ") + reading(words(name));
+  title += ": " + words(at(plan, "verdict")) + ", peak " + gib_words(number(at(at(plan, "peak"), "device"))) +
+           " (up to " + gib(number(at(at(plan, "peak"), "high"))) + "), " +
+           times(number(at(plan, "time_factor"))) + ", effective batch " +
+           words(at(plan, "effective_batch")) + ", cost in quality: " + words(at(plan, "quality"));
+  std::vector<std::vector<Cell>> rows;
+  for (const Json& change : at(plan, "changes")) {
+    const double saves = number(at(change, "saves"));
+    rows.push_back({{words(at(change, "pointer")).substr(1)},
+                    {words(at(change, "from"))},
+                    {words(at(change, "to"))},
+                    {saves == 0 ? "" : gib(saves)},
+                    {words(at(change, "why"))}});
+  }
+  return heading(title, style) +
+         layout({{"field"}, {"from"}, {"to"}, {"saves GiB", Align::right}, {"why", Align::left, true}}, rows,
+                style) +
+         "\n";
+}
+
+std::string changed_fields(const Json& changes) {
+  std::string text;
+  if (!changes.is_object()) return text;
+  for (const auto& [pointer, value] : changes.items()) {
+    text += (text.empty() ? "" : ", ") + pointer.substr(pointer.rfind('/') + 1) + " " + words(value);
+  }
+  return text;
+}
+
+std::string blocked_lines(const Json& blocked, const Style& style) {
+  if (!blocked.is_object()) return "";
+  std::string text = "Nothing makes it fit: the least this model can be trained in is " +
+                     gib_words(number(at(blocked, "least"))) + ", of which " +
+                     words(at(blocked, "component")) + " are " +
+                     gib_words(number(at(blocked, "component_bytes"))) + ".";
+  if (!at(blocked, "smallest_tier").is_null()) {
+    text += " The smallest size that works is " + words(at(blocked, "smallest_tier")) + " GiB.";
+  }
+  for (const Json& lock : at(blocked, "locks_in_the_way")) {
+    text += " Without the lock on " + words(lock) + " it would fit.";
+  }
+  return layout({{"", Align::left, true}}, {{{text}}}, style) + "\n";
+}
+
+std::string gpu_lines(const Json& gpu, const Style& style) {
+  if (!gpu.is_object()) return "";
+  const std::string verdict = words(at(gpu, "verdict"));
+  std::string out =
+      heading(words(at(gpu, "name")), style) +
+      layout(
+          {{""}, {""}},
+          {{{verdict, verdict_colour(verdict)},
+            {gib_words(number(at(gpu, "headroom"))) + " left of " + gib_words(number(at(gpu, "usable")))}}},
+          style) +
+      "\n";
+  for (const Json& plan : at(gpu, "plans")) out += plan_lines(plan, style);
+  out += blocked_lines(at(gpu, "blocked"), style);
+  const auto steps = [&](const char* key, const char* title, const char* amount) {
+    std::vector<std::vector<Cell>> rows;
+    for (const Json& step : at(gpu, key)) {
+      rows.push_back({{words(at(step, "title"))},
+                      {gib(number(at(step, amount)))},
+                      {times(number(at(step, "time_factor")))},
+                      {changed_fields(at(step, "changes"))}});
+    }
+    if (rows.empty()) return std::string();
+    return heading(title, style) +
+           layout({{""}, {"GiB", Align::right}, {""}, {"", Align::left, true}}, rows, style) + "\n";
+  };
+  out += steps("ladder", "If that still fails, next", "saves");
+  out += steps("spend", "With room to spare", "costs");
+  return out;
+}
+
+std::string tier_lines(const Json& tiers, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Json& tier : tiers) {
+    const std::string verdict = words(at(tier, "verdict"));
+    std::string plan;
+    for (const Json& one : at(tier, "plans")) {
+      bool fewest = false;
+      for (const Json& name : at(one, "readings")) fewest = fewest || name == "fewest";
+      if (!fewest) continue;
+      std::string last;
+      for (const Json& change : at(one, "changes")) {
+        if (words(at(change, "title")) == last) continue;
+        last = words(at(change, "title"));
+        plan += (plan.empty() ? "" : "; ") + last;
+      }
+    }
+    if (verdict != "fits" && plan.empty()) plan = "nothing makes it fit";
+    rows.push_back({{words(at(tier, "gib"))}, {verdict, verdict_colour(verdict)}, {plan}});
+  }
+  return heading("Every size, with the fewest changes", style) +
+         layout({{"GiB", Align::right}, {""}, {"", Align::left, true}}, rows, style) + "\n";
+}
+
+std::string limit_lines(const Json& limits, const Style& style) {
+  if (!limits.is_object()) return "";
+  std::vector<std::vector<Cell>> rows;
+  for (const char* key : {"per_device_train_batch_size", "max_length", "r", "image_size"}) {
+    if (!at(limits, key).is_null()) rows.push_back({{key}, {words(at(limits, key))}});
+  }
+  if (at(limits, "model").is_object()) rows.push_back({{"model"}, {words(at(at(limits, "model"), "id"))}});
+  if (rows.empty()) return "";
+  return heading("Largest that still fits, the rest unchanged", style) + layout({{""}, {""}}, rows, style) +
+         "\n";
+}
+
+}  // namespace
+
+std::string advice_table(const Json& advice, const Style& style) {
+  std::string out = gpu_lines(at(advice, "gpu"), style) + tier_lines(at(advice, "tiers"), style) +
+                    limit_lines(at(advice, "limits"), style);
+  std::vector<std::vector<Cell>> rows;
+  for (const Json& habit : at(advice, "habits")) rows.push_back({{"-"}, {words(at(habit, "message"))}});
+  return out + heading("What does not help", style) + layout({{""}, {"", Align::left, true}}, rows, style);
+}
+
+std::string compare_table(const Json& comparison, const Style& style) {
+  std::vector<std::vector<Cell>> sides;
+  for (const char* side : {"a", "b"}) {
+    const Json& run = at(comparison, side);
+    sides.push_back({{side},
+                     {words(at(run, "model"))},
+                     {gib_words(number(at(run, "device")))},
+                     {words(at(run, "instant"))},
+                     {words(at(run, "verdict"))},
+                     {words(at(run, "seconds_per_step")) + " s"},
+                     {words(at(run, "effective_batch"))}});
+  }
+  std::string out = layout({{""},
+                            {"model"},
+                            {"peak", Align::right},
+                            {"at"},
+                            {""},
+                            {"step", Align::right},
+                            {"batch", Align::right}},
+                           sides, style) +
+                    "\n";
+  std::vector<std::vector<Cell>> rows;
+  for (const Json& row : at(comparison, "differences")) {
+    rows.push_back({{words(at(row, "field"))},
+                    {words(at(row, "a"))},
+                    {words(at(row, "b"))},
+                    {gib(number(at(row, "device")))},
+                    {words(at(row, "seconds_per_step"))}});
+  }
+  out +=
+      heading("From a to b: what each difference is worth", style) +
+      layout({{"field"}, {"a"}, {"b", Align::left, true}, {"GiB", Align::right}, {"s a step", Align::right}},
+             rows, style);
+  rows.clear();
+  for (const Json& row : at(comparison, "no_effect")) {
+    rows.push_back({{words(at(row, "field"))}, {words(at(row, "a"))}, {words(at(row, "b"))}});
+  }
+  if (rows.empty()) return out;
+  return out + "\n" + heading("Without effect on memory or time", style) +
+         layout({{"field"}, {"a"}, {"b", Align::left, true}}, rows, style);
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,421 @@
+#include "core/report/advice.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/recipe/fields.h"
+#include "core/report/components.h"
+#include "core/report/habits.h"
+#include "core/report/heading.h"
+#include "core/report/limits.h"
+
+namespace plimsoll::report {
+
+namespace {
+
+using advice::Choice;
+using advice::Measure;
+using json::Json;
+using json::Writer;
+
+int64_t whole(double bytes) { return static_cast<int64_t>(std::llround(bytes)); }
+double factor(double now, double before) { return before > 0 ? std::round(1000 * now / before) / 1000 : 1; }
+
+const char* quality_word(int cost) {
+  if (cost == advice::quality::none) return "none";
+  if (cost < advice::quality::small) return "parity";
+  return cost < advice::quality::visible ? "small" : "visible";
+}
+// The heaviest single change decides the word: three changes of parity are still parity.
+int heaviest(const advice::Space& space, const Choice& choice) {
+  int most = 0;
+  for (std::size_t i = 0; i < space.slots.size(); ++i) {
+    most = std::max(most, space.slots[i].options[choice[i]].level.quality);
+  }
+  return most;
+}
+
+void write_sizes(Writer& out, const memory::Sizes& s) {
+  out.open_object();
+  out.field("allocated", whole(s.allocated));
+  out.field("reserved", whole(s.reserved));
+  out.field("device", whole(s.device));
+  out.field("low", whole(s.low));
+  out.field("high", whole(s.high));
+  out.field("needed", whole(s.needed));
+  out.close_object();
+}
+
+// Steps are compared on the chosen card, or on an A100 where none was chosen or its rates are not known.
+const hardware::Gpu& timed_on(const Run& run, const Catalog& catalog) {
+  static const hardware::Gpu none{};
+  const bool known = run.gpu != nullptr && run.gpu->tensor_flops > 0;
+  if (known) return *run.gpu;
+  const hardware::Gpu* usual = catalog.find_gpu("a100-sxm-80");
+  return usual == nullptr ? none : *usual;
+}
+
+}  // namespace
+
+Advisor::Advisor(const Run& run, const Catalog& catalog)
+    : run_(run), catalog_(catalog), around_(surroundings(run)) {
+  basis_ = std::make_unique<advice::Basis>(
+      advice::Basis{run.network, run.given, *run.stack, around_, run.resolved, run.gpu,
+                    timed_on(run, catalog), run.machine, run.context, run.resolved.recipe.locks});
+  const advice::Situation situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
+  planner_ =
+      std::make_unique<advice::Planner>(*basis_, advice::open_choices(situation, run.resolved.recipe.locks));
+  seconds_ = planner_->pricer().seconds(Choice{});
+}
+
+const advice::Changed& Advisor::checked(const Choice& choice) {
+  for (const auto& [known, changed] : checked_) {
+    if (known == choice) return *changed;
+  }
+  checked_.emplace_back(choice, std::make_unique<advice::Changed>(
+                                    advice::change(*basis_, advice::changes_of(planner_->space(), choice))));
+  return *checked_.back().second;
+}
+
+std::vector<Advisor::Named> Advisor::plans_for(double usable, memory::Verdict& verdict) {
+  // By the same measure as the plans: their reserved memory is not simulated.
+  const memory::Sizes now = planner_->pricer().price(Choice{})->sizes;
+  verdict = memory::verdict(now, usable);
+  std::vector<Named> found;
+  if (verdict == memory::Verdict::fits) return found;
+  advice::Plans plans = planner_->plans({usable, Measure::high});
+  if (!plans.any() && verdict == memory::Verdict::no) plans = planner_->plans({usable, Measure::needed});
+  const auto add = [&](const char* name, const std::optional<advice::PricedPlan>& plan) {
+    if (!plan) return;
+    for (Named& known : found) {
+      if (known.plan.choice != plan->choice) continue;
+      known.readings.emplace_back(name);
+      return;
+    }
+    // A full replay of the changed request has the last word.
+    const advice::Changed& full = checked(plan->choice);
+    if (!full.valid || memory::verdict(full.price.sizes, usable) == memory::Verdict::no) return;
+    found.push_back({name, {name}, *plan});
+    found.back().plan.price.sizes = full.price.sizes;
+  };
+  add("same", plans.same);
+  add("fewest", plans.fewest);
+  add("fastest", plans.fastest);
+  return found;
+}
+
+// Each fix saves what it takes off the peak after those before it, so that the savings add up.
+void Advisor::write_changes(Writer& out, const Choice& choice) {
+  const advice::Space& space = planner_->space();
+  Choice so_far{};
+  const advice::Price* before = planner_->pricer().price(so_far);
+  double device = before->sizes.device;
+  out.open_array();
+  for (std::size_t i = 0; i < space.slots.size(); ++i) {
+    if (choice[i] == 0) continue;
+    const advice::Option& option = space.slots[i].options[choice[i]];
+    so_far[i] = choice[i];
+    const advice::Price* after = planner_->pricer().price(so_far);
+    double saved = 0;
+    if (after != nullptr) {
+      saved = device - after->sizes.device;
+      device = after->sizes.device;
+    }
+    bool first = true;
+    for (const auto& [pointer, value] : option.level.changes) {
+      // "/peft" alone only says that the section is there; its fields follow.
+      if (recipe::find_field(pointer) == nullptr) continue;
+      const auto old = run_.resolved.values.find(pointer);
+      // A default may become another one beside the other changes: only what was said already stays unsaid.
+      const auto given = run_.given.values.find(pointer);
+      if (given != run_.given.values.end() && given->second == value) continue;
+      out.open_object();
+      out.field("fix", option.fix->id);
+      out.field("title", option.fix->title);
+      out.field("pointer", pointer);
+      out.key("from");
+      if (old == run_.resolved.values.end()) {
+        out.null();
+      } else {
+        out.value(old->second);
+      }
+      out.field("to", value);
+      out.field("saves", first ? whole(saved) : int64_t{0});
+      out.field("why", option.fix->why);
+      out.field("quality", quality_word(option.level.quality));
+      out.field("evidence", option.fix->evidence);
+      out.field("effort", option.fix->effort);
+      out.field("setting", advice::setting_for(*option.fix, option.level, run_.resolved.recipe.stack));
+      out.field("source", option.fix->source);
+      out.close_object();
+      first = false;
+    }
+  }
+  out.close_array();
+}
+
+void Advisor::write_plan(Writer& out, const Named& named, double usable) {
+  const recipe::Training& t = checked(named.plan.choice).resolved.recipe.training;
+  const memory::Sizes& sizes = named.plan.price.sizes;
+  out.open_object();
+  out.field("name", named.name);
+  out.field("readings", named.readings);
+  out.field("verdict", memory::word(memory::verdict(sizes, usable)));
+  out.key("changes");
+  write_changes(out, named.plan.choice);
+  out.key("peak");
+  write_sizes(out, sizes);
+  out.field("time_factor", factor(named.plan.price.seconds, seconds_));
+  out.field("quality", quality_word(heaviest(planner_->space(), named.plan.choice)));
+  out.field("quality_cost", static_cast<int64_t>(named.plan.quality));
+  out.field("effective_batch", t.per_device_train_batch_size * t.gradient_accumulation_steps *
+                                   run_.resolved.recipe.parallel.num_gpus);
+  out.close_object();
+}
+
+void Advisor::write_plans(Writer& out, double usable) {
+  memory::Verdict verdict = memory::Verdict::no;
+  out.open_array();
+  for (const Named& named : plans_for(usable, verdict)) write_plan(out, named, usable);
+  out.close_array();
+}
+
+void Advisor::write_blocked(Writer& out, double usable) {
+  memory::Verdict verdict = memory::Verdict::no;
+  if (verdict = memory::Verdict::no; !plans_for(usable, verdict).empty() || verdict != memory::Verdict::no) {
+    return out.null();
+  }
+  const advice::PricedPlan least = planner_->least(Measure::needed);
+  const advice::Changed& full = checked(least.choice);
+  out.open_object();
+  out.field("least", whole(full.price.sizes.needed));
+  out.key("changes");
+  write_changes(out, least.choice);
+  // The smallest size that works, by the same choices.
+  out.key("smallest_tier");
+  const hardware::Tier* smallest = nullptr;
+  for (const hardware::Tier& tier : catalog_.tiers) {
+    if (smallest == nullptr && full.price.sizes.needed <= usable_for(run_, tier.usable_bytes))
+      smallest = &tier;
+  }
+  if (smallest == nullptr) {
+    out.null();
+  } else {
+    out.value(smallest->gib);
+  }
+  // Each lock alone: would the run fit without it?
+  const std::vector<std::string>& locks = run_.resolved.recipe.locks;
+  std::vector<std::string> in_the_way;
+  for (const std::string& lock : locks) {
+    std::vector<std::string> others;
+    for (const std::string& other : locks) {
+      if (other != lock) others.push_back(other);
+    }
+    advice::Basis freed = *basis_;
+    freed.locks = others;
+    const advice::Situation situation{run_.network, run_.resolved.recipe, run_.resolved.values, run_.gpu};
+    advice::Planner planner(freed, advice::open_choices(situation, others));
+    if (planner.least(Measure::needed).price.sizes.needed <= usable) in_the_way.push_back(lock);
+  }
+  out.field("locks_in_the_way", in_the_way);
+  // The largest part of what is left.
+  const memory::Instant& peak = full.replay.instants[full.replay.peak];
+  std::size_t largest = 0;
+  for (std::size_t c = 1; c < memory::component_count; ++c) {
+    if (peak.live.bytes[c] > peak.live.bytes[largest]) largest = c;
+  }
+  out.field("component", component_id(static_cast<memory::Component>(largest)));
+  out.field("component_bytes", whole(peak.live.bytes[largest]));
+  out.close_object();
+}
+
+// From the plan of fewest changes on: the further change that costs least in quality, then in time, and takes
+// at least a fiftieth off the peak.
+void Advisor::write_ladder(Writer& out, double usable) {
+  memory::Verdict verdict = memory::Verdict::no;
+  Choice at{};
+  for (const Named& named : plans_for(usable, verdict)) {
+    if (std::find(named.readings.begin(), named.readings.end(), "fewest") != named.readings.end()) {
+      at = named.plan.choice;
+    }
+  }
+  advice::Pricer& pricer = planner_->pricer();
+  const advice::Space& space = planner_->space();
+  out.open_array();
+  for (int rung = 0; rung < 8; ++rung) {
+    const double now = pricer.price(at)->sizes.device;
+    std::optional<Choice> best;
+    int best_cost = 0;
+    double best_seconds = 0;
+    std::size_t best_slot = 0;
+    for (std::size_t i = 0; i < space.slots.size(); ++i) {
+      for (std::size_t option = 1; option < space.slots[i].options.size(); ++option) {
+        if (space.slots[i].kind == advice::Kind::scale && option <= at[i]) continue;
+        if (option == at[i]) continue;
+        Choice next = at;
+        next[i] = static_cast<uint8_t>(option);
+        const advice::Price* price = pricer.price(next);
+        if (price == nullptr || price->sizes.device > 0.98 * now) continue;
+        const int cost = advice::quality_of(space, next);
+        const double seconds = pricer.seconds(next);
+        if (best && (cost > best_cost || (cost == best_cost && seconds >= best_seconds))) continue;
+        best = next;
+        best_cost = cost;
+        best_seconds = seconds;
+        best_slot = i;
+        if (space.slots[i].kind == advice::Kind::scale) break;  // the mildest further step
+      }
+    }
+    if (!best) break;
+    const advice::Option& option = space.slots[best_slot].options[(*best)[best_slot]];
+    const advice::Price* price = pricer.price(*best);
+    out.open_object();
+    out.field("fix", option.fix->id);
+    out.field("title", option.fix->title);
+    out.key("changes");
+    out.open_object();
+    for (const auto& [pointer, value] : option.level.changes) {
+      if (recipe::find_field(pointer) != nullptr) out.field(pointer, value);
+    }
+    out.close_object();
+    out.field("setting", advice::setting_for(*option.fix, option.level, run_.resolved.recipe.stack));
+    out.field("saves", whole(now - price->sizes.device));
+    out.key("peak");
+    write_sizes(out, price->sizes);
+    out.field("time_factor", factor(best_seconds, seconds_));
+    out.field("quality", quality_word(option.level.quality));
+    out.close_object();
+    at = *best;
+  }
+  out.close_array();
+}
+
+void Advisor::write_spend(Writer& out, double usable) {
+  const recipe::Recipe& r = run_.resolved.recipe;
+  const memory::Sizes now = sizes_of(run_.replay.instants[run_.replay.peak], run_);
+  out.open_array();
+  const auto offer = [&](const char* id, const char* title, const recipe::Values& changes, const char* why) {
+    for (const auto& [pointer, value] : changes) {
+      if (advice::is_locked(pointer, r.locks)) return;
+    }
+    const advice::Changed changed = advice::change(*basis_, changes);
+    if (!changed.valid || memory::verdict(changed.price.sizes, usable) != memory::Verdict::fits) return;
+    out.open_object();
+    out.field("fix", id);
+    out.field("title", title);
+    out.key("changes");
+    out.open_object();
+    for (const auto& [pointer, value] : changes) out.field(pointer, value);
+    out.close_object();
+    out.field("costs", whole(changed.price.sizes.device - now.device));
+    out.key("peak");
+    write_sizes(out, changed.price.sizes);
+    out.field("time_factor", factor(changed.price.seconds, seconds_));
+    out.field("why", why);
+    out.close_object();
+  };
+  if (memory::verdict(now, usable) == memory::Verdict::fits) {
+    const recipe::Training& t = r.training;
+    const uint64_t together = t.per_device_train_batch_size * t.gradient_accumulation_steps;
+    for (uint64_t batch = together; batch > t.per_device_train_batch_size; --batch) {
+      if (together % batch != 0 || batch > 64) continue;
+      const advice::Changed changed =
+          advice::change(*basis_, {{"/training/per_device_train_batch_size", batch},
+                                   {"/training/gradient_accumulation_steps", together / batch}});
+      if (!changed.valid || memory::verdict(changed.price.sizes, usable) != memory::Verdict::fits) continue;
+      offer("larger_micro_batch", "Larger micro-batch, less accumulation",
+            {{"/training/per_device_train_batch_size", batch},
+             {"/training/gradient_accumulation_steps", together / batch}},
+            "Fewer, larger passes use the GPU better; the effective batch stays.");
+      break;
+    }
+    if (t.gradient_checkpointing) {
+      offer("no_checkpointing", "No gradient checkpointing", {{"/training/gradient_checkpointing", false}},
+            "Nothing is computed twice.");
+    }
+    if (r.quantization.load_in_4bit || r.quantization.load_in_8bit) {
+      offer("sixteen_bit_base", "The base in 16 bits",
+            {{"/quantization/load_in_4bit", false}, {"/quantization/load_in_8bit", false}},
+            "No unpacking in each pass, and no quantisation error.");
+    }
+    offer("longer", "Twice the length", {{"/training/max_length", 2 * t.max_length}},
+          "Longer samples are seen whole.");
+    if (r.peft.on) {
+      offer("higher_rank", "Twice the rank",
+            {{"/peft/r", 2 * r.peft.r}, {"/peft/lora_alpha", 2 * r.peft.lora_alpha}},
+            "More can be learned; alpha stays in ratio.");
+      const bool all = r.peft.target_modules == std::vector<std::string>{"all-linear"};
+      if (!all) {
+        offer(
+            "all_linear", "Adapters on all linear layers",
+            {{"/peft/target_modules", Json::array({"all-linear"})}},
+            "At equal numbers of parameters adapters on all layers learn more (arXiv:2305.14314, figure 2).");
+      }
+    }
+  }
+  out.close_array();
+}
+
+std::string advise_text(std::string_view request, const Catalog& catalog) {
+  json::Errors errors;
+  const std::optional<Run> run = read_run(request, catalog, errors);
+  if (!run) return refusal(errors);
+  const memory::Sizes now = sizes_of(run->replay.instants[run->replay.peak], *run);
+  Advisor advisor(*run, catalog);
+  Writer out;
+  out.open_object();
+  write_heading(out, {});
+  out.key("peak");
+  write_sizes(out, now);
+  const auto write_target = [&](double usable) {
+    out.field("usable", whole(usable));
+    out.field("verdict", memory::word(memory::verdict(now, usable)));
+    out.field("headroom", whole(memory::headroom(now, usable)));
+    out.key("plans");
+    advisor.write_plans(out, usable);
+    out.key("blocked");
+    advisor.write_blocked(out, usable);
+  };
+  // Largest first: what is worked out for one size serves the smaller ones.
+  std::vector<const hardware::Tier*> tiers;
+  for (const hardware::Tier& tier : catalog.tiers) tiers.push_back(&tier);
+  std::reverse(tiers.begin(), tiers.end());
+  out.key("tiers");
+  out.open_array();
+  for (const hardware::Tier* tier : tiers) {
+    out.open_object();
+    out.field("gib", tier->gib);
+    out.field("gpus", tier->gpus);
+    write_target(usable_for(*run, tier->usable_bytes));
+    out.close_object();
+  }
+  out.close_array();
+  out.key("gpu");
+  if (run->gpu == nullptr) {
+    out.null();
+  } else {
+    const double usable = usable_for(*run, run->gpu->usable_bytes);
+    out.open_object();
+    out.field("id", run->gpu->id);
+    out.field("name", run->gpu->name);
+    write_target(usable);
+    out.key("ladder");
+    advisor.write_ladder(out, usable);
+    out.key("spend");
+    advisor.write_spend(out, usable);
+    out.close_object();
+  }
+  out.key("limits");
+  write_limits(out, *run, catalog);
+  out.key("habits");
+  write_habits(out, *run);
+  out.key("search");
+  out.open_object();
+  out.field("replays", advisor.planner().pricer().replays);
+  out.field("priced", advisor.planner().pricer().priced);
+  out.close_object();
+  out.close_object();
+  return out.take();
+}
+
+}  // namespace plimsoll::report

@@ -1,0 +1,57 @@
+// Plans as JSON: for the report's tiers, and for `plimsoll advise`.
+//
+//     Advisor advisor(run, catalog);
+//     advisor.write_plans(out, usable);         // [{"name", "changes", "peak", "time_factor", ...}]
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/advice/planner.h"
+#include "core/json/writer.h"
+#include "core/report/run.h"
+
+namespace plimsoll::report {
+
+class Advisor {
+ public:
+  Advisor(const Run& run, const Catalog& catalog);
+  Advisor(const Advisor&) = delete;
+  Advisor& operator=(const Advisor&) = delete;
+
+  /// The list of plans for a usable size; empty where the run fits as it is or nothing makes it fit.
+  void write_plans(json::Writer& out, double usable);
+  /// Why nothing fits, or null: least memory, what stands in the way, the smallest size that works.
+  void write_blocked(json::Writer& out, double usable);
+  /// Further changes, one after another, each making the peak smaller.
+  void write_ladder(json::Writer& out, double usable);
+  /// What room to spare can buy.
+  void write_spend(json::Writer& out, double usable);
+
+  advice::Planner& planner() { return *planner_; }
+
+ private:
+  struct Named {
+    std::string name;
+    std::vector<std::string> readings;
+    advice::PricedPlan plan;
+  };
+  std::vector<Named> plans_for(double usable, memory::Verdict& verdict);
+  void write_plan(json::Writer& out, const Named& named, double usable);
+  void write_changes(json::Writer& out, const advice::Choice& choice);
+  const advice::Changed& checked(const advice::Choice& choice);
+
+  const Run& run_;
+  const Catalog& catalog_;
+  recipe::Surroundings around_;
+  std::unique_ptr<advice::Basis> basis_;
+  std::unique_ptr<advice::Planner> planner_;
+  double seconds_ = 0;  // of a step as it is
+  std::vector<std::pair<advice::Choice, std::unique_ptr<advice::Changed>>> checked_;
+};
+
+/// {"schema", "core", "ok", "errors", "gpu", "tiers", "limits", "habits", "search"}
+std::string advise_text(std::string_view request, const Catalog& catalog);
+
+}  // namespace plimsoll::report

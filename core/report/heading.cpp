@@ -1,0 +1,35 @@
+#include "core/report/heading.h"
+
+#include "core/report/report.h"
+
+namespace plimsoll::report {
+
+using json::Errors;
+using json::Writer;
+
+void write_heading(Writer& out, const Errors& errors) {
+  out.field("schema", uint64_t{1});
+  out.field("core", version());
+  out.field("ok", errors.empty());
+  out.key("errors");
+  out.open_array();
+  for (const json::Error& error : errors) {
+    out.open_object();
+    out.field("code", error.code);
+    out.field("pointer", error.pointer);
+    out.field("message", error.message);
+    out.field("allowed", error.allowed);
+    out.close_object();
+  }
+  out.close_array();
+}
+
+std::string refusal(const Errors& errors) {
+  Writer out;
+  out.open_object();
+  write_heading(out, errors);
+  out.close_object();
+  return out.take();
+}
+
+}  // namespace plimsoll::report

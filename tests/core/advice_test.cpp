@@ -1,0 +1,324 @@
+// Plans: exact against exhaustive search, enough and no more on random requests, and beside what five people
+// worked out by hand.
+#include "core/report/advice.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "core/report/compare.h"
+#include "tests/core/dice.h"
+#include "tests/core/report_answers.h"
+
+namespace plimsoll::report {
+namespace {
+
+using advice::Choice;
+using advice::Measure;
+using advice::Target;
+
+// More with ADVICE_REQUESTS=2000; the usual number keeps the suite quick.
+uint64_t requests(uint64_t usual) {
+  const char* asked = std::getenv("ADVICE_REQUESTS");
+  return asked == nullptr ? usual : std::strtoull(asked, nullptr, 10);
+}
+
+Json read(const std::string& text) {
+  json::Errors errors;
+  return json::parse(text, errors).value_or(Json::object());
+}
+
+// A run read, with all that the planner needs kept beside it.
+struct Prepared {
+  Run run;
+  recipe::Surroundings around;
+  advice::Basis basis;
+  explicit Prepared(Run given)
+      : run(std::move(given)),
+        around(surroundings(run)),
+        basis{run.network,
+              run.given,
+              *run.stack,
+              around,
+              run.resolved,
+              run.gpu,
+              *presets().find_gpu("a100-sxm-80"),
+              run.machine,
+              run.context,
+              run.resolved.recipe.locks} {}
+};
+std::unique_ptr<Prepared> prepare(const Json& request) {
+  json::Errors errors;
+  std::optional<Run> run = read_run(json::write(request), presets(), errors);
+  return run ? std::make_unique<Prepared>(std::move(*run)) : nullptr;
+}
+
+const std::vector<std::string> models = {
+    "llama-3.2-1b", "qwen2.5-7b",      "mistral-7b-v0.3",        "gemma-2-2b", "smollm2-360m",  "phi-2",
+    "qwen3-8b",     "llava-1.5-7b-hf", "qwen2.5-vl-3b-instruct", "gpt2",       "llama-2-13b-hf"};
+const std::vector<std::string> optimizers = {"adamw_torch",      "adamw_torch", "adamw_torch_fused",
+                                             "paged_adamw_8bit", "adafactor",   "adamw_bnb_8bit"};
+
+Json drawn(uint64_t seed) {
+  Dice dice(seed);
+  Json request = {{"model", dice.one_of(models)}};
+  if (dice.one_in(4)) request["stack"] = "trl";
+  Json training = {{"per_device_train_batch_size", 1 + dice.draw(8)},
+                   {"gradient_accumulation_steps", 1 + dice.draw(8)},
+                   {"max_length", 256 * (1 + dice.draw(12))},
+                   {"gradient_checkpointing", dice.one_in(2)},
+                   {"optim", dice.one_of(optimizers)}};
+  if (!dice.one_in(4)) training["bf16"] = true;
+  request["training"] = training;
+  if (!dice.one_in(4)) {
+    Json peft = {{"r", 4 << dice.draw(6)}, {"lora_alpha", 16}};
+    peft["target_modules"] = dice.one_in(2) ? Json("all-linear") : Json::array({"q_proj", "v_proj"});
+    if (dice.one_in(3)) peft["lora_dropout"] = 0.05;
+    request["peft"] = peft;
+    if (dice.one_in(3)) request["quantization"] = {{"load_in_4bit", true}};
+  }
+  Json args = {{"dtype", dice.one_in(3) ? "float32" : "bfloat16"}};
+  if (dice.one_in(3)) args["attn_implementation"] = "eager";
+  request["model_args"] = args;
+  const std::vector<std::string> lockable = {"peft.r",
+                                             "training.max_length",
+                                             "training.optim",
+                                             "training.per_device_train_batch_size",
+                                             "quantization",
+                                             "model_args.dtype",
+                                             "peft"};
+  Json locks = Json::array();
+  for (uint64_t i = dice.draw(3); i > 0; --i) locks.push_back(dice.one_of(lockable));
+  request["locks"] = locks;
+  return request;
+}
+
+// Every choice, one after another.
+std::vector<Choice> every_choice(const advice::Space& space) {
+  std::vector<Choice> all(1);
+  for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
+    const std::size_t before = all.size();
+    for (std::size_t option = 1; option < space.slots[slot].options.size(); ++option) {
+      for (std::size_t i = 0; i < before; ++i) {
+        Choice next = all[i];
+        next[slot] = static_cast<uint8_t>(option);
+        all.push_back(next);
+      }
+    }
+  }
+  return all;
+}
+
+struct Tried {
+  Choice choice;
+  double high = 1e300, seconds = 0;
+  int changes = 0, quality = 0, heaviest = 0;
+};
+
+// What the planner should find, by trying everything.
+struct Expected {
+  const Tried* same = nullptr;
+  const Tried* fewest = nullptr;
+  const Tried* fastest = nullptr;
+};
+
+Expected exhaustive(const std::vector<Tried>& tried, const std::map<Choice, double>& highs, double usable) {
+  Expected best;
+  const auto fits = [&](const Choice& choice) {
+    const auto found = highs.find(choice);
+    return found != highs.end() && found->second <= usable;
+  };
+  for (const Tried& one : tried) {
+    if (one.changes == 0 || one.high > usable) continue;
+    bool needed = true;
+    for (std::size_t slot = 0; slot < one.choice.size(); ++slot) {
+      if (one.choice[slot] == 0) continue;
+      Choice without = one.choice;
+      without[slot] = 0;
+      needed = needed && !fits(without);
+    }
+    if (!needed) continue;
+    const auto better = [&](const Tried* than, auto cost) {
+      return than == nullptr || cost(one) < cost(*than);
+    };
+    const auto by_count = [](const Tried& t) { return std::make_tuple(t.changes, t.quality, t.seconds); };
+    const auto by_time = [](const Tried& t) { return std::make_tuple(t.seconds, t.changes, t.quality); };
+    const auto by_loss = [](const Tried& t) {
+      return std::make_tuple(t.heaviest > advice::quality::parity, t.heaviest > 1 ? t.quality : 0, t.seconds);
+    };
+    if (better(best.fewest, by_count)) best.fewest = &one;
+    if (one.heaviest == 0 && better(best.same, by_time)) best.same = &one;
+    if (better(best.fastest, by_loss)) best.fastest = &one;
+  }
+  return best;
+}
+
+TEST(Advice, TheSearchFindsWhatTryingEverythingFinds) {
+  // A few fixes at a time keep the exhaustive side small; which ones, and how much room, is drawn.
+  int compared = 0, plans = 0;
+  for (uint64_t seed = 1; seed <= requests(100); ++seed) {
+    const std::unique_ptr<Prepared> prepared = prepare(drawn(seed));
+    if (!prepared) continue;
+    Dice dice(seed * 7919);
+    std::vector<const advice::Fix*> some;
+    for (const advice::Fix* fix : advice::fixes()) {
+      if (dice.one_in(4)) some.push_back(fix);
+    }
+    const advice::Situation situation{prepared->run.network, prepared->run.resolved.recipe,
+                                      prepared->run.resolved.values, nullptr};
+    advice::Space space = advice::open_choices(situation, prepared->basis.locks, some);
+    std::size_t size = 1;
+    for (const advice::Slot& slot : space.slots) size *= slot.options.size();
+    if (size < 2 || size > 120) continue;
+    advice::Planner planner(prepared->basis, space);
+    std::vector<Tried> tried;
+    std::map<Choice, double> highs;
+    double lowest = 1e300, highest = 0;
+    for (const Choice& choice : every_choice(space)) {
+      const advice::Price* price = planner.pricer().price(choice);
+      if (price == nullptr) continue;
+      Tried one{choice,
+                price->sizes.high,
+                planner.pricer().seconds(choice),
+                advice::changes_in(choice),
+                advice::quality_of(space, choice),
+                0};
+      for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
+        one.heaviest = std::max(one.heaviest, space.slots[slot].options[choice[slot]].level.quality);
+      }
+      highs[choice] = one.high;
+      lowest = std::min(lowest, one.high);
+      highest = std::max(highest, one.high);
+      tried.push_back(one);
+    }
+    const double usable = lowest + (highs[Choice{}] - lowest) * static_cast<double>(dice.draw(1000)) / 1000;
+    if (highs[Choice{}] <= usable) continue;
+    const Expected expected = exhaustive(tried, highs, usable);
+    advice::Planner fresh(prepared->basis, space);
+    const advice::Plans found = fresh.plans({usable, Measure::high});
+    ++compared;
+    ASSERT_EQ(found.fewest.has_value(), expected.fewest != nullptr) << seed;
+    ASSERT_EQ(found.same.has_value(), expected.same != nullptr) << seed;
+    ASSERT_EQ(found.fastest.has_value(), expected.fastest != nullptr) << seed;
+    if (expected.fewest != nullptr) {
+      EXPECT_EQ(advice::changes_in(found.fewest->choice), expected.fewest->changes) << seed;
+      EXPECT_EQ(found.fewest->quality, expected.fewest->quality) << seed;
+      EXPECT_EQ(found.fewest->price.seconds, expected.fewest->seconds) << seed;
+      ++plans;
+    }
+    if (expected.same != nullptr) {
+      EXPECT_EQ(found.same->price.seconds, expected.same->seconds) << seed;
+      EXPECT_EQ(advice::changes_in(found.same->choice), expected.same->changes) << seed;
+    }
+    if (expected.fastest != nullptr) {
+      EXPECT_EQ(found.fastest->price.seconds, expected.fastest->seconds) << seed;
+    }
+  }
+  EXPECT_GT(compared, 20);
+  EXPECT_GT(plans, 20);
+}
+
+TEST(Advice, ScalesTakeLessAtEveryStep) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::unique_ptr<Prepared> prepared = prepare(drawn(seed));
+    if (!prepared) continue;
+    const advice::Situation situation{prepared->run.network, prepared->run.resolved.recipe,
+                                      prepared->run.resolved.values, nullptr};
+    const advice::Space space = advice::open_choices(situation, {});
+    advice::Pricer pricer(prepared->basis, space);
+    for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
+      if (space.slots[slot].kind != advice::Kind::scale) continue;
+      Choice choice{};
+      double before = 1e300;
+      for (std::size_t option = 0; option < space.slots[slot].options.size(); ++option) {
+        choice[slot] = static_cast<uint8_t>(option);
+        const advice::Price* price = pricer.price(choice);
+        if (price == nullptr) continue;
+        EXPECT_LE(price->sizes.high, before) << seed << " " << space.slots[slot].name << " " << option;
+        before = price->sizes.high;
+      }
+    }
+  }
+}
+
+// The request with a plan's changes made, as a person would make them.
+Json applied(Json request, const Json& changes) {
+  for (const Json& change : changes) {
+    request[Json::json_pointer(change.at("pointer").get<std::string>())] = change.at("to");
+  }
+  return request;
+}
+
+uint64_t effective(const Json& request) {
+  const Json& training = request.at("training");
+  return training.at("per_device_train_batch_size").get<uint64_t>() *
+         training.at("gradient_accumulation_steps").get<uint64_t>();
+}
+
+TEST(Advice, EveryPlanFitsKeepsBatchAndLocksAndHasNothingToSpare) {
+  int checked = 0;
+  for (uint64_t seed = 5001; seed <= 5000 + requests(60); ++seed) {
+    Json request = drawn(seed);
+    Dice dice(seed);
+    const std::vector<std::string> gpus = {"rtx-4060", "rtx-3060-12", "t4", "a10g", "rtx-a6000"};
+    request["hardware"] = {{"gpu", dice.one_of(gpus)}};
+    json::Errors errors;
+    const auto run = read_run(json::write(request), presets(), errors);
+    if (!run) continue;
+    const double usable = usable_for(*run, run->gpu->usable_bytes);
+    Advisor advisor(*run, presets());
+    json::Writer out;
+    advisor.write_plans(out, usable);
+    for (const Json& plan : read(out.take())) {
+      const Json& changes = plan.at("changes");
+      const Json changed = applied(request, changes);
+      const Json report = answer(changed);
+      ASSERT_TRUE(at(report, "/ok").get<bool>()) << json::write(changed) << json::write(report.at("errors"));
+      EXPECT_EQ(bytes(report, "/memory/peak/high"), plan.at("peak").at("high").get<uint64_t>()) << seed;
+      EXPECT_EQ(at(report, "/gpu/verdict"), plan.at("verdict")) << seed;
+      EXPECT_NE(plan.at("verdict"), "no") << seed;
+      EXPECT_EQ(effective(changed), effective(request)) << seed;
+      std::set<std::string> fixes;
+      for (const Json& change : changes) {
+        EXPECT_FALSE(advice::is_locked(change.at("pointer").get<std::string>(), run->resolved.recipe.locks));
+        fixes.insert(change.at("fix").get<std::string>());
+      }
+      for (const std::string& fix : fixes) {
+        Json without = Json::array();
+        bool rest_needs_it = false;
+        for (const Json& change : changes) {
+          if (change.at("fix") == fix) continue;
+          without.push_back(change);
+          // A field of /peft alone would bring adapters back.
+          const bool of_adapters = change.at("pointer").get<std::string>().rfind("/peft/", 0) == 0;
+          rest_needs_it = rest_needs_it || (fix == "adapters_instead_of_full" && of_adapters);
+        }
+        if (rest_needs_it) continue;
+        const Json less = answer(applied(request, without));
+        if (!at(less, "/ok").get<bool>()) continue;  // the rest needs it
+        EXPECT_NE(at(less, "/gpu/verdict"), plan.at("verdict")) << seed << " does not need " << fix;
+      }
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 40);
+}
+
+// The shares of a comparison add up to the whole.
+TEST(Advice, SharesOfAComparisonAddUp) {
+  Json before, after;
+  for (const Json& scenario : presets().scenarios) {
+    if (scenario.at("id") == "b-before") before = scenario.at("request");
+    if (scenario.at("id") == "c-before") after = scenario.at("request");
+  }
+  const Json comparison = read(compare_text(json::write(before), json::write(after), presets()));
+  double sum = 0;
+  for (const Json& row : comparison.at("differences")) sum += row.at("device").get<double>();
+  const double whole =
+      comparison.at("b").at("device").get<double>() - comparison.at("a").at("device").get<double>();
+  EXPECT_NEAR(sum, whole, 16);
+  EXPECT_GE(comparison.at("differences").size(), 2u);
+}
+
+}  // namespace
+}  // namespace plimsoll::report
