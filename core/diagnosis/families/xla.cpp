@@ -13,11 +13,9 @@ constexpr std::string_view markers[] = {
 constexpr std::string_view weak_markers[] = {"attempting to reserve", "attempting to allocate"};
 
 constexpr Clause clauses[] = {
-    {Quantity::tried, "trying to allocate", ""},     {Quantity::tried, "out of memory allocating", ""},
-    {Quantity::tried, "attempting to reserve", ""},
-    {Quantity::tried, "attempting to allocate", ""},
-    {Quantity::free, "there are", "free"},
-    {Quantity::free, "there is", "free"},
+    {Quantity::tried, "trying to allocate", ""},    {Quantity::tried, "out of memory allocating", ""},
+    {Quantity::tried, "attempting to reserve", ""}, {Quantity::tried, "attempting to allocate", ""},
+    {Quantity::free, "there are", "free"},          {Quantity::free, "there is", "free"},
     {Quantity::capacity, "", "hbm. exceeded"},
 };
 
