@@ -1,0 +1,127 @@
+#include "core/exchange/export.h"
+
+#include <algorithm>
+
+#include "core/exchange/render.h"
+#include "core/recipe/fields.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+struct Place {
+  const Row* row = nullptr;
+  std::string key;
+  size_t order = 0;
+};
+
+Place place_of(const Format& format, std::string_view pointer, const Json& value) {
+  size_t order = 0;
+  for (const Section& section : format.sections) {
+    for (const Row& row : section.table->rows) {
+      ++order;
+      if (row.pointer != pointer || row.key.back() == '*' || !can_write(row, value)) continue;
+      const std::string below(section.below);
+      return {&row, below.empty() ? std::string(row.key) : below + "." + std::string(row.key), order};
+    }
+  }
+  return {};
+}
+
+// Where a key stands in the tables, so that a file has the order that its readers are used to.
+size_t order_of(const Format& format, std::string_view key) {
+  size_t order = 0;
+  for (const Section& section : format.sections) {
+    for (const Row& row : section.table->rows) {
+      ++order;
+      if (section.below.empty() ? row.key == key
+                                : key == std::string(section.below) + "." + std::string(row.key)) {
+        return order;
+      }
+    }
+  }
+  return order + 1;
+}
+
+}  // namespace
+
+bool can_write(const Row& row, const Json& value) {
+  if (row.write == Write::no || (row.write == Write::unless_read && row.read != nullptr)) return false;
+  // A switch says what its list says, and nothing else.
+  if (row.values.find("true=") == std::string_view::npos ||
+      row.values.find("false=") != std::string_view::npos)
+    return true;
+  return foreign_value(row, value).is_boolean() || value.is_boolean();
+}
+
+Writing compose(const Format& format, const recipe::Given& given) {
+  Writing out;
+  out.values = given.values;
+  out.model = given.model_id;
+  if (!given.model_id.empty()) {
+    out.values["/model"] = given.model_id;
+  } else if (!given.model_config.is_null() && format.id == "request") {
+    out.values["/model"] = Json{{"config", given.model_config}, {"name", given.model_name}};
+  } else if (!given.model_config.is_null()) {
+    out.left_out.emplace_back("/model");
+  }
+  const auto put = [&](const std::string& pointer, const Json& value) {
+    if (pointer == "/stack" && (value == Json(std::string(format.stack)))) return;
+    if (format.write != nullptr && format.write(out, pointer, value)) return;
+    const Place place = place_of(format, pointer, value);
+    if (place.row != nullptr) {
+      out.put(place.key, foreign_value(*place.row, value), pointer);
+      return;
+    }
+    // A section alone says nothing, but for the adapter that it is.
+    const bool section = recipe::find_field(pointer) == nullptr && pointer != "/model";
+    if (!section || pointer == "/peft") out.left_out.push_back(pointer);
+  };
+  if (const auto found = out.values.find("/peft/target_modules");
+      found != out.values.end() && found->second == Json::array({"all-linear"})) {
+    found->second = "all-linear";
+  }
+  const recipe::Values values = out.values;
+  for (const char* first : {"/model", "/stack", "/task", "/peft"}) {
+    if (const auto found = values.find(first); found != values.end()) put(first, found->second);
+  }
+  for (const recipe::Field& field : recipe::field_table()) {
+    const std::string pointer(field.pointer);
+    if (pointer == "/stack" || pointer == "/task" || pointer == "/schema") continue;
+    if (const auto found = values.find(pointer); found != values.end()) put(pointer, found->second);
+  }
+  if (format.close != nullptr) format.close(out);
+  std::stable_sort(out.entries.begin(), out.entries.end(), [&format](const Entry& a, const Entry& b) {
+    return order_of(format, a.key) < order_of(format, b.key);
+  });
+  return out;
+}
+
+Export export_as(const Format& format, const recipe::Given& given) {
+  Writing out = compose(format, given);
+  Export written;
+  switch (format.written) {
+    case Language::yaml:
+      written.text = render_yaml(out.entries);
+      break;
+    case Language::json:
+      written.text = render_json(out.entries);
+      break;
+    case Language::python:
+      written.text = render_python(format, out.entries);
+      break;
+    case Language::shell:
+      written.text = render_shell(format, out.entries);
+      break;
+    case Language::link:
+    case Language::none:
+      break;
+  }
+  std::sort(out.left_out.begin(), out.left_out.end());
+  written.left_out = std::move(out.left_out);
+  return written;
+}
+
+}  // namespace plimsoll::exchange

@@ -1,0 +1,31 @@
+// A request in the words of another tool.
+//
+//     recipe::Given given = recipe::read_given(request, errors);
+//     Export written = exchange::export_as(*find_format("axolotl"), given);
+//     written.text;       // YAML that Axolotl takes
+//     written.left_out;   // pointers that this format cannot say: {"/hardware/gpu"}
+//
+// Importing the text again gives the request without what was left out.
+#pragma once
+
+#include "core/exchange/format.h"
+
+namespace plimsoll::exchange {
+
+struct Export {
+  std::string text;
+  std::vector<std::string> left_out;
+};
+
+/// `given` is what the request states, no more: defaults of the request's stack that the format's own stack
+/// does not share must be among it (report/exchange.h completes them).
+Export export_as(const Format& format, const recipe::Given& given);
+
+/// The keys and values alone, in the order of the format's tables.
+Writing compose(const Format& format, const recipe::Given& given);
+
+/// A value in the language of a file: a YAML scalar or flow list, JSON, a Python literal, a shell word. `key`
+/// decides in Python whether a word is torch's ("dtype").
+std::string literal(Language language, std::string_view key, const json::Json& value);
+
+}  // namespace plimsoll::exchange

@@ -1,0 +1,20 @@
+// Keys and values as text, one function a language.
+#pragma once
+
+#include "core/exchange/format.h"
+
+namespace plimsoll::exchange {
+
+std::string render_yaml(const std::vector<Entry>& entries);
+std::string render_json(const std::vector<Entry>& entries);
+std::string render_python(const Format& format, const std::vector<Entry>& entries);
+std::string render_shell(const Format& format, const std::vector<Entry>& entries);
+
+/// Keys with dots to a tree: {"fsdp_config.offload_params": true} to {"fsdp_config": {"offload_params":
+/// true}}.
+json::Json tree_of(const std::vector<Entry>& entries);
+
+/// Whether a row can say a value at all.
+bool can_write(const Row& row, const json::Json& value);
+
+}  // namespace plimsoll::exchange
