@@ -6,6 +6,18 @@
 import type { Options } from "./plimsoll";
 
 export interface Paste {
+  /** What a text is written in: "json", "yaml", "python", "shell", "link" or "none". */
+  language(text: string): string;
+  /**
+   * Any configuration to a request, with a word on every key. `tree` is the parsed YAML where `language` says "yaml",
+   * else "": a scalar is {"scalar": "500_000", "plain": true, "at": 10, "length": 7}, a list {"list": [...]}, a map
+   * {"map": [{"key", "at", "length", "value"}]}; places are bytes of the UTF-8 text.
+   */
+  import_text(text: string, tree: string): string;
+  /** A request as a file of another tool: {"ok", "format", "text", "left_out", "errors"}. */
+  export_text(request: string, format: string): string;
+  /** The formats: {"formats": [{"id", "name", "reads", "writes"}]}. */
+  formats(): string;
   /**
    * A pasted failure (error lines, a traceback, nvidia-smi, all in one) explained: the figures, the causes by
    * likelihood, the tensor that failed. `request` is the run's request, even half of one, or ""; `phase` is what

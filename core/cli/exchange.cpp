@@ -63,6 +63,12 @@ std::vector<std::string> files_below(const std::string& path) {
   return files;
 }
 
+Json import_content(const std::string& text, const report::Catalog& catalog) {
+  json::Errors errors;
+  return json::parse(report::write_import(report::import_known(read_document(text), text, catalog)), errors)
+      .value_or(Json::object());
+}
+
 Imported import_file(const std::string& path, const report::Catalog& catalog) {
   Imported imported;
   imported.file = path;

@@ -20,6 +20,9 @@ struct Imported {
 
 Imported import_file(const std::string& path, const report::Catalog& catalog);
 
+/// A text of any format, as report::write_import gives it.
+json::Json import_content(const std::string& text, const report::Catalog& catalog);
+
 /// Every file below a folder, in the order of its name; a file stands for itself.
 std::vector<std::string> files_below(const std::string& path);
 

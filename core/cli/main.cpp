@@ -15,6 +15,7 @@
 #include "core/report/advice.h"
 #include "core/report/compare.h"
 #include "core/report/diagnose.h"
+#include "core/report/exchange.h"
 #include "core/report/preset_files.h"
 #include "core/report/report.h"
 
@@ -27,6 +28,7 @@ enum ExitCode { fits = 0, tight = 1, no = 2, bad_input = 3 };
 struct Options {
   std::string file = "-";
   std::string gpu;
+  std::string format;
   std::string request, phase;
   bool json = false;
   bool table = false;
@@ -267,6 +269,26 @@ int command_compare(const Options& options) {
   return finish(0);
 }
 
+// The request may itself be a configuration of any tool: then this converts one into another.
+int command_export(const Options& options) {
+  Input input(options.file);
+  const std::string text = input.rest();
+  if (!input.problem().empty()) return refuse_input(input);
+  const json::Json read = import_content(text, catalog());
+  if (!member(read, "request").is_object()) return refuse(member(read, "errors"));
+  const json::Json answer =
+      parsed(report::export_text(json::write(member(read, "request")), options.format, catalog()));
+  if (!succeeded(answer)) return refuse(member(answer, "errors"));
+  if (options.json) {
+    print(json::write(answer, output_is_terminal()) + "\n");
+    return finish(0);
+  }
+  for (const json::Json& pointer : member(answer, "left_out"))
+    std::fprintf(stderr, "Not in this format: %s\n", pointer.get<std::string>().c_str());
+  print(member(answer, "text").get<std::string>());
+  return finish(0);
+}
+
 int command_list(const Options& options, const std::string& text, Render render) {
   show(text, parsed(text), render, options);
   return finish(0);
@@ -317,6 +339,15 @@ int run(int argc, char** argv) {
   compare->add_option("FILES", options.files, "Two requests")->required()->expected(2);
   add_format_flags(compare, options);
 
+  CLI::App* exporter = app.add_subcommand("export", "A request as a configuration of another tool");
+  exporter
+      ->add_option("--as", options.format,
+                   "axolotl, llamafactory, torchtune, trl, hf, trl-python, unsloth, "
+                   "ms-swift, cli, peft, deepspeed, accelerate, sagemaker, nested, request")
+      ->required();
+  exporter->add_option("FILE", options.file, "The request, or any configuration; - for standard input");
+  exporter->add_flag("--json", options.json, "What was left out as well");
+
   CLI::App* models = app.add_subcommand("models", "The models that are known by name");
   add_format_flags(models, options);
   CLI::App* gpus = app.add_subcommand("gpus", "The GPUs that are known by name");
@@ -332,6 +363,7 @@ int run(int argc, char** argv) {
     return app.exit(problem) == 0 ? 0 : bad_input;
   }
   if (check->parsed()) return command_check(options);
+  if (exporter->parsed()) return command_export(options);
   if (import->parsed()) return command_import(options);
   if (diagnose->parsed()) return command_diagnose(options);
   if (advise->parsed()) return command_advise(options);

@@ -160,6 +160,15 @@ class Reader {
     const std::string name = dotted();
     const Span key_span{tokens_[begin].span.at,
                         tokens_[at_ - 1].span.at + tokens_[at_ - 1].span.length - tokens_[begin].span.at};
+    // os.environ["NAME"] = "value"
+    if (name == "os.environ" && is_sign("[") && peek(1).type == Type::text && is_sign("]", 2) &&
+        is_sign("=", 3)) {
+      const Token variable = peek(1);
+      at_ += 4;
+      Node value = expression(0);
+      document_.root.members.push_back({"$" + variable.text, variable.span, std::move(value)});
+      return;
+    }
     // "name: type = value"
     if (is_sign(":") && peek(1).type == Type::name && is_sign("=", 2)) at_ += 2;
     if (is_sign("(")) {

@@ -278,7 +278,7 @@ void Reading::drop(std::string_view section, const std::string& why) {
     field = inside ? values.erase(field) : std::next(field);
   }
   for (Finding& found : findings) {
-    if (found.use != Use::used || found.pointer.rfind(below, 0) != 0) continue;
+    if (found.use != Use::used || (found.pointer != section && found.pointer.rfind(below, 0) != 0)) continue;
     found.use = Use::implied;
     found.message = why;
     found.pointer.clear();

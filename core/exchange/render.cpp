@@ -209,7 +209,13 @@ std::string render_python(const Format& format, const std::vector<Entry>& entrie
   }
   if (!trl) config = "TrainingArguments";
 
-  std::string out = "import torch\n";
+  std::string out;
+  for (const auto& [key, value] : tree.items()) {
+    if (key[0] != '$' || key == "$task" || key == "$adapter") continue;
+    out += (out.empty() ? "import os\n\n" : "") + std::string("os.environ[") +
+           json::write(Json(key.substr(1))) + "] = " + json::write(value) + "\n";
+  }
+  out += "import torch\n";
   if (unsloth) out += "from unsloth import FastLanguageModel\n";
   const bool bits = !quantization.empty() && !unsloth;
   if (!unsloth) {

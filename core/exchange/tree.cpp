@@ -84,11 +84,17 @@ bool looks_like_shell(std::string_view line) {
   return false;
 }
 
+std::string_view last_part(std::string_view path) {
+  return path.substr(path.rfind('.') == std::string_view::npos ? 0 : path.rfind('.') + 1);
+}
+
 void add_leaves(const Node& node, const std::string& path, Span key_span, std::vector<Leaf>& out) {
   const bool plain_list =
       node.is_list() && std::all_of(node.items.begin(), node.items.end(),
                                     [](const Node& item) { return item.is_scalar() && !item.opaque; });
-  if (node.is_scalar() || plain_list || (node.is_map() && node.members.empty())) {
+  // max_memory is one value: limits by device.
+  const bool whole = node.is_map() && (node.members.empty() || last_part(path) == "max_memory");
+  if (node.is_scalar() || plain_list || whole) {
     out.push_back({path, &node, key_span});
     return;
   }

@@ -2,7 +2,9 @@
 
 #include <array>
 
+#include "core/exchange/export.h"
 #include "core/json/writer.h"
+#include "core/recipe/fields.h"
 
 namespace plimsoll::report {
 
@@ -136,6 +138,99 @@ std::string write_import(const Import& import) {
     out.field("pointer", error.pointer);
     out.field("message", error.message);
     out.field("allowed", error.allowed);
+    out.close_object();
+  }
+  out.close_array();
+  out.close_object();
+  return out.take();
+}
+
+namespace {
+
+void write_errors(json::Writer& out, const json::Errors& errors) {
+  out.key("errors");
+  out.open_array();
+  for (const json::Error& error : errors) {
+    out.open_object();
+    out.field("code", error.code);
+    out.field("pointer", error.pointer);
+    out.field("message", error.message);
+    out.field("allowed", error.allowed);
+    out.close_object();
+  }
+  out.close_array();
+}
+
+// What the request's stack says by default and the tool's own would say otherwise is written out. Only the
+// rows of the two stack files are compared: every other default depends on the model and the versions alone.
+void complete(recipe::Given& given, const exchange::Format& format, const Catalog& catalog) {
+  const auto stated = given.values.find("/stack");
+  const std::string from = stated == given.values.end() ? "hf" : stated->second.get<std::string>();
+  const recipe::StackPreset* theirs = catalog.find_stack(std::string(format.stack));
+  const recipe::StackPreset* ours = catalog.find_stack(from);
+  if (format.stack.empty() || from == format.stack || theirs == nullptr || ours == nullptr) return;
+  json::Errors ignored;
+  recipe::Surroundings around;
+  recipe::Given moved = given;
+  moved.values["/stack"] = std::string(format.stack);
+  const recipe::Resolved before = recipe::resolve(given, *ours, around, ignored);
+  const recipe::Resolved after = recipe::resolve(moved, *theirs, around, ignored);
+  for (const recipe::StackPreset* stack : {ours, theirs}) {
+    for (const recipe::StackDefault& row : stack->defaults) {
+      const auto was = before.values.find(row.pointer), will = after.values.find(row.pointer);
+      if (was == before.values.end() || was->second.is_null() || given.values.count(row.pointer) != 0)
+        continue;
+      if (will != after.values.end() && will->second == was->second) continue;
+      given.values[row.pointer] = was->second;
+    }
+  }
+  given.values["/stack"] = std::string(format.stack);
+}
+
+}  // namespace
+
+std::string export_text(std::string_view request, std::string_view id, const Catalog& catalog) {
+  json::Errors errors;
+  const exchange::Format* format = exchange::find_format(id);
+  if (format == nullptr || format->written == exchange::Language::none) {
+    std::string allowed;
+    for (const exchange::Format* each : exchange::formats()) {
+      if (each->written != exchange::Language::none)
+        allowed += (allowed.empty() ? "" : ", ") + std::string(each->id);
+    }
+    errors.push_back({"unknown_format", "",
+                      "No format that can be written is called \"" + std::string(id) + "\".", allowed});
+  }
+  const auto tree = json::parse(request, errors);
+  recipe::Given given;
+  if (tree && errors.empty()) given = recipe::read_given(*tree, errors);
+  json::Writer out;
+  out.open_object();
+  out.field("schema", uint64_t{1});
+  out.field("ok", errors.empty());
+  if (errors.empty()) {
+    complete(given, *format, catalog);
+    const exchange::Export written = exchange::export_as(*format, given);
+    out.field("format", format->id);
+    out.field("text", written.text);
+    out.field("left_out", written.left_out);
+  }
+  write_errors(out, errors);
+  out.close_object();
+  return out.take();
+}
+
+std::string formats_text() {
+  json::Writer out;
+  out.open_object();
+  out.key("formats");
+  out.open_array();
+  for (const exchange::Format* format : exchange::formats()) {
+    out.open_object();
+    out.field("id", format->id);
+    out.field("name", format->name);
+    out.field("reads", true);
+    out.field("writes", format->written != exchange::Language::none);
     out.close_object();
   }
   out.close_array();

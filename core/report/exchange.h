@@ -27,4 +27,11 @@ exchange::Import import_known(const exchange::Document& document, std::string_vi
                               const Catalog& catalog);
 std::string write_import(const exchange::Import& import);
 
+/// A request as a file of another tool: {"schema", "ok", "format", "text", "left_out": [POINTER], "errors"}.
+/// Defaults of the request's stack that the tool's own stack does not share are written out.
+std::string export_text(std::string_view request, std::string_view format, const Catalog& catalog);
+
+/// {"formats": [{"id", "name", "reads", "writes"}]}
+std::string formats_text();
+
 }  // namespace plimsoll::report

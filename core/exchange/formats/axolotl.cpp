@@ -109,7 +109,7 @@ constexpr Row rows[] = {
     {"gradient_accumulation_steps", "/training/gradient_accumulation_steps", ""},
     {"eval_batch_size", "/training/per_device_eval_batch_size", ""},
     {"num_epochs", "/data/epochs", ""},
-    {"optimizer", "/training/optim", "adamw_bnb_8bit=adamw_bnb_8bit, paged_adamw=paged_adamw_32bit"},
+    {"optimizer", "/training/optim", ""},
     {"bf16", "/training/bf16", "", read_bf16, Write::yes},
     {"fp16", "/training/fp16", ""},
     {"bfloat16", "/model_args/dtype", "", read_dtype_flag},
@@ -139,7 +139,7 @@ constexpr Row rows[] = {
     {"lora_qkv_kernel", "/training/fused_lora", "", read_lora_kernel},
     {"lora_o_kernel", "/training/fused_lora", "", read_lora_kernel},
     {"num_labels", "/model_args/num_labels", ""},
-    {"device_map", "/model_args/device_map", ""},
+    {"device_map", "/model_args/device_map", "", read_device_map, Write::yes},
     {"max_memory", "/model_args/max_memory", ""},
     {"image_size", "/vision/image_size", ""},
     {"deepspeed", "/parallel/strategy", "", read_deepspeed_name},
@@ -292,8 +292,8 @@ constexpr Section sections[] = {{"", &table}};
 
 void finish(Reading& reading) {
   if (!reading.has("/peft")) {
-    for (const char* pointer : {"/peft"}) reading.drop(pointer, "there is no adapter, so this says nothing");
-    reading.values.erase("/training/fused_lora");
+    for (const char* pointer : {"/peft", "/training/fused_lora"})
+      reading.drop(pointer, "there is no adapter, so this says nothing");
   } else if (reading.word("adapter") == "qlora" && !reading.has("/quantization/load_in_4bit") &&
              !reading.has("/quantization/quant_method")) {
     reading.values["/quantization/load_in_4bit"] = true;

@@ -64,6 +64,8 @@ bool write_command(Writing& out, const std::string& pointer, const Json& value) 
     return true;
   }
   if (pointer == "/task") {
+    // Only TRL's own command names it.
+    if (out.word("/stack") != "trl") return false;
     out.put("$task", value, pointer);
     return true;
   }

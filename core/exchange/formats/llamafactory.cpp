@@ -329,17 +329,16 @@ void close(Writing& out) {
 
 }  // namespace
 
-const Format llamafactory{
-    "llamafactory",
-    "LLaMA-Factory",
-    "llamafactory",
-    Language::yaml,
-    sections,
-    "!finetuning_type !stage model_name_or_path cutoff_len template lora_target lora_rank "
-    "quantization_bit infer_backend export_dir dataset do_train",
-    finish,
-    write,
-    close};
+const Format llamafactory{"llamafactory",
+                          "LLaMA-Factory",
+                          "llamafactory",
+                          Language::yaml,
+                          sections,
+                          "!finetuning_type !stage cutoff_len template lora_target lora_rank "
+                          "quantization_bit infer_backend export_dir dataset do_train",
+                          finish,
+                          write,
+                          close};
 const Format llamafactory_v1{
     "llamafactory-v1",
     "LLaMA-Factory v1",

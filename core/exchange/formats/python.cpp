@@ -77,11 +77,21 @@ void finish(Reading& reading) {
 }
 
 bool write(Writing& out, const std::string& pointer, const Json& value) {
+  if (pointer == "/model" || pointer == "/training/max_length") {
+    out.put(pointer == "/model" ? "model.model_name_or_path" : "training.max_length", value, pointer);
+    return true;
+  }
+  // Not to call the preparation says nothing: PEFT's guide calls it, and so does the default.
+  if (pointer == "/quantization/prepare_for_kbit_training" && value == Json(false)) {
+    out.left_out.push_back(pointer);
+    return true;
+  }
   if (pointer == "/peft") {
     out.put("$adapter", "peft", pointer);
     return true;
   }
   if (pointer == "/task") {
+    if (value == "pretrain" || value == "classification" || value == "simpo") return false;
     out.put("$task", value, pointer);
     return true;
   }
@@ -105,6 +115,17 @@ bool write_hf(Writing& out, const std::string& pointer, const Json& value) {
   return write(out, pointer, value);
 }
 
+// Unsloth's loader takes two switches for the base; the rest it decides itself.
+bool write_unsloth(Writing& out, const std::string& pointer, const Json& value) {
+  if (pointer == "/model" || pointer == "/training/max_length") return false;
+  if (pointer.rfind("/quantization/", 0) == 0 && pointer != "/quantization/load_in_4bit" &&
+      pointer != "/quantization/load_in_8bit") {
+    out.left_out.push_back(pointer);
+    return true;
+  }
+  return write(out, pointer, value);
+}
+
 }  // namespace
 
 const Format hf_python{"hf",     "Transformers, Python",
@@ -117,6 +138,6 @@ const Format trl_python{"trl-python",     "TRL, Python", "trl",
 const Format unsloth{"unsloth",        "Unsloth, Python",
                      "unsloth",        Language::python,
                      unsloth_sections, "!$unsloth !$import training peft model quantization",
-                     finish,           write};
+                     finish,           write_unsloth};
 
 }  // namespace plimsoll::exchange

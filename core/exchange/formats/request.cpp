@@ -14,6 +14,14 @@ std::string pointer_of(std::string_view path) {
   return pointer;
 }
 
+Json plain(const Node& node) {
+  if (node.is_scalar()) return node.value;
+  Json made = node.is_list() ? Json::array() : Json::object();
+  for (const Node& item : node.items) made.push_back(plain(item));
+  for (const Member& member : node.members) made[member.key] = plain(member.value);
+  return made;
+}
+
 void read_field(Reading& reading, const Leaf& leaf) {
   const std::string pointer = pointer_of(leaf.path);
   Json value;
@@ -21,7 +29,7 @@ void read_field(Reading& reading, const Leaf& leaf) {
     value = Json::array();
     for (const Node& item : leaf.node->items) value.push_back(item.value);
   } else if (leaf.node->is_map()) {
-    value = true;  // a section without members
+    value = leaf.node->members.empty() ? Json(true) : plain(*leaf.node);  // true: a section without members
   } else {
     value = leaf.node->value;
   }
@@ -32,33 +40,15 @@ void read_field(Reading& reading, const Leaf& leaf) {
   if (slash != std::string::npos) reading.values.emplace(pointer.substr(0, slash), true);
 }
 
-Json plain(const Node& node) {
-  if (node.is_scalar()) return node.value;
-  Json made = node.is_list() ? Json::array() : Json::object();
-  for (const Node& item : node.items) made.push_back(plain(item));
-  for (const Member& member : node.members) made[member.key] = plain(member.value);
-  return made;
-}
-
-// A model given by its config, and texts by key, are values as a whole.
+// A model given by its config is one value.
 void read_whole(Reading& reading, const Leaf& leaf) {
   reading.mark(leaf, Use::used);
-  const bool model = leaf.path.rfind("model.", 0) == 0;
-  const std::string pointer = model ? "/model" : "/model_args/max_memory";
-  reading.finding(leaf).pointer = pointer;
-  if (reading.has(pointer)) return;
-  const Node* node = &reading.document.root;
-  if (model) {
-    node = node->find("model");
-  } else if (const Node* args = node->find("model_args")) {
-    node = args->find("max_memory");
-  }
-  if (node != nullptr) reading.values[pointer] = plain(*node);
+  reading.finding(leaf).pointer = "/model";
+  if (reading.has("/model")) return;
+  if (const Node* node = reading.document.root.find("model")) reading.values["/model"] = plain(*node);
 }
 
-constexpr Row rows[] = {{"model.*", "/model", "", read_whole},
-                        {"model_args.max_memory.*", "/model_args/max_memory", "", read_whole},
-                        {"*", "", "", read_field}};
+constexpr Row rows[] = {{"model.*", "/model", "", read_whole}, {"*", "", "", read_field}};
 constexpr Table table{rows, "schema want", "", ""};
 constexpr Section sections[] = {{"", &table}};
 
@@ -67,6 +57,7 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
   for (const char c : pointer.substr(1)) key += c == '/' ? '.' : c;
   const bool section = value == Json(true) && recipe::find_field(pointer) == nullptr;
   if (!section) out.put(key, value, pointer);
+  if (pointer == "/peft") out.put("peft", Json::object(), pointer);
   return !section || pointer == "/peft";
 }
 

@@ -147,6 +147,12 @@ void read_reshard(Reading& reading, const Leaf& leaf) {
   reading.set("/parallel/fsdp_config/reshard_after_forward", leaf);
 }
 
+// device_map={"": 0} is one card, as without it.
+void read_device_map(Reading& reading, const Leaf& leaf) {
+  if (!leaf.node->value.is_string()) return reading.mark(leaf, Use::implied, "everything on one device");
+  reading.set("/model_args/device_map", leaf.node->value, &leaf);
+}
+
 void read_implied(Reading& reading, const Leaf& leaf) { reading.mark(leaf, Use::implied); }
 
 }  // namespace plimsoll::exchange

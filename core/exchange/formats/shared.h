@@ -27,6 +27,9 @@ constexpr std::string_view prefetch =
 /// reshard_after_forward: false is SHARD_GRAD_OP.
 void read_reshard(Reading& reading, const Leaf& leaf);
 
+/// Where accelerate places the weights.
+void read_device_map(Reading& reading, const Leaf& leaf);
+
 /// Marks a key as understood without a field of its own.
 void read_implied(Reading& reading, const Leaf& leaf);
 

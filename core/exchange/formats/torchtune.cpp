@@ -287,7 +287,11 @@ void read_launch(Reading& reading) {
 void finish(Reading& reading) {
   const bool trains = reading.leaf("optimizer._component_") != nullptr ||
                       reading.leaf("training.optimizer._component_") != nullptr;
-  if (!trains) {
+  bool generates = false;
+  for (const Leaf& leaf : reading.all) generates = generates || leaf.path.rfind("prompt", 0) == 0;
+  const bool other =
+      generates || reading.leaf("tasks") != nullptr || reading.leaf("quantizer._component_") != nullptr;
+  if (!trains && other) {
     const char* what = reading.leaf("tasks") != nullptr                   ? "evaluation"
                        : reading.leaf("quantizer._component_") != nullptr ? "quantising a checkpoint"
                                                                           : "generation";

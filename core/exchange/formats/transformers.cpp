@@ -64,12 +64,6 @@ void read_peft_type(Reading& reading, const Leaf& leaf) {
 
 void read_bias(Reading& reading, const Leaf& leaf) { reading.set("/peft/bias", leaf, "false=none"); }
 
-// device_map={"": 0} is one card, as without it.
-void read_device_map(Reading& reading, const Leaf& leaf) {
-  if (!leaf.node->value.is_string()) return reading.mark(leaf, Use::implied, "everything on one device");
-  reading.set("/model_args/device_map", leaf.node->value, &leaf);
-}
-
 void read_visible_devices(Reading& reading, const Leaf& leaf) {
   uint64_t count = leaf.node->raw.empty() ? 0 : 1;
   for (const char c : leaf.node->raw) count += c == ',' ? 1 : 0;
