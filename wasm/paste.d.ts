@@ -6,14 +6,6 @@
 import type { Options } from "./plimsoll";
 
 export interface Paste {
-  /** What a text is written in: "json", "yaml", "python", "shell", "link" or "none". */
-  language(text: string): string;
-  /**
-   * Any configuration to a request, with a word on every key. `tree` is the parsed YAML where `language` says "yaml",
-   * else "": a scalar is {"scalar": "500_000", "plain": true, "at": 10, "length": 7}, a list {"list": [...]}, a map
-   * {"map": [{"key", "at", "length", "value"}]}; places are bytes of the UTF-8 text.
-   */
-  import_text(text: string, tree: string): string;
   /** A request as a file of another tool: {"ok", "format", "text", "left_out", "errors"}. */
   export_text(request: string, format: string): string;
   /** The formats: {"formats": [{"id", "name", "reads", "writes"}]}. */
@@ -27,7 +19,8 @@ export interface Paste {
   /** "json", "yaml", "python", "shell", "link" or "none". */
   language(text: string): string;
   /**
-   * A configuration to a request, with a word on every key (core/report/exchange.h). `yaml_tree` is the parsed tree of a
+   * A configuration to a request, with a word on every key (core/report/exchange.h); places are bytes of the UTF-8
+   * text. `yaml_tree` is the parsed tree of a
    * YAML text as core/exchange/tree.h describes it, or "" for every other language.
    */
   import_text(text: string, yaml_tree: string): string;

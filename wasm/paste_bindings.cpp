@@ -18,21 +18,15 @@ std::string language(const std::string& text) { return std::string(plimsoll::rep
 std::string import_text(const std::string& text, const std::string& yaml_tree) {
   return plimsoll::report::import_text(text, yaml_tree, catalog());
 }
-std::string language(const std::string& text) { return std::string(report::language_text(text)); }
-std::string import_text(const std::string& text, const std::string& tree) {
-  return report::import_text(text, tree, catalog());
-}
 std::string export_text(const std::string& request, const std::string& format) {
-  return report::export_text(request, format, catalog());
+  return plimsoll::report::export_text(request, format, catalog());
 }
-std::string formats() { return report::formats_text(); }
+std::string formats() { return plimsoll::report::formats_text(); }
 
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(plimsoll_paste) {
   emscripten::function("diagnose", &diagnose);
-  emscripten::function("language", &language);
-  emscripten::function("import_text", &import_text);
   emscripten::function("language", &language);
   emscripten::function("import_text", &import_text);
   emscripten::function("export_text", &export_text);

@@ -349,6 +349,11 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     }
     return false;
   }
+  // The launcher shards, not the file.
+  if (pointer.rfind("/parallel/", 0) == 0) {
+    out.left_out.push_back(pointer);
+    return true;
+  }
   if (pointer == "/peft/target_modules") {
     if (!value.is_array()) return false;
     Json attention = Json::array();
