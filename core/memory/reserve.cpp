@@ -13,13 +13,15 @@ Reserve simulate(const Unrolled& run, const AllocatorRun& how) {
   for (const Section& section : run.sections) {
     if (section.step != step) {
       if (step == 0) {
-        if (how.empties_after_load) cuda.empty_cache();
         result.loaded_allocated = cuda.allocated();
         result.loaded_reserved = cuda.reserved();
-      } else if (how.empty_cache_steps > 0) {
-        cuda.empty_cache();
       }
       step = section.step;
+    }
+    // Trainer.training_step empties it when the loss is known, in step 0 and every n-th one.
+    if (section.phase == Phase::loss && how.empty_cache_steps > 0 &&
+        (step == 1 || how.empty_cache_steps == 1)) {
+      cuda.empty_cache();
     }
     for (std::size_t i = section.from; i < section.to; ++i) {
       const Event& event = run.events[i];
@@ -54,6 +56,7 @@ Holding holding(const model::Architecture& network, const recipe::Recipe& recipe
   const Unrolled run = unroll(network, recipe, machine);
   AllocatorRun how;
   how.settings = read_allocator_settings(recipe.hardware.cuda_alloc_conf);
+  how.empty_cache_steps = recipe.training.torch_empty_cache_steps;
   Holding result;
   result.roomy = simulate(run, how);
   how.frugal = true;

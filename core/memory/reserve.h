@@ -14,10 +14,9 @@ namespace plimsoll::memory {
 
 struct AllocatorRun {
   AllocatorSettings settings;
-  bool empties_after_load = false;  ///< the script calls torch.cuda.empty_cache() before it trains
-  uint64_t empty_cache_steps = 0;   ///< torch_empty_cache_steps: 1 empties it after every step
-  uint64_t capacity = UINT64_MAX;   ///< bytes that the driver can give
-  bool frugal = false;              ///< give back what is free before every new segment
+  uint64_t empty_cache_steps = 0;  ///< torch_empty_cache_steps of the Trainer; 0: never
+  uint64_t capacity = UINT64_MAX;  ///< bytes that the driver can give
+  bool frugal = false;             ///< give back what is free before every new segment
 };
 
 struct Reserve {

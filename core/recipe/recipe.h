@@ -104,9 +104,10 @@ struct Training {
   std::string loss_kernel;  ///< an id of the loss table: stock, liger, chunked_nll, ...
   bool use_liger_kernel = false;
   bool liger_rms_norm = false, liger_swiglu = false, liger_rope = false;  ///< of liger_kernel_config
-  bool fused_lora = false;      ///< adapters run as one kernel (Unsloth, FOAK)
-  bool keep_outputs = false;    ///< the logits are still referenced while backward runs
-  bool keep_gradients = false;  ///< gradients are cleared before the forward, not after the step
+  bool fused_lora = false;               ///< adapters run as one kernel (Unsloth, FOAK)
+  bool keep_outputs = false;             ///< the logits are still referenced while backward runs
+  bool keep_gradients = false;           ///< gradients are cleared before the forward, not after the step
+  uint64_t torch_empty_cache_steps = 0;  ///< 0: never
   uint64_t per_device_eval_batch_size = 0;
   uint64_t eval_accumulation_steps = 0;
   bool prediction_loss_only = false;

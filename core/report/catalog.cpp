@@ -86,6 +86,7 @@ Catalog read_catalog(std::span<const PresetFile> files) {
       if (auto stack = recipe::read_stack(*value, catalog.errors))
         catalog.stacks.push_back(std::move(*stack));
     }
+    if (value && folder == "evidence") read_evidence(*value, path, catalog.evidence, catalog.errors);
     if (value && folder == "scenarios") read_scenario(*value, path, catalog);
     for (std::size_t i = before; i < catalog.errors.size(); ++i) {
       catalog.errors[i].pointer.insert(0, path + " ");

@@ -16,6 +16,7 @@
 #include "core/model/architecture.h"
 #include "core/model/preset.h"
 #include "core/recipe/recipe.h"
+#include "core/report/evidence.h"
 #include "core/report/preset_files.h"
 
 namespace plimsoll::report {
@@ -32,6 +33,7 @@ struct Catalog {
   std::vector<hardware::Cloud> clouds;
   std::vector<recipe::StackPreset> stacks;
   std::vector<json::Json> scenarios;
+  std::vector<Measured> evidence;                         ///< runs that estimates were held against
   std::map<std::string, std::size_t, std::less<>> names;  ///< lower-case name to index in models
   json::Errors errors;  ///< of the preset files; pointers begin with the path
 

@@ -32,6 +32,22 @@ void write_peak(Writer& out, const Run& run, const Sizes& s) {
   out.field("low", whole(s.low));
   out.field("high", whole(s.high));
   out.field("needed", whole(s.needed));
+  out.key("evidence");
+  out.open_array();
+  for (const Nearest& near : run.nearest) {
+    out.open_object();
+    out.field("id", near.run->id);
+    out.field("source", near.run->source);
+    out.field("distance", std::round(near.distance * 100) / 100);
+    const auto error = [&out](const char* key, const std::optional<double>& value) {
+      if (value) out.field(key, *value);
+    };
+    error("allocated_error", near.run->allocated);
+    error("reserved_error", near.run->reserved);
+    error("device_error", near.run->device);
+    out.close_object();
+  }
+  out.close_array();
   out.close_object();
 }
 

@@ -160,6 +160,9 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   check_targets(run.resolved.recipe, run.replay.parameters, errors);
   if (!errors.empty()) return std::nullopt;
   hold(run);
+  run.nearest =
+      nearest_runs(run.resolved.recipe, static_cast<double>(run.replay.parameters.base), catalog.evidence, 3);
+  run.widening = widening(run.resolved.recipe, catalog.evidence);
   return run;
 }
 
@@ -181,6 +184,7 @@ Run on_gpu(const Run& run, const hardware::Gpu& gpu) {
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run) {
   memory::Sizes sizes = memory::sizes_of(instant, run.resolved.recipe, run.context);
   if (run.holding) memory::apply(*run.holding, instant, run.context, sizes);
+  sizes.high *= run.widening;
   return sizes;
 }
 

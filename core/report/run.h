@@ -29,6 +29,8 @@ struct Run {
   hardware::Context context;
   memory::Replay replay;
   std::optional<memory::Holding> holding;  ///< with "want": ["allocator"]
+  std::vector<Nearest> nearest;            ///< measured runs
+  double widening = 1;                     ///< of the high end of the band, where nothing near was measured
 };
 
 /// Nothing when there is an error: every one that can be told at once is in `errors`.

@@ -1,4 +1,4 @@
-// plimsoll_accuracy [--json | --each] [--against=SCORE] FILE
+// plimsoll_accuracy [--json | --each | --evidence] [--against=SCORE] FILE
 //
 // Reads measured runs, asks the core for a report on each, and prints how far the two lie apart. With
 // --against it fails when the score is worse than the one that file states.
@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "tests/measured/evidence.h"
 #include "tests/measured/print.h"
 
 namespace plimsoll {
@@ -21,7 +22,7 @@ namespace {
 enum ExitCode { good = 0, worse = 1, bad_input = 3 };
 
 struct Options {
-  bool json = false, each = false;
+  bool json = false, each = false, evidence = false;
   std::string file, against;
 };
 
@@ -50,6 +51,8 @@ std::optional<Options> read_options(int argc, char** argv) {
       options.json = true;
     } else if (word == "--each") {
       options.each = true;
+    } else if (word == "--evidence") {
+      options.evidence = true;
     } else if (word.rfind("--against=", 0) == 0) {
       options.against = word.substr(word.find('=') + 1);
     } else if (!word.empty() && word[0] != '-' && options.file.empty()) {
@@ -105,9 +108,10 @@ int run(const Options& options) {
   const std::vector<Run> runs = score_file(*rows, rules, catalog, errors);
   if (!errors.empty()) return refuse(options.file, errors);
   const Score score = summarize(runs);
-  const std::string text = options.each   ? lines(runs)
-                           : options.json ? json::write(object(score), true) + "\n"
-                                          : table(score);
+  const std::string text = options.evidence ? evidence(runs, catalog)
+                           : options.each   ? lines(runs)
+                           : options.json   ? json::write(object(score), true) + "\n"
+                                            : table(score);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return options.against.empty() ? static_cast<int>(good) : hold_against(options.against, score);
 }
@@ -118,7 +122,7 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   const auto options = plimsoll::accuracy::read_options(argc, argv);
   if (!options) {
-    std::fputs("plimsoll_accuracy [--json | --each] [--against=SCORE] FILE\n", stderr);
+    std::fputs("plimsoll_accuracy [--json | --each | --evidence] [--against=SCORE] FILE\n", stderr);
     return 3;
   }
   return plimsoll::accuracy::run(*options);

@@ -50,7 +50,20 @@ export interface Instant {
   components: Component[];
 }
 
+export interface Evidence {
+  id: string;
+  source: string;
+  /** 0: same stack, method, size and age of the library. */
+  distance: number;
+  /** Predicted / measured - 1, of the readings that the source gives. */
+  allocated_error?: number;
+  reserved_error?: number;
+  device_error?: number;
+}
+
 export interface Peak {
+  /** The measured runs nearest to this one. */
+  evidence?: Evidence[];
   instant: string;
   allocated: number;
   reserved: number;
