@@ -96,6 +96,22 @@ std::string tensors_lines(const Json& tensors, const Style& style) {
          layout({{""}, {"", Align::left, true}}, rows, style) + "\n";
 }
 
+std::string plans_lines(const Json& plans, const Style& style) {
+  if (!plans.is_array() || plans.empty()) return "";
+  std::string out = coloured("What makes it fit this card", "1", style) + "\n";
+  for (const Json& plan : plans) {
+    out += paragraph(text(at(plan, "name")), style);
+    std::vector<std::vector<Cell>> rows;
+    for (const Json& change : at(plan, "changes")) {
+      rows.push_back({{"-"},
+                      {text(at(change, "pointer")) + ": " + json::write(at(change, "from")) + " -> " +
+                       json::write(at(change, "to"))}});
+    }
+    if (!rows.empty()) out += layout({{""}, {"", Align::left, true}}, rows, style);
+  }
+  return out + "\n";
+}
+
 }  // namespace
 
 std::string diagnosis_table(const Json& diagnosis, const Style& style) {
@@ -120,6 +136,7 @@ std::string diagnosis_table(const Json& diagnosis, const Style& style) {
   }
   out += causes_lines(at(diagnosis, "causes"), style);
   out += tensors_lines(at(diagnosis, "tensors"), style);
+  out += plans_lines(at(diagnosis, "plans"), style);
   for (const Json& error : at(diagnosis, "request_errors")) {
     out +=
         paragraph("In the request, " + text(at(error, "pointer")) + ": " + text(at(error, "message")), style);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/json/writer.h"
+#include "core/report/advice.h"
 #include "core/report/model_names.h"
 #include "core/report/report.h"
 
@@ -212,6 +213,22 @@ double usable_of(const Case& one, const Diagnosis& d) {
   return std::max(0.0, usable);
 }
 
+// What gets this run past the failure, on the card that failed and with what other programs leave of it.
+void write_plans(Writer& out, const Case& one, const Diagnosis& d, const Catalog& catalog) {
+  const bool priced = one.run && one.found_request.empty() && one.left_out.empty();
+  const double usable = priced ? usable_of(one, d) : 0;
+  out.key("plans");
+  if (usable <= 0) {
+    out.open_array();
+    out.close_array();
+    return;
+  }
+  Advisor advisor(*one.run, catalog);
+  advisor.write_plans(out, usable);
+  out.key("blocked");
+  advisor.write_blocked(out, usable);
+}
+
 void write_run(Writer& out, const Case& one, const Diagnosis& d) {
   if (!one.run || !one.found_request.empty()) return out.null();  // a name alone is no run
   const memory::Instant& peak = one.run->replay.instants[one.run->replay.peak];
@@ -383,6 +400,7 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   write_causes(out, d);
   out.key("run");
   write_run(out, one, d);
+  write_plans(out, one, d, catalog);
   const std::vector<Adjustment> changes = adjustments(one, d);
   out.key("request");
   if (one.situation.model.empty()) {

@@ -22,8 +22,8 @@ namespace plimsoll::report {
 /// fails:
 /// {"schema", "core", "ok", "errors", "request_errors", "messages", "numbers", "cards", "phase", "tensors",
 /// "causes", "run", "request",
-/// "adjusted"}; "request" is the one to make plans for: as given, with the card and the foreign memory that
-/// the failure shows. "ok" is false when no message of lacking memory was found.
+/// "adjusted", "plans", "blocked"}; "request" is the one to make plans for: as given, with the card and the
+/// foreign memory that the failure shows. "ok" is false when no message of lacking memory was found.
 std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
                            const Catalog& catalog);
 

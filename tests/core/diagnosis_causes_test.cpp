@@ -169,6 +169,26 @@ TEST(DiagnosisCauses, AModelNamedInTheTextIsLookedUp) {
   EXPECT_EQ(answer->at("tensors").at(0).at("dtype"), json::Json("fp32"));
 }
 
+// What ends a diagnosis is a plan that has been priced, not a tip.
+TEST(DiagnosisCauses, ACompleteRequestEndsInPlansForTheCardThatFailed) {
+  json::Errors errors;
+  const auto answer =
+      json::parse(report::diagnosis_text(
+                      "CUDA out of memory. Tried to allocate 224.00 MiB (GPU 0; 23.69 GiB total capacity; "
+                      "23.10 GiB already "
+                      "allocated; 40.00 MiB free; 23.20 GiB reserved in total by PyTorch)",
+                      R"({"model": "mistral-7b-v0.3", "peft": {"r": 16, "target_modules": "all-linear"},
+              "model_args": {"dtype": "float32"},
+              "training": {"per_device_train_batch_size": 4, "max_length": 1024}})",
+                      "", catalog()),
+                  errors);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->at("run").at("verdict"), json::Json("no"));
+  ASSERT_TRUE(answer->at("plans").is_array());
+  ASSERT_FALSE(answer->at("plans").empty());
+  EXPECT_FALSE(answer->at("plans").at(0).at("changes").empty());
+}
+
 // The request to make plans for has what the failure shows: the card, and what others hold of it.
 TEST(DiagnosisCauses, TheRequestToFixKnowsTheCardAndTheForeignMemory) {
   json::Errors errors;
