@@ -27,6 +27,7 @@ struct LinearSpec {
   double packed_bits = 4;              ///< of a packed weight
   double packed_group = 128;           ///< weights that share a scale
   bool packed_zero = true;             ///< zero points are packed (GPTQ, AWQ), not 16-bit (HQQ)
+  double packed_table = 0;             ///< bytes of a codebook (AQLM)
   bool packed_index = false;           ///< GPTQ keeps the group of every input
   bool keeps_input = false;            ///< bitsandbytes before 0.43.2 keeps x although the weight is frozen
   bool unpacks_to_other_type = false;  ///< quantised from one 16-bit type, multiplied in the other

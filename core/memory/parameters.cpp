@@ -80,13 +80,15 @@ double nf4_bytes(double weights, bool double_quant) {
   return packed + blocks + 4 * std::ceil(blocks / 256) + 1024 + 2 * small_tensor;
 }
 
-// GPTQ and AWQ: packed weights, a 16-bit scale and a packed zero point a group, GPTQ also the group of each
-// input. HQQ: a 16-bit scale and a 16-bit zero point a group.
+// AQLM (1x16) keeps a code for eight weights and a table of 65,536 times eight 16-bit values for each linear;
+// torchao's int8 a scale a row, its int4 a 16-bit scale and zero point a group (aqlm inference.py
+// QuantizedLinear; pytorch/ao torchao/dtypes). GPTQ and AWQ: packed weights, a 16-bit scale and a packed zero
+// point a group, GPTQ also the group of each input. HQQ: a 16-bit scale and a 16-bit zero point a group.
 double packed_bytes(const LinearSpec& spec) {
   const double weights = spec.in * spec.out, share = spec.packed_bits / 8;
   const double groups = weights / spec.packed_group;
   return weights * share + groups * (2 + (spec.packed_zero ? share : 2)) +
-         (spec.packed_index ? 4 * spec.in : 0);
+         (spec.packed_index ? 4 * spec.in : 0) + spec.packed_table;
 }
 
 struct Sum {
@@ -337,7 +339,10 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
     spec.packed_bits = static_cast<double>(q.bits);
     spec.packed_group = static_cast<double>(q.group_size);
     spec.packed_index = q.quant_method == "gptq";
-    spec.packed_zero = q.quant_method != "hqq";
+    spec.packed_zero = q.quant_method == "gptq" || q.quant_method == "awq";
+    const bool one_scale_a_row = q.quant_method == "aqlm" || q.quant_method == "torchao_int8";
+    if (one_scale_a_row) spec.packed_group = spec.in;
+    if (q.quant_method == "aqlm") spec.packed_table = 65536.0 * 8 * 2;
     spec.size = dtype_size(recipe.model_args.dtype);
     spec.keeps_input = q.load_in_4bit && !recipe::version_at_least(recipe.versions.bitsandbytes, "0.43.2");
     // Fabric's BitsandbytesPrecision quantises from float16 whatever the type of the run.

@@ -45,6 +45,7 @@ struct List {
     if (spec.storage == Storage::four_bit) scales = std::ceil(weights / 64) * (spec.double_quant ? 1 : 4);
     if (spec.storage == Storage::packed) scales = weights / spec.packed_group * (spec.packed_zero ? 2.5 : 4);
     rows.push_back({scales, scales, 0, "scales", false});
+    if (spec.packed_table > 0) rows.push_back({spec.packed_table, spec.packed_table, 0, "codebook", false});
     if (spec.storage == Storage::four_bit && spec.double_quant) {
       const double nested = 4 * std::ceil(std::ceil(weights / 64) / 256);
       rows.push_back({nested, nested, 0, "scales of scales", false});

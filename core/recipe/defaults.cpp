@@ -123,6 +123,13 @@ Default default_upcast(const DefaultContext& c) {
   return {"all", "prepare_model_for_kbit_training casts every 16-bit parameter that is left to fp32"};
 }
 
+Default default_bits(const DefaultContext& c) {
+  const std::string method = text(c, "/quantization/quant_method");
+  if (method == "aqlm") return {2, "the usual AQLM checkpoint: 2 bits, one codebook of 16 bits"};
+  if (method == "torchao_int8" || method == "fp8") return {8, "the method's own"};
+  return {4, ""};
+}
+
 Default default_group_size(const DefaultContext& c) {
   if (text(c, "/quantization/quant_method") == "hqq") return {64, "HQQ's default"};
   return {128, "the usual group of GPTQ and AWQ checkpoints"};

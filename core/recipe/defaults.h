@@ -14,6 +14,7 @@ Default default_quant_type(const DefaultContext&);
 Default default_compute_dtype(const DefaultContext&);
 Default default_prepare(const DefaultContext&);
 Default default_upcast(const DefaultContext&);
+Default default_bits(const DefaultContext&);
 Default default_group_size(const DefaultContext&);
 Default default_liger(const DefaultContext&);
 Default default_lora_alpha(const DefaultContext&);

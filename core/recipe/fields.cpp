@@ -130,7 +130,7 @@ constexpr Field table[] = {
      [](Recipe& r, const Json& v) { put(r.quantization.upcast, v); }, default_upcast, "", "",
      "Which 16-bit parameters that preparation leaves in fp32."},
     {"/quantization/bits", FieldType::count, 2, 8, "",
-     [](Recipe& r, const Json& v) { put(r.quantization.bits, v); }, nullptr, "4", "",
+     [](Recipe& r, const Json& v) { put(r.quantization.bits, v); }, default_bits, "", "",
      "Bits of a packed weight."},
     {"/quantization/group_size", FieldType::count, 8, 65536, "",
      [](Recipe& r, const Json& v) { put(r.quantization.group_size, v); }, default_group_size, "", "",
