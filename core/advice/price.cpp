@@ -162,9 +162,11 @@ recipe::Recipe Pricer::with_cheap(const Walk& at, const Choice& choice) const {
 bool Pricer::valid(const Choice& choice) { return walk(choice).valid; }
 
 const Price* Pricer::price(const Choice& choice) {
-  std::unique_ptr<Price>& found = prices_[key(choice)];
-  if (found) return found->sizes.high > 0 ? found.get() : nullptr;
-  found = std::make_unique<Price>();
+  std::unique_ptr<Priced>& entry = prices_[key(choice)];
+  if (entry) return entry->price.sizes.high > 0 ? &entry->price : nullptr;
+  entry = std::make_unique<Priced>();
+  entry->choice = choice;
+  Price* found = &entry->price;
   Walk& at = replayed(choice);
   if (!at.valid) return nullptr;
   ++priced;
@@ -172,7 +174,7 @@ const Price* Pricer::price(const Choice& choice) {
   const bool other = optimizer_ < space_.slots.size() && choice[optimizer_] != 0;
   if (!other) {
     found->sizes = sizes_at_peak(at.replay, recipe, basis_.context);
-    return found.get();
+    return found;
   }
   const memory::Parameters& p = at.replay.parameters;
   double paged = 0;
@@ -193,7 +195,16 @@ const Price* Pricer::price(const Choice& choice) {
     if (stepping) highest.live[Component::transient] += temporary - temporary_before;
   }
   found->sizes = memory::sizes_of(highest, recipe, basis_.context);
-  return found.get();
+  return found;
+}
+
+std::vector<std::pair<Choice, Price>> Pricer::all() const {
+  std::vector<std::pair<Choice, Price>> list;
+  for (const auto& [key, entry] : prices_) {
+    if (entry->price.sizes.high > 0) list.emplace_back(entry->choice, entry->price);
+  }
+  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return list;
 }
 
 double Pricer::seconds(const Choice& choice) {
