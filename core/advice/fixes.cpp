@@ -36,6 +36,10 @@ std::span<const Fix* const> fixes() {
       &eval_accumulation,
       &loss_only,
       &precomputed_reference,
+      &sharded_states,
+      &sharded_parameters,
+      &optimizer_in_host_memory,
+      &parameters_in_host_memory,
   };
   return table;
 }

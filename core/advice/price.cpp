@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/memory/targets.h"
 #include "core/recipe/fields.h"
 
 namespace plimsoll::advice {
@@ -40,6 +41,7 @@ Changed change(const Basis& basis, const recipe::Values& changes) {
   Changed result;
   json::Errors errors;
   result.resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.around, errors);
+  memory::expand_targets(basis.network, result.resolved.recipe, errors);
   if (!errors.empty() || !keeps_locks(basis, result.resolved.values)) return result;
   const recipe::Recipe& recipe = result.resolved.recipe;
   result.replay = memory::replay(basis.network, recipe, basis.machine);
@@ -99,6 +101,7 @@ const recipe::Recipe* Pricer::resolved(const Choice& choice) {
     json::Errors errors;
     recipe::Resolved after =
         recipe::resolve(with(basis_.given, changes_of(space_, choice)), basis_.stack, basis_.around, errors);
+    memory::expand_targets(basis_.network, after.recipe, errors);
     base->valid = errors.empty() && keeps_locks(basis_, after.values);
     for (std::size_t i = 0; i < space_.slots.size(); ++i) {
       const Fix* fix = space_.slots[i].options[choice[i]].fix;

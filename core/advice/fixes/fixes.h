@@ -42,5 +42,9 @@ extern const Fix smaller_eval_batch;
 extern const Fix eval_accumulation;
 extern const Fix loss_only;
 extern const Fix precomputed_reference;
+extern const Fix sharded_states;
+extern const Fix sharded_parameters;
+extern const Fix optimizer_in_host_memory;
+extern const Fix parameters_in_host_memory;
 
 }  // namespace plimsoll::advice
