@@ -82,6 +82,8 @@ export interface Blocked {
   smallest_tier: number | null;
   /** Locks without which it would fit. */
   locks_in_the_way: string[];
+  /** Id of the largest smaller model of the same family that fits with the recipe as it is. */
+  sibling: string | null;
   /** The largest part of what is left. */
   component: string;
   component_bytes: number;
@@ -132,6 +134,22 @@ export interface Advice {
   /** Largest size first. */
   tiers: (Target & { gib: number; gpus: string[] })[];
   gpu: (Target & { id: string; name: string; ladder: Rung[]; spend: Rung[] }) | null;
+  /** Every fix that applies, alone. */
+  fixes: {
+    fix: string;
+    title: string;
+    changes: Record<string, unknown>;
+    saves: number;
+    time_factor: number;
+    quality: Quality;
+    why: string;
+    evidence: string;
+    effort: string;
+    setting: string;
+    source: string;
+  }[];
+  /** Choices that no other one beats in memory, time and quality, least memory first. */
+  front: { high: number; time_factor: number; quality_cost: number; fixes: string[] }[];
   limits: Limits | null;
   habits: { code: string; message: string; bytes: number; source: string }[];
   search: { replays: number; priced: number };

@@ -32,8 +32,26 @@ std::span<const Fix* const> fixes() {
       &fewer_images,
       &frozen_tower,
       &expandable_segments,
+      &smaller_eval_batch,
+      &eval_accumulation,
+      &loss_only,
+      &precomputed_reference,
+      &sharded_states,
+      &sharded_parameters,
+      &optimizer_in_host_memory,
+      &parameters_in_host_memory,
   };
   return table;
+}
+
+const json::Json* value_of(const Situation& situation, const char* pointer) {
+  const auto found = situation.values.find(pointer);
+  return found == situation.values.end() || found->second.is_null() ? nullptr : &found->second;
+}
+
+bool evaluates(const Situation& situation) {
+  const json::Json* when = value_of(situation, "/training/eval_strategy");
+  return when != nullptr && *when != json::Json("no");
 }
 
 std::string setting_for(const Fix& fix, const Level& level, const std::string& stack) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/memory/targets.h"
 #include "core/recipe/fields.h"
 
 namespace plimsoll::advice {
@@ -40,6 +41,7 @@ Changed change(const Basis& basis, const recipe::Values& changes) {
   Changed result;
   json::Errors errors;
   result.resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.around, errors);
+  memory::expand_targets(basis.network, result.resolved.recipe, errors);
   if (!errors.empty() || !keeps_locks(basis, result.resolved.values)) return result;
   const recipe::Recipe& recipe = result.resolved.recipe;
   result.replay = memory::replay(basis.network, recipe, basis.machine);
@@ -99,6 +101,7 @@ const recipe::Recipe* Pricer::resolved(const Choice& choice) {
     json::Errors errors;
     recipe::Resolved after =
         recipe::resolve(with(basis_.given, changes_of(space_, choice)), basis_.stack, basis_.around, errors);
+    memory::expand_targets(basis_.network, after.recipe, errors);
     base->valid = errors.empty() && keeps_locks(basis_, after.values);
     for (std::size_t i = 0; i < space_.slots.size(); ++i) {
       const Fix* fix = space_.slots[i].options[choice[i]].fix;
@@ -162,9 +165,11 @@ recipe::Recipe Pricer::with_cheap(const Walk& at, const Choice& choice) const {
 bool Pricer::valid(const Choice& choice) { return walk(choice).valid; }
 
 const Price* Pricer::price(const Choice& choice) {
-  std::unique_ptr<Price>& found = prices_[key(choice)];
-  if (found) return found->sizes.high > 0 ? found.get() : nullptr;
-  found = std::make_unique<Price>();
+  std::unique_ptr<Priced>& entry = prices_[key(choice)];
+  if (entry) return entry->price.sizes.high > 0 ? &entry->price : nullptr;
+  entry = std::make_unique<Priced>();
+  entry->choice = choice;
+  Price* found = &entry->price;
   Walk& at = replayed(choice);
   if (!at.valid) return nullptr;
   ++priced;
@@ -172,7 +177,7 @@ const Price* Pricer::price(const Choice& choice) {
   const bool other = optimizer_ < space_.slots.size() && choice[optimizer_] != 0;
   if (!other) {
     found->sizes = sizes_at_peak(at.replay, recipe, basis_.context);
-    return found.get();
+    return found;
   }
   const memory::Parameters& p = at.replay.parameters;
   double paged = 0;
@@ -193,7 +198,16 @@ const Price* Pricer::price(const Choice& choice) {
     if (stepping) highest.live[Component::transient] += temporary - temporary_before;
   }
   found->sizes = memory::sizes_of(highest, recipe, basis_.context);
-  return found.get();
+  return found;
+}
+
+std::vector<std::pair<Choice, Price>> Pricer::all() const {
+  std::vector<std::pair<Choice, Price>> list;
+  for (const auto& [key, entry] : prices_) {
+    if (entry->price.sizes.high > 0) list.emplace_back(entry->choice, entry->price);
+  }
+  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return list;
 }
 
 double Pricer::seconds(const Choice& choice) {

@@ -61,6 +61,9 @@ class Pricer {
   /// Optimizer and allocator: their effect is added to a replay instead of replaying again.
   bool is_cheap(std::size_t slot) const { return slot == optimizer_ || slot == allocator_; }
 
+  /// Every choice priced so far.
+  std::vector<std::pair<Choice, Price>> all() const;
+
   uint64_t replays = 0, priced = 0;
 
  private:
@@ -83,7 +86,11 @@ class Pricer {
   std::vector<std::vector<recipe::Values>> effects_;  ///< of each level of a scale, defaults included
   std::unordered_map<uint64_t, std::unique_ptr<Walk>> walks_;
   std::unordered_map<uint64_t, std::unique_ptr<Walk>> bases_;  ///< scales as they are
-  std::unordered_map<uint64_t, std::unique_ptr<Price>> prices_;
+  struct Priced {
+    Choice choice{};
+    Price price;
+  };
+  std::unordered_map<uint64_t, std::unique_ptr<Priced>> prices_;
 };
 
 }  // namespace plimsoll::advice

@@ -218,6 +218,25 @@ void Advisor::write_blocked(Writer& out, double usable) {
     if (planner.least(Measure::needed).price.sizes.needed <= usable) in_the_way.push_back(lock);
   }
   out.field("locks_in_the_way", in_the_way);
+  // The largest smaller model of the same family that the recipe as it is trains here.
+  out.key("sibling");
+  const ModelEntry* sibling = nullptr;
+  const recipe::Recipe& r = run_.resolved.recipe;
+  for (const ModelEntry& entry : catalog_.models) {
+    const bool family = run_.entry != nullptr && entry.preset.family == run_.entry->preset.family &&
+                        entry.preset.parameters < run_.entry->preset.parameters;
+    if (!family || advice::is_locked("/model", locks)) continue;
+    if (sibling != nullptr && entry.preset.parameters <= sibling->preset.parameters) continue;
+    const memory::Replay replay = memory::replay(entry.network, r, run_.machine);
+    const memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], r, run_.context);
+    const bool adapted = !r.peft.on || !replay.parameters.matched.empty();
+    if (adapted && memory::verdict(sizes, usable) == memory::Verdict::fits) sibling = &entry;
+  }
+  if (sibling == nullptr) {
+    out.null();
+  } else {
+    out.value(sibling->preset.id);
+  }
   // The largest part of what is left.
   const memory::Instant& peak = full.replay.instants[full.replay.peak];
   std::size_t largest = 0;
@@ -227,6 +246,79 @@ void Advisor::write_blocked(Writer& out, double usable) {
   out.field("component", component_id(static_cast<memory::Component>(largest)));
   out.field("component_bytes", whole(peak.live.bytes[largest]));
   out.close_object();
+}
+
+void Advisor::write_fixes(Writer& out) {
+  const advice::Space& space = planner_->space();
+  advice::Pricer& pricer = planner_->pricer();
+  const double before = pricer.price(Choice{})->sizes.device;
+  out.open_array();
+  for (std::size_t i = 0; i < space.slots.size(); ++i) {
+    for (std::size_t o = 1; o < space.slots[i].options.size(); ++o) {
+      const advice::Option& option = space.slots[i].options[o];
+      Choice alone{};
+      alone[i] = static_cast<uint8_t>(o);
+      const advice::Price* price = pricer.price(alone);
+      if (price == nullptr) continue;
+      out.open_object();
+      out.field("fix", option.fix->id);
+      out.field("title", option.fix->title);
+      out.key("changes");
+      out.open_object();
+      for (const auto& [pointer, value] : option.level.changes) {
+        if (recipe::find_field(pointer) != nullptr) out.field(pointer, value);
+      }
+      out.close_object();
+      out.field("saves", whole(before - price->sizes.device));
+      out.field("time_factor", factor(pricer.seconds(alone), seconds_));
+      out.field("quality", quality_word(option.level.quality));
+      out.field("why", option.fix->why);
+      out.field("evidence", option.fix->evidence);
+      out.field("effort", option.fix->effort);
+      out.field("setting", advice::setting_for(*option.fix, option.level, run_.resolved.recipe.stack));
+      out.field("source", option.fix->source);
+      out.close_object();
+    }
+  }
+  out.close_array();
+}
+
+void Advisor::write_front(Writer& out) {
+  struct Point {
+    Choice choice;
+    double high, seconds;
+    int quality;
+  };
+  std::vector<Point> points, front;
+  for (const auto& [choice, price] : planner_->pricer().all()) {
+    points.push_back({choice, price.sizes.high, planner_->pricer().seconds(choice),
+                      advice::quality_of(planner_->space(), choice)});
+  }
+  std::stable_sort(points.begin(), points.end(),
+                   [](const Point& a, const Point& b) { return a.high < b.high; });
+  // Whatever comes later needs more memory: it stays only if nothing before is as fast and as good.
+  for (const Point& point : points) {
+    const bool beaten = std::any_of(front.begin(), front.end(), [&](const Point& other) {
+      return other.seconds <= point.seconds && other.quality <= point.quality;
+    });
+    if (!beaten) front.push_back(point);
+  }
+  out.open_array();
+  for (const Point& point : front) {
+    out.open_object();
+    out.field("high", whole(point.high));
+    out.field("time_factor", factor(point.seconds, seconds_));
+    out.field("quality_cost", static_cast<int64_t>(point.quality));
+    out.key("fixes");
+    out.open_array();
+    const advice::Space& space = planner_->space();
+    for (std::size_t i = 0; i < space.slots.size(); ++i) {
+      if (point.choice[i] != 0) out.value(space.slots[i].options[point.choice[i]].fix->id);
+    }
+    out.close_array();
+    out.close_object();
+  }
+  out.close_array();
 }
 
 // From the plan of fewest changes on: the further change that costs least in quality, then in time, and takes
@@ -405,6 +497,10 @@ std::string advise_text(std::string_view request, const Catalog& catalog) {
     advisor.write_spend(out, usable);
     out.close_object();
   }
+  out.key("fixes");
+  advisor.write_fixes(out);
+  out.key("front");
+  advisor.write_front(out);
   out.key("limits");
   write_limits(out, *run, catalog);
   out.key("habits");

@@ -29,6 +29,11 @@ class Advisor {
   /// What room to spare can buy.
   void write_spend(json::Writer& out, double usable);
 
+  /// Every fix that applies, alone: what it saves and what it costs, each level.
+  void write_fixes(json::Writer& out);
+  /// Of all choices priced so far those that no other beats in memory, time and quality, least memory first.
+  void write_front(json::Writer& out);
+
   advice::Planner& planner() { return *planner_; }
 
  private:

@@ -28,10 +28,11 @@ struct Limits {
 
 using Set = void (*)(recipe::Recipe&, uint64_t);
 
-// A batch of one holds no padding; larger ones do where the run's own batch does or would.
+// A batch of one holds no padding; a larger one does, unless samples are packed.
 void set_batch(recipe::Recipe& r, uint64_t batch) {
+  const bool alone = r.training.per_device_train_batch_size <= 1;
   r.training.per_device_train_batch_size = batch;
-  if (batch > 1 && !r.training.packing) r.training.padded_batches = true;
+  if (alone && batch > 1 && !r.training.packing) r.training.padded_batches = true;
 }
 void set_length(recipe::Recipe& r, uint64_t length) { r.training.max_length = length; }
 void set_rank(recipe::Recipe& r, uint64_t rank) { r.peft.r = rank; }

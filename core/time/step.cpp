@@ -20,6 +20,10 @@ constexpr double unpack_bytes = 2.52;
 // quantised base launches half as many again: 7 ms.
 constexpr double launch_seconds = 0.0016;
 constexpr double quantised_launch = 1.5;
+// Between cards: what NCCL reaches over NVLink on SXM boards, and through the host over PCIe 4.0. To host
+// memory: PCIe 4.0 x16. DeepSpeed's CPU Adam updates about a billion parameters a second.
+constexpr double nvlink_bandwidth = 200e9, between_cards = 12e9, to_host = 20e9;
+constexpr double cpu_elements_per_second = 1e9;
 constexpr double band_low = 0.75, band_high = 1.60;
 
 }  // namespace
@@ -45,7 +49,13 @@ StepTime step_time(const Work& work, const recipe::Recipe& r, const hardware::Gp
   const double busy = t.multiply + t.attention + t.move + t.unpack;
   t.launch_bound = t.launch > busy;
   t.optimizer = work.step_bytes / (bandwidth * move_share);
-  t.seconds = steps * std::max(busy, t.launch) + t.optimizer;
+  // Communication runs beside the computation; the longer of the two counts.
+  const bool boards = gpu.id.find("sxm") != std::string::npos;
+  const double link = boards ? nvlink_bandwidth : between_cards;
+  const double wire = work.traffic / link + work.host_traffic / to_host;
+  t.optimizer +=
+      work.step_traffic / link + work.host_step / to_host + work.host_elements / cpu_elements_per_second;
+  t.seconds = steps * std::max({busy, t.launch, wire}) + t.optimizer;
   for (double* part : {&t.multiply, &t.attention, &t.move, &t.unpack, &t.launch}) *part *= steps;
   t.low = band_low * t.seconds;
   t.high = band_high * t.seconds;

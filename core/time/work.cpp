@@ -131,6 +131,32 @@ double optimizer_bytes(const memory::Parameters& parameters, const recipe::Recip
   return bytes;
 }
 
+// What several GPUs send each other, and what lies in host memory. A rank sends and receives all but its own
+// share; a sharded layer is gathered before its forward and before its backward.
+void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& work) {
+  const recipe::Parallel& parallel = r.parallel;
+  const auto ranks = static_cast<double>(parallel.num_gpus);
+  const double others = (ranks - 1) / ranks;
+  const std::string& how = parallel.strategy;
+  const bool gathers = how == "fsdp" || how == "fsdp2" || how == "zero3";
+  const double kept = how == "zero3" || parallel.fsdp.reshard_after_forward ? 2 : 1;
+  if (gathers) {
+    work.traffic = others * (kept * (p.weight_bytes + p.adapter_bytes) + p.trained_bytes);
+  } else if (ranks > 1) {
+    work.step_traffic = 2 * others * p.trained_bytes;
+  }
+  const bool zero = how.rfind("zero", 0) == 0;
+  const bool fsdp_offload = (how == "fsdp" || how == "fsdp2") && parallel.fsdp.offload_params;
+  if ((zero && parallel.zero.offload_optimizer != "none") || fsdp_offload) {
+    work.host_step = 2 * p.trained_bytes / ranks;
+    work.host_elements = static_cast<double>(p.trainable) / ranks;
+    work.step_bytes = 0;
+  }
+  if ((how == "zero3" && parallel.zero.offload_param != "none") || fsdp_offload) {
+    work.host_traffic = kept * (p.weight_bytes + p.adapter_bytes) / ranks;
+  }
+}
+
 }  // namespace
 
 // Gradient read twice (norm, step), weight and states read and written; foreach passes several times.
@@ -181,7 +207,9 @@ Work work_of(const model::Architecture& network, const recipe::Recipe& r) {
   head.length = length;
   head.rows = work.tokens;
   add_head(network, r, head, work);
-  work.step_bytes = optimizer_bytes(memory::weigh(network, r), r);
+  const memory::Parameters parameters = memory::weigh(network, r);
+  work.step_bytes = optimizer_bytes(parameters, r);
+  add_traffic(parameters, r, work);
   return work;
 }
 

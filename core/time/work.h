@@ -23,6 +23,11 @@ struct Work {
   double unpacked = 0;         ///< weights expanded from 4 or 8 bits
   double layer_passes = 0;     ///< layers x (forward, again, backward): what Python launches
   double step_bytes = 0;       ///< read and written by the optimizer, once a step
+  double traffic = 0;          ///< between GPUs, each micro-batch
+  double step_traffic = 0;     ///< between GPUs, once a step
+  double host_traffic = 0;     ///< over PCIe to host memory, each micro-batch
+  double host_step = 0;        ///< over PCIe, once a step
+  double host_elements = 0;    ///< parameters that the CPU updates
   double flops() const { return matmul_flops + attention_flops; }
 };
 

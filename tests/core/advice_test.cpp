@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <memory>
 #include <set>
+#include <tuple>
 
 #include "core/report/compare.h"
 #include "tests/core/dice.h"

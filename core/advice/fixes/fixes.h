@@ -5,6 +5,11 @@
 
 namespace plimsoll::advice {
 
+/// The value of a field, given or defaulted; null when there is none.
+const json::Json* value_of(const Situation& situation, const char* pointer);
+/// Whether the run evaluates between its training steps.
+bool evaluates(const Situation& situation);
+
 extern const Fix gradient_checkpointing;
 extern const Fix non_reentrant_checkpointing;
 extern const Fix micro_batch;
@@ -33,5 +38,13 @@ extern const Fix smaller_images;
 extern const Fix fewer_images;
 extern const Fix frozen_tower;
 extern const Fix expandable_segments;
+extern const Fix smaller_eval_batch;
+extern const Fix eval_accumulation;
+extern const Fix loss_only;
+extern const Fix precomputed_reference;
+extern const Fix sharded_states;
+extern const Fix sharded_parameters;
+extern const Fix optimizer_in_host_memory;
+extern const Fix parameters_in_host_memory;
 
 }  // namespace plimsoll::advice

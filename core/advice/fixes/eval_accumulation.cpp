@@ -1,0 +1,31 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  if (!evaluates(s) || s.recipe.training.eval_accumulation_steps == 1) return {};
+  return {{{{"/training/eval_accumulation_steps", 1}}, quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"", "TrainingArguments(eval_accumulation_steps={eval_accumulation_steps})"},
+};
+
+}  // namespace
+
+const Fix eval_accumulation = {
+    "eval_accumulation",
+    "Evaluation results to host memory",
+    "eval_accumulation",
+    Kind::choice,
+    Needs::nothing,
+    "one setting",
+    "Without it the logits of the whole evaluation set pile up on the GPU until it ends.",
+    "Training is not touched.",
+    "huggingface/transformers trainer.py evaluation_loop, eval_accumulation_steps",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,40 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Parallel& p = s.recipe.parallel;
+  if (p.strategy == "zero3" && p.zero.offload_param == "none") {
+    return {{{{"/parallel/zero_optimization/offload_param/device", "cpu"},
+              {"/parallel/zero_optimization/offload_optimizer/device", "cpu"}},
+             quality::none}};
+  }
+  const bool fsdp = p.strategy == "fsdp" || p.strategy == "fsdp2";
+  if (!fsdp || p.fsdp.offload_params) return {};
+  return {{{{"/parallel/fsdp_config/offload_params", true}}, quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"",
+     "{\"zero_optimization\": {\"offload_param\": {\"device\": \"cpu\"}, \"offload_optimizer\": {\"device\": "
+     "\"cpu\"}}}   # FSDP: fsdp_offload_params: true"},
+};
+
+}  // namespace
+
+const Fix parameters_in_host_memory = {
+    "parameters_in_host_memory",
+    "Parameters in host memory",
+    "offload",
+    Kind::choice,
+    Needs::nothing,
+    "one setting",
+    "Weights, gradients and states lie in RAM; each layer crosses PCIe when it runs.",
+    "The same update.",
+    "deepspeedai/DeepSpeed docs, ZeRO-Infinity; pytorch FSDP CPUOffload",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,34 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const std::string& task = s.recipe.task;
+  const json::Json* now = value_of(s, "/rl/precompute_ref_log_probs");
+  if ((task != "dpo" && task != "kto") || now == nullptr || *now != json::Json(false)) return {};
+  return {{{{"/rl/precompute_ref_log_probs", true}}, quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"", "DPOConfig(precompute_ref_log_probs=True)"},
+    {"axolotl", "precompute_ref_log_probs: true"},
+};
+
+}  // namespace
+
+const Fix precomputed_reference = {"precomputed_reference",
+                                   "Reference log-probabilities beforehand",
+                                   "reference",
+                                   Kind::choice,
+                                   Needs::nothing,
+                                   "one setting",
+                                   "The reference scores the data once before training and is then let go: "
+                                   "no second model, no second forward pass.",
+                                   "The same numbers.",
+                                   "huggingface/trl trl/trainer/dpo_trainer.py precompute_ref_log_probs",
+                                   levels,
+                                   settings};
+
+}  // namespace plimsoll::advice

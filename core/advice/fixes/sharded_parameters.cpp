@@ -1,0 +1,37 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Parallel& p = s.recipe.parallel;
+  const bool whole =
+      p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero1" || p.strategy == "zero2";
+  if (p.num_gpus < 2 || !whole || s.recipe.stack == "unsloth" || s.recipe.quantization.load_in_8bit)
+    return {};
+  return {{{{"/parallel/strategy", "zero3"}}, quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"", "TrainingArguments(deepspeed=\"ds_zero3.json\")   # {\"zero_optimization\": {\"stage\": 3}}"},
+    {"axolotl", "deepspeed: deepspeed_configs/zero3.json"},
+    {"llamafactory", "deepspeed: examples/deepspeed/ds_z3_config.json"},
+};
+
+}  // namespace
+
+const Fix sharded_parameters = {
+    "sharded_parameters",
+    "Everything shared out (ZeRO-3)",
+    "strategy",
+    Kind::choice,
+    Needs::nothing,
+    "one setting",
+    "Each GPU keeps its share of weights, gradients and states; a layer is gathered while it runs.",
+    "The same update.",
+    "deepspeedai/DeepSpeed deepspeed/runtime/zero/stage3.py; Rajbhandari et al. 2019, arXiv:1910.02054",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,36 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Parallel& p = s.recipe.parallel;
+  const bool whole = p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero1";
+  if (p.num_gpus < 2 || !whole || s.recipe.stack == "unsloth") return {};
+  return {{{{"/parallel/strategy", "zero2"}}, quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"", "TrainingArguments(deepspeed=\"ds_zero2.json\")   # {\"zero_optimization\": {\"stage\": 2}}"},
+    {"axolotl", "deepspeed: deepspeed_configs/zero2.json"},
+    {"llamafactory", "deepspeed: examples/deepspeed/ds_z2_config.json"},
+};
+
+}  // namespace
+
+const Fix sharded_states = {
+    "sharded_states",
+    "Optimizer states and gradients shared out (ZeRO-2)",
+    "strategy",
+    Kind::choice,
+    Needs::nothing,
+    "one setting",
+    "Each GPU keeps its share of the optimizer states and gradients instead of all of them.",
+    "The same update.",
+    "deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py; Rajbhandari et al. 2019, "
+    "arXiv:1910.02054",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,36 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  std::vector<Level> found;
+  if (!evaluates(s)) return found;
+  for (uint64_t batch = s.recipe.training.per_device_eval_batch_size / 2; batch >= 1; batch /= 2) {
+    found.push_back({{{"/training/per_device_eval_batch_size", batch}}, quality::none});
+  }
+  return found;
+}
+
+constexpr Setting settings[] = {
+    {"", "TrainingArguments(per_device_eval_batch_size={per_device_eval_batch_size})"},
+    {"axolotl", "eval_batch_size: {per_device_eval_batch_size}"},
+};
+
+}  // namespace
+
+const Fix smaller_eval_batch = {
+    "smaller_eval_batch",
+    "Smaller evaluation batch",
+    "eval_batch",
+    Kind::scale,
+    Needs::nothing,
+    "one setting",
+    "Evaluation keeps no activations, but its logits are whole: they grow with its own batch.",
+    "Training is not touched.",
+    "huggingface/transformers trainer.py evaluation_loop",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,174 @@
+// Five write-ups of runs that died, each beside what its author did by hand. The table in docs/advice.md is
+// made of these figures.
+#include <algorithm>
+
+#include "core/report/advice.h"
+#include "tests/core/report_answers.h"
+
+namespace plimsoll::report {
+namespace {
+
+Json scenario(std::string_view id) {
+  for (const Json& one : presets().scenarios) {
+    if (one.at("id") == id) return one.at("request");
+  }
+  ADD_FAILURE() << id;
+  return {};
+}
+
+Json advised(const Json& request) {
+  json::Errors errors;
+  return json::parse(advise_text(json::write(request), presets()), errors).value_or(Json::object());
+}
+
+uint64_t effective(const Json& request) {
+  const Json& training = request.at("training");
+  return training.at("per_device_train_batch_size").get<uint64_t>() *
+         training.at("gradient_accumulation_steps").get<uint64_t>();
+}
+
+Json plan(const Json& advice, std::string_view reading) {
+  for (const Json& one : advice.at("gpu").at("plans")) {
+    for (const Json& name : one.at("readings")) {
+      if (name == reading) return one;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> fixes(const Json& plan) {
+  std::vector<std::string> names;
+  for (const Json& change : plan.at("changes")) {
+    const std::string name = change.at("fix");
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+// Every plan fits, keeps the effective batch, and touches nothing that is locked.
+void expect_sound(const Json& request, const Json& advice) {
+  ASSERT_FALSE(advice.at("gpu").at("plans").empty());
+  for (const Json& one : advice.at("gpu").at("plans")) {
+    EXPECT_EQ(one.at("verdict"), "fits");
+    EXPECT_EQ(one.at("effective_batch").get<uint64_t>(), effective(request));
+    for (const Json& change : one.at("changes")) {
+      const std::vector<std::string> locks = request.contains("locks")
+                                                 ? request.at("locks").get<std::vector<std::string>>()
+                                                 : std::vector<std::string>();
+      EXPECT_FALSE(advice::is_locked(change.at("pointer").get<std::string>(), locks));
+    }
+  }
+}
+
+Json stage(uint64_t batch, uint64_t accumulation, uint64_t rank) {
+  Json request = scenario("a-before");
+  request["training"]["per_device_train_batch_size"] = batch;
+  request["training"]["gradient_accumulation_steps"] = accumulation;
+  request["peft"]["r"] = rank;
+  request["peft"]["lora_alpha"] = 2 * rank;
+  return request;
+}
+
+TEST(Cases, AllFourFilesOfAKeepTheirEffectiveBatchAndNeedOneChangeNotFour) {
+  // The author halved the batch, doubled the accumulation, halved the rank, cut the length and turned
+  // checkpointing on. One of these is enough on 48 GB, and rank and length stay what they were.
+  const struct {
+    uint64_t batch, accumulation, rank, effective;
+  } files[] = {{8, 8, 32, 64}, {4, 8, 32, 32}, {2, 8, 8, 16}, {8, 16, 32, 128}};
+  for (const auto& file : files) {
+    const Json request = stage(file.batch, file.accumulation, file.rank);
+    const Json advice = advised(request);
+    expect_sound(request, advice);
+    EXPECT_EQ(effective(request), file.effective);
+    const Json fewest = plan(advice, "fewest");
+    ASSERT_FALSE(fewest.is_null());
+    EXPECT_EQ(fixes(fewest).size(), 1u);
+    EXPECT_EQ(fewest.at("quality"), "none");
+    EXPECT_FALSE(plan(advice, "same").is_null());
+  }
+}
+
+TEST(Cases, BKeepsModelRankAndLengthWhereTheAuthorsCutWasNotEnough) {
+  const Json request = scenario("b-before");
+  const Json advice = advised(request);
+  expect_sound(request, advice);
+  const Json same = plan(advice, "same");
+  ASSERT_FALSE(same.is_null());
+  EXPECT_EQ(same.at("quality"), "none");
+  for (const Json& change : same.at("changes")) EXPECT_NE(change.at("pointer"), "/training/max_length");
+  // The author cut the length to 1,536 and still had nothing to spare.
+  EXPECT_EQ(at(answer(scenario("b-after")), "/gpu/verdict"), "tight");
+}
+
+TEST(Cases, CNeedsAnotherOptimizerAndNothingElse) {
+  const Json request = scenario("c-before");
+  const Json advice = advised(request);
+  expect_sound(request, advice);
+  const Json fewest = plan(advice, "fewest");
+  ASSERT_FALSE(fewest.is_null());
+  ASSERT_EQ(fixes(fewest).size(), 1u);
+  EXPECT_EQ(fewest.at("changes").at(0).at("pointer"), "/training/optim");
+  bool named = false;
+  for (const Json& habit : advice.at("habits")) named = named || habit.at("code") == "max_memory_as_a_limit";
+  EXPECT_TRUE(named);
+}
+
+TEST(Cases, DFitsWithoutCuttingTheLengthInHalf) {
+  const Json request = scenario("d-before");
+  const Json advice = advised(request);
+  expect_sound(request, advice);
+  // 224 MiB is an fp32 matrix: weights in 16 bits are what the fastest plan begins with.
+  const Json fastest = plan(advice, "fastest");
+  ASSERT_FALSE(fastest.is_null());
+  const std::vector<std::string> names = fixes(fastest);
+  EXPECT_NE(std::find(names.begin(), names.end(), "sixteen_bit_load"), names.end());
+  EXPECT_LT(fastest.at("time_factor").get<double>(), 1.0);
+}
+
+TEST(Cases, EFindsTheAuthorsOwnMeasures) {
+  const Json request = scenario("e-before");
+  const Json advice = advised(request);
+  expect_sound(request, advice);
+  std::vector<std::string> names = fixes(plan(advice, "fewest"));
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"gradient_checkpointing", "nf4"}));
+}
+
+TEST(Cases, WhereNothingFitsTheAnswerSaysWhatStandsInTheWay) {
+  Json request = scenario("b-before");
+  request["hardware"]["gpu"] = "rtx-4060";
+  request["locks"] = {"model", "peft", "quantization"};
+  const Json advice = advised(request);
+  const Json& blocked = advice.at("gpu").at("blocked");
+  ASSERT_TRUE(blocked.is_object());
+  EXPECT_EQ(blocked.at("component"), "weights");
+  EXPECT_GT(blocked.at("least").get<uint64_t>(), advice.at("gpu").at("usable").get<uint64_t>());
+  EXPECT_FALSE(blocked.at("smallest_tier").is_null());
+}
+
+TEST(Cases, RoomToSpareIsOfferedWhereItFits) {
+  Json request = scenario("a-after");
+  const Json advice = advised(request);
+  EXPECT_EQ(advice.at("gpu").at("verdict"), "fits");
+  EXPECT_TRUE(advice.at("gpu").at("plans").empty());
+  ASSERT_FALSE(advice.at("gpu").at("spend").empty());
+  for (const Json& offer : advice.at("gpu").at("spend")) {
+    EXPECT_LE(offer.at("peak").at("high"), advice.at("gpu").at("usable"));
+  }
+}
+
+TEST(Cases, LimitsAreTheLastThatFit) {
+  Json request = scenario("a-after");
+  const Json limits = advised(request).at("limits");
+  for (const char* field : {"per_device_train_batch_size", "max_length"}) {
+    const auto most = limits.at(field).get<uint64_t>();
+    Json changed = request;
+    changed["training"][field] = most;
+    EXPECT_EQ(at(answer(changed), "/gpu/verdict"), "fits") << field;
+    changed["training"][field] = most + 16;
+    EXPECT_NE(at(answer(changed), "/gpu/verdict"), "fits") << field;
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::report
