@@ -1,6 +1,6 @@
 // What JavaScript sees: text in, text out, so that nothing has to be freed and no 64-bit integer crosses the
 // border. wasm/plimsoll.d.ts types it. No formula lives here. What only pasted text needs is in
-// paste_bindings.cpp.
+// more_bindings.cpp.
 #include <emscripten/bind.h>
 
 #include <string>

@@ -1,5 +1,5 @@
 // The second module, fetched when somebody pastes something: it reads configurations and error messages,
-// which is half of the core and nothing that a first answer needs. wasm/paste.d.ts types it.
+// which is half of the core and nothing that a first answer needs. wasm/more.d.ts types it.
 #include <emscripten/bind.h>
 
 #include <string>
@@ -21,7 +21,7 @@ std::string import_text(const std::string& text, const std::string& yaml_tree) {
 
 }  // namespace
 
-EMSCRIPTEN_BINDINGS(plimsoll_paste) {
+EMSCRIPTEN_BINDINGS(plimsoll_more) {
   emscripten::function("diagnose", &diagnose);
   emscripten::function("language", &language);
   emscripten::function("import_text", &import_text);

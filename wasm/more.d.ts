@@ -1,11 +1,17 @@
 // Types of build/wasm/plimsoll_paste.js, the module that reads what people paste. Text in, JSON text out.
 //
-//     import create_paste from "plimsoll_paste.js";
-//     const paste = await create_paste();
-//     const diagnosis = JSON.parse(paste.diagnose(errorText, "", ""));
+//     import create_more from "plimsoll_paste.js";
+//     const more = await create_more();
+//     const diagnosis = JSON.parse(more.diagnose(errorText, "", ""));
 import type { Options } from "./plimsoll";
 
-export interface Paste {
+export interface More {
+  /** As in plimsoll.d.ts, with the parts that take longer when "want" names them: "timeline", "machines", "limits". */
+  report(request: string): string;
+  /** Plans for the chosen GPU and for every size, limits, what does not help (core/report/advice.h). */
+  advise(request: string): string;
+  /** Two requests side by side: what each difference is worth (core/report/compare.h). */
+  compare(one: string, other: string): string;
   /**
    * A pasted failure (error lines, a traceback, nvidia-smi, all in one) explained: the figures, the causes by
    * likelihood, the tensor that failed. `request` is the run's request, even half of one, or ""; `phase` is what
@@ -21,4 +27,4 @@ export interface Paste {
   import_text(text: string, yaml_tree: string): string;
 }
 
-export default function create_paste(options?: Options): Promise<Paste>;
+export default function create_more(options?: Options): Promise<More>;
