@@ -1,6 +1,7 @@
-// Types of build/wasm/plimsoll_paste.js, the module that reads what people paste. Text in, JSON text out.
+// Types of build/wasm/plimsoll_more.js, the slower half of the core: plans, comparison, and whatever people paste. Text
+// in, JSON text out. It answers reports too, so that what it prices and what it reports are one.
 //
-//     import create_more from "plimsoll_paste.js";
+//     import create_more from "plimsoll_more.js";
 //     const more = await create_more();
 //     const diagnosis = JSON.parse(more.diagnose(errorText, "", ""));
 import type { Options } from "./plimsoll";
