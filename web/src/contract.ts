@@ -165,7 +165,13 @@ export interface Report {
     adapter_file_bytes: number;
     checkpoint_bytes: number;
   };
-  memory: { peak: Peak; instants: Instant[]; host_bytes?: number; timeline?: Timeline; allocator?: Allocator };
+  memory: {
+    peak: Peak;
+    instants: Instant[];
+    host_bytes?: number;
+    timeline?: Timeline;
+    allocator?: Allocator;
+  };
   /** Absent while the request names no GPU. */
   gpu?: ChosenGpu | null;
   tiers: Tier[];
