@@ -7,7 +7,7 @@
 import type { Options } from "./plimsoll";
 
 export interface More {
-  /** As in plimsoll.d.ts, with the parts that take longer when "want" names them: "timeline", "machines", "limits". */
+  /** As in plimsoll.d.ts, with the parts that "want" names: "plans", "limits", "machines", "timeline" (core/report/timeline.h). */
   report(request: string): string;
   /** Plans for the chosen GPU and for every size, limits, what does not help (core/report/advice.h). */
   advise(request: string): string;
