@@ -4,14 +4,12 @@
 #include <cmath>
 
 #include "core/json/writer.h"
-#include "core/report/advice.h"
 #include "core/report/components.h"
 #include "core/report/heading.h"
-#include "core/report/limits.h"
 #include "core/report/notes.h"
 #include "core/report/run.h"
+#include "core/report/slow_parts.h"
 #include "core/report/time.h"
-#include "core/report/timeline.h"
 
 namespace plimsoll::report {
 
@@ -98,12 +96,13 @@ void write_allocator(Writer& out, const memory::Holding& holding) {
   out.close_object();
 }
 
-void write_tiers(Writer& out, const Run& run, const Catalog& catalog, const Sizes& s, Advisor* advisor) {
+void write_tiers(Writer& out, const Run& run, const Catalog& catalog, const Sizes& s,
+                 const PlanWriter& write_plans) {
   // Plans for the largest size first: what is worked out there serves the smaller ones.
   std::vector<std::string> plans(catalog.tiers.size());
-  for (std::size_t i = catalog.tiers.size(); advisor != nullptr && i-- > 0;) {
+  for (std::size_t i = catalog.tiers.size(); write_plans && i-- > 0;) {
     Writer list;
-    advisor->write_plans(list, usable_for(run, catalog.tiers[i].usable_bytes));
+    write_plans(list, usable_for(run, catalog.tiers[i].usable_bytes));
     plans[i] = list.take();
   }
   out.open_array();
@@ -116,7 +115,7 @@ void write_tiers(Writer& out, const Run& run, const Catalog& catalog, const Size
     out.field("usable", whole(usable));
     out.field("verdict", memory::word(memory::verdict(s, usable)));
     out.field("headroom", whole(memory::headroom(s, usable)));
-    if (advisor != nullptr) {
+    if (write_plans) {
       out.key("plans");
       out.text(plans[i]);
     }
@@ -125,7 +124,7 @@ void write_tiers(Writer& out, const Run& run, const Catalog& catalog, const Size
   out.close_array();
 }
 
-void write_gpu(Writer& out, const Run& run, const Sizes& s, Advisor* advisor) {
+void write_gpu(Writer& out, const Run& run, const Sizes& s, const PlanWriter& write_plans) {
   if (run.gpu == nullptr) return out.null();
   const double usable = usable_for(run, run.gpu->usable_bytes);
   out.open_object();
@@ -135,9 +134,9 @@ void write_gpu(Writer& out, const Run& run, const Sizes& s, Advisor* advisor) {
   out.field("usable_source", run.gpu->usable_source);
   out.field("verdict", memory::word(memory::verdict(s, usable)));
   out.field("headroom", whole(memory::headroom(s, usable)));
-  if (advisor != nullptr) {
+  if (write_plans) {
     out.key("plans");
-    advisor->write_plans(out, usable);
+    write_plans(out, usable);
   }
   out.close_object();
 }
@@ -205,7 +204,7 @@ void write_per_unit(Writer& out, const Run& run) {
   out.close_object();
 }
 
-std::string write_report(const Run& run, const Catalog& catalog) {
+std::string write_report(const Run& run, const Catalog& catalog, const SlowParts& parts) {
   const Sizes peak = sizes_of(run.replay.instants[run.replay.peak], run);
   Writer out;
   out.open_object();
@@ -237,19 +236,20 @@ std::string write_report(const Run& run, const Catalog& catalog) {
     out.key("allocator");
     write_allocator(out, *run.holding);
   }
-  if (wants(run, "timeline") && is_alone(run)) {
+  if (parts.timeline != nullptr && wants(run, "timeline") && is_alone(run)) {
     out.key("timeline");
-    write_timeline(out, run);
+    parts.timeline(out, run);
   }
   out.close_object();
   out.key("gpu");
-  const auto advisor = wants(run, "plans") ? std::make_unique<Advisor>(run, catalog) : nullptr;
-  write_gpu(out, run, peak, advisor.get());
+  const PlanWriter plans =
+      parts.plans != nullptr && wants(run, "plans") ? parts.plans(run, catalog) : PlanWriter();
+  write_gpu(out, run, peak, plans);
   out.key("tiers");
-  write_tiers(out, run, catalog, peak, advisor.get());
-  if (wants(run, "limits")) {
+  write_tiers(out, run, catalog, peak, plans);
+  if (parts.limits != nullptr && wants(run, "limits")) {
     out.key("limits");
-    write_limits(out, run, catalog);
+    parts.limits(out, run, catalog);
   }
   out.key("time");
   write_time(out, run, catalog);
@@ -257,16 +257,18 @@ std::string write_report(const Run& run, const Catalog& catalog) {
   return out.take();
 }
 
-std::string answer(std::string_view text, const Catalog& catalog) {
-  Errors errors;
-  const std::optional<Run> run = read_run(text, catalog, errors);
-  return run ? write_report(*run, catalog) : refusal(errors);
-}
-
 }  // namespace
 
 std::string_view version() { return "0.1.0"; }
 
-std::string report_text(std::string_view request, const Catalog& catalog) { return answer(request, catalog); }
+std::string report_text_with(std::string_view request, const Catalog& catalog, const SlowParts& parts) {
+  Errors errors;
+  const std::optional<Run> run = read_run(request, catalog, errors);
+  return run ? write_report(*run, catalog, parts) : refusal(errors);
+}
+
+std::string quick_report_text(std::string_view request, const Catalog& catalog) {
+  return report_text_with(request, catalog, {});
+}
 
 }  // namespace plimsoll::report

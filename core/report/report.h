@@ -18,6 +18,8 @@ namespace plimsoll::report {
 
 /// The report as JSON text, compact. Never throws, never fails: what is wrong is in "errors".
 std::string report_text(std::string_view request, const Catalog& catalog);
+/// The same without plans, limits and timeline, even where the request wants them (core/report/slow_parts.h).
+std::string quick_report_text(std::string_view request, const Catalog& catalog);
 
 /// {"models": [{"id", "hf_id", "family", "parameters", "kind", "verified", "aliases"}]}
 std::string models_text(const Catalog& catalog);

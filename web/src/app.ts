@@ -1,6 +1,9 @@
 // The page's one element: holds the request, asks the core on every change, draws the parts.
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
+import { compare } from "./advice/compare.ts";
+import { limits } from "./advice/limits.ts";
+import { plans } from "./advice/plans.ts";
 import { breakdown } from "./breakdown.ts";
 import type { Core } from "./core.ts";
 import type { CoreError, Json, Request, Scenario } from "./contract.ts";
@@ -12,6 +15,7 @@ import { decode, encode, sameRequest, type Made } from "./link.ts";
 import { madeOf } from "./made.ts";
 import { errors, notice } from "./messages.ts";
 import { machines } from "./machines.ts";
+import { loadMore } from "./more.ts";
 import { notes } from "./notes.ts";
 import { get, isObject, put } from "./pointer.ts";
 import { keepOffline } from "./offline.ts";
@@ -65,6 +69,11 @@ export class PlimsollApp extends LitElement implements Actions {
       instant: undefined,
       everyTier: false,
       more: undefined,
+      advice: undefined,
+      planTier: undefined,
+      undo: undefined,
+      kept: undefined,
+      comparison: undefined,
       moment: undefined,
       everyMachine: false,
       told: undefined,
@@ -145,6 +154,39 @@ export class PlimsollApp extends LitElement implements Actions {
     if (this.view) this.view = { ...this.view, moment: index };
   }
 
+  choosePlanTier(gib: number | undefined): void {
+    if (this.view) this.view = { ...this.view, planTier: gib };
+  }
+
+  apply(edits: Edit[]): void {
+    const before = this.view?.request;
+    this.edit(edits, "step");
+    if (this.view) this.view = { ...this.view, undo: before };
+  }
+
+  undo(): void {
+    const before = this.view?.undo;
+    if (!before) return;
+    this.ask(before, { typed: new Map(), undo: undefined });
+    this.writeLink("step");
+  }
+
+  keep(): void {
+    if (this.view) this.view = { ...this.view, kept: this.view.request };
+    this.askMoreSoon();
+  }
+
+  swap(): void {
+    const { view } = this;
+    if (!view?.kept) return;
+    this.ask(view.kept, { kept: view.request, typed: new Map() });
+    this.writeLink("step");
+  }
+
+  dropKept(): void {
+    if (this.view) this.view = { ...this.view, kept: undefined, comparison: undefined };
+  }
+
   goTo(pointer: string): void {
     const target = document.getElementById(elementFor(pointer));
     const fold = target?.closest("details");
@@ -185,7 +227,14 @@ export class PlimsollApp extends LitElement implements Actions {
   private ask(request: Request, changes: Partial<View>, text = JSON.stringify(request)): void {
     if (!this.view) return;
     const answer = this.view.core.report(text);
-    const next: View = { ...this.view, draft: undefined, told: undefined, ...changes, request };
+    const next: View = {
+      ...this.view,
+      draft: undefined,
+      told: undefined,
+      undo: undefined,
+      ...changes,
+      request,
+    };
     if (answer.ok) {
       const known = answer.memory.instants.some((instant) => instant.id === next.instant);
       this.view = {
@@ -195,7 +244,7 @@ export class PlimsollApp extends LitElement implements Actions {
         instant: known ? next.instant : undefined,
         moment: undefined,
       };
-      this.askMoreSoon(request);
+      this.askMoreSoon();
     } else {
       this.view = { ...next, errors: answer.errors };
     }
@@ -203,13 +252,23 @@ export class PlimsollApp extends LitElement implements Actions {
   }
 
   /** The slower parts follow once the answer is painted and no key has been pressed for a moment. */
-  private askMoreSoon(request: Request): void {
+  private askMoreSoon(): void {
     window.clearTimeout(this.moreTimer);
-    this.moreTimer = window.setTimeout(() => {
-      if (this.view?.request !== request) return;
-      const answer = this.view.core.report(JSON.stringify({ ...request, want: MORE_PARTS }));
-      if (answer.ok) this.view = { ...this.view, more: answer };
-    }, MORE_DELAY);
+    this.moreTimer = window.setTimeout(() => void this.askMore(), MORE_DELAY);
+  }
+
+  private async askMore(): Promise<void> {
+    const more = await loadMore();
+    const { view } = this;
+    if (!view || view.errors.length > 0) return;
+    const { request, kept } = view;
+    const answer = more.report(request, MORE_PARTS);
+    this.view = {
+      ...view,
+      more: answer.ok ? answer : undefined,
+      advice: more.advise(request),
+      comparison: kept ? more.compare(kept, request) : undefined,
+    };
   }
 
   private announceSoon(): void {
@@ -314,8 +373,9 @@ export class PlimsollApp extends LitElement implements Actions {
         <div class="side">${form(view, this)}</div>
         ${report
           ? html`<div class="rest answer ${stale ? "stale" : ""}">
-              ${timeline(view, report, this)} ${tiers(view, report, this)} ${machines(view, report, this)}
-              ${instants(view, report, this)} ${breakdown(view, report)} ${notes(report)}
+              ${timeline(view, report, this)} ${plans(view, report, this)} ${tiers(view, report, this)}
+              ${limits(view, report, this)} ${machines(view, report, this)} ${instants(view, report, this)}
+              ${breakdown(view, report)} ${compare(view, this)} ${notes(report)}
               ${sharePanel(view, report, this)}
             </div>`
           : nothing}

@@ -178,7 +178,13 @@ export interface Report {
     adapter_file_bytes: number;
     checkpoint_bytes: number;
   };
-  memory: { peak: Peak; instants: Instant[]; host_bytes?: number; timeline?: Timeline; allocator?: Allocator };
+  memory: {
+    peak: Peak;
+    instants: Instant[];
+    host_bytes?: number;
+    timeline?: Timeline;
+    allocator?: Allocator;
+  };
   /** Absent while the request names no GPU. */
   gpu?: ChosenGpu | null;
   tiers: Tier[];
@@ -232,4 +238,115 @@ export interface Scenario {
   request: Request;
   /** What the author of the run wrote about it, right or wrong. */
   claims?: { what: string; says: string }[];
+}
+
+// Advice
+
+export type Quality = "none" | "parity" | "small" | "visible";
+
+/** One field that a plan sets. A fix that sets several has its saving in the first. */
+export interface Change {
+  fix: string;
+  title: string;
+  pointer: string;
+  from: Json;
+  to: Json;
+  saves: number;
+  why: string;
+  quality: Quality;
+  evidence: string;
+  effort: string;
+  setting: string;
+  source: string;
+}
+
+export interface Plan {
+  name: "same" | "fewest" | "fastest";
+  readings: ("same" | "fewest" | "fastest")[];
+  verdict: Verdict;
+  changes: Change[];
+  peak: Peak;
+  time_factor: number;
+  quality: Quality;
+  effective_batch: number;
+}
+
+/** Why nothing fits. */
+export interface Blocked {
+  least: number;
+  changes: Change[];
+  smallest_tier: number | null;
+  locks_in_the_way: string[];
+  component: string;
+  component_bytes: number;
+}
+
+export interface Target {
+  usable: number;
+  verdict: Verdict;
+  headroom: number;
+  plans: Plan[];
+  blocked: Blocked | null;
+}
+
+/** A further step when a plan still fails (`saves`), or something to buy with room to spare (`costs`). */
+export interface Rung {
+  fix: string;
+  title: string;
+  changes: JsonObject;
+  saves?: number;
+  costs?: number;
+  setting?: string;
+  why?: string;
+  peak: Peak;
+  time_factor: number;
+  quality?: Quality;
+}
+
+export interface Limits {
+  per_device_train_batch_size: number | null;
+  max_length: number | null;
+  r: number | null;
+  image_size: number | null;
+  model: { id: string; parameters: number; high: number } | null;
+  costs: Record<string, number | null>;
+  map: { per_device_train_batch_size: number[]; max_length: number[]; verdicts: Verdict[][] };
+}
+
+export interface Advice {
+  ok: boolean;
+  errors: CoreError[];
+  peak: Peak;
+  tiers: (Target & { gib: number; gpus: string[] })[];
+  gpu: (Target & { id: string; name: string; ladder: Rung[]; spend: Rung[] }) | null;
+  limits: Limits | null;
+  habits: { code: string; message: string; bytes: number; source: string }[];
+}
+
+export interface ComparedRun {
+  model: string;
+  instant: string;
+  allocated: number;
+  device: number;
+  seconds_per_step: number;
+  verdict?: Verdict;
+  effective_batch: number;
+  trainable: number;
+}
+
+export interface Comparison {
+  ok: boolean;
+  errors: CoreError[];
+  a: ComparedRun;
+  b: ComparedRun;
+  /** Shares that add up to the whole difference, largest first. */
+  differences: {
+    field: string;
+    a: Json;
+    b: Json;
+    device: number;
+    allocated: number;
+    seconds_per_step: number;
+  }[];
+  no_effect: { field: string; a: Json; b: Json }[];
 }

@@ -11,9 +11,15 @@
 // A value is a number, true, false, null, a word, or words joined by commas (a list; a list of one ends in a comma).
 // Anything else is JSON. The core checks every value afterwards: nothing here is trusted.
 import type { Json, JsonObject, Request } from "./contract.ts";
-import { isObject } from "./pointer.ts";
+import { get, isObject, put } from "./pointer.ts";
 
 const VERSION = "1";
+
+/**
+ * A link leaves out what was the default when its version was current. Should the core change a default, its old value
+ * goes here, and links of that version keep their meaning; tests/links/ fails until it does.
+ */
+export const FROZEN: Record<string, Record<string, Json>> = { "1": {} };
 
 export type Decoded =
   | { kind: "empty" }
@@ -69,6 +75,9 @@ export function decode(fragment: string): Decoded {
     const grown = plant(request, path.split("."), readValue(value));
     if (!grown) return broken("it names the same setting twice");
     request = grown;
+  }
+  for (const [pointer, value] of Object.entries(FROZEN[version[1]] ?? {})) {
+    if (get(request, pointer) === undefined) request = put(request, pointer, value);
   }
   const { version: by, total } = made;
   return by !== undefined && total !== undefined

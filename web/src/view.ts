@@ -1,7 +1,7 @@
 // What every part of the page is drawn from, and what it may ask for.
 import type { Core } from "./core.ts";
 import type { Theme } from "./theme.ts";
-import type { CoreError, Json, Report, Request, Scenario } from "./contract.ts";
+import type { Advice, Comparison, CoreError, Json, Report, Request, Scenario } from "./contract.ts";
 
 export interface View {
   core: Core;
@@ -15,6 +15,15 @@ export interface View {
   report: Report | undefined;
   /** The same report with its slower parts, once they have been asked for; undefined until then. */
   more: Report | undefined;
+  /** Plans, limits and habits for the request, once they have been worked out. */
+  advice: Advice | undefined;
+  /** The size whose plans are shown; that of the chosen GPU when undefined. */
+  planTier: number | undefined;
+  /** The request before the last plan was applied. */
+  undo: Request | undefined;
+  /** The request kept for comparison, and how this one differs. */
+  kept: Request | undefined;
+  comparison: Comparison | undefined;
   /** Which point of the timeline is read out; the peak when undefined. */
   moment: number | undefined;
   everyMachine: boolean;
@@ -54,6 +63,13 @@ export interface Actions {
   showEveryTier(every: boolean): void;
   showEveryMachine(every: boolean): void;
   chooseMoment(index: number): void;
+  choosePlanTier(gib: number | undefined): void;
+  /** Sets what a plan sets, as one step that can be undone. */
+  apply(edits: Edit[]): void;
+  undo(): void;
+  keep(): void;
+  swap(): void;
+  dropKept(): void;
   goTo(pointer: string): void;
   tell(message: string, text?: string): void;
   wearTheme(theme: Theme): void;

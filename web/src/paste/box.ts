@@ -4,9 +4,10 @@ import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import type { Request } from "../contract.ts";
 import { size } from "../format.ts";
+import { loadMore } from "../more.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
-import { reader, type Diagnosis, type Finding, type Imported } from "./module.ts";
+import type { Diagnosis, Finding, Imported } from "./found.ts";
 
 const DELAY = 250;
 const LARGEST = 16 * 2 ** 20;
@@ -106,7 +107,7 @@ export class PlimsollPaste extends LitElement {
       return;
     }
     try {
-      const core = await reader();
+      const core = await loadMore();
       const imported = await core.read(text);
       if (text !== this.text) return;
       const config = imported.ok && imported.request ? imported.request : undefined;

@@ -4,7 +4,7 @@ import type { Json } from "../contract.ts";
 import { share, size } from "../format.ts";
 import { EN } from "../words/en.ts";
 import { say, type Word } from "../words/say.ts";
-import type { Cause, Diagnosis, Message } from "./module.ts";
+import type { Cause, Diagnosis, Message } from "./found.ts";
 
 const SHOWN = 3;
 

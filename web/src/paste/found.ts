@@ -1,4 +1,4 @@
-// What reads pasted text, and what it says. The code for it is fetched when somebody pastes something.
+// What was understood of a pasted text.
 import type { Json, Request } from "../contract.ts";
 
 export interface Finding {
@@ -44,16 +44,4 @@ export interface Diagnosis {
   tensors: Json[];
   causes: Cause[];
   phase?: { id: string; frame: string };
-}
-
-export interface Reader {
-  read(text: string): Promise<Imported>;
-  diagnose(text: string, request: Request | undefined): Diagnosis;
-}
-
-let loading: Promise<Reader> | undefined;
-
-export function reader(): Promise<Reader> {
-  loading ??= import("./reader.ts").then((module) => module.load());
-  return loading;
 }

@@ -1,0 +1,26 @@
+#include "core/report/slow_parts.h"
+
+#include <memory>
+
+#include "core/report/advice.h"
+#include "core/report/limits.h"
+#include "core/report/report.h"
+#include "core/report/timeline.h"
+
+namespace plimsoll::report {
+
+namespace {
+
+PlanWriter plans(const Run& run, const Catalog& catalog) {
+  // Shared, because a function object is copied; the advisor remembers what it has priced.
+  const auto advisor = std::make_shared<Advisor>(run, catalog);
+  return [advisor](json::Writer& out, double usable) { advisor->write_plans(out, usable); };
+}
+
+}  // namespace
+
+std::string report_text(std::string_view request, const Catalog& catalog) {
+  return report_text_with(request, catalog, {plans, write_limits, write_timeline});
+}
+
+}  // namespace plimsoll::report

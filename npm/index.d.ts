@@ -1,0 +1,28 @@
+// import { load } from "plimsoll-core";
+// const { report } = await load();
+// const answer = report({ model: "mistral-7b-v0.3", peft: { r: 16 }, hardware: { gpu: "a10g" } });
+// if (answer.ok) console.log(answer.memory.peak.device, answer.gpu?.verdict);
+import type { Advice, Comparison, GpuPreset, ModelPreset, Refusal, Report, Request } from "./contract.js";
+
+export type * from "./contract.js";
+
+export interface Plimsoll {
+  /** Version of the core, as in the report's `core`. */
+  version: string;
+  /** A bad request is a normal result: `ok` is false and `errors` says what is wrong. */
+  report(request: Request): Report | Refusal;
+  models(): ModelPreset[];
+  gpus(): GpuPreset[];
+}
+
+/** The slower half: plans, comparison, error messages. */
+export interface More {
+  /** With the parts that `want` names: "timeline", "machines", "limits". */
+  report(request: Request): Report | Refusal;
+  advise(request: Request): Advice;
+  compare(one: Request, other: Request): Comparison;
+  diagnose(text: string, request?: Request): unknown;
+}
+
+export function load(): Promise<Plimsoll>;
+export function loadMore(): Promise<More>;

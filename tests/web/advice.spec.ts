@@ -1,0 +1,94 @@
+// Plans are applied and undone, a request is compared with another, the map tries a cell.
+import { encode } from "../../web/src/link.ts";
+import { expect, figure, gibOf, headline, open, test } from "./page.ts";
+
+const TOO_LARGE = {
+  model: "mistral-7b-v0.3",
+  peft: { r: 16, target_modules: ["q_proj", "v_proj"] },
+  model_args: { dtype: "float16" },
+  training: { per_device_train_batch_size: 4, gradient_accumulation_steps: 4, max_length: 2048, fp16: true },
+  hardware: { gpu: "a10g" },
+};
+
+test("a plan makes it fit with one click, keeps the effective batch, and is undone with another", async ({
+  page,
+}) => {
+  await open(page, encode(TOO_LARGE));
+  await expect(headline(page)).toContainText("Does not fit");
+  const card = page.locator(".plan").first();
+  await expect(card).toContainText("Effective batch 16");
+  await card.getByRole("button", { name: "Apply" }).click();
+  await expect(headline(page)).toContainText("Fits the A10G");
+  const [batch, accumulation] = await Promise.all(
+    ["Micro-batch", "Accumulation"].map(async (label) => {
+      const input = page.getByLabel(label, { exact: true });
+      return Number((await input.inputValue()) || (await input.getAttribute("placeholder")));
+    }),
+  );
+  expect((batch ?? 0) * (accumulation ?? 0)).toBe(16);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(headline(page)).toContainText("Does not fit");
+  await page.goBack();
+  await expect(headline(page)).toContainText("Fits the A10G");
+});
+
+test("the plan's own figure is what the page then shows", async ({ page }) => {
+  await open(page, encode(TOO_LARGE));
+  const card = page.locator(".plan").first();
+  const promised = Number.parseFloat((await card.locator("p b").first().innerText()).replaceAll(",", ""));
+  await card.getByRole("button", { name: "Apply" }).click();
+  await expect(headline(page)).toContainText("Fits");
+  expect(await gibOf(page, "nvidia-smi shows")).toBeCloseTo(promised, 2);
+});
+
+test("a locked field is in no plan", async ({ page }) => {
+  await open(
+    page,
+    encode({ ...TOO_LARGE, locks: ["training.max_length", "training.gradient_checkpointing"] }),
+  );
+  await expect(page.locator("#plans-title")).toBeVisible();
+  await expect(page.locator(".plan").first().or(page.locator("text=No plan fits"))).toBeVisible();
+  await expect(page.locator(".plan code", { hasText: "training.gradient_checkpointing" })).toHaveCount(0);
+  await expect(page.locator(".plan code", { hasText: "training.max_length" })).toHaveCount(0);
+});
+
+test("two requests are compared, and the differences add up", async ({ page }) => {
+  await open(page, encode(TOO_LARGE));
+  await page.getByRole("button", { name: "Keep this as A" }).click();
+  await page.getByLabel("Gradient checkpointing").check();
+  await page.getByLabel("Max length").fill("1024");
+  const rows = page.locator(".compare tbody tr");
+  await expect(rows).toHaveCount(2);
+  await expect(page.locator(".compare")).toContainText("training.gradient_checkpointing");
+  await expect(page.locator(".compare tfoot")).toContainText(
+    await figure(page, "nvidia-smi shows").innerText(),
+  );
+  await page.getByRole("button", { name: "Go to A" }).click();
+  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+});
+
+test("a cell of the map is tried with one click", async ({ page }) => {
+  await open(
+    page,
+    encode({ ...TOO_LARGE, training: { ...TOO_LARGE.training, gradient_checkpointing: true } }),
+  );
+  await page.getByRole("button", { name: "Batch 1, 512 tokens: fits" }).click();
+  await expect(page.getByLabel("Max length")).toHaveValue("512");
+  await expect(headline(page)).toContainText("Fits");
+});
+
+test("the timeline walks through the step by keyboard", async ({ page }) => {
+  await open(page);
+  const slider = page.getByLabel("Moment of the step");
+  await expect(slider).toBeVisible();
+  const before = await page.locator(".at-work").innerText();
+  await slider.focus();
+  await page.keyboard.press("Home");
+  await expect(page.locator(".at-work")).toContainText("Load");
+  expect(await page.locator(".at-work").innerText()).not.toBe(before);
+});
+
+test("hours and cost of the whole run are listed for machines to rent", async ({ page }) => {
+  await open(page);
+  await expect(page.locator(".machines tbody tr").first()).toContainText(/h|days/);
+});

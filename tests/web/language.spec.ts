@@ -1,0 +1,33 @@
+// A second language proves that the words are in one table.
+import { DE } from "../../web/src/words/de.ts";
+import { EN } from "../../web/src/words/en.ts";
+import { expect, headline, open, test } from "./page.ts";
+
+test("both languages fill in the same names", () => {
+  const names = (text: string) => [...text.matchAll(/\{[a-z_]+\}/g)].map(([name]) => name).sort();
+  for (const key of Object.keys(EN) as (keyof typeof EN)[]) {
+    expect([key, names(DE[key])]).toEqual([key, names(EN[key])]);
+  }
+});
+
+test("the page changes its language and keeps it", async ({ page }) => {
+  await open(page);
+  await page.getByLabel("Language").selectOption("de");
+  await expect(headline(page)).toContainText("Passt auf");
+  await expect(page.locator("html")).toHaveAttribute("lang", "de");
+  await page.reload();
+  await expect(headline(page)).toContainText("Passt auf");
+  await page.getByLabel("Sprache").selectOption("en");
+  await expect(headline(page)).toContainText("Fits the");
+});
+
+test("the theme is chosen, worn and kept", async ({ page }) => {
+  await open(page);
+  const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const light = await background();
+  await page.getByLabel("Theme").selectOption("dark");
+  expect(await background()).not.toBe(light);
+  await page.reload();
+  await expect(headline(page)).toBeVisible();
+  expect(await background()).not.toBe(light);
+});

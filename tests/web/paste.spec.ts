@@ -1,0 +1,87 @@
+// The one box: configurations and error messages, typed, dropped and picked.
+import { encode } from "../../web/src/link.ts";
+import { expect, headline, open, test } from "./page.ts";
+
+const AXOLOTL = `# my run
+base_model: mistralai/Mistral-7B-v0.1   # the base
+load_in_4bit: true
+adapter: qlora
+sequence_len: 2_048
+micro_batch_size: 2
+gradient_accumulation_steps: 4
+lora_r: 32
+lora_target_modules: [q_proj, v_proj]
+optimizer: paged_adamw_8bit
+wandb_project: nothing
+no_such_key_anywhere: 1
+`;
+const ERROR =
+  "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB (GPU 0; 22.20 GiB total capacity; 20.90 GiB already allocated; 100.12 MiB free; 21.10 GiB reserved in total by PyTorch)";
+
+test("a pasted Axolotl file becomes the request, with a word on every key", async ({ page }) => {
+  await open(page);
+  await page.locator(".paste > summary").click();
+  await page.getByLabel("Whatever you have").fill(AXOLOTL);
+  const found = page.locator(".found");
+  await expect(found).toContainText("Axolotl");
+  await expect(found).toContainText("1 unknown");
+  await found.locator("summary", { hasText: "keys" }).click();
+  await expect(found.locator("tr", { hasText: "no_such_key_anywhere" })).toContainText("unknown");
+  await page.getByRole("button", { name: "Use this configuration" }).click();
+  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+  await expect(page.getByLabel("Rank", { exact: true })).toHaveValue("32");
+  await expect(headline(page)).toContainText("A10G");
+  await expect(page).toHaveURL(/model=mistralai\/Mistral-7B-v0\.1/);
+});
+
+test("a dropped file is read like a pasted one", async ({ page }) => {
+  await open(page);
+  const transfer = await page.evaluateHandle((text) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], "qlora.yaml", { type: "application/yaml" }));
+    return data;
+  }, AXOLOTL);
+  await page.dispatchEvent("main", "drop", { dataTransfer: transfer });
+  await expect(page.locator(".found")).toContainText("Axolotl");
+});
+
+test("a picked file is read like a pasted one", async ({ page }) => {
+  await open(page);
+  await page.locator(".paste > summary").click();
+  await page.getByLabel("Or a file:").setInputFiles({
+    name: "adapter_config.json",
+    mimeType: "application/json",
+    buffer: Buffer.from(
+      '{"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q_proj", "v_proj"]}',
+    ),
+  });
+  await expect(page.locator(".found")).toContainText("Add this to the request");
+});
+
+test("the error of case D is explained: one fp32 matrix", async ({ page }) => {
+  await open(page, encode({ model: "mistral-7b-v0.3", peft: { r: 16 }, hardware: { gpu: "a10g" } }));
+  await page.locator(".paste > summary").click();
+  await page.getByLabel("Whatever you have").fill(ERROR);
+  const found = page.locator(".found");
+  await expect(found).toContainText("224.0 MiB");
+  await expect(found).toContainText(/14336 x 4096|4096 x 14336/);
+  await expect(found.locator("ol > li").first()).toContainText("fp32");
+});
+
+test("text that is neither says so, and hostile text harms nothing", async ({ page }) => {
+  await open(page);
+  await page.locator(".paste > summary").click();
+  const box = page.getByLabel("Whatever you have");
+  for (const text of [
+    "Dear all, the meeting is at noon.",
+    "[".repeat(10_000),
+    "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nd: &d [*c,*c]\ne: &e [*d,*d]\nf: &f [*e,*e]",
+    '{"__proto__": {"polluted": true}}',
+    "<img src=x onerror=alert(1)>",
+  ]) {
+    await box.fill(text);
+    await expect(page.locator(".paste .complaint, .paste .found")).toBeVisible();
+  }
+  expect(await page.evaluate(() => "polluted" in {})).toBe(false);
+  expect(await page.locator("img").count()).toBe(0);
+});

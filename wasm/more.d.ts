@@ -1,0 +1,31 @@
+// Types of build/wasm/plimsoll_more.js, the slower half of the core: plans, comparison, and whatever people paste. Text
+// in, JSON text out. It answers reports too, so that what it prices and what it reports are one.
+//
+//     import create_more from "plimsoll_more.js";
+//     const more = await create_more();
+//     const diagnosis = JSON.parse(more.diagnose(errorText, "", ""));
+import type { Options } from "./plimsoll";
+
+export interface More {
+  /** As in plimsoll.d.ts, with the parts that "want" names: "plans", "limits", "machines", "timeline" (core/report/timeline.h). */
+  report(request: string): string;
+  /** Plans for the chosen GPU and for every size, limits, what does not help (core/report/advice.h). */
+  advise(request: string): string;
+  /** Two requests side by side: what each difference is worth (core/report/compare.h). */
+  compare(one: string, other: string): string;
+  /**
+   * A pasted failure (error lines, a traceback, nvidia-smi, all in one) explained: the figures, the causes by
+   * likelihood, the tensor that failed. `request` is the run's request, even half of one, or ""; `phase` is what
+   * the person says of the moment ("load", "loss", ...), or "".
+   */
+  diagnose(text: string, request: string, phase: string): string;
+  /** "json", "yaml", "python", "shell", "link" or "none". */
+  language(text: string): string;
+  /**
+   * A configuration to a request, with a word on every key (core/report/exchange.h). `yaml_tree` is the parsed tree of a
+   * YAML text as core/exchange/tree.h describes it, or "" for every other language.
+   */
+  import_text(text: string, yaml_tree: string): string;
+}
+
+export default function create_more(options?: Options): Promise<More>;

@@ -1,0 +1,103 @@
+// How far one setting can go while the rest stays, what one more costs, and which batches and lengths fit together.
+import { html, nothing, type TemplateResult } from "lit";
+import type { Limits, Report, Verdict } from "../contract.ts";
+import { count, parameters, size } from "../format.ts";
+import { VERDICTS } from "../names.ts";
+import { effective } from "../inputs.ts";
+import type { Actions, View } from "../view.ts";
+import { say, type Word } from "../words/say.ts";
+
+const FIELDS: [keyof Limits & string, Word][] = [
+  ["per_device_train_batch_size", "field.batch"],
+  ["max_length", "field.length"],
+  ["r", "field.rank"],
+  ["image_size", "limits.image"],
+];
+
+const COSTS: [string, Word][] = [
+  ["one_more_sample", "limits.sample"],
+  ["256_more_tokens", "limits.tokens"],
+  ["twice_the_rank", "limits.rank"],
+  ["one_more_image", "limits.one_image"],
+];
+
+/** The words stand in the cells too: colour alone says nothing to some. */
+function map(limits: Limits, view: View, actions: Actions): TemplateResult {
+  const { per_device_train_batch_size: batches, max_length: lengths, verdicts } = limits.map;
+  const mine = {
+    batch: effective(view, "/training/per_device_train_batch_size"),
+    length: effective(view, "/training/max_length"),
+  };
+  const cell = (verdict: Verdict, batch: number, length: number) =>
+    html`<td data-verdict=${verdict} class=${batch === mine.batch && length === mine.length ? "mine" : ""}>
+      <button
+        type="button"
+        aria-label=${say("limits.cell", { batch, length, verdict: VERDICTS[verdict].word })}
+        @click=${() =>
+          actions.apply([
+            { pointer: "/training/per_device_train_batch_size", value: batch },
+            { pointer: "/training/max_length", value: length },
+          ])}
+      >
+        ${VERDICTS[verdict].sign}
+      </button>
+    </td>`;
+  return html`<div class="map-frame">
+    <table class="map">
+      <caption class="caption">
+        ${say("limits.map")}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">${say("limits.axes")}</th>
+          ${lengths.map((length) => html`<th scope="col" class="number">${count(length)}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${batches.map(
+          (batch, row) =>
+            html`<tr>
+              <th scope="row">${batch}</th>
+              ${lengths.map((length, column) => cell(verdicts[row]?.[column] ?? "no", batch, length))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+export function limits(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
+  const found = view.advice?.limits;
+  if (!found || !report.gpu) return nothing;
+  const { model } = found;
+  return html`<section class="panel" aria-labelledby="limits-title">
+    <h3 id="limits-title">${say("limits.title", { gpu: report.gpu.name })}</h3>
+    <dl class="figures">
+      ${FIELDS.map(([key, word]) => {
+        const value = found[key];
+        return typeof value === "number"
+          ? html`<div>
+              <dt>${say(word)}</dt>
+              <dd>${say("limits.up_to", { value: count(value) })}</dd>
+            </div>`
+          : nothing;
+      })}
+      ${model
+        ? html`<div>
+            <dt>${say("limits.model")}</dt>
+            <dd>${model.id} <small>${parameters(model.parameters)}</small></dd>
+          </div>`
+        : nothing}
+      ${COSTS.map(([key, word]) => {
+        const bytes = found.costs[key];
+        return typeof bytes === "number"
+          ? html`<div>
+              <dt>${say(word)}</dt>
+              <dd>+${size(bytes)}</dd>
+            </div>`
+          : nothing;
+      })}
+    </dl>
+    ${map(found, view, actions)}
+  </section>`;
+}

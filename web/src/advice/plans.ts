@@ -1,0 +1,199 @@
+// What makes it fit: plans for one size of GPU, each with its reasons and savings, applied with one click and undone with
+// another; and what to do with room to spare.
+import { html, nothing, type TemplateResult } from "lit";
+import type { Advice, Blocked, Change, Json, Plan, Report, Rung, Target } from "../contract.ts";
+import { label } from "../colours.ts";
+import { gibWords, size, sizeName } from "../format.ts";
+import { VERDICTS } from "../names.ts";
+import { get } from "../pointer.ts";
+import type { Actions, View } from "../view.ts";
+import { say } from "../words/say.ts";
+
+const RUNGS = 5;
+
+const written = (value: Json): string =>
+  value === null ? "null" : typeof value === "string" ? value : JSON.stringify(value);
+
+const field = (pointer: string) => pointer.slice(1).replaceAll("/", ".");
+
+function speed(factor: number): string {
+  const percent = Math.round(Math.abs(factor - 1) * 100);
+  if (percent === 0) return say("plan.same_speed");
+  return say(factor > 1 ? "plan.slower" : "plan.faster", { percent: `${percent}\u00a0%` });
+}
+
+/** One row for each fix: the fields it sets together stand together. */
+function byFix(changes: Change[]): Change[][] {
+  const groups: Change[][] = [];
+  for (const change of changes) {
+    const last = groups.at(-1);
+    if (last?.[0]?.fix === change.fix) last.push(change);
+    else groups.push([change]);
+  }
+  return groups;
+}
+
+function row(group: Change[]): TemplateResult | typeof nothing {
+  const [first] = group;
+  if (!first) return nothing;
+  const saves = group.reduce((sum, change) => sum + change.saves, 0);
+  return html`<tr>
+    <th scope="row">
+      <span lang="en">${first.title}</span>
+      ${group.map(
+        (change) =>
+          html`<br /><small
+              ><code>${field(change.pointer)}</code> <s>${written(change.from)}</s> →
+              <b>${written(change.to)}</b></small
+            >`,
+      )}
+    </th>
+    <td lang="en">
+      ${first.why}
+      <details>
+        <summary>${say("plan.more")}</summary>
+        <p>${first.evidence}</p>
+        ${first.setting ? html`<p><code>${first.setting}</code></p>` : nothing}
+        ${first.source ? html`<p><small>${first.source}</small></p>` : nothing}
+      </details>
+    </td>
+    <td class="number">${saves >= 0 ? size(saves) : `\u2212${size(-saves)}`}</td>
+  </tr>`;
+}
+
+function card(plan: Plan, usable: number, before: Report, actions: Actions): TemplateResult {
+  const edits = plan.changes.map(({ pointer, to }) => ({ pointer, value: to }));
+  return html`<article class="plan" data-plan=${plan.name}>
+    <h4>${plan.readings.map((reading) => say(`plan.${reading}`)).join("; ")}</h4>
+    <p>
+      ${size(before.memory.peak.device)} → <b>${size(plan.peak.device)}</b>
+      ${say("plan.spare", { size: gibWords(Math.max(0, usable - plan.peak.high)) })}
+      ${speed(plan.time_factor)}. ${say(`quality.${plan.quality}`)}
+      ${say("plan.batch", { batch: plan.effective_batch })}
+    </p>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${say("plan.change")}</th>
+          <th scope="col">${say("plan.why")}</th>
+          <th scope="col" class="number">${say("plan.saves")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${byFix(plan.changes).map(row)}
+      </tbody>
+    </table>
+    <button type="button" class="apply" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
+  </article>`;
+}
+
+function blocked(why: Blocked): TemplateResult {
+  return html`<p>
+    ${say("blocked.least", { size: gibWords(why.least) })}
+    ${why.locks_in_the_way.length > 0
+      ? say("blocked.locks", { locks: why.locks_in_the_way.join(", ") })
+      : say("blocked.component", { component: label(why.component), size: gibWords(why.component_bytes) })}
+    ${why.smallest_tier === null
+      ? say("blocked.none")
+      : say("blocked.tier", { size: sizeName(why.smallest_tier) })}
+  </p>`;
+}
+
+function rung(one: Rung, actions: Actions): TemplateResult {
+  const edits = Object.entries(one.changes).map(([pointer, value]) => ({ pointer, value }));
+  return html`<li>
+    <span lang="en">${one.title}</span>
+    <small>${edits.map(({ pointer, value }) => `${field(pointer)} = ${written(value)}`).join(", ")}</small>:
+    ${one.saves !== undefined ? say("rung.saves", { size: size(one.saves) }) : nothing}
+    ${one.costs !== undefined ? say("rung.costs", { size: size(Math.max(0, one.costs)) }) : nothing}
+    ${speed(one.time_factor)}.
+    <button type="button" class="quiet" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
+  </li>`;
+}
+
+function rungs(title: string, list: Rung[], actions: Actions): TemplateResult | typeof nothing {
+  if (list.length === 0) return nothing;
+  return html`<details>
+    <summary>${title}</summary>
+    <ol class="notes">
+      ${list.slice(0, RUNGS).map((one) => rung(one, actions))}
+    </ol>
+  </details>`;
+}
+
+/** The size whose plans are shown: the one asked for, or that of the chosen GPU, or the largest that needs a plan. */
+function target(view: View, advice: Advice): (Target & { name: string }) | undefined {
+  const wanted = view.planTier;
+  const chosen = advice.gpu;
+  if (wanted === undefined && chosen) return chosen;
+  const tier =
+    advice.tiers.find((each) => each.gib === wanted) ?? advice.tiers.find((each) => each.verdict !== "fits");
+  return tier ? { ...tier, name: sizeName(tier.gib) } : undefined;
+}
+
+function sizes(view: View, advice: Advice, actions: Actions): TemplateResult {
+  const chosen = advice.gpu;
+  const ascending = [...advice.tiers].sort((one, other) => one.gib - other.gib);
+  return html`<div class="field inline">
+    <label for="plan-tier">${say("plan.for")}</label>
+    <select
+      id="plan-tier"
+      @change=${(event: Event) => {
+        const value = (event.target as HTMLSelectElement).value;
+        actions.choosePlanTier(value === "" ? undefined : Number(value));
+      }}
+    >
+      ${chosen
+        ? html`<option value="" ?selected=${view.planTier === undefined}>${chosen.name}</option>`
+        : nothing}
+      ${ascending.map(
+        (tier) =>
+          html`<option value=${tier.gib} ?selected=${tier.gib === view.planTier}>
+            ${sizeName(tier.gib)}:
+            ${VERDICTS[tier.verdict].word}${tier.verdict !== "fits" && tier.plans.length > 0
+              ? `, ${say("plan.count", { count: tier.plans.length })}`
+              : ""}
+          </option>`,
+      )}
+    </select>
+  </div>`;
+}
+
+export function plans(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
+  const { advice } = view;
+  if (!advice?.ok) return nothing;
+  const shown = target(view, advice);
+  const own = shown !== undefined && shown === advice.gpu;
+  const locked = get(view.request, "/locks");
+  return html`<section class="panel" aria-labelledby="plans-title">
+    <h3 id="plans-title">${say("plan.title")}</h3>
+    <p class="caption">
+      ${say("plan.caption")}
+      ${Array.isArray(locked) ? say("plan.locks", { locks: locked.join(", ") }) : nothing}
+    </p>
+    ${sizes(view, advice, actions)}
+    ${view.undo
+      ? html`<p class="undo">
+          ${say("plan.applied")}
+          <button type="button" @click=${() => actions.undo()}>${say("plan.undo")}</button>
+        </p>`
+      : nothing}
+    ${shown?.verdict === "fits" ? html`<p>${say("plan.fits", { name: shown.name })}</p>` : nothing}
+    ${shown && shown.verdict !== "fits" && shown.plans.length > 0
+      ? html`<div class="plans">${shown.plans.map((plan) => card(plan, shown.usable, report, actions))}</div>`
+      : nothing}
+    ${shown?.blocked ? blocked(shown.blocked) : nothing}
+    ${own && advice.gpu
+      ? html`${rungs(say("plan.ladder"), advice.gpu.ladder, actions)}
+        ${rungs(say("plan.spend"), advice.gpu.spend, actions)}`
+      : nothing}
+    ${advice.habits.length > 0
+      ? html`<details>
+          <summary>${say("plan.habits")}</summary>
+          <ul class="notes" lang="en">
+            ${advice.habits.map((habit) => html`<li>${habit.message}</li>`)}
+          </ul>
+        </details>`
+      : nothing}
+  </section>`;
+}
