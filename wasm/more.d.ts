@@ -13,6 +13,10 @@ export interface More {
   advise(request: string): string;
   /** Two requests side by side: what each difference is worth (core/report/compare.h). */
   compare(one: string, other: string): string;
+  /** A request as a file of another tool: {"ok", "format", "text", "left_out", "errors"}. */
+  export_text(request: string, format: string): string;
+  /** The formats: {"formats": [{"id", "name", "reads", "writes"}]}. */
+  formats(): string;
   /**
    * A pasted failure (error lines, a traceback, nvidia-smi, all in one) explained: the figures, the causes by
    * likelihood, the tensor that failed. `request` is the run's request, even half of one, or ""; `phase` is what

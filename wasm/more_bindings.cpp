@@ -28,6 +28,10 @@ std::string language(const std::string& text) { return std::string(report::langu
 std::string import_text(const std::string& text, const std::string& yaml_tree) {
   return report::import_text(text, yaml_tree, catalog());
 }
+std::string export_text(const std::string& request, const std::string& format) {
+  return report::export_text(request, format, catalog());
+}
+std::string formats() { return report::formats_text(); }
 
 }  // namespace
 
@@ -38,4 +42,6 @@ EMSCRIPTEN_BINDINGS(plimsoll_more) {
   emscripten::function("diagnose", &diagnose);
   emscripten::function("language", &language);
   emscripten::function("import_text", &import_text);
+  emscripten::function("export_text", &export_text);
+  emscripten::function("formats", &formats);
 }

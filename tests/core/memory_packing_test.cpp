@@ -15,8 +15,8 @@ Json packed(const std::string& method) {
 
 double weights(const std::string& method) {
   const Json report = packed(method);
-  const Json& components = instant(report, "prepare").at("components");
-  for (const Json& component : components) {
+  const Json prepared = instant(report, "prepare");
+  for (const Json& component : prepared.at("components")) {
     if (component.at("id") == "weights") return component.at("bytes").get<double>();
   }
   ADD_FAILURE() << method;

@@ -277,6 +277,8 @@ export interface Blocked {
   changes: Change[];
   smallest_tier: number | null;
   locks_in_the_way: string[];
+  /** Id of the largest smaller model of the same family that fits with the recipe as it is. */
+  sibling: string | null;
   component: string;
   component_bytes: number;
 }
@@ -319,6 +321,20 @@ export interface Advice {
   peak: Peak;
   tiers: (Target & { gib: number; gpus: string[] })[];
   gpu: (Target & { id: string; name: string; ladder: Rung[]; spend: Rung[] }) | null;
+  /** Every fix that applies, alone. */
+  fixes: {
+    fix: string;
+    title: string;
+    changes: JsonObject;
+    saves: number;
+    time_factor: number;
+    quality: Quality;
+    why: string;
+    evidence: string;
+    effort: string;
+    setting: string;
+    source: string;
+  }[];
   limits: Limits | null;
   habits: { code: string; message: string; bytes: number; source: string }[];
 }
