@@ -190,13 +190,13 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     out.put("deepspeed", word, pointer);
     return true;
   }
-  // One word names the settings that swift brings along; their details are not said with it.
-  if (pointer.rfind("/parallel/zero_optimization/", 0) == 0) {
-    out.left_out.push_back(pointer);
-    return true;
-  }
   if (pointer == "/parallel/num_gpus") {
     out.put("$NPROC_PER_NODE", value, pointer);
+    return true;
+  }
+  // One word names the settings that swift brings along; their details are not said with it.
+  if (pointer.rfind("/parallel/", 0) == 0) {
+    out.left_out.push_back(pointer);
     return true;
   }
   return write_training(out, "", pointer, value);
