@@ -4,9 +4,35 @@
 #include <cmath>
 #include <utility>
 
+#include "core/memory/head_kernel.h"
+#include "core/memory/log_probs.h"
 #include "core/recipe/recipe.h"
 
 namespace plimsoll::memory {
+
+Tensor scalar(Tape& tape) { return tape.make(1, 4, Component::transient); }
+
+Tensor cross_entropy(Tape& tape, const Mode& mode, Tensor logits) {
+  tape.doing = "cross-entropy";
+  if (mode.autocast) logits = cast(tape, std::move(logits), 4);
+  Tensor log_probabilities = tape.make(logits.elements(), logits.size(), Component::logits);
+  tape.record(log_probabilities, {logits}, {log_probabilities}, {gradient(0, logits.bytes())});
+  Tensor loss = scalar(tape);
+  tape.record(loss, {log_probabilities}, {}, {gradient(0, log_probabilities.bytes())});
+  return loss;
+}
+
+Tensor project(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  Tensor made = linear(tape, p.layer.mode, hidden, p.head);
+  tape.mark_as_logits(made);
+  if (p.softcap > 0) {  // logits / cap, tanh, * cap
+    made = scale(tape, std::move(made));
+    Tensor tanh = tape.make(made.elements(), made.size(), Component::logits);
+    tape.record(tanh, {made}, {tanh}, {gradient(0, made.bytes())});
+    made = scale(tape, std::move(tanh));
+  }
+  return made;
+}
 
 namespace {
 
@@ -23,36 +49,6 @@ Tensor final_norm(Tape& tape, const HeadProgram& p, const Tensor& x) {
     return layer_norm(tape, l.mode, x, width, size, l.train_norms);
   if (l.liger_norm) return fused_rms_norm(tape, x, width, l.train_norms);
   return rms_norm(tape, x, width, size, l.train_norms, p.final_norm->fp32_weight_product);
-}
-
-Tensor scalar(Tape& tape) { return tape.make(1, 4, Component::transient); }
-
-// log_softmax keeps its output; nll_loss writes a zero-filled gradient of the same size.
-Tensor cross_entropy(Tape& tape, const Mode& mode, Tensor logits) {
-  tape.doing = "cross-entropy";
-  if (mode.autocast) logits = cast(tape, std::move(logits), 4);
-  Tensor log_probabilities = tape.make(logits.elements(), logits.size(), Component::logits);
-  tape.record(log_probabilities, {logits}, {log_probabilities}, {gradient(0, logits.bytes())});
-  Tensor loss = scalar(tape);
-  tape.record(loss, {log_probabilities}, {}, {gradient(0, log_probabilities.bytes())});
-  return loss;
-}
-
-struct Outcome {
-  Tensor loss;
-  Tensor outputs;  // what the caller of model.forward receives besides the loss
-};
-
-Tensor project(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  Tensor made = linear(tape, p.layer.mode, hidden, p.head);
-  tape.mark_as_logits(made);
-  if (p.softcap > 0) {  // logits / cap, tanh, * cap
-    made = scale(tape, std::move(made));
-    Tensor tanh = tape.make(made.elements(), made.size(), Component::logits);
-    tape.record(tanh, {made}, {tanh}, {gradient(0, made.bytes())});
-    made = scale(tape, std::move(tanh));
-  }
-  return made;
 }
 
 // The loss function holds all three at once: what the head gave, its fp32 copy, and the copy without the last
@@ -216,6 +212,10 @@ constexpr Kernel kernels[] = {
     {"torchtune_chunked", torchtune},
     {"litgpt_chunked", litgpt},
     {"litgpt_chunked_ce", litgpt_ce},
+    {"selective_log_softmax", selective_log_softmax},
+    {"log_softmax_gather", log_softmax_gather},
+    {"liger_preference", liger_preference},
+    {"chunked_log_probs", chunked_log_probs},
 };
 
 Outcome forward(Tape& tape, const HeadProgram& p, Tensor x) {
@@ -271,6 +271,7 @@ HeadReplay replay_head(const HeadProgram& p) {
   tape.end_scope();
   const std::size_t scope_end = events();
   const uint32_t kv_id = kv.id();
+  result.with_outputs = tape.live();
   if (!p.keep_outputs) {
     outcome.outputs.free();
     kv.free();
@@ -307,9 +308,7 @@ Snapshot replay_head_without_grad(const HeadProgram& p) {
   const double elements = p.layer.batch * p.layer.length * p.layer.hidden;
   Tensor x = tape.input(elements, p.input_size, false, Component::activations);
   tape.mark();
-  HeadProgram plain = p;
-  plain.kernel = "stock";
-  Outcome outcome = forward(tape, plain, std::move(x));
+  Outcome outcome = forward(tape, p, std::move(x));
   if (p.outputs_to_fp32 && outcome.outputs) outcome.outputs = cast(tape, std::move(outcome.outputs), 4);
   return tape.peak();
 }

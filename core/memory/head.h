@@ -32,12 +32,24 @@ struct HeadTrace {
   uint32_t input = 0, kv = 0, input_gradient = 0;
 };
 
+/// How log-probabilities are taken from the logits (core/memory/log_probs.h).
+enum class Division { none, copy, in_place };
+struct Scoring {
+  double tokens = 0;                   ///< of each sequence, counted from its end, whose logits exist; 0: all
+  Division division = Division::none;  ///< by the sampling temperature
+  bool entropy = false;                ///< measured for the logs
+  bool chosen_nll = false;             ///< cross-entropy of the first half besides
+  bool paired = false;                 ///< chosen and rejected
+  bool reference = false;              ///< scored in the same kernel
+};
+
 struct HeadProgram {
   LayerProgram layer;  ///< mode, batch, length, hidden, norm settings
   const model::Norm* final_norm = nullptr;
   LinearSpec head;  ///< out == 0: no head (an encoder's hidden states are the end)
   StockLoss stock;
   std::string kernel = "stock";
+  Scoring scoring;
   bool outputs_to_fp32 = false;  ///< accelerate copies 16-bit outputs to fp32 under mixed precision
   bool keep_outputs = false;     ///< logits are still referenced while backward runs
   double softcap = 0;
@@ -54,12 +66,13 @@ struct HeadReplay {
   double weight_gradients = 0;
   double cached = 0;
   double incoming_gradient = 0;  ///< gradient of the last hidden state
+  Snapshot with_outputs;         ///< after the loss is known, while the caller still holds the outputs
   Snapshot kept;                 ///< outputs that are still referenced while the layers go backward
 };
 
 HeadReplay replay_head(const HeadProgram& program);
 
-/// Highest bytes of the same forward in evaluation: no graph, labels given.
+/// Highest bytes of the same forward without a graph, the last hidden state included.
 Snapshot replay_head_without_grad(const HeadProgram& program);
 
 }  // namespace plimsoll::memory

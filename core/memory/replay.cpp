@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/memory/evaluation.h"
 #include "core/memory/pipeline.h"
 #include "core/memory/script.h"
-#include "core/memory/step.h"
+#include "core/memory/task_parts.h"
 
 namespace plimsoll::memory {
 
@@ -43,61 +44,109 @@ Snapshot last_of_backward(const Plan& plan, const Sharding& rank, const Snapshot
   return live;
 }
 
+// A second network runs forward first and backward last; each waits while the other is at work.
+OneStep both(const OneStep& policy, const OneStep& value) {
+  OneStep step = policy;
+  step.forward = higher(value.forward, value.waiting + policy.forward);
+  step.loss = value.waiting + policy.loss;
+  const Snapshot made = only(Component::gradients, policy.gradients);
+  step.backward = higher(value.waiting + policy.backward, higher(made + value.loss, made + value.backward));
+  step.waiting = policy.waiting + value.waiting;
+  step.gradients += value.gradients;
+  return step;
+}
+
+void join(Parameters& policy, const Parameters& value) {
+  policy.weight_bytes += value.weight_bytes;
+  policy.loaded_bytes += value.loaded_bytes;
+  policy.adapter_bytes += value.adapter_bytes;
+  policy.trained_bytes += value.trained_bytes;
+  policy.largest_trained = std::max(policy.largest_trained, value.largest_trained);
+  policy.trained.insert(policy.trained.end(), value.trained.begin(), value.trained.end());
+}
+
 // One GPU of the run. All ranks of a strategy are alike.
 Replay replay_rank(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
                    Script* script) {
   Replay result;
-  result.parameters = weigh(network, recipe);
+  Plan plan = make_plan(network, recipe, machine);
+  const TaskParts parts = task_parts(plan);
+  if (parts.value) join(plan.parameters, parts.value->parameters);
+  result.parameters = plan.parameters;
   const Parameters& p = result.parameters;
   result.sharding = shard(network, recipe, p);
   const Sharding& rank = result.sharding;
   const recipe::Recipe& seen = rank.computing ? *rank.computing : recipe;
-  const Plan plan{network, seen, machine, p, image_load(network, recipe), rank.on() ? &rank : nullptr};
+  const Plan here{network, seen, machine, p, plan.images, rank.on() ? &rank : nullptr, plan.task, plan.rows};
   result.optimizer_bytes = rank.optimizer;
   result.paged_bytes = rank.paged;
   result.state_bytes =
       rank.on() ? optimizer_state_bytes(p, recipe.training.optim, nullptr) : rank.optimizer + rank.paged;
-  result.host_bytes = host_bytes(plan, rank);
-  const double workspace = 2 * machine.workspace_bytes;
+  result.host_bytes = host_bytes(here, rank);
 
-  const OneStep one = replay_step(plan, script);
+  OneStep one = replay_step(here, script);
+  if (parts.value) one = both(one, parts.value->step);
   result.attention = one.attention;
-  Snapshot base;
+  const double share = p.weight_bytes > 0 ? rank.weights / p.weight_bytes : 1;
+  Snapshot base = parts.resident;
+  base[Component::frozen_models] *= std::min(1.0, share);  // sharded as the model that is trained
   base[Component::weights] = rank.weights;
   base[Component::adapters] = rank.adapters;
-  base[Component::optimizer] = rank.optimizer;
-  base[Component::inputs] = input_bytes(plan);
-  base[Component::workspace] = workspace;
   base[Component::buckets] = rank.buckets;
+  Snapshot prepared = base;
+  prepared[Component::buckets] = 0;
+  base[Component::optimizer] = rank.optimizer;
+  base[Component::inputs] = input_bytes(here);
+  base[Component::workspace] = 2 * machine.workspace_bytes;
   base[Component::gradients] = rank.resident_gradients;
 
-  Snapshot before = base + only(Component::gathered, rank.root);
-  if (recipe.gradients_outlive_step()) before[Component::gradients] += rank.accumulated;
-  const Snapshot with_head = before + only(Component::gathered, rank.head);
   const Snapshot sending = only(Component::buckets, rank.backward_buckets);
   Snapshot at_step = base + only(Component::gradients, rank.gradients);
   at_step[Component::inputs] = 0;
   at_step = at_step + one.kept;
   Snapshot stepping = at_step;
   stepping[Component::transient] += rank.step;
-  const Snapshot embedding = last_of_backward(plan, rank, at_step);
+  // The states come into being in the first step; a run of one step never meets them before.
+  if (recipe.training.max_steps == 1) {
+    base[Component::optimizer] = 0;
+    at_step[Component::optimizer] = 0;
+  }
+  Snapshot before = base + only(Component::gathered, rank.root);
+  if (recipe.gradients_outlive_step()) before[Component::gradients] += rank.accumulated;
+  const Snapshot with_head = before + only(Component::gathered, rank.head);
+  const Snapshot embedding = last_of_backward(here, rank, at_step);
 
-  const auto add = [&result](const char* id, const Snapshot& live, const char* what) {
-    result.instants.push_back({id, live, what});
+  const auto add = [&result, &parts](const char* id, const Snapshot& live, const char* what) {
+    result.instants.push_back({id, live, what, parts.outside});
   };
-  const double share = p.weight_bytes > 0 ? rank.weights / p.weight_bytes : 1;
   add("load",
       only(Component::weights, p.loaded_bytes * std::min(1.0, share)) +
-          only(Component::transient, quantise_transient(plan)),
+          only(Component::transient, quantise_transient(here)),
       "the weights arrive, one tensor after another");
   if (recipe.quantization.prepare_for_kbit_training || recipe.peft.on) {
-    add("prepare", only(Component::weights, rank.weights) + only(Component::adapters, rank.adapters),
-        "upcasts are done and adapters are added");
+    add("prepare", prepared, "upcasts are done and adapters are added");
+  }
+  if (parts.score_before_training) {
+    add("score", prepared + parts.score, "the reference scores the data set before the training begins");
+  }
+  if (parts.generates) add("generate", base + parts.generate, "completions are written");
+  if (parts.scores && plan.task->online) {
+    add("score", with_head + parts.score, "old and reference log-probabilities, without a graph");
   }
   add("forward", with_head + one.forward, "all layers and the head have run, the loss is known");
+  if (parts.score_beside_graph) {
+    add("score", with_head + one.waiting + parts.score,
+        "the reference scores the batch while the graph waits");
+  }
   add("loss", with_head + sending + one.loss, "the loss goes backward: the logits and their gradients");
   add("backward", higher(before + sending + one.backward, embedding),
       "the layers go backward, one after another");
+  if (evaluates(recipe)) {
+    const Evaluation eval = replay_evaluation(here);
+    add("eval", with_head + eval.highest,
+        "evaluation between two steps: no gradients, a batch size of its own");
+    result.host_bytes += eval.host_bytes;
+  }
   add("optimizer_step_first", stepping, "the first step: the states are made");
   add("optimizer_step", stepping, "every later step");
   for (std::size_t i = 0; i < result.instants.size(); ++i) {
@@ -108,14 +157,15 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
       result.instants[result.peak].live.total() - rank.weights - rank.adapters - rank.optimizer;
   if (script != nullptr) {
     script->base = base;
+    script->base[Component::optimizer] = result.optimizer_bytes;
     script->loaded = p.loaded_bytes;
     script->weights = resident_weights(network, recipe);
     script->trained_tensors = trained_tensors(p);
     script->optimizer_states = state_tensors(p, recipe.training.optim);
-    script->quantising = quantise_transient(plan);
+    script->quantising = quantise_transient(here);
     script->trained = rank.gradients;
     script->optimizer_working = rank.step;
-    script->embedding_gradient = embedding_gradient(plan).total();
+    script->embedding_gradient = embedding_gradient(here).total();
     script->gradients_outlive_step = recipe.gradients_outlive_step();
     script->accumulates = recipe.training.gradient_accumulation_steps > 1;
   }

@@ -21,9 +21,11 @@
 namespace plimsoll::memory {
 
 struct Instant {
-  std::string id;  ///< load, prepare, forward, loss, backward, optimizer_step_first, optimizer_step
+  std::string
+      id;  ///< load, prepare, generate, score, forward, loss, backward, optimizer_step_first, optimizer_step
   Snapshot live;
-  std::string what;  ///< one sentence
+  std::string what;    ///< one sentence
+  double outside = 0;  ///< bytes on the device outside PyTorch's count, the context apart
 };
 
 struct Replay {

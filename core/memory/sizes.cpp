@@ -17,22 +17,24 @@ bool expandable(const recipe::Recipe& r) {
 
 Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardware::Context& context) {
   const double allocated = instant.live.total();
-  const double dynamic = allocated - instant.live[Component::weights];
+  // Weights and an engine's share lie still.
+  const double dynamic = allocated - instant.live[Component::weights] -
+                         instant.live[Component::frozen_models] - instant.live[Component::engine];
   const Held held = hold(allocated, dynamic, expandable(recipe));
   Sizes s;
   s.allocated = allocated;
   s.reserved = held.reserved;
-  s.device = held.reserved + static_cast<double>(context.typical);
-  s.low = allocated + static_cast<double>(context.low);
-  s.high = held.reserved_high + static_cast<double>(context.high);
-  s.needed = held.needed + static_cast<double>(context.typical);
+  s.device = held.reserved + instant.outside + static_cast<double>(context.typical);
+  s.low = allocated + instant.outside + static_cast<double>(context.low);
+  s.high = held.reserved_high + instant.outside + static_cast<double>(context.high);
+  s.needed = held.needed + instant.outside + static_cast<double>(context.typical);
   return s;
 }
 
 void apply(const Holding& holding, const Instant& instant, const hardware::Context& context, Sizes& sizes) {
   const std::optional<Phase> phase = phase_of(instant.id);
   if (!phase) return;
-  const auto typical = static_cast<double>(context.typical);
+  const double typical = instant.outside + static_cast<double>(context.typical);
   const auto at = [&](const Reserve& reserve) {
     return std::max(sizes.allocated, static_cast<double>(reserve.by_phase[static_cast<std::size_t>(*phase)]));
   };
@@ -44,7 +46,7 @@ void apply(const Holding& holding, const Instant& instant, const hardware::Conte
   sizes.needed =
       std::min(sizes.device, std::max(sizes.allocated, static_cast<double>(holding.needed)) + typical);
   sizes.low = std::min(sizes.low, sizes.needed);
-  sizes.high = std::max(sizes.high, sizes.reserved + static_cast<double>(context.high));
+  sizes.high = std::max(sizes.high, sizes.reserved + instant.outside + static_cast<double>(context.high));
 }
 
 Verdict verdict(const Sizes& sizes, double usable) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/memory/log_probs.h"
 #include "core/memory/script.h"
 
 namespace plimsoll::memory {
@@ -42,7 +43,7 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.transformers = r.versions.transformers;
   s.model_type = plan.network.model_type;
   s.compute_capability = plan.machine.compute_capability;
-  s.batch = static_cast<double>(r.training.per_device_train_batch_size);
+  s.batch = plan.rows;
   s.length = static_cast<double>(r.training.max_length) + prompt_tokens(r);
   s.input_size = parameter_size(r);
   s.checkpointing = r.training.gradient_checkpointing;
@@ -93,6 +94,22 @@ bool gradients_exist(const Plan& plan) {
   return plan.recipe.gradients_outlive_step() || (plan.sharding != nullptr && plan.sharding->gradients_exist);
 }
 
+// What the trainers do with the logits before the log-probabilities: huggingface/trl trainer/grpo_trainer.py
+// by tag.
+void score_tokens(const Plan& plan, HeadProgram& h) {
+  const recipe::Recipe& r = plan.recipe;
+  const recipe::Task& task = *plan.task;
+  const auto trl = [&r](const char* version) { return recipe::version_at_least(r.versions.trl, version); };
+  h.kernel = log_prob_kernel(r);
+  h.scoring.chosen_nll = task.id == "orpo" || r.rl.cpo_alpha > 0;
+  h.scoring.paired = task.rows > 1;
+  h.scoring.reference = r.rl.reference_model != "none";
+  if (!task.online || h.kernel == "chunked_log_probs") return;  // AgileRL scores prompts too
+  h.scoring.tokens = static_cast<double>(r.rl.max_completion_length) + 1;
+  h.scoring.division = trl("1") ? Division::in_place : trl("0.16") ? Division::copy : Division::none;
+  h.scoring.entropy = trl("0.20") && task.id != "ppo";
+}
+
 HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pass) {
   const recipe::Recipe& r = plan.recipe;
   HeadProgram h;
@@ -118,6 +135,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
   h.input_size = pass.output_size;
   h.accumulating = gradients_exist(plan);
   h.kv_bytes = pass.kv_bytes;
+  if (plan.task->has_rl() && plan.task->vocabulary) score_tokens(plan, h);
   return h;
 }
 
@@ -160,9 +178,22 @@ Snapshot only(Component component, double bytes) {
 
 const Snapshot& higher(const Snapshot& a, const Snapshot& b) { return b.total() > a.total() ? b : a; }
 
+Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine) {
+  const recipe::Task* task = recipe::find_task(recipe.task);
+  if (task == nullptr) task = &recipe::tasks().front();
+  return {network,
+          recipe,
+          machine,
+          weigh(network, recipe),
+          image_load(network, recipe),
+          nullptr,
+          task,
+          task->rows * static_cast<double>(recipe.training.per_device_train_batch_size)};
+}
+
 double input_bytes(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
-  const auto batch = static_cast<double>(r.training.per_device_train_batch_size);
+  const double batch = plan.rows;
   const auto length = static_cast<double>(r.training.max_length);
   // Trainer.get_batch_samples (4.46 on) puts all micro-batches of a step on the device at once.
   const double batches = recipe::version_at_least(r.versions.transformers, "4.46")
@@ -218,6 +249,8 @@ OneStep replay_step(const Plan& plan, Script* script) {
   step.forward = higher(step.forward, retained + only(Component::autocast, cached) + head.forward_peak);
   step.loss = retained + head.backward_peak;
   step.kept = head.kept;
+  step.waiting = retained + head.with_outputs;
+  step.gradients = head.weight_gradients;
   retained = retained + head.kept;
   const bool accumulating = gradients_exist(plan);
   const double share = plan.sharding == nullptr ? 1 : plan.sharding->gradient_share;
@@ -225,6 +258,7 @@ OneStep replay_step(const Plan& plan, Script* script) {
   for (auto at = passes.rbegin(); at != passes.rend(); ++at) {
     const Pass& pass = at->second;
     if (!at->first.recorded) continue;
+    step.gradients += pass.weight_gradients;
     Snapshot others = retained;
     for (std::size_t i = 0; i < component_count; ++i) others.bytes[i] -= pass.retained.bytes[i];
     step.backward =
@@ -233,6 +267,37 @@ OneStep replay_step(const Plan& plan, Script* script) {
     if (!accumulating) gradients_after += pass.weight_gradients * share;
   }
   return step;
+}
+
+Snapshot replay_without_grad(const Plan& plan, double rows, double length, double scored,
+                             bool hidden_states) {
+  Snapshot highest;
+  PassSettings last;
+  Pass pass;
+  for (const model::Stack* stack : forward_order(plan.network)) {
+    const bool tower =
+        stack->part == Part::vision || stack->part == Part::projector || stack->part == Part::audio;
+    if (tower && (plan.images.tower_tokens == 0 || stack->groups.empty())) continue;
+    last = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
+    last.batch *= rows / plan.rows;
+    if (!tower) last.length += length - static_cast<double>(plan.recipe.training.max_length);
+    last.cross_length = plan.images.cross_tokens > 0 ? plan.images.cross_tokens : last.length;
+    last.recorded = false;
+    last.keep_kv = false;
+    last.keep_hidden_states = last.keep_hidden_states || (hidden_states && !tower);
+    pass = replay_pass(last);
+    highest = higher(highest, pass.forward_peak);
+  }
+  HeadProgram head = make_head(plan, last, pass);
+  head.scoring.tokens = scored;
+  head.scoring.entropy = false;
+  Snapshot end = replay_head_without_grad(head);
+  if (hidden_states) {
+    double layers = 1;
+    for (const model::LayerGroup& group : last.stack->groups) layers += static_cast<double>(group.layers);
+    end[Component::transient] += layers * pass.output_bytes;
+  }
+  return higher(highest, end);
 }
 
 // Embeddings come last: their dense gradient meets that of a tied head.

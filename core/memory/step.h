@@ -1,6 +1,6 @@
 // One training step of a network under a recipe: its stacks forward, head and loss, and all the way back.
 //
-//     Plan plan{network, recipe, machine, weigh(network, recipe), image_load(network, recipe)};
+//     Plan plan = make_plan(network, recipe, machine);
 //     OneStep step = replay_step(plan);
 //     step.loss.total();           // highest while the loss goes backward, weights and inputs not counted
 #pragma once
@@ -12,6 +12,7 @@
 #include "core/memory/images.h"
 #include "core/memory/parameters.h"
 #include "core/memory/pass.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::memory {
 
@@ -19,6 +20,7 @@ namespace plimsoll::memory {
 struct Machine {
   double compute_capability = 0;     ///< 0: unknown, taken as Ampere
   double workspace_bytes = 8519680;  ///< one cuBLAS workspace (core/hardware cublas_workspace_bytes)
+  double total_bytes = 0;            ///< of the whole GPU; 0: none was chosen
 };
 
 /// Everything a step is replayed from.
@@ -29,17 +31,27 @@ struct Plan {
   Parameters parameters;
   ImageLoad images;
   const Sharding* sharding = nullptr;  ///< null: one GPU holds everything
+  const recipe::Task* task = nullptr;
+  double rows = 1;  ///< sequences that go through the network at once: two for a pair
 };
+Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine);
 
 /// The highest moments of a step, without what is there all the time.
 struct OneStep {
   Snapshot forward, loss, backward;
+  Snapshot waiting;       ///< when the loss is known: all that the backward will need, and outputs still held
+  double gradients = 0;   ///< of all trained parameters, once the backward is through
   Snapshot kept;          ///< outputs that a training loop of one's own still holds
   std::string attention;  ///< why this kernel
 };
 struct Script;
 /// `script` receives what unroll.h writes the step from, at some cost in time; null: nothing is kept.
 OneStep replay_step(const Plan& plan, Script* script = nullptr);
+
+/// Highest of a forward pass without a graph, of `rows` sequences of `length` tokens; `scored` tokens of each
+/// have logits, 0: all. `hidden_states`: every layer's output is kept until it ends
+/// (output_hidden_states=True).
+Snapshot replay_without_grad(const Plan& plan, double rows, double length, double scored, bool hidden_states);
 
 /// The batch on the device: ids, masks, rotary tables, pixels.
 double input_bytes(const Plan& plan);

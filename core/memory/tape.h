@@ -42,10 +42,12 @@ enum class Component : uint8_t {
   kv_cache,
   inputs,
   workspace,
-  gathered,  ///< parameters on loan from other ranks
-  buckets,   ///< buffers for what ranks send each other
+  gathered,       ///< parameters on loan from other ranks
+  buckets,        ///< buffers for what ranks send each other
+  frozen_models,  ///< beside the one that is trained: reference, reward
+  engine,         ///< an inference engine on the same GPU
 };
-constexpr std::size_t component_count = 14;
+constexpr std::size_t component_count = 16;
 
 /// Live bytes by component at one moment.
 struct Snapshot {

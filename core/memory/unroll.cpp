@@ -289,6 +289,8 @@ struct Writer {
     const double adapters = script.base[Component::adapters];
     hold_each(Component::adapters, adapters > 0 ? script.trained_tensors : std::vector<double>(), adapters,
               "adapters");
+    hold(Component::frozen_models, script.base[Component::frozen_models], "frozen models");
+    hold(Component::engine, script.base[Component::engine], "inference engine");
   }
 
   // One step of the optimizer; `makes` writes down the states that the first one makes.
@@ -380,7 +382,8 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
   const Forms& making_forms = later.gradients_outlive_step ? first_forms : later_forms;
   Writer writer;
   writer.load(later);
-  for (writer.step = 1; writer.step <= 2; ++writer.step) {
+  const uint8_t steps = recipe.training.max_steps == 1 ? 1 : 2;
+  for (writer.step = 1; writer.step <= steps; ++writer.step) {
     const bool exist = gradients_stay && writer.step == 2;
     writer.whole_step(making, making_forms, later, later_forms, exist, gradients_stay, later.accumulates);
   }

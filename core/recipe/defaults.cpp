@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/recipe/tasks.h"
+
 namespace plimsoll::recipe {
 
 namespace {
@@ -177,6 +179,11 @@ Default default_adapter_dtype(const DefaultContext& c) {
 }
 
 Default default_max_length(const DefaultContext& c) {
+  if (const Task* task = find_task(text(c, "/task")); task != nullptr && task->online) {
+    return {
+        static_cast<uint64_t>(number(c, "/rl/max_prompt_length") + number(c, "/rl/max_completion_length")),
+        "the longest prompt and the longest completion"};
+  }
   uint64_t length = 1024;
   if (c.around.max_position_embeddings != 0 && c.around.max_position_embeddings < length) {
     length = c.around.max_position_embeddings;

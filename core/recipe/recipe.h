@@ -108,6 +108,9 @@ struct Training {
   bool keep_outputs = false;             ///< the logits are still referenced while backward runs
   bool keep_gradients = false;           ///< gradients are cleared before the forward, not after the step
   uint64_t torch_empty_cache_steps = 0;  ///< 0: never
+  uint64_t max_steps = 0;                ///< optimizer steps of the run, 0: as many as the data has
+  std::string eval_strategy;             ///< no | steps | epoch
+  bool compute_metrics = false, preprocess_logits_for_metrics = false;
   uint64_t per_device_eval_batch_size = 0;
   uint64_t eval_accumulation_steps = 0;
   bool prediction_loss_only = false;
@@ -147,6 +150,21 @@ struct ZeroConfig {
   bool contiguous_gradients = true;
 };
 
+/// Of tasks that learn from log-probabilities: preference and reinforcement learning.
+struct Rl {
+  double beta = 0;  ///< weight of the distance to the reference
+  std::string loss_type;
+  std::string reference_model;  ///< none | copy | adapter_off | adapter_copy
+  bool precompute_ref_log_probs = false;
+  double cpo_alpha = 0;  ///< weight of the chosen half's cross-entropy
+  uint64_t num_generations = 1, max_completion_length = 0, max_prompt_length = 0;
+  double temperature = 1;
+  uint64_t steps_per_generation = 1, num_iterations = 1;
+  bool use_vllm = false, vllm_enable_sleep_mode = false;
+  std::string vllm_mode;  ///< colocate | server
+  double vllm_gpu_memory_utilization = 0;
+};
+
 struct Parallel {
   uint64_t num_gpus = 1;
   std::string strategy;                  ///< none | ddp | fsdp | fsdp2 | zero1 | zero2 | zero3
@@ -156,7 +174,7 @@ struct Parallel {
 };
 
 struct Data {
-  uint64_t samples = 0;
+  uint64_t samples = 0, eval_samples = 0;
   double epochs = 0;
   double mean_length = 0;
 };
@@ -182,6 +200,7 @@ struct Recipe {
   Peft peft;
   Training training;
   Vision vision;
+  Rl rl;
   Parallel parallel;
   Hardware hardware;
   Data data;

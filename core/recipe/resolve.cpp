@@ -1,5 +1,7 @@
 // Filling what was left out, and refusing what contradicts itself.
 #include "core/recipe/fields.h"
+#include "core/recipe/task_defaults.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::recipe {
 
@@ -33,6 +35,15 @@ bool is_on(const Values& values, const char* pointer) {
   return found != values.end() && found->second == true;
 }
 
+// Preference and reinforcement learning have the fields under "rl" whether that section is written or not.
+bool task_has_rl(const Values& values) {
+  const auto found = values.find("/task");
+  const Task* task = found == values.end() || !found->second.is_string()
+                         ? nullptr
+                         : find_task(found->second.get_ref<const std::string&>());
+  return task != nullptr && task->has_rl();
+}
+
 // A default is worth telling only where it can matter.
 bool matters(const std::string& pointer, const Values& values, const Surroundings& around) {
   const auto below = [&pointer](const char* section) { return pointer.rfind(section, 0) == 0; };
@@ -44,6 +55,8 @@ bool matters(const std::string& pointer, const Values& values, const Surrounding
   if (below("/quantization/bnb_4bit")) return is_on(values, "/quantization/load_in_4bit");
   if (below("/quantization/") || pointer == "/versions/bitsandbytes") return quantized;
   if (pointer.find("/stage3_") != std::string::npos) return values.at("/parallel/strategy") == "zero3";
+  if (pointer == "/data/eval_samples") return is_on(values, "/training/compute_metrics");
+  if (below("/rl/")) return matters_to_task(pointer, values);
   if (below("/vision/")) return around.default_image_size > 0;
   if (pointer == "/versions/trl") return values.at("/stack") == "trl";
   if (pointer == "/versions/peft") return values.count("/peft") != 0;
@@ -51,6 +64,19 @@ bool matters(const std::string& pointer, const Values& values, const Surrounding
   if (below("/training/gradient_checkpointing_kwargs"))
     return is_on(values, "/training/gradient_checkpointing");
   return true;
+}
+
+// Of a sequence that the policy wrote itself, all three lengths may be written; they must agree then.
+void check_lengths(const Given& given, const Recipe& r, Errors& errors) {
+  const Task* task = find_task(r.task);
+  if (task == nullptr || !task->online) return;
+  for (const char* pointer : {"/training/max_length", "/rl/max_prompt_length", "/rl/max_completion_length"}) {
+    if (given.values.count(pointer) == 0) return;
+  }
+  if (r.rl.max_prompt_length + r.rl.max_completion_length == r.training.max_length) return;
+  errors.push_back({"conflict", "/training/max_length",
+                    "A sequence is a prompt and a completion, and their lengths do not add up to this one.",
+                    "leave it out, or max_prompt_length + max_completion_length"});
 }
 
 const StackDefault* find_default(const StackPreset& stack, std::string_view pointer, const Values& values) {
@@ -113,6 +139,13 @@ constexpr Conflict conflicts[] = {
      },
      "accelerate refuses to train a model in several processes that device_map has spread over the GPUs.",
      "one of model_args.device_map and parallel.strategy"},
+    {"/rl/max_completion_length",
+     [](const Recipe& r) {
+       const Task* task = find_task(r.task);
+       return task != nullptr && task->online && r.rl.max_completion_length >= r.training.max_length;
+     },
+     "A sequence is a prompt and a completion: the completion leaves no room for the prompt.",
+     "less than training.max_length"},
     {"/training/packing", [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
      "A packed batch holds no padding.", "one of packing and padded_batches"},
 };
@@ -144,8 +177,10 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
     if (found == resolved.values.end() && pointless) continue;
     if (found == resolved.values.end()) {
       const std::string_view section = optional_section(field.pointer);
-      const bool absent = (!section.empty() && given.values.count(std::string(section)) == 0) ||
-                          is_idle(field.pointer, resolved.values);
+      const bool absent =
+          (!section.empty() && given.values.count(std::string(section)) == 0 &&
+           !(section == "/rl" && task_has_rl(resolved.values)) && field.pointer != "/data/eval_samples") ||
+          is_idle(field.pointer, resolved.values);
       Json value;
       std::string why;
       if (const StackDefault* row = absent ? nullptr : find_default(stack, field.pointer, resolved.values)) {
@@ -170,6 +205,7 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
                       "PEFT has no default target modules for model type \"" + around.model_type + "\".",
                       "a list of module names, or \"all-linear\""});
   }
+  check_lengths(given, resolved.recipe, errors);
   for (const Conflict& conflict : conflicts) {
     if (conflict.clashes(resolved.recipe)) {
       errors.push_back({"conflict", conflict.pointer, conflict.message, conflict.allowed});

@@ -109,6 +109,13 @@ std::string gathered_formula(const Facts& f) {
 std::string buckets_formula(const Facts& f) {
   return "buffers in which gradients travel between " + grouped(f.replay->sharding.ranks) + " GPUs";
 }
+std::string frozen_formula(const Facts& f) {
+  const bool adapters = f.recipe->rl.reference_model == "adapter_copy";
+  return adapters ? "a frozen copy of the adapters" : weights_formula(f) + ", for each frozen network";
+}
+std::string engine_formula(const Facts& f) {
+  return number(f.recipe->rl.vllm_gpu_memory_utilization) + " of the GPU's memory";
+}
 
 struct Row {
   Component component;
@@ -142,6 +149,11 @@ constexpr Row rows[] = {
      "transformers cache_utils.py DynamicCache"},
     {Component::inputs, "inputs", "The batch itself.", inputs_formula,
      "transformers trainer.py get_batch_samples"},
+    {Component::frozen_models, "frozen_models",
+     "Networks that are only read: the reference, the reward model.", frozen_formula,
+     "huggingface/trl trainer/dpo_trainer.py, ppo_trainer.py; one more copy of the weights each"},
+    {Component::engine, "engine", "vLLM on the same GPU: its own weights and its key-value cache.",
+     engine_formula, "huggingface/trl trainer/grpo_config.py vllm_gpu_memory_utilization"},
     {Component::workspace, "workspace", "Buffers of the matrix library, counted by PyTorch.",
      workspace_formula, "pytorch aten/src/ATen/cuda/CublasHandlePool.cpp"},
     {Component::gathered, "gathered", "Parameters on loan from the other GPUs.", gathered_formula,

@@ -4,6 +4,7 @@
 
 #include "core/memory/targets.h"
 #include "core/model/task_head.h"
+#include "core/recipe/tasks.h"
 #include "core/report/model_names.h"
 
 namespace plimsoll::report {
@@ -91,6 +92,7 @@ void set_machine(Run& run) {
   unnamed.compute_capability = 8.0;
   const hardware::Gpu& gpu = run.gpu == nullptr ? unnamed : *run.gpu;
   run.machine.compute_capability = gpu.compute_capability;
+  run.machine.total_bytes = run.gpu == nullptr ? 0 : static_cast<double>(run.gpu->usable_bytes);
   run.machine.workspace_bytes = static_cast<double>(hardware::cublas_workspace_bytes(gpu));
   run.context = hardware::context(gpu);
   add_communicators(run);
@@ -120,11 +122,11 @@ recipe::Surroundings surroundings(const Run& run) {
 }
 
 void refuse(const recipe::Recipe& r, Errors& errors) {
-  const bool trained = r.task == "sft" || r.task == "pretrain" || r.task == "classification";
-  if (!trained) {
-    errors.push_back({"unsupported", "/task", "Training for \"" + r.task + "\" is not replayed yet.",
-                      "sft, pretrain, classification"});
-  }
+  const recipe::Task* task = recipe::find_task(r.task);
+  if (task == nullptr || !task->value_model || r.parallel.num_gpus <= 1) return;
+  errors.push_back({"unsupported", "/parallel/num_gpus",
+                    "Training of a value network beside the policy is not replayed on several GPUs yet.",
+                    "1"});
 }
 
 // The allocator's part, which takes ten times as long as the rest: only for the reports that ask for it.
@@ -151,9 +153,10 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   note_packing(run);
   memory::expand_targets(run.network, run.resolved.recipe, errors);
   if (!errors.empty()) return std::nullopt;
-  if (run.resolved.recipe.task == "classification") {
-    run.network =
-        model::with_classification_head(std::move(run.network), run.resolved.recipe.model_args.num_labels);
+  const recipe::Task* task = recipe::find_task(run.resolved.recipe.task);
+  if (task != nullptr && !task->vocabulary) {
+    const uint64_t labels = task->preference ? 1 : run.resolved.recipe.model_args.num_labels;
+    run.network = model::with_classification_head(std::move(run.network), labels);
   }
   set_machine(run);
   run.replay = memory::replay(run.network, run.resolved.recipe, run.machine);

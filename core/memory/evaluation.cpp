@@ -1,0 +1,65 @@
+#include "core/memory/evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/memory/task_parts.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+// Logits of one batch as the Trainer collects them: fp32 once accelerate has converted the outputs, or the
+// class that argmax gives.
+double collected_bytes(const Plan& plan, double rows) {
+  const recipe::Recipe& r = plan.recipe;
+  const auto words = static_cast<double>(plan.network.vocab_size);
+  const double positions = plan.task->vocabulary ? rows * static_cast<double>(r.training.max_length) : rows;
+  if (r.training.preprocess_logits_for_metrics) return positions * 8;
+  return positions * words * (r.autocast() ? 4 : parameter_size(r));
+}
+
+// Liger and Unsloth skip the logits in training alone.
+recipe::Recipe for_evaluation(const recipe::Recipe& recipe) {
+  recipe::Recipe changed = recipe;
+  if (changed.training.loss_kernel != "chunked_nll" && changed.training.loss_kernel != "chunked_log_probs") {
+    changed.training.loss_kernel = "stock";
+  }
+  return changed;
+}
+
+}  // namespace
+
+bool evaluates(const recipe::Recipe& recipe) { return recipe.training.eval_strategy != "no"; }
+
+Evaluation replay_evaluation(const Plan& plan) {
+  const recipe::Recipe changed = for_evaluation(plan.recipe);
+  const recipe::Training& t = changed.training;
+  Plan evaluated{plan.network, changed,       plan.machine, plan.parameters,
+                 plan.images,  plan.sharding, plan.task,    plan.rows};
+  const double rows = plan.task->rows * static_cast<double>(t.per_device_eval_batch_size);
+  const auto length = static_cast<double>(t.max_length);
+  Evaluation result;
+  Snapshot pass = replay_without_grad(evaluated, rows, length, 0, false);
+  if (changed.model_args.use_cache) {
+    pass[Component::kv_cache] +=
+        kv_cache_bytes(plan.network, rows, length, changed.autocast() ? 2 : parameter_size(changed));
+  }
+  result.highest = pass;
+  if (t.prediction_loss_only || !t.compute_metrics) return result;
+  const double one = collected_bytes(evaluated, rows);
+  const double all = std::max(1.0, std::ceil(static_cast<double>(changed.data.eval_samples) /
+                                             static_cast<double>(t.per_device_eval_batch_size)));
+  const double limit = t.eval_accumulation_steps == 0 ? all : static_cast<double>(t.eval_accumulation_steps);
+  result.batches = std::min(all, limit);
+  if (t.eval_accumulation_steps > 0) result.host_bytes = all * one;
+  // The last batch runs beside the ones before it; then old, new and their concatenation are there together.
+  Snapshot last = pass;
+  last[Component::logits] += (result.batches - 1) * one;
+  Snapshot joined;
+  joined[Component::logits] = (result.batches > 1 ? 2 : 1) * result.batches * one;
+  result.highest = higher(last, joined);
+  return result;
+}
+
+}  // namespace plimsoll::memory

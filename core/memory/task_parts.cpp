@@ -1,0 +1,138 @@
+#include "core/memory/task_parts.h"
+
+#include <algorithm>
+
+#include "core/model/task_head.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+using model::Part;
+
+// What a sleeping vLLM still holds on the device beside the CUDA context: library workspaces and engine
+// structures. AgileRL/AgileRL agilerl/memory/formulas.py ENGINE_PROCESS_OVERHEAD_BYTES: measured 723 MiB on
+// an A100, 687 on an L4.
+constexpr double engine_overhead = 700.0 * 1048576.0;
+
+double batch_of(const recipe::Recipe& r) {
+  return static_cast<double>(r.training.per_device_train_batch_size);
+}
+
+// TRL's DPOTrainer asked for every layer's output from 0.19 to 0.28 (concatenated_forward
+// output_hidden_states=True).
+bool keeps_hidden_states(const Plan& plan) {
+  const std::string& trl = plan.recipe.versions.trl;
+  return plan.task->id == "dpo" && plan.recipe.training.loss_kernel != "liger" &&
+         recipe::version_at_least(trl, "0.19") && !recipe::version_at_least(trl, "0.29");
+}
+
+// Frozen networks: the reference as a second model or as a copy of the adapters, and the one that gives
+// rewards.
+void add_frozen(const Plan& plan, TaskParts& parts) {
+  const recipe::Recipe& r = plan.recipe;
+  if (r.rl.reference_model == "copy")
+    parts.resident[Component::frozen_models] += plan.parameters.loaded_bytes;
+  if (r.rl.reference_model == "adapter_copy") {
+    parts.resident[Component::frozen_models] += plan.parameters.adapter_bytes;
+  }
+  if (plan.task->reward_model) parts.resident[Component::frozen_models] += plan.parameters.loaded_bytes;
+}
+
+// Reference and old log-probabilities: the same forward without a graph, one micro-batch at a time.
+void add_scoring(const Plan& plan, TaskParts& parts) {
+  const recipe::Recipe& r = plan.recipe;
+  const recipe::Task& task = *plan.task;
+  const bool precomputed = task.reference && !task.online && r.rl.precompute_ref_log_probs;
+  // Old log-probabilities: when the batch is used more than once, or vLLM's sampling is corrected for.
+  const bool old = task.online && (r.rl.num_iterations > 1 || task.id == "ppo" || r.rl.use_vllm ||
+                                   r.training.gradient_accumulation_steps % r.rl.steps_per_generation != 0);
+  parts.scores = precomputed || old || task.unpaired || r.rl.reference_model != "none";
+  if (!parts.scores) return;
+  const double scored = task.online ? static_cast<double>(r.rl.max_completion_length) + 1 : 0;
+  parts.score = replay_without_grad(plan, plan.rows, static_cast<double>(r.training.max_length), scored,
+                                    keeps_hidden_states(plan));
+  parts.score_beside_graph = !task.online && !precomputed;
+  parts.score_before_training = precomputed;
+}
+
+double engine_share(const Plan& plan) {
+  return plan.recipe.rl.vllm_gpu_memory_utilization * plan.machine.total_bytes;
+}
+
+// transformers generation/utils.py _sample: one prefill with the logits of the last token alone, then one
+// token at a time while DynamicCache concatenates the new keys and values layer by layer.
+Snapshot generate_here(const Plan& plan, double rows) {
+  const recipe::Recipe& r = plan.recipe;
+  const auto length = static_cast<double>(r.training.max_length);
+  const double prompt = std::max(1.0, length - static_cast<double>(r.rl.max_completion_length));
+  const int size = r.autocast() ? 2 : parameter_size(r);
+  const double vocabulary = static_cast<double>(plan.network.vocab_size);
+  Snapshot prefill = replay_without_grad(plan, rows, prompt, 1, false);
+  prefill[Component::kv_cache] += kv_cache_bytes(plan.network, rows, prompt, size);
+  Snapshot decode = replay_without_grad(plan, rows, 1, 1, false);
+  double layers = 0;
+  for (const model::LayerGroup& group : plan.network.stacks.front().groups)
+    layers += static_cast<double>(group.layers);
+  const double cache = kv_cache_bytes(plan.network, rows, length, size);
+  decode[Component::kv_cache] += cache + cache / std::max(1.0, layers);
+  decode[Component::logits] +=
+      3 * 4 * rows * vocabulary;  // fp32 scores, softmax, and the sorted or filtered copy
+  return higher(prefill, decode);
+}
+
+void add_generation(const Plan& plan, TaskParts& parts) {
+  const recipe::Recipe& r = plan.recipe;
+  if (!plan.task->online) return;
+  const double rows = std::max(batch_of(r) * static_cast<double>(r.rl.steps_per_generation),
+                               static_cast<double>(r.rl.num_generations));
+  parts.generates = true;
+  if (!r.rl.use_vllm) {
+    parts.generate = generate_here(plan, rows);
+    return;
+  }
+  if (r.rl.vllm_mode != "colocate") return;
+  parts.outside = engine_overhead;
+  (r.rl.vllm_enable_sleep_mode ? parts.generate : parts.resident)[Component::engine] = engine_share(plan);
+}
+
+// TRL's PPO trains a network with one output beside the policy, all of it even when the policy has adapters;
+// a quantised one can only be trained through adapters of its own.
+void add_value_network(const Plan& plan, TaskParts& parts) {
+  if (!plan.task->value_model) return;
+  const model::Architecture network = model::with_classification_head(plan.network, 1);
+  recipe::Recipe recipe = plan.recipe;
+  recipe.task = "reward";
+  if (!recipe.quantized()) recipe.peft = recipe::Peft();
+  Plan second = make_plan(network, recipe, plan.machine);
+  second.rows = plan.rows;
+  OneStep step = replay_step(second);
+  parts.value = SecondNetwork{std::move(second.parameters), std::move(step)};
+}
+
+}  // namespace
+
+double kv_cache_bytes(const model::Architecture& network, double rows, double length, int size) {
+  double width = 0;
+  for (const model::Stack& stack : network.stacks) {
+    if (stack.part != Part::text && stack.part != Part::decoder) continue;
+    for (const model::LayerGroup& g : stack.groups) {
+      const auto value = static_cast<double>(g.value_head_dim == 0 ? g.head_dim : g.value_head_dim);
+      width += static_cast<double>(g.layers) * static_cast<double>(g.kv_heads) *
+               (static_cast<double>(g.head_dim) + value);
+    }
+  }
+  return rows * length * width * size;
+}
+
+TaskParts task_parts(const Plan& plan) {
+  TaskParts parts;
+  if (!plan.task->has_rl()) return parts;
+  add_frozen(plan, parts);
+  add_scoring(plan, parts);
+  add_generation(plan, parts);
+  add_value_network(plan, parts);
+  return parts;
+}
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,118 @@
+#include "core/recipe/task_defaults.h"
+
+#include <algorithm>
+
+#include "core/recipe/tasks.h"
+
+namespace plimsoll::recipe {
+
+namespace {
+
+using json::Json;
+
+std::string text(const Values& values, const char* pointer) {
+  const auto found = values.find(pointer);
+  return found == values.end() || !found->second.is_string() ? ""
+                                                             : found->second.get_ref<const std::string&>();
+}
+bool flag(const Values& values, const char* pointer) {
+  const auto found = values.find(pointer);
+  return found != values.end() && found->second.is_boolean() && found->second.get<bool>();
+}
+// 0 where nothing is said.
+double number(const Values& values, const char* pointer) {
+  const auto found = values.find(pointer);
+  return found != values.end() && found->second.is_number() ? found->second.get<double>() : 0;
+}
+bool trl_at_least(const DefaultContext& c, const char* version) {
+  return version_at_least(text(c.values, "/versions/trl"), version);
+}
+
+const Task& task_of(const Values& values) {
+  const Task* task = find_task(text(values, "/task"));
+  return task == nullptr ? tasks().front() : *task;
+}
+
+uint64_t whole(double value) { return static_cast<uint64_t>(std::max(1.0, value)); }
+
+}  // namespace
+
+Default default_beta(const DefaultContext& c) {
+  const Task& task = task_of(c.values);
+  if (task.id != "grpo") return {task.beta, task.reference ? "the default of TRL's trainer" : ""};
+  if (trl_at_least(c, "0.19")) return {0.0, "GRPOConfig compares with no reference from TRL 0.19"};
+  return {0.04, "the default of GRPOConfig before TRL 0.19"};
+}
+
+Default default_reference_model(const DefaultContext& c) {
+  if (!task_of(c.values).reference) return {"none", ""};
+  if (number(c.values, "/rl/beta") == 0 && task_of(c.values).online) {
+    return {"none", "with beta 0 nothing is compared with a reference"};
+  }
+  if (flag(c.values, "/rl/precompute_ref_log_probs")) {
+    return {"none", "its log-probabilities are computed before the training begins"};
+  }
+  if (c.values.count("/peft") != 0) {
+    return {"adapter_off", "the base without its adapters is the reference; no copy is held"};
+  }
+  return {"copy", "a frozen copy of the model stays beside the one that is trained"};
+}
+
+Default default_cpo_alpha(const DefaultContext& c) {
+  if (task_of(c.values).id == "cpo")
+    return {1.0, "the default of CPOConfig: the chosen half is also trained as text"};
+  return {0.0, ""};
+}
+
+Default default_num_generations(const DefaultContext& c) {
+  return {whole(task_of(c.values).num_generations),
+          task_of(c.values).online ? "the default of TRL's trainer" : ""};
+}
+
+Default default_completion_length(const DefaultContext& c) {
+  const double usual = task_of(c.values).completion_length;
+  if (usual == 0) return {nullptr, ""};
+  const double total = number(c.values, "/training/max_length");
+  if (total > 0 && total <= usual)
+    return {whole(total / 2), "half of max_length: the trainer's default is longer"};
+  return {whole(usual), "the default of TRL's trainer; say the longest completion you allow"};
+}
+
+Default default_prompt_length(const DefaultContext& c) {
+  if (!task_of(c.values).online) return {nullptr, ""};
+  const double total = number(c.values, "/training/max_length");
+  if (total > 0) {
+    return {whole(total - number(c.values, "/rl/max_completion_length")),
+            "what max_length leaves beside the completion"};
+  }
+  return {512, "the default of GRPOConfig before TRL 0.26; say the longest prompt of your data"};
+}
+
+Default default_temperature(const DefaultContext& c) { return {task_of(c.values).temperature, ""}; }
+
+Default default_steps_per_generation(const DefaultContext& c) {
+  return {whole(number(c.values, "/training/gradient_accumulation_steps")),
+          task_of(c.values).online ? "the default of TRL's trainer: completions for one optimizer step" : ""};
+}
+
+Default default_vllm_mode(const DefaultContext& c) {
+  if (trl_at_least(c, "1.0"))
+    return {"colocate", "the default of TRL from 1.0: vLLM lives on the training GPU"};
+  return {"server", "the default of TRL before 1.0: vLLM runs on other GPUs"};
+}
+
+Default default_vllm_share(const DefaultContext& c) {
+  if (trl_at_least(c, "0.18")) return {0.3, "the default of TRL"};
+  return {0.9, "the default of TRL before 0.18"};
+}
+
+bool matters_to_task(std::string_view pointer, const Values& values) {
+  const Task& task = task_of(values);
+  if (pointer == "/rl/reference_model" || pointer == "/rl/beta") return task.reference;
+  if (pointer == "/rl/cpo_alpha") return task.id == "cpo";
+  if (pointer == "/rl/precompute_ref_log_probs") return false;
+  const bool vllm = pointer.substr(0, 9) == "/rl/vllm_";
+  return task.online && (!vllm || flag(values, "/rl/use_vllm"));
+}
+
+}  // namespace plimsoll::recipe

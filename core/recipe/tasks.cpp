@@ -1,0 +1,93 @@
+#include "core/recipe/tasks.h"
+
+namespace plimsoll::recipe {
+
+namespace {
+
+constexpr Task table[] = {
+    {.id = "sft", .what = "the next token of given text", .source = "transformers loss/loss_utils.py"},
+    {.id = "pretrain", .what = "the next token of given text", .source = "transformers loss/loss_utils.py"},
+    {.id = "classification",
+     .vocabulary = false,
+     .what = "a label",
+     .source = "transformers modeling_layers.py GenericForSequenceClassification"},
+    {.id = "dpo",
+     .rows = 2,
+     .preference = true,
+     .reference = true,
+     .beta = 0.1,
+     .what = "log-probabilities of a chosen and a rejected sequence against a reference",
+     .source =
+         "huggingface/trl v1.9.0 trl/trainer/dpo_trainer.py _compute_loss; v0.24.0 concatenated_forward"},
+    {.id = "orpo",
+     .rows = 2,
+     .preference = true,
+     .chosen_nll = true,
+     .beta = 0.1,
+     .what = "cross-entropy of the chosen sequence and the odds against the rejected one",
+     .source = "huggingface/trl v1.9.0 trl/experimental/orpo/orpo_trainer.py concatenated_forward"},
+    {.id = "cpo",
+     .rows = 2,
+     .preference = true,
+     .chosen_nll = true,
+     .beta = 0.1,
+     .what = "log-probabilities of a chosen and a rejected sequence without a reference",
+     .source = "huggingface/trl v1.9.0 trl/experimental/cpo/cpo_trainer.py concatenated_forward"},
+    {.id = "simpo",
+     .rows = 2,
+     .preference = true,
+     .beta = 2,
+     .what = "length-normalised log-probabilities of a chosen and a rejected sequence without a reference",
+     .source = "huggingface/trl v1.9.0 trl/experimental/cpo/cpo_trainer.py, loss_type simpo"},
+    {.id = "kto",
+     .preference = true,
+     .reference = true,
+     .unpaired = true,
+     .beta = 0.1,
+     .what = "log-probabilities of single sequences against a reference",
+     .source = "huggingface/trl v0.24.0 trl/trainer/kto_trainer.py forward, get_batch_loss_metrics"},
+    {.id = "reward",
+     .rows = 2,
+     .preference = true,
+     .vocabulary = false,
+     .what = "one score for a chosen and a rejected sequence",
+     .source = "huggingface/trl v1.9.0 trl/trainer/reward_trainer.py compute_loss"},
+    {.id = "grpo",
+     .online = true,
+     .reference = true,
+     .num_generations = 8,
+     .completion_length = 256,
+     .what = "log-probabilities of completions that the policy wrote itself",
+     .source = "huggingface/trl v1.9.0 trl/trainer/grpo_trainer.py _get_per_token_logps_and_entropies"},
+    {.id = "rloo",
+     .online = true,
+     .reference = true,
+     .beta = 0.05,
+     .num_generations = 2,
+     .completion_length = 256,
+     .what = "log-probabilities of completions that the policy wrote itself",
+     .source = "huggingface/trl v1.9.0 trl/trainer/rloo_trainer.py"},
+    {.id = "ppo",
+     .online = true,
+     .reference = true,
+     .value_model = true,
+     .reward_model = true,
+     .beta = 0.05,
+     .completion_length = 53,
+     .temperature = 0.7,
+     .what = "log-probabilities of completions, and their value by a second network",
+     .source = "huggingface/trl v0.24.0 trl/trainer/ppo_trainer.py PolicyAndValueWrapper, train"},
+};
+
+}  // namespace
+
+std::span<const Task> tasks() { return table; }
+
+const Task* find_task(std::string_view id) {
+  for (const Task& task : table) {
+    if (task.id == id) return &task;
+  }
+  return nullptr;
+}
+
+}  // namespace plimsoll::recipe

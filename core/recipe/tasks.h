@@ -1,0 +1,41 @@
+// The task table: what is trained for, and what that means for the shape of a step.
+//
+//     const recipe::Task* task = recipe::find_task("dpo");
+//     task->rows;         // 2: a chosen and a rejected sequence go through the network for every sample
+//     task->reference;    // true: a frozen policy scores the same sequences
+//
+// Sources: huggingface/trl trainer/*_trainer.py and experimental/*/*_trainer.py, by the tags named in each
+// row.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace plimsoll::recipe {
+
+struct Task {
+  std::string_view id;
+  double rows = 1;               ///< sequences of the forward with a graph, for one sample of the batch
+  bool preference = false;       ///< learns from log-probabilities of given sequences
+  bool online = false;           ///< generates its own completions
+  bool vocabulary = true;        ///< false: a head with one score takes the place of the language-model head
+  bool reference = false;        ///< a frozen policy scores the same sequences, unless beta is 0
+  bool unpaired = false;         ///< KTO: sequences for the KL term run besides, without a graph
+  bool chosen_nll = false;       ///< the chosen half is also trained as plain text
+  bool value_model = false;      ///< a second network is trained beside the policy
+  bool reward_model = false;     ///< a frozen network scores the completions
+  double beta = 0;               ///< the trainer's default
+  double num_generations = 1;    ///< the trainer's default
+  double completion_length = 0;  ///< the trainer's default
+  double temperature = 1;        ///< the trainer's default
+  std::string_view what, source;
+
+  /// True when fields under "rl" have a meaning.
+  bool has_rl() const { return preference || online; }
+};
+
+std::span<const Task> tasks();
+/// Null when there is no such task.
+const Task* find_task(std::string_view id);
+
+}  // namespace plimsoll::recipe
