@@ -33,6 +33,15 @@ double host_bytes(const Plan& plan, const Sharding& rank) {
   return staged * (each ? rank.ranks : 1) + rank.paged * rank.ranks + rank.host;
 }
 
+// Unsloth unpacks every 4-bit weight of the forward into one buffer, as large as the largest, and its scales
+// into another; they stay. unsloth/kernels/utils.py fast_dequantize(use_global_buffer=True).
+double unpacking_buffers(const Plan& plan) {
+  const recipe::Recipe& r = plan.recipe;
+  if (r.model_args.implementation != "unsloth" || !r.quantization.load_in_4bit || !r.training.fused_lora)
+    return 0;
+  return plan.parameters.largest_quantised * (2 + 4.0 / 64);
+}
+
 // The embedding's gradient is the last to be made; FSDP then joins it with that of the head in one flat
 // tensor.
 Snapshot last_of_backward(const Plan& plan, const Sharding& rank, const Snapshot& at_step) {
@@ -43,6 +52,18 @@ Snapshot last_of_backward(const Plan& plan, const Sharding& rank, const Snapshot
   return live;
 }
 
+// The step of one GPU that is not taken all at once: each parameter in the backward, or on the host, where a
+// copy of the parameters and of the gradients goes with the states.
+void step_elsewhere(const recipe::Recipe& r, const Parameters& p, Sharding& rank) {
+  if (rank.on()) return;
+  if (r.training.optimizer_in_backward || r.training.optimizer_offload == "states_and_gradients")
+    rank.gradients = p.largest_trained;
+  if (r.training.optimizer_in_backward) rank.step = std::min(rank.step, 2 * p.largest_trained);
+  if (r.training.optimizer_offload == "none") return;
+  rank.host += rank.optimizer + 2 * p.trained_bytes;
+  rank.optimizer = rank.step = 0;
+}
+
 // One GPU of the run. All ranks of a strategy are alike.
 Replay replay_rank(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
                    Script* script) {
@@ -50,6 +71,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   result.parameters = weigh(network, recipe);
   const Parameters& p = result.parameters;
   result.sharding = shard(network, recipe, p);
+  step_elsewhere(recipe, p, result.sharding);
   const Sharding& rank = result.sharding;
   const recipe::Recipe& seen = rank.computing ? *rank.computing : recipe;
   const Plan plan{network, seen, machine, p, image_load(network, recipe), rank.on() ? &rank : nullptr};
@@ -62,12 +84,13 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
 
   const OneStep one = replay_step(plan, script);
   result.attention = one.attention;
+  result.host_bytes += one.host_bytes;
   Snapshot base;
   base[Component::weights] = rank.weights;
   base[Component::adapters] = rank.adapters;
   base[Component::optimizer] = rank.optimizer;
   base[Component::inputs] = input_bytes(plan);
-  base[Component::workspace] = workspace;
+  base[Component::workspace] = workspace + unpacking_buffers(plan);
   base[Component::buckets] = rank.buckets;
   base[Component::gradients] = rank.resident_gradients;
 
@@ -111,7 +134,8 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
     script->loaded = p.loaded_bytes;
     script->weights = resident_weights(network, recipe);
     script->trained_tensors = trained_tensors(p);
-    script->optimizer_states = state_tensors(p, recipe.training.optim);
+    if (recipe.training.optimizer_offload == "none")
+      script->optimizer_states = state_tensors(p, recipe.training.optim);
     script->quantising = quantise_transient(plan);
     script->trained = rank.gradients;
     script->optimizer_working = rank.step;

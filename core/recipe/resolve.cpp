@@ -113,6 +113,10 @@ constexpr Conflict conflicts[] = {
      },
      "accelerate refuses to train a model in several processes that device_map has spread over the GPUs.",
      "one of model_args.device_map and parallel.strategy"},
+    {"/training/activation_offloading",
+     [](const Recipe& r) { return r.training.activation_offloading && !r.training.gradient_checkpointing; },
+     "Offloading of saved tensors is replayed together with gradient checkpointing alone.",
+     "training.gradient_checkpointing true"},
     {"/training/packing", [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
      "A packed batch holds no padding.", "one of packing and padded_batches"},
 };
