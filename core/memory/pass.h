@@ -49,7 +49,6 @@ struct Pass {
   double output_bytes = 0;  ///< of the last hidden state
   double cached = 0;        ///< autocast cache of all layers, until the forward ends; not in `retained`
   double kv_bytes = 0;
-  double host_bytes = 0;        ///< what waits for the backward in host memory
   double weight_gradients = 0;  ///< of all layers
   double standing = 0;          ///< without a graph: layer inputs that are held while the pass runs
   double host_bytes = 0;        ///< layer inputs that wait for the backward in host memory
