@@ -150,15 +150,38 @@ Outcome cut(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   return {std::move(loss), Tensor()};
 }
 
-// All 16-bit logits, fp32 one eighth at a time.
+// Eight chunks of logits, made one after another and all alive when the losses begin. A trained head gets a
+// gradient for each chunk, added to the first one.
+Tensor chunks_of_logits(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  if (!p.head.trainable || p.head.storage != Storage::plain) return project(tape, p, hidden);
+  const double weights = p.head.in * p.head.out * p.head.size;
+  Tensor logits = tape.make(hidden.elements() / p.head.in * p.head.out, hidden.size(), Component::logits);
+  tape.record(logits, {hidden}, {hidden},
+              {temporary(weights), temporary(weights), end_temporary(), weight_gradient(weights),
+               gradient(0, hidden.bytes())},
+              true);
+  return logits;
+}
+
+// Compiled, a chunk's loss is one kernel that makes nothing but the 16-bit gradient; else a chunk is cast to
+// fp32 and keeps its log-probabilities. The recipe drops the logits before the backward pass. A chunk's
+// gradient takes the place of what the chunk kept. pytorch/torchtune
+// torchtune/modules/loss/ce_chunked_output_loss.py.
 Outcome torchtune(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  Tensor logits = project(tape, p, hidden);
+  Tensor logits = chunks_of_logits(tape, p, hidden);
   const double chunk = std::ceil(logits.elements() / torchtune_chunks);
-  Tensor kept = tape.make(logits.elements(), 4, Component::logits);
-  Tensor working = tape.make(chunk, 4, Component::logits);
-  working.free();
-  Tensor loss = scalar(tape);
-  tape.record(loss, {logits}, {kept}, {temporary(chunk * 8), gradient(0, logits.bytes())});
+  Tensor loss;
+  if (p.compiled) {
+    loss = scalar(tape);
+    tape.record(loss, {logits}, {logits}, {temporary(chunk * logits.size()), reuse(0)});
+  } else {
+    Tensor half = tape.make(logits.elements(), 2, Component::logits);
+    Tensor other_half = tape.make(logits.elements(), 2, Component::logits);
+    Tensor upcast = tape.make(chunk, 4, Component::logits);
+    upcast.free();
+    loss = scalar(tape);
+    tape.record(loss, {logits}, {half, other_half}, {temporary(chunk * 8), reuse(0)});
+  }
   return {std::move(loss), Tensor()};
 }
 
@@ -199,6 +222,28 @@ Outcome litgpt_ce(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   return {std::move(loss), std::move(logits)};
 }
 
+// Head and loss chunk by chunk, each chunk's gradient computed in the forward; the fp32 logits of a chunk fit
+// in half of the free memory, at most 4 GiB. Compiled: a chunk's logits and their gradient are 16-bit.
+// unslothai/unsloth-zoo unsloth_zoo/fused_losses/cross_entropy_loss.py get_chunk_size, UnslothFusedLoss.
+Outcome unsloth(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  const double tokens = p.layer.batch * p.layer.length, weights = p.head.in * p.head.out;
+  const double target = std::min(4.0 * 1073741824, p.free_bytes > 0 ? p.free_bytes / 2 : 4.0 * 1073741824);
+  const double exact = tokens * p.head.out * 4 / target;
+  const double chunks = exact <= 1 ? 1 : std::ceil(exact / 4) * 4;
+  const double rows = std::ceil(tokens / chunks);
+  Tensor input_gradient = tape.make(hidden.elements(), hidden.size(), Component::logits);
+  Tensor weight_gradients =
+      p.head.trainable ? tape.make(weights, p.head.size, Component::gradients) : Tensor();
+  Tensor chunk = tape.make(rows * p.head.out * 2, 2, Component::logits);
+  Tensor one_more = p.head.trainable ? tape.make(weights, p.head.size, Component::transient) : Tensor();
+  one_more.free();
+  chunk.free();
+  Tensor loss = scalar(tape);
+  tape.record(loss, {hidden}, {input_gradient, weight_gradients},
+              {reuse(0), weight_gradient(p.head.trainable ? weights * p.head.size : 0)}, p.head.trainable);
+  return {std::move(loss), Tensor()};
+}
+
 struct Kernel {
   std::string_view id;
   Outcome (*run)(Tape&, const HeadProgram&, const Tensor&);
@@ -212,6 +257,7 @@ constexpr Kernel kernels[] = {
     {"torchtune_chunked", torchtune},
     {"litgpt_chunked", litgpt},
     {"litgpt_chunked_ce", litgpt_ce},
+    {"unsloth_fused", unsloth},
     {"selective_log_softmax", selective_log_softmax},
     {"log_softmax_gather", log_softmax_gather},
     {"liger_preference", liger_preference},
@@ -238,6 +284,8 @@ Outcome forward(Tape& tape, const HeadProgram& p, Tensor x) {
 
 StockLoss stock_loss(const std::string& stack, const std::string& transformers,
                      const std::string& model_type) {
+  if (stack == "unsloth")
+    return {false, false, false};  // labels are shifted, and the kernel reads 16-bit logits
   if (stack == "torchtune") return {true, true, false};  // the recipe pads the labels and floats the logits
   const auto at_least = [&](const char* version) { return recipe::version_at_least(transformers, version); };
   if (at_least("4.49")) return {true, false, false};
@@ -296,9 +344,9 @@ HeadReplay replay_head(const HeadProgram& p) {
     p.trace->kv = kv_id;
     p.trace->input_gradient = tape.gradient_id(id);
   }
+  tape.forget_gradient(id);
   result.kept = tape.live();
   result.kept[Component::gradients] = 0;
-  result.kept[Component::transient] -= result.incoming_gradient;
   return result;
 }
 

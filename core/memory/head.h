@@ -55,6 +55,8 @@ struct HeadProgram {
   double softcap = 0;
   int input_size = 2;  ///< dtype of the stream that enters
   bool accumulating = false;
+  bool compiled = false;       ///< the loss runs under torch.compile
+  double free_bytes = 0;       ///< of the GPU when the loss begins; 0: unknown, plenty
   double kv_bytes = 0;         ///< a cache that lives as long as the outputs
   HeadTrace* trace = nullptr;  ///< where it is written down, or null
 };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/memory/litgpt.h"
+#include "core/memory/unsloth.h"
 
 namespace plimsoll::memory {
 
@@ -57,6 +58,10 @@ struct Heads {
 };
 
 Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
+  if (unsloth_qkv_fits(p)) {
+    std::array<Tensor, 3> made = unsloth_qkv(tape, p, h);
+    return {std::move(made[0]), std::move(made[1]), std::move(made[2])};
+  }
   const model::LayerGroup& g = *p.group;
   const double rows = p.batch * p.length;
   if (!p.has(Role::qkv)) {
@@ -105,8 +110,10 @@ void turn(Tape& tape, const LayerProgram& p, const Tensor& h, Heads& heads) {
   if (p.group->rotary_share <= 0 || p.group->attention == model::AttentionKind::latent) return;
   if (p.liger_rotary) return;  // Liger rotates in place
   tape.doing = "rotary positions";
-  Tensor q = rotate(tape, heads.q, h.size());
-  Tensor k = rotate(tape, heads.k, h.size());
+  // torchtune rotates in fp32 and casts back.
+  const int table = p.code == Code::torchtune ? 4 : h.size();
+  Tensor q = cast(tape, rotate(tape, heads.q, table), p.code == Code::torchtune ? heads.q.size() : table);
+  Tensor k = cast(tape, rotate(tape, heads.k, table), p.code == Code::torchtune ? heads.k.size() : table);
   heads.q = std::move(q);
   heads.k = std::move(k);
 }
@@ -165,7 +172,8 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   }
   Tensor out = attend(tape, p.mode, p.attention.kernel, shape_of(p), heads.q, heads.k, heads.v);
   if (p.output_copy) out = copy(tape, std::move(out));
-  Tensor projected = run(tape, p, Role::o, out);
+  Tensor projected =
+      unsloth_qkv_fits(p) ? unsloth_linear(tape, out, p.at(Role::o)) : run(tape, p, Role::o, out);
   if (p.adaption > 0) return adaption_prompt(tape, p, h, std::move(projected));
   return projected;
 }
@@ -288,6 +296,7 @@ Tensor experts(Tape& tape, const LayerProgram& given, const Tensor& x) {
 
 Tensor mlp(Tape& tape, const LayerProgram& p, const Tensor& x) {
   if (p.group->experts > 0) return experts(tape, p, x);
+  if (unsloth_mlp_fits(p)) return unsloth_mlp(tape, p, x);
   if (p.group->gated) return gated(tape, p, x, Role::gate, Role::up, Role::down);
   Tensor up = run(tape, p, Role::up, x);
   tape.doing = "activation";

@@ -126,7 +126,10 @@ struct Sum {
     p.loaded_bytes += linear_bytes(loaded) * total;
     p.replicated_bytes += quant_state_bytes(spec) * total;
     p.largest_linear = std::max(p.largest_linear, in * out);
-    if (spec.storage != Storage::plain) p.quantised += in * out * total;
+    if (spec.storage != Storage::plain) {
+      p.quantised += in * out * total;
+      p.largest_quantised = std::max(p.largest_quantised, in * out);
+    }
     if (spec.trainable) {
       train(in, out, spec.size, total, in_layers, false);
       if (l.bias) train(out, 0, spec.size, total, in_layers, false);

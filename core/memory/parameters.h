@@ -69,6 +69,7 @@ struct Parameters {
   double outside_layer_gradients = 0;  ///< the part of these that lies outside the repeated layers
   double largest_linear = 0;           ///< elements
   double largest_trained = 0;          ///< bytes
+  double largest_quantised = 0;        ///< elements of the largest linear in 8 or 4 bits
   double quantised = 0;                ///< parameters held in 8 or 4 bits
   std::vector<Trained> trained;
   std::vector<std::string> matched;    ///< leaf names that got an adapter

@@ -47,7 +47,7 @@ struct Gradients {
 };
 Gradients gradients_of(const PassSettings& s) {
   Gradients g;
-  g.exist = s.recipe->gradients_outlive_step();
+  g.exist = s.recipe->gradients_pass_through();
   if (s.sharding == nullptr) return g;
   g.exist = g.exist || s.sharding->gradients_exist;
   g.share = s.sharding->gradient_share;
@@ -174,6 +174,48 @@ void checkpointed(const std::vector<LayerRun>& runs, const Gradients& g, Pass& p
   }
 }
 
+// Unsloth leaves tensors up to this size where they are.
+constexpr double least_offloaded = 2.0 * 1024 * 1024;
+
+// Bytes of the layer inputs that are on the GPU on their way to host memory or back, 0: they stay on the GPU.
+// Unsloth has two buffers; PyTorch's saved-tensor hooks in torchtune and TRL let five tensors wait for a
+// copy.
+double buffers(const std::vector<LayerRun>& runs, const recipe::Training& training) {
+  if (!training.offload_checkpoints && !training.activation_offloading) return 0;
+  double layers = 0, widest = 0;
+  for (const LayerRun& run : runs) {
+    layers += run.layers;
+    widest = std::max(widest, run.replay.input_bytes);
+  }
+  return widest < least_offloaded ? 0 : widest * std::min(layers, training.activation_offloading ? 5.0 : 2.0);
+}
+
+// The inputs of the layers wait in host memory; a layer's own comes back into a buffer.
+void offloaded(const std::vector<LayerRun>& runs, const Gradients& g, double on_the_way, Pass& pass) {
+  pass.offload_buffers = on_the_way;
+  pass.retained = only(Component::boundaries, on_the_way);
+  Snapshot before = pass.retained;
+  for (const LayerRun& run : runs) {
+    const LayerReplay& r = run.replay;
+    const Snapshot one = left_behind(r, {}, r.cached);
+    raise_forward(pass.forward_peak, before, one, run.layers,
+                  only(Component::boundaries, r.input_bytes) + r.without_grad);
+    before = before + times(one, run.layers);
+    pass.cached += r.cached * run.layers;
+    pass.host_bytes += r.input_bytes * run.layers;
+  }
+  double gradients_after = 0;
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    const LayerReplay& r = run->replay;
+    const double gradients = g.exist ? 0 : r.weight_gradients;
+    for (const Snapshot& peak : {r.recompute_peak, r.backward_peak}) {
+      raise_backward(pass.backward_peak, pass.retained, {}, run->layers, gradients_after, gradients, peak, {},
+                     {});
+    }
+    gradients_after += gradients * run->layers;
+  }
+}
+
 void stored(const std::vector<LayerRun>& runs, const Gradients& g, Pass& pass) {
   const auto kept_by = [](const LayerReplay& r) {
     return r.saved + only(Component::activations, r.input_saved ? r.input_bytes : 0);
@@ -228,6 +270,7 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   p.plain_rms_norm = p.code == Code::litgpt && !recipe::version_at_least(r.versions.litgpt, "0.0.20231024");
   p.mode.autocast = r.autocast();
   p.attention = choose_attention(conditions(s, group));
+  if (p.code == Code::torchtune) p.attention.repeat_kv = true;  // expand().flatten(): a copy for every head
   p.batch = s.batch;
   p.length = s.length;
   p.hidden = static_cast<double>(s.stack->hidden);
@@ -239,9 +282,14 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   }
   p.train_norms = s.trained || (text && trains_norms(r));
   p.bf16 = r.training.bf16 || (!r.training.fp16 && r.model_args.dtype == "bfloat16");
-  p.liger_norm = text && r.training.liger_rms_norm;
-  p.liger_mlp = text && r.training.liger_swiglu;
-  p.liger_rotary = text && r.training.liger_rope;
+  // A compiled layer keeps what its matrix products and its attention read, and computes what lies between
+  // again, as Liger's kernels do (torch/_functorch/partitioners.py min_cut_rematerialization_partition).
+  // Unsloth's norm and rotary kernels keep as little.
+  const bool compiled = text && r.training.torch_compile;
+  const bool unsloth = text && p.code == Code::unsloth && r.peft.on;
+  p.liger_norm = (text && r.training.liger_rms_norm) || compiled || unsloth;
+  p.liger_mlp = (text && r.training.liger_swiglu) || compiled;
+  p.liger_rotary = (text && r.training.liger_rope) || compiled || unsloth;
   p.cross_length = s.cross_length;
   p.keep_kv = s.keep_kv;
   for (const model::Linear& linear : group.linears) {
@@ -268,6 +316,10 @@ Pass replay_pass(const PassSettings& s) {
   const Gradients gradients = gradients_of(s);
   if (!s.recorded) {
     without_graph(s, runs, pass);
+  } else if (const double on_the_way =
+                 s.checkpointing && s.sharding == nullptr ? buffers(runs, s.recipe->training) : 0;
+             on_the_way > 0) {
+    offloaded(runs, gradients, on_the_way, pass);
   } else if (s.checkpointing) {
     checkpointed(runs, gradients, pass);
   } else {

@@ -51,6 +51,8 @@ struct Pass {
   double kv_bytes = 0;
   double weight_gradients = 0;  ///< of all layers
   double standing = 0;          ///< without a graph: layer inputs that are held while the pass runs
+  double host_bytes = 0;        ///< layer inputs that wait for the backward in host memory
+  double offload_buffers = 0;   ///< and the bytes on the GPU through which they pass, 0: none do
   Snapshot retained;            ///< after the forward, until the backward
   Snapshot forward_peak;        ///< highest in the forward, incl. what is retained then
   Snapshot backward_peak;       ///< highest in the backward, incl. what is retained then

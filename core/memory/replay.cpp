@@ -34,6 +34,15 @@ double host_bytes(const Plan& plan, const Sharding& rank) {
   return staged * (each ? rank.ranks : 1) + rank.paged * rank.ranks + rank.host;
 }
 
+// Unsloth unpacks every 4-bit weight of the forward into one buffer, as large as the largest, and its scales
+// into another; they stay. unsloth/kernels/utils.py fast_dequantize(use_global_buffer=True).
+double unpacking_buffers(const Plan& plan) {
+  const recipe::Recipe& r = plan.recipe;
+  if (r.model_args.implementation != "unsloth" || !r.quantization.load_in_4bit || !r.training.fused_lora)
+    return 0;
+  return plan.parameters.largest_quantised * (2 + 4.0 / 64);
+}
+
 // The embedding's gradient is the last to be made; FSDP then joins it with that of the head in one flat
 // tensor.
 Snapshot last_of_backward(const Plan& plan, const Sharding& rank, const Snapshot& at_step) {
@@ -65,6 +74,18 @@ void join(Parameters& policy, const Parameters& value) {
   policy.trained.insert(policy.trained.end(), value.trained.begin(), value.trained.end());
 }
 
+// The step of one GPU that is not taken all at once: each parameter in the backward, or on the host, where a
+// copy of the parameters and of the gradients goes with the states.
+void step_elsewhere(const recipe::Recipe& r, const Parameters& p, Sharding& rank) {
+  if (rank.on()) return;
+  if (r.training.optimizer_in_backward || r.training.optimizer_offload == "states_and_gradients")
+    rank.gradients = p.largest_trained;
+  if (r.training.optimizer_in_backward) rank.step = std::min(rank.step, 2 * p.largest_trained);
+  if (r.training.optimizer_offload == "none") return;
+  rank.host += rank.optimizer + 2 * p.trained_bytes;
+  rank.optimizer = rank.step = 0;
+}
+
 // One GPU of the run. All ranks of a strategy are alike.
 Replay replay_rank(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
                    Script* script) {
@@ -75,6 +96,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   result.parameters = plan.parameters;
   const Parameters& p = result.parameters;
   result.sharding = shard(network, recipe, p);
+  step_elsewhere(recipe, p, result.sharding);
   const Sharding& rank = result.sharding;
   const recipe::Recipe& seen = rank.computing ? *rank.computing : recipe;
   const Plan here{network, seen, machine, p, plan.images, rank.on() ? &rank : nullptr, plan.task, plan.rows};
@@ -87,6 +109,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   OneStep one = replay_step(here, script);
   if (parts.value) one = both(one, parts.value->step);
   result.attention = one.attention;
+  result.host_bytes += one.host_bytes;
   const double share = p.weight_bytes > 0 ? rank.weights / p.weight_bytes : 1;
   Snapshot base = parts.resident;
   base[Component::frozen_models] *= std::min(1.0, share);  // sharded as the model that is trained
@@ -97,7 +120,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   prepared[Component::buckets] = 0;
   base[Component::optimizer] = rank.optimizer;
   base[Component::inputs] = input_bytes(here);
-  base[Component::workspace] = 2 * machine.workspace_bytes;
+  base[Component::workspace] = 2 * machine.workspace_bytes + unpacking_buffers(here);
   base[Component::gradients] = rank.resident_gradients;
 
   const Snapshot sending = only(Component::buckets, rank.backward_buckets);
@@ -161,7 +184,8 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
     script->loaded = p.loaded_bytes;
     script->weights = resident_weights(network, recipe);
     script->trained_tensors = trained_tensors(p);
-    script->optimizer_states = state_tensors(p, recipe.training.optim);
+    if (recipe.training.optimizer_offload == "none")
+      script->optimizer_states = state_tensors(p, recipe.training.optim);
     script->quantising = quantise_transient(here);
     script->trained = rank.gradients;
     script->optimizer_working = rank.step;

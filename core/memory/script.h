@@ -19,8 +19,9 @@ struct Script {
     std::vector<LayerRun> runs;
     const char* part = "";
     bool recorded = true, checkpointing = false;
-    bool stop_early = false;  ///< recomputation ends at the last tensor that is saved
-    double standing = 0;      ///< bytes held from its first layer to its last when no graph is built
+    bool stop_early = false;     ///< recomputation ends at the last tensor that is saved
+    double offload_buffers = 0;  ///< layer inputs wait in host memory, and pass through these bytes
+    double standing = 0;         ///< bytes held from its first layer to its last when no graph is built
   };
   std::vector<Stage> stages;
   HeadTrace head;

@@ -91,7 +91,7 @@ const model::Linear* head_of(const model::Architecture& network, const model::St
 
 // Already when the backward begins, or in a buffer of their own: what a layer makes is only passing through.
 bool gradients_exist(const Plan& plan) {
-  return plan.recipe.gradients_outlive_step() || (plan.sharding != nullptr && plan.sharding->gradients_exist);
+  return plan.recipe.gradients_pass_through() || (plan.sharding != nullptr && plan.sharding->gradients_exist);
 }
 
 // What the trainers do with the logits before the log-probabilities: huggingface/trl trainer/grpo_trainer.py
@@ -129,11 +129,15 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
   }
   h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
   h.kernel = r.training.loss_kernel;
-  h.outputs_to_fp32 = r.autocast() && r.stack != "loop" && r.model_args.implementation != "litgpt";
+  h.outputs_to_fp32 = r.autocast() && r.stack != "loop" && r.model_args.implementation != "litgpt" &&
+                      r.model_args.implementation != "torchtune";
   h.keep_outputs = r.training.keep_outputs;
   h.softcap = plan.network.logit_softcap;
   h.input_size = pass.output_size;
-  h.accumulating = gradients_exist(plan);
+  // A tied head's gradient waits for that of the embedding, the last one, before it is used up.
+  h.accumulating = gradients_exist(plan) && (r.gradients_outlive_step() || plan.sharding != nullptr ||
+                                             !r.full() || !shares_head(plan.network, r));
+  h.compiled = r.training.torch_compile;
   h.kv_bytes = pass.kv_bytes;
   if (plan.task->has_rl() && plan.task->vocabulary) score_tokens(plan, h);
   return h;
@@ -236,11 +240,13 @@ OneStep replay_step(const Plan& plan, Script* script) {
       stage.checkpointing = settings.checkpointing;
       stage.stop_early = !plan.recipe.training.use_reentrant;
       stage.standing = pass.standing;
+      stage.offload_buffers = pass.offload_buffers;
       script->stages.push_back(std::move(stage));
     }
     step.forward = higher(step.forward, retained + only(Component::autocast, cached) + pass.forward_peak);
     retained = retained + pass.retained;
     cached += pass.cached;
+    step.host_bytes += pass.host_bytes;
   }
   HeadProgram program = make_head(plan, passes.back().first, passes.back().second);
   if (script != nullptr) program.trace = &script->head;
@@ -254,7 +260,7 @@ OneStep replay_step(const Plan& plan, Script* script) {
   retained = retained + head.kept;
   const bool accumulating = gradients_exist(plan);
   const double share = plan.sharding == nullptr ? 1 : plan.sharding->gradient_share;
-  gradients_after = accumulating ? 0 : head.weight_gradients;
+  gradients_after = program.accumulating ? 0 : head.weight_gradients;
   for (auto at = passes.rbegin(); at != passes.rend(); ++at) {
     const Pass& pass = at->second;
     if (!at->first.recorded) continue;

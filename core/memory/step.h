@@ -43,6 +43,7 @@ struct OneStep {
   double gradients = 0;   ///< of all trained parameters, once the backward is through
   Snapshot kept;          ///< outputs that a training loop of one's own still holds
   std::string attention;  ///< why this kernel
+  double host_bytes = 0;  ///< what waits for the backward in host memory
 };
 struct Script;
 /// `script` receives what unroll.h writes the step from, at some cost in time; null: nothing is kept.

@@ -163,6 +163,8 @@ class Tape {
   double gradient_of(uint32_t id) const;
   /// The number of that gradient; 0 when there is none.
   uint32_t gradient_id(uint32_t id) const;
+  /// Frees it.
+  void forget_gradient(uint32_t id) { tensors_[id].grad.free(); }
   void mark_as_logits(const Tensor& tensor);
   /// Logits stay logits through casts and copies; everything else made on the way is transient.
   Component component_of(const Tensor& tensor) const;

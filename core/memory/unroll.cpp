@@ -50,6 +50,7 @@ struct Writer {
   Unrolled out;
   Trace gradients, outputs;   // of parameters; what a loop of one's own still holds after the loss
   Trace cache, kv_cache;      // alive until the forward ends, and until the outputs die
+  Event offload = nothing;    // buffers of layer inputs on their way to host memory
   Trace standing, inputs;     // there all the time, and until the last backward
   double gradient_bytes = 0;  // of all parameters' gradients so far
   Phase phase = Phase::load;
@@ -114,6 +115,7 @@ struct Writer {
     section(stage.part);
     Event stream = nothing, held = nothing;
     if (stage.recorded) {
+      offload = allocate(Component::boundaries, stage.offload_buffers, "layer inputs on their way");
       stream = allocate(kept_as, stage.runs.front().replay.input_bytes, "embedded input");
     } else {
       held = allocate(Component::transient, stage.standing, "layer inputs");
@@ -131,7 +133,8 @@ struct Writer {
         play(f.forward, layer.places);
         place(f.cache, layer.places, cache);
         place(f.kv_cache, layer.places, kv_cache);
-        if (stage.recorded && !stage.checkpointing && !replay.input_saved) release(stream);
+        const bool away = stage.offload_buffers > 0;
+        if (stage.recorded && (away || (!stage.checkpointing && !replay.input_saved))) release(stream);
         stream = {Kind::allocate, Component::transient, layer.places(f.forward_output), replay.output_bytes,
                   "layer input"};
         if (!stage.recorded) release(stream);
@@ -161,10 +164,11 @@ struct Writer {
       keep_gradients(f.gradients, places);
       gradient.bytes = layer.replay->input_bytes;
       gradient.tensor = f.has_input_gradient ? places(f.input_gradient) : none;
-      if (stage.checkpointing || layer.replay->input_saved) {
+      if (stage.offload_buffers == 0 && (stage.checkpointing || layer.replay->input_saved)) {
         release({Kind::release, kept_as, layer.input, layer.replay->input_bytes, "layer input"});
       }
     }
+    if (stage.offload_buffers > 0) release(offload);
     return gradient;
   }
 

@@ -7,6 +7,12 @@ constexpr std::string_view torch_adam = "pytorch/pytorch torch/optim/adam.py _mu
 constexpr std::string_view bnb = "bitsandbytes-foundation/bitsandbytes bitsandbytes/optim/optimizer.py";
 constexpr std::string_view hf_adafactor =
     "huggingface/transformers src/transformers/optimization.py Adafactor";
+constexpr std::string_view torchao =
+    "pytorch/ao torchao/optim/adam.py, torchao/optim/subclass_8bit.py, subclass_4bit.py";
+constexpr std::string_view bnb_ademamix =
+    "bitsandbytes-foundation/bitsandbytes bitsandbytes/optim/ademamix.py";
+constexpr std::string_view schedule_free =
+    "facebookresearch/schedule_free schedulefree/adamw_schedulefree.py, sgd_schedulefree.py";
 constexpr std::string_view torch_sgd = "pytorch/pytorch torch/optim/sgd.py";
 }  // namespace
 
@@ -34,6 +40,23 @@ const std::vector<Optimizer>& optimizers() {
       {"sgd_momentum",       1, 0,    0,    0,     0,     false,   false, T::none,           "SGD with momentum: one state in the parameter's dtype", torch_sgd},
       {"adagrad",            1, 0,    0,    0,     0,     false,   false, T::copy_of_all,    "Adagrad: one state, and a copy of all of it during the step", "pytorch/pytorch torch/optim/adagrad.py"},
       {"rmsprop",            1, 0,    0,    0,     0,     false,   false, T::copy_of_all,    "RMSprop: one state, and a copy of all of it during the step", "pytorch/pytorch torch/optim/rmsprop.py"},
+      {"adamw_torch_8bit",   0, 2,    256,  2,     4096,  false,   false, T::none,           "torchao's 8-bit AdamW: two one-byte states with an fp32 scale for every 256 elements, one compiled kernel a parameter", torchao},
+      {"adamw_torch_4bit",   0, 1,    128,  2,     4096,  false,   false, T::none,           "torchao's 4-bit AdamW: two half-byte states with an fp32 scale for every 128 elements, one compiled kernel a parameter", torchao},
+      {"adamw_torch_fp8",    0, 2,    256,  2,     4096,  false,   false, T::none,           "torchao's fp8 AdamW: two one-byte states with an fp32 scale for every 256 elements, one compiled kernel a parameter", torchao},
+      {"adamw_anyprecision", 0, 4,    0,    0,     0,     false,   false, T::two_of_largest, "AnyPrecision AdamW: two bfloat16 states, one parameter after another", "huggingface/transformers v4.46 src/transformers/trainer.py (momentum_dtype and variance_dtype bfloat16); pytorch/torchdistx anyprecision_optimizer.py"},
+      {"ademamix",           0, 12,   0,    0,     0,     false,   false, T::none,           "AdEMAMix: three fp32 states", bnb_ademamix},
+      {"ademamix_8bit",      0, 3,    256,  3,     4096,  false,   false, T::none,           "8-bit AdEMAMix: three one-byte states with an fp32 scale for every 256 elements", bnb_ademamix},
+      {"paged_ademamix_32bit", 0, 12, 0,    0,     0,     false,   true,  T::none,           "paged AdEMAMix: three fp32 states in managed memory that PyTorch does not count", bnb_ademamix},
+      {"paged_ademamix_8bit", 0, 3,   256,  3,     4096,  false,   true,  T::none,           "paged 8-bit AdEMAMix: three one-byte states in managed memory that PyTorch does not count", bnb_ademamix},
+      {"rmsprop_bnb",        0, 4,    0,    0,     0,     false,   false, T::none,           "bitsandbytes' RMSprop: one fp32 state", bnb},
+      {"rmsprop_bnb_32bit",  0, 4,    0,    0,     0,     false,   false, T::none,           "bitsandbytes' RMSprop: one fp32 state", bnb},
+      {"rmsprop_bnb_8bit",   0, 1,    256,  1,     4096,  false,   false, T::none,           "8-bit RMSprop: one one-byte state with an fp32 scale for every 256 elements", bnb},
+      {"schedule_free_adamw", 2, 0,   0,    0,     0,     false,   false, T::copy_of_all,    "schedule-free AdamW, foreach: z and the second moment in the parameter's dtype, and a copy of all of it during the step", schedule_free},
+      {"schedule_free_radam", 2, 0,   0,    0,     0,     false,   false, T::copy_of_all,    "schedule-free RAdam, foreach: z and the second moment in the parameter's dtype, and a copy of all of it during the step", schedule_free},
+      {"schedule_free_sgd",  1, 0,    0,    0,     0,     false,   false, T::none,           "schedule-free SGD, foreach: z in the parameter's dtype", schedule_free},
+      {"grokadamw",          3, 0,    0,    0,     0,     false,   false, T::two_of_largest, "GrokAdamW: two moments and a slow mean of the gradients in the parameter's dtype, one parameter after another", "cognitivecomputations/grokadamw grokadamw/grokadamw.py"},
+      {"muon",               1, 0,    0,    0,     0,     false,   false, T::two_of_largest, "Muon: one momentum in the parameter's dtype; Newton-Schulz works on one matrix after another", "pytorch/pytorch torch/optim/_muon.py"},
+      {"hybrid_adam",        0, 8,    0,    0,     0,     false,   false, T::none,           "ColossalAI's HybridAdam: two fp32 states, fused kernel", "hpcaitech/ColossalAI colossalai/nn/optimizer/hybrid_adam.py"},
   };
   // clang-format on
   return table;

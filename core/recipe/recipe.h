@@ -24,7 +24,7 @@
 namespace plimsoll::recipe {
 
 struct Versions {  // "4.51.3"; compare with version_at_least
-  std::string transformers, trl, peft, torch, bitsandbytes, litgpt;
+  std::string transformers, trl, peft, torch, bitsandbytes, litgpt, unsloth;
 };
 
 struct ModelArgs {
@@ -99,7 +99,12 @@ struct Training {
   bool padded_batches = false;      ///< a batch holds padding, so an attention mask is built
   bool bf16 = false, fp16 = false;  ///< autocast
   bool gradient_checkpointing = false;
-  bool use_reentrant = false;  ///< of gradient_checkpointing_kwargs
+  bool use_reentrant = false;          ///< of gradient_checkpointing_kwargs
+  bool offload_checkpoints = false;    ///< layer inputs wait in host memory
+  bool activation_offloading = false;  ///< saved tensors wait in host memory
+  bool torch_compile = false;
+  bool optimizer_in_backward = false;  ///< each parameter steps as soon as its gradient is there
+  std::string optimizer_offload;       ///< none | states | states_and_gradients: in host memory
   std::string optim;
   std::string loss_kernel;  ///< an id of the loss table: stock, liger, chunked_nll, ...
   bool use_liger_kernel = false;
@@ -219,6 +224,11 @@ struct Recipe {
   /// late, or when zero_grad() fills them with zeros instead of freeing them (its default before
   /// PyTorch 2.0).
   bool gradients_outlive_step() const;
+  /// A new gradient never stays: it is added to the one that exists, or used up at once.
+  bool gradients_pass_through() const {
+    return gradients_outlive_step() || training.optimizer_in_backward ||
+           training.optimizer_offload == "states_and_gradients";
+  }
 };
 
 /// Fields by pointer ("/training/optim"), as they were written or defaulted.

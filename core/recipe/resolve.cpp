@@ -146,6 +146,10 @@ constexpr Conflict conflicts[] = {
      },
      "A sequence is a prompt and a completion: the completion leaves no room for the prompt.",
      "less than training.max_length"},
+    {"/training/activation_offloading",
+     [](const Recipe& r) { return r.training.activation_offloading && !r.training.gradient_checkpointing; },
+     "Offloading of saved tensors is replayed together with gradient checkpointing alone.",
+     "training.gradient_checkpointing true"},
     {"/training/packing", [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
      "A packed batch holds no padding.", "one of packing and padded_batches"},
 };

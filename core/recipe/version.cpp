@@ -36,6 +36,7 @@ bool version_at_least(const std::string& have, const std::string& want) {
 }
 
 bool Recipe::gradients_outlive_step() const {
+  if (training.optimizer_in_backward) return false;
   return training.gradient_accumulation_steps > 1 || training.keep_gradients ||
          !version_at_least(versions.torch, "2");
 }
