@@ -395,4 +395,11 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
   return std::move(writer.out);
 }
 
+bool unrolls(const recipe::Recipe& recipe) {
+  const recipe::Training& t = recipe.training;
+  return recipe.model_args.implementation != "unsloth" && recipe.model_args.implementation != "torchtune" &&
+         !t.offload_checkpoints && !t.activation_offloading && !t.torch_compile && !t.optimizer_in_backward &&
+         t.optimizer_offload == "none";
+}
+
 }  // namespace plimsoll::memory

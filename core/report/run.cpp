@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/memory/targets.h"
+#include "core/memory/unroll.h"
 #include "core/model/task_head.h"
 #include "core/recipe/tasks.h"
 #include "core/report/model_names.h"
@@ -197,7 +198,8 @@ double usable_for(const Run& run, uint64_t usable_bytes) {
 }
 
 bool is_alone(const Run& run) {
-  return run.resolved.recipe.parallel.num_gpus <= 1 && !run.replay.sharding.on();
+  return run.resolved.recipe.parallel.num_gpus <= 1 && !run.replay.sharding.on() &&
+         memory::unrolls(run.resolved.recipe);
 }
 
 bool wants(const Run& run, std::string_view part) {

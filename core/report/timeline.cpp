@@ -14,10 +14,10 @@ using memory::Component;
 
 // From what lies still to what comes and goes, so that the stack stands on a level base.
 constexpr Component order[] = {
-    Component::weights,  Component::adapters,    Component::optimizer, Component::workspace,
-    Component::inputs,   Component::gradients,   Component::kv_cache,  Component::boundaries,
-    Component::gathered, Component::activations, Component::autocast,  Component::logits,
-    Component::buckets,  Component::transient,
+    Component::frozen_models, Component::engine,     Component::weights,  Component::adapters,
+    Component::optimizer,     Component::workspace,  Component::inputs,   Component::gradients,
+    Component::kv_cache,      Component::boundaries, Component::gathered, Component::activations,
+    Component::autocast,      Component::logits,     Component::buckets,  Component::transient,
 };
 static_assert(sizeof(order) / sizeof(order[0]) == memory::component_count);
 

@@ -64,7 +64,7 @@ TEST(ExchangePython, TrlConfigsNameTheTask) {
 training_args = DPOConfig(output_dir="x", max_length=1024, per_device_train_batch_size=2, beta=0.1)
 trainer = DPOTrainer(model="Qwen/Qwen2.5-0.5B", args=training_args, train_dataset=d)
 )",
-                 "trl-python", R"({"stack": "trl", "task": "dpo",
+                 "trl-python", R"({"stack": "trl", "task": "dpo", "rl": {"beta": 0.1},
       "training": {"max_length": 1024, "per_device_train_batch_size": 2}})");
 }
 

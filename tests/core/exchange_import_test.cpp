@@ -115,9 +115,9 @@ TEST(ExchangeAxolotl, WithoutAnAdapterItsKeysSayNothing) {
 
 TEST(ExchangeAxolotl, AValueThatTheRecipeRefusesIsReportedAndNotDropped) {
   const Import import =
-      import_yaml("base_model: a/b\nsequence_len: 512\noptimizer: muon\nmicro_batch_size: -3\n");
+      import_yaml("base_model: a/b\nsequence_len: 512\noptimizer: shampoo\nmicro_batch_size: -3\n");
   EXPECT_EQ(use_of(import, "optimizer"), Use::unsupported);
-  EXPECT_THAT(finding(import, "optimizer")->message, HasSubstr("muon"));
+  EXPECT_THAT(finding(import, "optimizer")->message, HasSubstr("shampoo"));
   EXPECT_EQ(use_of(import, "micro_batch_size"), Use::unsupported);
   EXPECT_FALSE(import.request.contains("/training/optim"_json_pointer));
 }

@@ -95,6 +95,7 @@ TEST(Reserve, ReadingsStayOrdered) {
     EXPECT_LE(peak.at("low"), peak.at("needed")) << drawn(seed);
     EXPECT_LE(peak.at("needed"), peak.at("device")) << drawn(seed);
     EXPECT_LE(peak.at("device"), peak.at("high")) << drawn(seed);
+    if (!report.at("memory").contains("allocator")) continue;
     if (peak.at("instant") == "load") continue;  // counted with the largest matrix last
     EXPECT_LE(peak.at("allocated"), at(report, "/memory/allocator/reserved")) << drawn(seed);
   }

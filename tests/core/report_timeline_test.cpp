@@ -35,6 +35,8 @@ TEST(Timeline, ChangesNothingElseInTheReport) {
 TEST(Timeline, KeepsThePeakOfEveryInstant) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     const Json report = with_timeline(drawn(seed));
+    if (!report.at("memory").contains("timeline"))
+      continue;  // a program that is replayed in closed form alone
     const Json& timeline = at(report, "/memory/timeline");
     std::map<std::string, uint64_t> highest;
     for (const Json& point : timeline.at("points")) {
@@ -76,6 +78,7 @@ TEST(Timeline, HasFourHundredPointsAtMostHoweverManyLayersThereAre) {
 TEST(Timeline, TheTensorsAtThePeakAddUpToIt) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     const Json report = with_timeline(drawn(seed));
+    if (!report.at("memory").contains("timeline")) continue;
     if (at(report, "/memory/peak/instant") == "load") continue;
     double sum = 0;
     for (const Json& row : at(report, "/memory/timeline/alive")) {
