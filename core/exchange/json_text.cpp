@@ -69,9 +69,29 @@ class Walker {
   size_t at_ = 0;
 };
 
+// Of an index only the total is of interest; its map of tensors is not worth a tree.
+Document read_index(std::string_view text) {
+  Document document;
+  document.language = Language::json;
+  size_t at = text.find(':', text.find("\"total_size\""));
+  while (at < text.size() && (text[at] < '0' || text[at] > '9') && text[at] != ',' && text[at] != '}') ++at;
+  const size_t start = at;
+  while (at < text.size() && text[at] >= '0' && text[at] <= '9' && at < start + 18) ++at;
+  const std::string digits(text.substr(start, at - start));
+  Node metadata, map;
+  metadata.kind = map.kind = document.root.kind = Node::Kind::map;
+  Json size;
+  if (!digits.empty()) size = static_cast<uint64_t>(std::stoull(digits));
+  metadata.members.push_back({"total_size", {}, scalar_node(size, digits, false, {start, at - start})});
+  document.root.members.push_back({"metadata", {}, std::move(metadata)});
+  document.root.members.push_back({"weight_map", {}, std::move(map)});
+  return document;
+}
+
 }  // namespace
 
 Document read_json(std::string_view text) {
+  if (text.size() > (size_t{64} << 10) && is_weight_index(text)) return read_index(text);
   Document document;
   document.language = Language::json;
   size_t mark = 0;

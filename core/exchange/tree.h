@@ -70,6 +70,9 @@ Language language_of(std::string_view text);
 /// a YAML file beyond 64 KiB. Costs one pass.
 bool check_text(std::string_view text, json::Errors& errors);
 
+/// model.safetensors.index.json, which lists a file for each of up to 100,000 tensors.
+bool is_weight_index(std::string_view text);
+
 /// Reads every language but YAML. For YAML the language is set, the root is empty.
 Document read_text(std::string_view text);
 
