@@ -226,6 +226,9 @@ bool check_text(std::string_view text, json::Errors& errors) {
       !is_weight_index(text)) {
     return refuse("too_large", "This is longer than any settings file.", "at most 512 KiB and 10,000 values");
   }
+  if (language == Language::yaml && std::count(text.begin(), text.end(), '\n') > most_members) {
+    return refuse("too_large", "This has more lines than any configuration.", "at most 10,000 lines");
+  }
   if (language != Language::json && (longest > longest_line || text.size() > largest_yaml)) {
     return refuse("too_large", "A line of this text is longer than in any configuration, or the whole is.",
                   "lines up to 64 KiB, 1 MiB in all");
