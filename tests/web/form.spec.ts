@@ -21,6 +21,7 @@ test("half a model's name is not an error until it is left", async ({ page }) =>
 });
 
 test("every GPU of the list gives an answer of its own", async ({ page }) => {
+  test.slow();
   await open(page);
   const select = page.getByLabel("GPU", { exact: true });
   const names = await select.locator("optgroup option").allTextContents();

@@ -1,22 +1,4 @@
-import { brotliCompressSync } from "node:zlib";
 import { expect, open, test } from "./page.ts";
-
-test("the first load is at most 200 kB compressed by brotli", async ({ page }) => {
-  const sizes: Record<string, number> = {};
-  const read: Promise<void>[] = [];
-  page.on("response", (response) => {
-    read.push(
-      response.body().then((body) => {
-        sizes[new URL(response.url()).pathname] = brotliCompressSync(body).length;
-      }),
-    );
-  });
-  await open(page);
-  await Promise.all(read);
-  const total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
-  expect(Object.keys(sizes).some((path) => path.endsWith(".wasm"))).toBe(true);
-  expect(total, JSON.stringify(sizes)).toBeLessThanOrEqual(200_000);
-});
 
 test("the policy is the strict one, and nothing may be inline", async ({ page }) => {
   await open(page);

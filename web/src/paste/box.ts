@@ -186,43 +186,46 @@ export class PlimsollPaste extends LitElement {
     const { imported, diagnosed } = this;
     const failure = diagnosed?.ok === true;
     const config = imported && (imported.ok || (imported.format && imported.request));
-    return html`<details class="paste">
-      <summary>${say("paste.title")}</summary>
-      <div class="field">
-        <label for="paste-text">${say("paste.label")}</label>
-        <textarea
-          id="paste-text"
-          rows="6"
-          spellcheck="false"
-          autocapitalize="off"
-          aria-describedby="paste-help"
-          .value=${this.text}
-          @input=${(event: InputEvent) => this.readSoon((event.target as HTMLTextAreaElement).value)}
-        ></textarea>
-        <p class="help" id="paste-help">${say("paste.help")}</p>
-        <p>
-          <label class="pick"
-            >${say("paste.pick")}
-            <input
-              type="file"
-              accept=".yaml,.yml,.json,.py,.sh,.txt,.log,.ipynb"
-              @change=${(event: Event) => {
-                const file = (event.target as HTMLInputElement).files?.[0];
-                if (file) void this.takeFile(file);
-              }}
-          /></label>
-        </p>
-      </div>
-      <div aria-live="polite">
-        ${this.problem ? html`<p class="complaint">${this.problem}</p>` : nothing}
-        ${failure && diagnosed ? diagnosis(diagnosed) : nothing} ${config ? this.findings(imported) : nothing}
-        ${imported && !config && !failure
-          ? html`<p class="complaint" lang="en">
-              ${imported.errors.map((error) => error.message).join(" ")}
-            </p>`
-          : nothing}
-      </div>
-    </details>`;
+    return html`<section aria-label=${say("paste.label")}>
+      <details class="paste">
+        <summary>${say("paste.title")}</summary>
+        <div class="field">
+          <label for="paste-text">${say("paste.label")}</label>
+          <textarea
+            id="paste-text"
+            rows="6"
+            spellcheck="false"
+            autocapitalize="off"
+            aria-describedby="paste-help"
+            .value=${this.text}
+            @input=${(event: InputEvent) => this.readSoon((event.target as HTMLTextAreaElement).value)}
+          ></textarea>
+          <p class="help" id="paste-help">${say("paste.help")}</p>
+          <p>
+            <label class="pick"
+              >${say("paste.pick")}
+              <input
+                type="file"
+                accept=".yaml,.yml,.json,.py,.sh,.txt,.log,.ipynb"
+                @change=${(event: Event) => {
+                  const file = (event.target as HTMLInputElement).files?.[0];
+                  if (file) void this.takeFile(file);
+                }}
+            /></label>
+          </p>
+        </div>
+        <div aria-live="polite">
+          ${this.problem ? html`<p class="complaint">${this.problem}</p>` : nothing}
+          ${failure && diagnosed ? diagnosis(diagnosed) : nothing}
+          ${config ? this.findings(imported) : nothing}
+          ${imported && !config && !failure
+            ? html`<p class="complaint" lang="en">
+                ${imported.errors.map((error) => error.message).join(" ")}
+              </p>`
+            : nothing}
+        </div>
+      </details>
+    </section>`;
   }
 }
 
