@@ -17,14 +17,14 @@ std::string times(std::string_view what, size_t count) {
   return text;
 }
 
-std::string many_keys() {
+[[maybe_unused]] std::string many_keys() {
   std::string text;
   for (int i = 0; i < 60000; ++i) text += "k" + std::to_string(i) + ": 1\n";
   return text;
 }
 
 // Nine anchors, each nine times the one before: a billion values when followed.
-std::string bomb() {
+[[maybe_unused]] std::string bomb() {
   std::string text = "a: &a [x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c < 'k'; ++c) {
     const std::string before = std::string("*") + static_cast<char>(c - 1);

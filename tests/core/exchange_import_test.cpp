@@ -13,13 +13,13 @@ namespace {
 using json::Json;
 using testing::HasSubstr;
 
-Json json_of(const char* text) {
+[[maybe_unused]] Json json_of(const char* text) {
   json::Errors errors;
   return json::parse(text, errors).value_or(Json());
 }
 
 // The order of keys does not matter.
-bool same(const Json& one, const Json& other) {
+[[maybe_unused]] bool same(const Json& one, const Json& other) {
   return nlohmann::json::parse(one.dump()) == nlohmann::json::parse(other.dump());
 }
 
@@ -30,7 +30,7 @@ const Finding* finding(const Import& import, std::string_view path) {
   return nullptr;
 }
 
-Use use_of(const Import& import, std::string_view path) {
+[[maybe_unused]] Use use_of(const Import& import, std::string_view path) {
   const Finding* found = finding(import, path);
   EXPECT_NE(found, nullptr) << path;
   return found == nullptr ? Use::unknown : found->use;

@@ -11,7 +11,12 @@ using saturating::times;
 
 namespace {
 
-constexpr const char* projector_path = "model.multi_modal_projector.";
+// Appended to a named string: GCC 12 takes the sum of a temporary for a write out of bounds (bug 105651).
+std::string in_projector(const char* name) {
+  std::string path = "model.multi_modal_projector.";
+  path.append(name);
+  return path;
+}
 
 uint64_t read_text(ConfigReader& config, std::string_view fallback_type, Architecture& network) {
   ConfigReader text = config.required_part("text_config");
@@ -27,8 +32,8 @@ Tower read_vision(ConfigReader& config, std::string_view fallback_type, Architec
 void add_two_linears(ConfigReader& config, Stack& projector, uint64_t from, uint64_t hidden,
                      bool bias_default) {
   const bool bias = config.flag("multimodal_projector_bias", bias_default);
-  add_linear(projector.linears, std::string(projector_path) + "linear_1", from, hidden, bias, Role::other);
-  add_linear(projector.linears, std::string(projector_path) + "linear_2", hidden, hidden, bias, Role::other);
+  add_linear(projector.linears, in_projector("linear_1"), from, hidden, bias, Role::other);
+  add_linear(projector.linears, in_projector("linear_2"), hidden, hidden, bias, Role::other);
 }
 
 // "default" drops the class token before the projector.
@@ -61,7 +66,7 @@ void read_mistral3(ConfigReader& config, const Frame&, Architecture& network) {
   const uint64_t merge = config.size("spatial_merge_size", 2);
   Stack projector = projector_stack("projector", hidden);
   add_rms(projector.norms, NormPlace::other, tower.hidden);
-  add_linear(projector.linears, std::string(projector_path) + "patch_merger.merging_layer",
+  add_linear(projector.linears, in_projector("patch_merger.merging_layer"),
              times(tower.hidden, times(merge, merge)), tower.hidden, false, Role::other);
   add_two_linears(config, projector, tower.hidden, hidden, false);
   network.stacks.push_back(projector);
@@ -74,7 +79,7 @@ void read_paligemma(ConfigReader& config, const Frame&, Architecture& network) {
   ConfigReader vision = config.part("vision_config");
   const uint64_t out = vision.size("projection_dim", config.size("projection_dim", hidden));
   Stack projector = projector_stack("projector", out);
-  add_linear(projector.linears, std::string(projector_path) + "linear", tower.hidden, out, true, Role::other);
+  add_linear(projector.linears, in_projector("linear"), tower.hidden, out, true, Role::other);
   network.stacks.push_back(projector);
   network.image = fixed_tokens(tower, tower.patches);
 }
@@ -83,8 +88,8 @@ void read_gemma3(ConfigReader& config, const Frame&, Architecture& network) {
   const uint64_t hidden = read_text(config, "gemma3_text", network);
   const Tower tower = read_vision(config, "siglip_vision_model", network);
   Stack projector = projector_stack("projector", hidden);
-  Linear& matrix = add_linear(projector.linears, std::string(projector_path) + "mm_input_projection_weight",
-                              tower.hidden, hidden, false, Role::other);
+  Linear& matrix = add_linear(projector.linears, in_projector("mm_input_projection_weight"), tower.hidden,
+                              hidden, false, Role::other);
   matrix.module = Module::parameter;
   add_rms(projector.norms, NormPlace::other, tower.hidden);
   projector.norms.back().fp32_weight_product = true;
@@ -137,8 +142,8 @@ void read_internvl(ConfigReader& config, const Frame&, Architecture& network) {
   const uint64_t wide = times(tower.hidden, 4);
   Stack projector = projector_stack("projector", hidden);
   add_layer_norm(projector.norms, NormPlace::other, wide);
-  add_linear(projector.linears, std::string(projector_path) + "linear_1", wide, hidden, true, Role::other);
-  add_linear(projector.linears, std::string(projector_path) + "linear_2", hidden, hidden, true, Role::other);
+  add_linear(projector.linears, in_projector("linear_1"), wide, hidden, true, Role::other);
+  add_linear(projector.linears, in_projector("linear_2"), hidden, hidden, true, Role::other);
   network.stacks.push_back(projector);
   network.image = fixed_tokens(tower, config.size("image_seq_length", 256));
 }
