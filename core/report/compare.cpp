@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "core/json/rounding.h"
 #include "core/report/heading.h"
 #include "core/report/run.h"
 #include "core/time/step.h"
@@ -14,17 +15,13 @@ namespace plimsoll::report {
 namespace {
 
 using json::Json;
+using json::significant;
 using json::Writer;
 
 constexpr std::size_t most_exact = 8;
 constexpr int orders = 200;
 
 int64_t whole(double bytes) { return static_cast<int64_t>(std::llround(bytes)); }
-double significant(double value) {
-  if (value == 0) return 0;
-  const double scale = std::pow(10.0, 3 - std::floor(std::log10(std::fabs(value))));
-  return std::round(value * scale) / scale;
-}
 
 // Fields that change together: where one of them alone would contradict the rest.
 struct Player {

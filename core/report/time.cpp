@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/json/rounding.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
 
@@ -11,16 +12,11 @@ namespace plimsoll::report {
 
 namespace {
 
+using json::significant;
 using json::Writer;
 
 double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 double cents(double usd) { return rounded(usd, 100); }
-// Four significant digits: nothing here is known better.
-double significant(double value) {
-  if (value == 0 || !std::isfinite(value)) return 0;
-  const double scale = std::pow(10.0, 3 - std::floor(std::log10(std::fabs(value))));
-  return std::round(value * scale) / scale;
-}
 
 double checkpoint_bytes(const Run& run) {
   const memory::Parameters& p = run.replay.parameters;

@@ -1,0 +1,25 @@
+// Figures that say no more than they know.
+//
+//     significant(0.123456)   // 0.1235
+//     significant(363487e9)   // 363500000000000
+//
+// Powers of ten are made by multiplication, which is exact to 1e22: pow() and log10() differ between the C
+// libraries of the command and of the module in the last digit.
+#pragma once
+
+#include <cmath>
+
+namespace plimsoll::json {
+
+/// Four digits; 0 for what is no finite number.
+inline double significant(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const double size = std::fabs(value);
+  double unit = 1, scale = 1;
+  while (size / unit >= 10000 && unit < 1e300) unit *= 10;
+  if (unit > 1) return std::round(value / unit) * unit;
+  while (size * scale < 1000 && scale < 1e300) scale *= 10;
+  return std::round(value * scale) / scale;
+}
+
+}  // namespace plimsoll::json
