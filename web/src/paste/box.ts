@@ -186,7 +186,7 @@ export class PlimsollPaste extends LitElement {
     const { imported, diagnosed } = this;
     const failure = diagnosed?.ok === true;
     const config = imported && (imported.ok || (imported.format && imported.request));
-    return html`<section aria-label=${say("paste.label")}>
+    return html`<section aria-label=${say("paste.title")}>
       <details class="paste">
         <summary>${say("paste.title")}</summary>
         <div class="field">
