@@ -5,6 +5,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { VitePWA } from "vite-plugin-pwa";
+import { docsFrame } from "./docs-frame.ts";
 
 const web = dirname(fileURLToPath(import.meta.url));
 const root = dirname(web);
@@ -58,6 +59,7 @@ export default defineConfig(({ command, isPreview }) => {
       },
     },
     plugins: [
+      docsFrame,
       VitePWA({
         injectRegister: false,
         registerType: "prompt",

@@ -123,6 +123,14 @@ recipe::Surroundings surroundings(const Run& run) {
 }
 
 void refuse(const recipe::Recipe& r, Errors& errors) {
+  if (!r.peft.target_parameters.empty()) {
+    errors.push_back({"unsupported", "/peft/target_parameters",
+                      "Adapters on parameters that are no module are not replayed yet.", "leave it out"});
+  }
+  if (r.vision.image_height > 0 && r.vision.image_height != r.vision.image_size) {
+    errors.push_back({"unsupported", "/vision/image_height", "Only square images are replayed.",
+                      "image_size, or leave it out"});
+  }
   const recipe::Task* task = recipe::find_task(r.task);
   if (task == nullptr || !task->value_model || r.parallel.num_gpus <= 1) return;
   errors.push_back({"unsupported", "/parallel/num_gpus",

@@ -3,13 +3,12 @@
 // Reads published out-of-memory reports and prints how many the diagnosis reads and explains rightly. With
 // --against it fails when the score is worse than the one that file states.
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 
 #include "core/report/preset_files.h"
 #include "tests/oom/score.h"
+#include "tests/scoring.h"
 
 namespace plimsoll {
 std::span<const PresetFile> oom_rules();  // written by the build
@@ -19,49 +18,11 @@ std::span<const PresetFile> oom_cards();
 namespace plimsoll::oom {
 namespace {
 
-enum ExitCode { good = 0, worse = 1, bad_input = 3 };
-
-struct Options {
-  bool json = false, each = false;
-  std::string file, against;
-};
-
-std::optional<Options> read_options(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--json") {
-      options.json = true;
-    } else if (word == "--each") {
-      options.each = true;
-    } else if (word.rfind("--against=", 0) == 0) {
-      options.against = word.substr(word.find('=') + 1);
-    } else if (!word.empty() && word[0] != '-' && options.file.empty()) {
-      options.file = word;
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (options.file.empty()) return std::nullopt;
-  return options;
-}
-
-int refuse(const std::string& file, const json::Errors& errors) {
-  for (const json::Error& error : errors) {
-    std::fprintf(stderr, "%s: %s %s\n", file.c_str(), error.pointer.c_str(), error.message.c_str());
-  }
-  return bad_input;
-}
-
-std::optional<json::Json> read_file(const std::string& path, json::Errors& errors) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream) {
-    errors.push_back({"unreadable_file", "", "The file could not be read.", ""});
-    return std::nullopt;
-  }
-  return json::parse(text, errors);
-}
+using scoring::good;
+using scoring::holds;
+using scoring::read_file;
+using scoring::refuse;
+using scoring::worse;
 
 json::Json object(const Score& s) {
   return json::Json{{"messages", s.messages},
@@ -143,16 +104,14 @@ int hold_against(const std::string& path, const Score& score) {
         Limit{"cause_top1", score.cause_top1}, Limit{"cause_top3", score.cause_top3},
         Limit{"phase_right", score.phase_right}, Limit{"verdict_right_issue", score.issue.share()}}) {
     const auto least = limits.number(limit.key);
-    if (!least || limit.reached >= *least - 1e-9) continue;
-    std::fprintf(stderr, "%s is %.4f; it must be at least %.4f.\n", limit.key, limit.reached, *least);
-    held = false;
+    if (least) held = holds(limit.key, *least - 1e-9, limit.reached, true) && held;
   }
   limits.no_other_keys();
   if (!errors.empty()) return refuse(path, errors);
   return held ? good : worse;
 }
 
-int run(const Options& options) {
+int run(const scoring::Options& options) {
   const report::Catalog catalog = report::read_catalog(preset_files());
   json::Errors errors = catalog.errors;
   std::vector<accuracy::Rule> rules = accuracy::read_rules(oom_rules(), errors);
@@ -164,9 +123,9 @@ int run(const Options& options) {
   if (!errors.empty()) return refuse(options.file, errors);
   const std::vector<Scored> all = score(records, rules, catalog);
   const Score total = summarize(all);
-  if (options.each) {
+  if (options.has("--each")) {
     print_each(all);
-  } else if (options.json) {
+  } else if (options.has("--json")) {
     std::printf("%s\n", json::write(object(total), true).c_str());
   } else {
     print_table(total);
@@ -178,10 +137,10 @@ int run(const Options& options) {
 }  // namespace plimsoll::oom
 
 int main(int argc, char** argv) {
-  const auto options = plimsoll::oom::read_options(argc, argv);
+  const auto options = plimsoll::scoring::read_options(argc, argv, {"--json", "--each"});
   if (!options) {
     std::fputs("plimsoll_oom [--json | --each] [--against=SCORE] FILE\n", stderr);
-    return 3;
+    return plimsoll::scoring::bad_input;
   }
   return plimsoll::oom::run(*options);
 }

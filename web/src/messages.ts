@@ -1,5 +1,6 @@
 // What stands between the request and its answer: a link that could not be read, values that the core refuses.
 import { html, nothing, type TemplateResult } from "lit";
+import { dotted } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
 
@@ -16,7 +17,7 @@ export function errors(view: View, actions: Actions): TemplateResult | typeof no
         (error) =>
           html`<li>
             <button type="button" class="link" @click=${() => actions.goTo(error.pointer)}>
-              ${error.pointer === "" ? "request" : error.pointer.slice(1).replaceAll("/", ".")}</button
+              ${error.pointer === "" ? "request" : dotted(error.pointer)}</button
             >:
             <span lang="en"
               >${error.message}

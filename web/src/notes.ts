@@ -1,6 +1,7 @@
 // What the core wants said about this request, and what it took for granted.
 import { html, nothing, type TemplateResult } from "lit";
 import type { Report } from "./contract.ts";
+import { dotted } from "./pointer.ts";
 import { say } from "./words/say.ts";
 
 export function notes(report: Report): TemplateResult {
@@ -33,7 +34,7 @@ export function notes(report: Report): TemplateResult {
                 ${report.assumptions.map(
                   (assumption) => html`
                     <tr>
-                      <th scope="row"><code>${assumption.pointer.slice(1).replaceAll("/", ".")}</code></th>
+                      <th scope="row"><code>${dotted(assumption.pointer)}</code></th>
                       <td><code>${JSON.stringify(assumption.value)}</code></td>
                       <td lang="en">${assumption.why}</td>
                     </tr>

@@ -41,3 +41,9 @@ export function put(tree: JsonObject, pointer: string, value: Json | undefined):
   }
   return copy;
 }
+
+/** "/training/max_length" to "training.max_length", as people and links write it. */
+export const dotted = (pointer: string): string => pointer.replace(/^\//, "").replaceAll("/", ".");
+
+/** A value as it stands in a file: words without quotes. */
+export const plain = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));

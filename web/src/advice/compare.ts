@@ -2,16 +2,14 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { Comparison, Json } from "../contract.ts";
 import { count, seconds, size } from "../format.ts";
+import { dotted, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
 import { say } from "../words/say.ts";
 
-const written = (value: Json): string =>
-  value === null ? say("compare.unset") : typeof value === "string" ? value : JSON.stringify(value);
+const written = (value: Json): string => (value === null ? say("compare.unset") : plain(value));
 
 const signed = (value: number, words: (value: number) => string) =>
   value === 0 ? words(0) : `${value > 0 ? "+" : "\u2212"}${words(Math.abs(value))}`;
-
-const field = (pointer: string) => pointer.replace(/^\//, "").replaceAll("/", ".");
 
 function table(comparison: Comparison): TemplateResult {
   const { a, b } = comparison;
@@ -32,7 +30,7 @@ function table(comparison: Comparison): TemplateResult {
       ${comparison.differences.map(
         (each) =>
           html`<tr>
-            <th scope="row"><code>${field(each.field)}</code></th>
+            <th scope="row"><code>${dotted(each.field)}</code></th>
             <td>${written(each.a)}</td>
             <td>${written(each.b)}</td>
             <td class="number">${signed(each.device, size)}</td>
@@ -83,7 +81,7 @@ export function compare(view: View, actions: Actions): TemplateResult | typeof n
     ${comparison?.ok && comparison.no_effect.length > 0
       ? html`<p class="caption">
           ${say("compare.no_effect", {
-            fields: comparison.no_effect.map((each) => field(each.field)).join(", "),
+            fields: comparison.no_effect.map((each) => dotted(each.field)).join(", "),
           })}
         </p>`
       : nothing}

@@ -1,20 +1,15 @@
 // What makes it fit: plans for one size of GPU, each with its reasons and savings, applied with one click and undone with
 // another; and what to do with room to spare.
 import { html, nothing, type TemplateResult } from "lit";
-import type { Advice, Blocked, Change, Json, Plan, Report, Rung, Target } from "../contract.ts";
+import type { Advice, Blocked, Change, Plan, Report, Rung, Target } from "../contract.ts";
 import { label } from "../colours.ts";
 import { gibWords, size, sizeName } from "../format.ts";
 import { VERDICTS } from "../names.ts";
-import { get } from "../pointer.ts";
+import { dotted, get, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
 import { say } from "../words/say.ts";
 
 const RUNGS = 5;
-
-const written = (value: Json): string =>
-  value === null ? "null" : typeof value === "string" ? value : JSON.stringify(value);
-
-const field = (pointer: string) => pointer.slice(1).replaceAll("/", ".");
 
 function speed(factor: number): string {
   const percent = Math.round(Math.abs(factor - 1) * 100);
@@ -43,8 +38,8 @@ function row(group: Change[]): TemplateResult | typeof nothing {
       ${group.map(
         (change) =>
           html`<br /><small
-              ><code>${field(change.pointer)}</code> <s>${written(change.from)}</s> →
-              <b>${written(change.to)}</b></small
+              ><code>${dotted(change.pointer)}</code> <s>${plain(change.from)}</s> →
+              <b>${plain(change.to)}</b></small
             >`,
       )}
     </th>
@@ -103,7 +98,7 @@ function rung(one: Rung, actions: Actions): TemplateResult {
   const edits = Object.entries(one.changes).map(([pointer, value]) => ({ pointer, value }));
   return html`<li>
     <span lang="en">${one.title}</span>
-    <small>${edits.map(({ pointer, value }) => `${field(pointer)} = ${written(value)}`).join(", ")}</small>:
+    <small>${edits.map(({ pointer, value }) => `${dotted(pointer)} = ${plain(value)}`).join(", ")}</small>:
     ${one.saves !== undefined ? say("rung.saves", { size: size(one.saves) }) : nothing}
     ${one.costs !== undefined ? say("rung.costs", { size: size(Math.max(0, one.costs)) }) : nothing}
     ${speed(one.time_factor)}.

@@ -5,6 +5,7 @@ import { customElement, property, state } from "lit/decorators.js";
 import type { Request } from "../contract.ts";
 import { size } from "../format.ts";
 import { loadMore } from "../more.ts";
+import { dotted } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
 import type { Diagnosis, Finding, Imported } from "./found.ts";
@@ -171,7 +172,7 @@ export class PlimsollPaste extends LitElement {
                   <th scope="row"><code>${key.key}</code></th>
                   <td>${say(`use.${key.use}`)}</td>
                   <td>
-                    ${key.pointer ? html`<code>${key.pointer.slice(1).replaceAll("/", ".")}</code>` : nothing}
+                    ${key.pointer ? html`<code>${dotted(key.pointer)}</code>` : nothing}
                     <span lang="en">${key.message ?? ""}</span>
                   </td>
                 </tr>`,
