@@ -61,10 +61,7 @@ export interface Evidence {
   device_error?: number;
 }
 
-export interface Peak {
-  /** The measured runs nearest to this one. */
-  evidence?: Evidence[];
-  instant: string;
+export interface Sizes {
   allocated: number;
   reserved: number;
   device: number;
@@ -72,6 +69,12 @@ export interface Peak {
   high: number;
   /** What the run cannot do without: the device figure once PyTorch has given back what it holds unused. */
   needed: number;
+}
+
+export interface Peak extends Sizes {
+  instant: string;
+  /** The measured runs nearest to this one. */
+  evidence?: Evidence[];
 }
 
 export interface Tier {
@@ -82,6 +85,8 @@ export interface Tier {
   verdict: Verdict;
   /** Usable minus the device peak; negative when it does not fit. */
   headroom: number;
+  /** Only with "want": ["plans"]. */
+  plans?: Plan[];
 }
 
 export interface ChosenGpu {
@@ -91,6 +96,8 @@ export interface ChosenGpu {
   usable_source: string;
   verdict: Verdict;
   headroom: number;
+  /** Only with "want": ["plans"]. */
+  plans?: Plan[];
 }
 
 /** Only with "want": ["allocator"]: PyTorch's caching allocator, simulated; peak, instants and tiers follow it. */
@@ -146,7 +153,15 @@ export interface Machine {
   hours?: number;
   relative_speed?: number;
   on_demand?: { usd_per_hour: Range; usd?: Range };
-  spot?: { usd_per_hour: Range; expected_usd?: Range; expected_hours?: number; chance_of_none?: number };
+  spot?: {
+    usd_per_hour: Range;
+    expected_usd?: Range;
+    expected_hours?: number;
+    expected_interruptions?: number;
+    chance_of_none?: number;
+  };
+  note?: string;
+  confidence: string;
   date: string;
   source: string;
 }
@@ -154,7 +169,24 @@ export interface Machine {
 export interface Time {
   gpu?: string;
   seconds_per_step?: number;
+  /** Seconds of one step; they add up to seconds_per_step. */
+  parts?: {
+    multiply: number;
+    attention: number;
+    unpack: number;
+    move: number;
+    launch: number;
+    optimizer: number;
+  };
+  /** The GPU waits for the CPU more than it works. */
+  launch_bound?: boolean;
+  flops_per_step?: number;
+  tokens_per_step?: number;
   tokens_per_second?: number;
+  steps?: number;
+  checkpoints?: number;
+  /** No more than save_total_limit. */
+  checkpoints_kept?: number;
   low?: number;
   high?: number;
   hours?: number;
@@ -172,14 +204,26 @@ export interface Report {
   notes: Note[];
   assumptions: Assumption[];
   model: {
+    /** Of the preset, or the name of a configuration that the request brings along. */
+    id: string;
+    name: string;
     parameters: number;
     trainable: number;
+    /** As PEFT prints it: base and adapters. */
+    all_parameters: number;
     trainable_percent: number;
     adapter_file_bytes: number;
     checkpoint_bytes: number;
   };
   memory: {
     peak: Peak;
+    /** Of one training process; each GPU holds what `peak` says. */
+    gpus: number;
+    effective_batch: number;
+    /** Bytes of the layers on each GPU when device_map spreads them. */
+    spread?: number[];
+    /** What one more of each costs at the peak. */
+    per_unit: { sample: number; token: number; rank: number; image: number };
     instants: Instant[];
     host_bytes?: number;
     timeline?: Timeline;
@@ -189,9 +233,13 @@ export interface Report {
   gpu?: ChosenGpu | null;
   tiers: Tier[];
   time?: Time | null;
+  /** Only with "want": ["limits"]. */
+  limits?: Limits | null;
 }
 
 export interface Refusal {
+  schema: number;
+  core: string;
   ok: false;
   errors: CoreError[];
 }
@@ -265,9 +313,11 @@ export interface Plan {
   readings: ("same" | "fewest" | "fastest")[];
   verdict: Verdict;
   changes: Change[];
-  peak: Peak;
+  peak: Sizes;
   time_factor: number;
   quality: Quality;
+  /** Adds the cost of each change up: what a search for the best plan compares. */
+  quality_cost: number;
   effective_batch: number;
 }
 
@@ -300,7 +350,7 @@ export interface Rung {
   costs?: number;
   setting?: string;
   why?: string;
-  peak: Peak;
+  peak: Sizes;
   time_factor: number;
   quality?: Quality;
 }
@@ -316,9 +366,11 @@ export interface Limits {
 }
 
 export interface Advice {
+  schema: number;
+  core: string;
   ok: boolean;
   errors: CoreError[];
-  peak: Peak;
+  peak: Sizes;
   tiers: (Target & { gib: number; gpus: string[] })[];
   gpu: (Target & { id: string; name: string; ladder: Rung[]; spend: Rung[] }) | null;
   /** Every fix that applies, alone. */
@@ -336,6 +388,9 @@ export interface Advice {
     source: string;
   }[];
   limits: Limits | null;
+  /** What no other set of fixes beats in memory, time and quality at once. */
+  front: { high: number; time_factor: number; quality_cost: number; fixes: string[] }[];
+  search: { replays: number; priced: number };
   habits: { code: string; message: string; bytes: number; source: string }[];
 }
 
@@ -344,13 +399,18 @@ export interface ComparedRun {
   instant: string;
   allocated: number;
   device: number;
+  high: number;
   seconds_per_step: number;
+  /** Absent while the request names no GPU. */
+  gpu?: string;
   verdict?: Verdict;
   effective_batch: number;
   trainable: number;
 }
 
 export interface Comparison {
+  schema: number;
+  core: string;
   ok: boolean;
   errors: CoreError[];
   a: ComparedRun;
