@@ -41,10 +41,12 @@ constexpr int visible = 4;  ///< less is learned, or other data is seen
 struct Level {
   recipe::Values changes;  ///< fields to set
   int quality = 0;
+  bool may_rise = false;  ///< of a scale: its levels may need more memory than leaving everything as it is
 };
 
 /// choice: levels need not be ordered. scale: every further level needs less memory or the same, whatever
-/// else is set; the planner relies on it and a test checks it.
+/// else is set, and so does the first one against none unless it `may_rise`; the planner relies on it and a
+/// test checks it.
 enum class Kind { choice, scale };
 /// What must hold for the fix to do anything.
 enum class Needs { nothing, adapters, quantised };

@@ -38,26 +38,39 @@ void Planner::list_structures() {
   structures_ = std::move(all);
 }
 
+// Where a choice needs least by its scales: each of them at its end; one that may rise at its end and not
+// moved at all. `free_only`: those alone that cost nothing in quality.
+std::vector<Choice> Planner::ends_of(const Choice& choice, bool free_only) const {
+  std::vector<Choice> ends = {choice};
+  for (std::size_t slot : loose_) {
+    const std::vector<Option>& options = space_.slots[slot].options;
+    if (pricer_.is_cheap(slot) || (free_only && options.back().level.quality != 0)) continue;
+    const std::size_t before = ends.size();
+    for (std::size_t i = 0; i < before; ++i) {
+      if (options.back().level.may_rise) ends.push_back(ends[i]);
+      ends[i][slot] = static_cast<uint8_t>(options.size() - 1);
+    }
+  }
+  return ends;
+}
+
 // The least that a choice can reach when its scales go to their ends and the cheap slots are free: a bound
 // for everything that shares its structure.
-double Planner::floor_of(Choice choice, Measure measure) {
+double Planner::floor_of(const Choice& choice, Measure measure) {
   std::vector<std::size_t> cheap;
   for (std::size_t slot : loose_) {
-    if (pricer_.is_cheap(slot)) {
-      cheap.push_back(slot);
-      choice[slot] = 0;
-    } else {
-      choice[slot] = static_cast<uint8_t>(space_.slots[slot].options.size() - 1);
-    }
+    if (pricer_.is_cheap(slot)) cheap.push_back(slot);
   }
   double least = beyond;
   const std::size_t first = cheap.empty() ? 1 : space_.slots[cheap[0]].options.size();
   const std::size_t second = cheap.size() < 2 ? 1 : space_.slots[cheap[1]].options.size();
-  for (std::size_t a = 0; a < first; ++a) {
-    for (std::size_t b = 0; b < second; ++b) {
-      if (!cheap.empty()) choice[cheap[0]] = static_cast<uint8_t>(a);
-      if (cheap.size() > 1) choice[cheap[1]] = static_cast<uint8_t>(b);
-      if (const Price* price = pricer_.price(choice)) least = std::min(least, value(*price, measure));
+  for (Choice end : ends_of(choice, false)) {
+    for (std::size_t a = 0; a < first; ++a) {
+      for (std::size_t b = 0; b < second; ++b) {
+        if (!cheap.empty()) end[cheap[0]] = static_cast<uint8_t>(a);
+        if (cheap.size() > 1) end[cheap[1]] = static_cast<uint8_t>(b);
+        if (const Price* price = pricer_.price(end)) least = std::min(least, value(*price, measure));
+      }
     }
   }
   return least;
@@ -72,7 +85,8 @@ bool Planner::alive(std::size_t structure, const Target& target) {
 
 bool Planner::fits(const Choice& choice, const Target& target) {
   const Price* price = pricer_.price(choice);
-  return price != nullptr && value(*price, target.measure) <= target.usable;
+  if (price == nullptr || value(*price, target.measure) > target.usable) return false;
+  return value(*pricer_.confirmed(choice), target.measure) <= target.usable;
 }
 
 // Before a choice is priced: does it fit with the scales that it moves at their ends?
@@ -86,12 +100,26 @@ bool Planner::may_fit(const Choice& choice, const Target& target) {
   return end == choice || fits(end, target);
 }
 
-bool Planner::irreducible(const Choice& choice, const Target& target) {
+// Whether no part of the changes is enough. Leaving out one at a time is not: memory is not monotone in them,
+// and a change may be there for the sake of another. Parts of fewer than `least` changes are known not to
+// fit.
+bool Planner::irreducible(const Choice& choice, int least, const Target& target) {
+  std::vector<std::size_t> made;
   for (std::size_t i = 0; i < space_.slots.size(); ++i) {
-    if (choice[i] == 0) continue;
-    Choice without = choice;
-    without[i] = 0;
-    if (fits(without, target)) return false;
+    if (choice[i] != 0) made.push_back(i);
+  }
+  const auto part_fits = [&](const auto& self, const Choice& part, std::size_t from, int left) -> bool {
+    if (left == 0) return fits(part, target);
+    for (std::size_t i = from; i < made.size(); ++i) {
+      Choice less = part;
+      less[made[i]] = 0;
+      if (self(self, less, i + 1, left - 1)) return true;
+    }
+    return false;
+  };
+  const int count = static_cast<int>(made.size());
+  for (int left_out = 1; count - left_out >= std::max(1, least); ++left_out) {
+    if (part_fits(part_fits, choice, 0, left_out)) return false;
   }
   return true;
 }
@@ -99,7 +127,7 @@ bool Planner::irreducible(const Choice& choice, const Target& target) {
 PricedPlan Planner::plan(const Choice& choice) {
   PricedPlan plan;
   plan.choice = choice;
-  plan.price = *pricer_.price(choice);
+  plan.price = *pricer_.confirmed(choice);
   plan.price.seconds = pricer_.seconds(choice);
   plan.quality = quality_of(space_, choice);
   return plan;
@@ -211,18 +239,18 @@ const std::vector<Planner::Entry>& Planner::by_time(bool same) {
   return entries;
 }
 
-std::optional<PricedPlan> Planner::quickest(const Target& target, bool same) {
+std::optional<PricedPlan> Planner::quickest(const Target& target, int least, bool same) {
   for (const Entry& entry : by_time(same)) {
     if (entry.changes == 0 || entry.seconds <= 0 || !alive(entry.structure, target)) continue;
     if (!may_fit(entry.choice, target) || !fits(entry.choice, target)) continue;
-    if (irreducible(entry.choice, target)) return plan(entry.choice);
+    if (irreducible(entry.choice, least, target)) return plan(entry.choice);
   }
   return std::nullopt;
 }
 
 // Where nothing of at most parity fits: the least cost in quality, then the fastest. Every choice of each
 // cost, until one cost has a plan.
-std::optional<PricedPlan> Planner::least_loss(const Target& target) {
+std::optional<PricedPlan> Planner::least_loss(const Target& target, int least) {
   std::vector<Entry> entries;
   for (std::size_t s = 0; s < structures_.size(); ++s) {
     if (!alive(s, target)) continue;
@@ -255,11 +283,15 @@ std::optional<PricedPlan> Planner::least_loss(const Target& target) {
   for (const Entry& entry : entries) {
     if (best && entry.quality > best_quality) break;
     std::vector<Choice> grown = {entry.choice};
-    Choice end = entry.choice;
+    std::vector<Choice> ends = ends_of(entry.choice, true);
     for (std::size_t slot : loose_) {
       const std::vector<Option>& options = space_.slots[slot].options;
       if (options.back().level.quality != 0) continue;
-      end[slot] = static_cast<uint8_t>(options.size() - 1);
+      const std::size_t unmoved = ends.size();
+      for (std::size_t i = 0; pricer_.is_cheap(slot) && i < unmoved * (options.size() - 1); ++i) {
+        ends.push_back(ends[i % unmoved]);
+        ends.back()[slot] = static_cast<uint8_t>(1 + i / unmoved);
+      }
       const std::size_t before = grown.size();
       for (std::size_t option = 1; option < options.size(); ++option) {
         for (std::size_t i = 0; i < before; ++i) {
@@ -269,14 +301,16 @@ std::optional<PricedPlan> Planner::least_loss(const Target& target) {
         }
       }
     }
-    if (!fits(end, target)) continue;
+    const auto fitting = [&](const Choice& end) { return fits(end, target); };
+    if (std::none_of(ends.begin(), ends.end(), fitting)) continue;
     for (const Choice& choice : grown) {
       const int changes = changes_in(choice);
       if (changes == 0 || !pricer_.valid(choice)) continue;
       const double seconds = pricer_.seconds(choice);
       const bool slower = seconds > best_seconds || (seconds == best_seconds && changes >= best_changes);
       if (best && slower) continue;
-      if (!may_fit(choice, target) || !fits(choice, target) || !irreducible(choice, target)) continue;
+      if (!may_fit(choice, target) || !fits(choice, target)) continue;
+      if (!irreducible(choice, least, target)) continue;
       best = choice;
       best_seconds = seconds;
       best_quality = entry.quality;
@@ -291,9 +325,10 @@ Plans Planner::plans(const Target& target) {
   Plans plans;
   plans.fewest = fewest(target);
   if (!plans.fewest) return plans;
-  plans.same = quickest(target, true);
-  plans.fastest = quickest(target, false);
-  if (!plans.fastest) plans.fastest = least_loss(target);
+  const int least = changes_in(plans.fewest->choice);
+  plans.same = quickest(target, least, true);
+  plans.fastest = quickest(target, least, false);
+  if (!plans.fastest) plans.fastest = least_loss(target, least);
   return plans;
 }
 
@@ -308,10 +343,9 @@ PricedPlan Planner::least(Measure measure) {
       lowest = s;
     }
   }
-  // Which of the cheap options reaches it.
-  Choice choice = structures_[lowest].choice;
-  Choice best = choice;
-  std::vector<Choice> grown = {choice};
+  // Which of the cheap options reaches it, and with which scales: an end that saves nothing is no change.
+  Choice best = structures_[lowest].choice;
+  std::vector<Choice> grown = {best};
   for (std::size_t slot : loose_) {
     const std::size_t options = space_.slots[slot].options.size();
     const std::size_t before = grown.size();

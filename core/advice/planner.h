@@ -73,15 +73,16 @@ class Planner {
   bool fits(const Choice& choice, const Target& target);
   bool alive(std::size_t structure, const Target& target);
   bool may_fit(const Choice& choice, const Target& target);
-  double floor_of(Choice choice, Measure measure);
-  bool irreducible(const Choice& choice, const Target& target);
+  std::vector<Choice> ends_of(const Choice& choice, bool free_only) const;
+  double floor_of(const Choice& choice, Measure measure);
+  bool irreducible(const Choice& choice, int least, const Target& target);
   void list_structures();
   void extend(const Entry& from, std::size_t slot, int left, std::vector<Entry>& out);
   const std::vector<Entry>& with_changes(std::size_t count, const Target& target);
   const std::vector<Entry>& by_time(bool same);
   std::optional<PricedPlan> fewest(const Target& target);
-  std::optional<PricedPlan> quickest(const Target& target, bool same);
-  std::optional<PricedPlan> least_loss(const Target& target);
+  std::optional<PricedPlan> quickest(const Target& target, int least, bool same);
+  std::optional<PricedPlan> least_loss(const Target& target, int least);
   PricedPlan plan(const Choice& choice);
 
   Space space_;

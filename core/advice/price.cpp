@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/memory/reserve.h"
 #include "core/memory/targets.h"
+#include "core/memory/unroll.h"
 #include "core/recipe/fields.h"
 
 namespace plimsoll::advice {
@@ -30,9 +32,38 @@ bool keeps_locks(const Basis& basis, const recipe::Values& values) {
 
 bool has_states(const memory::Instant& instant) { return instant.id != "load" && instant.id != "prepare"; }
 
-memory::Sizes sizes_at_peak(const memory::Replay& replay, const recipe::Recipe& recipe,
-                            const hardware::Context& context) {
-  return memory::sizes_of(replay.instants[replay.peak], recipe, context);
+memory::Sizes sizes_of(const memory::Instant& instant, const recipe::Recipe& recipe, const Basis& basis) {
+  memory::Sizes sizes = memory::sizes_of(instant, recipe, basis.context);
+  sizes.high *= basis.widening;
+  return sizes;
+}
+
+memory::Sizes sizes_at_peak(const memory::Replay& replay, const recipe::Recipe& recipe, const Basis& basis) {
+  return sizes_of(replay.instants[replay.peak], recipe, basis);
+}
+
+// As the report does it where the simulated allocator was asked for.
+memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe& recipe,
+                              const Basis& basis) {
+  const memory::Instant& peak = replay.instants[replay.peak];
+  memory::Sizes sizes = memory::sizes_of(peak, recipe, basis.context);
+  const bool alone = recipe.parallel.num_gpus <= 1 && !replay.sharding.on() && memory::unrolls(recipe);
+  if (basis.simulated && alone) {
+    memory::apply(memory::holding(basis.network, recipe, basis.machine, basis.capacity), peak, basis.context,
+                  sizes);
+  }
+  sizes.high *= basis.widening;
+  return sizes;
+}
+
+// The optimizer does not step after the backward on this GPU: what it takes cannot be added to a replay.
+bool steps_elsewhere(const recipe::Recipe& recipe) {
+  return recipe.training.optimizer_in_backward || recipe.training.optimizer_offload != "none";
+}
+bool accumulates_in_vain(const recipe::Recipe& recipe) {
+  const recipe::Training& t = recipe.training;
+  return t.gradient_accumulation_steps > 1 &&
+         (t.optimizer_in_backward || t.optimizer_offload == "states_and_gradients");
 }
 
 }  // namespace
@@ -47,7 +78,7 @@ Changed change(const Basis& basis, const recipe::Values& changes) {
   result.replay = memory::replay(basis.network, recipe, basis.machine);
   if (recipe.peft.on && result.replay.parameters.matched.empty()) return result;
   result.valid = true;
-  result.price.sizes = sizes_at_peak(result.replay, recipe, basis.context);
+  result.price.sizes = simulated_sizes(result.replay, recipe, basis);
   result.price.seconds =
       time::step_time(time::work_of(basis.network, recipe), recipe, basis.time_gpu).seconds;
   return result;
@@ -136,8 +167,10 @@ Pricer::Walk& Pricer::walk(const Choice& given) {
     for (const auto& [pointer, value] : effects_[i][choice[i]]) {
       const recipe::Field* field = recipe::find_field(pointer);
       if (field != nullptr && field->set != nullptr) field->set(found->recipe, value);
+      if (is_locked(pointer, basis_.locks)) found->valid = false;
     }
   }
+  if (accumulates_in_vain(found->recipe)) found->valid = false;
   return *found;
 }
 
@@ -176,7 +209,12 @@ const Price* Pricer::price(const Choice& choice) {
   const recipe::Recipe recipe = with_cheap(at, choice);
   const bool other = optimizer_ < space_.slots.size() && choice[optimizer_] != 0;
   if (!other) {
-    found->sizes = sizes_at_peak(at.replay, recipe, basis_.context);
+    found->sizes = sizes_at_peak(at.replay, recipe, basis_);
+    return found;
+  }
+  if (steps_elsewhere(recipe)) {
+    ++replays;
+    found->sizes = sizes_at_peak(memory::replay(basis_.network, recipe, basis_.machine), recipe, basis_);
     return found;
   }
   const memory::Parameters& p = at.replay.parameters;
@@ -197,8 +235,19 @@ const Price* Pricer::price(const Choice& choice) {
     if (has_states(instant)) highest.live[Component::optimizer] += states - at.replay.optimizer_bytes;
     if (stepping) highest.live[Component::transient] += temporary - temporary_before;
   }
-  found->sizes = memory::sizes_of(highest, recipe, basis_.context);
+  found->sizes = sizes_of(highest, recipe, basis_);
   return found;
+}
+
+const Price* Pricer::confirmed(const Choice& choice) {
+  const Price* usual = price(choice);
+  if (usual == nullptr || !basis_.simulated) return usual;
+  const auto known = confirmed_.find(key(choice));
+  if (known != confirmed_.end()) return &known->second;
+  const recipe::Recipe recipe = with_cheap(walk(choice), choice);
+  Price price;
+  price.sizes = simulated_sizes(memory::replay(basis_.network, recipe, basis_.machine), recipe, basis_);
+  return &confirmed_.emplace(key(choice), price).first->second;
 }
 
 std::vector<std::pair<Choice, Price>> Pricer::all() const {

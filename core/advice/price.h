@@ -28,6 +28,9 @@ struct Basis {
   memory::Machine machine;
   hardware::Context context;
   std::vector<std::string> locks;
+  double widening = 1;             ///< of the high end of the band
+  bool simulated = false;          ///< plans are confirmed by the simulated allocator
+  uint64_t capacity = UINT64_MAX;  ///< of the card, for that
 };
 
 struct Price {
@@ -53,6 +56,8 @@ class Pricer {
 
   /// Null when the changes contradict each other or miss what they need.
   const Price* price(const Choice& choice);
+  /// The same by the simulated allocator where the basis asks for it: the high end is never lower.
+  const Price* confirmed(const Choice& choice);
   /// Seconds of a step, without a replay; 0 when invalid.
   double seconds(const Choice& choice);
   /// Whether the changes can stand together.
@@ -91,6 +96,7 @@ class Pricer {
     Price price;
   };
   std::unordered_map<uint64_t, std::unique_ptr<Priced>> prices_;
+  std::unordered_map<uint64_t, Price> confirmed_;
 };
 
 }  // namespace plimsoll::advice

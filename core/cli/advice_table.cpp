@@ -94,6 +94,32 @@ std::string blocked_lines(const Json& blocked, const Style& style) {
   return layout({{"", Align::left, true}}, {{{text}}}, style) + "\n";
 }
 
+// One line a way out that leaves the recipe as it is.
+std::string elsewhere_lines(const Json& ways, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  if (!ways.is_array()) return "";
+  for (const Json& way : ways) {
+    const std::string id = words(at(way, "id"));
+    std::string what = id == "smaller_model" ? words(at(way, "model")) : words(at(way, "name"));
+    if (id == "more_gpus") {
+      what = words(at(way, "gpus")) + " x " + what + ": " + changed_fields(at(way, "changes"));
+    }
+    if (id == "rented_machine") {
+      what = words(at(way, "provider")) + " " + words(at(way, "instance")) + " (" + what + "), " +
+             words(at(way, "usd_per_hour")) + " USD an hour";
+      if (!at(way, "usd").is_null()) {
+        what += ", " + words(at(way, "usd")) + " USD in " + words(at(way, "hours")) + " hours";
+      }
+      what += ", price of " + words(at(way, "date"));
+    }
+    const Json& factor = at(way, "time_factor");
+    rows.push_back({{words(at(way, "title"))}, {factor.is_null() ? "" : times(number(factor))}, {what}});
+  }
+  if (rows.empty()) return "";
+  return heading("Without changing the recipe", style) +
+         layout({{""}, {""}, {"", Align::left, true}}, rows, style) + "\n";
+}
+
 std::string gpu_lines(const Json& gpu, const Style& style) {
   if (!gpu.is_object()) return "";
   const std::string verdict = words(at(gpu, "verdict"));
@@ -120,6 +146,7 @@ std::string gpu_lines(const Json& gpu, const Style& style) {
            layout({{""}, {"GiB", Align::right}, {""}, {"", Align::left, true}}, rows, style) + "\n";
   };
   out += steps("ladder", "If that still fails, next", "saves");
+  out += elsewhere_lines(at(gpu, "elsewhere"), style);
   out += steps("spend", "With room to spare", "costs");
   return out;
 }

@@ -150,6 +150,14 @@ constexpr Conflict conflicts[] = {
      [](const Recipe& r) { return r.training.activation_offloading && !r.training.gradient_checkpointing; },
      "Offloading of saved tensors is replayed together with gradient checkpointing alone.",
      "training.gradient_checkpointing true"},
+    {"/training/optimizer_in_backward",
+     [](const Recipe& r) {
+       const Training& t = r.training;
+       const bool at_once = t.optimizer_in_backward || t.optimizer_offload == "states_and_gradients";
+       return at_once && t.gradient_accumulation_steps > 1;
+     },
+     "Gradients that are used up or sent away as they appear cannot be accumulated.",
+     "training.gradient_accumulation_steps 1"},
     {"/training/packing", [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
      "A packed batch holds no padding.", "one of packing and padded_batches"},
 };

@@ -5,6 +5,7 @@
 
 #include "core/recipe/fields.h"
 #include "core/report/components.h"
+#include "core/report/elsewhere.h"
 #include "core/report/habits.h"
 #include "core/report/heading.h"
 #include "core/report/limits.h"
@@ -59,9 +60,9 @@ const hardware::Gpu& timed_on(const Run& run, const Catalog& catalog) {
 
 Advisor::Advisor(const Run& run, const Catalog& catalog)
     : run_(run), catalog_(catalog), around_(surroundings(run)) {
-  basis_ = std::make_unique<advice::Basis>(
-      advice::Basis{run.network, run.given, *run.stack, around_, run.resolved, run.gpu,
-                    timed_on(run, catalog), run.machine, run.context, run.resolved.recipe.locks});
+  basis_ = std::make_unique<advice::Basis>(advice::Basis{
+      run.network, run.given, *run.stack, around_, run.resolved, run.gpu, timed_on(run, catalog), run.machine,
+      run.context, run.resolved.recipe.locks, run.widening, wants(run, "allocator"), capacity_for(run)});
   const advice::Situation situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
   planner_ =
       std::make_unique<advice::Planner>(*basis_, advice::open_choices(situation, run.resolved.recipe.locks));
@@ -78,8 +79,7 @@ const advice::Changed& Advisor::checked(const Choice& choice) {
 }
 
 std::vector<Advisor::Named> Advisor::plans_for(double usable, memory::Verdict& verdict) {
-  // By the same measure as the plans: their reserved memory is not simulated.
-  const memory::Sizes now = planner_->pricer().price(Choice{})->sizes;
+  const memory::Sizes now = sizes_of(run_.replay.instants[run_.replay.peak], run_);
   verdict = memory::verdict(now, usable);
   std::vector<Named> found;
   if (verdict == memory::Verdict::fits) return found;
@@ -170,6 +170,7 @@ void Advisor::write_plan(Writer& out, const Named& named, double usable) {
   out.field("quality_cost", static_cast<int64_t>(named.plan.quality));
   out.field("effective_batch", t.per_device_train_batch_size * t.gradient_accumulation_steps *
                                    run_.resolved.recipe.parallel.num_gpus);
+  out.field("host_bytes", whole(checked(named.plan.choice).replay.host_bytes));
   out.close_object();
 }
 
@@ -218,20 +219,8 @@ void Advisor::write_blocked(Writer& out, double usable) {
     if (planner.least(Measure::needed).price.sizes.needed <= usable) in_the_way.push_back(lock);
   }
   out.field("locks_in_the_way", in_the_way);
-  // The largest smaller model of the same family that the recipe as it is trains here.
   out.key("sibling");
-  const ModelEntry* sibling = nullptr;
-  const recipe::Recipe& r = run_.resolved.recipe;
-  for (const ModelEntry& entry : catalog_.models) {
-    const bool family = run_.entry != nullptr && entry.preset.family == run_.entry->preset.family &&
-                        entry.preset.parameters < run_.entry->preset.parameters;
-    if (!family || advice::is_locked("/model", locks)) continue;
-    if (sibling != nullptr && entry.preset.parameters <= sibling->preset.parameters) continue;
-    const memory::Replay replay = memory::replay(entry.network, r, run_.machine);
-    const memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], r, run_.context);
-    const bool adapted = !r.peft.on || !replay.parameters.matched.empty();
-    if (adapted && memory::verdict(sizes, usable) == memory::Verdict::fits) sibling = &entry;
-  }
+  const ModelEntry* sibling = smaller_sibling(run_, catalog_, usable);
   if (sibling == nullptr) {
     out.null();
   } else {
@@ -382,6 +371,10 @@ void Advisor::write_ladder(Writer& out, double usable) {
   out.close_array();
 }
 
+void Advisor::write_elsewhere(Writer& out, double usable) {
+  report::write_elsewhere(out, run_, catalog_, *basis_, usable);
+}
+
 void Advisor::write_spend(Writer& out, double usable) {
   const recipe::Recipe& r = run_.resolved.recipe;
   const memory::Sizes now = sizes_of(run_.replay.instants[run_.replay.peak], run_);
@@ -495,6 +488,8 @@ std::string advise_text(std::string_view request, const Catalog& catalog) {
     advisor.write_ladder(out, usable);
     out.key("spend");
     advisor.write_spend(out, usable);
+    out.key("elsewhere");
+    advisor.write_elsewhere(out, usable);
     out.close_object();
   }
   out.key("fixes");

@@ -28,6 +28,8 @@ class Advisor {
   void write_ladder(json::Writer& out, double usable);
   /// What room to spare can buy.
   void write_spend(json::Writer& out, double usable);
+  /// Other machines, and a smaller model, on which the request fits as it is.
+  void write_elsewhere(json::Writer& out, double usable);
 
   /// Every fix that applies, alone: what it saves and what it costs, each level.
   void write_fixes(json::Writer& out);

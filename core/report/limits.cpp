@@ -19,7 +19,9 @@ struct Limits {
 
   memory::Sizes sizes(const recipe::Recipe& recipe) const {
     const memory::Replay replay = memory::replay(run.network, recipe, run.machine);
-    return memory::sizes_of(replay.instants[replay.peak], recipe, run.context);
+    memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], recipe, run.context);
+    sizes.high *= run.widening;
+    return sizes;
   }
   memory::Verdict verdict(const recipe::Recipe& recipe) const {
     return memory::verdict(sizes(recipe), usable);
@@ -82,7 +84,8 @@ void write_largest_model(Writer& out, const Limits& limits, const Catalog& catal
     const memory::Parameters p = memory::weigh(entry->network, r);
     if (p.weight_bytes > limits.usable || (r.peft.on && p.matched.empty())) continue;
     const memory::Replay replay = memory::replay(entry->network, r, limits.run.machine);
-    const memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], r, limits.run.context);
+    memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], r, limits.run.context);
+    sizes.high *= limits.run.widening;
     if (memory::verdict(sizes, limits.usable) != memory::Verdict::fits) continue;
     out.open_object();
     out.field("id", entry->preset.id);

@@ -141,12 +141,7 @@ void refuse(const recipe::Recipe& r, Errors& errors) {
 // The allocator's part, which takes ten times as long as the rest: only for the reports that ask for it.
 void hold(Run& run) {
   if (!wants(run, "allocator") || !is_alone(run)) return;
-  uint64_t capacity = UINT64_MAX;
-  if (run.gpu != nullptr) {
-    const double usable = usable_for(run, run.gpu->usable_bytes) - static_cast<double>(run.context.typical);
-    capacity = usable > 0 ? static_cast<uint64_t>(usable) : 0;
-  }
-  run.holding = memory::holding(run.network, run.resolved.recipe, run.machine, capacity);
+  run.holding = memory::holding(run.network, run.resolved.recipe, run.machine, capacity_for(run));
 }
 
 std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors& errors) {
@@ -203,6 +198,12 @@ memory::Sizes sizes_of(const memory::Instant& instant, const Run& run) {
 double usable_for(const Run& run, uint64_t usable_bytes) {
   const double in_use = run.resolved.recipe.hardware.in_use_gib * 1073741824.0;
   return std::max(0.0, static_cast<double>(usable_bytes) - in_use);
+}
+
+uint64_t capacity_for(const Run& run) {
+  if (run.gpu == nullptr) return UINT64_MAX;
+  const double usable = usable_for(run, run.gpu->usable_bytes) - static_cast<double>(run.context.typical);
+  return usable > 0 ? static_cast<uint64_t>(usable) : 0;
 }
 
 bool is_alone(const Run& run) {

@@ -51,6 +51,9 @@ memory::Sizes sizes_of(const memory::Instant& instant, const Run& run);
 /// What the chosen memory size leaves to this run: usable bytes less what other programs hold.
 double usable_for(const Run& run, uint64_t usable_bytes);
 
+/// What the chosen card leaves to PyTorch, its context not counted; UINT64_MAX where none was chosen.
+uint64_t capacity_for(const Run& run);
+
 /// One GPU, nothing shared out: what is written down tensor by tensor (timeline, allocator) is that of such a
 /// run.
 bool is_alone(const Run& run);

@@ -145,6 +145,11 @@ void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& wor
   } else if (ranks > 1) {
     work.step_traffic = 2 * others * p.trained_bytes;
   }
+  if (ranks == 1 && r.training.optimizer_offload != "none") {
+    work.host_step = 2 * p.trained_bytes;
+    work.host_elements = static_cast<double>(p.trainable);
+    work.step_bytes = 0;
+  }
   const bool zero = how.rfind("zero", 0) == 0;
   const bool fsdp_offload = (how == "fsdp" || how == "fsdp2") && parallel.fsdp.offload_params;
   if ((zero && parallel.zero.offload_optimizer != "none") || fsdp_offload) {
@@ -198,6 +203,12 @@ Work work_of(const model::Architecture& network, const recipe::Recipe& r) {
     p.rows = p.batch * p.length;
     if (p.rows == 0) continue;
     for (const model::LayerGroup& group : stack.groups) add_layers(group, stack, r, p, work);
+    if (r.training.offload_checkpoints || r.training.activation_offloading) {
+      for (const model::LayerGroup& group : stack.groups) {
+        // A layer's input goes out in the forward and comes back in the backward.
+        work.host_traffic += 2 * 2 * p.rows * static_cast<double>(stack.hidden * group.layers);
+      }
+    }
     for (const model::Linear& linear : stack.linears) {
       if (linear.role != model::Role::head) add_linear(linear, stack, r, 1, 1, p, work);
     }

@@ -133,12 +133,18 @@ Expected exhaustive(const std::vector<Tried>& tried, const std::map<Choice, doub
   };
   for (const Tried& one : tried) {
     if (one.changes == 0 || one.high > usable) continue;
-    bool needed = true;
+    // Every part of the changes that is neither all of them nor none.
+    std::vector<std::size_t> made;
     for (std::size_t slot = 0; slot < one.choice.size(); ++slot) {
-      if (one.choice[slot] == 0) continue;
-      Choice without = one.choice;
-      without[slot] = 0;
-      needed = needed && !fits(without);
+      if (one.choice[slot] != 0) made.push_back(slot);
+    }
+    bool needed = true;
+    for (uint64_t kept = 1; kept + 1 < uint64_t{1} << made.size(); ++kept) {
+      Choice part = one.choice;
+      for (std::size_t i = 0; i < made.size(); ++i) {
+        if ((kept >> i & 1) == 0) part[made[i]] = 0;
+      }
+      needed = needed && !fits(part);
     }
     if (!needed) continue;
     const auto better = [&](const Tried* than, auto cost) {
@@ -222,24 +228,94 @@ TEST(Advice, TheSearchFindsWhatTryingEverythingFinds) {
 }
 
 TEST(Advice, ScalesTakeLessAtEveryStep) {
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
     const std::unique_ptr<Prepared> prepared = prepare(drawn(seed));
     if (!prepared) continue;
+    Dice dice(seed * 104729);
     const advice::Situation situation{prepared->run.network, prepared->run.resolved.recipe,
                                       prepared->run.resolved.values, nullptr};
     const advice::Space space = advice::open_choices(situation, {});
     advice::Pricer pricer(prepared->basis, space);
     for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
       if (space.slots[slot].kind != advice::Kind::scale) continue;
+      // Whatever else is chosen.
       Choice choice{};
+      for (std::size_t other = 0; seed % 2 == 0 && other < space.slots.size(); ++other) {
+        if (dice.one_in(3))
+          choice[other] = static_cast<uint8_t>(dice.draw(space.slots[other].options.size()));
+      }
       double before = 1e300;
       for (std::size_t option = 0; option < space.slots[slot].options.size(); ++option) {
         choice[slot] = static_cast<uint8_t>(option);
         const advice::Price* price = pricer.price(choice);
-        if (price == nullptr) continue;
+        if (price == nullptr || (option == 0 && space.slots[slot].options[1].level.may_rise)) continue;
         EXPECT_LE(price->sizes.high, before) << seed << " " << space.slots[slot].name << " " << option;
         before = price->sizes.high;
       }
+    }
+  }
+}
+
+// With a smaller micro-batch than the effective batch, the gradients of one micro-batch lie there while the
+// next one runs. In full fine-tuning that can cost more than the smaller batch saves, and shorter sequences
+// alone are the plan.
+TEST(Advice, AccumulationThatCostsMemoryDoesNotHideThePlanWithoutIt) {
+  Json request = {{"model", "llama-3.2-1b"},
+                  {"training",
+                   {{"per_device_train_batch_size", 2},
+                    {"gradient_accumulation_steps", 1},
+                    {"max_length", 1280},
+                    {"gradient_checkpointing", false},
+                    {"optim", "paged_adamw_8bit"},
+                    {"bf16", true}}},
+                  {"model_args", {{"dtype", "float32"}}}};
+  const std::unique_ptr<Prepared> prepared = prepare(request);
+  ASSERT_TRUE(prepared);
+  std::vector<const advice::Fix*> some;
+  for (const advice::Fix* fix : advice::fixes()) {
+    if (fix->id == "micro_batch" || fix->id == "shorter") some.push_back(fix);
+  }
+  const advice::Situation situation{prepared->run.network, prepared->run.resolved.recipe,
+                                    prepared->run.resolved.values, nullptr};
+  const advice::Space space = advice::open_choices(situation, {}, some);
+  advice::Planner planner(prepared->basis, space);
+  Choice smaller{}, shortest{};
+  smaller[space.find("micro_batch")] = 1;
+  shortest[space.find("length")] = 3;
+  const double usable = planner.pricer().price(shortest)->sizes.high;
+  smaller[space.find("length")] = 3;
+  ASSERT_GT(planner.pricer().price(smaller)->sizes.high, usable);
+  const advice::Plans plans = planner.plans({usable, Measure::high});
+  ASSERT_TRUE(plans.fewest);
+  EXPECT_EQ(plans.fewest->choice, shortest);
+}
+
+// Int8 makes this run larger, and a change that only means something on a quantised base takes that back: a
+// plan of both is no plan.
+TEST(Advice, AChangeIsNotThereForTheSakeOfAnotherThatSavesNothing) {
+  Json request = {{"model", "smollm2-360m"},
+                  {"training",
+                   {{"per_device_train_batch_size", 4},
+                    {"gradient_accumulation_steps", 2},
+                    {"max_length", 2816},
+                    {"gradient_checkpointing", false},
+                    {"optim", "paged_adamw_8bit"}}},
+                  {"peft", {{"r", 64}, {"target_modules", {"q_proj", "v_proj"}}, {"lora_dropout", 0.05}}},
+                  {"model_args", {{"dtype", "float32"}, {"attn_implementation", "eager"}}},
+                  {"hardware", {{"gpu", "rtx-a6000"}}},
+                  {"locks", {"training.max_length"}}};
+  json::Errors errors;
+  const auto run = read_run(json::write(request), presets(), errors);
+  ASSERT_TRUE(run);
+  Advisor advisor(*run, presets());
+  json::Writer out;
+  advisor.write_plans(out, usable_for(*run, run->gpu->usable_bytes));
+  const Json plans = read(out.take());
+  ASSERT_FALSE(plans.empty());
+  for (const Json& plan : plans) {
+    for (const Json& change : plan.at("changes")) {
+      EXPECT_NE(change.at("fix"), "int8");
+      EXPECT_NE(change.at("fix"), "no_kbit_upcast");
     }
   }
 }

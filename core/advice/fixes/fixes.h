@@ -46,5 +46,9 @@ extern const Fix sharded_states;
 extern const Fix sharded_parameters;
 extern const Fix optimizer_in_host_memory;
 extern const Fix parameters_in_host_memory;
+extern const Fix offloaded_checkpoints;
+extern const Fix optimizer_in_backward;
+extern const Fix optimizer_on_cpu;
+extern const Fix cut_cross_entropy;
 
 }  // namespace plimsoll::advice

@@ -7,6 +7,8 @@ namespace {
 std::vector<Level> levels(const Situation& s) {
   const uint64_t batch = s.recipe.training.per_device_train_batch_size;
   const uint64_t together = batch * s.recipe.training.gradient_accumulation_steps;
+  // The gradients of one micro-batch lie there while the next one runs: the first division costs that much.
+  const bool begins = s.recipe.training.gradient_accumulation_steps == 1;
   std::vector<Level> found;
   // Every smaller batch that divides the product: never a near miss. Beyond some sizes, those at most half of
   // the one before are enough.
@@ -14,7 +16,8 @@ std::vector<Level> levels(const Situation& s) {
     if (together % smaller != 0) continue;
     found.push_back({{{"/training/per_device_train_batch_size", smaller},
                       {"/training/gradient_accumulation_steps", together / smaller}},
-                     quality::none});
+                     quality::none,
+                     begins});
     if (found.size() == 14 && smaller > 1) smaller = 2;
   }
   return found;

@@ -1,0 +1,53 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+// Unsloth moves the inputs of its layers itself, LLaMA-Factory with Unsloth's code; torchtune, TRL and
+// Axolotl through hooks on saved tensors, which TRL also offers to other trainers.
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Training& t = s.recipe.training;
+  if (t.offload_checkpoints || t.activation_offloading || s.recipe.parallel.num_gpus > 1) return {};
+  const std::string& stack = s.recipe.stack;
+  if (stack == "litgpt" || stack == "agilerl") return {};
+  Level level;
+  if (!t.gradient_checkpointing) {
+    level.changes["/training/gradient_checkpointing"] = true;
+    level.changes["/training/gradient_checkpointing_kwargs/use_reentrant"] = stack == "unsloth";
+  }
+  const bool own = stack == "unsloth" || stack == "llamafactory";
+  level.changes[own ? "/training/offload_checkpoints" : "/training/activation_offloading"] = true;
+  return {level};
+}
+
+constexpr Setting settings[] = {
+    {"",
+     "class OffloadingTrainer(Trainer):\n    def training_step(self, *args, **kwargs):\n        with "
+     "get_act_offloading_ctx_manager(self.model):   # from trl.models\n            return "
+     "super().training_step(*args, **kwargs)\n# with gradient_checkpointing=True"},
+    {"trl", "SFTConfig(activation_offloading=True, gradient_checkpointing=True)"},
+    {"axolotl", "gradient_checkpointing: true\nactivation_offloading: true"},
+    {"llamafactory", "use_unsloth_gc: true"},
+    {"unsloth", "FastLanguageModel.get_peft_model(..., use_gradient_checkpointing=\"unsloth\")"},
+    {"torchtune", "enable_activation_checkpointing: True\nenable_activation_offloading: True"},
+};
+
+}  // namespace
+
+const Fix offloaded_checkpoints = {
+    "offloaded_checkpoints",
+    "Checkpoints in host memory",
+    "checkpointing",
+    Kind::choice,
+    Needs::nothing,
+    "one setting",
+    "With checkpointing the inputs of all layers are what is left; they wait in RAM instead, and come back "
+    "one by one.",
+    "The same numbers.",
+    "huggingface/trl trl/models/activation_offloading.py; meta-pytorch/torchtune "
+    "torchtune/training/_activation_offloading.py; unslothai/unsloth-zoo gradient_checkpointing.py",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,45 @@
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+// torchao's optimizer for one GPU. Gradients that leave as they appear cannot be accumulated.
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Training& t = s.recipe.training;
+  const bool there = t.optimizer_in_backward || t.optimizer_offload != "none";
+  if (!s.recipe.full() || there || s.recipe.parallel.num_gpus > 1 || t.fp16) return {};
+  if (t.optim.rfind("adamw", 0) != 0) return {};
+  std::vector<Level> found = {{{{"/training/optimizer_offload", "states"}}, quality::none}};
+  if (t.gradient_accumulation_steps == 1) {
+    found.push_back({{{"/training/optimizer_offload", "states_and_gradients"}}, quality::parity});
+  }
+  return found;
+}
+
+constexpr Setting settings[] = {
+    {"",
+     "Trainer(..., optimizers=(CPUOffloadOptimizer(model.parameters(), torch.optim.AdamW, fused=True), "
+     "None)) "
+     "  # torchao.optim; for states_and_gradients add offload_gradients=True"},
+    {"torchtune",
+     "optimizer: {_component_: torchao.optim.CPUOffloadOptimizer}   # for states_and_gradients add "
+     "offload_gradients: True"},
+};
+
+}  // namespace
+
+const Fix optimizer_on_cpu = {
+    "optimizer_on_cpu",
+    "The optimizer in host memory",
+    "step_place",
+    Kind::choice,
+    Needs::nothing,
+    "a package",
+    "States, and with offloaded gradients these too, lie in RAM; the CPU makes the update.",
+    "The same update; with offloaded gradients they cannot be clipped by their common norm.",
+    "pytorch/ao torchao/optim/cpu_offload.py CPUOffloadOptimizer",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,23 @@
+// Ways out that change the machine or the model instead of the recipe: a larger card, more cards, a rented
+// one, a smaller model of the same family.
+//
+//     write_elsewhere(out, run, catalog, basis, usable);    // [{"id": "larger_gpu", "gpu": "l40s", ...},
+//     ...]
+//
+// Each is the smallest of its kind that fits with the recipe as it is. Locks on "hardware", "parallel" and
+// "model" rule them out.
+#pragma once
+
+#include "core/advice/price.h"
+#include "core/json/writer.h"
+#include "core/report/run.h"
+
+namespace plimsoll::report {
+
+void write_elsewhere(json::Writer& out, const Run& run, const Catalog& catalog, const advice::Basis& basis,
+                     double usable);
+
+/// The largest smaller model of the same family that the recipe as it is trains within `usable`, or null.
+const ModelEntry* smaller_sibling(const Run& run, const Catalog& catalog, double usable);
+
+}  // namespace plimsoll::report
