@@ -30,6 +30,11 @@ export interface More {
    * YAML text as core/exchange/tree.h describes it, or "" for every other language.
    */
   import_text(text: string, yaml_tree: string): string;
+  /**
+   * A pasted file with changes written back: the same format, order and comments, only the lines of the changes different
+   * (core/report/patch.h). `changes`: a plan's [{"pointer", "to"}], {"before", "after"} of two requests, or a request.
+   */
+  patch_text(text: string, yaml_tree: string, changes: string): string;
 }
 
 export default function create_more(options?: Options): Promise<More>;

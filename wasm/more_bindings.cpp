@@ -8,6 +8,7 @@
 #include "core/report/compare.h"
 #include "core/report/diagnose.h"
 #include "core/report/exchange.h"
+#include "core/report/patch.h"
 #include "core/report/report.h"
 #include "wasm/catalog.h"
 
@@ -31,6 +32,9 @@ std::string import_text(const std::string& text, const std::string& yaml_tree) {
 std::string export_text(const std::string& request, const std::string& format) {
   return report::export_text(request, format, catalog());
 }
+std::string patch_text(const std::string& text, const std::string& yaml_tree, const std::string& changes) {
+  return report::patch_text(text, yaml_tree, changes, catalog());
+}
 std::string formats() { return report::formats_text(); }
 
 }  // namespace
@@ -43,5 +47,6 @@ EMSCRIPTEN_BINDINGS(plimsoll_more) {
   emscripten::function("language", &language);
   emscripten::function("import_text", &import_text);
   emscripten::function("export_text", &export_text);
+  emscripten::function("patch_text", &patch_text);
   emscripten::function("formats", &formats);
 }

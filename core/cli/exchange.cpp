@@ -7,6 +7,7 @@
 #include "core/cli/input.h"
 #include "core/cli/yaml.h"
 #include "core/report/exchange.h"
+#include "core/report/patch.h"
 
 namespace plimsoll::cli {
 
@@ -67,6 +68,11 @@ Json import_content(const std::string& text, const report::Catalog& catalog) {
   json::Errors errors;
   return json::parse(report::write_import(report::import_known(read_document(text), text, catalog)), errors)
       .value_or(Json::object());
+}
+
+std::string patch_content(const std::string& text, const std::string& changes,
+                          const report::Catalog& catalog) {
+  return report::patch_text(read_document(text), text, changes, catalog);
 }
 
 Imported import_file(const std::string& path, const report::Catalog& catalog) {

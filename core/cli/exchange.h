@@ -1,4 +1,4 @@
-// plimsoll import and plimsoll export.
+// plimsoll import, plimsoll export and plimsoll patch.
 //
 //     int code = cli::import_files({"axolotl.yaml", "configs/"}, summary, json, catalog);
 #pragma once
@@ -22,6 +22,10 @@ Imported import_file(const std::string& path, const report::Catalog& catalog);
 
 /// A text of any format, as report::write_import gives it.
 json::Json import_content(const std::string& text, const report::Catalog& catalog);
+
+/// A text of any format with changes written back, as report::patch_text gives it.
+std::string patch_content(const std::string& text, const std::string& changes,
+                          const report::Catalog& catalog);
 
 /// Every file below a folder, in the order of its name; a file stands for itself.
 std::vector<std::string> files_below(const std::string& path);

@@ -35,6 +35,7 @@ struct Options {
   bool lines = false;
   bool summary = false;
   bool quick = false;
+  bool diff = false;
   std::vector<std::string> files;
 };
 
@@ -47,6 +48,7 @@ constexpr const char* examples = R"(Examples:
   plimsoll compare before.json after.json    what each difference is worth
   plimsoll gpus                              the names that --gpu takes
   plimsoll import axolotl.yaml               a configuration of another tool to a request
+  plimsoll patch axolotl.yaml changes.json   the same file with a plan's changes in it, comments kept
   plimsoll import configs/ --summary         what becomes of every key of a folder
 
 The smallest request is {"model": "mistralai/Mistral-7B-v0.3"}.)";
@@ -289,6 +291,29 @@ int command_export(const Options& options) {
   return finish(0);
 }
 
+// The file again, with the changes in it; --json tells which keys, and what has no place in such a file.
+int command_patch(const Options& options) {
+  Input file(options.files[0]), changes(options.files[1]);
+  const std::string text = file.rest(), asked = changes.rest();
+  for (const Input* input : {&file, &changes}) {
+    if (!input->problem().empty()) return refuse_input(*input);
+  }
+  const std::string written = patch_content(text, asked, catalog());
+  const json::Json answer = parsed(written);
+  if (!succeeded(answer)) return refuse(member(answer, "errors"));
+  if (options.json) {
+    print((output_is_terminal() ? json::write(answer, true) : written) + "\n");
+    return finish(0);
+  }
+  for (const json::Json& left : member(answer, "left_out")) {
+    std::fprintf(stderr, "Not in this file: %s = %s (%s)\n",
+                 member(left, "pointer").get<std::string>().c_str(),
+                 json::write(member(left, "value")).c_str(), member(left, "why").get<std::string>().c_str());
+  }
+  print(member(answer, options.diff ? "diff" : "text").get<std::string>());
+  return finish(0);
+}
+
 int command_list(const Options& options, const std::string& text, Render render) {
   show(text, parsed(text), render, options);
   return finish(0);
@@ -348,6 +373,15 @@ int run(int argc, char** argv) {
   exporter->add_option("FILE", options.file, "The request, or any configuration; - for standard input");
   exporter->add_flag("--json", options.json, "What was left out as well");
 
+  CLI::App* patch = app.add_subcommand("patch", "A configuration with changes written back into it");
+  patch
+      ->add_option("FILES", options.files,
+                   "The configuration, and the changes: a plan's list, or the request it is to say")
+      ->required()
+      ->expected(2);
+  patch->add_flag("--diff", options.diff, "The changed lines only");
+  patch->add_flag("--json", options.json, "The keys that changed, and what has no place in such a file");
+
   CLI::App* models = app.add_subcommand("models", "The models that are known by name");
   add_format_flags(models, options);
   CLI::App* gpus = app.add_subcommand("gpus", "The GPUs that are known by name");
@@ -364,6 +398,7 @@ int run(int argc, char** argv) {
   }
   if (check->parsed()) return command_check(options);
   if (exporter->parsed()) return command_export(options);
+  if (patch->parsed()) return command_patch(options);
   if (import->parsed()) return command_import(options);
   if (diagnose->parsed()) return command_diagnose(options);
   if (advise->parsed()) return command_advise(options);

@@ -30,7 +30,8 @@ Place place_of(const Format& format, std::string_view pointer, const Json& value
   return {};
 }
 
-// Where a key stands in the tables, so that a file has the order that its readers are used to.
+}  // namespace
+
 size_t order_of(const Format& format, std::string_view key) {
   size_t order = 0;
   for (const Section& section : format.sections) {
@@ -44,8 +45,6 @@ size_t order_of(const Format& format, std::string_view key) {
   }
   return order + 1;
 }
-
-}  // namespace
 
 bool can_write(const Row& row, const Json& value) {
   if (row.write == Write::no || (row.write == Write::unless_read && row.read != nullptr)) return false;

@@ -24,6 +24,10 @@ Export export_as(const Format& format, const recipe::Given& given);
 /// The keys and values alone, in the order of the format's tables.
 Writing compose(const Format& format, const recipe::Given& given);
 
+/// Where a key stands in the tables, so that a file has the order that its readers are used to; beyond the
+/// last row: in none.
+size_t order_of(const Format& format, std::string_view key);
+
 /// A value in the language of a file: a YAML scalar or flow list, JSON, a Python literal, a shell word. `key`
 /// decides in Python whether a word is torch's ("dtype").
 std::string literal(Language language, std::string_view key, const json::Json& value);

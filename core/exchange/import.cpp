@@ -227,32 +227,24 @@ const Format* recognise(const Document& document) {
   return best;
 }
 
-Import import_document(const Document& given, std::string_view text) {
+Document prepared(const Document& document) {
+  Document made = document;
+  if (document.language == Language::python) made.root = python_sections(document.root);
+  return made;
+}
+
+Import import_prepared(const Document& document, std::string_view text, const Format& format) {
   Import import;
-  import.errors = given.errors;
-  if (!import.errors.empty()) return import;
-  Document document = given;
-  if (given.language == Language::python) document.root = python_sections(given.root);
-  import.format = document.root.is_map() ? recognise(document) : nullptr;
-  if (import.format == nullptr) {
-    import.errors.push_back(
-        {"unknown_format", "",
-         "None of the known formats has these keys, so this is not read as a training "
-         "configuration.",
-         "a configuration of Axolotl, LLaMA-Factory, torchtune, TRL, Transformers, ms-swift, "
-         "PEFT, DeepSpeed or accelerate, a command line, or a request"});
-    return import;
-  }
-  Reading reading(document, *import.format, text);
+  import.format = &format;
+  Reading reading(document, format, text);
   read_keys(reading);
-  if (import.format->finish != nullptr) import.format->finish(reading);
+  if (format.finish != nullptr) format.finish(reading);
   if (!reading.errors.empty()) {
     import.errors = std::move(reading.errors);
     import.findings = std::move(reading.findings);
     return import;
   }
-  if (!reading.has("/stack") && !import.format->stack.empty())
-    reading.values["/stack"] = std::string(import.format->stack);
+  if (!reading.has("/stack") && !format.stack.empty()) reading.values["/stack"] = std::string(format.stack);
   check(reading);
   const auto model = reading.values.find("/model");
   import.partial = model == reading.values.end();
@@ -261,6 +253,24 @@ Import import_document(const Document& given, std::string_view text) {
   import.findings = std::move(reading.findings);
   import.notes = std::move(reading.notes);
   return import;
+}
+
+Import import_document(const Document& given, std::string_view text) {
+  Import import;
+  import.errors = given.errors;
+  if (!import.errors.empty()) return import;
+  const Document document = prepared(given);
+  const Format* format = document.root.is_map() ? recognise(document) : nullptr;
+  if (format == nullptr) {
+    import.errors.push_back(
+        {"unknown_format", "",
+         "None of the known formats has these keys, so this is not read as a training "
+         "configuration.",
+         "a configuration of Axolotl, LLaMA-Factory, torchtune, TRL, Transformers, ms-swift, "
+         "PEFT, DeepSpeed or accelerate, a command line, or a request"});
+    return import;
+  }
+  return import_prepared(document, text, *format);
 }
 
 }  // namespace plimsoll::exchange

@@ -27,6 +27,12 @@ struct Import {
 
 Import import_document(const Document& document, std::string_view text);
 
+/// The tree that the formats' tables describe: of Python source the calls as sections, else the document.
+Document prepared(const Document& document);
+
+/// A prepared document by the tables of one format, whatever others would claim.
+Import import_prepared(const Document& document, std::string_view text, const Format& format);
+
 /// The format that claims most of the keys, null when none does.
 const Format* recognise(const Document& document);
 

@@ -238,17 +238,17 @@ std::string formats_text() {
   return out.take();
 }
 
-std::string import_text(std::string_view text, std::string_view yaml_tree, const Catalog& catalog) {
+exchange::Document read_with_tree(std::string_view text, std::string_view yaml_tree) {
   exchange::Document document = exchange::read_text(text);
-  if (document.errors.empty() && document.language == exchange::Language::yaml) {
-    if (yaml_tree.empty()) {
-      document.errors.push_back({"needs_tree", "", "This is YAML: it comes with its tree from a YAML parser.",
-                                 "the tree described in core/exchange/tree.h"});
-    } else {
-      document = exchange::from_wire(yaml_tree);
-    }
-  }
-  return write_import(import_known(document, text, catalog));
+  if (!document.errors.empty() || document.language != exchange::Language::yaml) return document;
+  if (!yaml_tree.empty()) return exchange::from_wire(yaml_tree);
+  document.errors.push_back({"needs_tree", "", "This is YAML: it comes with its tree from a YAML parser.",
+                             "the tree described in core/exchange/tree.h"});
+  return document;
+}
+
+std::string import_text(std::string_view text, std::string_view yaml_tree, const Catalog& catalog) {
+  return write_import(import_known(read_with_tree(text, yaml_tree), text, catalog));
 }
 
 }  // namespace plimsoll::report

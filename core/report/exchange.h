@@ -19,6 +19,9 @@ namespace plimsoll::report {
 /// "json", "yaml", "python", "shell", "link" or "none": what import_text needs a tree for is "yaml".
 std::string_view language_text(std::string_view text);
 
+/// A text as a tree, of YAML the one that its parser made.
+exchange::Document read_with_tree(std::string_view text, std::string_view yaml_tree);
+
 std::string import_text(std::string_view text, std::string_view yaml_tree, const Catalog& catalog);
 
 /// An import with its model looked up among the presets: a hub id, a local folder, or a repackaged checkpoint

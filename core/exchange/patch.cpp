@@ -1,0 +1,512 @@
+#include "core/exchange/patch.h"
+
+#include <algorithm>
+
+#include "core/exchange/export.h"
+#include "core/exchange/render.h"
+#include "core/recipe/fields.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+constexpr size_t most_changes = 64;
+
+// A request as fields; an empty section stands as true, as in import.h.
+void flatten(const Json& node, const std::string& pointer, recipe::Values& out) {
+  const bool section = node.is_object() && recipe::find_field(pointer) == nullptr && pointer != "/model";
+  if (!section) {
+    out[pointer] = node;
+    return;
+  }
+  if (!pointer.empty() && node.empty()) out[pointer] = true;
+  for (const auto& [key, value] : node.items()) flatten(value, pointer + "/" + key, out);
+}
+
+recipe::Values fields_of(const Json& request) {
+  recipe::Values values;
+  if (request.is_object()) flatten(request, "", values);
+  for (auto field = values.begin(); field != values.end();)
+    field = field->second.is_null() ? values.erase(field) : std::next(field);
+  return values;
+}
+
+// "all-linear" is also written as a list of that one word.
+bool same(const Json& one, const Json& other) {
+  const auto plain = [](const Json& value) {
+    return value == Json::array({"all-linear"}) ? Json("all-linear") : value;
+  };
+  return plain(one) == plain(other);
+}
+
+bool says(const recipe::Values& values, const std::string& pointer, const Json* wanted) {
+  const auto found = values.find(pointer);
+  if (wanted == nullptr || wanted->is_null()) return found == values.end();
+  return found != values.end() && same(found->second, *wanted);
+}
+
+// The sections themselves say only whether they are there, and any field of them says that too.
+bool inside(const recipe::Values& values, const std::string& section) {
+  const std::string below = section + "/";
+  const auto found = values.lower_bound(below);
+  return values.count(section) != 0 ||
+         (found != values.end() && found->first.compare(0, below.size(), below) == 0);
+}
+
+size_t distance(const recipe::Values& from, const recipe::Values& to) {
+  const auto one_way = [](const recipe::Values& a, const recipe::Values& b, bool values) {
+    size_t count = 0;
+    for (const auto& [pointer, value] : a) {
+      const bool section = value == Json(true) && recipe::find_field(pointer) == nullptr;
+      if (section ? !inside(b, pointer) : (b.count(pointer) == 0 || (values && !says(b, pointer, &value))))
+        ++count;
+    }
+    return count;
+  };
+  return one_way(from, to, true) + one_way(to, from, false);
+}
+
+// The member at a path whose parts may themselves hold dots.
+Node* find_path(Node& node, std::string_view path) {
+  for (Member& member : node.members) {
+    const std::string_view key = member.key;
+    if (path == key) return &member.value;
+    if (path.size() > key.size() && path.substr(0, key.size()) == key && path[key.size()] == '.') {
+      if (Node* found = find_path(member.value, path.substr(key.size() + 1))) return found;
+    }
+  }
+  return nullptr;
+}
+
+bool remove_path(Node& node, std::string_view path) {
+  for (size_t i = 0; i < node.members.size(); ++i) {
+    const std::string_view key = node.members[i].key;
+    if (path == key) {
+      node.members.erase(node.members.begin() + static_cast<std::ptrdiff_t>(i));
+      return true;
+    }
+    if (path.size() > key.size() && path.substr(0, key.size()) == key && path[key.size()] == '.' &&
+        remove_path(node.members[i].value, path.substr(key.size() + 1))) {
+      if (node.members[i].value.members.empty())
+        node.members.erase(node.members.begin() + static_cast<std::ptrdiff_t>(i));
+      return true;
+    }
+  }
+  return false;
+}
+
+Node node_of(const Json& value) {
+  Node node;
+  if (value.is_array()) {
+    node.kind = Node::Kind::list;
+    for (const Json& item : value) node.items.push_back(node_of(item));
+    return node;
+  }
+  if (value.is_object()) {
+    node.kind = Node::Kind::map;
+    for (const auto& [key, item] : value.items()) node.members.push_back({key, {}, node_of(item)});
+    return node;
+  }
+  return scalar_node(value, value.is_string() ? value.get<std::string>() : json::write(value),
+                     value.is_string(), {});
+}
+
+// One value may stand for several keys: an anchor's aliases, a variable of a script.
+void replace_span(Node& node, const Span& span, const Node& by) {
+  for (Member& member : node.members) {
+    if (member.value.span.at == span.at && member.value.span.length == span.length) {
+      member.value = by;
+    } else {
+      replace_span(member.value, span, by);
+    }
+  }
+}
+
+void plant(Node& root, std::string_view path, const Node& value) {
+  Node* place = &root;
+  std::string_view rest = path;
+  while (true) {
+    Member* deeper = nullptr;
+    for (Member& member : place->members) {
+      const std::string_view key = member.key;
+      if (rest.size() > key.size() && rest.substr(0, key.size()) == key && rest[key.size()] == '.')
+        deeper = &member;
+    }
+    if (deeper == nullptr) break;
+    rest.remove_prefix(deeper->key.size() + 1);
+    if (!deeper->value.is_map()) {
+      deeper->value = Node();
+      deeper->value.kind = Node::Kind::map;
+    }
+    place = &deeper->value;
+  }
+  for (size_t dot = rest.find('.'); dot != std::string_view::npos; dot = rest.find('.')) {
+    Node map;
+    map.kind = Node::Kind::map;
+    place->members.push_back({std::string(rest.substr(0, dot)), {}, std::move(map)});
+    place = &place->members.back().value;
+    rest.remove_prefix(dot + 1);
+  }
+  place->members.push_back({std::string(rest), {}, value});
+}
+
+// What a field comes to in others, for formats that have only those.
+struct Meaning {
+  std::string_view pointer, value;
+  std::string_view others;  ///< switches that are on
+};
+constexpr Meaning meanings[] = {
+    {"/training/use_liger_kernel", "true",
+     "/training/liger_kernel_config/rms_norm /training/liger_kernel_config/swiglu "
+     "/training/liger_kernel_config/rope /training/liger_kernel_config/fused_linear_cross_entropy"},
+    {"/training/loss_kernel", "\"liger\"", "/training/liger_kernel_config/fused_linear_cross_entropy"},
+};
+
+class Patcher {
+ public:
+  Patcher(const Document& document, const Format& format, std::string_view text, Import import)
+      : document_(document), format_(format), text_(text), import_(std::move(import)) {
+    values_ = fields_of(import_.request);
+  }
+
+  void run(const std::vector<Change>& changes) {
+    target_ = values_;
+    for (const Change& change : changes) aim(change);
+    approach();
+    if (distance(values_, target_) == 0) return;
+    (void)take(written_difference(target_), true);
+    if (say_otherwise()) approach();
+  }
+
+  const recipe::Values& wanted() const { return wanted_; }
+  const recipe::Values& values() const { return values_; }
+  const Import& import() const { return import_; }
+  const std::vector<KeyChange>& keys() const { return keys_; }
+  const std::vector<Edit>& edits() const { return edits_; }
+
+ private:
+  void approach() {
+    bool moved = true;
+    while (moved && distance(values_, target_) > 0) {
+      moved = false;
+      for (const auto& [pointer, wanted] : wanted_) {
+        if (!says(values_, pointer, &wanted)) moved = change_one(pointer, wanted) || moved;
+      }
+    }
+  }
+
+  // What has no key here may have one under other names.
+  bool say_otherwise() {
+    bool any = false;
+    for (const Meaning& meaning : meanings) {
+      const std::string pointer(meaning.pointer);
+      const auto found = wanted_.find(pointer);
+      if (found == wanted_.end() || says(values_, pointer, &found->second) ||
+          json::write(found->second) != meaning.value)
+        continue;
+      const Patcher before = *this;
+      target_ = restored(target_, pointer);
+      wanted_.erase(pointer);
+      for (std::string_view rest = meaning.others; !rest.empty();) {
+        const size_t blank = std::min(rest.find(' '), rest.size());
+        aim_field(std::string(rest.substr(0, blank)), true);
+        rest.remove_prefix(std::min(blank + 1, rest.size()));
+      }
+      approach();
+      bool all = true;
+      for (const auto& [other, value] : wanted_)
+        all = all && (before.wanted_.count(other) != 0 || says(values_, other, &value));
+      any = any || all;
+      if (!all) restore(before);
+    }
+    return any;
+  }
+
+  void restore(const Patcher& before) {
+    import_ = before.import_;
+    values_ = before.values_;
+    target_ = before.target_;
+    wanted_ = before.wanted_;
+    keys_ = before.keys_;
+    edits_ = before.edits_;
+  }
+
+  void aim(const Change& change) {
+    const std::string below = change.pointer + "/";
+    const bool leaf = recipe::find_field(change.pointer) != nullptr || change.pointer == "/model";
+    if (leaf) {
+      aim_field(change.pointer, change.to);
+      return;
+    }
+    // A whole section: what it does not name is no longer stated.
+    for (const auto& [pointer, value] : values_) {
+      if (pointer == change.pointer || pointer.compare(0, below.size(), below) == 0)
+        aim_field(pointer, nullptr);
+    }
+    recipe::Values inner;
+    if (!change.to.is_null()) flatten(change.to, change.pointer, inner);
+    for (const auto& [pointer, value] : inner) aim_field(pointer, value);
+  }
+
+  void aim_field(const std::string& pointer, const Json& to) {
+    if (says(values_, pointer, &to)) {
+      target_ = restored(target_, pointer);
+      wanted_.erase(pointer);
+      return;
+    }
+    wanted_[pointer] = to;
+    if (to.is_null()) {
+      target_.erase(pointer);
+    } else {
+      target_[pointer] = to;
+    }
+  }
+  recipe::Values restored(recipe::Values target, const std::string& pointer) const {
+    const auto found = values_.find(pointer);
+    if (found == values_.end()) {
+      target.erase(pointer);
+    } else {
+      target[pointer] = found->second;
+    }
+    return target;
+  }
+
+  const Row* row_of(std::string_view path) const {
+    for (const Section& section : format_.sections) {
+      std::string_view key = path;
+      if (!section.below.empty()) {
+        if (key.size() <= section.below.size() || key.substr(0, section.below.size()) != section.below ||
+            key[section.below.size()] != '.')
+          continue;
+        key.remove_prefix(section.below.size() + 1);
+      }
+      for (const Row& row : section.table->rows) {
+        if (row.key == key) return &row;
+      }
+    }
+    return nullptr;
+  }
+
+  bool change_one(const std::string& pointer, const Json& wanted) {
+    std::vector<std::string> said;
+    for (const Finding& found : import_.findings) {
+      if (found.pointer == pointer && found.use != Use::irrelevant) said.push_back(found.path);
+    }
+    // The key that says it now, in its own words.
+    for (const std::string& path : said) {
+      if (wanted.is_null()) {
+        if (take({{path, std::nullopt, pointer}})) return true;
+        continue;
+      }
+      const Row* row = row_of(path);
+      const Json theirs = row == nullptr ? wanted : foreign_value(*row, wanted);
+      if (take({{path, theirs, pointer}})) return true;
+      if (theirs != wanted && take({{path, wanted, pointer}})) return true;
+      if (path.size() > 1 && wanted.is_boolean() && take({{path, std::nullopt, pointer}})) return true;
+    }
+    // Beside its like, where the file has such a block.
+    if (!wanted.is_null() && said.empty()) {
+      for (const std::string& path : paths_beside(pointer, wanted)) {
+        if (take({{path, foreign_value(*row_of(path), wanted), pointer}})) return true;
+      }
+    }
+    // As this format writes it: often several keys.
+    recipe::Values with = values_;
+    if (wanted.is_null()) {
+      with.erase(pointer);
+    } else {
+      with[pointer] = wanted;
+    }
+    std::vector<KeyChange> composed = written_difference(with);
+    if (take(composed)) return true;
+    for (const std::string& path : said) {
+      const bool named = std::any_of(composed.begin(), composed.end(),
+                                     [&path](const KeyChange& change) { return change.key == path; });
+      if (!named) composed.push_back({path, std::nullopt, pointer});
+    }
+    return !said.empty() && take(composed);
+  }
+
+  // Keys that say a field below the blocks of the file that say others of its section, fullest block first.
+  std::vector<std::string> paths_beside(const std::string& pointer, const Json& wanted) const {
+    const std::string section = pointer.substr(0, pointer.find('/', 1) + 1);
+    std::vector<std::pair<size_t, std::string>> ranked;
+    for (const Section& place : format_.sections) {
+      const std::string below = std::string(place.below) + ".";
+      size_t like = 0;
+      for (const Finding& found : import_.findings) {
+        const bool inside_block = found.path.compare(0, below.size(), below) == 0;
+        like += inside_block && found.pointer.compare(0, section.size(), section) == 0 ? 1 : 0;
+      }
+      if (place.below.empty() || like == 0) continue;
+      for (const Row& row : place.table->rows) {
+        if (row.pointer != pointer || row.key.back() == '*' || !can_write(row, wanted)) continue;
+        ranked.emplace_back(like, below + std::string(row.key));
+        break;
+      }
+    }
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<std::string> paths;
+    for (auto& [like, path] : ranked) paths.push_back(std::move(path));
+    return paths;
+  }
+
+  Writing composed(const recipe::Values& values) const {
+    recipe::Given given;
+    given.values = values;
+    if (const auto model = values.find("/model"); model != values.end()) {
+      if (model->second.is_string()) given.model_id = model->second.get<std::string>();
+      given.values.erase("/model");
+    }
+    return compose(format_, given);
+  }
+
+  std::vector<KeyChange> written_difference(const recipe::Values& with) const {
+    const Writing now = composed(values_), then = composed(with);
+    std::vector<KeyChange> changes;
+    for (const Entry& entry : then.entries) {
+      const auto old = std::find_if(now.entries.begin(), now.entries.end(),
+                                    [&entry](const Entry& other) { return other.key == entry.key; });
+      if (old == now.entries.end() || old->value != entry.value)
+        changes.push_back({entry.key, with_file(entry), entry.pointer});
+    }
+    for (const Entry& entry : now.entries) {
+      if (!then.wrote(entry.key)) changes.push_back({entry.key, std::nullopt, entry.pointer});
+    }
+    return changes;
+  }
+
+  // A list that is no field of a request, as Axolotl's plugins: what the file has there stays.
+  Json with_file(const Entry& entry) const {
+    Node root = document_.root;
+    const Node* node = find_path(root, entry.key);
+    if (!entry.pointer.empty() || !entry.value.is_array() || node == nullptr || !node->is_list())
+      return entry.value;
+    Json all = Json::array();
+    for (const Node& item : node->items) all.push_back(item.value);
+    for (const Json& item : entry.value) {
+      if (std::find(all.begin(), all.end(), item) == all.end()) all.push_back(item);
+    }
+    return all;
+  }
+
+  // Takes key changes when they bring the file nearer to what is asked.
+  bool take(const std::vector<KeyChange>& more, bool any = false) {
+    if (more.empty() || more.size() > most_changes) return false;
+    std::vector<KeyChange> all = keys_;
+    for (const KeyChange& change : more) {
+      const auto old = std::find_if(all.begin(), all.end(),
+                                    [&change](const KeyChange& other) { return other.key == change.key; });
+      if (old == all.end()) {
+        all.push_back(change);
+      } else {
+        *old = change;
+      }
+    }
+    Document tried = document_;
+    std::vector<KeyChange> kept;
+    for (const KeyChange& change : all) {
+      Node* node = find_path(tried.root, change.key);
+      if (!change.value) {
+        if (node == nullptr) continue;
+        (void)remove_path(tried.root, change.key);
+      } else if (node != nullptr) {
+        const Span span = node->span;
+        const Node by = node_of(*change.value);
+        *node = by;
+        if (span.length > 0) replace_span(tried.root, span, by);
+      } else {
+        plant(tried.root, change.key, node_of(*change.value));
+      }
+      kept.push_back(change);
+    }
+    std::vector<Edit> edits;
+    if (!write_keys(document_, format_, text_, kept, edits)) return false;
+    Import import = import_prepared(tried, text_, format_);
+    if (!import.errors.empty()) return false;
+    recipe::Values values = fields_of(import.request);
+    const size_t before = distance(values_, target_), after = distance(values, target_);
+    if (any ? after > before : after >= before) return false;
+    keys_ = std::move(kept);
+    edits_ = std::move(edits);
+    import_ = std::move(import);
+    values_ = std::move(values);
+    return true;
+  }
+
+  const Document& document_;
+  const Format& format_;
+  std::string_view text_;
+  Import import_;
+  recipe::Values values_, target_, wanted_;
+  std::vector<KeyChange> keys_;
+  std::vector<Edit> edits_;
+};
+
+bool is_environment(std::string_view pointer) { return pointer == "/hardware/PYTORCH_CUDA_ALLOC_CONF"; }
+
+std::string reason(const std::string& pointer) {
+  if (is_environment(pointer)) return "an environment variable: set it where the run is started";
+  if (pointer.rfind("/hardware/", 0) == 0 || pointer.rfind("/data/", 0) == 0 || pointer == "/locks" ||
+      pointer == "/stack" || pointer.rfind("/versions/", 0) == 0) {
+    return "such a file does not say this";
+  }
+  return "this file has no key that says it, or no place for one";
+}
+
+}  // namespace
+
+std::vector<Change> changes_between(const Json& before, const Json& after) {
+  const recipe::Values from = fields_of(before), to = fields_of(after);
+  std::vector<Change> changes;
+  for (const auto& [pointer, value] : to) {
+    if (!says(from, pointer, &value)) changes.push_back({pointer, value});
+  }
+  for (const auto& [pointer, value] : from) {
+    if (to.count(pointer) == 0) changes.push_back({pointer, nullptr});
+  }
+  return changes;
+}
+
+Patch patch_document(const Document& given, std::string_view text, const std::vector<Change>& changes) {
+  Patch patch;
+  Import import = import_document(given, text);
+  patch.format = import.format;
+  patch.errors = import.errors;
+  if (!patch.errors.empty()) return patch;
+  // A model's config.json or index says nothing of a run.
+  const bool only_model = import.format->written == Language::none && import.format->stack.empty();
+  if (only_model || given.language == Language::link) {
+    patch.errors.push_back({"not_writable", "",
+                            "This kind of file describes something else than a run's settings, so there is "
+                            "nothing in it to change.",
+                            "a training configuration"});
+    return patch;
+  }
+  const Document document = prepared(given);
+  Patcher patcher(document, *import.format, text, std::move(import));
+  patcher.run(changes);
+  patch.request = patcher.import().request;
+  patch.edits = patcher.edits();
+  patch.text = edited(text, patch.edits);
+  patch.diff = line_diff(text, patch.text);
+  for (const KeyChange& change : patcher.keys()) {
+    Node root = document.root;
+    const bool was = find_path(root, change.key) != nullptr;
+    const auto how = !change.value ? Patch::Key::How::removed
+                     : was         ? Patch::Key::How::replaced
+                                   : Patch::Key::How::added;
+    patch.keys.push_back({change.pointer, change.key, how});
+  }
+  for (const auto& [pointer, wanted] : patcher.wanted()) {
+    const bool section = wanted == Json(true) && recipe::find_field(pointer) == nullptr;
+    const bool said = section ? inside(patcher.values(), pointer) : says(patcher.values(), pointer, &wanted);
+    if (!said) patch.left_out.push_back({pointer, reason(pointer), wanted});
+  }
+  return patch;
+}
+
+}  // namespace plimsoll::exchange
