@@ -6,7 +6,8 @@ import type { Advice, Comparison, GpuPreset, ModelPreset, Refusal, Report, Reque
 
 export type * from "./contract.js";
 
-export interface Plimsoll {
+/** The small module, which knows a few models alone: those of the documented cases. */
+export interface First {
   /** Version of the core, as in the report's `core`. */
   version: string;
   /** A bad request is a normal result: `ok` is false and `errors` says what is wrong. */
@@ -15,8 +16,7 @@ export interface Plimsoll {
   gpus(): GpuPreset[];
 }
 
-/** The slower half: plans, comparison, error messages. */
-export interface More {
+export interface Plimsoll extends First {
   /** With the parts that `want` names: "timeline", "machines", "limits". */
   report(request: Request): Report | Refusal;
   advise(request: Request): Advice;
@@ -24,5 +24,9 @@ export interface More {
   diagnose(text: string, request?: Request): unknown;
 }
 
+export type More = Plimsoll;
+
 export function load(): Promise<Plimsoll>;
-export function loadMore(): Promise<More>;
+export function loadFirst(): Promise<First>;
+/** The same as load(). */
+export function loadMore(): Promise<Plimsoll>;

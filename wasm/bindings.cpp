@@ -1,31 +1,19 @@
-// What JavaScript sees: text in, text out, so that nothing has to be freed and no 64-bit integer crosses the
-// border. wasm/plimsoll.d.ts types it. No formula lives here. The slower half of the
-// core is in more_bindings.cpp.
-#include <emscripten/bind.h>
-
-#include <string>
-
+// What JavaScript sees of the first module. wasm/plimsoll.d.ts types it. No formula lives here. The slower
+// half of the core is in more_bindings.cpp.
 #include "core/report/report.h"
 #include "wasm/catalog.h"
-
-namespace {
+#include "wasm/door.h"
 
 namespace report = plimsoll::report;
 
-std::string report_text(const std::string& request) { return report::quick_report_text(request, catalog()); }
-std::string models() { return report::models_text(catalog()); }
-std::string gpus() { return report::gpus_text(catalog()); }
-std::string scenarios() { return report::scenarios_text(catalog()); }
-std::string fields() { return report::fields_text(catalog()); }
-std::string version() { return std::string(report::version()); }
+extern "C" {
 
-}  // namespace
+EMSCRIPTEN_KEEPALIVE void plimsoll_add_presets() { answer() = add_presets(argument(0)); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_report() { answer() = report::quick_report_text(argument(0), catalog()); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_models() { answer() = report::models_text(catalog()); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_gpus() { answer() = report::gpus_text(catalog()); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_scenarios() { answer() = report::scenarios_text(catalog()); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_fields() { answer() = report::fields_text(catalog()); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_version() { answer() = report::version(); }
 
-EMSCRIPTEN_BINDINGS(plimsoll) {
-  emscripten::function("report", &report_text);
-  emscripten::function("models", &models);
-  emscripten::function("gpus", &gpus);
-  emscripten::function("scenarios", &scenarios);
-  emscripten::function("fields", &fields);
-  emscripten::function("version", &version);
-}
+}  // extern "C"

@@ -1,10 +1,19 @@
-// The presets that both modules carry, read once.
+// The presets of a module, which JavaScript hands over as texts of presets/pack.cmake.
 #pragma once
 
-#include "core/report/catalog.h"
-#include "core/report/preset_files.h"
+#include <string>
 
-inline const plimsoll::report::Catalog& catalog() {
-  static const plimsoll::report::Catalog presets = plimsoll::report::read_catalog(plimsoll::preset_files());
+#include "core/report/catalog.h"
+
+inline plimsoll::report::Catalog& catalog() {
+  static plimsoll::report::Catalog presets;
   return presets;
+}
+
+/// What is wrong with the first bad file; empty when all is well.
+inline std::string add_presets(const std::string& text) {
+  plimsoll::report::add_presets(catalog(), plimsoll::report::packed_files(text));
+  if (catalog().errors.empty()) return "";
+  const plimsoll::json::Error& error = catalog().errors.front();
+  return error.pointer + ": " + error.message;
 }

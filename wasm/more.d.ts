@@ -3,10 +3,16 @@
 //
 //     import create_more from "plimsoll_more.js";
 //     const more = await create_more();
+//     more.add_presets(first + rest);
 //     const diagnosis = JSON.parse(more.diagnose(errorText, "", ""));
 import type { Options } from "./plimsoll";
 
 export interface More {
+  /** As in plimsoll.d.ts. */
+  add_presets(text: string): string;
+  models(): string;
+  gpus(): string;
+  version(): string;
   /** As in plimsoll.d.ts, with the parts that "want" names: "plans", "limits", "machines", "timeline" (core/report/timeline.h). */
   report(request: string): string;
   /** Plans for the chosen GPU and for every size, limits, what does not help (core/report/advice.h). */

@@ -1,9 +1,5 @@
-// The second module, fetched once the first answer is on the screen: plans, limits, timeline, comparison, and
-// the readers of what people paste. wasm/more.d.ts types it.
-#include <emscripten/bind.h>
-
-#include <string>
-
+// The second module, fetched once the first answer is on the screen: all models, plans, limits, timeline,
+// comparison, and the readers of what people paste. wasm/more.d.ts types it.
 #include "core/report/advice.h"
 #include "core/report/compare.h"
 #include "core/report/diagnose.h"
@@ -11,42 +7,34 @@
 #include "core/report/patch.h"
 #include "core/report/report.h"
 #include "wasm/catalog.h"
-
-namespace {
+#include "wasm/door.h"
 
 namespace report = plimsoll::report;
 
-std::string report_text(const std::string& request) { return report::report_text(request, catalog()); }
-std::string advise(const std::string& request) { return report::advise_text(request, catalog()); }
-std::string compare(const std::string& one, const std::string& other) {
-  return report::compare_text(one, other, catalog());
-}
-std::string diagnose(const std::string& text, const std::string& request, const std::string& phase) {
-  return report::diagnosis_text(text, request, phase, catalog());
-}
+extern "C" {
 
-std::string language(const std::string& text) { return std::string(report::language_text(text)); }
-std::string import_text(const std::string& text, const std::string& yaml_tree) {
-  return report::import_text(text, yaml_tree, catalog());
+EMSCRIPTEN_KEEPALIVE void plimsoll_add_presets() { answer() = add_presets(argument(0)); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_report() { answer() = report::report_text(argument(0), catalog()); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_models() { answer() = report::models_text(catalog()); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_gpus() { answer() = report::gpus_text(catalog()); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_version() { answer() = report::version(); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_advise() { answer() = report::advise_text(argument(0), catalog()); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_compare() {
+  answer() = report::compare_text(argument(0), argument(1), catalog());
 }
-std::string export_text(const std::string& request, const std::string& format) {
-  return report::export_text(request, format, catalog());
+EMSCRIPTEN_KEEPALIVE void plimsoll_diagnose() {
+  answer() = report::diagnosis_text(argument(0), argument(1), argument(2), catalog());
 }
-std::string patch_text(const std::string& text, const std::string& yaml_tree, const std::string& changes) {
-  return report::patch_text(text, yaml_tree, changes, catalog());
+EMSCRIPTEN_KEEPALIVE void plimsoll_language() { answer() = report::language_text(argument(0)); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_import_text() {
+  answer() = report::import_text(argument(0), argument(1), catalog());
 }
-std::string formats() { return report::formats_text(); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_export_text() {
+  answer() = report::export_text(argument(0), argument(1), catalog());
+}
+EMSCRIPTEN_KEEPALIVE void plimsoll_patch_text() {
+  answer() = report::patch_text(argument(0), argument(1), argument(2), catalog());
+}
+EMSCRIPTEN_KEEPALIVE void plimsoll_formats() { answer() = report::formats_text(); }
 
-}  // namespace
-
-EMSCRIPTEN_BINDINGS(plimsoll_more) {
-  emscripten::function("report", &report_text);
-  emscripten::function("advise", &advise);
-  emscripten::function("compare", &compare);
-  emscripten::function("diagnose", &diagnose);
-  emscripten::function("language", &language);
-  emscripten::function("import_text", &import_text);
-  emscripten::function("export_text", &export_text);
-  emscripten::function("patch_text", &patch_text);
-  emscripten::function("formats", &formats);
-}
+}  // extern "C"

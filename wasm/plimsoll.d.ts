@@ -2,15 +2,22 @@
 //
 //     import create_plimsoll from "plimsoll.js";
 //     const plimsoll = await create_plimsoll();
+//     plimsoll.add_presets(first);   // the text of first.txt
 //     const report = JSON.parse(plimsoll.report(JSON.stringify({ model: "mistral-7b-v0.3" })));
 
 export interface Plimsoll {
+  /**
+   * Takes models, GPUs, stacks and the rest from a text of presets/pack.cmake. This module reads the model types of the
+   * documented cases alone, which are in first.txt; plimsoll_more.js takes rest.txt as well and reads all. Gives "", or
+   * what is wrong with a file.
+   */
+  add_presets(text: string): string;
   /**
    * A request to its report. Bad input gives a report with `ok: false` and `errors`; it never throws. What "want" may name
    * (plans, limits, timeline) is in plimsoll_more.js.
    */
   report(request: string): string;
-  /** What presets/models/ holds. */
+  /** The models that have been added. */
   models(): string;
   /** What presets/gpus/ holds. */
   gpus(): string;

@@ -14,6 +14,7 @@ const HEAD = `<meta charset="utf-8" />
 const PAGES = [
   ["method", "How it works"],
   ["accuracy", "Accuracy"],
+  ["glossary", "Glossary"],
   ["embed", "Embed"],
   ["changes", "Changes"],
 ];

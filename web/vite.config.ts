@@ -48,6 +48,7 @@ export default defineConfig(({ command, isPreview }) => {
           embed: resolve(web, "embed.html"),
           "docs-method": resolve(web, "docs/method.html"),
           "docs-accuracy": resolve(web, "docs/accuracy.html"),
+          "docs-glossary": resolve(web, "docs/glossary.html"),
           "docs-embed": resolve(web, "docs/embed.html"),
           "docs-changes": resolve(web, "docs/changes.html"),
           "plimsoll-card": resolve(web, "src/embed/element.ts"),
@@ -69,7 +70,7 @@ export default defineConfig(({ command, isPreview }) => {
         scope: "./",
         workbox: {
           cacheId: "plimsoll",
-          globPatterns: ["**/*.{html,js,css,wasm,svg,png,json,jsonl,webmanifest}"],
+          globPatterns: ["**/*.{html,js,css,wasm,svg,png,json,jsonl,txt,webmanifest}"],
           navigateFallback: null,
           ignoreURLParametersMatching: [/.*/],
           cleanupOutdatedCaches: true,

@@ -4,7 +4,7 @@
 //     ConfigReader text = config.part("text_config");
 //     read_text_model(text, "llama", {"model.language_model.", true, "lm_head"}, network);
 //
-// Adding a family: one reader in families/, one line here, one line in the table of families.cpp.
+// Adding a family: one reader in families/, one line here, one line in the table of family_table.cpp.
 #pragma once
 
 #include <string>

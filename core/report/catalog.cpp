@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/model/family_table.h"
+
 namespace plimsoll::report {
 
 namespace {
@@ -18,10 +20,18 @@ std::string last_part(const std::string& id) { return id.substr(id.rfind('/') + 
 
 void read_model(const json::Json& value, const std::string& path, Catalog& catalog) {
   auto preset = model::read_model_preset(value, path, catalog.errors);
-  if (!preset) return;
+  // A program with a shorter table of families leaves out what it cannot read.
+  if (!preset || !model::reads_family(preset->config)) return;
   auto network = model::read_config(preset->config, preset->hf_id, "/config", catalog.errors);
   if (!network) return;
-  catalog.models.push_back({std::move(*preset), std::move(*network)});
+  // In the order of their files, each once.
+  const auto before = [](const ModelEntry& entry, const std::string& file) {
+    return entry.preset.id + ".json" < file;
+  };
+  const auto place =
+      std::lower_bound(catalog.models.begin(), catalog.models.end(), preset->id + ".json", before);
+  if (place != catalog.models.end() && place->preset.id == preset->id) return;
+  catalog.models.insert(place, {std::move(*preset), std::move(*network)});
 }
 
 void read_scenario(const json::Json& value, const std::string& path, Catalog& catalog) {
@@ -40,6 +50,7 @@ void read_scenario(const json::Json& value, const std::string& path, Catalog& ca
 
 // Ids win over aliases, aliases over other checkpoints of the same shapes.
 void index_names(Catalog& catalog) {
+  catalog.names.clear();
   const auto add = [&catalog](const std::string& name, std::size_t index) {
     catalog.names.emplace(lower(name), index);
   };
@@ -68,6 +79,11 @@ std::size_t common_letters(std::string_view a, std::string_view b) {
 
 Catalog read_catalog(std::span<const PresetFile> files) {
   Catalog catalog;
+  add_presets(catalog, files);
+  return catalog;
+}
+
+void add_presets(Catalog& catalog, std::span<const PresetFile> files) {
   for (const PresetFile& file : files) {
     const std::string path(file.path);
     const std::size_t before = catalog.errors.size();
@@ -94,7 +110,17 @@ Catalog read_catalog(std::span<const PresetFile> files) {
   }
   catalog.tiers = hardware::tiers(catalog.gpus);
   index_names(catalog);
-  return catalog;
+}
+
+std::vector<PresetFile> packed_files(std::string_view text) {
+  std::vector<PresetFile> files;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t tab = line.find('\t');
+    if (tab != std::string_view::npos) files.push_back({line.substr(0, tab), line.substr(tab + 1)});
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return files;
 }
 
 const ModelEntry* Catalog::find_model(std::string_view name) const {
@@ -123,10 +149,14 @@ std::vector<std::string> similar_models(const Catalog& catalog, std::string_view
     const std::size_t shared = common_letters(wanted, entry.preset.id);
     if (shared > 0) scored.emplace_back(shared, entry.preset.id);
   }
-  std::stable_sort(scored.begin(), scored.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < scored.size() && i < count; ++i) names.push_back(scored[i].second);
+  while (names.size() < count && !scored.empty()) {
+    // The first of the best.
+    const auto best = std::max_element(scored.begin(), scored.end(),
+                                       [](const auto& a, const auto& b) { return a.first < b.first; });
+    names.push_back(std::move(best->second));
+    scored.erase(best);
+  }
   return names;
 }
 

@@ -46,6 +46,14 @@ struct Catalog {
 
 Catalog read_catalog(std::span<const PresetFile> files);
 
+/// Reads further files into a catalog: a page shows its first answer before it has fetched all models. A
+/// model that is there already is passed over. The result does not depend on the order in which files come.
+void add_presets(Catalog& catalog, std::span<const PresetFile> files);
+
+/// The files in a text of presets/pack.cmake: a line each, "models/gpt2.json", a tab, and the JSON. Views
+/// into `text`.
+std::vector<PresetFile> packed_files(std::string_view text);
+
 /// Up to `count` known names most like `name`, best first.
 std::vector<std::string> similar_models(const Catalog& catalog, std::string_view name, std::size_t count);
 

@@ -25,7 +25,7 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 for (const name of readdirSync(join(root, "npm"))) copyFileSync(join(root, "npm", name), join(out, name));
 copyFileSync(join(root, "LICENSE"), join(out, "LICENSE"));
-for (const name of ["plimsoll.js", "plimsoll.wasm", "plimsoll_more.js", "plimsoll_more.wasm"]) {
+for (const name of ["plimsoll.js", "plimsoll.wasm", "plimsoll_more.js", "plimsoll_more.wasm", "first.txt", "rest.txt"]) {
   copyFileSync(join(wasm, name), join(out, name));
 }
 run(process.execPath, [tsc, join(root, "web/src/contract.ts"), "--declaration", "--emitDeclarationOnly", "--outDir", out]);
@@ -40,13 +40,15 @@ const scenarios = readdirSync(join(root, "presets/scenarios")).map(
 );
 writeFileSync(
   join(project, "use.mjs"),
-  `import { load, loadMore } from "plimsoll-core";
+  `import { load, loadFirst, loadMore } from "plimsoll-core";
 const requests = ${JSON.stringify(scenarios)};
 const { report, models, gpus, version } = await load();
 const more = await loadMore();
+const first = await loadFirst();
 console.log(JSON.stringify({
   version, models: models().length, gpus: gpus().length,
   reports: requests.map((request) => report(request)),
+  first: requests.map((request) => first.report(request)),
   refused: report({ model: "mistral-7b-v0.3", peft: { r: -1 } }),
   timeline: more.report({ ...requests[0], want: ["timeline"] }),
   advice: more.advise(requests[0]),
@@ -55,6 +57,9 @@ console.log(JSON.stringify({
 );
 const answers = JSON.parse(run(process.execPath, ["use.mjs"], project));
 check("the package answers every scenario", answers.reports.length === scenarios.length && answers.reports.every((report) => report.ok));
+check("the small module gives the same reports of the scenarios", answers.first.every((report, index) =>
+  JSON.stringify({ ...report, time: { ...report.time, cost: 0 } }) ===
+  JSON.stringify({ ...answers.reports[index], time: { ...answers.reports[index].time, cost: 0 } })));
 check("it knows models and GPUs", answers.models > 100 && answers.gpus > 50);
 check("a bad request is refused in words", answers.refused.ok === false && answers.refused.errors[0].pointer === "/peft/r");
 check("the slower half advises, compares and draws the timeline",

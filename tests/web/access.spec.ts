@@ -67,7 +67,7 @@ test("the keyboard reaches every control in the order of the page", async ({ pag
   const order = [
     "field-model",
     "field-hardware-gpu",
-    "field-peft-r",
+    "field-training-per_device_train_batch_size",
     "field-training-max_length",
     "field-training-optim",
   ];

@@ -78,3 +78,62 @@ test("explains itself where scripts are off", async ({ browser, baseURL }) => {
   await expect(page.locator("#loading")).toBeHidden();
   await context.close();
 });
+
+test("every figure of the verdict and every part of the hull opens to say how it comes about", async ({
+  page,
+}) => {
+  await open(page);
+  await expect(page.locator(".jump")).toBeVisible();
+  const openers = page.locator(".figures .opens, .hull-chart ~ .legend .opens");
+  const count = await openers.count();
+  expect(count).toBeGreaterThan(12);
+  for (let index = 0; index < count; ++index) {
+    const opener = openers.nth(index);
+    await opener.click();
+    await expect(opener).toHaveAttribute("aria-expanded", "true");
+    const why = page.locator(".why").last();
+    await expect(why).toBeVisible();
+    await expect(why.getByRole("link", { name: "In the glossary" })).toHaveAttribute(
+      "href",
+      /glossary\.html#/,
+    );
+    await opener.click();
+    await expect(opener).toHaveAttribute("aria-expanded", "false");
+  }
+});
+
+test("the figures add up where they are opened", async ({ page }) => {
+  await open(page);
+  await expect(page.locator(".jump")).toBeVisible();
+  for (const name of ["PyTorch allocates", "PyTorch reserves", "nvidia-smi shows"]) {
+    await figure(page, name).locator("button").click();
+    const mebibytes = (await page.locator(".why .sum tr td").allInnerTexts()).map((text) => {
+      const value = Number.parseFloat(text.replaceAll(",", ""));
+      return text.includes("GiB") ? value * 1024 : text.includes("MiB") ? value : value / 2 ** 20;
+    });
+    const total = mebibytes.pop() ?? 0;
+    const sum = mebibytes.reduce((one, other) => one + other, 0);
+    // Each is rounded to a hundredth of a GiB.
+    expect(Math.abs(sum - total), name).toBeLessThan(6 * (mebibytes.length + 1));
+    await figure(page, name).locator("button").click();
+  }
+});
+
+test("every word that the page links to is in the glossary", async ({ page }) => {
+  const { PAINTS } = await import("../../web/src/colours.ts");
+  await page.goto("./docs/glossary.html");
+  for (const id of [
+    ...Object.keys(PAINTS),
+    "device",
+    "reserved",
+    "allocated",
+    "band",
+    "usable",
+    "trainable",
+    "adapter",
+    "checkpoint",
+    "host",
+  ]) {
+    await expect(page.locator(`dt#${id}`), id).toHaveCount(1);
+  }
+});

@@ -1,4 +1,4 @@
-import { expect, figure, gibOf, headline, open, test } from "./page.ts";
+import { expect, figure, gibOf, headline, open, test, unfold } from "./page.ts";
 
 test("another model changes the verdict and the numbers", async ({ page }) => {
   await open(page);
@@ -39,6 +39,7 @@ test("every GPU of the list gives an answer of its own", async ({ page }) => {
 test("each method weighs what it should against the others", async ({ page }) => {
   await open(page);
   // The scaler of fp16 training refuses fp16 weights in full fine-tuning, and the core says so.
+  await unfold(page, "Precision");
   await page.getByLabel("Mixed precision").selectOption("bf16");
   await page.getByLabel("Weights held in").selectOption("bfloat16");
   const sizes: Record<string, number> = {};
@@ -55,6 +56,7 @@ test("each method weighs what it should against the others", async ({ page }) =>
 
 test("coming back to a method restores its rank", async ({ page }) => {
   await open(page);
+  await unfold(page, "Adapters");
   await page.getByLabel("Rank").fill("64");
   await expect(figure(page, "Trainable")).toContainText("27,262,976");
   await page.getByLabel("Full, 16-bit").check();
@@ -65,7 +67,9 @@ test("coming back to a method restores its rank", async ({ page }) => {
 
 test("the listed choices are all known to the core", async ({ page }) => {
   await open(page);
-  await page.getByText("More settings").click();
+  for (const heading of ["Adapters", "Precision", "Step and kernels", "Library and card"]) {
+    await unfold(page, heading);
+  }
   for (const label of [
     "Optimizer",
     "Weights held in",
@@ -85,6 +89,29 @@ test("the listed choices are all known to the core", async ({ page }) => {
     }
     await select.selectOption(first);
   }
+});
+
+test("seven inputs are in sight, and a fold says what is set in it", async ({ page }) => {
+  await open(page);
+  for (const label of ["Model", "GPU", "Micro-batch", "Max length", "Optimizer", "Gradient checkpointing"]) {
+    await expect(page.getByLabel(label, { exact: true })).toBeInViewport();
+  }
+  await expect(page.getByLabel("LoRA, 16-bit")).toBeInViewport();
+  await expect(page.getByLabel("Rank")).toBeHidden();
+  await expect(page.locator(".more > summary", { hasText: "Adapters" })).toContainText("Rank 16");
+  await expect(page.locator(".hull-chart")).toBeInViewport({ ratio: 1 });
+});
+
+test("a wrong value in a fold is marked on the fold, and the way to it opens it", async ({ page }) => {
+  await open(page);
+  await unfold(page, "Adapters");
+  await page.getByLabel("Rank").fill("-1");
+  const fold = page.locator(".more > summary", { hasText: "Adapters" });
+  await expect(fold).toContainText("look here");
+  await fold.click();
+  await expect(page.getByLabel("Rank")).toBeHidden();
+  await page.locator(".message button").click();
+  await expect(page.getByLabel("Rank")).toBeFocused();
 });
 
 test("checkpointing and length move the numbers the way they should", async ({ page }) => {

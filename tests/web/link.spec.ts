@@ -1,6 +1,6 @@
 import { decode, encode, sameRequest } from "../../web/src/link.ts";
 import type { Request } from "../../web/src/contract.ts";
-import { expect, headline, open, test } from "./page.ts";
+import { expect, headline, open, test, unfold } from "./page.ts";
 
 test.describe("the form of a link", () => {
   const requests: Record<string, Request> = {
@@ -80,6 +80,7 @@ test("a change is in the address, and the address brings it back", async ({ page
 test("Back undoes the large steps one by one, Forward does them again", async ({ page }) => {
   await open(page);
   const first = await headline(page).innerText();
+  await unfold(page, "Examples");
   await page.locator('[data-scenario="c-before"]').click();
   await expect(headline(page)).toContainText("Quadro RTX 6000");
   await page.getByLabel("GPU", { exact: true }).selectOption("a100-sxm-80");
@@ -113,6 +114,7 @@ test("a link with a key that the core does not know is answered by the core", as
   await page.goto(`./${encode({ model: "gpt2", training: { max_lenght: 3 } })}`);
   await expect(page.locator(".message")).toContainText("max_lenght");
   await expect(page.locator("#verdict-headline")).toHaveCount(0);
+  await unfold(page, "Examples");
   await page.locator('[data-scenario="d-after"]').click();
   await expect(headline(page)).toContainText("A10G");
 });

@@ -39,6 +39,12 @@ export async function openEveryFold(page: Page): Promise<void> {
   while ((await closed.count()) > 0) await closed.first().click();
 }
 
+/** Opens a fold by its heading, unless it is open. */
+export async function unfold(page: Page, heading: string | RegExp): Promise<void> {
+  const summary = page.locator("details:not([open]) > summary", { hasText: heading });
+  if ((await summary.count()) > 0) await summary.first().click();
+}
+
 export const headline = (page: Page) => page.locator("#verdict-headline");
 
 /** The figure under a heading of the verdict, as it is written. */

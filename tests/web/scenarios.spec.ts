@@ -1,7 +1,8 @@
-import { expect, headline, open, test } from "./page.ts";
+import { expect, headline, open, test, unfold } from "./page.ts";
 
 test("every documented case opens with one click, before and after", async ({ page }) => {
   await open(page);
+  await unfold(page, "Examples");
   const buttons = page.locator("[data-scenario]");
   const ids = await buttons.evaluateAll((all) => all.map((each) => each.getAttribute("data-scenario") ?? ""));
   for (const letter of ["a", "b", "c", "d", "e"]) {

@@ -1,32 +1,23 @@
 // The page's one element: holds the request, asks the core on every change, draws the parts.
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
-import { compare } from "./advice/compare.ts";
-import { limits } from "./advice/limits.ts";
-import { plans } from "./advice/plans.ts";
-import { breakdown } from "./breakdown.ts";
 import type { Core } from "./core.ts";
 import type { CoreError, Json, Request, Scenario } from "./contract.ts";
 import { elementFor, form } from "./form.ts";
 import { headline } from "./headline.ts";
+import { inputId } from "./inputs.ts";
 import { hull } from "./hull.ts";
-import { instants } from "./instants.ts";
 import { decode, encode, sameRequest, type Made } from "./link.ts";
 import { madeOf } from "./made.ts";
 import { errors, notice } from "./messages.ts";
-import { machines } from "./machines.ts";
-import { loadMore } from "./more.ts";
-import { notes } from "./notes.ts";
+import { loadMore, type More } from "./more.ts";
 import { get, isObject, put } from "./pointer.ts";
 import { keepOffline } from "./offline.ts";
-import "./paste/box.ts";
 import type { UseEvent } from "./paste/box.ts";
+import type { FigureId } from "./figures.ts";
 import { scenarios, title } from "./scenarios.ts";
-import { sharePanel } from "./share/share-panel.ts";
 import { preferences, updateNotice } from "./preferences.ts";
 import { asTheme, remember, remembered, wear, type Theme } from "./theme.ts";
-import { tiers } from "./tiers.ts";
-import { timeline } from "./timeline.ts";
 import { ribbon, verdict } from "./verdict.ts";
 import type { Actions, Edit, How, View } from "./view.ts";
 import { language, LANGUAGE_KEY, say, speak } from "./words/say.ts";
@@ -50,6 +41,8 @@ export class PlimsollApp extends LitElement implements Actions {
   private linkTimer = 0;
   private announceTimer = 0;
   private moreTimer = 0;
+  /** Counts the requests asked, so that a later one is not answered by an earlier one that had to wait. */
+  private asked = 0;
 
   /** No shadow root: labels, descriptions, print and the page's style sheet work across all parts. */
   protected override createRenderRoot(): this {
@@ -75,23 +68,43 @@ export class PlimsollApp extends LitElement implements Actions {
       kept: undefined,
       comparison: undefined,
       moment: undefined,
+      wholeTimeline: undefined,
       everyMachine: false,
       told: undefined,
       update: undefined,
       offline: false,
       theme: asTheme(remembered()),
-      casesOpen: window.matchMedia("(min-width: 860px)").matches,
+      figure: undefined,
+      component: undefined,
+      rest: undefined,
     };
     this.readLink();
+    void this.fetchRest();
     window.addEventListener("popstate", () => this.readLink());
-    keepOffline({
-      fetched: () => {
-        if (this.view) this.view = { ...this.view, offline: true };
-      },
-      waiting: (use) => {
-        if (this.view) this.view = { ...this.view, update: use };
-      },
-    });
+  }
+
+  /** The first answer is drawn before anything else is fetched. */
+  private async fetchRest(): Promise<void> {
+    await this.updateComplete;
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+    try {
+      const [{ rest }] = await Promise.all([import("./rest.ts"), import("./paste/box.ts")]);
+      if (this.view) this.view = { ...this.view, rest };
+      await this.view?.core.complete();
+      if (this.view) this.view = { ...this.view };
+      // A name that was typed before its model was there.
+      document.getElementById(inputId("/model"))?.dispatchEvent(new Event("input"));
+      await keepOffline({
+        fetched: () => {
+          if (this.view) this.view = { ...this.view, offline: true };
+        },
+        waiting: (use) => {
+          if (this.view) this.view = { ...this.view, update: use };
+        },
+      });
+    } catch (error) {
+      this.loadingFailed(error);
+    }
   }
 
   // Actions
@@ -142,6 +155,14 @@ export class PlimsollApp extends LitElement implements Actions {
     if (this.view) this.view = { ...this.view, instant: id };
   }
 
+  chooseFigure(id: FigureId | undefined): void {
+    if (this.view) this.view = { ...this.view, figure: id };
+  }
+
+  chooseComponent(id: string | undefined): void {
+    if (this.view) this.view = { ...this.view, component: id };
+  }
+
   showEveryTier(every: boolean): void {
     if (this.view) this.view = { ...this.view, everyTier: every };
   }
@@ -152,6 +173,10 @@ export class PlimsollApp extends LitElement implements Actions {
 
   chooseMoment(index: number): void {
     if (this.view) this.view = { ...this.view, moment: index };
+  }
+
+  showWholeTimeline(whole: boolean): void {
+    if (this.view) this.view = { ...this.view, wholeTimeline: whole };
   }
 
   choosePlanTier(gib: number | undefined): void {
@@ -226,7 +251,8 @@ export class PlimsollApp extends LitElement implements Actions {
 
   private ask(request: Request, changes: Partial<View>, text = JSON.stringify(request)): void {
     if (!this.view) return;
-    const answer = this.view.core.report(text);
+    const { core } = this.view;
+    const turn = ++this.asked;
     const next: View = {
       ...this.view,
       draft: undefined,
@@ -235,6 +261,16 @@ export class PlimsollApp extends LitElement implements Actions {
       ...changes,
       request,
     };
+    if (!core.knows(request)) {
+      // Its model is among those still to come; the form shows the request meanwhile.
+      this.view = next;
+      void core.learn(request).then(
+        () => this.asked === turn && this.ask(request, changes, text),
+        (error: unknown) => this.asked === turn && this.loadingFailed(error),
+      );
+      return;
+    }
+    const answer = core.report(text);
     if (answer.ok) {
       const known = answer.memory.instants.some((instant) => instant.id === next.instant);
       this.view = {
@@ -251,6 +287,11 @@ export class PlimsollApp extends LitElement implements Actions {
     this.announceSoon();
   }
 
+  private loadingFailed(error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    if (this.view) this.view = { ...this.view, notice: say("load.failed", { why }) };
+  }
+
   /** The slower parts follow once the answer is painted and no key has been pressed for a moment. */
   private askMoreSoon(): void {
     window.clearTimeout(this.moreTimer);
@@ -258,7 +299,13 @@ export class PlimsollApp extends LitElement implements Actions {
   }
 
   private async askMore(): Promise<void> {
-    const more = await loadMore();
+    let more: More;
+    try {
+      more = await loadMore();
+    } catch (error) {
+      this.loadingFailed(error);
+      return;
+    }
     const { view } = this;
     if (!view || view.errors.length > 0) return;
     const { request, kept } = view;
@@ -357,26 +404,27 @@ export class PlimsollApp extends LitElement implements Actions {
     const { report } = view;
     const stale = view.errors.length > 0;
     return html`
-      ${scenarios(view, this)}
-      <plimsoll-paste
-        .request=${view.request}
-        @use=${(event: UseEvent) => this.replace(event.detail)}
-      ></plimsoll-paste>
+      <div class="starts">
+        <plimsoll-paste
+          .request=${view.request}
+          @use=${(event: UseEvent) => this.replace(event.detail)}
+        ></plimsoll-paste>
+        ${scenarios(view, this)}
+      </div>
       <main>
         <div class="top">${updateNotice(view, this)} ${notice(view)} ${title(view)}</div>
         <div class="head">
           ${errors(view, this)}
           ${report
-            ? html`<div class="answer ${stale ? "stale" : ""}">${verdict(report)} ${hull(view, report)}</div>`
+            ? html`<div class="answer ${stale ? "stale" : ""}">
+                ${verdict(view, report, this)} ${hull(view, report, this)}
+              </div>`
             : nothing}
         </div>
         <div class="side">${form(view, this)}</div>
-        ${report
+        ${report && view.rest
           ? html`<div class="rest answer ${stale ? "stale" : ""}">
-              ${timeline(view, report, this)} ${plans(view, report, this)} ${tiers(view, report, this)}
-              ${limits(view, report, this)} ${machines(view, report, this)} ${instants(view, report, this)}
-              ${breakdown(view, report)} ${compare(view, this)} ${notes(report)}
-              ${sharePanel(view, report, this)}
+              ${view.rest.sections(view, report, this)}
             </div>`
           : nothing}
       </main>

@@ -1,20 +1,17 @@
 // What fills the memory at one instant, line by line, and why each line is as large as it is.
-import { html, nothing, type TemplateResult } from "lit";
+import { html, type TemplateResult } from "lit";
 import { stacked, swatch } from "./bar.ts";
-import type { Component, Report } from "./contract.ts";
+import type { Component, Report, Timeline } from "./contract.ts";
 import { label } from "./colours.ts";
-import { count, gibExact, share } from "./format.ts";
+import { componentWhy } from "./component-why.ts";
+import { gibExact, share } from "./format.ts";
 import { instantPhrase } from "./names.ts";
 import type { View } from "./view.ts";
 import { say } from "./words/say.ts";
 
-function source(text: string): TemplateResult | string {
-  return /^https:\/\/\S+$/.test(text) ? html`<a href=${text} rel="noopener noreferrer">${text}</a>` : text;
-}
-
 const sentence = (words: string) => (words ? `${words.charAt(0).toUpperCase()}${words.slice(1)}.` : "");
 
-function row(component: Component, total: number): TemplateResult {
+function row(component: Component, total: number, timeline: Timeline | undefined): TemplateResult {
   return html`
     <tbody>
       <tr>
@@ -26,16 +23,7 @@ function row(component: Component, total: number): TemplateResult {
         <td colspan="3">
           <details>
             <summary lang="en">${component.what}</summary>
-            <dl>
-              <dt>${say("breakdown.bytes")}</dt>
-              <dd>${count(component.bytes)}</dd>
-              <dt>${say("breakdown.formula")}</dt>
-              <dd class="formula" lang="en">${component.formula}</dd>
-              ${component.source
-                ? html`<dt>${say("breakdown.source")}</dt>
-                    <dd>${source(component.source)}</dd>`
-                : nothing}
-            </dl>
+            ${componentWhy(component, timeline)}
           </details>
         </td>
       </tr>
@@ -48,6 +36,7 @@ export function breakdown(view: View, report: Report): TemplateResult {
   const instant = instants.find((each) => each.id === (view.instant ?? peak.instant)) ?? instants[0];
   if (!instant) return html``;
   const atPeak = instant.id === peak.instant;
+  const tensors = atPeak ? view.more?.memory.timeline : undefined;
   return html`
     <section class="panel" aria-labelledby="breakdown-title">
       <h3 id="breakdown-title">
@@ -65,7 +54,7 @@ export function breakdown(view: View, report: Report): TemplateResult {
             <th scope="col" class="number">${say("breakdown.share")}</th>
           </tr>
         </thead>
-        ${stacked(instant.components).map((component) => row(component, instant.device))}
+        ${stacked(instant.components).map((component) => row(component, instant.device, tensors))}
         <tfoot>
           <tr>
             <th scope="row">${say("table.allocated")}</th>

@@ -15,10 +15,14 @@ export interface Paint {
 
 export const PAINTS: Record<string, Paint> = {
   weights: { light: "#23226b", dark: "#3d83f4" },
+  frozen_models: { light: "#3c0018", dark: "#60a878" },
   adapters: { light: "#137e43", dark: "#67e6a8" },
   gradients: { light: "#fa3e18", dark: "#e58721" },
   optimizer: { light: "#8b6ef2", dark: "#a245b2" },
   inputs: { light: "#2c92d2", dark: "#9ebdff" },
+  engine: { light: "#000024", dark: "#fcfce4" },
+  gathered: { light: "#900cfc", dark: "#9024fc" },
+  buckets: { light: "#fc18c0", dark: "#fc00fc" },
   kv_cache: { light: "#1046b4", dark: "#f9c5e8" },
   boundaries: { light: "#1f5132", dark: "#297d43" },
   activations: { light: "#679926", dark: "#bcf28b" },

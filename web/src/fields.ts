@@ -26,19 +26,55 @@ const quantized = (request: Request) =>
 
 export const RANK: Field = { pointer: "/peft/r", label: "field.rank", kind: "number", step: 8 };
 
+const LIGER: Field = { pointer: "/training/use_liger_kernel", label: "field.liger", kind: "flag" };
+const ACCUMULATION: Field = {
+  pointer: "/training/gradient_accumulation_steps",
+  label: "field.accumulation",
+  kind: "number",
+  step: 1,
+};
+const ATTENTION: Field = {
+  pointer: "/model_args/attn_implementation",
+  label: "field.attention",
+  kind: "choice",
+  labels: { sdpa: "SDPA", flash_attention_2: "FlashAttention-2", eager: "eager" },
+};
+const DOUBLE: Field = {
+  pointer: "/quantization/bnb_4bit_use_double_quant",
+  label: "field.double",
+  kind: "flag",
+  when: in4Bit,
+};
+const K_BIT: Field = {
+  pointer: "/quantization/prepare_for_kbit_training",
+  label: "field.kbit",
+  kind: "flag",
+  when: quantized,
+  explained: true,
+};
+const DROPOUT: Field = {
+  pointer: "/peft/lora_dropout",
+  label: "field.dropout",
+  kind: "number",
+  step: 0.05,
+  when: hasAdapters,
+};
+const STACK: Field = { pointer: "/stack", label: "field.stack", kind: "choice", labels: {}, explained: true };
+const IN_USE: Field = {
+  pointer: "/hardware/in_use_gib",
+  label: "field.in_use",
+  kind: "number",
+  step: 0.5,
+  explained: true,
+};
+
+/** With model, GPU and method, the seven inputs that are always in sight. */
 export const BATCH: Field[] = [
   { pointer: "/training/per_device_train_batch_size", label: "field.batch", kind: "number", step: 1 },
-  { pointer: "/training/gradient_accumulation_steps", label: "field.accumulation", kind: "number", step: 1 },
   { pointer: "/training/max_length", label: "field.length", kind: "number", step: 128 },
 ];
 
 export const MEASURES: Field[] = [
-  {
-    pointer: "/training/gradient_checkpointing",
-    label: "field.checkpointing",
-    kind: "flag",
-    explained: true,
-  },
   {
     pointer: "/training/optim",
     label: "field.optimizer",
@@ -55,6 +91,11 @@ export const MEASURES: Field[] = [
       sgd: "SGD (sgd)",
     },
   },
+  {
+    pointer: "/training/gradient_checkpointing",
+    label: "field.checkpointing",
+    kind: "flag",
+  },
 ];
 
 export const WEIGHT_TYPE: Field = {
@@ -64,49 +105,15 @@ export const WEIGHT_TYPE: Field = {
   labels: {},
 };
 
-export const MORE: Field[] = [
-  {
-    pointer: "/stack",
-    label: "field.stack",
-    kind: "choice",
-    labels: {},
-    explained: true,
-  },
-  {
-    pointer: "/model_args/attn_implementation",
-    label: "field.attention",
-    kind: "choice",
-    labels: {
-      sdpa: "SDPA",
-      flash_attention_2: "FlashAttention-2",
-      eager: "eager",
-    },
-  },
-  { pointer: "/training/use_liger_kernel", label: "field.liger", kind: "flag" },
-  {
-    pointer: "/quantization/bnb_4bit_use_double_quant",
-    label: "field.double",
-    kind: "flag",
-    when: in4Bit,
-  },
-  {
-    pointer: "/quantization/prepare_for_kbit_training",
-    label: "field.kbit",
-    kind: "flag",
-    when: quantized,
-    explained: true,
-  },
-  { pointer: "/peft/lora_dropout", label: "field.dropout", kind: "number", step: 0.05, when: hasAdapters },
-  {
-    pointer: "/hardware/in_use_gib",
-    label: "field.in_use",
-    kind: "number",
-    step: 0.5,
-    explained: true,
-  },
-];
+/** The rest, folded by topic; the first two topics have inputs of their own as well. */
+export const TOPICS = {
+  adapters: [RANK, DROPOUT],
+  precision: [WEIGHT_TYPE, DOUBLE, K_BIT],
+  step: [ACCUMULATION, ATTENTION, LIGER],
+  around: [STACK, IN_USE],
+} satisfies Record<string, Field[]>;
 
-export const ALL_FIELDS: Field[] = [RANK, ...BATCH, ...MEASURES, WEIGHT_TYPE, ...MORE];
+export const ALL_FIELDS: Field[] = [...BATCH, ...MEASURES, ...Object.values(TOPICS).flat()];
 
 /** What a choice may be, with a name where it has one. */
 export function choices(field: Field & { kind: "choice" }, core: Core): [value: string, label: string][] {

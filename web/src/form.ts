@@ -1,13 +1,23 @@
 // The request as a form, and which part of it a message belongs to.
-import { html, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
-import { ALL_FIELDS, BATCH, MEASURES, MORE, WEIGHT_TYPE, type Field } from "./fields.ts";
+import {
+  ALL_FIELDS,
+  BATCH,
+  choices,
+  hasAdapters,
+  MEASURES,
+  TOPICS,
+  WEIGHT_TYPE,
+  type Field,
+} from "./fields.ts";
 import { gpuField } from "./gpu-field.ts";
-import { complaints, describedBy, effective, field, inputId, invalid } from "./inputs.ts";
-import { methodFields } from "./method-field.ts";
+import { asText, complaints, describedBy, effective, errorsAt, field, inputId, invalid } from "./inputs.ts";
+import { adapterFields, methodFields } from "./method-field.ts";
 import { modelField } from "./model-field.ts";
+import { get } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
-import { say } from "./words/say.ts";
+import { say, type Word } from "./words/say.ts";
 
 // Autocast: two flags that exclude each other
 
@@ -63,45 +73,97 @@ export function elementFor(pointer: string): string {
   return /^\/(peft|quantization)(\/|$)/.test(pointer) ? inputId("/peft") : "request-text";
 }
 
+// Folds: the inputs that most people leave alone, with what is set in them said in the heading
+
+/** "rank 16": what the request itself says of a field; nothing where it leaves the field to the core. */
+function stated(one: Field, view: View): string {
+  const value = get(view.request, one.pointer);
+  if (value === undefined || (one.when && !one.when(view.request))) return "";
+  if (one.kind === "flag") return value === true ? say(one.label) : `${say(one.label)}: ${say("form.off")}`;
+  if (one.kind === "number") return `${say(one.label)} ${asText(value)}`;
+  return choices(one, view.core).find(([id]) => id === value)?.[1] ?? asText(value);
+}
+
+function targets(view: View): string {
+  const value = get(view.request, "/peft/target_modules");
+  return Array.isArray(value)
+    ? value.map((name) => asText(name).replace(/_proj$/, "")).join(" ")
+    : asText(value);
+}
+
+function autocast(view: View): string {
+  if (get(view.request, "/training/fp16") === true) return "fp16";
+  return get(view.request, "/training/bf16") === true ? "bf16" : "";
+}
+
+function topic(
+  title: Word,
+  settings: string[],
+  inputs: TemplateResult | typeof nothing,
+  pointers: string[],
+  view: View,
+): TemplateResult {
+  const said = settings.filter((setting) => setting !== "");
+  return html`<details class="more">
+    <summary>
+      ${say(title)}
+      ${errorsAt(view, pointers).length > 0
+        ? html`<span class="complaint">${say("form.problem")}</span>`
+        : said.length > 0
+          ? html`<span class="stated">${said.join(", ")}</span>`
+          : nothing}
+    </summary>
+    <div class="inputs">${inputs}</div>
+  </details>`;
+}
+
 export function form(view: View, actions: Actions): TemplateResult {
   const leftOver = view.errors.filter((error) => !hasOwnInput(error.pointer));
-  const each = (fields: Field[]) => fields.map((one) => field(one, view, actions));
+  const each = (fields: Field[]) => html`${fields.map((one) => field(one, view, actions))}`;
+  const all = (fields: Field[]) => fields.map((one) => stated(one, view));
+  const pointers = (fields: Field[]) => fields.map((one) => one.pointer);
   return html`
     <form class="request" aria-label=${say("form.label")} @submit=${(event: Event) => event.preventDefault()}>
       ${modelField(view, actions)} ${gpuField(view, actions)} ${methodFields(view, leftOver, actions)}
-      <fieldset>
-        <legend>${say("form.batch")}</legend>
-        <div class="three">${BATCH.map((one) => field(one, view, actions, false))}</div>
-        ${BATCH.map((one) => complaints(view, one.pointer))}
-      </fieldset>
-      <fieldset>
-        <legend>${say("form.measures")}</legend>
-        ${each(MEASURES)}
-      </fieldset>
-      <fieldset>
-        <legend>${say("form.precision")}</legend>
-        <div class="two">${field(WEIGHT_TYPE, view, actions)} ${autocastField(view, actions)}</div>
-      </fieldset>
-      <details class="more">
-        <summary>${say("form.more")}</summary>
-        ${each(MORE)}
-      </details>
-      <details class="more">
-        <summary>${say("form.json")}</summary>
-        <div class="field">
-          <label for="request-text">${say("form.request")}</label>
-          <textarea
-            id="request-text"
-            rows="16"
-            spellcheck="false"
-            autocapitalize="off"
-            aria-describedby="request-text-help"
-            .value=${live(view.draft ?? JSON.stringify(view.request, null, 2))}
-            @input=${(event: InputEvent) => actions.editText((event.target as HTMLTextAreaElement).value)}
-          ></textarea>
-          <p class="help" id="request-text-help">${say("form.request_help")}</p>
-        </div>
-      </details>
+      <div class="two">${BATCH.map((one) => field(one, view, actions, false))}</div>
+      ${BATCH.map((one) => complaints(view, one.pointer))} ${each(MEASURES)}
+      <div class="topics">
+        ${hasAdapters(view.request)
+          ? topic(
+              "form.adapters",
+              [...all(TOPICS.adapters), targets(view)],
+              adapterFields(view, actions),
+              [...pointers(TOPICS.adapters), "/peft/target_modules"],
+              view,
+            )
+          : nothing}
+        ${topic(
+          "form.precision",
+          [...all(TOPICS.precision), autocast(view)],
+          html`<div class="two">${field(WEIGHT_TYPE, view, actions)} ${autocastField(view, actions)}</div>
+            ${each(TOPICS.precision.filter((one) => one !== WEIGHT_TYPE))}`,
+          [...pointers(TOPICS.precision), "/training/bf16", "/training/fp16"],
+          view,
+        )}
+        ${topic("form.step", all(TOPICS.step), each(TOPICS.step), pointers(TOPICS.step), view)}
+        ${topic("form.around", all(TOPICS.around), each(TOPICS.around), pointers(TOPICS.around), view)}
+        <details class="more">
+          <summary>${say("form.json")}</summary>
+          <div class="field">
+            <label for="request-text">${say("form.request")}</label>
+            <textarea
+              id="request-text"
+              rows="16"
+              spellcheck="false"
+              autocapitalize="off"
+              aria-describedby="request-text-help"
+              .value=${live(view.draft ?? JSON.stringify(view.request, null, 2))}
+              @input=${(event: InputEvent) => actions.editText((event.target as HTMLTextAreaElement).value)}
+            ></textarea>
+            <p class="help" id="request-text-help">${say("form.request_help")}</p>
+          </div>
+        </details>
+      </div>
     </form>
   `;
 }

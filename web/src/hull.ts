@@ -8,7 +8,7 @@ import { GIB, gib, gibWords, size } from "./format.ts";
 import { instantPhrase } from "./names.ts";
 import { say } from "./words/say.ts";
 import { peakComponents } from "./peak.ts";
-import type { View } from "./view.ts";
+import type { Actions, View } from "./view.ts";
 
 /** The chosen GPU, in GiB: where the bar ends, where the load line is, what the estimate may miss. */
 function chosenHull(report: Report, preset: GpuPreset | undefined): TemplateResult {
@@ -52,26 +52,39 @@ function chosenHull(report: Report, preset: GpuPreset | undefined): TemplateResu
   `;
 }
 
-/** What can be seen in the bar; the table below lists the rest too. */
-function legend(report: Report): TemplateResult {
+/** What can be seen in the bar; each opens to say why it is so large. The table below lists the rest too. */
+function legend(view: View, report: Report, actions: Actions): TemplateResult {
   const worthNaming = stacked(peakComponents(report)).filter(
     (component) => component.bytes >= report.memory.peak.device / 1000,
   );
+  const open = worthNaming.find(({ id }) => id === view.component);
   return html`
     <ul class="legend">
       ${worthNaming.map(
-        (component) => html`
+        ({ id, bytes }) => html`
           <li>
-            ${swatch(component.id)} ${label(component.id)}
-            <span class="amount">${size(component.bytes)}</span>
+            ${swatch(id)}<button
+              type="button"
+              class="opens"
+              aria-expanded=${id === view.component ? "true" : "false"}
+              @click=${() => actions.chooseComponent(id === view.component ? undefined : id)}
+            >
+              ${label(id)} <span class="amount">${size(bytes)}</span>
+            </button>
           </li>
         `,
       )}
     </ul>
+    ${open && view.rest
+      ? html`<section class="why" aria-label=${say("why.title", { name: label(open.id) })}>
+          <p lang="en">${open.what}</p>
+          ${view.rest.componentWhy(open, view.more?.memory.timeline)}
+        </section>`
+      : nothing}
   `;
 }
 
-export function hull(view: View, report: Report): TemplateResult {
+export function hull(view: View, report: Report, actions: Actions): TemplateResult {
   const gpu = report.gpu ?? undefined;
   const preset = view.core.gpus.find((candidate) => candidate.id === gpu?.id);
   return html`
@@ -82,7 +95,7 @@ export function hull(view: View, report: Report): TemplateResult {
           ? say("hull.caption", { moment: instantPhrase(report.memory.peak.instant), gpu: gpu.name })
           : say("hull.caption_none", { moment: instantPhrase(report.memory.peak.instant) })}
       </p>
-      ${chosenHull(report, preset)} ${legend(report)}
+      ${chosenHull(report, preset)} ${legend(view, report, actions)}
     </section>
   `;
 }

@@ -58,7 +58,8 @@ function row(machine: Machine, hours: boolean): TemplateResult {
 }
 
 export function machines(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
-  const time = report.time;
+  // The first answer may have been given without the clouds, and so without the cost.
+  const time = view.more?.time ?? report.time;
   const listed = view.more?.time?.machines ?? [];
   if (!time && listed.length === 0) return nothing;
   const fitting = listed.filter((machine) => machine.verdict !== "no");

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import type { CoreError, Json } from "./contract.ts";
-import { hasAdapters, RANK } from "./fields.ts";
+import { hasAdapters, RANK, TOPICS } from "./fields.ts";
 import { asText, complaints, describedBy, effective, field, inputId, invalid } from "./inputs.ts";
 import { get, isObject } from "./pointer.ts";
 import type { Actions, Edit, View } from "./view.ts";
@@ -58,7 +58,9 @@ const TARGETS: [value: Json, label: Word][] = [
 const targetList = (value: Json | undefined) =>
   Array.isArray(value) ? [...value].map(asText).sort().join() : asText(value);
 
-function adapterFields(view: View, actions: Actions): TemplateResult {
+/** Where the adapters are and how large; nothing while there are none. */
+export function adapterFields(view: View, actions: Actions): TemplateResult | typeof nothing {
+  if (!hasAdapters(view.request)) return nothing;
   const pointer = "/peft/target_modules";
   const value = effective(view, pointer);
   const preset = TARGETS.findIndex(([targets]) => targetList(targets) === targetList(value));
@@ -105,6 +107,7 @@ function adapterFields(view: View, actions: Actions): TemplateResult {
       />
       ${complaints(view, pointer)}
     </div>
+    ${TOPICS.adapters.filter((one) => one !== RANK).map((one) => field(one, view, actions))}
   `;
 }
 
@@ -127,7 +130,6 @@ export function methodFields(view: View, leftOver: CoreError[], actions: Actions
           </label>`,
       )}
     </div>
-    ${hasAdapters(view.request) ? html`${adapterFields(view, actions)}` : nothing}
     ${complaints({ ...view, errors: leftOver }, "/peft", ["/quantization"])}
   </fieldset>`;
 }

@@ -62,7 +62,7 @@ export function modelField(view: View, actions: Actions): TemplateResult {
       @input=${(event: InputEvent) => {
         // Half an id is not an error yet; a whole one counts at once.
         const text = (event.target as HTMLInputElement).value;
-        if (findModel(view.core.models, text)) choose(text);
+        if (text.trim() !== modelName(value) && findModel(view.core.models, text)) choose(text);
       }}
       @change=${(event: Event) => {
         const text = (event.target as HTMLInputElement).value;

@@ -1,9 +1,13 @@
-// The second module of the core: plans, limits, comparison, and whatever people paste. It is fetched once the first
+// The second module of the core: all models, plans, limits, comparison, and whatever people paste. It is fetched once the first
 // answer is on the screen, so that nobody waits for it.
-import type { Advice, Comparison, Refusal, Report, Request } from "./contract.ts";
+import type { Advice, Comparison, ModelPreset, Refusal, Report, Request } from "./contract.ts";
+import { once } from "./presets.ts";
 import type { Diagnosis, Imported } from "./paste/found.ts";
 
 export interface More {
+  models: ModelPreset[];
+  /** The report alone, of a request as text. */
+  answer(request: string): Report | Refusal;
   /** A report with the parts that take longer: "timeline", "machines". */
   report(request: Request, parts: string[]): Report | Refusal;
   advise(request: Request): Advice;
@@ -12,9 +16,4 @@ export interface More {
   diagnose(text: string, request: Request | undefined): Diagnosis;
 }
 
-let loading: Promise<More> | undefined;
-
-export function loadMore(): Promise<More> {
-  loading ??= import("./more-module.ts").then((module) => module.load());
-  return loading;
-}
+export const loadMore = once(() => import("./more-module.ts").then((module) => module.load()));

@@ -2,8 +2,6 @@
 // and new files never meet: the whole site is one precache list made at build time.
 //
 //     keepOffline({ fetched: () => ..., waiting: (use) => ... });
-import { Workbox } from "workbox-window";
-
 export interface Offline {
   /** Everything is stored for the first time. */
   fetched(): void;
@@ -11,9 +9,10 @@ export interface Offline {
   waiting(use: () => void): void;
 }
 
-export function keepOffline(tell: Offline): void {
+export async function keepOffline(tell: Offline): Promise<void> {
   // "?no-sw" is the way out for somebody whom a stored version troubles.
   if (!("serviceWorker" in navigator) || new URL(window.location.href).searchParams.has("no-sw")) return;
+  const { Workbox } = await import("workbox-window");
   const worker = new Workbox("./sw.js", { updateViaCache: "none" });
   worker.addEventListener("activated", (event) => {
     if (!event.isUpdate) tell.fetched();
@@ -24,5 +23,5 @@ export function keepOffline(tell: Offline): void {
       worker.messageSkipWaiting();
     });
   });
-  void worker.register().catch(() => undefined);
+  await worker.register().catch(() => undefined);
 }

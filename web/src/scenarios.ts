@@ -34,7 +34,7 @@ export function scenarios(view: View, actions: Actions): TemplateResult {
   }
   return html`
     <nav class="scenarios" aria-label=${say("cases.label")}>
-      <details ?open=${view.casesOpen}>
+      <details>
         <summary>${say("cases.title")}</summary>
         <ul>
           ${[...pairs.values()].map((pair) => {

@@ -35,6 +35,19 @@ function spans(points: TimelinePoint[]): Span[] {
   return found;
 }
 
+/** What is there at every point, by component: weights, and states once they exist. */
+const constantOf = ({ components, points }: Timeline): number[] =>
+  components.map((_id, index) => Math.min(...points.map((point) => point.bytes[index] ?? 0)));
+
+/** The timeline above what never changes, so that what comes and goes can be seen. */
+function changing(timeline: Timeline, constant: number[]): Timeline {
+  const points = timeline.points.map((point) => ({
+    ...point,
+    bytes: point.bytes.map((bytes, index) => bytes - (constant[index] ?? 0)),
+  }));
+  return { ...timeline, points };
+}
+
 function chart(timeline: Timeline, usable: number | undefined): TemplateResult {
   const { points, components } = timeline;
   const highest = Math.max(...points.map(total), 1);
@@ -168,12 +181,26 @@ export function timeline(view: View, report: Report, actions: Actions): Template
   const drawn = view.more?.memory.timeline;
   if (!drawn || drawn.points.length === 0) return nothing;
   const index = Math.min(view.moment ?? drawn.peak, drawn.points.length - 1);
-  const usable = report.gpu?.usable;
+  const constant = constantOf(drawn);
+  const always = constant.reduce((sum, bytes) => sum + bytes, 0);
+  // A block of weights with a thin line on it shows nothing.
+  const whole = view.wholeTimeline ?? always < 0.6 * Math.max(...drawn.points.map(total));
+  const usable = report.gpu ? report.gpu.usable - (whole ? 0 : always) : undefined;
   return html`<section class="panel" aria-labelledby="timeline-title">
     <h3 id="timeline-title">${say("timeline.title")}</h3>
-    <p class="caption">${say("timeline.caption")}</p>
+    <p class="caption">
+      ${say("timeline.caption")} ${whole ? nothing : say("timeline.above", { size: size(always) })}
+    </p>
+    <label class="choice">
+      <input
+        type="checkbox"
+        .checked=${!whole}
+        @change=${(event: Event) => actions.showWholeTimeline(!(event.target as HTMLInputElement).checked)}
+      />
+      ${say("timeline.changing")}
+    </label>
     <div class="timeline-frame">
-      ${guard([drawn, usable], () => chart(drawn, usable))}
+      ${guard([drawn, usable, whole], () => chart(whole ? drawn : changing(drawn, constant), usable))}
       <input
         type="range"
         class="walk"

@@ -1,10 +1,12 @@
 // The answer in words, and the figures behind it.
 import { html, nothing, type TemplateResult } from "lit";
 import type { Report } from "./contract.ts";
-import { count, gibShort, gibWords, parameters, percent, share, size, sizeName } from "./format.ts";
+import { figures } from "./figures.ts";
+import { gibShort, gibWords, share, sizeName } from "./format.ts";
 import { label } from "./colours.ts";
 import { headline } from "./headline.ts";
 import { instantPhrase, VERDICTS } from "./names.ts";
+import type { Actions, View } from "./view.ts";
 import { language, parts, say } from "./words/say.ts";
 
 function peakSentence(report: Report): TemplateResult {
@@ -42,9 +44,8 @@ function smallestTier(report: Report): TemplateResult | typeof nothing {
   return report.tiers.length > 0 ? html`${say("lede.none")}` : nothing;
 }
 
-export function verdict(report: Report): TemplateResult {
-  const { peak } = report.memory;
-  const { model, gpu } = report;
+export function verdict(view: View, report: Report, actions: Actions): TemplateResult {
+  const { gpu } = report;
   return html`
     <section class="verdict" aria-labelledby="verdict-headline" data-verdict=${gpu?.verdict ?? "none"}>
       <h2 id="verdict-headline">
@@ -52,44 +53,7 @@ export function verdict(report: Report): TemplateResult {
         <span>${headline(report)}</span>
       </h2>
       <p class="lede">${peakSentence(report)} ${withoutCache(report)} ${smallestTier(report)}</p>
-      <dl class="figures">
-        <div>
-          <dt>${say("figure.device")}</dt>
-          <dd>${size(peak.device)}</dd>
-        </div>
-        <div>
-          <dt>${say("figure.reserved")}</dt>
-          <dd>${size(peak.reserved)}</dd>
-        </div>
-        <div>
-          <dt>${say("figure.allocated")}</dt>
-          <dd>${size(peak.allocated)}</dd>
-        </div>
-        <div>
-          <dt>${say("figure.trainable")}</dt>
-          <dd>
-            ${count(model.trainable)}
-            <small
-              >${say("figure.of", {
-                percent: percent(model.trainable_percent),
-                all: parameters(model.parameters),
-              })}</small
-            >
-          </dd>
-        </div>
-        ${model.adapter_file_bytes > 0
-          ? html`<div>
-              <dt>${say("figure.adapter")}</dt>
-              <dd>${size(model.adapter_file_bytes)}</dd>
-            </div>`
-          : nothing}
-        ${model.checkpoint_bytes > 0
-          ? html`<div>
-              <dt>${say("figure.checkpoint")}</dt>
-              <dd>${size(model.checkpoint_bytes)}</dd>
-            </div>`
-          : nothing}
-      </dl>
+      ${figures(view, report, actions)}
     </section>
   `;
 }

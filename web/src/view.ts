@@ -1,5 +1,7 @@
 // What every part of the page is drawn from, and what it may ask for.
 import type { Core } from "./core.ts";
+import type { FigureId } from "./figures.ts";
+import type { Rest } from "./rest.ts";
 import type { Theme } from "./theme.ts";
 import type { Advice, Comparison, CoreError, Json, Report, Request, Scenario } from "./contract.ts";
 
@@ -26,6 +28,8 @@ export interface View {
   comparison: Comparison | undefined;
   /** Which point of the timeline is read out; the peak when undefined. */
   moment: number | undefined;
+  /** Whether the timeline starts at zero, not at what is there all the time; by what is worth seeing when undefined. */
+  wholeTimeline: boolean | undefined;
   everyMachine: boolean;
   /** What the core has against the request as it stands; `report` is then the answer to an earlier one. */
   errors: CoreError[];
@@ -36,6 +40,11 @@ export interface View {
   /** The instant whose components are listed; the peak when undefined. */
   instant: string | undefined;
   everyTier: boolean;
+  /** The figure of the verdict, and the component of the hull, that are open. */
+  figure: FigureId | undefined;
+  component: string | undefined;
+  /** The parts below the hull, once they have been fetched. */
+  rest: Rest | undefined;
   /** What has just been done for the person, and the text of it where it must be copied by hand. */
   told: { message: string; text?: string } | undefined;
   /** Changes to a newer version that is ready. */
@@ -43,8 +52,6 @@ export interface View {
   /** Everything has just been stored for the first time. */
   offline: boolean;
   theme: Theme;
-  /** The list of cases starts open where there is room for it beside the answer. */
-  casesOpen: boolean;
 }
 
 export interface Edit {
@@ -60,9 +67,12 @@ export interface Actions {
   editText(text: string): void;
   open(scenario: Scenario): void;
   chooseInstant(id: string | undefined): void;
+  chooseFigure(id: FigureId | undefined): void;
+  chooseComponent(id: string | undefined): void;
   showEveryTier(every: boolean): void;
   showEveryMachine(every: boolean): void;
   chooseMoment(index: number): void;
+  showWholeTimeline(whole: boolean): void;
   choosePlanTier(gib: number | undefined): void;
   /** Sets what a plan sets, as one step that can be undone. */
   apply(edits: Edit[]): void;

@@ -7,6 +7,7 @@ import { svgCard } from "../share/svg-card.ts";
 
 const place = document.getElementById("builder");
 const core = await loadCore();
+await core.complete();
 const home = new URL("../", window.location.href).href;
 const first = core.scenarios.find((scenario) => scenario.id === "d-after") ?? core.scenarios[0];
 const state = {

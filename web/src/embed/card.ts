@@ -69,6 +69,12 @@ function answer(report: Report, request: Request, home: string): TemplateResult 
   </section>`;
 }
 
+/** Fetches what a card of this link needs beyond the first presets. */
+export async function prepare(core: Core, fragment: string): Promise<void> {
+  const decoded = decode(fragment);
+  if (decoded.kind === "request") await core.learn(decoded.request);
+}
+
 /** `home`: the address of the page itself, to which the fragment is appended. */
 export function card(core: Core, fragment: string, home: string): TemplateResult {
   const decoded = decode(fragment);

@@ -6,7 +6,7 @@ import { adoptColours } from "../colours.ts";
 import { loadCore, type Core } from "../core.ts";
 import cardStyle from "../styles/card.css?inline";
 import tokenStyle from "../styles/tokens.css?inline";
-import { card } from "./card.ts";
+import { card, prepare } from "./card.ts";
 
 let core: Promise<Core> | undefined;
 
@@ -20,7 +20,18 @@ export class PlimsollCard extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     if (this.shadowRoot && !this.core) adoptColours(this.shadowRoot);
-    void (core ??= loadCore()).then((loaded) => (this.core = loaded));
+    void this.load();
+  }
+
+  protected override updated(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has("link")) void this.load();
+  }
+
+  private async load(): Promise<void> {
+    const loaded = await (core ??= loadCore());
+    await prepare(loaded, this.link);
+    this.core = loaded;
+    this.requestUpdate();
   }
 
   protected override firstUpdated(): void {

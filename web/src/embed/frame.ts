@@ -5,7 +5,7 @@ import { render } from "lit";
 import { adoptColours } from "../colours.ts";
 import { loadCore, type Core } from "../core.ts";
 import { asTheme, wear } from "../theme.ts";
-import { card } from "./card.ts";
+import { card, prepare } from "./card.ts";
 import { APP, readMessage, VERSION } from "./messages.ts";
 
 const home = new URL("./", window.location.href).href;
@@ -17,7 +17,8 @@ let told = 0;
 const tell = (type: "ready" | "resize", height: number) =>
   window.parent.postMessage({ app: APP, v: VERSION, type, height }, "*");
 
-function draw(core: Core): void {
+async function draw(core: Core): Promise<void> {
+  await prepare(core, fragment);
   if (body) render(card(core, fragment, home), body);
 }
 
@@ -26,7 +27,7 @@ adoptColours(document);
 if (body) {
   try {
     const core = await loadCore();
-    draw(core);
+    await draw(core);
     const height = () => Math.ceil(body.getBoundingClientRect().height);
     tell("ready", (told = height()));
     new ResizeObserver(() => {
@@ -35,7 +36,7 @@ if (body) {
     }).observe(body);
     window.addEventListener("hashchange", () => {
       fragment = window.location.hash;
-      draw(core);
+      void draw(core);
     });
     window.addEventListener("message", (event) => {
       if (event.source !== window.parent) return;
@@ -43,7 +44,7 @@ if (body) {
       if (message?.type === "theme") wear(asTheme(message.theme));
       if (message?.type === "link") {
         fragment = message.link;
-        draw(core);
+        void draw(core);
       }
     });
   } catch (error) {

@@ -27,7 +27,7 @@ export const DE: Words = {
   "hull.alt": "{size} am höchsten Punkt gegen {usable} nutzbare auf {gpu}.",
   "hull.alt_none": "{size} am höchsten Punkt.",
   "hull.caption":
-    "Alles, was dann im Speicher der GPU liegt ({moment}), gegen das, was ein Programm auf {gpu} nutzen kann. Die Klammer unter dem Balken ist die Spanne der Schätzung.",
+    "Was dann im Speicher der GPU liegt ({moment}), gegen das, was ein Programm auf {gpu} nutzen kann. Die Klammer ist die Spanne der Schätzung; jede Zahl öffnet sich.",
   "hull.caption_none":
     "Alles, was dann im Speicher der GPU liegt ({moment}). Die Klammer unter dem Balken ist die Spanne der Schätzung.",
 
@@ -77,13 +77,10 @@ export const DE: Words = {
 
   "form.label": "Einstellungen",
   "form.method": "Methode",
-  "form.batch": "Batch",
-  "form.measures": "Sparmaßnahmen",
   "form.precision": "Genauigkeit",
   "form.autocast": "Gemischte Genauigkeit",
   "form.off": "aus",
   "form.not_set": "nicht gesetzt",
-  "form.more": "Weitere Einstellungen",
   "form.json": "Die ganze Anfrage als JSON",
   "form.request": "Anfrage",
   "form.request_help": "Jedes Feld lässt sich hier setzen; das Formular darüber folgt.",
@@ -123,7 +120,7 @@ export const DE: Words = {
   "field.in_use": "GiB von anderen belegt",
 
   "cases.label": "Dokumentierte Fälle",
-  "cases.title": "Fünf Läufe, denen der Speicher ausging, vor und nach den Änderungen ihrer Autoren",
+  "cases.title": "Beispiele: fünf echte Läufe, vor und nach der Änderung",
   "cases.case": "Fall {id}",
   "cases.before": "vorher",
   "cases.after": "nachher",
@@ -162,6 +159,10 @@ export const DE: Words = {
   "component.gradients": "Gradienten",
   "component.optimizer": "Optimiererzustände",
   "component.inputs": "Eingaben",
+  "component.frozen_models": "Eingefrorene Modelle",
+  "component.engine": "Inferenz",
+  "component.gathered": "Geholte Parameter",
+  "component.buckets": "Austauschpuffer",
   "component.kv_cache": "Key-Value-Cache",
   "component.boundaries": "Behaltene Schichteingaben",
   "component.activations": "Aktivierungen",
@@ -187,6 +188,8 @@ export const DE: Words = {
   "timeline.title": "Durch einen Schritt",
   "timeline.caption":
     "Was PyTorch belegt, während ein Schritt abläuft, Schicht um Schicht. Das Dreieck ist die Spitze; der Regler zeigt, was an anderer Stelle arbeitet.",
+  "timeline.above": "Gezeichnet über {size}, die die ganze Zeit da sind.",
+  "timeline.changing": "Nur was sich ändert",
   "timeline.alt":
     "Belegter Speicher über einen Trainingsschritt, nach Bestandteilen; die Tabelle darunter enthält dieselben Zahlen.",
   "timeline.line": "Ladelinie",
@@ -288,7 +291,7 @@ export const DE: Words = {
   "compare.no_effect": "Ohne Wirkung auf den Speicher: {fields}.",
   "compare.unset": "nicht gesetzt",
 
-  "paste.title": "Alles hier einfügen: eine Konfiguration, eine Fehlermeldung, eine Kommandozeile",
+  "paste.title": "Abgestürzt, oder eine Konfiguration zur Hand? Hier einfügen, auch beides",
   "paste.label": "Was immer Sie haben",
   "paste.help":
     "Dateien von Axolotl, LLaMA-Factory, torchtune und accelerate, TrainingArguments, Aufrufe aus Notebooks, DeepSpeed-JSON, adapter_config.json, eine Meldung CUDA out of memory, eine Tabelle von nvidia-smi. Gelesen wird hier, verschickt nichts; eine Datei darf auch auf die Seite gezogen werden.",
@@ -361,6 +364,51 @@ export const DE: Words = {
   "update.use": "Jetzt verwenden",
   "update.later": "Später",
   "offline.ready": "Plimsoll arbeitet jetzt auch ohne Netz.",
+
+  "load.failed": "Die übrigen Modelle konnten nicht geladen werden ({why}). Laden Sie die Seite neu.",
+
+  "form.adapters": "Adapter",
+  "form.step": "Schritt und Kernel",
+  "form.around": "Bibliothek und Karte",
+  "form.problem": "bitte ansehen",
+  "figure.band": "Schätzung zwischen",
+  "figure.usable": "Auf der Karte nutzbar",
+  "figure.host": "Speicher des Rechners",
+  "why.title": "{name}: wie es zustande kommt",
+  "why.word": "Wort",
+  "why.glossary": "Im Glossar",
+  "why.tensors": "Tensoren",
+  "why.more_tensors": "und {count} weitere Arten",
+  "why.allocated":
+    "Alle Tensoren am höchsten Punkt ({moment}). torch.cuda.max_memory_allocated() gibt das aus.",
+  "why.reserved":
+    "Was PyTorch vom Treiber geholt hat, um diese Tensoren zu halten. Es holt Speicher in Segmenten und behält, was dazwischen liegt und was es nicht mehr braucht.",
+  "why.device":
+    "Was nvidia-smi für den Prozess zeigt: alles, was PyTorch reserviert, und was der Treiber braucht, um überhaupt zu rechnen.",
+  "why.band":
+    "Aus den Abweichungen bei gemessenen Läufen wie diesem. Es passt nur, wenn auch das obere Ende passt.",
+  "why.nearest": "Die nächsten gemessenen Läufe: Schätzung gegen Messung",
+  "why.all_runs": "Alle gemessenen Läufe",
+  "why.usable":
+    "Was ein Programm auf {gpu} wirklich nutzen kann: Der Name verspricht mehr, als PyTorch als Gesamtgröße meldet.",
+  "why.left": "Frei",
+  "why.missing": "Fehlt",
+  "why.trainable": "{trainable} Parameter bekommen Gradienten und Optimiererzustände, von {all} insgesamt.",
+  "why.trainable_lora": "Eine Matrix aus n Zeilen und m Spalten mit LoRA-Adapter hat Rang × (n + m) davon.",
+  "why.adapter":
+    "Nur die Adapter, wie save_pretrained sie schreibt: {trainable} Parameter zu je {each} Bytes und der Kopf.",
+  "why.checkpoint":
+    "Was der Trainer bei jedem Sichern schreibt: die trainierten Gewichte und die Zustände des Optimierers, damit der Lauf dort weitergehen kann.",
+  "why.host": "Speicher des Rechners, nicht der GPU: was dorthin ausgelagert wird.",
+  "jump.label": "Teile der Antwort",
+  "jump.plans": "Pläne",
+  "jump.timeline": "Zeitverlauf",
+  "jump.tiers": "Alle Größen",
+  "jump.limits": "Grenzen",
+  "jump.machines": "Stunden und Kosten",
+  "jump.breakdown": "Aufschlüsselung",
+  "jump.compare": "Vergleich",
+  "jump.share": "Teilen",
 
   "link.was": "Diesen Link hat Plimsoll {version} gemacht und {was} genannt; jetzt sind es {now}.",
 };

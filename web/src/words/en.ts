@@ -26,7 +26,7 @@ export const EN = {
   "hull.alt": "{size} at the peak against {usable} usable on the {gpu}.",
   "hull.alt_none": "{size} at the peak.",
   "hull.caption":
-    "Everything that is in GPU memory in the {moment}, against what a program can use of the {gpu}. The bracket under the bar is the range of the estimate.",
+    "What is in GPU memory in the {moment}, against what a program can use of the {gpu}. The bracket is the range of the estimate; any figure opens.",
   "hull.caption_none":
     "Everything that is in GPU memory in the {moment}. The bracket under the bar is the range of the estimate.",
 
@@ -76,13 +76,10 @@ export const EN = {
 
   "form.label": "Settings",
   "form.method": "Method",
-  "form.batch": "Batch",
-  "form.measures": "Memory measures",
   "form.precision": "Precision",
   "form.autocast": "Mixed precision",
   "form.off": "off",
   "form.not_set": "not set",
-  "form.more": "More settings",
   "form.json": "The whole request, as JSON",
   "form.request": "Request",
   "form.request_help": "Every field of the contract can be set here; the form above follows.",
@@ -122,7 +119,7 @@ export const EN = {
   "field.in_use": "GiB in use by others",
 
   "cases.label": "Documented cases",
-  "cases.title": "Five runs that ran out of memory, before and after their authors' changes",
+  "cases.title": "Examples: five real runs, before and after the fix",
   "cases.case": "Case {id}",
   "cases.before": "before",
   "cases.after": "after",
@@ -161,6 +158,10 @@ export const EN = {
   "component.gradients": "Gradients",
   "component.optimizer": "Optimizer states",
   "component.inputs": "Inputs",
+  "component.frozen_models": "Frozen models",
+  "component.engine": "Inference engine",
+  "component.gathered": "Gathered parameters",
+  "component.buckets": "Exchange buffers",
   "component.kv_cache": "Key-value cache",
   "component.boundaries": "Layer inputs kept",
   "component.activations": "Activations",
@@ -186,6 +187,8 @@ export const EN = {
   "timeline.title": "Through one step",
   "timeline.caption":
     "What PyTorch has allocated while a step goes by, layer by layer. The triangle is the peak; move the slider to see what is at work elsewhere.",
+  "timeline.above": "Drawn above {size} that are there all the time.",
+  "timeline.changing": "Only what changes",
   "timeline.alt":
     "Allocated memory over one training step, by component; the table below holds the same figures.",
   "timeline.line": "load line",
@@ -287,7 +290,7 @@ export const EN = {
   "compare.no_effect": "Without effect on memory: {fields}.",
   "compare.unset": "not set",
 
-  "paste.title": "Paste anything: a configuration, an error message, a command line",
+  "paste.title": "Run died, or a config at hand? Paste the error, the file, or both",
   "paste.label": "Whatever you have",
   "paste.help":
     "Axolotl, LLaMA-Factory, torchtune and accelerate files, TrainingArguments, notebooks' calls, DeepSpeed JSON, adapter_config.json, a CUDA out of memory message, an nvidia-smi table. It is read here and sent nowhere; a file may also be dropped on the page.",
@@ -360,6 +363,51 @@ export const EN = {
   "update.use": "Use it now",
   "update.later": "Later",
   "offline.ready": "Plimsoll now also works without a network.",
+
+  "load.failed": "The other models could not be fetched ({why}). Reload the page to try again.",
+
+  "form.adapters": "Adapters",
+  "form.step": "Step and kernels",
+  "form.around": "Library and card",
+  "form.problem": "look here",
+  "figure.band": "Estimate between",
+  "figure.usable": "Usable on the card",
+  "figure.host": "Host memory",
+  "why.title": "{name}: how it comes about",
+  "why.word": "Word",
+  "why.glossary": "In the glossary",
+  "why.tensors": "Tensors",
+  "why.more_tensors": "and {count} kinds more",
+  "why.allocated":
+    "All tensors that are alive at the highest point, which is in the {moment}. torch.cuda.max_memory_allocated() prints this.",
+  "why.reserved":
+    "What PyTorch has taken from the driver to hold those tensors. It takes memory in segments and keeps what is between the tensors, and what it no longer needs.",
+  "why.device":
+    "What nvidia-smi shows for the process: all that PyTorch has reserved, and what the driver needs to run kernels at all.",
+  "why.band":
+    "From how far estimates were off for measured runs like this one. It fits only when the high end fits.",
+  "why.nearest": "The nearest measured runs: estimate against measurement",
+  "why.all_runs": "All measured runs",
+  "why.usable":
+    "What a program can really use of the {gpu}: its name promises more than PyTorch reports as its total.",
+  "why.left": "To spare",
+  "why.missing": "Missing",
+  "why.trainable": "{trainable} parameters get gradients and optimizer states, of {all} in all.",
+  "why.trainable_lora": "A matrix of n rows and m columns with a LoRA adapter has rank × (n + m) of them.",
+  "why.adapter":
+    "The adapters alone, as save_pretrained writes them: {trainable} parameters of {each} bytes each, and the header.",
+  "why.checkpoint":
+    "What the trainer writes at each save: the trained weights and the optimizer states, so that the run can go on from there.",
+  "why.host": "Memory of the computer, not of the GPU: what is offloaded or paged out to it.",
+  "jump.label": "Parts of the answer",
+  "jump.plans": "Plans",
+  "jump.timeline": "Timeline",
+  "jump.tiers": "All sizes",
+  "jump.limits": "Limits",
+  "jump.machines": "Hours and cost",
+  "jump.breakdown": "Breakdown",
+  "jump.compare": "Compare",
+  "jump.share": "Share",
 
   "link.was": "This link was made by Plimsoll {version}, which said {was}; now it is {now}.",
 } as const;

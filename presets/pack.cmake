@@ -1,0 +1,34 @@
+# Packs presets into two texts that the page fetches beside its modules: what the first answer needs, and the rest.
+#
+#   cmake -D ROOT=/…/presets -D LIST=presets.list -D FIRST=first.txt -D REST=rest.txt -P pack.cmake
+#
+# LIST names one file a line. A text has one file a line: its path, a tab, its JSON without line breaks. REST holds the
+# models and the clouds, FIRST all else and the models of the scenarios; core/report/catalog.h reads both.
+file(STRINGS ${LIST} files)
+foreach(file IN LISTS files)
+  file(READ ${file} text)
+  string(REGEX REPLACE "[\r\n]+[ \t]*" "" text "${text}")
+  file(RELATIVE_PATH path ${ROOT} ${file})
+  set(line "${path}\t${text}\n")
+  if(path MATCHES "^clouds/")
+    string(APPEND rest "${line}")
+  elseif(path MATCHES "^models/")
+    string(APPEND rest "${line}")
+    string(REGEX REPLACE "^models/|[.]json$" "" id ${path})
+    set(model_${id} "${line}")
+  else()
+    string(APPEND first "${line}")
+    if(path MATCHES "^scenarios/")
+      string(JSON model GET "${text}" request model)
+      string(REGEX REPLACE "^.*/" "" model "${model}")
+      string(TOLOWER "${model}" model)
+      list(APPEND opened ${model})
+    endif()
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES opened)
+foreach(model IN LISTS opened)
+  string(APPEND first "${model_${model}}")
+endforeach()
+file(WRITE ${FIRST} "${first}")
+file(WRITE ${REST} "${rest}")

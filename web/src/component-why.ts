@@ -1,0 +1,46 @@
+// Why a component is as large as it is: what it is, its bytes, the formula in words, the source, and the tensors in it.
+import { html, nothing, type TemplateResult } from "lit";
+import type { Component, Timeline } from "./contract.ts";
+import { count, gibExact } from "./format.ts";
+import { say } from "./words/say.ts";
+
+export function source(text: string): TemplateResult | string {
+  return /^https:\/\/\S+$/.test(text) ? html`<a href=${text} rel="noopener noreferrer">${text}</a>` : text;
+}
+
+/** The way to a word of the glossary. */
+export const glossary = (id: string): TemplateResult =>
+  html`<a class="term" href="./docs/glossary.html#${id}">${say("why.glossary")}</a>`;
+
+const SHOWN = 12;
+
+function tensors(id: string, timeline: Timeline | undefined): TemplateResult | typeof nothing {
+  const rows = timeline?.alive.filter((row) => row.component === id) ?? [];
+  if (rows.length === 0) return nothing;
+  return html`<dt>${say("why.tensors")}</dt>
+    <dd>
+      <ul class="tensors" lang="en">
+        ${rows
+          .slice(0, SHOWN)
+          .map((row) => html`<li>${count(row.count)} × ${row.what}: ${gibExact(row.bytes)} GiB</li>`)}
+      </ul>
+      ${rows.length > SHOWN ? say("why.more_tensors", { count: rows.length - SHOWN }) : nothing}
+    </dd>`;
+}
+
+/** `timeline`: of the peak, whose tensors are listed; undefined for other moments. */
+export function componentWhy(component: Component, timeline?: Timeline): TemplateResult {
+  return html`<dl>
+    <dt>${say("breakdown.bytes")}</dt>
+    <dd>${count(component.bytes)}</dd>
+    <dt>${say("breakdown.formula")}</dt>
+    <dd class="formula" lang="en">${component.formula}</dd>
+    ${tensors(component.id, timeline)}
+    ${component.source
+      ? html`<dt>${say("breakdown.source")}</dt>
+          <dd lang="en">${source(component.source)}</dd>`
+      : nothing}
+    <dt>${say("why.word")}</dt>
+    <dd>${glossary(component.id)}</dd>
+  </dl>`;
+}

@@ -1,0 +1,53 @@
+// Everything below the hull, and what opens from a figure: fetched once the first answer is on the screen.
+import { html, type TemplateResult } from "lit";
+import { compare } from "./advice/compare.ts";
+import { limits } from "./advice/limits.ts";
+import { plans } from "./advice/plans.ts";
+import { breakdown } from "./breakdown.ts";
+import { componentWhy } from "./component-why.ts";
+import type { Report } from "./contract.ts";
+import { figureWhy } from "./figure-why.ts";
+import { instants } from "./instants.ts";
+import { machines } from "./machines.ts";
+import { notes } from "./notes.ts";
+import { sharePanel } from "./share/share-panel.ts";
+import { tiers } from "./tiers.ts";
+import { timeline } from "./timeline.ts";
+import type { Actions, View } from "./view.ts";
+import { say, type Word } from "./words/say.ts";
+
+const PARTS: [id: string, word: Word][] = [
+  ["plans-title", "jump.plans"],
+  ["timeline-title", "jump.timeline"],
+  ["tiers-title", "jump.tiers"],
+  ["limits-title", "jump.limits"],
+  ["machines-title", "jump.machines"],
+  ["breakdown-title", "jump.breakdown"],
+  ["compare-title", "jump.compare"],
+  ["share-title", "jump.share"],
+];
+
+/** Buttons, because the part of the address after # is the request. */
+function jumps(): TemplateResult {
+  const go = (id: string) => {
+    const heading = document.getElementById(id);
+    heading?.setAttribute("tabindex", "-1");
+    heading?.focus({ preventScroll: true });
+    heading?.scrollIntoView({ block: "start" });
+  };
+  return html`<nav class="jump" aria-label=${say("jump.label")}>
+    ${PARTS.map(
+      ([id, word]) => html`<button type="button" class="quiet" @click=${() => go(id)}>${say(word)}</button>`,
+    )}
+  </nav>`;
+}
+
+function sections(view: View, report: Report, actions: Actions): TemplateResult {
+  return html`${jumps()} ${plans(view, report, actions)} ${timeline(view, report, actions)}
+  ${tiers(view, report, actions)} ${limits(view, report, actions)} ${machines(view, report, actions)}
+  ${instants(view, report, actions)} ${breakdown(view, report)} ${compare(view, actions)} ${notes(report)}
+  ${sharePanel(view, report, actions)}`;
+}
+
+export const rest = { sections, figureWhy, componentWhy };
+export type Rest = typeof rest;
