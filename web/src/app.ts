@@ -262,8 +262,8 @@ export class PlimsollApp extends LitElement implements Actions {
       request,
     };
     if (!core.knows(request)) {
-      // Its model is among those still to come; the form shows the request meanwhile.
-      this.view = next;
+      // Its model is among those still to come; the form shows the request meanwhile, and no answer to another one.
+      this.view = { ...next, report: undefined, more: undefined, advice: undefined, errors: [] };
       void core.learn(request).then(
         () => this.asked === turn && this.ask(request, changes, text),
         (error: unknown) => this.asked === turn && this.loadingFailed(error),
@@ -419,7 +419,9 @@ export class PlimsollApp extends LitElement implements Actions {
             ? html`<div class="answer ${stale ? "stale" : ""}">
                 ${verdict(view, report, this)} ${hull(view, report, this)}
               </div>`
-            : nothing}
+            : view.core.knows(view.request)
+              ? nothing
+              : html`<p class="loading">${say("load.models")}</p>`}
         </div>
         <div class="side">${form(view, this)}</div>
         ${report && view.rest

@@ -1,6 +1,6 @@
 // What makes it fit: plans for one size of GPU, each with its reasons and savings, applied with one click and undone with
 // another; and what to do with room to spare.
-import { html, nothing, type TemplateResult } from "lit";
+import { html, nothing, svg, type TemplateResult } from "lit";
 import type { Advice, Blocked, Change, Plan, Report, Rung, Target } from "../contract.ts";
 import { label } from "../colours.ts";
 import { gibWords, size, sizeName } from "../format.ts";
@@ -56,10 +56,26 @@ function row(group: Change[]): TemplateResult | typeof nothing {
   </tr>`;
 }
 
+/** Two bars against one load line: what crosses it now, and what is left with the plan. The sentence below says it. */
+function beforeAndAfter(before: number, after: number, usable: number): TemplateResult {
+  const end = Math.max(before, after, usable) * 1.02;
+  const place = (bytes: number) => `${((100 * bytes) / end).toFixed(2)}%`;
+  return html`<svg class="before-after" width="100%" height="30" aria-hidden="true">
+    ${svg`<rect class="before" x="0" y="3" width=${place(before)} height="9" />
+      <rect class="after" x="0" y="17" width=${place(after)} height="9" />
+      <line class="load-halo" x1=${place(usable)} x2=${place(usable)} y1="0" y2="30" />
+      <line class="load-line" x1=${place(usable)} x2=${place(usable)} y1="0" y2="30" />`}
+  </svg>`;
+}
+
 function card(plan: Plan, usable: number, before: Report, actions: Actions): TemplateResult {
   const edits = plan.changes.map(({ pointer, to }) => ({ pointer, value: to }));
   return html`<article class="plan" data-plan=${plan.name}>
-    <h4>${plan.readings.map((reading) => say(`plan.${reading}`)).join("; ")}</h4>
+    <header>
+      <h4>${plan.readings.map((reading) => say(`plan.${reading}`)).join("; ")}</h4>
+      <button type="button" class="apply" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
+    </header>
+    ${beforeAndAfter(before.memory.peak.device, plan.peak.device, usable)}
     <p>
       ${size(before.memory.peak.device)} → <b>${size(plan.peak.device)}</b>
       ${say("plan.spare", { size: gibWords(Math.max(0, usable - plan.peak.high)) })}
@@ -78,7 +94,6 @@ function card(plan: Plan, usable: number, before: Report, actions: Actions): Tem
         ${byFix(plan.changes).map(row)}
       </tbody>
     </table>
-    <button type="button" class="apply" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
   </article>`;
 }
 

@@ -365,6 +365,7 @@ export const DE: Words = {
   "update.later": "Später",
   "offline.ready": "Plimsoll arbeitet jetzt auch ohne Netz.",
 
+  "load.models": "Dieses Modell wird geladen.",
   "load.failed": "Die übrigen Modelle konnten nicht geladen werden ({why}). Laden Sie die Seite neu.",
 
   "form.adapters": "Adapter",

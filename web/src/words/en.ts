@@ -364,6 +364,7 @@ export const EN = {
   "update.later": "Later",
   "offline.ready": "Plimsoll now also works without a network.",
 
+  "load.models": "Fetching this model.",
   "load.failed": "The other models could not be fetched ({why}). Reload the page to try again.",
 
   "form.adapters": "Adapters",
