@@ -32,10 +32,13 @@ accuracy::Draft draft_of(const Record& record, const std::vector<accuracy::Rule>
   count("gradient_accumulation", "/training/gradient_accumulation_steps");
   count("seq_len", "/training/max_length");
   count("n_gpus", "/parallel/num_gpus");
+  count("num_generations", "/rl/num_generations");
+  count("max_completion_length", "/rl/max_completion_length");
+  count("eval_accumulation_steps", "/training/eval_accumulation_steps");
   if (draft.values.count("/peft") != 0) {
     count("lora_rank", "/peft/r");
     const auto targets = record.config.find("lora_targets");
-    const bool listed = targets != record.config.end() && targets->is_array();
+    const bool listed = targets != record.config.end() && targets->is_array() && !targets->empty();
     if (listed && draft.values.count("/peft/target_modules") == 0) {
       draft.values["/peft/target_modules"] = *targets;
     }
