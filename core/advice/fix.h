@@ -49,7 +49,7 @@ struct Level {
 /// test checks it.
 enum class Kind { choice, scale };
 /// What must hold for the fix to do anything.
-enum class Needs { nothing, adapters, quantised };
+enum class Needs { nothing, adapters, quantised, full };
 
 struct Setting {
   std::string_view stack;  ///< "" for every stack that has no line of its own

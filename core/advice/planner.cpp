@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 namespace plimsoll::advice {
 
@@ -33,6 +35,10 @@ void Planner::list_structures() {
       }
     }
   }
+  // What misses what one of its changes needs is never resolved.
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [this](const Structure& s) { return !pricer_.supplied(s.choice); }),
+            all.end());
   std::stable_sort(all.begin(), all.end(),
                    [](const Structure& a, const Structure& b) { return a.changes < b.changes; });
   structures_ = std::move(all);
@@ -174,29 +180,54 @@ const std::vector<Planner::Entry>& Planner::with_changes(std::size_t count, cons
   return listed.entries;
 }
 
-std::optional<PricedPlan> Planner::fewest(const Target& target) {
-  bool reachable = false;
-  for (std::size_t s = 0; s < structures_.size() && !reachable; ++s) reachable = alive(s, target);
-  if (!reachable) return std::nullopt;
+bool Planner::reachable(const Target& target) {
+  for (std::size_t s = 0; s < structures_.size(); ++s) {
+    if (alive(s, target)) return true;
+  }
+  return false;
+}
+
+// `parity`: with no change that costs more than that.
+std::optional<PricedPlan> Planner::fewest(const Target& target, bool parity) {
   for (std::size_t count = 1; count <= space_.slots.size(); ++count) {
     const std::vector<Entry>& entries = with_changes(count, target);
-    std::optional<Choice> best;
-    double best_seconds = beyond;
-    int best_quality = 0;
+    // All of the least cost in quality; the list is in that order.
+    std::vector<Entry> fitting;
+    double fastest = beyond;
     for (const Entry& entry : entries) {
-      if (best && entry.quality > best_quality) break;
+      if (!fitting.empty() && entry.quality > fitting.front().quality) break;
+      if (parity && !at_parity(entry)) continue;
       if (!alive(entry.structure, target) || !may_fit(entry.choice, target) || !fits(entry.choice, target)) {
         continue;
       }
-      const double seconds = pricer_.seconds(entry.choice);
-      if (seconds >= best_seconds) continue;
-      best = entry.choice;
-      best_seconds = seconds;
-      best_quality = entry.quality;
+      fitting.push_back(entry);
+      fitting.back().seconds = pricer_.seconds(entry.choice);
+      fastest = std::min(fastest, fitting.back().seconds);
     }
-    if (best) return plan(*best);
+    const Entry* best = nullptr;
+    const auto cost = [this](const Entry& entry) {
+      return std::make_pair(only_slack(entry.choice), entry.seconds);
+    };
+    for (const Entry& entry : fitting) {
+      if (entry.seconds > same_speed * fastest) continue;
+      if (best == nullptr || cost(entry) < cost(*best)) best = &entry;
+    }
+    if (best != nullptr) return plan(best->choice);
   }
   return std::nullopt;
+}
+
+// An allocator setting makes no tensor smaller.
+bool Planner::only_slack(const Choice& choice) const {
+  const std::size_t slot = space_.find("allocator");
+  return slot < space_.slots.size() && choice[slot] != 0;
+}
+
+bool Planner::at_parity(const Entry& entry) const {
+  if (!structures_[entry.structure].parity) return false;
+  return std::all_of(loose_.begin(), loose_.end(), [&](std::size_t slot) {
+    return space_.slots[slot].options[entry.choice[slot]].level.quality <= quality::parity;
+  });
 }
 
 // Choices whose every change costs nothing in quality (`same`), or nothing that was ever measured, fastest
@@ -240,11 +271,23 @@ const std::vector<Planner::Entry>& Planner::by_time(bool same) {
 }
 
 std::optional<PricedPlan> Planner::quickest(const Target& target, int least, bool same) {
+  const Entry* best = nullptr;
+  double slowest = beyond;
   for (const Entry& entry : by_time(same)) {
-    if (entry.changes == 0 || entry.seconds <= 0 || !alive(entry.structure, target)) continue;
+    if (entry.seconds > slowest) break;
+    if (entry.changes == 0 || entry.seconds <= 0) continue;
+    const auto cost = [this](const Entry& one) {
+      return std::make_tuple(one.changes, one.quality, only_slack(one.choice));
+    };
+    const bool fewer = best == nullptr || cost(entry) < cost(*best);
+    if (!fewer || !alive(entry.structure, target)) continue;
     if (!may_fit(entry.choice, target) || !fits(entry.choice, target)) continue;
-    if (irreducible(entry.choice, least, target)) return plan(entry.choice);
+    if (!irreducible(entry.choice, least, target)) continue;
+    if (best == nullptr) slowest = same_speed * entry.seconds;
+    best = &entry;
+    if (best->changes == least && best->quality == 0 && !only_slack(best->choice)) break;
   }
+  if (best != nullptr) return plan(best->choice);
   return std::nullopt;
 }
 
@@ -323,12 +366,15 @@ std::optional<PricedPlan> Planner::least_loss(const Target& target, int least) {
 
 Plans Planner::plans(const Target& target) {
   Plans plans;
-  plans.fewest = fewest(target);
-  if (!plans.fewest) return plans;
-  const int least = changes_in(plans.fewest->choice);
-  plans.same = quickest(target, least, true);
-  plans.fastest = quickest(target, least, false);
-  if (!plans.fastest) plans.fastest = least_loss(target, least);
+  if (!reachable(target)) return plans;
+  plans.fastest = quickest(target, 1, false);
+  if (plans.fastest) {
+    plans.fewest = fewest(target, true);
+    plans.same = quickest(target, 1, true);
+  } else {
+    plans.fewest = fewest(target, false);
+    plans.fastest = least_loss(target, changes_in(plans.fewest->choice));
+  }
   return plans;
 }
 

@@ -6,9 +6,12 @@
 //
 // A plan is a choice that fits and would not fit without any one of its changes. Readings:
 //   same     nothing learned changes; of these the fastest
-//   fewest   the fewest changes; of these the least cost in quality, then the fastest
+//   fewest   the fewest changes that published comparisons cannot tell apart, or where those do not suffice
+//            the fewest of all; of these the least cost in quality, then the fastest
 //   fastest  changes that published comparisons cannot tell apart; of these the fastest. Only when none of
 //            those fits: the least cost in quality, then the fastest
+// Of plans whose times differ by less than the time model can tell, the one with the fewest changes counts as
+// the fastest, and one that makes tensors smaller comes before one that only sets the allocator.
 //
 // The search is exhaustive in effect, not in work: choices are ordered by what a reading minimises, memory is
 // priced lazily, and whatever cannot fit even with every scale at its end is never looked at.
@@ -27,6 +30,9 @@ struct Target {
   double usable = 0;
   Measure measure = Measure::high;
 };
+
+/// Times within this ratio are the same: the time model's median error on packed runs is 5 %.
+constexpr double same_speed = 1.05;
 
 struct PricedPlan {
   Choice choice{};
@@ -75,12 +81,15 @@ class Planner {
   bool may_fit(const Choice& choice, const Target& target);
   std::vector<Choice> ends_of(const Choice& choice, bool free_only) const;
   double floor_of(const Choice& choice, Measure measure);
+  bool only_slack(const Choice& choice) const;
+  bool at_parity(const Entry& entry) const;
   bool irreducible(const Choice& choice, int least, const Target& target);
   void list_structures();
   void extend(const Entry& from, std::size_t slot, int left, std::vector<Entry>& out);
   const std::vector<Entry>& with_changes(std::size_t count, const Target& target);
   const std::vector<Entry>& by_time(bool same);
-  std::optional<PricedPlan> fewest(const Target& target);
+  bool reachable(const Target& target);
+  std::optional<PricedPlan> fewest(const Target& target, bool parity);
   std::optional<PricedPlan> quickest(const Target& target, int least, bool same);
   std::optional<PricedPlan> least_loss(const Target& target, int least);
   PricedPlan plan(const Choice& choice);

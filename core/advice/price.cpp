@@ -56,10 +56,6 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
   return sizes;
 }
 
-// The optimizer does not step after the backward on this GPU: what it takes cannot be added to a replay.
-bool steps_elsewhere(const recipe::Recipe& recipe) {
-  return recipe.training.optimizer_in_backward || recipe.training.optimizer_offload != "none";
-}
 bool accumulates_in_vain(const recipe::Recipe& recipe) {
   const recipe::Training& t = recipe.training;
   return t.gradient_accumulation_steps > 1 &&
@@ -139,6 +135,7 @@ const recipe::Recipe* Pricer::resolved(const Choice& choice) {
       if (fix == nullptr) continue;
       if (fix->needs == Needs::adapters) base->valid = base->valid && after.recipe.peft.on;
       if (fix->needs == Needs::quantised) base->valid = base->valid && after.recipe.quantized();
+      if (fix->needs == Needs::full) base->valid = base->valid && after.recipe.full();
     }
     base->recipe = std::move(after.recipe);
   }
@@ -195,6 +192,22 @@ recipe::Recipe Pricer::with_cheap(const Walk& at, const Choice& choice) const {
   return recipe;
 }
 
+bool Pricer::supplied(const Choice& choice) const {
+  bool adapters = basis_.resolved.recipe.peft.on, quantised = basis_.resolved.recipe.quantized();
+  for (const auto& [pointer, value] : changes_of(space_, choice)) {
+    adapters = adapters || pointer == "/peft";
+    quantised = quantised || (pointer.rfind("/quantization/load_in_", 0) == 0 && value == json::Json(true));
+  }
+  for (std::size_t i = 0; i < space_.slots.size(); ++i) {
+    const Fix* fix = space_.slots[i].options[choice[i]].fix;
+    if (fix == nullptr) continue;
+    if (fix->needs == Needs::adapters && !adapters) return false;
+    if (fix->needs == Needs::quantised && !quantised) return false;
+    if (fix->needs == Needs::full && adapters) return false;
+  }
+  return true;
+}
+
 bool Pricer::valid(const Choice& choice) { return walk(choice).valid; }
 
 const Price* Pricer::price(const Choice& choice) {
@@ -212,16 +225,20 @@ const Price* Pricer::price(const Choice& choice) {
     found->sizes = sizes_at_peak(at.replay, recipe, basis_);
     return found;
   }
-  if (steps_elsewhere(recipe)) {
-    ++replays;
-    found->sizes = sizes_at_peak(memory::replay(basis_.network, recipe, basis_.machine), recipe, basis_);
+  // On the CPU: nothing of it is on this GPU, whatever it is.
+  if (recipe.training.optimizer_offload != "none") {
+    found->sizes = sizes_at_peak(at.replay, recipe, basis_);
     return found;
   }
   const memory::Parameters& p = at.replay.parameters;
   double paged = 0;
   const double states = memory::optimizer_state_bytes(p, recipe.training.optim, &paged);
-  const double temporary = memory::optimizer_temporary_bytes(p, recipe.training.optim);
-  const double temporary_before = memory::optimizer_temporary_bytes(p, at.recipe.training.optim);
+  // In the backward one parameter steps after another, as memory::replay has it.
+  const double most_at_once = recipe.training.optimizer_in_backward ? 2 * p.largest_trained : 1e300;
+  const double temporary =
+      std::min(most_at_once, memory::optimizer_temporary_bytes(p, recipe.training.optim));
+  const double temporary_before =
+      std::min(most_at_once, memory::optimizer_temporary_bytes(p, at.recipe.training.optim));
   memory::Instant highest;
   double most = -1;
   for (const memory::Instant& instant : at.replay.instants) {
@@ -270,7 +287,7 @@ double Pricer::seconds(const Choice& choice) {
   if (!other) return time::step_time(at.work, at.recipe, basis_.time_gpu).seconds;
   const recipe::Recipe recipe = with_cheap(at, choice);
   time::Work work = at.work;
-  work.step_bytes *= time::step_traffic(recipe.training.optim) / time::step_traffic(at.recipe.training.optim);
+  if (recipe.training.optimizer_offload == "none") time::set_optimizer(work, recipe.training.optim);
   return time::step_time(work, recipe, basis_.time_gpu).seconds;
 }
 

@@ -60,6 +60,9 @@ class Pricer {
   const Price* confirmed(const Choice& choice);
   /// Seconds of a step, without a replay; 0 when invalid.
   double seconds(const Choice& choice);
+  /// Whether adapters, a quantised base or neither are there for the changes that need them; says nothing of
+  /// other contradictions.
+  bool supplied(const Choice& choice) const;
   /// Whether the changes can stand together.
   bool valid(const Choice& choice);
 

@@ -55,6 +55,8 @@ std::string plan_lines(const Json& plan, const Style& style) {
            " (up to " + gib(number(at(at(plan, "peak"), "high"))) + "), " +
            times(number(at(plan, "time_factor"))) + ", effective batch " +
            words(at(plan, "effective_batch")) + ", cost in quality: " + words(at(plan, "quality"));
+  const double host = number(at(plan, "host_bytes"));
+  if (host >= 1073741824.0) title += ", and " + gib_words(host) + " of the computer's own memory";
   std::vector<std::vector<Cell>> rows;
   for (const Json& change : at(plan, "changes")) {
     const double saves = number(at(change, "saves"));

@@ -47,6 +47,15 @@ void write_sizes(Writer& out, const memory::Sizes& s) {
   out.close_object();
 }
 
+// What is switched on comes first, then the batch before its accumulation and the rank before alpha.
+std::vector<std::pair<std::string, Json>> in_reading_order(const recipe::Values& changes) {
+  std::vector<std::pair<std::string, Json>> rows(changes.rbegin(), changes.rend());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return (a.second == Json(true)) > (b.second == Json(true));
+  });
+  return rows;
+}
+
 // Steps are compared on the chosen card, or on an A100 where none was chosen or its rates are not known.
 const hardware::Gpu& timed_on(const Run& run, const Catalog& catalog) {
   static const hardware::Gpu none{};
@@ -104,6 +113,18 @@ std::vector<Advisor::Named> Advisor::plans_for(double usable, memory::Verdict& v
   return found;
 }
 
+// What a field that was not given becomes beside a plan's other changes.
+Json Advisor::beside(const Choice& choice, const std::string& pointer) const {
+  recipe::Given given = run_.given;
+  for (const auto& [other, value] : advice::changes_of(planner_->space(), choice)) {
+    if (other != pointer) given.values[other] = value;
+  }
+  json::Errors ignored;
+  const recipe::Resolved resolved = recipe::resolve(given, *run_.stack, around_, ignored);
+  const auto found = resolved.values.find(pointer);
+  return found == resolved.values.end() ? Json() : found->second;
+}
+
 // Each fix saves what it takes off the peak after those before it, so that the savings add up.
 void Advisor::write_changes(Writer& out, const Choice& choice) {
   const advice::Space& space = planner_->space();
@@ -122,23 +143,23 @@ void Advisor::write_changes(Writer& out, const Choice& choice) {
       device = after->sizes.device;
     }
     bool first = true;
-    for (const auto& [pointer, value] : option.level.changes) {
+    for (const auto& [pointer, value] : in_reading_order(option.level.changes)) {
       // "/peft" alone only says that the section is there; its fields follow.
       if (recipe::find_field(pointer) == nullptr) continue;
-      const auto old = run_.resolved.values.find(pointer);
-      // A default may become another one beside the other changes: only what was said already stays unsaid.
+      Json old;
+      if (const auto found = run_.resolved.values.find(pointer); found != run_.resolved.values.end()) {
+        old = found->second;
+      }
       const auto given = run_.given.values.find(pointer);
       if (given != run_.given.values.end() && given->second == value) continue;
+      // A default may become another one beside the other changes; where it does not, nothing need be said.
+      if (old == value) old = beside(choice, pointer);
+      if (old == value) continue;
       out.open_object();
       out.field("fix", option.fix->id);
       out.field("title", option.fix->title);
       out.field("pointer", pointer);
-      out.key("from");
-      if (old == run_.resolved.values.end()) {
-        out.null();
-      } else {
-        out.value(old->second);
-      }
+      out.field("from", old);
       out.field("to", value);
       out.field("saves", first ? whole(saved) : int64_t{0});
       out.field("why", option.fix->why);
@@ -331,8 +352,8 @@ void Advisor::write_ladder(Writer& out, double usable) {
     std::size_t best_slot = 0;
     for (std::size_t i = 0; i < space.slots.size(); ++i) {
       for (std::size_t option = 1; option < space.slots[i].options.size(); ++option) {
-        if (space.slots[i].kind == advice::Kind::scale && option <= at[i]) continue;
-        if (option == at[i]) continue;
+        // Never back to what a further rung has replaced.
+        if (option <= at[i]) continue;
         Choice next = at;
         next[i] = static_cast<uint8_t>(option);
         const advice::Price* price = pricer.price(next);

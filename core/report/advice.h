@@ -47,6 +47,7 @@ class Advisor {
   std::vector<Named> plans_for(double usable, memory::Verdict& verdict);
   void write_plan(json::Writer& out, const Named& named, double usable);
   void write_changes(json::Writer& out, const advice::Choice& choice);
+  json::Json beside(const advice::Choice& choice, const std::string& pointer) const;
   const advice::Changed& checked(const advice::Choice& choice);
 
   const Run& run_;

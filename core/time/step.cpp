@@ -53,8 +53,8 @@ StepTime step_time(const Work& work, const recipe::Recipe& r, const hardware::Gp
   const bool boards = gpu.id.find("sxm") != std::string::npos;
   const double link = boards ? nvlink_bandwidth : between_cards;
   const double wire = work.traffic / link + work.host_traffic / to_host;
-  t.optimizer +=
-      work.step_traffic / link + work.host_step / to_host + work.host_elements / cpu_elements_per_second;
+  t.optimizer += work.step_traffic / link + (work.host_step + work.paged_bytes) / to_host +
+                 work.host_elements / cpu_elements_per_second;
   t.seconds = steps * std::max({busy, t.launch, wire}) + t.optimizer;
   for (double* part : {&t.multiply, &t.attention, &t.move, &t.unpack, &t.launch}) *part *= steps;
   t.low = band_low * t.seconds;

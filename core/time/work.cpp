@@ -122,13 +122,12 @@ void add_head(const model::Architecture& network, const recipe::Recipe& r, const
   work.moved_bytes += p.rows * width * (fused_head(r.training.loss_kernel) ? 8 : 34);
 }
 
-double optimizer_bytes(const memory::Parameters& parameters, const recipe::Recipe& r) {
-  double bytes = 0;
+double trained_elements(const memory::Parameters& parameters) {
+  double sum = 0;
   for (const memory::Trained& tensor : parameters.trained) {
-    const double elements = tensor.rows * std::max(1.0, tensor.columns) * tensor.count;
-    bytes += elements * step_traffic(r.training.optim) * tensor.size / 4;
+    sum += tensor.rows * std::max(1.0, tensor.columns) * tensor.count * tensor.size / 4;
   }
-  return bytes;
+  return sum;
 }
 
 // What several GPUs send each other, and what lies in host memory. A rank sends and receives all but its own
@@ -148,14 +147,14 @@ void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& wor
   if (ranks == 1 && r.training.optimizer_offload != "none") {
     work.host_step = 2 * p.trained_bytes;
     work.host_elements = static_cast<double>(p.trainable);
-    work.step_bytes = 0;
+    work.step_bytes = work.paged_bytes = 0;
   }
   const bool zero = how.rfind("zero", 0) == 0;
   const bool fsdp_offload = (how == "fsdp" || how == "fsdp2") && parallel.fsdp.offload_params;
   if ((zero && parallel.zero.offload_optimizer != "none") || fsdp_offload) {
     work.host_step = 2 * p.trained_bytes / ranks;
     work.host_elements = static_cast<double>(p.trainable) / ranks;
-    work.step_bytes = 0;
+    work.step_bytes = work.paged_bytes = 0;
   }
   if ((how == "zero3" && parallel.zero.offload_param != "none") || fsdp_offload) {
     work.host_traffic = kept * (p.weight_bytes + p.adapter_bytes) / ranks;
@@ -164,15 +163,16 @@ void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& wor
 
 }  // namespace
 
-// Gradient read twice (norm, step), weight and states read and written; foreach passes several times.
-double step_traffic(const std::string& optim) {
+// Gradient read twice (norm, step), weight and states read and written; foreach passes several times. Paged
+// states are taken to travel to the card and back at every step, which they do where it is full (CUDA's
+// managed memory, bitsandbytes optim/optimizer.py prefetch_state); on a card with room for them they stay.
+void set_optimizer(Work& work, const std::string& optim) {
   const recipe::Optimizer* optimizer = recipe::find_optimizer(optim);
-  if (optimizer == nullptr) return 16;
-  const double state = optimizer->state_bytes + optimizer->state_in_parameter_dtype * 4;
-  // Paged states travel over PCIe, some 30 times slower, where the card is full: three times is a run that
-  // has room for most of them.
-  const bool many = optimizer->temporary == recipe::StepTemporary::copy_of_all;
-  return (16 + 2 * state) * (many || optimizer->paged ? 3 : 1);
+  double state = 0;
+  if (optimizer != nullptr) state = optimizer->state_bytes + optimizer->state_in_parameter_dtype * 4;
+  const bool many = optimizer != nullptr && optimizer->temporary == recipe::StepTemporary::copy_of_all;
+  work.step_bytes = work.trained * (16 + 2 * state) * (many ? 3 : 1);
+  work.paged_bytes = optimizer != nullptr && optimizer->paged ? work.trained * 2 * state : 0;
 }
 
 double sample_length(const recipe::Recipe& r) {
@@ -206,7 +206,8 @@ Work work_of(const model::Architecture& network, const recipe::Recipe& r) {
     if (r.training.offload_checkpoints || r.training.activation_offloading) {
       for (const model::LayerGroup& group : stack.groups) {
         // A layer's input goes out in the forward and comes back in the backward.
-        work.host_traffic += 2 * 2 * p.rows * static_cast<double>(stack.hidden * group.layers);
+        const double size = r.quantization.upcast == "all" || !r.autocast() ? memory::parameter_size(r) : 2;
+        work.host_traffic += 2 * size * p.rows * static_cast<double>(stack.hidden * group.layers);
       }
     }
     for (const model::Linear& linear : stack.linears) {
@@ -219,7 +220,8 @@ Work work_of(const model::Architecture& network, const recipe::Recipe& r) {
   head.rows = work.tokens;
   add_head(network, r, head, work);
   const memory::Parameters parameters = memory::weigh(network, r);
-  work.step_bytes = optimizer_bytes(parameters, r);
+  work.trained = trained_elements(parameters);
+  set_optimizer(work, r.training.optim);
   add_traffic(parameters, r, work);
   return work;
 }

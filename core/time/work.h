@@ -23,6 +23,8 @@ struct Work {
   double unpacked = 0;         ///< weights expanded from 4 or 8 bits
   double layer_passes = 0;     ///< layers x (forward, again, backward): what Python launches
   double step_bytes = 0;       ///< read and written by the optimizer, once a step
+  double paged_bytes = 0;      ///< of its states, over PCIe both ways where they are paged
+  double trained = 0;          ///< elements that it steps, counted as fp32
   double traffic = 0;          ///< between GPUs, each micro-batch
   double step_traffic = 0;     ///< between GPUs, once a step
   double host_traffic = 0;     ///< over PCIe to host memory, each micro-batch
@@ -35,8 +37,8 @@ struct Work {
 /// packed, else max_length.
 double sample_length(const recipe::Recipe& recipe);
 
-/// Bytes that an optimizer reads and writes for each fp32 element it trains.
-double step_traffic(const std::string& optim);
+/// What `optim` reads, writes and pages for the work's trained elements, in place of what was there.
+void set_optimizer(Work& work, const std::string& optim);
 
 Work work_of(const model::Architecture& network, const recipe::Recipe& recipe);
 

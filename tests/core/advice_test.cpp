@@ -116,6 +116,7 @@ struct Tried {
   Choice choice;
   double high = 1e300, seconds = 0;
   int changes = 0, quality = 0, heaviest = 0;
+  bool only_slack = false;
 };
 
 // What the planner should find, by trying everything.
@@ -127,6 +128,7 @@ struct Expected {
 
 Expected exhaustive(const std::vector<Tried>& tried, const std::map<Choice, double>& highs, double usable) {
   Expected best;
+  std::vector<const Tried*> plans;
   const auto fits = [&](const Choice& choice) {
     const auto found = highs.find(choice);
     return found != highs.end() && found->second <= usable;
@@ -150,15 +152,46 @@ Expected exhaustive(const std::vector<Tried>& tried, const std::map<Choice, doub
     const auto better = [&](const Tried* than, auto cost) {
       return than == nullptr || cost(one) < cost(*than);
     };
-    const auto by_count = [](const Tried& t) { return std::make_tuple(t.changes, t.quality, t.seconds); };
-    const auto by_time = [](const Tried& t) { return std::make_tuple(t.seconds, t.changes, t.quality); };
-    const auto by_loss = [](const Tried& t) {
-      return std::make_tuple(t.heaviest > advice::quality::parity, t.heaviest > 1 ? t.quality : 0, t.seconds);
-    };
-    if (better(best.fewest, by_count)) best.fewest = &one;
-    if (one.heaviest == 0 && better(best.same, by_time)) best.same = &one;
+    const auto by_loss = [](const Tried& t) { return std::make_tuple(t.quality, t.seconds); };
     if (better(best.fastest, by_loss)) best.fastest = &one;
+    plans.push_back(&one);
   }
+  // Of those that may not cost more than `most` the fastest; of what is as fast for all that is known, the
+  // fewest changes.
+  const auto quickest = [&](int most) {
+    double fastest = 1e300;
+    for (const Tried* one : plans) {
+      if (one->heaviest <= most) fastest = std::min(fastest, one->seconds);
+    }
+    const Tried* found = nullptr;
+    const auto cost = [](const Tried& t) {
+      return std::make_tuple(t.changes, t.quality, t.only_slack, t.seconds);
+    };
+    for (const Tried* one : plans) {
+      if (one->heaviest > most || one->seconds > advice::same_speed * fastest) continue;
+      if (found == nullptr || cost(*one) < cost(*found)) found = one;
+    }
+    return found;
+  };
+  // The fewest of the least cost; of these again the fastest, as far as that is known.
+  const auto by_count = [](const Tried& t) {
+    return std::make_tuple(t.heaviest > advice::quality::parity, t.changes, t.quality);
+  };
+  const Tried* first = nullptr;
+  double fastest = 1e300;
+  for (const Tried* one : plans) {
+    if (first != nullptr && by_count(*first) < by_count(*one)) continue;
+    if (first == nullptr || by_count(*one) < by_count(*first)) fastest = 1e300;
+    first = one;
+    fastest = std::min(fastest, one->seconds);
+  }
+  for (const Tried* one : plans) {
+    const auto cost = [](const Tried& t) { return std::make_pair(t.only_slack, t.seconds); };
+    if (by_count(*one) != by_count(*first) || one->seconds > advice::same_speed * fastest) continue;
+    if (best.fewest == nullptr || cost(*one) < cost(*best.fewest)) best.fewest = one;
+  }
+  best.same = quickest(advice::quality::none);
+  if (const Tried* found = quickest(advice::quality::parity)) best.fastest = found;
   return best;
 }
 
@@ -191,7 +224,8 @@ TEST(Advice, TheSearchFindsWhatTryingEverythingFinds) {
                 planner.pricer().seconds(choice),
                 advice::changes_in(choice),
                 advice::quality_of(space, choice),
-                0};
+                0,
+                space.find("allocator") < space.slots.size() && choice[space.find("allocator")] != 0};
       for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
         one.heaviest = std::max(one.heaviest, space.slots[slot].options[choice[slot]].level.quality);
       }

@@ -28,7 +28,7 @@ const Fix optimizer_in_backward = {
     "The optimizer inside the backward pass",
     "step_place",
     Kind::choice,
-    Needs::nothing,
+    Needs::full,
     "a line of code",
     "Each parameter steps as soon as its gradient is there, which is then let go: the gradients never exist "
     "all at once.",

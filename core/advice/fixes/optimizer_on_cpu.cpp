@@ -34,7 +34,7 @@ const Fix optimizer_on_cpu = {
     "The optimizer in host memory",
     "step_place",
     Kind::choice,
-    Needs::nothing,
+    Needs::full,
     "a package",
     "States, and with offloaded gradients these too, lie in RAM; the CPU makes the update.",
     "The same update; with offloaded gradients they cannot be clipped by their common norm.",

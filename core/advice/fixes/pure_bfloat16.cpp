@@ -23,7 +23,7 @@ const Fix pure_bfloat16 = {"pure_bfloat16",
                            "Everything in bfloat16",
                            "dtype",
                            Kind::choice,
-                           Needs::nothing,
+                           Needs::full,
                            "one setting",
                            "Weights, gradients and optimizer states take 2 bytes instead of 4.",
                            "Small updates are rounded away: full fine-tuning in pure bfloat16 ends somewhat "
