@@ -21,7 +21,7 @@ export interface More {
   compare(one: string, other: string): string;
   /** A request as a file of another tool: {"ok", "format", "text", "left_out", "errors"}. */
   export_text(request: string, format: string): string;
-  /** The formats: {"formats": [{"id", "name", "reads", "writes"}]}. */
+  /** The formats: {"formats": [{"id", "name", "reads", "writes", "language"}]}; those of core/report/handout.h are only written. */
   formats(): string;
   /**
    * A pasted failure (error lines, a traceback, nvidia-smi, all in one) explained: the figures, the causes by

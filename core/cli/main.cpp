@@ -278,8 +278,8 @@ int command_export(const Options& options) {
   if (!input.problem().empty()) return refuse_input(input);
   const json::Json read = import_content(text, catalog());
   if (!member(read, "request").is_object()) return refuse(member(read, "errors"));
-  const json::Json answer =
-      parsed(report::export_text(json::write(member(read, "request")), options.format, catalog()));
+  const json::Json answer = parsed(report::export_text(json::write(member(read, "request")), options.format,
+                                                       catalog(), request_of(options.request)));
   if (!succeeded(answer)) return refuse(member(answer, "errors"));
   if (options.json) {
     print(json::write(answer, output_is_terminal()) + "\n");
@@ -368,9 +368,11 @@ int run(int argc, char** argv) {
   exporter
       ->add_option("--as", options.format,
                    "axolotl, llamafactory, torchtune, trl, hf, trl-python, unsloth, "
-                   "ms-swift, cli, peft, deepspeed, accelerate, sagemaker, nested, request")
+                   "ms-swift, cli, peft, deepspeed, accelerate, sagemaker, nested, request; "
+                   "or environment, shell, checklist, markdown, csv, json")
       ->required();
   exporter->add_option("FILE", options.file, "The request, or any configuration; - for standard input");
+  exporter->add_option("--before", options.request, "With --as markdown: what it is compared with");
   exporter->add_flag("--json", options.json, "What was left out as well");
 
   CLI::App* patch = app.add_subcommand("patch", "A configuration with changes written back into it");

@@ -5,6 +5,7 @@
 #include "core/exchange/export.h"
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
+#include "core/report/handout.h"
 
 namespace plimsoll::report {
 
@@ -79,10 +80,16 @@ void look_up_model(Import& import, const Catalog& catalog) {
 
 }  // namespace
 
-std::string_view language_text(std::string_view text) {
+namespace {
+
+std::string_view language_name(exchange::Language language) {
   static constexpr std::string_view names[] = {"none", "json", "yaml", "python", "shell", "link"};
-  return names[static_cast<int>(exchange::language_of(text))];
+  return names[static_cast<int>(language)];
 }
+
+}  // namespace
+
+std::string_view language_text(std::string_view text) { return language_name(exchange::language_of(text)); }
 
 Import import_known(const exchange::Document& document, std::string_view text, const Catalog& catalog) {
   Import import = exchange::import_document(document, text);
@@ -189,7 +196,38 @@ void complete(recipe::Given& given, const exchange::Format& format, const Catalo
 
 }  // namespace
 
-std::string export_text(std::string_view request, std::string_view id, const Catalog& catalog) {
+namespace {
+
+const HandoutKind* find_handout(std::string_view id) {
+  for (const HandoutKind& kind : handout_kinds()) {
+    if (kind.id == id) return &kind;
+  }
+  return nullptr;
+}
+
+std::string handout_answer(const HandoutKind& kind, std::string_view request, std::string_view before,
+                           const Catalog& catalog) {
+  json::Errors errors;
+  const std::string text = handout(kind.id, request, before, catalog, errors);
+  json::Writer out;
+  out.open_object();
+  out.field("schema", uint64_t{1});
+  out.field("ok", errors.empty());
+  if (errors.empty()) {
+    out.field("format", kind.id);
+    out.field("text", text);
+    out.field("left_out", std::vector<std::string>());
+  }
+  write_errors(out, errors);
+  out.close_object();
+  return out.take();
+}
+
+}  // namespace
+
+std::string export_text(std::string_view request, std::string_view id, const Catalog& catalog,
+                        std::string_view before) {
+  if (const HandoutKind* kind = find_handout(id)) return handout_answer(*kind, request, before, catalog);
   json::Errors errors;
   const exchange::Format* format = exchange::find_format(id);
   if (format == nullptr || format->written == exchange::Language::none) {
@@ -198,6 +236,7 @@ std::string export_text(std::string_view request, std::string_view id, const Cat
       if (each->written != exchange::Language::none)
         allowed += (allowed.empty() ? "" : ", ") + std::string(each->id);
     }
+    for (const HandoutKind& kind : handout_kinds()) allowed += ", " + std::string(kind.id);
     errors.push_back({"unknown_format", "",
                       "No format that can be written is called \"" + std::string(id) + "\".", allowed});
   }
@@ -231,6 +270,16 @@ std::string formats_text() {
     out.field("name", format->name);
     out.field("reads", true);
     out.field("writes", format->written != exchange::Language::none);
+    out.field("language", language_name(format->written));
+    out.close_object();
+  }
+  for (const HandoutKind& kind : handout_kinds()) {
+    out.open_object();
+    out.field("id", kind.id);
+    out.field("name", kind.name);
+    out.field("reads", false);
+    out.field("writes", true);
+    out.field("language", kind.id == "environment" ? "shell" : kind.id == "checklist" ? "markdown" : kind.id);
     out.close_object();
   }
   out.close_array();

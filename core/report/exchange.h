@@ -32,9 +32,12 @@ std::string write_import(const exchange::Import& import);
 
 /// A request as a file of another tool: {"schema", "ok", "format", "text", "left_out": [POINTER], "errors"}.
 /// Defaults of the request's stack that the tool's own stack does not share are written out.
-std::string export_text(std::string_view request, std::string_view format, const Catalog& catalog);
+/// Also what handout.h writes: environment, shell, checklist, markdown, csv, json; `before` is another
+/// request, for the table of both.
+std::string export_text(std::string_view request, std::string_view format, const Catalog& catalog,
+                        std::string_view before = "");
 
-/// {"formats": [{"id", "name", "reads", "writes"}]}
+/// {"formats": [{"id", "name", "reads", "writes", "language"}]}
 std::string formats_text();
 
 }  // namespace plimsoll::report
