@@ -2,15 +2,51 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace plimsoll::diagnosis {
 
 namespace {
 
-// Cards whose reported memory is the printed one: by nvidia-smi's total, or by PyTorch's capacity. Drivers
-// differ by some tens of MiB.
+constexpr double gibibyte = 1073741824.0;
+
+// How far the printed memory lies from what a card reports, in bytes; nothing when it is another card.
+// Drivers differ by some tens of MiB, and under Windows PyTorch sees the whole of nvidia-smi's total.
+std::optional<double> distance(const hardware::Gpu& gpu, double total, bool smi) {
+  const double shown = static_cast<double>(gpu.nvidia_smi_total_bytes);
+  const double off_smi = std::fabs(shown - total);
+  if (smi) return shown > 0 && off_smi <= 0.002 * total ? std::optional(off_smi) : std::nullopt;
+  constexpr double window = 0.06 * gibibyte;
+  const double off = std::max({static_cast<double>(gpu.usable_bytes) - total,
+                               total - static_cast<double>(gpu.usable_high_bytes), 0.0});
+  if (gpu.usable_bytes > 0 && off <= window) return off;
+  const bool windows = shown > 0 && off_smi <= 0.01 * gibibyte && gpu.vendor == "NVIDIA";
+  return windows ? std::optional(0.5 * window + off_smi) : std::nullopt;
+}
+
+// "4090" of "rtx-4090", "a100" of "a100-sxm-80": how people call it.
+bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
+  std::string_view name = gpu.id;
+  for (const std::string_view brand : {"quadro-rtx-", "titan-", "rtx-", "gtx-", "rx-"}) {
+    if (name.substr(0, brand.size()) == brand) {
+      name.remove_prefix(brand.size());
+      break;
+    }
+  }
+  name = name.substr(0, name.find('-'));
+  const auto is_word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  for (std::size_t at = folded.find(name); at != std::string_view::npos; at = folded.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool digit_before =
+        at > 0 && is_word(folded[at - 1]) && folded.substr(at > 3 ? at - 3 : 0, 3) != "rtx";
+    if (!digit_before && (end >= folded.size() || !is_word(folded[end]))) return true;
+  }
+  return false;
+}
+
+// Cards whose reported memory is the printed one: by nvidia-smi's total, or by PyTorch's capacity; those that
+// the text names first, then the nearest.
 std::vector<std::string> cards_of(const Situation& situation, const Reading& reading) {
-  constexpr double gibibyte = 1073741824.0;
   constexpr std::size_t most = 8;
   double total = 0;
   bool smi = false;
@@ -20,12 +56,23 @@ std::vector<std::string> cards_of(const Situation& situation, const Reading& rea
     total = reading.table.cards.front().total;
     smi = true;
   }
-  std::vector<std::string> out;
-  if (total == 0) return out;
+  if (total == 0) return {};
+  struct Candidate {
+    const hardware::Gpu* gpu;
+    bool named;
+    double off;
+  };
+  std::vector<Candidate> found;
   for (const hardware::Gpu* gpu : situation.gpus) {
-    const double known = static_cast<double>(smi ? gpu->nvidia_smi_total_bytes : gpu->usable_bytes);
-    const double window = smi ? 0.002 * total : 0.06 * gibibyte;
-    if (known > 0 && std::fabs(known - total) <= window && out.size() < most) out.push_back(gpu->id);
+    const auto off = distance(*gpu, total, smi);
+    if (off) found.push_back({gpu, is_named(*gpu, reading.text.folded_lines), *off});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+    return a.named != b.named ? a.named : a.off < b.off;
+  });
+  std::vector<std::string> out;
+  for (const Candidate& one : found) {
+    if (out.size() < most) out.push_back(one.gpu->id);
   }
   return out;
 }

@@ -172,14 +172,33 @@ struct Phrase {
   std::initializer_list<std::string_view> any;
 };
 
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+// Signs of the moment, which the name of a setting ("save_steps: 500") says nothing of.
+bool tells_when(Sign sign) {
+  return sign == Sign::after_steps || sign == Sign::at_save || sign == Sign::at_resume ||
+         sign == Sign::at_evaluation || sign == Sign::after_update || sign == Sign::merging;
+}
+
+// "tpu" is no part of "output", nor "wsl" of "newsletter"; "saving the model" may go on.
+std::size_t find_said(std::string_view text, std::string_view word, bool no_setting) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const bool goes_on_before = at > 0 && is_letter(word.front()) && is_letter(text[at - 1]);
+    const std::size_t end = at + word.size();
+    const bool goes_on =
+        word.size() <= 4 && end < text.size() && is_letter(word.back()) && is_letter(text[end]);
+    if (!goes_on_before && !goes_on && !(no_setting && in_setting(text, at))) return at;
+  }
+  return std::string_view::npos;
+}
+
 void read_words(const Reading& r, Signs& out) {
   static const Phrase phrases[] = {
       {Sign::after_steps,
        "It ran for a while before it died, so most batches fit.",
        {"after a few hours", "hours of training", "after some steps", "after several", "half way", "halfway",
         "in the middle of training", "mid-training", "after running", " of training steps",
-        "after many steps", "randomly", "longer than", "longest sample", "steps in", "after about",
-        "after ~"}},
+        "after many steps", "randomly", "longest sample", "steps in", "after about", "after ~"}},
       {Sign::at_save,
        "The words place it at a save.",
        {"when saving", "while saving", "at save", "saving the model", "saving checkpoint", "save checkpoint",
@@ -208,11 +227,13 @@ void read_words(const Reading& r, Signs& out) {
        "The card has no 8-bit or bf16 kernels.",
        {"p40", "p100", "gtx 10", "pascal", "m60", "k80"}},
       {Sign::low_bit_checkpoint, "The checkpoint is stored in 4 or 8 bits.", {"gpt-oss", "mxfp4", "fp8"}},
-      {Sign::says_tpu, "It is a TPU.", {"tpu", "at the bottom of memory", "hbm"}},
+      {Sign::says_tpu,
+       "It is a TPU.",
+       {"tpu", "at the bottom of memory", "memory space hbm", "hbm capacity"}},
   };
   for (const Phrase& phrase : phrases) {
     for (const std::string_view word : phrase.any) {
-      const std::size_t at = r.text.folded_lines.find(word);
+      const std::size_t at = find_said(r.text.folded_lines, word, tells_when(phrase.sign));
       if (at == std::string::npos) continue;
       add(out, true, phrase.sign, std::string(phrase.words) + " (\"" + std::string(word) + "\")");
       break;

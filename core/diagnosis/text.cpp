@@ -159,6 +159,32 @@ void append_words(std::string& flow, std::string_view line) {
 
 }  // namespace
 
+bool in_setting(std::string_view folded_lines, std::size_t at) {
+  const std::size_t before = at == 0 ? std::string_view::npos : folded_lines.rfind('\n', at - 1);
+  std::size_t first = before == std::string_view::npos ? 0 : before + 1;
+  const std::size_t end = std::min(folded_lines.find('\n', at), folded_lines.size());
+  while (first < end && (folded_lines[first] == ' ' || folded_lines[first] == '\t')) ++first;
+  const std::string_view line = folded_lines.substr(first, end - first);
+  const std::size_t blank = folded_lines.substr(0, at).find_last_of(" \t\n\"'");
+  const std::size_t token = blank == std::string_view::npos ? 0 : blank + 1;
+  if (line.substr(0, 2) == "--" || folded_lines.substr(token, 2) == "--") return true;
+  std::size_t key = line.substr(0, 2) == "- " ? 2 : 0;
+  const std::size_t begin = key;
+  bool joined = false;  // prose has words before a colon too ("error: ..."), but seldom an underscore in them
+  for (; key < line.size(); ++key) {
+    const char c = line[key];
+    const bool word = (c >= 'a' && c <= 'z') || is_digit(c) || c == '_';
+    if (!word) break;
+    joined = joined || c == '_';
+  }
+  if (!joined || key == begin || key >= line.size()) return false;
+  std::string_view value = line.substr(key);
+  if (value[0] != ':' && value.substr(0, 1) != "=" && value.substr(0, 2) != " =") return false;
+  if (value[0] == ':' && value.size() > 1 && value[1] != ' ') return false;
+  // "foo = model.generate(" is code, which a traceback quotes.
+  return value.find('(') == std::string_view::npos && std::count(value.begin(), value.end(), ' ') <= 4;
+}
+
 std::string fold(std::string_view text) {
   std::string out(text);
   for (char& c : out) {

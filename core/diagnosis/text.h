@@ -34,6 +34,11 @@ struct Text {
 
 Text clean(std::string_view pasted);
 
+/// Whether `at` lies in a setting rather than in prose or a traceback: "save_steps: 500", "--do_eval True",
+/// "fsdp_state_dict_type=FULL_STATE_DICT" on a line of its own. What a setting is called says nothing of when
+/// it happened.
+bool in_setting(std::string_view folded_lines, std::size_t at);
+
 /// Lower case of ASCII letters; everything else stays.
 std::string fold(std::string_view text);
 

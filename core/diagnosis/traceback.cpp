@@ -40,6 +40,8 @@ constexpr FrameWords frames[] = {
     {"_apply(convert", Phase::load, 3, ""},
     {"module._apply(fn)", Phase::load, 3, ""},
     {"model.to(", Phase::load, 3, ""},
+    {"super().to(device=device", Phase::load, 4, ""},
+    {"params4bit", Phase::load, 4, ""},
     {".to(device)", Phase::load, 2, ""},
     {".cuda()", Phase::load, 2, ""},
     {"accelerator.prepare", Phase::load, 2, "prepare"},
@@ -196,7 +198,7 @@ Frames read_frames(const Text& text) {
         folded[found.at - 1] <= 'z') {
       continue;
     }
-    if (is_switched_off(folded, found.at)) continue;
+    if (is_switched_off(folded, found.at) || in_setting(folded, found.at)) continue;
     if (!frame.sign.empty() && !out.shows(frame.sign)) out.signs.emplace_back(frame.sign);
     if (frame.rank < best) continue;
     best = frame.rank;

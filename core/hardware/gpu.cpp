@@ -45,6 +45,8 @@ void set_usable(const Readings& memory, Gpu& gpu) {
   if (!memory.torch_visible_gib.empty()) {
     const double lowest = *std::min_element(memory.torch_visible_gib.begin(), memory.torch_visible_gib.end());
     gpu.usable_bytes = whole_bytes(lowest);
+    gpu.usable_high_bytes =
+        whole_bytes(*std::max_element(memory.torch_visible_gib.begin(), memory.torch_visible_gib.end()));
     gpu.usable_source =
         "read: PyTorch reports " + two_decimals(lowest) + " GiB (" + memory.torch_visible_source + ")";
     return;
@@ -182,6 +184,7 @@ void read_memory(Section& section, Gpu& gpu, json::Errors& errors) {
   gpu.unified_memory = memory.unified;
   gpu.nvidia_smi_total_bytes = memory.nvidia_smi_mib * mib;
   set_usable(memory, gpu);
+  gpu.usable_high_bytes = std::max(gpu.usable_high_bytes, gpu.usable_bytes);
 }
 
 void read_compute(Section& section, Gpu& gpu) {

@@ -30,6 +30,7 @@ struct Gpu {
 
   uint64_t tier_gib = 0;                // the size that people say: 24
   uint64_t usable_bytes = 0;            // what PyTorch reports as the total capacity, the lowest reading
+  uint64_t usable_high_bytes = 0;       // the highest reading; the same where there is one or none
   std::string usable_source;            // begins with "read: " or "rule: "
   uint64_t nvidia_smi_total_bytes = 0;  // 0 where nobody has read it
 

@@ -149,6 +149,58 @@ TEST(DiagnosisCauses, ACardIsIdentifiedByWhatItReports) {
   EXPECT_THAT(line.cards, testing::Contains("t4"));
 }
 
+// PyTorch sees 23.51 to 23.64 GiB of an RTX 4090, 23.99 of it under Windows, and 39.41 to 39.59 of a 40 GB
+// A100.
+TEST(DiagnosisCauses, ACardThatIsNamedComesFirstAmongThoseOfItsSize) {
+  const auto cards = [](const std::string& capacity, const std::string& words) {
+    return explained(words +
+                     "CUDA out of memory. Tried to allocate 204.00 MiB. GPU 0 has a total capacity of " +
+                     capacity + " GiB of which 128.06 MiB is free.")
+        .cards;
+  };
+  EXPECT_THAT(cards("23.65", "").size(), testing::Ge(3U));
+  EXPECT_THAT(cards("23.65", ""), testing::Contains("rtx-4090"));
+  EXPECT_EQ(cards("23.65", "On my RTX4090: ").front(), "rtx-4090");
+  EXPECT_EQ(cards("23.68", "two 3090s? No, one 3090. ").front(), "rtx-3090");
+  EXPECT_EQ(cards("23.99", "4090, Windows 11. ").front(), "rtx-4090");
+  EXPECT_EQ(cards("23.99", "RX 7900 XTX, ROCm. ").front(), "rx-7900-xtx");
+  EXPECT_THAT(cards("39.56", ""), testing::Contains("a100-sxm-40"));
+}
+
+TEST(DiagnosisCauses, APartOfAnotherWordIsNoSign) {
+  const Diagnosis d = explained(
+      "python finetune.py --output_dir ./result\n"
+      "CUDA out of memory. Tried to allocate 204.00 MiB. GPU 0 has a total capacity of 23.65 GiB of which "
+      "128.06 MiB is free.");
+  for (const Evidence& e : d.evidence) EXPECT_NE(e.sign, Sign::says_tpu) << e.words;
+}
+
+TEST(DiagnosisCauses, TheNameOfASettingIsNeitherAFrameNorAMoment) {
+  const Diagnosis d = explained(
+      "save_steps: 500\n"
+      "fsdp_state_dict_type: FULL_STATE_DICT\n"
+      "  auto_resume_from_checkpoints: true\n"
+      "val_set_size: 0.1\n"
+      "accelerate launch train.py --save_steps 500 --do_eval True --resume_from_checkpoint last\n"
+      "CUDA out of memory. Tried to allocate 64.00 MiB.");
+  EXPECT_EQ(d.reading.phase, Phase::unknown);
+  for (const Evidence& e : d.evidence) {
+    EXPECT_NE(e.sign, Sign::at_save) << e.words;
+    EXPECT_NE(e.sign, Sign::resumes) << e.words;
+  }
+}
+
+TEST(DiagnosisCauses, AWeightOnItsWayToTheCardIsLoading) {
+  const Diagnosis d = explained(
+      "  File \"/site-packages/torch/nn/modules/module.py\", line 1159, in convert\n    return t.to(\n"
+      "  File \"/site-packages/bitsandbytes/nn/modules.py\", line 330, in to\n"
+      "    super().to(device=device, dtype=dtype, non_blocking=non_blocking),\n"
+      "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 112.00 MiB. GPU  has a total "
+      "capacity of "
+      "23.68 GiB of which 60.31 MiB is free.");
+  EXPECT_EQ(d.reading.phase, Phase::load);
+}
+
 TEST(DiagnosisCauses, ASettingThatIsOffIsNoFrame) {
   const Diagnosis d = explained(
       "resume_from_checkpoint: null\nuse_dora=False\nCUDA out of memory. Tried to allocate 64.00 MiB.");
