@@ -63,9 +63,12 @@ std::vector<std::string> cards_of(const Situation& situation, const Reading& rea
     double off;
   };
   std::vector<Candidate> found;
+  // On ROCm the same message begins with HIP.
+  const bool cuda = reading.text.folded_lines.find("cuda out of memory") != std::string::npos;
   for (const hardware::Gpu* gpu : situation.gpus) {
     const auto off = distance(*gpu, total, smi);
-    if (off) found.push_back({gpu, is_named(*gpu, reading.text.folded_lines), *off});
+    if (off && !(cuda && gpu->vendor == "AMD"))
+      found.push_back({gpu, is_named(*gpu, reading.text.folded_lines), *off});
   }
   std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
     return a.named != b.named ? a.named : a.off < b.off;
