@@ -168,28 +168,33 @@ Pricer::Walk& Pricer::walk(const Choice& given) {
     }
   }
   if (accumulates_in_vain(found->recipe)) found->valid = false;
+  found->optim = found->recipe.training.optim;
+  found->cuda_alloc_conf = found->recipe.hardware.cuda_alloc_conf;
   return *found;
 }
 
 Pricer::Walk& Pricer::replayed(const Choice& choice) {
   Walk& at = walk(choice);
   if (!at.valid || at.replayed) return at;
-  at.replay = memory::replay(basis_.network, at.recipe, basis_.machine);
+  at.replay = memory::replay(basis_.network, with_cheap(at, Choice{}), basis_.machine);
   at.replayed = true;
   ++replays;
   if (at.recipe.peft.on && at.replay.parameters.matched.empty()) at.valid = false;
   return at;
 }
 
-recipe::Recipe Pricer::with_cheap(const Walk& at, const Choice& choice) const {
-  recipe::Recipe recipe = at.recipe;
+// The walk's recipe with the cheap slots as chosen. They set two fields, which are set in place: a recipe is
+// large, and a choice is asked for thousands of times.
+const recipe::Recipe& Pricer::with_cheap(Walk& at, const Choice& choice) const {
+  at.recipe.training.optim = at.optim;
+  at.recipe.hardware.cuda_alloc_conf = at.cuda_alloc_conf;
   for (std::size_t slot : {optimizer_, allocator_}) {
     if (slot >= space_.slots.size() || choice[slot] == 0) continue;
     for (const auto& [pointer, value] : space_.slots[slot].options[choice[slot]].level.changes) {
-      recipe::find_field(pointer)->set(recipe, value);
+      recipe::find_field(pointer)->set(at.recipe, value);
     }
   }
-  return recipe;
+  return at.recipe;
 }
 
 bool Pricer::supplied(const Choice& choice) const {
@@ -219,7 +224,7 @@ const Price* Pricer::price(const Choice& choice) {
   Walk& at = replayed(choice);
   if (!at.valid) return nullptr;
   ++priced;
-  const recipe::Recipe recipe = with_cheap(at, choice);
+  const recipe::Recipe& recipe = with_cheap(at, choice);
   const bool other = optimizer_ < space_.slots.size() && choice[optimizer_] != 0;
   if (!other) {
     found->sizes = sizes_at_peak(at.replay, recipe, basis_);
@@ -237,8 +242,7 @@ const Price* Pricer::price(const Choice& choice) {
   const double most_at_once = recipe.training.optimizer_in_backward ? 2 * p.largest_trained : 1e300;
   const double temporary =
       std::min(most_at_once, memory::optimizer_temporary_bytes(p, recipe.training.optim));
-  const double temporary_before =
-      std::min(most_at_once, memory::optimizer_temporary_bytes(p, at.recipe.training.optim));
+  const double temporary_before = std::min(most_at_once, memory::optimizer_temporary_bytes(p, at.optim));
   memory::Instant highest;
   double most = -1;
   for (const memory::Instant& instant : at.replay.instants) {
@@ -261,7 +265,7 @@ const Price* Pricer::confirmed(const Choice& choice) {
   if (usual == nullptr || !basis_.simulated) return usual;
   const auto known = confirmed_.find(key(choice));
   if (known != confirmed_.end()) return &known->second;
-  const recipe::Recipe recipe = with_cheap(walk(choice), choice);
+  const recipe::Recipe& recipe = with_cheap(walk(choice), choice);
   Price price;
   price.sizes = simulated_sizes(memory::replay(basis_.network, recipe, basis_.machine), recipe, basis_);
   return &confirmed_.emplace(key(choice), price).first->second;
@@ -280,12 +284,12 @@ double Pricer::seconds(const Choice& choice) {
   Walk& at = walk(choice);
   if (!at.valid) return 0;
   if (!at.timed) {
-    at.work = time::work_of(basis_.network, at.recipe);
+    at.work = time::work_of(basis_.network, with_cheap(at, Choice{}));
     at.timed = true;
   }
+  const recipe::Recipe& recipe = with_cheap(at, choice);
   const bool other = optimizer_ < space_.slots.size() && choice[optimizer_] != 0;
-  if (!other) return time::step_time(at.work, at.recipe, basis_.time_gpu).seconds;
-  const recipe::Recipe recipe = with_cheap(at, choice);
+  if (!other) return time::step_time(at.work, recipe, basis_.time_gpu).seconds;
   time::Work work = at.work;
   if (recipe.training.optimizer_offload == "none") time::set_optimizer(work, recipe.training.optim);
   return time::step_time(work, recipe, basis_.time_gpu).seconds;

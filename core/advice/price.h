@@ -78,6 +78,7 @@ class Pricer {
   struct Walk {
     bool valid = false, replayed = false, timed = false;
     recipe::Recipe recipe;
+    std::string optim, cuda_alloc_conf;  ///< of the recipe, before a cheap slot sets them
     memory::Replay replay;
     time::Work work;
   };
@@ -85,7 +86,7 @@ class Pricer {
   Walk& walk(const Choice& choice);
   Walk& replayed(const Choice& choice);
   const recipe::Recipe* resolved(const Choice& choice);
-  recipe::Recipe with_cheap(const Walk& walk, const Choice& choice) const;
+  const recipe::Recipe& with_cheap(Walk& walk, const Choice& choice) const;
 
   const Basis& basis_;
   const Space& space_;

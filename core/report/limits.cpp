@@ -80,7 +80,13 @@ void write_largest_model(Writer& out, const Limits& limits, const Catalog& catal
     return a->preset.parameters > b->preset.parameters;
   });
   const recipe::Recipe& r = limits.run.resolved.recipe;
+  // Without reading its layers: no preset takes less than this for each parameter.
+  const double least = r.quantization.load_in_4bit   ? 0.5
+                       : r.quantization.load_in_8bit ? 1
+                       : !r.quantized()              ? memory::parameter_size(r)
+                                                     : 0;
   for (const ModelEntry* entry : order) {
+    if (least * static_cast<double>(entry->preset.parameters) > limits.usable) continue;
     const memory::Parameters p = memory::weigh(entry->network, r);
     if (p.weight_bytes > limits.usable || (r.peft.on && p.matched.empty())) continue;
     const memory::Replay replay = memory::replay(entry->network, r, limits.run.machine);

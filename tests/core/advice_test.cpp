@@ -257,6 +257,7 @@ TEST(Advice, TheSearchFindsWhatTryingEverythingFinds) {
       EXPECT_EQ(found.fastest->price.seconds, expected.fastest->seconds) << seed;
     }
   }
+  RecordProperty("compared", compared);
   EXPECT_GT(compared, 20);
   EXPECT_GT(plans, 20);
 }
@@ -414,7 +415,70 @@ TEST(Advice, EveryPlanFitsKeepsBatchAndLocksAndHasNothingToSpare) {
       ++checked;
     }
   }
+  RecordProperty("checked", checked);
   EXPECT_GT(checked, 40);
+}
+
+Json scenario(std::string_view id) {
+  for (const Json& one : presets().scenarios) {
+    if (one.at("id") == id) return one.at("request");
+  }
+  return nullptr;
+}
+
+// Each plan of `request` for its card, against the full report of the changed request.
+void expect_as_reported(const Json& request) {
+  json::Errors errors;
+  const auto run = read_run(json::write(request), presets(), errors);
+  ASSERT_TRUE(run) << json::write(request);
+  Advisor advisor(*run, presets());
+  json::Writer out;
+  advisor.write_plans(out, usable_for(*run, run->gpu->usable_bytes));
+  for (const Json& plan : read(out.take())) {
+    const Json report = answer(applied(request, plan.at("changes")));
+    EXPECT_EQ(at(report, "/gpu/verdict"), plan.at("verdict")) << json::write(plan.at("changes"));
+    EXPECT_EQ(bytes(report, "/memory/peak/high"), plan.at("peak").at("high").get<uint64_t>());
+  }
+}
+
+TEST(Advice, WhatAPlanCallsFittingTheSimulatedAllocatorCallsFittingToo) {
+  for (const char* id : {"a-before", "b-before", "c-before", "d-before", "e-before"}) {
+    Json request = scenario(id);
+    request["want"] = {"allocator"};
+    expect_as_reported(request);
+  }
+}
+
+TEST(Advice, PlansForOldLibrariesHaveTheWiderBandOfTheirReports) {
+  Json request = scenario("a-before");
+  request["versions"]["transformers"] = "4.30";
+  EXPECT_GT(bytes(answer(request), "/memory/peak/high"),
+            bytes(answer(scenario("a-before")), "/memory/peak/high"));
+  expect_as_reported(request);
+}
+
+TEST(Advice, MostChoicesAreNeverPriced) {
+  const std::unique_ptr<Prepared> prepared = prepare(scenario("a-before"));
+  ASSERT_TRUE(prepared);
+  const advice::Situation situation{prepared->run.network, prepared->run.resolved.recipe,
+                                    prepared->run.resolved.values, prepared->run.gpu};
+  for (std::size_t count : {10u, 20u, 30u, 40u}) {
+    const auto some = advice::fixes().first(std::min(count, advice::fixes().size()));
+    const advice::Space space = advice::open_choices(situation, {}, some);
+    double all = 1;
+    for (const advice::Slot& slot : space.slots) all *= static_cast<double>(slot.options.size());
+    advice::Planner planner(prepared->basis, space);
+    for (std::size_t i = presets().tiers.size(); i-- > 0;) {
+      planner.plans({static_cast<double>(presets().tiers[i].usable_bytes), Measure::high});
+    }
+    const auto replays = static_cast<double>(planner.pricer().replays);
+    RecordProperty("with_" + std::to_string(count), std::to_string(all) + " choices, " +
+                                                        std::to_string(replays) + " replays, " +
+                                                        std::to_string(planner.pricer().priced) + " priced");
+    if (all > 10000) {
+      EXPECT_LT(replays, all / 20) << count;
+    }
+  }
 }
 
 // The shares of a comparison add up to the whole.

@@ -48,6 +48,16 @@ TEST(Time, PackedRunsOnAnA100AreWithinATenthOfTheirPublishedSpeed) {
   EXPECT_LT(median_of_sizes(errors_of(rows)), 0.06);
 }
 
+// The published figure is that of one GPU; the rows hold all of them together.
+TEST(Time, RunsSharedOverTwoAndFourGpusAreWithinATenthOfTheirPublishedSpeed) {
+  std::vector<Published> shared;
+  for (Published& row : published("fms-acceleration")) {
+    if (row.request.contains("parallel")) shared.push_back(std::move(row));
+  }
+  ASSERT_GT(shared.size(), 100u);
+  EXPECT_LT(median_of_sizes(errors_of(shared)), 0.06);
+}
+
 TEST(Time, NinetyOfAHundredPublishedRunsLieInTheBand) {
   const std::vector<Published> rows = published("");
   int inside = 0;
