@@ -1,5 +1,5 @@
 import AxeBuilder from "@axe-core/playwright";
-import { expect, headline, open, openEveryFold, test } from "./page.ts";
+import { expect, headline, open, openEveryFold, test, unfold } from "./page.ts";
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
@@ -84,3 +84,17 @@ test("the printed page holds the settings, the answer and the address, without t
   await expect(page.locator(".scenarios")).toBeHidden();
   await expect(page.locator(".breakdown")).toBeVisible();
 });
+
+for (const id of ["d-after", "b-before"]) {
+  test(`the print sheet of ${id} has two pages`, async ({ page }) => {
+    await open(page);
+    await unfold(page, "Examples");
+    await page
+      .locator(`[data-scenario^="${id.charAt(0)}-"][data-scenario$="-${id.slice(2)}"]`)
+      .first()
+      .click();
+    await expect(page.locator("#plans-title")).toBeVisible();
+    const pdf = (await page.pdf({ preferCSSPageSize: true })).toString("latin1");
+    expect(pdf.match(/\/Type\s*\/Page[^s]/g)?.length).toBe(2);
+  });
+}

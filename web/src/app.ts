@@ -76,6 +76,7 @@ export class PlimsollApp extends LitElement implements Actions {
       theme: asTheme(remembered()),
       figure: undefined,
       component: undefined,
+      row: undefined,
       rest: undefined,
     };
     this.readLink();
@@ -161,6 +162,10 @@ export class PlimsollApp extends LitElement implements Actions {
 
   chooseComponent(id: string | undefined): void {
     if (this.view) this.view = { ...this.view, component: id };
+  }
+
+  chooseRow(id: string | undefined): void {
+    if (this.view) this.view = { ...this.view, row: id };
   }
 
   showEveryTier(every: boolean): void {

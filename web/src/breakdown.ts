@@ -38,7 +38,7 @@ export function breakdown(view: View, report: Report): TemplateResult {
   const atPeak = instant.id === peak.instant;
   const tensors = atPeak ? view.more?.memory.timeline : undefined;
   return html`
-    <section class="panel" aria-labelledby="breakdown-title">
+    <section class="panel for-print" aria-labelledby="breakdown-title">
       <h3 id="breakdown-title">
         ${say(atPeak ? "breakdown.title_peak" : "breakdown.title", { moment: instantPhrase(instant.id) })}
       </h3>

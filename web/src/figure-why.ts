@@ -37,7 +37,10 @@ function sum(lines: Line[], total: Line): TemplateResult {
   </table>`;
 }
 
-const signed = (error: number) => `${error < 0 ? "\u2212" : "+"}${Math.abs(error * 100).toFixed(1)}\u00a0%`;
+function signed(error: number): string {
+  const words = Math.abs(error * 100).toFixed(1);
+  return `${words === "0.0" ? "" : error < 0 ? "\u2212" : "+"}${words}\u00a0%`;
+}
 
 /** The measured runs nearest to this one, and how far the estimate was off there. */
 function evidence(report: Report): TemplateResult | typeof nothing {

@@ -4,6 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import type { CoreError, Json } from "./contract.ts";
 import { choices, type Field } from "./fields.ts";
+import { complaint } from "./messages.ts";
 import { get } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
@@ -40,11 +41,8 @@ export function complaints(
 ): TemplateResult | typeof nothing {
   const errors = errorsAt(view, [pointer, ...also]);
   if (errors.length === 0) return nothing;
-  return html`<p class="complaint" lang="en" id="${inputId(pointer)}-error">
-    ${errors.map(
-      (error) =>
-        html`<span>${error.message} ${error.allowed ? `Allowed: ${error.allowed}.` : nothing}</span> `,
-    )}
+  return html`<p class="complaint" id="${inputId(pointer)}-error">
+    ${errors.map((error) => html`${complaint(error)} `)}
   </p>`;
 }
 

@@ -12,6 +12,7 @@
 // Anything else is JSON. The core checks every value afterwards: nothing here is trusted.
 import type { Json, JsonObject, Request } from "./contract.ts";
 import { get, isObject, put } from "./pointer.ts";
+import { say, type Word } from "./words/say.ts";
 
 const VERSION = "1";
 
@@ -51,19 +52,19 @@ export function decode(fragment: string): Decoded {
   const pairs: [string, string][] = [];
   for (const part of text.split("&")) {
     const equals = part.indexOf("=");
-    if (equals < 1) return broken("it is not a link that Plimsoll made");
+    if (equals < 1) return broken("link.foreign");
     try {
       pairs.push([decodeURIComponent(part.slice(0, equals)), decodeURIComponent(part.slice(equals + 1))]);
     } catch {
-      return broken("it was damaged on the way");
+      return broken("link.damaged");
     }
   }
   const version = pairs[0];
-  if (version?.[0] !== "v") return broken("it is not a link that Plimsoll made");
-  if (version[1] !== VERSION) return broken("a newer version of Plimsoll made it; reload the page to update");
+  if (version?.[0] !== "v") return broken("link.foreign");
+  if (version[1] !== VERSION) return broken("link.newer");
   const last = pairs.pop();
   if (last?.[0] !== "c" || last[1] !== checksum(pairs)) {
-    return broken("it is incomplete or was changed on the way (its checksum does not match)");
+    return broken("link.cut");
   }
   let request: Request = {};
   const made: Partial<Made> = {};
@@ -73,7 +74,7 @@ export function decode(fragment: string): Decoded {
       continue;
     }
     const grown = plant(request, path.split("."), readValue(value));
-    if (!grown) return broken("it names the same setting twice");
+    if (!grown) return broken("link.twice");
     request = grown;
   }
   for (const [pointer, value] of Object.entries(FROZEN[version[1]] ?? {})) {
@@ -96,8 +97,8 @@ export function sameRequest(one: Request, other: Request): boolean {
   return flat(one) === flat(other);
 }
 
-function broken(why: string): Decoded {
-  return { kind: "broken", message: `This link could not be read: ${why}. Nothing of it was used.` };
+function broken(why: Word): Decoded {
+  return { kind: "broken", message: say("link.broken", { why: say(why) }) };
 }
 
 function leaves(tree: JsonObject, prefix = ""): [string, Json][] {

@@ -1,8 +1,10 @@
 // Hours and cost of this run: on the chosen GPU, and on every machine that can be rented.
 import { html, nothing, type TemplateResult } from "lit";
 import type { Machine, Report, Time } from "./contract.ts";
+import { source } from "./component-why.ts";
 import { dollars, duration, range, seconds, significant } from "./format.ts";
 import { VERDICTS } from "./names.ts";
+import { opened, opener } from "./opening-row.ts";
 import type { Actions, View } from "./view.ts";
 import { parts, say } from "./words/say.ts";
 
@@ -33,28 +35,40 @@ function chosen(time: Time, report: Report): TemplateResult {
   </p>`;
 }
 
-function row(machine: Machine, hours: boolean): TemplateResult {
+function row(machine: Machine, id: string, hours: boolean, view: View, actions: Actions): TemplateResult {
   return html`<tr data-verdict=${machine.verdict}>
-    <th scope="row">
-      ${machine.provider}
-      <small>${machine.instance}${machine.gpus > 1 ? `, ${machine.gpus} GPUs` : ""}</small>
-    </th>
-    <td>${machine.gpu}</td>
-    <td>
-      <span class="sign" aria-hidden="true">${VERDICTS[machine.verdict].sign}</span>
-      <span class="wide-only">${VERDICTS[machine.verdict].word}</span>
-    </td>
-    <td class="number">
-      ${hours && machine.hours !== undefined
-        ? duration(machine.hours)
-        : machine.seconds_per_step !== undefined
-          ? seconds(machine.seconds_per_step)
-          : "?"}
-    </td>
-    <td class="number">${price(machine.on_demand)}</td>
-    <td class="number">${spot(machine)}</td>
-    <td class="wide-only"><small>${machine.date}</small></td>
-  </tr>`;
+      <th scope="row">
+        ${opener(id, html`${machine.provider} <small>${machine.instance}</small>`, view, actions)}
+      </th>
+      <td class="wide-only">${machine.gpu}${machine.gpus > 1 ? ` × ${machine.gpus}` : ""}</td>
+      <td>
+        <span class="sign" aria-hidden="true">${VERDICTS[machine.verdict].sign}</span>
+        <span class="wide-only">${VERDICTS[machine.verdict].word}</span>
+      </td>
+      <td class="number">
+        ${hours && machine.hours !== undefined
+          ? duration(machine.hours)
+          : machine.seconds_per_step !== undefined
+            ? seconds(machine.seconds_per_step)
+            : "?"}
+      </td>
+      <td class="number">
+        ${price(machine.on_demand)}
+        ${machine.on_demand || !machine.spot
+          ? nothing
+          : html`<span class="narrow-only">${spot(machine)} <small>${say("time.spot")}</small></span>`}
+      </td>
+      <td class="number wide-only">${spot(machine)}</td>
+    </tr>
+    ${opened(
+      id,
+      6,
+      html`${machine.gpus > 1 ? `${machine.gpus} × ` : ""}${machine.gpu}${machine.region
+          ? `, ${machine.region}`
+          : ""}.
+        ${say("time.seen", { date: machine.date })} <span lang="en">${source(machine.source)}</span>`,
+      view,
+    )}`;
 }
 
 export function machines(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
@@ -68,6 +82,12 @@ export function machines(view: View, report: Report, actions: Actions): Template
   return html`<section class="panel" aria-labelledby="machines-title">
     <h3 id="machines-title">${say("time.title")}</h3>
     ${time ? chosen(time, report) : nothing}
+    ${time?.seconds_per_step === undefined
+      ? nothing
+      : html`<details>
+          <summary>${say("time.how")}</summary>
+          <p class="caption">${say("time.formula")}</p>
+        </details>`}
     ${listed.length > 0
       ? html`<table class="machines">
             <caption class="caption">
@@ -76,16 +96,15 @@ export function machines(view: View, report: Report, actions: Actions): Template
             <thead>
               <tr>
                 <th scope="col">${say("time.machine")}</th>
-                <th scope="col">GPU</th>
+                <th scope="col" class="wide-only">GPU</th>
                 <th scope="col">${say("time.verdict")}</th>
                 <th scope="col" class="number">${say(hours ? "time.column_hours" : "time.column_step")}</th>
                 <th scope="col" class="number">${say("time.on_demand")}</th>
-                <th scope="col" class="number">${say("time.spot")}</th>
-                <th scope="col" class="wide-only">${say("time.date")}</th>
+                <th scope="col" class="number wide-only">${say("time.spot")}</th>
               </tr>
             </thead>
             <tbody>
-              ${shown.map((machine) => row(machine, hours))}
+              ${shown.map((machine, index) => row(machine, `machine-${index}`, hours, view, actions))}
             </tbody>
           </table>
           ${shown.length === 0 ? html`<p>${say("time.none")}</p>` : nothing}

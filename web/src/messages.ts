@@ -1,11 +1,23 @@
 // What stands between the request and its answer: a link that could not be read, values that the core refuses.
 import { html, nothing, type TemplateResult } from "lit";
+import type { CoreError } from "./contract.ts";
 import { dotted } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
-import { say } from "./words/say.ts";
+import { say, sayError } from "./words/say.ts";
 
 export function notice(view: View): TemplateResult | typeof nothing {
   return view.notice ? html`<p class="message" role="alert">${view.notice}</p>` : nothing;
+}
+
+/** In the page's language as far as it has words for it, and in the core's own. */
+export function complaint(error: CoreError): TemplateResult {
+  const translated = sayError(error.code);
+  const allowed = error.allowed
+    ? html` <small>${say("errors.allowed", { allowed: error.allowed })}</small>`
+    : nothing;
+  return translated
+    ? html`<span>${translated}${allowed} <small lang="en">${error.message}</small></span>`
+    : html`<span><span lang="en">${error.message}</span>${allowed}</span>`;
 }
 
 export function errors(view: View, actions: Actions): TemplateResult | typeof nothing {
@@ -18,11 +30,7 @@ export function errors(view: View, actions: Actions): TemplateResult | typeof no
           html`<li>
             <button type="button" class="link" @click=${() => actions.goTo(error.pointer)}>
               ${error.pointer === "" ? "request" : dotted(error.pointer)}</button
-            >:
-            <span lang="en"
-              >${error.message}
-              ${error.allowed ? html`<small>Allowed: ${error.allowed}</small>` : nothing}</span
-            >
+            >: ${complaint(error)}
           </li>`,
       )}
     </ul>

@@ -73,7 +73,7 @@ export function title(view: View): TemplateResult {
         >${say("cases.case", { id: origin.case })}, ${stateWord(origin.state)}:
         <span lang="en">${origin.title}.</span></b
       >
-      <span lang="en">${origin.summary}</span>
+      <span class="wide-only" lang="en">${origin.summary}</span>
     </p>
     ${origin.claims ? claims(origin.claims) : nothing}
   </div>`;

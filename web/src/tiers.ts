@@ -4,6 +4,7 @@ import { segments } from "./bar.ts";
 import type { Component, Report, Tier } from "./contract.ts";
 import { GIB, gibShort } from "./format.ts";
 import { VERDICTS } from "./names.ts";
+import { opened, opener } from "./opening-row.ts";
 import { say } from "./words/say.ts";
 import { peakComponents } from "./peak.ts";
 import type { Actions, View } from "./view.ts";
@@ -24,14 +25,21 @@ function nearTheEdge(tiers: Tier[], chosen: string | undefined): Tier[] {
   );
 }
 
-function row(tier: Tier, components: Component[], chosen: string | undefined): TemplateResult {
+function row(tier: Tier, components: Component[], view: View, actions: Actions): TemplateResult {
+  const chosen = view.report?.gpu?.id;
+  const id = `tier-${tier.gib}`;
+  const names = tier.gpus.map((each) => {
+    const gpu = view.core.gpus.find((one) => one.id === each);
+    return gpu ? `${gpu.name} ${gibShort(gpu.usable_bytes)}` : each;
+  });
   const place = (bytes: number) => (LINE_AT * bytes) / Math.max(1, tier.usable);
   const mine = chosen !== undefined && tier.gpus.includes(chosen);
   const over = tier.headroom < 0;
   return html`
     <tr data-verdict=${tier.verdict} class=${mine ? "mine" : ""}>
       <th scope="row">
-        ${tier.gib} GiB ${mine ? html`<span class="visually-hidden">${say("tiers.chosen")}</span>` : nothing}
+        ${opener(id, html`${tier.gib} GiB`, view, actions)}
+        ${mine ? html`<span class="visually-hidden">${say("tiers.chosen")}</span>` : nothing}
       </th>
       <td class="bar">
         <svg width="100%" height="22" aria-hidden="true">
@@ -49,6 +57,7 @@ function row(tier: Tier, components: Component[], chosen: string | undefined): T
         >
       </td>
     </tr>
+    ${opened(id, 4, say("tiers.cards", { cards: names.join(", ") }), view)}
   `;
 }
 
@@ -57,7 +66,7 @@ export function tiers(view: View, report: Report, actions: Actions): TemplateRes
   const components = peakComponents(report);
   const shown = view.everyTier ? report.tiers : nearTheEdge(report.tiers, chosen);
   return html`
-    <section class="panel" aria-labelledby="tiers-title">
+    <section class="panel for-print" aria-labelledby="tiers-title">
       <h3 id="tiers-title">${say("tiers.title")}</h3>
       <table class="tiers">
         <caption class="caption">
@@ -72,7 +81,7 @@ export function tiers(view: View, report: Report, actions: Actions): TemplateRes
           </tr>
         </thead>
         <tbody>
-          ${shown.map((tier) => row(tier, components, chosen))}
+          ${shown.map((tier) => row(tier, components, view, actions))}
         </tbody>
       </table>
       ${shown.length < report.tiers.length || view.everyTier

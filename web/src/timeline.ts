@@ -35,15 +35,21 @@ function spans(points: TimelinePoint[]): Span[] {
   return found;
 }
 
-/** What is there at every point, by component: weights, and states once they exist. */
-const constantOf = ({ components, points }: Timeline): number[] =>
-  components.map((_id, index) => Math.min(...points.map((point) => point.bytes[index] ?? 0)));
+const BEFORE_STEPS = new Set(["load", "prepare"]);
+
+/** What is there at every point of the steps, by component: weights above all. */
+function constantOf({ components, points }: Timeline): number[] {
+  const steps = points.filter(({ instant }) => !BEFORE_STEPS.has(instant));
+  return components.map((_id, index) =>
+    steps.length === 0 ? 0 : Math.min(...steps.map((point) => point.bytes[index] ?? 0)),
+  );
+}
 
 /** The timeline above what never changes, so that what comes and goes can be seen. */
 function changing(timeline: Timeline, constant: number[]): Timeline {
   const points = timeline.points.map((point) => ({
     ...point,
-    bytes: point.bytes.map((bytes, index) => bytes - (constant[index] ?? 0)),
+    bytes: point.bytes.map((bytes, index) => Math.max(0, bytes - (constant[index] ?? 0))),
   }));
   return { ...timeline, points };
 }

@@ -43,6 +43,8 @@ export interface View {
   /** The figure of the verdict, and the component of the hull, that are open. */
   figure: FigureId | undefined;
   component: string | undefined;
+  /** The row of a table that is open: "tier-24", "machine-3". */
+  row: string | undefined;
   /** The parts below the hull, once they have been fetched. */
   rest: Rest | undefined;
   /** What has just been done for the person, and the text of it where it must be copied by hand. */
@@ -69,6 +71,7 @@ export interface Actions {
   chooseInstant(id: string | undefined): void;
   chooseFigure(id: FigureId | undefined): void;
   chooseComponent(id: string | undefined): void;
+  chooseRow(id: string | undefined): void;
   showEveryTier(every: boolean): void;
   showEveryMachine(every: boolean): void;
   chooseMoment(index: number): void;

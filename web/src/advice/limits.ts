@@ -98,6 +98,10 @@ export function limits(view: View, report: Report, actions: Actions): TemplateRe
           : nothing;
       })}
     </dl>
+    <details>
+      <summary>${say("limits.how")}</summary>
+      <p class="caption">${say("limits.found")}</p>
+    </details>
     ${map(found, view, actions)}
   </section>`;
 }

@@ -175,7 +175,7 @@ export function plans(view: View, report: Report, actions: Actions): TemplateRes
   const shown = target(view, advice);
   const own = shown !== undefined && shown === advice.gpu;
   const locked = get(view.request, "/locks");
-  return html`<section class="panel" aria-labelledby="plans-title">
+  return html`<section class="panel for-print" aria-labelledby="plans-title">
     <h3 id="plans-title">${say("plan.title")}</h3>
     <p class="caption">
       ${say("plan.caption")}

@@ -42,6 +42,7 @@ export const DE: Words = {
   "tiers.over": "{size} zu viel",
   "tiers.spare": "{size} frei",
   "tiers.all": "Alle {count} Größen zeigen",
+  "tiers.cards": "Nutzbare GiB auf jeder Karte dieser Größe: {cards}. Die kleinste zählt.",
   "tiers.fewer": "Nur die Größen an der Grenze zeigen",
 
   "breakdown.title": "Was ihn füllt: {moment}",
@@ -120,7 +121,7 @@ export const DE: Words = {
   "field.in_use": "GiB von anderen belegt",
 
   "cases.label": "Dokumentierte Fälle",
-  "cases.title": "Beispiele: fünf echte Läufe, vor und nach der Änderung",
+  "cases.title": "Beispiele: fünf echte Läufe",
   "cases.case": "Fall {id}",
   "cases.before": "vorher",
   "cases.after": "nachher",
@@ -220,7 +221,10 @@ export const DE: Words = {
   "time.column_step": "Ein Schritt",
   "time.on_demand": "Auf Abruf",
   "time.spot": "Spot",
-  "time.date": "Preis vom",
+  "time.seen": "Preis vom {date}:",
+  "time.how": "Wie das gerechnet ist",
+  "time.formula":
+    "Die Arbeit eines Schritts, gezählt aus den Formen des Netzes (2 Operationen je Token und Gewicht vorwärts, 2 für den Gradienten der Eingabe, 2 mehr für ein trainiertes Gewicht, 2 mehr, wo eine Schicht noch einmal gerechnet wird), geteilt durch das, was die Karte dabei erreicht: 85 % der gemessenen Rate ihrer Matrizen, 80 % der Bandbreite ihres Speichers für alles, was nur Bytes bewegt. Neun von zehn von 125 gemessenen Läufen liegen zwischen dem 0,75- und dem 1,6-Fachen der Schätzung. Stunden sind Schritte mal Sekunden; Kosten sind Stunden mal Preis.",
   "time.none": "Keine der bekannten Maschinen trägt diesen Lauf.",
   "time.all": "Alle {count} Maschinen zeigen",
   "time.fewer": "Nur die billigsten zeigen, die ihn tragen",
@@ -291,7 +295,7 @@ export const DE: Words = {
   "compare.no_effect": "Ohne Wirkung auf den Speicher: {fields}.",
   "compare.unset": "nicht gesetzt",
 
-  "paste.title": "Abgestürzt, oder eine Konfiguration zur Hand? Hier einfügen, auch beides",
+  "paste.title": "Fehlermeldung, Konfiguration oder beides einfügen",
   "paste.label": "Was immer Sie haben",
   "paste.help":
     "Dateien von Axolotl, LLaMA-Factory, torchtune und accelerate, TrainingArguments, Aufrufe aus Notebooks, DeepSpeed-JSON, adapter_config.json, eine Meldung CUDA out of memory, eine Tabelle von nvidia-smi. Gelesen wird hier, verschickt nichts; eine Datei darf auch auf die Seite gezogen werden.",
@@ -411,5 +415,37 @@ export const DE: Words = {
   "jump.compare": "Vergleich",
   "jump.share": "Teilen",
 
+  "link.broken": "Dieser Link ließ sich nicht lesen: {why}. Nichts davon wurde verwendet.",
+  "link.foreign": "Plimsoll hat ihn nicht gemacht",
+  "link.damaged": "er wurde unterwegs beschädigt",
+  "link.newer": "eine neuere Version von Plimsoll hat ihn gemacht; laden Sie die Seite neu",
+  "link.cut": "er ist unvollständig oder wurde verändert (die Prüfsumme stimmt nicht)",
+  "link.twice": "er nennt dieselbe Einstellung zweimal",
+  "errors.allowed": "Erlaubt: {allowed}",
+  "limits.how": "Wie das gefunden wird",
+  "limits.found":
+    "Jede Grenze ist der größte Wert, dessen ganze Schätzung auch mit dem oberen Ende noch passt, alles andere unverändert. Was eins mehr kostet, ist die Differenz zweier Schätzungen. Jede Zelle der Karte ist eine eigene Schätzung.",
   "link.was": "Diesen Link hat Plimsoll {version} gemacht und {was} genannt; jetzt sind es {now}.",
+};
+
+/** By the codes of the core. */
+export const ERRORS: Record<string, string> = {
+  missing: "Diese Angabe fehlt.",
+  wrong_type: "Hier wird eine andere Art von Wert erwartet.",
+  conflict: "Das widerspricht einer anderen Angabe.",
+  unknown_value: "Diesen Wert gibt es nicht.",
+  unsupported: "Das kann Plimsoll nicht rechnen.",
+  negative: "Der Wert darf nicht negativ sein.",
+  out_of_range: "Der Wert liegt außerhalb dessen, was möglich ist.",
+  too_large: "Der Wert ist zu groß.",
+  fractional: "Hier wird eine ganze Zahl erwartet.",
+  unreadable_config: "Diese config.json lässt sich nicht lesen.",
+  unknown_stack: "Diesen Trainings-Stack gibt es nicht.",
+  unknown_model: "Dieses Modell ist nicht bekannt.",
+  unknown_gpu: "Diese GPU ist nicht bekannt.",
+  unknown_key: "Diese Einstellung gibt es nicht.",
+  unknown_format: "Dieses Format ist nicht bekannt.",
+  packed_checkpoint: "Dieser Checkpoint ist schon quantisiert.",
+  not_json: "Das ist kein JSON.",
+  duplicate_key: "Dieser Schlüssel steht zweimal da.",
 };

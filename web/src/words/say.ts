@@ -8,16 +8,26 @@ import { EN } from "./en.ts";
 export type Word = keyof typeof EN;
 export type Words = Record<Word, string>;
 
+export interface Language {
+  words: Words;
+  /** What the core has against a request, by the code of the error; what is not in it stays as the core says it. */
+  errors: Record<string, string>;
+}
+
 /** A new language: one file and one line. Names are written in their own language. */
-export const LANGUAGES: Record<string, { name: string; load: () => Promise<Words> }> = {
-  en: { name: "English", load: () => Promise.resolve(EN) },
-  de: { name: "Deutsch", load: () => import("./de.ts").then((module) => module.DE) },
+export const LANGUAGES: Record<string, { name: string; load: () => Promise<Language> }> = {
+  en: { name: "English", load: () => Promise.resolve({ words: EN, errors: {} }) },
+  de: {
+    name: "Deutsch",
+    load: () => import("./de.ts").then(({ DE, ERRORS }) => ({ words: DE, errors: ERRORS })),
+  },
 };
 
 export const LANGUAGE_KEY = "plimsoll-language";
 
 let current = "en";
 let words: Words = EN;
+let errors: Record<string, string> = {};
 
 export const language = () => current;
 
@@ -26,7 +36,7 @@ export async function speak(id: string): Promise<boolean> {
   const wanted = Object.hasOwn(LANGUAGES, id) ? LANGUAGES[id] : undefined;
   if (!wanted) return false;
   try {
-    words = await wanted.load();
+    ({ words, errors } = await wanted.load());
   } catch {
     return false;
   }
@@ -45,3 +55,7 @@ export function parts(word: Word, values: Record<string, unknown> = {}): unknown
 
 export const say = (word: Word, values: Record<string, string | number> = {}): string =>
   parts(word, values).join("");
+
+/** The sentence for an error of the core, where this language has one. */
+export const sayError = (code: string): string | undefined =>
+  Object.hasOwn(errors, code) ? errors[code] : undefined;
