@@ -28,10 +28,11 @@ export const test = base.extend<{ page: Page }>({
 
 export { expect };
 
-/** Opens the page, at a fragment or without, and waits for its answer. */
+/** Opens the page, at a fragment or without, and waits for its answer and the parts below it. */
 export async function open(page: Page, fragment = ""): Promise<void> {
   await page.goto(`./${fragment}`);
   await expect(page.locator("#verdict-headline")).toBeVisible();
+  await expect(page.locator(".jump")).toBeVisible();
 }
 
 export async function openEveryFold(page: Page): Promise<void> {

@@ -1,0 +1,60 @@
+// docs/keyboard.md, walked: nothing but keys from the first view to an applied plan and back.
+import { expect, headline, open, test } from "./page.ts";
+
+test("the keyboard walk", async ({ page }) => {
+  await open(page);
+  const press = (key: string) => page.keyboard.press(key);
+  const focused = () => page.evaluate(() => document.activeElement?.id ?? "");
+  const tabTo = async (id: string, limit = 40) => {
+    for (let step = 0; step < limit && (await focused()) !== id; ++step) await press("Tab");
+    expect(await focused()).toBe(id);
+  };
+
+  // 1. A fold opens with Enter, and closes.
+  await page.locator(".paste > summary").focus();
+  await press("Enter");
+  await expect(page.getByLabel("Whatever you have")).toBeVisible();
+  await press("Enter");
+  await expect(page.getByLabel("Whatever you have")).toBeHidden();
+
+  // 2. A figure of the verdict opens and closes.
+  await page.locator(".figures .opens").first().focus();
+  await press("Enter");
+  await expect(page.locator(".verdict .why")).toBeVisible();
+  await press("Enter");
+  await expect(page.locator(".verdict .why")).toBeHidden();
+
+  // 3. The model by its name, the GPU by its first letters, the length by arrow keys.
+  await page.locator("#field-model").focus();
+  await page.keyboard.type("qwen2.5-7b");
+  await expect(headline(page)).toBeVisible();
+  await tabTo("field-hardware-gpu");
+  await page.keyboard.type("Tesla T4");
+  await expect(headline(page)).toContainText("T4");
+  await tabTo("field-training-max_length");
+  await press("ArrowUp");
+  await expect(page.locator("#field-training-max_length")).toHaveValue("384");
+
+  // 4. A part of the answer, and a plan applied and undone.
+  await expect(headline(page)).toContainText("Does not fit");
+  const plans = page.locator(".jump button").first();
+  await plans.focus();
+  await press("Enter");
+  expect(await focused()).toBe("plans-title");
+  const before = await headline(page).innerText();
+  const apply = page.locator(".plan .apply").first();
+  await expect(apply).toBeVisible();
+  await apply.focus();
+  await press("Enter");
+  await expect(headline(page)).not.toHaveText(before);
+  await page.getByRole("button", { name: "Undo" }).focus();
+  await press("Enter");
+  await expect(headline(page)).toContainText("Does not fit");
+
+  // 5. The step, moment by moment.
+  const slider = page.locator(".walk");
+  await slider.focus();
+  const moment = await page.locator(".at-work").innerText();
+  await press("Home");
+  await expect(page.locator(".at-work")).not.toHaveText(moment);
+});
