@@ -24,7 +24,9 @@ Tensor scored_part(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 
 Tensor scored_logits(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   Tensor logits = project(tape, p, scored_part(tape, p, hidden));
-  if (p.outputs_to_fp32) logits = cast(tape, std::move(logits), 4);
+  // Before Transformers 4.46 the model itself returned fp32 logits.
+  if (p.outputs_to_fp32 || (p.stock.upcast && p.stock.upcast_replaces))
+    logits = cast(tape, std::move(logits), 4);
   return logits;
 }
 

@@ -37,8 +37,14 @@ bool is_module(const model::Linear& linear, const recipe::Recipe& recipe) {
   return !linear.expert || !recipe::version_at_least(recipe.versions.transformers, "5");
 }
 
+// Unsloth puts linears in the place of experts that are one parameter, so that bitsandbytes can pack them
+// (unslothai/unsloth-zoo unsloth_zoo/temporary_patches/gpt_oss.py, llama4 likewise).
+bool is_unpacked_expert(const model::Linear& linear, const recipe::Recipe& recipe) {
+  return linear.expert && recipe.model_args.implementation == "unsloth" && recipe.quantization.load_in_4bit;
+}
+
 bool is_quantised(const model::Linear& linear, const recipe::Recipe& recipe) {
-  return recipe.quantized() && is_module(linear, recipe) &&
+  return recipe.quantized() && (is_module(linear, recipe) || is_unpacked_expert(linear, recipe)) &&
          (linear.role != Role::head || recipe.quantization.quantize_lm_head) &&
          !named_in(linear.path, recipe.quantization.llm_int8_skip_modules);
 }
@@ -297,6 +303,8 @@ model::Linear tied_head(const model::Architecture& network) {
   head.in = network.stacks.front().hidden;
   head.out = network.vocab_size;
   head.role = Role::head;
+  const std::vector<model::Table>& tables = network.stacks.front().tables;
+  head.frozen = !tables.empty() && !tables.front().trained;
   return head;
 }
 
@@ -352,7 +360,7 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
     spec.unpacks_to_other_type =
         recipe.model_args.implementation == "litgpt" && q.bnb_4bit_compute_dtype == "bfloat16";
   }
-  spec.trainable = recipe.full() && !tower_is_frozen(stack, recipe);
+  spec.trainable = recipe.full() && !linear.frozen && !tower_is_frozen(stack, recipe);
   if (is_target(linear, stack, recipe)) {
     spec.tuner = find_tuner(recipe.peft);
     const bool pruned = recipe.peft.peft_type == "ADALORA";
@@ -391,11 +399,16 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
     const bool norms_trained = trains_norms(recipe) && is_language(stack);
     for (const model::LayerGroup& group : stack.groups) {
       const auto layers = static_cast<double>(group.layers);
-      for (const model::Norm& norm : group.norms) sum.norm(norm, layers, trained || norms_trained, true);
-      sum.plain(static_cast<double>(group.other_parameters) * layers, parameter_size(recipe), trained, true);
+      for (const model::Norm& norm : group.norms) {
+        sum.norm(norm, layers, (trained && !norm.frozen) || norms_trained, true);
+      }
+      sum.plain(static_cast<double>(group.other_parameters) * layers, parameter_size(recipe),
+                trained && !group.frozen, true);
     }
     for (const model::Table& table : stack.tables) sum.table(table, trained);
-    for (const model::Norm& norm : stack.norms) sum.norm(norm, 1, trained || norms_trained, false);
+    for (const model::Norm& norm : stack.norms) {
+      sum.norm(norm, 1, (trained && !norm.frozen) || norms_trained, false);
+    }
     sum.plain(static_cast<double>(stack.other_parameters), parameter_size(recipe), trained, false);
   }
   sum.beside_the_linears(network);

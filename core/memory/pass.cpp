@@ -67,10 +67,48 @@ Snapshot handing_over(const LayerRun& run, const Gradients& g) {
 
 Snapshot gathered(double bytes) { return only(Component::gathered, bytes); }
 
+// torchtitan's selective mode by operation: attention, and every second matrix product counted from the first
+// (pytorch/torchtitan torchtitan/models/llama3/infra/parallelize.py _apply_ac_to_transformer_block).
+double selected_width(const LayerProgram& p, double size) {
+  const auto heads = static_cast<double>(p.group->heads), head_dim = static_cast<double>(p.group->head_dim);
+  double width = heads * (head_dim * size + 4);
+  bool keep = true;
+  for (const LinearSpec& linear : p.linears) {
+    if (linear.out == 0) continue;
+    if (keep) width += linear.out * size;
+    keep = !keep;
+  }
+  return width;
+}
+
+// bitsandbytes before 0.43.2 holds x on the node itself instead of saving it, out of reach for the hooks of
+// non-reentrant checkpointing (bitsandbytes v0.43.1 autograd/_functions.py MatMul4Bit.forward, ctx.tensors).
+double held_on_nodes(const LayerProgram& p, double stream_size) {
+  double width = 0;
+  for (const Role role :
+       {Role::q, Role::k, Role::v, Role::qkv, Role::o, Role::gate, Role::up, Role::gate_up, Role::down}) {
+    const LinearSpec& linear = p.at(role);
+    if (linear.out == 0 || linear.storage != Storage::four_bit || !linear.keeps_input) continue;
+    const bool shares = role == Role::k || role == Role::v || role == Role::up;
+    if (!shares || stream_size != linear.compute_size) width += linear.in * linear.compute_size;
+  }
+  return width;
+}
+
+// What a checkpointed layer keeps beside its input.
+Snapshot selected(const PassSettings& s, const LayerProgram& p) {
+  if (!s.checkpointing || !s.recorded) return {};
+  const double size = p.mode.autocast ? 2 : s.input_size;
+  double width = s.recipe->training.selective_checkpointing ? selected_width(p, size) : 0;
+  if (!s.recipe->training.use_reentrant) width += held_on_nodes(p, size);
+  return only(Component::activations, p.batch * p.length * width);
+}
+
 std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
   std::vector<LayerRun> runs;
   int stream = s.input_size;
   const bool reentrant = s.recipe->training.use_reentrant;
+  bool asleep = !s.input_needs_grad;  // nothing before or in these layers needs a gradient
   for (std::size_t i = 0; i < s.stack->groups.size(); ++i) {
     const model::LayerGroup& group = s.stack->groups[i];
     const LayerProgram program = make_program(s, group);
@@ -86,18 +124,20 @@ std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
       options.input_needs_grad = s.recorded && !leaf;
       if (s.runs != nullptr) options.trace = &run.trace;
       run.replay = replay_layer(program, options);
+      run.selected = selected(s, program);
       return run;
     };
     double left = static_cast<double>(group.layers);
-    const bool leaf = runs.empty() && !s.input_needs_grad;
+    const bool leaf = asleep;
+    asleep = asleep && group.frozen;
     LayerRun run = walk(leaf);
     const int after = run.replay.output_size;
-    if ((after != stream || leaf) && left > 1) {
+    if ((after != stream || (leaf && !asleep)) && left > 1) {
       run.layers = 1;
       left -= 1;
       runs.push_back(std::move(run));
       stream = after;
-      run = walk(false);
+      run = walk(asleep);
     }
     stream = run.replay.output_size;
     run.layers = left;
@@ -146,11 +186,12 @@ void checkpointed(const std::vector<LayerRun>& runs, const Gradients& g, Pass& p
   for (const LayerRun& run : runs) {
     const LayerReplay& r = run.replay;
     const Snapshot input = only(Component::boundaries, r.input_bytes);
-    const Snapshot one = left_behind(r, input, r.cached);
+    const Snapshot kept = input + run.selected;
+    const Snapshot one = left_behind(r, kept, r.cached);
     raise_forward(pass.forward_peak, before, one, run.layers,
                   input + r.without_grad + gathered(run.lent.forward));
     before = before + times(one, run.layers);
-    pass.retained = pass.retained + times(input, run.layers);
+    pass.retained = pass.retained + times(kept, run.layers);
     pass.cached += r.cached * run.layers;
   }
   Snapshot kept = pass.retained;
@@ -159,13 +200,14 @@ void checkpointed(const std::vector<LayerRun>& runs, const Gradients& g, Pass& p
     const LayerReplay& r = run->replay;
     const Snapshot input = only(Component::boundaries, r.input_bytes);
     const double gradients = g.exist ? 0 : r.weight_gradients * g.share;
-    kept = kept + times(input, -run->layers);
+    const Snapshot one = input + run->selected;
+    kept = kept + times(one, -run->layers);
     const double gone_late = gone + (run->layers - 1) * r.input_bytes;
     const Snapshot early = left_over(g, gone, incoming) + gathered(run->lent.last);
     const Snapshot late = left_over(g, gone_late, run->layers > 1 ? r.input_bytes : incoming) +
                           gathered(run + 1 == runs.rend() ? run->lent.first : run->lent.last);
     for (const Snapshot& peak : {r.recompute_peak, r.backward_peak, handing_over(*run, g)}) {
-      raise_backward(pass.backward_peak, kept, input, run->layers, gradients_after, gradients, input + peak,
+      raise_backward(pass.backward_peak, kept, one, run->layers, gradients_after, gradients, input + peak,
                      early, late);
     }
     gradients_after += gradients * run->layers;
@@ -280,7 +322,7 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
     if (tuner->place == TunerPlace::prefix) p.prefix = static_cast<double>(r.peft.tuner.num_virtual_tokens);
     if (tuner->place == TunerPlace::attention) p.adaption = static_cast<double>(r.peft.tuner.adapter_len);
   }
-  p.train_norms = s.trained || (text && trains_norms(r));
+  p.train_norms = (s.trained && !group.frozen) || (text && trains_norms(r));
   p.bf16 = r.training.bf16 || (!r.training.fp16 && r.model_args.dtype == "bfloat16");
   // A compiled layer keeps what its matrix products and its attention read, and computes what lies between
   // again, as Liger's kernels do (torch/_functorch/partitioners.py min_cut_rematerialization_partition).

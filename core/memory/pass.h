@@ -40,6 +40,8 @@ struct PassSettings {
 struct LayerRun {
   LayerReplay replay;
   double layers = 0;
+  Snapshot selected;  ///< of each layer, kept beside its input: what selective checkpointing does not compute
+                      ///< again
   Lent lent;
   LayerTrace trace;  ///< empty unless it was asked for
 };

@@ -108,6 +108,15 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
 
   OneStep one = replay_step(here, script);
   if (parts.value) one = both(one, parts.value->step);
+  // A loop of one's own also holds what the reference said: once for a pair, three times for KTO, whose
+  // policy and reference score the mismatched batch as well.
+  if (parts.score_beside_graph && one.kept.total() > 0) {
+    Snapshot held;
+    for (int i = 0; i < (plan.task->unpaired ? 3 : 1); ++i) held = held + one.kept;
+    one.loss = one.loss + held;
+    one.backward = one.backward + held;
+    one.kept = one.kept + held;
+  }
   result.attention = one.attention;
   result.host_bytes += one.host_bytes;
   const double share = p.weight_bytes > 0 ? rank.weights / p.weight_bytes : 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/memory/low_level_zero.h"
 #include "core/memory/replay.h"
 
 namespace plimsoll::memory {
@@ -201,6 +202,12 @@ void zero_1_and_2(const model::Architecture& network, const recipe::Recipe& r, S
   const double size = seen.trainable > 0 ? made / static_cast<double>(seen.trainable) : 2;
   s.weights = seen.weight_bytes;
   s.adapters = seen.adapter_bytes;
+  if (config.library == "colossalai") {
+    return low_level_zero(network, r,
+                          {made, fp32, states.bytes, states.paged, states.temporary, seen.largest_trained,
+                           parameter_size(*s.computing)},
+                          s);
+  }
   const double bucket = config.contiguous_gradients ? bucket_bytes(network, r, size) : 0;
   s.backward_buckets = bucket * (config.overlap_comm ? 2 : 1);
   if (s.strategy == Strategy::zero2) {

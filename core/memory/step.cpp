@@ -52,7 +52,9 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.keep_kv = r.model_args.use_cache && stack.part != Part::encoder;
   // A frozen embedding's output needs no gradient unless a hook says so (enable_input_require_grads, which
   // checkpointing brings): the first layer keeps nothing for what lies before its first adapter.
-  s.input_needs_grad = s.trained || s.checkpointing || trains_table(stack, r);
+  const bool frozen_below = !stack.groups.empty() && stack.groups.front().frozen && !stack.norms.empty() &&
+                            stack.norms.front().frozen;
+  s.input_needs_grad = (s.trained && !frozen_below) || s.checkpointing || trains_table(stack, r);
   s.sharding = plan.sharding;
   if (plan.sharding != nullptr && !plan.sharding->lent.empty()) {
     s.lent = &plan.sharding->lent[static_cast<std::size_t>(&stack - plan.network.stacks.data())];

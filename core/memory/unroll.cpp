@@ -397,9 +397,13 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
 
 bool unrolls(const recipe::Recipe& recipe) {
   const recipe::Training& t = recipe.training;
-  return recipe.model_args.implementation != "unsloth" && recipe.model_args.implementation != "torchtune" &&
-         !t.offload_checkpoints && !t.activation_offloading && !t.torch_compile && !t.optimizer_in_backward &&
-         t.optimizer_offload == "none";
+  // What such layers keep on their nodes is known in closed form alone (pass.cpp held_on_nodes).
+  const bool on_nodes = t.gradient_checkpointing && !t.use_reentrant && recipe.quantization.load_in_4bit &&
+                        !recipe::version_at_least(recipe.versions.bitsandbytes, "0.43.2");
+  return !on_nodes && recipe.model_args.implementation != "unsloth" &&
+         recipe.model_args.implementation != "torchtune" && !t.offload_checkpoints &&
+         !t.activation_offloading && !t.torch_compile && !t.selective_checkpointing &&
+         !t.optimizer_in_backward && t.optimizer_offload == "none";
 }
 
 }  // namespace plimsoll::memory

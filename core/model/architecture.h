@@ -64,6 +64,7 @@ struct Linear {
   Role role = Role::other;
   Module module = Module::linear;
   bool expert = false;  ///< one of the routed experts
+  bool frozen = false;  ///< full fine-tuning leaves it as it is
 };
 
 enum class NormKind { rms, layer };
@@ -88,6 +89,7 @@ struct Norm {
   bool weight = true;  ///< false: OLMo-1, which normalises without parameters
   bool bias = false;
   bool fp32_weight_product = false;  ///< Gemma: (1 + weight) multiplied in fp32, then cast back
+  bool frozen = false;               ///< full fine-tuning leaves it as it is
 };
 
 struct Table {       ///< an embedding, or any other plain parameter
@@ -125,6 +127,7 @@ struct LayerGroup {
   std::vector<Linear> linears;    ///< of one layer
   std::vector<Norm> norms;        ///< of one layer
   uint64_t other_parameters = 0;  ///< of one layer: sinks, gates, layer scales, convolutions
+  bool frozen = false;            ///< full fine-tuning leaves these layers as they are
 };
 
 struct Stack {

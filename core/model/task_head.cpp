@@ -26,4 +26,43 @@ Architecture with_classification_head(Architecture network, uint64_t labels) {
   return network;
 }
 
+namespace {
+
+void freeze(LayerGroup& group) {
+  group.frozen = true;
+  for (Linear& linear : group.linears) linear.frozen = true;
+  for (Norm& norm : group.norms) norm.frozen = true;
+}
+
+void freeze_rest(Stack& stack) {
+  for (Linear& linear : stack.linears) linear.frozen = true;
+  for (Norm& norm : stack.norms) norm.frozen = true;
+  for (Table& table : stack.tables) table.trained = false;
+}
+
+}  // namespace
+
+Architecture with_trained_layers(Architecture network, uint64_t layers, bool rest) {
+  for (Stack& stack : network.stacks) {
+    const bool language = stack.part == Part::text || stack.part == Part::decoder;
+    if (!rest) freeze_rest(stack);
+    uint64_t left = language ? layers : 0;
+    std::vector<LayerGroup> groups;  // from the end
+    for (auto group = stack.groups.rbegin(); group != stack.groups.rend(); ++group) {
+      const uint64_t trained = std::min(left, group->layers);
+      left -= trained;
+      if (trained > 0) {
+        groups.push_back(*group);
+        groups.back().layers = trained;
+      }
+      if (trained == group->layers) continue;
+      groups.push_back(*group);
+      groups.back().layers = group->layers - trained;
+      freeze(groups.back());
+    }
+    stack.groups.assign(groups.rbegin(), groups.rend());
+  }
+  return network;
+}
+
 }  // namespace plimsoll::model

@@ -12,4 +12,8 @@ namespace plimsoll::model {
 /// GenericForSequenceClassification, models/bert/modeling_bert.py BertForSequenceClassification).
 Architecture with_classification_head(Architecture network, uint64_t labels);
 
+/// Leaves the last `layers` layers of the language model to be trained and freezes the others; embeddings,
+/// final norm and head with them unless `rest`.
+Architecture with_trained_layers(Architecture network, uint64_t layers, bool rest);
+
 }  // namespace plimsoll::model

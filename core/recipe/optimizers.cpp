@@ -56,6 +56,7 @@ const std::vector<Optimizer>& optimizers() {
       {"schedule_free_sgd",  1, 0,    0,    0,     0,     false,   false, T::none,           "schedule-free SGD, foreach: z in the parameter's dtype", schedule_free},
       {"grokadamw",          3, 0,    0,    0,     0,     false,   false, T::two_of_largest, "GrokAdamW: two moments and a slow mean of the gradients in the parameter's dtype, one parameter after another", "cognitivecomputations/grokadamw grokadamw/grokadamw.py"},
       {"muon",               1, 0,    0,    0,     0,     false,   false, T::two_of_largest, "Muon: one momentum in the parameter's dtype; Newton-Schulz works on one matrix after another", "pytorch/pytorch torch/optim/_muon.py"},
+      {"none",               0, 0,    0,    0,     0,     false,   false, T::none,           "no optimizer: forward and backward alone", torch_sgd},
       {"hybrid_adam",        0, 8,    0,    0,     0,     false,   false, T::none,           "ColossalAI's HybridAdam: two fp32 states, fused kernel", "hpcaitech/ColossalAI colossalai/nn/optimizer/hybrid_adam.py"},
   };
   // clang-format on

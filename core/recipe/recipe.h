@@ -99,9 +99,12 @@ struct Training {
   bool padded_batches = false;      ///< a batch holds padding, so an attention mask is built
   bool bf16 = false, fp16 = false;  ///< autocast
   bool gradient_checkpointing = false;
-  bool use_reentrant = false;          ///< of gradient_checkpointing_kwargs
-  bool offload_checkpoints = false;    ///< layer inputs wait in host memory
-  bool activation_offloading = false;  ///< saved tensors wait in host memory
+  bool use_reentrant = false;            ///< of gradient_checkpointing_kwargs
+  bool selective_checkpointing = false;  ///< every second matrix product and the attention are kept
+  uint64_t freeze_trainable_layers = 0;  ///< full fine-tuning of the last layers alone, 0: of all
+  uint64_t lisa_activated_layers = 0;    ///< of that many layers at a time, and of embeddings and head
+  bool offload_checkpoints = false;      ///< layer inputs wait in host memory
+  bool activation_offloading = false;    ///< saved tensors wait in host memory
   bool torch_compile = false;
   bool optimizer_in_backward = false;  ///< each parameter steps as soon as its gradient is there
   std::string optimizer_offload;       ///< none | states | states_and_gradients: in host memory
@@ -145,6 +148,7 @@ struct FsdpConfig {
 
 /// zero_optimization of a DeepSpeed configuration.
 struct ZeroConfig {
+  std::string library = "deepspeed";                               ///< deepspeed | colossalai
   std::string offload_optimizer = "none", offload_param = "none";  ///< none | cpu | nvme
   uint64_t reduce_bucket_size = 500000000;                         ///< elements; 0: hidden size squared
   uint64_t stage3_prefetch_bucket_size = 50000000;

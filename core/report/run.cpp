@@ -162,6 +162,12 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
     const uint64_t labels = task->preference ? 1 : run.resolved.recipe.model_args.num_labels;
     run.network = model::with_classification_head(std::move(run.network), labels);
   }
+  const recipe::Training& training = run.resolved.recipe.training;
+  if (run.resolved.recipe.full() && training.freeze_trainable_layers + training.lisa_activated_layers > 0) {
+    run.network = model::with_trained_layers(
+        std::move(run.network), std::max(training.freeze_trainable_layers, training.lisa_activated_layers),
+        training.lisa_activated_layers > 0);
+  }
   set_machine(run);
   run.replay = memory::replay(run.network, run.resolved.recipe, run.machine);
   check_targets(run.resolved.recipe, run.replay.parameters, errors);
