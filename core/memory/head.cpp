@@ -70,17 +70,6 @@ Logits logits_for_loss(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   return made;
 }
 
-// One compiled kernel from 16-bit logits to the loss: the softmax is recomputed in the backward, which writes
-// 16-bit gradients (torch/_inductor fuses the cast, log_softmax and nll_loss; what is kept is a row's maximum
-// and sum).
-Outcome compiled(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  Tensor logits = project(tape, p, hidden);
-  Tensor rows = tape.make(p.layer.batch * p.layer.length * 2, 4, Component::logits);
-  Tensor loss = scalar(tape);
-  tape.record(loss, {logits}, {logits, rows}, {gradient(0, logits.bytes())});
-  return {std::move(loss), std::move(logits)};
-}
-
 // A number made of all logits stands in for the loss, where a profile needs none.
 Outcome mean_logits(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   Tensor logits = project(tape, p, hidden);
@@ -91,7 +80,6 @@ Outcome mean_logits(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 }
 
 Outcome stock(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  if (p.compiled) return compiled(tape, p, hidden);
   Logits made = logits_for_loss(tape, p, hidden);
   Tensor loss = cross_entropy(tape, p.layer.mode, made.shifted);
   return {std::move(loss), std::move(made.logits)};

@@ -37,10 +37,12 @@ bool is_module(const model::Linear& linear, const recipe::Recipe& recipe) {
   return !linear.expert || !recipe::version_at_least(recipe.versions.transformers, "5");
 }
 
-// Unsloth puts linears in the place of experts that are one parameter, so that bitsandbytes can pack them
-// (unslothai/unsloth-zoo unsloth_zoo/temporary_patches/gpt_oss.py, llama4 likewise).
+// Unsloth puts linears in the place of gpt-oss's experts, which are one parameter, so that bitsandbytes can
+// pack them (unslothai/unsloth-zoo unsloth_zoo/temporary_patches/gpt_oss.py). No other family's experts have
+// biases.
 bool is_unpacked_expert(const model::Linear& linear, const recipe::Recipe& recipe) {
-  return linear.expert && recipe.model_args.implementation == "unsloth" && recipe.quantization.load_in_4bit;
+  return linear.expert && linear.bias && recipe.model_args.implementation == "unsloth" &&
+         recipe.quantization.load_in_4bit;
 }
 
 bool is_quantised(const model::Linear& linear, const recipe::Recipe& recipe) {

@@ -100,7 +100,7 @@ Snapshot selected(const PassSettings& s, const LayerProgram& p) {
   if (!s.checkpointing || !s.recorded) return {};
   const double size = p.mode.autocast ? 2 : s.input_size;
   double width = s.recipe->training.selective_checkpointing ? selected_width(p, size) : 0;
-  if (!s.recipe->training.use_reentrant) width += held_on_nodes(p, size);
+  if (!s.recipe->training.use_reentrant && p.code == Code::transformers) width += held_on_nodes(p, size);
   return only(Component::activations, p.batch * p.length * width);
 }
 
