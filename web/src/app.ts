@@ -1,6 +1,7 @@
 // The page's one element: holds the request, asks the core on every change, draws the parts.
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
+import { guard } from "lit/directives/guard.js";
 import type { Core } from "./core.ts";
 import type { CoreError, Json, Request, Scenario } from "./contract.ts";
 import { elementFor, form } from "./form.ts";
@@ -395,12 +396,36 @@ export class PlimsollApp extends LitElement implements Actions {
   // Drawing
 
   private readonly sight = new IntersectionObserver((entries) => {
-    this.verdictInSight = entries.at(-1)?.isIntersecting ?? true;
+    const at = entries.at(-1);
+    // On a wide page the verdict returns at the upper edge, and only once it has left there.
+    const below = (at?.boundingClientRect.top ?? 0) > 0 && window.matchMedia("(min-width: 860px)").matches;
+    this.verdictInSight = below || (at?.isIntersecting ?? true);
   });
 
+  /** What the parts below the hull are drawn from: they follow once the verdict has been painted. */
+  private settled: View | undefined;
+  private settling = 0;
+
+  private settleSoon(): void {
+    if (this.settled === this.view || this.settling !== 0) return;
+    this.settling = requestAnimationFrame(() =>
+      window.setTimeout(() => {
+        this.settling = 0;
+        this.settled = this.view;
+        this.requestUpdate();
+      }),
+    );
+  }
+
   protected override updated(): void {
+    this.settleSoon();
     const heading = this.querySelector("#verdict-headline");
     if (heading) this.sight.observe(heading);
+  }
+
+  private below(): TemplateResult | typeof nothing {
+    const { settled } = this;
+    return settled?.report && settled.rest ? settled.rest.sections(settled, settled.report, this) : nothing;
   }
 
   protected override render(): TemplateResult | typeof nothing {
@@ -429,9 +454,9 @@ export class PlimsollApp extends LitElement implements Actions {
               : html`<p class="loading">${say("load.models")}</p>`}
         </div>
         <div class="side">${form(view, this)}</div>
-        ${report && view.rest
+        ${report && this.settled?.rest
           ? html`<div class="rest answer ${stale ? "stale" : ""}">
-              ${view.rest.sections(view, report, this)}
+              ${guard([this.settled, language()], () => this.below())}
             </div>`
           : nothing}
       </main>

@@ -376,7 +376,7 @@ export const DE: Words = {
   "form.step": "Schritt und Kernel",
   "form.around": "Bibliothek und Karte",
   "form.problem": "bitte ansehen",
-  "figure.band": "Schätzung zwischen",
+  "figure.band": "Schätzung",
   "figure.usable": "Auf der Karte nutzbar",
   "figure.host": "Speicher des Rechners",
   "why.title": "{name}: wie es zustande kommt",

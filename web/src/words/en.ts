@@ -375,7 +375,7 @@ export const EN = {
   "form.step": "Step and kernels",
   "form.around": "Library and card",
   "form.problem": "look here",
-  "figure.band": "Estimate between",
+  "figure.band": "Estimate",
   "figure.usable": "Usable on the card",
   "figure.host": "Host memory",
   "why.title": "{name}: how it comes about",

@@ -1,0 +1,26 @@
+// An installed page is handed text and files by the system.
+import { expect, open, test } from "./page.ts";
+
+const ERROR =
+  "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB (GPU 0; 22.20 GiB total capacity; 20.90 GiB already allocated; 100.12 MiB free; 21.10 GiB reserved in total by PyTorch)";
+const YAML = "base_model: mistralai/Mistral-7B-v0.1\nadapter: lora\nlora_r: 8\nsequence_len: 1024\n";
+
+test("shared text is put into the box and read", async ({ page }) => {
+  await open(page, `?text=${encodeURIComponent(ERROR)}`);
+  await expect(page.getByLabel("Whatever you have")).toHaveValue(ERROR);
+  await expect(page.locator(".found").first()).toContainText("224.00 MiB");
+});
+
+test("a file that is opened with the page is read", async ({ page }) => {
+  await page.addInitScript((text) => {
+    Object.defineProperty(window, "launchQueue", {
+      value: {
+        setConsumer: (take: (launch: unknown) => void) =>
+          take({ files: [{ getFile: () => Promise.resolve(new File([text], "lora.yaml")) }] }),
+      },
+    });
+  }, YAML);
+  await open(page);
+  await expect(page.getByLabel("Whatever you have")).toHaveValue(YAML);
+  await expect(page.locator(".found").first()).toContainText("Axolotl");
+});
