@@ -57,9 +57,10 @@ console.log(JSON.stringify({
 );
 const answers = JSON.parse(run(process.execPath, ["use.mjs"], project));
 check("the package answers every scenario", answers.reports.length === scenarios.length && answers.reports.every((report) => report.ok));
+// The clouds, and with them the cost, are not among its presets.
+const withoutCost = (report) => JSON.stringify(report, (key, value) => (key === "cost" ? undefined : value));
 check("the small module gives the same reports of the scenarios", answers.first.every((report, index) =>
-  JSON.stringify({ ...report, time: { ...report.time, cost: 0 } }) ===
-  JSON.stringify({ ...answers.reports[index], time: { ...answers.reports[index].time, cost: 0 } })));
+  withoutCost(report) === withoutCost(answers.reports[index])));
 check("it knows models and GPUs", answers.models > 100 && answers.gpus > 50);
 check("a bad request is refused in words", answers.refused.ok === false && answers.refused.errors[0].pointer === "/peft/r");
 check("the slower half advises, compares and draws the timeline",

@@ -319,6 +319,8 @@ export interface Plan {
   /** Adds the cost of each change up: what a search for the best plan compares. */
   quality_cost: number;
   effective_batch: number;
+  /** What lies in the memory of the computer under this plan. */
+  host_bytes: number;
 }
 
 /** Why nothing fits. */
@@ -355,6 +357,29 @@ export interface Rung {
   quality?: Quality;
 }
 
+/** A way out that changes the machine or the model, not the recipe. */
+export interface Elsewhere {
+  id: string;
+  title: string;
+  name?: string;
+  model?: string;
+  gpu?: string;
+  gpus?: number;
+  provider?: string;
+  instance?: string;
+  usable?: number;
+  parameters?: number;
+  high?: number;
+  changes?: JsonObject;
+  usd_per_hour?: number;
+  time_factor?: number;
+  effective_batch?: number;
+  why: string;
+  evidence?: string;
+  date?: string;
+  source?: string;
+}
+
 export interface Limits {
   per_device_train_batch_size: number | null;
   max_length: number | null;
@@ -372,7 +397,7 @@ export interface Advice {
   errors: CoreError[];
   peak: Sizes;
   tiers: (Target & { gib: number; gpus: string[] })[];
-  gpu: (Target & { id: string; name: string; ladder: Rung[]; spend: Rung[] }) | null;
+  gpu: (Target & { id: string; name: string; ladder: Rung[]; spend: Rung[]; elsewhere: Elsewhere[] }) | null;
   /** Every fix that applies, alone. */
   fixes: {
     fix: string;

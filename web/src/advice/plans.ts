@@ -1,9 +1,9 @@
 // What makes it fit: plans for one size of GPU, each with its reasons and savings, applied with one click and undone with
 // another; and what to do with room to spare.
 import { html, nothing, svg, type TemplateResult } from "lit";
-import type { Advice, Blocked, Change, Plan, Report, Rung, Target } from "../contract.ts";
+import type { Advice, Blocked, Change, Elsewhere, Plan, Report, Rung, Target } from "../contract.ts";
 import { label } from "../colours.ts";
-import { gibWords, size, sizeName } from "../format.ts";
+import { dollars, gibWords, size, sizeName } from "../format.ts";
 import { VERDICTS } from "../names.ts";
 import { dotted, get, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
@@ -131,6 +131,38 @@ function rungs(title: string, list: Rung[], actions: Actions): TemplateResult | 
   </details>`;
 }
 
+/** Another machine or another model, with the recipe as it is; those that are settings of the page can be applied. */
+function otherWays(list: Elsewhere[], actions: Actions): TemplateResult | typeof nothing {
+  if (list.length === 0) return nothing;
+  const editsOf = (way: Elsewhere) => {
+    if (way.changes) return Object.entries(way.changes).map(([pointer, value]) => ({ pointer, value }));
+    if (way.id === "larger_gpu" && way.gpu) return [{ pointer: "/hardware/gpu", value: way.gpu }];
+    return way.model ? [{ pointer: "/model", value: way.model }] : [];
+  };
+  return html`<details>
+    <summary>${say("plan.elsewhere")}</summary>
+    <ul class="notes">
+      ${list.map((way) => {
+        const edits = editsOf(way);
+        const what =
+          way.model ?? `${(way.gpus ?? 1) > 1 ? `${way.gpus} × ` : ""}${way.name ?? way.gpu ?? ""}`;
+        return html`<li>
+          <span lang="en">${way.title}</span>: <b>${what}</b>${way.usd_per_hour === undefined
+            ? nothing
+            : `, ${way.provider ?? ""}, ${dollars(way.usd_per_hour)}/h`}.
+          <span lang="en">${way.why}</span>
+          ${edits.length > 0
+            ? html`<button type="button" class="quiet" @click=${() => actions.apply(edits)}>
+                ${say("plan.apply")}
+              </button>`
+            : nothing}
+          ${way.source ? html`<small lang="en">${way.source}</small>` : nothing}
+        </li>`;
+      })}
+    </ul>
+  </details>`;
+}
+
 /** The size whose plans are shown: the one asked for, or that of the chosen GPU, or the largest that needs a plan. */
 function target(view: View, advice: Advice): (Target & { name: string }) | undefined {
   const wanted = view.planTier;
@@ -195,7 +227,7 @@ export function plans(view: View, report: Report, actions: Actions): TemplateRes
     ${shown?.blocked ? blocked(shown.blocked) : nothing}
     ${own && advice.gpu
       ? html`${rungs(say("plan.ladder"), advice.gpu.ladder, actions)}
-        ${rungs(say("plan.spend"), advice.gpu.spend, actions)}`
+        ${rungs(say("plan.spend"), advice.gpu.spend, actions)} ${otherWays(advice.gpu.elsewhere, actions)}`
       : nothing}
     ${advice.habits.length > 0
       ? html`<details>

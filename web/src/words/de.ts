@@ -253,6 +253,7 @@ export const DE: Words = {
   "plan.undo": "Rückgängig",
   "plan.ladder": "Wenn das nicht reicht, als Nächstes",
   "plan.spend": "Wofür der freie Platz gut ist",
+  "plan.elsewhere": "Andere Auswege: eine andere Maschine, ein anderes Modell",
   "plan.habits": "Was nicht helfen würde",
   "quality.none": "Gelernt wird dasselbe.",
   "quality.parity": "Gelernt wird ebenso gut, soweit gemessen.",

@@ -252,6 +252,7 @@ export const EN = {
   "plan.undo": "Undo",
   "plan.ladder": "If that still fails, next",
   "plan.spend": "What to spend the room on",
+  "plan.elsewhere": "Other ways out: another machine, another model",
   "plan.habits": "What would not help",
   "quality.none": "Learns the same.",
   "quality.parity": "Learns as well, as far as it was measured.",
