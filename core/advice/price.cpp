@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/memory/reserve.h"
+#include "core/memory/sharding.h"
 #include "core/memory/targets.h"
 #include "core/memory/unroll.h"
 #include "core/recipe/fields.h"
@@ -86,9 +87,7 @@ Pricer::Pricer(const Basis& basis, const Space& space) : basis_(basis), space_(s
     radix_.push_back(radix);
     radix *= slot.options.size();
   }
-  const bool alone =
-      basis.resolved.recipe.parallel.num_gpus == 1 && basis.resolved.recipe.parallel.strategy == "none";
-  optimizer_ = alone ? space.find("optimizer") : most_slots;
+  optimizer_ = space.find("optimizer");
   allocator_ = space.find("allocator");
   effects_.resize(space.slots.size());
   for (std::size_t i = 0; i < space.slots.size(); ++i) {
@@ -235,26 +234,29 @@ const Price* Pricer::price(const Choice& choice) {
     found->sizes = sizes_at_peak(at.replay, recipe, basis_);
     return found;
   }
+  // What an optimizer takes on one rank, put in place of what the replayed one took.
   const memory::Parameters& p = at.replay.parameters;
-  double paged = 0;
-  const double states = memory::optimizer_state_bytes(p, recipe.training.optim, &paged);
+  const memory::Sharding now = memory::shard(basis_.network, recipe, p);
+  if (at.step_bytes < 0) at.step_bytes = memory::shard(basis_.network, with_cheap(at, Choice{}), p).step;
+  with_cheap(at, choice);
   // In the backward one parameter steps after another, as memory::replay has it.
-  const double most_at_once = recipe.training.optimizer_in_backward ? 2 * p.largest_trained : 1e300;
-  const double temporary =
-      std::min(most_at_once, memory::optimizer_temporary_bytes(p, recipe.training.optim));
-  const double temporary_before = std::min(most_at_once, memory::optimizer_temporary_bytes(p, at.optim));
+  const bool one_by_one = recipe.training.optimizer_in_backward && !now.on();
+  const double most_at_once = one_by_one ? 2 * p.largest_trained : 1e300;
+  const double temporary = std::min(most_at_once, now.step) - std::min(most_at_once, at.step_bytes);
+  // A run of one step never meets its states again.
+  const double states = recipe.training.max_steps == 1 ? 0 : now.optimizer - at.replay.optimizer_bytes;
   memory::Instant highest;
   double most = -1;
   for (const memory::Instant& instant : at.replay.instants) {
     double total = instant.live.total();
     const bool stepping = instant.id.rfind("optimizer_step", 0) == 0;
-    if (has_states(instant)) total += states - at.replay.optimizer_bytes;
-    if (stepping) total += temporary - temporary_before;
+    if (has_states(instant)) total += states;
+    if (stepping) total += temporary;
     if (total <= most) continue;
     most = total;
     highest = instant;
-    if (has_states(instant)) highest.live[Component::optimizer] += states - at.replay.optimizer_bytes;
-    if (stepping) highest.live[Component::transient] += temporary - temporary_before;
+    if (has_states(instant)) highest.live[Component::optimizer] += states;
+    if (stepping) highest.live[Component::transient] += temporary;
   }
   found->sizes = sizes_of(highest, recipe, basis_);
   return found;
@@ -291,7 +293,7 @@ double Pricer::seconds(const Choice& choice) {
   const bool other = optimizer_ < space_.slots.size() && choice[optimizer_] != 0;
   if (!other) return time::step_time(at.work, recipe, basis_.time_gpu).seconds;
   time::Work work = at.work;
-  if (recipe.training.optimizer_offload == "none") time::set_optimizer(work, recipe.training.optim);
+  if (work.host_elements == 0) time::set_optimizer(work, recipe.training.optim);
   return time::step_time(work, recipe, basis_.time_gpu).seconds;
 }
 

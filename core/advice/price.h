@@ -80,6 +80,7 @@ class Pricer {
     recipe::Recipe recipe;
     std::string optim, cuda_alloc_conf;  ///< of the recipe, before a cheap slot sets them
     memory::Replay replay;
+    double step_bytes = -1;  ///< of the replayed optimizer's step, once it is asked for
     time::Work work;
   };
   uint64_t key(const Choice& choice) const;

@@ -58,13 +58,15 @@ std::string plan_lines(const Json& plan, const Style& style) {
   const double host = number(at(plan, "host_bytes"));
   if (host >= 1073741824.0) title += ", and " + gib_words(host) + " of the computer's own memory";
   std::vector<std::vector<Cell>> rows;
+  std::string last;  // what a change is good for is said once, not for each of its fields
   for (const Json& change : at(plan, "changes")) {
     const double saves = number(at(change, "saves"));
     rows.push_back({{words(at(change, "pointer")).substr(1)},
                     {words(at(change, "from"))},
                     {words(at(change, "to"))},
                     {saves == 0 ? "" : gib(saves)},
-                    {words(at(change, "why"))}});
+                    {words(at(change, "fix")) == last ? "" : words(at(change, "why"))}});
+    last = words(at(change, "fix"));
   }
   return heading(title, style) +
          layout({{"field"}, {"from"}, {"to"}, {"saves GiB", Align::right}, {"why", Align::left, true}}, rows,
@@ -122,17 +124,19 @@ std::string elsewhere_lines(const Json& ways, const Style& style) {
          layout({{""}, {""}, {"", Align::left, true}}, rows, style) + "\n";
 }
 
+std::string left(double headroom) {
+  return headroom < 0 ? gib_words(-headroom) + " too much for " : gib_words(headroom) + " left of ";
+}
+
 std::string gpu_lines(const Json& gpu, const Style& style) {
   if (!gpu.is_object()) return "";
   const std::string verdict = words(at(gpu, "verdict"));
-  std::string out =
-      heading(words(at(gpu, "name")), style) +
-      layout(
-          {{""}, {""}},
-          {{{verdict, verdict_colour(verdict)},
-            {gib_words(number(at(gpu, "headroom"))) + " left of " + gib_words(number(at(gpu, "usable")))}}},
-          style) +
-      "\n";
+  std::string out = heading(words(at(gpu, "name")), style) +
+                    layout({{""}, {""}},
+                           {{{verdict, verdict_colour(verdict)},
+                             {left(number(at(gpu, "headroom"))) + gib_words(number(at(gpu, "usable")))}}},
+                           style) +
+                    "\n";
   for (const Json& plan : at(gpu, "plans")) out += plan_lines(plan, style);
   out += blocked_lines(at(gpu, "blocked"), style);
   const auto steps = [&](const char* key, const char* title, const char* amount) {

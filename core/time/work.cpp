@@ -220,7 +220,9 @@ Work work_of(const model::Architecture& network, const recipe::Recipe& r) {
   head.rows = work.tokens;
   add_head(network, r, head, work);
   const memory::Parameters parameters = memory::weigh(network, r);
-  work.trained = trained_elements(parameters);
+  // FSDP and ZeRO: every rank steps its own share.
+  const bool shared = r.parallel.strategy != "none" && r.parallel.strategy != "ddp";
+  work.trained = trained_elements(parameters) / (shared ? static_cast<double>(r.parallel.num_gpus) : 1);
   set_optimizer(work, r.training.optim);
   add_traffic(parameters, r, work);
   return work;

@@ -291,6 +291,39 @@ TEST(Advice, ScalesTakeLessAtEveryStep) {
   }
 }
 
+// Optimizers and allocator settings are added to a replay, scales are set without their defaults being
+// resolved again: both must give what a full replay of the changed request gives, on one GPU and on several.
+TEST(Advice, APriceIsThatOfAFullReplay) {
+  int compared = 0;
+  for (uint64_t seed = 1; seed <= requests(120); ++seed) {
+    Json request = drawn(seed);
+    Dice dice(seed * 15485863);
+    const std::vector<std::string> strategies = {"ddp", "fsdp", "zero2", "zero3"};
+    if (dice.one_in(2)) request["parallel"] = {{"num_gpus", 2}, {"strategy", dice.one_of(strategies)}};
+    request["locks"] = Json::array();
+    const std::unique_ptr<Prepared> prepared = prepare(request);
+    if (!prepared) continue;
+    const advice::Situation situation{prepared->run.network, prepared->run.resolved.recipe,
+                                      prepared->run.resolved.values, nullptr};
+    const advice::Space space = advice::open_choices(situation, {});
+    advice::Pricer pricer(prepared->basis, space);
+    for (int tries = 0; tries < 12; ++tries) {
+      Choice choice{};
+      for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
+        if (dice.one_in(4)) choice[slot] = static_cast<uint8_t>(dice.draw(space.slots[slot].options.size()));
+      }
+      const advice::Price* price = pricer.price(choice);
+      if (price == nullptr) continue;
+      const advice::Changed full = advice::change(prepared->basis, advice::changes_of(space, choice));
+      ASSERT_TRUE(full.valid) << seed;
+      EXPECT_NEAR(price->sizes.high, full.price.sizes.high, 1) << seed << json::write(request);
+      EXPECT_NEAR(pricer.seconds(choice), full.price.seconds, 1e-9 * full.price.seconds) << seed;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 200);
+}
+
 // With a smaller micro-batch than the effective batch, the gradients of one micro-batch lie there while the
 // next one runs. In full fine-tuning that can cost more than the smaller batch saves, and shorter sequences
 // alone are the plan.
