@@ -1,6 +1,7 @@
 #include "core/exchange/export.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/exchange/render.h"
 #include "core/recipe/fields.h"
@@ -16,6 +17,14 @@ struct Place {
   std::string key;
   size_t order = 0;
 };
+
+// 32.0 where people write 32: an alpha, a number of epochs.
+Json as_written(const Json& value) {
+  if (!value.is_number_float()) return value;
+  const double number = value.get<double>();
+  const bool whole = number >= 0 && number < 9e15 && number == std::floor(number);
+  return whole ? Json(static_cast<uint64_t>(number)) : value;
+}
 
 Place place_of(const Format& format, std::string_view pointer, const Json& value) {
   size_t order = 0;
@@ -66,7 +75,8 @@ Writing compose(const Format& format, const recipe::Given& given) {
   } else if (!given.model_config.is_null()) {
     out.left_out.emplace_back("/model");
   }
-  const auto put = [&](const std::string& pointer, const Json& value) {
+  const auto put = [&](const std::string& pointer, const Json& stated) {
+    const Json value = as_written(stated);
     if (pointer == "/stack" && (value == Json(std::string(format.stack)))) return;
     if (format.write != nullptr && format.write(out, pointer, value)) return;
     const Place place = place_of(format, pointer, value);

@@ -85,3 +85,45 @@ test("text that is neither says so, and hostile text harms nothing", async ({ pa
   expect(await page.evaluate(() => "polluted" in {})).toBe(false);
   expect(await page.locator("img").count()).toBe(0);
 });
+
+test("what changes on the page is written back into the pasted file", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page);
+  await page.locator(".paste > summary").click();
+  await page.getByLabel("Whatever you have").fill(AXOLOTL);
+  await page.getByRole("button", { name: "Use this configuration" }).click();
+  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+  await expect(page.locator(".patched")).toHaveCount(0);
+  await page.getByLabel("Max length").fill("1024");
+  const patched = page.locator(".patched");
+  await expect(patched.locator(".gone")).toHaveText(["sequence_len: 2_048\n".replace(/^/, "-")]);
+  await expect(patched.locator(".added")).toHaveText(["+sequence_len: 1024\n"]);
+  await patched.getByRole("button", { name: "Copy the file" }).click();
+  await expect(patched.locator(".told")).toContainText("Done");
+  const text = await page.evaluate(() => navigator.clipboard.readText());
+  expect(text).toBe(AXOLOTL.replace("2_048", "1024"));
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    patched.getByRole("button", { name: "Download the file" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe("plimsoll-config.txt");
+});
+
+test("a dropped file keeps its name; what it cannot say is listed", async ({ page }) => {
+  await open(page);
+  const transfer = await page.evaluateHandle((text) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], "qlora.yaml", { type: "application/yaml" }));
+    return data;
+  }, AXOLOTL);
+  await page.dispatchEvent("main", "drop", { dataTransfer: transfer });
+  await page.getByRole("button", { name: "Use this configuration" }).click();
+  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+  await page.getByLabel("Max length").fill("512");
+  const patched = page.locator(".patched");
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    patched.getByRole("button", { name: "Download the file" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe("qlora.yaml");
+});

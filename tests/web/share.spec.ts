@@ -80,3 +80,23 @@ test("a model's name cannot bring markup into a table or a picture", async ({ pa
   await page.getByRole("button", { name: "Download card, SVG" }).click();
   expect(await page.locator("img").count()).toBe(0);
 });
+
+test("the request is shown as a file of another tool, and as a checklist", async ({ page }) => {
+  await open(page);
+  const fold = page.locator("plimsoll-export");
+  await fold.locator("summary").click();
+  await expect(fold.locator("pre")).toContainText("base_model: mistralai/Mistral-7B-v0.3");
+  await fold.getByLabel("Format").selectOption("checklist");
+  await expect(fold.locator("pre")).toContainText("trainable params: ");
+  await expect(fold.locator("pre")).toContainText("torch.cuda.max_memory_allocated()");
+  await fold.getByRole("button", { name: "Copy the file" }).click();
+  await expect(fold.locator(".told")).toContainText("Done");
+  expect(await copied(page)).toMatch(/^# Checklist\n/);
+  await page.getByLabel("Max length").fill("512");
+  await expect(fold.locator("pre")).toContainText("training.max_length: 512");
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    fold.getByRole("button", { name: "Download the file" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe("plimsoll-checklist.md");
+});

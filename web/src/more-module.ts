@@ -4,7 +4,7 @@ import moreUrl from "plimsoll-core/plimsoll_more.wasm?url";
 import type { Advice, Comparison, ModelPreset, Refusal, Report } from "./contract.ts";
 import { addAll, otherPresets, firstPresets } from "./presets.ts";
 import type { More } from "./more.ts";
-import type { Diagnosis, Imported } from "./paste/found.ts";
+import type { Diagnosis, Exported, Format, Imported, Patched } from "./paste/found.ts";
 
 export async function load(): Promise<More> {
   const [module, first, rest] = await Promise.all([
@@ -12,6 +12,11 @@ export async function load(): Promise<More> {
     firstPresets(),
     otherPresets(),
   ]);
+  async function treeOf(text: string): Promise<string> {
+    if (module.language(text) !== "yaml") return "";
+    const { wire } = await import("./paste/yaml.ts");
+    return wire(text);
+  }
   await addAll(first + rest, (lines) => module.add_presets(lines));
   return {
     models: (JSON.parse(module.models()) as { models: ModelPreset[] }).models,
@@ -21,15 +26,13 @@ export async function load(): Promise<More> {
     advise: (request) => JSON.parse(module.advise(JSON.stringify(request))) as Advice,
     compare: (one, other) =>
       JSON.parse(module.compare(JSON.stringify(one), JSON.stringify(other))) as Comparison,
-    async read(text) {
-      let tree = "";
-      if (module.language(text) === "yaml") {
-        const { wire } = await import("./paste/yaml.ts");
-        tree = wire(text);
-      }
-      return JSON.parse(module.import_text(text, tree)) as Imported;
-    },
+    read: async (text) => JSON.parse(module.import_text(text, await treeOf(text))) as Imported,
     diagnose: (text, request) =>
       JSON.parse(module.diagnose(text, request ? JSON.stringify(request) : "", "")) as Diagnosis,
+    patch: async (text, before, after) =>
+      JSON.parse(module.patch_text(text, await treeOf(text), JSON.stringify({ before, after }))) as Patched,
+    formats: () => (JSON.parse(module.formats()) as { formats: Format[] }).formats,
+    exportAs: (request, format) =>
+      JSON.parse(module.export_text(JSON.stringify(request), format)) as Exported,
   };
 }

@@ -2,7 +2,7 @@
 // answer is on the screen, so that nobody waits for it.
 import type { Advice, Comparison, ModelPreset, Refusal, Report, Request } from "./contract.ts";
 import { once } from "./presets.ts";
-import type { Diagnosis, Imported } from "./paste/found.ts";
+import type { Diagnosis, Exported, Format, Imported, Patched } from "./paste/found.ts";
 
 export interface More {
   models: ModelPreset[];
@@ -14,6 +14,10 @@ export interface More {
   compare(one: Request, other: Request): Comparison;
   read(text: string): Promise<Imported>;
   diagnose(text: string, request: Request | undefined): Diagnosis;
+  /** The pasted text with the difference of two requests written into it. */
+  patch(text: string, before: Request, after: Request): Promise<Patched>;
+  formats(): Format[];
+  exportAs(request: Request, format: string): Exported;
 }
 
 export const loadMore = once(() => import("./more-module.ts").then((module) => module.load()));

@@ -8,7 +8,9 @@ import { loadMore } from "../more.ts";
 import { dotted } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
-import type { Diagnosis, Finding, Imported } from "./found.ts";
+import { copy, download } from "../save.ts";
+import type { Diagnosis, Finding, Imported, Patched } from "./found.ts";
+import { patched } from "./patched.ts";
 
 const DELAY = 250;
 const LARGEST = 16 * 2 ** 20;
@@ -24,6 +26,11 @@ export class PlimsollPaste extends LitElement {
   @state() private imported: Imported | undefined;
   @state() private diagnosed: Diagnosis | undefined;
   @state() private problem = "";
+  @state() private patch: Patched | undefined;
+  @state() private told = "";
+  /** The text that the request came from, and the request as it was then. */
+  private origin: { text: string; request: Request | undefined } | undefined;
+  private fileName = "";
   private timer = 0;
 
   protected override createRenderRoot(): this {
@@ -41,6 +48,37 @@ export class PlimsollPaste extends LitElement {
     super.disconnectedCallback();
     document.removeEventListener("dragover", this.overPage);
     document.removeEventListener("drop", this.dropped);
+  }
+
+  protected override willUpdate(changed: Map<string, unknown>): void {
+    if (changed.has("request") && this.origin) void this.writeBack();
+  }
+
+  /** What has changed on the page since, in the words of the pasted file. */
+  private async writeBack(): Promise<void> {
+    const { origin, request } = this;
+    if (!origin) return;
+    if (!origin.request) {
+      origin.request = request;
+      return;
+    }
+    const core = await loadMore();
+    const patch = await core.patch(origin.text, origin.request, request);
+    if (request !== this.request || origin !== this.origin) return;
+    this.told = "";
+    const any = (patch.diff ?? "") !== "" || (patch.left_out?.length ?? 0) > 0;
+    this.patch = patch.ok && any ? patch : undefined;
+  }
+
+  private async copyPatched(): Promise<void> {
+    const done = await copy(this.patch?.text ?? "");
+    this.told = say(done ? "share.done" : "export.by_hand", { what: say("patch.copy") });
+  }
+
+  private savePatched(): void {
+    const name = this.fileName || "plimsoll-config.txt";
+    download(name, new Blob([this.patch?.text ?? ""], { type: "text/plain" }));
+    this.told = say("share.done", { what: name });
   }
 
   private readonly overPage = (event: DragEvent) => {
@@ -79,11 +117,13 @@ export class PlimsollPaste extends LitElement {
       return;
     }
     this.take(await file.text());
+    this.fileName = file.name;
   }
 
   /** Puts a text into the box and reads it. */
   take(text: string): void {
     this.text = text;
+    this.fileName = "";
     this.open();
     void this.read();
   }
@@ -121,6 +161,8 @@ export class PlimsollPaste extends LitElement {
 
   private use(request: Request): void {
     // A part of a configuration changes what is there; a whole one replaces it.
+    this.origin = { text: this.text, request: undefined };
+    this.patch = undefined;
     const merged = this.imported?.partial ? merge(this.request, request) : keepGpu(this.request, request);
     this.dispatchEvent(new CustomEvent("use", { detail: merged }));
   }
@@ -219,6 +261,12 @@ export class PlimsollPaste extends LitElement {
           ${this.problem ? html`<p class="complaint">${this.problem}</p>` : nothing}
           ${failure && diagnosed ? diagnosis(diagnosed) : nothing}
           ${config ? this.findings(imported) : nothing}
+          ${this.patch
+            ? patched(this.patch, this.told, {
+                copy: () => void this.copyPatched(),
+                save: () => this.savePatched(),
+              })
+            : nothing}
           ${imported && !config && !failure
             ? html`<p class="complaint" lang="en">
                 ${imported.errors.map((error) => error.message).join(" ")}

@@ -45,3 +45,30 @@ export interface Diagnosis {
   causes: Cause[];
   phase?: { id: string; frame: string };
 }
+
+/** A pasted file with changes written back into it (core/report/patch.h). */
+export interface Patched {
+  ok: boolean;
+  text?: string;
+  diff?: string;
+  keys?: { pointer: string; key: string; how: "replaced" | "added" | "removed" }[];
+  left_out?: { pointer: string; value: Json; why: string }[];
+  environment?: Record<string, string>;
+  errors: { code: string; message: string; pointer: string; allowed?: string }[];
+}
+
+/** What `formats` lists: other tools' files, and tables and lists of ours. */
+export interface Format {
+  id: string;
+  name: string;
+  reads: boolean;
+  writes: boolean;
+  language: string;
+}
+
+export interface Exported {
+  ok: boolean;
+  text?: string;
+  left_out?: string[];
+  errors: { code: string; message: string; pointer: string; allowed?: string }[];
+}

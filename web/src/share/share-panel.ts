@@ -5,6 +5,8 @@ import { encode } from "../link.ts";
 import { madeOf } from "../made.ts";
 import { say, type Word } from "../words/say.ts";
 import type { Actions, View } from "../view.ts";
+import { copy, download } from "../save.ts";
+import "./export.ts";
 import { png, svgBadge, svgCard } from "./svg-card.ts";
 import { csv, markdown } from "./tables.ts";
 
@@ -37,15 +39,6 @@ const WAYS: Way[] = [
   { word: "share.badge", file: "plimsoll-badge.svg", type: "image/svg+xml", make: svgBadge },
 ];
 
-function download(name: string, content: Blob): void {
-  const anchor = document.createElement("a");
-  anchor.href = URL.createObjectURL(content);
-  anchor.download = name;
-  anchor.click();
-  // The download reads the address after this task.
-  window.setTimeout(() => URL.revokeObjectURL(anchor.href), 1000);
-}
-
 async function take(way: Way, report: Report, view: View, actions: Actions): Promise<void> {
   // The address may still be the bare one, or a keystroke behind.
   const made = await way.make(report, view.request, addressOf(view));
@@ -55,12 +48,8 @@ async function take(way: Way, report: Report, view: View, actions: Actions): Pro
     return;
   }
   const text = String(made);
-  try {
-    await navigator.clipboard.writeText(text);
-    actions.tell(say("share.done", { what: say(way.word) }));
-  } catch {
-    actions.tell(say("share.failed", { what: say(way.word) }), text);
-  }
+  if (await copy(text)) actions.tell(say("share.done", { what: say(way.word) }));
+  else actions.tell(say("share.failed", { what: say(way.word) }), text);
 }
 
 export function sharePanel(view: View, report: Report, actions: Actions): TemplateResult {
@@ -80,6 +69,7 @@ export function sharePanel(view: View, report: Report, actions: Actions): Templa
       )}
       <a href="./docs/embed.html${encode(view.request, madeOf(view))}">${say("share.builder")}</a>
     </div>
+    <plimsoll-export .request=${view.request}></plimsoll-export>
     ${view.told ? html`<p class="told">${view.told.message}</p>` : nothing}
     ${view.told?.text
       ? html`<textarea

@@ -1,0 +1,50 @@
+// The pasted file again, with what changed on the page written into it: the lines that differ, to be copied or saved.
+import { html, nothing, type TemplateResult } from "lit";
+import { dotted } from "../pointer.ts";
+import { say } from "../words/say.ts";
+import type { Patched } from "./found.ts";
+
+export interface PatchedActions {
+  copy(): void;
+  save(): void;
+}
+
+const KIND: Record<string, string> = { "+": "added", "-": "gone", "@": "place" };
+
+// A span a line, without the blanks of a template between them: `pre` would show those.
+const line = (text: string) => html`<span class=${KIND[text[0] ?? ""] ?? "same"}>${text}${"\n"}</span>`;
+
+export function patched(patch: Patched, told: string, actions: PatchedActions): TemplateResult {
+  if (!patch.ok) return html``;
+  const lines = (patch.diff ?? "").split("\n").filter((each) => each !== "");
+  const leftOut = patch.left_out ?? [];
+  const environment = Object.entries(patch.environment ?? {});
+  return html`<section class="found patched" aria-labelledby="patched-title">
+    <h3 id="patched-title">${say("patch.title")}</h3>
+    ${lines.length === 0
+      ? html`<p>${say("patch.same")}</p>`
+      : html`<pre class="diff" tabindex="0" aria-labelledby="patched-title">${lines.map(line)}</pre>
+          <div class="buttons">
+            <button type="button" @click=${actions.copy}>${say("patch.copy")}</button>
+            <button type="button" @click=${actions.save}>${say("patch.save")}</button>
+          </div>`}
+    ${environment.length > 0
+      ? html`<p>${say("patch.environment")}</p>
+          <pre class="diff" tabindex="0" aria-label=${say("patch.environment")}>
+${environment.map(([name, value]) => `export ${name}=${value}`).join("\n")}</pre
+          >`
+      : nothing}
+    ${leftOut.length > 0
+      ? html`<p>${say("patch.left_out")}</p>
+          <ul class="notes" lang="en">
+            ${leftOut.map(
+              (left) =>
+                html`<li>
+                  <code>${dotted(left.pointer)}: ${JSON.stringify(left.value)}</code> (${left.why})
+                </li>`,
+            )}
+          </ul>`
+      : nothing}
+    ${told ? html`<p class="told" role="status">${told}</p>` : nothing}
+  </section>`;
+}
