@@ -31,6 +31,8 @@ export interface More {
   diagnose(text: string, request: string, phase: string): string;
   /** "json", "yaml", "python", "shell", "link" or "none". */
   language(text: string): string;
+  /** Configurations and command lines inside a longer paste, as a list of texts (core/exchange/parts.h). */
+  parts(text: string): string;
   /**
    * A configuration to a request, with a word on every key (core/report/exchange.h). `yaml_tree` is the parsed tree of a
    * YAML text as core/exchange/tree.h describes it, or "" for every other language.

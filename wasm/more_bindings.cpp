@@ -26,6 +26,7 @@ EMSCRIPTEN_KEEPALIVE void plimsoll_diagnose() {
   answer() = report::diagnosis_text(argument(0), argument(1), argument(2), catalog());
 }
 EMSCRIPTEN_KEEPALIVE void plimsoll_language() { answer() = report::language_text(argument(0)); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_parts() { answer() = report::parts_text(argument(0)); }
 EMSCRIPTEN_KEEPALIVE void plimsoll_import_text() {
   answer() = report::import_text(argument(0), argument(1), catalog());
 }

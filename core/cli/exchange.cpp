@@ -6,6 +6,7 @@
 
 #include "core/cli/input.h"
 #include "core/cli/yaml.h"
+#include "core/exchange/parts.h"
 #include "core/report/exchange.h"
 #include "core/report/patch.h"
 
@@ -68,6 +69,23 @@ Json import_content(const std::string& text, const report::Catalog& catalog) {
   json::Errors errors;
   return json::parse(report::write_import(report::import_known(read_document(text), text, catalog)), errors)
       .value_or(Json::object());
+}
+
+std::string request_in(const std::string& paste, const report::Catalog& catalog) {
+  Json best;
+  size_t most = 2;  // one or two keys may be anybody's
+  for (const std::string_view part : exchange::settings_parts(paste)) {
+    const std::string text(part);
+    const exchange::Import import = report::import_known(read_document(text), text, catalog);
+    if (!import.errors.empty() || import.request.is_null()) continue;
+    const auto used = static_cast<size_t>(
+        std::count_if(import.findings.begin(), import.findings.end(),
+                      [](const exchange::Finding& found) { return found.use == exchange::Use::used; }));
+    if (used <= most) continue;
+    most = used;
+    best = import.request;
+  }
+  return best.is_null() ? "" : json::write(best);
 }
 
 std::string patch_content(const std::string& text, const std::string& changes,

@@ -23,6 +23,9 @@ Imported import_file(const std::string& path, const report::Catalog& catalog);
 /// A text of any format, as report::write_import gives it.
 json::Json import_content(const std::string& text, const report::Catalog& catalog);
 
+/// The request of the fullest configuration or command line inside a longer paste; "" when it has none.
+std::string request_in(const std::string& paste, const report::Catalog& catalog);
+
 /// A text of any format with changes written back, as report::patch_text gives it.
 std::string patch_content(const std::string& text, const std::string& changes,
                           const report::Catalog& catalog);

@@ -238,8 +238,9 @@ int command_diagnose(const Options& options) {
   Input input(options.file);
   const std::string pasted = input.rest();
   if (!input.problem().empty()) return refuse_input(input);
-  const std::string text =
-      report::diagnosis_text(pasted, request_of(options.request), options.phase, catalog());
+  const std::string request =
+      options.request.empty() ? request_in(pasted, catalog()) : request_of(options.request);
+  const std::string text = report::diagnosis_text(pasted, request, options.phase, catalog());
   const json::Json diagnosis = parsed(text);
   if (!succeeded(diagnosis)) return refuse(member(diagnosis, "errors"));
   show(text, diagnosis, diagnosis_table, options);

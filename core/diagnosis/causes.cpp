@@ -117,7 +117,7 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::is_whole_model, 1.0F}, {Sign::is_layer32, 1.5F},        {Sign::short_and_single, 1.0F},
     {Sign::replicates, -0.5F},    {Sign::asks_beyond_card, -5.0F}, {Sign::says_tpu, 4.5F},
     {Sign::says_xla, -1.0F},      {Sign::says_host, -6.0F},        {Sign::loss, -3.0F},
-    {Sign::generating, 2.5F},     {Sign::sees_images, -1.0F}};
+    {Sign::generating, 2.5F},     {Sign::sees_images, -1.0F},      {Sign::whole_well_within, -3.0F}};
 constexpr Weight for_batch_or_sequence_too_large[] = {
     {Sign::share_well_within, 1.5F}, {Sign::large_request, 0.5F},     {Sign::large_batch, 1.5F},
     {Sign::forward, 0.5F},           {Sign::backward, 0.5F},          {Sign::loading, -4.0F},

@@ -318,6 +318,9 @@ void read_arithmetic(const Reading& r, Signs& out) {
     add(out, f.share > 0.93 * f.capacity && !contradicted, Sign::share_beyond,
         "Each card's part of weights, gradients and states is " + size_text(f.share) + " of " +
             size_text(f.capacity) + ".");
+    add(out, f.whole < 0.6 * f.capacity && !f.sharded(), Sign::whole_well_within,
+        "Even undivided, weights, gradients and states take " + size_text(f.whole) + " of " +
+            size_text(f.capacity) + ".");
     add(out, f.share < 0.7 * f.capacity, Sign::share_well_within,
         "Weights, gradients and states take " + size_text(f.share) +
             ", which fits; activations take the rest.");

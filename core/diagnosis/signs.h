@@ -104,6 +104,7 @@ enum class Sign : uint8_t {
   whole_beyond,
   share_beyond,
   share_well_within,
+  whole_well_within,
   near_fp32,
   near_16bit_though_quantized,
   // the tensor

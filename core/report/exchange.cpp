@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/exchange/export.h"
+#include "core/exchange/parts.h"
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
 #include "core/report/handout.h"
@@ -90,6 +91,14 @@ std::string_view language_name(exchange::Language language) {
 }  // namespace
 
 std::string_view language_text(std::string_view text) { return language_name(exchange::language_of(text)); }
+
+std::string parts_text(std::string_view text) {
+  json::Writer out;
+  out.open_array();
+  for (const std::string_view part : exchange::settings_parts(text)) out.value(part);
+  out.close_array();
+  return out.take();
+}
 
 Import import_known(const exchange::Document& document, std::string_view text, const Catalog& catalog) {
   Import import = exchange::import_document(document, text);

@@ -24,6 +24,9 @@ exchange::Document read_with_tree(std::string_view text, std::string_view yaml_t
 
 std::string import_text(std::string_view text, std::string_view yaml_tree, const Catalog& catalog);
 
+/// The settings inside a longer paste (core/exchange/parts.h) as a JSON list of texts.
+std::string parts_text(std::string_view text);
+
 /// An import with its model looked up among the presets: a hub id, a local folder, or a repackaged checkpoint
 /// ("unsloth/mistral-7b-bnb-4bit").
 exchange::Import import_known(const exchange::Document& document, std::string_view text,

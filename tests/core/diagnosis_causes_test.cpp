@@ -175,6 +175,16 @@ TEST(DiagnosisCauses, ACardThatIsNamedComesFirstAmongThoseOfItsSize) {
   EXPECT_THAT(cards("39.56", ""), testing::Contains("a100-sxm-40"));
 }
 
+TEST(DiagnosisCauses, WhatTakesAThirdOfTheCardDoesNotExceedIt) {
+  const Diagnosis d = explained(
+      "CUDA out of memory. Tried to allocate 112.00 MiB. GPU 0 has a total capacity of 44.35 GiB of which "
+      "100.00 MiB "
+      "is free.",
+      R"({"model": "meta-llama/Meta-Llama-3-8B", "peft": {"r": 8}, "training": {"max_length": 1024}})");
+  ASSERT_FALSE(d.causes.empty());
+  EXPECT_NE(d.causes[0].cause->id, "does_not_fit_at_all");
+}
+
 TEST(DiagnosisCauses, APartOfAnotherWordIsNoSign) {
   const Diagnosis d = explained(
       "python finetune.py --output_dir ./result\n"
