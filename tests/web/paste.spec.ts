@@ -86,6 +86,18 @@ test("text that is neither says so, and hostile text harms nothing", async ({ pa
   expect(await page.locator("img").count()).toBe(0);
 });
 
+test("an issue with its file between prose and error is read as both", async ({ page }) => {
+  await open(page);
+  await page.locator(".paste > summary").click();
+  await page
+    .getByLabel("Whatever you have")
+    .fill(`Two days now, please help. This is my file:\n\n${AXOLOTL}\nand this is what I get\n\n${ERROR}\n`);
+  await expect(page.locator(".found", { hasText: "Axolotl" })).toContainText("1 unknown");
+  await expect(page.locator(".found", { hasText: "224.0 MiB" })).toBeVisible();
+  await page.getByRole("button", { name: "Use this configuration" }).click();
+  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+});
+
 test("what changes on the page is written back into the pasted file", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);

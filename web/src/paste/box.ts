@@ -161,7 +161,7 @@ export class PlimsollPaste extends LitElement {
 
   private use(request: Request): void {
     // A part of a configuration changes what is there; a whole one replaces it.
-    this.origin = { text: this.text, request: undefined };
+    this.origin = { text: this.imported?.part ?? this.text, request: undefined };
     this.patch = undefined;
     const merged = this.imported?.partial ? merge(this.request, request) : keepGpu(this.request, request);
     this.dispatchEvent(new CustomEvent("use", { detail: merged }));

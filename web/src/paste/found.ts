@@ -12,6 +12,8 @@ export interface Imported {
   ok: boolean;
   format?: { id: string; name: string } | null;
   partial?: boolean;
+  /** Where this stands in a longer paste: its own text. */
+  part?: string;
   request?: Request | null;
   counts?: Record<Finding["use"], number>;
   keys?: Finding[];
