@@ -239,7 +239,7 @@ export const DE: Words = {
   "plan.same": "Gelernt wird dasselbe",
   "plan.fewest": "Wenigste Änderungen",
   "plan.fastest": "Am schnellsten",
-  "plan.spare": "und {size} bleiben frei.",
+  "plan.spare": "und mindestens {size} bleiben frei.",
   "plan.same_speed": "So schnell wie vorher",
   "plan.slower": "{percent} langsamer",
   "plan.faster": "{percent} schneller",

@@ -238,7 +238,7 @@ export const EN = {
   "plan.same": "Nothing learned changes",
   "plan.fewest": "Fewest changes",
   "plan.fastest": "Fastest",
-  "plan.spare": "and {size} to spare.",
+  "plan.spare": "and at least {size} to spare.",
   "plan.same_speed": "As fast as before",
   "plan.slower": "{percent} slower",
   "plan.faster": "{percent} faster",
