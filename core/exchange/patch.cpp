@@ -487,7 +487,8 @@ Patch patch_document(const Document& given, std::string_view text, const std::ve
     return patch;
   }
   const Document document = prepared(given);
-  Patcher patcher(document, *import.format, text, std::move(import));
+  const Format& format = *import.format;
+  Patcher patcher(document, format, text, std::move(import));
   patcher.run(changes);
   patch.request = patcher.import().request;
   patch.edits = patcher.edits();

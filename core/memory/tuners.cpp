@@ -182,9 +182,7 @@ TunerShapes shapes_of(const Tuner& tuner, double in, double out, const Peft& p) 
     s.trained.emplace_back(2 * r, 0);
     s.frozen = r * (in + out) + 2 * triangle(r);
     s.rank = r;
-  } else if (id == "BEFT") {
-    s.trained.emplace_back(out, 0);
-  } else if (id == "IA3") {
+  } else if (id == "BEFT" || id == "IA3") {
     s.trained.emplace_back(out, 0);
   } else if (id == "SHIRA") {
     s.trained.emplace_back(r * (in + out), 0);
