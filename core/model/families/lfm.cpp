@@ -15,7 +15,8 @@ namespace {
 uint64_t mlp_width(ConfigReader& config) {
   const uint64_t stated = config.core(config.spelling({"intermediate_size", "block_ff_dim"}), 12288);
   if (!config.flag("block_auto_adjust_ff_dim", true)) return stated;
-  double width = static_cast<double>(times(2, stated) / 3);
+  const uint64_t two_thirds = times(2, stated) / 3;
+  double width = static_cast<double>(two_thirds);
   if (!config.is_null("block_ffn_dim_multiplier")) {
     width = static_cast<double>(
         static_cast<uint64_t>(config.number("block_ffn_dim_multiplier", 1.0, {0, 1e6}) * width));
