@@ -1,6 +1,7 @@
 #include "core/report/handout.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/exchange/export.h"
 #include "core/exchange/formats.h"
@@ -268,7 +269,7 @@ std::string trainable_line(uint64_t trainable, uint64_t all) {
   uint64_t share = 0;
   if (all > 0) {
     const double exact = 1e6 * static_cast<double>(trainable) / static_cast<double>(all);
-    share = static_cast<uint64_t>(exact + 0.5);
+    share = static_cast<uint64_t>(std::llround(exact));
   }
   std::string part = std::to_string(share % 10000);
   part.insert(0, 4 - part.size(), '0');
