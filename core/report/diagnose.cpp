@@ -5,6 +5,7 @@
 
 #include "core/json/writer.h"
 #include "core/report/advice.h"
+#include "core/report/heading.h"
 #include "core/report/model_names.h"
 #include "core/report/report.h"
 
@@ -372,16 +373,7 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   }
   out.close_array();
   out.key("request_errors");
-  out.open_array();
-  for (const json::Error& error : one.errors) {
-    out.open_object();
-    out.field("code", error.code);
-    out.field("pointer", error.pointer);
-    out.field("message", error.message);
-    out.field("allowed", error.allowed);
-    out.close_object();
-  }
-  out.close_array();
+  write_errors(out, one.errors);
   out.field("summary", summary_of(d));
   out.field("shortened", d.reading.text.shortened);
   out.key("messages");

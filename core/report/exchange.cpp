@@ -7,6 +7,7 @@
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
 #include "core/report/handout.h"
+#include "core/report/heading.h"
 
 namespace plimsoll::report {
 
@@ -147,35 +148,12 @@ std::string write_import(const Import& import) {
   out.close_array();
   out.field("notes", import.notes);
   out.key("errors");
-  out.open_array();
-  for (const json::Error& error : import.errors) {
-    out.open_object();
-    out.field("code", error.code);
-    out.field("pointer", error.pointer);
-    out.field("message", error.message);
-    out.field("allowed", error.allowed);
-    out.close_object();
-  }
-  out.close_array();
+  write_errors(out, import.errors);
   out.close_object();
   return out.take();
 }
 
 namespace {
-
-void write_errors(json::Writer& out, const json::Errors& errors) {
-  out.key("errors");
-  out.open_array();
-  for (const json::Error& error : errors) {
-    out.open_object();
-    out.field("code", error.code);
-    out.field("pointer", error.pointer);
-    out.field("message", error.message);
-    out.field("allowed", error.allowed);
-    out.close_object();
-  }
-  out.close_array();
-}
 
 // What the request's stack says by default and the tool's own would say otherwise is written out. Only the
 // rows of the two stack files are compared: every other default depends on the model and the versions alone.
@@ -227,6 +205,7 @@ std::string handout_answer(const HandoutKind& kind, std::string_view request, st
     out.field("text", text);
     out.field("left_out", std::vector<std::string>());
   }
+  out.key("errors");
   write_errors(out, errors);
   out.close_object();
   return out.take();
@@ -263,6 +242,7 @@ std::string export_text(std::string_view request, std::string_view id, const Cat
     out.field("text", written.text);
     out.field("left_out", written.left_out);
   }
+  out.key("errors");
   write_errors(out, errors);
   out.close_object();
   return out.take();

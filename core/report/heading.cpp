@@ -7,11 +7,7 @@ namespace plimsoll::report {
 using json::Errors;
 using json::Writer;
 
-void write_heading(Writer& out, const Errors& errors) {
-  out.field("schema", uint64_t{1});
-  out.field("core", version());
-  out.field("ok", errors.empty());
-  out.key("errors");
+void write_errors(Writer& out, const Errors& errors) {
   out.open_array();
   for (const json::Error& error : errors) {
     out.open_object();
@@ -22,6 +18,14 @@ void write_heading(Writer& out, const Errors& errors) {
     out.close_object();
   }
   out.close_array();
+}
+
+void write_heading(Writer& out, const Errors& errors) {
+  out.field("schema", uint64_t{1});
+  out.field("core", version());
+  out.field("ok", errors.empty());
+  out.key("errors");
+  write_errors(out, errors);
 }
 
 std::string refusal(const Errors& errors) {

@@ -14,6 +14,9 @@ namespace plimsoll::report {
 /// "schema", "core", "ok", "errors"
 void write_heading(json::Writer& out, const json::Errors& errors);
 
+/// The list alone: [{"code", "pointer", "message", "allowed"}].
+void write_errors(json::Writer& out, const json::Errors& errors);
+
 /// A whole answer that says only what was wrong.
 std::string refusal(const json::Errors& errors);
 

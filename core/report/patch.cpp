@@ -5,6 +5,7 @@
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
 #include "core/report/exchange.h"
+#include "core/report/heading.h"
 
 namespace plimsoll::report {
 
@@ -127,16 +128,7 @@ std::string answer_of(const Patch& patch, const std::vector<std::string>& quiet)
     out.value(patch.request);
   }
   out.key("errors");
-  out.open_array();
-  for (const json::Error& error : patch.errors) {
-    out.open_object();
-    out.field("code", error.code);
-    out.field("pointer", error.pointer);
-    out.field("message", error.message);
-    out.field("allowed", error.allowed);
-    out.close_object();
-  }
-  out.close_array();
+  write_errors(out, patch.errors);
   out.close_object();
   return out.take();
 }

@@ -1,4 +1,5 @@
 // The one box: configurations and error messages, typed, dropped and picked.
+import type { Page } from "@playwright/test";
 import { encode } from "../../web/src/link.ts";
 import { expect, headline, open, test } from "./page.ts";
 
@@ -18,6 +19,18 @@ no_such_key_anywhere: 1
 const ERROR =
   "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB (GPU 0; 22.20 GiB total capacity; 20.90 GiB already allocated; 100.12 MiB free; 21.10 GiB reserved in total by PyTorch)";
 
+async function drop(page: Page, name: string, text: string): Promise<void> {
+  const transfer = await page.evaluateHandle(
+    ([name, text]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], name, { type: "application/yaml" }));
+      return data;
+    },
+    [name, text] as const,
+  );
+  await page.dispatchEvent("main", "drop", { dataTransfer: transfer });
+}
+
 test("a pasted Axolotl file becomes the request, with a word on every key", async ({ page }) => {
   await open(page);
   await page.locator(".paste > summary").click();
@@ -36,12 +49,7 @@ test("a pasted Axolotl file becomes the request, with a word on every key", asyn
 
 test("a dropped file is read like a pasted one", async ({ page }) => {
   await open(page);
-  const transfer = await page.evaluateHandle((text) => {
-    const data = new DataTransfer();
-    data.items.add(new File([text], "qlora.yaml", { type: "application/yaml" }));
-    return data;
-  }, AXOLOTL);
-  await page.dispatchEvent("main", "drop", { dataTransfer: transfer });
+  await drop(page, "qlora.yaml", AXOLOTL);
   await expect(page.locator(".found")).toContainText("Axolotl");
 });
 
@@ -123,12 +131,7 @@ test("what changes on the page is written back into the pasted file", async ({ p
 
 test("a dropped file keeps its name; what it cannot say is listed", async ({ page }) => {
   await open(page);
-  const transfer = await page.evaluateHandle((text) => {
-    const data = new DataTransfer();
-    data.items.add(new File([text], "qlora.yaml", { type: "application/yaml" }));
-    return data;
-  }, AXOLOTL);
-  await page.dispatchEvent("main", "drop", { dataTransfer: transfer });
+  await drop(page, "qlora.yaml", AXOLOTL);
   await page.getByRole("button", { name: "Use this configuration" }).click();
   await expect(page.getByLabel("Max length")).toHaveValue("2048");
   await page.getByLabel("Max length").fill("512");
