@@ -8,6 +8,7 @@
 #include "core/recipe/fields.h"
 #include "core/report/handout.h"
 #include "core/report/heading.h"
+#include "core/report/model_names.h"
 
 namespace plimsoll::report {
 
@@ -17,58 +18,11 @@ using exchange::Import;
 using exchange::Use;
 using json::Json;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
-bool cut(std::string& text, std::string_view tail) {
-  if (text.size() <= tail.size() || text.compare(text.size() - tail.size(), tail.size(), tail) != 0)
-    return false;
-  text.resize(text.size() - tail.size());
-  return true;
-}
-
-// The names under which a checkpoint may be known: as written, its last part, without what repackaging adds.
-std::vector<std::string> names_of(const std::string& given) {
-  std::string name = given;
-  while (!name.empty() && name.back() == '/') name.pop_back();
-  std::vector<std::string> names{name};
-  std::string last = lower(name.substr(name.rfind('/') + 1));
-  names.push_back(last);
-  for (const char* packing : {"-unsloth-bnb-4bit", "-bnb-4bit", "-gptq-int4", "-gptq-int8", "-gptq", "-awq",
-                              "-4bit", "-bnb-nf4-bf16", "-linearized", "-dequantized", "-2bit-1x16",
-                              "-aqlm-2bit-1x16", "-hf", "-fp8", "-bf16"}) {
-    if (cut(last, packing)) names.push_back(last);
-  }
-  // A chat model has the shapes of its base.
-  const std::string plain = last;
-  for (const char* tuning : {"-instruct", "-chat", "-it", "-base", "-pt", "-thinking"}) {
-    std::string base = plain;
-    if (!cut(base, tuning)) continue;
-    names.push_back(base);
-    names.push_back(base + "-hf");
-    names.push_back(base + "-base");
-    names.push_back(base + "-pt");
-  }
-  for (const char* tuning : {"-base", "-pt", "-hf", "-instruct"}) names.push_back(plain + tuning);
-  for (const char* maker : {"meta-llama-", "meta-"}) {
-    if (plain.rfind(maker, 0) == 0) names.push_back(plain.substr(std::string_view(maker).size()));
-  }
-  return names;
-}
-
 void look_up_model(Import& import, const Catalog& catalog) {
   if (import.model.empty() || catalog.find_model(import.model) != nullptr) return;
-  for (const std::string& name : names_of(import.model)) {
-    const ModelEntry* entry = catalog.find_model(name);
-    if (entry == nullptr) continue;
-    import.notes.push_back("\"" + import.model + "\" is read as " + entry->preset.hf_id +
-                           ", which its name says has the same shapes.");
-    import.request["model"] = entry->preset.hf_id;
+  if (const NamedModel named = find_by_name(catalog, import.model); named.entry != nullptr) {
+    import.notes.push_back(named.how);
+    import.request["model"] = named.entry->preset.hf_id;
     return;
   }
   std::string similar;

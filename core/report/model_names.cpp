@@ -39,10 +39,10 @@ constexpr std::array<std::string_view, 31> packings = {"unsloth-bnb-4bit",
                                                        "exl2",
                                                        "gguf"};
 // What says nothing about shapes: tuned for instructions, or stored in another 16-bit type or layout.
-constexpr std::array<std::string_view, 20> tunings = {
+constexpr std::array<std::string_view, 21> tunings = {
     "instruct", "chat",   "base",   "it",          "pt",        "hf",      "thinking",
     "sft",      "dpo",    "bf16",   "fp16",        "fp32",      "unsloth", "2507",
-    "inst",     "dpo-v2", "merged", "dequantized", "reasoning", "source"};
+    "inst",     "dpo-v2", "merged", "dequantized", "reasoning", "source",  "linearized"};
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
