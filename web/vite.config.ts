@@ -34,10 +34,12 @@ export default defineConfig(({ command, isPreview }) => {
     },
     // As GitHub Pages does: the card of another page, and a sandboxed frame, fetch from an origin of their own.
     preview: { cors: { origin: "*" } },
+    // The thread of the second module is a module too, and fetches its YAML parser when it needs it.
+    worker: { format: "es" },
     build: {
       outDir: site,
       emptyOutDir: true,
-      target: ["chrome108", "firefox113", "safari16.4"],
+      target: ["chrome108", "firefox114", "safari16.4"],
       // Nothing inline: the page's policy allows no data: script or style, and hashed files cache better.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },

@@ -65,6 +65,19 @@ test("a sandboxed frame without storage still shows its card", async ({ host, ba
   await expect(page.frameLocator("iframe").locator("body")).toContainText("A10G");
 });
 
+test("a frame that may start no thread answers for the models of the second module too", async ({
+  host,
+  baseURL,
+}) => {
+  const origin = new URL(baseURL ?? "").origin;
+  const link = encode({ model: "gpt2", hardware: { gpu: "l4" } });
+  const page = await host(
+    `<iframe title="card" sandbox="allow-scripts" src="${baseURL}embed.html${attribute(link)}" width="600" height="240"></iframe>`,
+    `default-src 'none'; frame-src ${origin}`,
+  );
+  await expect(page.frameLocator("iframe").locator("h1")).toContainText("L4");
+});
+
 test("the page around a frame is not believed when another window speaks", async ({ host, baseURL }) => {
   const origin = new URL(baseURL ?? "").origin;
   const page = await host(

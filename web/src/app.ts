@@ -3,7 +3,7 @@ import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { guard } from "lit/directives/guard.js";
 import type { Core } from "./core.ts";
-import type { CoreError, Json, Request, Scenario } from "./contract.ts";
+import type { CoreError, Json, Refusal, Report, Request, Scenario } from "./contract.ts";
 import { elementFor, form } from "./form.ts";
 import { headline } from "./headline.ts";
 import { inputId } from "./inputs.ts";
@@ -11,7 +11,7 @@ import { hull } from "./hull.ts";
 import { decode, encode, sameRequest, type Made } from "./link.ts";
 import { madeOf } from "./made.ts";
 import { errors, notice } from "./messages.ts";
-import { loadMore, type More } from "./more.ts";
+import { isSuperseded, loadMore } from "./more.ts";
 import { get, isObject, put } from "./pointer.ts";
 import { keepOffline } from "./offline.ts";
 import type { UseEvent } from "./paste/box.ts";
@@ -40,8 +40,12 @@ export class PlimsollApp extends LitElement implements Actions {
 
   private readonly shelf: Partial<Record<"peft" | "quantization", Json>> = {};
   private linkTimer = 0;
+  /** The address was written before the answer was there, and is written again then. */
+  private linkLacksTotal = false;
   private announceTimer = 0;
   private moreTimer = 0;
+  /** What the link says of the answer that is being waited for. */
+  private made: Made | undefined;
   /** Counts the requests asked, so that a later one is not answered by an earlier one that had to wait. */
   private asked = 0;
 
@@ -58,6 +62,7 @@ export class PlimsollApp extends LitElement implements Actions {
       draft: undefined,
       report: undefined,
       errors: [],
+      waiting: false,
       notice: undefined,
       origin: undefined,
       instant: undefined,
@@ -267,28 +272,43 @@ export class PlimsollApp extends LitElement implements Actions {
       ...changes,
       request,
     };
-    if (!core.knows(request)) {
-      // Its model is among those still to come; the form shows the request meanwhile, and no answer to another one.
-      this.view = { ...next, report: undefined, more: undefined, advice: undefined, errors: [] };
-      void core.learn(request).then(
-        () => this.asked === turn && this.ask(request, changes, text),
-        (error: unknown) => this.asked === turn && this.loadingFailed(error),
-      );
+    if (core.knows(request)) {
+      this.settle(next, core.report(text));
       return;
     }
-    const answer = core.report(text);
+    // The form shows the request meanwhile, beside the last answer where that is to the same model.
+    const same = JSON.stringify(request["model"]) === JSON.stringify(this.view.request["model"]);
+    const nothing = { report: undefined, more: undefined, advice: undefined, errors: [] };
+    this.view = { ...next, ...(same ? {} : nothing), waiting: true };
+    core.answer(request, text).then(
+      (answer) => {
+        if (this.asked !== turn || !this.view) return;
+        this.settle(this.view, answer);
+        if (this.linkLacksTotal) this.replaceLink();
+      },
+      (error: unknown) => {
+        if (this.asked !== turn || !this.view || isSuperseded(error)) return;
+        this.view = { ...this.view, waiting: false };
+        this.loadingFailed(error);
+      },
+    );
+  }
+
+  private settle(view: View, answer: Report | Refusal): void {
     if (answer.ok) {
-      const known = answer.memory.instants.some((instant) => instant.id === next.instant);
+      const known = answer.memory.instants.some((instant) => instant.id === view.instant);
       this.view = {
-        ...next,
+        ...view,
+        waiting: false,
         report: answer,
         errors: [],
-        instant: known ? next.instant : undefined,
+        instant: known ? view.instant : undefined,
         moment: undefined,
       };
+      this.compareWithLink();
       this.askMoreSoon();
     } else {
-      this.view = { ...next, errors: answer.errors };
+      this.view = { ...view, waiting: false, errors: answer.errors };
     }
     this.announceSoon();
   }
@@ -305,23 +325,26 @@ export class PlimsollApp extends LitElement implements Actions {
   }
 
   private async askMore(): Promise<void> {
-    let more: More;
-    try {
-      more = await loadMore();
-    } catch (error) {
-      this.loadingFailed(error);
-      return;
-    }
-    const { view } = this;
-    if (!view || view.errors.length > 0) return;
+    const { view, asked } = this;
+    if (!view || view.errors.length > 0 || view.waiting) return;
     const { request, kept } = view;
-    const answer = more.report(request, MORE_PARTS);
-    this.view = {
-      ...view,
-      more: answer.ok ? answer : undefined,
-      advice: more.advise(request),
-      comparison: kept ? more.compare(kept, request) : undefined,
-    };
+    try {
+      const core = await loadMore();
+      const [more, advice, comparison] = await Promise.all([
+        core.report(request, MORE_PARTS),
+        core.advise(request),
+        kept ? core.compare(kept, request) : undefined,
+      ]);
+      if (asked !== this.asked || !this.view) return;
+      this.view = {
+        ...this.view,
+        more: more.ok ? more : undefined,
+        advice,
+        comparison: this.view.kept ? comparison : undefined,
+      };
+    } catch (error) {
+      if (!isSuperseded(error)) this.loadingFailed(error);
+    }
   }
 
   private announceSoon(): void {
@@ -348,8 +371,8 @@ export class PlimsollApp extends LitElement implements Actions {
     const fresh = { typed: new Map<string, string>(), instant: undefined, notice: undefined };
     if (decoded.kind === "request") {
       const origin = known.find((scenario) => sameRequest(scenario.request, decoded.request));
+      this.made = decoded.made;
       this.ask(decoded.request, { ...fresh, origin });
-      this.compareWithLink(decoded.made);
     } else if (decoded.kind === "empty") {
       this.ask(first?.request ?? {}, { ...fresh, origin: first });
     } else if (this.view.report) {
@@ -360,8 +383,9 @@ export class PlimsollApp extends LitElement implements Actions {
   }
 
   /** A link keeps the total that its maker saw; a newer core may say otherwise, and then it says both. */
-  private compareWithLink(made: Made | undefined): void {
-    const { view } = this;
+  private compareWithLink(): void {
+    const { view, made } = this;
+    this.made = undefined;
     const now = view ? madeOf(view) : undefined;
     if (!view || !made || !now || made.total === now.total) return;
     const was = `${made.total}\u00a0GiB`;
@@ -372,6 +396,7 @@ export class PlimsollApp extends LitElement implements Actions {
   }
 
   private address(): string {
+    this.linkLacksTotal = this.view?.waiting === true;
     return this.view ? encode(this.view.request, madeOf(this.view)) : "";
   }
 
@@ -449,9 +474,9 @@ export class PlimsollApp extends LitElement implements Actions {
             ? html`<div class="answer ${stale ? "stale" : ""}">
                 ${verdict(view, report, this)} ${hull(view, report, this)}
               </div>`
-            : view.core.knows(view.request)
-              ? nothing
-              : html`<p class="loading">${say("load.models")}</p>`}
+            : view.waiting
+              ? html`<p class="loading" role="status">${say("load.models")}</p>`
+              : nothing}
         </div>
         <div class="side">${form(view, this)}</div>
         ${report && this.settled?.rest

@@ -1,11 +1,11 @@
 // The core, loaded once. Everything the page knows comes through here.
 //
 //     const core = await loadCore();
-//     if (!core.knows(request)) await core.learn(request);   // a model beyond those of the scenarios
-//     const answer = core.report('{"model": "mistral-7b-v0.3"}');
+//     const text = '{"model": "mistral-7b-v0.3"}';
+//     const answer = core.knows(request) ? core.report(text) : await core.answer(request, text);
 //     if (answer.ok) show(answer.memory.peak); else show(answer.errors);
 //
-// The first module answers for most models; the second, once it is there, for all of them.
+// The first module answers at once, for the models whose families it reads; the second, in a thread of its own, for all.
 import createPlimsoll from "plimsoll-core/plimsoll.js";
 import wasmUrl from "plimsoll-core/plimsoll.wasm?url";
 import type {
@@ -30,14 +30,14 @@ export interface Core {
   /** By pointer. */
   fields: Map<string, FieldInfo>;
   stacks: Stack[];
-  /** Whether the answer to a request is final already: it is when all models are there, or its own is. */
+  /** Whether the first module can answer: it can for models that it lists. */
   knows(request: Request): boolean;
-  /** Fetches what the answer to a request needs. Fails when it cannot be fetched, and may then be asked again. */
-  learn(request: Request): Promise<void>;
+  /** Takes the text of a request that it knows, so that the core also sees what JSON.parse would hide: duplicate keys. */
+  report(request: string): Report | Refusal;
+  /** The same for any request, fetching what that needs. Fails when it cannot be fetched, and may then be asked again. */
+  answer(request: Request, text: string): Promise<Report | Refusal>;
   /** Fetches all that there is. */
   complete(): Promise<void>;
-  /** Takes the text of a request, so that the core also sees what JSON.parse would hide: duplicate keys. */
-  report(request: string): Report | Refusal;
 }
 
 export async function loadCore(): Promise<Core> {
@@ -49,31 +49,32 @@ export async function loadCore(): Promise<Core> {
   if (problem !== "") throw new Error(problem);
   const listed = () => (JSON.parse(plimsoll.models()) as { models: ModelPreset[] }).models;
   const { fields, stacks } = JSON.parse(plimsoll.fields()) as { fields: FieldInfo[]; stacks: Stack[] };
+  let own = listed();
   let whole = false;
   const extend = once(async () => {
     await addAll(await otherPresets(), (lines) => plimsoll.add_presets(lines));
-    if (!whole) core.models = listed();
+    own = listed();
+    if (!whole) core.models = own;
   });
   const core: Core = {
     version: plimsoll.version(),
-    models: listed(),
+    models: own,
     gpus: (JSON.parse(plimsoll.gpus()) as { gpus: GpuPreset[] }).gpus,
     scenarios: (JSON.parse(plimsoll.scenarios()) as { scenarios: Scenario[] }).scenarios,
     fields: new Map(fields.map((field) => [field.pointer, field])),
     stacks,
-    knows: ({ model }) => whole || core.models.some(({ id, hf_id }) => model === id || model === hf_id),
-    async learn(request) {
-      if (!core.knows(request)) await extend();
-      if (!core.knows(request)) await core.complete();
+    knows: ({ model }) => own.some(({ id, hf_id }) => model === id || model === hf_id),
+    report: (request) => JSON.parse(plimsoll.report(request)) as Report | Refusal,
+    async answer(request, text) {
+      // A named model may be of a family that is here already; then only its preset is missing.
+      if (!whole && typeof request["model"] === "string" && !core.knows(request)) await extend();
+      return core.knows(request) ? core.report(text) : (await loadMore()).answer(text);
     },
     async complete() {
-      const more = await loadMore();
-      if (whole) return;
+      const models = await (await loadMore()).models();
       whole = true;
-      core.models = more.models;
-      core.report = more.answer;
+      core.models = models;
     },
-    report: (request) => JSON.parse(plimsoll.report(request)) as Report | Refusal,
   };
   return core;
 }

@@ -5,6 +5,6 @@ import type { View } from "./view.ts";
 
 /** Nothing while the answer is to another request than the one shown. */
 export const madeOf = (view: View): Made | undefined =>
-  view.report && view.errors.length === 0
+  view.report && view.errors.length === 0 && !view.waiting
     ? { version: view.report.core, total: gibExact(view.report.memory.peak.device).replaceAll(",", "") }
     : undefined;

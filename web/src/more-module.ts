@@ -1,10 +1,10 @@
 // The second module itself, and the YAML parser where a text needs it.
 import createMore from "plimsoll-core/plimsoll_more.js";
 import moreUrl from "plimsoll-core/plimsoll_more.wasm?url";
-import type { Advice, Comparison, ModelPreset, Refusal, Report } from "./contract.ts";
+import type { ModelPreset } from "./contract.ts";
 import { addAll, otherPresets, firstPresets } from "./presets.ts";
 import type { More } from "./more.ts";
-import type { Diagnosis, Exported, Format, Imported, Patched } from "./paste/found.ts";
+import type { Format, Imported } from "./paste/found.ts";
 
 /** One or two keys may be anybody's. */
 const FEWEST_KEYS = 3;
@@ -39,21 +39,18 @@ export async function load(): Promise<More> {
     return best;
   }
   await addAll(first + rest, (lines) => module.add_presets(lines));
+  const parsed = <Answer>(text: string): Promise<Answer> => Promise.resolve(JSON.parse(text) as Answer);
   return {
-    models: (JSON.parse(module.models()) as { models: ModelPreset[] }).models,
-    answer: (request) => JSON.parse(module.report(request)) as Report | Refusal,
-    report: (request, parts) =>
-      JSON.parse(module.report(JSON.stringify({ ...request, want: parts }))) as Report | Refusal,
-    advise: (request) => JSON.parse(module.advise(JSON.stringify(request))) as Advice,
-    compare: (one, other) =>
-      JSON.parse(module.compare(JSON.stringify(one), JSON.stringify(other))) as Comparison,
+    models: async () => (await parsed<{ models: ModelPreset[] }>(module.models())).models,
+    answer: (request) => parsed(module.report(request)),
+    report: (request, parts) => parsed(module.report(JSON.stringify({ ...request, want: parts }))),
+    advise: (request) => parsed(module.advise(JSON.stringify(request))),
+    compare: (one, other) => parsed(module.compare(JSON.stringify(one), JSON.stringify(other))),
     read,
-    diagnose: (text, request) =>
-      JSON.parse(module.diagnose(text, request ? JSON.stringify(request) : "", "")) as Diagnosis,
+    diagnose: (text, request) => parsed(module.diagnose(text, request ? JSON.stringify(request) : "", "")),
     patch: async (text, before, after) =>
-      JSON.parse(module.patch_text(text, await treeOf(text), JSON.stringify({ before, after }))) as Patched,
-    formats: () => (JSON.parse(module.formats()) as { formats: Format[] }).formats,
-    exportAs: (request, format) =>
-      JSON.parse(module.export_text(JSON.stringify(request), format)) as Exported,
+      parsed(module.patch_text(text, await treeOf(text), JSON.stringify({ before, after }))),
+    formats: async () => (await parsed<{ formats: Format[] }>(module.formats())).formats,
+    exportAs: (request, format) => parsed(module.export_text(JSON.stringify(request), format)),
   };
 }

@@ -1,23 +1,27 @@
 // The second module of the core: all models, plans, limits, comparison, and whatever people paste. It is fetched once the first
-// answer is on the screen, so that nobody waits for it.
+// answer is on the screen, so that nobody waits for it, and works in a thread of its own, so that no key press does.
 import type { Advice, Comparison, ModelPreset, Refusal, Report, Request } from "./contract.ts";
 import { once } from "./presets.ts";
 import type { Diagnosis, Exported, Format, Imported, Patched } from "./paste/found.ts";
 
 export interface More {
-  models: ModelPreset[];
   /** The report alone, of a request as text. */
-  answer(request: string): Report | Refusal;
+  answer(request: string): Promise<Report | Refusal>;
   /** A report with the parts that take longer: "timeline", "machines". */
-  report(request: Request, parts: string[]): Report | Refusal;
-  advise(request: Request): Advice;
-  compare(one: Request, other: Request): Comparison;
+  report(request: Request, parts: string[]): Promise<Report | Refusal>;
+  advise(request: Request): Promise<Advice>;
+  compare(one: Request, other: Request): Promise<Comparison>;
   read(text: string): Promise<Imported>;
-  diagnose(text: string, request: Request | undefined): Diagnosis;
+  diagnose(text: string, request: Request | undefined): Promise<Diagnosis>;
   /** The pasted text with the difference of two requests written into it. */
   patch(text: string, before: Request, after: Request): Promise<Patched>;
-  formats(): Format[];
-  exportAs(request: Request, format: string): Exported;
+  formats(): Promise<Format[]>;
+  exportAs(request: Request, format: string): Promise<Exported>;
+  models(): Promise<ModelPreset[]>;
 }
 
-export const loadMore = once(() => import("./more-module.ts").then((module) => module.load()));
+/** What a call fails with when the same was asked anew before its turn came: no failure to anybody who has asked anew. */
+export const isSuperseded = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === "AbortError";
+
+export const loadMore = once(() => import("./more-thread.ts").then((module) => module.load()));

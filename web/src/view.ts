@@ -33,6 +33,8 @@ export interface View {
   everyMachine: boolean;
   /** What the core has against the request as it stands; `report` is then the answer to an earlier one. */
   errors: CoreError[];
+  /** The answer to the request is on its way; `report`, if there is one, is that to an earlier one of the same model. */
+  waiting: boolean;
   /** A link that could not be read. */
   notice: string | undefined;
   /** The scenario that the request began as. */

@@ -4,7 +4,7 @@ import { html, svg, type TemplateResult } from "lit";
 import { segments, stacked, swatch } from "../bar.ts";
 import { label } from "../colours.ts";
 import type { Core } from "../core.ts";
-import type { Report, Request } from "../contract.ts";
+import type { Refusal, Report, Request } from "../contract.ts";
 import { gibWords, size } from "../format.ts";
 import { headline } from "../headline.ts";
 import { decode } from "../link.ts";
@@ -69,25 +69,33 @@ function answer(report: Report, request: Request, home: string): TemplateResult 
   </section>`;
 }
 
-/** Fetches what a card of this link needs beyond the first presets. */
-export async function prepare(core: Core, fragment: string): Promise<void> {
+/** What a link asks, and what the core answers; nothing for a link that cannot be read. */
+export interface Prepared {
+  request: Request;
+  answer: Report | Refusal;
+}
+
+export async function prepare(core: Core, fragment: string): Promise<Prepared | undefined> {
   const decoded = decode(fragment);
-  if (decoded.kind === "request") await core.learn(decoded.request);
+  if (decoded.kind !== "request") return undefined;
+  const { request } = decoded;
+  const text = JSON.stringify(request);
+  return { request, answer: core.knows(request) ? core.report(text) : await core.answer(request, text) };
 }
 
 /** `home`: the address of the page itself, to which the fragment is appended. */
-export function card(core: Core, fragment: string, home: string): TemplateResult {
-  const decoded = decode(fragment);
-  if (decoded.kind !== "request") {
+export function card(prepared: Prepared | undefined, fragment: string, home: string): TemplateResult {
+  if (!prepared) {
+    const decoded = decode(fragment);
     const why = decoded.kind === "broken" ? decoded.message : say("card.broken");
     return html`<section class="card" data-verdict="none"><p role="alert">${why}</p></section>`;
   }
-  const report = core.report(JSON.stringify(decoded.request));
+  const { request, answer: report } = prepared;
   if (!report.ok) {
     const message = report.errors.map((error) => error.message).join(" ");
     return html`<section class="card" data-verdict="none">
       <p role="alert">${say("card.refused", { message })}</p>
     </section>`;
   }
-  return answer(report, decoded.request, `${home}${fragment}`);
+  return answer(report, request, `${home}${fragment}`);
 }

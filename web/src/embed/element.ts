@@ -6,7 +6,7 @@ import { adoptColours } from "../colours.ts";
 import { loadCore, type Core } from "../core.ts";
 import cardStyle from "../styles/card.css?inline";
 import tokenStyle from "../styles/tokens.css?inline";
-import { card, prepare } from "./card.ts";
+import { card, prepare, type Prepared } from "./card.ts";
 
 let core: Promise<Core> | undefined;
 
@@ -15,11 +15,11 @@ export class PlimsollCard extends LitElement {
 
   @property() link = "";
   @property() theme = "";
-  @state() private core: Core | undefined;
+  @state() private drawn: { link: string; prepared: Prepared | undefined } | undefined;
 
   override connectedCallback(): void {
     super.connectedCallback();
-    if (this.shadowRoot && !this.core) adoptColours(this.shadowRoot);
+    if (this.shadowRoot && !this.drawn) adoptColours(this.shadowRoot);
     void this.load();
   }
 
@@ -28,10 +28,9 @@ export class PlimsollCard extends LitElement {
   }
 
   private async load(): Promise<void> {
-    const loaded = await (core ??= loadCore());
-    await prepare(loaded, this.link);
-    this.core = loaded;
-    this.requestUpdate();
+    const { link } = this;
+    const prepared = await prepare(await (core ??= loadCore()), link);
+    if (link === this.link) this.drawn = { link, prepared };
   }
 
   protected override firstUpdated(): void {
@@ -39,8 +38,8 @@ export class PlimsollCard extends LitElement {
   }
 
   protected override render(): TemplateResult | typeof nothing {
-    if (!this.core) return nothing;
-    return card(this.core, this.link, new URL("./", import.meta.url).href);
+    if (!this.drawn) return nothing;
+    return card(this.drawn.prepared, this.drawn.link, new URL("./", import.meta.url).href);
   }
 }
 

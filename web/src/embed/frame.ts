@@ -18,8 +18,10 @@ const tell = (type: "ready" | "resize", height: number) =>
   window.parent.postMessage({ app: APP, v: VERSION, type, height }, "*");
 
 async function draw(core: Core): Promise<void> {
-  await prepare(core, fragment);
-  if (body) render(card(core, fragment, home), body);
+  const drawn = fragment;
+  const prepared = await prepare(core, drawn);
+  // A later link may have been answered sooner.
+  if (body && drawn === fragment) render(card(prepared, drawn, home), body);
 }
 
 wear(asTheme(new URL(window.location.href).searchParams.get("theme")));

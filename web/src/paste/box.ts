@@ -4,7 +4,7 @@ import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import type { Request } from "../contract.ts";
 import { size } from "../format.ts";
-import { loadMore } from "../more.ts";
+import { isSuperseded, loadMore } from "../more.ts";
 import { dotted } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
@@ -62,9 +62,13 @@ export class PlimsollPaste extends LitElement {
       origin.request = request;
       return;
     }
-    const core = await loadMore();
-    const patch = await core.patch(origin.text, origin.request, request);
-    if (request !== this.request || origin !== this.origin) return;
+    const before = origin.request;
+    const patch = await loadMore()
+      .then((core) => core.patch(origin.text, before, request))
+      .catch((error: unknown) => {
+        if (!isSuperseded(error)) throw error;
+      });
+    if (!patch || request !== this.request || origin !== this.origin) return;
     this.told = "";
     const any = (patch.diff ?? "") !== "" || (patch.left_out?.length ?? 0) > 0;
     this.patch = patch.ok && any ? patch : undefined;
@@ -153,8 +157,10 @@ export class PlimsollPaste extends LitElement {
       if (text !== this.text) return;
       const config = imported.ok && imported.request ? imported.request : undefined;
       this.imported = imported;
-      this.diagnosed = core.diagnose(text, config && !imported.partial ? config : this.request);
+      const diagnosed = await core.diagnose(text, config && !imported.partial ? config : this.request);
+      if (text === this.text) this.diagnosed = diagnosed;
     } catch (error) {
+      if (isSuperseded(error)) return;
       this.problem = say("paste.failed", { why: error instanceof Error ? error.message : String(error) });
     }
   }

@@ -2,7 +2,7 @@
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import type { Request } from "../contract.ts";
-import { loadMore } from "../more.ts";
+import { isSuperseded, loadMore } from "../more.ts";
 import type { Exported, Format } from "../paste/found.ts";
 import { dotted } from "../pointer.ts";
 import { copy, download } from "../save.ts";
@@ -41,11 +41,16 @@ export class PlimsollExport extends LitElement {
 
   private async make(): Promise<void> {
     const { request, chosen } = this;
-    const core = await loadMore();
-    if (this.formats.length === 0) this.formats = core.formats().filter((format) => format.writes);
-    if (request !== this.request || chosen !== this.chosen) return;
-    this.told = "";
-    this.exported = core.exportAs(request, chosen);
+    try {
+      const core = await loadMore();
+      if (this.formats.length === 0) this.formats = (await core.formats()).filter((format) => format.writes);
+      const exported = await core.exportAs(request, chosen);
+      if (request !== this.request || chosen !== this.chosen) return;
+      this.told = "";
+      this.exported = exported;
+    } catch (error) {
+      if (!isSuperseded(error)) throw error;
+    }
   }
 
   private get file(): string {

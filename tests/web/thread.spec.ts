@@ -1,0 +1,59 @@
+// The second module works in a thread of its own: the page answers meanwhile, and what nobody waits for is not computed.
+import { encode } from "../../web/src/link.ts";
+import { queue } from "../../web/src/queue.ts";
+import { expect, headline, open, test } from "./page.ts";
+
+test("a queue hands over one call at a time, urgent ones first, and drops what was asked anew", async () => {
+  const begun: string[] = [];
+  const finish: (() => void)[] = [];
+  const ask = queue(({ name, values }) => {
+    begun.push(`${name} ${String(values[0])}`);
+    return new Promise((done) => finish.push(() => done(values[0])));
+  });
+  const one = ask({ name: "advise", values: [1] }, { supersedes: true });
+  const two = ask({ name: "advise", values: [2] }, { supersedes: true });
+  const three = ask({ name: "advise", values: [3] }, { supersedes: true });
+  const urgent = ask({ name: "answer", values: [4] }, { first: true });
+  expect(begun).toEqual(["advise 1"]);
+  await expect(two).rejects.toMatchObject({ name: "AbortError" });
+  finish[0]?.();
+  expect(await one).toBe(1);
+  await expect.poll(() => begun).toEqual(["advise 1", "answer 4"]);
+  finish[1]?.();
+  expect(await urgent).toBe(4);
+  await expect.poll(() => begun).toEqual(["advise 1", "answer 4", "advise 3"]);
+  finish[2]?.();
+  expect(await three).toBe(3);
+});
+
+test("a call that fails does not hold up the next", async () => {
+  const ask = queue(({ values }) => (values[0] === 1 ? Promise.reject(new Error("no")) : Promise.resolve(2)));
+  const [first, second] = [ask({ name: "a", values: [1] }), ask({ name: "b", values: [2] })];
+  await expect(first).rejects.toThrow("no");
+  expect(await second).toBe(2);
+});
+
+test("the page has one thread, and the last of many quick changes is the one that is planned for", async ({
+  page,
+}) => {
+  await open(page);
+  await expect(page.locator("#plans-title")).toBeVisible();
+  expect(page.workers().map((worker) => worker.url().split("/").pop())).toEqual([
+    expect.stringMatching(/^more-worker-.*\.js$/),
+  ]);
+  const length = page.getByLabel("Max length");
+  for (const tokens of ["512", "16384", "1024", "32768"]) await length.fill(tokens);
+  await expect(headline(page)).toContainText("Does not fit");
+  await expect(page.locator(".plan").first()).toBeVisible();
+  const bars = page.locator(".plan p b").first();
+  await expect(bars).toContainText("GiB");
+});
+
+test("a model that only the second module reads is answered, changed and linked", async ({ page }) => {
+  await open(page, encode({ model: "gpt2", training: { max_length: 256 }, hardware: { gpu: "l4" } }));
+  await expect(headline(page)).toContainText("Fits the L4");
+  const before = await page.locator(".figures dd").first().innerText();
+  await page.getByLabel("Micro-batch").fill("64");
+  await expect(page.locator(".figures dd").first()).not.toHaveText(before);
+  await expect(page).toHaveURL(/per_device_train_batch_size=64&.*&t=/);
+});
