@@ -8,13 +8,15 @@ namespace plimsoll::diagnosis {
 namespace {
 
 constexpr Weight for_host_ram[] = {{Sign::says_host, 14.0F}, {Sign::loading, 0.5F}, {Sign::shards, 0.5F}};
-constexpr Weight for_driver_level_oom[] = {{Sign::says_driver, 8.0F}, {Sign::foreign_process, 2.0F}};
+constexpr Weight for_driver_level_oom[] = {
+    {Sign::says_driver, 8.0F}, {Sign::foreign_process, 2.0F}, {Sign::vllm_frame, -2.5F}};
 constexpr Weight for_library_workspace_alloc[] = {{Sign::says_handle, 12.0F}};
 constexpr Weight for_nccl_buffers[] = {{Sign::says_nccl, 12.0F}};
 constexpr Weight for_bnb_paged_managed_memory[] = {{Sign::says_paged, 13.0F}};
 constexpr Weight for_mps_watermark[] = {{Sign::says_metal, 13.0F}};
 constexpr Weight for_jax_preallocation[] = {
     {Sign::says_xla, 7.5F}, {Sign::says_tpu, -4.0F}, {Sign::is_embedding16, -3.0F}};
+constexpr Weight for_kernel_shared_memory[] = {{Sign::says_kernel, 13.0F}};
 constexpr Weight for_vllm_kv_cache[] = {{Sign::says_vllm, 13.0F}};
 constexpr Weight for_single_giant_tensor[] = {
     {Sign::asks_nonsense, 12.0F},     {Sign::asks_beyond_card, 7.0F},
@@ -36,11 +38,9 @@ constexpr Weight for_single_gpu_used[] = {{Sign::one_card_only, 9.0F}};
 constexpr Weight for_hardware_fallback[] = {{Sign::old_card, 2.0F}, {Sign::quantized, 1.5F}};
 constexpr Weight for_dora_overhead[] = {{Sign::uses_dora, 7.0F}, {Sign::dora_frame, 5.0F}};
 constexpr Weight for_merge_peak[] = {{Sign::merging, 10.0F}};
-constexpr Weight for_resume_or_save_peak[] = {{Sign::saving, 8.0F},
-                                              {Sign::resumes, 7.0F},
-                                              {Sign::at_save, 6.0F},
-                                              {Sign::at_resume, 6.0F},
-                                              {Sign::merging, -4.0F}};
+constexpr Weight for_resume_or_save_peak[] = {{Sign::saving, 8.0F},      {Sign::resumes, 7.0F},
+                                              {Sign::at_save, 6.0F},     {Sign::at_resume, 6.0F},
+                                              {Sign::vllm_frame, -7.0F}, {Sign::merging, -4.0F}};
 constexpr Weight for_eval_accumulates_logits[] = {{Sign::evaluating, 8.0F}, {Sign::at_evaluation, 6.0F}};
 constexpr Weight for_optimizer_foreach_temporary[] = {{Sign::foreach, 9.0F}, {Sign::optimizer, 1.0F}};
 constexpr Weight for_optimizer_states_first_step[] = {{Sign::optimizer, 7.0F}, {Sign::makes_states, 4.0F},
@@ -91,7 +91,7 @@ constexpr Weight for_embedding_tensor[] = {{Sign::is_embedding16, 3.5F},
                                            {Sign::loading, 0.5F},
                                            {Sign::is_embedding32, 0.5F}};
 constexpr Weight for_vllm_colocate[] = {
-    {Sign::generates_rollouts, 3.0F}, {Sign::vllm_words, 4.0F}, {Sign::vllm_frame, 3.0F},
+    {Sign::generates_rollouts, 3.0F}, {Sign::vllm_words, 4.0F}, {Sign::vllm_frame, 4.5F},
     {Sign::large_pools, 5.0F},        {Sign::generating, 1.0F}, {Sign::large_residual, 1.5F},
     {Sign::foreign_process, 1.0F},    {Sign::foreach, -2.0F},   {Sign::uses_dora, -3.0F}};
 constexpr Weight for_dpo_reference_model[] = {{Sign::pairs, 6.5F}, {Sign::loss, -1.0F}};
@@ -169,6 +169,13 @@ constexpr Cause all_causes[] = {
      "What gpu_memory_utilization leaves after the weights is less than the keys and values of max_model_len "
      "tokens.",
      "A smaller max_model_len, a higher gpu_memory_utilization, or more cards.", ""},
+    {"kernel_shared_memory", "A kernel wants more on-chip memory than this card has", Found::figures, -4.0F,
+     for_kernel_shared_memory,
+     "Triton compiled a block that does not fit the shared memory of a multiprocessor. The GPU's memory did "
+     "not run out, and a smaller batch changes nothing.",
+     "Another kernel (attn_implementation sdpa, Liger or Unsloth off), smaller blocks or fewer stages, or a "
+     "card with more of it: 99 KiB on consumer cards, 163 KiB on A100, 227 KiB on H100.",
+     "the kernel's name in the traceback."},
     {"single_giant_tensor", "One tensor of a size that nothing needs", Found::figures, -3.0F,
      for_single_giant_tensor,
      "A wrong length or shape: padding to the model's maximum position, position tables of a million tokens, "

@@ -12,11 +12,12 @@ constexpr double gibibyte = 1073741824.0;
 
 // How far the printed memory lies from what a card reports, in bytes; nothing when it is another card.
 // Drivers differ by some tens of MiB, and under Windows PyTorch sees the whole of nvidia-smi's total.
-std::optional<double> distance(const hardware::Gpu& gpu, double total, bool smi) {
+std::optional<double> distance(const hardware::Gpu& gpu, double total, bool smi, bool named) {
   const double shown = static_cast<double>(gpu.nvidia_smi_total_bytes);
   const double off_smi = std::fabs(shown - total);
   if (smi) return shown > 0 && off_smi <= 0.002 * total ? std::optional(off_smi) : std::nullopt;
-  constexpr double window = 0.06 * gibibyte;
+  // A card that the text names may lose some more to ECC or to a virtual machine.
+  const double window = named ? 0.015 * total : 0.06 * gibibyte;
   const double off = std::max({static_cast<double>(gpu.usable_bytes) - total,
                                total - static_cast<double>(gpu.usable_high_bytes), 0.0});
   if (gpu.usable_bytes > 0 && off <= window) return off;
@@ -34,6 +35,7 @@ bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
     }
   }
   name = name.substr(0, name.find('-'));
+  if (name == "rtx") name = "titan rtx";  // every card of the brand is an RTX
   const auto is_word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   for (std::size_t at = folded.find(name); at != std::string_view::npos; at = folded.find(name, at + 1)) {
     const std::size_t end = at + name.size();
@@ -66,9 +68,9 @@ std::vector<std::string> cards_of(const Situation& situation, const Reading& rea
   // On ROCm the same message begins with HIP.
   const bool cuda = reading.text.folded_lines.find("cuda out of memory") != std::string::npos;
   for (const hardware::Gpu* gpu : situation.gpus) {
-    const auto off = distance(*gpu, total, smi);
-    if (off && !(cuda && gpu->vendor == "AMD"))
-      found.push_back({gpu, is_named(*gpu, reading.text.folded_lines), *off});
+    const bool named = is_named(*gpu, reading.text.folded_lines);
+    const auto off = distance(*gpu, total, smi, named);
+    if (off && !(cuda && gpu->vendor == "AMD")) found.push_back({gpu, named, *off});
   }
   std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
     return a.named != b.named ? a.named : a.off < b.off;

@@ -73,7 +73,8 @@ void read_words(const Text& text, Facts& f) {
   if (f.method == Method::unknown) {
     if (mentions(text, {"inference", "generation only"})) f.method = Method::inference;
     if (mentions(text, {"full fine", "full-fine", "full_finetun", "finetuning_type: full", "method: full",
-                        "method: pretrain", "pretraining"})) {
+                        "method: pretrain", "pretraining", "sft_type full", "全量微调", "全参", "full微调",
+                        "full 微调"})) {
       f.method = Method::full;
     }
     if (mentions(text, {"lora", "peft"})) f.method = Method::adapters;
@@ -81,6 +82,12 @@ void read_words(const Text& text, Facts& f) {
   if (f.quantization.empty()) {
     if (mentions(text, {"qlora", "load_in_4bit", "nf4", "4-bit", "4bit", "gptq"})) f.quantization = "4bit";
     if (mentions(text, {"load_in_8bit", "int8", "8-bit base"})) f.quantization = "8bit";
+  }
+  // Whoever fine-tunes a model and names neither an adapter nor a quantised base trains it whole.
+  if (f.method == Method::unknown && f.quantization.empty() && !f.model.empty() &&
+      mentions(text, {"fine-tun", "finetun", "fine tun", "sft", "微调"}) &&
+      !mentions(text, {"adapter", "unsloth"})) {
+    f.method = Method::full;
   }
   if (f.strategy.empty()) {
     if (mentions(text, {"zero2", "zero-2", "stage 2", "stage2"})) f.strategy = "zero2";

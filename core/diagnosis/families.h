@@ -7,6 +7,6 @@
 namespace plimsoll::diagnosis {
 
 extern const Family allocator_family, mps_family, mlx_family, xla_family, driver_family, handle_family,
-    nccl_family, bitsandbytes_family, host_family, vllm_family;
+    nccl_family, bitsandbytes_family, host_family, vllm_family, kernel_family;
 
 }  // namespace plimsoll::diagnosis

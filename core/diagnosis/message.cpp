@@ -16,9 +16,9 @@ constexpr std::size_t longest_message = 1600;
 constexpr std::size_t same_message = 300;  // a second marker of the same family this near belongs to it
 constexpr std::size_t longest_quote = 400;
 
-const Family* const all_families[] = {&allocator_family, &mps_family,    &mlx_family,  &xla_family,
-                                      &driver_family,    &handle_family, &nccl_family, &bitsandbytes_family,
-                                      &host_family,      &vllm_family};
+const Family* const all_families[] = {&allocator_family, &mps_family,    &mlx_family,   &xla_family,
+                                      &driver_family,    &handle_family, &nccl_family,  &bitsandbytes_family,
+                                      &host_family,      &vllm_family,   &kernel_family};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
@@ -201,6 +201,35 @@ void read_by_order(std::string_view segment, Message& message) {
   }
 }
 
+// TensorFlow says the size as a shape: "OOM when allocating tensor with shape[16,12,512,512] and type float".
+void read_shape(std::string_view segment, Message& message) {
+  constexpr std::string_view opening = "allocating tensor with shape[";
+  const std::size_t at = segment.find(opening);
+  if (message.numbers.tried || at == std::string_view::npos) return;
+  const std::size_t first = at + opening.size(), end = segment.find(']', first);
+  if (end == std::string_view::npos || end - first > 80) return;
+  double elements = 1, dimension = 0;
+  for (std::size_t i = first; i <= end; ++i) {
+    const char c = segment[i];
+    if (is_digit(c)) {
+      dimension = dimension * 10 + (c - '0');
+    } else if (c == ',' || c == ']') {
+      elements *= dimension;
+      dimension = 0;
+    } else {
+      return;
+    }
+  }
+  const std::string_view type = segment.substr(end, 24);
+  const bool half =
+      type.find("half") != std::string_view::npos || type.find("float16") != std::string_view::npos;
+  Size size;
+  size.bytes = elements * (half ? 2 : type.find("double") != std::string_view::npos ? 8 : 4);
+  size.begin = first;
+  size.end = end;
+  if (size.bytes > 0 && size.bytes < 1e15) message.numbers.tried = size;
+}
+
 // Of "(GPU 3;", "GPU 3 has", "on device 3".
 int gpu_index(std::string_view segment) {
   for (const std::string_view word :
@@ -253,7 +282,7 @@ void find_forms(const Stream& stream, std::string_view segment, Message& message
 
 std::string_view name(Kind kind) {
   constexpr std::string_view names[] = {"allocator", "unified", "xla",     "driver", "library",
-                                        "paged",     "host",    "startup", "table"};
+                                        "paged",     "host",    "startup", "kernel", "table"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -270,11 +299,13 @@ std::vector<Message> read_messages(const Text& text) {
       const std::string_view segment = std::string_view(stream.folded).substr(begin, end - begin);
       Message message;
       message.family = opened[i].family;
+      message.weak = opened[i].weak;
       message.rank = stream.rank;
       message.at = begin;
       message.gpu = gpu_index(segment.substr(0, 400));
       read_numbers(segment, message);
       read_by_order(segment, message);
+      if (message.family == &xla_family) read_shape(segment, message);
       mark_own_process(message.numbers);
       message.cut_off =
           message.family == &allocator_family && !prints_all(message.numbers) && !message.numbers.at_least;
@@ -292,6 +323,20 @@ std::vector<Message> read_messages(const Text& text) {
       }
     }
   }
+  // A launcher that ends the other ranks after a failure says nothing of the machine's memory.
+  const bool explained =
+      std::any_of(out.begin(), out.end(), [](const Message& one) { return one.family != &host_family; });
+  // A title that says "CUDA out of memory" is no message where the message itself stands below it.
+  const auto figures = [](const Message& one) {
+    return one.family == &allocator_family && one.numbers.tried;
+  };
+  const auto title = [](const Message& one) {
+    return one.family == &allocator_family && !one.numbers.tried && !one.numbers.capacity;
+  };
+  if (std::any_of(out.begin(), out.end(), figures))
+    out.erase(std::remove_if(out.begin(), out.end(), title), out.end());
+  const auto aftermath = [&](const Message& one) { return one.weak && one.family == &host_family; };
+  if (explained) out.erase(std::remove_if(out.begin(), out.end(), aftermath), out.end());
   return out;
 }
 

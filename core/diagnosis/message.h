@@ -31,6 +31,7 @@ enum class Kind {
   paged,      ///< bitsandbytes: managed memory
   host,       ///< RAM of the machine, not of the GPU
   startup,    ///< vLLM's budget when it starts
+  kernel,     ///< a kernel's on-chip memory, not the GPU's
   table       ///< nvidia-smi
 };
 std::string_view name(Kind kind);
@@ -90,6 +91,7 @@ struct Message {
   int rank = -1;  ///< of the stream it stands in
   int gpu = -1;   ///< index of the device; -1: not printed
   bool cut_off = false;
+  bool weak = false;     ///< only a weak marker opened it
   uint64_t repeats = 1;  ///< how often the same message of this rank stands in the text
   std::string quote;     ///< its first words as written, at most 400 bytes
   std::size_t at = 0;    ///< in the stream

@@ -18,6 +18,20 @@ void add(Signs& out, bool holds, Sign sign, std::string words) {
   if (holds) out.push_back({sign, std::move(words)});
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// "shape[16,12,512,512]": four dimensions, the last two alike.
+bool is_square_of_heads(std::string_view quote) {
+  std::vector<uint64_t> dimensions(1);
+  const std::size_t first = quote.find("shape[") + 6;
+  for (std::size_t i = first; i < quote.size() && i < first + 64 && quote[i] != ']'; ++i) {
+    if (quote[i] == ',') dimensions.push_back(0);
+    if (is_digit(quote[i]))
+      dimensions.back() = dimensions.back() * 10 + static_cast<uint64_t>(quote[i] - '0');
+  }
+  return dimensions.size() == 4 && dimensions[2] == dimensions[3] && dimensions[3] >= 64;
+}
+
 void read_sender(const Message& message, Signs& out) {
   struct Sender {
     const Family* family;
@@ -34,7 +48,15 @@ void read_sender(const Message& message, Signs& out) {
       {&mlx_family, Sign::says_mlx},
       {&xla_family, Sign::says_xla},
       {&vllm_family, Sign::says_vllm},
+      {&kernel_family, Sign::says_kernel},
   };
+  // TensorFlow's sentence is XLA's too, and says nothing of JAX's share; but it says the shape.
+  const std::string quote = fold(message.quote);
+  if (message.family == &xla_family && quote.find("tensor with shape[") != std::string::npos) {
+    add(out, is_square_of_heads(quote), Sign::is_scores,
+        "The tensor that failed has the shape of attention scores: batch x heads x length x length.");
+    return;
+  }
   for (const Sender& sender : senders) {
     add(out, message.family == sender.family, sender.sign, std::string(message.family->what));
   }
@@ -192,23 +214,84 @@ std::size_t find_said(std::string_view text, std::string_view word, bool no_sett
   return std::string_view::npos;
 }
 
+// The step of a training bar, "350/2958 [1:02:15<7:43:02, 10.66s/it]" or "[ 501/1500 06:35 < 13:11, 1.26
+// it/s", where it is far beyond the first; "" elsewhere. Bars of loading, of reading data and of evaluation
+// count other things.
+std::string step_of_a_bar(std::string_view text) {
+  std::string last;
+  for (std::size_t slash = text.find('/'); slash != std::string_view::npos;
+       slash = text.find('/', slash + 1)) {
+    std::size_t begin = slash, end = slash + 1;
+    double step = 0, all = 0;
+    while (begin > 0 && is_digit(text[begin - 1]) && slash - begin < 8) --begin;
+    for (std::size_t i = begin; i < slash; ++i) step = step * 10 + (text[i] - '0');
+    for (; end < text.size() && is_digit(text[end]) && end - slash < 9; ++end)
+      all = all * 10 + (text[end] - '0');
+    if (begin == slash || end == slash + 1 || step < 20 || step > all) continue;
+    const std::size_t stop = std::min(text.find('\n', end), text.size());
+    const std::string_view behind = text.substr(end, std::min<std::size_t>(stop - end, 48));
+    const std::size_t line =
+        text.rfind('\n', begin) == std::string_view::npos ? 0 : text.rfind('\n', begin) + 1;
+    const std::string_view before = text.substr(line, begin - line);
+    const bool rate =
+        behind.find("it/s") != std::string_view::npos || behind.find("s/it") != std::string_view::npos;
+    bool other = false;
+    for (const std::string_view word : {"shards", "map", "token", "eval", "load", "generat", "download",
+                                        "example", "process", "fetch", "adding", "truncat", "packing"}) {
+      other = other || before.find(word) != std::string_view::npos;
+    }
+    if (rate && !other) last = std::string(text.substr(begin, end - begin));
+  }
+  return last;
+}
+
 void read_words(const Reading& r, Signs& out) {
   static const Phrase phrases[] = {
       {Sign::after_steps,
        "It ran for a while before it died, so most batches fit.",
-       {"after a few hours", "hours of training", "after some steps", "after several", "half way", "halfway",
-        "in the middle of training", "mid-training", "after running", " of training steps",
-        "after many steps", "randomly", "longest sample", "steps in", "after about", "after ~"}},
+       {"after a few hours",
+        "hours of training",
+        "after some steps",
+        "after several",
+        "half way",
+        "halfway",
+        "in the middle of training",
+        "mid-training",
+        "after running",
+        " of training steps",
+        "after many steps",
+        "randomly",
+        "longest sample",
+        "steps in",
+        "after about",
+        "after ~",
+        "half of the training",
+        "after a while",
+        "sudden spike",
+        "second epoch",
+        "after a certain",
+        "训练一段时间",
+        "训练一会",
+        "训练到一半",
+        "步之后",
+        "步后",
+        "步的时候",
+        "跑了",
+        "中途"}},
       {Sign::at_save,
        "The words place it at a save.",
        {"when saving", "while saving", "at save", "saving the model", "saving checkpoint", "save checkpoint",
-        "save_steps", "during save"}},
+        "save_steps", "during save", "checkpoint saving", "saving the final", "saving the checkpoint",
+        "saved the model", "after the last epoch", "training finished", "training was finished",
+        "saving state", "保存模型", "保存checkpoint", "保存权重"}},
       {Sign::at_resume,
        "The words place it after a resume.",
-       {"when resuming", "after resuming", "resume from checkpoint", "resuming from", "on resume"}},
+       {"when resuming", "after resuming", "resume from checkpoint", "resuming from", "on resume",
+        "resume training", "resume the training", "resuming training", "继续训练"}},
       {Sign::at_evaluation,
        "The words place it in evaluation.",
-       {"when evaluating", "during eval", "evaluation step", "eval step", "at evaluation", "in evaluation"}},
+       {"when evaluating", "during eval", "evaluation step", "eval step", "at evaluation", "in evaluation",
+        "while evaluating", "during validation", "evaluate时", "验证时", "评估时", "验证阶段", "评估阶段"}},
       {Sign::after_update,
        "It fitted with another release.",
        {"after updating", "after upgrading", "since updating", "since upgrading", "previous version",
@@ -252,6 +335,8 @@ void read_words(const Reading& r, Signs& out) {
         "It died at step " + std::string(text.substr(at + 5, end - at - 5)) + ", so most batches fit.");
     break;
   }
+  if (const std::string bar = step_of_a_bar(text); !bar.empty())
+    add(out, true, Sign::after_steps, "The progress bar stands at " + bar + ", so most batches fit.");
   // peft prints the share; all of it under LoRA is another method than the one meant.
   const bool all_trained = text.find("trainable%: 100") != std::string_view::npos;
   add(out, all_trained && r.facts.method == Method::adapters, Sign::contradicted_method,
@@ -347,6 +432,13 @@ void read_tensor(const Reading& r, Signs& out) {
             r.facts.quantization.empty(),
         Sign::fp32_of_a_frozen_base,
         "The base is frozen, and yet the size that failed is one of its weights in fp32.");
+  }
+  // A request of many GiB that is to the digit all parameters of a published model is no coincidence.
+  if (!r.matches.empty() && !r.matches.front().model.empty() && r.matches.front().bytes >= 4 * gibibyte &&
+      r.matches.front().kind == TensorKind::model) {
+    const Match& best = r.matches.front();
+    add(out, true, Sign::is_whole_model,
+        "The size that failed is that of all parameters of " + best.model + " in " + best.dtype + ".");
   }
   const Message* message = r.message();
   const bool in_a_pass = r.phase == Phase::unknown || r.phase == Phase::forward ||

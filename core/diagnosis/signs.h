@@ -25,6 +25,7 @@ enum class Sign : uint8_t {
   says_xla,
   says_tpu,
   says_vllm,
+  says_kernel,
   says_allocator,
   // its figures
   asks_beyond_card,

@@ -108,6 +108,12 @@ void join(std::string& list, const std::string& word, const char* between) {
   list += (list.empty() ? "" : between) + word;
 }
 
+// A power of two, once, three or five times.
+bool is_chosen(double count) {
+  while (count >= 2 && std::fmod(count, 2) == 0) count /= 2;
+  return count == 1 || count == 3 || count == 5;
+}
+
 class Search {
  public:
   Search(const Window& window, double tried, const Reading& reading)
@@ -126,13 +132,14 @@ class Search {
     }
   }
 
-  /// A size that some number of `unit` elements explains, when that number is a round one.
+  /// A size that some number of `unit` elements explains, when that number is a round one: a batch times a
+  /// length, both chosen by a person. 11 x 1024 is a coincidence of a 2 MiB step.
   void try_multiple(TensorKind kind, double unit, double multiple_of, const char* unit_name,
                     const std::string& what, const std::string& model) {
     for (const int size : {4, 2}) {
       const double most = std::floor(w_.high / (unit * size));
       const double round = std::floor(most / multiple_of) * multiple_of;
-      if (round < multiple_of || round * unit * size < w_.low) continue;
+      if (round < multiple_of || round * unit * size < w_.low || !is_chosen(round / multiple_of)) continue;
       add(kind, size, round * unit * size, what + " of " + whole_text(round) + unit_name, model,
           std::fmod(round, 1024) == 0 ? -0.5 : -1.0);
     }

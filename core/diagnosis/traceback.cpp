@@ -79,6 +79,9 @@ constexpr FrameWords frames[] = {
     {"get_image_features", Phase::forward, 4, "vision"},
     {"xrtexecute", Phase::forward, 2, ""},
     {"logits.float()", Phase::loss, 7, "logits"},
+    // accelerate's mixed precision turns what a model returns to fp32: the logits (utils/operations.py).
+    {"_convert_to_fp32", Phase::loss, 7, "logits"},
+    {"_is_fp16_bf16_tensor", Phase::loss, 7, "logits"},
     {"lm_head", Phase::loss, 5, "logits"},
     {"cross_entropy", Phase::loss, 7, "logits"},
     {"crossentropy", Phase::loss, 7, "logits"},
@@ -110,6 +113,8 @@ constexpr FrameWords frames[] = {
     {"nested_concat", Phase::eval, 10, ""},
     {"trainer.predict", Phase::eval, 9, ""},
     {"trainer.evaluate", Phase::eval, 9, ""},
+    {"self.evaluate(", Phase::eval, 9, ""},
+    {"_maybe_log_save_evaluate", Phase::eval, 4, ""},
     {"validation", Phase::eval, 5, ""},
     {"_save_checkpoint", Phase::save, 9, ""},
     {"save_model(", Phase::save, 9, ""},
@@ -119,6 +124,7 @@ constexpr FrameWords frames[] = {
     {"fullstatedict", Phase::save, 9, ""},
     {"summon_full_params", Phase::save, 9, ""},
     {"consolidate", Phase::save, 8, ""},
+    {"failed to clone() tensor", Phase::save, 9, ""},  // torch/distributed/fsdp/_state_dict_utils.py
     {"optimizer state dict load", Phase::load, 9, "resume"},
     {"load_state_dict", Phase::load, 5, ""},
     {"optimizer.load_state_dict", Phase::load, 9, "resume"},
@@ -134,6 +140,8 @@ constexpr FrameWords frames[] = {
     {"vllm engine", Phase::generate, 8, "vllm"},
     {"llm_engine", Phase::generate, 8, "vllm"},
     {"llm(...)", Phase::generate, 8, "vllm"},
+    {"llm.wake_up", Phase::generate, 9, "vllm"},
+    {"cumem_allocator", Phase::generate, 9, "vllm"},
     {"merge_and_unload", Phase::merge, 10, "merge"},
     {"get_delta_weight", Phase::merge, 9, "merge"},
     {"unmerge", Phase::merge, 9, "merge"},
@@ -159,6 +167,56 @@ bool is_switched_off(std::string_view folded, std::size_t at) {
   return value.substr(0, 4) == "null" || value.substr(0, 4) == "none" || value == "false" ||
          value.substr(0, 1) == "\n" || value.empty();
 }
+
+// "Loading checkpoint shards: 100%" says that loading is over; "lm_head.weight" is a parameter's name.
+bool is_done_or_a_name(std::string_view folded, const FrameWords& frame, std::size_t at) {
+  const std::string_view behind = folded.substr(std::min(at + frame.words.size(), folded.size()), 12);
+  if (frame.words == "loading checkpoint shards") return behind.substr(0, 6) == ": 100%";
+  return frame.words == "lm_head" && behind.substr(0, 7) == ".weight";
+}
+
+// Lines that a traceback consists of, in the forms of Python, rich and IPython, and of pybind's "At:".
+bool names_a_place(std::string_view line) {
+  while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
+  if (line.substr(0, 5) == "[rank") line.remove_prefix(std::min(line.find(':') + 1, line.size()));
+  while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
+  return line.substr(0, 6) == "file \"" || line.substr(0, 6) == "file ~" || line.substr(0, 6) == "file /" ||
+         line.substr(0, 3) == "-->" || line.substr(0, 4) == "--->" ||
+         line.find("\xE2\x9D\xB1") != std::string_view::npos ||  // the arrow of rich
+         line.find(".py in ") != std::string_view::npos ||
+         (line.find(".py:") != std::string_view::npos && line.find(" in ") != std::string_view::npos) ||
+         (line.find(".py(") != std::string_view::npos && line.find("): ") != std::string_view::npos);
+}
+
+// Where a text holds a traceback or a script, only the traceback says where it died.
+class Places {
+ public:
+  explicit Places(std::string_view folded) : folded_(folded) {
+    bool named = false;
+    for (std::size_t at = 0; at < folded.size();) {
+      const std::size_t end = std::min(folded.find('\n', at), folded.size());
+      const std::string_view line = folded.substr(at, end - at);
+      const bool names = names_a_place(line);
+      if (names || named) quoted_.push_back(at);  // the place, and the line of code below it
+      count_ += names ? 1 : 0;
+      script_ = script_ || line.substr(0, 7) == "import " || line.substr(0, 5) == "from ";
+      named = names;
+      at = end + 1;
+    }
+  }
+  bool counts(std::size_t at) const {
+    if (count_ < 2 && !script_) return true;
+    const std::size_t before = at == 0 ? std::string_view::npos : folded_.rfind('\n', at - 1);
+    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    return std::binary_search(quoted_.begin(), quoted_.end(), begin);
+  }
+
+ private:
+  std::string_view folded_;
+  std::vector<std::size_t> quoted_;
+  std::size_t count_ = 0;
+  bool script_ = false;
+};
 
 // Words of a message itself are no frame: "out of memory ... see documentation for memory management".
 std::string line_around(const Text& text, std::size_t at) {
@@ -191,8 +249,11 @@ Frames read_frames(const Text& text) {
   Frames out;
   uint8_t best = 0;
   const std::string_view folded = std::string_view(text.folded_lines).substr(from);
+  const Places places(folded);
   for (const Found& found : find_words(folded, words, 1000)) {
     const FrameWords& frame = frames[found.word];
+    const bool code = frame.words.find(' ') == std::string_view::npos;
+    if ((code && !places.counts(found.at)) || is_done_or_a_name(folded, frame, found.at)) continue;
     // "resume" is no part of "presume"; "backward" is one of "_backward_hook".
     if (found.at > 0 && is_word(frame.words.front()) && folded[found.at - 1] >= 'a' &&
         folded[found.at - 1] <= 'z') {

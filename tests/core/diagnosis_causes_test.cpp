@@ -35,7 +35,7 @@ TEST(DiagnosisCauses, EveryCauseSaysWhatHappensAndWhatGetsPastIt) {
     EXPECT_FALSE(cause.why.empty()) << cause.id;
     EXPECT_FALSE(cause.remedy.empty()) << cause.id;
   }
-  EXPECT_EQ(ids.size(), 50U);
+  EXPECT_EQ(ids.size(), 51U);
 }
 
 TEST(DiagnosisCauses, ACauseThatIsNamedShowsItsEvidenceAndTheSharesAddUp) {

@@ -1,5 +1,6 @@
 // The driver itself: no figures, so it may be the context of a second process, or a failure reported late.
-// Source: CUDA runtime cudaErrorMemoryAllocation (2), ROCm hipErrorOutOfMemory, DirectML as users quote it.
+// Source: CUDA runtime cudaErrorMemoryAllocation (2), ROCm hipErrorOutOfMemory, Intel's
+// unified runtime, DirectML as users quote it.
 #include "core/diagnosis/families.h"
 
 namespace plimsoll::diagnosis {
@@ -17,6 +18,7 @@ constexpr std::string_view markers[] = {"cuda error: out of memory",
                                         "hiperroroutofmemory",
                                         "hiperrormemoryallocation",
                                         "cudamalloc failed: out of memory",
+                                        "ur_result_error_out_of_device_memory",
                                         "not enough gpu video memory available"};
 
 constexpr Clause clauses[] = {{Quantity::tried, "failed to allocate", ""},
