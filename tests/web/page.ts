@@ -32,7 +32,8 @@ export { expect };
 export async function open(page: Page, fragment = ""): Promise<void> {
   await page.goto(`./${fragment}`);
   await expect(page.locator("#verdict-headline")).toBeVisible();
-  await expect(page.locator(".jump")).toBeVisible();
+  // The last of the parts below.
+  await expect(page.locator("#share-title")).toBeAttached();
 }
 
 export async function openEveryFold(page: Page): Promise<void> {

@@ -1,7 +1,6 @@
 // The page's one element: holds the request, asks the core on every change, draws the parts.
-import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { html, LitElement, nothing, render, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
-import { guard } from "lit/directives/guard.js";
 import type { Core } from "./core.ts";
 import type { CoreError, Json, Refusal, Report, Request, Scenario } from "./contract.ts";
 import { elementFor, form } from "./form.ts";
@@ -25,6 +24,13 @@ import { language, LANGUAGE_KEY, say, speak } from "./words/say.ts";
 
 const sentence = (error: CoreError) =>
   `${error.pointer.slice(1).replaceAll("/", " ").replaceAll("_", " ")}: ${error.message}`;
+
+/** After the next picture has been painted. */
+const nextFrame = () =>
+  new Promise<void>((done) => requestAnimationFrame(() => window.setTimeout(() => done())));
+
+const isSame = (one: unknown, other: unknown[]): boolean =>
+  Array.isArray(one) && other.every((each, index) => each === one[index]);
 
 const FIRST_SCENARIO = "d-after";
 const LINK_DELAY = 300;
@@ -427,30 +433,46 @@ export class PlimsollApp extends LitElement implements Actions {
     this.verdictInSight = below || (at?.isIntersecting ?? true);
   });
 
-  /** What the parts below the hull are drawn from: they follow once the verdict has been painted. */
-  private settled: View | undefined;
-  private settling = 0;
+  /** What each part below the hull was last drawn from. */
+  private drawn: { host: Element | null; from: unknown[] } = { host: null, from: [] };
+  private drawing = false;
 
-  private settleSoon(): void {
-    if (this.settled === this.view || this.settling !== 0) return;
-    this.settling = requestAnimationFrame(() =>
-      window.setTimeout(() => {
-        this.settling = 0;
-        this.settled = this.view;
-        this.requestUpdate();
-      }),
-    );
+  /** The parts below follow once the verdict has been painted, one in each frame, the one that is being used first. */
+  private async drawBelow(): Promise<void> {
+    if (this.drawing) return;
+    this.drawing = true;
+    do await nextFrame();
+    while (this.drawNext());
+    this.drawing = false;
+  }
+
+  private drawNext(): boolean {
+    const { view } = this;
+    const host = this.querySelector(".rest");
+    if (!view?.report || !view.rest || !host) return false;
+    const { parts } = view.rest;
+    if (this.drawn.host !== host) {
+      this.drawn = { host, from: [] };
+      host.replaceChildren(
+        ...parts.map(() => Object.assign(document.createElement("div"), { className: "part" })),
+      );
+    }
+    const { from } = this.drawn;
+    const now = [view, language()];
+    const late = parts.map((_part, index) => index).filter((index) => !isSame(from[index], now));
+    const used = late.find((index) => host.children[index]?.contains(document.activeElement));
+    const index = used ?? late[0];
+    const [part, place] = [parts[index ?? -1], host.children[index ?? -1]];
+    if (index === undefined || !part || !place) return false;
+    from[index] = now;
+    render(part(view, view.report, this), place as HTMLElement);
+    return late.length > 1;
   }
 
   protected override updated(): void {
-    this.settleSoon();
+    void this.drawBelow();
     const heading = this.querySelector("#verdict-headline");
     if (heading) this.sight.observe(heading);
-  }
-
-  private below(): TemplateResult | typeof nothing {
-    const { settled } = this;
-    return settled?.report && settled.rest ? settled.rest.sections(settled, settled.report, this) : nothing;
   }
 
   protected override render(): TemplateResult | typeof nothing {
@@ -479,11 +501,7 @@ export class PlimsollApp extends LitElement implements Actions {
               : nothing}
         </div>
         <div class="side">${form(view, this)}</div>
-        ${report && this.settled?.rest
-          ? html`<div class="rest answer ${stale ? "stale" : ""}">
-              ${guard([this.settled, language()], () => this.below())}
-            </div>`
-          : nothing}
+        ${report && view.rest ? html`<div class="rest answer ${stale ? "stale" : ""}"></div>` : nothing}
       </main>
       <p class="visually-hidden" role="status" aria-live="polite">${this.announcement}</p>
       ${report ? ribbon(report, stale, this.verdictInSight) : nothing}

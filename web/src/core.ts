@@ -45,8 +45,7 @@ export async function loadCore(): Promise<Core> {
     createPlimsoll({ locateFile: () => wasmUrl }),
     firstPresets(),
   ]);
-  const problem = plimsoll.add_presets(presets);
-  if (problem !== "") throw new Error(problem);
+  await addAll(presets, (lines) => plimsoll.add_presets(lines));
   const listed = () => (JSON.parse(plimsoll.models()) as { models: ModelPreset[] }).models;
   const { fields, stacks } = JSON.parse(plimsoll.fields()) as { fields: FieldInfo[]; stacks: Stack[] };
   let own = listed();

@@ -9,8 +9,10 @@ import { get } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { language, say } from "./words/say.ts";
 
-const gpuOptions = (gpus: GpuPreset[], chosen: string) =>
-  guard([gpus, chosen, language()], () => {
+/** `all` false: only the chosen one, until the first answer is on the screen. */
+const gpuOptions = (every: GpuPreset[], chosen: string, all: boolean) =>
+  guard([every, chosen, all, language()], () => {
+    const gpus = all ? every : every.filter((gpu) => gpu.id === chosen);
     const sizes = [...new Set(gpus.map((gpu) => gpu.tier_gib))].sort((one, other) => one - other);
     return sizes.map(
       (tier) =>
@@ -45,7 +47,7 @@ export function gpuField(view: View, actions: Actions): TemplateResult {
     >
       <option value="" ?selected=${value === ""}>${say("gpu.none")}</option>
       ${known || value === "" ? nothing : html`<option value=${value} selected>${value}</option>`}
-      ${gpuOptions(view.core.gpus, value)}
+      ${gpuOptions(view.core.gpus, value, view.rest !== undefined)}
     </select>
     ${complaints(view, pointer)}
   </div>`;

@@ -1,6 +1,5 @@
 // The model: any of the presets by id or Hugging Face id, found by typing.
 import { html, type TemplateResult } from "lit";
-import { guard } from "lit/directives/guard.js";
 import type { Json, ModelPreset } from "./contract.ts";
 import { parameters } from "./format.ts";
 import { asText, complaints, errorsAt, inputId, invalid } from "./inputs.ts";
@@ -8,17 +7,24 @@ import { get, isObject } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { language, say } from "./words/say.ts";
 
-const modelOptions = (models: ModelPreset[]) =>
-  guard([models, language()], () =>
-    models.flatMap((model) => [
-      html`<option value=${model.id}>
-        ${say("model.option", { id: model.hf_id, size: parameters(model.parameters) })}
-      </option>`,
-      ...(model.aliases ?? []).map(
-        (alias) => html`<option value=${alias}>${say("model.alias", { id: model.hf_id })}</option>`,
-      ),
+/** What the field offers, written when somebody comes to it: a thousand names that most visits never need. */
+function offer(list: HTMLElement | null, models: ModelPreset[]): void {
+  const now = `${language()} ${models.length}`;
+  if (!list || list.dataset["offers"] === now) return;
+  list.dataset["offers"] = now;
+  const option = (value: string, text: string) => {
+    const element = document.createElement("option");
+    element.value = value;
+    element.textContent = text;
+    return element;
+  };
+  list.replaceChildren(
+    ...models.flatMap((model) => [
+      option(model.id, say("model.option", { id: model.hf_id, size: parameters(model.parameters) })),
+      ...(model.aliases ?? []).map((alias) => option(alias, say("model.alias", { id: model.hf_id }))),
     ]),
   );
+}
 
 function findModel(models: ModelPreset[], text: string): ModelPreset | undefined {
   const wanted = text.trim().toLowerCase();
@@ -58,10 +64,16 @@ export function modelField(view: View, actions: Actions): TemplateResult {
       aria-describedby="${inputId(pointer)}-help ${errorsAt(view, [pointer]).length > 0
         ? `${inputId(pointer)}-error`
         : ""}"
-      @focus=${(event: FocusEvent) => (event.target as HTMLInputElement).select()}
+      @focus=${(event: FocusEvent) => {
+        const input = event.target as HTMLInputElement;
+        input.select();
+        offer(input.list, view.core.models);
+      }}
       @input=${(event: InputEvent) => {
+        const input = event.target as HTMLInputElement;
+        if (document.activeElement === input) offer(input.list, view.core.models);
         // Half an id is not an error yet; a whole one counts at once.
-        const text = (event.target as HTMLInputElement).value;
+        const text = input.value;
         if (text.trim() !== modelName(value) && findModel(view.core.models, text)) choose(text);
       }}
       @change=${(event: Event) => {
@@ -69,7 +81,7 @@ export function modelField(view: View, actions: Actions): TemplateResult {
         if (text.trim() !== modelName(value)) choose(text);
       }}
     />
-    <datalist id="models">${modelOptions(view.core.models)}</datalist>
+    <datalist id="models"></datalist>
     <p class="help" id="${inputId(pointer)}-help">
       ${known
         ? aboutModel(known, value)

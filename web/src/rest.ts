@@ -1,5 +1,5 @@
 // Everything below the hull, and what opens from a figure: fetched once the first answer is on the screen.
-import { html, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit";
 import { compare } from "./advice/compare.ts";
 import { limits } from "./advice/limits.ts";
 import { plans } from "./advice/plans.ts";
@@ -42,12 +42,18 @@ function jumps(): TemplateResult {
   </nav>`;
 }
 
-function sections(view: View, report: Report, actions: Actions): TemplateResult {
-  return html`${jumps()} ${plans(view, report, actions)} ${timeline(view, report, actions)}
-  ${tiers(view, report, actions)} ${limits(view, report, actions)} ${machines(view, report, actions)}
-  ${instants(view, report, actions)} ${breakdown(view, report)} ${compare(view, actions)} ${notes(report)}
-  ${sharePanel(view, report, actions)}`;
-}
+type Part = (view: View, report: Report, actions: Actions) => TemplateResult | typeof nothing;
 
-export const rest = { sections, figureWhy, componentWhy };
+/** In the order of the page. They are drawn one after another, so that none keeps a key press waiting for all. */
+const parts: Part[] = [
+  (view, report, actions) => html`${jumps()} ${plans(view, report, actions)}`,
+  timeline,
+  (view, report, actions) => html`${tiers(view, report, actions)} ${limits(view, report, actions)}`,
+  (view, report, actions) => html`${machines(view, report, actions)} ${instants(view, report, actions)}`,
+  (view, report) => breakdown(view, report),
+  (view, report, actions) =>
+    html`${compare(view, actions)} ${notes(report)} ${sharePanel(view, report, actions)}`,
+];
+
+export const rest = { parts, figureWhy, componentWhy };
 export type Rest = typeof rest;

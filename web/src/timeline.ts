@@ -1,6 +1,5 @@
 // The step over time: components stacked, the peak marked. A slider walks through the points and names what is at
 // work; below the chart are the tensors alive at the peak.
-import { area, curveStepAfter, stack, stackOrderNone } from "d3-shape";
 import { ticks } from "d3-array";
 import { html, nothing, svg, type TemplateResult } from "lit";
 import { guard } from "lit/directives/guard.js";
@@ -54,6 +53,26 @@ function changing(timeline: Timeline, constant: number[]): Timeline {
   return { ...timeline, points };
 }
 
+/** The outline of a band of steps, corners only where it changes: `low` and `high` at each point, each as wide as the next begins. */
+function outline(low: number[], high: number[], x: (index: number) => number): string {
+  const round = (value: number) => Math.round(value * 100) / 100;
+  const edge = (heights: number[]) => {
+    const corners: string[] = [];
+    heights.forEach((height, index) => {
+      if (index > 0 && height === heights[index - 1]) return;
+      corners.push(`${index === 0 ? "" : `H${round(x(index))}`}V${round(height)}`);
+    });
+    return corners.join("");
+  };
+  const end = x(low.length);
+  const back: string[] = [];
+  for (let index = low.length - 1; index >= 0; --index) {
+    if (low[index] === low[index + 1]) continue;
+    back.push(`${index === low.length - 1 ? "" : `H${round(x(index + 1))}`}V${round(low[index] ?? 0)}`);
+  }
+  return `M${round(x(0))} ${round(high[0] ?? 0)}${edge(high)}H${round(end)}${back.join("")}H${round(x(0))}Z`;
+}
+
 function chart(timeline: Timeline, usable: number | undefined): TemplateResult {
   const { points, components } = timeline;
   const highest = Math.max(...points.map(total), 1);
@@ -63,17 +82,12 @@ function chart(timeline: Timeline, usable: number | undefined): TemplateResult {
   const order = components
     .map((id, index) => ({ id, index }))
     .sort((one, other) => rank(one.id) - rank(other.id));
-  // The last point lasts as long as the others.
-  const drawn = [...points, ...points.slice(-1)];
-  const layers = stack<TimelinePoint, { id: string; index: number }>()
-    .keys(order)
-    .value((point, key) => point.bytes[key.index] ?? 0)
-    .order(stackOrderNone)(drawn);
-  const shape = area<[number, number]>()
-    .x((_band, index) => x(index))
-    .y0((band) => y(band[0]))
-    .y1((band) => y(band[1]))
-    .curve(curveStepAfter);
+  const stacked = points.map(() => 0);
+  const layers = order.map(({ id, index }) => {
+    const low = stacked.map(y);
+    points.forEach((point, at) => (stacked[at] = (stacked[at] ?? 0) + (point.bytes[index] ?? 0)));
+    return { id, path: outline(low, stacked.map(y), x) };
+  });
   const peak = points[timeline.peak];
   return html`<svg
     class="timeline"
@@ -81,10 +95,7 @@ function chart(timeline: Timeline, usable: number | undefined): TemplateResult {
     role="img"
     aria-label=${say("timeline.alt")}
   >
-    ${layers.map(
-      (layer) =>
-        svg`<path d=${shape(layer as unknown as [number, number][]) ?? ""} fill=${fill(layer.key.id)}><title>${label(layer.key.id)}</title></path>`,
-    )}
+    ${layers.map(({ id, path }) => svg`<path d=${path} fill=${fill(id)}><title>${label(id)}</title></path>`)}
     ${usable !== undefined && y(usable) > TOP - 12
       ? svg`<line class="load-line" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${y(usable)} y2=${y(usable)} />
           <text x=${WIDTH - RIGHT} y=${y(usable) - 5} text-anchor="end">${say("timeline.line")}</text>`
