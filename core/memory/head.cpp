@@ -198,11 +198,15 @@ Outcome torchtune(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 // logits to fp32 (convert_output), every chunk keeps its log-probabilities, and the loop still holds the
 // logits. Backward takes all cross-entropies first, newest chunk first, before any cast or head.
 // Lightning-AI/litgpt litgpt/utils.py chunked_cross_entropy; lightning fabric/wrappers.py
-// _FabricModule.forward.
+// _FabricModule.forward. Under FSDP the published rows leave no room for the fp32 copy: what they hold grows
+// by 5.6 bytes a score in the loss and 2 in the backward, so everything stays in 16 bits there.
 Outcome litgpt(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   Tensor logits = project(tape, p, hidden);
-  Tensor upcast = tape.make(logits.elements(), 4, Component::logits);
-  tape.record(upcast, {logits}, {}, {pass(0)});
+  Tensor upcast = logits;
+  if (!p.gathered) {
+    upcast = tape.make(logits.elements(), 4, Component::logits);
+    tape.record(upcast, {logits}, {}, {pass(0)});
+  }
   logits.free();
   const double positions = std::max(1.0, p.layer.length);
   const double chunk = upcast.bytes() * std::min(1.0, litgpt_chunk / positions);
@@ -212,7 +216,7 @@ Outcome litgpt(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   Tensor heads = tape.make(casts * p.head.in * p.head.out, 2, Component::autocast);
   // Log-probabilities give way to fp32 gradients, these to 16-bit ones, chunk by chunk: never more than both.
   Tensor half = tape.make(upcast.elements(), 2, Component::logits);
-  Tensor other_half = tape.make(upcast.elements(), 2, Component::logits);
+  Tensor other_half = tape.make(p.gathered ? 0 : upcast.elements(), 2, Component::logits);
   Tensor loss = scalar(tape);
   tape.record(loss, {upcast}, {half, other_half, heads}, {temporary(chunk), temporary(chunk), reuse(0)});
   return {std::move(loss), std::move(upcast)};

@@ -52,6 +52,7 @@ struct HeadProgram {
   Scoring scoring;
   bool outputs_to_fp32 = false;  ///< accelerate copies 16-bit outputs to fp32 under mixed precision
   bool keep_outputs = false;     ///< logits are still referenced while backward runs
+  bool gathered = false;         ///< under FSDP
   double softcap = 0;
   int input_size = 2;  ///< dtype of the stream that enters
   bool accumulating = false;

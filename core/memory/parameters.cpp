@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/memory/rotary_tables.h"
+
 namespace plimsoll::memory {
 
 namespace {
@@ -414,6 +416,10 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
     sum.plain(static_cast<double>(stack.other_parameters), parameter_size(recipe), trained, false);
   }
   sum.beside_the_linears(network);
+  p.buffer_bytes = rotary_table_bytes(network, recipe);
+  p.weight_bytes += p.buffer_bytes;
+  p.loaded_bytes += p.buffer_bytes;
+  p.replicated_bytes += p.buffer_bytes;
   p.all = p.base + p.adapter;
   for (const std::string& target : recipe.peft.target_modules) {
     if (target == "all-linear") continue;

@@ -63,6 +63,7 @@ struct Parameters {
   uint64_t adapter = 0;                ///< in the adapter file
   double weight_bytes = 0;             ///< frozen and trained base, after preparation
   double loaded_bytes = 0;             ///< the same before preparation
+  double buffer_bytes = 0;             ///< the part of both that is no parameter: it is never saved
   double replicated_bytes = 0;         ///< the part of weight_bytes that every rank must hold
   double adapter_bytes = 0;            ///< adapters and copies of modules_to_save
   double trained_bytes = 0;            ///< of the trained parameters, = of their gradients

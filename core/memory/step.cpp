@@ -134,6 +134,8 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
   h.outputs_to_fp32 = r.autocast() && r.stack != "loop" && r.model_args.implementation != "litgpt" &&
                       r.model_args.implementation != "torchtune";
   h.keep_outputs = r.training.keep_outputs;
+  h.gathered = plan.sharding != nullptr &&
+               (plan.sharding->strategy == Strategy::fsdp || plan.sharding->strategy == Strategy::fsdp2);
   h.softcap = plan.network.logit_softcap;
   h.input_size = pass.output_size;
   // A tied head's gradient waits for that of the embedding, the last one, before it is used up.

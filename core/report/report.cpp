@@ -146,7 +146,7 @@ void write_model(Writer& out, const Run& run) {
   const recipe::Recipe& r = run.resolved.recipe;
   const double share = p.all == 0 ? 0 : static_cast<double>(p.trainable) / static_cast<double>(p.all);
   // A checkpoint to resume from: the trained weights, their optimizer states, and a few files of no size.
-  const double saved = r.peft.on ? p.adapter_bytes : p.weight_bytes;
+  const double saved = r.peft.on ? p.adapter_bytes : p.weight_bytes - p.buffer_bytes;
   out.open_object();
   out.field("id", run.entry == nullptr ? run.network.name : run.entry->preset.id);
   out.field("name", run.network.name);

@@ -119,12 +119,16 @@ std::vector<Example> examples() {
 
 class WorkedExample : public testing::TestWithParam<Example> {};
 
-TEST_P(WorkedExample, PeaksWithinOnePercentAtTheSameInstant) {
+// The record has two figures for dropout that lie 1.5 % apart, 500,563 bytes a token in its table of layers
+// and 512,495 in the sum; the replay lies between them.
+double tolerance(const std::string& name) { return name == "c_prepared_dropout" ? 0.006 : 0.002; }
+
+TEST_P(WorkedExample, PeaksWithinAFifthOfAPercentAtTheSameInstant) {
   const json::Json answer = ask(GetParam().request);
   ASSERT_TRUE(answer.at("ok") == true) << answer.dump();
   const json::Json& peak = answer.at("memory").at("peak");
   const double mebibytes = peak.at("allocated").get<double>() / 1048576;
-  EXPECT_NEAR(mebibytes, GetParam().mebibytes, GetParam().mebibytes * 0.01);
+  EXPECT_NEAR(mebibytes, GetParam().mebibytes, GetParam().mebibytes * tolerance(GetParam().name));
   if (*GetParam().instant != '\0') {
     EXPECT_EQ(peak.at("instant"), GetParam().instant);
   }
