@@ -91,21 +91,30 @@ Pricer::Pricer(const Basis& basis, const Space& space) : basis_(basis), space_(s
   allocator_ = space.find("allocator");
   effects_.resize(space.slots.size());
   for (std::size_t i = 0; i < space.slots.size(); ++i) {
-    if (space.slots[i].kind != Kind::scale) continue;
+    if (space.slots[i].kind != Kind::scale && !is_cheap(i)) continue;
     for (const Option& option : space.slots[i].options) {
-      recipe::Values effect;
-      if (option.fix != nullptr) {
+      std::vector<Effect> effects;
+      if (option.fix != nullptr && is_cheap(i)) {
+        for (const auto& [pointer, value] : option.level.changes) effects.push_back(effect(pointer, value));
+      } else if (option.fix != nullptr) {
         json::Errors errors;
         const recipe::Resolved after =
             recipe::resolve(with(basis.given, option.level.changes), basis.stack, basis.around, errors);
         for (const auto& [pointer, value] : after.values) {
           const auto before = basis.resolved.values.find(pointer);
-          if (before == basis.resolved.values.end() || before->second != value) effect[pointer] = value;
+          const bool moved = before == basis.resolved.values.end() || before->second != value;
+          if (moved) effects.push_back(effect(pointer, value));
         }
       }
-      effects_[i].push_back(std::move(effect));
+      effects_[i].push_back(std::move(effects));
     }
   }
+}
+
+Pricer::Effect Pricer::effect(const std::string& pointer, const json::Json& value) const {
+  const recipe::Field* field = recipe::find_field(pointer);
+  const bool sets = field != nullptr && field->set != nullptr;
+  return {sets ? field : nullptr, value, is_locked(pointer, basis_.locks)};
 }
 
 uint64_t Pricer::key(const Choice& choice) const {
@@ -160,10 +169,9 @@ Pricer::Walk& Pricer::walk(const Choice& given) {
     if (choice[i] == 0 || space_.slots[i].kind != Kind::scale) continue;
     const Fix* fix = space_.slots[i].options[choice[i]].fix;
     if (fix->needs == Needs::adapters && !recipe->peft.on) found->valid = false;
-    for (const auto& [pointer, value] : effects_[i][choice[i]]) {
-      const recipe::Field* field = recipe::find_field(pointer);
-      if (field != nullptr && field->set != nullptr) field->set(found->recipe, value);
-      if (is_locked(pointer, basis_.locks)) found->valid = false;
+    for (const Effect& effect : effects_[i][choice[i]]) {
+      if (effect.field != nullptr) effect.field->set(found->recipe, effect.value);
+      if (effect.locked) found->valid = false;
     }
   }
   if (accumulates_in_vain(found->recipe)) found->valid = false;
@@ -189,8 +197,8 @@ const recipe::Recipe& Pricer::with_cheap(Walk& at, const Choice& choice) const {
   at.recipe.hardware.cuda_alloc_conf = at.cuda_alloc_conf;
   for (std::size_t slot : {optimizer_, allocator_}) {
     if (slot >= space_.slots.size() || choice[slot] == 0) continue;
-    for (const auto& [pointer, value] : space_.slots[slot].options[choice[slot]].level.changes) {
-      recipe::find_field(pointer)->set(at.recipe, value);
+    for (const Effect& effect : effects_[slot][choice[slot]]) {
+      if (effect.field != nullptr) effect.field->set(at.recipe, effect.value);
     }
   }
   return at.recipe;
@@ -282,19 +290,21 @@ std::vector<std::pair<Choice, Price>> Pricer::all() const {
   return list;
 }
 
+// The allocator's settings change no time.
 double Pricer::seconds(const Choice& choice) {
   Walk& at = walk(choice);
   if (!at.valid) return 0;
-  if (!at.timed) {
+  const std::size_t option = optimizer_ < space_.slots.size() ? choice[optimizer_] : 0;
+  if (at.seconds.empty()) {
+    at.seconds.assign(optimizer_ < space_.slots.size() ? space_.slots[optimizer_].options.size() : 1, -1);
     at.work = time::work_of(basis_.network, with_cheap(at, Choice{}));
-    at.timed = true;
   }
+  if (at.seconds[option] >= 0) return at.seconds[option];
   const recipe::Recipe& recipe = with_cheap(at, choice);
-  const bool other = optimizer_ < space_.slots.size() && choice[optimizer_] != 0;
-  if (!other) return time::step_time(at.work, recipe, basis_.time_gpu).seconds;
   time::Work work = at.work;
-  if (work.host_elements == 0) time::set_optimizer(work, recipe.training.optim);
-  return time::step_time(work, recipe, basis_.time_gpu).seconds;
+  if (option != 0 && work.host_elements == 0) time::set_optimizer(work, recipe.training.optim);
+  at.seconds[option] = time::step_time(work, recipe, basis_.time_gpu).seconds;
+  return at.seconds[option];
 }
 
 }  // namespace plimsoll::advice

@@ -12,6 +12,7 @@
 
 #include "core/advice/space.h"
 #include "core/memory/sizes.h"
+#include "core/recipe/fields.h"
 #include "core/time/step.h"
 
 namespace plimsoll::advice {
@@ -76,13 +77,22 @@ class Pricer {
 
  private:
   struct Walk {
-    bool valid = false, replayed = false, timed = false;
+    bool valid = false, replayed = false;
     recipe::Recipe recipe;
     std::string optim, cuda_alloc_conf;  ///< of the recipe, before a cheap slot sets them
     memory::Replay replay;
     double step_bytes = -1;  ///< of the replayed optimizer's step, once it is asked for
     time::Work work;
+    std::vector<double> seconds;  ///< of a step, by option of the optimizer; negative until it is asked for
   };
+  /// A field that an option of a slot sets.
+  struct Effect {
+    const recipe::Field* field;  ///< null: known by no setter
+    json::Json value;
+    bool locked;
+  };
+  using Effects = std::vector<std::vector<Effect>>;  ///< by option
+  Effect effect(const std::string& pointer, const json::Json& value) const;
   uint64_t key(const Choice& choice) const;
   Walk& walk(const Choice& choice);
   Walk& replayed(const Choice& choice);
@@ -93,7 +103,7 @@ class Pricer {
   const Space& space_;
   std::vector<uint64_t> radix_;
   std::size_t optimizer_, allocator_;
-  std::vector<std::vector<recipe::Values>> effects_;  ///< of each level of a scale, defaults included
+  std::vector<Effects> effects_;  ///< by slot: of scales, defaults included, and of cheap ones
   std::unordered_map<uint64_t, std::unique_ptr<Walk>> walks_;
   std::unordered_map<uint64_t, std::unique_ptr<Walk>> bases_;  ///< scales as they are
   struct Priced {

@@ -26,30 +26,26 @@ void end_no_grad(Tape& tape, LayerTrace& trace, const Tensor& x, const Tensor& y
   trace.no_grad_output = y.id();
 }
 
-}  // namespace
+void walk_without_graph(const LayerProgram& given, const LayerReplayOptions& options, LayerReplay& result) {
+  Tape tape;
+  std::vector<Tensor> kv;
+  Tensor states = cross_states(tape, given, options.input_size, false);
+  LayerProgram program = given;
+  program.kv = &kv;
+  program.cross_states = &states;
+  tape.recording = false;
+  Tensor x = tape.input(given.batch * given.length * given.hidden, options.input_size, false);
+  tape.mark();
+  if (options.trace != nullptr) tape.trace = &options.trace->no_grad;
+  Tensor y = run_layer(tape, program, x);
+  result.without_grad = without_input(tape.peak());
+  result.cached = tape.cached_bytes();
+  result.output_size = y.size();
+  result.output_bytes = y.bytes();
+  if (options.trace != nullptr) end_no_grad(tape, *options.trace, x, y);
+}
 
-LayerReplay replay_layer(const LayerProgram& given, const LayerReplayOptions& options) {
-  LayerReplay result;
-  const double elements = given.batch * given.length * given.hidden;
-  result.input_bytes = elements * options.input_size;
-  {
-    Tape tape;
-    std::vector<Tensor> kv;
-    Tensor states = cross_states(tape, given, options.input_size, false);
-    LayerProgram program = given;
-    program.kv = &kv;
-    program.cross_states = &states;
-    tape.recording = false;
-    Tensor x = tape.input(elements, options.input_size, false);
-    tape.mark();
-    if (options.trace != nullptr) tape.trace = &options.trace->no_grad;
-    Tensor y = run_layer(tape, program, x);
-    result.without_grad = without_input(tape.peak());
-    result.cached = tape.cached_bytes();
-    result.output_size = y.size();
-    result.output_bytes = y.bytes();
-    if (options.trace != nullptr) end_no_grad(tape, *options.trace, x, y);
-  }
+void walk_with_graph(const LayerProgram& given, const LayerReplayOptions& options, LayerReplay& result) {
   Tape tape;
   std::vector<Tensor> kv;
   Tensor states = cross_states(tape, given, options.input_size, options.input_needs_grad);
@@ -57,7 +53,8 @@ LayerReplay replay_layer(const LayerProgram& given, const LayerReplayOptions& op
   program.kv = &kv;
   program.cross_states = &states;
   tape.accumulating = options.accumulating;
-  Tensor x = tape.input(elements, options.input_size, options.input_needs_grad);
+  Tensor x =
+      tape.input(given.batch * given.length * given.hidden, options.input_size, options.input_needs_grad);
   tape.mark();
   if (options.trace != nullptr) tape.trace = &options.trace->graph;
   const auto events = [&options] { return options.trace == nullptr ? 0 : options.trace->graph.size(); };
@@ -70,6 +67,9 @@ LayerReplay replay_layer(const LayerProgram& given, const LayerReplayOptions& op
   for (const Tensor& held : kv) result.kv_cache += held.bytes();
   kv.clear();
   result.input_saved = tape.is_saved(x);
+  result.cached = tape.cached_bytes();
+  result.output_size = y.size();
+  result.output_bytes = y.bytes();
   const double with_cache = tape.live().total();
   const std::size_t cache_dropped = events();
   tape.end_scope();
@@ -98,6 +98,15 @@ LayerReplay replay_layer(const LayerProgram& given, const LayerReplayOptions& op
     trace->has_input_gradient = tape.gradient_of(x.id()) > 0;
     trace->input_gradient = tape.gradient_id(x.id());
   }
+}
+
+}  // namespace
+
+LayerReplay replay_layer(const LayerProgram& program, const LayerReplayOptions& options) {
+  LayerReplay result;
+  result.input_bytes = program.batch * program.length * program.hidden * options.input_size;
+  if (options.walks != Walks::with_graph) walk_without_graph(program, options, result);
+  if (options.walks != Walks::without_graph) walk_with_graph(program, options, result);
   return result;
 }
 

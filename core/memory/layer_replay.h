@@ -9,7 +9,11 @@
 
 namespace plimsoll::memory {
 
+/// A layer is walked without a graph, with one, or both; what was not walked is left empty in the result.
+enum class Walks { both, without_graph, with_graph };
+
 struct LayerReplayOptions {
+  Walks walks = Walks::both;
   int input_size = 2;         ///< dtype of the residual stream that enters
   bool keep_output = false;   ///< reentrant checkpointing holds the recomputed output through the backward
   bool stop_early = false;    ///< non-reentrant recomputation ends at the last tensor that is saved

@@ -45,7 +45,7 @@ Tensor Tape::make(double elements, int size, Component component, bool needs_gra
   entry.what = doing;
   tensors_.push_back(std::move(entry));
   if (trace != nullptr) note(Event::Kind::allocate, id);
-  grow(elements * size);
+  grow(elements * size, component);
   return Tensor(this, id);
 }
 
@@ -95,14 +95,13 @@ void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
   }
   for (const Tensor& tensor : saved) {
     if (!tensor) continue;
-    Entry& entry = tensors_[tensor.id()];
-    ++entry.saves;
-    if (entry.base != 0) ++tensors_[entry.base - 1].saves;
-    if (trace != nullptr) note_save(entry.base != 0 ? entry.base - 1 : tensor.id(), true);
-    node.saved.push_back(tensor);
+    const uint32_t base = tensors_[tensor.id()].base;
+    if (base != 0) ++tensors_[tensor.id()].saves;
+    count_save(base != 0 ? base - 1 : tensor.id(), true);
+    node.saved[node.saved_count++] = tensor;
   }
   node.doing = doing;
-  if (!node.saved.empty()) {
+  if (node.saved_count > 0) {
     peak_until_last_save_ = peak_;
     if (trace != nullptr) events_until_last_save_ = trace->size();
   }
@@ -113,44 +112,48 @@ void Tape::note(Event::Kind kind, uint32_t id) {
   const Entry& entry = tensors_[id];
   const double bytes = entry.elements * entry.size;
   if (bytes <= 0) return;
-  Component component = entry.component;
-  if (component == Component::transient && entry.saves > 0) component = Component::activations;
-  trace->push_back({kind, component, id, bytes, entry.what});
+  trace->push_back({kind, counted_as(entry), id, bytes, entry.what});
 }
 
 // Whether autograd keeps it decides what a transient tensor counts as.
-void Tape::note_save(uint32_t id, bool begins) {
-  const Entry& entry = tensors_[id];
-  if (entry.component != Component::transient || entry.saves != (begins ? 1 : 0)) return;
-  note(Event::Kind::become, id);
+void Tape::count_save(uint32_t id, bool begins) {
+  Entry& entry = tensors_[id];
+  const Component before = counted_as(entry);
+  if (begins) {
+    ++entry.saves;
+  } else {
+    --entry.saves;
+  }
+  const Component after = counted_as(entry);
+  if (after == before) return;
+  const double bytes = entry.elements * entry.size;
+  live_[before] -= bytes;
+  live_[after] += bytes;
+  if (trace != nullptr) note(Event::Kind::become, id);
 }
 
 void Tape::mark_as_logits(const Tensor& tensor) {
-  tensors_[tensor.id()].component = Component::logits;
+  Entry& entry = tensors_[tensor.id()];
+  if (entry.base == 0) {
+    const double bytes = entry.elements * entry.size;
+    live_[counted_as(entry)] -= bytes;
+    live_[Component::logits] += bytes;
+  }
+  entry.component = Component::logits;
   if (trace != nullptr) note(Event::Kind::become, tensor.id());
 }
 
-Snapshot Tape::live() const {
-  Snapshot now;
-  for (const Entry& entry : tensors_) {
-    if (entry.references == 0 || entry.base != 0) continue;
-    Component component = entry.component;
-    if (component == Component::transient && entry.saves > 0) component = Component::activations;
-    now[component] += entry.elements * entry.size;
-  }
-  return now;
-}
-
-void Tape::grow(double bytes) {
+void Tape::grow(double bytes, Component component) {
   live_bytes_ += bytes;
+  live_[component] += bytes;
   if (live_bytes_ <= highest_) return;
   highest_ = live_bytes_;
-  peak_ = live();
+  peak_ = live_;
 }
 
 void Tape::mark() {
   highest_ = live_bytes_;
-  peak_ = live();
+  peak_ = live_;
   peak_until_last_save_ = peak_;
 }
 
@@ -162,6 +165,7 @@ void Tape::release(uint32_t id) {
   } else {
     if (trace != nullptr) note(Event::Kind::release, id);
     live_bytes_ -= entry.elements * entry.size;
+    live_[counted_as(entry)] -= entry.elements * entry.size;
   }
 }
 
@@ -215,7 +219,7 @@ void Tape::run(Node& node) {
         break;
       }
       case Step::Kind::reuse:
-        accumulate(node.inputs[step.index], node.saved.front());
+        accumulate(node.inputs[step.index], node.saved[0]);
         break;
       case Step::Kind::pass:
         accumulate(node.inputs[step.index], incoming);
@@ -243,12 +247,11 @@ void Tape::backward() {
     nodes_.pop_back();
     doing = node.doing;
     run(node);
-    for (Tensor& tensor : node.saved) {
-      Entry& entry = tensors_[tensor.id()];
-      --entry.saves;
-      if (entry.base != 0) --tensors_[entry.base - 1].saves;
-      if (trace != nullptr) note_save(entry.base != 0 ? entry.base - 1 : tensor.id(), false);
-      tensor.free();
+    for (uint8_t i = 0; i < node.saved_count; ++i) {
+      const uint32_t id = node.saved[i].id(), base = tensors_[id].base;
+      if (base != 0) --tensors_[id].saves;
+      count_save(base != 0 ? base - 1 : id, false);
+      node.saved[i].free();
     }
   }
 }

@@ -156,7 +156,7 @@ class Tape {
   const Snapshot& peak_until_last_save() const { return peak_until_last_save_; }
   /// Events of the trace up to that moment.
   std::size_t events_until_last_save() const { return events_until_last_save_; }
-  Snapshot live() const;
+  const Snapshot& live() const { return live_; }
   double cached_bytes() const { return cached_bytes_; }
   double weight_gradient_bytes() const { return weight_gradient_bytes_; }
   /// Bytes of the gradient that a tensor, dead or alive, has received.
@@ -186,6 +186,11 @@ class Tape {
     const char* what = "";
     Tensor grad;
   };
+  /// Whether autograd keeps a transient tensor decides what it counts as.
+  static Component counted_as(const Entry& entry) {
+    const bool kept = entry.component == Component::transient && entry.saves > 0;
+    return kept ? Component::activations : entry.component;
+  }
   struct Node {
     uint32_t output = 0;
     std::array<uint32_t, 4> inputs{};
@@ -193,19 +198,21 @@ class Tape {
     std::array<Step, 8> steps{};
     uint8_t step_count = 0;
     const char* doing = "";
-    std::vector<Tensor> saved;
+    std::array<Tensor, 6> saved;
+    uint8_t saved_count = 0;
   };
   void retain(uint32_t id) { ++tensors_[id].references; }
   void release(uint32_t id);
-  void grow(double bytes);
+  void grow(double bytes, Component component);
+  void count_save(uint32_t id, bool begins);
   void note(Event::Kind kind, uint32_t id);
-  void note_save(uint32_t id, bool begins);
   void run(Node& node);
   void accumulate(uint32_t input, Tensor gradient);
 
   std::vector<Entry> tensors_;
   std::vector<Node> nodes_;
   std::vector<Tensor> cache_;
+  Snapshot live_;
   double live_bytes_ = 0;
   double highest_ = 0;
   double cached_bytes_ = 0;

@@ -14,7 +14,8 @@ using json::Json;
 // describe.
 std::string_view optional_section(std::string_view pointer) {
   for (std::string_view section : {"/peft", "/rl", "/data"}) {
-    if (pointer.substr(0, section.size() + 1) == std::string(section) + "/") return section;
+    const bool inside = pointer.size() > section.size() && pointer[section.size()] == '/';
+    if (inside && pointer.substr(0, section.size()) == section) return section;
   }
   return "";
 }
@@ -94,6 +95,16 @@ const StackDefault* find_default(const StackPreset& stack, std::string_view poin
     if (applies) return &row;
   }
   return nullptr;
+}
+
+// By place in the table; as strings, which the maps of values are searched with.
+const std::vector<std::string>& pointers_of_fields() {
+  static const std::vector<std::string> pointers = [] {
+    std::vector<std::string> all;
+    for (const Field& field : field_table()) all.emplace_back(field.pointer);
+    return all;
+  }();
+  return pointers;
 }
 
 struct Conflict {
@@ -182,8 +193,10 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
   Resolved resolved;
   resolved.values = given.values;
   resolved.recipe.peft.on = given.values.count("/peft") != 0;
-  for (const Field& field : field_table()) {
-    const std::string pointer(field.pointer);
+  const std::vector<std::string>& pointers = pointers_of_fields();
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    const Field& field = field_table()[i];
+    const std::string& pointer = pointers[i];
     auto found = resolved.values.find(pointer);
     const bool pointless = !field.needs.empty() && given.values.count(std::string(field.needs)) == 0;
     if (found == resolved.values.end() && pointless) continue;
