@@ -100,3 +100,28 @@ test("the request is shown as a file of another tool, and as a checklist", async
   ]);
   expect(download.suggestedFilename()).toBe("plimsoll-checklist.md");
 });
+
+test("the link is a QR code once somebody wants it, and says so where it is too long for one", async ({
+  page,
+}) => {
+  await open(page);
+  const fold = page.locator("plimsoll-qr");
+  await expect(fold.locator("svg")).toHaveCount(0);
+  await fold.locator("summary").click();
+  const picture = fold.getByRole("img");
+  await expect(picture).toBeVisible();
+  // The three corners that readers look for: seven dark squares in a row, four squares from the edge.
+  const size = Number((await picture.getAttribute("viewBox"))?.split(" ")[2]);
+  expect((size - 8 - 17) % 4).toBe(0);
+  const path = (await picture.locator("path").getAttribute("d")) ?? "";
+  for (const corner of ["M4 4h7v", `M${size - 11} 4h7v`, `M4 ${size - 11}h7v`])
+    expect(path).toContain(corner);
+  const first = path;
+  await page.getByLabel("Max length").fill("512");
+  await expect.poll(() => picture.locator("path").getAttribute("d")).not.toBe(first);
+  await page.locator("summary", { hasText: "as JSON" }).click();
+  const names = Array.from({ length: 60 }, (_, index) => `a_rather_long_name_${index}`);
+  const request = { model: "mistral-7b-v0.3", peft: { r: 8, target_modules: [...names, "q_proj"] } };
+  await page.locator("#request-text").fill(JSON.stringify(request));
+  await expect(fold).toContainText("too fine");
+});

@@ -7,6 +7,7 @@ import { say, type Word } from "../words/say.ts";
 import type { Actions, View } from "../view.ts";
 import { copy, download } from "../save.ts";
 import "./export.ts";
+import "./qr-code.ts";
 import { png, svgBadge, svgCard } from "./svg-card.ts";
 import { csv, markdown } from "./tables.ts";
 
@@ -70,6 +71,7 @@ export function sharePanel(view: View, report: Report, actions: Actions): Templa
       <a href="./docs/embed.html${encode(view.request, madeOf(view))}">${say("share.builder")}</a>
     </div>
     <plimsoll-export .request=${view.request}></plimsoll-export>
+    <plimsoll-qr .address=${addressOf(view)}></plimsoll-qr>
     ${view.told ? html`<p class="told">${view.told.message}</p>` : nothing}
     ${view.told?.text
       ? html`<textarea

@@ -360,6 +360,10 @@ export const DE: Words = {
   "share.png": "Karte herunterladen, PNG",
   "share.iframe": "Code zum Einbetten kopieren",
   "share.builder": "Eine eingebettete Karte bauen",
+  "share.qr": "Der Link als QR-Code",
+  "share.qr_alt": "QR-Code mit der Adresse dieser Seite",
+  "share.qr_long":
+    "Diese Anfrage ergibt einen Code, der für ein Telefon zu fein ist; kopieren Sie stattdessen den Link.",
   "share.done": "Fertig: {what}.",
   "share.failed": "Der Browser hat es nicht erlaubt: {what}. Der Text steht unten, zum Kopieren von Hand.",
 

@@ -358,6 +358,9 @@ export const EN = {
   "share.png": "Download card, PNG",
   "share.iframe": "Copy embed code",
   "share.builder": "Build an embedded card",
+  "share.qr": "The link as a QR code",
+  "share.qr_alt": "QR code that holds the address of this page",
+  "share.qr_long": "This request makes a code too fine for a phone to read; copy the link instead.",
   "share.done": "Done: {what}.",
   "share.failed": "The browser did not allow it: {what}. The text is below, to be copied by hand.",
 
