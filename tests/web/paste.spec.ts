@@ -73,7 +73,23 @@ test("the error of case D is explained: one fp32 matrix", async ({ page }) => {
   const found = page.locator(".found");
   await expect(found).toContainText("224.0 MiB");
   await expect(found).toContainText(/14336 x 4096|4096 x 14336/);
+  await expect(found.locator(".likeliest")).toContainText("fp32");
   await expect(found.locator("ol > li").first()).toContainText("fp32");
+  await expect(found.locator("ol")).toBeHidden();
+});
+
+test("the plan beside an explained error is applied with one click, and written into the file it came with", async ({
+  page,
+}) => {
+  await open(page);
+  await page.locator(".paste > summary").click();
+  const file = AXOLOTL.replace("sequence_len: 2_048", "sequence_len: 16384");
+  await page.getByLabel("Whatever you have").fill(`${file}\n${ERROR}\n`);
+  const way = page.locator(".way");
+  await expect(way).toContainText("GiB");
+  await way.getByRole("button", { name: "Apply" }).click();
+  await expect(headline(page)).toContainText(/(Fits|Tight on) the A10G/);
+  await expect(page.locator(".patched .added").first()).toBeVisible();
 });
 
 test("text that is neither says so, and hostile text harms nothing", async ({ page }) => {

@@ -2,10 +2,10 @@
 // the browser; what was understood of it is said key by key, and only then used.
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
-import type { Request } from "../contract.ts";
+import type { Plan, Request } from "../contract.ts";
 import { size } from "../format.ts";
 import { isSuperseded, loadMore } from "../more.ts";
-import { dotted } from "../pointer.ts";
+import { dotted, put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
 import { copy, download } from "../save.ts";
@@ -173,6 +173,15 @@ export class PlimsollPaste extends LitElement {
     this.dispatchEvent(new CustomEvent("use", { detail: merged }));
   }
 
+  /** The changes of a plan, also in the words of the file where one was pasted. */
+  private applyPlan(before: Request, plan: Plan): void {
+    const whole = this.imported?.ok === true && !this.imported.partial;
+    this.origin = whole ? { text: this.imported?.part ?? this.text, request: before } : undefined;
+    this.patch = undefined;
+    const after = plan.changes.reduce((request, { pointer, to }) => put(request, pointer, to), before);
+    this.dispatchEvent(new CustomEvent("use", { detail: after }));
+  }
+
   private findings(imported: Imported): TemplateResult {
     const counts = imported.counts;
     const keys = [...(imported.keys ?? [])].sort(
@@ -265,7 +274,11 @@ export class PlimsollPaste extends LitElement {
         </div>
         <div aria-live="polite">
           ${this.problem ? html`<p class="complaint">${this.problem}</p>` : nothing}
-          ${failure && diagnosed ? diagnosis(diagnosed) : nothing}
+          ${failure && diagnosed
+            ? diagnosis(diagnosed, !config || imported.partial === true, (plan) =>
+                this.applyPlan(diagnosed.request ?? this.request, plan),
+              )
+            : nothing}
           ${config ? this.findings(imported) : nothing}
           ${this.patch
             ? patched(this.patch, this.told, {

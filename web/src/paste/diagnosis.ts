@@ -1,9 +1,10 @@
 // What an error message says, and what it comes from.
 import { html, nothing, type TemplateResult } from "lit";
-import type { Json } from "../contract.ts";
-import { share, size } from "../format.ts";
+import type { Json, Plan } from "../contract.ts";
+import { gibWords, share, size } from "../format.ts";
+import { dotted, plain } from "../pointer.ts";
 import { EN } from "../words/en.ts";
-import { say, type Word } from "../words/say.ts";
+import { language, say, type Word } from "../words/say.ts";
 import type { Cause, Diagnosis, Message } from "./found.ts";
 
 const SHOWN = 3;
@@ -52,28 +53,69 @@ function cause(one: Cause): TemplateResult {
   </li>`;
 }
 
-export function diagnosis(found: Diagnosis): TemplateResult {
+/** The likeliest cause: what it is, the first thing that speaks for it, what helps. */
+function likeliest(one: Cause): TemplateResult {
+  const [evidence] = one.evidence;
+  return html`<div class="likeliest" lang="en">
+    <h4>${one.title}</h4>
+    <p>${evidence === undefined ? one.why : textOf(evidence)}</p>
+    <p><b lang=${language()}>${say("diagnosis.remedy")}</b> ${one.remedy}</p>
+  </div>`;
+}
+
+/** What gets the run past it, proven by an estimate; applied with one click. */
+function way(plan: Plan, ofPage: boolean, apply: () => void): TemplateResult {
+  return html`<div class="way">
+    <p>
+      ${say("diagnosis.plan", { size: gibWords(plan.peak.device) })}
+      ${ofPage ? html`<small>${say("diagnosis.of_page")}</small>` : nothing}
+    </p>
+    <ul>
+      ${plan.changes.map(
+        (change) =>
+          html`<li>
+            <code>${dotted(change.pointer)}</code> ${plain(change.from)} → <b>${plain(change.to)}</b>
+          </li>`,
+      )}
+    </ul>
+    <button type="button" class="apply" @click=${apply}>${say("plan.apply")}</button>
+  </div>`;
+}
+
+const fold = (title: string, body: unknown): TemplateResult =>
+  html`<details>
+    <summary>${title}</summary>
+    ${body}
+  </details>`;
+
+/** `ofPage`: no configuration came with the message; `apply` makes the request what a plan makes of it. */
+export function diagnosis(found: Diagnosis, ofPage: boolean, apply: (plan: Plan) => void): TemplateResult {
+  const [first] = found.causes;
+  const [plan] = found.plans ?? [];
   return html`<section class="found" aria-labelledby="diagnosis-title">
     <h3 id="diagnosis-title">${say("diagnosis.title")}</h3>
     <p lang="en">${found.summary}</p>
-    ${found.messages.slice(0, 1).map(figures)}
-    ${found.tensors.length > 0
-      ? html`<h4>${say("diagnosis.tensors")}</h4>
-          <ul class="notes" lang="en">
-            ${found.tensors.slice(0, SHOWN).map((tensor) => html`<li>${textOf(tensor)}</li>`)}
-          </ul>`
-      : nothing}
-    <h4>${say("diagnosis.causes")}</h4>
-    <ol class="notes" lang="en">
-      ${found.causes.slice(0, SHOWN).map(cause)}
-    </ol>
-    ${found.causes.length > SHOWN
-      ? html`<details>
-          <summary>${say("diagnosis.more", { count: found.causes.length - SHOWN })}</summary>
-          <ol class="notes" lang="en" start=${SHOWN + 1}>
-            ${found.causes.slice(SHOWN).map(cause)}
-          </ol>
-        </details>`
-      : nothing}
+    ${first ? likeliest(first) : nothing} ${plan ? way(plan, ofPage, () => apply(plan)) : nothing}
+    <div class="folds">
+      ${found.tensors.length > 0
+        ? fold(
+            say("diagnosis.tensors"),
+            html`<ul class="notes" lang="en">
+              ${found.tensors.slice(0, SHOWN).map((tensor) => html`<li>${textOf(tensor)}</li>`)}
+            </ul>`,
+          )
+        : nothing}
+      ${found.messages.length > 0
+        ? fold(say("diagnosis.figures"), found.messages.slice(0, 1).map(figures))
+        : nothing}
+      ${found.causes.length > 0
+        ? fold(
+            say("diagnosis.causes", { count: found.causes.length }),
+            html`<ol class="notes" lang="en">
+              ${found.causes.map(cause)}
+            </ol>`,
+          )
+        : nothing}
+    </div>
   </section>`;
 }

@@ -1,5 +1,5 @@
 // What was understood of a pasted text.
-import type { Json, Request } from "../contract.ts";
+import type { Json, Plan, Request } from "../contract.ts";
 
 export interface Finding {
   key: string;
@@ -45,6 +45,9 @@ export interface Diagnosis {
   messages: Message[];
   tensors: Json[];
   causes: Cause[];
+  /** The request to make plans for, with the card and the foreign memory that the failure shows. */
+  request?: Request | null;
+  plans?: Plan[];
   phase?: { id: string; frame: string };
 }
 
