@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/memory/allocator.h"
 #include "core/memory/reserve.h"
 #include "core/memory/sharding.h"
 #include "core/memory/targets.h"
@@ -255,17 +256,22 @@ const Price* Pricer::price(const Choice& choice) {
   const double states = recipe.training.max_steps == 1 ? 0 : now.optimizer - at.replay.optimizer_bytes;
   memory::Instant highest;
   double most = -1;
+  memory::Passing passing;
   for (const memory::Instant& instant : at.replay.instants) {
     double total = instant.live.total();
     const bool stepping = instant.id.rfind("optimizer_step", 0) == 0;
     if (has_states(instant)) total += states;
     if (stepping) total += temporary;
+    memory::Snapshot live = instant.live;
+    if (has_states(instant)) live[Component::optimizer] += states;
+    if (stepping) live[Component::transient] += temporary;
+    if (memory::repeats(instant)) passing.add(live);
     if (total <= most) continue;
     most = total;
     highest = instant;
-    if (has_states(instant)) highest.live[Component::optimizer] += states;
-    if (stepping) highest.live[Component::transient] += temporary;
+    highest.live = live;
   }
+  highest.apart = passing.apart();
   found->sizes = sizes_of(highest, recipe, basis_);
   return found;
 }

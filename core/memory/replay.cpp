@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/memory/allocator.h"
 #include "core/memory/evaluation.h"
 #include "core/memory/pipeline.h"
 #include "core/memory/script.h"
@@ -185,6 +186,11 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
     if (result.instants[i].live.total() > result.instants[result.peak].live.total()) result.peak = i;
   }
   if (result.instants[result.peak].id == "optimizer_step_first") ++result.peak;
+  Passing passing;
+  for (const Instant& instant : result.instants) {
+    if (repeats(instant)) passing.add(instant.live);
+  }
+  for (Instant& instant : result.instants) instant.apart = repeats(instant) ? passing.apart() : 0;
   result.dynamic_bytes =
       result.instants[result.peak].live.total() - rank.weights - rank.adapters - rank.optimizer;
   if (script != nullptr) {
@@ -206,6 +212,8 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
 }
 
 }  // namespace
+
+bool repeats(const Instant& instant) { return instant.id != "load" && instant.id != "prepare"; }
 
 Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
               Script* script) {

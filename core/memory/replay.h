@@ -26,6 +26,7 @@ struct Instant {
   Snapshot live;
   std::string what;    ///< one sentence
   double outside = 0;  ///< bytes on the device outside PyTorch's count, the context apart
+  double apart = 0;    ///< what the instants of a step hold one after another and cannot share (allocator.h)
 };
 
 struct Replay {
@@ -44,6 +45,9 @@ struct Replay {
   // What one more unit costs at the peak instant, by replaying again.
   double per_sample = 0, per_token = 0, per_rank = 0, per_image = 0;
 };
+
+/// Whether the instant comes again with every step.
+bool repeats(const Instant& instant);
 
 struct Script;
 

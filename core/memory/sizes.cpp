@@ -26,10 +26,7 @@ bool expandable(const recipe::Recipe& r) {
 
 Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardware::Context& context) {
   const double allocated = instant.live.total();
-  // Weights and an engine's share lie still.
-  const double dynamic = allocated - instant.live[Component::weights] -
-                         instant.live[Component::frozen_models] - instant.live[Component::engine];
-  Held held = hold(allocated, dynamic, expandable(recipe));
+  Held held = hold(instant.live, instant.apart, expandable(recipe));
   const double before = gathered_before(instant, recipe);
   held.reserved += before;
   held.reserved_high = std::max(held.reserved_high, held.reserved);

@@ -1,6 +1,9 @@
 // What the simulated allocator holds, against runs that recorded it and against simulations of the real
 // classes' traces.
+#include <algorithm>
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include "tests/core/drawn_requests.h"
 
@@ -99,6 +102,21 @@ TEST(Reserve, ReadingsStayOrdered) {
     if (peak.at("instant") == "load") continue;  // counted with the largest matrix last
     EXPECT_LE(peak.at("allocated"), at(report, "/memory/allocator/reserved")) << drawn(seed);
   }
+}
+
+// What reports say without the simulation is a rule that was learned from it.
+TEST(Reserve, IsMetByItsClosedForm) {
+  std::vector<double> errors;
+  for (uint64_t seed = 0; seed < 120; ++seed) {
+    const Json request = drawn(seed), simulated = held(request);
+    if (!simulated.at("memory").contains("allocator")) continue;
+    const double usual = read(answer(request), "/memory/peak/reserved");
+    errors.push_back(std::fabs(usual / read(simulated, "/memory/peak/reserved") - 1));
+  }
+  ASSERT_GT(errors.size(), 50u);
+  std::sort(errors.begin(), errors.end());
+  EXPECT_LT(errors[errors.size() / 2], 0.045);
+  EXPECT_LT(errors[errors.size() * 9 / 10], 0.15);
 }
 
 TEST(Reserve, IsSimulatedOnlyWhenItIsAskedFor) {
