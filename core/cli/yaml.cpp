@@ -16,7 +16,7 @@ using exchange::Node;
 using exchange::Span;
 
 constexpr size_t most_nodes = 100000;
-constexpr size_t most_keys = 5000;
+constexpr size_t most_keys = 2000;
 
 // yaml-cpp tells where a scalar begins; where it ends is read off the text.
 uint64_t scalar_length(const std::string& text, uint64_t at, const std::string& value, bool plain) {
@@ -157,7 +157,7 @@ class Builder : public YAML::EventHandler {
     }
     top.has_key = false;
     if (top.key == "<<") return merge(top.node, node);
-    if (top.node.members.size() >= most_keys) return fail("a map of it has more than 5,000 keys");
+    if (top.node.members.size() >= most_keys) return fail("a map of it has more than 2,000 keys");
     if (top.node.find(top.key) != nullptr) {
       document_.errors.push_back(
           {"duplicate_key", "/" + top.key,

@@ -256,9 +256,15 @@ Import import_prepared(const Document& document, std::string_view text, const Fo
 }
 
 Import import_document(const Document& given, std::string_view text) {
+  constexpr size_t most_keys = 2000;  // keys are compared with each other, and no run has a tenth of them
   Import import;
   import.errors = given.errors;
   if (!import.errors.empty()) return import;
+  if (!is_weight_index(text) && leaves(given.root).size() > most_keys) {
+    import.errors.push_back(
+        {"too_large", "", "This has more settings than any configuration.", "at most 2,000 settings"});
+    return import;
+  }
   const Document document = prepared(given);
   const Format* format = document.root.is_map() ? recognise(document) : nullptr;
   if (format == nullptr) {

@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t most_parts = 16;
 constexpr size_t fewest_keys = 3;
+constexpr size_t most_bytes = size_t{1} << 20;  // nobody writes more about one run
 
 bool is_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
@@ -157,7 +158,7 @@ size_t end_of_keys(const Lines& lines, size_t first) {
 
 std::vector<std::string_view> settings_parts(std::string_view text) {
   std::vector<std::string_view> parts;
-  const Lines lines(text);
+  const Lines lines(text.substr(0, most_bytes));
   for (size_t at = 0; at < lines.all.size() && parts.size() < most_parts; ++at) {
     const std::string_view line = trimmed(lines.all[at]);
     if (line.substr(0, 3) == "```") continue;

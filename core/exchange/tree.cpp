@@ -16,7 +16,7 @@ constexpr size_t deepest = 200;
 constexpr size_t longest_line = size_t{64} << 10;
 constexpr size_t largest_yaml = size_t{1} << 20;
 constexpr size_t largest_json = size_t{512} << 10;
-constexpr int64_t most_members = 10000;
+constexpr int64_t most_members = 2000;  // keys are compared with each other
 
 // Well-formed UTF-8 without overlong forms and surrogates (RFC 3629).
 bool is_utf8(std::string_view text) {
@@ -224,10 +224,10 @@ bool check_text(std::string_view text, json::Errors& errors) {
   const auto commas = std::count(text.begin(), text.end(), ',');
   if (language == Language::json && (text.size() > largest_json || commas > most_members) &&
       !is_weight_index(text)) {
-    return refuse("too_large", "This is longer than any settings file.", "at most 512 KiB and 10,000 values");
+    return refuse("too_large", "This is longer than any settings file.", "at most 512 KiB and 2,000 values");
   }
   if (language == Language::yaml && std::count(text.begin(), text.end(), '\n') > most_members) {
-    return refuse("too_large", "This has more lines than any configuration.", "at most 10,000 lines");
+    return refuse("too_large", "This has more lines than any configuration.", "at most 2,000 lines");
   }
   if (language != Language::json && (longest > longest_line || text.size() > largest_yaml)) {
     return refuse("too_large", "A line of this text is longer than in any configuration, or the whole is.",
