@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/cli/advice_table.h"
+#include "core/cli/advise.h"
 #include "core/cli/diagnosis_table.h"
 #include "core/cli/exchange.h"
 #include "core/cli/input.h"
@@ -29,7 +30,7 @@ struct Options {
   std::string file = "-";
   std::string gpu;
   std::string format;
-  std::string request, phase;
+  std::string request, phase, plan;
   bool json = false;
   bool table = false;
   bool lines = false;
@@ -45,6 +46,7 @@ constexpr const char* examples = R"(Examples:
   plimsoll report --lines < requests.jsonl   one request a line in, one report a line out, in order
   plimsoll check request.json --gpu a10g     exit code: 0 fits, 1 tight, 2 no, 3 bad input
   plimsoll advise request.json               what makes it fit, on the chosen GPU and on every size
+  plimsoll advise axolotl.yaml --gpu l4 --plan same > fixed.yaml   the same file, and now it fits
   plimsoll compare before.json after.json    what each difference is worth
   plimsoll gpus                              the names that --gpu takes
   plimsoll import axolotl.yaml               a configuration of another tool to a request
@@ -160,19 +162,6 @@ int command_report(const Options& options) {
   return finish(0);
 }
 
-// The same request on another card. A text that is not a JSON object stays as it is, for the report to
-// refuse.
-std::string on_gpu(const std::string& request, const std::string& gpu) {
-  json::Errors errors;
-  auto tree = json::parse(request, errors);
-  if (!tree || !errors.empty() || !tree->is_object()) return request;
-  json::Json& hardware = (*tree)["hardware"];
-  if (hardware.is_null()) hardware = json::Json::object();
-  if (!hardware.is_object()) return request;
-  hardware["gpu"] = gpu;
-  return json::write(*tree);
-}
-
 int command_check(const Options& options) {
   Input input(options.file);
   const std::string request = input.rest();
@@ -247,14 +236,47 @@ int command_diagnose(const Options& options) {
   return finish(0);
 }
 
+// The file with one plan's changes in it, or their lines alone.
+int print_plan(const json::Json& advice, const Asked& asked, const Options& options) {
+  const json::Json gpu = member(advice, "gpu");
+  if (asked.file.empty() || !gpu.is_object()) {
+    return refuse("no_file", "A plan is written into a configuration, for a card that is named.",
+                  "a file of another tool, and --gpu with a name of `plimsoll gpus`");
+  }
+  if (member(gpu, "verdict") == "fits") {
+    std::fputs("It fits as it is.\n", stderr);
+    print(options.diff ? "" : asked.file);
+    return finish(0);
+  }
+  const json::Json plan = plan_named(advice, options.plan), file = member(plan, "file");
+  if (!file.is_object()) {
+    return refuse("no_plan", "No plan of this kind makes it fit this card.",
+                  "same, fewest or fastest, where `plimsoll advise` lists one; or a larger card");
+  }
+  std::fputs(not_in_file(file).c_str(), stderr);
+  print(member(file, options.diff ? "diff" : "text").get<std::string>());
+  return finish(0);
+}
+
+// Of a configuration of another tool the plans come as that file again.
 int command_advise(const Options& options) {
   Input input(options.file);
-  const std::string request = input.rest();
+  const Asked asked = read_asked(input.rest(), options.gpu, catalog());
   if (!input.problem().empty()) return refuse_input(input);
-  const std::string text = report::advise_text(request, catalog());
-  const json::Json advice = parsed(text);
+  if (!asked.errors.empty()) return refuse(asked.errors);
+  const std::string text = report::advise_text(asked.request, catalog());
+  json::Json advice = parsed(text);
   if (!succeeded(advice)) return refuse(member(advice, "errors"));
-  show(text, advice, advice_table, options);
+  add_files(advice, asked, catalog());
+  if (!options.plan.empty()) return print_plan(advice, asked, options);
+  if (asked.file.empty()) {
+    show(text, advice, advice_table, options);
+  } else if (options.diff) {
+    print(plan_diffs(advice, output_style()));
+  } else {
+    show(json::write(advice), advice, advice_table, options);
+    if (wants_table(options)) print("\n" + plan_diffs(advice, output_style()));
+  }
   return finish(0);
 }
 
@@ -358,7 +380,15 @@ int run(int argc, char** argv) {
   add_format_flags(diagnose, options);
 
   CLI::App* advise = app.add_subcommand("advise", "The smallest change that makes it fit, on every size");
-  advise->add_option("FILE", options.file, "The request; standard input when it is - or left out");
+  advise->add_option("FILE", options.file,
+                     "The request or any configuration; standard input when it is - or left out");
+  advise->add_option("--gpu", options.gpu, "The card, which a configuration does not name");
+  advise
+      ->add_option(
+          "--plan", options.plan,
+          "Print the configuration with this plan in it: nothing learned changes, fewest changes, fastest")
+      ->check(CLI::IsMember({"same", "fewest", "fastest"}));
+  advise->add_flag("--diff", options.diff, "The changed lines of the configuration only");
   add_format_flags(advise, options);
 
   CLI::App* compare = app.add_subcommand("compare", "Two requests: what each difference is worth");

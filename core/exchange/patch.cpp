@@ -250,7 +250,9 @@ class Patcher {
     for (const auto& [pointer, value] : inner) aim_field(pointer, value);
   }
 
-  void aim_field(const std::string& pointer, const Json& to) {
+  void aim_field(const std::string& pointer, const Json& asked) {
+    // PEFT knows the word alone; in a list it is a module's name.
+    const Json to = asked == Json::array({"all-linear"}) ? Json("all-linear") : asked;
     if (says(values_, pointer, &to)) {
       target_ = restored(target_, pointer);
       wanted_.erase(pointer);

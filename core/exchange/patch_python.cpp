@@ -67,30 +67,6 @@ std::string pair(const Site& site, std::string_view text, const std::string& key
               : key + "=" + literal(Language::python, key, value);
 }
 
-void add_behind(const Member& beside, const std::string& written, const PatchContext& context,
-                std::vector<Edit>& edits) {
-  const std::string_view text = context.text;
-  const size_t start = beside.key_span.at, end = argument_end(text, start);
-  const std::string margin(indentation(text, start));
-  if (!is_blank(text, line_start(text, start), start)) {
-    edits.push_back({end, 0, ", " + written});
-    return;
-  }
-  // An argument a line: the new one gets a line of its own, below the comment of this one.
-  const size_t stop = line_end(text, end);
-  const bool comma = end < text.size() && text[end] == ',';
-  size_t rest = end + (comma ? 1 : 0);
-  while (rest < stop && (text[rest] == ' ' || text[rest] == '\t' || text[rest] == '\r')) ++rest;
-  if (rest < stop && text[rest] != '#') {
-    edits.push_back({end, 0, "," + context.newline + margin + written});
-    return;
-  }
-  if (!comma) edits.push_back({end, 0, ","});
-  size_t line = stop;
-  if (line > 0 && text[line - 1] == '\r') --line;
-  edits.push_back({line, 0, context.newline + margin + written + ","});
-}
-
 bool remove(const Member& member, std::string_view text, std::vector<Edit>& edits) {
   const size_t start = member.key_span.at;
   if (member.key_span.length == 0) return false;
@@ -115,6 +91,30 @@ bool remove(const Member& member, std::string_view text, std::vector<Edit>& edit
 
 }  // namespace
 
+void add_python_argument(const Member& beside, const std::string& written, const PatchContext& context,
+                         std::vector<Edit>& edits) {
+  const std::string_view text = context.text;
+  const size_t start = beside.key_span.at, end = argument_end(text, start);
+  const std::string margin(indentation(text, start));
+  if (!is_blank(text, line_start(text, start), start)) {
+    edits.push_back({end, 0, ", " + written});
+    return;
+  }
+  // An argument a line: the new one gets a line of its own, below the comment of this one.
+  const size_t stop = line_end(text, end);
+  const bool comma = end < text.size() && text[end] == ',';
+  size_t rest = end + (comma ? 1 : 0);
+  while (rest < stop && (text[rest] == ' ' || text[rest] == '\t' || text[rest] == '\r')) ++rest;
+  if (rest < stop && text[rest] != '#') {
+    edits.push_back({end, 0, "," + context.newline + margin + written});
+    return;
+  }
+  if (!comma) edits.push_back({end, 0, ","});
+  size_t line = stop;
+  if (line > 0 && text[line - 1] == '\r') --line;
+  edits.push_back({line, 0, context.newline + margin + written + ","});
+}
+
 bool write_python_site(const Site& site, const PatchContext& context, std::vector<Edit>& edits) {
   const std::string_view text = context.text;
   for (const auto& [member, value] : site.replaced) {
@@ -127,13 +127,14 @@ bool write_python_site(const Site& site, const PatchContext& context, std::vecto
   }
   if (site.added.empty()) return true;
   const Span span = site.map->span;
-  if (site.path.empty() || span.length < 2) return false;
+  if (site.path.empty()) return write_python_calls(site, context, edits);
+  if (span.length < 2) return false;
   for (const auto& [key, value] : site.added.items()) {
     if (key.empty() || key[0] == '$') return false;
     const std::string written = pair(site, text, key, value);
     const Member* beside = neighbour_of(site, context, key, inside_call);
     if (beside != nullptr) {
-      add_behind(*beside, written, context, edits);
+      add_python_argument(*beside, written, context, edits);
       continue;
     }
     if (site.added.size() > 1) return false;

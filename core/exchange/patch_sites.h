@@ -31,6 +31,11 @@ struct PatchContext {
 bool write_yaml_site(const Site& site, const PatchContext& context, std::vector<Edit>& edits);
 bool write_json_site(const Site& site, const PatchContext& context, std::vector<Edit>& edits);
 bool write_python_site(const Site& site, const PatchContext& context, std::vector<Edit>& edits);
+/// Calls that the source does not make yet: LoraConfig and BitsAndBytesConfig beside the model they are for.
+bool write_python_calls(const Site& site, const PatchContext& context, std::vector<Edit>& edits);
+/// One more argument behind `beside`, on a line of its own where the others have one.
+void add_python_argument(const Member& beside, const std::string& written, const PatchContext& context,
+                         std::vector<Edit>& edits);
 bool write_shell_site(const Site& site, const PatchContext& context, std::vector<Edit>& edits);
 
 /// The member beside which readers expect a key: the nearest before it in the format's tables, else the

@@ -176,6 +176,31 @@ run 3 advise bad.json
 expect_empty out
 verdict
 
+begin "advise takes any configuration, and a plan comes as that file again"
+cat >config.yaml <<'END'
+# ours
+base_model: mistralai/Mistral-7B-v0.3
+sequence_len: 4096   # tokens
+micro_batch_size: 4
+gradient_accumulation_steps: 4
+adapter: lora
+lora_r: 32
+lora_target_linear: true
+END
+run 0 advise config.yaml --gpu rtx-4090
+expect out '"file":{"text":'
+run 0 advise config.yaml --gpu rtx-4090 --diff
+expect out "+gradient_checkpointing: true"
+run 0 advise config.yaml --gpu rtx-4090 --plan fewest
+expect out "sequence_len: 4096   # tokens"
+cp out fixed.yaml
+run 0 import fixed.yaml
+cp out fixed.json
+run 0 check fixed.json --gpu rtx-4090
+run 3 advise config.yaml --plan same
+expect_empty out
+verdict
+
 begin "--lines without a bad line ends with 0, and no line gives no line"
 run 0 report --lines
 expect_empty out

@@ -338,5 +338,63 @@ TEST(ExchangePatch, EveryWrittenFormatTakesTheCommonChanges) {
 #endif
 }
 
+constexpr const char* plain_script = R"(import torch
+from transformers import AutoModelForCausalLM
+from trl import SFTConfig, SFTTrainer
+
+def main():
+    model = AutoModelForCausalLM.from_pretrained(
+        "mistralai/Mistral-7B-v0.3",  # the base
+        torch_dtype=torch.bfloat16,
+    )
+    args = SFTConfig(per_device_train_batch_size=4, gradient_accumulation_steps=4, max_length=2048)
+    SFTTrainer(model=model, args=args, train_dataset=data).train()
+)";
+
+TEST(ExchangePatch, PythonWithoutAdaptersGetsTheCallThatMakesThem) {
+  EXPECT_EQ(changed(plain_script, {{"/peft/r", 16}, {"/peft/lora_alpha", 32}}),
+            "+from peft import LoraConfig, get_peft_model\n"
+            "+    peft_config = LoraConfig(\n"
+            "+        r=16,\n"
+            "+        lora_alpha=32,\n"
+            "+    )\n"
+            "+    model = get_peft_model(model, peft_config)\n");
+}
+
+TEST(ExchangePatch, PythonWithoutQuantisationGetsTheConfigAndItsArgument) {
+  EXPECT_EQ(changed(plain_script, {{"/quantization/load_in_4bit", true},
+                                   {"/quantization/bnb_4bit_compute_dtype", "bfloat16"},
+                                   {"/peft/r", 8}}),
+            "+from transformers import BitsAndBytesConfig\n"
+            "+from peft import LoraConfig, get_peft_model\n"
+            "+    bnb_config = BitsAndBytesConfig(\n"
+            "+        load_in_4bit=True,\n"
+            "+        bnb_4bit_compute_dtype=torch.bfloat16,\n"
+            "+    )\n"
+            "+        quantization_config=bnb_config,\n"
+            "+    peft_config = LoraConfig(\n"
+            "+        r=8,\n"
+            "+    )\n"
+            "+    model = get_peft_model(model, peft_config)\n");
+}
+
+// PEFT takes the word alone for all linear layers; in a list it would be the name of a module.
+TEST(ExchangePatch, AllLinearIsWrittenAsTheWordThatPeftKnows) {
+  const std::string lines = changed(plain_script, {{"/peft/r", 8}, {"/peft/target_modules", "all-linear"}});
+  EXPECT_NE(lines.find("target_modules=\"all-linear\""), std::string::npos) << lines;
+  const Patch patch = patch_document(read(plain_script), plain_script,
+                                     {{"/peft/r", 8}, {"/peft/target_modules", Json::array({"all-linear"})}});
+  EXPECT_NE(patch.text.find("target_modules=\"all-linear\""), std::string::npos) << patch.text;
+}
+
+// Nothing is written into a script that builds its model elsewhere.
+TEST(ExchangePatch, PythonWithoutAModelKeepsAdaptersOut) {
+  const std::string text = "args = SFTConfig(per_device_train_batch_size=4, max_length=2048)\n";
+  const Patch patch = patch_document(read(text), text, {{"/peft/r", 16}});
+  EXPECT_EQ(patch.text, text);
+  ASSERT_EQ(patch.left_out.size(), 1U);
+  EXPECT_EQ(patch.left_out[0].pointer, "/peft/r");
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange

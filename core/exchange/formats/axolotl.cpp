@@ -119,7 +119,7 @@ constexpr Row rows[] = {
     {"gradient_checkpointing_kwargs.use_reentrant", "/training/gradient_checkpointing_kwargs/use_reentrant",
      ""},
     {"activation_offloading", "/training/activation_offloading",
-     "legacy=true, disk=true, hidden_states=true"},
+     "true=true, false=false, legacy=true, disk=true, hidden_states=true"},
     {"attn_implementation", "/model_args/attn_implementation", ""},
     {"flash_attention", "/model_args/attn_implementation", "true=flash_attention_2"},
     {"sdp_attention", "/model_args/attn_implementation", "true=sdpa"},
