@@ -1,7 +1,10 @@
 // A second language proves that the words are in one table.
 import { DE } from "../../web/src/words/de.ts";
-import { EN } from "../../web/src/words/en.ts";
+import { EN as FIRST } from "../../web/src/words/en.ts";
+import { EN_REST } from "../../web/src/words/en-rest.ts";
 import { expect, headline, open, test } from "./page.ts";
+
+const EN = { ...FIRST, ...EN_REST };
 
 test("both languages fill in the same names", () => {
   const names = (text: string) => [...text.matchAll(/\{[a-z_]+\}/g)].map(([name]) => name).sort();
@@ -19,6 +22,20 @@ test("the page changes its language and keeps it", async ({ page }) => {
   await expect(headline(page)).toContainText("Passt auf");
   await page.getByLabel("Sprache").selectOption("en");
   await expect(headline(page)).toContainText("Fits the");
+});
+
+test("German names components, plans and notes; what stays English is marked as English", async ({
+  page,
+}) => {
+  await open(page);
+  await page.getByLabel("Language").selectOption("de");
+  await expect(headline(page)).toContainText("Passt auf");
+  await expect(page.locator(".breakdown summary").first()).toHaveText("Das Basismodell.");
+  await page.getByLabel("Maximale Länge").fill("16384");
+  await expect(headline(page)).toContainText("Passt nicht auf");
+  await expect(page.locator(".plan").first()).toContainText("Gelernt wird");
+  const english = await page.locator(".plan tbody td").first().getAttribute("lang");
+  expect(english).toBe("en");
 });
 
 test("the theme is chosen, worn and kept", async ({ page }) => {

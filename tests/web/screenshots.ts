@@ -74,6 +74,13 @@ for (const [name, viewport] of Object.entries(sizes)) {
             await open(page, at);
             await page.locator("#timeline-title").waitFor();
             await first?.(page);
+            // What is out of sight is not drawn on the page, but in a picture of all of it.
+            if (whole) {
+              await page.evaluate(() => {
+                for (const panel of document.querySelectorAll<HTMLElement>(".rest .panel"))
+                  panel.style.contentVisibility = "visible";
+              });
+            }
             await page.screenshot({
               path: `${folder}/${state}-${name}-${colorScheme}.png`,
               fullPage: whole ?? false,

@@ -7,6 +7,7 @@ import { componentWhy } from "./component-why.ts";
 import { gibExact, share } from "./format.ts";
 import { instantPhrase } from "./names.ts";
 import type { View } from "./view.ts";
+import { coreWords } from "./words/core-words.ts";
 import { say } from "./words/say.ts";
 
 const sentence = (words: string) => (words ? `${words.charAt(0).toUpperCase()}${words.slice(1)}.` : "");
@@ -22,7 +23,7 @@ function row(component: Component, total: number, timeline: Timeline | undefined
       <tr class="explanation">
         <td colspan="3">
           <details>
-            <summary lang="en">${component.what}</summary>
+            <summary>${coreWords(`what.${component.id}`, component.what)}</summary>
             ${componentWhy(component, timeline)}
           </details>
         </td>

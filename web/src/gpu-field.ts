@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { guard } from "lit/directives/guard.js";
 import { live } from "lit/directives/live.js";
 import type { GpuPreset } from "./contract.ts";
-import { gibShort } from "./format.ts";
+import { gibWords } from "./format.ts";
 import { asText, complaints, describedBy, inputId, invalid } from "./inputs.ts";
 import { get } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
@@ -19,12 +19,7 @@ const gpuOptions = (every: GpuPreset[], chosen: string, all: boolean) =>
         html`<optgroup label="${tier} GiB">
           ${gpus
             .filter((gpu) => gpu.tier_gib === tier)
-            .map(
-              (gpu) =>
-                html`<option value=${gpu.id} ?selected=${gpu.id === chosen}>
-                  ${say("gpu.option", { name: gpu.name, size: gibShort(gpu.usable_bytes) })}
-                </option>`,
-            )}
+            .map((gpu) => html`<option value=${gpu.id} ?selected=${gpu.id === chosen}>${gpu.name}</option>`)}
         </optgroup>`,
     );
   });
@@ -32,23 +27,30 @@ const gpuOptions = (every: GpuPreset[], chosen: string, all: boolean) =>
 export function gpuField(view: View, actions: Actions): TemplateResult {
   const pointer = "/hardware/gpu";
   const value = asText(get(view.request, pointer));
-  const known = view.core.gpus.some((gpu) => gpu.id === value);
+  const known = view.core.gpus.find((gpu) => gpu.id === value);
   return html`<div class="field">
     <label for=${inputId(pointer)}>GPU</label>
     <select
       id=${inputId(pointer)}
       .value=${live(value)}
       aria-invalid=${invalid(view, pointer)}
-      aria-describedby=${describedBy(view, pointer)}
+      aria-describedby="${inputId(pointer)}-help ${describedBy(view, pointer) === nothing
+        ? ""
+        : `${inputId(pointer)}-error`}"
       @change=${(event: Event) => {
         const chosen = (event.target as HTMLSelectElement).value;
         actions.edit([{ pointer, value: chosen === "" ? undefined : chosen }], "step");
       }}
     >
       <option value="" ?selected=${value === ""}>${say("gpu.none")}</option>
-      ${known || value === "" ? nothing : html`<option value=${value} selected>${value}</option>`}
+      ${known !== undefined || value === ""
+        ? nothing
+        : html`<option value=${value} selected>${value}</option>`}
       ${gpuOptions(view.core.gpus, value, view.rest !== undefined)}
     </select>
+    <p class="help" id="${inputId(pointer)}-help">
+      ${known ? say("gpu.usable", { size: gibWords(known.usable_bytes) }) : nothing}
+    </p>
     ${complaints(view, pointer)}
   </div>`;
 }

@@ -77,7 +77,7 @@ function legend(view: View, report: Report, actions: Actions): TemplateResult {
     </ul>
     ${open && view.rest
       ? html`<section class="why" aria-label=${say("why.title", { name: label(open.id) })}>
-          <p lang="en">${open.what}</p>
+          <p>${view.rest.coreWords(`what.${open.id}`, open.what)}</p>
           ${view.rest.componentWhy(open, view.more?.memory.timeline)}
         </section>`
       : nothing}

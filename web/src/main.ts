@@ -2,7 +2,6 @@ import "./styles/tokens.css";
 import "./styles/page.css";
 import "./styles/form.css";
 import "./styles/answer.css";
-import "./styles/print.css";
 import { PlimsollApp } from "./app.ts";
 import { adoptColours } from "./colours.ts";
 import { loadCore } from "./core.ts";

@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { Report } from "./contract.ts";
 import { dotted } from "./pointer.ts";
+import { gist } from "./words/core-words.ts";
 import { say } from "./words/say.ts";
 
 export function notes(report: Report): TemplateResult {
@@ -9,11 +10,12 @@ export function notes(report: Report): TemplateResult {
     ${report.notes.length > 0
       ? html`<section class="panel" aria-labelledby="notes-title">
           <h3 id="notes-title">${say("notes.title")}</h3>
-          <ul class="notes" lang="en">
-            ${report.notes.map(
-              (note) =>
-                html`<li>${note.message} ${note.source ? html`<small>${note.source}</small>` : nothing}</li>`,
-            )}
+          <ul class="notes">
+            ${report.notes.map((note) => {
+              const whole = html`${note.message}
+              ${note.source ? html`<small>${note.source}</small>` : nothing}`;
+              return html`<li>${gist(`note.${note.code}`, whole, say("notes.original"))}</li>`;
+            })}
           </ul>
         </section>`
       : nothing}

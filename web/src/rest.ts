@@ -1,4 +1,7 @@
 // Everything below the hull, and what opens from a figure: fetched once the first answer is on the screen.
+import "./styles/rest.css";
+import "./styles/print.css";
+import "./words/add-rest.ts";
 import { html, nothing, type TemplateResult } from "lit";
 import { compare } from "./advice/compare.ts";
 import { limits } from "./advice/limits.ts";
@@ -14,6 +17,7 @@ import { sharePanel } from "./share/share-panel.ts";
 import { tiers } from "./tiers.ts";
 import { timeline } from "./timeline.ts";
 import type { Actions, View } from "./view.ts";
+import { coreWords } from "./words/core-words.ts";
 import { say, type Word } from "./words/say.ts";
 
 const PARTS: [id: string, word: Word][] = [
@@ -55,5 +59,5 @@ const parts: Part[] = [
     html`${compare(view, actions)} ${notes(report)} ${sharePanel(view, report, actions)}`,
 ];
 
-export const rest = { parts, figureWhy, componentWhy };
+export const rest = { parts, figureWhy, componentWhy, coreWords };
 export type Rest = typeof rest;

@@ -7,6 +7,7 @@ import { dollars, gibWords, size, sizeName } from "../format.ts";
 import { VERDICTS } from "../names.ts";
 import { dotted, get, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
+import { coreWords } from "../words/core-words.ts";
 import { say } from "../words/say.ts";
 
 const RUNGS = 5;
@@ -16,6 +17,8 @@ function speed(factor: number): string {
   if (percent === 0) return say("plan.same_speed");
   return say(factor > 1 ? "plan.slower" : "plan.faster", { percent: `${percent}\u00a0%` });
 }
+
+const capital = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 /** One row for each fix: the fields it sets together stand together. */
 function byFix(changes: Change[]): Change[][] {
@@ -34,7 +37,7 @@ function row(group: Change[]): TemplateResult | typeof nothing {
   const saves = group.reduce((sum, change) => sum + change.saves, 0);
   return html`<tr>
     <th scope="row">
-      <span lang="en">${first.title}</span>
+      ${coreWords(`fix.${first.fix}`, first.title)}
       ${group.map(
         (change) =>
           html`<br /><small
@@ -72,7 +75,7 @@ function card(plan: Plan, usable: number, before: Report, actions: Actions): Tem
   const edits = plan.changes.map(({ pointer, to }) => ({ pointer, value: to }));
   return html`<article class="plan" data-plan=${plan.name}>
     <header>
-      <h4>${plan.readings.map((reading) => say(`plan.${reading}`)).join("; ")}</h4>
+      <h4>${capital(plan.readings.map((reading) => say(`plan.${reading}`)).join(", "))}</h4>
       <button type="button" class="apply" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
     </header>
     ${beforeAndAfter(before.memory.peak.device, plan.peak.device, usable)}
@@ -112,7 +115,7 @@ function blocked(why: Blocked): TemplateResult {
 function rung(one: Rung, actions: Actions): TemplateResult {
   const edits = Object.entries(one.changes).map(([pointer, value]) => ({ pointer, value }));
   return html`<li>
-    <span lang="en">${one.title}</span>
+    ${coreWords(`fix.${one.fix}`, one.title)}
     <small>${edits.map(({ pointer, value }) => `${dotted(pointer)} = ${plain(value)}`).join(", ")}</small>:
     ${one.saves !== undefined ? say("rung.saves", { size: size(one.saves) }) : nothing}
     ${one.costs !== undefined ? say("rung.costs", { size: size(Math.max(0, one.costs)) }) : nothing}
@@ -147,7 +150,7 @@ function otherWays(list: Elsewhere[], actions: Actions): TemplateResult | typeof
         const what =
           way.model ?? `${(way.gpus ?? 1) > 1 ? `${way.gpus} × ` : ""}${way.name ?? way.gpu ?? ""}`;
         return html`<li>
-          <span lang="en">${way.title}</span>: <b>${what}</b>${way.usd_per_hour === undefined
+          ${coreWords(`way.${way.id}`, way.title)}: <b>${what}</b>${way.usd_per_hour === undefined
             ? nothing
             : `, ${way.provider ?? ""}, ${dollars(way.usd_per_hour)}/h`}.
           <span lang="en">${way.why}</span>

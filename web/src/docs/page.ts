@@ -3,6 +3,7 @@ import "../styles/tokens.css";
 import "../styles/page.css";
 import "../styles/form.css";
 import "../styles/answer.css";
+import "../styles/rest.css";
 import "../styles/docs.css";
 import "../styles/print.css";
 import { adoptColours } from "../colours.ts";

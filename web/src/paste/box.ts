@@ -1,5 +1,6 @@
 // One box for whatever people have: a configuration, an error message, a command line, or all in one. It is read in
 // the browser; what was understood of it is said key by key, and only then used.
+import "../words/add-rest.ts";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import type { Plan, Request } from "../contract.ts";

@@ -3,7 +3,8 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Json, Plan } from "../contract.ts";
 import { gibWords, share, size } from "../format.ts";
 import { dotted, plain } from "../pointer.ts";
-import { EN } from "../words/en.ts";
+import { coreWords } from "../words/core-words.ts";
+import { EN_REST } from "../words/en-rest.ts";
 import { language, say, type Word } from "../words/say.ts";
 import type { Cause, Diagnosis, Message } from "./found.ts";
 
@@ -11,7 +12,7 @@ const SHOWN = 3;
 
 function numberName(id: string): string | undefined {
   const word = `number.${id}`;
-  return Object.hasOwn(EN, word) ? say(word as Word) : undefined;
+  return Object.hasOwn(EN_REST, word) ? say(word as Word) : undefined;
 }
 
 function figures(message: Message): TemplateResult {
@@ -41,7 +42,8 @@ const textOf = (evidence: Json): string =>
 
 function cause(one: Cause): TemplateResult {
   return html`<li>
-    <b>${one.title}</b> <small>${say("diagnosis.confidence", { share: share(one.confidence, 1) })}</small>
+    <b>${coreWords(`cause.${one.id}`, one.title)}</b>
+    <small lang=${language()}>${say("diagnosis.confidence", { share: share(one.confidence, 1) })}</small>
     <p>${one.why}</p>
     ${one.evidence.length > 0
       ? html`<ul>
@@ -56,10 +58,10 @@ function cause(one: Cause): TemplateResult {
 /** The likeliest cause: what it is, the first thing that speaks for it, what helps. */
 function likeliest(one: Cause): TemplateResult {
   const [evidence] = one.evidence;
-  return html`<div class="likeliest" lang="en">
-    <h4>${one.title}</h4>
-    <p>${evidence === undefined ? one.why : textOf(evidence)}</p>
-    <p><b lang=${language()}>${say("diagnosis.remedy")}</b> ${one.remedy}</p>
+  return html`<div class="likeliest">
+    <h4>${coreWords(`cause.${one.id}`, one.title)}</h4>
+    <p lang="en">${evidence === undefined ? one.why : textOf(evidence)}</p>
+    <p><b>${say("diagnosis.remedy")}</b> <span lang="en">${one.remedy}</span></p>
   </div>`;
 }
 

@@ -1,5 +1,8 @@
-// Die deutschen Wörter der Seite. Was der Kern selbst sagt, bleibt englisch und ist so ausgezeichnet.
+// Die deutschen Wörter der Seite. Was der Kern selbst sagt, steht in de-core.ts, soweit es eine Kennung hat; Gründe, Formeln,
+// Belege und Quellen bleiben englisch und sind so ausgezeichnet.
 import type { Words } from "./say.ts";
+
+export { CORE } from "./de-core.ts";
 
 export const DE: Words = {
   "headline.fits": "Passt auf {gpu}, {by} bleiben frei",
@@ -54,6 +57,7 @@ export const DE: Words = {
   "breakdown.share": "Anteil",
 
   "notes.title": "Gut zu wissen",
+  "notes.original": "Die ganze Bemerkung, auf Englisch",
   "assumptions.title": "Vorausgesetzt",
   "assumptions.count": "{count} Einstellungen, die die Anfrage offen lässt",
   "assumptions.setting": "Einstellung",
@@ -103,7 +107,7 @@ export const DE: Words = {
   "model.own": "ein eigenes Modell",
   "model.config": "Aus einer config.json in der Anfrage unten.",
   "model.search": "Tippen durchsucht {count} Modelle, nach Namen oder Hugging-Face-Id.",
-  "gpu.option": "{name} ({size} nutzbar)",
+  "gpu.usable": "{size} davon sind nutzbar",
   "gpu.none": "keine: jede Größe zeigen",
   "field.rank": "Rang",
   "field.batch": "Micro-Batch",
@@ -237,8 +241,8 @@ export const DE: Words = {
   "plan.count": "{count} Pläne",
   "plan.fits": "Auf {name} passt es schon.",
   "plan.same": "Gelernt wird dasselbe",
-  "plan.fewest": "Wenigste Änderungen",
-  "plan.fastest": "Am schnellsten",
+  "plan.fewest": "wenigste Änderungen",
+  "plan.fastest": "am schnellsten",
   "plan.spare": "und mindestens {size} bleiben frei.",
   "plan.same_speed": "So schnell wie vorher",
   "plan.slower": "{percent} langsamer",

@@ -3,31 +3,43 @@
 //
 //     say("headline.fits", { gpu: "A10G", spare: "8.0 GiB" })     -> "Fits the A10G with 8.0 GiB to spare"
 //     parts("lede.peak", { peak: html`<b>14.2 GiB</b>` })         -> pieces for a template
+import type { EN_REST } from "./en-rest.ts";
 import { EN } from "./en.ts";
 
-export type Word = keyof typeof EN;
+export type Word = keyof typeof EN | keyof typeof EN_REST;
 export type Words = Record<Word, string>;
 
 export interface Language {
   words: Words;
   /** What the core has against a request, by the code of the error; what is not in it stays as the core says it. */
   errors: Record<string, string>;
+  /** What the core says by an id: "what.weights", "fix.adafactor", "cause.host_ram", "note.no_bf16". */
+  core: Record<string, string>;
 }
+
+/** Without those of en-rest.ts until they are there; nothing is drawn with them before. */
+let english = EN as Words;
 
 /** A new language: one file and one line. Names are written in their own language. */
 export const LANGUAGES: Record<string, { name: string; load: () => Promise<Language> }> = {
-  en: { name: "English", load: () => Promise.resolve({ words: EN, errors: {} }) },
+  en: { name: "English", load: () => Promise.resolve({ words: english, errors: {}, core: {} }) },
   de: {
     name: "Deutsch",
-    load: () => import("./de.ts").then(({ DE, ERRORS }) => ({ words: DE, errors: ERRORS })),
+    load: () => import("./de.ts").then(({ DE, ERRORS, CORE }) => ({ words: DE, errors: ERRORS, core: CORE })),
   },
 };
 
 export const LANGUAGE_KEY = "plimsoll-language";
 
 let current = "en";
-let words: Words = EN;
+let words = english;
 let errors: Record<string, string> = {};
+let core: Record<string, string> = {};
+
+export function addWords(more: Partial<Words>): void {
+  english = { ...english, ...more };
+  if (current === "en") words = english;
+}
 
 export const language = () => current;
 
@@ -36,7 +48,7 @@ export async function speak(id: string): Promise<boolean> {
   const wanted = Object.hasOwn(LANGUAGES, id) ? LANGUAGES[id] : undefined;
   if (!wanted) return false;
   try {
-    ({ words, errors } = await wanted.load());
+    ({ words, errors, core } = await wanted.load());
   } catch {
     return false;
   }
@@ -59,3 +71,6 @@ export const say = (word: Word, values: Record<string, string | number> = {}): s
 /** The sentence for an error of the core, where this language has one. */
 export const sayError = (code: string): string | undefined =>
   Object.hasOwn(errors, code) ? errors[code] : undefined;
+
+/** What the core says by an id, where this language has it. */
+export const sayCore = (id: string): string | undefined => (Object.hasOwn(core, id) ? core[id] : undefined);
