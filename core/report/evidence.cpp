@@ -11,7 +11,12 @@ namespace {
 // What a difference weighs when the nearest runs are looked for.
 constexpr double other_stack = 0.3, other_method = 0.3, twice_the_size = 0.2, a_release = 0.05;
 constexpr double releases_back = 5, unmeasured = 1.5;
-constexpr double last_of_four = 57;  // 4.57, after which 5.0 came
+// How many runs speak for an estimate, and what each unit of their distance adds to either side. Chosen on
+// published runs of eleven sources, each estimated without its own: 94 % of the allocated peaks lie within.
+constexpr std::size_t witnesses = 6;
+constexpr double least_span = 0.003, span_by_distance = 0.02, widening_by_distance = 0.1;
+constexpr double span_when_alone = 5;  // no run at all: a tenth either way
+constexpr double last_of_four = 57;    // 4.57, after which 5.0 came
 
 std::optional<double> number_or_none(json::Object& object, const char* key) {
   const json::Json* value = object.find(key);
@@ -84,11 +89,44 @@ std::vector<Nearest> nearest_runs(const recipe::Recipe& recipe, double parameter
   return all;
 }
 
+Span allocated_span(const std::vector<Nearest>& nearest) {
+  Span span;
+  double distances = 0;
+  std::size_t count = 0;
+  for (const Nearest& near : nearest) {
+    if (!near.run->allocated || count == witnesses) continue;
+    const double measured = 1 / (1 + *near.run->allocated);
+    span.low = std::min(span.low, measured);
+    span.high = std::max(span.high, measured);
+    distances += near.distance;
+    ++count;
+  }
+  const double mean = count == 0 ? span_when_alone : distances / static_cast<double>(count);
+  const double more = least_span + span_by_distance * mean;
+  span.low = std::max(0.0, span.low - more);
+  span.high += more;
+  return span;
+}
+
 double widening(const recipe::Recipe& recipe, const std::vector<Measured>& runs) {
   if (runs.empty()) return unmeasured;
   const auto oldest = std::min_element(
       runs.begin(), runs.end(), [](const Measured& a, const Measured& b) { return a.release < b.release; });
-  return release_of(recipe.versions.transformers) < oldest->release - releases_back ? unmeasured : 1;
+  const double release = release_of(recipe.versions.transformers);
+  if (release < oldest->release - releases_back) return unmeasured;
+  // Stack and release alone: a plan changes neither, so that its band is that of its own report.
+  std::vector<double> distances;
+  distances.reserve(runs.size());
+  for (const Measured& run : runs) {
+    distances.push_back((run.stack == recipe.stack ? 0 : other_stack) +
+                        a_release * std::fabs(run.release - release));
+  }
+  const std::size_t count = std::min(witnesses, distances.size());
+  std::partial_sort(distances.begin(), distances.begin() + static_cast<std::ptrdiff_t>(count),
+                    distances.end());
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += distances[i];
+  return std::min(unmeasured, 1 + widening_by_distance * sum / static_cast<double>(count));
 }
 
 }  // namespace plimsoll::report

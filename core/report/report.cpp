@@ -30,6 +30,8 @@ void write_peak(Writer& out, const Run& run, const Sizes& s) {
   out.field("low", whole(s.low));
   out.field("high", whole(s.high));
   out.field("needed", whole(s.needed));
+  out.field("allocated_low", whole(s.allocated * run.allocated_span.low));
+  out.field("allocated_high", whole(s.allocated * run.allocated_span.high));
   out.key("evidence");
   out.open_array();
   for (const Nearest& near : run.nearest) {

@@ -14,6 +14,8 @@ namespace {
 
 using json::Errors;
 
+constexpr std::size_t named_runs = 3;
+
 std::string joined(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
@@ -173,8 +175,10 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   check_targets(run.resolved.recipe, run.replay.parameters, errors);
   if (!errors.empty()) return std::nullopt;
   hold(run);
-  run.nearest =
-      nearest_runs(run.resolved.recipe, static_cast<double>(run.replay.parameters.base), catalog.evidence, 3);
+  run.nearest = nearest_runs(run.resolved.recipe, static_cast<double>(run.replay.parameters.base),
+                             catalog.evidence, catalog.evidence.size());
+  run.allocated_span = allocated_span(run.nearest);
+  if (run.nearest.size() > named_runs) run.nearest.resize(named_runs);
   run.widening = widening(run.resolved.recipe, catalog.evidence);
   return run;
 }

@@ -30,6 +30,7 @@ struct Run {
   memory::Replay replay;
   std::optional<memory::Holding> holding;  ///< with "want": ["allocator"]
   std::vector<Nearest> nearest;            ///< measured runs
+  Span allocated_span;                     ///< of the allocated peak, as shares of the estimate
   double widening = 1;                     ///< of the high end of the band, where nothing near was measured
 };
 

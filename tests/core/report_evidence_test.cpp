@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/report/evidence.h"
+#include "core/report/run.h"
 #include "tests/core/drawn_requests.h"
 
 namespace plimsoll::report {
@@ -30,6 +31,34 @@ TEST(Evidence, WidensTheBandOfLibrariesThatNobodyMeasured) {
   };
   EXPECT_GT(width(answer(published("4.28"))), 1.45);
   EXPECT_LT(width(answer(published("4.48.1"))), 1.4);
+}
+
+TEST(Evidence, GivesTheAllocatedPeakABandThatThinEvidenceWidens) {
+  const auto width = [](const Json& report) {
+    const Json peak = at(report, "/memory/peak");
+    const double allocated = peak.at("allocated").get<double>();
+    EXPECT_LE(peak.at("allocated_low").get<double>(), allocated);
+    EXPECT_GE(peak.at("allocated_high").get<double>(), allocated);
+    return (peak.at("allocated_high").get<double>() - peak.at("allocated_low").get<double>()) / allocated;
+  };
+  EXPECT_LT(width(answer(published("4.48.1"))), 0.02);
+  Json far = published("5.15");
+  far["stack"] = "axolotl";
+  far["model"] = "llama-3.2-1b";
+  EXPECT_GT(width(answer(far)), 0.03);
+  EXPECT_GT(allocated_span({}).high, 1.1);
+}
+
+TEST(Evidence, WidensTheBandOfAStackThatNobodyMeasured) {
+  const auto widened = [](const char* stack) {
+    Json request = published("4.48.1");
+    request["stack"] = stack;
+    json::Errors errors;
+    return read_run(json::write(request), presets(), errors).value().widening;
+  };
+  EXPECT_EQ(widened("trl"), 1.0);
+  EXPECT_GT(widened("llamafactory"), 1.02);
+  EXPECT_LT(widened("llamafactory"), 1.1);
 }
 
 TEST(Evidence, CountsReleasesAcrossTheChangeToFive) {

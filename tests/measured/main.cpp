@@ -35,6 +35,7 @@ int hold_against(const std::string& path, const Score& score) {
   const auto tail = limits.number("p95_abs_error");
   const auto worst = limits.number("worst_error");
   const auto right = limits.number("verdicts_right");
+  const auto within = limits.number("within_band");
   limits.no_other_keys();
   if (!errors.empty()) return refuse(path, errors);
   const Summary& s = score.overall;
@@ -46,6 +47,9 @@ int hold_against(const std::string& path, const Score& score) {
   if (tail) held = holds("p95_abs_error", *tail, percentile95(s.errors), false) && held;
   if (worst) held = holds("worst_error", *worst, largest, false) && held;
   if (right) held = holds("verdicts_right", *right, static_cast<double>(s.verdicts_right), true) && held;
+  const double inside =
+      s.banded == 0 ? 0 : static_cast<double>(s.within_band) / static_cast<double>(s.banded);
+  if (within) held = holds("within_band", *within, inside, true) && held;
   if (!held) std::fprintf(stderr, "The score is worse than %s states.\n", path.c_str());
   return held ? good : worse;
 }

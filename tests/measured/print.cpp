@@ -48,6 +48,7 @@ Json row(const Summary& s) {
   out["p95_abs_error"] = scored ? rounded(percentile95(s.errors)) : Json();
   out["worst_under"] = scored ? rounded(lowest(s)) : Json();
   out["worst_over"] = scored ? rounded(highest(s)) : Json();
+  out["within_band"] = s.banded > 0 ? rounded(share(s.within_band, s.banded)) : Json();
   out["groups"] = s.groups.size();
   out["median_abs_error_of_groups"] = scored ? rounded(grouped_median(s)) : Json();
   out["verdicts"] = s.verdicts;
@@ -73,17 +74,18 @@ std::string line(const std::string& first, const Summary& s) {
   const auto figure = [scored](double value) { return scored ? percent(value, 2) : std::string("-"); };
   char text[256];
   std::snprintf(
-      text, sizeof text, "%-18s %6zu %5s %% %7zu %8s %8s %8s %8s %9s %6zu\n", first.c_str(), s.runs,
+      text, sizeof text, "%-18s %6zu %5s %% %7zu %8s %8s %8s %8s %6s %9s %6zu\n", first.c_str(), s.runs,
       percent(share(s.expressed, s.runs), 0).c_str(), s.errors.size(), figure(median(s.errors)).c_str(),
       figure(percentile95(s.errors)).c_str(), figure(lowest(s)).c_str(), figure(highest(s)).c_str(),
+      s.banded > 0 ? percent(share(s.within_band, s.banded), 0).c_str() : "-",
       (std::to_string(s.verdicts_right) + "/" + std::to_string(s.verdicts)).c_str(), s.died_but_called_fits);
   return text;
 }
 
 std::string heading(const char* first) {
   char text[256];
-  std::snprintf(text, sizeof text, "\n%-18s %6s %7s %7s %8s %8s %8s %8s %9s %6s\n", first, "runs", "express",
-                "scored", "median%", "p95%", "under%", "over%", "verdicts", "died!");
+  std::snprintf(text, sizeof text, "\n%-18s %6s %7s %7s %8s %8s %8s %8s %6s %9s %6s\n", first, "runs",
+                "express", "scored", "median%", "p95%", "under%", "over%", "band%", "verdicts", "died!");
   return text;
 }
 
@@ -102,7 +104,8 @@ std::string section(const char* first, const std::map<std::string, Summary>& sum
 std::string table(const Score& score) {
   std::string out =
       "Errors are those of the peak. scored: runs with a figure that were expressed. verdicts: right of\n";
-  out += "those with a known GPU. died!: runs that ran out of memory and were called fits.\n";
+  out += "those with a known GPU. died!: runs that ran out of memory and were called fits. band%: of the\n";
+  out += "readings, those within the band that the evidence of other sources gives.\n";
   out += section("source", score.sources);
   out += section("kind", score.kinds);
   out += section("tier", score.tiers);

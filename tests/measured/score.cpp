@@ -35,6 +35,27 @@ double predicted(const Json& peak, const Reading& reading) {
   return std::abs(reserved - reading.bytes) <= std::abs(device - reading.bytes) ? reserved : device;
 }
 
+// Of the reserved figure: that of the device, less what lies outside PyTorch.
+void set_band(const Json& peak, Comparison& comparison) {
+  const double outside = number(peak, "device") - number(peak, "reserved");
+  switch (comparison.kind) {
+    case Kind::allocated:
+      comparison.low = number(peak, "allocated_low");
+      comparison.high = number(peak, "allocated_high");
+      return;
+    case Kind::reserved:
+      comparison.low = number(peak, "low") - outside;
+      comparison.high = number(peak, "high") - outside;
+      return;
+    case Kind::device:
+      comparison.low = number(peak, "low");
+      comparison.high = number(peak, "high");
+      return;
+    case Kind::unstated:
+      return;
+  }
+}
+
 // Errors of one cause read alike, whatever the model or the value.
 std::string reason_of(const Json& errors) {
   const Json first = errors.is_array() && !errors.empty() ? errors.front() : Json();
@@ -56,7 +77,20 @@ void compare(Run& run, const report::Catalog& catalog) {
   run.verdict = text(member(report, "gpu"), "verdict");
   for (const Reading& reading : run.record.readings) {
     run.comparisons.push_back({reading.kind, reading.bytes, predicted(peak, reading)});
+    set_band(peak, run.comparisons.back());
   }
+}
+
+std::string series_of(const std::string& id) { return id.substr(0, id.rfind('-')); }
+
+// A run may not speak for itself, nor may its neighbours in the same table.
+std::vector<report::Measured> without(const std::string& series,
+                                      const std::vector<report::Measured>& evidence) {
+  std::vector<report::Measured> others;
+  for (const report::Measured& run : evidence) {
+    if (series_of(run.id) != series) others.push_back(run);
+  }
+  return others;
 }
 
 Run score_row(const Json& row, const std::vector<Rule>& rules, const report::Catalog& catalog) {
@@ -92,7 +126,11 @@ std::vector<Run> score_file(const Json& rows, const std::vector<Rule>& rules, co
     errors.push_back({"wrong_type", "", "A file of measured runs is a list.", "a list of records"});
     return runs;
   }
-  for (const Json& row : rows) runs.push_back(score_row(row, rules, catalog));
+  report::Catalog seen = catalog;
+  for (const Json& row : rows) {
+    seen.evidence = without(series_of(text(row, "id")), catalog.evidence);
+    runs.push_back(score_row(row, rules, seen));
+  }
   return runs;
 }
 
@@ -106,6 +144,8 @@ void Summary::add(const Run& run) {
 
 void Summary::add_error(const Run& run, const Comparison& comparison) {
   errors.push_back(comparison.error());
+  if (comparison.high > 0) ++banded;
+  if (comparison.high > 0 && comparison.within()) ++within_band;
   groups[run.record.series + " " + run.record.model + " " + run.record.method].push_back(
       std::abs(comparison.error()));
 }

@@ -13,7 +13,10 @@ namespace plimsoll::accuracy {
 struct Comparison {
   Kind kind = Kind::unstated;
   double measured = 0, predicted = 0;
+  double low = 0,
+         high = 0;  ///< the band, without the evidence of the run's own source; high 0: there is none
   double error() const { return predicted / measured - 1; }
+  bool within() const { return low <= measured && measured <= high; }
 };
 
 /// One record, its request, and how the report compares.
@@ -39,7 +42,8 @@ std::vector<Run> score_file(const json::Json& rows, const std::vector<Rule>& rul
 struct Summary {
   std::size_t runs = 0, expressed = 0;
   std::size_t verdicts = 0, verdicts_right = 0, died_but_called_fits = 0;
-  std::vector<double> errors;  ///< signed, of the readings that count here
+  std::vector<double> errors;               ///< signed, of the readings that count here
+  std::size_t banded = 0, within_band = 0;  ///< of these readings
   std::map<std::string, std::vector<double>>
       groups;  ///< the same by series, model and method: grids are correlated
 

@@ -73,6 +73,9 @@ export interface Sizes {
 
 export interface Peak extends Sizes {
   instant: string;
+  /** Where the allocated peaks of runs like this one lay: the band of `allocated`. */
+  allocated_low?: number;
+  allocated_high?: number;
   /** The measured runs nearest to this one. */
   evidence?: Evidence[];
 }
