@@ -78,8 +78,19 @@ const cell = (plan) =>
 const effective = (request) =>
   request.training.per_device_train_batch_size * request.training.gradient_accumulation_steps;
 
+// No plan is written down that does not hold what the page says of all of them.
+const keeps = (name, before, plan) => {
+  if (plan.effective_batch !== effective(before))
+    throw new Error(`${name}: the effective batch is not kept.`);
+  const locks = (before.locks ?? []).map((lock) => `/${lock.replaceAll(".", "/")}`);
+  for (const { pointer } of plan.changes)
+    if (locks.some((lock) => pointer === lock || pointer.startsWith(`${lock}/`)))
+      throw new Error(`${name}: ${pointer} is locked.`);
+};
+
 const rows = [];
 const verdicts = [];
+const kept = [];
 let least = Infinity,
   most = 0,
   leastPriced = Infinity,
@@ -89,6 +100,11 @@ for (const [name, before, after] of cases) {
   const named = (reading) => advice.gpu.plans.find((plan) => plan.readings.includes(reading));
   const seconds = run("report", before).time.seconds_per_step;
   const [fewest, same, fastest] = ["fewest", "same", "fastest"].map(named);
+  for (const plan of [...advice.gpu.plans, ...advice.tiers.flatMap(({ plans }) => plans)])
+    keeps(name, before, plan);
+  kept.push(
+    `${name} ${effective(before)}${before.locks?.length ? ` (locked: ${before.locks.join(", ")})` : ""}`,
+  );
   let hand = "the account ends before";
   if (after) {
     const report = run("report", after);
@@ -134,7 +150,7 @@ const table = [
   "|---|---|---|---|---|---|",
   ...rows,
 ].join("\n");
-const text = `${table}\n\n${verdicts.map((line) => `- ${line}`).join("\n")}\n\nFor all sizes together one of these cases takes ${least} to ${most} replays and ${leastPriced} to ${mostPriced} priced choices.`;
+const text = `${table}\n\n${verdicts.map((line) => `- ${line}`).join("\n")}\n\nThe effective batch is the one before in every plan, for the card and for all other sizes: ${kept.join(", ")}. No locked field is touched.\n\nFor all sizes together one of these cases takes ${least} to ${most} replays and ${leastPriced} to ${mostPriced} priced choices.`;
 const markers = ["<!-- figures: ./dev rebaseline -->", "<!-- end of figures -->"];
 const old = readFileSync(page, "utf8");
 const [from, to] = markers.map((marker) => old.indexOf(marker));

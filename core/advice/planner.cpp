@@ -280,7 +280,9 @@ std::optional<PricedPlan> Planner::quickest(const Target& target, int least, boo
       return std::make_tuple(one.changes, one.quality, only_slack(one.choice));
     };
     const bool fewer = best == nullptr || cost(entry) < cost(*best);
-    if (!fewer || !alive(entry.structure, target)) continue;
+    // A structure's floor is worth two replays only to those who try all of its choices.
+    const double floor = structures_[entry.structure].floor[static_cast<int>(target.measure)];
+    if (!fewer || floor > target.usable) continue;
     if (!may_fit(entry.choice, target) || !fits(entry.choice, target)) continue;
     if (!irreducible(entry.choice, least, target)) continue;
     if (best == nullptr) slowest = same_speed * entry.seconds;

@@ -82,7 +82,8 @@ Changed change(const Basis& basis, const recipe::Values& changes) {
   return result;
 }
 
-Pricer::Pricer(const Basis& basis, const Space& space) : basis_(basis), space_(space) {
+Pricer::Pricer(const Basis& basis, const Space& space)
+    : basis_(basis), space_(space), variations_(basis.given, basis.stack, basis.around, basis.resolved) {
   uint64_t radix = 1;
   for (const Slot& slot : space.slots) {
     radix_.push_back(radix);
@@ -99,12 +100,8 @@ Pricer::Pricer(const Basis& basis, const Space& space) : basis_(basis), space_(s
         for (const auto& [pointer, value] : option.level.changes) effects.push_back(effect(pointer, value));
       } else if (option.fix != nullptr) {
         json::Errors errors;
-        const recipe::Resolved after =
-            recipe::resolve(with(basis.given, option.level.changes), basis.stack, basis.around, errors);
-        for (const auto& [pointer, value] : after.values) {
-          const auto before = basis.resolved.values.find(pointer);
-          const bool moved = before == basis.resolved.values.end() || before->second != value;
-          if (moved) effects.push_back(effect(pointer, value));
+        for (const auto& [pointer, value] : variations_.with(option.level.changes, errors).moved) {
+          effects.push_back(effect(pointer, value));
         }
       }
       effects_[i].push_back(std::move(effects));
@@ -135,10 +132,13 @@ const recipe::Recipe* Pricer::resolved(const Choice& choice) {
       return &base->recipe;
     }
     json::Errors errors;
-    recipe::Resolved after =
-        recipe::resolve(with(basis_.given, changes_of(space_, choice)), basis_.stack, basis_.around, errors);
+    recipe::Variation after = variations_.with(changes_of(space_, choice), errors);
     memory::expand_targets(basis_.network, after.recipe, errors);
-    base->valid = errors.empty() && keeps_locks(basis_, after.values);
+    // A default may follow a change into a field that is locked.
+    const bool unlocked = std::none_of(after.moved.begin(), after.moved.end(), [this](const auto& field) {
+      return is_locked(field.first, basis_.locks);
+    });
+    base->valid = errors.empty() && unlocked;
     for (std::size_t i = 0; i < space_.slots.size(); ++i) {
       const Fix* fix = space_.slots[i].options[choice[i]].fix;
       if (fix == nullptr) continue;

@@ -13,6 +13,7 @@
 #include "core/advice/space.h"
 #include "core/memory/sizes.h"
 #include "core/recipe/fields.h"
+#include "core/recipe/variations.h"
 #include "core/time/step.h"
 
 namespace plimsoll::advice {
@@ -101,6 +102,7 @@ class Pricer {
 
   const Basis& basis_;
   const Space& space_;
+  recipe::Variations variations_;
   std::vector<uint64_t> radix_;
   std::size_t optimizer_, allocator_;
   std::vector<Effects> effects_;  ///< by slot: of scales, defaults included, and of cheap ones

@@ -1,7 +1,11 @@
 // Filling what was left out, and refusing what contradicts itself.
+#include <algorithm>
+#include <span>
+
 #include "core/recipe/fields.h"
 #include "core/recipe/task_defaults.h"
 #include "core/recipe/tasks.h"
+#include "core/recipe/variations.h"
 
 namespace plimsoll::recipe {
 
@@ -182,6 +186,36 @@ bool needs_targets(const Peft& peft) {
   return true;
 }
 
+// In a section that nobody wrote, or of a way to share the work that is not used.
+bool is_absent(std::string_view pointer, const Given& given, const Values& values) {
+  const std::string_view section = optional_section(pointer);
+  const bool unwritten = !section.empty() && given.values.count(std::string(section)) == 0;
+  const bool of_task = section == "/rl" && task_has_rl(values);
+  return (unwritten && !of_task && pointer != "/data/eval_samples") || is_idle(pointer, values);
+}
+
+Default default_of(const Field& field, const Given& given, const StackPreset& stack,
+                   const Surroundings& around, const Values& values) {
+  if (is_absent(field.pointer, given, values)) return {};
+  if (const StackDefault* row = find_default(stack, field.pointer, values)) return {row->value, row->why};
+  if (field.rule != nullptr) return field.rule(DefaultContext{values, around, stack.id});
+  return {fixed_default(field), std::string(field.why)};
+}
+
+void check(const Given& given, const Recipe& recipe, const Surroundings& around, Errors& errors) {
+  if (needs_targets(recipe.peft) && recipe.peft.target_modules.empty()) {
+    errors.push_back({"missing", "/peft/target_modules",
+                      "PEFT has no default target modules for model type \"" + around.model_type + "\".",
+                      "a list of module names, or \"all-linear\""});
+  }
+  check_lengths(given, recipe, errors);
+  for (const Conflict& conflict : conflicts) {
+    if (conflict.clashes(recipe)) {
+      errors.push_back({"conflict", conflict.pointer, conflict.message, conflict.allowed});
+    }
+  }
+}
+
 }  // namespace
 
 uint64_t Recipe::effective_batch() const {
@@ -201,23 +235,7 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
     const bool pointless = !field.needs.empty() && given.values.count(std::string(field.needs)) == 0;
     if (found == resolved.values.end() && pointless) continue;
     if (found == resolved.values.end()) {
-      const std::string_view section = optional_section(field.pointer);
-      const bool absent =
-          (!section.empty() && given.values.count(std::string(section)) == 0 &&
-           !(section == "/rl" && task_has_rl(resolved.values)) && field.pointer != "/data/eval_samples") ||
-          is_idle(field.pointer, resolved.values);
-      Json value;
-      std::string why;
-      if (const StackDefault* row = absent ? nullptr : find_default(stack, field.pointer, resolved.values)) {
-        value = row->value;
-        why = row->why;
-      } else if (!absent) {
-        const DefaultContext context{resolved.values, around, stack.id};
-        Default fallback = field.rule != nullptr ? field.rule(context)
-                                                 : Default{fixed_default(field), std::string(field.why)};
-        value = std::move(fallback.value);
-        why = std::move(fallback.why);
-      }
+      auto [value, why] = default_of(field, given, stack, around, resolved.values);
       if (!why.empty() && matters(pointer, resolved.values, around)) {
         resolved.assumptions.push_back({pointer, value, why});
       }
@@ -225,18 +243,85 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
     }
     if (field.set != nullptr) field.set(resolved.recipe, found->second);
   }
-  if (needs_targets(resolved.recipe.peft) && resolved.recipe.peft.target_modules.empty()) {
-    errors.push_back({"missing", "/peft/target_modules",
-                      "PEFT has no default target modules for model type \"" + around.model_type + "\".",
-                      "a list of module names, or \"all-linear\""});
-  }
-  check_lengths(given, resolved.recipe, errors);
-  for (const Conflict& conflict : conflicts) {
-    if (conflict.clashes(resolved.recipe)) {
-      errors.push_back({"conflict", conflict.pointer, conflict.message, conflict.allowed});
-    }
-  }
+  check(given, resolved.recipe, around, errors);
   return resolved;
+}
+
+Variations::Variations(const Given& given, const StackPreset& stack, const Surroundings& around,
+                       const Resolved& resolved)
+    : given_(given), stack_(stack), around_(around), resolved_(resolved), values_(resolved.values) {
+  const std::span<const Field> table = field_table();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const std::string& pointer = pointers_of_fields()[i];
+    const bool written = given.values.count(pointer) != 0, known = values_.count(pointer) != 0;
+    if (written || !known || is_absent(pointer, given, values_)) continue;
+    const bool by_stack =
+        std::any_of(stack.defaults.begin(), stack.defaults.end(),
+                    [&](const StackDefault& row) { return row.pointer == pointer && !row.when.empty(); });
+    if (by_stack || table[i].rule != nullptr) dependent_.push_back(i);
+  }
+}
+
+// A section that comes into being, another way to share the work, and what is a word in one request and a
+// list in the other: these are resolved from the beginning. So are tasks whose lengths follow each other both
+// ways, depending on which of them is written.
+bool Variations::within_reach(const Values& changes) const {
+  if (task_has_rl(resolved_.values)) return false;
+  return std::all_of(changes.begin(), changes.end(), [&](const auto& change) {
+    const std::string& pointer = change.first;
+    const auto now = resolved_.values.find(pointer);
+    if (now == resolved_.values.end() || find_field(pointer) == nullptr || change.second.is_null())
+      return false;
+    for (const char* section : {"/parallel/", "/versions/", "/task", "/stack"}) {
+      if (pointer.rfind(section, 0) == 0) return false;
+    }
+    return now->second.is_null() || now->second.is_structured() == change.second.is_structured();
+  });
+}
+
+Variation Variations::from_the_beginning(const Values& changes, Errors& errors) const {
+  Given changed = given_;
+  for (const auto& [pointer, value] : changes) changed.values[pointer] = value;
+  Resolved after = resolve(changed, stack_, around_, errors);
+  Variation result;
+  for (const auto& [pointer, value] : after.values) {
+    const auto before = resolved_.values.find(pointer);
+    if (before == resolved_.values.end() || before->second != value)
+      result.moved.emplace_back(pointer, value);
+  }
+  for (const auto& [pointer, value] : resolved_.values) {
+    if (after.values.count(pointer) == 0) result.moved.emplace_back(pointer, Json());
+  }
+  result.recipe = std::move(after.recipe);
+  return result;
+}
+
+Variation Variations::with(const Values& changes, Errors& errors) {
+  if (!within_reach(changes)) return from_the_beginning(changes, errors);
+  Variation result;
+  result.recipe = resolved_.recipe;
+  bool emptied = false;  // a setter leaves its member as it is when it is given nothing
+  const auto move = [&](const Field& field, const std::string& pointer, const Json& value) {
+    Json& now = values_.find(pointer)->second;
+    if (now == value) return;
+    emptied = emptied || value.is_null();
+    now = value;
+    result.moved.emplace_back(pointer, value);
+    if (field.set != nullptr) field.set(result.recipe, value);
+  };
+  for (const auto& [pointer, value] : changes) move(*find_field(pointer), pointer, value);
+  for (const std::size_t i : dependent_) {
+    const std::string& pointer = pointers_of_fields()[i];
+    if (changes.count(pointer) != 0) continue;
+    const Field& field = field_table()[i];
+    move(field, pointer, default_of(field, given_, stack_, around_, values_).value);
+  }
+  for (const auto& [pointer, value] : result.moved) {
+    values_.find(pointer)->second = resolved_.values.find(pointer)->second;
+  }
+  if (emptied) return from_the_beginning(changes, errors);
+  check(given_, result.recipe, around_, errors);
+  return result;
 }
 
 }  // namespace plimsoll::recipe

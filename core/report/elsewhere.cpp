@@ -81,6 +81,12 @@ void write_larger_gpu(Writer& out, const Run& run, const Catalog& catalog, Cards
   }
 }
 
+// Notebook services sell compute units, and which card one gets is theirs to say; a session ends when they
+// end it. That is no machine to send a run to.
+bool is_notebook(const hardware::Offer& offer) {
+  return offer.provider == "colab" || offer.provider == "kaggle";
+}
+
 void write_rented(Writer& out, const Run& run, const Catalog& catalog, Cards& cards) {
   const recipe::Recipe& r = run.resolved.recipe;
   const double steps = time::length_of(r).steps;
@@ -94,7 +100,8 @@ void write_rented(Writer& out, const Run& run, const Catalog& catalog, Cards& ca
     for (const hardware::Offer& offer : cloud.offers) {
       const hardware::Gpu* gpu = catalog.find_gpu(offer.gpu);
       const bool enough = gpu != nullptr && offer.gpus >= r.parallel.num_gpus;
-      if (!enough || !offer.on_demand.known || offer.on_demand.low <= 0 || !cards.suits(*gpu)) continue;
+      const bool priced = offer.on_demand.known && offer.on_demand.low > 0;
+      if (!enough || !priced || is_notebook(offer) || !cards.suits(*gpu)) continue;
       const double seconds = seconds_on(run, *gpu);
       if (seconds > 0) rows.push_back({&offer, gpu, seconds, offer.on_demand.low * seconds / 3600});
     }
@@ -177,6 +184,61 @@ void write_more_gpus(Writer& out, const Run& run, const advice::Basis& basis, do
   }
 }
 
+// Rows that are filled with several samples: as many tokens learned in a step need fewer rows. The number of
+// samples in a step is kept as nearly as whole rows allow, which is why this is no plan.
+void write_packing(Writer& out, const Run& run, const advice::Basis& basis, double usable) {
+  const recipe::Recipe& r = run.resolved.recipe;
+  const recipe::Training& t = r.training;
+  const auto length = static_cast<double>(t.max_length);
+  const bool causal = run.network.kind == model::Kind::decoder && (r.task == "sft" || r.task == "pretrain");
+  if (!causal || t.packing || r.data.mean_length <= 0 || r.data.mean_length > 0.75 * length) return;
+  const double fill = length / r.data.mean_length;  // samples in a row
+  const uint64_t together = t.per_device_train_batch_size * t.gradient_accumulation_steps;
+  const auto rows = static_cast<uint64_t>(std::max(1.0, std::round(static_cast<double>(together) / fill)));
+  for (uint64_t batch = std::min(rows, t.per_device_train_batch_size); batch >= 1; --batch) {
+    if (rows % batch != 0) continue;
+    recipe::Values changes = {{"/training/packing", true}};
+    if (run.given.values.count("/training/padded_batches") != 0) changes["/training/padded_batches"] = false;
+    if (batch != t.per_device_train_batch_size) changes["/training/per_device_train_batch_size"] = batch;
+    if (rows / batch != t.gradient_accumulation_steps)
+      changes["/training/gradient_accumulation_steps"] = rows / batch;
+    const bool touches = std::any_of(changes.begin(), changes.end(),
+                                     [&](const auto& change) { return locked(run, change.first); });
+    if (touches) continue;
+    const advice::Changed changed = advice::change(basis, changes);
+    if (!changed.valid || memory::verdict(changed.price.sizes, usable) != memory::Verdict::fits) continue;
+    const double before = time::step_time(time::work_of(run.network, r), r, basis.time_gpu).seconds;
+    const auto gpus = static_cast<double>(r.parallel.num_gpus);
+    std::string name = "batch " + std::to_string(batch);
+    name += ", accumulation " + std::to_string(rows / batch);
+    out.open_object();
+    out.field("id", "packing");
+    out.field("title", "Samples packed into full rows");
+    out.field("name", name);
+    out.key("changes");
+    out.open_object();
+    for (const auto& [pointer, value] : changes) out.field(pointer, value);
+    out.close_object();
+    out.field("high", whole(changed.price.sizes.high));
+    if (before > 0) out.field("time_factor", std::round(1000 * changed.price.seconds / before) / 1000);
+    out.field("samples_per_step_before", significant(static_cast<double>(together) * gpus));
+    out.field("samples_per_step", significant(static_cast<double>(rows) * fill * gpus));
+    out.field(
+        "why",
+        "Samples are shorter than the length, so fewer rows hold as many of them, and no row is padded. "
+        "The loop must keep them apart: flash attention with position ids (TRL packing_strategy "
+        "\"bfd\", LLaMA-Factory neat_packing, Axolotl sample_packing).");
+    out.field(
+        "evidence",
+        "The same tokens in each step as nearly as whole rows allow. Kept apart, samples learn the same "
+        "loss as padded ones; run together, they see each other.");
+    out.field("source",
+              "arXiv:2107.02027; arXiv:2407.09105; huggingface/trl docs reducing_memory_usage, packing");
+    out.close_object();
+    return;
+  }
+}
+
 void write_sibling(Writer& out, const Run& run, const Catalog& catalog, double usable) {
   const ModelEntry* sibling = smaller_sibling(run, catalog, usable);
   if (sibling == nullptr) return;
@@ -222,6 +284,7 @@ void write_elsewhere(Writer& out, const Run& run, const Catalog& catalog, const 
   const memory::Sizes now = sizes_of(run.replay.instants[run.replay.peak], run);
   if (run.gpu != nullptr && memory::verdict(now, usable) != memory::Verdict::fits) {
     Cards cards{run, {}};
+    write_packing(out, run, basis, usable);
     write_more_gpus(out, run, basis, usable);
     if (!locked(run, "/hardware")) {
       write_larger_gpu(out, run, catalog, cards);

@@ -482,6 +482,85 @@ TEST(Advice, WhatAPlanCallsFittingTheSimulatedAllocatorCallsFittingToo) {
   }
 }
 
+TEST(Advice, PlansOfRandomRequestsHoldUnderTheSimulatedAllocatorToo) {
+  int checked = 0;
+  for (uint64_t seed = 9001; seed <= 9000 + requests(12); ++seed) {
+    Json request = drawn(seed);
+    Dice dice(seed);
+    const std::vector<std::string> gpus = {"rtx-4060", "rtx-3060-12", "t4", "a10g", "rtx-a6000"};
+    request["hardware"] = {{"gpu", dice.one_of(gpus)}};
+    request["want"] = {"allocator"};
+    json::Errors errors;
+    if (!read_run(json::write(request), presets(), errors)) continue;
+    expect_as_reported(request);
+    ++checked;
+  }
+  EXPECT_GT(checked, 5);
+}
+
+Json ways_out(const Json& request) {
+  json::Errors errors;
+  const auto run = read_run(json::write(request), presets(), errors);
+  EXPECT_TRUE(run) << json::write(request);
+  Advisor advisor(*run, presets());
+  json::Writer out;
+  advisor.write_elsewhere(out, usable_for(*run, run->gpu->usable_bytes));
+  return read(out.take());
+}
+const Json* way(const Json& ways, std::string_view id) {
+  for (const Json& one : ways) {
+    if (one.at("id") == id) return &one;
+  }
+  return nullptr;
+}
+
+// 64 samples of 420 tokens fill 13 rows of 2,048: 13 is prime, so one row at a time, thirteen times.
+TEST(Advice, ShortSamplesInFewerRowsAreAWayOutThatKeepsTheSamplesOfAStep) {
+  Json request = scenario("a-before");
+  request["data"] = {{"samples", 50000}, {"epochs", 1}, {"mean_length", 420}};
+  request["training"]["max_length"] = 2048;
+  request["training"]["per_device_train_batch_size"] = 8;
+  request["training"]["gradient_accumulation_steps"] = 8;
+  request["training"]["gradient_checkpointing"] = true;
+  request["hardware"] = {{"gpu", "rtx-3060-12"}};
+  const Json ways = ways_out(request);
+  const Json* packing = way(ways, "packing");
+  ASSERT_NE(packing, nullptr) << json::write(ways);
+  const Json& changes = packing->at("changes");
+  EXPECT_EQ(changes.at("/training/packing"), true);
+  EXPECT_EQ(changes.at("/training/per_device_train_batch_size"), 1);
+  EXPECT_EQ(changes.at("/training/gradient_accumulation_steps"), 13);
+  EXPECT_NEAR(packing->at("samples_per_step").get<double>(), 64, 1);
+  Json changed = request;
+  for (const auto& [pointer, value] : changes.items()) changed[Json::json_pointer(pointer)] = value;
+  const Json report = answer(changed);
+  EXPECT_EQ(at(report, "/gpu/verdict"), "fits");
+  EXPECT_EQ(bytes(report, "/memory/peak/high"), packing->at("high").get<uint64_t>());
+  request["locks"] = {"training.packing"};
+  EXPECT_EQ(way(ways_out(request), "packing"), nullptr);
+  request["locks"] = Json::array();
+  request["data"]["mean_length"] = 2000;
+  EXPECT_EQ(way(ways_out(request), "packing"), nullptr);
+}
+
+TEST(Advice, ARentedMachineIsNoNotebook) {
+  int named = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    Json request = drawn(seed);
+    request["hardware"] = {{"gpu", "rtx-3060-12"}};
+    request["locks"] = Json::array();
+    json::Errors errors;
+    if (!read_run(json::write(request), presets(), errors)) continue;
+    const Json ways = ways_out(request);
+    const Json* rented = way(ways, "rented_machine");
+    if (rented == nullptr) continue;
+    EXPECT_NE(rented->at("provider"), "colab");
+    EXPECT_NE(rented->at("provider"), "kaggle");
+    ++named;
+  }
+  EXPECT_GT(named, 5);
+}
+
 TEST(Advice, PlansForOldLibrariesHaveTheWiderBandOfTheirReports) {
   Json request = scenario("a-before");
   request["versions"]["transformers"] = "4.30";
