@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/memory/litgpt.h"
+#include "core/memory/state_space.h"
 #include "core/memory/unsloth.h"
 
 namespace plimsoll::memory {
@@ -15,10 +16,12 @@ using model::Role;
 
 // By role: what a reader of the timeline calls the module.
 constexpr const char* role_names[role_count] = {
-    "q_proj",         "k_proj",           "v_proj",    "o_proj",       "qkv_proj",  "q_a_proj",
-    "q_b_proj",       "kv_a_proj",        "kv_b_proj", "cross q",      "cross k",   "cross v",
-    "cross o",        "gate_proj",        "up_proj",   "gate_up_proj", "down_proj", "shared gate_proj",
-    "shared up_proj", "shared down_proj", "router",    "lm_head",      "linear"};
+    "q_proj",       "k_proj",          "v_proj",           "o_proj",         "qkv_proj",
+    "q_a_proj",     "q_b_proj",        "kv_a_proj",        "kv_b_proj",      "cross q",
+    "cross k",      "cross v",         "cross o",          "gate_proj",      "up_proj",
+    "gate_up_proj", "down_proj",       "shared gate_proj", "shared up_proj", "shared down_proj",
+    "router",       "fc1_latent_proj", "fc2_latent_proj",  "in_proj",        "x_proj",
+    "dt_proj",      "out_proj",        "lm_head",          "linear"};
 
 Tensor run(Tape& tape, const LayerProgram& p, Role role, const Tensor& x) {
   tape.doing = role_names[static_cast<std::size_t>(role)];
@@ -235,15 +238,22 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
   return out;
 }
 
+Tensor plain_mlp(Tape& tape, const LayerProgram& p, const Tensor& x, Role up_role, Role down_role) {
+  Tensor up = run(tape, p, up_role, x);
+  tape.doing = "activation";
+  Tensor active = activation(tape, activation_of(p), std::move(up));
+  return run(tape, p, down_role, active);
+}
+
 // One routed expert on the rows that chose it: gather, MLP, weigh. Its result is added into a tensor of all
 // rows.
 Tensor one_expert(Tape& tape, const LayerProgram& p, const Tensor& x, double rows) {
-  Tensor gathered = tape.make(rows * p.hidden, x.size(), Component::transient);
+  const double width = p.has(Role::latent_in) ? p.at(Role::latent_in).out : p.hidden;
+  Tensor gathered = tape.make(rows * width, x.size(), Component::transient);
   tape.record(gathered, {x}, {}, {gradient(0, x.bytes())});
-  Tensor out =
-      p.has(Role::gate) || p.has(Role::gate_up)
-          ? gated(tape, p, gathered, Role::gate, Role::up, Role::down)
-          : run(tape, p, Role::down, activation(tape, activation_of(p), run(tape, p, Role::up, gathered)));
+  Tensor out = p.has(Role::gate) || p.has(Role::gate_up)
+                   ? gated(tape, p, gathered, Role::gate, Role::up, Role::down)
+                   : plain_mlp(tape, p, gathered, Role::up, Role::down);
   gathered.free();
   Tensor weighted = tape.make(out.elements(), out.size(), Component::transient);
   tape.record(weighted, {out}, {out}, {gradient(0, out.bytes())});
@@ -283,13 +293,19 @@ Tensor experts(Tape& tape, const LayerProgram& given, const Tensor& x) {
     Tensor probabilities = tape.make(scores.elements(), 4, Component::transient);
     tape.record(probabilities, {scores}, {probabilities}, {gradient(0, scores.bytes())});
   }
-  Tensor sum = tape.make(rows * p.hidden, x.size(), Component::transient);
-  other_experts(tape, p, x, share, count - 1, sum);
-  Tensor last = one_expert(tape, p, x, share);
+  const bool latent = p.has(Role::latent_in);
+  Tensor routed = latent ? run(tape, p, Role::latent_in, x) : x;
+  Tensor sum = tape.make(routed.elements(), x.size(), Component::transient);
+  other_experts(tape, p, routed, share, count - 1, sum);
+  Tensor last = one_expert(tape, p, routed, share);
+  routed.free();
   tape.record(sum, {last}, {}, {gradient(0, last.bytes())});
   last.free();
-  if (p.has(Role::shared_down)) {
+  if (latent) sum = run(tape, p, Role::latent_out, sum);
+  if (p.has(Role::shared_gate)) {
     sum = add(tape, std::move(sum), gated(tape, p, x, Role::shared_gate, Role::shared_up, Role::shared_down));
+  } else if (p.has(Role::shared_down)) {
+    sum = add(tape, std::move(sum), plain_mlp(tape, p, x, Role::shared_up, Role::shared_down));
   }
   return sum;
 }
@@ -298,11 +314,7 @@ Tensor mlp(Tape& tape, const LayerProgram& p, const Tensor& x) {
   if (p.group->experts > 0) return experts(tape, p, x);
   if (unsloth_mlp_fits(p)) return unsloth_mlp(tape, p, x);
   if (p.group->gated) return gated(tape, p, x, Role::gate, Role::up, Role::down);
-  Tensor up = run(tape, p, Role::up, x);
-  tape.doing = "activation";
-  Tensor active = activation(tape, activation_of(p), std::move(up));
-  Tensor down = run(tape, p, Role::down, active);
-  return down;
+  return plain_mlp(tape, p, x, Role::up, Role::down);
 }
 
 bool has_mlp(const LayerProgram& p) { return p.has(Role::down) || p.group->experts > 0; }
@@ -340,9 +352,14 @@ Code code_of(const std::string& implementation) {
 Tensor run_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   if (p.group->parallel) return parallel_layer(tape, p, x);
   Tensor residual = x;
-  if (p.has(Role::o) || p.has(Role::q) || p.has(Role::qkv)) {
+  const bool attends = p.has(Role::o) || p.has(Role::q) || p.has(Role::qkv);
+  if (attends || p.has(Role::ssm_in)) {
     Tensor h = normalise_at(tape, p, NormPlace::before_attention, x);
-    Tensor out = self_attention(tape, p, h);
+    Tensor out = p.has(Role::ssm_in) ? state_space(tape, p, h) : Tensor();
+    if (attends) {
+      Tensor attended = self_attention(tape, p, h);
+      out = out ? add(tape, std::move(out), std::move(attended)) : std::move(attended);
+    }
     h.free();
     residual = branch(tape, p, std::move(out), NormPlace::after_attention, x);
   }

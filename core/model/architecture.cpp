@@ -73,4 +73,13 @@ const Stack* find(const Architecture& network, Part part) {
   return nullptr;
 }
 
+bool has_state_space(const Architecture& network) {
+  for (const Stack& stack : network.stacks) {
+    for (const LayerGroup& group : stack.groups) {
+      if (group.state_space.inner > 0) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace plimsoll::model

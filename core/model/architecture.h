@@ -51,6 +51,12 @@ enum class Role {
   shared_up,
   shared_down,
   router,
+  latent_in,
+  latent_out,  // experts that work on fewer features than the layer (Nemotron 3 Super)
+  ssm_in,
+  ssm_x,
+  ssm_step,
+  ssm_out,  // state-space mixer; x and step: Mamba-1's projections of its inputs' parameters
   head,
   other
 };
@@ -103,6 +109,20 @@ struct Table {       ///< an embedding, or any other plain parameter
 enum class AttentionKind { full, sliding, latent, linear_delta, cross, bidirectional, none };
 enum class Activation { silu, gelu, gelu_tanh, gelu_new, quick_gelu, relu, squared_relu };
 
+/// A state-space mixer (Mamba): a short convolution, a scan over the sequence, a gate. It stands where
+/// attention stands, or beside it (Falcon-H1). `inner` 0: the layer has none.
+struct StateSpace {
+  uint64_t inner = 0;          ///< channels that are scanned
+  uint64_t heads = 0;          ///< Mamba-2; 0: Mamba-1, where every channel has a step size of its own
+  uint64_t state = 0;          ///< numbers a channel remembers
+  uint64_t groups = 1;         ///< Mamba-2: heads that share B and C
+  uint64_t kernel = 4;         ///< of the convolution
+  uint64_t step_rank = 0;      ///< Mamba-1: width from which the step sizes are projected
+  uint64_t chunk = 256;        ///< Mamba-2: positions that are scanned at once
+  bool gated_norm = true;      ///< Mamba-2: the gate ends in an RMSNorm
+  bool normed_inputs = false;  ///< Jamba: step, B and C are normalised, and the fused kernel is not used
+};
+
 /// One or more layers of the same shape. A network with alternating layers has several groups; their order in
 /// the network is lost here, because memory does not depend on it.
 struct LayerGroup {
@@ -124,6 +144,7 @@ struct LayerGroup {
   uint64_t shared_intermediate = 0;                    ///< width of the always-on expert, 0: none
   double attention_dropout = 0, residual_dropout = 0;  ///< of the config, active in training
   bool attention_output_gate = false;
+  StateSpace state_space;
   std::vector<Linear> linears;    ///< of one layer
   std::vector<Norm> norms;        ///< of one layer
   uint64_t other_parameters = 0;  ///< of one layer: sinks, gates, layer scales, convolutions
@@ -202,5 +223,8 @@ std::vector<PlacedLinear> linears(const Architecture& network);
 const Linear* find(const LayerGroup& group, Role role);
 
 const Stack* find(const Architecture& network, Part part);
+
+/// Whether any layer has a state-space mixer.
+bool has_state_space(const Architecture& network);
 
 }  // namespace plimsoll::model

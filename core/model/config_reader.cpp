@@ -41,6 +41,16 @@ bool ConfigReader::is_null(std::string_view key) const {
   return value != nullptr && value->is_null();
 }
 
+bool ConfigReader::is_text(std::string_view key) const {
+  const json::Json* value = find(key);
+  return value != nullptr && value->is_string();
+}
+
+bool ConfigReader::is_list(std::string_view key) const {
+  const json::Json* value = find(key);
+  return value != nullptr && value->is_array();
+}
+
 std::string_view ConfigReader::spelling(std::initializer_list<std::string_view> keys) const {
   for (std::string_view key : keys) {
     if (has(key)) return key;

@@ -24,7 +24,9 @@ class ConfigReader {
  public:
   ConfigReader(const json::Json& value, std::string pointer, json::Errors& errors);
 
-  bool has(std::string_view key) const;      ///< present and not null
+  bool has(std::string_view key) const;  ///< present and not null
+  bool is_text(std::string_view key) const;
+  bool is_list(std::string_view key) const;
   bool is_null(std::string_view key) const;  ///< written as null, which is not the same as left out
   /// The first of several spellings that is present, else the first.
   std::string_view spelling(std::initializer_list<std::string_view> keys) const;

@@ -69,6 +69,7 @@ void read_gemma3_text(ConfigReader&, const Frame&, Architecture&);
 // families/gemma4.cpp
 void read_gemma4_text(ConfigReader&, const Frame&, Architecture&);
 void read_gemma4(ConfigReader&, const Frame&, Architecture&);
+void read_gemma4_unified(ConfigReader&, const Frame&, Architecture&);
 // families/lfm.cpp
 void read_lfm2(ConfigReader&, const Frame&, Architecture&);
 void read_lfm2_moe(ConfigReader&, const Frame&, Architecture&);
@@ -78,6 +79,26 @@ void read_starcoder2(ConfigReader&, const Frame&, Architecture&);
 void read_gpt_bigcode(ConfigReader&, const Frame&, Architecture&);
 // families/granite_hybrid.cpp
 void read_granite_hybrid(ConfigReader&, const Frame&, Architecture&);
+// families/mamba.cpp, hybrids.cpp
+void read_mamba(ConfigReader&, const Frame&, Architecture&);
+void read_mamba2(ConfigReader&, const Frame&, Architecture&);
+void read_jamba(ConfigReader&, const Frame&, Architecture&);
+void read_falcon_h1(ConfigReader&, const Frame&, Architecture&);
+void read_nemotron_h(ConfigReader&, const Frame&, Architecture&);
+// families/dbrx.cpp, btlm.cpp, gemma3n.cpp, audio_text.cpp, paddleocr_vl.cpp
+void read_dbrx(ConfigReader&, const Frame&, Architecture&);
+void read_btlm(ConfigReader&, const Frame&, Architecture&);
+void read_gemma3n_text(ConfigReader&, const Frame&, Architecture&);
+void read_gemma3n(ConfigReader&, const Frame&, Architecture&);
+void read_voxtral(ConfigReader&, const Frame&, Architecture&);
+void read_qwen2_audio(ConfigReader&, const Frame&, Architecture&);
+void read_paddleocr_vl(ConfigReader&, const Frame&, Architecture&);
+// families/moe_relatives.cpp
+void read_minimax_m2(ConfigReader&, const Frame&, Architecture&);
+void read_ernie4_5_moe(ConfigReader&, const Frame&, Architecture&);
+void read_granite_moe(ConfigReader&, const Frame&, Architecture&);
+void read_phimoe(ConfigReader&, const Frame&, Architecture&);
+void read_hunyuan_moe(ConfigReader&, const Frame&, Architecture&);
 // families/phi.cpp
 void read_phi(ConfigReader&, const Frame&, Architecture&);
 void read_phi3(ConfigReader&, const Frame&, Architecture&);

@@ -108,8 +108,10 @@ Span allocated_span(const std::vector<Nearest>& nearest) {
   return span;
 }
 
-double widening(const recipe::Recipe& recipe, const std::vector<Measured>& runs) {
-  if (runs.empty()) return unmeasured;
+double widening(const recipe::Recipe& recipe, const model::Architecture& network,
+                const std::vector<Measured>& runs) {
+  const bool unlike_any = model::has_state_space(network) || network.model_type == "gemma3n";
+  if (runs.empty() || unlike_any) return unmeasured;
   const auto oldest = std::min_element(
       runs.begin(), runs.end(), [](const Measured& a, const Measured& b) { return a.release < b.release; });
   const double release = release_of(recipe.versions.transformers);

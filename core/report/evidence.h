@@ -4,7 +4,7 @@
 //     std::vector<Nearest> near = nearest_runs(run.resolved.recipe, parameters, catalog.evidence, 5);
 //     near.front().run->id;            // "fms-033"
 //     near.front().distance;           // 0: same stack, method and size, library of the same age
-//     widening(recipe, catalog.evidence);   // 1; more for libraries older than anything that was measured
+//     widening(recipe, network, catalog.evidence);   // 1; more where nothing alike was measured
 //
 // presets/evidence/runs.json is written by `plimsoll_accuracy --evidence tests/measured/runs.json`.
 #pragma once
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/json/json.h"
+#include "core/model/architecture.h"
 #include "core/recipe/recipe.h"
 
 namespace plimsoll::report {
@@ -58,6 +59,8 @@ Span allocated_span(const std::vector<Nearest>& nearest);
 /// Transformers more than five releases older than any measured one: who upcasts what, which copies of
 /// logits, keys and values exist and what checkpointing keeps changed every few releases, and each of these
 /// moves a peak by a tenth to a quarter.
-double widening(const recipe::Recipe& recipe, const std::vector<Measured>& runs);
+/// 1.5 too for state-space layers and Gemma 3n's streams, of which nobody has published a measured run.
+double widening(const recipe::Recipe& recipe, const model::Architecture& network,
+                const std::vector<Measured>& runs);
 
 }  // namespace plimsoll::report

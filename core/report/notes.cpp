@@ -195,6 +195,22 @@ const Remark table[] = {
        return words;
      },
      "huggingface/transformers models/mixtral/modeling_mixtral.py"},
+    {"state_space_kernels",
+     [](const Facts& f, const hardware::Gpu*) { return model::has_state_space(*f.network); },
+     [](const Facts&, const hardware::Gpu*) -> std::string {
+       return "The state-space layers are replayed as the kernels of mamba_ssm and causal_conv1d run them; "
+              "without these packages Transformers keeps many times as much. No measured run confirms this "
+              "part yet, so the band is wider.";
+     },
+     "state-spaces/mamba mamba_ssm/ops/triton/ssd_combined.py, mamba_ssm/ops/selective_scan_interface.py"},
+    {"streams_are_approximate",
+     [](const Facts& f, const hardware::Gpu*) { return has(f.network->model_type, "gemma3n"); },
+     [](const Facts&, const hardware::Gpu*) -> std::string {
+       return "Gemma 3n carries four streams through every layer; one is replayed, so activations are more "
+              "than "
+              "shown and the band is wider. Its towers are counted, not run.";
+     },
+     "huggingface/transformers models/gemma3n/modeling_gemma3n.py Gemma3nTextAltUp"},
     {"encoder_decoder_is_approximate",
      [](const Facts& f, const hardware::Gpu*) { return f.network->kind == Kind::encoder_decoder; },
      [](const Facts&, const hardware::Gpu*) -> std::string {

@@ -179,7 +179,7 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
                              catalog.evidence, catalog.evidence.size());
   run.allocated_span = allocated_span(run.nearest);
   if (run.nearest.size() > named_runs) run.nearest.resize(named_runs);
-  run.widening = widening(run.resolved.recipe, catalog.evidence);
+  run.widening = widening(run.resolved.recipe, run.network, catalog.evidence);
   return run;
 }
 

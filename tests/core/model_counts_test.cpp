@@ -183,9 +183,10 @@ TEST(ModelCounts, StacksAndGroupsSumToTheWhole) {
     ASSERT_FALSE(model.network.stacks.empty()) << model.preset.id;
     for (const LayerGroup& group : model.network.stacks.front().groups) {
       EXPECT_GT(group.layers, 0u) << model.preset.id;
-      EXPECT_GT(group.heads, 0u) << model.preset.id;
-      EXPECT_GT(group.head_dim, 0u) << model.preset.id;
-      EXPECT_GT(group.intermediate, 0u) << model.preset.id;
+      // Attention, a state-space mixer or an MLP; Nemotron-H's layers have one of them alone.
+      EXPECT_EQ(group.heads > 0, group.head_dim > 0) << model.preset.id;
+      EXPECT_GT(group.heads + group.state_space.inner + group.intermediate, 0u) << model.preset.id;
+      EXPECT_EQ(group.attention == AttentionKind::none, group.heads == 0) << model.preset.id;
       EXPECT_FALSE(group.name.empty()) << model.preset.id;
     }
   }

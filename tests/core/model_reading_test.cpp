@@ -182,7 +182,7 @@ TEST(ModelReading, AnUnknownModelWithTheFieldsOfLlamaIsReadAsLlamaWithANote) {
 }
 
 TEST(ModelReading, AnUnknownModelWithoutThemSaysWhichAreMissing) {
-  const json::Errors errors = refusal(R"({"model_type":"mamba","hidden_size":768,"num_hidden_layers":24,)"
+  const json::Errors errors = refusal(R"({"model_type":"tomorrow","hidden_size":768,"num_hidden_layers":24,)"
                                       R"("vocab_size":50280})");
   ASSERT_EQ(errors.size(), 2u);
   EXPECT_EQ(errors[0].pointer, "/model/config/num_attention_heads");

@@ -63,8 +63,10 @@ void read_gemma4_text(ConfigReader& config, const Frame& frame, Architecture& ne
   s.hidden = config.core("hidden_size", 2304);
   s.intermediate = config.core("intermediate_size", 9216);
   const uint64_t layers = config.depth("num_hidden_layers", 30);
-  s.own_embedding =
-      config.is_null("hidden_size_per_layer_input") ? 0 : config.count("hidden_size_per_layer_input", 256);
+  const bool unified = config.text("model_type", "gemma4_text") == "gemma4_unified_text";
+  s.own_embedding = config.is_null("hidden_size_per_layer_input")
+                        ? 0
+                        : config.count("hidden_size_per_layer_input", unified ? 0 : 256);
   s.double_wide = config.flag("use_double_wide_mlp", false);
   s.keys_are_values = config.flag("attention_k_eq_v", false);
   s.bias = config.flag("attention_bias", false);
@@ -230,6 +232,39 @@ void read_gemma4(ConfigReader& config, const Frame&, Architecture& network) {
     add_linear(projector.linears, "model.embed_audio.embedding_projection",
                audio.size("output_proj_dims", 1536), hidden, false, Role::other);
     network.stacks.push_back(std::move(projector));
+  }
+}
+
+// Gemma 4 12B: patches and sound go through one projection each, without towers.
+void read_gemma4_unified(ConfigReader& config, const Frame&, Architecture& network) {
+  ConfigReader text = config.required_part("text_config");
+  read_text_model(text, "gemma4_unified_text", {"model.language_model.", true, "lm_head"}, network);
+  const uint64_t hidden = network.stacks.back().hidden;
+  if (!config.is_null("vision_config")) {
+    ConfigReader vision = config.part("vision_config");
+    const uint64_t pooled = vision.size("pooling_kernel_size", 3);
+    const uint64_t side = times(vision.size("patch_size", 16), pooled);
+    const uint64_t patch = times(3, times(side, side)), wide = vision.size("mm_embed_dim", 3840);
+    Stack seen = projector_stack("projector", hidden);
+    add_layer_norm(seen.norms, NormPlace::other, patch);
+    add_linear(seen.linears, "model.vision_embedder.patch_dense", patch, wide, true, Role::other);
+    add_layer_norm(seen.norms, NormPlace::other, wide);
+    add_layer_norm(seen.norms, NormPlace::other, wide);
+    add_linear(seen.linears, "model.vision_embedder.multimodal_embedder.embedding_projection",
+               vision.size("output_proj_dims", 3840), hidden, false, Role::other);
+    seen.other_parameters = times(times(2, vision.size("mm_posemb_size", 1120)), wide);
+    network.stacks.push_back(std::move(seen));
+    network.image.rule = ImageTokens::Rule::fixed;
+    network.image.tokens = config.size("vision_soft_tokens_per_image", 280);
+    network.image.default_size = 768;
+  }
+  if (config.has("audio_config")) {
+    ConfigReader audio = config.part("audio_config");
+    Stack heard = projector_stack("audio projector", hidden);
+    add_linear(heard.linears, "model.embed_audio.embedding_projection",
+               audio.size("output_proj_dims", audio.size("audio_embed_dim", 640)), hidden, false,
+               Role::other);
+    network.stacks.push_back(std::move(heard));
   }
 }
 

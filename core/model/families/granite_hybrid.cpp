@@ -1,30 +1,27 @@
 // Granite 4: Mamba-2 layers and attention layers in one network, a shared MLP in each, experts in some sizes.
 // The smallest have attention alone. Transformers 5.15, models/granitemoehybrid.
 #include "core/model/families.h"
+#include "core/model/families/state_space.h"
 #include "core/model/saturating.h"
 
 namespace plimsoll::model::families {
 
-using saturating::plus;
 using saturating::times;
 
 namespace {
 
-// in_proj gives the gate, the signal, B, C and the step sizes.
 void add_mamba(ConfigReader& config, const std::string& at, uint64_t hidden, LayerGroup& group) {
-  const uint64_t inner = times(config.size("mamba_expand", 2), hidden);
-  const uint64_t heads = config.size("mamba_n_heads", 128), state = config.size("mamba_d_state", 256);
-  const uint64_t groups = config.size("mamba_n_groups", 1), kernel = config.size("mamba_d_conv", 4);
-  const uint64_t convolved = plus(inner, times(2, times(groups, state)));
-  const bool bias = config.flag("mamba_proj_bias", false), conv_bias = config.flag("mamba_conv_bias", true);
-  group.attention = AttentionKind::linear_delta;
+  group.attention = AttentionKind::none;
   group.rotary_share = 0;
-  group.heads = group.kv_heads = heads;
-  group.head_dim = group.value_head_dim = inner / heads;
-  add_linear(group.linears, at + "in_proj", hidden, plus(plus(inner, convolved), heads), bias, Role::qkv);
-  add_linear(group.linears, at + "out_proj", inner, hidden, bias, Role::o);
-  add_rms(group.norms, NormPlace::other, inner);
-  group.other_parameters = plus(times(convolved, kernel + (conv_bias ? 1 : 0)), times(3, heads));
+  StateSpace& s = group.state_space;
+  s.inner = times(config.size("mamba_expand", 2), hidden);
+  s.heads = config.size("mamba_n_heads", 128);
+  s.state = config.size("mamba_d_state", 256);
+  s.groups = config.size("mamba_n_groups", 1);
+  s.kernel = config.size("mamba_d_conv", 4);
+  s.chunk = config.size("mamba_chunk_size", 256);
+  const bool bias = config.flag("mamba_proj_bias", false);
+  add_state_space(group, at, hidden, {bias, bias, config.flag("mamba_conv_bias", true)});
 }
 
 }  // namespace
