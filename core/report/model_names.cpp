@@ -1,5 +1,6 @@
 #include "core/report/model_names.h"
 
+#include <algorithm>
 #include <array>
 
 namespace plimsoll::report {
@@ -44,6 +45,22 @@ constexpr std::array<std::string_view, 21> tunings = {
     "sft",      "dpo",    "bf16",   "fp16",        "fp32",      "unsloth", "2507",
     "inst",     "dpo-v2", "merged", "dequantized", "reasoning", "source",  "linearized"};
 
+// What a person puts behind the name of the base says nothing of its shapes, but for these words.
+constexpr std::array<std::string_view, 52> other_shapes = {
+    "vision",    "vl",     "vlm",       "audio",      "omni",    "moe",    "mini",     "tiny",
+    "small",     "medium", "large",     "xl",         "xxl",     "xlarge", "xlm",      "big",
+    "huge",      "lite",   "nano",      "nemo",       "pro",     "plus",   "max",      "turbo",
+    "flash",     "next",   "distill",   "distilled",  "pruned",  "sliced", "expanded", "upscaled",
+    "extended",  "embed",  "embedding", "embeddings", "encoder", "shrunk", "mixture",  "linear",
+    "hybrid",    "mamba",  "rwkv",      "draft",      "drafter", "eagle",  "medusa",   "speculator",
+    "assistant", "scout",  "maverick",  "preview"};
+// And in front of it only these are a person's own.
+constexpr std::array<std::string_view, 9> own_words = {"my",   "our",   "finetuned", "ft",   "sft",
+                                                       "lora", "qlora", "merged",    "local"};
+// Folders that hold a model without naming it.
+constexpr std::array<std::string_view, 11> nameless = {
+    "final", "merged", "output", "outputs", "model", "models", "latest", "main", "hf", "snapshots", "best"};
+
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::string lowered(std::string_view text) {
@@ -59,6 +76,37 @@ std::string_view trimmed(std::string_view name) {
 }
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('/') + 1); }
+
+template <std::size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  const std::string small = lowered(word);
+  for (std::string_view known : words) {
+    if (known == small) return true;
+  }
+  return false;
+}
+
+// A commit, as the hub's cache names a folder.
+bool is_hash(std::string_view word) {
+  return word.size() >= 20 && word.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// The part of a path that names the model: not "checkpoint-500", not a commit, and of the hub's cache
+// ("models--meta-llama--Llama-3.1-8B/snapshots/...") what stands behind the owner.
+std::string_view naming_part(std::string_view path) {
+  path = trimmed(path);
+  while (true) {
+    std::string_view part = last_part(path);
+    const bool passing =
+        lowered(part.substr(0, 10)) == "checkpoint" || is_hash(part) || is_one_of(part, nameless);
+    if (passing && part.size() < path.size()) {
+      path = trimmed(path.substr(0, path.size() - part.size() - 1));
+      continue;
+    }
+    const std::size_t owner = part.rfind("--");
+    return part.substr(0, 8) == "models--" && owner > 8 ? part.substr(owner + 2) : part;
+  }
+}
 
 bool ends_in_word(std::string_view name, std::string_view word) {
   if (name.size() <= word.size() + 1) return false;
@@ -101,11 +149,61 @@ const ModelEntry* find_spelling(const Catalog& catalog, std::string_view name) {
   return found;
 }
 
+bool is_between(char c) { return c == '-' || c == '_' || c == ' '; }
+
+// "7b", "1.5B", "8x7b", "350m": a size that differs is another model.
+bool is_size(std::string_view word) {
+  const char last = word.empty() ? ' ' : lower(word.back());
+  return word.size() >= 2 && (last == 'b' || last == 'm') && is_digit(word[word.size() - 2]);
+}
+
+// "finetuned-v3" behind the name of a base: a word of letters first, and no size anywhere.
+bool is_of_a_person(std::string_view words) {
+  bool first = true;
+  while (!words.empty()) {
+    std::size_t end = 0;
+    while (end < words.size() && !is_between(words[end])) ++end;
+    const std::string_view word = words.substr(0, end);
+    const bool letters = word.find_first_of("0123456789.") == std::string_view::npos;
+    if ((first && (!letters || word.size() < 2)) || is_size(word) || is_one_of(word, other_shapes))
+      return false;
+    first = false;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return !first;
+}
+
+// The longest beginning of a name that is a model's own, the rest being what a person added.
+NamedModel find_base(const Catalog& catalog, std::string_view name, std::string_view part) {
+  while (true) {
+    std::size_t end = 0;
+    while (end < part.size() && !is_between(part[end])) ++end;
+    if (end == part.size() || !is_one_of(part.substr(0, end), own_words)) break;
+    part.remove_prefix(end + 1);
+  }
+  constexpr std::size_t longest_name = 120;
+  if (part.size() > longest_name) return {};
+  for (std::size_t end = part.size(); end > 1; --end) {
+    if (end < part.size() && !is_between(part[end])) continue;
+    const std::string_view base = part.substr(0, end), rest = part.substr(std::min(end + 1, part.size()));
+    if (!rest.empty() && !is_of_a_person(rest)) continue;
+    const ModelEntry* entry = catalog.find_model(base);
+    if (entry == nullptr) entry = find_spelling(catalog, base);
+    if (entry == nullptr) continue;
+    std::string how = "\"" + std::string(name);
+    how += "\" is not listed; by its name it was made from " + entry->preset.hf_id;
+    how += ", whose shapes are taken.";
+    return {entry, how};
+  }
+  return {};
+}
+
 }  // namespace
 
 NamedModel find_by_name(const Catalog& catalog, std::string_view name) {
   if (const ModelEntry* listed = catalog.find_model(name)) return {listed, ""};
-  std::string_view rest = last_part(trimmed(name));
+  const std::string_view part = naming_part(name);
+  std::string_view rest = part;
   std::string left_out;
   while (!rest.empty()) {
     const ModelEntry* entry = catalog.find_model(rest);
@@ -118,7 +216,7 @@ NamedModel find_by_name(const Catalog& catalog, std::string_view name) {
     }
     std::string_view word = ending(rest, packings);
     if (word.empty()) word = ending(rest, tunings);
-    if (word.empty()) return {};
+    if (word.empty()) return find_base(catalog, name, part);
     left_out = left_out.empty() ? std::string(word) : std::string(word) + "-" + left_out;
     rest.remove_suffix(word.size() + 1);
   }

@@ -48,6 +48,30 @@ TEST(ModelNames, ASizeOrAVersionIsNeverDropped) {
   }
 }
 
+TEST(ModelNames, WhatAPersonAddsToTheNameOfABaseIsLeftOut) {
+  EXPECT_EQ(meant("my-company/qwen2-7b-finetuned-v3"), meant("Qwen/Qwen2-7B"));
+  EXPECT_EQ(meant("acme/Llama-3.1-8B-Instruct-customer-support-2024"), "llama-3.1-8b");
+  EXPECT_EQ(meant("gpt2-finetuned-wikitext2"), "gpt2");
+  EXPECT_EQ(meant("finetuned-Meta-Llama-3-8B"), "meta-llama-3-8b");
+  EXPECT_NE(find_by_name(presets(), "acme/Qwen2.5-7B-support").how.find("made from Qwen/Qwen2.5-7B"),
+            std::string::npos);
+}
+
+TEST(ModelNames, AFolderThatNamesNothingIsSteppedOver) {
+  EXPECT_EQ(meant("/data/Qwen2.5-7B-sft/checkpoint-500"), "qwen2.5-7b");
+  EXPECT_EQ(meant("/root/.cache/huggingface/hub/models--meta-llama--Llama-3.1-8B/snapshots/"
+                  "d04e592bb4f6aa9cfee91e2e20afa771667e1d4b"),
+            "llama-3.1-8b");
+  EXPECT_EQ(meant("outputs/final"), "");
+}
+
+TEST(ModelNames, AWordThatChangesShapesIsNoPersonsOwn) {
+  for (const char* name : {"gpt2-xlarge", "Qwen2.5-7B-VL", "Llama-3.1-8B-distilled", "Llama-3.1-8B-pruned-4b",
+                           "Qwen2.5-7B-to-13b", "some-llama-3.1-8b"}) {
+    EXPECT_EQ(meant(name), "") << name;
+  }
+}
+
 TEST(ModelNames, TheReportSaysWhatWasGuessed) {
   const Json report = answer({{"model", "/data/Meta-Llama-3-8B-Instruct-GPTQ"}});
   bool guessed = false, packed = false;

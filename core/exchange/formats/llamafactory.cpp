@@ -185,6 +185,7 @@ constexpr std::string_view irrelevant =
     "n_shot save_dir download_mode video_fps image_min_pixels video_min_pixels use_audio_in_video "
     "audio_sampling_rate crop_to_patches image_do_pan_and_scan export_* vllm_* sglang_* infer_dtype "
     "hyper_parallel_args* bias_activation_fusion apply_rope_fusion overlap_* moe_grouped_gemm "
+    "cross_entropy_loss_fusion masked_softmax_fusion calculate_per_token_loss account_for_* extra_config* "
     "moe_token_dispatcher_type export_hf_on_finish adapter_folder cutoff_ratio";
 constexpr std::string_view implied =
     "adapter_name_or_path resize_vocab add_tokens add_special_tokens new_special_tokens_config "
@@ -199,7 +200,8 @@ constexpr std::string_view unpriced =
     "reward_model "
     "reward_model_adapters use_galore galore_* use_apollo apollo_* use_badam badam_* use_llama_pro "
     "use_adam_mini "
-    "use_mca use_hyper_parallel use_muon use_asft_loss fp8 fp8_* use_kt kt_* tensor_model_parallel_size "
+    "use_mca use_megatron_bridge virtual_pipeline_model_parallel_size hyper_parallel_cp_size "
+    "use_hyper_parallel use_muon use_asft_loss fp8 fp8_* use_kt kt_* tensor_model_parallel_size "
     "sequence_parallel pipeline_model_parallel_size expert_model_parallel_size context_parallel_size "
     "use_distributed_optimizer recompute_granularity recompute_method recompute_num_layers video_max_pixels "
     "video_maxlen";

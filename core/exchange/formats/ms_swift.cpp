@@ -127,7 +127,19 @@ constexpr std::string_view irrelevant =
     "add_output_dir_suffix preprocess_num_proc dataset_test_ratio save_only_model dynamic_sample "
     "overlong_filter "
     "max_resample_times async_generate sleep_level vllm_limit_mm_per_prompt vllm_enforce_eager "
-    "vllm_enable_prefix_caching multi_turn_* num_infer_workers";
+    "vllm_enable_prefix_caching multi_turn_* num_infer_workers advantage_estimator advantage_reweight "
+    "chord_enable_phi_function chord_mu_* chord_sft_dataset completion_length_limit_scope context_manager "
+    "cosine_* enable_flattened_weight_sync fipo_* gym_env use_gym_env kl_in_reward max_turns "
+    "off_policy_sequence_mask_delta real_tau repetition_* reranker_use_activation resume reward_model_plugin "
+    "reward_model_revision reward_model_type reward_template ref_model_revision rlsd_* "
+    "rollout_importance_sampling_* sdar_* soft_cache_length soft_max_length tau_neg tau_pos "
+    "val_dataset_sample vllm_disable_* vllm_enable_* vllm_engine_kwargs vllm_max_* vllm_mm_* "
+    "vllm_quantization vllm_reasoning_parser "
+    "vllm_speculative_config vllm_use_async_engine lmdeploy_* sglang_* infer_backend merge_lora max_logprobs "
+    "is_multimodal "
+    "metric "
+    "api_key base_url eval_backend eval_num_proc eval_output_dir eval_url exist_ok result_path "
+    "commit_message to_* test_convert_* num_return_sequences template_mode to_cached_dataset";
 constexpr std::string_view implied =
     "model_type model_revision task_type experts_impl problem_type rope_scaling* local_repo_path "
     "init_strategy "
@@ -146,7 +158,8 @@ constexpr std::string_view unpriced =
     "ref_model ref_adapters reward_model reward_adapters teacher_model teacher_* offload_teacher_model "
     "local_rollout_forward_batch_size move_model_batches offload_model offload_optimizer "
     "tensor_model_parallel_size "
-    "pipeline_model_parallel_size context_parallel_size expert_model_parallel_size vllm_tensor_parallel_size";
+    "pipeline_model_parallel_size context_parallel_size expert_model_parallel_size "
+    "chord_sft_per_device_train_batch_size mcore_* vllm_data_parallel_size vllm_pipeline_parallel_size";
 constexpr Table table{rows, irrelevant, implied, unpriced};
 constexpr Section sections[] = {{"", &table},
                                 {"", &launcher_table},
