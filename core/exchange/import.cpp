@@ -138,7 +138,8 @@ size_t count_marks(const Node& root, std::string_view marks, bool& settled) {
 bool fits_language(const Format& format, Language language) {
   const auto data = [](Language l) { return l == Language::yaml || l == Language::json; };
   if (language == Language::link) return format.id == "request";
-  if (language == Language::python) return format.written == language || format.id == "sagemaker";
+  if (language == Language::python)
+    return format.written == language || format.id == "sagemaker" || format.id == "axolotl";
   if (data(language)) {
     // A request is JSON, and ms-swift's arguments may lie in a file.
     return data(format.written) || format.written == Language::none || format.id == "ms-swift";
@@ -229,7 +230,9 @@ const Format* recognise(const Document& document) {
 
 Document prepared(const Document& document) {
   Document made = document;
-  if (document.language == Language::python) made.root = python_sections(document.root);
+  if (document.language != Language::python) return made;
+  const Node* axolotl = axolotl_call(document.root);
+  made.root = axolotl != nullptr ? *axolotl : python_sections(document.root);
   return made;
 }
 
@@ -255,11 +258,12 @@ Import import_prepared(const Document& document, std::string_view text, const Fo
   return import;
 }
 
-Import import_document(const Document& given, std::string_view text) {
+Import import_document(const Document& given, std::string_view given_text) {
   constexpr size_t most_keys = 2000;  // keys are compared with each other, and no run has a tenth of them
   Import import;
   import.errors = given.errors;
   if (!import.errors.empty()) return import;
+  const std::string_view text = text_of(given, given_text);
   if (!is_weight_index(text) && leaves(given.root).size() > most_keys) {
     import.errors.push_back(
         {"too_large", "", "This has more settings than any configuration.", "at most 2,000 settings"});
@@ -276,7 +280,10 @@ Import import_document(const Document& given, std::string_view text) {
          "PEFT, DeepSpeed or accelerate, a command line, or a request"});
     return import;
   }
-  return import_prepared(document, text, *format);
+  import = import_prepared(document, text, *format);
+  if (!given.code.empty())
+    import.notes.push_back("Of the notebook its code cells are read, as one script in their order.");
+  return import;
 }
 
 }  // namespace plimsoll::exchange

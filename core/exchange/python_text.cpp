@@ -1,5 +1,6 @@
 // Settings in Python source. A recursive reader of a small part of the grammar: calls, assignments, literals,
 // lists, dicts, dotted names. Whatever else stands there is stepped over; nothing is executed.
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -56,7 +57,7 @@ class Scanner {
         tokens.push_back({Type::name, std::string(text_.substr(start, at_ - start)), {start, at_ - start}});
       } else {
         ++at_;
-        if (c == '*' && at_ < text_.size() && text_[at_] == '*') ++at_;
+        if ((c == '*' || c == '/') && at_ < text_.size() && text_[at_] == c) ++at_;
         if ((c == '=' || c == '!' || c == '<' || c == '>') && at_ < text_.size() && text_[at_] == '=') ++at_;
         tokens.push_back({Type::sign, std::string(text_.substr(start, at_ - start)), {start, at_ - start}});
       }
@@ -271,29 +272,56 @@ class Reader {
     skip_lines_inside(depth);
     const size_t from = at_;
     Node value = primary(depth);
-    const bool ends = peek().type == Type::line || peek().type == Type::end || is_sign(",") || is_sign(")") ||
-                      is_sign("]") || is_sign("}") || is_sign(":");
-    if (ends) return value;
-    // 4 * 1024 and 2 ** 12 are how lengths are often written.
-    if ((is_sign("*") || is_sign("**")) && value.value.is_number_unsigned() && peek(1).type == Type::number) {
-      const auto right = meant_number(peek(1).text);
-      const bool power = is_sign("**");
-      if (right && right->is_number_unsigned()) {
-        at_ += 2;
-        const auto left = static_cast<double>(value.value.get<uint64_t>());
-        const auto by = static_cast<double>(right->get<uint64_t>());
-        double result = power ? 1 : left * by;
-        for (double i = 0; power && i < by && i < 64; ++i) result *= left;
-        if (result < 9e15) {
-          const size_t begin = tokens_[from].span.at;
-          const size_t length = tokens_[at_ - 1].span.at + tokens_[at_ - 1].span.length - begin;
-          return scalar_node(static_cast<uint64_t>(result), std::string(text_.substr(begin, length)), false,
-                             {begin, length});
-        }
+    if (at_end()) return value;
+    if (auto number = whole_number(value)) {
+      number = sum(*number, depth);
+      if (number && *number >= 0 && *number < 9e15 && at_end()) {
+        const size_t begin = tokens_[from].span.at;
+        const size_t length = tokens_[at_ - 1].span.at + tokens_[at_ - 1].span.length - begin;
+        return scalar_node(static_cast<uint64_t>(*number), std::string(text_.substr(begin, length)), false,
+                           {begin, length});
       }
     }
     if (is_sign("[") && value.is_map()) return value;
     return opaque(from);
+  }
+  bool at_end() const {
+    return peek().type == Type::line || peek().type == Type::end || is_sign(",") || is_sign(")") ||
+           is_sign("]") || is_sign("}") || is_sign(":");
+  }
+
+  // 4 * 1024, 287 + 1, max_seq_length - max_prompt_length, batch_size // micro_batch_size: how whole numbers
+  // are often written. At an operator behind `left`; nothing when a side is no number that is known.
+  std::optional<double> sum(double left, int depth) {
+    auto total = product(left, depth);
+    while (total && (is_sign("+") || is_sign("-"))) {
+      const double sign = is_sign("+") ? 1 : -1;
+      const auto right = operand(depth);
+      const auto term = right ? product(*right, depth) : right;
+      total = term ? std::optional(*total + sign * *term) : std::nullopt;
+    }
+    return total;
+  }
+  std::optional<double> product(double left, int depth) {
+    std::optional<double> result = left;
+    while (result && (is_sign("*") || is_sign("**") || is_sign("//"))) {
+      const std::string sign = peek().text;
+      const auto right = operand(depth);
+      if (!right || (sign == "//" && *right == 0)) return std::nullopt;
+      result = sign == "*"    ? *result * *right
+               : sign == "//" ? std::floor(*result / *right)
+                              : std::pow(*result, *right);
+    }
+    return result;
+  }
+  std::optional<double> operand(int depth) {
+    ++at_;
+    skip_lines_inside(depth);
+    return whole_number(primary(depth + 1));
+  }
+  static std::optional<double> whole_number(const Node& node) {
+    if (!node.is_scalar() || node.opaque || !node.value.is_number_unsigned()) return std::nullopt;
+    return static_cast<double>(node.value.get<uint64_t>());
   }
   void skip_lines_inside(int depth) {
     if (depth > 0) skip_lines();

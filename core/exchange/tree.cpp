@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/exchange/languages.h"
+#include "core/exchange/notebook.h"
 #include "core/exchange/scalar.h"
 
 namespace plimsoll::exchange {
@@ -207,6 +208,8 @@ bool check_text(std::string_view text, json::Errors& errors) {
   if (text.find('\0') != std::string_view::npos)
     return refuse("not_text", "This holds NUL bytes, so it is not a text.", "text in UTF-8");
   if (!is_utf8(text)) return refuse("not_text", "This is not valid UTF-8.", "text in UTF-8");
+  if (is_notebook(text))
+    return true;  // its strings are program text; the reader of JSON counts levels itself
   size_t depth = 0, line = 0, longest = 0, run = 0;
   for (const char c : text) {
     if (c == '[' || c == '{' || c == '(') ++depth;
@@ -223,7 +226,7 @@ bool check_text(std::string_view text, json::Errors& errors) {
   const Language language = language_of(text);
   const auto commas = std::count(text.begin(), text.end(), ',');
   if (language == Language::json && (text.size() > largest_json || commas > most_members) &&
-      !is_weight_index(text)) {
+      !is_weight_index(text) && !is_notebook(text)) {
     return refuse("too_large", "This is longer than any settings file.", "at most 512 KiB and 2,000 values");
   }
   if (language == Language::yaml && std::count(text.begin(), text.end(), '\n') > most_members) {
@@ -280,7 +283,7 @@ Document read_text(std::string_view text) {
   document.language = language_of(text);
   switch (document.language) {
     case Language::json:
-      return read_json(text);
+      return is_notebook(text) ? read_notebook(text) : read_json(text);
     case Language::python:
       return read_python(text);
     case Language::shell:

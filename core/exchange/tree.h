@@ -60,6 +60,7 @@ enum class Language : uint8_t { none, json, yaml, python, shell, link };
 struct Document {
   Language language = Language::none;
   Node root;
+  std::string code;     ///< of a notebook: the script that the spans point into, see notebook.h; else ""
   json::Errors errors;  ///< not_text, too_large, not_json, not_yaml, ...; empty when `root` can be used
 };
 
@@ -82,6 +83,11 @@ Document read_text(std::string_view text);
 ///   map     {"map": [{"key": "lora", "at": 0, "length": 4, "value": NODE}, ...], "at": 0, "length": 40}
 /// Plain scalars are read by the rules of scalar.h, so that every parser gives the same values.
 Document from_wire(std::string_view tree);
+
+/// The text that the spans of a document point into.
+inline std::string_view text_of(const Document& document, std::string_view given) {
+  return document.code.empty() ? given : std::string_view(document.code);
+}
 
 Node scalar_node(json::Json value, std::string raw, bool quoted, Span span);
 /// A YAML scalar as PyYAML types it.

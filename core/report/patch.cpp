@@ -144,7 +144,8 @@ std::string patch_text(const exchange::Document& document, std::string_view text
   }
   if (!patch.errors.empty()) return answer_of(patch, {});
   const Asked asked = read_changes(changes, own.request, patch.errors);
-  if (patch.errors.empty()) patch = exchange::patch_document(document, text, asked.changes);
+  if (patch.errors.empty())
+    patch = exchange::patch_document(document, exchange::text_of(document, text), asked.changes);
   return answer_of(patch, asked.quiet);
 }
 

@@ -43,14 +43,16 @@ constexpr Row unsloth_model_rows[] = {
     {"load_in_8bit", "/quantization/load_in_8bit", ""},
     {"dtype", "/model_args/dtype", ""},
 };
-constexpr Table unsloth_model_table{unsloth_model_rows, "", "full_finetuning", ""};
+constexpr Table unsloth_model_table{
+    unsloth_model_rows, "device_map_planner_kwargs* whisper_*",
+    // Checkpointing is settled when the adapters are added; load_in_16bit is what is left without the others.
+    "full_finetuning auto_model use_gradient_checkpointing load_in_16bit", ""};
 
 constexpr std::string_view trainer_irrelevant =
     "model tokenizer processing_class train_dataset eval_dataset data_collator callbacks args "
     "dataset_text_field "
     "formatting_func compute_metrics peft_config reward_funcs ref_model optimizers "
-    "preprocess_logits_for_metrics "
-    "dataset_num_proc";
+    "preprocess_logits_for_metrics reward_funcs* callbacks* dataset_num_proc";
 constexpr Table trainer_table{{}, trainer_irrelevant, "", ""};
 
 constexpr Section sections[] = {

@@ -59,6 +59,7 @@ std::string_view place_of(std::string_view call) {
     return "prepare";
   if (name == "gradient_checkpointing_enable") return "checkpointing";
   if (name == "HuggingFace" || name == "PyTorch" || name == "ModelTrainer") return "sagemaker";
+  if (name == "get_model_tokenizer" || name == "get_model_processor") return "model";  // ms-swift
   if (name == "from_pretrained" || name == "from_config") {
     for (std::string_view other : {"Tokenizer", "Processor", "Config", "FeatureExtractor", "Peft"}) {
       if (owner.find(other) != std::string_view::npos) return "";
@@ -66,6 +67,23 @@ std::string_view place_of(std::string_view call) {
     return "model";
   }
   return "";
+}
+
+// How sure a call is that it loads the model to be trained: Unsloth's classes before Auto classes before
+// others, such as the codec of a speech model. 0: it loads none.
+int claim_of(const Member& call) {
+  if (!call.value.is_map() || call.value.call.empty() || place_of(call.key) != "model") return 0;
+  if (call.key.find("Fast") != std::string::npos) return 3;
+  return call.key.find("Auto") != std::string::npos || call.key.find("For") != std::string::npos ? 2 : 1;
+}
+
+// The first of the strongest: a later one loads what has been trained, or a second model.
+const Member* model_call(const Node& python) {
+  const Member* best = nullptr;
+  for (const Member& call : python.members) {
+    if (claim_of(call) > (best == nullptr ? 0 : claim_of(*best))) best = &call;
+  }
+  return best;
 }
 
 bool is_length(std::string_view name) {
@@ -78,6 +96,14 @@ bool is_length(std::string_view name) {
 
 }  // namespace
 
+const Node* axolotl_call(const Node& python) {
+  for (const Member& member : python.members) {
+    if (last_part(member.value.call) == "DictDefault" && member.value.find("base_model") != nullptr)
+      return &member.value;
+  }
+  return nullptr;
+}
+
 Node python_sections(const Node& python) {
   Node root;
   root.kind = Node::Kind::map;
@@ -87,10 +113,11 @@ Node python_sections(const Node& python) {
     root.members.push_back({key, {}, scalar_node(std::string(word), std::string(word), true, {})});
   };
   bool any = false;
+  const Member* model = model_call(python);
   for (const Member& call : python.members) {
     const bool is_call = call.value.is_map() && !call.value.call.empty();
     const std::string_view place = is_call ? place_of(call.key) : "";
-    if (place.empty()) continue;
+    if (place.empty() || (place == "model" && &call != model)) continue;
     any = true;
     const std::string_view name = last_part(call.key);
     if (!task_of(name).empty()) {

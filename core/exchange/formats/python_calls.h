@@ -10,4 +10,8 @@ namespace plimsoll::exchange {
 
 Node python_sections(const Node& python);
 
+/// Axolotl's keys as arguments of a call, as its notebook has them: DictDefault(base_model=...). Null when
+/// absent.
+const Node* axolotl_call(const Node& python);
+
 }  // namespace plimsoll::exchange
