@@ -50,7 +50,7 @@ struct Writer {
   Unrolled out;
   Trace gradients, outputs;   // of parameters; what a loop of one's own still holds after the loss
   Trace cache, kv_cache;      // alive until the forward ends, and until the outputs die
-  Event offload = nothing;    // buffers of layer inputs on their way to host memory
+  Trace offload;              // by stack: buffers of layer inputs on their way to host memory
   Trace standing, inputs;     // there all the time, and until the last backward
   double gradient_bytes = 0;  // of all parameters' gradients so far
   Phase phase = Phase::load;
@@ -115,7 +115,9 @@ struct Writer {
     section(stage.part);
     Event stream = nothing, held = nothing;
     if (stage.recorded) {
-      offload = allocate(Component::boundaries, stage.offload_buffers, "layer inputs on their way");
+      if (stage.offload_buffers > 0)
+        offload.push_back(
+            allocate(Component::boundaries, stage.offload_buffers, "layer inputs on their way"));
       stream = allocate(kept_as, stage.runs.front().replay.input_bytes, "embedded input");
     } else {
       held = allocate(Component::transient, stage.standing, "layer inputs");
@@ -168,7 +170,10 @@ struct Writer {
         release({Kind::release, kept_as, layer.input, layer.replay->input_bytes, "layer input"});
       }
     }
-    if (stage.offload_buffers > 0) release(offload);
+    if (stage.offload_buffers > 0) {
+      release(offload.back());
+      offload.pop_back();
+    }
     return gradient;
   }
 
@@ -355,6 +360,19 @@ struct Writer {
   }
 };
 
+// Unsloth and torchtune run gate and up one after the other even where the checkpoint has them in one matrix:
+// an adapter is then two, which the list of trained tensors does not have.
+bool splits_what_is_fused(const model::Architecture& network, const recipe::Recipe& recipe) {
+  const Code code = code_of(recipe.model_args.implementation);
+  if (!recipe.peft.on || (code != Code::unsloth && code != Code::torchtune)) return false;
+  for (const model::Stack& stack : network.stacks) {
+    for (const model::LayerGroup& group : stack.groups) {
+      if (model::find(group, model::Role::gate_up) != nullptr) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 const char* name(Phase phase) { return phase_names[static_cast<std::size_t>(phase)]; }
@@ -395,15 +413,14 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
   return std::move(writer.out);
 }
 
-bool unrolls(const recipe::Recipe& recipe) {
+bool unrolls(const model::Architecture& network, const recipe::Recipe& recipe) {
   const recipe::Training& t = recipe.training;
   // What such layers keep on their nodes is known in closed form alone (pass.cpp held_on_nodes).
   const bool on_nodes = t.gradient_checkpointing && !t.use_reentrant && recipe.quantization.load_in_4bit &&
                         !recipe::version_at_least(recipe.versions.bitsandbytes, "0.43.2");
-  return !on_nodes && recipe.model_args.implementation != "unsloth" &&
-         recipe.model_args.implementation != "torchtune" && !t.offload_checkpoints &&
-         !t.activation_offloading && !t.torch_compile && !t.selective_checkpointing &&
-         !t.optimizer_in_backward && t.optimizer_offload == "none";
+  return !on_nodes && !splits_what_is_fused(network, recipe) && !t.activation_offloading &&
+         !t.torch_compile && !t.selective_checkpointing && !t.optimizer_in_backward &&
+         t.optimizer_offload == "none";
 }
 
 }  // namespace plimsoll::memory

@@ -40,9 +40,9 @@ struct Unrolled {
   uint32_t tensors = 0;
 };
 
-/// False where tensors wait in host memory, layers are compiled, or parameters step in the backward pass:
-/// those programs are replayed in closed form alone.
-bool unrolls(const recipe::Recipe& recipe);
+/// False where saved tensors wait in host memory, layers are compiled, or parameters step in the backward
+/// pass: those programs are replayed in closed form alone.
+bool unrolls(const model::Architecture& network, const recipe::Recipe& recipe);
 
 /// Only for a recipe that unrolls.
 Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine);

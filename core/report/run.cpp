@@ -218,7 +218,7 @@ uint64_t capacity_for(const Run& run) {
 
 bool is_alone(const Run& run) {
   return run.resolved.recipe.parallel.num_gpus <= 1 && !run.replay.sharding.on() &&
-         memory::unrolls(run.resolved.recipe);
+         memory::unrolls(run.network, run.resolved.recipe);
 }
 
 bool wants(const Run& run, std::string_view part) {

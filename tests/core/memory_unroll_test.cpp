@@ -67,7 +67,7 @@ std::string differences(const Snapshot& unrolled, const Snapshot& closed) {
 TEST(Unrolled, HoldsWhatTheClosedFormsSayAtEveryInstant) {
   for (uint64_t seed = 0; seed < requests; ++seed) {
     const report::Run run = run_of(drawn(seed));
-    if (!unrolls(run.resolved.recipe)) continue;
+    if (!unrolls(run.network, run.resolved.recipe)) continue;
     const Unrolled list = unroll(run.network, run.resolved.recipe, run.machine);
     std::map<std::string, Snapshot> highest = highest_of(list);
     for (const Instant& instant : run.replay.instants) {
@@ -86,7 +86,7 @@ TEST(Unrolled, HoldsWhatTheClosedFormsSayAtEveryInstant) {
 TEST(Unrolled, ReleasesAllThatOneStepMakes) {
   for (uint64_t seed = 0; seed < requests; seed += 5) {
     const report::Run run = run_of(drawn(seed));
-    if (!unrolls(run.resolved.recipe)) continue;
+    if (!unrolls(run.network, run.resolved.recipe)) continue;
     const Unrolled list = unroll(run.network, run.resolved.recipe, run.machine);
     double live = 0;
     std::array<double, 3> after{};
