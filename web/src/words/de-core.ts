@@ -43,7 +43,6 @@ export const CORE: Record<string, string> = {
   "fix.optimizer_in_backward": "Der Optimierer im Rückwärtslauf",
   "fix.optimizer_in_host_memory": "Zustände des Optimierers im Speicher des Rechners",
   "fix.optimizer_on_cpu": "Der Optimierer im Speicher des Rechners",
-  "fix.packing": "Beispiele aneinandergereiht, ohne Füllung",
   "fix.paged_eight_bit_optimizer": "AdamW in 8 Bit, ausgelagert bei Bedarf",
   "fix.paged_optimizer": "AdamW, ausgelagert bei Bedarf",
   "fix.parameters_in_host_memory": "Parameter im Speicher des Rechners",
@@ -113,6 +112,7 @@ export const CORE: Record<string, string> = {
   "way.larger_gpu": "Eine größere GPU",
   "way.rented_machine": "Eine gemietete Maschine",
   "way.more_gpus": "Mehr von derselben GPU",
+  "way.packing": "Kurze Beispiele in vollen Zeilen",
   "way.smaller_model": "Ein kleineres Modell der Familie",
 
   "note.max_memory_is_no_training_limit": "max_memory begrenzt das Laden, nicht das Training.",
