@@ -133,6 +133,9 @@ export const CORE: Record<string, string> = {
   "note.paged_states": "Zustände des Optimierers liegen in auslagerbarem Speicher.",
   "note.dora_is_approximate": "DoRA ist noch an keinem gemessenen Lauf geprüft.",
   "note.experts_are_approximate": "Experten sind gerechnet, als verteilten sich die Token gleichmäßig.",
+  "note.state_space_kernels":
+    "Mamba-Schichten sind mit den Kerneln von mamba_ssm gerechnet und noch nicht geprüft.",
+  "note.streams_are_approximate": "Von den vier Strömen in Gemma 3n ist einer gerechnet.",
   "note.encoder_decoder_is_approximate": "Modelle mit Encoder und Decoder sind noch an keinem Lauf geprüft.",
   "note.vision_is_approximate": "Der Bildteil ist noch an keinem genau beschriebenen Lauf geprüft.",
   "note.memory_is_of_one_rank": "Alle Größen gelten für eine der GPUs.",
