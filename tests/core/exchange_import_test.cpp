@@ -36,6 +36,24 @@ const Finding* finding(const Import& import, std::string_view path) {
   return found == nullptr ? Use::unknown : found->use;
 }
 
+TEST(ExchangeMsSwift, TheNameThatAModelGivesItselfIsNotTheModel) {
+  const std::string text =
+      "swift sft --model Qwen/Qwen2.5-7B-Instruct --lora_rank 8 --model_author swift --model_name "
+      "swift-robot";
+  const Import import = import_document(read_text(text), text);
+  EXPECT_EQ(import.model, "Qwen/Qwen2.5-7B-Instruct");
+  EXPECT_EQ(use_of(import, "model_name"), Use::irrelevant);
+}
+
+TEST(ExchangeMsSwift, MegatronIsRefusedInWords) {
+  const std::string text =
+      "megatron sft --model Qwen/Qwen2.5-7B-Instruct --micro_batch_size 8 --max_length 2048";
+  const Import import = import_document(read_text(text), text);
+  ASSERT_EQ(import.errors.size(), 1u);
+  EXPECT_EQ(import.errors[0].code, "unsupported");
+  EXPECT_THAT(import.errors[0].message, HasSubstr("Megatron"));
+}
+
 #ifndef __EMSCRIPTEN__
 
 Import import_yaml(const std::string& text) { return import_document(cli::read_document(text), text); }

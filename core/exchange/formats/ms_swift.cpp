@@ -51,6 +51,9 @@ void read_max_pixels(Reading& reading, const Leaf& leaf) {
   reading.finding(leaf).message = "the side of the largest square";
 }
 
+// The name that the model learns to give itself; Transformers' flag of this name is the model.
+void read_own_name(Reading& reading, const Leaf& leaf) { reading.mark(leaf, Use::irrelevant); }
+
 void read_kind(Reading& reading, const Leaf& leaf) {
   std::vector<std::string> words;
   for (const Node& item : leaf.node->items) words.push_back(item.raw);
@@ -58,6 +61,13 @@ void read_kind(Reading& reading, const Leaf& leaf) {
   reading.mark(leaf, Use::implied);
   for (const std::string& word : words) {
     if (word == "pt") reading.set("/task", "pretrain", &leaf);
+    if (word == "megatron") {
+      reading.errors.push_back(
+          {"unsupported", "",
+           "This starts Megatron-Core, which keeps its tensors otherwise than what is replayed here.",
+           "swift sft, swift pt or swift rlhf"});
+      return;
+    }
     if (word == "infer" || word == "export" || word == "deploy" || word == "eval" || word == "app") {
       reading.errors.push_back({"not_training", "", "This command of ms-swift does not train: " + word + ".",
                                 "swift sft, swift pt or swift rlhf"});
@@ -68,6 +78,7 @@ void read_kind(Reading& reading, const Leaf& leaf) {
 constexpr Row rows[] = {
     {"model", "/model", ""},
     {"model_id_or_path", "/model", ""},
+    {"model_name", "", "", read_own_name, Write::no},
     {"$words", "", "", read_kind},
     {"rlhf_type", "/task", "rm=reward"},
     {"tuner_type", "/peft", "", read_tuner},
@@ -105,7 +116,7 @@ constexpr std::string_view irrelevant =
     "streaming "
     "interleave_prob stopping_strategy shuffle_buffer_size download_mode columns* strict "
     "disable_auto_column_mapping "
-    "model_name model_author custom_dataset_info dataset dataset_* decision_* template system "
+    "model_author custom_dataset_info dataset dataset_* decision_* template system "
     "truncation_strategy "
     "agent_template norm_bbox use_chat_template padding_side loss_scale is_binary_loss_scale "
     "template_backend "
