@@ -41,6 +41,13 @@ void find_network(const recipe::Given& given, const Catalog& catalog, Run& run, 
   }
   run.network = run.entry->network;
   if (!named.how.empty()) run.network.notes.push_back({"model_by_name", named.how, "/model"});
+  if (!run.entry->preset.verified) {
+    run.network.notes.push_back(
+        {"unconfirmed_shapes",
+         "No published parameter count confirms the shapes of this preset. Compare the count above "
+         "with the model's own, or paste its config.json.",
+         "/model"});
+  }
 }
 
 // A checkpoint that is stored in 4 bits loads in 4 bits, whether the request says so or not.

@@ -82,15 +82,28 @@ TEST(StateSpace, NetworksWithMixersCountWhatTheHubSays) {
   }
 }
 
-// Falcon-H1 technical report, table 1, in millions.
-TEST(StateSpace, FalconH1ComesInTheSizesOfItsReport) {
-  const std::map<std::string, uint64_t> millions = {{"falcon-h1-1.5b-base", 1555},
-                                                    {"falcon-h1-1.5b-deep-base", 1555},
-                                                    {"falcon-h1-3b-base", 3149},
-                                                    {"falcon-h1-7b-base", 7586},
-                                                    {"falcon-h1-34b-base", 33643}};
-  for (const auto& [id, count] : millions) {
-    EXPECT_EQ((model::parameter_count(model::network(id)) + 500000) / 1000000, count) << id;
+// The table of the model's page in the documentation of Transformers.
+TEST(StateSpace, FalconH1HasTheShapesThatTransformersDocuments) {
+  struct Row {
+    const char* id;
+    uint64_t depth, width, heads, kv_heads, mamba_heads, head_dim, mamba_head_dim, state;
+  };
+  for (const Row& row : {Row{"falcon-h1-0.5b-base", 36, 1024, 8, 2, 24, 64, 64, 128},
+                         Row{"falcon-h1-1.5b-base", 24, 2048, 8, 2, 48, 128, 64, 256},
+                         Row{"falcon-h1-1.5b-deep-base", 66, 1280, 6, 2, 24, 128, 64, 256},
+                         Row{"falcon-h1-3b-base", 32, 2560, 10, 2, 32, 128, 128, 256},
+                         Row{"falcon-h1-7b-base", 44, 3072, 12, 2, 24, 128, 128, 256},
+                         Row{"falcon-h1-34b-base", 72, 5120, 20, 4, 32, 128, 128, 256}}) {
+    const model::Stack& text = model::network(row.id).stacks.front();
+    const model::LayerGroup& group = text.groups.front();
+    EXPECT_EQ(text.hidden, row.width) << row.id;
+    EXPECT_EQ(group.layers, row.depth) << row.id;
+    EXPECT_EQ(group.heads, row.heads) << row.id;
+    EXPECT_EQ(group.kv_heads, row.kv_heads) << row.id;
+    EXPECT_EQ(group.head_dim, row.head_dim) << row.id;
+    EXPECT_EQ(group.state_space.heads, row.mamba_heads) << row.id;
+    EXPECT_EQ(group.state_space.inner, row.mamba_heads * row.mamba_head_dim) << row.id;
+    EXPECT_EQ(group.state_space.state, row.state) << row.id;
   }
 }
 

@@ -145,5 +145,6 @@ export const CORE: Record<string, string> = {
   "note.layers_are_spread": "device_map verteilt die Schichten auf mehrere GPUs, die nacheinander arbeiten.",
   "note.unified_memory": "Diese Karte teilt sich den Speicher mit dem System.",
   "note.model_by_name": "Das Modell ist an Teilen seines Namens erkannt.",
+  "note.unconfirmed_shapes": "Keine veröffentlichte Parameterzahl bestätigt die Formen dieses Modells.",
   "note.packed_checkpoint": "Der Checkpoint ist schon quantisiert.",
 };
