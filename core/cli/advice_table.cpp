@@ -3,19 +3,14 @@
 #include <cmath>
 
 #include "core/cli/layout.h"
+#include "core/json/at.h"
 
 namespace plimsoll::cli {
 
 namespace {
 
+using json::at;
 using json::Json;
-
-const Json& at(const Json& value, const char* key) {
-  static const Json none;
-  if (!value.is_object()) return none;
-  const auto found = value.find(key);
-  return found == value.end() ? none : *found;
-}
 
 std::string words(const Json& value) {
   json::Errors ignored;

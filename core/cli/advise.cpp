@@ -1,19 +1,14 @@
 #include "core/cli/advise.h"
 
 #include "core/cli/exchange.h"
+#include "core/json/at.h"
 
 namespace plimsoll::cli {
 
 namespace {
 
+using json::at;
 using json::Json;
-
-const Json& at(const Json& value, const char* key) {
-  static const Json none;
-  if (!value.is_object()) return none;
-  const auto found = value.find(key);
-  return found == value.end() ? none : *found;
-}
 
 Json parsed(const std::string& text) {
   json::Errors errors;

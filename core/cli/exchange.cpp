@@ -7,6 +7,7 @@
 #include "core/cli/input.h"
 #include "core/cli/yaml.h"
 #include "core/exchange/parts.h"
+#include "core/json/at.h"
 #include "core/report/exchange.h"
 #include "core/report/patch.h"
 
@@ -14,16 +15,10 @@ namespace plimsoll::cli {
 
 namespace {
 
+using json::at;
 using json::Json;
 
 constexpr const char* uses[] = {"used", "implied", "irrelevant", "unsupported", "unknown"};
-
-const Json& member(const Json& object, const char* key) {
-  static const Json nothing;
-  if (!object.is_object()) return nothing;
-  const auto found = object.find(key);
-  return found == object.end() ? nothing : *found;
-}
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : ""; }
 
@@ -114,19 +109,19 @@ Json summary_of(const std::vector<Imported>& all) {
   uint64_t imported = 0, refused = 0;
   std::map<std::string, uint64_t> counts, formats, reasons, models, unknown, unsupported;
   for (const Imported& one : all) {
-    const bool ok = member(one.answer, "ok") == Json(true);
+    const bool ok = at(one.answer, "ok") == Json(true);
     ++(ok ? imported : refused);
     if (!one.format.empty()) ++formats[one.format];
-    for (const Json& error : member(one.answer, "errors")) ++reasons[text_of(member(error, "code"))];
-    const Json& request = member(one.answer, "request");
-    for (const Json& error : member(one.answer, "errors")) {
-      if (member(error, "code") == "unknown_model") ++models[text_of(member(request, "model"))];
+    for (const Json& error : at(one.answer, "errors")) ++reasons[text_of(at(error, "code"))];
+    const Json& request = at(one.answer, "request");
+    for (const Json& error : at(one.answer, "errors")) {
+      if (at(error, "code") == "unknown_model") ++models[text_of(at(request, "model"))];
     }
-    for (const Json& key : member(one.answer, "keys")) {
-      const std::string use = text_of(member(key, "use"));
+    for (const Json& key : at(one.answer, "keys")) {
+      const std::string use = text_of(at(key, "use"));
       ++counts[use];
-      if (use == "unknown") ++unknown[one.format + " " + text_of(member(key, "key"))];
-      if (use == "unsupported") ++unsupported[one.format + " " + text_of(member(key, "key"))];
+      if (use == "unknown") ++unknown[one.format + " " + text_of(at(key, "key"))];
+      if (use == "unsupported") ++unsupported[one.format + " " + text_of(at(key, "key"))];
     }
   }
   Json summary = {{"files", all.size()}, {"imported", imported}, {"refused", refused}, {"crashed", 0}};
@@ -142,35 +137,35 @@ Json summary_of(const std::vector<Imported>& all) {
 std::string summary_table(const Json& summary) {
   std::string out;
   for (const char* row : {"files", "imported", "refused", "crashed"})
-    out += padded(row, 20) + member(summary, row).dump() + "\n";
+    out += padded(row, 20) + at(summary, row).dump() + "\n";
   double keys = 0;
-  for (const char* use : uses) keys += member(summary, (std::string("keys_") + use).c_str()).get<double>();
+  for (const char* use : uses) keys += at(summary, (std::string("keys_") + use).c_str()).get<double>();
   for (const char* use : uses) {
-    const Json& count = member(summary, (std::string("keys_") + use).c_str());
+    const Json& count = at(summary, (std::string("keys_") + use).c_str());
     const auto share = static_cast<uint64_t>(keys == 0 ? 0 : 1000 * count.get<double>() / keys + 0.5);
     out += padded(std::string("keys ") + use, 20) + padded(count.dump(), 8) + std::to_string(share / 10) +
            "." + std::to_string(share % 10) + " %\n";
   }
-  list(out, "Formats", member(summary, "formats"));
-  list(out, "Refused because", member(summary, "reasons"));
-  list(out, "Models without a preset", member(summary, "unknown_models"));
-  list(out, "Keys most often unknown", member(summary, "unknown_keys"));
-  list(out, "Keys that matter and cannot be said yet", member(summary, "unsupported_keys"));
+  list(out, "Formats", at(summary, "formats"));
+  list(out, "Refused because", at(summary, "reasons"));
+  list(out, "Models without a preset", at(summary, "unknown_models"));
+  list(out, "Keys most often unknown", at(summary, "unknown_keys"));
+  list(out, "Keys that matter and cannot be said yet", at(summary, "unsupported_keys"));
   return out;
 }
 
 std::string import_table(const Json& answer) {
   std::string out;
-  const Json& format = member(answer, "format");
-  if (format.is_object()) out += "Read as " + text_of(member(format, "name")) + ".\n";
-  for (const Json& note : member(answer, "notes")) out += "Note: " + text_of(note) + "\n";
+  const Json& format = at(answer, "format");
+  if (format.is_object()) out += "Read as " + text_of(at(format, "name")) + ".\n";
+  for (const Json& note : at(answer, "notes")) out += "Note: " + text_of(note) + "\n";
   for (const char* use : {"used", "unsupported", "unknown", "implied", "irrelevant"}) {
     std::string rows;
-    for (const Json& key : member(answer, "keys")) {
-      if (member(key, "use") != Json(use)) continue;
-      rows += "  " + padded(text_of(member(key, "key")), 34);
-      const std::string pointer = text_of(member(key, "pointer"));
-      const std::string message = text_of(member(key, "message"));
+    for (const Json& key : at(answer, "keys")) {
+      if (at(key, "use") != Json(use)) continue;
+      rows += "  " + padded(text_of(at(key, "key")), 34);
+      const std::string pointer = text_of(at(key, "pointer"));
+      const std::string message = text_of(at(key, "message"));
       if (!pointer.empty()) rows += " " + pointer;
       if (!message.empty()) rows += (pointer.empty() ? " " : ": ") + message;
       while (rows.back() == ' ') rows.pop_back();
@@ -178,7 +173,7 @@ std::string import_table(const Json& answer) {
     }
     if (!rows.empty()) out += std::string("\nKeys ") + use + "\n" + rows;
   }
-  const Json& request = member(answer, "request");
+  const Json& request = at(answer, "request");
   if (request.is_object()) out += "\nRequest\n" + json::write(request, true) + "\n";
   return out;
 }

@@ -282,7 +282,7 @@ Import import_document(const Document& given, std::string_view given_text) {
   }
   import = import_prepared(document, text, *format);
   if (!given.code.empty())
-    import.notes.push_back("Of the notebook its code cells are read, as one script in their order.");
+    import.notes.emplace_back("Of the notebook its code cells are read, as one script in their order.");
   return import;
 }
 

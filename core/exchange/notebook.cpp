@@ -4,56 +4,50 @@
 
 #include "core/exchange/formats/python_calls.h"
 #include "core/exchange/languages.h"
+#include "core/json/at.h"
 
 namespace plimsoll::exchange {
 
 namespace {
 
+using json::at;
 using json::Json;
 
-const Json* member(const Json& object, const char* key) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : &*found;
-}
-
 // A list of lines, or one text.
-void add_text(const Json* source, std::string& code) {
-  if (source == nullptr) return;
-  if (source->is_string()) code += source->get_ref<const std::string&>();
-  if (source->is_array()) {
-    for (const Json& line : *source) {
+void add_text(const Json& source, std::string& code) {
+  if (source.is_string()) code += source.get_ref<const std::string&>();
+  if (source.is_array()) {
+    for (const Json& line : source) {
       if (line.is_string()) code += line.get_ref<const std::string&>();
     }
   }
   if (!code.empty() && code.back() != '\n') code += '\n';
 }
 
-void add_cells(const Json* cells, std::string& code) {
-  if (cells == nullptr || !cells->is_array()) return;
-  for (const Json& cell : *cells) {
-    const Json* type = member(cell, "cell_type");
-    if (type == nullptr || *type != Json("code")) continue;
-    add_text(member(cell, "source"), code);
-    add_text(member(cell, "input"), code);  // version 3
+void add_cells(const Json& cells, std::string& code) {
+  if (!cells.is_array()) return;
+  for (const Json& cell : cells) {
+    if (at(cell, "cell_type") != Json("code")) continue;
+    add_text(at(cell, "source"), code);
+    add_text(at(cell, "input"), code);  // version 3
   }
 }
 
 // The command that a cell starts, without its "!"; "" when there is none with settings.
 std::string command_in(const std::string& code) {
-  for (size_t at = 0; at < code.size();) {
-    size_t end = std::min(code.find('\n', at), code.size());
-    if (code[at] == '!') {
+  for (size_t line = 0; line < code.size();) {
+    size_t end = std::min(code.find('\n', line), code.size());
+    if (code[line] == '!') {
       while (end < code.size() && code[end - 1] == '\\')
         end = std::min(code.find('\n', end + 1), code.size());
-      std::string command = code.substr(at + 1, end - at - 1);
+      std::string command = code.substr(line + 1, end - line - 1);
       const size_t flag = command.find(" --");
       if (flag != std::string::npos && command.find(" --", flag + 1) != std::string::npos &&
           command.find("pip ") == std::string::npos) {
         return command;
       }
     }
-    at = end + 1;
+    line = end + 1;
   }
   return "";
 }
@@ -75,9 +69,10 @@ Document read_notebook(std::string_view text) {
   const auto notebook = json::parse(text, document.errors);
   if (!notebook || !document.errors.empty()) return document;
   std::string code;
-  add_cells(member(*notebook, "cells"), code);
-  if (const Json* sheets = member(*notebook, "worksheets"); sheets != nullptr && sheets->is_array()) {
-    for (const Json& sheet : *sheets) add_cells(member(sheet, "cells"), code);
+  add_cells(at(*notebook, "cells"), code);
+  const Json& sheets = at(*notebook, "worksheets");
+  if (sheets.is_array()) {
+    for (const Json& sheet : sheets) add_cells(at(sheet, "cells"), code);
   }
   document = read_python(code);
   if (document.errors.empty() && !sets_something(document.root)) {

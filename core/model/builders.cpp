@@ -89,6 +89,14 @@ void add_plain_mlp(LayerGroup& group, const std::string& up, const std::string& 
   group.intermediate = width;
 }
 
+void name_as_mixtral(Experts& experts) {
+  experts.at = "block_sparse_moe.experts.*.";
+  experts.gate = "w1";
+  experts.up = "w3";
+  experts.down = "w2";
+  experts.router = "block_sparse_moe.gate";
+}
+
 void add_experts(LayerGroup& group, const std::string& layer, uint64_t hidden, const Experts& experts) {
   group.experts = experts.count;
   group.experts_per_token = std::min(experts.per_token, experts.count);

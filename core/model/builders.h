@@ -80,6 +80,9 @@ struct Experts {
   std::string shared = "mlp.shared_expert.";
   std::string shared_switch;  ///< "mlp.shared_expert_gate": hidden -> 1
 };
+/// Mixtral's names, as Transformers 4 has them: modules w1 (gate), w3 (up) and w2 (down) under
+/// block_sparse_moe.
+void name_as_mixtral(Experts& experts);
 void add_experts(LayerGroup& group, const std::string& layer, uint64_t hidden, const Experts& experts);
 
 /// Gated delta-net: linear attention over a state of fixed size (Qwen3.5).

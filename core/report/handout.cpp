@@ -6,6 +6,7 @@
 #include "core/exchange/export.h"
 #include "core/exchange/formats.h"
 #include "core/exchange/patch.h"
+#include "core/json/at.h"
 #include "core/recipe/fields.h"
 #include "core/report/exchange.h"
 #include "core/report/report.h"
@@ -14,6 +15,7 @@ namespace plimsoll::report {
 
 namespace {
 
+using json::at;
 using json::Json;
 
 constexpr HandoutKind kinds[] = {
@@ -25,17 +27,11 @@ constexpr HandoutKind kinds[] = {
     {"json", "Report, JSON"},
 };
 
-const Json& at(const Json& object, std::string_view key) {
-  static const Json nothing;
-  if (!object.is_object()) return nothing;
-  const auto found = object.find(std::string(key));
-  return found == object.end() ? nothing : *found;
-}
-std::string text_at(const Json& object, std::string_view key) {
+std::string text_at(const Json& object, const std::string& key) {
   const Json& value = at(object, key);
   return value.is_string() ? value.get_ref<const std::string&>() : "";
 }
-uint64_t bytes_at(const Json& object, std::string_view key) {
+uint64_t bytes_at(const Json& object, const std::string& key) {
   const Json& value = at(object, key);
   return value.is_number_unsigned() ? value.get<uint64_t>() : 0;
 }

@@ -52,18 +52,13 @@ void read_mistral(ConfigReader& config, const Frame& frame, Architecture& networ
   read_decoder(config, frame, mistral(), network);
 }
 
-// Transformers 4 keeps the experts as modules w1 (gate), w3 (up) and w2 (down) under block_sparse_moe.
 void read_mixtral(ConfigReader& config, const Frame& frame, Architecture& network) {
   DecoderTraits traits = mistral();
   traits.window = 0;
   traits.experts.count = config.size("num_local_experts", 8);
   traits.experts.per_token = config.size("num_experts_per_tok", 2);
   traits.experts.width = config.core("intermediate_size", traits.intermediate);
-  traits.experts.at = "block_sparse_moe.experts.*.";
-  traits.experts.gate = "w1";
-  traits.experts.up = "w3";
-  traits.experts.down = "w2";
-  traits.experts.router = "block_sparse_moe.gate";
+  name_as_mixtral(traits.experts);
   read_decoder(config, frame, traits, network);
 }
 

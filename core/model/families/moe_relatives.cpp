@@ -23,11 +23,7 @@ void read_minimax_m2(ConfigReader& config, const Frame& frame, Architecture& net
   traits.experts.count = config.size("num_local_experts", 256);
   traits.experts.per_token = config.size("num_experts_per_tok", 8);
   traits.experts.width = config.core("intermediate_size", traits.intermediate);
-  traits.experts.at = "block_sparse_moe.experts.*.";
-  traits.experts.gate = "w1";
-  traits.experts.up = "w3";
-  traits.experts.down = "w2";
-  traits.experts.router = "block_sparse_moe.gate";
+  name_as_mixtral(traits.experts);
   read_decoder(config, frame, traits, network);
 }
 
@@ -81,11 +77,7 @@ void read_phimoe(ConfigReader& config, const Frame& frame, Architecture& network
   traits.experts.count = config.size("num_local_experts", 16);
   traits.experts.per_token = config.size("num_experts_per_tok", 2);
   traits.experts.width = config.core("intermediate_size", traits.intermediate);
-  traits.experts.at = "block_sparse_moe.experts.*.";
-  traits.experts.gate = "w1";
-  traits.experts.up = "w3";
-  traits.experts.down = "w2";
-  traits.experts.router = "block_sparse_moe.gate";
+  name_as_mixtral(traits.experts);
   read_decoder(config, frame, traits, network);
   for (Linear& linear : network.stacks.back().linears) {
     if (linear.role == Role::head) linear.bias = config.flag("lm_head_bias", false);
