@@ -14,7 +14,7 @@ namespace {
 double collected_bytes(const Plan& plan, double rows) {
   const recipe::Recipe& r = plan.recipe;
   const auto words = static_cast<double>(plan.network.vocab_size);
-  const double positions = plan.task->vocabulary ? rows * static_cast<double>(r.training.max_length) : rows;
+  const double positions = plan.task->vocabulary ? rows * r.row_length() : rows;
   if (r.training.preprocess_logits_for_metrics) return positions * 8;
   return positions * words * (r.autocast() ? 4 : parameter_size(r));
 }
@@ -38,7 +38,7 @@ Evaluation replay_evaluation(const Plan& plan) {
   Plan evaluated{plan.network, changed,       plan.machine, plan.parameters,
                  plan.images,  plan.sharding, plan.task,    plan.rows};
   const double rows = plan.task->rows * static_cast<double>(t.per_device_eval_batch_size);
-  const auto length = static_cast<double>(t.max_length);
+  const double length = changed.row_length();
   Evaluation result;
   Snapshot pass = replay_without_grad(evaluated, rows, length, 0, false);
   if (changed.model_args.use_cache) {

@@ -44,7 +44,7 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.model_type = plan.network.model_type;
   s.compute_capability = plan.machine.compute_capability;
   s.batch = plan.rows;
-  s.length = static_cast<double>(r.training.max_length) + prompt_tokens(r);
+  s.length = r.row_length() + prompt_tokens(r);
   s.input_size = parameter_size(r);
   s.checkpointing = r.training.gradient_checkpointing;
   s.mask = r.training.padded_batches;
@@ -202,7 +202,7 @@ Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe,
 double input_bytes(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
   const double batch = plan.rows;
-  const auto length = static_cast<double>(r.training.max_length);
+  const double length = r.row_length();
   // Trainer.get_batch_samples (4.46 on) puts all micro-batches of a step on the device at once.
   const double batches = recipe::version_at_least(r.versions.transformers, "4.46")
                              ? static_cast<double>(r.training.gradient_accumulation_steps)
@@ -290,7 +290,7 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, doubl
     if (tower && (plan.images.tower_tokens == 0 || stack->groups.empty())) continue;
     last = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
     last.batch *= rows / plan.rows;
-    if (!tower) last.length += length - static_cast<double>(plan.recipe.training.max_length);
+    if (!tower) last.length += length - plan.recipe.row_length();
     last.cross_length = plan.images.cross_tokens > 0 ? plan.images.cross_tokens : last.length;
     last.recorded = false;
     last.keep_kv = false;

@@ -50,8 +50,7 @@ void add_scoring(const Plan& plan, TaskParts& parts) {
   parts.scores = precomputed || old || task.unpaired || r.rl.reference_model != "none";
   if (!parts.scores) return;
   const double scored = task.online ? static_cast<double>(r.rl.max_completion_length) + 1 : 0;
-  parts.score = replay_without_grad(plan, plan.rows, static_cast<double>(r.training.max_length), scored,
-                                    keeps_hidden_states(plan));
+  parts.score = replay_without_grad(plan, plan.rows, r.row_length(), scored, keeps_hidden_states(plan));
   parts.score_beside_graph = !task.online && !precomputed;
   parts.score_before_training = precomputed;
 }
@@ -64,7 +63,7 @@ double engine_share(const Plan& plan) {
 // token at a time while DynamicCache concatenates the new keys and values layer by layer.
 Snapshot generate_here(const Plan& plan, double rows) {
   const recipe::Recipe& r = plan.recipe;
-  const auto length = static_cast<double>(r.training.max_length);
+  const double length = r.row_length();
   const double prompt = std::max(1.0, length - static_cast<double>(r.rl.max_completion_length));
   const int size = r.autocast() ? 2 : parameter_size(r);
   const double vocabulary = static_cast<double>(plan.network.vocab_size);

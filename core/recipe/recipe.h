@@ -186,6 +186,7 @@ struct Data {
   uint64_t samples = 0, eval_samples = 0;
   double epochs = 0;
   double mean_length = 0;
+  uint64_t longest_length = 0;  ///< tokens in the longest sample, 0: as many as max_length allows
 };
 
 struct Cloud {  ///< what a rented machine costs, where the snapshots of presets/clouds are not wanted
@@ -224,6 +225,9 @@ struct Recipe {
   bool full() const { return !peft.on; }
   /// Samples behind one optimizer step. A pipeline of layers over several GPUs works on one batch.
   uint64_t effective_batch() const;
+  /// Tokens of each row in the longest batch of the run: max_length, unless no sample is that long. Batches
+  /// are padded to their longest sample; without padding the others add their mean.
+  double row_length() const;
   /// Gradients are there when the forward begins: from the second micro-batch on, when the loop clears them
   /// late, or when zero_grad() fills them with zeros instead of freeing them (its default before
   /// PyTorch 2.0).
