@@ -43,9 +43,10 @@ constexpr Weight for_resume_or_save_peak[] = {{Sign::saving, 8.0F},      {Sign::
                                               {Sign::vllm_frame, -7.0F}, {Sign::merging, -4.0F}};
 constexpr Weight for_eval_accumulates_logits[] = {{Sign::evaluating, 8.0F}, {Sign::at_evaluation, 6.0F}};
 constexpr Weight for_optimizer_foreach_temporary[] = {{Sign::foreach, 9.0F}, {Sign::optimizer, 1.0F}};
-constexpr Weight for_optimizer_states_first_step[] = {{Sign::optimizer, 7.0F}, {Sign::makes_states, 4.0F},
-                                                      {Sign::prepares, 5.0F},  {Sign::full_tuning, 1.0F},
-                                                      {Sign::foreach, -4.0F},  {Sign::is_layer32, 0.5F}};
+constexpr Weight for_optimizer_states_first_step[] = {
+    {Sign::optimizer, 7.0F},    {Sign::makes_states, 4.0F}, {Sign::prepares, 5.0F},
+    {Sign::full_tuning, 1.0F},  {Sign::foreach, -4.0F},     {Sign::is_layer32, 0.5F},
+    {Sign::is_partition, 4.5F}, {Sign::says_driver, -7.0F}, {Sign::after_first_step, 2.0F}};
 constexpr Weight for_dequantisation_temporary[] = {
     {Sign::dequantizes, 7.5F}, {Sign::is_weight16, 1.0F}, {Sign::not_checkpointed, -4.0F}};
 constexpr Weight for_kbit_upcast[] = {
@@ -78,8 +79,9 @@ constexpr Weight for_replicated_not_sharded[] = {{Sign::replicates, 4.0F},
                                                  {Sign::inference, -1.0F}};
 constexpr Weight for_packing_interaction[] = {{Sign::packs, 2.0F}, {Sign::varlen, 5.5F}};
 constexpr Weight for_eager_attention_quadratic[] = {
-    {Sign::is_scores, 6.0F}, {Sign::large_request, 1.0F},    {Sign::eager, 4.0F},
-    {Sign::attention, 4.0F}, {Sign::asks_beyond_card, 0.5F}, {Sign::sees_images, -2.5F}};
+    {Sign::is_scores, 6.0F},   {Sign::large_request, 1.0F}, {Sign::is_power_of_two, 3.8F},
+    {Sign::eager, 4.0F},       {Sign::attention, 4.0F},     {Sign::asks_beyond_card, 0.5F},
+    {Sign::sees_images, -2.5F}};
 constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},      {Sign::vision_frame, 6.0F},
                                         {Sign::asks_beyond_card, 3.0F}, {Sign::loading, -3.0F},
                                         {Sign::optimizer, -3.0F},       {Sign::says_driver, -5.0F}};
@@ -108,16 +110,37 @@ constexpr Weight for_long_outlier_sequences[] = {{Sign::after_steps, 5.5F},
                                                  {Sign::grows, -2.0F},
                                                  {Sign::loading, -3.0F}};
 constexpr Weight for_growth_over_steps[] = {{Sign::grows, 6.0F}};
-constexpr Weight for_regression_in_library[] = {{Sign::after_update, 7.0F}};
+constexpr Weight for_regression_in_library[] = {{Sign::after_update, 8.5F}};
 constexpr Weight for_wrong_method_flag[] = {{Sign::contradicted_method, 8.0F}};
 constexpr Weight for_adapters_large_or_fp32[] = {{Sign::high_rank, 4.0F}, {Sign::adapters, 0.5F}};
 constexpr Weight for_does_not_fit_at_all[] = {
-    {Sign::share_beyond, 4.0F},   {Sign::whole_beyond, 0.5F},      {Sign::loading, 2.5F},
-    {Sign::inference, 4.0F},      {Sign::full_tuning, 1.5F},       {Sign::optimizer, -1.0F},
-    {Sign::is_whole_model, 1.0F}, {Sign::is_layer32, 1.5F},        {Sign::short_and_single, 1.0F},
-    {Sign::replicates, -0.5F},    {Sign::asks_beyond_card, -5.0F}, {Sign::says_tpu, 4.5F},
-    {Sign::says_xla, -1.0F},      {Sign::says_host, -6.0F},        {Sign::loss, -3.0F},
-    {Sign::generating, 2.5F},     {Sign::sees_images, -1.0F},      {Sign::whole_well_within, -3.0F}};
+    {Sign::share_beyond, 4.0F},
+    {Sign::whole_beyond, 0.5F},
+    {Sign::loading, 2.5F},
+    {Sign::inference, 4.0F},
+    {Sign::full_tuning, 1.5F},
+    {Sign::optimizer, -1.0F},
+    {Sign::is_whole_model, 1.0F},
+    {Sign::is_layer32, 1.5F},
+    {Sign::short_and_single, 1.0F},
+    {Sign::replicates, -0.5F},
+    {Sign::asks_beyond_card, -5.0F},
+    {Sign::says_tpu, 4.5F},
+    {Sign::says_xla, -1.0F},
+    {Sign::says_host, -6.0F},
+    {Sign::loss, -3.0F},
+    {Sign::generating, 2.5F},
+    {Sign::sees_images, -1.0F},
+    {Sign::whole_well_within, -3.0F},
+    // What happens after a step says that weights, gradients and states had their place.
+    {Sign::saving, -5.0F},
+    {Sign::at_save, -3.0F},
+    {Sign::evaluating, -4.0F},
+    {Sign::after_steps, -3.0F},
+    {Sign::after_first_step, -1.5F},
+    {Sign::resumes, -1.5F},
+    {Sign::free_covers, -5.0F},
+    {Sign::vllm_frame, -3.0F}};
 constexpr Weight for_batch_or_sequence_too_large[] = {
     {Sign::share_well_within, 1.5F}, {Sign::large_request, 0.5F},     {Sign::large_batch, 1.5F},
     {Sign::forward, 0.5F},           {Sign::backward, 0.5F},          {Sign::loading, -4.0F},

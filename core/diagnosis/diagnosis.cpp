@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "core/diagnosis/moment.h"
+
 namespace plimsoll::diagnosis {
 
 namespace {
@@ -95,7 +97,9 @@ Diagnosis diagnose(const Situation& situation) {
   r.derived = derive(numbers);
   r.table = read_gpu_table(r.text);
   r.frames = read_frames(r.text);
-  r.phase = r.frames.phase == Phase::unknown ? situation.phase : r.frames.phase;
+  r.phase = r.frames.phase;
+  if (r.phase == Phase::unknown) r.phase = situation.phase;
+  if (r.phase == Phase::unknown) r.phase = phase_in_words(r.text);
   r.facts = read_facts(situation, r.text, numbers, r.table);
   if (numbers.tried) r.matches = tensors_of_size(*numbers.tried, situation, r);
   d.cards = cards_of(situation, r);

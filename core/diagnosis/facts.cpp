@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/diagnosis/moment.h"
 #include "core/diagnosis/words.h"
 
 namespace plimsoll::diagnosis {
@@ -93,6 +94,16 @@ void read_words(const Text& text, Facts& f) {
     if (mentions(text, {"zero2", "zero-2", "stage 2", "stage2"})) f.strategy = "zero2";
     if (mentions(text, {"zero3", "zero-3", "stage 3", "stage3"})) f.strategy = "zero3";
     if (mentions(text, {"fsdp", "fully_sharded", "fullysharded"})) f.strategy = "fsdp";
+  }
+  if (!f.gpus) {
+    f.gpus = cards_in_words(text);
+    f.gpus_in_words = f.gpus.has_value();
+  }
+  if (f.task.empty()) {
+    if (mentions(text, {"dpotrainer", "stage: dpo", "--stage dpo", "rlhf_type dpo", "rl: dpo"}))
+      f.task = "dpo";
+    if (mentions(text, {"train_ppo", "ppotrainer", "stage: ppo", "--stage ppo"})) f.task = "ppo";
+    if (mentions(text, {"grpotrainer", "rlhf_type grpo", "rl: grpo"})) f.task = "grpo";
   }
   f.offload = mentions(text, {"offload"}) && !mentions(text, {"no offload", "without offload"});
   f.whole_on_each = mentions(text, {"plain python", "whole on each", "places the model whole", "replicated"});

@@ -50,6 +50,7 @@ struct Facts {
   bool mixture = false, sees = false;
   Method method = Method::unknown;
   bool dora = false, saves_modules = false, fp32 = false, offload = false, whole_on_each = false;
+  bool gpus_in_words = false;  ///< `gpus` is what the text speaks of, not a setting
   std::optional<bool> checkpointing, packing;
   std::optional<double> gpus, batch, length, rank;
   double capacity = 0;       ///< of the line, the table or the named card; 0: unknown

@@ -288,9 +288,11 @@ std::string_view name(Kind kind) {
 
 std::span<const Family* const> families() { return all_families; }
 
-std::vector<Message> read_messages(const Text& text) {
+namespace {
+
+std::vector<Message> messages_in(const std::vector<Stream>& streams) {
   std::vector<Message> out;
-  for (const Stream& stream : text.streams) {
+  for (const Stream& stream : streams) {
     const std::vector<Hit> opened = openings(stream);
     for (std::size_t i = 0; i < opened.size() && out.size() < most_messages; ++i) {
       const std::size_t begin = opened[i].at;
@@ -322,6 +324,29 @@ std::vector<Message> read_messages(const Text& text) {
         out.push_back(std::move(message));
       }
     }
+  }
+  return out;
+}
+
+// A message of the allocator that ends before its figures do.
+bool lacks_figures(const std::vector<Message>& messages) {
+  const auto of_allocator = [](const Message& one) {
+    return one.family == &allocator_family && one.numbers.tried && one.numbers.capacity;
+  };
+  return std::any_of(messages.begin(), messages.end(), of_allocator) &&
+         std::none_of(messages.begin(), messages.end(), [&](const Message& one) {
+           return of_allocator(one) && !one.cut_off && one.numbers.allocated;
+         });
+}
+
+}  // namespace
+
+std::vector<Message> read_messages(const Text& text) {
+  std::vector<Message> out = messages_in(text.streams);
+  for (const Joining joining : {Joining::unbroken, Joining::continued}) {
+    if (!lacks_figures(out)) break;
+    std::vector<Message> again = messages_in(streams_of(text.lines, joining));
+    if (!lacks_figures(again)) out = std::move(again);
   }
   // A launcher that ends the other ranks after a failure says nothing of the machine's memory.
   const bool explained =

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "core/diagnosis/families.h"
+#include "core/diagnosis/moment.h"
 
 namespace plimsoll::diagnosis {
 
@@ -276,14 +278,35 @@ void read_words(const Reading& r, Signs& out) {
         "步之后",
         "步后",
         "步的时候",
-        "跑了",
+        "跑了一段",
+        "跑了几",
+        "跑了很久",
         "中途"}},
       {Sign::at_save,
        "The words place it at a save.",
-       {"when saving", "while saving", "at save", "saving the model", "saving checkpoint", "save checkpoint",
-        "save_steps", "during save", "checkpoint saving", "saving the final", "saving the checkpoint",
-        "saved the model", "after the last epoch", "training finished", "training was finished",
-        "saving state", "保存模型", "保存checkpoint", "保存权重"}},
+       {"when saving",
+        "while saving",
+        "at save",
+        "saving the model",
+        "saving checkpoint",
+        "save checkpoint",
+        "save_steps",
+        "during save",
+        "checkpoint saving",
+        "saving the final",
+        "saving the checkpoint",
+        "saved the model",
+        "after the last epoch",
+        "training finished",
+        "training was finished",
+        "saving state",
+        "ckpt saving",
+        "saving ckpt",
+        "when i save",
+        "saved the model",
+        "保存模型",
+        "保存checkpoint",
+        "保存权重"}},
       {Sign::at_resume,
        "The words place it after a resume.",
        {"when resuming", "after resuming", "resume from checkpoint", "resuming from", "on resume",
@@ -294,8 +317,12 @@ void read_words(const Reading& r, Signs& out) {
         "while evaluating", "during validation", "evaluate时", "验证时", "评估时", "验证阶段", "评估阶段"}},
       {Sign::after_update,
        "It fitted with another release.",
-       {"after updating", "after upgrading", "since updating", "since upgrading", "previous version",
-        "older version", "used to work", "regression", "worked before"}},
+       {"after updating",  "after upgrading",  "since updating",    "since upgrading",   "previous version",
+        "older version",   "used to work",     "regression",        "worked before",     "worked yesterday",
+        "used to fit",     "used to run",      "didn't use to",     "after the update",  "since the update",
+        "after an update", "after update",     "since version",     "change of ver",     "downgrading",
+        "days ago, every", "days ago everyth", "worked fine until", "was working until", "更新后",
+        "升级后",          "更新之后",         "升级之后",          "以前可以",          "之前可以"}},
       {Sign::grows,
        "The use grows from step to step.",
        {"memory leak", "creeps up", "keeps growing", "keeps increasing", "gradually increas",
@@ -337,6 +364,12 @@ void read_words(const Reading& r, Signs& out) {
   }
   if (const std::string bar = step_of_a_bar(text); !bar.empty())
     add(out, true, Sign::after_steps, "The progress bar stands at " + bar + ", so most batches fit.");
+  if (const std::string words = later_than_the_start(text); !words.empty())
+    add(out, true, Sign::after_steps, "It ran for a while before it died (\"" + words + "\").");
+  if (const std::string words = after_the_first_step(text); !words.empty()) {
+    add(out, true, Sign::after_first_step,
+        "One step had passed (\"" + words + "\"): what the first step leaves behind is there by then.");
+  }
   // peft prints the share; all of it under LoRA is another method than the one meant.
   const bool all_trained = text.find("trainable%: 100") != std::string_view::npos;
   add(out, all_trained && r.facts.method == Method::adapters, Sign::contradicted_method,
@@ -353,7 +386,10 @@ void read_run(const Reading& r, Signs& out) {
   add(out, quantized, Sign::quantized, "The base is quantised.");
   add(out, f.several(), Sign::several_cards, "Several cards are used.");
   const bool whole_each = f.several() && (!f.sharded() || quantized || f.whole_on_each);
-  add(out, whole_each, Sign::replicates,
+  // Words alone say that there are several cards, not that the model was too large for one of them.
+  const bool told =
+      !f.gpus_in_words || r.phase == Phase::load || (f.whole > 0.93 * f.capacity && f.capacity > 0);
+  add(out, whole_each && told, Sign::replicates,
       "Each card holds all the weights: " +
           std::string(quantized            ? "a quantised base is not sharded"
                       : f.strategy.empty() ? "data parallelism"
@@ -451,6 +487,16 @@ void read_tensor(const Reading& r, Signs& out) {
       "One tensor of " + size_text(large ? message->numbers.tried->bytes : 0) +
           " is no weight of this model: in a step only logits, attention scores or a long batch are so "
           "large.");
+  // Vocabularies and MLPs are no powers of two; heads and lengths are, and so is their square.
+  const double gibibytes = large ? message->numbers.tried->bytes / gibibyte : 0;
+  const bool power =
+      gibibytes >= 2 && std::fabs(std::log2(gibibytes) - std::round(std::log2(gibibytes))) < 1e-9;
+  add(out,
+      power && in_a_pass && !named && r.phase != Phase::loss && message->numbers.allocated &&
+          message->numbers.allocated->bytes > 0,
+      Sign::is_power_of_two,
+      "Exactly " + size_text(gibibytes * gibibyte) +
+          " is what batch x heads x length x length comes to, not logits or an MLP.");
   for (std::size_t i = 0; i < r.matches.size() && i < 3; ++i) {
     const Match& match = r.matches[i];
     // A model that is only proposed proves nothing, nor does a tensor when another one is likelier.
@@ -474,6 +520,9 @@ void read_tensor(const Reading& r, Signs& out) {
         break;
       case TensorKind::model:
         sign = Sign::is_whole_model;
+        break;
+      case TensorKind::partition:
+        sign = Sign::is_partition;
         break;
       case TensorKind::activation:
         break;

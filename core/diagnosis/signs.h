@@ -68,6 +68,7 @@ enum class Sign : uint8_t {
   vllm_frame,
   // words
   after_steps,
+  after_first_step,
   at_save,
   at_resume,
   at_evaluation,
@@ -117,6 +118,8 @@ enum class Sign : uint8_t {
   is_embedding32,
   is_whole_model,
   is_layer32,
+  is_partition,
+  is_power_of_two,
   fp32_of_a_frozen_base,
   large_request,
   count

@@ -63,6 +63,10 @@ Meaning meaning_of(TensorKind kind, int element, const Reading& r) {
     case TensorKind::model:
       return {"load",
               "All parameters in one piece: a flat buffer of DeepSpeed, or a second copy while loading."};
+    case TensorKind::partition:
+      return {"optimizer",
+              "A card's share of all parameters in one flat piece: DeepSpeed's fp32 master copy, state or "
+              "temporary."};
     case TensorKind::logits:
       return {"loss", "Logits are whole: a fused or chunked loss makes none of them."};
     case TensorKind::scores:
@@ -88,6 +92,8 @@ double prior(TensorKind kind, const Reading& r) {
       return loss ? 1.0 : 3.0;
     case TensorKind::embedding:
       return loss ? 1.5 : loading ? 2.7 : 1.8;
+    case TensorKind::partition:
+      return loss ? 1.0 : 3.4;
     case TensorKind::logits:
       return loss ? 5.0 : loading ? -2.0 : 2.8;
     case TensorKind::scores:
@@ -200,6 +206,15 @@ void search_parameters(Search& search, const model::Architecture& network, const
                     "all parameters of the model", model);
 }
 
+// What DeepSpeed's ZeRO makes for each card: all parameters by the number of cards, flat
+// (runtime/zero/stage_1_and_2.py: single_partition_of_fp32_groups and the step's temporaries).
+void search_partitions(Search& search, const model::Architecture& network, const Facts& facts) {
+  if (!facts.several() || facts.method != Method::full) return;
+  const double cards = *facts.gpus;
+  search.try_tensor(TensorKind::partition, static_cast<double>(model::parameter_count(network)) / cards,
+                    "all parameters by " + whole_text(cards) + " cards", "", {4});
+}
+
 const model::LayerGroup* text_layers(const model::Architecture& network) {
   const model::Stack* text = network.stacks.empty() ? nullptr : &network.stacks.front();
   return text == nullptr || text->groups.empty() ? nullptr : &text->groups.front();
@@ -269,6 +284,7 @@ std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation
   Search search(window, tried.bytes, reading);
   if (situation.network != nullptr) {
     search_parameters(search, *situation.network, "");
+    search_partitions(search, *situation.network, reading.facts);
     search_activations(search, *situation.network, reading.facts);
     if (!reading.facts.batch || !reading.facts.length) search_round_lengths(search, *situation.network, "");
   } else {

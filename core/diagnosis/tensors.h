@@ -18,7 +18,7 @@
 
 namespace plimsoll::diagnosis {
 
-enum class TensorKind : uint8_t { weight, embedding, layer, model, logits, scores, activation };
+enum class TensorKind : uint8_t { weight, embedding, layer, model, partition, logits, scores, activation };
 
 struct Match {
   TensorKind kind = TensorKind::weight;

@@ -94,7 +94,7 @@ void clean_into(std::string& out, std::string_view text) {
       ++at;
       continue;
     }
-    if (c == '*' && byte_at(text, at + 1) == '*') {  // Markdown's bold
+    if (c == '*' && byte_at(text, at + 1) == '*' && (at == 0 || text[at - 1] != '(')) {  // Markdown's bold
       at += 2;
       continue;
     }
@@ -193,6 +193,36 @@ std::string fold(std::string_view text) {
   return out;
 }
 
+std::vector<Stream> streams_of(std::string_view lines, Joining joining) {
+  constexpr std::size_t terminal = 60;  // columns: a shorter line ended by itself
+  std::map<int, std::string> flows;
+  int above = -1;
+  bool full = false;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    std::string_view line = trimmed(lines.substr(0, end));
+    const bool blank_first = !lines.empty() && lines.front() == ' ';
+    int rank = take_rank(line);
+    const bool continues = joining != Joining::by_rank && rank < 0 && above >= 0 && !line.empty();
+    if (continues) rank = above;
+    if (flows.count(rank) != 0 || flows.size() < most_ranks) {
+      std::string& flow = flows[rank];
+      const bool broken = joining == Joining::unbroken && full && rank == above && !blank_first;
+      if (broken && !flow.empty() && flow.back() == ' ') flow.pop_back();
+      append_words(flow, line);
+    }
+    above = rank;
+    full = end >= terminal && end > 0 && lines[end - 1] != ' ';
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  std::vector<Stream> streams;
+  for (auto& [rank, flow] : flows) {
+    std::string folded = fold(flow);
+    streams.push_back({rank, std::move(flow), std::move(folded)});
+  }
+  return streams;
+}
+
 Text clean(std::string_view pasted) {
   Text text;
   text.lines.reserve(std::min(pasted.size(), most_bytes) + 16);
@@ -204,19 +234,7 @@ Text clean(std::string_view pasted) {
     text.lines += '\n';
     clean_into(text.lines, pasted.substr(pasted.size() - (most_bytes - most_bytes / 4)));
   }
-  std::map<int, std::string> flows;
-  std::string_view rest = text.lines;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = trimmed(rest.substr(0, end));
-    const int rank = take_rank(line);
-    if (flows.count(rank) != 0 || flows.size() < most_ranks) append_words(flows[rank], line);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  for (auto& [rank, flow] : flows) {
-    std::string folded = fold(flow);
-    text.streams.push_back({rank, std::move(flow), std::move(folded)});
-  }
+  text.streams = streams_of(text.lines, Joining::by_rank);
   text.folded_lines = fold(text.lines);
   return text;
 }

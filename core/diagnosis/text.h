@@ -34,6 +34,16 @@ struct Text {
 
 Text clean(std::string_view pasted);
 
+/// How lines become sentences.
+enum class Joining {
+  by_rank,    ///< lines without a rank are another stream
+  continued,  ///< a line without a rank goes on with the rank above it
+  unbroken    ///< the same, and a full line ("... memory 4", "0.30 GiB ...") was broken inside a word
+};
+
+/// The streams of cleaned lines, for a message that the usual joining leaves without its figures.
+std::vector<Stream> streams_of(std::string_view lines, Joining joining);
+
 /// Whether `at` lies in a setting rather than in prose or a traceback: "save_steps: 500", "--do_eval True",
 /// "fsdp_state_dict_type=FULL_STATE_DICT" on a line of its own. What a setting is called says nothing of when
 /// it happened.

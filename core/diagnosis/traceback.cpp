@@ -54,6 +54,7 @@ constexpr FrameWords frames[] = {
     {"decoder_layer", Phase::forward, 3, ""},
     {"decoder layer", Phase::forward, 3, ""},
     {"training_step", Phase::forward, 1, ""},
+    {"model(**", Phase::forward, 1, ""},
     {"compute_loss", Phase::forward, 1, ""},
     {"self_attn", Phase::forward, 3, "attention"},
     {"softmax", Phase::forward, 3, "attention"},
@@ -115,7 +116,9 @@ constexpr FrameWords frames[] = {
     {"trainer.evaluate", Phase::eval, 9, ""},
     {"self.evaluate(", Phase::eval, 9, ""},
     {"_maybe_log_save_evaluate", Phase::eval, 4, ""},
-    {"validation", Phase::eval, 5, ""},
+    {"validation_step", Phase::eval, 8, ""},
+    {"validation_loop", Phase::eval, 8, ""},
+    {"validation inside", Phase::eval, 5, ""},
     {"_save_checkpoint", Phase::save, 9, ""},
     {"save_model(", Phase::save, 9, ""},
     {"save_checkpoint", Phase::save, 9, ""},
@@ -123,6 +126,8 @@ constexpr FrameWords frames[] = {
     {"full state dict", Phase::save, 9, ""},
     {"fullstatedict", Phase::save, 9, ""},
     {"summon_full_params", Phase::save, 9, ""},
+    {"_unshard_fsdp_state_params", Phase::save, 8, ""},
+    {"fsdp_save_ckpt", Phase::save, 9, ""},
     {"consolidate", Phase::save, 8, ""},
     {"failed to clone() tensor", Phase::save, 9, ""},  // torch/distributed/fsdp/_state_dict_utils.py
     {"optimizer state dict load", Phase::load, 9, "resume"},
@@ -182,6 +187,7 @@ bool names_a_place(std::string_view line) {
   while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
   return line.substr(0, 6) == "file \"" || line.substr(0, 6) == "file ~" || line.substr(0, 6) == "file /" ||
          line.substr(0, 3) == "-->" || line.substr(0, 4) == "--->" ||
+         (line.substr(0, 3) == "-> " && line.size() > 3 && line[3] >= '0' && line[3] <= '9') ||
          line.find("\xE2\x9D\xB1") != std::string_view::npos ||  // the arrow of rich
          line.find(".py in ") != std::string_view::npos ||
          (line.find(".py:") != std::string_view::npos && line.find(" in ") != std::string_view::npos) ||
@@ -193,11 +199,16 @@ class Places {
  public:
   explicit Places(std::string_view folded) : folded_(folded) {
     bool named = false;
+    std::size_t above = 0;
     for (std::size_t at = 0; at < folded.size();) {
       const std::size_t end = std::min(folded.find('\n', at), folded.size());
       const std::string_view line = folded.substr(at, end - at);
       const bool names = names_a_place(line);
+      // The line above the message is the code that failed, also where the frames above it were cut off.
+      const bool fails = line.find("out of memory") != std::string_view::npos && at > 0;
+      if (fails && (quoted_.empty() || quoted_.back() < above)) quoted_.push_back(above);
       if (names || named) quoted_.push_back(at);  // the place, and the line of code below it
+      above = at;
       count_ += names ? 1 : 0;
       script_ = script_ || line.substr(0, 7) == "import " || line.substr(0, 5) == "from ";
       named = names;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/diagnosis/moment.h"
 #include "core/report/diagnose.h"
 #include "core/report/report.h"
 #include "tests/oom/numbers.h"
@@ -99,7 +100,10 @@ Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
   one.wrong_numbers = wrong_numbers(record, diagnosis::read_messages(diagnosis::clean(record.text)));
   for (const diagnosis::Named& named : d.causes) one.causes.emplace_back(named.cause->id);
   if (!d.causes.empty()) one.confidence = d.causes.front().confidence;
-  one.phase = diagnosis::name(diagnosis::read_frames(diagnosis::clean(record.frame)).phase);
+  const diagnosis::Text frame = diagnosis::clean(record.frame);
+  diagnosis::Phase phase = diagnosis::read_frames(frame).phase;
+  if (phase == diagnosis::Phase::unknown) phase = diagnosis::phase_in_words(frame);
+  one.phase = diagnosis::name(phase);
   if (!record.complete) return one;
   one.refused = draft.refused;
   if (one.refused.empty()) judge(one, catalog);

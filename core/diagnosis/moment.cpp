@@ -1,0 +1,243 @@
+#include "core/diagnosis/moment.h"
+
+#include <algorithm>
+#include <array>
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+constexpr double most_cards = 1024;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+struct Said {
+  std::string_view words;
+  Phase phase;
+};
+
+// The first that is found decides: what happens seldom (a save, an evaluation) before what happens always.
+constexpr Said said[] = {
+    {"when resuming", Phase::load},
+    {"after resuming", Phase::load},
+    {"on resume", Phase::load},
+    {"to resume training", Phase::load},
+    {"resume the training", Phase::load},
+    {"resuming from", Phase::load},
+    {"restoring checkpoint", Phase::load},
+    {"loading optimizer state", Phase::load},
+    {"when saving", Phase::save},
+    {"while saving", Phase::save},
+    {"during saving", Phase::save},
+    {"during checkpoint saving", Phase::save},
+    {"during ckpt saving", Phase::save},
+    {"saving the final", Phase::save},
+    {"saving the model", Phase::save},
+    {"after the last epoch", Phase::save},
+    {"保存模型时", Phase::save},
+    {"保存checkpoint", Phase::save},
+    {"evaluation phase", Phase::eval},
+    {"validation phase", Phase::eval},
+    {"during eval", Phase::eval},
+    {"during validation", Phase::eval},
+    {"in evaluation", Phase::eval},
+    {"while evaluating", Phase::eval},
+    {"when evaluating", Phase::eval},
+    {"evaluate时", Phase::eval},
+    {"评估时", Phase::eval},
+    {"验证时", Phase::eval},
+    {"评估阶段", Phase::eval},
+    {"验证阶段", Phase::eval},
+    {"during generation", Phase::generate},
+    {"while generating", Phase::generate},
+    {"during rollout", Phase::generate},
+    {"while merging", Phase::merge},
+    {"when merging", Phase::merge},
+    {"合并模型", Phase::merge},
+    {"during backward", Phase::backward},
+    {"in the backward", Phase::backward},
+    {"backward pass fails", Phase::backward},
+    {"at the optimizer step", Phase::optimizer},
+    {"during optimizer step", Phase::optimizer},
+    {"in optimizer.step", Phase::optimizer},
+    {"while loading", Phase::load},
+    {"when loading the model", Phase::load},
+    {"during model loading", Phase::load},
+    {"trainer init", Phase::load},
+    {"before initializing optimizer states", Phase::load},  // DeepSpeed's see_memory_usage
+    {"加载模型时", Phase::load},
+    {"模型加载时", Phase::load},
+};
+
+// A remark that begins with the name of a phase: "loss after the first evaluation".
+constexpr Said names[] = {{"loss ", Phase::loss},       {"backward ", Phase::backward},
+                          {"forward ", Phase::forward}, {"optimizer ", Phase::optimizer},
+                          {"loading ", Phase::load},    {"saving ", Phase::save},
+                          {"save ", Phase::save},       {"checkpoint at ", Phase::save}};
+
+std::string_view without_blanks(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) text.remove_suffix(1);
+  return text;
+}
+
+// "shard 18 of 19", "checkpoint shards: 18/19".
+bool counts_shards(std::string_view text) {
+  const std::size_t at = text.find("shard ");
+  if (at == std::string_view::npos || at + 6 >= text.size() || !is_digit(text[at + 6])) return false;
+  return text.substr(at, 16).find(" of ") != std::string_view::npos;
+}
+
+double number_before(std::string_view text, std::size_t end) {
+  while (end > 0 && text[end - 1] == ' ') --end;
+  std::size_t begin = end;
+  while (begin > 0 && is_digit(text[begin - 1]) && end - begin < 5) --begin;
+  // "2.1 a100" and "v100" are no counts.
+  if (begin == end || (begin > 0 && (is_letter(text[begin - 1]) || text[begin - 1] == '.'))) return 0;
+  double value = 0;
+  for (std::size_t i = begin; i < end; ++i) value = value * 10 + (text[i] - '0');
+  return value;
+}
+double number_behind(std::string_view text, std::size_t begin) {
+  while (begin < text.size() && (text[begin] == ' ' || text[begin] == '=' || text[begin] == ':')) ++begin;
+  double value = 0;
+  for (std::size_t i = begin; i < text.size() && i < begin + 5 && is_digit(text[i]); ++i)
+    value = value * 10 + (text[i] - '0');
+  return value;
+}
+
+constexpr std::string_view units[] = {"step", "batch",  "iteration", "iter",
+                                      "hour", "minute", "epoch",     "sample"};
+
+// The word at `at`, and where it ends.
+std::string_view word_at(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && text[end] != ' ' && text[end] != '\n' && text[end] != ',' && text[end] != '.')
+    ++end;
+  return text.substr(at, end - at);
+}
+
+bool is_unit(std::string_view word) {
+  return std::any_of(std::begin(units), std::end(units), [&](std::string_view unit) {
+    return word.substr(0, unit.size()) == unit && word.size() <= unit.size() + 2;
+  });
+}
+bool is_one(std::string_view word) {
+  return word == "first" || word == "1st" || word == "1" || word == "one";
+}
+
+// "after" and at most four words to a unit of time: the words, and whether the first or one unit is meant.
+struct After {
+  std::string words;
+  bool first = false;
+};
+After after(std::string_view text) {
+  After out;
+  for (std::size_t at = text.find("after "); at != std::string_view::npos; at = text.find("after ", at + 6)) {
+    if (at > 0 && is_letter(text[at - 1])) continue;
+    bool one = false;
+    std::size_t next = at + 6;
+    for (int count = 0; count < 5 && next < text.size(); ++count) {
+      const std::string_view word = word_at(text, next);
+      // "after about 3h", "after 40min"
+      const bool timed = word.size() >= 2 && is_digit(word.front()) &&
+                         (word.back() == 'h' || word.substr(word.size() - 2) == "in");
+      if (is_unit(word) || timed) {
+        if (out.words.empty() || !one) out = {std::string(text.substr(at, next + word.size() - at)), one};
+        if (!one) return out;
+        break;
+      }
+      one = one || is_one(word);
+      next += word.size();
+      if (next >= text.size() || text[next] != ' ') break;  // the sentence ends
+      ++next;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Phase phase_in_words(const Text& text) {
+  const std::string_view folded = text.folded_lines;
+  for (const Said& one : said) {
+    const std::size_t at = folded.find(one.words);
+    if (at == std::string_view::npos) continue;
+    if (!in_setting(folded, at)) return one.phase;
+  }
+  if (counts_shards(folded)) return Phase::load;
+  const std::string_view remark = without_blanks(folded);
+  if (remark.size() > 60 || remark.find('\n') != std::string_view::npos) return Phase::unknown;
+  for (const Said& one : names) {
+    if (remark.substr(0, one.words.size()) == one.words) return one.phase;
+  }
+  return Phase::unknown;
+}
+
+std::string later_than_the_start(std::string_view folded) {
+  for (const std::string_view words :
+       {"part way through", "partway through", "mid-epoch", "mid epoch", "middle of the epoch",
+        "middle of an epoch", "middle of training", "after training for", "after running for"}) {
+    if (folded.find(words) != std::string_view::npos) return std::string(words);
+  }
+  After found = after(folded);
+  return found.first ? std::string() : std::move(found.words);
+}
+
+std::string after_the_first_step(std::string_view folded) {
+  for (const std::string_view words : {"on the second step", "at the second step", "at step 2,", "at step 2.",
+                                       "first step passes", "first step works", "second iteration"}) {
+    if (folded.find(words) != std::string_view::npos) return std::string(words);
+  }
+  After found = after(folded);
+  return found.first ? std::move(found.words) : std::string();
+}
+
+std::optional<double> cards_in_words(const Text& text) {
+  const std::string_view folded = text.folded_lines;
+  double most = 0;
+  for (const std::string_view flag :
+       {"--nproc_per_node", "--nproc-per-node", "nproc_per_node=", "--num_gpus", "--num_processes",
+        "n_gpus_per_node", "num gpus used =", "num gpus ="}) {
+    for (std::size_t at = folded.find(flag); at != std::string_view::npos; at = folded.find(flag, at + 4))
+      most = std::max(most, number_behind(folded, at + flag.size()));
+  }
+  // "CUDA_VISIBLE_DEVICES=0,1,2,3", DeepSpeed's "--include localhost:4,5,6,7"
+  for (const std::string_view list : {"cuda_visible_devices=", "--include localhost:"}) {
+    const std::size_t at = folded.find(list);
+    if (at == std::string_view::npos) continue;
+    double count = 0;
+    bool digits = false;
+    for (std::size_t i = at + list.size(); i < folded.size() && (is_digit(folded[i]) || folded[i] == ',');
+         ++i) {
+      if (is_digit(folded[i]) && !digits) ++count;
+      digits = is_digit(folded[i]);
+    }
+    most = std::max(most, count);
+  }
+  // "8 x A100", "4*A800", "8卡", "4张3090", "7块40G的显卡", "4 GPUs", "eight-card" is left to its reader.
+  for (const std::string_view sign : {"卡", "张", "块"}) {
+    for (std::size_t at = folded.find(sign); at != std::string_view::npos; at = folded.find(sign, at + 3)) {
+      const double count = number_before(folded, at);
+      if (count <= 64) most = std::max(most, count);
+    }
+  }
+  for (const std::string_view card : {"a100", "h100", "a800", "h800", "h20", "v100", "a6000", "3090", "4090",
+                                      "rtx", "l40", "a10", "t4", "h200", "mi300"}) {
+    for (std::size_t at = folded.find(card); at != std::string_view::npos; at = folded.find(card, at + 2)) {
+      std::size_t end = at;
+      while (end > 0 && folded[end - 1] == ' ') --end;
+      if (end == 0 || (folded[end - 1] != 'x' && folded[end - 1] != '*')) continue;
+      const double count = number_before(folded, end - 1);
+      if (count <= 64) most = std::max(most, count);
+    }
+  }
+  for (const Stream& stream : text.streams) {
+    if (stream.rank >= 0) most = std::max(most, static_cast<double>(stream.rank) + 1);
+  }
+  if (most < 1 || most > most_cards) return std::nullopt;
+  return most;
+}
+
+}  // namespace plimsoll::diagnosis
