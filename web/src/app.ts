@@ -1,25 +1,21 @@
 // The page's one element: holds the request, asks the core on every change, draws the parts.
-import { html, LitElement, nothing, render, type TemplateResult } from "lit";
+import { LitElement, nothing, render, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import type { Core } from "./core.ts";
 import type { CoreError, Json, Refusal, Report, Request, Scenario } from "./contract.ts";
-import { elementFor, form } from "./form.ts";
+import { elementFor } from "./form.ts";
 import { headline } from "./headline.ts";
 import { inputId } from "./inputs.ts";
-import { hull } from "./hull.ts";
 import { decode, encode, sameRequest, type Made } from "./link.ts";
 import { madeOf } from "./made.ts";
-import { errors, notice } from "./messages.ts";
 import { isSuperseded, loadMore } from "./more.ts";
 import { get, isObject, put } from "./pointer.ts";
 import { keepOffline } from "./offline.ts";
-import type { UseEvent } from "./paste/box.ts";
+import { page } from "./page.ts";
 import type { FigureId } from "./figures.ts";
-import { scenarios, title } from "./scenarios.ts";
-import { preferences, updateNotice } from "./preferences.ts";
+import { FIRST_SCENARIO } from "./scenarios.ts";
 import { asTheme, remember, remembered, wear, type Theme } from "./theme.ts";
-import { ribbon, verdict } from "./verdict.ts";
-import type { Actions, Edit, How, View } from "./view.ts";
+import { firstView, type Actions, type Edit, type How, type View } from "./view.ts";
 import { language, LANGUAGE_KEY, say, speak } from "./words/say.ts";
 
 const sentence = (error: CoreError) =>
@@ -32,7 +28,6 @@ const nextFrame = () =>
 const isSame = (one: unknown, other: unknown[]): boolean =>
   Array.isArray(one) && other.every((each, index) => each === one[index]);
 
-const FIRST_SCENARIO = "d-after";
 const LINK_DELAY = 300;
 const ANNOUNCE_DELAY = 500;
 const MORE_DELAY = 80;
@@ -61,36 +56,7 @@ export class PlimsollApp extends LitElement implements Actions {
   }
 
   start(core: Core): void {
-    this.view = {
-      core,
-      request: {},
-      typed: new Map(),
-      draft: undefined,
-      report: undefined,
-      errors: [],
-      waiting: false,
-      notice: undefined,
-      origin: undefined,
-      instant: undefined,
-      everyTier: false,
-      more: undefined,
-      advice: undefined,
-      planTier: undefined,
-      undo: undefined,
-      kept: undefined,
-      comparison: undefined,
-      moment: undefined,
-      wholeTimeline: undefined,
-      everyMachine: false,
-      told: undefined,
-      update: undefined,
-      offline: false,
-      theme: asTheme(remembered()),
-      figure: undefined,
-      component: undefined,
-      row: undefined,
-      rest: undefined,
-    };
+    this.view = firstView(core, asTheme(remembered()));
     this.readLink();
     void this.fetchRest();
     window.addEventListener("popstate", () => this.readLink());
@@ -478,41 +444,6 @@ export class PlimsollApp extends LitElement implements Actions {
   protected override render(): TemplateResult | typeof nothing {
     const { view } = this;
     if (!view) return nothing;
-    const { report } = view;
-    const stale = view.errors.length > 0;
-    return html`
-      <div class="starts">
-        <plimsoll-paste
-          .request=${view.request}
-          @use=${(event: UseEvent) => this.replace(event.detail)}
-        ></plimsoll-paste>
-        ${scenarios(view, this)}
-      </div>
-      <main>
-        <div class="top">${updateNotice(view, this)} ${notice(view)} ${title(view)}</div>
-        <div class="head">
-          ${errors(view, this)}
-          ${report
-            ? html`<div class="answer ${stale ? "stale" : ""}">
-                ${verdict(view, report, this)} ${hull(view, report, this)}
-              </div>`
-            : view.waiting
-              ? html`<p class="loading" role="status">${say("load.models")}</p>`
-              : nothing}
-        </div>
-        <div class="side">${form(view, this)}</div>
-        ${report && view.rest ? html`<div class="rest answer ${stale ? "stale" : ""}"></div>` : nothing}
-      </main>
-      <p class="visually-hidden" role="status" aria-live="polite">${this.announcement}</p>
-      ${report ? ribbon(report, stale, this.verdictInSight) : nothing}
-      <footer>
-        ${preferences(view, language(), this)}
-        <p>
-          ${say("footer.local", { version: view.core.version })}
-          ${view.offline ? html`<span class="offline">${say("offline.ready")}</span>` : nothing}
-        </p>
-        <p class="print-only">${window.location.href}</p>
-      </footer>
-    `;
+    return page(view, this, { announcement: this.announcement, verdictInSight: this.verdictInSight });
   }
 }

@@ -8,28 +8,12 @@
 // The first module answers at once, for the models whose families it reads; the second, in a thread of its own, for all.
 import createPlimsoll from "plimsoll-core/plimsoll.js";
 import wasmUrl from "plimsoll-core/plimsoll.wasm?url";
-import type {
-  FieldInfo,
-  GpuPreset,
-  ModelPreset,
-  Refusal,
-  Report,
-  Request,
-  Scenario,
-  Stack,
-} from "./contract.ts";
+import type { Refusal, Report, Request } from "./contract.ts";
+import { listsOf, modelsOf, type Lists } from "./lists.ts";
 import { loadMore } from "./more.ts";
 import { addAll, firstPresets, once, otherPresets } from "./presets.ts";
 
-export interface Core {
-  version: string;
-  /** Those that have been added so far. */
-  models: ModelPreset[];
-  gpus: GpuPreset[];
-  scenarios: Scenario[];
-  /** By pointer. */
-  fields: Map<string, FieldInfo>;
-  stacks: Stack[];
+export interface Core extends Lists {
   /** Whether the first module can answer: it can for models that it lists. */
   knows(request: Request): boolean;
   /** Takes the text of a request that it knows, so that the core also sees what JSON.parse would hide: duplicate keys. */
@@ -46,22 +30,16 @@ export async function loadCore(): Promise<Core> {
     firstPresets(),
   ]);
   await addAll(presets, (lines) => plimsoll.add_presets(lines));
-  const listed = () => (JSON.parse(plimsoll.models()) as { models: ModelPreset[] }).models;
-  const { fields, stacks } = JSON.parse(plimsoll.fields()) as { fields: FieldInfo[]; stacks: Stack[] };
-  let own = listed();
+  const lists = listsOf(plimsoll);
+  let own = lists.models;
   let whole = false;
   const extend = once(async () => {
     await addAll(await otherPresets(), (lines) => plimsoll.add_presets(lines));
-    own = listed();
+    own = modelsOf(plimsoll);
     if (!whole) core.models = own;
   });
   const core: Core = {
-    version: plimsoll.version(),
-    models: own,
-    gpus: (JSON.parse(plimsoll.gpus()) as { gpus: GpuPreset[] }).gpus,
-    scenarios: (JSON.parse(plimsoll.scenarios()) as { scenarios: Scenario[] }).scenarios,
-    fields: new Map(fields.map((field) => [field.pointer, field])),
-    stacks,
+    ...lists,
     knows: ({ model }) => own.some(({ id, hf_id }) => model === id || model === hf_id),
     report: (request) => JSON.parse(plimsoll.report(request)) as Report | Refusal,
     async answer(request, text) {

@@ -11,12 +11,17 @@ import { LANGUAGE_KEY, speak } from "./words/say.ts";
 wear(asTheme(remembered()));
 adoptColours(document);
 const loading = document.getElementById("loading");
+/** The opening case as the site was built with it; the same page, alive, takes its place. */
+const first = document.getElementById("first");
 try {
   const [core] = await Promise.all([loadCore(), speak(remembered(LANGUAGE_KEY) ?? "en")]);
   const app = document.querySelector<PlimsollApp>("plimsoll-app");
   app?.start(core);
+  await app?.updateComplete;
+  first?.remove();
   loading?.remove();
 } catch (error) {
+  first?.remove();
   if (loading) {
     loading.textContent = `The calculator could not be loaded (${error instanceof Error ? error.message : String(error)}). Reload the page to try again.`;
   }

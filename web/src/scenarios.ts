@@ -5,6 +5,9 @@ import { sameRequest } from "./link.ts";
 import type { Actions, View } from "./view.ts";
 import { parts, say } from "./words/say.ts";
 
+/** What the page opens with. */
+export const FIRST_SCENARIO = "d-after";
+
 const stateWord = (state: string) =>
   state === "before" ? say("cases.before") : state === "after" ? say("cases.after") : state;
 

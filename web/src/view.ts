@@ -58,6 +58,38 @@ export interface View {
   theme: Theme;
 }
 
+/** Before anything has been asked. */
+export const firstView = (core: Core, theme: Theme): View => ({
+  core,
+  request: {},
+  typed: new Map(),
+  draft: undefined,
+  report: undefined,
+  errors: [],
+  waiting: false,
+  notice: undefined,
+  origin: undefined,
+  instant: undefined,
+  everyTier: false,
+  more: undefined,
+  advice: undefined,
+  planTier: undefined,
+  undo: undefined,
+  kept: undefined,
+  comparison: undefined,
+  moment: undefined,
+  wholeTimeline: undefined,
+  everyMachine: false,
+  told: undefined,
+  update: undefined,
+  offline: false,
+  theme,
+  figure: undefined,
+  component: undefined,
+  row: undefined,
+  rest: undefined,
+});
+
 export interface Edit {
   pointer: string;
   value: Json | undefined;
@@ -70,6 +102,7 @@ export interface Actions {
   edit(edits: Edit[], how: How, typed?: [pointer: string, text: string]): void;
   editText(text: string): void;
   open(scenario: Scenario): void;
+  replace(request: Request): void;
   chooseInstant(id: string | undefined): void;
   chooseFigure(id: FigureId | undefined): void;
   chooseComponent(id: string | undefined): void;

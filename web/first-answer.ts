@@ -1,0 +1,55 @@
+// The page that the site opens with, written into index.html when the site is built: the report on the opening case is the
+// core's own, asked of the module that the site ships, and drawn by the page's own templates. So the answer is on the screen
+// as soon as the style sheets are; the living page takes its place without a jump. What is folded away is left out.
+import { readFileSync } from "node:fs";
+import type { Plugin } from "vite";
+import type { Plimsoll } from "../wasm/plimsoll.d.ts";
+import type { Report } from "./src/contract.ts";
+import type { Core } from "./src/core.ts";
+import { listsOf } from "./src/lists.ts";
+import { page } from "./src/page.ts";
+import { FIRST_SCENARIO } from "./src/scenarios.ts";
+import { firstView, type Actions } from "./src/view.ts";
+import { staticHtml } from "./static-html.ts";
+
+const PLACE = "<!-- first answer -->";
+
+async function openModule(folder: string): Promise<Plimsoll> {
+  const script = readFileSync(`${folder}/plimsoll.js`, "base64");
+  const { default: create } = (await import(`data:text/javascript;base64,${script}`)) as {
+    default: (options: { wasmBinary: Uint8Array }) => Promise<Plimsoll>;
+  };
+  const plimsoll = await create({ wasmBinary: readFileSync(`${folder}/plimsoll.wasm`) });
+  const problem = plimsoll.add_presets(readFileSync(`${folder}/first.txt`, "utf8"));
+  if (problem !== "") throw new Error(problem);
+  return plimsoll;
+}
+
+/** Folds that are closed keep their headings, choices the one that is chosen. */
+const inSight = (html: string) =>
+  html
+    .replace(
+      /(<details(?![^>]* open)[^>]*>\s*<summary>(?:(?!<\/summary>).)*<\/summary>)(?:(?!<\/details>).)*/gs,
+      "$1",
+    )
+    .replace(/<option(?![^>]* selected)[^>]*>[^<]*<\/option>/g, "")
+    .replace(/<!--.*?-->/gs, "");
+
+export async function firstAnswer(folder: string): Promise<string> {
+  const plimsoll = await openModule(folder);
+  const lists = listsOf(plimsoll);
+  const origin = lists.scenarios.find(({ id }) => id === FIRST_SCENARIO);
+  if (!origin) throw new Error(`There is no scenario ${FIRST_SCENARIO}.`);
+  const report = JSON.parse(plimsoll.report(JSON.stringify(origin.request))) as Report;
+  const view = { ...firstView(lists as Core, "system"), request: origin.request, origin, report };
+  // Nothing is drawn that could ask anything of them.
+  const drawn = page(view, {} as Actions, { announcement: "", verdictInSight: true });
+  return inSight(staticHtml(drawn));
+}
+
+/** `folder`: the modules. */
+export const firstAnswerIn = (folder: string): Plugin => ({
+  name: "first-answer",
+  transformIndexHtml: async (html) =>
+    html.includes(PLACE) ? html.replace(PLACE, await firstAnswer(folder)) : html,
+});

@@ -1,0 +1,16 @@
+// Before anything is painted: the colours that were chosen last time (src/theme.ts), and whether the answer that stands in the
+// page (web/first-answer.ts) is the one that will be shown. It is not for a link to another run, nor in another language.
+(function () {
+  const root = document.documentElement;
+  const remembered = (key) => {
+    try {
+      return window.localStorage.getItem(key);
+    } catch {
+      return null; // blocked
+    }
+  };
+  const theme = remembered("plimsoll-theme");
+  if (theme === "light" || theme === "dark") root.dataset.theme = theme;
+  const english = (remembered("plimsoll-language") || "en") === "en";
+  if (english && window.location.hash.length < 2) root.dataset.first = "";
+})();

@@ -1,0 +1,57 @@
+// All that is on the screen with the first answer. The app draws it on every change; web/first-answer.ts draws it once, when
+// the site is built, so that the opening case is there before any script is.
+import { html, nothing, type TemplateResult } from "lit";
+import { form } from "./form.ts";
+import { hull } from "./hull.ts";
+import { errors, notice } from "./messages.ts";
+import type { UseEvent } from "./paste/box.ts";
+import { preferences, updateNotice } from "./preferences.ts";
+import { scenarios, title } from "./scenarios.ts";
+import { ribbon, verdict } from "./verdict.ts";
+import type { Actions, View } from "./view.ts";
+import { language, say } from "./words/say.ts";
+
+export interface Around {
+  /** What screen readers are told. */
+  announcement: string;
+  verdictInSight: boolean;
+}
+
+export function page(view: View, actions: Actions, { announcement, verdictInSight }: Around): TemplateResult {
+  const { report } = view;
+  const stale = view.errors.length > 0;
+  return html`
+    <div class="starts">
+      <plimsoll-paste
+        .request=${view.request}
+        @use=${(event: UseEvent) => actions.replace(event.detail)}
+      ></plimsoll-paste>
+      ${scenarios(view, actions)}
+    </div>
+    <main>
+      <div class="top">${updateNotice(view, actions)} ${notice(view)} ${title(view)}</div>
+      <div class="head">
+        ${errors(view, actions)}
+        ${report
+          ? html`<div class="answer ${stale ? "stale" : ""}">
+              ${verdict(view, report, actions)} ${hull(view, report, actions)}
+            </div>`
+          : view.waiting
+            ? html`<p class="loading" role="status">${say("load.models")}</p>`
+            : nothing}
+      </div>
+      <div class="side">${form(view, actions)}</div>
+      ${report && view.rest ? html`<div class="rest answer ${stale ? "stale" : ""}"></div>` : nothing}
+    </main>
+    <p class="visually-hidden" role="status" aria-live="polite">${announcement}</p>
+    ${report ? ribbon(report, stale, verdictInSight) : nothing}
+    <footer>
+      ${preferences(view, language(), actions)}
+      <p>
+        ${say("footer.local", { version: view.core.version })}
+        ${view.offline ? html`<span class="offline">${say("offline.ready")}</span>` : nothing}
+      </p>
+      <p class="print-only">${globalThis.location?.href}</p>
+    </footer>
+  `;
+}
