@@ -4,10 +4,11 @@
 import { readFileSync } from "node:fs";
 import type { Plugin } from "vite";
 import type { Plimsoll } from "../wasm/plimsoll.d.ts";
+import { colourSheet } from "./src/colours.ts";
 import type { Report } from "./src/contract.ts";
 import type { Core } from "./src/core.ts";
 import { listsOf } from "./src/lists.ts";
-import { page } from "./src/page.ts";
+import { page, STAGES } from "./src/page.ts";
 import { FIRST_SCENARIO } from "./src/scenarios.ts";
 import { firstView, type Actions } from "./src/view.ts";
 import { staticHtml } from "./static-html.ts";
@@ -37,15 +38,24 @@ const inSight = (html: string) =>
 
 export async function firstAnswer(folder: string): Promise<string> {
   const plimsoll = await openModule(folder);
-  const lists = listsOf(plimsoll);
+  const lists = await listsOf(plimsoll, () => Promise.resolve());
   const origin = lists.scenarios.find(({ id }) => id === FIRST_SCENARIO);
   if (!origin) throw new Error(`There is no scenario ${FIRST_SCENARIO}.`);
   const report = JSON.parse(plimsoll.report(JSON.stringify(origin.request))) as Report;
   const view = { ...firstView(lists as Core, "system"), request: origin.request, origin, report };
   // Nothing is drawn that could ask anything of them.
-  const drawn = page(view, {} as Actions, { announcement: "", verdictInSight: true });
+  const drawn = page(view, {} as Actions, { announcement: "", verdictInSight: true, drawn: STAGES });
   return inSight(staticHtml(drawn));
 }
+
+const COLOURS = "virtual:colours.css";
+
+/** The colours of the components, for a page that no script has run on yet. */
+export const colours: Plugin = {
+  name: "colours",
+  resolveId: (id) => (id === COLOURS ? `\0${id}` : undefined),
+  load: (id) => (id === `\0${COLOURS}` ? colourSheet() : undefined),
+};
 
 /** `folder`: the modules. */
 export const firstAnswerIn = (folder: string): Plugin => ({

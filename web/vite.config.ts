@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { VitePWA } from "vite-plugin-pwa";
 import { docsFrame } from "./docs-frame.ts";
-import { firstAnswerIn } from "./first-answer.ts";
+import { colours, firstAnswerIn } from "./first-answer.ts";
 
 const web = dirname(fileURLToPath(import.meta.url));
 const root = dirname(web);
@@ -64,6 +64,7 @@ export default defineConfig(({ command, isPreview }) => {
     },
     plugins: [
       docsFrame,
+      colours,
       firstAnswerIn(wasm),
       VitePWA({
         injectRegister: false,

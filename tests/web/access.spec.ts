@@ -93,7 +93,7 @@ for (const id of ["d-after", "b-before"]) {
       .locator(`[data-scenario^="${id.charAt(0)}-"][data-scenario$="-${id.slice(2)}"]`)
       .first()
       .click();
-    await expect(page.locator("#plans-title")).toBeVisible();
+    await expect(page.locator("section:not([aria-busy]) > #plans-title")).toBeVisible();
     const pdf = (await page.pdf({ preferCSSPageSize: true })).toString("latin1");
     expect(pdf.match(/\/Type\s*\/Page[^s]/g)?.length).toBe(2);
   });

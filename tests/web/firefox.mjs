@@ -69,7 +69,7 @@ const cases = {
   },
   async "a key press changes the verdict and the address; a plan is applied and undone"() {
     const { page, complaints } = await visit();
-    await page.waitForSelector("#plans-title", { timeout: 30_000 });
+    await page.waitForSelector("section:not([aria-busy]) > #plans-title", { timeout: 30_000 });
     await write(page, "#field-training-max_length", "32768");
     await says(page, "#verdict-headline", "Does not fit");
     await until(page, () => location.hash.includes("max_length=32768"));
@@ -125,7 +125,7 @@ const cases = {
     await server.close();
     await page.reload();
     await says(page, "#verdict-headline", "A10G");
-    await page.waitForSelector("#plans-title", { timeout: 30_000 });
+    await page.waitForSelector("section:not([aria-busy]) > #plans-title", { timeout: 30_000 });
     assert.match(await words(page, "footer"), /nothing is sent anywhere/);
     await page.close();
   },

@@ -11,6 +11,34 @@ test("opens with case D answered", async ({ page }) => {
   await expect(page).toHaveURL(/\/some\/where\/$/);
 });
 
+test("the opening case stands in the page before any script, as the core answers it", async ({
+  page,
+  browser,
+  baseURL,
+}) => {
+  // The page itself, as it comes: the scripts that compute are held back.
+  const context = await browser.newContext(baseURL ? { baseURL } : {});
+  const held = await context.newPage();
+  await held.route(/assets\/.*\.js$/, (route) => route.abort());
+  await held.goto("./");
+  const early = await held.locator("#first").innerText();
+  expect(early).toContain("A10G");
+  await expect(held.locator("#loading")).toBeHidden();
+  const box = await held.locator("#first .verdict").boundingBox();
+  // Another run has an answer of its own.
+  await held.goto("./#v=1&model=gpt2");
+  await held.reload();
+  await expect(held.locator("#first")).toBeHidden();
+  await expect(held.locator("#loading")).toBeVisible();
+  await context.close();
+  await open(page);
+  await expect(page.locator("#first")).toHaveCount(0);
+  for (const part of [headline(page), page.locator(".lede"), figure(page, "PyTorch reserves")]) {
+    expect(early).toContain(await part.innerText());
+  }
+  expect(await page.locator(".verdict").boundingBox()).toEqual(box);
+});
+
 test("names the components that fill the memory, with formula and source", async ({ page }) => {
   await open(page);
   const breakdown = page.locator(".breakdown");

@@ -64,7 +64,7 @@ for (const [name, viewport] of Object.entries(sizes)) {
 
       test("first view", async ({ page }) => {
         await open(page);
-        await page.locator("#plans-title").waitFor();
+        await page.locator("section:not([aria-busy]) > #plans-title").waitFor();
         await page.screenshot({ path: `web/screenshots/${name}-${colorScheme}.png` });
       });
 

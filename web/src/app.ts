@@ -10,8 +10,9 @@ import { decode, encode, sameRequest, type Made } from "./link.ts";
 import { madeOf } from "./made.ts";
 import { isSuperseded, loadMore } from "./more.ts";
 import { get, isObject, put } from "./pointer.ts";
+import { pause } from "./presets.ts";
 import { keepOffline } from "./offline.ts";
-import { page } from "./page.ts";
+import { page, STAGES } from "./page.ts";
 import type { FigureId } from "./figures.ts";
 import { FIRST_SCENARIO } from "./scenarios.ts";
 import { asTheme, remember, remembered, wear, type Theme } from "./theme.ts";
@@ -39,6 +40,8 @@ export class PlimsollApp extends LitElement implements Actions {
   @state() private announcement = "";
   @state() private verdictInSight = true;
 
+  /** How much of the page is drawn so far. */
+  private parts = 0;
   private readonly shelf: Partial<Record<"peft" | "quantization", Json>> = {};
   private linkTimer = 0;
   /** The address was written before the answer was there, and is written again then. */
@@ -55,11 +58,13 @@ export class PlimsollApp extends LitElement implements Actions {
     return this;
   }
 
-  start(core: Core): void {
+  /** Resolves when the first answer is drawn. */
+  async start(core: Core): Promise<void> {
     this.view = firstView(core, asTheme(remembered()));
     this.readLink();
-    void this.fetchRest();
     window.addEventListener("popstate", () => this.readLink());
+    await this.drawFirst();
+    void this.fetchRest();
   }
 
   /** The first answer is drawn before anything else is fetched. */
@@ -435,7 +440,18 @@ export class PlimsollApp extends LitElement implements Actions {
     return late.length > 1;
   }
 
+  /** Draws one part after another, with room between them; the page shows itself when all are there. */
+  private async drawFirst(): Promise<void> {
+    while (this.parts < STAGES) {
+      await pause();
+      this.parts += 1;
+      this.requestUpdate();
+      await this.updateComplete;
+    }
+  }
+
   protected override updated(): void {
+    if (this.parts < STAGES) return;
     void this.drawBelow();
     const heading = this.querySelector("#verdict-headline");
     if (heading) this.sight.observe(heading);
@@ -443,7 +459,11 @@ export class PlimsollApp extends LitElement implements Actions {
 
   protected override render(): TemplateResult | typeof nothing {
     const { view } = this;
-    if (!view) return nothing;
-    return page(view, this, { announcement: this.announcement, verdictInSight: this.verdictInSight });
+    if (!view || this.parts === 0) return nothing;
+    return page(view, this, {
+      announcement: this.announcement,
+      verdictInSight: this.verdictInSight,
+      drawn: this.parts,
+    });
   }
 }

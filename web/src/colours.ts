@@ -71,18 +71,21 @@ export const fill = (id: string): string =>
 export const paint = (id: string): Pick<Paint, "light" | "dark"> =>
   PAINTS[id] ?? OTHERS[otherIndex(id)] ?? { light: "#423e4b", dark: "#a6a9a7" };
 
-/** Puts the colours into the page. A constructed style sheet, because the page's policy allows no inline style. */
-export function adoptColours(page: Document | ShadowRoot): void {
+/** The colours as a style sheet: of the page when the site is built (web/vite.config.ts), of a card while it runs. */
+export function colourSheet(): string {
   const list = (theme: "light" | "dark") =>
     [
       ...Object.entries(PAINTS).map(([id, paint]) => `--component-${id}: ${paint[theme]};`),
       ...OTHERS.map((paint, index) => `--other-${index}: ${paint[theme]};`),
     ].join(" ");
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(
-    `:root, :host { ${list("light")} }
+  return `:root, :host { ${list("light")} }
      @media screen and (prefers-color-scheme: dark) { :root:not([data-theme="light"]), :host(:not([theme="light"])) { ${list("dark")} } }
-     @media screen { :root[data-theme="dark"], :host([theme="dark"]) { ${list("dark")} } }`,
-  );
+     @media screen { :root[data-theme="dark"], :host([theme="dark"]) { ${list("dark")} } }`;
+}
+
+/** A constructed style sheet, because the policy of a page that holds a card may allow no inline style. */
+export function adoptColours(page: Document | ShadowRoot): void {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(colourSheet());
   page.adoptedStyleSheets = [...page.adoptedStyleSheets, sheet];
 }

@@ -11,7 +11,7 @@ import wasmUrl from "plimsoll-core/plimsoll.wasm?url";
 import type { Refusal, Report, Request } from "./contract.ts";
 import { listsOf, modelsOf, type Lists } from "./lists.ts";
 import { loadMore } from "./more.ts";
-import { addAll, firstPresets, once, otherPresets } from "./presets.ts";
+import { addAll, firstPresets, once, otherPresets, pause } from "./presets.ts";
 
 export interface Core extends Lists {
   /** Whether the first module can answer: it can for models that it lists. */
@@ -30,7 +30,7 @@ export async function loadCore(): Promise<Core> {
     firstPresets(),
   ]);
   await addAll(presets, (lines) => plimsoll.add_presets(lines));
-  const lists = listsOf(plimsoll);
+  const lists = await listsOf(plimsoll, pause);
   let own = lists.models;
   let whole = false;
   const extend = once(async () => {

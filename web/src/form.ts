@@ -96,10 +96,11 @@ function autocast(view: View): string {
   return get(view.request, "/training/bf16") === true ? "bf16" : "";
 }
 
+/** Its inputs are drawn with the rest of the page: folded, they are not worth a moment of the first answer. */
 function topic(
   title: Word,
   settings: string[],
-  inputs: TemplateResult | typeof nothing,
+  inputs: () => TemplateResult | typeof nothing,
   pointers: string[],
   view: View,
 ): TemplateResult {
@@ -113,7 +114,7 @@ function topic(
           ? html`<span class="stated">${said.join(", ")}</span>`
           : nothing}
     </summary>
-    <div class="inputs">${inputs}</div>
+    <div class="inputs">${view.rest ? inputs() : nothing}</div>
   </details>`;
 }
 
@@ -132,7 +133,7 @@ export function form(view: View, actions: Actions): TemplateResult {
           ? topic(
               "form.adapters",
               [...all(TOPICS.adapters), targets(view)],
-              adapterFields(view, actions),
+              () => adapterFields(view, actions),
               [...pointers(TOPICS.adapters), "/peft/target_modules"],
               view,
             )
@@ -140,13 +141,14 @@ export function form(view: View, actions: Actions): TemplateResult {
         ${topic(
           "form.precision",
           [...all(TOPICS.precision), autocast(view)],
-          html`<div class="two">${field(WEIGHT_TYPE, view, actions)} ${autocastField(view, actions)}</div>
-            ${each(TOPICS.precision.filter((one) => one !== WEIGHT_TYPE))}`,
+          () =>
+            html`<div class="two">${field(WEIGHT_TYPE, view, actions)} ${autocastField(view, actions)}</div>
+              ${each(TOPICS.precision.filter((one) => one !== WEIGHT_TYPE))}`,
           [...pointers(TOPICS.precision), "/training/bf16", "/training/fp16"],
           view,
         )}
-        ${topic("form.step", all(TOPICS.step), each(TOPICS.step), pointers(TOPICS.step), view)}
-        ${topic("form.around", all(TOPICS.around), each(TOPICS.around), pointers(TOPICS.around), view)}
+        ${topic("form.step", all(TOPICS.step), () => each(TOPICS.step), pointers(TOPICS.step), view)}
+        ${topic("form.around", all(TOPICS.around), () => each(TOPICS.around), pointers(TOPICS.around), view)}
         <details class="more">
           <summary>${say("form.json")}</summary>
           <div class="field">

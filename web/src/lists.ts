@@ -16,14 +16,16 @@ export interface Lists {
 export const modelsOf = (plimsoll: Plimsoll) =>
   (JSON.parse(plimsoll.models()) as { models: ModelPreset[] }).models;
 
-export function listsOf(plimsoll: Plimsoll): Lists {
+/** Others may take their turn where it pauses: each list is many presets written out. */
+export async function listsOf(plimsoll: Plimsoll, pause: () => Promise<void>): Promise<Lists> {
+  const models = modelsOf(plimsoll);
+  await pause();
+  const { gpus } = JSON.parse(plimsoll.gpus()) as { gpus: GpuPreset[] };
+  await pause();
+  const { scenarios } = JSON.parse(plimsoll.scenarios()) as { scenarios: Scenario[] };
+  await pause();
   const { fields, stacks } = JSON.parse(plimsoll.fields()) as { fields: FieldInfo[]; stacks: Stack[] };
-  return {
-    version: plimsoll.version(),
-    models: modelsOf(plimsoll),
-    gpus: (JSON.parse(plimsoll.gpus()) as { gpus: GpuPreset[] }).gpus,
-    scenarios: (JSON.parse(plimsoll.scenarios()) as { scenarios: Scenario[] }).scenarios,
-    fields: new Map(fields.map((field) => [field.pointer, field])),
-    stacks,
-  };
+  await pause();
+  const byPointer = new Map(fields.map((field) => [field.pointer, field]));
+  return { version: plimsoll.version(), models, gpus, scenarios, fields: byPointer, stacks };
 }

@@ -2,24 +2,23 @@ import "./styles/tokens.css";
 import "./styles/page.css";
 import "./styles/form.css";
 import "./styles/answer.css";
+import "virtual:colours.css";
 import { PlimsollApp } from "./app.ts";
-import { adoptColours } from "./colours.ts";
 import { loadCore } from "./core.ts";
 import { asTheme, remembered, wear } from "./theme.ts";
 import { LANGUAGE_KEY, speak } from "./words/say.ts";
 
 wear(asTheme(remembered()));
-adoptColours(document);
 const loading = document.getElementById("loading");
 /** The opening case as the site was built with it; the same page, alive, takes its place. */
 const first = document.getElementById("first");
 try {
   const [core] = await Promise.all([loadCore(), speak(remembered(LANGUAGE_KEY) ?? "en")]);
   const app = document.querySelector<PlimsollApp>("plimsoll-app");
-  app?.start(core);
-  await app?.updateComplete;
+  await app?.start(core);
   first?.remove();
   loading?.remove();
+  app?.removeAttribute("hidden");
 } catch (error) {
   first?.remove();
   if (loading) {

@@ -15,9 +15,18 @@ export interface Around {
   /** What screen readers are told. */
   announcement: string;
   verdictInSight: boolean;
+  /** How many of the parts are drawn: the first drawing of each costs a slow phone a frame or two. */
+  drawn: number;
 }
 
-export function page(view: View, actions: Actions, { announcement, verdictInSight }: Around): TemplateResult {
+/** The frame, the verdict, the hull, the form. */
+export const STAGES = 4;
+
+export function page(
+  view: View,
+  actions: Actions,
+  { announcement, verdictInSight, drawn }: Around,
+): TemplateResult {
   const { report } = view;
   const stale = view.errors.length > 0;
   return html`
@@ -34,19 +43,20 @@ export function page(view: View, actions: Actions, { announcement, verdictInSigh
         ${errors(view, actions)}
         ${report
           ? html`<div class="answer ${stale ? "stale" : ""}">
-              ${verdict(view, report, actions)} ${hull(view, report, actions)}
+              ${drawn > 1 ? verdict(view, report, actions) : nothing}
+              ${drawn > 2 ? hull(view, report, actions) : nothing}
             </div>`
           : view.waiting
             ? html`<p class="loading" role="status">${say("load.models")}</p>`
             : nothing}
       </div>
-      <div class="side">${form(view, actions)}</div>
+      <div class="side">${drawn > 3 ? form(view, actions) : nothing}</div>
       ${report && view.rest ? html`<div class="rest answer ${stale ? "stale" : ""}"></div>` : nothing}
     </main>
     <p class="visually-hidden" role="status" aria-live="polite">${announcement}</p>
     ${report ? ribbon(report, stale, verdictInSight) : nothing}
     <footer>
-      ${preferences(view, language(), actions)}
+      ${drawn > 1 ? preferences(view, language(), actions) : nothing}
       <p>
         ${say("footer.local", { version: view.core.version })}
         ${view.offline ? html`<span class="offline">${say("offline.ready")}</span>` : nothing}

@@ -25,15 +25,19 @@ export const firstPresets = once(() => fetchText(firstUrl));
 /** All models, and the clouds. */
 export const otherPresets = once(() => import("./other-presets.ts").then((module) => module.fetchOthers()));
 
-const AT_ONCE = 32;
-const pause = () => new Promise((resolve) => setTimeout(resolve));
+const SLICE = 8;
 
-/** Adds many presets, a few at a time, so that a key pressed meanwhile does not wait. */
+/** Lets a key press, a click or a frame pass that is waiting. */
+export const pause = () => new Promise<void>((done) => setTimeout(done));
+
+/** Adds many presets, a few milliseconds at a time, so that a key pressed meanwhile does not wait. */
 export async function addAll(text: string, add: (text: string) => string): Promise<void> {
-  const lines = text.split("\n");
-  for (let from = 0; from < lines.length; from += AT_ONCE) {
-    const problem = add(lines.slice(from, from + AT_ONCE).join("\n"));
+  let since = performance.now();
+  for (const line of text.split("\n")) {
+    const problem = add(line);
     if (problem !== "") throw new Error(problem);
+    if (performance.now() - since < SLICE) continue;
     await pause();
+    since = performance.now();
   }
 }

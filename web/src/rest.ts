@@ -52,11 +52,14 @@ type Part = (view: View, report: Report, actions: Actions) => TemplateResult | t
 const parts: Part[] = [
   (view, report, actions) => html`${jumps()} ${plans(view, report, actions)}`,
   timeline,
-  (view, report, actions) => html`${tiers(view, report, actions)} ${limits(view, report, actions)}`,
-  (view, report, actions) => html`${machines(view, report, actions)} ${instants(view, report, actions)}`,
-  (view, report) => breakdown(view, report),
-  (view, report, actions) =>
-    html`${compare(view, actions)} ${notes(report)} ${sharePanel(view, report, actions)}`,
+  tiers,
+  limits,
+  machines,
+  instants,
+  breakdown,
+  (view, _report, actions) => compare(view, actions),
+  (_view, report) => notes(report),
+  sharePanel,
 ];
 
 export const rest = { parts, figureWhy, componentWhy, coreWords };

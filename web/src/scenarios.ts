@@ -32,7 +32,8 @@ function button(scenario: Scenario, view: View, actions: Actions): TemplateResul
 
 export function scenarios(view: View, actions: Actions): TemplateResult {
   const pairs = new Map<string, Scenario[]>();
-  for (const scenario of view.core.scenarios) {
+  // Folded, and not worth a moment of the first drawing.
+  for (const scenario of view.rest ? view.core.scenarios : []) {
     pairs.set(stem(scenario), [...(pairs.get(stem(scenario)) ?? []), scenario]);
   }
   return html`

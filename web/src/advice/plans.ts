@@ -206,7 +206,14 @@ function sizes(view: View, advice: Advice, actions: Actions): TemplateResult {
 
 export function plans(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
   const { advice } = view;
-  if (!advice?.ok) return nothing;
+  // Its place is there at once, so that the way to it leads somewhere.
+  if (!advice) {
+    return html`<section class="panel" aria-labelledby="plans-title" aria-busy="true">
+      <h3 id="plans-title">${say("plan.title")}</h3>
+      <p class="caption">${say("plan.working")}</p>
+    </section>`;
+  }
+  if (!advice.ok) return nothing;
   const shown = target(view, advice);
   const own = shown !== undefined && shown === advice.gpu;
   const locked = get(view.request, "/locks");

@@ -234,6 +234,7 @@ export const DE: Words = {
   "time.fewer": "Nur die billigsten zeigen, die ihn tragen",
 
   "plan.title": "Womit es passt",
+  "plan.working": "Die Wege werden noch ausgerechnet.",
   "plan.caption":
     "Jeder Plan ist durch eine ganze neue Schätzung bewiesen und enthält nichts, was er nicht braucht. Der effektive Batch bleibt, wie er ist.",
   "plan.locks": "Unberührt: {locks}.",

@@ -84,6 +84,7 @@ export const EN_REST = {
   "time.fewer": "Show the cheapest that hold it",
 
   "plan.title": "What makes it fit",
+  "plan.working": "The ways are still being worked out.",
   "plan.caption":
     "Each plan is proven by a whole new estimate and holds nothing that it does not need. The effective batch stays as it is.",
   "plan.locks": "Not touched: {locks}.",
