@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/cli/layout.h"
+#include "core/cli/values.h"
 #include "core/json/at.h"
 
 namespace plimsoll::cli {
@@ -11,26 +12,6 @@ namespace {
 
 using json::at;
 using json::Json;
-
-std::string words(const Json& value) {
-  json::Errors ignored;
-  if (value.is_null()) return "-";
-  return value.is_string() ? *json::read_text(value, "", ignored) : json::write(value);
-}
-
-double number(const Json& value) {
-  json::Errors ignored;
-  return json::read_number(value, "", {-9007199254740992.0, 9007199254740992.0}, ignored).value_or(0);
-}
-
-std::string heading(const std::string& title, const Style& style) {
-  return coloured(title, "1", style) + "\n";
-}
-
-std::string_view verdict_colour(const std::string& verdict) {
-  if (verdict == "fits") return "32";
-  return verdict == "tight" ? "33" : "31";
-}
 
 std::string times(double factor) {
   const auto hundredths = static_cast<uint64_t>(std::llround(factor * 100));

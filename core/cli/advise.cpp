@@ -1,6 +1,7 @@
 #include "core/cli/advise.h"
 
 #include "core/cli/exchange.h"
+#include "core/cli/values.h"
 #include "core/json/at.h"
 
 namespace plimsoll::cli {
@@ -9,15 +10,6 @@ namespace {
 
 using json::at;
 using json::Json;
-
-Json parsed(const std::string& text) {
-  json::Errors errors;
-  return json::parse(text, errors).value_or(Json());
-}
-
-std::string words(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : json::write(value);
-}
 
 }  // namespace
 

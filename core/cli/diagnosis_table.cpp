@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/cli/layout.h"
+#include "core/cli/values.h"
 #include "core/json/at.h"
 
 namespace plimsoll::cli {
@@ -12,20 +13,6 @@ namespace {
 
 using json::at;
 using json::Json;
-
-std::string text(const Json& value) {
-  json::Errors ignored;
-  return value.is_string() ? json::read_text(value, "", ignored).value_or("") : "";
-}
-
-double number(const Json& value) {
-  json::Errors ignored;
-  return json::read_number(value, "", {-9007199254740992.0, 9007199254740992.0}, ignored).value_or(0);
-}
-
-std::string paragraph(const std::string& words, const Style& style) {
-  return layout({{"", Align::left, true}}, {{{words}}}, style);
-}
 
 struct Figure {
   const char* key;

@@ -114,6 +114,17 @@ std::string layout(const std::vector<Column>& columns, const std::vector<std::ve
   return out;
 }
 
+std::string heading(std::string_view title, const Style& style) { return coloured(title, "1", style) + "\n"; }
+
+std::string paragraph(const std::string& words, const Style& style) {
+  return layout({{"", Align::left, true}}, {{{words}}}, style);
+}
+
+std::string_view verdict_colour(std::string_view verdict) {
+  if (verdict == "fits") return "32";
+  return verdict == "tight" ? "33" : "31";
+}
+
 std::string gib(double bytes) {
   const double size = bytes / 1073741824.0;
   return fixed(std::fabs(size) < 0.005 ? 0.0 : size, 2);

@@ -12,6 +12,7 @@
 #include "core/cli/exchange.h"
 #include "core/cli/input.h"
 #include "core/cli/table.h"
+#include "core/cli/values.h"
 #include "core/json/json.h"
 #include "core/report/advice.h"
 #include "core/report/compare.h"
@@ -96,12 +97,6 @@ int refuse_input(const Input& input) {
 const report::Catalog& catalog() {
   static const report::Catalog read = report::read_catalog(preset_files());
   return read;
-}
-
-// The report as a tree. Our own text, so it always is one.
-json::Json parsed(const std::string& text) {
-  json::Errors errors;
-  return json::parse(text, errors).value_or(json::Json::object());
 }
 
 json::Json member(const json::Json& object, const char* key) {

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "core/cli/layout.h"
+#include "core/cli/values.h"
 
 namespace plimsoll::cli {
 
@@ -25,16 +26,6 @@ const Json& at(const Json& value, std::initializer_list<const char*> path) {
   return *place;
 }
 
-std::string text(const Json& value) {
-  json::Errors ignored;
-  return value.is_string() ? *json::read_text(value, "", ignored) : "";
-}
-
-double number(const Json& value) {
-  json::Errors ignored;
-  return json::read_number(value, "", {-9007199254740992.0, 9007199254740992.0}, ignored).value_or(0);
-}
-
 uint64_t count(const Json& value) { return static_cast<uint64_t>(std::max(0.0, number(value))); }
 
 std::vector<const Json*> items(const Json& list) {
@@ -44,25 +35,12 @@ std::vector<const Json*> items(const Json& list) {
   return found;
 }
 
-std::string heading(const std::string& title, const Style& style) {
-  return coloured(title, "1", style) + "\n";
-}
-
-std::string_view verdict_colour(const std::string& verdict) {
-  if (verdict == "fits") return "32";
-  return verdict == "tight" ? "33" : "31";
-}
-
 // 0.0940 % rather than 0.09 %: PEFT prints four decimals, and so can be compared.
 std::string percent(double value) {
   const auto parts = static_cast<uint64_t>(std::llround(value * 10000));
   std::string tail = std::to_string(parts % 10000);
   tail.insert(0, 4 - tail.size(), '0');
   return std::to_string(parts / 10000) + "." + tail + " %";
-}
-
-std::string paragraph(const std::string& words, const Style& style) {
-  return layout({{"", Align::left, true}}, {{{words}}}, style);
 }
 
 // A list of points, each with a hanging indent.
@@ -157,7 +135,7 @@ std::string instant_lines(const Json& report, const Style& style) {
                                                    rows, style);
 }
 
-std::string tier_lines(const Json& report, const Style& style) {
+std::string tier_verdicts(const Json& report, const Style& style) {
   std::vector<std::vector<Cell>> rows;
   for (const Json* tier : items(at(report, {"tiers"}))) {
     const std::string verdict = text(at(*tier, {"verdict"}));
@@ -211,8 +189,8 @@ std::string joined(std::initializer_list<std::string> sections) {
 std::string report_table(const json::Json& report, const Style& style) {
   constexpr size_t all = static_cast<size_t>(-1);
   return joined({model_lines(report, style), verdict_lines(report, style), peak_lines(report, style),
-                 component_lines(report, style, all), instant_lines(report, style), tier_lines(report, style),
-                 note_lines(report, style), assumption_lines(report, style)});
+                 component_lines(report, style, all), instant_lines(report, style),
+                 tier_verdicts(report, style), note_lines(report, style), assumption_lines(report, style)});
 }
 
 std::string verdict_table(const json::Json& report, const Style& style) {

@@ -5,12 +5,11 @@
 #include <optional>
 
 #include "core/diagnosis/moment.h"
+#include "core/diagnosis/size.h"
 
 namespace plimsoll::diagnosis {
 
 namespace {
-
-constexpr double gibibyte = 1073741824.0;
 
 // How far the printed memory lies from what a card reports, in bytes; nothing when it is another card.
 // Drivers differ by some tens of MiB, and under Windows PyTorch sees the whole of nvidia-smi's total.

@@ -4,16 +4,16 @@
 #include <cmath>
 
 #include "core/diagnosis/moment.h"
+#include "core/diagnosis/size.h"
 #include "core/diagnosis/words.h"
+#include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
 
 namespace {
 
-constexpr double gibibyte = 1073741824.0;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+using ascii::is_digit;
+using ascii::is_lower;
 
 // Values of a request, or nothing where it does not say.
 std::string text_at(const recipe::Values& values, const char* pointer) {
@@ -182,8 +182,8 @@ double parameters_in_name(std::string_view name) {
         value = value * 10 + (folded[end] - '0');
       experts *= 0.834;
     }
-    const bool unit = end < folded.size() && folded[end] == 'b' &&
-                      (end + 1 >= folded.size() || !is_letter(folded[end + 1]));
+    const bool unit =
+        end < folded.size() && folded[end] == 'b' && (end + 1 >= folded.size() || !is_lower(folded[end + 1]));
     if (unit && value > 0 && value < 3000) best = std::max(best, experts * value * 1e9);
   }
   return best;

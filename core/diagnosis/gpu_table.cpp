@@ -4,14 +4,16 @@
 #include <optional>
 #include <string_view>
 
+#include "core/diagnosis/size.h"
+#include "core/json/ascii.h"
+
 namespace plimsoll::diagnosis {
 
 namespace {
 
-constexpr double mebibyte = 1048576.0;
-constexpr std::size_t most_cards = 64, most_processes = 256, longest_line = 400;
+using ascii::is_digit;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr std::size_t most_cards = 64, most_processes = 256, longest_line = 400;
 
 void skip_blanks(std::string_view text, std::size_t& at) {
   while (at < text.size() && text[at] == ' ') ++at;

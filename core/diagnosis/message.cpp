@@ -5,10 +5,14 @@
 
 #include "core/diagnosis/families.h"
 #include "core/diagnosis/words.h"
+#include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
 
 namespace {
+
+using ascii::is_digit;
+using ascii::is_lower;
 
 constexpr std::size_t most_messages = 64;
 constexpr std::size_t most_hits = 400;  // of one marker
@@ -19,9 +23,6 @@ constexpr std::size_t longest_quote = 400;
 const Family* const all_families[] = {&allocator_family, &mps_family,    &mlx_family,   &xla_family,
                                       &driver_family,    &handle_family, &nccl_family,  &bitsandbytes_family,
                                       &host_family,      &vllm_family,   &kernel_family};
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
@@ -47,7 +48,7 @@ struct Hit {
 
 // "memoryerror" is not to be found in "outofmemoryerror".
 bool stands_alone(std::string_view folded, std::size_t at) {
-  return at == 0 || !is_letter(folded[at]) || !is_letter(folded[at - 1]);
+  return at == 0 || !is_lower(folded[at]) || !is_lower(folded[at - 1]);
 }
 
 // The shell's word "Killed" is a line of its own or follows a process number; prose is not meant.
@@ -73,7 +74,7 @@ std::vector<Hit> openings(const Stream& stream) {
     }
   }
   std::vector<Hit> hits;
-  for (const Found& found : find_words(stream.folded, words, most_hits)) {
+  for (const Place& found : find_words(stream.folded, words, most_hits)) {
     if (!stands_alone(stream.folded, found.at)) continue;
     if (words[found.word] == "killed" && !is_shells_killed(stream, found.at)) continue;
     hits.push_back({found.at, kinds[found.word].family, kinds[found.word].weak});

@@ -7,20 +7,21 @@
 
 #include "core/diagnosis/families.h"
 #include "core/diagnosis/moment.h"
+#include "core/diagnosis/size.h"
+#include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
 
 namespace {
 
-constexpr double gibibyte = 1073741824.0, mebibyte = 1048576.0;
+using ascii::is_digit;
+using ascii::is_lower;
 
 using Signs = std::vector<Evidence>;
 
 void add(Signs& out, bool holds, Sign sign, std::string words) {
   if (holds) out.push_back({sign, std::move(words)});
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "shape[16,12,512,512]": four dimensions, the last two alike.
 bool is_square_of_heads(std::string_view quote) {
@@ -196,8 +197,6 @@ struct Phrase {
   std::initializer_list<std::string_view> any;
 };
 
-bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
-
 // Signs of the moment, which the name of a setting ("save_steps: 500") says nothing of.
 bool tells_when(Sign sign) {
   return sign == Sign::after_steps || sign == Sign::at_save || sign == Sign::at_resume ||
@@ -207,10 +206,10 @@ bool tells_when(Sign sign) {
 // "tpu" is no part of "output", nor "wsl" of "newsletter"; "saving the model" may go on.
 std::size_t find_said(std::string_view text, std::string_view word, bool no_setting) {
   for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const bool goes_on_before = at > 0 && is_letter(word.front()) && is_letter(text[at - 1]);
+    const bool goes_on_before = at > 0 && is_lower(word.front()) && is_lower(text[at - 1]);
     const std::size_t end = at + word.size();
     const bool goes_on =
-        word.size() <= 4 && end < text.size() && is_letter(word.back()) && is_letter(text[end]);
+        word.size() <= 4 && end < text.size() && is_lower(word.back()) && is_lower(text[end]);
     if (!goes_on_before && !goes_on && !(no_setting && in_setting(text, at))) return at;
   }
   return std::string_view::npos;

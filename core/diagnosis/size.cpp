@@ -1,8 +1,13 @@
 #include "core/diagnosis/size.h"
 
+#include "core/json/ascii.h"
+
 namespace plimsoll::diagnosis {
 
 namespace {
+
+using ascii::is_digit;
+using ascii::is_word;
 
 struct Unit {
   std::string_view name;
@@ -16,9 +21,6 @@ constexpr Unit units[] = {{"bytes", 0, false}, {"byte", 0, false}, {"kib", 1, fa
                           {"g", 3, true},      {"t", 4, true}};
 
 constexpr std::size_t most_digits = 20;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '_'; }
 
 // Reads digits[.digits]; false when there are more than a size can have.
 bool read_number(std::string_view text, std::size_t& at, Size& out, std::size_t& decimals) {

@@ -15,6 +15,8 @@
 
 namespace plimsoll::diagnosis {
 
+constexpr double gibibyte = 1073741824.0, mebibyte = 1048576.0;
+
 struct Size {
   double bytes = 0;
   double half = 0;  ///< half of the last printed digit; 0 for whole bytes

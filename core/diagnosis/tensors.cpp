@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "core/diagnosis/signs.h"
+#include "core/diagnosis/size.h"
 
 namespace plimsoll::diagnosis {
 
 namespace {
 
-constexpr double mebibyte = 1048576.0;
 constexpr std::size_t most_matches = 8;
 
 std::string whole_text(double value) {

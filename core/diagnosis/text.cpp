@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <map>
 
+#include "core/json/ascii.h"
+
 namespace plimsoll::diagnosis {
 
 namespace {
 
-constexpr std::size_t most_ranks = 64;
+using ascii::is_digit;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr std::size_t most_ranks = 64;
 
 unsigned byte_at(std::string_view text, std::size_t at) {
   return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;

@@ -3,10 +3,13 @@
 #include <algorithm>
 
 #include "core/diagnosis/words.h"
+#include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
 
 namespace {
+
+using ascii::is_word;
 
 constexpr std::size_t longest_traceback = 256U << 10U;
 
@@ -159,8 +162,6 @@ constexpr FrameWords frames[] = {
 constexpr std::string_view phases[] = {"other",     "load", "forward", "loss",     "backward",
                                        "optimizer", "eval", "save",    "generate", "merge"};
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
-
 // "resume_from_checkpoint: null", "use_vllm=False": a setting that is off is no frame.
 bool is_switched_off(std::string_view folded, std::size_t at) {
   while (at < folded.size() && is_word(folded[at])) ++at;
@@ -261,7 +262,7 @@ Frames read_frames(const Text& text) {
   uint8_t best = 0;
   const std::string_view folded = std::string_view(text.folded_lines).substr(from);
   const Places places(folded);
-  for (const Found& found : find_words(folded, words, 1000)) {
+  for (const Place& found : find_words(folded, words, 1000)) {
     const FrameWords& frame = frames[found.word];
     const bool code = frame.words.find(' ') == std::string_view::npos;
     if ((code && !places.counts(found.at)) || is_done_or_a_name(folded, frame, found.at)) continue;

@@ -17,14 +17,14 @@ std::size_t slot_of(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::vector<Found> find_words(std::string_view text, std::span<const std::string_view> words,
+std::vector<Place> find_words(std::string_view text, std::span<const std::string_view> words,
                               std::size_t most) {
   std::vector<std::vector<std::size_t>> table(slots);
   for (std::size_t word = 0; word < words.size(); ++word) {
     if (words[word].size() >= 4) table[slot_of(words[word], 0)].push_back(word);
   }
   std::vector<std::size_t> count(words.size());
-  std::vector<Found> out;
+  std::vector<Place> out;
   for (std::size_t at = 0; at + 4 <= text.size(); ++at) {
     for (const std::size_t word : table[slot_of(text, at)]) {
       if (count[word] >= most || text.compare(at, words[word].size(), words[word]) != 0) continue;

@@ -1,6 +1,6 @@
 // Many words looked for in one pass, so that a hostile text costs no more than its length.
 //
-//     for (const Found& found : find_words(text.folded_lines, words)) words[found.word] ...
+//     for (const Place& found : find_words(text.folded_lines, words)) words[found.word] ...
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace plimsoll::diagnosis {
 
-struct Found {
+struct Place {
   std::size_t at = 0;
   std::size_t word = 0;  ///< index into the list
 };
 
 /// Every place where one of the words begins, in order of place; at most `most` of each word. Words have four
 /// bytes or more.
-std::vector<Found> find_words(std::string_view text, std::span<const std::string_view> words,
+std::vector<Place> find_words(std::string_view text, std::span<const std::string_view> words,
                               std::size_t most = 400);
 
 }  // namespace plimsoll::diagnosis

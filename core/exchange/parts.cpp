@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <array>
 
+#include "core/json/ascii.h"
+
 namespace plimsoll::exchange {
 
 namespace {
 
+using ascii::is_alnum;
+
 constexpr size_t most_parts = 16;
 constexpr size_t fewest_keys = 3;
 constexpr size_t most_bytes = size_t{1} << 20;  // nobody writes more about one run
-
-bool is_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 std::string_view trimmed(std::string_view line) {
   while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);

@@ -4,22 +4,21 @@
 
 #include "core/exchange/export.h"
 #include "core/exchange/patch_sites.h"
+#include "core/json/ascii.h"
 
 namespace plimsoll::exchange {
 
 namespace {
 
-using json::Json;
+using ascii::is_word;
 
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+using json::Json;
 
 // "model" of "    model = AutoModelForCausalLM.from_pretrained("; "" when it is assigned to nothing plain.
 std::string_view assigned_name(std::string_view text, size_t bracket) {
   const size_t first = line_start(text, bracket) + indentation(text, bracket).size();
   size_t end = first;
-  while (end < bracket && is_name(text[end])) ++end;
+  while (end < bracket && is_word(text[end])) ++end;
   size_t equals = end;
   while (equals < bracket && text[equals] == ' ') ++equals;
   const bool plain = end > first && equals + 1 < bracket && text[equals] == '=' && text[equals + 1] != '=';
@@ -38,7 +37,7 @@ size_t import_line(std::string_view text, size_t otherwise) {
 bool mentions(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const size_t end = at + word.size();
-    if ((at == 0 || !is_name(text[at - 1])) && (end >= text.size() || !is_name(text[end]))) return true;
+    if ((at == 0 || !is_word(text[at - 1])) && (end >= text.size() || !is_word(text[end]))) return true;
   }
   return false;
 }

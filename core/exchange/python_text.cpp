@@ -6,10 +6,13 @@
 
 #include "core/exchange/languages.h"
 #include "core/exchange/scalar.h"
+#include "core/json/ascii.h"
 
 namespace plimsoll::exchange {
 
 namespace {
+
+using ascii::is_digit;
 
 using json::Json;
 
@@ -22,8 +25,8 @@ struct Token {
   bool formatted = false;  ///< an f-string
 };
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c < 0; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+// With the bytes of every other alphabet.
+bool is_letter_of_name(char c) { return ascii::is_letter(c) || c == '_' || c < 0; }
 
 class Scanner {
  public:
@@ -46,14 +49,15 @@ class Scanner {
       } else if (const auto prefix = string_prefix()) {
         tokens.push_back(string(*prefix));
       } else if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))) {
-        while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.' ||
-                                      ((text_[at_] == '-' || text_[at_] == '+') &&
-                                       (text_[at_ - 1] | 0x20) == 'e' && text_.substr(start, 2) != "0x"))) {
+        while (at_ < text_.size() &&
+               (is_letter_of_name(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.' ||
+                ((text_[at_] == '-' || text_[at_] == '+') && (text_[at_ - 1] | 0x20) == 'e' &&
+                 text_.substr(start, 2) != "0x"))) {
           ++at_;
         }
         tokens.push_back({Type::number, std::string(text_.substr(start, at_ - start)), {start, at_ - start}});
-      } else if (is_letter(c)) {
-        while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
+      } else if (is_letter_of_name(c)) {
+        while (at_ < text_.size() && (is_letter_of_name(text_[at_]) || is_digit(text_[at_]))) ++at_;
         tokens.push_back({Type::name, std::string(text_.substr(start, at_ - start)), {start, at_ - start}});
       } else {
         ++at_;

@@ -2,27 +2,17 @@
 
 #include "core/exchange/format.h"
 #include "core/exchange/scalar.h"
+#include "core/json/ascii.h"
 #include "core/recipe/fields.h"
 
 namespace plimsoll::exchange {
 
 namespace {
 
+using ascii::lower;
+using ascii::trim;
+
 using json::Json;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) text.remove_suffix(1);
-  return text;
-}
 
 // "theirs=ours, theirs=ours": the side behind `word`.
 std::optional<std::string> lookup(std::string_view values, std::string_view word, bool inverse) {

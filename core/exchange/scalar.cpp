@@ -5,26 +5,21 @@
 #include <limits>
 #include <string>
 
+#include "core/json/ascii.h"
+
 namespace plimsoll::exchange {
 
 namespace {
 
-using json::Json;
+using ascii::is_digit;
+using ascii::lower;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using json::Json;
 
 std::string without(std::string_view text, char removed) {
   std::string out;
   for (char c : text) {
     if (c != removed) out += c;
-  }
-  return out;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return out;
 }

@@ -5,10 +5,14 @@
 #include "core/exchange/languages.h"
 #include "core/exchange/notebook.h"
 #include "core/exchange/scalar.h"
+#include "core/json/ascii.h"
 
 namespace plimsoll::exchange {
 
 namespace {
+
+using ascii::is_word;
+using ascii::trim;
 
 using json::Json;
 
@@ -44,26 +48,14 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && std::string_view(" \t\r\n").find(text.front()) != std::string_view::npos)
-    text.remove_prefix(1);
-  while (!text.empty() && std::string_view(" \t\r\n").find(text.back()) != std::string_view::npos)
-    text.remove_suffix(1);
-  return text;
-}
-
 bool starts(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 // "name = " or "name(" at the beginning of a line; YAML has "name: " there.
 bool looks_like_python(std::string_view line) {
   if (starts(line, "from ") || starts(line, "import ") || starts(line, "def ") || starts(line, "@"))
     return true;
   size_t i = 0;
-  while (i < line.size() && (is_name(line[i]) || line[i] == '.')) ++i;
+  while (i < line.size() && (is_word(line[i]) || line[i] == '.')) ++i;
   if (i == 0) return false;
   if (i < line.size() && line[i] == '(') return true;
   while (i < line.size() && line[i] == ' ') ++i;
@@ -79,7 +71,7 @@ constexpr std::string_view programs[] = {"accelerate", "torchrun",  "deepspeed",
 bool looks_like_shell(std::string_view line) {
   for (std::string_view program : programs) {
     if (!starts(line, program)) continue;
-    if (!is_name(program.back())) return program != "--" || (line.size() > 2 && is_name(line[2]));
+    if (!is_word(program.back())) return program != "--" || (line.size() > 2 && is_word(line[2]));
     const std::string_view rest = line.substr(program.size());
     if (program.back() == '_' || starts(program, "OMP") || starts(program, "NPROC")) return true;
     if (rest.empty() || rest[0] == ' ' || rest[0] == '\t') return true;

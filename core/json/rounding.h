@@ -7,9 +7,17 @@
 // libraries of the command and of the module in the last digit.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace plimsoll::json {
+
+/// The nearest whole number, within what JavaScript reads exactly.
+inline int64_t whole(double value) {
+  constexpr double most = 9007199254740992.0;
+  return static_cast<int64_t>(std::llround(std::clamp(value, -most, most)));
+}
 
 /// Four digits; 0 for what is no finite number.
 inline double significant(double value) {

@@ -31,7 +31,7 @@ LinearSpec fused_projection(const LayerProgram& p) {
 
 // F.linear by all A matrices at once, conv1d by the B matrices, zeros for what has no adapter. index_copy
 // keeps its source for the shape of a gradient (tools/autograd/derivatives.yaml: expand_as(source)).
-Tensor project(Tape& tape, const LayerProgram& p, const Tensor& h) {
+Tensor project_fused(Tape& tape, const LayerProgram& p, const Tensor& h) {
   const LinearSpec fused = fused_projection(p);
   LinearSpec base = fused;
   base.r = 0;
@@ -69,7 +69,7 @@ Tensor repeated(Tape& tape, const Tensor& x, double times) {
 
 Tensor litgpt_attention(Tape& tape, const LayerProgram& p, AttentionShape shape, const Tensor& h) {
   const double rows = p.batch * p.length;
-  Tensor fused = project(tape, p, h);
+  Tensor fused = project_fused(tape, p, h);
   Tensor q = slice(tape, fused, rows * shape.heads * shape.head_dim);
   Tensor k = slice(tape, fused, rows * shape.kv_heads * shape.head_dim);
   Tensor v = slice(tape, fused, rows * shape.kv_heads * shape.value_head_dim);

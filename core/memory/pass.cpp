@@ -27,12 +27,6 @@ Snapshot times(Snapshot snapshot, double factor) {
   return snapshot;
 }
 
-Snapshot only(Component component, double bytes) {
-  Snapshot snapshot;
-  snapshot[component] = bytes;
-  return snapshot;
-}
-
 void raise(Snapshot& highest, const Snapshot& candidate) {
   if (candidate.total() > highest.total()) highest = candidate;
 }

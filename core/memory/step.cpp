@@ -178,12 +178,6 @@ const char* part_name(Part part) {
 
 }  // namespace
 
-Snapshot only(Component component, double bytes) {
-  Snapshot snapshot;
-  snapshot[component] = bytes;
-  return snapshot;
-}
-
 const Snapshot& higher(const Snapshot& a, const Snapshot& b) { return b.total() > a.total() ? b : a; }
 
 Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine) {

@@ -60,8 +60,6 @@ double input_bytes(const Plan& plan);
 /// A trained embedding's dense gradient, when it meets one that is there already.
 Snapshot embedding_gradient(const Plan& plan);
 
-/// One component alone.
-Snapshot only(Component component, double bytes);
 const Snapshot& higher(const Snapshot& a, const Snapshot& b);
 
 }  // namespace plimsoll::memory

@@ -62,6 +62,13 @@ struct Snapshot {
 };
 Snapshot operator+(Snapshot a, const Snapshot& b);
 
+/// One component alone.
+inline Snapshot only(Component component, double bytes) {
+  Snapshot snapshot;
+  snapshot[component] = bytes;
+  return snapshot;
+}
+
 class Tape;
 
 /// A counted reference to a tensor on a tape; empty when default-made.

@@ -30,6 +30,11 @@ void add_rms(std::vector<Norm>& norms, NormPlace place, uint64_t width) {
   norms.push_back(norm);
 }
 
+void add_scaled_rms(std::vector<Norm>& norms, NormPlace place, uint64_t width) {
+  add_rms(norms, place, width);
+  norms.back().fp32_weight_product = true;
+}
+
 void add_layer_norm(std::vector<Norm>& norms, NormPlace place, uint64_t width, bool bias) {
   Norm norm;
   norm.kind = NormKind::layer;

@@ -30,6 +30,8 @@ struct Frame {
 Linear& add_linear(std::vector<Linear>& linears, std::string path, uint64_t in, uint64_t out, bool bias,
                    Role role);
 void add_rms(std::vector<Norm>& norms, NormPlace place, uint64_t width);
+/// Gemma's: (1 + weight) multiplied in fp32.
+void add_scaled_rms(std::vector<Norm>& norms, NormPlace place, uint64_t width);
 void add_layer_norm(std::vector<Norm>& norms, NormPlace place, uint64_t width, bool bias = true);
 void add_table(Stack& stack, std::string path, uint64_t rows, uint64_t width, bool positions = false);
 /// The output layer, unless it is the embedding itself.

@@ -2,9 +2,13 @@
 
 #include <utility>
 
+#include "core/json/ascii.h"
+
 namespace plimsoll::recipe {
 
 namespace {
+
+using ascii::is_word;
 
 using Instruction = Pattern::Instruction;
 using Kind = Instruction::Kind;
@@ -19,9 +23,6 @@ void invert(std::array<uint64_t, 4>& set) {
   for (uint64_t& word : set) word = ~word;
 }
 
-bool is_word(unsigned char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 bool is_space(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // \d \w \s and their opposites; false for any other letter.
@@ -31,7 +32,8 @@ bool put_class(std::array<uint64_t, 4>& set, char letter) {
     const auto byte = static_cast<unsigned char>(c);
     const bool digit = byte >= '0' && byte <= '9';
     const char lower = static_cast<char>(letter | 0x20);
-    if ((lower == 'd' && digit) || (lower == 'w' && is_word(byte)) || (lower == 's' && is_space(byte))) {
+    if ((lower == 'd' && digit) || (lower == 'w' && is_word(static_cast<char>(byte))) ||
+        (lower == 's' && is_space(byte))) {
       put(members, byte);
     }
   }
@@ -236,7 +238,7 @@ class Reader {
     if (c == 'A') return {make(Kind::begin, 1)};
     if (c == 'Z') return {make(Kind::end, 1)};
     if (put_class(i.set, c)) return {i};
-    if (is_word(static_cast<unsigned char>(c))) {
+    if (is_word(c)) {
       refuse("it refers back to a group, or escapes a letter that is not read here");
       return {};
     }
@@ -282,8 +284,8 @@ void Pattern::follow(std::vector<uint32_t>& list, std::vector<uint8_t>& seen, ui
     if (seen[here] != 0) continue;
     seen[here] = 1;
     const Instruction& i = program_[here];
-    const bool before = at > 0 && is_word(static_cast<unsigned char>(text[at - 1]));
-    const bool after = at < text.size() && is_word(static_cast<unsigned char>(text[at]));
+    const bool before = at > 0 && is_word(text[at - 1]);
+    const bool after = at < text.size() && is_word(text[at]);
     switch (i.kind) {
       case Kind::split:
         open.push_back(i.y);

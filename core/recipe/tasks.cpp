@@ -4,7 +4,7 @@ namespace plimsoll::recipe {
 
 namespace {
 
-constexpr Task table[] = {
+constexpr Task tasks_by_name[] = {
     {.id = "sft", .what = "the next token of given text", .source = "transformers loss/loss_utils.py"},
     {.id = "pretrain", .what = "the next token of given text", .source = "transformers loss/loss_utils.py"},
     {.id = "classification",
@@ -81,10 +81,10 @@ constexpr Task table[] = {
 
 }  // namespace
 
-std::span<const Task> tasks() { return table; }
+std::span<const Task> tasks() { return tasks_by_name; }
 
 const Task* find_task(std::string_view id) {
-  for (const Task& task : table) {
+  for (const Task& task : tasks_by_name) {
     if (task.id == id) return &task;
   }
   return nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json/rounding.h"
 #include "core/recipe/fields.h"
 #include "core/report/components.h"
 #include "core/report/elsewhere.h"
@@ -17,9 +18,9 @@ namespace {
 using advice::Choice;
 using advice::Measure;
 using json::Json;
+using json::whole;
 using json::Writer;
 
-int64_t whole(double bytes) { return static_cast<int64_t>(std::llround(bytes)); }
 double factor(double now, double before) { return before > 0 ? std::round(1000 * now / before) / 1000 : 1; }
 
 const char* quality_word(int cost) {

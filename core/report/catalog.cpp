@@ -2,19 +2,14 @@
 
 #include <algorithm>
 
+#include "core/json/ascii.h"
 #include "core/model/family_table.h"
 
 namespace plimsoll::report {
 
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
+using ascii::lower;
 
 std::string last_part(const std::string& id) { return id.substr(id.rfind('/') + 1); }
 

@@ -7,6 +7,7 @@
 
 #include "core/json/rounding.h"
 #include "core/report/heading.h"
+#include "core/report/phrases.h"
 #include "core/report/run.h"
 #include "core/time/step.h"
 
@@ -16,12 +17,11 @@ namespace {
 
 using json::Json;
 using json::significant;
+using json::whole;
 using json::Writer;
 
 constexpr std::size_t most_exact = 8;
 constexpr int orders = 200;
-
-int64_t whole(double bytes) { return static_cast<int64_t>(std::llround(bytes)); }
 
 // Fields that change together: where one of them alone would contradict the rest.
 struct Player {
@@ -88,12 +88,6 @@ struct Game {
 
 bool same_model(const Run& a, const Run& b) {
   return a.entry == b.entry && a.given.model_config == b.given.model_config;
-}
-
-std::string dotted(std::string_view pointer) {
-  std::string name(pointer.substr(1));
-  std::replace(name.begin(), name.end(), '/', '.');
-  return name;
 }
 
 // Fields whose value differs, given by at least one side: a difference of defaults belongs to what caused it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json/rounding.h"
 #include "core/json/writer.h"
 #include "core/report/advice.h"
 #include "core/report/heading.h"
@@ -15,12 +16,8 @@ namespace {
 
 using diagnosis::Diagnosis;
 using diagnosis::Message;
+using json::whole;
 using json::Writer;
-
-int64_t whole(double bytes) {
-  constexpr double most = 9007199254740992.0;  // exact in JavaScript
-  return static_cast<int64_t>(std::llround(std::clamp(bytes, -most, most)));
-}
 
 void write_size(Writer& out, const char* key, const std::optional<diagnosis::Size>& size) {
   if (size) out.field(key, whole(size->bytes));

@@ -14,9 +14,8 @@ namespace plimsoll::report {
 namespace {
 
 using json::significant;
+using json::whole;
 using json::Writer;
-
-int64_t whole(double bytes) { return static_cast<int64_t>(std::llround(bytes)); }
 
 bool locked(const Run& run, std::string_view pointer) {
   return advice::is_locked(pointer, run.resolved.recipe.locks);

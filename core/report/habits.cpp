@@ -2,18 +2,14 @@
 
 #include <cmath>
 
+#include "core/report/phrases.h"
+
 namespace plimsoll::report {
 
 namespace {
 
 using json::Writer;
 using memory::Component;
-
-std::string gib(double bytes) {
-  const auto hundredths = static_cast<uint64_t>(std::llround(std::max(0.0, bytes) / 1073741824.0 * 100));
-  const std::string tail = std::to_string(hundredths % 100);
-  return std::to_string(hundredths / 100) + "." + (tail.size() < 2 ? "0" : "") + tail + " GiB";
-}
 
 double device_with(const Run& run, const recipe::Recipe& changed) {
   const memory::Replay replay = memory::replay(run.network, changed, run.machine);

@@ -9,6 +9,7 @@
 #include "core/json/at.h"
 #include "core/recipe/fields.h"
 #include "core/report/exchange.h"
+#include "core/report/phrases.h"
 #include "core/report/report.h"
 
 namespace plimsoll::report {
@@ -43,25 +44,10 @@ std::string grouped(uint64_t number) {
   return text;
 }
 
-// Hundredths of a GiB, rounded half up.
-std::string gib(uint64_t bytes) {
-  constexpr uint64_t unit = uint64_t{1} << 30;
-  const uint64_t whole = bytes / unit, rest = ((bytes % unit) * 100 + unit / 2) / unit;
-  const uint64_t hundredths = whole * 100 + rest;
-  const std::string part = std::to_string(hundredths % 100);
-  return std::to_string(hundredths / 100) + "." + (part.size() < 2 ? "0" : "") + part + " GiB";
-}
 std::string mib(uint64_t bytes) { return std::to_string((bytes + (1 << 19)) >> 20) + " MiB"; }
 
 std::string plain(const Json& value) {
   return value.is_string() ? value.get<std::string>() : json::write(value);
-}
-
-// What a field is called in the tools: "training.max_length".
-std::string dotted(std::string_view pointer) {
-  std::string name(pointer.substr(1));
-  std::replace(name.begin(), name.end(), '/', '.');
-  return name;
 }
 
 struct Subject {

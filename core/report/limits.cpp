@@ -5,13 +5,14 @@
 #include <cmath>
 #include <optional>
 
+#include "core/json/rounding.h"
+
 namespace plimsoll::report {
 
 namespace {
 
+using json::whole;
 using json::Writer;
-
-int64_t whole(double bytes) { return static_cast<int64_t>(std::llround(bytes)); }
 
 struct Limits {
   const Run& run;

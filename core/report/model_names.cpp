@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "core/json/ascii.h"
+
 namespace plimsoll::report {
 
 namespace {
+
+using ascii::is_digit;
+using ascii::lower;
 
 // What a copy of a checkpoint adds when its weights are stored in fewer bits.
 constexpr std::array<std::string_view, 31> packings = {"unsloth-bnb-4bit",
@@ -61,14 +66,6 @@ constexpr std::array<std::string_view, 9> own_words = {"my",   "our",   "finetun
 constexpr std::array<std::string_view, 11> nameless = {
     "final", "merged", "output", "outputs", "model", "models", "latest", "main", "hf", "snapshots", "best"};
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = lower(c);
-  return out;
-}
-
 std::string_view trimmed(std::string_view name) {
   while (!name.empty() && (name.back() == '/' || name.back() == ' ')) name.remove_suffix(1);
   while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
@@ -79,7 +76,7 @@ std::string_view last_part(std::string_view name) { return name.substr(name.rfin
 
 template <std::size_t N>
 bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  const std::string small = lowered(word);
+  const std::string small = lower(word);
   for (std::string_view known : words) {
     if (known == small) return true;
   }
@@ -98,7 +95,7 @@ std::string_view naming_part(std::string_view path) {
   while (true) {
     std::string_view part = last_part(path);
     const bool passing =
-        lowered(part.substr(0, 10)) == "checkpoint" || is_hash(part) || is_one_of(part, nameless);
+        lower(part.substr(0, 10)) == "checkpoint" || is_hash(part) || is_one_of(part, nameless);
     if (passing && part.size() < path.size()) {
       path = trimmed(path.substr(0, path.size() - part.size() - 1));
       continue;
@@ -112,7 +109,7 @@ bool ends_in_word(std::string_view name, std::string_view word) {
   if (name.size() <= word.size() + 1) return false;
   const char before = name[name.size() - word.size() - 1];
   if (before != '-' && before != '_' && before != '.') return false;
-  return lowered(name.substr(name.size() - word.size())) == word;
+  return lower(name.substr(name.size() - word.size())) == word;
 }
 
 template <std::size_t N>
@@ -122,8 +119,6 @@ std::string_view ending(std::string_view name, const std::array<std::string_view
   }
   return "";
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "Llama2-7b" and "llama-2-7b" alike; an underscore between digits is a decimal point ("1_8B").
 std::string squeezed(std::string_view name) {

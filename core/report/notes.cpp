@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/memory/images.h"
+#include "core/report/phrases.h"
 
 namespace plimsoll::report {
 
@@ -10,13 +11,6 @@ namespace {
 
 using memory::Component;
 using model::Kind;
-
-std::string gib(double bytes) {
-  const auto hundredths = static_cast<uint64_t>(std::llround(bytes / 1073741824.0 * 100));
-  std::string tail = std::to_string(hundredths % 100);
-  if (tail.size() < 2) tail.insert(0, 1, '0');
-  return std::to_string(hundredths / 100) + "." + tail + " GiB";
-}
 
 const memory::Snapshot& peak(const Facts& f) { return f.replay->instants[f.replay->peak].live; }
 bool old_gpu(const hardware::Gpu* gpu) {

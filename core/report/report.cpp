@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json/rounding.h"
 #include "core/json/writer.h"
 #include "core/report/components.h"
 #include "core/report/heading.h"
@@ -16,10 +17,9 @@ namespace plimsoll::report {
 namespace {
 
 using json::Errors;
+using json::whole;
 using json::Writer;
 using memory::Sizes;
-
-int64_t whole(double bytes) { return static_cast<int64_t>(std::llround(bytes)); }
 
 void write_peak(Writer& out, const Run& run, const Sizes& s) {
   out.open_object();

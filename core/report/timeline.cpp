@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json/rounding.h"
 #include "core/memory/timeline.h"
 #include "core/report/components.h"
 
@@ -10,6 +11,7 @@ namespace plimsoll::report {
 
 namespace {
 
+using json::whole;
 using memory::Component;
 
 // From what lies still to what comes and goes, so that the stack stands on a level base.
@@ -20,8 +22,6 @@ constexpr Component order[] = {
     Component::autocast,      Component::logits,     Component::buckets,  Component::transient,
 };
 static_assert(sizeof(order) / sizeof(order[0]) == memory::component_count);
-
-uint64_t whole(double bytes) { return static_cast<uint64_t>(std::llround(std::max(0.0, bytes))); }
 
 }  // namespace
 
@@ -52,7 +52,7 @@ void write_timeline(json::Writer& out, const Run& run) {
     }
     out.key("bytes");
     out.open_array();
-    for (const Component component : used) out.value(whole(point.live[component]));
+    for (const Component component : used) out.value(whole(std::max(0.0, point.live[component])));
     out.close_array();
     out.close_object();
   }

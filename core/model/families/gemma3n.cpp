@@ -14,13 +14,8 @@ using saturating::times;
 
 namespace {
 
-void add_scaled_rms(std::vector<Norm>& norms, NormPlace place, uint64_t width) {
-  add_rms(norms, place, width);
-  norms.back().fp32_weight_product = true;
-}
-
 // One number, or a list with one for every layer, which are the same in the published models.
-uint64_t mlp_width(ConfigReader& config) {
+uint64_t width_of_every_mlp(ConfigReader& config) {
   if (!config.is_list("intermediate_size")) return config.core("intermediate_size", 16384);
   const std::vector<uint64_t> each = config.counts("intermediate_size");
   const bool same = !each.empty() && std::all_of(each.begin(), each.end(), [&](uint64_t width) {
@@ -101,7 +96,7 @@ constexpr uint64_t mobilenet_v5_300m = 294126912;
 
 void read_gemma3n_text(ConfigReader& config, const Frame& frame, Architecture& network) {
   const uint64_t hidden = config.core("hidden_size", 2048);
-  const uint64_t width = mlp_width(config);
+  const uint64_t width = width_of_every_mlp(config);
   const uint64_t layers = config.depth("num_hidden_layers", 35);
   const uint64_t heads = config.core("num_attention_heads", 8);
   const uint64_t streams = config.size("altup_num_inputs", 4), rank = config.size("laurel_rank", 64);

@@ -14,11 +14,6 @@ using saturating::times;
 
 namespace {
 
-void add_scaled_rms(std::vector<Norm>& norms, NormPlace place, uint64_t width) {
-  add_rms(norms, place, width);
-  norms.back().fp32_weight_product = true;
-}
-
 void add_sandwich(LayerGroup& group, uint64_t hidden) {
   for (NormPlace place : {NormPlace::before_attention, NormPlace::after_attention, NormPlace::before_mlp,
                           NormPlace::after_mlp}) {

@@ -62,14 +62,14 @@ Stack perceiver(ConfigReader& config, uint64_t width) {
   return stack;
 }
 
-const Frame& text_frame() {
+const Frame& idefics_text() {
   static const Frame frame{"model.text_model.", true, "lm_head"};
   return frame;
 }
 
-uint64_t read_text(ConfigReader& config, std::string_view fallback_type, Architecture& network) {
+uint64_t read_idefics_text(ConfigReader& config, std::string_view fallback_type, Architecture& network) {
   ConfigReader text = config.required_part("text_config");
-  read_text_model(text, fallback_type, text_frame(), network);
+  read_text_model(text, fallback_type, idefics_text(), network);
   return network.stacks.back().hidden;
 }
 
@@ -111,7 +111,7 @@ void read_idefics(ConfigReader& config, const Frame&, Architecture& network) {
 }
 
 void read_idefics2(ConfigReader& config, const Frame&, Architecture& network) {
-  const uint64_t hidden = read_text(config, "mistral", network);
+  const uint64_t hidden = read_idefics_text(config, "mistral", network);
   const uint64_t intermediate = network.stacks.front().groups.front().intermediate;
   ConfigReader vision = config.part("vision_config");
   VisionTraits traits;
@@ -151,7 +151,7 @@ void read_idefics2(ConfigReader& config, const Frame&, Architecture& network) {
 }
 
 void read_idefics3(ConfigReader& config, const Frame&, Architecture& network) {
-  const uint64_t hidden = read_text(config, "llama", network);
+  const uint64_t hidden = read_idefics_text(config, "llama", network);
   ConfigReader vision = config.part("vision_config");
   VisionTraits traits;
   traits.hidden = 1152;
