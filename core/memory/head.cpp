@@ -22,7 +22,7 @@ Tensor cross_entropy(Tape& tape, const Mode& mode, Tensor logits) {
   return loss;
 }
 
-Tensor project_to_vocabulary(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+Tensor project(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   Tensor made = linear(tape, p.layer.mode, hidden, p.head);
   tape.mark_as_logits(made);
   if (p.softcap > 0) {  // logits / cap, tanh, * cap
@@ -59,7 +59,7 @@ struct Logits {
 
 Logits logits_for_loss(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   Logits made;
-  made.logits = project_to_vocabulary(tape, p, hidden);
+  made.logits = project(tape, p, hidden);
   made.upcast = p.stock.upcast ? cast(tape, made.logits, 4) : made.logits;
   if (p.stock.upcast_replaces) made.logits = made.upcast;
   made.shifted = made.upcast;
@@ -72,7 +72,7 @@ Logits logits_for_loss(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 
 // A number made of all logits stands in for the loss, where a profile needs none.
 Outcome mean_logits(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  Tensor logits = project_to_vocabulary(tape, p, hidden);
+  Tensor logits = project(tape, p, hidden);
   if (p.stock.upcast && p.stock.upcast_replaces) logits = cast(tape, std::move(logits), 4);
   Tensor loss = scalar(tape);
   tape.record(loss, {logits}, {}, {gradient(0, logits.bytes())});
@@ -162,7 +162,7 @@ Outcome cut(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 // Eight chunks of logits, made one after another and all alive when the losses begin. A trained head gets a
 // gradient for each chunk, added to the first one.
 Tensor chunks_of_logits(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  if (!p.head.trainable || p.head.storage != Storage::plain) return project_to_vocabulary(tape, p, hidden);
+  if (!p.head.trainable || p.head.storage != Storage::plain) return project(tape, p, hidden);
   const double weights = p.head.in * p.head.out * p.head.size;
   Tensor logits = tape.make(hidden.elements() / p.head.in * p.head.out, hidden.size(), Component::logits);
   tape.record(logits, {hidden}, {hidden},
@@ -201,7 +201,7 @@ Outcome torchtune(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 // _FabricModule.forward. Under FSDP the published rows leave no room for the fp32 copy: what they hold grows
 // by 5.6 bytes a score in the loss and 2 in the backward, so everything stays in 16 bits there.
 Outcome litgpt(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  Tensor logits = project_to_vocabulary(tape, p, hidden);
+  Tensor logits = project(tape, p, hidden);
   Tensor upcast = logits;
   if (!p.gathered) {
     upcast = tape.make(logits.elements(), 4, Component::logits);
@@ -224,7 +224,7 @@ Outcome litgpt(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 
 // All logits at once, cross-entropies of 128 rows: backward collects the chunks' gradients and joins them.
 Outcome litgpt_ce(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  Tensor logits = cast(tape, project_to_vocabulary(tape, p, hidden), 4);
+  Tensor logits = cast(tape, project(tape, p, hidden), 4);
   Tensor shifted = p.layer.batch > 1 ? scale(tape, logits) : logits;  // [..., :-1, :].reshape(-1, vocabulary)
   const double rows = p.layer.batch * p.layer.length;
   const double chunk = logits.bytes() * std::min(1.0, litgpt_chunk / rows);

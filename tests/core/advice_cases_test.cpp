@@ -8,23 +8,9 @@
 namespace plimsoll::report {
 namespace {
 
-Json scenario(std::string_view id) {
-  for (const Json& one : presets().scenarios) {
-    if (one.at("id") == id) return one.at("request");
-  }
-  ADD_FAILURE() << id;
-  return {};
-}
-
 Json advised(const Json& request) {
   json::Errors errors;
   return json::parse(advise_text(json::write(request), presets()), errors).value_or(Json::object());
-}
-
-uint64_t effective(const Json& request) {
-  const Json& training = request.at("training");
-  return training.at("per_device_train_batch_size").get<uint64_t>() *
-         training.at("gradient_accumulation_steps").get<uint64_t>();
 }
 
 Json plan(const Json& advice, std::string_view reading) {
@@ -50,7 +36,7 @@ void expect_sound(const Json& request, const Json& advice) {
   ASSERT_FALSE(advice.at("gpu").at("plans").empty());
   for (const Json& one : advice.at("gpu").at("plans")) {
     EXPECT_EQ(one.at("verdict"), "fits");
-    EXPECT_EQ(one.at("effective_batch").get<uint64_t>(), effective(request));
+    EXPECT_EQ(one.at("effective_batch").get<uint64_t>(), effective_batch(request));
     for (const Json& change : one.at("changes")) {
       const std::vector<std::string> locks = request.contains("locks")
                                                  ? request.at("locks").get<std::vector<std::string>>()
@@ -61,7 +47,7 @@ void expect_sound(const Json& request, const Json& advice) {
 }
 
 Json stage(uint64_t batch, uint64_t accumulation, uint64_t rank) {
-  Json request = scenario("a-before");
+  Json request = request_of("a-before");
   request["training"]["per_device_train_batch_size"] = batch;
   request["training"]["gradient_accumulation_steps"] = accumulation;
   request["peft"]["r"] = rank;
@@ -79,7 +65,7 @@ TEST(Cases, AllFourFilesOfAKeepTheirEffectiveBatchAndNeedOneChangeNotFour) {
     const Json request = stage(file.batch, file.accumulation, file.rank);
     const Json advice = advised(request);
     expect_sound(request, advice);
-    EXPECT_EQ(effective(request), file.effective);
+    EXPECT_EQ(effective_batch(request), file.effective);
     const Json fewest = plan(advice, "fewest");
     ASSERT_FALSE(fewest.is_null());
     EXPECT_EQ(fixes(fewest).size(), 1u);
@@ -89,7 +75,7 @@ TEST(Cases, AllFourFilesOfAKeepTheirEffectiveBatchAndNeedOneChangeNotFour) {
 }
 
 TEST(Cases, BKeepsModelRankAndLengthWhereTheAuthorsCutWasNotEnough) {
-  const Json request = scenario("b-before");
+  const Json request = request_of("b-before");
   const Json advice = advised(request);
   expect_sound(request, advice);
   const Json same = plan(advice, "same");
@@ -97,11 +83,11 @@ TEST(Cases, BKeepsModelRankAndLengthWhereTheAuthorsCutWasNotEnough) {
   EXPECT_EQ(same.at("quality"), "none");
   for (const Json& change : same.at("changes")) EXPECT_NE(change.at("pointer"), "/training/max_length");
   // The author cut the length to 1,536 and still had nothing to spare.
-  EXPECT_EQ(at(answer(scenario("b-after")), "/gpu/verdict"), "tight");
+  EXPECT_EQ(at(answer(request_of("b-after")), "/gpu/verdict"), "tight");
 }
 
 TEST(Cases, CNeedsAnotherOptimizerAndNothingElse) {
-  const Json request = scenario("c-before");
+  const Json request = request_of("c-before");
   const Json advice = advised(request);
   expect_sound(request, advice);
   const Json fewest = plan(advice, "fewest");
@@ -114,7 +100,7 @@ TEST(Cases, CNeedsAnotherOptimizerAndNothingElse) {
 }
 
 TEST(Cases, DFitsWithoutCuttingTheLengthInHalf) {
-  const Json request = scenario("d-before");
+  const Json request = request_of("d-before");
   const Json advice = advised(request);
   expect_sound(request, advice);
   // 224 MiB is an fp32 matrix: weights in 16 bits are what the fastest plan begins with.
@@ -126,7 +112,7 @@ TEST(Cases, DFitsWithoutCuttingTheLengthInHalf) {
 }
 
 TEST(Cases, EFindsTheAuthorsOwnMeasures) {
-  const Json request = scenario("e-before");
+  const Json request = request_of("e-before");
   const Json advice = advised(request);
   expect_sound(request, advice);
   std::vector<std::string> names = fixes(plan(advice, "fewest"));
@@ -135,7 +121,7 @@ TEST(Cases, EFindsTheAuthorsOwnMeasures) {
 }
 
 TEST(Cases, WhereNothingFitsTheAnswerSaysWhatStandsInTheWay) {
-  Json request = scenario("b-before");
+  Json request = request_of("b-before");
   request["hardware"]["gpu"] = "rtx-4060";
   request["locks"] = {"model", "peft", "quantization"};
   const Json advice = advised(request);
@@ -147,7 +133,7 @@ TEST(Cases, WhereNothingFitsTheAnswerSaysWhatStandsInTheWay) {
 }
 
 TEST(Cases, RoomToSpareIsOfferedWhereItFits) {
-  Json request = scenario("a-after");
+  Json request = request_of("a-after");
   const Json advice = advised(request);
   EXPECT_EQ(advice.at("gpu").at("verdict"), "fits");
   EXPECT_TRUE(advice.at("gpu").at("plans").empty());
@@ -158,7 +144,7 @@ TEST(Cases, RoomToSpareIsOfferedWhereItFits) {
 }
 
 TEST(Cases, LimitsAreTheLastThatFit) {
-  Json request = scenario("a-after");
+  Json request = request_of("a-after");
   const Json limits = advised(request).at("limits");
   for (const char* field : {"per_device_train_batch_size", "max_length"}) {
     const auto most = limits.at(field).get<uint64_t>();

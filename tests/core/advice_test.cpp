@@ -56,21 +56,21 @@ std::unique_ptr<Prepared> prepare(const Json& request) {
   return run ? std::make_unique<Prepared>(std::move(*run)) : nullptr;
 }
 
-const std::vector<std::string> models = {
+const std::vector<std::string> few_models = {
     "llama-3.2-1b", "qwen2.5-7b",      "mistral-7b-v0.3",        "gemma-2-2b", "smollm2-360m",  "phi-2",
     "qwen3-8b",     "llava-1.5-7b-hf", "qwen2.5-vl-3b-instruct", "gpt2",       "llama-2-13b-hf"};
-const std::vector<std::string> optimizers = {"adamw_torch",      "adamw_torch", "adamw_torch_fused",
-                                             "paged_adamw_8bit", "adafactor",   "adamw_bnb_8bit"};
+const std::vector<std::string> few_optimizers = {"adamw_torch",      "adamw_torch", "adamw_torch_fused",
+                                                 "paged_adamw_8bit", "adafactor",   "adamw_bnb_8bit"};
 
 Json drawn(uint64_t seed) {
   Dice dice(seed);
-  Json request = {{"model", dice.one_of(models)}};
+  Json request = {{"model", dice.one_of(few_models)}};
   if (dice.one_in(4)) request["stack"] = "trl";
   Json training = {{"per_device_train_batch_size", 1 + dice.draw(8)},
                    {"gradient_accumulation_steps", 1 + dice.draw(8)},
                    {"max_length", 256 * (1 + dice.draw(12))},
                    {"gradient_checkpointing", dice.one_in(2)},
-                   {"optim", dice.one_of(optimizers)}};
+                   {"optim", dice.one_of(few_optimizers)}};
   if (!dice.one_in(4)) training["bf16"] = true;
   request["training"] = training;
   if (!dice.one_in(4)) {
@@ -396,12 +396,6 @@ Json applied(Json request, const Json& changes) {
   return request;
 }
 
-uint64_t effective(const Json& request) {
-  const Json& training = request.at("training");
-  return training.at("per_device_train_batch_size").get<uint64_t>() *
-         training.at("gradient_accumulation_steps").get<uint64_t>();
-}
-
 TEST(Advice, EveryPlanFitsKeepsBatchAndLocksAndHasNothingToSpare) {
   int checked = 0;
   for (uint64_t seed = 5001; seed <= 5000 + requests(60); ++seed) {
@@ -424,7 +418,7 @@ TEST(Advice, EveryPlanFitsKeepsBatchAndLocksAndHasNothingToSpare) {
       EXPECT_EQ(bytes(report, "/memory/peak/high"), plan.at("peak").at("high").get<uint64_t>()) << seed;
       EXPECT_EQ(at(report, "/gpu/verdict"), plan.at("verdict")) << seed;
       EXPECT_NE(plan.at("verdict"), "no") << seed;
-      EXPECT_EQ(effective(changed), effective(request)) << seed;
+      EXPECT_EQ(effective_batch(changed), effective_batch(request)) << seed;
       std::set<std::string> fixes;
       for (const Json& change : changes) {
         EXPECT_FALSE(advice::is_locked(change.at("pointer").get<std::string>(), run->resolved.recipe.locks));
@@ -452,13 +446,6 @@ TEST(Advice, EveryPlanFitsKeepsBatchAndLocksAndHasNothingToSpare) {
   EXPECT_GT(checked, 40);
 }
 
-Json scenario(std::string_view id) {
-  for (const Json& one : presets().scenarios) {
-    if (one.at("id") == id) return one.at("request");
-  }
-  return nullptr;
-}
-
 // Each plan of `request` for its card, against the full report of the changed request.
 void expect_as_reported(const Json& request) {
   json::Errors errors;
@@ -476,7 +463,7 @@ void expect_as_reported(const Json& request) {
 
 TEST(Advice, WhatAPlanCallsFittingTheSimulatedAllocatorCallsFittingToo) {
   for (const char* id : {"a-before", "b-before", "c-before", "d-before", "e-before"}) {
-    Json request = scenario(id);
+    Json request = request_of(id);
     request["want"] = {"allocator"};
     expect_as_reported(request);
   }
@@ -516,7 +503,7 @@ const Json* way(const Json& ways, std::string_view id) {
 
 // 64 samples of 420 tokens fill 13 rows of 2,048: 13 is prime, so one row at a time, thirteen times.
 TEST(Advice, ShortSamplesInFewerRowsAreAWayOutThatKeepsTheSamplesOfAStep) {
-  Json request = scenario("a-before");
+  Json request = request_of("a-before");
   request["data"] = {{"samples", 50000}, {"epochs", 1}, {"mean_length", 420}};
   request["training"]["max_length"] = 2048;
   request["training"]["per_device_train_batch_size"] = 8;
@@ -562,15 +549,15 @@ TEST(Advice, ARentedMachineIsNoNotebook) {
 }
 
 TEST(Advice, PlansForOldLibrariesHaveTheWiderBandOfTheirReports) {
-  Json request = scenario("a-before");
+  Json request = request_of("a-before");
   request["versions"]["transformers"] = "4.30";
   EXPECT_GT(bytes(answer(request), "/memory/peak/high"),
-            bytes(answer(scenario("a-before")), "/memory/peak/high"));
+            bytes(answer(request_of("a-before")), "/memory/peak/high"));
   expect_as_reported(request);
 }
 
 TEST(Advice, MostChoicesAreNeverPriced) {
-  const std::unique_ptr<Prepared> prepared = prepare(scenario("a-before"));
+  const std::unique_ptr<Prepared> prepared = prepare(request_of("a-before"));
   ASSERT_TRUE(prepared);
   const advice::Situation situation{prepared->run.network, prepared->run.resolved.recipe,
                                     prepared->run.resolved.values, prepared->run.gpu};

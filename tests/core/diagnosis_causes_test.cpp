@@ -4,28 +4,10 @@
 
 #include <set>
 
-#include "core/diagnosis/diagnosis.h"
-#include "core/report/diagnose.h"
-#include "core/report/preset_files.h"
+#include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {
 namespace {
-
-const report::Catalog& catalog() {
-  static const report::Catalog read = report::read_catalog(preset_files());
-  return read;
-}
-
-Diagnosis explained(std::string_view text, std::string_view request = "", std::string_view phase = "") {
-  report::Case one;
-  report::read_case(text, request, phase, catalog(), one);
-  return diagnose(one.situation);
-}
-
-std::string first_cause(std::string_view text, std::string_view request = "", std::string_view phase = "") {
-  const Diagnosis d = explained(text, request, phase);
-  return d.causes.empty() ? "" : std::string(d.causes.front().cause->id);
-}
 
 TEST(DiagnosisCauses, EveryCauseSaysWhatHappensAndWhatGetsPastIt) {
   std::set<std::string_view> ids;

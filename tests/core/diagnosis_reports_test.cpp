@@ -2,28 +2,10 @@
 // scripts, launchers' words and progress bars besides the message. Sources beside each.
 #include <gtest/gtest.h>
 
-#include "core/diagnosis/diagnosis.h"
-#include "core/report/diagnose.h"
-#include "core/report/preset_files.h"
+#include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {
 namespace {
-
-const report::Catalog& catalog() {
-  static const report::Catalog read = report::read_catalog(preset_files());
-  return read;
-}
-
-Diagnosis explained(std::string_view text) {
-  report::Case one;
-  report::read_case(text, "", "", catalog(), one);
-  return diagnose(one.situation);
-}
-
-std::string first_cause(std::string_view text) {
-  const Diagnosis d = explained(text);
-  return d.causes.empty() ? "" : std::string(d.causes.front().cause->id);
-}
 
 constexpr const char* message_of_a_t4 =
     "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 314.00 MiB. GPU 0 has a total "

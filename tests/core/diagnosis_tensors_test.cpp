@@ -6,19 +6,10 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/diagnosis/diagnosis.h"
-#include "core/report/diagnose.h"
-#include "core/report/preset_files.h"
+#include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {
 namespace {
-
-constexpr double mib = 1048576;
-
-const report::Catalog& catalog() {
-  static const report::Catalog read = report::read_catalog(preset_files());
-  return read;
-}
 
 std::vector<Match> matches(const std::string& size, std::string_view request, std::string_view phase = "") {
   report::Case one;
@@ -97,12 +88,12 @@ TEST(DiagnosisTensors, BlocksThatHoldAnySmallTensorNameNone) {
 
 // What PyTorch prints for a request: the allocation, rounded up to 2 MiB, with two decimals.
 std::string printed(double bytes) {
-  const double asked = std::ceil(bytes / (2 * mib)) * 2 * mib;
+  const double asked = std::ceil(bytes / (2 * mebibyte)) * 2 * mebibyte;
   char text[32];
-  if (asked > 1024 * mib) {
-    std::snprintf(text, sizeof text, "%.2f GiB", asked / (1024 * mib));
+  if (asked > 1024 * mebibyte) {
+    std::snprintf(text, sizeof text, "%.2f GiB", asked / (1024 * mebibyte));
   } else {
-    std::snprintf(text, sizeof text, "%.2f MiB", asked / mib);
+    std::snprintf(text, sizeof text, "%.2f MiB", asked / mebibyte);
   }
   return text;
 }
@@ -116,7 +107,7 @@ TEST(DiagnosisTensors, EveryLargeWeightIsFoundBackFromItsPrintedSize) {
       const double elements =
           static_cast<double>(placed.linear->in) * static_cast<double>(placed.linear->out);
       for (const int size : {2, 4}) {
-        if (elements * size <= 20 * mib) continue;
+        if (elements * size <= 20 * mebibyte) continue;
         const auto found = matches(printed(elements * size), request);
         const bool named = std::any_of(found.begin(), found.end(), [&](const Match& match) {
           return match.element == size && match.bytes == elements * size;

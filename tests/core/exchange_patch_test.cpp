@@ -13,7 +13,7 @@ namespace {
 
 using json::Json;
 
-Document read(const std::string& text) {
+Document read_any(const std::string& text) {
 #ifndef __EMSCRIPTEN__
   return cli::read_document(text);
 #else
@@ -23,10 +23,10 @@ Document read(const std::string& text) {
 
 // The changed lines of a patch, and that the patched text says what the patch claims.
 std::string changed(const std::string& text, const std::vector<Change>& changes, size_t left_out = 0) {
-  const Patch patch = patch_document(read(text), text, changes);
+  const Patch patch = patch_document(read_any(text), text, changes);
   EXPECT_TRUE(patch.errors.empty());
   EXPECT_EQ(patch.left_out.size(), left_out);
-  const Import again = import_document(read(patch.text), patch.text);
+  const Import again = import_document(read_any(patch.text), patch.text);
   EXPECT_TRUE(again.errors.empty());
   EXPECT_EQ(again.request, patch.request) << patch.text;
   for (const Change& change : changes) {
@@ -71,10 +71,10 @@ TEST(ExchangePatch, JsonKeepsItsLinesAndOrder) {
 TEST(ExchangePatch, MembersOfJsonGoWithTheirCommas) {
   const std::string text =
       R"({"model": "gpt2", "training": {"bf16": true, "packing": true, "max_length": 512}})";
-  const Patch first = patch_document(read(text), text, {{"/training/bf16", nullptr}});
+  const Patch first = patch_document(read_any(text), text, {{"/training/bf16", nullptr}});
   EXPECT_EQ(first.text, R"({"model": "gpt2", "training": {"packing": true, "max_length": 512}})");
-  const Patch last =
-      patch_document(read(text), text, {{"/training/max_length", nullptr}, {"/training/packing", nullptr}});
+  const Patch last = patch_document(read_any(text), text,
+                                    {{"/training/max_length", nullptr}, {"/training/packing", nullptr}});
   EXPECT_EQ(last.text, R"({"model": "gpt2", "training": {"bf16": true}})");
 }
 
@@ -160,7 +160,7 @@ TEST(ExchangePatch, WhatAFileCannotSayIsLeftOutWithItsReason) {
   const std::string text =
       R"({"model_name_or_path": "gpt2", "per_device_train_batch_size": 8, "bf16": true})";
   const Patch patch = patch_document(
-      read(text), text,
+      read_any(text), text,
       {{"/hardware/gpu", "t4"}, {"/hardware/PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True"}});
   EXPECT_EQ(patch.text, text);
   EXPECT_TRUE(patch.diff.empty());
@@ -171,7 +171,7 @@ TEST(ExchangePatch, WhatAFileCannotSayIsLeftOutWithItsReason) {
 
 TEST(ExchangePatch, NoChangeGivesTheSameBytes) {
   const std::string text = "{ \"model\" : \"gpt2\",\r\n\t\"training\":{ } }";
-  const Patch patch = patch_document(read(text), text, {});
+  const Patch patch = patch_document(read_any(text), text, {});
   EXPECT_EQ(patch.text, text);
   EXPECT_TRUE(patch.edits.empty());
 }
@@ -233,10 +233,10 @@ TEST(ExchangePatch, ItemsOfAYamlListComeAndGoByTheLine) {
 
 TEST(ExchangePatch, FromEightBitsToFourTakesTheKeysOfBoth) {
   const Patch patch =
-      patch_document(read(axolotl_file), axolotl_file,
+      patch_document(read_any(axolotl_file), axolotl_file,
                      {{"/quantization/load_in_8bit", nullptr}, {"/quantization/load_in_4bit", true}});
   EXPECT_TRUE(patch.left_out.empty());
-  const Import again = import_document(read(patch.text), patch.text);
+  const Import again = import_document(read_any(patch.text), patch.text);
   EXPECT_EQ(again.request["quantization"], (Json{{"load_in_4bit", true}})) << patch.text;
 }
 
@@ -274,7 +274,7 @@ TEST(ExchangePatch, LlamaFactoryAndTorchtuneChangeTheirOwnKeys) {
 TEST(ExchangePatch, WindowsLineEndsStay) {
   const std::string text = "base_model: gpt2\r\nsequence_len: 512\r\nmicro_batch_size: 4\r\nadapter:\r\n";
   const Patch patch = patch_document(
-      read(text), text, {{"/training/max_length", 256}, {"/training/gradient_accumulation_steps", 4}});
+      read_any(text), text, {{"/training/max_length", 256}, {"/training/gradient_accumulation_steps", 4}});
   EXPECT_EQ(patch.text,
             "base_model: gpt2\r\nsequence_len: 256\r\nmicro_batch_size: 4\r\ngradient_accumulation_steps: "
             "4\r\nadapter:\r\n");
@@ -283,7 +283,7 @@ TEST(ExchangePatch, WindowsLineEndsStay) {
 TEST(ExchangePatch, AnAnchorThatServesTwiceIsChangedForBothOrNotAtAll) {
   const std::string text =
       "base_model: gpt2\nsequence_len: &n 4\nmicro_batch_size: *n\ngradient_accumulation_steps: 1\n";
-  const Patch one = patch_document(read(text), text, {{"/training/per_device_train_batch_size", 2}});
+  const Patch one = patch_document(read_any(text), text, {{"/training/per_device_train_batch_size", 2}});
   EXPECT_EQ(one.text, text);
   ASSERT_EQ(one.left_out.size(), 1U);
 }
@@ -316,13 +316,13 @@ TEST(ExchangePatch, EveryWrittenFormatTakesTheCommonChanges) {
     json::Errors errors;
     const std::string text = export_as(*format, recipe::read_given(request, errors)).text;
     // Without a torchtune builder's name there is no adapter to change.
-    const bool adapter = import_document(read(text), text).request.contains("peft");
+    const bool adapter = import_document(read_any(text), text).request.contains("peft");
     const std::vector<Change> asked(changes.begin(), changes.end() - (adapter ? 0 : 1));
-    const Patch patch = patch_document(read(text), text, asked);
+    const Patch patch = patch_document(read_any(text), text, asked);
     ASSERT_TRUE(patch.errors.empty()) << format->id << "\n" << text;
     EXPECT_TRUE(patch.left_out.empty()) << format->id << " " << patch.left_out[0].pointer << "\n"
                                         << patch.text;
-    const Import again = import_document(read(patch.text), patch.text);
+    const Import again = import_document(read_any(patch.text), patch.text);
     EXPECT_EQ(again.request, patch.request) << format->id;
     // Five settings change five lines, so no more than five went and came; on a line of its own each.
     size_t gone = 0;
@@ -382,7 +382,7 @@ TEST(ExchangePatch, PythonWithoutQuantisationGetsTheConfigAndItsArgument) {
 TEST(ExchangePatch, AllLinearIsWrittenAsTheWordThatPeftKnows) {
   const std::string lines = changed(plain_script, {{"/peft/r", 8}, {"/peft/target_modules", "all-linear"}});
   EXPECT_NE(lines.find("target_modules=\"all-linear\""), std::string::npos) << lines;
-  const Patch patch = patch_document(read(plain_script), plain_script,
+  const Patch patch = patch_document(read_any(plain_script), plain_script,
                                      {{"/peft/r", 8}, {"/peft/target_modules", Json::array({"all-linear"})}});
   EXPECT_NE(patch.text.find("target_modules=\"all-linear\""), std::string::npos) << patch.text;
 }
@@ -390,7 +390,7 @@ TEST(ExchangePatch, AllLinearIsWrittenAsTheWordThatPeftKnows) {
 // Nothing is written into a script that builds its model elsewhere.
 TEST(ExchangePatch, PythonWithoutAModelKeepsAdaptersOut) {
   const std::string text = "args = SFTConfig(per_device_train_batch_size=4, max_length=2048)\n";
-  const Patch patch = patch_document(read(text), text, {{"/peft/r", 16}});
+  const Patch patch = patch_document(read_any(text), text, {{"/peft/r", 16}});
   EXPECT_EQ(patch.text, text);
   ASSERT_EQ(patch.left_out.size(), 1U);
   EXPECT_EQ(patch.left_out[0].pointer, "/peft/r");

@@ -6,15 +6,6 @@
 namespace plimsoll::report {
 namespace {
 
-Json merged(Json request, const Json& changes) {
-  request.merge_patch(changes);
-  return request;
-}
-double peak(const Json& report) { return static_cast<double>(bytes(report, "/memory/peak/allocated")); }
-void expect_within(double predicted, double measured, double share) {
-  EXPECT_NEAR(predicted / measured, 1, share) << predicted << " against " << measured;
-}
-
 Json colossalchat(uint64_t gpus, uint64_t batch, bool offload) {
   return {{"model", "llama-2-7b-hf"},
           {"stack", "colossalai"},

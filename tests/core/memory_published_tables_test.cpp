@@ -8,7 +8,7 @@
 namespace plimsoll::report {
 namespace {
 
-constexpr double length = 4096;
+constexpr double packed_length = 4096;
 
 Json fms(const std::string& model, uint64_t batch, const std::string& loss) {
   Json request = {
@@ -18,7 +18,7 @@ Json fms(const std::string& model, uint64_t batch, const std::string& loss) {
       {"model_args", {{"dtype", "bfloat16"}, {"attn_implementation", "flash_attention_2"}}},
       {"training",
        {{"per_device_train_batch_size", batch},
-        {"max_length", length},
+        {"max_length", packed_length},
         {"packing", true},
         {"gradient_checkpointing", true},
         {"loss_kernel", loss},
@@ -53,9 +53,7 @@ Json with_nf4(Json request, bool prepared) {
   return request;
 }
 
-double peak(const Json& request) {
-  return static_cast<double>(bytes(answer(request), "/memory/peak/allocated"));
-}
+double peak_of(const Json& request) { return peak(answer(request)); }
 
 Json batched(Json request, uint64_t batch) {
   request["training"]["per_device_train_batch_size"] = batch;
@@ -64,7 +62,7 @@ Json batched(Json request, uint64_t batch) {
 
 // Bytes that one more token costs, between batch 4 and 8.
 double slope(const Json& request) {
-  return (peak(batched(request, 8)) - peak(batched(request, 4))) / (4 * length);
+  return (peak_of(batched(request, 8)) - peak_of(batched(request, 4))) / (4 * packed_length);
 }
 
 // What is there between steps.
@@ -74,15 +72,13 @@ double at_rest(const Json& request) {
                              component(forward, "optimizer") + component(forward, "workspace"));
 }
 
-constexpr double gibibyte = 1073741824.0;
-
 // Weights 2, gradients 2, two states 4, and foreach AdamW's temporary 2 bytes a parameter, whatever the batch
 // and the loss; 6 bytes remain between steps.
 TEST(PublishedTables, FullTrainingIn16BitsTakesTenBytesAParameter) {
   const auto check = [](const Json& request) {
     const Json report = answer(request);
     const auto parameters = static_cast<double>(bytes(report, "/model/parameters"));
-    EXPECT_NEAR(peak(request) / parameters, 10.00, 0.01) << request;
+    EXPECT_NEAR(peak_of(request) / parameters, 10.00, 0.01) << request;
     EXPECT_NEAR(at_rest(request) / parameters, 6.00, 0.01) << request;
     EXPECT_EQ(at(report, "/memory/peak/instant"), "optimizer_step") << request;
   };
@@ -115,9 +111,9 @@ TEST(PublishedTables, AdapterPeaksAreLinearInTokensAndBeginAtTheRest) {
   for (const Json& request :
        {with_lora(fms("mistral-7b-v0.1", 4, "stock")), with_nf4(fms("mistral-7b-v0.1", 4, "stock"), true),
         with_nf4(fms("mistral-7b-v0.1", 4, "stock"), false)}) {
-    const double intercept = peak(request) - slope(request) * 4 * length;
+    const double intercept = peak_of(request) - slope(request) * 4 * packed_length;
     EXPECT_NEAR(intercept / gibibyte, at_rest(request) / gibibyte, 0.03);
-    EXPECT_NEAR(peak(batched(request, 6)), (peak(request) + peak(batched(request, 8))) / 2, 1 << 20);
+    EXPECT_NEAR(peak_of(batched(request, 6)), (peak_of(request) + peak_of(batched(request, 8))) / 2, 1 << 20);
   }
 }
 
@@ -127,10 +123,10 @@ TEST(PublishedTables, PreparationForKbitTrainingWidensTheCheckpoints) {
   const Json plain = with_nf4(fms("mistral-7b-v0.1", 4, "stock"), false);
   const Json prepared = with_nf4(fms("mistral-7b-v0.1", 4, "stock"), true);
   EXPECT_NEAR(slope(prepared) - slope(plain), 262144, 262144 * 0.002);
-  EXPECT_NEAR(peak(plain) / gibibyte, 15.25, 0.01);
-  EXPECT_NEAR(peak(prepared) / gibibyte, 19.25, 0.01);
-  EXPECT_NEAR(peak(batched(plain, 8)) / gibibyte, 26.46, 0.01);
-  EXPECT_NEAR(peak(batched(prepared, 8)) / gibibyte, 34.46, 0.01);
+  EXPECT_NEAR(peak_of(plain) / gibibyte, 15.25, 0.01);
+  EXPECT_NEAR(peak_of(prepared) / gibibyte, 19.25, 0.01);
+  EXPECT_NEAR(peak_of(batched(plain, 8)) / gibibyte, 26.46, 0.01);
+  EXPECT_NEAR(peak_of(batched(prepared, 8)) / gibibyte, 34.46, 0.01);
 }
 
 // Allocated between steps, as the tables give it beside the peak.
@@ -152,11 +148,11 @@ TEST(PublishedTables, LogitsDecideWhetherItFits) {
   EXPECT_EQ(verdict(lora), "no");
   Json fused = with_kernels(with_lora(fms("meta-llama-3-8b", 16, "liger")));
   EXPECT_NE(verdict(fused), "no");
-  EXPECT_NEAR(peak(fused) / gibibyte, 47.4, 47.4 * 0.015);
+  EXPECT_NEAR(peak_of(fused) / gibibyte, 47.4, 47.4 * 0.015);
   EXPECT_EQ(verdict(with_nf4(fms("meta-llama-3-8b", 32, "stock"), false)), "no");
   Json four_bit = with_kernels(with_nf4(fms("meta-llama-3-8b", 32, "liger"), false));
   EXPECT_NE(verdict(four_bit), "no");
-  EXPECT_NEAR(peak(four_bit) / gibibyte, 69.0, 69.0 * 0.01);
+  EXPECT_NEAR(peak_of(four_bit) / gibibyte, 69.0, 69.0 * 0.01);
 }
 
 // nvidia-smi against the allocated peak on one card: 1.06 to 1.14 with a fused loss, 1.16 to 1.64 with full

@@ -9,11 +9,6 @@
 namespace plimsoll::report {
 namespace {
 
-Json merged(Json request, const Json& changes) {
-  request.merge_patch(changes);
-  return request;
-}
-
 // The benchmark's common part: Trainer with TRL, packed to 4,096 tokens, FlashAttention 2, reentrant.
 Json benchmark(const std::string& model, uint64_t gpus, uint64_t batch) {
   return {{"model", model},
@@ -49,15 +44,10 @@ Json in_four_bits(const Json& request) {
        {"training", {{"bf16", true}}}});
 }
 
-constexpr double gibibyte = 1073741824.0;
-double peak(const Json& report) { return static_cast<double>(bytes(report, "/memory/peak/allocated")); }
 double held(const Json& report, const char* id, std::initializer_list<const char*> components) {
   double sum = 0;
   for (const char* c : components) sum += static_cast<double>(component(instant(report, id), c));
   return sum;
-}
-void expect_within(double predicted, double measured, double share) {
-  EXPECT_NEAR(predicted / measured, 1, share) << predicted << " against " << measured;
 }
 
 TEST(Fsdp, FullTrainingIn16BitsPeaksAtTenBytesAParameterOverTheGpus) {
@@ -207,10 +197,10 @@ const Json methods[] = {
     {{"quantization", {{"load_in_4bit", true}}},
      {"training", {{"bf16", true}, {"gradient_checkpointing", true}}},
      {"peft", {{"r", 64}, {"target_modules", "all-linear"}}}}};
-const char* const models[] = {"llama-3.2-1b", "qwen2.5-7b", "gemma-2-2b", "mixtral-8x7b-v0.1"};
+const char* const sharded_models[] = {"llama-3.2-1b", "qwen2.5-7b", "gemma-2-2b", "mixtral-8x7b-v0.1"};
 
 TEST(SeveralGpus, MoreOfThemNeverNeedMoreEach) {
-  for (const char* model : models) {
+  for (const char* model : sharded_models) {
     for (const Json& method : methods) {
       for (const char* strategy : strategies) {
         double fewer = INFINITY;
@@ -227,7 +217,7 @@ TEST(SeveralGpus, MoreOfThemNeverNeedMoreEach) {
 }
 
 TEST(SeveralGpus, EachStageOfZeroHoldsNoMoreThanTheOneBefore) {
-  for (const char* model : models) {
+  for (const char* model : sharded_models) {
     for (const Json& method : {methods[0], methods[2]}) {
       double before = INFINITY;
       for (const char* strategy : {"ddp", "zero1", "zero2", "zero3"}) {
@@ -243,7 +233,7 @@ TEST(SeveralGpus, EachStageOfZeroHoldsNoMoreThanTheOneBefore) {
 }
 
 TEST(SeveralGpus, OffloadingNeverNeedsMoreOnTheGpu) {
-  for (const char* model : models) {
+  for (const char* model : sharded_models) {
     const Json base = merged(methods[0], {{"model", model}, {"parallel", {{"num_gpus", 4}}}});
     const auto of = [&base](const char* strategy, const Json& settings) {
       return answer(merged(merged(base, {{"parallel", {{"strategy", strategy}}}}), {{"parallel", settings}}));

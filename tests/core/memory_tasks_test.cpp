@@ -77,7 +77,7 @@ Json request(const char* task, const Json& training = Json::object(), const Json
   if (adapters) body["peft"] = {{"r", 16}, {"target_modules", "all-linear"}};
   return body;
 }
-uint64_t peak(const Json& body) { return bytes(answer(body), "/memory/peak/allocated"); }
+uint64_t peak_of_task(const Json& body) { return bytes(answer(body), "/memory/peak/allocated"); }
 
 TEST(Tasks, EachOneOfTheTableIsAnswered) {
   for (const recipe::Task& task : recipe::tasks()) {
@@ -95,7 +95,7 @@ TEST(Tasks, APrecomputedReferenceNeverNeedsMore) {
           with["versions"] = {{"trl", trl}};
           Json precomputed = with;
           precomputed["rl"]["precompute_ref_log_probs"] = true;
-          EXPECT_LE(peak(precomputed), peak(with)) << json::write(with);
+          EXPECT_LE(peak_of_task(precomputed), peak_of_task(with)) << json::write(with);
         }
       }
     }
@@ -106,13 +106,13 @@ TEST(Tasks, MoreGenerationsOrLongerCompletionsNeverNeedLess) {
   for (const char* task : {"grpo", "rloo", "ppo"}) {
     uint64_t before = 0;
     for (const int generations : {1, 4, 8, 64}) {
-      const uint64_t now = peak(request(task, {}, {{"num_generations", generations}}));
+      const uint64_t now = peak_of_task(request(task, {}, {{"num_generations", generations}}));
       EXPECT_GE(now, before) << task << " " << generations;
       before = now;
     }
     before = 0;
     for (const int completion : {16, 64, 256, 1024, 4096}) {
-      const uint64_t now = peak(request(task, {}, {{"max_completion_length", completion}}));
+      const uint64_t now = peak_of_task(request(task, {}, {{"max_completion_length", completion}}));
       EXPECT_GE(now, before) << task << " " << completion;
       before = now;
     }
@@ -199,11 +199,11 @@ TEST(Evaluation, CollectsTheLogitsOfTheWholeSetUnlessTold) {
   EXPECT_GE(bytes(few, "/memory/host_bytes"), static_cast<uint64_t>(16 * one));
   body["training"]["eval_accumulation_steps"] = nullptr;
   body["training"]["preprocess_logits_for_metrics"] = true;
-  const uint64_t without = peak(request("sft", {{"max_length", 1024}, {"eval_strategy", "epoch"}}));
-  EXPECT_LE(peak(body), without + 128 * 1024 * 8);  // one class a token
+  const uint64_t without = peak_of_task(request("sft", {{"max_length", 1024}, {"eval_strategy", "epoch"}}));
+  EXPECT_LE(peak_of_task(body), without + 128 * 1024 * 8);  // one class a token
   body["training"]["preprocess_logits_for_metrics"] = false;
   body["training"]["prediction_loss_only"] = true;
-  EXPECT_EQ(peak(body), without);
+  EXPECT_EQ(peak_of_task(body), without);
 }
 
 TEST(Evaluation, IsNoInstantOfARunThatHasNone) {
@@ -215,7 +215,7 @@ TEST(Evaluation, ALargerBatchOrSetNeverNeedsLess) {
   uint64_t before = 0;
   for (const int batch : {1, 2, 8, 32}) {
     const uint64_t now =
-        peak(request("sft", {{"eval_strategy", "epoch"}, {"per_device_eval_batch_size", batch}}));
+        peak_of_task(request("sft", {{"eval_strategy", "epoch"}, {"per_device_eval_batch_size", batch}}));
     EXPECT_GE(now, before) << batch;
     before = now;
   }
@@ -223,8 +223,8 @@ TEST(Evaluation, ALargerBatchOrSetNeverNeedsLess) {
   for (const int samples : {1, 16, 1000}) {
     Json body = request("sft", {{"eval_strategy", "epoch"}, {"compute_metrics", true}});
     body["data"] = {{"eval_samples", samples}};
-    EXPECT_GE(peak(body), before) << samples;
-    before = peak(body);
+    EXPECT_GE(peak_of_task(body), before) << samples;
+    before = peak_of_task(body);
   }
 }
 

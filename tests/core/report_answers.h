@@ -65,6 +65,39 @@ inline uint64_t component(const Json& instant, std::string_view id) {
   return 0;
 }
 
+constexpr double gibibyte = 1073741824.0;
+
+inline double peak(const Json& report) {
+  return static_cast<double>(bytes(report, "/memory/peak/allocated"));
+}
+
+inline void expect_within(double predicted, double measured, double share) {
+  EXPECT_NEAR(predicted / measured, 1, share) << predicted << " against " << measured;
+}
+
+inline Json merged(Json request, const Json& changes) {
+  request.merge_patch(changes);
+  return request;
+}
+
+/// One of the documented cases, as a whole: "c-before".
+inline const Json& scenario(std::string_view id) {
+  for (const Json& one : presets().scenarios) {
+    if (one.at("id") == id) return one;
+  }
+  ADD_FAILURE() << "no scenario " << id;
+  static const Json none = {{"request", Json::object()}};
+  return none;
+}
+inline const Json& request_of(std::string_view id) { return scenario(id).at("request"); }
+
+/// Samples in a step of one GPU.
+inline uint64_t effective_batch(const Json& request) {
+  const Json& training = request.at("training");
+  return training.at("per_device_train_batch_size").get<uint64_t>() *
+         training.at("gradient_accumulation_steps").get<uint64_t>();
+}
+
 inline bool has_note(const Json& report, std::string_view code) {
   for (const Json& note : at(report, "/notes")) {
     if (note.at("code") == code) return true;

@@ -10,7 +10,7 @@
 namespace plimsoll::report {
 namespace {
 
-constexpr uint64_t requests = 200;
+constexpr uint64_t how_many = 200;
 
 // The same request with every default written out that the report says it assumed.
 Json written_out(Json request, const Json& report) {
@@ -29,7 +29,7 @@ Json raised(Json request, const char* pointer, uint64_t by) {
 }
 
 TEST(ReportProperties, EveryDrawnRequestIsAnsweredTheSameTwice) {
-  for (uint64_t seed = 0; seed < requests; ++seed) {
+  for (uint64_t seed = 0; seed < how_many; ++seed) {
     const std::string request = json::write(drawn(seed));
     const std::string first = report_text(request, presets());
     EXPECT_NE(first.find(R"("ok":true)"), std::string::npos) << request << first.substr(0, 400);
@@ -38,7 +38,7 @@ TEST(ReportProperties, EveryDrawnRequestIsAnsweredTheSameTwice) {
 }
 
 TEST(ReportProperties, ThePeakIsTheHighestInstant) {
-  for (uint64_t seed = 0; seed < requests; ++seed) {
+  for (uint64_t seed = 0; seed < how_many; ++seed) {
     const Json report = answer(drawn(seed));
     uint64_t highest = 0;
     for (const Json& row : at(report, "/memory/instants")) {
@@ -51,7 +51,7 @@ TEST(ReportProperties, ThePeakIsTheHighestInstant) {
 }
 
 TEST(ReportProperties, TheLinesOfEachInstantSumToItsTotals) {
-  for (uint64_t seed = 0; seed < requests; ++seed) {
+  for (uint64_t seed = 0; seed < how_many; ++seed) {
     const Json report = answer(drawn(seed));
     for (const Json& row : at(report, "/memory/instants")) {
       uint64_t sum = 0;
@@ -67,7 +67,7 @@ TEST(ReportProperties, TheLinesOfEachInstantSumToItsTotals) {
 }
 
 TEST(ReportProperties, ReadingsAreOrdered) {
-  for (uint64_t seed = 0; seed < requests; ++seed) {
+  for (uint64_t seed = 0; seed < how_many; ++seed) {
     const Json report = answer(drawn(seed));
     const Json peak = at(report, "/memory/peak");
     EXPECT_LE(peak.at("allocated"), peak.at("reserved")) << drawn(seed);
@@ -81,7 +81,7 @@ TEST(ReportProperties, ReadingsAreOrdered) {
 
 TEST(ReportProperties, ALargerTierNeverFitsLess) {
   const auto rank = [](const Json& verdict) { return verdict == "fits" ? 2 : verdict == "tight" ? 1 : 0; };
-  for (uint64_t seed = 0; seed < requests; ++seed) {
+  for (uint64_t seed = 0; seed < how_many; ++seed) {
     const Json report = answer(drawn(seed));
     uint64_t usable = 0;
     int verdict = 0;
@@ -96,7 +96,7 @@ TEST(ReportProperties, ALargerTierNeverFitsLess) {
 }
 
 TEST(ReportProperties, MoreIsNeverLess) {
-  for (uint64_t seed = 0; seed < requests; ++seed) {
+  for (uint64_t seed = 0; seed < how_many; ++seed) {
     const Json request = drawn(seed);
     const uint64_t before = allocated(answer(request));
     EXPECT_GE(allocated(answer(raised(request, "/training/per_device_train_batch_size", 1))), before)
@@ -116,7 +116,7 @@ TEST(ReportProperties, MoreIsNeverLess) {
 }
 
 TEST(ReportProperties, DefaultsWrittenOutChangeNothing) {
-  for (uint64_t seed = 0; seed < requests; ++seed) {
+  for (uint64_t seed = 0; seed < how_many; ++seed) {
     const Json request = drawn(seed);
     const Json report = answer(request);
     const Json explicit_one = answer(written_out(request, report));
@@ -128,7 +128,7 @@ TEST(ReportProperties, DefaultsWrittenOutChangeNothing) {
 
 // per_unit is what one more costs: the difference between two reports.
 TEST(ReportProperties, OneMoreCostsWhatTheReportSays) {
-  for (uint64_t seed = 0; seed < requests; seed += 2) {
+  for (uint64_t seed = 0; seed < how_many; seed += 2) {
     const Json request = written_out(drawn(seed), answer(drawn(seed)));
     const Json report = answer(request);
     const auto costs = [&](const char* unit, const char* pointer) {
@@ -144,7 +144,7 @@ TEST(ReportProperties, OneMoreCostsWhatTheReportSays) {
 }
 
 TEST(ReportProperties, CheckpointingNeverKeepsMoreUntilTheLoss) {
-  for (uint64_t seed = 0; seed < requests; ++seed) {
+  for (uint64_t seed = 0; seed < how_many; ++seed) {
     Json request = written_out(drawn(seed), answer(drawn(seed)));
     // Transformers 5 makes the input of every embedding require a gradient under checkpointing, so that a
     // frozen vision tower, which keeps nothing otherwise, takes part in autograd.

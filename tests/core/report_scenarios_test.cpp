@@ -7,15 +7,6 @@
 namespace plimsoll::report {
 namespace {
 
-const Json& scenario(const std::string& id) {
-  for (const Json& scenario : presets().scenarios) {
-    if (scenario.at("id") == id) return scenario;
-  }
-  ADD_FAILURE() << "no scenario " << id;
-  static const Json none = Json::object();
-  return none;
-}
-
 Json report_of(const std::string& id) { return answer(scenario(id).at("request")); }
 
 TEST(ReportScenarios, EachCaseHasABeforeAndAnAfterAndBothAreAnswered) {

@@ -10,16 +10,16 @@
 namespace plimsoll::report {
 namespace {
 
-struct Published {
+struct Throughput {
   Json request;
   std::string source;
   double tokens_per_second;
 };
 
-std::vector<Published> published(std::string_view source) {
+std::vector<Throughput> published_for(std::string_view source) {
   json::Errors errors;
   const auto rows = json::parse(golden_file("throughput.json"), errors);
-  std::vector<Published> found;
+  std::vector<Throughput> found;
   for (const Json& row : rows.value_or(Json::array())) {
     if (row.at("source").get<std::string>().find(source) == std::string::npos) continue;
     found.push_back({row.at("request"), row.at("source"), row.at("tokens_per_second")});
@@ -27,9 +27,9 @@ std::vector<Published> published(std::string_view source) {
   return found;
 }
 
-std::vector<double> errors_of(const std::vector<Published>& rows) {
+std::vector<double> errors_of(const std::vector<Throughput>& rows) {
   std::vector<double> errors;
-  for (const Published& row : rows) {
+  for (const Throughput& row : rows) {
     const Json report = answer(row.request);
     errors.push_back(at(report, "/time/tokens_per_second").get<double>() / row.tokens_per_second - 1);
   }
@@ -43,15 +43,15 @@ double median_of_sizes(std::vector<double> errors) {
 }
 
 TEST(Time, PackedRunsOnAnA100AreWithinATenthOfTheirPublishedSpeed) {
-  const std::vector<Published> rows = published("fms-acceleration");
+  const std::vector<Throughput> rows = published_for("fms-acceleration");
   ASSERT_GT(rows.size(), 70u);
   EXPECT_LT(median_of_sizes(errors_of(rows)), 0.06);
 }
 
 // The published figure is that of one GPU; the rows hold all of them together.
 TEST(Time, RunsSharedOverTwoAndFourGpusAreWithinATenthOfTheirPublishedSpeed) {
-  std::vector<Published> shared;
-  for (Published& row : published("fms-acceleration")) {
+  std::vector<Throughput> shared;
+  for (Throughput& row : published_for("fms-acceleration")) {
     if (row.request.contains("parallel")) shared.push_back(std::move(row));
   }
   ASSERT_GT(shared.size(), 100u);
@@ -59,9 +59,9 @@ TEST(Time, RunsSharedOverTwoAndFourGpusAreWithinATenthOfTheirPublishedSpeed) {
 }
 
 TEST(Time, NinetyOfAHundredPublishedRunsLieInTheBand) {
-  const std::vector<Published> rows = published("");
+  const std::vector<Throughput> rows = published_for("");
   int inside = 0;
-  for (const Published& row : rows) {
+  for (const Throughput& row : rows) {
     const Json time = at(answer(row.request), "/time");
     const double seconds = time.at("tokens_per_step").get<double>() / row.tokens_per_second;
     if (time.at("low") <= seconds && seconds <= time.at("high")) ++inside;

@@ -1,0 +1,33 @@
+// A pasted text explained as anybody would get it:
+//
+//     first_cause("CUDA out of memory. Tried to allocate ...");    // "fragmentation"
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/diagnosis/diagnosis.h"
+#include "core/report/diagnose.h"
+#include "core/report/preset_files.h"
+
+namespace plimsoll::diagnosis {
+
+inline const report::Catalog& catalog() {
+  static const report::Catalog read = report::read_catalog(preset_files());
+  return read;
+}
+
+inline Diagnosis explained(std::string_view text, std::string_view request = "",
+                           std::string_view phase = "") {
+  report::Case one;
+  report::read_case(text, request, phase, catalog(), one);
+  return diagnose(one.situation);
+}
+
+inline std::string first_cause(std::string_view text, std::string_view request = "",
+                               std::string_view phase = "") {
+  const Diagnosis d = explained(text, request, phase);
+  return d.causes.empty() ? "" : std::string(d.causes.front().cause->id);
+}
+
+}  // namespace plimsoll::diagnosis
