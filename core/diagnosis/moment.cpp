@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <array>
 
+#include "core/json/ascii.h"
+
 namespace plimsoll::diagnosis {
 
 namespace {
 
-constexpr double most_cards = 1024;
+constexpr double most_gpus = 1024;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+using ascii::is_digit;
+using ascii::is_lower;
 
 struct Said {
   std::string_view words;
@@ -94,7 +96,7 @@ double number_before(std::string_view text, std::size_t end) {
   std::size_t begin = end;
   while (begin > 0 && is_digit(text[begin - 1]) && end - begin < 5) --begin;
   // "2.1 a100" and "v100" are no counts.
-  if (begin == end || (begin > 0 && (is_letter(text[begin - 1]) || text[begin - 1] == '.'))) return 0;
+  if (begin == end || (begin > 0 && (is_lower(text[begin - 1]) || text[begin - 1] == '.'))) return 0;
   double value = 0;
   for (std::size_t i = begin; i < end; ++i) value = value * 10 + (text[i] - '0');
   return value;
@@ -107,8 +109,8 @@ double number_behind(std::string_view text, std::size_t begin) {
   return value;
 }
 
-constexpr std::string_view units[] = {"step", "batch",  "iteration", "iter",
-                                      "hour", "minute", "epoch",     "sample"};
+constexpr std::string_view step_units[] = {"step", "batch",  "iteration", "iter",
+                                           "hour", "minute", "epoch",     "sample"};
 
 // The word at `at`, and where it ends.
 std::string_view word_at(std::string_view text, std::size_t at) {
@@ -119,7 +121,7 @@ std::string_view word_at(std::string_view text, std::size_t at) {
 }
 
 bool is_unit(std::string_view word) {
-  return std::any_of(std::begin(units), std::end(units), [&](std::string_view unit) {
+  return std::any_of(std::begin(step_units), std::end(units), [&](std::string_view unit) {
     return word.substr(0, unit.size()) == unit && word.size() <= unit.size() + 2;
   });
 }
@@ -135,7 +137,7 @@ struct After {
 After after(std::string_view text) {
   After out;
   for (std::size_t at = text.find("after "); at != std::string_view::npos; at = text.find("after ", at + 6)) {
-    if (at > 0 && is_letter(text[at - 1])) continue;
+    if (at > 0 && is_lower(text[at - 1])) continue;
     bool one = false;
     std::size_t next = at + 6;
     for (int count = 0; count < 5 && next < text.size(); ++count) {
@@ -236,7 +238,7 @@ std::optional<double> cards_in_words(const Text& text) {
   for (const Stream& stream : text.streams) {
     if (stream.rank >= 0) most = std::max(most, static_cast<double>(stream.rank) + 1);
   }
-  if (most < 1 || most > most_cards) return std::nullopt;
+  if (most < 1 || most > most_gpus) return std::nullopt;
   return most;
 }
 

@@ -8,8 +8,6 @@
 namespace plimsoll::report {
 namespace {
 
-constexpr double mib = 1048576;
-
 // foundation-model-stack/fms-acceleration scripts/benchmarks, scenarios-orca.yaml and refs_orca: the first
 // 2000 samples of Orca-Math, unpacked; 289 tokens on average, some 2500 in the longest.
 Json orca_run(uint64_t batch, bool padded) {
@@ -52,7 +50,7 @@ TEST(Lengths, OfUnpackedRunsThePaddedAndThePaddingFreeOnesPeakAtTheBatchOfTheLon
   check(orca_run(4, false), 6461013504.0, 0.04);
   check(orca_run(8, false), 7270018560.0, 0.04);
   // nvidia-smi showed 17,733 MiB of it: batches of one length alone would hold 13,000.
-  EXPECT_NEAR(static_cast<double>(bytes(padded, "/memory/peak/device")) / mib, 17733, 0.08 * 17733);
+  EXPECT_NEAR(static_cast<double>(bytes(padded, "/memory/peak/device")) / mebibyte, 17733, 0.08 * 17733);
 }
 
 TEST(Lengths, ACapThatNoSampleReachesChangesNothing) {

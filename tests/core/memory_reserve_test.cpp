@@ -10,15 +10,13 @@
 namespace plimsoll::report {
 namespace {
 
-constexpr double mib = 1048576;
-
 Json held(Json request) {
   request["want"] = {"allocator"};
   return answer(request);
 }
 
 double read(const Json& report, const char* pointer) {
-  return static_cast<double>(bytes(report, pointer)) / mib;
+  return static_cast<double>(bytes(report, pointer)) / mebibyte;
 }
 
 // DaoyuanLi2816/can-i-finetune-this benchmarks/results: RTX 4080, a loop of one's own, PyTorch 2.6.

@@ -65,7 +65,7 @@ inline uint64_t component(const Json& instant, std::string_view id) {
   return 0;
 }
 
-constexpr double gibibyte = 1073741824.0;
+constexpr double gibibyte = 1073741824.0, mebibyte = 1048576.0;
 
 inline double peak(const Json& report) {
   return static_cast<double>(bytes(report, "/memory/peak/allocated"));
