@@ -121,7 +121,7 @@ std::string_view word_at(std::string_view text, std::size_t at) {
 }
 
 bool is_unit(std::string_view word) {
-  return std::any_of(std::begin(step_units), std::end(units), [&](std::string_view unit) {
+  return std::any_of(std::begin(step_units), std::end(step_units), [&](std::string_view unit) {
     return word.substr(0, unit.size()) == unit && word.size() <= unit.size() + 2;
   });
 }
