@@ -68,7 +68,9 @@ Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
   const model::LayerGroup& g = *p.group;
   const double rows = p.batch * p.length;
   if (!p.has(Role::qkv)) {
-    Tensor q = run(tape, p, Role::q, h);
+    Tensor q = p.has(Role::q_a)
+                   ? run(tape, p, Role::q, normalise_at(tape, p, NormPlace::q_a, run(tape, p, Role::q_a, h)))
+                   : run(tape, p, Role::q, h);
     const double keys = rows * static_cast<double>(g.kv_heads * g.head_dim);
     // Gemma 4: late layers read the keys and values of an earlier one, and keys may serve as values.
     Tensor k = p.has(Role::k) ? run(tape, p, Role::k, h) : tape.make(keys, q.size(), Component::transient);

@@ -192,6 +192,11 @@ void read_decoder(ConfigReader& config, const Frame& frame, const DecoderTraits&
         group.linears.front().out = times(2, group.linears.front().out);
         group.attention_output_gate = true;
       }
+      if (traits.gate_proj) {
+        add_linear(group.linears, layer + "self_attn.gate_proj", hidden, times(heads, group.head_dim), false,
+                   Role::other);
+        group.attention_output_gate = true;
+      }
     }
     if (at.kind.experts) {
       add_experts(group, layer, hidden, traits.experts);

@@ -72,6 +72,7 @@ struct DecoderTraits {
   uint64_t full_period = 0;  ///< every n-th layer is full, the others `most_layers`
 
   bool output_gate = false;  ///< q_proj gives the query and a gate on the output
+  bool gate_proj = false;    ///< self_attn.gate_proj gives the gate
   DeltaNet delta;            ///< of the linear_attention layers
 
   Experts experts;                     ///< count 0: a dense MLP in every layer

@@ -99,15 +99,24 @@ void read_ernie4_5_moe(ConfigReader&, const Frame&, Architecture&);
 void read_granite_moe(ConfigReader&, const Frame&, Architecture&);
 void read_phimoe(ConfigReader&, const Frame&, Architecture&);
 void read_hunyuan_moe(ConfigReader&, const Frame&, Architecture&);
+void read_afmoe(ConfigReader&, const Frame&, Architecture&);
 // families/phi.cpp
 void read_phi(ConfigReader&, const Frame&, Architecture&);
 void read_phi3(ConfigReader&, const Frame&, Architecture&);
 // families/glm.cpp
 void read_glm(ConfigReader&, const Frame&, Architecture&);
 void read_glm4(ConfigReader&, const Frame&, Architecture&);
+void read_glm4v_text(ConfigReader&, const Frame&, Architecture&);
 void read_chatglm(ConfigReader&, const Frame&, Architecture&);
 void read_glm4_moe(ConfigReader&, const Frame&, Architecture&);
+// families/glm_vision.cpp, kimi_linear.cpp, deepseek_v4.cpp
+void read_glm4v(ConfigReader&, const Frame&, Architecture&);
+void read_kimi_linear(ConfigReader&, const Frame&, Architecture&);
+void read_deepseek_v4(ConfigReader&, const Frame&, Architecture&);
 // families/deepseek.cpp
+void read_deepseek_v32(ConfigReader&, const Frame&, Architecture&);
+void read_glm_moe_dsa(ConfigReader&, const Frame&, Architecture&);
+void read_mistral4(ConfigReader&, const Frame&, Architecture&);
 void read_deepseek_v2(ConfigReader&, const Frame&, Architecture&);
 void read_deepseek_v3(ConfigReader&, const Frame&, Architecture&);
 void read_glm4_moe_lite(ConfigReader&, const Frame&, Architecture&);
@@ -122,6 +131,7 @@ void read_opt(ConfigReader&, const Frame&, Architecture&);
 void read_bloom(ConfigReader&, const Frame&, Architecture&);
 void read_falcon(ConfigReader&, const Frame&, Architecture&);
 void read_mpt(ConfigReader&, const Frame&, Architecture&);
+void read_replit(ConfigReader&, const Frame&, Architecture&);
 // families/bert.cpp
 void read_bert(ConfigReader&, const Frame&, Architecture&);
 void read_roberta(ConfigReader&, const Frame&, Architecture&);
@@ -144,6 +154,7 @@ void read_qwen2_vl(ConfigReader&, const Frame&, Architecture&);
 void read_qwen2_5_vl(ConfigReader&, const Frame&, Architecture&);
 void read_qwen3_vl(ConfigReader&, const Frame&, Architecture&);
 void read_qwen3_vl_moe(ConfigReader&, const Frame&, Architecture&);
+void read_moss_vl(ConfigReader&, const Frame&, Architecture&);
 void read_qwen3_5(ConfigReader&, const Frame&, Architecture&);
 void read_qwen3_5_moe(ConfigReader&, const Frame&, Architecture&);
 // families/llama_vision.cpp

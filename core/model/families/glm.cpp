@@ -41,6 +41,15 @@ void read_glm4(ConfigReader& config, const Frame& frame, Architecture& network) 
   read_decoder(config, frame, traits, network);
 }
 
+// The text of GLM-4.1V and 4.6V-Flash; its class always has the biases.
+void read_glm4v_text(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits = glm();
+  traits.layout = NormLayout::sandwich;
+  traits.bias_key = "";
+  traits.positions = 32768;
+  read_decoder(config, frame, traits, network);
+}
+
 // GLM-4.5: experts after the first layers, biases on q, k and v alone. Transformers 4.57, models/glm4_moe.
 void read_glm4_moe(ConfigReader& config, const Frame& frame, Architecture& network) {
   DecoderTraits traits = glm();

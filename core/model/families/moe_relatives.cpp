@@ -1,5 +1,7 @@
 // Decoders with experts that differ from Mixtral and Qwen3-MoE in names, norms and biases alone.
 // Transformers 5.23, models/minimax_m2, ernie4_5_moe, granitemoe, phimoe, hunyuan_v1_moe.
+#include <algorithm>
+
 #include "core/model/families.h"
 #include "core/model/saturating.h"
 
@@ -98,6 +100,45 @@ void read_hunyuan_moe(ConfigReader& config, const Frame& frame, Architecture& ne
   traits.experts.shared = "mlp.shared_mlp.";
   traits.experts.shared_width = traits.experts.width;
   read_decoder(config, frame, traits, network);
+}
+
+// Trinity: norms around attention and MLP, each head of q and k normalised, a gate on what attention found,
+// three of four layers in a window. Transformers 5.15, models/afmoe.
+void read_afmoe(ConfigReader& config, const Frame& frame, Architecture& network) {
+  DecoderTraits traits;
+  traits.hidden = 2048;
+  traits.intermediate = 6144;
+  traits.heads = 16;
+  traits.head_dim = 128;
+  traits.vocab = 200192;
+  traits.positions = 16384;
+  traits.qk_norm = QkNorm::per_head;
+  traits.layout = NormLayout::sandwich;
+  traits.window = 1024;
+  traits.most_layers = AttentionKind::sliding;
+  traits.full_period = config.size("global_attn_every_n_layers", 4);
+  traits.gate_proj = true;
+  traits.experts.count = config.size("num_experts", 64);
+  traits.experts.per_token = config.size("num_experts_per_tok", 6);
+  traits.experts.width = config.size("moe_intermediate_size", 1408);
+  traits.experts.at = "mlp.experts.*.";
+  traits.experts.router = "mlp.router.gate";
+  traits.experts.shared = "mlp.shared_experts.";
+  traits.experts.shared_width = times(config.count("num_shared_experts", 2), traits.experts.width);
+  for (uint64_t i = 0; i < std::min<uint64_t>(1000, config.count("num_dense_layers", 1)); ++i) {
+    traits.dense_layers.push_back(i);
+  }
+  read_decoder(config, frame, traits, network);
+  Stack& text = network.stacks.back();
+  for (const LayerGroup& group : text.groups) {
+    if (group.experts == 0) continue;
+    Table bias;  // of the router's scores: kept, moved by the balance of the experts, never by the optimizer
+    bias.path = frame.base("model") + "layers.#.mlp.expert_bias";
+    bias.rows = group.layers;
+    bias.width = group.experts;
+    bias.trained = false;
+    text.tables.push_back(bias);
+  }
 }
 
 }  // namespace plimsoll::model::families

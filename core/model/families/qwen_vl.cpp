@@ -179,4 +179,50 @@ void read_qwen3_5_moe(ConfigReader& config, const Frame&, Architecture& network)
   read_qwen3_vision(config, hidden, {}, network);
 }
 
+// MOSS-VL: Qwen3-VL's parts, but the text reads the image in layers of its own, and one merger takes all
+// levels. OpenMOSS/MOSS-VL sglang/srt/models/moss_vl.py.
+void read_moss_vl(ConfigReader& config, const Frame&, Architecture& network) {
+  const uint64_t hidden = read_text(config, read_qwen3, network);
+  ConfigReader text = config.required_part("text_config");
+  std::vector<uint64_t> crossing = text.counts("cross_attention_layers");
+  std::vector<LayerGroup>& groups = network.stacks.front().groups;
+  if (crossing.size() >= groups.front().layers) {
+    text.fail("cross_attention_layers", "More layers cross-attend than the network has.",
+              "fewer than num_hidden_layers");
+    return;
+  }
+  LayerGroup cross = groups.front();
+  groups.front().layers -= crossing.size();
+  cross.name = "cross-attention layers";
+  cross.layers = crossing.size();
+  cross.attention = AttentionKind::cross;
+  cross.linears.clear();
+  const std::string layer = "model.language_model.layers.#.";
+  add_cross_attention(cross, layer + "cross_attn.", hidden, hidden, false, false);
+  add_gated_mlp(cross, layer + "mlp.", hidden, cross.intermediate);
+  cross.other_parameters = 2;  // the gates of attention and MLP
+  if (cross.layers > 0) groups.push_back(std::move(cross));
+
+  ConfigReader vision = config.part("vision_config");
+  LayerGroup group;
+  Blocks blocks =
+      read_blocks(vision, {"hidden_size", 1152, 27, 16, true, "gelu_pytorch_tanh"}, group, network);
+  const std::string block = "model.visual.blocks.#.mlp.linear_fc";
+  add_plain_mlp(group, block + "1", block + "2", blocks.hidden, vision.size("intermediate_size", 4304), true);
+  add_layer_norm(group.norms, NormPlace::before_attention, blocks.hidden);
+  add_layer_norm(group.norms, NormPlace::before_mlp, blocks.hidden);
+  blocks.stack.groups.push_back(std::move(group));
+  add_table(blocks.stack, "model.visual.pos_embed", vision.size("num_position_embeddings", 2304),
+            blocks.hidden, true);
+  network.stacks.push_back(std::move(blocks.stack));
+  Stack projector = projector_stack("merger", hidden);
+  const uint64_t levels = plus(vision.length("deepstack_visual_indexes", 3), 1);
+  const uint64_t wide = times(levels, blocks.merged);
+  add_linear(projector.linears, "model.visual.merger.linear_fc1", wide, wide, true, Role::other);
+  add_linear(projector.linears, "model.visual.merger.linear_fc2", wide, hidden, true, Role::other);
+  for (uint64_t i = 0; i < levels; ++i) add_layer_norm(projector.norms, NormPlace::other, blocks.hidden);
+  network.stacks.push_back(std::move(projector));
+  network.image.rule = ImageTokens::Rule::cross;
+}
+
 }  // namespace plimsoll::model::families
