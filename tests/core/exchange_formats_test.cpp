@@ -326,5 +326,16 @@ lora:
 
 #endif
 
+// axolotl src/axolotl/utils/config normalize_config: batch_size // micro_batch_size.
+TEST(ExchangeAxolotl, TheBatchOfOlderReleasesIsAccumulatedFromMicroBatches) {
+  const std::string model = "base_model: meta-llama/Llama-2-7b-hf\nsequence_len: 2048\n";
+  const auto steps = [&](const std::string& rest) {
+    return import_any(model + rest).request["training"].value("gradient_accumulation_steps", Json());
+  };
+  EXPECT_EQ(steps("batch_size: 8\nmicro_batch_size: 2\n"), Json(4));
+  EXPECT_EQ(steps("batch_size: 8\nmicro_batch_size: 2\ngradient_accumulation_steps: 3\n"), Json(3));
+  EXPECT_EQ(steps("batch_size: 1\nmicro_batch_size: 2\n"), Json());
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange

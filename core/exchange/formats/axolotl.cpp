@@ -80,6 +80,18 @@ void read_bf16(Reading& reading, const Leaf& leaf) {
   reading.set("/training/bf16", leaf);
 }
 
+// Older releases: the rows of one step on one GPU, from which the accumulation follows (utils/config
+// normalize_config).
+void read_batch_size(Reading& reading, const Leaf& leaf) {
+  const Leaf* micro = reading.leaf("micro_batch_size");
+  if (reading.leaf("gradient_accumulation_steps") != nullptr || micro == nullptr)
+    return reading.mark(leaf, Use::implied, "micro_batch_size and gradient_accumulation_steps say it");
+  const Json rows = leaf.node->value, share = micro->node->value;
+  if (!rows.is_number_integer() || !share.is_number_integer() || share <= 0 || rows < share)
+    return reading.mark(leaf, Use::implied, "less than one micro_batch_size");
+  reading.set("/training/gradient_accumulation_steps", rows.get<int64_t>() / share.get<int64_t>(), &leaf);
+}
+
 constexpr Row rows[] = {
     {"base_model", "/model", ""},
     {"rl", "/task", "ipo=dpo"},
@@ -107,6 +119,7 @@ constexpr Row rows[] = {
     {"max_packed_sequence_len", "/training/max_length", "", nullptr, Write::no},
     {"micro_batch_size", "/training/per_device_train_batch_size", ""},
     {"gradient_accumulation_steps", "/training/gradient_accumulation_steps", ""},
+    {"batch_size", "/training/gradient_accumulation_steps", "", read_batch_size},
     {"eval_batch_size", "/training/per_device_eval_batch_size", ""},
     {"num_epochs", "/data/epochs", ""},
     {"optimizer", "/training/optim", ""},
@@ -254,12 +267,12 @@ constexpr std::string_view implied =
     ""
     "fsdp_config.cpu_offload_pin_memory "
     "fsdp_config.mixed_precision_policy fsdp_config.fsdp_min_num_params fsdp_config.min_num_params "
-    "gptq_model_v1 "
+    "gptq_model_v1 gptq_disable_exllama full_finetune "
     "torch_dtype liger_layer_norm liger_rms_norm_gated liger_kernel_impl flash_attn_rms_norm "
     "flash_attn_fuse_qkv "
     "flash_attn_cross_entropy gemma4_hybrid_attn_impl sdpa_varlen flash_attn_d512 large_head_attention "
     "use_eaft "
-    "experts_implementation use_kernels rope_scaling* strict_mode freeze_mm_modules batch_size "
+    "experts_implementation use_kernels rope_scaling* strict_mode freeze_mm_modules "
     "batch_flattening "
     "scaling_softmax* s2_attention ray_num_workers llama4_linearized_experts dsv4_* use_glm_dsa_kernels "
     "use_dsv4_kernels moe_grouped_backend moe_dequant_chunk_size moe_bnb_fast nvfp4_merge_aware* "
