@@ -17,7 +17,7 @@ struct Names {
   std::string_view up, down, ratio;
 };
 
-void read(ConfigReader& config, const Frame& frame, const Names& names, Architecture& network) {
+void read_mpt_like(ConfigReader& config, const Frame& frame, const Names& names, Architecture& network) {
   const uint64_t hidden = config.core("d_model", 2048);
   ConfigReader attention = config.part("attn_config");
   network.vocab_size = config.core("vocab_size", 50368);
@@ -56,11 +56,11 @@ void read(ConfigReader& config, const Frame& frame, const Names& names, Architec
 }  // namespace
 
 void read_mpt(ConfigReader& config, const Frame& frame, Architecture& network) {
-  read(config, frame, {"ffn.up_proj", "ffn.down_proj", "expansion_ratio"}, network);
+  read_mpt_like(config, frame, {"ffn.up_proj", "ffn.down_proj", "expansion_ratio"}, network);
 }
 
 void read_replit(ConfigReader& config, const Frame& frame, Architecture& network) {
-  read(config, frame, {"mlp.mlp_up", "mlp.mlp_down", "mlp_ratio"}, network);
+  read_mpt_like(config, frame, {"mlp.mlp_up", "mlp.mlp_down", "mlp_ratio"}, network);
 }
 
 }  // namespace plimsoll::model::families
