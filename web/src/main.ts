@@ -12,8 +12,13 @@ wear(asTheme(remembered()));
 const loading = document.getElementById("loading");
 /** The opening case as the site was built with it; the same page, alive, takes its place. */
 const first = document.getElementById("first");
+/** The frame that shows it, before the work that takes its place; a page in the background has no frames. */
+const shown = new Promise<void>((done) => {
+  if (document.visibilityState === "hidden") done();
+  else requestAnimationFrame(() => setTimeout(done));
+});
 try {
-  const [core] = await Promise.all([loadCore(), speak(remembered(LANGUAGE_KEY) ?? "en")]);
+  const [core] = await Promise.all([loadCore(), speak(remembered(LANGUAGE_KEY) ?? "en"), shown]);
   const app = document.querySelector<PlimsollApp>("plimsoll-app");
   await app?.start(core);
   first?.remove();
