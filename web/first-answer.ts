@@ -26,7 +26,10 @@ async function openModule(folder: string): Promise<Plimsoll> {
   return plimsoll;
 }
 
-/** Folds that are closed keep their headings, choices the one that is chosen. */
+/**
+ * Folds that are closed keep their headings, choices the one that is chosen. Nothing is named: the names are those of the living
+ * page, which is drawn while this stands.
+ */
 const inSight = (html: string) =>
   html
     .replace(
@@ -34,6 +37,7 @@ const inSight = (html: string) =>
       "$1",
     )
     .replace(/<option(?![^>]* selected)[^>]*>[^<]*<\/option>/g, "")
+    .replace(/ (?:id|for|list|name|aria-labelledby|aria-describedby)="[^"]*"/g, "")
     .replace(/<!--.*?-->/gs, "");
 
 export async function firstAnswer(folder: string): Promise<string> {

@@ -139,6 +139,9 @@ test("the builder gives code that shows the card", async ({ page, baseURL, host,
   await page.goto(`${baseURL}docs/embed.html${LINK}`);
   const code = await page.getByLabel("A frame", { exact: true }).inputValue();
   await expect(page.frameLocator("iframe").locator("h1")).toContainText("A10G");
+  const picture = page.getByRole("img", { name: /as a picture/ });
+  await expect(picture).toHaveAttribute("src", /^data:image\/svg\+xml,.*A10G/);
+  expect(await picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(640);
   expect(complaints).toEqual([]);
   const origin = new URL(baseURL ?? "").origin;
   await host(code, `default-src 'none'; frame-src ${origin}`);

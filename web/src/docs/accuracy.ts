@@ -66,6 +66,58 @@ function scatter(shown: Point[]): TemplateResult {
   </svg>`;
 }
 
+const FARTHEST = 6;
+
+/** How each training stack fares in this reading, beside the chart of all. */
+function byStack(ofKind: Point[]): TemplateResult {
+  const stacks = [...new Set(ofKind.map((point) => point.stack))].sort();
+  const plain = (value: number) => percent(value).replace("+", "");
+  return html`<table class="by-stack">
+    <caption class="caption">
+      By training stack: half of the runs, and 95 of 100, are no farther off than this.
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">Stack</th>
+        <th scope="col" class="number">Runs</th>
+        <th scope="col" class="number">Half</th>
+        <th scope="col" class="number">95 %</th>
+        <th scope="col" class="number wide-only">Lowest</th>
+        <th scope="col" class="number wide-only">Highest</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${stacks.map((stack) => {
+        const own = ofKind.filter((point) => point.stack === stack);
+        const figures = summary(own);
+        if (!figures) return nothing;
+        return html`<tr class=${stack === state.stack ? "mine" : ""}>
+          <th scope="row">${stack}</th>
+          <td class="number">${own.length}</td>
+          <td class="number">${plain(figures.median)}</td>
+          <td class="number">${plain(figures.p95)}</td>
+          <td class="number wide-only">${percent(figures.under)}</td>
+          <td class="number wide-only">${percent(figures.over)}</td>
+        </tr>`;
+      })}
+    </tbody>
+  </table>`;
+}
+
+function farthest(shown: Point[]): TemplateResult {
+  const worst = [...shown].sort((one, other) => Math.abs(other.error) - Math.abs(one.error));
+  return html`<h2>Farthest off</h2>
+    <ol class="farthest">
+      ${worst.slice(0, FARTHEST).map(
+        (point) =>
+          html`<li>
+            <b>${percent(point.error)}</b>
+            <span><a href=${report(point.request)}>${point.id}</a> <small>${point.model}</small></span>
+          </li>`,
+      )}
+    </ol>`;
+}
+
 function choice(
   id: string,
   name: string,
@@ -83,9 +135,8 @@ function choice(
 
 function draw(): void {
   if (!place) return;
-  const shown = points.filter(
-    (point) => point.kind === state.kind && (state.stack === "" || point.stack === state.stack),
-  );
+  const ofKind = points.filter((point) => point.kind === state.kind);
+  const shown = ofKind.filter((point) => state.stack === "" || point.stack === state.stack);
   const stacks = [...new Set(points.map((point) => point.stack))].sort();
   const figures = summary(shown);
   render(
@@ -107,7 +158,10 @@ function draw(): void {
                 within ${percent(figures.p95).replace("+", "")}. Worst: ${percent(figures.under)} and
                 ${percent(figures.over)}.
               </p>
-              ${scatter(shown)}`
+              <div class="chart-and-table">
+                ${scatter(shown)}
+                <div>${byStack(ofKind)} ${farthest(shown)}</div>
+              </div>`
           : html`<p>No run of this kind.</p>`}
       </section>
       ${shown.length > 0

@@ -1,19 +1,24 @@
 // The builder of embedded cards: a link and a theme in, the code and what it looks like out.
 import "./page.ts";
-import { html, render, type TemplateResult } from "lit";
+import { html, nothing, render, type TemplateResult } from "lit";
 import { loadCore } from "../core.ts";
 import { decode, encode } from "../link.ts";
+import { copy } from "../save.ts";
 import { svgCard } from "../share/svg-card.ts";
 
 const place = document.getElementById("builder");
 const core = await loadCore();
-await core.complete();
 const home = new URL("../", window.location.href).href;
 const first = core.scenarios.find((scenario) => scenario.id === "d-after") ?? core.scenarios[0];
 const state = {
   link: window.location.hash.length > 1 ? window.location.hash : encode(first?.request ?? {}),
   theme: "system",
   height: 230,
+  /** The card as a picture, of the link that it was drawn for. */
+  picture: { link: "", svg: "" },
+  /** Which code was copied last, and whether it was. */
+  told: "",
+  done: "",
 };
 
 /** The fragment of whatever was pasted: a whole address, or the fragment alone. */
@@ -44,22 +49,29 @@ function codes(): { name: string; why: string; code: string }[] {
     },
     {
       name: "Markdown",
-      why: "For places that strip frames: save the picture below beside your text.",
+      why: "For places that strip frames: save the picture above beside your text.",
       code: `[![Plimsoll: does it fit?](plimsoll-card.svg)](${home}${state.link})`,
     },
   ];
 }
 
-function savePicture(): void {
-  const decoded = decode(state.link);
-  if (decoded.kind !== "request") return;
-  const report = core.report(JSON.stringify(decoded.request));
-  if (!report.ok) return;
-  const anchor = document.createElement("a");
-  anchor.href = URL.createObjectURL(new Blob([svgCard(report, decoded.request)], { type: "image/svg+xml" }));
-  anchor.download = "plimsoll-card.svg";
-  anchor.click();
-  window.setTimeout(() => URL.revokeObjectURL(anchor.href), 1000);
+async function take(name: string, code: string): Promise<void> {
+  const copied = await copy(code);
+  state.told = name;
+  state.done = copied ? "Copied." : "The browser did not allow it: select the text and copy it.";
+  draw();
+}
+
+const pictureAddress = () => `data:image/svg+xml,${encodeURIComponent(state.picture.svg)}`;
+
+async function drawPicture(): Promise<void> {
+  const { link } = state;
+  const decoded = decode(link);
+  if (decoded.kind !== "request" || state.picture.link === link) return;
+  const report = await core.answer(decoded.request, JSON.stringify(decoded.request));
+  if (state.link !== link) return;
+  state.picture = { link, svg: report.ok ? svgCard(report, decoded.request) : "" };
+  draw();
 }
 
 function view(): TemplateResult {
@@ -71,7 +83,7 @@ function view(): TemplateResult {
         ? "This is not a link of Plimsoll."
         : "";
   return html`
-    <section class="panel">
+    <section class="panel inputs">
       <div class="field">
         <label for="link">Link of the request</label>
         <input
@@ -109,8 +121,23 @@ function view(): TemplateResult {
         height=${state.height}
         src="../embed.html${state.theme === "system" ? "" : `?theme=${state.theme}`}${state.link}"
       ></iframe>
-      <button type="button" @click=${savePicture}>Save the picture, SVG</button>
     </section>
+    ${state.picture.link === state.link && state.picture.svg !== ""
+      ? html`<section class="panel builder-frame">
+          <h2>As a picture</h2>
+          <p class="caption">
+            It stays as it is now; its link leads to the calculator. Save it beside your text and name it in
+            the Markdown below.
+          </p>
+          <img
+            src=${pictureAddress()}
+            alt="The card as a picture: whether the run fits, and what fills the memory"
+          />
+          <p class="buttons">
+            <a href=${pictureAddress()} download="plimsoll-card.svg">Save the picture, SVG</a>
+          </p>
+        </section>`
+      : nothing}
     ${codes().map(
       ({ name, why, code }) =>
         html`<section class="panel builder-code">
@@ -123,6 +150,10 @@ function view(): TemplateResult {
             aria-describedby="why-${name.replaceAll(" ", "-")}"
             .value=${code}
           ></textarea>
+          <p class="buttons">
+            <button type="button" @click=${() => void take(name, code)}>Copy</button>
+            ${state.told === name ? html`<span role="status">${state.done}</span>` : nothing}
+          </p>
         </section>`,
     )}
   `;
@@ -130,6 +161,7 @@ function view(): TemplateResult {
 
 function draw(): void {
   if (place) render(view(), place);
+  void drawPicture();
 }
 
 window.addEventListener("message", (event) => {

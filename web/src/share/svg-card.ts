@@ -36,14 +36,19 @@ export function svgCard(report: Report, request: Request): string {
     return `<rect x="${round(left + start)}" y="${top}" width="${round(place(from) - start)}" height="${height}" fill="${paint(each.id).light}"/>`;
   });
   const line = left + place(gpu?.usable ?? 0);
+  // As many as there is room for: the letters of a picture cannot be measured, so each is taken for a wide one.
+  let at = left;
   const legend = [...shown]
     .sort((one, other) => other.bytes - one.bytes)
-    .slice(0, 4)
-    .map(
-      (each, index) =>
-        `<rect x="${left + index * 150}" y="158" width="10" height="10" rx="2" fill="${paint(each.id).light}"/>` +
-        `<text x="${left + index * 150 + 15}" y="167" font-size="12" fill="#51606d">${escapeXml(`${label(each.id)} ${size(each.bytes)}`)}</text>`,
-    );
+    .map((each) => {
+      const text = `${label(each.id)} ${size(each.bytes)}`;
+      const from = at;
+      at += 15 + 6.4 * text.length + 14;
+      return at > left + width + 14
+        ? ""
+        : `<rect x="${round(from)}" y="158" width="10" height="10" rx="2" fill="${paint(each.id).light}"/>` +
+            `<text x="${round(from + 15)}" y="167" font-size="12" fill="#51606d">${escapeXml(text)}</text>`;
+    });
   const words = gpu ? `${VERDICTS[gpu.verdict].sign} ${headline(report)}` : headline(report);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 212" width="640" height="212" role="img" aria-label="${escapeXml(headline(report))}" ${FONT}>`,
