@@ -32,6 +32,17 @@ test("a plan makes it fit with one click, keeps the effective batch, and is undo
   await expect(headline(page)).toContainText("Fits the A10G");
 });
 
+test("the verdict itself names the fewest changes that make it fit, one click away", async ({ page }) => {
+  await open(page, encode(TOO_LARGE));
+  const way = page.locator(".verdict .way-out");
+  await expect(way).toContainText("Fewest changes that make it fit");
+  await way.getByRole("button", { name: "Apply" }).click();
+  await expect(headline(page)).toContainText("Fits the A10G");
+  await expect(way).toHaveCount(0);
+  await page.goBack();
+  await expect(headline(page)).toContainText("Does not fit");
+});
+
 test("the plan's own figure is what the page then shows", async ({ page }) => {
   await open(page, encode(TOO_LARGE));
   const card = page.locator(".plan").first();

@@ -44,6 +44,27 @@ function smallestTier(report: Report): TemplateResult | typeof nothing {
   return report.tiers.length > 0 ? html`${say("lede.none")}` : nothing;
 }
 
+/** The fewest changes that make it fit, here because that is what somebody whose run has died came for; more are below. */
+function wayOut(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
+  const { advice, rest } = view;
+  if (!report.gpu || report.gpu.verdict === "fits") return nothing;
+  if (!rest || advice?.gpu?.id !== report.gpu.id) return html`<p class="way-out">${say("lede.looking")}</p>`;
+  const { plans } = advice.gpu;
+  const plan = plans.find((each) => each.readings.includes("fewest")) ?? plans[0];
+  if (!plan) return html`<p class="way-out">${say("lede.no_plan")}</p>`;
+  const titles = new Map(plan.changes.map(({ fix, title }) => [fix, title]));
+  const edits = plan.changes.map(({ pointer, to }) => ({ pointer, value: to }));
+  return html`<p class="way-out">
+    ${parts("lede.fewest", {
+      changes: [...titles].map(
+        ([fix, title], index) => html`${index > 0 ? ", " : ""}<b>${rest.coreWords(`fix.${fix}`, title)}</b>`,
+      ),
+      size: gibWords(plan.peak.device),
+    })}
+    <button type="button" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
+  </p>`;
+}
+
 export function verdict(view: View, report: Report, actions: Actions): TemplateResult {
   const { gpu } = report;
   return html`
@@ -53,7 +74,7 @@ export function verdict(view: View, report: Report, actions: Actions): TemplateR
         <span>${headline(report)}</span>
       </h2>
       <p class="lede">${peakSentence(report)} ${withoutCache(report)} ${smallestTier(report)}</p>
-      ${figures(view, report, actions)}
+      ${wayOut(view, report, actions)} ${figures(view, report, actions)}
     </section>
   `;
 }

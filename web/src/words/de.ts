@@ -15,6 +15,9 @@ export const DE: Words = {
   "lede.even_without_cache": "Auch wenn PyTorch alle ungenutzten Blöcke zurückgibt, werden {size} gebraucht.",
   "lede.without_cache": "Es passt, sobald PyTorch ungenutzte Blöcke zurückgibt: gebraucht werden {size}.",
   "lede.smallest": "Jede GPU mit {size} oder mehr genügt.",
+  "lede.looking": "Die wenigsten Änderungen, mit denen es passt, werden gesucht.",
+  "lede.fewest": "Mit den wenigsten Änderungen passt es so: {changes}. Dann braucht es {size}.",
+  "lede.no_plan": "Keine Änderungen, die Plimsoll kennt, bringen es auf diese Karte; was hilft, steht unten.",
   "lede.none": "Keine Größe der Liste genügt auf jeder Karte.",
   "ribbon.stale": "Nicht neu berechnet: siehe die Meldung",
 

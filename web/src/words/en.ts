@@ -12,6 +12,9 @@ export const EN = {
     "Even when PyTorch gives back all blocks that it holds unused, {size} are needed.",
   "lede.without_cache": "It fits once PyTorch gives back blocks that it holds unused: {size} are needed.",
   "lede.smallest": "Every GPU of {size} or more is enough.",
+  "lede.looking": "Looking for the fewest changes that make it fit.",
+  "lede.fewest": "Fewest changes that make it fit: {changes}. Then it takes {size}.",
+  "lede.no_plan": "No set of changes that Plimsoll knows makes it fit this card; what would is below.",
   "lede.none": "No size in the list is enough on every card.",
   "ribbon.stale": "Not recomputed: see the message",
 
