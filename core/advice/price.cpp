@@ -49,9 +49,7 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
                               const Basis& basis) {
   const memory::Instant& peak = replay.instants[replay.peak];
   memory::Sizes sizes = memory::sizes_of(peak, recipe, basis.context);
-  const bool alone =
-      recipe.parallel.num_gpus <= 1 && !replay.sharding.on() && memory::unrolls(basis.network, recipe);
-  if (basis.simulated && alone) {
+  if (basis.simulated && memory::unrolls(basis.network, recipe)) {
     memory::apply(memory::holding(basis.network, recipe, basis.machine, basis.capacity), peak, basis.context,
                   sizes);
   }

@@ -27,7 +27,7 @@ double normal_quantile(double p) {
 }  // namespace
 
 std::vector<double> met_lengths(const recipe::Recipe& r) {
-  const double longest = r.row_length(), mean = r.data.mean_length;
+  const double longest = r.longest_row(), mean = r.data.mean_length;
   // Of samples that are cut at max_length, the shorter ones stay short.
   const double sample = std::max(longest, static_cast<double>(r.data.longest_length));
   if (r.training.packing || mean <= 0 || mean > well_below * sample) return {};

@@ -14,8 +14,35 @@ constexpr double paged_from = 1e5;
 
 double elements_of(const Trained& t) { return t.rows * std::max(1.0, t.columns); }
 
+// The states of a matrix m x n, m >= n, that is projected to m x r, and the matrix n x r that leads there. Of
+// an fp32 gradient GaLore keeps a view into V of its decomposition, and with it all n x n of it; of a 16-bit
+// one a copy of the part it needs (tests/measured/projected_states.py).
+double projected_bytes(const Trained& t, const recipe::Optimizer& o) {
+  const double large = std::max(t.rows, t.columns), small = std::min(t.rows, t.columns);
+  const double rank = std::min(t.rank, small);
+  const bool whole = o.projection == recipe::Projection::singular_vectors && t.size == 4;
+  const double leads = small * (whole ? small : rank) * t.size;
+  if (o.factored) return leads + 4 * (large + rank);
+  const double scales =
+      o.block > 0 ? o.scales * 4 * std::ceil(large * rank / static_cast<double>(o.block)) : 0;
+  return leads + large * rank * (o.state_in_parameter_dtype * t.size + o.state_bytes) + scales;
+}
+
+// What the decomposition of the largest projected gradient holds: an fp32 copy of a 16-bit one, one in
+// columns for the solver, U and V (pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp linalg_svd).
+double decomposition_bytes(const Parameters& parameters) {
+  double highest = 0;
+  for (const Trained& t : parameters.trained) {
+    if (t.rank == 0) continue;
+    const double n = elements_of(t), small = std::min(t.rows, t.columns);
+    highest = std::max(highest, 4 * (n * (t.size == 4 ? 1 : 2) + n + small * small));
+  }
+  return highest;
+}
+
 double state_bytes(const Trained& t, const recipe::Optimizer& o) {
   const double n = elements_of(t);
+  if (t.rank > 0 && o.projection != recipe::Projection::none) return projected_bytes(t, o);
   if (o.factored) return t.columns > 0 ? 4 * (t.rows + t.columns) : 4 * n;
   if (o.full_state_below > 0 && n < static_cast<double>(o.full_state_below)) return n * 4 * o.scales;
   const double scales = o.block > 0 ? o.scales * 4 * std::ceil(n / static_cast<double>(o.block)) : 0;
@@ -40,6 +67,7 @@ double optimizer_temporary_bytes(const Parameters& parameters, const std::string
   const recipe::Optimizer* o = recipe::find_optimizer(optim);
   if (o == nullptr) return 0;
   double largest = 0;  // of any one tensor
+  if (o->projection == recipe::Projection::singular_vectors) largest = decomposition_bytes(parameters);
   switch (o->temporary) {
     case recipe::StepTemporary::none:
       return 0;
@@ -47,7 +75,7 @@ double optimizer_temporary_bytes(const Parameters& parameters, const std::string
       // _multi_tensor_adam works through one dtype group at a time; a model has one, or norms beside it.
       return parameters.trained_bytes;
     case recipe::StepTemporary::two_of_largest:
-      return 2 * parameters.largest_trained;
+      return std::max(largest, 2 * parameters.largest_trained);
     case recipe::StepTemporary::adafactor:
       for (const Trained& t : parameters.trained) {
         const double n = elements_of(t);

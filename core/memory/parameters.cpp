@@ -106,6 +106,18 @@ struct Sum {
   const recipe::Recipe& recipe;
   double widest_in = 0, widest_out = 0;  // of the modules that one of PEFT's other methods acts on
 
+  // Whether GaLore or APOLLO projects this linear's gradient: Transformers looks for parts of its name.
+  double projected(const std::string& path) const {
+    const double rank = recipe.projection_rank();
+    if (rank == 0) return 0;
+    const std::vector<std::string>& names = recipe.training.optim_target_modules;
+    const bool all = names.empty() || (names.size() == 1 && names.front() == "all-linear");
+    const bool named = std::any_of(names.begin(), names.end(), [&path](const std::string& name) {
+      return path.find(name) != std::string::npos;
+    });
+    return all || named ? rank : 0;
+  }
+
   void train(double rows, double columns, int size, double count, bool in_layers, bool in_adapter) {
     const double elements = rows * std::max(1.0, columns) * count;
     p.trainable += static_cast<uint64_t>(elements);
@@ -142,6 +154,7 @@ struct Sum {
     }
     if (spec.trainable) {
       train(in, out, spec.size, total, in_layers, false);
+      if (in_layers) p.trained.back().rank = projected(l.path);
       if (l.bias) train(out, 0, spec.size, total, in_layers, false);
       return;
     }

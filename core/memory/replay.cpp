@@ -81,7 +81,9 @@ void step_elsewhere(const recipe::Recipe& r, const Parameters& p, Sharding& rank
   if (rank.on()) return;
   if (r.training.optimizer_in_backward || r.training.optimizer_offload == "states_and_gradients")
     rank.gradients = p.largest_trained;
-  if (r.training.optimizer_in_backward) rank.step = std::min(rank.step, 2 * p.largest_trained);
+  // Projecting optimizers take one parameter after another anyhow, and the decomposition is larger than it.
+  if (r.training.optimizer_in_backward && r.projection_rank() == 0)
+    rank.step = std::min(rank.step, 2 * p.largest_trained);
   if (r.training.optimizer_offload == "none") return;
   rank.host += rank.optimizer + 2 * p.trained_bytes;
   rank.optimizer = rank.step = 0;
@@ -190,13 +192,19 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   for (const Instant& instant : result.instants) {
     if (repeats(instant)) passing.add(instant.live);
   }
-  for (Instant& instant : result.instants) instant.apart = repeats(instant) ? passing.apart() : 0;
+  for (Instant& instant : result.instants) {
+    instant.apart = repeats(instant) ? passing.apart() : 0;
+    instant.lent = std::max(0.0, instant.live[Component::gathered] - rank.root - rank.head);
+  }
   result.dynamic_bytes =
       result.instants[result.peak].live.total() - rank.weights - rank.adapters - rank.optimizer;
   if (script != nullptr) {
     script->base = base;
     script->base[Component::optimizer] = result.optimizer_bytes;
-    script->loaded = p.loaded_bytes;
+    script->root = rank.root;
+    script->gradient_share = rank.gradient_share;
+    script->keeps_boundaries = rank.keeps_boundaries;
+    script->loaded = p.loaded_bytes * std::min(1.0, share);
     script->weights = resident_weights(network, recipe);
     script->trained_tensors = trained_tensors(p);
     if (recipe.training.optimizer_offload == "none")

@@ -13,12 +13,14 @@ namespace {
 // One process: its allocator, and the block of every tensor of the run that it began with.
 struct Process {
   CachingAllocator cuda;
+  CachingAllocator gathering;  // a stream of its own, whose blocks no other gets
   const AllocatorRun& how;
   std::vector<uint32_t> blocks;
   Reserve result;
 
   Process(const Unrolled& run, const AllocatorRun& settings)
       : cuda(settings.settings, settings.capacity, settings.frugal),
+        gathering(settings.settings, settings.capacity, settings.frugal),
         how(settings),
         blocks(run.tensors, CachingAllocator::none) {}
 
@@ -32,16 +34,17 @@ struct Process {
     for (std::size_t i = section.from; i < section.to; ++i) {
       const Event& event = run.events[i];
       uint32_t& block = places[event.tensor];
+      CachingAllocator& pool = event.component == Component::gathered ? gathering : cuda;
       if (event.kind == Event::Kind::allocate) {
-        block = cuda.allocate(static_cast<uint64_t>(std::ceil(event.bytes)));
+        block = pool.allocate(static_cast<uint64_t>(std::ceil(event.bytes)));
         if (block == CachingAllocator::none) return false;
       } else if (event.kind == Event::Kind::release && block != CachingAllocator::none) {
-        cuda.release(block);
+        pool.release(block);
         block = CachingAllocator::none;
       }
     }
     uint64_t& highest = result.by_phase[static_cast<std::size_t>(section.phase)];
-    highest = std::max(highest, cuda.peak_reserved());
+    highest = std::max(highest, cuda.peak_reserved() + gathering.peak_reserved());
     return true;
   }
 
@@ -76,8 +79,8 @@ struct Process {
     result.died = died;
     result.retries = cuda.retries();
     if (died) return result;
-    result.allocated = cuda.peak_allocated();
-    result.reserved = cuda.peak_reserved();
+    result.allocated = cuda.peak_allocated() + gathering.peak_allocated();
+    result.reserved = cuda.peak_reserved() + gathering.peak_reserved();
     // Steps repeat: from the third on, each instant finds reserved what any instant ever needed.
     for (std::size_t p = static_cast<std::size_t>(Phase::forward); p < result.by_phase.size(); ++p) {
       result.by_phase[p] = result.reserved;

@@ -35,7 +35,10 @@ struct Script {
   double optimizer_working = 0;          ///< temporaries of step()
   double embedding_gradient = 0;
   bool gradients_outlive_step = false;
-  bool accumulates = false;  ///< more than one micro-batch a step
+  bool accumulates = false;   ///< more than one micro-batch a step
+  double root = 0;            ///< parameters outside the layers, gathered from other ranks for a whole step
+  double gradient_share = 1;  ///< of a finished layer's gradients: what stays on this rank
+  bool keeps_boundaries = false;  ///< layer inputs and their gradients stay until the backward is over
 };
 
 }  // namespace plimsoll::memory

@@ -15,7 +15,7 @@ namespace {
 // (foundation-model-stack/fms-acceleration scripts/benchmarks/refs).
 double gathered_before(const Instant& instant, const recipe::Recipe& r) {
   const bool fsdp = r.parallel.strategy == "fsdp" || r.parallel.strategy == "fsdp2";
-  return fsdp ? 2 * instant.live[Component::gathered] : 0;
+  return fsdp ? 2 * instant.lent : 0;
 }
 
 bool expandable(const recipe::Recipe& r) {

@@ -33,6 +33,7 @@ struct Layer {
   const LayerReplay* replay = nullptr;
   Places places;
   uint32_t input = none;  // the stream that enters
+  const Lent* lent = nullptr;
 };
 
 using Forms = std::vector<std::vector<LayerForms>>;  // by stage and run
@@ -52,7 +53,10 @@ struct Writer {
   Trace cache, kv_cache;      // alive until the forward ends, and until the outputs die
   Trace offload;              // by stack: buffers of layer inputs on their way to host memory
   Trace standing, inputs;     // there all the time, and until the last backward
+  Trace left_over;            // what FSDP keeps of layers that have gone backward
   double gradient_bytes = 0;  // of all parameters' gradients so far
+  double gradient_share = 1;
+  bool keeps_boundaries = false;
   Phase phase = Phase::load;
   uint8_t step = 0, micro_batch = 0;
 
@@ -104,8 +108,17 @@ struct Writer {
     }
   }
   void keep_gradients(const Trace& events, const Places& places) {
-    place(events, places, gradients);
-    for (const Event& event : events) gradient_bytes += event.bytes;
+    Trace made;
+    place(events, places, made);
+    double bytes = 0;
+    for (const Event& event : made) bytes += event.bytes;
+    if (gradient_share != 1) {  // the other ranks take theirs
+      release_all(made);
+      bytes *= gradient_share;
+      made.push_back(allocate(Component::gradients, bytes, "gradients"));
+    }
+    gradients.insert(gradients.end(), made.begin(), made.end());
+    gradient_bytes += bytes;
   }
 
   // The layers of one stack forward; gives the stream that leaves it.
@@ -128,11 +141,16 @@ struct Writer {
       const LayerForms& f = forms[r];
       for (double i = 0; i < stage.runs[r].layers; ++i, ++number) {
         section(stage.part, number);
-        Layer layer{
-            &f, &replay, {out.tensors, {f.forward_input, none}, {stream.tensor, none}}, stream.tensor};
+        Layer layer{&f,
+                    &replay,
+                    {out.tensors, {f.forward_input, none}, {stream.tensor, none}},
+                    stream.tensor,
+                    &stage.runs[r].lent};
         out.tensors += f.tensors;
         if (number > 0 && stage.recorded) become(stream, kept_as);
+        const Event gathered = allocate(Component::gathered, stage.runs[r].lent.forward, "gathered layer");
         play(f.forward, layer.places);
+        release(gathered);
         place(f.cache, layer.places, cache);
         place(f.kv_cache, layer.places, kv_cache);
         const bool away = stage.offload_buffers > 0;
@@ -154,6 +172,9 @@ struct Writer {
       const Layer& layer = layers[i];
       const LayerForms& f = *layer.forms;
       section(stage.part, static_cast<int32_t>(i));
+      const Lent& lent = *layer.lent;
+      const Event gathered =
+          allocate(Component::gathered, i == 0 ? lent.first : lent.last, "gathered layers");
       Places places = layer.places;
       if (stage.checkpointing) {
         places.base = out.tensors;
@@ -164,12 +185,19 @@ struct Writer {
       places.outside[1] = gradient.tensor;
       play(f.backward, places);
       keep_gradients(f.gradients, places);
+      release(gathered);
+      if (keeps_boundaries && i + 1 < layers.size()) {
+        left_over.push_back(
+            allocate(Component::boundaries, layers[i + 1].replay->input_bytes, "gradient of a layer input"));
+      }
       gradient.bytes = layer.replay->input_bytes;
       gradient.tensor = f.has_input_gradient ? places(f.input_gradient) : none;
       if (stage.offload_buffers == 0 && (stage.checkpointing || layer.replay->input_saved)) {
-        release({Kind::release, kept_as, layer.input, layer.replay->input_bytes, "layer input"});
+        const Event input{Kind::release, kept_as, layer.input, layer.replay->input_bytes, "layer input"};
+        keeps_boundaries ? left_over.push_back(input) : release(input);
       }
     }
+    release_all(left_over);
     if (stage.offload_buffers > 0) {
       release(offload.back());
       offload.pop_back();
@@ -311,7 +339,11 @@ struct Writer {
       for (int thread = 0; thread < 2; ++thread) {
         hold(Component::workspace, later.base[Component::workspace] / 2, "cuBLAS workspace");
       }
+      hold(Component::buckets, later.base[Component::buckets], "buckets of gradients");
     }
+    gradient_share = later.gradient_share;
+    keeps_boundaries = later.keeps_boundaries;
+    const Event root = allocate(Component::gathered, later.root, "gathered outside the layers");
     micro_batch = 1;
     run(gradients_exist ? later : first, gradients_exist ? later_forms : first_forms);
     if (accumulates) {
@@ -322,6 +354,7 @@ struct Writer {
     }
     release_all(inputs);
     if (!gradients_exist) make_remaining_gradients(later.trained);
+    release(root);
     release(allocate(Component::transient, later.embedding_gradient, "embedding gradient"));
     micro_batch = 0;
     section(step == 1 ? Phase::optimizer_step_first : Phase::optimizer_step, "optimizer");
@@ -413,7 +446,28 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
   return std::move(writer.out);
 }
 
+namespace {
+
+// Of several GPUs that each hold the whole model, or of FSDP's units where only adapters are trained: there a
+// rank's step differs in what is gathered, kept and shared out, and the gradients are small.
+bool unrolls_on_a_rank(const recipe::Recipe& r) {
+  switch (strategy_of(r)) {
+    case Strategy::none:
+      return r.parallel.num_gpus <= 1;
+    case Strategy::ddp:
+      return !r.parallel.gradient_as_bucket_view;
+    case Strategy::fsdp:
+      return r.peft.on && r.model_args.implementation != "litgpt" && !r.parallel.fsdp.offload_params &&
+             !r.gradients_outlive_step();
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 bool unrolls(const model::Architecture& network, const recipe::Recipe& recipe) {
+  if (!unrolls_on_a_rank(recipe)) return false;
   const recipe::Training& t = recipe.training;
   // What such layers keep on their nodes is known in closed form alone (pass.cpp held_on_nodes).
   const bool on_nodes = t.gradient_checkpointing && !t.use_reentrant && recipe.quantization.load_in_4bit &&

@@ -65,4 +65,33 @@ Architecture with_trained_layers(Architecture network, uint64_t layers, bool res
   return network;
 }
 
+Architecture with_new_blocks(Architecture network, uint64_t blocks) {
+  for (Stack& stack : network.stacks) {
+    const bool language = stack.part == Part::text || stack.part == Part::decoder;
+    freeze_rest(stack);
+    uint64_t layers = 0;
+    for (const LayerGroup& group : stack.groups) layers += group.layers;
+    const uint64_t spacing = language && blocks > 0 ? std::max<uint64_t>(1, layers / blocks) : 0;
+    std::vector<LayerGroup> groups;
+    uint64_t since = 0, made = 0;
+    for (const LayerGroup& group : stack.groups) {
+      for (uint64_t left = group.layers; left > 0;) {
+        const uint64_t run = spacing == 0 || made == blocks ? left : std::min(left, spacing - since);
+        groups.push_back(group);
+        groups.back().layers = run;
+        freeze(groups.back());
+        left -= run;
+        since += run;
+        if (spacing == 0 || made == blocks || since < spacing) continue;
+        groups.push_back(group);
+        groups.back().layers = 1;
+        since = 0;
+        ++made;
+      }
+    }
+    stack.groups = std::move(groups);
+  }
+  return network;
+}
+
 }  // namespace plimsoll::model

@@ -16,4 +16,8 @@ Architecture with_classification_head(Architecture network, uint64_t labels);
 /// final norm and head with them unless `rest`.
 Architecture with_trained_layers(Architecture network, uint64_t layers, bool rest);
 
+/// LLaMA-Pro: `blocks` copies of layers, spread evenly over the language model, are all that is trained
+/// (TencentARC/LLaMA-Pro scripts/block_expansion.py; modelscope/ms-swift swift/tuners/llamapro.py).
+Architecture with_new_blocks(Architecture network, uint64_t blocks);
+
 }  // namespace plimsoll::model

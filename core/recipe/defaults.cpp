@@ -192,6 +192,14 @@ Default default_max_length(const DefaultContext& c) {
                                  : "the longest this model can read"};
 }
 
+Default default_optimizer_in_backward(const DefaultContext& c) {
+  const std::string optim = text(c, "/training/optim");
+  const std::string_view ending = "_layerwise";
+  const bool each = optim.size() > ending.size() && optim.substr(optim.size() - ending.size()) == ending;
+  if (each) return {true, "this optimizer steps through hooks, one parameter after another"};
+  return {false, ""};
+}
+
 Default default_padded_batches(const DefaultContext& c) {
   if (flag(c, "/training/packing")) return {false, "packed batches hold no padding"};
   if (number(c, "/training/per_device_train_batch_size") <= 1)

@@ -39,6 +39,11 @@ void put(std::map<std::string, std::string>& member, const Json& value) {
   for (const auto& [key, item] : value.items()) member[key] = item.get_ref<const std::string&>();
 }
 
+void put_names(std::vector<std::string>& member, const Json& value) {
+  if (!value.is_string()) return put(member, value);
+  member = {value.get<std::string>()};
+}
+
 void put_targets(Peft& peft, const Json& value) {
   if (!value.is_string()) return put(peft.target_modules, value);
   peft.target_pattern = value.get<std::string>();
@@ -316,6 +321,9 @@ constexpr Field table[] = {
     {"/training/freeze_trainable_layers", FieldType::count, 0, 1000, "",
      [](Recipe& r, const Json& v) { put(r.training.freeze_trainable_layers, v); }, nullptr, "0", "",
      "Full fine-tuning: the last layers that are trained, all else frozen (LLaMA-Factory's freeze-tuning); 0 trains everything."},
+    {"/training/llamapro_num_new_blocks", FieldType::count, 0, 1000, "",
+     [](Recipe& r, const Json& v) { put(r.training.llamapro_num_new_blocks, v); }, nullptr, "0", "",
+     "LLaMA-Pro: copies of layers that are added to the network and alone trained."},
     {"/training/lisa_activated_layers", FieldType::count, 0, 1000, "",
      [](Recipe& r, const Json& v) { put(r.training.lisa_activated_layers, v); }, nullptr, "0", "",
      "Full fine-tuning: layers that are trained at a time, with embeddings and head (LISA); 0 trains everything."},
@@ -334,8 +342,14 @@ constexpr Field table[] = {
     {"/training/optim", FieldType::optimizer, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.training.optim, v); }, default_optim, "", "",
      "Optimizer; decides the states and what the step itself needs."},
+    {"/training/optim_args", FieldType::text, 0, exact, "",
+     [](Recipe& r, const Json& v) { put(r.training.optim_args, v); }, nullptr, "", "",
+     "Settings of GaLore and APOLLO, as Transformers writes them: rank=128, update_proj_gap=200, scale=0.25."},
+    {"/training/optim_target_modules", FieldType::texts_or_text, 0, exact, "",
+     [](Recipe& r, const Json& v) { put_names(r.training.optim_target_modules, v); }, nullptr, "[]", "",
+     "Linear layers whose gradients GaLore and APOLLO project, by parts of their names: attn, mlp; or \"all-linear\"."},
     {"/training/optimizer_in_backward", FieldType::flag, 0, exact, "",
-     [](Recipe& r, const Json& v) { put(r.training.optimizer_in_backward, v); }, nullptr, "false", "",
+     [](Recipe& r, const Json& v) { put(r.training.optimizer_in_backward, v); }, default_optimizer_in_backward, "", "",
      "Each parameter is updated as soon as its gradient is there, so gradients never exist all at once."},
     {"/training/optimizer_offload", FieldType::word, 0, exact, "none, states, states_and_gradients",
      [](Recipe& r, const Json& v) { put(r.training.optimizer_offload, v); }, nullptr, "none", "",
@@ -412,6 +426,9 @@ constexpr Field table[] = {
     {"/vision/freeze_vision_tower", FieldType::flag, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.vision.freeze_vision_tower, v); }, nullptr, "true", "",
      "The vision tower is not trained."},
+    {"/parallel/sequence_parallel_size", FieldType::count, 1, 65536, "",
+     [](Recipe& r, const Json& v) { put(r.parallel.sequence_parallel_size, v); }, nullptr, "1", "",
+     "GPUs that share the tokens of one sequence: Ulysses, ring attention, context parallel."},
     {"/parallel/gradient_as_bucket_view", FieldType::flag, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.parallel.gradient_as_bucket_view, v); }, nullptr, "false", "",
      "DDP: gradients are views into the communication buckets instead of being copied there."},

@@ -13,11 +13,16 @@ constexpr std::string_view bnb_ademamix =
     "bitsandbytes-foundation/bitsandbytes bitsandbytes/optim/ademamix.py";
 constexpr std::string_view schedule_free =
     "facebookresearch/schedule_free schedulefree/adamw_schedulefree.py, sgd_schedulefree.py";
+constexpr std::string_view galore =
+    "jiaweizzhao/GaLore galore_torch/adamw.py, galore_projector.py; huggingface/transformers "
+    "src/transformers/trainer_optimizer.py";
+constexpr std::string_view apollo = "zhuhanqing/APOLLO apollo_torch/apollo.py, random_projector.py";
 constexpr std::string_view torch_sgd = "pytorch/pytorch torch/optim/sgd.py";
 }  // namespace
 
 const std::vector<Optimizer>& optimizers() {
   using T = StepTemporary;
+  using P = Projection;
   // clang-format off
   static const std::vector<Optimizer> table = {
       // id                  p  bytes block scales full<  factored paged  temporary          what, source
@@ -56,6 +61,14 @@ const std::vector<Optimizer>& optimizers() {
       {"schedule_free_sgd",  1, 0,    0,    0,     0,     false,   false, T::none,           "schedule-free SGD, foreach: z in the parameter's dtype", schedule_free},
       {"grokadamw",          3, 0,    0,    0,     0,     false,   false, T::two_of_largest, "GrokAdamW: two moments and a slow mean of the gradients in the parameter's dtype, one parameter after another", "cognitivecomputations/grokadamw grokadamw/grokadamw.py"},
       {"muon",               1, 0,    0,    0,     0,     false,   false, T::two_of_largest, "Muon: one momentum in the parameter's dtype; Newton-Schulz works on one matrix after another", "pytorch/pytorch torch/optim/_muon.py"},
+      {"galore_adamw",       2, 0,    0,    0,     0,     false,   false, T::two_of_largest, "GaLore's AdamW: of every projected matrix two moments of rank columns, and the matrix that leads there", galore, P::singular_vectors},
+      {"galore_adamw_layerwise", 2, 0, 0,   0,     0,     false,   false, T::two_of_largest, "GaLore's AdamW, each parameter as soon as its gradient is there: of every projected matrix two moments of rank columns, and the matrix that leads there", galore, P::singular_vectors},
+      {"galore_adamw_8bit",  0, 2,    256,  2,     4096,  false,   false, T::two_of_largest, "GaLore's 8-bit AdamW: of every projected matrix two one-byte moments of rank columns, and the matrix that leads there", galore, P::singular_vectors},
+      {"galore_adamw_8bit_layerwise", 0, 2, 256, 2, 4096, false,   false, T::two_of_largest, "GaLore's 8-bit AdamW, each parameter as soon as its gradient is there: of every projected matrix two one-byte moments of rank columns, and the matrix that leads there", galore, P::singular_vectors},
+      {"galore_adafactor",   0, 0,    0,    0,     0,     true,    false, T::adafactor,      "GaLore's Adafactor: row and column sums of every projected gradient, and the matrix that leads there", galore, P::singular_vectors},
+      {"galore_adafactor_layerwise", 0, 0, 0, 0,   0,     true,    false, T::adafactor,      "GaLore's Adafactor, each parameter as soon as its gradient is there: row and column sums of every projected gradient, and the matrix that leads there", galore, P::singular_vectors},
+      {"apollo_adamw",       2, 0,    0,    0,     0,     false,   false, T::two_of_largest, "APOLLO: of every projected matrix two moments of rank columns, and the random matrix that leads there", apollo, P::random},
+      {"apollo_adamw_layerwise", 2, 0, 0,   0,     0,     false,   false, T::two_of_largest, "APOLLO, each parameter as soon as its gradient is there: of every projected matrix two moments of rank columns, and the random matrix that leads there", apollo, P::random},
       {"none",               0, 0,    0,    0,     0,     false,   false, T::none,           "no optimizer: forward and backward alone", torch_sgd},
       {"hybrid_adam",        0, 8,    0,    0,     0,     false,   false, T::none,           "ColossalAI's HybridAdam: two fp32 states, fused kernel", "hpcaitech/ColossalAI colossalai/nn/optimizer/hybrid_adam.py"},
   };

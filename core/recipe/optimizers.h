@@ -18,6 +18,14 @@ enum class StepTemporary {
   adafactor,       ///< one parameter after another: fp32 gradient, fp32 weight, update, its negative
 };
 
+/// States of a matrix live in a subspace: of its larger side times the rank, with the matrix that leads
+/// there.
+enum class Projection {
+  none,
+  singular_vectors,  ///< GaLore: from a singular value decomposition of the gradient, in fp32
+  random,            ///< APOLLO: drawn at random
+};
+
 struct Optimizer {
   std::string_view id;
   double state_in_parameter_dtype;  ///< tensors of the parameter's own dtype, per element (AdamW: 2)
@@ -30,6 +38,7 @@ struct Optimizer {
   StepTemporary temporary;
   std::string_view what;  ///< in words
   std::string_view source;
+  Projection projection = Projection::none;
 };
 
 /// Every optimizer that can be named in `training.optim`.

@@ -102,6 +102,7 @@ struct Training {
   bool use_reentrant = false;            ///< of gradient_checkpointing_kwargs
   bool selective_checkpointing = false;  ///< every second matrix product and the attention are kept
   uint64_t freeze_trainable_layers = 0;  ///< full fine-tuning of the last layers alone, 0: of all
+  uint64_t llamapro_num_new_blocks = 0;  ///< LLaMA-Pro: copies of layers that are added and alone trained
   uint64_t lisa_activated_layers = 0;    ///< of that many layers at a time, and of embeddings and head
   bool offload_checkpoints = false;      ///< layer inputs wait in host memory
   bool activation_offloading = false;    ///< saved tensors wait in host memory
@@ -109,7 +110,9 @@ struct Training {
   bool optimizer_in_backward = false;  ///< each parameter steps as soon as its gradient is there
   std::string optimizer_offload;       ///< none | states | states_and_gradients: in host memory
   std::string optim;
-  std::string loss_kernel;  ///< an id of the loss table: stock, liger, chunked_nll, ...
+  std::string optim_args;                         ///< "rank=128, update_proj_gap=200": of GaLore and APOLLO
+  std::vector<std::string> optim_target_modules;  ///< what they project; empty: all linears of the layers
+  std::string loss_kernel;                        ///< an id of the loss table: stock, liger, chunked_nll, ...
   bool use_liger_kernel = false;
   bool liger_rms_norm = false, liger_swiglu = false, liger_rope = false;  ///< of liger_kernel_config
   bool fused_lora = false;               ///< adapters run as one kernel (Unsloth, FOAK)
@@ -177,6 +180,7 @@ struct Rl {
 struct Parallel {
   uint64_t num_gpus = 1;
   std::string strategy;                  ///< none | ddp | fsdp | fsdp2 | zero1 | zero2 | zero3
+  uint64_t sequence_parallel_size = 1;   ///< GPUs that share the tokens of one sequence
   bool gradient_as_bucket_view = false;  ///< DDP: gradients are views into the buckets
   FsdpConfig fsdp;
   ZeroConfig zero;
@@ -225,8 +229,12 @@ struct Recipe {
   bool full() const { return !peft.on; }
   /// Samples behind one optimizer step. A pipeline of layers over several GPUs works on one batch.
   uint64_t effective_batch() const;
+  /// Rank of the optimizer's projection: 0 for those that have none.
+  double projection_rank() const;
   /// Tokens of each row in the longest batch of the run: max_length, unless no sample is that long. Batches
   /// are padded to their longest sample; without padding the others add their mean.
+  double longest_row() const;
+  /// The part of it that one GPU holds: sequence parallelism shares a row out.
   double row_length() const;
   /// Gradients are there when the forward begins: from the second micro-batch on, when the loop clears them
   /// late, or when zero_grad() fills them with zeros instead of freeing them (its default before

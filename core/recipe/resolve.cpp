@@ -173,6 +173,21 @@ constexpr Conflict conflicts[] = {
      },
      "Gradients that are used up or sent away as they appear cannot be accumulated.",
      "training.gradient_accumulation_steps 1"},
+    {"/training/llamapro_num_new_blocks",
+     [](const Recipe& r) {
+       const Training& t = r.training;
+       return t.llamapro_num_new_blocks > 0 &&
+              (r.peft.on || t.freeze_trainable_layers + t.lisa_activated_layers > 0);
+     },
+     "LLaMA-Pro trains its new layers and nothing else.",
+     "one of llamapro_num_new_blocks, freeze_trainable_layers, lisa_activated_layers and peft"},
+    {"/parallel/sequence_parallel_size",
+     [](const Recipe& r) {
+       const uint64_t size = r.parallel.sequence_parallel_size;
+       return size > 1 && (r.parallel.strategy == "none" || r.parallel.num_gpus % size != 0);
+     },
+     "The GPUs are shared out in groups that work on one sequence together.",
+     "a divisor of parallel.num_gpus, with ddp, fsdp, fsdp2, zero1, zero2 or zero3"},
     {"/training/packing", [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
      "A packed batch holds no padding.", "one of packing and padded_batches"},
 };
@@ -219,7 +234,8 @@ void check(const Given& given, const Recipe& recipe, const Surroundings& around,
 }  // namespace
 
 uint64_t Recipe::effective_batch() const {
-  const uint64_t replicas = parallel.strategy == "none" ? 1 : parallel.num_gpus;
+  const uint64_t replicas =
+      parallel.strategy == "none" ? 1 : parallel.num_gpus / parallel.sequence_parallel_size;
   return training.per_device_train_batch_size * training.gradient_accumulation_steps * replicas;
 }
 

@@ -8,7 +8,7 @@
 
 namespace plimsoll::recipe {
 
-double Recipe::row_length() const {
+double Recipe::longest_row() const {
   const auto cap = static_cast<double>(training.max_length);
   if (training.packing || data.longest_length == 0) return cap;
   const double longest = std::min(cap, static_cast<double>(data.longest_length));
@@ -16,6 +16,14 @@ double Recipe::row_length() const {
   if (!joined || data.mean_length <= 0) return longest;
   const auto rows = static_cast<double>(training.per_device_train_batch_size);
   return (longest + (rows - 1) * std::min(longest, data.mean_length)) / std::max(1.0, rows);
+}
+
+// DeepSpeed's Ulysses, ring attention and PyTorch's context parallel differ in what they exchange within the
+// attention. Outside it each GPU holds its share of every row, and in it either a share of the heads of the
+// whole row or of the row itself: the same bytes (deepspeedai/DeepSpeed deepspeed/sequence/layer.py;
+// pytorch/pytorch torch/distributed/tensor/experimental/_attention.py).
+double Recipe::row_length() const {
+  return longest_row() / static_cast<double>(std::max<uint64_t>(1, parallel.sequence_parallel_size));
 }
 
 }  // namespace plimsoll::recipe

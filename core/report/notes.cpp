@@ -219,6 +219,16 @@ const Remark table[] = {
               "Image tokens are part of max_length.";
      },
      "huggingface/transformers processors and vision towers"},
+    {"sequence_is_shared",
+     [](const Facts& f, const hardware::Gpu*) { return f.recipe->parallel.sequence_parallel_size > 1; },
+     [](const Facts&, const hardware::Gpu*) -> std::string {
+       return "Each GPU holds its share of every sequence. What the attention sends and receives meanwhile "
+              "is "
+              "not counted: with Ulysses another copy of queries, keys and values, with ring attention "
+              "another "
+              "block of keys and values.";
+     },
+     "deepspeedai/DeepSpeed deepspeed/sequence/layer.py"},
     {"memory_is_of_one_rank",
      [](const Facts& f, const hardware::Gpu*) { return f.replay->sharding.ranks > 1; },
      [](const Facts& f, const hardware::Gpu*) -> std::string {

@@ -177,6 +177,8 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
         std::move(run.network), std::max(training.freeze_trainable_layers, training.lisa_activated_layers),
         training.lisa_activated_layers > 0);
   }
+  if (run.resolved.recipe.full() && training.llamapro_num_new_blocks > 0)
+    run.network = model::with_new_blocks(std::move(run.network), training.llamapro_num_new_blocks);
   set_machine(run);
   run.replay = memory::replay(run.network, run.resolved.recipe, run.machine);
   check_targets(run.resolved.recipe, run.replay.parameters, errors);
@@ -223,10 +225,7 @@ uint64_t capacity_for(const Run& run) {
   return usable > 0 ? static_cast<uint64_t>(usable) : 0;
 }
 
-bool is_alone(const Run& run) {
-  return run.resolved.recipe.parallel.num_gpus <= 1 && !run.replay.sharding.on() &&
-         memory::unrolls(run.network, run.resolved.recipe);
-}
+bool is_alone(const Run& run) { return memory::unrolls(run.network, run.resolved.recipe); }
 
 bool wants(const Run& run, std::string_view part) {
   const std::vector<std::string>& wanted = run.resolved.recipe.want;
