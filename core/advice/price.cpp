@@ -49,7 +49,8 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
                               const Basis& basis) {
   const memory::Instant& peak = replay.instants[replay.peak];
   memory::Sizes sizes = memory::sizes_of(peak, recipe, basis.context);
-  if (basis.simulated && memory::unrolls(basis.network, recipe)) {
+  if (basis.simulated && memory::unrolls(basis.network, recipe) &&
+      memory::strategy_of(recipe) != memory::Strategy::fsdp) {
     memory::apply(memory::holding(basis.network, recipe, basis.machine, basis.capacity), peak, basis.context,
                   sizes);
   }

@@ -301,6 +301,9 @@ StockLoss stock_loss(const std::string& stack, const std::string& transformers,
   if (stack == "unsloth")
     return {false, false, false};  // labels are shifted, and the kernel reads 16-bit logits
   if (stack == "torchtune") return {true, true, false};  // the recipe pads the labels and floats the logits
+  // Qwen's first models bring their own class, which leaves the logits in 16 bits whatever the release
+  // (modeling_qwen.py QWenLMHeadModel.forward on the hub).
+  if (model_type == "qwen") return {false, false, true};
   const auto at_least = [&](const char* version) { return recipe::version_at_least(transformers, version); };
   if (at_least("4.49")) return {true, false, false};
   if (at_least("4.46")) return {true, false, true};

@@ -40,15 +40,15 @@ Json orca_run(uint64_t batch, bool padded) {
                  {"data", {{"mean_length", 289}, {"longest_length", 2500}}}});
 }
 
-void check(const Json& report, double allocated, double tolerance) {
+void expect_allocated(const Json& report, double allocated, double tolerance) {
   EXPECT_NEAR(static_cast<double>(bytes(report, "/memory/peak/allocated")), allocated, tolerance * allocated);
 }
 
 TEST(Lengths, OfUnpackedRunsThePaddedAndThePaddingFreeOnesPeakAtTheBatchOfTheLongestSample) {
   const Json padded = orca_run(4, true);
-  check(padded, 11082124288.0, 0.02);
-  check(orca_run(4, false), 6461013504.0, 0.04);
-  check(orca_run(8, false), 7270018560.0, 0.04);
+  expect_allocated(padded, 11082124288.0, 0.02);
+  expect_allocated(orca_run(4, false), 6461013504.0, 0.04);
+  expect_allocated(orca_run(8, false), 7270018560.0, 0.04);
   // nvidia-smi showed 17,733 MiB of it: batches of one length alone would hold 13,000.
   EXPECT_NEAR(static_cast<double>(bytes(padded, "/memory/peak/device")) / mebibyte, 17733, 0.08 * 17733);
 }

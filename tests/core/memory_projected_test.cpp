@@ -8,7 +8,7 @@
 namespace plimsoll::report {
 namespace {
 
-double held(const char* optim, double rows, double columns, int size) {
+double projected_states(const char* optim, double rows, double columns, int size) {
   memory::Parameters parameters;
   memory::Trained matrix;
   matrix.rows = rows;
@@ -21,19 +21,19 @@ double held(const char* optim, double rows, double columns, int size) {
 
 TEST(Projected, StatesAreThoseOfTheRealClasses) {
   for (const char* optim : {"galore_adamw", "apollo_adamw"}) {
-    EXPECT_EQ(held(optim, 1376, 512, 2), 835584);
-    EXPECT_EQ(held(optim, 512, 512, 2), 393216);
-    EXPECT_EQ(held(optim, 512, 1376, 2), 835584);
+    EXPECT_EQ(projected_states(optim, 1376, 512, 2), 835584);
+    EXPECT_EQ(projected_states(optim, 512, 512, 2), 393216);
+    EXPECT_EQ(projected_states(optim, 512, 1376, 2), 835584);
   }
-  EXPECT_EQ(held("apollo_adamw", 1376, 512, 4), 1671168);
-  EXPECT_EQ(held("apollo_adamw", 512, 512, 4), 786432);
+  EXPECT_EQ(projected_states("apollo_adamw", 1376, 512, 4), 1671168);
+  EXPECT_EQ(projected_states("apollo_adamw", 512, 512, 4), 786432);
   // A view into V keeps all of it.
-  EXPECT_EQ(held("galore_adamw", 1376, 512, 4), 2457600);
-  EXPECT_EQ(held("galore_adamw", 512, 512, 4), 1572864);
-  EXPECT_EQ(held("galore_adamw", 512, 1376, 4), 2457600);
+  EXPECT_EQ(projected_states("galore_adamw", 1376, 512, 4), 2457600);
+  EXPECT_EQ(projected_states("galore_adamw", 512, 512, 4), 1572864);
+  EXPECT_EQ(projected_states("galore_adamw", 512, 1376, 4), 2457600);
 }
 
-Json full(Json training) {
+Json qwen_7b(Json training) {
   training["per_device_train_batch_size"] = 1;
   training["max_length"] = 512;
   training["gradient_checkpointing"] = true;
@@ -43,19 +43,13 @@ Json full(Json training) {
                  {"training", std::move(training)}});
 }
 
-uint64_t component(const Json& report, const char* instant, const char* id) {
-  for (const Json& one : at(report, "/memory/instants")) {
-    if (at(one, "/id") != instant) continue;
-    for (const Json& part : at(one, "/components")) {
-      if (at(part, "/id") == id) return bytes(part, "/bytes");
-    }
-  }
-  return 0;
+uint64_t at_step(const Json& report, const char* id) {
+  return component(instant(report, "optimizer_step"), id);
 }
 
 TEST(Projected, ARankIsReadFromTheArgumentsThatTransformersTakes) {
   const auto states = [](const char* args) {
-    return component(full({{"optim", "galore_adamw"}, {"optim_args", args}}), "optimizer_step", "optimizer");
+    return at_step(qwen_7b({{"optim", "galore_adamw"}, {"optim_args", args}}), "optimizer");
   };
   EXPECT_EQ(states(""), states("rank=128, update_proj_gap=200"));
   EXPECT_EQ(states("update_proj_gap=50,rank=128"), states("rank=128"));
@@ -64,27 +58,27 @@ TEST(Projected, ARankIsReadFromTheArgumentsThatTransformersTakes) {
 }
 
 TEST(Projected, WhatIsNotNamedKeepsStatesOfItsOwnShape) {
-  const Json adamw = full({{"optim", "adamw_torch"}});
-  const Json all = full({{"optim", "galore_adamw"}, {"optim_target_modules", "all-linear"}});
-  const Json some = full({{"optim", "galore_adamw"}, {"optim_target_modules", {"mlp"}}});
-  const auto states = [](const Json& report) { return component(report, "optimizer_step", "optimizer"); };
+  const Json adamw = qwen_7b({{"optim", "adamw_torch"}});
+  const Json all = qwen_7b({{"optim", "galore_adamw"}, {"optim_target_modules", "all-linear"}});
+  const Json some = qwen_7b({{"optim", "galore_adamw"}, {"optim_target_modules", {"mlp"}}});
+  const auto states = [](const Json& report) { return at_step(report, "optimizer"); };
   EXPECT_LT(states(all), states(some));
   EXPECT_LT(states(some), states(adamw));
 }
 
 TEST(Projected, LayerwiseNeverHoldsAllGradients) {
-  const Json at_once = full({{"optim", "galore_adamw"}});
-  const Json each = full({{"optim", "galore_adamw_layerwise"}});
-  EXPECT_LT(component(each, "optimizer_step", "gradients"), uint64_t{2} << 30);
-  EXPECT_GT(component(at_once, "optimizer_step", "gradients"), uint64_t{14} << 30);
+  const Json at_once = qwen_7b({{"optim", "galore_adamw"}});
+  const Json each = qwen_7b({{"optim", "galore_adamw_layerwise"}});
+  EXPECT_LT(at_step(each, "gradients"), uint64_t{2} << 30);
+  EXPECT_GT(at_step(at_once, "gradients"), uint64_t{14} << 30);
   EXPECT_LT(bytes(each, "/memory/peak/allocated"), bytes(at_once, "/memory/peak/allocated"));
 }
 
 // modelscope/ms-swift docs/source_en/LLM/Benchmark.md, tuners: 809.5826 M trained with 4 new blocks.
 TEST(NewBlocks, AreAllThatLlamaProTrains) {
-  const Json report = full({{"llamapro_num_new_blocks", 4}});
+  const Json report = qwen_7b({{"llamapro_num_new_blocks", 4}});
   EXPECT_EQ(std::round(static_cast<double>(bytes(report, "/model/trainable")) / 100), 8095826);
-  const Json lora = full({{"freeze_trainable_layers", 4}});
+  const Json lora = qwen_7b({{"freeze_trainable_layers", 4}});
   EXPECT_EQ(bytes(report, "/model/trainable"), bytes(lora, "/model/trainable"));
   EXPECT_GT(bytes(report, "/model/parameters"), bytes(lora, "/model/parameters"));
 }

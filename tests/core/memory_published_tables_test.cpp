@@ -148,12 +148,13 @@ TEST(PublishedTables, LogitsDecideWhetherItFits) {
   const Json lora = with_lora(fms("meta-llama-3-8b", 16, "stock"));
   EXPECT_EQ(verdict(lora), "no");
   Json fused = with_kernels(with_lora(fms("meta-llama-3-8b", 16, "liger")));
+  fused["training"]["bf16"] = true;
   EXPECT_NE(verdict(fused), "no");
-  EXPECT_NEAR(peak_of(fused) / gibibyte, 47.4, 47.4 * 0.015);
+  EXPECT_NEAR(peak_of(fused) / gibibyte, 47.4, 47.4 * 0.002);
   EXPECT_EQ(verdict(with_nf4(fms("meta-llama-3-8b", 32, "stock"), false)), "no");
   Json four_bit = with_kernels(with_nf4(fms("meta-llama-3-8b", 32, "liger"), false));
   EXPECT_NE(verdict(four_bit), "no");
-  EXPECT_NEAR(peak_of(four_bit) / gibibyte, 69.0, 69.0 * 0.01);
+  EXPECT_NEAR(peak_of(four_bit) / gibibyte, 69.0, 69.0 * 0.002);
 }
 
 // nvidia-smi against the allocated peak on one card: 1.06 to 1.14 with a fused loss, 1.16 to 1.64 with full
