@@ -374,7 +374,9 @@ struct Writer {
   // foreach kernels make one temporary for each trained tensor, and hold them all at once.
   void work(const Script& script) {
     Trace temporaries;
-    if (script.optimizer_working == script.trained) {
+    double all = 0;
+    for (const double bytes : script.trained_tensors) all += bytes;
+    if (script.optimizer_working == script.trained && all == script.trained) {
       for (const double bytes : script.trained_tensors) {
         temporaries.push_back(allocate(Component::transient, bytes, "optimizer temporaries"));
       }
