@@ -43,6 +43,27 @@ test("the verdict itself names the fewest changes that make it fit, one click aw
   await expect(headline(page)).toContainText("Does not fit");
 });
 
+test("a plan is copied as a table of before and after with a reason for each row", async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page, encode(TOO_LARGE));
+  const card = page.locator(".plan").first();
+  const changes = await card.locator("tbody code").allInnerTexts();
+  await card.getByRole("button", { name: "Copy before and after" }).click();
+  await expect(page.locator(".told").first()).toContainText("Done");
+  const lines = (await page.evaluate(() => navigator.clipboard.readText())).split("\n");
+  expect(lines[0]).toBe("| Change | before | after | Why | Saves |");
+  const rows = lines
+    .filter((line) => line.startsWith("| "))
+    .map((line) => line.split(/(?<!\\)\|/).slice(1, -1));
+  for (const row of rows) expect(row.length).toBe(5);
+  for (const name of changes)
+    expect(rows.some(([first]) => first?.replaceAll("\\", "").trim() === name)).toBe(true);
+  await expect(headline(page)).toContainText("Does not fit");
+});
+
 test("the plan's own figure is what the page then shows", async ({ page }) => {
   await open(page, encode(TOO_LARGE));
   const card = page.locator(".plan").first();

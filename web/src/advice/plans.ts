@@ -7,6 +7,8 @@ import { dollars, gibWords, size, sizeName } from "../format.ts";
 import { VERDICTS } from "../names.ts";
 import { dotted, get, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
+import { copy } from "../save.ts";
+import { planTable } from "../share/tables.ts";
 import { coreWords } from "../words/core-words.ts";
 import { say } from "../words/say.ts";
 
@@ -71,6 +73,13 @@ function beforeAndAfter(before: number, after: number, usable: number): Template
   </svg>`;
 }
 
+async function copyTable(plan: Plan, before: Report, actions: Actions): Promise<void> {
+  const text = planTable(plan, before);
+  const what = { what: say("plan.copy") };
+  if (await copy(text)) actions.tell(say("share.done", what));
+  else actions.tell(say("share.failed", what), text);
+}
+
 function card(plan: Plan, usable: number, before: Report, actions: Actions): TemplateResult {
   const edits = plan.changes.map(({ pointer, to }) => ({ pointer, value: to }));
   return html`<article class="plan" data-plan=${plan.name}>
@@ -97,6 +106,9 @@ function card(plan: Plan, usable: number, before: Report, actions: Actions): Tem
         ${byFix(plan.changes).map(row)}
       </tbody>
     </table>
+    <button type="button" class="quiet" @click=${() => void copyTable(plan, before, actions)}>
+      ${say("plan.copy")}
+    </button>
   </article>`;
 }
 
@@ -224,6 +236,9 @@ export function plans(view: View, report: Report, actions: Actions): TemplateRes
       ${Array.isArray(locked) ? say("plan.locks", { locks: locked.join(", ") }) : nothing}
     </p>
     ${sizes(view, advice, actions)}
+    ${view.told?.message.includes(say("plan.copy"))
+      ? html`<p class="told">${view.told.message}</p>`
+      : nothing}
     ${view.undo
       ? html`<p class="undo">
           ${say("plan.applied")}

@@ -1,9 +1,10 @@
 // The report as a table for places that show text: Markdown for issues and wikis, CSV for spreadsheets.
-import type { Report, Request } from "../contract.ts";
+import type { Plan, Report, Request } from "../contract.ts";
 import { label } from "../colours.ts";
 import { gibExact, size } from "../format.ts";
 import { headline } from "../headline.ts";
 import { peakInstant } from "../peak.ts";
+import { dotted, plain } from "../pointer.ts";
 import { stacked } from "../bar.ts";
 import { say } from "../words/say.ts";
 import { describe } from "./describe.ts";
@@ -29,6 +30,36 @@ export function markdown(report: Report, request: Request, address: string): str
     `| **${say("table.device")}** | **${gibExact(peak.device)}** | ${size(peak.low)} – ${size(peak.high)} |`,
     "",
     `[Plimsoll ${report.core}](${address})`,
+    "",
+  ].join("\n");
+}
+
+/** A plan as before and after, with a reason for each row: what is changed, then what that does. */
+export function planTable(plan: Plan, before: Report): string {
+  const cells = (...texts: string[]) => `| ${texts.map(markdownCell).join(" | ")} |`;
+  const step = say(plan.time_factor > 1 ? "plan.slower" : "plan.faster", {
+    percent: `${Math.round(Math.abs(plan.time_factor - 1) * 100)} %`,
+  });
+  const sizes = (["allocated", "reserved", "device"] as const).map((figure) =>
+    cells(say(`table.${figure}`), size(before.memory.peak[figure]), size(plan.peak[figure]), "", ""),
+  );
+  return [
+    cells(say("plan.change"), say("cases.before"), say("cases.after"), say("plan.why"), say("plan.saves")),
+    "|---|---|---|---|---:|",
+    ...plan.changes.map(({ pointer, from, to, why, saves }) =>
+      cells(
+        dotted(pointer),
+        plain(from),
+        plain(to),
+        why,
+        `${saves < 0 ? "\u2212" : ""}${size(Math.abs(saves))}`,
+      ),
+    ),
+    ...sizes,
+    "",
+    markdownCell(
+      `${plan.time_factor === 1 ? say("plan.same_speed") : step}. ${say(`quality.${plan.quality}`)} ${say("plan.batch", { batch: plan.effective_batch })}`,
+    ),
     "",
   ].join("\n");
 }

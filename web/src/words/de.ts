@@ -256,6 +256,7 @@ export const DE: Words = {
   "plan.why": "Warum",
   "plan.saves": "Spart",
   "plan.more": "Belege und Einstellung",
+  "plan.copy": "Vorher und nachher als Markdown kopieren",
   "plan.apply": "Anwenden",
   "plan.applied": "Angewendet.",
   "plan.undo": "Rückgängig",

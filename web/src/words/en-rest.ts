@@ -103,6 +103,7 @@ export const EN_REST = {
   "plan.why": "Why",
   "plan.saves": "Saves",
   "plan.more": "Evidence and setting",
+  "plan.copy": "Copy before and after as Markdown",
   "plan.apply": "Apply",
   "plan.applied": "Applied.",
   "plan.undo": "Undo",
