@@ -8,8 +8,26 @@
 namespace plimsoll::advice {
 
 namespace {
+
 constexpr double beyond = 1e300;
+
+// Least cost in quality first, else in the order they have. The cost is a small number, and there may be a
+// million entries.
+template <typename Entry>
+void sort_by_quality(std::vector<Entry>& entries) {
+  std::vector<std::size_t> next(1, 0);  // by cost: where its next entry goes
+  for (const Entry& entry : entries) {
+    const auto cost = static_cast<std::size_t>(entry.quality);
+    if (next.size() <= cost + 1) next.resize(cost + 2, 0);
+    ++next[cost + 1];
+  }
+  for (std::size_t cost = 1; cost < next.size(); ++cost) next[cost] += next[cost - 1];
+  std::vector<Entry> sorted(entries.size());
+  for (const Entry& entry : entries) sorted[next[static_cast<std::size_t>(entry.quality)]++] = entry;
+  entries.swap(sorted);
 }
+
+}  // namespace
 
 Planner::Planner(const Basis& basis, Space space) : space_(std::move(space)), pricer_(basis, space_) {
   for (std::size_t i = 0; i < space_.slots.size(); ++i) {
@@ -175,8 +193,7 @@ const std::vector<Planner::Entry>& Planner::with_changes(std::size_t count, cons
     from.changes = structures_[s].changes;
     extend(from, 0, wanted - structures_[s].changes, listed.entries);
   }
-  std::stable_sort(listed.entries.begin(), listed.entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.quality < b.quality; });
+  sort_by_quality(listed.entries);
   return listed.entries;
 }
 
@@ -320,8 +337,7 @@ std::optional<PricedPlan> Planner::least_loss(const Target& target, int least) {
     }
     entries.insert(entries.end(), grown.begin(), grown.end());
   }
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.quality < b.quality; });
+  sort_by_quality(entries);
   std::optional<Choice> best;
   double best_seconds = beyond;
   int best_quality = 0, best_changes = 0;

@@ -83,7 +83,12 @@ Changed change(const Basis& basis, const recipe::Values& changes) {
 }
 
 Pricer::Pricer(const Basis& basis, const Space& space)
-    : basis_(basis), space_(space), variations_(basis.given, basis.stack, basis.around, basis.resolved) {
+    : basis_(basis),
+      layers_(basis.network),
+      machine_(basis.machine),
+      space_(space),
+      variations_(basis.given, basis.stack, basis.around, basis.resolved) {
+  machine_.memo = &layers_;
   uint64_t radix = 1;
   for (const Slot& slot : space.slots) {
     radix_.push_back(radix);
@@ -184,7 +189,7 @@ Pricer::Walk& Pricer::walk(const Choice& given) {
 Pricer::Walk& Pricer::replayed(const Choice& choice) {
   Walk& at = walk(choice);
   if (!at.valid || at.replayed) return at;
-  at.replay = memory::replay(basis_.network, with_cheap(at, Choice{}), basis_.machine);
+  at.replay = memory::replay(basis_.network, with_cheap(at, Choice{}), machine_);
   at.replayed = true;
   ++replays;
   if (at.recipe.peft.on && at.replay.parameters.matched.empty()) at.valid = false;

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "core/advice/space.h"
+#include "core/memory/layer_memo.h"
 #include "core/memory/sizes.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/variations.h"
@@ -101,6 +102,8 @@ class Pricer {
   const recipe::Recipe& with_cheap(Walk& walk, const Choice& choice) const;
 
   const Basis& basis_;
+  memory::LayerMemo layers_;
+  memory::Machine machine_;  ///< of the basis, with the layers that were replayed before
   const Space& space_;
   recipe::Variations variations_;
   std::vector<uint64_t> radix_;

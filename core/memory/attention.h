@@ -40,6 +40,7 @@ struct AttentionChoice {
   AttentionKernel kernel = AttentionKernel::flash;
   bool repeat_kv = true;
   std::string why;
+  bool operator==(const AttentionChoice&) const = default;
 };
 
 struct AttentionConditions {

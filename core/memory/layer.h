@@ -49,6 +49,7 @@ struct LayerProgram {
 
   const LinearSpec& at(model::Role role) const { return linears[static_cast<std::size_t>(role)]; }
   bool has(model::Role role) const { return at(role).out > 0; }
+  bool operator==(const LayerProgram&) const = default;
 };
 
 /// x: rows of `hidden`. Returns the layer's output.

@@ -20,6 +20,7 @@ struct LayerReplayOptions {
   bool accumulating = false;  ///< parameter gradients exist already
   bool input_needs_grad = true;
   struct LayerTrace* trace = nullptr;  ///< where the two walks through the layer are written down, or null
+  bool operator==(const LayerReplayOptions&) const = default;
 };
 
 /// The events behind a LayerReplay. Numbers of tensors are those of the layer's own tape.

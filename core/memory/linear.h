@@ -42,6 +42,7 @@ struct LinearSpec {
   const Tuner* tuner = nullptr;              ///< another method of PEFT's than LoRA
   double tuner_in = 0, tuner_out = 0;        ///< what its tensors are measured by
   double tuner_trained = 0, tuner_rank = 0;  ///< elements it trains; elements a row that it keeps
+  bool operator==(const LinearSpec&) const = default;
 };
 
 /// Columns that the adapter reaches.

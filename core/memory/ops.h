@@ -18,6 +18,7 @@ namespace plimsoll::memory {
 
 struct Mode {
   bool autocast = false;  ///< torch.autocast to a 16-bit type is on
+  bool operator==(const Mode&) const = default;
 };
 
 /// x.to(dtype). The same tensor when nothing changes.

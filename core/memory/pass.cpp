@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/memory/layer_memo.h"
+
 namespace plimsoll::memory {
 
 namespace {
@@ -120,7 +122,8 @@ std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
       options.input_size = stream;
       options.input_needs_grad = s.recorded && !leaf;
       if (s.runs != nullptr) options.trace = &run.trace;
-      run.replay = replay_layer(program, options);
+      run.replay = s.memo != nullptr && options.trace == nullptr ? s.memo->replay(program, options)
+                                                                 : replay_layer(program, options);
       run.selected = selected(s, program);
       return run;
     };

@@ -33,6 +33,7 @@ struct PassSettings {
   const Sharding* sharding = nullptr;       ///< null: every parameter is at hand
   const std::vector<Lent>* lent = nullptr;  ///< of this stack, by group
   bool keep_hidden_states = false;  ///< output_hidden_states=True: every layer's output until the pass ends
+  class LayerMemo* memo = nullptr;  ///< layers that were replayed before, or null
   std::vector<struct LayerRun>* runs = nullptr;  ///< where the layers are written down one by one, or null
 };
 

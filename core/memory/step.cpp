@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/memory/layer_memo.h"
 #include "core/memory/log_probs.h"
 #include "core/memory/script.h"
 
@@ -43,6 +44,8 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.transformers = r.versions.transformers;
   s.model_type = plan.network.model_type;
   s.compute_capability = plan.machine.compute_capability;
+  LayerMemo* memo = plan.machine.memo;
+  s.memo = memo != nullptr && memo->knows(plan.network) ? memo : nullptr;
   s.batch = plan.rows;
   s.length = r.row_length() + prompt_tokens(r);
   s.input_size = parameter_size(r);

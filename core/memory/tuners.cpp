@@ -92,7 +92,7 @@ void oft(double in, const Peft& p, TunerShapes& s) {
 }  // namespace
 
 const Tuner* find_tuner(const recipe::Peft& peft) {
-  if (!peft.on) return nullptr;
+  if (!peft.on || peft.peft_type == "LORA") return nullptr;
   const bool bat = peft.tuner.init_weights == "bat" && (peft.peft_type == "MISS" || peft.peft_type == "BONE");
   return find_tuner(bat ? std::string_view("BAT") : std::string_view(peft.peft_type));
 }

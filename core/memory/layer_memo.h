@@ -1,0 +1,40 @@
+// Layers that were replayed before: plans differ in what lies around a layer far more often than in the
+// layer.
+//
+//     LayerMemo memo(network);
+//     machine.memo = &memo;                   // for as long as the network lives and is not changed
+//     replay(network, recipe, machine);       // walks each layer
+//     replay(network, other, machine);        // walks those that differ
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "core/memory/layer_replay.h"
+
+namespace plimsoll::memory {
+
+class LayerMemo {
+ public:
+  explicit LayerMemo(const model::Architecture& network) : network_(&network) {}
+
+  /// Layers are known by their address, so another network's are not.
+  bool knows(const model::Architecture& network) const { return network_ == &network; }
+
+  /// As replay_layer; `options.trace` must be null.
+  const LayerReplay& replay(const LayerProgram& program, const LayerReplayOptions& options);
+
+  uint64_t walked = 0, reused = 0;
+
+ private:
+  struct Entry {
+    LayerProgram program;
+    LayerReplayOptions options;
+    LayerReplay result;
+  };
+  const model::Architecture* network_;
+  std::unordered_map<uint64_t, std::vector<Entry>> entries_;  ///< by hash
+};
+
+}  // namespace plimsoll::memory
