@@ -52,7 +52,9 @@ Found look_up(const Format& format, std::string_view path) {
 
 void read_keys(Reading& reading) {
   for (const Leaf& leaf : reading.all) {
-    const Found found = look_up(reading.format, leaf.path);
+    Found found = look_up(reading.format, leaf.path);
+    // A variable of a script is read where it is used.
+    if (found.use == Use::unknown && leaf.path[0] == '$') found.use = Use::irrelevant;
     if (found.row != nullptr) {
       if (found.row->read != nullptr) {
         found.row->read(reading, leaf);

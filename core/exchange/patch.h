@@ -47,6 +47,10 @@ struct Patch {
 
 Patch patch_document(const Document& document, std::string_view text, const std::vector<Change>& changes);
 
+/// A patch of a notebook's code (`document.code`, see notebook.h) as one of the notebook itself: text, diff
+/// and edits. It stays as it is where the cells do not read back as the patched code.
+void put_in_notebook(const Document& document, std::string_view notebook, Patch& patch);
+
 /// The fields in which two requests differ, as changes of the first.
 std::vector<Change> changes_between(const json::Json& before, const json::Json& after);
 

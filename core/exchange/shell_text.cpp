@@ -1,8 +1,12 @@
-// A command line, with backslashes at line ends, quotes and variables before the command.
+// A command line or a script of them: backslashes at line ends, quotes, variables and lists of arguments, and
+// what a job asks Slurm for.
+#include <algorithm>
+#include <map>
 #include <optional>
 
 #include "core/exchange/languages.h"
 #include "core/exchange/scalar.h"
+#include "core/exchange/shell_variables.h"
 
 namespace plimsoll::exchange {
 
@@ -14,8 +18,19 @@ struct Word {
   std::string text;
   Span span;
   bool quoted = false;
+  bool verbatim = false;  // in single quotes: nothing in it is a variable
   bool line_start = false;
 };
+
+// Behind a "(": what stands up to its ")".
+size_t closing(std::string_view text, size_t i) {
+  int depth = 1;
+  while (i < text.size() && depth > 0) {
+    depth += text[i] == '(' ? 1 : (text[i] == ')' ? -1 : 0);
+    ++i;
+  }
+  return i;
+}
 
 std::vector<Word> split(std::string_view text) {
   std::vector<Word> words;
@@ -41,6 +56,7 @@ std::vector<Word> split(std::string_view text) {
         if (text[i] == '\'' || text[i] == '"') {
           const char quote = text[i++];
           word.quoted = true;
+          word.verbatim = word.verbatim || quote == '\'';
           while (i < text.size() && text[i] != quote) {
             if (text[i] == '\\' && quote == '"' && i + 1 < text.size()) ++i;
             word.text += text[i++];
@@ -51,6 +67,11 @@ std::vector<Word> split(std::string_view text) {
           i += 2;
         } else if (text[i] == '\\') {
           break;
+        } else if (text[i] == '(' && i > word.span.at && (text[i - 1] == '$' || text[i - 1] == '=')) {
+          // $(...), $((...)) and a list of arguments, NAME=(...), are one word.
+          const size_t end = closing(text, i + 1);
+          word.text += text.substr(i, end - i);
+          i = end;
         } else {
           word.text += text[i++];
         }
@@ -99,6 +120,89 @@ Node value_of(std::string text, bool quoted, Span span) {
   return scalar_node(std::move(value), std::move(text), quoted, span);
 }
 
+// "#SBATCH --gres=gpu:8": members "$SBATCH_gres", and the variables that Slurm sets from them.
+void read_job(std::string_view text, Node& root, ShellVariables& variables) {
+  static constexpr struct {
+    std::string_view option, variable;
+  } known[] = {{"nodes", "SLURM_NNODES"},
+               {"nodes", "SLURM_JOB_NUM_NODES"},
+               {"ntasks-per-node", "SLURM_NTASKS_PER_NODE"},
+               {"gpus-per-node", "SLURM_GPUS_PER_NODE"},
+               {"gpus-per-node", "SLURM_GPUS_ON_NODE"}};
+  for (size_t at = text.find("#SBATCH"); at != std::string_view::npos; at = text.find("#SBATCH", at)) {
+    const bool starts = at == 0 || text[at - 1] == '\n';
+    at += 7;
+    const size_t end = std::min(text.find('\n', at), text.size());
+    if (!starts) continue;
+    std::string_view line = text.substr(at, end - at);
+    line = line.substr(0, line.find(" #"));
+    size_t from = line.find_first_not_of(" \t-");
+    if (from == std::string_view::npos || from == 0) continue;
+    const bool brief = from >= 2 && line[from - 1] == '-' && line[from - 2] != '-';  // -N 2
+    size_t stop = line.find_first_of("= \t", from);
+    if (stop == std::string_view::npos) stop = line.size();
+    std::string option(line.substr(from, stop - from));
+    if (brief && option == "N") option = "nodes";
+    const size_t value_at = line.find_first_not_of("= \t", stop);
+    if (value_at == std::string_view::npos) continue;
+    std::string_view value = line.substr(value_at);
+    value = value.substr(0, value.find_last_not_of(" \t\r") + 1);
+    for (const auto& row : known) {
+      if (row.option == option) variables.set(std::string(row.variable), std::string(value));
+    }
+    std::replace(option.begin(), option.end(), '-', '_');
+    root.members.push_back({"$SBATCH_" + option,
+                            {at + from, stop - from},
+                            value_of(std::string(value), false, {at + value_at, value.size()})});
+  }
+}
+
+// Words of a script with its variables put in. A variable that holds several words, as in ARGS="--a 1" or
+// ARGS=(--a 1), becomes those words, which keep their place in the text.
+std::vector<Word> put_variables(std::string_view text, ShellVariables& variables) {
+  std::vector<Word> out;
+  std::map<std::string, Span> lists, values;
+  size_t inserted = 0;
+  for (Word& word : split(text)) {
+    if (word.verbatim) {
+      out.push_back(std::move(word));
+      continue;
+    }
+    const auto name = ShellVariables::whole(word.text);
+    const auto list = name ? lists.find(*name) : lists.end();
+    if (list != lists.end() && inserted < 10000) {
+      for (Word& item : split(text.substr(list->second.at, list->second.length))) {
+        item.span.at += list->second.at;
+        item.line_start = false;
+        if (!item.verbatim) item.text = variables.expanded(item.text);
+        out.push_back(std::move(item));
+        ++inserted;
+      }
+      continue;
+    }
+    if (const auto value = name ? values.find(*name) : values.end(); value != values.end())
+      word.span = value->second;  // a change of the setting is one of the variable
+    if (word.text.find('$') != std::string::npos) word.text = variables.expanded(word.text);
+    if (const auto equals = assignment(word)) {
+      const std::string own = word.text.substr(0, *equals);
+      const std::string value = word.text.substr(*equals + 1);
+      const std::string_view source = text.substr(word.span.at, word.span.length);
+      const char open = *equals + 1 < source.size() ? source[*equals + 1] : ' ';
+      const bool several =
+          value.find_first_of(" \n") != std::string::npos && value.find("--") != std::string::npos;
+      if (several && (open == '"' || open == '(') && source.size() > *equals + 3) {
+        lists[own] = {word.span.at + *equals + 2, source.size() - *equals - 3};
+      } else {
+        lists.erase(own);
+      }
+      variables.set(own, value);
+      values[own] = {word.span.at + *equals + 1, source.size() - *equals - 1};
+    }
+    out.push_back(std::move(word));
+  }
+  return out;
+}
+
 bool is_flag(const Word& word) {
   if (word.quoted || word.text.size() < 2 || word.text[0] != '-') return false;
   return !meant_number(word.text).has_value();
@@ -112,7 +216,9 @@ Document read_shell(std::string_view text) {
   document.root.kind = Node::Kind::map;
   Node words;
   words.kind = Node::Kind::list;
-  const std::vector<Word> all = split(text);
+  ShellVariables variables;
+  read_job(text, document.root, variables);
+  const std::vector<Word> all = put_variables(text, variables);
   bool in_command = false;
   for (size_t i = 0; i < all.size(); ++i) {
     const Word& word = all[i];

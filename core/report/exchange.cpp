@@ -4,6 +4,7 @@
 
 #include "core/exchange/export.h"
 #include "core/exchange/parts.h"
+#include "core/json/ascii.h"
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
 #include "core/report/handout.h"
@@ -17,6 +18,29 @@ namespace {
 using exchange::Import;
 using exchange::Use;
 using json::Json;
+
+// What is unpacked before it is trained (fp8, nvfp4, mxfp4) says nothing here.
+// A checkpoint that is stored in 4 bits loads in 4 bits, though no key of the file says so.
+void add_packing(Import& import) {
+  const std::string packing = ascii::lower(packing_in(import.model));
+  if (packing.empty() || import.request.contains("quantization")) return;
+  const auto says = [&packing](std::string_view part) { return packing.find(part) != std::string::npos; };
+  Json quantization;
+  for (const char* method : {"gptq", "awq", "aqlm", "hqq"}) {
+    if (says(method)) quantization = {{"quant_method", method}};
+  }
+  if (quantization.is_object()) {
+    if (says("8bit") || says("int8")) quantization["bits"] = 8;
+    if (says("2bit")) quantization["bits"] = 2;
+  } else if (says("bnb") || packing == "4bit" || packing == "8bit" || packing == "nf4") {
+    quantization = {{says("8bit") ? "load_in_8bit" : "load_in_4bit", true}};
+  }
+  if (!quantization.is_object()) return;
+  import.request["quantization"] = std::move(quantization);
+  std::string note = "The checkpoint's name ends in \"";
+  note.append(packing).append("\": its weights are loaded as they are stored.");
+  import.notes.push_back(std::move(note));
+}
 
 void look_up_model(Import& import, const Catalog& catalog) {
   if (import.model.empty() || catalog.find_model(import.model) != nullptr) return;
@@ -57,7 +81,10 @@ std::string parts_text(std::string_view text) {
 
 Import import_known(const exchange::Document& document, std::string_view text, const Catalog& catalog) {
   Import import = exchange::import_document(document, text);
-  if (import.errors.empty()) look_up_model(import, catalog);
+  if (import.errors.empty() && !import.model.empty()) {
+    add_packing(import);
+    look_up_model(import, catalog);
+  }
   return import;
 }
 

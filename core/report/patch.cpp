@@ -146,6 +146,7 @@ std::string patch_text(const exchange::Document& document, std::string_view text
   const Asked asked = read_changes(changes, own.request, patch.errors);
   if (patch.errors.empty())
     patch = exchange::patch_document(document, exchange::text_of(document, text), asked.changes);
+  if (!document.code.empty() && patch.errors.empty()) exchange::put_in_notebook(document, text, patch);
   return answer_of(patch, asked.quiet);
 }
 

@@ -337,5 +337,31 @@ TEST(ExchangeAxolotl, TheBatchOfOlderReleasesIsAccumulatedFromMicroBatches) {
   EXPECT_EQ(steps("batch_size: 1\nmicro_batch_size: 2\n"), Json());
 }
 
+// hparams/finetuning_args.py: freeze_trainable_layers is 2 where it is not given.
+TEST(ExchangeLlamaFactory, FreezeTuningTrainsTheLastLayers) {
+  const std::string model = "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\ndo_train: true\ndataset: a\n";
+  const auto layers = [&](const std::string& rest) {
+    return import_any(model + rest).request["training"].value("freeze_trainable_layers", Json());
+  };
+  EXPECT_EQ(layers("cutoff_len: 512\nfinetuning_type: freeze\n"), Json(2));
+  EXPECT_EQ(layers("cutoff_len: 512\nfinetuning_type: freeze\nfreeze_trainable_layers: 8\n"), Json(8));
+  EXPECT_EQ(layers("cutoff_len: 512\nfinetuning_type: lora\nfreeze_trainable_layers: 8\n"), Json());
+}
+
+TEST(ExchangeLlamaFactory, MuonIsAnOptimizer) {
+  const Import import = import_any(
+      "model_name_or_path: Qwen/Qwen2-1.5B\nstage: sft\ndo_train: true\nfinetuning_type: full\n"
+      "use_muon: true\ncutoff_len: 512\ndataset: a\n");
+  EXPECT_EQ(import.request["training"].value("optim", Json()), Json("muon"));
+}
+
+TEST(ExchangeAxolotl, LisaTrainsSomeLayersAtATime) {
+  const Import import = import_any(
+      "base_model: NousResearch/Llama-2-7b-hf\nsequence_len: 4096\nmicro_batch_size: 1\nlisa_n_layers: 4\n"
+      "lisa_step_interval: 20\nlisa_layers_attribute: model.layers\n");
+  EXPECT_EQ(import.request["training"].value("lisa_activated_layers", Json()), Json(4));
+  for (const Finding& found : import.findings) EXPECT_NE(found.use, Use::unsupported) << found.path;
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange

@@ -126,5 +126,55 @@ TEST(ExchangeNotebook, APatchGivesTheScriptBackNotABrokenNotebook) {
   EXPECT_THAT(patch.text, testing::Not(testing::HasSubstr("nbformat")));
 }
 
+// The cells come back in the same JSON: outputs, metadata and every other line as they were.
+TEST(ExchangeNotebook, APatchIsPutBackIntoTheNotebook) {
+  const std::string lines = R"json({"cells": [
+ {"cell_type": "markdown", "source": ["# max_seq_length = 2048"]},
+ {"cell_type": "code", "outputs": [{"text": "max_seq_length = 2048"}], "source": [
+  "from unsloth import FastLanguageModel\n",
+  "max_seq_length = 2048 # \u00e4 \"any\" \ud83e\udda5\n",
+  "model, tokenizer = FastLanguageModel.from_pretrained(\n",
+  "    \"unsloth/Qwen2.5-7B-Instruct\",\n",
+  "    max_seq_length = max_seq_length,\n",
+  "    load_in_4bit = True,\n",
+  ")"]},
+ {"cell_type": "code", "source": "from trl import SFTTrainer, SFTConfig\ntrainer = SFTTrainer(model = model, args = SFTConfig(\n    per_device_train_batch_size = 2,\n    optim = \"adamw_8bit\",\n))\ntrainer.train()"}],
+ "nbformat": 4, "nbformat_minor": 5, "metadata": {}
+}
+)json";
+  const Document document = read_text(lines);
+  Patch patch =
+      patch_document(document, text_of(document, lines),
+                     {{"/training/max_length", 1024}, {"/training/per_device_train_batch_size", 1}});
+  ASSERT_TRUE(patch.errors.empty());
+  put_in_notebook(document, lines, patch);
+  std::string wanted = lines;
+  const auto change = [&wanted](const std::string& from, const std::string& to) {
+    const size_t at = wanted.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    wanted.replace(at, from.size(), to);
+  };
+  change("max_seq_length = 2048 # ", "max_seq_length = 1024 # ");
+  change("per_device_train_batch_size = 2", "per_device_train_batch_size = 1");
+  EXPECT_EQ(patch.text, wanted);
+  EXPECT_EQ(edited(lines, patch.edits), wanted);
+  EXPECT_THAT(patch.diff, testing::HasSubstr("max_seq_length = 1024"));
+}
+
+TEST(ExchangeNotebook, ALineThatIsAddedIsOneMoreLineOfItsCell) {
+  const std::string text = notebook({{"code", loading}, {"markdown", "Then"}, {"code", training}});
+  const Document document = read_text(text);
+  Patch patch =
+      patch_document(document, text_of(document, text), {{"/training/gradient_accumulation_steps", 16}});
+  ASSERT_TRUE(patch.errors.empty());
+  ASSERT_TRUE(patch.left_out.empty());
+  const std::string code = patch.text;
+  put_in_notebook(document, text, patch);
+  const Document again = read_text(patch.text);
+  ASSERT_TRUE(again.errors.empty());
+  EXPECT_EQ(again.code, code);
+  EXPECT_TRUE(is_notebook(patch.text));
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange

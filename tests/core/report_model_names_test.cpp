@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "core/exchange/tree.h"
+#include "core/report/exchange.h"
 #include "core/report/model_names.h"
 #include "tests/core/report_answers.h"
 
@@ -88,6 +90,25 @@ TEST(ModelNames, APackedNameWithItsQuantizationStatedNeedsNoRemark) {
                               {"quantization", {{"load_in_4bit", true}}},
                               {"peft", {{"r", 8}}}});
   for (const Json& note : report.at("notes")) EXPECT_NE(note.at("code"), "packed_checkpoint");
+}
+
+// LLaMA-Factory's examples of quantised bases say it by the name alone.
+TEST(ModelNames, AQuantisedCheckpointIsLoadedAsItIsStored) {
+  const auto quantization = [](const std::string& name, const std::string& more = "") {
+    const std::string command =
+        "llamafactory-cli train --model_name_or_path " + name +
+        " --stage sft --do_train --finetuning_type lora --dataset a --cutoff_len 512 " + more;
+    return import_known(exchange::read_text(command), command, presets())
+        .request.value("quantization", Json());
+  };
+  EXPECT_EQ(quantization("TechxGenus/Meta-Llama-3-8B-Instruct-AWQ"), Json({{"quant_method", "awq"}}));
+  EXPECT_EQ(quantization("TechxGenus/Meta-Llama-3-8B-Instruct-GPTQ"), Json({{"quant_method", "gptq"}}));
+  EXPECT_EQ(quantization("ISTA-DASLab/Meta-Llama-3-8B-Instruct-AQLM-2Bit-1x16"),
+            Json({{"quant_method", "aqlm"}, {"bits", 2}}));
+  EXPECT_EQ(quantization("unsloth/llama-3-8b-bnb-4bit"), Json({{"load_in_4bit", true}}));
+  EXPECT_EQ(quantization("meta-llama/Meta-Llama-3-8B-Instruct"), Json());
+  EXPECT_EQ(quantization("meta-llama/Meta-Llama-3-8B-Instruct", "--quantization_bit 8"),
+            Json({{"load_in_8bit", true}}));
 }
 
 }  // namespace

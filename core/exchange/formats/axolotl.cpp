@@ -178,6 +178,7 @@ constexpr Row rows[] = {
     {"precompute_ref_log_probs", "/rl/precompute_ref_log_probs", ""},
     {"rl_beta", "/rl/beta", ""},
     {"max_steps", "/training/max_steps", ""},
+    {"lisa_n_layers", "/training/lisa_activated_layers", "", nullptr, Write::no},
     {"trl.beta", "/rl/beta", ""},
     {"trl.loss_type", "/rl/loss_type", ""},
     {"trl.temperature", "/rl/temperature", ""},
@@ -267,7 +268,7 @@ constexpr std::string_view implied =
     ""
     "fsdp_config.cpu_offload_pin_memory "
     "fsdp_config.mixed_precision_policy fsdp_config.fsdp_min_num_params fsdp_config.min_num_params "
-    "gptq_model_v1 gptq_disable_exllama full_finetune "
+    "gptq_model_v1 lisa_step_interval lisa_layers_attribute gptq_disable_exllama full_finetune "
     "torch_dtype liger_layer_norm liger_rms_norm_gated liger_kernel_impl flash_attn_rms_norm "
     "flash_attn_fuse_qkv "
     "flash_attn_cross_entropy gemma4_hybrid_attn_impl sdpa_varlen flash_attn_d512 large_head_attention "
@@ -295,7 +296,7 @@ constexpr std::string_view unpriced =
     "auto_find_batch_size "
     "lora_target_parameters lora_rank_pattern* peft_layers_to_transform peft_layers_pattern "
     "peft_layer_replication* "
-    "peft_trainable_token_indices* relora* lisa_* qgalore_* model_quantization_config "
+    "peft_trainable_token_indices* relora* qgalore_* model_quantization_config "
     "model_quantization_config_kwargs* "
     "use_onebitllms kd_trainer spectrum_* use_mora mora* dense_mixer fused_attn_kernel trl.use_liger_loss "
     "vllm.max_model_len gemma4_fp8_nonexpert gemma4_nf4_nonexpert use_spectrum";

@@ -17,6 +17,10 @@ void finish_arguments(Reading& reading) {
   // A flat file that names its model is what `trl sft --config` takes; without a model it is
   // TrainingArguments.
   const bool file = reading.document.language != Language::shell;
+  for (const char* key : {"lora_enable", "use_lora"}) {
+    if (reading.leaf(key) != nullptr && !reading.is_on(key))
+      reading.drop("/peft", "the adapters are switched off");
+  }
   if (!reading.has("/stack")) reading.values["/stack"] = file && reading.has("/model") ? "trl" : "hf";
 }
 
@@ -42,11 +46,75 @@ void read_words(Reading& reading, const Leaf& leaf) {
     reading.mark(leaf, Use::used);
   }
 }
+// Flags of published training scripts that parse their own: qlora.py, FastChat, LLaVA, Qwen-VL.
+void read_loaded_bits(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "4" || word == "8")
+    return reading.set(word == "4" ? "/quantization/load_in_4bit" : "/quantization/load_in_8bit", true,
+                       &leaf);
+  if (word == "16" || word == "32") return reading.mark(leaf, Use::implied, "not quantised");
+  reading.set("/quantization/bits", leaf);
+}
+
+// A prompt and an answer, each cut at a length of its own.
+void read_two_lengths(Reading& reading, const Leaf& leaf) {
+  const Leaf* other = reading.leaf("source_max_len");
+  const Json& one = leaf.node->value;
+  if (other == nullptr || !one.is_number_unsigned() || !other->node->value.is_number_unsigned())
+    return reading.set("/training/max_length", leaf);
+  const auto both = one.get<uint64_t>() + other->node->value.get<uint64_t>();
+  reading.set("/training/max_length", both, &leaf);
+  reading.finding(leaf).message = "with source_max_len";
+}
+
+void read_flash_flag(Reading& reading, const Leaf& leaf) {
+  reading.set("/model_args/attn_implementation", reading.is_on(leaf.path) ? "sdpa" : "flash_attention_2",
+              &leaf);
+}
+
+// LLaVA's trainer is given the language model and the tower apart.
+void read_tower(Reading& reading, const Leaf& leaf) {
+  reading.mark(leaf, Use::unsupported, "the language model is taken without its image tower");
+  const Leaf* model = reading.leaf("model_name_or_path");
+  if (model == nullptr || leaf.node->raw.find("clip-vit-large-patch14-336") == std::string::npos) return;
+  for (const char* size : {"7b", "13b"}) {
+    const std::string text = std::string("vicuna-") + size + "-v1.5";
+    if (model->node->raw.find(text) == std::string::npos) continue;
+    reading.values["/model"] = std::string("llava-hf/llava-1.5-") + size + "-hf";
+    reading.mark(leaf, Use::used, "with the language model: LLaVA 1.5");
+  }
+}
+
+constexpr Row script_rows[] = {
+    {"bits", "/quantization/load_in_4bit", "", read_loaded_bits, Write::no},
+    {"q_lora", "/quantization/load_in_4bit", "", nullptr, Write::no},
+    {"double_quant", "/quantization/bnb_4bit_use_double_quant", "", nullptr, Write::no},
+    {"quant_type", "/quantization/bnb_4bit_quant_type", "", nullptr, Write::no},
+    {"lora_modules", "/peft/target_modules", "all=all-linear", nullptr, Write::no},
+    {"lora_rank", "/peft/r", "", nullptr, Write::no},
+    {"model_id", "/model", "", nullptr, Write::no},
+    {"model_max_length", "/training/max_length", "", nullptr, Write::no},
+    {"target_max_len", "/training/max_length", "", read_two_lengths, Write::no},
+    {"use_liger", "/training/use_liger_kernel", "", nullptr, Write::no},
+    {"disable_flash_attn2", "/model_args/attn_implementation", "", read_flash_flag, Write::no},
+    {"freeze_vision_tower", "/vision/freeze_vision_tower", "", nullptr, Write::no},
+    {"vision_tower", "", "", read_tower, Write::no},
+};
+constexpr Table script_table{
+    script_rows,
+    "image_folder lazy_preprocess group_by_modality_length version image_aspect_ratio mm_projector_lr "
+    "vision_lr merger_lr do_mmlu_eval mmlu_* conv_mode eval_dataset_size max_eval_samples "
+    "max_train_samples max_memory_MB trainable use_auth a b c d e f g i k n o p s u w x z",
+    "lora_enable use_lora source_max_len mm_use_im_* mm_vision_select_* mm_projector_type "
+    "mm_patch_merge_type "
+    "pretrain_mm_mlp_adapter lora_namespan_exclude num_lora_modules lora_weight_path",
+    "freeze_llm freeze_merger freeze_backbone freeze_mm_mlp_adapter tune_mm_mlp_adapter tune_mm_* "
+    "image_max_pixels image_min_pixels video_max_pixels video_min_pixels unfreeze_mm_vision_tower"};
 constexpr Row words_rows[] = {{"$words", "", "", read_words}};
 constexpr Table words_table{words_rows, "", "", ""};
-constexpr Section shell_sections[] = {{"", &words_table},     {"", &launcher_table},
-                                      {"", &trl_model_table}, {"", &training_table},
-                                      {"", &model_table},     {"", &quantization_table}};
+constexpr Section shell_sections[] = {{"", &words_table},       {"", &script_table},   {"", &launcher_table},
+                                      {"", &trl_model_table},   {"", &training_table}, {"", &model_table},
+                                      {"", &quantization_table}};
 
 bool write(Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/peft") {

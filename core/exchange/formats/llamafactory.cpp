@@ -15,10 +15,7 @@ using json::Json;
 void read_finetuning_type(Reading& reading, const Leaf& leaf) {
   const std::string word = reading.word(leaf.path);
   if (word == "full") return reading.mark(leaf, Use::implied, "full fine-tuning");
-  if (word == "freeze") {
-    return reading.mark(leaf, Use::unsupported,
-                        "freezing layers cannot be said yet; full fine-tuning is taken, which needs more");
-  }
+  if (word == "freeze") return reading.mark(leaf, Use::implied, "the layers that are trained have a key");
   reading.values["/peft"] = true;
   if (word == "oft") {
     reading.set("/peft/peft_type", "OFT", &leaf);
@@ -26,6 +23,32 @@ void read_finetuning_type(Reading& reading, const Leaf& leaf) {
   }
   reading.finding(leaf).pointer = "/peft";
   reading.mark(leaf, Use::used);
+}
+
+// LLaMA-Factory's own switches for what is an optimizer.
+void read_muon(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/training/optim", "muon", &leaf);
+}
+
+// v1 names the optimizer; AdamW is what it takes anyway.
+void read_optimizer_name(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "muon") return reading.set("/training/optim", "muon", &leaf);
+  if (word.find("adamw") != std::string::npos) return reading.mark(leaf, Use::implied, "as it is anyway");
+  reading.mark(leaf, Use::unsupported, "this optimizer cannot be said yet");
+}
+
+// finetuning_type: freeze trains the last layers, two where their number is not given
+// (hparams/finetuning_args.py).
+void finish_freezing(Reading& reading, const char* kind) {
+  const char* field = "/training/freeze_trainable_layers";
+  if (reading.word(kind) != "freeze") return reading.drop(field, "read with freeze-tuning alone");
+  if (!reading.has(field)) reading.values[field] = uint64_t{2};
+  if (reading.is_on("use_llama_pro"))
+    reading.notes.emplace_back(
+        "use_llama_pro trains layers spread over the network; they are taken as the last ones, so that fewer "
+        "activations are kept than in that run.");
 }
 
 void read_stage_word(Reading& reading, const Leaf& leaf) {
@@ -160,6 +183,8 @@ constexpr Row rows[] = {
     {"freeze_vision_tower", "/vision/freeze_vision_tower", ""},
     {"pref_beta", "/rl/beta", ""},
     {"ray_num_workers", "/parallel/num_gpus", ""},
+    {"use_muon", "/training/optim", "", read_muon},
+    {"freeze_trainable_layers", "/training/freeze_trainable_layers", "", nullptr, Write::no},
 };
 constexpr std::string_view irrelevant =
     "cache_dir use_fast_tokenizer split_special_tokens model_revision low_cpu_mem_usage moe_aux_loss_coef "
@@ -195,13 +220,13 @@ constexpr std::string_view implied =
     "quantization_device_map ref_model_quantization_bit reward_model_type reward_model_quantization_bit "
     "do_train do_eval do_predict megatron* use_packed_sequences";
 constexpr std::string_view unpriced =
-    "shift_attn mixture_of_depths use_unsloth upcast_layernorm upcast_lmhead_output freeze_trainable_layers "
+    "shift_attn mixture_of_depths use_unsloth upcast_layernorm upcast_lmhead_output "
     "freeze_trainable_modules freeze_extra_modules freeze_language_model ref_model ref_model_adapters "
     "reward_model "
     "reward_model_adapters use_galore galore_* use_apollo apollo_* use_badam badam_* use_llama_pro "
     "use_adam_mini "
     "use_mca use_megatron_bridge virtual_pipeline_model_parallel_size hyper_parallel_cp_size "
-    "use_hyper_parallel use_muon use_asft_loss fp8 fp8_* use_kt kt_* tensor_model_parallel_size "
+    "use_hyper_parallel use_asft_loss fp8 fp8_* use_kt kt_* tensor_model_parallel_size "
     "sequence_parallel pipeline_model_parallel_size expert_model_parallel_size context_parallel_size "
     "use_distributed_optimizer recompute_granularity recompute_method recompute_num_layers video_max_pixels "
     "video_maxlen";
@@ -239,6 +264,8 @@ constexpr Row v1_rows[] = {
     {"dist_config.reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "", read_reshard},
     {"batching_strategy", "/training/padded_batches", "", read_batching},
     {"kernel_config.name", "/training/use_liger_kernel", "", read_kernels},
+    {"optim_config.name", "/training/optim", "", read_optimizer_name},
+    {"peft_config.freeze_trainable_layers", "/training/freeze_trainable_layers", "", nullptr, Write::no},
 };
 constexpr std::string_view v1_irrelevant =
     "output_dir template trust_remote_code train_dataset eval_dataset sample_backend max_new_tokens "
@@ -277,6 +304,7 @@ void finish(Reading& reading) {
     reading.notes.emplace_back("finetuning_type is not given; LLaMA-Factory then trains LoRA.");
   }
   if (!reading.has("/peft")) reading.drop("/peft", "there is no adapter, so this says nothing");
+  finish_freezing(reading, "finetuning_type");
 }
 
 void finish_v1(Reading& reading) {
@@ -285,6 +313,7 @@ void finish_v1(Reading& reading) {
                   reading.leaf("peft_config.export_dir") != nullptr ? "exporting adapters" : "inference");
   }
   if (!reading.has("/peft")) reading.drop("/peft", "there is no adapter, so this says nothing");
+  finish_freezing(reading, "peft_config.name");
 }
 
 bool write(Writing& out, const std::string& pointer, const Json& value) {

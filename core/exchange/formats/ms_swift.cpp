@@ -102,6 +102,7 @@ constexpr Row rows[] = {
     {"lora_dtype", "/peft/adapter_dtype", ""},
     {"use_dora", "/peft/use_dora", ""},
     {"use_rslora", "/peft/use_rslora", ""},
+    {"lisa_activated_layers", "/training/lisa_activated_layers", "", nullptr, Write::no},
     {"max_length", "/training/max_length", ""},
     {"batch_size", "/training/per_device_train_batch_size", ""},
     {"optimizer", "/training/optim", "", nullptr, Write::no},

@@ -73,10 +73,47 @@ void read_visible_devices(Reading& reading, const Leaf& leaf) {
   reading.set("/parallel/num_gpus", count, &leaf);
 }
 
+// Machines that the launcher or the job names; 1 where it does not.
+uint64_t machines(const Reading& reading) {
+  for (const char* key : {"nnodes", "num_nodes", "$NNODES", "$SBATCH_nodes"}) {
+    const Leaf* leaf = reading.leaf(key);
+    if (leaf == nullptr || !leaf->node->value.is_number_unsigned()) continue;
+    const auto count = leaf->node->value.get<uint64_t>();
+    if (count >= 1 && count <= 4096) return count;
+  }
+  return 1;
+}
+
+// Processes of one machine: all of them together share the work.
+void set_processes(Reading& reading, const Leaf& leaf, uint64_t count) {
+  const uint64_t many = machines(reading);
+  if (many == 1) return reading.set("/parallel/num_gpus", count, &leaf);
+  reading.values["/parallel/num_gpus"] = count * many;
+  reading.mark(leaf, Use::used, "times the number of machines");
+}
+
 void read_processes(Reading& reading, const Leaf& leaf) {
   if (leaf.node->raw == "gpu" || leaf.node->raw == "auto")
     return reading.mark(leaf, Use::implied, "as many as the machine has");
-  reading.set("/parallel/num_gpus", leaf);
+  const Json& value = leaf.node->value;
+  if (!value.is_number_unsigned() || value > 4096) return reading.set("/parallel/num_gpus", leaf);
+  set_processes(reading, leaf, value.get<uint64_t>());
+}
+
+// Slurm's --gres=gpu:a100:8 and --gpus-per-node=8: what a job gets of each machine, unless its launcher says
+// how much of it is used.
+void read_job_gpus(Reading& reading, const Leaf& leaf) {
+  const std::string word = leaf.node->raw;
+  const size_t colon = word.rfind(':');
+  const std::string count = colon == std::string::npos ? word : word.substr(colon + 1);
+  if (word.find("gpu") != 0 && colon != std::string::npos && leaf.path == "$SBATCH_gres")
+    return reading.mark(leaf, Use::irrelevant);
+  if (count.empty() || count.size() > 3 || count.find_first_not_of("0123456789") != std::string::npos ||
+      count == "0")
+    return reading.mark(leaf, Use::implied);
+  if (reading.has("/parallel/num_gpus"))
+    return reading.mark(leaf, Use::implied, "the launcher says how many");
+  set_processes(reading, leaf, std::stoul(count));
 }
 
 // --include localhost:0,1 of the deepspeed launcher.
@@ -402,7 +439,9 @@ constexpr std::string_view trl_unpriced = "lora_target_parameters";
 constexpr Row launcher_rows[] = {
     {"num_processes", "/parallel/num_gpus", ""},
     {"nproc_per_node", "/parallel/num_gpus", "", read_processes},
-    {"num_gpus", "/parallel/num_gpus", ""},
+    {"num_gpus", "/parallel/num_gpus", "", read_processes},
+    {"$SBATCH_gres", "/parallel/num_gpus", "", read_job_gpus},
+    {"$SBATCH_gpus_per_node", "/parallel/num_gpus", "", read_job_gpus},
     {"$NPROC_PER_NODE", "/parallel/num_gpus", "", read_processes},
     {"$CUDA_VISIBLE_DEVICES", "/parallel/num_gpus", "", read_visible_devices},
     {"gpu_ids", "/parallel/num_gpus", "", read_visible_devices},

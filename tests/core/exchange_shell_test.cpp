@@ -1,0 +1,139 @@
+// Scripts of a shell: variables, lists of arguments, whole numbers worked out, what a job asks Slurm for. The
+// shapes are those of LLaVA's, InternVL's, Qwen-VL's, qlora's and LLaMA-Factory's published scripts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/exchange/import.h"
+#include "core/exchange/patch.h"
+#include "core/exchange/shell_variables.h"
+#include "core/json/at.h"
+
+namespace plimsoll::exchange {
+namespace {
+
+using json::at;
+using json::Json;
+
+Import from_script(std::string_view text) { return import_document(read_text(text), text); }
+
+const char* const script = R"(#!/bin/bash
+set -x
+MODEL_NAME="Qwen/Qwen2.5-7B-Instruct"
+GPUS=${GPUS:-8}
+GLOBAL_BATCH_SIZE=128
+BATCH_PER_DEVICE=4
+GRAD_ACCUM_STEPS=$((GLOBAL_BATCH_SIZE / (BATCH_PER_DEVICE * GPUS)))
+ARGS="--bf16 True --gradient_checkpointing True \
+    --learning_rate 1e-4"
+torchrun --nproc_per_node ${GPUS} train.py \
+    --model_name_or_path $MODEL_NAME \
+    --output_dir "out/${MODEL_NAME}" \
+    --per_device_train_batch_size $BATCH_PER_DEVICE \
+    --gradient_accumulation_steps $GRAD_ACCUM_STEPS \
+    --model_max_length 2048 $ARGS
+)";
+
+TEST(ExchangeShell, VariablesStandForWhatTheyHold) {
+  const Import import = from_script(script);
+  ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
+  EXPECT_EQ(import.model, "Qwen/Qwen2.5-7B-Instruct");
+  const Json& training = import.request["training"];
+  EXPECT_EQ(at(training, "per_device_train_batch_size"), Json(4));
+  EXPECT_EQ(at(training, "gradient_accumulation_steps"), Json(4));
+  EXPECT_EQ(at(training, "max_length"), Json(2048));
+  EXPECT_EQ(at(training, "bf16"), Json(true));
+  EXPECT_EQ(at(training, "gradient_checkpointing"), Json(true));
+  EXPECT_EQ(at(import.request["parallel"], "num_gpus"), Json(8));
+}
+
+TEST(ExchangeShell, AChangeOfASettingIsOneOfItsVariable) {
+  const Document document = read_text(script);
+  const Patch patch = patch_document(document, script, {{"/training/per_device_train_batch_size", 2}});
+  ASSERT_TRUE(patch.errors.empty());
+  EXPECT_THAT(patch.text, testing::HasSubstr("\nBATCH_PER_DEVICE=2\n"));
+  EXPECT_THAT(patch.text, testing::HasSubstr("--per_device_train_batch_size $BATCH_PER_DEVICE"));
+}
+
+TEST(ExchangeShell, OnlyWhatIsKnownIsReplaced) {
+  ShellVariables variables;
+  variables.set("A", "6");
+  variables.set("B", "4");
+  EXPECT_EQ(variables.expanded("$A/${B}"), "6/4");
+  EXPECT_EQ(variables.expanded("${C:-7}"), "7");
+  EXPECT_EQ(variables.expanded("${A:-7}"), "6");
+  EXPECT_EQ(variables.expanded("$C"), "$C");
+  EXPECT_EQ(variables.expanded("${A%.*}"), "${A%.*}");
+  EXPECT_EQ(variables.expanded("$((A * (B + 2) / 3))"), "12");
+  EXPECT_EQ(variables.expanded("$((${A} % $B))"), "2");
+  EXPECT_EQ(variables.expanded("$((A / 0))"), "$((A / 0))");
+  EXPECT_EQ(variables.expanded("$((A / C))"), "$((A / C))");
+  EXPECT_EQ(variables.expanded("$((A"), "$((A");
+  EXPECT_EQ(variables.expanded("$(nproc)"), "$(nproc)");
+  EXPECT_EQ(variables.expanded("cost: 5$"), "cost: 5$");
+}
+
+TEST(ExchangeShell, VariablesThatGrowEndWhereASettingEnds) {
+  std::string text = "A=xxxxxxxxxxxxxxxx\n";
+  for (int i = 0; i < 200; ++i) text += "A=$A$A$A$A\n";
+  text += "torchrun --nproc_per_node 2 train.py --model_name_or_path $A --output_dir out\n";
+  const Import import = from_script(text);
+  EXPECT_LT(import.model.size(), 20000u);
+}
+
+TEST(ExchangeShell, WhatStandsInSingleQuotesStays) {
+  const Import import = from_script(
+      "B=4\npython train.py --model_name_or_path gpt2 --per_device_train_batch_size $B --output_dir '$B' "
+      "--bf16 True --learning_rate 1e-4\n");
+  EXPECT_EQ(at(import.request["training"], "per_device_train_batch_size"), Json(4));
+}
+
+TEST(ExchangeShell, AListOfArgumentsIsItsWords) {
+  const Import import = from_script(R"(
+ARGS=(
+    --model_name_or_path gpt2
+    --per_device_train_batch_size 3
+    --bf16 True
+)
+accelerate launch --num_processes 2 train.py "${ARGS[@]}" --output_dir out
+)");
+  ASSERT_TRUE(import.errors.empty());
+  EXPECT_EQ(import.model, "gpt2");
+  EXPECT_EQ(at(import.request["training"], "per_device_train_batch_size"), Json(3));
+}
+
+TEST(ExchangeShell, TheGpusOfAJobAreThoseOfAllItsMachines) {
+  const std::string command =
+      "torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 train.py --model_name_or_path gpt2 --output_dir "
+      "out "
+      "--per_device_train_batch_size 1 --learning_rate 1e-4\n";
+  const Import launched = from_script("#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gres=gpu:8\n" + command);
+  EXPECT_EQ(at(launched.request["parallel"], "num_gpus"), Json(16));
+  const Import job = from_script(
+      "#!/bin/bash\n#SBATCH --gres=gpu:a100:4\nsrun python train.py --model_name_or_path gpt2 --output_dir "
+      "out "
+      "--per_device_train_batch_size 1 --learning_rate 1e-4\n");
+  EXPECT_EQ(at(job.request["parallel"], "num_gpus"), Json(4));
+}
+
+// qlora.py and LLaVA's scripts/v1_5/finetune_lora.sh parse flags of their own.
+TEST(ExchangeShell, FlagsOfPublishedScriptsAreRead) {
+  const Import qlora = from_script(
+      "python qlora.py --model_name_or_path huggyllama/llama-7b --output_dir out --lora_r 64 --lora_modules "
+      "all "
+      "--double_quant --quant_type nf4 --bits 4 --source_max_len 16 --target_max_len 512 "
+      "--per_device_train_batch_size 1\n");
+  EXPECT_EQ(
+      qlora.request["quantization"],
+      Json({{"load_in_4bit", true}, {"bnb_4bit_quant_type", "nf4"}, {"bnb_4bit_use_double_quant", true}}));
+  EXPECT_EQ(at(qlora.request["training"], "max_length"), Json(528));
+  EXPECT_EQ(at(qlora.request["peft"], "target_modules"), Json("all-linear"));
+  const Import llava = from_script(
+      "deepspeed llava/train/train_mem.py --lora_enable True --lora_r 128 --deepspeed ./scripts/zero3.json "
+      "--model_name_or_path lmsys/vicuna-13b-v1.5 --vision_tower openai/clip-vit-large-patch14-336 "
+      "--model_max_length 2048 --per_device_train_batch_size 16 --output_dir out\n");
+  EXPECT_EQ(llava.request["model"], Json("llava-hf/llava-1.5-13b-hf"));
+  EXPECT_EQ(at(llava.request["training"], "max_length"), Json(2048));
+}
+
+}  // namespace
+}  // namespace plimsoll::exchange
