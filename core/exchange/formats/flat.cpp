@@ -49,6 +49,10 @@ void read_words(Reading& reading, const Leaf& leaf) {
 // Flags of published training scripts that parse their own: qlora.py, FastChat, LLaVA, Qwen-VL.
 void read_loaded_bits(Reading& reading, const Leaf& leaf) {
   const std::string word = reading.word(leaf.path);
+  bool own = false;  // the script's own flag, which loads with bitsandbytes
+  for (const char* key : {"double_quant", "quant_type", "source_max_len", "lora_enable", "lora_modules"})
+    own = own || reading.leaf(key) != nullptr;
+  if (!own) return reading.set("/quantization/bits", leaf);
   if (word == "4" || word == "8")
     return reading.set(word == "4" ? "/quantization/load_in_4bit" : "/quantization/load_in_8bit", true,
                        &leaf);
