@@ -96,9 +96,9 @@ constexpr Weight for_vllm_colocate[] = {
     {Sign::generates_rollouts, 3.0F}, {Sign::vllm_words, 4.0F}, {Sign::vllm_frame, 4.5F},
     {Sign::large_pools, 5.0F},        {Sign::generating, 1.0F}, {Sign::large_residual, 1.5F},
     {Sign::foreign_process, 1.0F},    {Sign::foreach, -2.0F},   {Sign::uses_dora, -3.0F}};
-constexpr Weight for_dpo_reference_model[] = {{Sign::pairs, 6.5F}, {Sign::loss, -1.0F}};
-constexpr Weight for_pairwise_doubles_batch[] = {{Sign::pairs, 2.0F}};
-constexpr Weight for_modules_to_save[] = {{Sign::saves_modules, 6.0F}};
+constexpr Weight for_dpo_reference_model[] = {{Sign::pairs, 7.5F}, {Sign::loss, -1.0F}};
+constexpr Weight for_pairwise_doubles_batch[] = {{Sign::pairs, 2.0F}, {Sign::two_sequences, 8.2F}};
+constexpr Weight for_modules_to_save[] = {{Sign::saves_modules, 8.0F}};
 constexpr Weight for_checkpointing_not_active[] = {{Sign::not_checkpointed, 5.5F},
                                                    {Sign::forward, 0.5F},
                                                    {Sign::whole_beyond, -1.5F},
@@ -140,7 +140,8 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::after_first_step, -1.5F},
     {Sign::resumes, -1.5F},
     {Sign::free_covers, -5.0F},
-    {Sign::vllm_frame, -3.0F}};
+    {Sign::vllm_frame, -3.0F},
+    {Sign::saves_modules, -1.5F}};
 constexpr Weight for_batch_or_sequence_too_large[] = {
     {Sign::share_well_within, 1.5F}, {Sign::large_request, 0.5F},     {Sign::large_batch, 1.5F},
     {Sign::forward, 0.5F},           {Sign::backward, 0.5F},          {Sign::loading, -4.0F},

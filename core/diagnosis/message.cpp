@@ -371,7 +371,8 @@ std::size_t primary(const std::vector<Message>& messages) {
   std::size_t best = 0;
   const auto worth = [](const Message& message) {
     return std::make_tuple(tells_figures(message) && message.numbers.tried.has_value(),
-                           tells_figures(message), message.family->kind != Kind::host);
+                           tells_figures(message), message.numbers.allocated.has_value(),
+                           message.family->kind != Kind::host);
   };
   for (std::size_t i = 1; i < messages.size(); ++i) {
     if (worth(messages[i]) > worth(messages[best])) best = i;

@@ -115,8 +115,7 @@ constexpr std::string_view step_units[] = {"step", "batch",  "iteration", "iter"
 // The word at `at`, and where it ends.
 std::string_view word_at(std::string_view text, std::size_t at) {
   std::size_t end = at;
-  while (end < text.size() && text[end] != ' ' && text[end] != '\n' && text[end] != ',' && text[end] != '.')
-    ++end;
+  while (end < text.size() && std::string_view(" \n,.:;)\"").find(text[end]) == std::string_view::npos) ++end;
   return text.substr(at, end - at);
 }
 

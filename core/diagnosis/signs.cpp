@@ -401,7 +401,7 @@ void read_run(const Reading& r, Signs& out) {
   add(out, f.dora, Sign::uses_dora, "DoRA makes matrices as large as the weights.");
   add(out, f.task == "dpo" || f.task == "orpo" || f.task == "kto" || f.task == "ppo", Sign::pairs,
       "The task runs chosen and rejected answers, and a reference.");
-  add(out, f.task == "reward", Sign::pairs, "The task runs two sequences an example.");
+  add(out, f.task == "reward", Sign::two_sequences, "The task runs two sequences an example.");
   add(out, f.task == "grpo" || f.task == "ppo", Sign::generates_rollouts,
       "The run generates its own samples.");
   add(out, f.packing.value_or(false), Sign::packs, "Samples are packed.");

@@ -88,6 +88,7 @@ enum class Sign : uint8_t {
   quantized_and_sharded,
   uses_dora,
   pairs,
+  two_sequences,
   generates_rollouts,
   vllm_words,
   packs,
