@@ -72,6 +72,12 @@ std::string setting_for(const Fix& fix, const Level& level, const std::string& s
          at = text.find(name, at + written.size())) {
       text.replace(at, name.size(), written);
     }
+    // Where a library counts pixels instead of the length of a side.
+    const std::string squared = name.substr(0, name.size() - 1) + "^2}";
+    const std::size_t at = text.find(squared);
+    if (at == std::string::npos || !value.is_number_unsigned()) continue;
+    const auto side = value.get<uint64_t>();
+    text.replace(at, squared.size(), std::to_string(side * side));
   }
   return text;
 }

@@ -141,7 +141,8 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::resumes, -1.5F},
     {Sign::free_covers, -5.0F},
     {Sign::vllm_frame, -3.0F},
-    {Sign::saves_modules, -1.5F}};
+    {Sign::saves_modules, -1.5F},
+    {Sign::prepares, -2.5F}};
 constexpr Weight for_batch_or_sequence_too_large[] = {
     {Sign::share_well_within, 1.5F}, {Sign::large_request, 0.5F},     {Sign::large_batch, 1.5F},
     {Sign::forward, 0.5F},           {Sign::backward, 0.5F},          {Sign::loading, -4.0F},

@@ -69,6 +69,42 @@ void read_request(const Situation& s, Facts& f) {
   }
 }
 
+// Whether a text is about a task: its first lines name it, as a word of its own ("[DPO] OOM in training").
+bool is_the_subject(std::string_view folded, std::string_view task) {
+  constexpr std::size_t title = 120;
+  const std::string_view head = folded.substr(0, title);
+  for (std::size_t at = head.find(task); at != std::string_view::npos; at = head.find(task, at + 1)) {
+    const std::size_t end = at + task.size();
+    const bool before = at > 0 && (is_letter(head[at - 1]) || is_digit(head[at - 1]));
+    const bool behind = end < head.size() && (is_letter(head[end]) || head[end] == '_');
+    if (!before && !behind) return true;
+  }
+  return false;
+}
+
+// "24.05% trained)" of Unsloth, "trainable%: 24.05" of PEFT: the share in percent, or 0.
+double trained_percent(std::string_view folded) {
+  const auto number_from = [&](std::size_t at) {
+    double value = 0, scale = 0;
+    for (; at < folded.size() && (is_digit(folded[at]) || folded[at] == '.'); ++at) {
+      if (folded[at] == '.') {
+        scale = 1;
+      } else {
+        value = value * 10 + (folded[at] - '0');
+        scale *= 10;
+      }
+    }
+    return scale > 1 ? value / scale : value;
+  };
+  if (const std::size_t at = folded.find("trainable%: "); at != std::string_view::npos)
+    return number_from(at + 12);
+  const std::size_t at = folded.find("% trained)");
+  if (at == std::string_view::npos) return 0;
+  std::size_t begin = at;
+  while (begin > 0 && at - begin < 8 && (is_digit(folded[begin - 1]) || folded[begin - 1] == '.')) --begin;
+  return number_from(begin);
+}
+
 // What people write around an error when they have no configuration at hand.
 void read_words(const Text& text, Facts& f) {
   if (f.method == Method::unknown) {
@@ -100,6 +136,9 @@ void read_words(const Text& text, Facts& f) {
     f.gpus_in_words = f.gpus.has_value();
   }
   if (f.task.empty()) {
+    for (const std::string_view task : {"dpo", "orpo", "kto", "grpo", "ppo"}) {
+      if (f.task.empty() && is_the_subject(text.folded_lines, task)) f.task = std::string(task);
+    }
     if (mentions(text, {"dpotrainer", "stage: dpo", "--stage dpo", "rlhf_type dpo", "rl: dpo"}))
       f.task = "dpo";
     if (mentions(text, {"train_ppo", "ppotrainer", "stage: ppo", "--stage ppo"})) f.task = "ppo";
@@ -112,6 +151,12 @@ void read_words(const Text& text, Facts& f) {
              !mentions(text, {"use_dora: false", "use_dora=false"});
   if (!f.saves_modules)
     f.saves_modules = mentions(text, {"modules_to_save: [", "modules_to_save=[", "additional_target"});
+  // Adapters alone are some 0.1 to 5 % of a model; a share between that and all of it holds embeddings.
+  const double percent = trained_percent(text.folded_lines);
+  if (percent > 8 && percent < 70) f.saves_modules = true;
+  f.sees = mentions(text, {"qwen2-vl", "qwen2_vl", "qwen2.5-vl", "qwen2_5_vl", "qwen2_5vl", "qwen2vl",
+                           "qwen3-vl", "qwen3_vl", "qwen-vl", "internvl", "llava", "minicpm-v", "glm-4v",
+                           "glm4v", "max_pixels", "vision_tower"});
   if (!f.fp32) f.fp32 = mentions(text, {"precision: fp32", "float32", "fp32 load", "torch_dtype: none"});
 }
 
@@ -130,7 +175,7 @@ void weigh(const Situation& s, Facts& f) {
   f.parameters = s.network != nullptr ? static_cast<double>(model::parameter_count(*s.network))
                                       : parameters_in_name(f.model);
   if (s.network != nullptr) {
-    f.sees = s.network->kind == model::Kind::vlm;
+    f.sees = f.sees || s.network->kind == model::Kind::vlm;
     for (const model::Stack& stack : s.network->stacks) {
       for (const model::LayerGroup& group : stack.groups) f.mixture = f.mixture || group.experts > 0;
     }

@@ -177,8 +177,14 @@ void read_by_order(std::string_view segment, Message& message) {
   Numbers& n = message.numbers;
   if (message.family != &allocator_family || n.capacity || n.allocated) return;
   std::vector<Size> sizes;
+  // PyTorch prints binary units, one figure soon after the other: "7B" and "94 GB of memory" are prose.
+  constexpr std::size_t near = 100;
+  std::size_t last = 0;
   for (Size& size : sizes_in(segment, 8)) {
-    if (!size.unit.empty()) sizes.push_back(std::move(size));
+    const bool printed = size.unit == "bytes" || (size.unit.size() == 3 && size.unit[1] == 'i');
+    if (!printed || size.begin > last + near) break;
+    last = size.end;
+    sizes.push_back(std::move(size));
   }
   if (sizes.size() < 3) return;
   const bool bracket =

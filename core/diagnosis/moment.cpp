@@ -27,9 +27,11 @@ constexpr Said said[] = {
     {"to resume training", Phase::load},
     {"resume the training", Phase::load},
     {"resuming from", Phase::load},
+    {"init_from=resume", Phase::load},
     {"restoring checkpoint", Phase::load},
     {"loading optimizer state", Phase::load},
     {"when saving", Phase::save},
+    {"when i saved", Phase::save},
     {"while saving", Phase::save},
     {"during saving", Phase::save},
     {"during checkpoint saving", Phase::save},
@@ -165,7 +167,7 @@ Phase phase_in_words(const Text& text) {
   for (const Said& one : said) {
     const std::size_t at = folded.find(one.words);
     if (at == std::string_view::npos) continue;
-    if (!in_setting(folded, at)) return one.phase;
+    if (one.words.find('=') != std::string_view::npos || !in_setting(folded, at)) return one.phase;
   }
   if (counts_shards(folded)) return Phase::load;
   const std::string_view remark = without_blanks(folded);

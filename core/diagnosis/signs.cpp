@@ -369,6 +369,8 @@ void read_words(const Reading& r, Signs& out) {
     add(out, true, Sign::after_first_step,
         "One step had passed (\"" + words + "\"): what the first step leaves behind is there by then.");
   }
+  if (text.find("init_from=resume") != std::string_view::npos)
+    add(out, true, Sign::at_resume, "The run goes on from a checkpoint (\"init_from=resume\").");
   // peft prints the share; all of it under LoRA is another method than the one meant.
   const bool all_trained = text.find("trainable%: 100") != std::string_view::npos;
   add(out, all_trained && r.facts.method == Method::adapters, Sign::contradicted_method,

@@ -50,6 +50,9 @@ constexpr FrameWords frames[] = {
     {"accelerator.prepare", Phase::load, 2, "prepare"},
     {"deepspeed.initialize", Phase::load, 4, "prepare"},
     {"deepspeedzerooptimizer", Phase::optimizer, 6, "prepare"},
+    {"initialize_optimizer_states", Phase::optimizer, 8, "prepare"},
+    {"_configure_zero_optimizer", Phase::optimizer, 5, "prepare"},
+    {"_prepare_deepspeed", Phase::load, 4, "prepare"},
     {"fullyshardeddataparallel", Phase::load, 2, "shard"},
     {"prepare_model_for_kbit", Phase::load, 7, "kbit"},
     {"prepare_model_for_int8", Phase::load, 7, "kbit"},
@@ -82,6 +85,7 @@ constexpr FrameWords frames[] = {
     {"pixel_values", Phase::forward, 2, "vision"},
     {"get_image_features", Phase::forward, 4, "vision"},
     {"xrtexecute", Phase::forward, 2, ""},
+    {"_loss_step(", Phase::loss, 4, ""},  // torchtune: forward and loss
     {"logits.float()", Phase::loss, 7, "logits"},
     // accelerate's mixed precision turns what a model returns to fp32: the logits (utils/operations.py).
     {"_convert_to_fp32", Phase::loss, 7, "logits"},
@@ -131,6 +135,8 @@ constexpr FrameWords frames[] = {
     {"summon_full_params", Phase::save, 9, ""},
     {"_unshard_fsdp_state_params", Phase::save, 8, ""},
     {"fsdp_save_ckpt", Phase::save, 9, ""},
+    {"_save_to_state_dict", Phase::save, 9, ""},
+    {"undo_layout", Phase::save, 7, ""},  // bitsandbytes, only where an int8 state dict is made
     {"consolidate", Phase::save, 8, ""},
     {"failed to clone() tensor", Phase::save, 9, ""},  // torch/distributed/fsdp/_state_dict_utils.py
     {"optimizer state dict load", Phase::load, 9, "resume"},

@@ -105,6 +105,42 @@ TEST(DiagnosisMoment, APowerOfTwoOfGibibytesSpeaksForAttentionScores) {
   EXPECT_EQ(d.causes[0].cause->id, "eager_attention_quadratic");
 }
 
+// allenai/open-instruct#393: "another Llama 2 7B ... each with 94 GB of memory" are no figures of a message.
+TEST(DiagnosisMoment, ProseAroundTheWordsIsNoFigure) {
+  const Text text = clean(
+      "CUDA out of memory during PPO training. I train another Llama 2 7B model using 4 H100 gpus each with "
+      "94 "
+      "GB of memory and 128gb of RAM.");
+  const std::vector<Message> messages = read_messages(text);
+  ASSERT_FALSE(messages.empty());
+  EXPECT_FALSE(messages[0].numbers.tried);
+  EXPECT_FALSE(messages[0].numbers.capacity);
+}
+
+// unslothai/unsloth#3373: a quarter of the parameters is no adapter.
+TEST(DiagnosisMoment, TheShareThatATrainerPrintsTellsOfEmbeddings) {
+  const Diagnosis d = explained(
+      "Trainable parameters = 1,361,753,856 of 5,661,833,328 (24.05% trained)\nOutOfMemoryError: CUDA out of "
+      "memory.");
+  ASSERT_FALSE(d.causes.empty());
+  EXPECT_EQ(d.causes[0].cause->id, "modules_to_save");
+  const Diagnosis small =
+      explained("trainable%: 0.0622\nOutOfMemoryError: CUDA out of memory.", R"({"peft": {"r": 8}})");
+  ASSERT_FALSE(small.causes.empty());
+  EXPECT_NE(small.causes[0].cause->id, "modules_to_save");
+}
+
+TEST(DiagnosisMoment, FramesOfStateDictsAndOfDeepSpeedsStatesAreKnown) {
+  const auto phase = [](std::string_view text) { return explained(text).reading.phase; };
+  EXPECT_EQ(phase("File \"bitsandbytes/nn/modules.py\", line 336, in _save_to_state_dict\n"
+                  "self.weight.data = undo_layout(self.state.CxB, self.state.tile_indices)\n"
+                  "torch.cuda.OutOfMemoryError: CUDA out of memory."),
+            Phase::save);
+  EXPECT_EQ(phase("  File \"deepspeed_zero_optimizer.py\", line 333, in __init__\n"
+                  "    self.initialize_optimizer_states()\nRuntimeError: CUDA out of memory."),
+            Phase::optimizer);
+}
+
 TEST(DiagnosisMoment, AnExitCodeOfMinusNineIsTheHosts) {
   for (const char* text : {"exitcode -9", "flips out with error code -9", "exits with return code = -9"}) {
     const Diagnosis d = explained(text);

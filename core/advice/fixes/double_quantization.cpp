@@ -12,6 +12,7 @@ std::vector<Level> levels(const Situation& s) {
 
 constexpr Setting settings[] = {
     {"", "BitsAndBytesConfig(bnb_4bit_use_double_quant=True)"},
+    {"axolotl", "bnb_config_kwargs: {bnb_4bit_use_double_quant: true}"},
     {"llamafactory", "double_quantization: true"},
 };
 

@@ -17,7 +17,7 @@ std::vector<Level> levels(const Situation& s) {
 
 constexpr Setting settings[] = {
     {"", "from_pretrained(..., attn_implementation=\"flash_attention_2\")   # pip install flash-attn"},
-    {"axolotl", "flash_attention: true"},
+    {"axolotl", "attn_implementation: flash_attention_2   # older releases: flash_attention: true"},
     {"llamafactory", "flash_attn: fa2"},
     {"trl", "SFTConfig(model_init_kwargs={\"attn_implementation\": \"flash_attention_2\"})"},
 };

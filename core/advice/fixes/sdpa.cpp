@@ -13,7 +13,7 @@ std::vector<Level> levels(const Situation& s) {
 
 constexpr Setting settings[] = {
     {"", "from_pretrained(..., attn_implementation=\"sdpa\")"},
-    {"axolotl", "sdp_attention: true"},
+    {"axolotl", "attn_implementation: sdpa   # older releases: sdp_attention: true"},
     {"llamafactory", "flash_attn: sdpa"},
 };
 

@@ -15,6 +15,7 @@ std::vector<Level> levels(const Situation& s) {
 constexpr Setting settings[] = {
     {"", "get_peft_model(model, config, autocast_adapter_dtype=False)"},
     {"trl", "# TRL 0.26 and later does this on a quantised base"},
+    {"axolotl", "peft_autocast_adapter_dtype: false"},
     {"llamafactory", "pure_bf16: true"},
     {"torchtune", "dtype: bf16"},
 };

@@ -19,8 +19,8 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "processor.image_processor.size = {{\"height\": {image_size}, \"width\": {image_size}}}"},
-    {"llamafactory", "image_max_pixels: {image_size} * {image_size}"},
+    {"", "AutoProcessor.from_pretrained(..., max_pixels={image_size} * {image_size})"},
+    {"llamafactory", "image_max_pixels: {image_size^2}"},
 };
 
 }  // namespace

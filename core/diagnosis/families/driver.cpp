@@ -19,6 +19,7 @@ constexpr std::string_view markers[] = {"cuda error: out of memory",
                                         "hiperrormemoryallocation",
                                         "cudamalloc failed: out of memory",
                                         "ur_result_error_out_of_device_memory",
+                                        "pt_devmem allocation failed",  // Intel Gaudi
                                         "not enough gpu video memory available"};
 
 constexpr Clause clauses[] = {{Quantity::tried, "failed to allocate", ""},

@@ -42,7 +42,9 @@ constexpr std::string_view markers[] = {"defaultcpuallocator",
                                         "cudahostalloc"};
 
 // "Killed" alone is the shell's word; "Killing subprocess" is DeepSpeed's after any failure of a rank.
-constexpr std::string_view weak_markers[] = {"killed", "killing subprocess", "sigkill", "memoryerror"};
+constexpr std::string_view weak_markers[] = {"killed",      "killing subprocess", "sigkill",
+                                             "memoryerror", "system ram usage",   "out of ram",
+                                             "cpu oom",     "cpu out of memory",  "ram oom"};
 
 constexpr Clause clauses[] = {{Quantity::tried, "you tried to allocate", ""},
                               {Quantity::tried, "unable to allocate", "for an array"}};
