@@ -75,8 +75,8 @@ bool is_the_subject(std::string_view folded, std::string_view task) {
   const std::string_view head = folded.substr(0, title);
   for (std::size_t at = head.find(task); at != std::string_view::npos; at = head.find(task, at + 1)) {
     const std::size_t end = at + task.size();
-    const bool before = at > 0 && (is_letter(head[at - 1]) || is_digit(head[at - 1]));
-    const bool behind = end < head.size() && (is_letter(head[end]) || head[end] == '_');
+    const bool before = at > 0 && (is_lower(head[at - 1]) || is_digit(head[at - 1]));
+    const bool behind = end < head.size() && (is_lower(head[end]) || head[end] == '_');
     if (!before && !behind) return true;
   }
   return false;

@@ -7,10 +7,9 @@
 #include <cmath>
 #include <set>
 
-#include "core/diagnosis/diagnosis.h"
 #include "core/json/json.h"
-#include "core/report/diagnose.h"
 #include "core/report/preset_files.h"
+#include "tests/core/explained.h"
 #include "tests/core/golden.h"
 
 namespace plimsoll {
@@ -21,11 +20,6 @@ namespace plimsoll::diagnosis {
 namespace {
 
 using json::Json;
-
-const report::Catalog& catalog() {
-  static const report::Catalog read = report::read_catalog(preset_files());
-  return read;
-}
 
 Json rows_of(std::string_view file) {
   json::Errors errors;
@@ -59,11 +53,9 @@ TEST(DiagnosisEveryCause, HasAMessageByWhichItIsNamedOrIsNotToBeSeenInText) {
     ASSERT_NE(cause, nullptr) << id;
     EXPECT_EQ(word(cause->found), text_at(row, "read_from")) << id;
     const auto request = row.find("request");
-    report::Case one;
     const std::string asked = request == row.end() ? std::string() : json::write(*request);
     const std::string message = text_at(row, "message");
-    report::read_case(message, asked, text_at(row, "phase"), catalog(), one);
-    const Diagnosis d = diagnose(one.situation);
+    const Diagnosis d = explained(message, asked, text_at(row, "phase"));
     const auto named = std::find_if(d.causes.begin(), d.causes.end(),
                                     [&](const Named& other) { return other.cause == cause; });
     const auto place = named == d.causes.end() ? 0 : named - d.causes.begin() + 1;

@@ -2,24 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/diagnosis/diagnosis.h"
 #include "core/diagnosis/moment.h"
-#include "core/report/diagnose.h"
-#include "core/report/preset_files.h"
+#include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {
 namespace {
-
-const report::Catalog& catalog() {
-  static const report::Catalog read = report::read_catalog(preset_files());
-  return read;
-}
-
-Diagnosis explained(std::string_view text, std::string_view request = "") {
-  report::Case one;
-  report::read_case(text, request, "", catalog(), one);
-  return diagnose(one.situation);
-}
 
 // modelscope/ms-swift#2044: the first line has a rank, its continuation has none, and a number was broken.
 TEST(DiagnosisMoment, AMessageThatATerminalBrokeInsideANumberIsReadWhole) {
