@@ -58,6 +58,17 @@ TEST(Time, RunsSharedOverTwoAndFourGpusAreWithinATenthOfTheirPublishedSpeed) {
   EXPECT_LT(median_of_sizes(errors_of(shared)), 0.06);
 }
 
+// torch.compile fuses what the model counts kernel by kernel: such runs are faster than stated, never slower.
+TEST(Time, CompiledRunsOfTorchtuneAreFasterThanStatedByAsMuchAsCompilingGives) {
+  const std::vector<double> errors = errors_of(published_for("torchtune README.md, optimization flags"));
+  ASSERT_EQ(errors.size(), 8u);
+  EXPECT_NEAR(errors[0], 0, 0.1);  // not compiled
+  for (std::size_t i = 1; i < errors.size(); ++i) {
+    EXPECT_LT(errors[i], 0) << i;
+    EXPECT_GT(errors[i], -0.3) << i;
+  }
+}
+
 TEST(Time, NinetyOfAHundredPublishedRunsLieInTheBand) {
   const std::vector<Throughput> rows = published_for("");
   int inside = 0;
