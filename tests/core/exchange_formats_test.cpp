@@ -324,8 +324,6 @@ lora:
                    "per_device_eval_batch_size": 16, "gradient_checkpointing": false}})");
 }
 
-#endif
-
 // axolotl src/axolotl/utils/config normalize_config: batch_size // micro_batch_size.
 TEST(ExchangeAxolotl, TheBatchOfOlderReleasesIsAccumulatedFromMicroBatches) {
   const std::string model = "base_model: meta-llama/Llama-2-7b-hf\nsequence_len: 2048\n";
@@ -362,6 +360,8 @@ TEST(ExchangeAxolotl, LisaTrainsSomeLayersAtATime) {
   EXPECT_EQ(import.request["training"].value("lisa_activated_layers", Json()), Json(4));
   for (const Finding& found : import.findings) EXPECT_NE(found.use, Use::unsupported) << found.path;
 }
+
+#endif
 
 }  // namespace
 }  // namespace plimsoll::exchange

@@ -70,6 +70,8 @@ test("the listed choices are all known to the core", async ({ page }) => {
   for (const heading of ["Adapters", "Precision", "Step and kernels", "Library and card"]) {
     await unfold(page, heading);
   }
+  // An optimizer that steps within the backward cannot accumulate, and says so.
+  await page.getByLabel("Accumulation", { exact: true }).fill("1");
   for (const label of [
     "Optimizer",
     "Weights held in",
