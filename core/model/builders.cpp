@@ -11,6 +11,14 @@ namespace plimsoll::model {
 using saturating::plus;
 using saturating::times;
 
+Stack text_stack(uint64_t hidden) {
+  Stack text;
+  text.part = Part::text;
+  text.name = "text";
+  text.hidden = hidden;
+  return text;
+}
+
 Linear& add_linear(std::vector<Linear>& linears, std::string path, uint64_t in, uint64_t out, bool bias,
                    Role role) {
   Linear linear;

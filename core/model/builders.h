@@ -27,6 +27,8 @@ struct Frame {
   std::string base(std::string_view own) const { return bare ? outer : outer + std::string(own) + "."; }
 };
 
+/// The stack of a language model, still without layers.
+Stack text_stack(uint64_t hidden);
 Linear& add_linear(std::vector<Linear>& linears, std::string path, uint64_t in, uint64_t out, bool bias,
                    Role role);
 void add_rms(std::vector<Norm>& norms, NormPlace place, uint64_t width);

@@ -164,10 +164,7 @@ void read_decoder(ConfigReader& config, const Frame& frame, const DecoderTraits&
         std::find(traits.dense_layers.begin(), traits.dense_layers.end(), i) == traits.dense_layers.end();
   }
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base(traits.base);
   const std::string layer = base + "layers.#.";
   add_table(text, base + "embed_tokens", network.vocab_size, hidden);

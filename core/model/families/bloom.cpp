@@ -23,10 +23,7 @@ void read_bloom(ConfigReader& config, const Frame& frame, Architecture& network)
   group.attention_dropout = config.share("attention_dropout", 0);
   group.residual_dropout = config.share("hidden_dropout", 0);
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("transformer");
   const std::string layer = base + "h.#.";
   add_table(text, base + "word_embeddings", network.vocab_size, hidden);

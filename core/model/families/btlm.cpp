@@ -25,10 +25,7 @@ void read_btlm(ConfigReader& config, const Frame& frame, Architecture& network) 
   group.residual_dropout = config.share("resid_pdrop", 0);
   group.intermediate = inner;
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   text.embedding_dropout = config.share("embd_pdrop", 0);
   const std::string base = frame.base("transformer"), layer = base + "h.#.";
   add_table(text, base + "wte", network.vocab_size, hidden);

@@ -33,10 +33,7 @@ void read_dbrx(ConfigReader& config, const Frame& frame, Architecture& network) 
   group.experts_per_token = std::min(experts.size("moe_top_k", 1), group.experts);
   group.intermediate = experts.size("ffn_hidden_size", 3584);
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   text.embedding_dropout = config.share("emb_pdrop", 0);
   const std::string base = frame.base("transformer"), layer = base + "blocks.#.";
   const std::string at = layer + "norm_attn_norm.attn.";

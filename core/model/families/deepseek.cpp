@@ -74,10 +74,7 @@ void read(ConfigReader& config, const Frame& frame, const DeepSeek& defaults, Ar
     kinds[i].experts = experts.count > 0 && i >= first_dense && i % every == 0;
   }
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("model");
   const std::string layer = base + "layers.#.";
   add_table(text, base + "embed_tokens", network.vocab_size, hidden);

@@ -67,10 +67,7 @@ void read_deepseek_v4(ConfigReader& config, const Frame& frame, Architecture& ne
   experts.shared = "mlp.shared_experts.";
   experts.shared_width = times(config.count("n_shared_experts", 1), experts.width);
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("model"), layer = base + "layers.#.", at = layer + "self_attn.";
   add_table(text, base + "embed_tokens", network.vocab_size, hidden);
   std::vector<uint64_t> rates = compression(config, layers);

@@ -108,10 +108,7 @@ void read_gemma3n_text(ConfigReader& config, const Frame& frame, Architecture& n
   network.max_position_embeddings = config.size("max_position_embeddings", 32768);
   network.logit_softcap = config.number("final_logit_softcapping", 30, {0, 1e6});
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("model"), layer = base + "layers.#.";
   const uint64_t wide = times(layers, own);
   add_table(text, base + "embed_tokens", network.vocab_size, hidden);

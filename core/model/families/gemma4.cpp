@@ -85,10 +85,7 @@ void read_gemma4_text(ConfigReader& config, const Frame& frame, Architecture& ne
   network.logit_softcap =
       config.is_null("final_logit_softcapping") ? 0 : config.number("final_logit_softcapping", 0, {0, 1e6});
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = s.hidden;
+  Stack text = text_stack(s.hidden);
   const std::string base = frame.base("model");
   const std::string layer = base + "layers.#.";
   add_table(text, base + "embed_tokens", network.vocab_size, s.hidden);

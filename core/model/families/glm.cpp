@@ -97,10 +97,7 @@ void read_chatglm(ConfigReader& config, const Frame& frame, Architecture& networ
   group.attention_dropout = config.share("attention_dropout", 0);
   group.residual_dropout = config.share("hidden_dropout", 0);
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("transformer");
   const std::string layer = base + "encoder.layers.#.";
   const uint64_t queries = times(group.heads, group.head_dim);

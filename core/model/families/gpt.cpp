@@ -109,10 +109,7 @@ void read_gpt_neox(ConfigReader& config, const Frame& frame, Architecture& netwo
   group.attention_dropout = config.share("attention_dropout", 0);
   group.residual_dropout = config.share("hidden_dropout", 0);
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   text.embedding_dropout = group.residual_dropout;
   const std::string base = frame.base("gpt_neox");
   const std::string layer = base + "layers.#.";

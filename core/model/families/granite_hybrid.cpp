@@ -37,10 +37,7 @@ void read_granite_hybrid(ConfigReader& config, const Frame& frame, Architecture&
   network.tied_head = config.flag_or_outer("tie_word_embeddings", false);
   network.max_position_embeddings = config.size("max_position_embeddings", 2048);
   const std::vector<std::string> types = config.texts("layer_types");
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("model"), layer = base + "layers.#.";
   add_table(text, base + "embed_tokens", network.vocab_size, hidden);
   const Activation active = activation(config, "hidden_act", "silu", network);

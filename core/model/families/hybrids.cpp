@@ -37,10 +37,7 @@ void read_falcon_h1(ConfigReader& config, const Frame& frame, Architecture& netw
   s.chunk = config.size("mamba_chunk_size", 256);
   s.gated_norm = config.flag("mamba_rms_norm", false);
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("model"), layer = base + "layers.#.";
   add_table(text, base + "embed_tokens", network.vocab_size, hidden);
   add_attention(group, layer + "self_attn.", hidden, bias, bias);
@@ -115,10 +112,7 @@ void read_nemotron_h(ConfigReader& config, const Frame& frame, Architecture& net
                 "one letter a layer: M, *, -, E");
     return;
   }
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("backbone"), mixer = base + "layers.#.mixer.";
   add_table(text, base + "embeddings", network.vocab_size, hidden);
   static constexpr struct {

@@ -34,10 +34,7 @@ void read_internlm2(ConfigReader& config, const Frame& frame, Architecture& netw
   group.activation = activation(config, "hidden_act", "silu", network);
   group.intermediate = intermediate;
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("model");
   const std::string layer = base + "layers.#.";
   const uint64_t queries = times(group.heads, group.head_dim);

@@ -67,10 +67,7 @@ void read_kimi_linear(ConfigReader& config, const Frame& frame, Architecture& ne
     kinds[i].experts = i >= first_dense;
   }
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("model"), layer = base + "layers.#.";
   add_table(text, base + "embed_tokens", network.vocab_size, hidden);
   const std::vector<CountedKind> counted = count_kinds(kinds);

@@ -55,10 +55,7 @@ void read(ConfigReader& config, const Frame& frame, bool moe, Architecture& netw
     experts.router = "feed_forward.gate";
   }
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("model");
   const std::string layer = base + "layers.#.";
   add_table(text, base + "embed_tokens", network.vocab_size, hidden);

@@ -145,10 +145,7 @@ void read_llama4_text(ConfigReader& config, const Frame& frame, Architecture& ne
                                                 : (i + 1) % every == 0;
   }
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("model");
   const std::string layer = base + "layers.#.";
   add_table(text, base + "embed_tokens", network.vocab_size, hidden);

@@ -43,10 +43,7 @@ void read_mixers(ConfigReader& config, const Frame& frame, bool second, Architec
   } else {
     s.step_rank = step_rank(config, "time_step_rank", hidden);
   }
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("backbone");
   add_table(text, base + "embeddings", network.vocab_size, hidden);
   const bool bias = config.flag("use_bias", false);
@@ -87,10 +84,7 @@ void read_jamba(ConfigReader& config, const Frame& frame, Architecture& network)
   const double dropped = config.share("attention_dropout", 0);
   const bool bias = config.flag("mamba_proj_bias", false);
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("model"), layer = base + "layers.#.";
   add_table(text, base + "embed_tokens", network.vocab_size, hidden);
   for (const bool attends : {true, false}) {

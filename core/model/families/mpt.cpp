@@ -34,10 +34,7 @@ void read_mpt_like(ConfigReader& config, const Frame& frame, const Names& names,
   group.attention_dropout = attention.share("attn_pdrop", 0);
   group.residual_dropout = config.share("resid_pdrop", 0);
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("transformer");
   const std::string layer = base + "blocks.#.";
   add_table(text, base + "wte", network.vocab_size, hidden);

@@ -25,10 +25,7 @@ void read_opt(ConfigReader& config, const Frame& frame, Architecture& network) {
   group.attention_dropout = config.share("attention_dropout", 0);
   group.residual_dropout = config.share("dropout", 0.1);
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("model") + "decoder.";
   const std::string layer = base + "layers.#.";
   add_table(text, base + "embed_tokens", network.vocab_size, embedded);

@@ -139,10 +139,7 @@ void read_qwen(ConfigReader& config, const Frame& frame, Architecture& network) 
   group.value_head_dim = group.head_dim;
   group.attention_dropout = config.share("attn_dropout_prob", 0);
   group.intermediate = intermediate;
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   text.embedding_dropout = config.share("emb_dropout_prob", 0);
   const std::string base = frame.base("transformer");
   const std::string layer = base + "h.#.";

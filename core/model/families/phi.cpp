@@ -23,10 +23,7 @@ void read_phi(ConfigReader& config, const Frame& frame, Architecture& network) {
   group.attention_dropout = config.share("attention_dropout", 0);
   group.residual_dropout = config.share("resid_pdrop", 0);
 
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   text.embedding_dropout = config.share("embd_pdrop", 0);
   const std::string base = frame.base("model");
   const std::string layer = base + "layers.#.";

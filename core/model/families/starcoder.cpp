@@ -26,10 +26,7 @@ void read_starcoder2(ConfigReader& config, const Frame& frame, Architecture& net
   group.residual_dropout = config.share("residual_dropout", 0);
   group.window = window_size(config, "sliding_window", 0);
   if (group.window > 0) group.attention = AttentionKind::sliding;
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   const std::string base = frame.base("model"), layer = base + "layers.#.";
   add_table(text, base + "embed_tokens", network.vocab_size, hidden);
   add_attention(group, layer + "self_attn.", hidden, bias, bias);
@@ -59,10 +56,7 @@ void read_gpt_bigcode(ConfigReader& config, const Frame& frame, Architecture& ne
   group.activation = activation(config, "activation_function", "gelu_pytorch_tanh", network);
   group.attention_dropout = config.share("attn_pdrop", 0.1);
   group.residual_dropout = config.share("resid_pdrop", 0.1);
-  Stack text;
-  text.part = Part::text;
-  text.name = "text";
-  text.hidden = hidden;
+  Stack text = text_stack(hidden);
   text.embedding_dropout = config.share("embd_pdrop", 0.1);
   const std::string base = frame.base("transformer"), layer = base + "h.#.";
   add_table(text, base + "wte", network.vocab_size, hidden);
