@@ -24,8 +24,8 @@ TEST(DiagnosisMoment, AMessageThatATerminalBrokeInsideANumberIsReadWhole) {
   ASSERT_NE(d.reading.message(), nullptr);
   const Numbers& n = d.reading.message()->numbers;
   ASSERT_TRUE(n.allocated && n.unallocated);
-  EXPECT_NEAR(n.allocated->bytes / 1073741824.0, 40.30, 1e-6);
-  EXPECT_NEAR(n.unallocated->bytes / 1073741824.0, 4.91, 1e-6);
+  EXPECT_NEAR(n.allocated->bytes / gibibyte, 40.30, 1e-6);
+  EXPECT_NEAR(n.unallocated->bytes / gibibyte, 4.91, 1e-6);
   EXPECT_EQ(d.reading.phase, Phase::loss);
   ASSERT_FALSE(d.causes.empty());
   EXPECT_EQ(d.causes[0].cause->id, "logits_peak");
@@ -38,7 +38,7 @@ TEST(DiagnosisMoment, ALineBrokenAtABlankKeepsItsBlank) {
       "memory 70.25 GiB is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but unallocated.");
   ASSERT_NE(d.reading.message(), nullptr);
   ASSERT_TRUE(d.reading.message()->numbers.allocated);
-  EXPECT_NEAR(d.reading.message()->numbers.allocated->bytes / 1073741824.0, 70.25, 1e-6);
+  EXPECT_NEAR(d.reading.message()->numbers.allocated->bytes / gibibyte, 70.25, 1e-6);
 }
 
 TEST(DiagnosisMoment, WordsNameThePhaseWhereNoFrameDoes) {

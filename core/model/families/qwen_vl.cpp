@@ -79,9 +79,8 @@ void add_merger(Stack& projector, const std::string& first, const std::string& s
   add_linear(projector.linears, second, merged, hidden, true, Role::other).count = count;
 }
 
-void read_qwen3_vision(ConfigReader& config, uint64_t hidden, const std::vector<uint64_t>& default_levels,
-                       Architecture& network) {
-  ConfigReader vision = config.part("vision_config");
+// The layers of Qwen3-VL's tower, which others took over.
+Blocks read_qwen3_blocks(ConfigReader& vision, Architecture& network) {
   LayerGroup group;
   Blocks blocks =
       read_blocks(vision, {"hidden_size", 1152, 27, 16, true, "gelu_pytorch_tanh"}, group, network);
@@ -89,7 +88,14 @@ void read_qwen3_vision(ConfigReader& config, uint64_t hidden, const std::vector<
   add_plain_mlp(group, layer + "1", layer + "2", blocks.hidden, vision.size("intermediate_size", 4304), true);
   add_layer_norm(group.norms, NormPlace::before_attention, blocks.hidden);
   add_layer_norm(group.norms, NormPlace::before_mlp, blocks.hidden);
-  blocks.stack.groups.push_back(group);
+  blocks.stack.groups.push_back(std::move(group));
+  return blocks;
+}
+
+void read_qwen3_vision(ConfigReader& config, uint64_t hidden, const std::vector<uint64_t>& default_levels,
+                       Architecture& network) {
+  ConfigReader vision = config.part("vision_config");
+  Blocks blocks = read_qwen3_blocks(vision, network);
   add_table(blocks.stack, "model.visual.pos_embed", vision.size("num_position_embeddings", 2304),
             blocks.hidden, true);
   network.stacks.push_back(blocks.stack);
@@ -204,14 +210,7 @@ void read_moss_vl(ConfigReader& config, const Frame&, Architecture& network) {
   if (cross.layers > 0) groups.push_back(std::move(cross));
 
   ConfigReader vision = config.part("vision_config");
-  LayerGroup group;
-  Blocks blocks =
-      read_blocks(vision, {"hidden_size", 1152, 27, 16, true, "gelu_pytorch_tanh"}, group, network);
-  const std::string block = "model.visual.blocks.#.mlp.linear_fc";
-  add_plain_mlp(group, block + "1", block + "2", blocks.hidden, vision.size("intermediate_size", 4304), true);
-  add_layer_norm(group.norms, NormPlace::before_attention, blocks.hidden);
-  add_layer_norm(group.norms, NormPlace::before_mlp, blocks.hidden);
-  blocks.stack.groups.push_back(std::move(group));
+  Blocks blocks = read_qwen3_blocks(vision, network);
   add_table(blocks.stack, "model.visual.pos_embed", vision.size("num_position_embeddings", 2304),
             blocks.hidden, true);
   network.stacks.push_back(std::move(blocks.stack));
