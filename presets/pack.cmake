@@ -17,6 +17,13 @@ foreach(file IN LISTS files)
     string(REGEX REPLACE "^models/|[.]json$" "" id ${path})
     set(model_${id} "${line}")
   else()
+    if(path MATCHES "^gpus/")
+      # Where the figures of a card come from, and remarks on it: for whoever reads the file. No answer quotes them, so that a
+      # browser need not fetch them.
+      string(REGEX REPLACE "\"([a-z0-9_]*_note|notes|tensor_source|nvidia_smi_source|measured_source)\": \"[^\"]*\""
+                           "\"\\1\": \"\"" line "${line}")
+      string(REGEX REPLACE "\"sources\": \\[[^]]*\\]" "\"sources\": []" line "${line}")
+    endif()
     string(APPEND first "${line}")
     if(path MATCHES "^scenarios/")
       string(JSON model GET "${text}" request model)

@@ -2,7 +2,7 @@ import { expect, figure, headline, open, test } from "./page.ts";
 
 test("opens with case D answered", async ({ page }) => {
   await open(page);
-  await expect(page.locator(".shown")).toContainText("Case D, after");
+  await expect(page.locator(".shown")).toContainText("An example (case D, after)");
   await expect(page.getByLabel("Model", { exact: true })).toHaveValue("mistralai/Mistral-7B-v0.3");
   await expect(headline(page)).toContainText("A10G");
   // What the author's own run printed and saved.

@@ -2,7 +2,7 @@
 import { DE } from "../../web/src/words/de.ts";
 import { EN as FIRST } from "../../web/src/words/en.ts";
 import { EN_REST } from "../../web/src/words/en-rest.ts";
-import { expect, headline, open, test } from "./page.ts";
+import { expect, figure, headline, open, test } from "./page.ts";
 
 const EN = { ...FIRST, ...EN_REST };
 
@@ -36,6 +36,32 @@ test("German names components, plans and notes; what stays English is marked as 
   await expect(page.locator(".plan").first()).toContainText("Gelernt wird");
   const english = await page.locator(".plan tbody td").first().getAttribute("lang");
   expect(english).toBe("en");
+});
+
+test("sizes are said in GiB or GB, everywhere alike, and the choice is kept", async ({ page }) => {
+  await open(page);
+  const shown = async () => Number.parseFloat(await figure(page, "nvidia-smi shows").innerText());
+  const binary = await shown();
+  await page.getByLabel("Max length").fill("512");
+  const exact = await shown();
+  await expect(page).toHaveURL(new RegExp(`&t=${exact.toFixed(2)}&`));
+  await page.getByLabel("Max length").fill("256");
+  await page.getByLabel("Sizes in").selectOption("GB");
+  await expect(figure(page, "nvidia-smi shows")).toContainText("GB");
+  expect(await shown()).toBeCloseTo((binary * 2 ** 30) / 1e9, 1);
+  await expect(page.locator(".breakdown thead")).toContainText("GB");
+  await expect(page.locator(".breakdown tfoot tr:last-child td").first()).toHaveText(
+    (await shown()).toFixed(2),
+  );
+  await expect(page.locator(".hull-chart .tick").first()).toHaveText("0 GB");
+  const left = await page.locator("main").innerText();
+  // What is still in GiB: the names of the sizes that cards come in, and sentences of the core.
+  expect(left.match(/[\d.]+\d\.\d+ GiB/g) ?? []).toEqual([]);
+  await page.reload();
+  await expect(figure(page, "nvidia-smi shows")).toContainText("GB");
+  // A link says its total in GiB, whoever reads it.
+  await page.getByLabel("Max length").fill("512");
+  await expect(page).toHaveURL(new RegExp(`&t=${exact.toFixed(2)}&`));
 });
 
 test("the theme is chosen, worn and kept", async ({ page }) => {

@@ -87,10 +87,10 @@ test("Back undoes the large steps one by one, Forward does them again", async ({
   await expect(headline(page)).toContainText("A100");
   await page.goBack();
   await expect(headline(page)).toContainText("Quadro RTX 6000");
-  await expect(page.locator(".shown")).toContainText("Case C, before");
+  await expect(page.locator(".shown")).toContainText("An example (case C, before)");
   await page.goBack();
   expect(await headline(page).innerText()).toBe(first);
-  await expect(page.locator(".shown")).toContainText("Case D, after");
+  await expect(page.locator(".shown")).toContainText("An example (case D, after)");
   await page.goForward();
   await expect(headline(page)).toContainText("Quadro RTX 6000");
 });

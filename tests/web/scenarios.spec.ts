@@ -25,7 +25,7 @@ test("a changed case says that it is one's own now", async ({ page }) => {
   await page.getByLabel("Max length").fill("300");
   await expect(page.locator(".shown")).toContainText("Your request, begun from case D, after");
   await page.getByLabel("Max length").fill("256");
-  await expect(page.locator(".shown")).toContainText("Case D, after:");
+  await expect(page.locator(".shown")).toContainText("An example (case D, after)");
 });
 
 test("what the author of a case wrote can be read beside the answer", async ({ page }) => {

@@ -1,5 +1,5 @@
 // Before anything is painted: the colours that were chosen last time (src/theme.ts), and whether the answer that stands in the
-// page (web/first-answer.ts) is the one that will be shown. It is not for a link to another run, nor in another language.
+// page (web/first-answer.ts) is the one that will be shown. It is not for a link to another run, nor in another language or unit.
 (function () {
   const root = document.documentElement;
   const remembered = (key) => {
@@ -12,5 +12,6 @@
   const theme = remembered("plimsoll-theme");
   if (theme === "light" || theme === "dark") root.dataset.theme = theme;
   const english = (remembered("plimsoll-language") || "en") === "en";
-  if (english && window.location.hash.length < 2) root.dataset.first = "";
+  const binary = remembered("plimsoll-unit") !== "GB";
+  if (english && binary && window.location.hash.length < 2) root.dataset.first = "";
 })();

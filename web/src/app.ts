@@ -4,6 +4,7 @@ import { customElement, state } from "lit/decorators.js";
 import type { Core } from "./core.ts";
 import type { CoreError, Json, Refusal, Report, Request, Scenario } from "./contract.ts";
 import { elementFor } from "./form.ts";
+import { measureIn, UNIT_KEY, type Unit } from "./format.ts";
 import { headline } from "./headline.ts";
 import { inputId } from "./inputs.ts";
 import { decode, encode, sameRequest, type Made } from "./link.ts";
@@ -217,6 +218,12 @@ export class PlimsollApp extends LitElement implements Actions {
     wear(theme);
     remember(theme);
     if (this.view) this.view = { ...this.view, theme };
+  }
+
+  measureIn(unit: Unit): void {
+    measureIn(unit);
+    remember(unit, UNIT_KEY);
+    if (this.view) this.view = { ...this.view };
   }
 
   speakLanguage(id: string): void {

@@ -4,7 +4,7 @@ import { stacked, swatch } from "./bar.ts";
 import type { Component, Report, Timeline } from "./contract.ts";
 import { label } from "./colours.ts";
 import { componentWhy } from "./component-why.ts";
-import { gibExact, share } from "./format.ts";
+import { sizeExact, share } from "./format.ts";
 import { instantPhrase } from "./names.ts";
 import type { View } from "./view.ts";
 import { coreWords } from "./words/core-words.ts";
@@ -17,7 +17,7 @@ function row(component: Component, total: number, timeline: Timeline | undefined
     <tbody>
       <tr>
         <th scope="row">${swatch(component.id)} ${label(component.id)}</th>
-        <td class="number">${gibExact(component.bytes)}</td>
+        <td class="number">${sizeExact(component.bytes)}</td>
         <td class="number">${share(component.bytes, total)}</td>
       </tr>
       <tr class="explanation">
@@ -51,7 +51,7 @@ export function breakdown(view: View, report: Report): TemplateResult {
         <thead>
           <tr>
             <th scope="col">${say("table.component")}</th>
-            <th scope="col" class="number">GiB</th>
+            <th scope="col" class="number">${say("table.gib")}</th>
             <th scope="col" class="number">${say("breakdown.share")}</th>
           </tr>
         </thead>
@@ -59,17 +59,17 @@ export function breakdown(view: View, report: Report): TemplateResult {
         <tfoot>
           <tr>
             <th scope="row">${say("table.allocated")}</th>
-            <td class="number">${gibExact(instant.allocated)}</td>
+            <td class="number">${sizeExact(instant.allocated)}</td>
             <td class="number">${share(instant.allocated, instant.device)}</td>
           </tr>
           <tr>
             <th scope="row">${say("table.reserved")}</th>
-            <td class="number">${gibExact(instant.reserved)}</td>
+            <td class="number">${sizeExact(instant.reserved)}</td>
             <td class="number">${share(instant.reserved, instant.device)}</td>
           </tr>
           <tr>
             <th scope="row">${say("table.device")}</th>
-            <td class="number">${gibExact(instant.device)}</td>
+            <td class="number">${sizeExact(instant.device)}</td>
             <td class="number">${share(instant.device, instant.device)}</td>
           </tr>
         </tfoot>

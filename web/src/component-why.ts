@@ -1,7 +1,7 @@
 // Why a component is as large as it is: what it is, its bytes, the formula in words, the source, and the tensors in it.
 import { html, nothing, type TemplateResult } from "lit";
 import type { Component, Timeline } from "./contract.ts";
-import { count, gibExact } from "./format.ts";
+import { count, size } from "./format.ts";
 import { say } from "./words/say.ts";
 
 export function source(text: string): TemplateResult | string {
@@ -22,7 +22,7 @@ function tensors(id: string, timeline: Timeline | undefined): TemplateResult | t
       <ul class="tensors" lang="en">
         ${rows
           .slice(0, SHOWN)
-          .map((row) => html`<li>${count(row.count)} × ${row.what}: ${gibExact(row.bytes)} GiB</li>`)}
+          .map((row) => html`<li>${count(row.count)} × ${row.what}: ${size(row.bytes)}</li>`)}
       </ul>
       ${rows.length > SHOWN ? say("why.more_tensors", { count: rows.length - SHOWN }) : nothing}
     </dd>`;

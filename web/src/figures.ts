@@ -1,7 +1,7 @@
 // The figures behind the verdict. Each opens to say how it comes about (web/src/figure-why.ts).
 import { html, nothing, type TemplateResult } from "lit";
 import type { Report } from "./contract.ts";
-import { count, gibShort, parameters, percent, size } from "./format.ts";
+import { count, parameters, percent, size, sizeShort, unit } from "./format.ts";
 import type { Actions, View } from "./view.ts";
 import { say, type Word } from "./words/say.ts";
 
@@ -31,7 +31,7 @@ function figuresOf(report: Report): Figure[] {
     {
       id: "band",
       name: "figure.band",
-      value: `${gibShort(peak.low)}\u2013${gibShort(peak.high)}\u00a0GiB`,
+      value: `${sizeShort(peak.low)}\u2013${sizeShort(peak.high)}\u00a0${unit()}`,
     },
     !!gpu && { id: "usable", name: "figure.usable", value: size(gpu.usable) },
     { id: "reserved", name: "figure.reserved", value: size(peak.reserved) },

@@ -1,7 +1,26 @@
-// Numbers as people read them, never parted from their unit by a line's end. Sizes are
-// binary: GiB, or MiB where they are smaller than one.
+// Numbers as people read them, never parted from their unit by a line's end. Sizes are binary, as PyTorch and nvidia-smi
+// mean them, or decimal for whoever asks: GiB or GB, and MiB or MB where they are smaller than one. What sizes cards come in
+// are names, and stay.
 export const GIB = 2 ** 30;
-const MIB = 2 ** 20;
+
+const UNITS = {
+  GiB: { large: GIB, small: 2 ** 20, smallName: "MiB" },
+  GB: { large: 1e9, small: 1e6, smallName: "MB" },
+};
+export type Unit = keyof typeof UNITS;
+export const UNIT_KEY = "plimsoll-unit";
+export const UNIT_NAMES = Object.keys(UNITS) as Unit[];
+
+let chosen: Unit = "GiB";
+let { large, small, smallName } = UNITS[chosen];
+
+export const unit = () => chosen;
+export const unitBytes = () => large;
+export const asUnit = (text: string | null): Unit => (text === "GB" ? "GB" : "GiB");
+export function measureIn(next: Unit): void {
+  chosen = next;
+  ({ large, small, smallName } = UNITS[next]);
+}
 
 // By hand, because making one Intl.NumberFormat takes a slow phone longer than drawing the verdict.
 function grouped(digits: string): string {
@@ -14,25 +33,26 @@ const whole = fixed(0);
 const one = fixed(1);
 const two = fixed(2);
 
-export const gib = (bytes: number) => bytes / GIB;
+/** In the unit that was chosen. */
+export const units = (bytes: number) => bytes / large;
 
 /** "12.3": for columns whose heading names the unit. */
-export const gibShort = (bytes: number) => one(gib(bytes));
+export const sizeShort = (bytes: number) => one(units(bytes));
 
 /** "12.3 GiB", or "87 MiB" where that would be a zero: for sentences. */
-export function gibWords(bytes: number): string {
-  return bytes >= GIB / 10 || bytes === 0
-    ? `${gibShort(bytes)}\u00a0GiB`
-    : `${whole(Math.round(bytes / MIB))}\u00a0MiB`;
+export function sizeWords(bytes: number): string {
+  return bytes >= large / 10 || bytes === 0
+    ? `${sizeShort(bytes)}\u00a0${chosen}`
+    : `${whole(Math.round(bytes / small))}\u00a0${smallName}`;
 }
 
 /** "12.34": a column of a table. */
-export const gibExact = (bytes: number) => two(gib(bytes));
+export const sizeExact = (bytes: number) => two(units(bytes));
 
 /** "12.34 GiB", "26.0 MiB", "512 bytes": a figure by itself. */
 export function size(bytes: number): string {
-  if (bytes >= GIB || bytes === 0) return `${two(gib(bytes))}\u00a0GiB`;
-  if (bytes >= MIB / 10) return `${one(bytes / MIB)}\u00a0MiB`;
+  if (bytes >= large || bytes === 0) return `${sizeExact(bytes)}\u00a0${chosen}`;
+  if (bytes >= small / 10) return `${one(bytes / small)}\u00a0${smallName}`;
   return `${whole(bytes)}\u00a0bytes`;
 }
 

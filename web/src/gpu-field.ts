@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { guard } from "lit/directives/guard.js";
 import { live } from "lit/directives/live.js";
 import type { GpuPreset } from "./contract.ts";
-import { gibWords } from "./format.ts";
+import { sizeWords } from "./format.ts";
 import { asText, complaints, describedBy, inputId, invalid } from "./inputs.ts";
 import { get } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
@@ -49,7 +49,7 @@ export function gpuField(view: View, actions: Actions): TemplateResult {
       ${gpuOptions(view.core.gpus, value, view.rest !== undefined)}
     </select>
     <p class="help" id="${inputId(pointer)}-help">
-      ${known ? say("gpu.usable", { size: gibWords(known.usable_bytes) }) : nothing}
+      ${known ? say("gpu.usable", { size: sizeWords(known.usable_bytes) }) : nothing}
     </p>
     ${complaints(view, pointer)}
   </div>`;

@@ -1,10 +1,10 @@
 // The answer in one line, short enough to be read aloud: "Fits the A10G 24GB with 6.1 GiB to spare".
 import type { Report } from "./contract.ts";
-import { gibWords } from "./format.ts";
+import { sizeWords } from "./format.ts";
 import { say } from "./words/say.ts";
 
 export function headline(report: Report): string {
   const gpu = report.gpu;
-  if (!gpu) return say("headline.needs", { size: gibWords(report.memory.peak.device) });
-  return say(`headline.${gpu.verdict}`, { gpu: gpu.name, by: gibWords(Math.abs(gpu.headroom)) });
+  if (!gpu) return say("headline.needs", { size: sizeWords(report.memory.peak.device) });
+  return say(`headline.${gpu.verdict}`, { gpu: gpu.name, by: sizeWords(Math.abs(gpu.headroom)) });
 }

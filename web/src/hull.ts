@@ -4,7 +4,7 @@ import { ticks } from "d3-array";
 import { segments, stacked, swatch } from "./bar.ts";
 import type { GpuPreset, Report } from "./contract.ts";
 import { label } from "./colours.ts";
-import { GIB, gib, gibWords, size } from "./format.ts";
+import { GIB, size, sizeWords, unit, unitBytes, units } from "./format.ts";
 import { instantPhrase } from "./names.ts";
 import { say } from "./words/say.ts";
 import { peakComponents } from "./peak.ts";
@@ -20,8 +20,8 @@ function chosenHull(report: Report, preset: GpuPreset | undefined): TemplateResu
   const line = gpu ? place(gpu.usable) : 0;
   const bar = { y: 34, height: 44 };
   const description = gpu
-    ? say("hull.alt", { size: gibWords(peak.device), usable: gibWords(gpu.usable), gpu: gpu.name })
-    : say("hull.alt_none", { size: gibWords(peak.device) });
+    ? say("hull.alt", { size: sizeWords(peak.device), usable: sizeWords(gpu.usable), gpu: gpu.name })
+    : say("hull.alt_none", { size: sizeWords(peak.device) });
   return html`
     <svg class="hull-chart" role="img" aria-label=${description} height="124" width="100%">
       ${gpu && nominal > 0
@@ -38,15 +38,15 @@ function chosenHull(report: Report, preset: GpuPreset | undefined): TemplateResu
             <circle class="load-mark" cx="${line}%" cy="14" r="7" />
             <line class="load-line" x1="${line}%" x2="${line}%" y1="3" y2="25" />
             <text class="load-text" x="${line}%" y="18" dx=${line > 55 ? -14 : 14}
-              text-anchor=${line > 55 ? "end" : "start"}>${say("card.usable", { usable: gibWords(gpu.usable) })}</text>`
+              text-anchor=${line > 55 ? "end" : "start"}>${say("card.usable", { usable: sizeWords(gpu.usable) })}</text>`
         : nothing}
       <line class="axis" x1="0" x2="100%" y1="100" y2="100" />
-      ${ticks(0, gib(end), 4).map((tick, index) => {
-        const at = place(tick * GIB);
+      ${ticks(0, units(end), 4).map((tick, index) => {
+        const at = place(tick * unitBytes());
         return svg`
           <line class="axis" x1="${at}%" x2="${at}%" y1="100" y2="105" />
           <text class="tick" x="${at}%" y="119" text-anchor=${index === 0 ? "start" : at > 96 ? "end" : "middle"}
-            >${tick}${index === 0 ? " GiB" : ""}</text>`;
+            >${tick}${index === 0 ? ` ${unit()}` : ""}</text>`;
       })}
     </svg>
   `;

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { segments } from "./bar.ts";
 import type { Instant, Report } from "./contract.ts";
-import { gibShort } from "./format.ts";
+import { sizeShort } from "./format.ts";
 import { instantName } from "./names.ts";
 import { say } from "./words/say.ts";
 import type { Actions, View } from "./view.ts";
@@ -26,9 +26,9 @@ function row(instant: Instant, report: Report, shown: string, actions: Actions):
       <td class="bar">
         <svg width="100%" height="18" aria-hidden="true">${segments(instant.components, place, 2, 14)}</svg>
       </td>
-      <td class="number">${gibShort(instant.allocated)}</td>
-      <td class="number wide-only">${gibShort(instant.reserved)}</td>
-      <td class="number">${gibShort(instant.device)}</td>
+      <td class="number">${sizeShort(instant.allocated)}</td>
+      <td class="number wide-only">${sizeShort(instant.reserved)}</td>
+      <td class="number">${sizeShort(instant.device)}</td>
     </tr>
   `;
 }

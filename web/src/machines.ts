@@ -35,12 +35,16 @@ function chosen(time: Time, report: Report): TemplateResult {
   </p>`;
 }
 
+/** "8 × H100 SXM 80GB" */
+const cards = ({ gpu, gpus }: Machine, view: View) =>
+  `${gpus > 1 ? `${gpus} × ` : ""}${view.core.gpus.find(({ id }) => id === gpu)?.name ?? gpu}`;
+
 function row(machine: Machine, id: string, hours: boolean, view: View, actions: Actions): TemplateResult {
   return html`<tr data-verdict=${machine.verdict}>
       <th scope="row">
         ${opener(id, html`${machine.provider} <small>${machine.instance}</small>`, view, actions)}
       </th>
-      <td class="wide-only">${machine.gpu}${machine.gpus > 1 ? ` × ${machine.gpus}` : ""}</td>
+      <td class="wide-only">${cards(machine, view)}</td>
       <td>
         <span class="sign" aria-hidden="true">${VERDICTS[machine.verdict].sign}</span>
         <span class="wide-only">${VERDICTS[machine.verdict].word}</span>
@@ -63,9 +67,7 @@ function row(machine: Machine, id: string, hours: boolean, view: View, actions: 
     ${opened(
       id,
       6,
-      html`${machine.gpus > 1 ? `${machine.gpus} × ` : ""}${machine.gpu}${machine.region
-          ? `, ${machine.region}`
-          : ""}.
+      html`${cards(machine, view)}${machine.region ? `, ${machine.region}` : ""}.
         ${say("time.seen", { date: machine.date })} <span lang="en">${source(machine.source)}</span>`,
       view,
     )}`;

@@ -5,10 +5,12 @@ import "./styles/answer.css";
 import "virtual:colours.css";
 import { PlimsollApp } from "./app.ts";
 import { loadCore } from "./core.ts";
+import { asUnit, measureIn, UNIT_KEY } from "./format.ts";
 import { asTheme, remembered, wear } from "./theme.ts";
 import { LANGUAGE_KEY, speak } from "./words/say.ts";
 
 wear(asTheme(remembered()));
+measureIn(asUnit(remembered(UNIT_KEY)));
 const loading = document.getElementById("loading");
 /** The opening case as the site was built with it; the same page, alive, takes its place. */
 const first = document.getElementById("first");

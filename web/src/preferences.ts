@@ -1,5 +1,6 @@
 // How the page looks and speaks, and the newer version that may be waiting.
 import { html, nothing, type TemplateResult } from "lit";
+import { asUnit, UNIT_NAMES, unit } from "./format.ts";
 import { asTheme } from "./theme.ts";
 import type { Actions, View } from "./view.ts";
 import { LANGUAGES, say } from "./words/say.ts";
@@ -30,6 +31,15 @@ export function preferences(view: View, language: string, actions: Actions): Tem
           ([id, { name }]) =>
             html`<option value=${id} lang=${id} ?selected=${id === language}>${name}</option>`,
         )}
+      </select>
+    </div>
+    <div class="field">
+      <label for="unit">${say("preferences.unit")}</label>
+      <select
+        id="unit"
+        @change=${(event: Event) => actions.measureIn(asUnit((event.target as HTMLSelectElement).value))}
+      >
+        ${UNIT_NAMES.map((each) => html`<option ?selected=${each === unit()}>${each}</option>`)}
       </select>
     </div>
   </div>`;

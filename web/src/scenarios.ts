@@ -74,7 +74,7 @@ export function title(view: View): TemplateResult {
   return html`<div class="shown">
     <p>
       <b
-        >${say("cases.case", { id: origin.case })}, ${stateWord(origin.state)}:
+        >${say("shown.example", { id: origin.case, state: stateWord(origin.state) })}
         <span lang="en">${origin.title}.</span></b
       >
       <span class="wide-only" lang="en">${origin.summary}</span>

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { segments } from "./bar.ts";
 import type { Component, Report, Tier } from "./contract.ts";
-import { GIB, gibShort } from "./format.ts";
+import { GIB, sizeShort } from "./format.ts";
 import { VERDICTS } from "./names.ts";
 import { opened, opener } from "./opening-row.ts";
 import { say } from "./words/say.ts";
@@ -30,7 +30,7 @@ function row(tier: Tier, components: Component[], view: View, actions: Actions):
   const id = `tier-${tier.gib}`;
   const names = tier.gpus.map((each) => {
     const gpu = view.core.gpus.find((one) => one.id === each);
-    return gpu ? `${gpu.name} ${gibShort(gpu.usable_bytes)}` : each;
+    return gpu ? `${gpu.name} ${sizeShort(gpu.usable_bytes)}` : each;
   });
   const place = (bytes: number) => (LINE_AT * bytes) / Math.max(1, tier.usable);
   const mine = chosen !== undefined && tier.gpus.includes(chosen);
@@ -49,11 +49,11 @@ function row(tier: Tier, components: Component[], view: View, actions: Actions):
           <line class="load-line" x1="${LINE_AT}%" x2="${LINE_AT}%" y1="0" y2="22" />
         </svg>
       </td>
-      <td class="number">${gibShort(tier.usable)}</td>
+      <td class="number">${sizeShort(tier.usable)}</td>
       <td class="outcome">
         <span class="sign" aria-hidden="true">${VERDICTS[tier.verdict].sign}</span>
         ${VERDICTS[tier.verdict].word}<span class="by"
-          >, ${say(over ? "tiers.over" : "tiers.spare", { size: gibShort(Math.abs(tier.headroom)) })}</span
+          >, ${say(over ? "tiers.over" : "tiers.spare", { size: sizeShort(Math.abs(tier.headroom)) })}</span
         >
       </td>
     </tr>

@@ -6,10 +6,10 @@ import { guard } from "lit/directives/guard.js";
 import { swatch } from "./bar.ts";
 import { fill, label, rank } from "./colours.ts";
 import type { Report, Timeline, TimelinePoint } from "./contract.ts";
-import { GIB, gibExact, size } from "./format.ts";
+import { size, sizeExact, unit, unitBytes, units } from "./format.ts";
 import { instantName } from "./names.ts";
 import type { Actions, View } from "./view.ts";
-import { say } from "./words/say.ts";
+import { language, say } from "./words/say.ts";
 
 const WIDTH = 800;
 const HEIGHT = 240;
@@ -106,9 +106,11 @@ function chart(timeline: Timeline, usable: number | undefined): TemplateResult {
         ${wide > 70 ? svg`<text x=${x(span.from) + 4} y=${HEIGHT - BOTTOM + 18}>${instantName(span.instant)}</text>` : nothing}`;
     })}
     <line class="axis" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${HEIGHT - BOTTOM} y2=${HEIGHT - BOTTOM} />
-    ${ticks(0, (ceiling * 1.04) / GIB, 4).map(
-      (tick) => svg`<line class="axis" x1=${LEFT - 5} x2=${LEFT} y1=${y(tick * GIB)} y2=${y(tick * GIB)} />
-        <text x=${LEFT - 8} y=${y(tick * GIB) + 4} text-anchor="end">${tick}</text>`,
+    ${ticks(0, units(ceiling * 1.04), 4).map(
+      (
+        tick,
+      ) => svg`<line class="axis" x1=${LEFT - 5} x2=${LEFT} y1=${y(tick * unitBytes())} y2=${y(tick * unitBytes())} />
+        <text x=${LEFT - 8} y=${y(tick * unitBytes()) + 4} text-anchor="end">${tick}</text>`,
     )}
     ${peak
       ? svg`<path class="peak-mark" d="M${x(timeline.peak + 0.5)} ${y(total(peak)) - 2}l-5 -9h10z" />`
@@ -161,7 +163,7 @@ function alive(timeline: Timeline): TemplateResult {
               <td>${swatch(row.component)} ${label(row.component)}</td>
               <td lang="en">${row.what}</td>
               <td class="number">${row.count}</td>
-              <td class="number">${gibExact(row.bytes)}</td>
+              <td class="number">${sizeExact(row.bytes)}</td>
             </tr>`,
         )}
       </tbody>
@@ -186,7 +188,7 @@ function twin(timeline: Timeline): TemplateResult {
           const highest = part.reduce((best, point) => (total(point) > total(best) ? point : best));
           return html`<tr>
             <th scope="row">${atWork(highest)}</th>
-            <td class="number">${gibExact(total(highest))}</td>
+            <td class="number">${sizeExact(total(highest))}</td>
           </tr>`;
         })}
       </tbody>
@@ -217,7 +219,9 @@ export function timeline(view: View, report: Report, actions: Actions): Template
       ${say("timeline.changing")}
     </label>
     <div class="timeline-frame">
-      ${guard([drawn, usable, whole], () => chart(whole ? drawn : changing(drawn, constant), usable))}
+      ${guard([drawn, usable, whole, language(), unit()], () =>
+        chart(whole ? drawn : changing(drawn, constant), usable),
+      )}
       <input
         type="range"
         class="walk"

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { Report } from "./contract.ts";
 import { figures } from "./figures.ts";
-import { gibShort, gibWords, share, sizeName } from "./format.ts";
+import { sizeShort, sizeWords, share, sizeName } from "./format.ts";
 import { label } from "./colours.ts";
 import { headline } from "./headline.ts";
 import { instantPhrase, VERDICTS } from "./names.ts";
@@ -14,9 +14,9 @@ function peakSentence(report: Report): TemplateResult {
   const components = report.memory.instants.find((instant) => instant.id === peak.instant)?.components ?? [];
   const largest = [...components].sort((one, other) => other.bytes - one.bytes)[0];
   return html`${parts("lede.peak", {
-    size: html`<b>${gibWords(peak.device)}</b>`,
-    low: gibShort(peak.low),
-    high: gibShort(peak.high),
+    size: html`<b>${sizeWords(peak.device)}</b>`,
+    low: sizeShort(peak.low),
+    high: sizeShort(peak.high),
     moment: instantPhrase(peak.instant),
   })}
   ${largest
@@ -33,8 +33,8 @@ function withoutCache(report: Report): TemplateResult | typeof nothing {
   const gpu = report.gpu;
   if (!gpu || peak.device <= gpu.usable || peak.needed >= peak.device) return nothing;
   return gpu.verdict === "no"
-    ? html`${say("lede.even_without_cache", { size: gibWords(peak.needed) })}`
-    : html`${say("lede.without_cache", { size: gibWords(peak.needed) })}`;
+    ? html`${say("lede.even_without_cache", { size: sizeWords(peak.needed) })}`
+    : html`${say("lede.without_cache", { size: sizeWords(peak.needed) })}`;
 }
 
 /** A size counts when its smallest card is enough, so one card of a smaller size may be enough too. */
@@ -59,7 +59,7 @@ function wayOut(view: View, report: Report, actions: Actions): TemplateResult | 
       changes: [...titles].map(
         ([fix, title], index) => html`${index > 0 ? ", " : ""}<b>${rest.coreWords(`fix.${fix}`, title)}</b>`,
       ),
-      size: gibWords(plan.peak.device),
+      size: sizeWords(plan.peak.device),
     })}
     <button type="button" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
   </p>`;

@@ -1,6 +1,7 @@
 // What every part of the page is drawn from, and what it may ask for.
 import type { Core } from "./core.ts";
 import type { FigureId } from "./figures.ts";
+import type { Unit } from "./format.ts";
 import type { Rest } from "./rest.ts";
 import type { Theme } from "./theme.ts";
 import type { Advice, Comparison, CoreError, Json, Report, Request, Scenario } from "./contract.ts";
@@ -121,6 +122,7 @@ export interface Actions {
   goTo(pointer: string): void;
   tell(message: string, text?: string): void;
   wearTheme(theme: Theme): void;
+  measureIn(unit: Unit): void;
   speakLanguage(id: string): void;
   postponeUpdate(): void;
   /** What a method's settings were when it was last left, so that coming back restores them. */

@@ -3,7 +3,7 @@
 import { html, nothing, svg, type TemplateResult } from "lit";
 import type { Advice, Blocked, Change, Elsewhere, Plan, Report, Rung, Target } from "../contract.ts";
 import { label } from "../colours.ts";
-import { dollars, gibWords, size, sizeName } from "../format.ts";
+import { dollars, sizeWords, size, sizeName } from "../format.ts";
 import { VERDICTS } from "../names.ts";
 import { dotted, get, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
@@ -90,7 +90,7 @@ function card(plan: Plan, usable: number, before: Report, actions: Actions): Tem
     ${beforeAndAfter(before.memory.peak.device, plan.peak.device, usable)}
     <p>
       ${size(before.memory.peak.device)} → <b>${size(plan.peak.device)}</b>
-      ${say("plan.spare", { size: gibWords(Math.max(0, usable - plan.peak.high)) })}
+      ${say("plan.spare", { size: sizeWords(Math.max(0, usable - plan.peak.high)) })}
       ${speed(plan.time_factor)}. ${say(`quality.${plan.quality}`)}
       ${say("plan.batch", { batch: plan.effective_batch })}
     </p>
@@ -114,10 +114,10 @@ function card(plan: Plan, usable: number, before: Report, actions: Actions): Tem
 
 function blocked(why: Blocked): TemplateResult {
   return html`<p>
-    ${say("blocked.least", { size: gibWords(why.least) })}
+    ${say("blocked.least", { size: sizeWords(why.least) })}
     ${why.locks_in_the_way.length > 0
       ? say("blocked.locks", { locks: why.locks_in_the_way.join(", ") })
-      : say("blocked.component", { component: label(why.component), size: gibWords(why.component_bytes) })}
+      : say("blocked.component", { component: label(why.component), size: sizeWords(why.component_bytes) })}
     ${why.smallest_tier === null
       ? say("blocked.none")
       : say("blocked.tier", { size: sizeName(why.smallest_tier) })}

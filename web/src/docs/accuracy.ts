@@ -5,7 +5,7 @@ import { html, nothing, render, svg, type TemplateResult } from "lit";
 import pointsUrl from "plimsoll-accuracy/accuracy.jsonl?url";
 import runsUrl from "plimsoll-measured/runs.json?url";
 import type { Request } from "../contract.ts";
-import { GIB, gibExact } from "../format.ts";
+import { GIB, sizeExact } from "../format.ts";
 import { encode } from "../link.ts";
 import { readPoints, summary, type Point } from "./points.ts";
 
@@ -57,7 +57,7 @@ function scatter(shown: Point[]): TemplateResult {
     <text class="tick" x=${x(low) + 8} y="20">predicted, GiB</text>
     ${shown.map(
       (point) => svg`
-        <a href=${report(point.request)} aria-label="${point.id}: measured ${gibExact(point.measured)}, predicted ${gibExact(point.predicted)} GiB">
+        <a href=${report(point.request)} aria-label="${point.id}: measured ${sizeExact(point.measured)}, predicted ${sizeExact(point.predicted)} GiB">
           <circle cx=${x(point.measured / GIB)} cy=${y(point.predicted / GIB)} r="5">
             <title>${point.id}, ${point.model}: ${percent(point.error)}</title>
           </circle>
@@ -187,8 +187,8 @@ function draw(): void {
                           ${point.source ? html`<br /><small>${point.source}</small>` : nothing}
                         </th>
                         <td>${point.model}</td>
-                        <td class="number">${gibExact(point.measured)}</td>
-                        <td class="number">${gibExact(point.predicted)}</td>
+                        <td class="number">${sizeExact(point.measured)}</td>
+                        <td class="number">${sizeExact(point.predicted)}</td>
                         <td class="number">${percent(point.error)}</td>
                       </tr>`,
                   )}

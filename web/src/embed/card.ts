@@ -5,7 +5,7 @@ import { segments, stacked, swatch } from "../bar.ts";
 import { label } from "../colours.ts";
 import type { Core } from "../core.ts";
 import type { Refusal, Report, Request } from "../contract.ts";
-import { gibWords, size } from "../format.ts";
+import { sizeWords, size } from "../format.ts";
 import { headline } from "../headline.ts";
 import { decode } from "../link.ts";
 import { VERDICTS } from "../names.ts";
@@ -22,7 +22,7 @@ function bar(report: Report): TemplateResult {
   const place = (bytes: number) => (100 * bytes) / end;
   const line = place(gpu?.usable ?? 0);
   const description = gpu
-    ? say("card.line", { device: gibWords(peak.device), usable: gibWords(gpu.usable) })
+    ? say("card.line", { device: sizeWords(peak.device), usable: sizeWords(gpu.usable) })
     : headline(report);
   return html`<svg class="card-bar" role="img" aria-label=${description} width="100%" height="34">
     ${gpu
@@ -59,9 +59,9 @@ function answer(report: Report, request: Request, home: string): TemplateResult 
     <p class="foot">
       <span
         >${say("card.peak", {
-          device: gibWords(peak.device),
-          low: gibWords(peak.low),
-          high: gibWords(peak.high),
+          device: sizeWords(peak.device),
+          low: sizeWords(peak.low),
+          high: sizeWords(peak.high),
         })}</span
       >
       <a href=${home} target="_blank" rel="noopener">${say("card.open")}</a>

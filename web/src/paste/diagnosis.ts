@@ -1,7 +1,7 @@
 // What an error message says, and what it comes from.
 import { html, nothing, type TemplateResult } from "lit";
 import type { Json, Plan } from "../contract.ts";
-import { gibWords, share, size } from "../format.ts";
+import { sizeWords, share, size } from "../format.ts";
 import { dotted, plain } from "../pointer.ts";
 import { coreWords } from "../words/core-words.ts";
 import { EN_REST } from "../words/en-rest.ts";
@@ -69,7 +69,7 @@ function likeliest(one: Cause): TemplateResult {
 function way(plan: Plan, ofPage: boolean, apply: () => void): TemplateResult {
   return html`<div class="way">
     <p>
-      ${say("diagnosis.plan", { size: gibWords(plan.peak.device) })}
+      ${say("diagnosis.plan", { size: sizeWords(plan.peak.device) })}
       ${ofPage ? html`<small>${say("diagnosis.of_page")}</small>` : nothing}
     </p>
     <ul>

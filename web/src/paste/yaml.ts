@@ -28,10 +28,23 @@ function byteOffsets(text: string): (index: number) => number {
 
 const EMPTY = { scalar: "", plain: true, at: 0, length: 0 } satisfies Wire;
 
+/** Undefined where the parser gives up: ten thousand open brackets are more than its stack holds. */
+function parsed(text: string): Document | undefined {
+  try {
+    const document = parseDocument(text, { version: "1.1", uniqueKeys: false, logLevel: "silent" });
+    return document.errors.length > 0 ? undefined : document;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The tree as JSON text; "" when the text is no YAML, which the core then says in words. */
 export function wire(text: string): string {
-  const document: Document = parseDocument(text, { version: "1.1", uniqueKeys: false, logLevel: "silent" });
-  if (document.errors.length > 0) return "";
+  const found = parsed(text);
+  return found === undefined ? "" : written(found, text);
+}
+
+function written(document: Document, text: string): string {
   const offset = byteOffsets(text);
   let nodes = 0;
 

@@ -3,7 +3,7 @@
 import { stacked } from "../bar.ts";
 import { label, paint } from "../colours.ts";
 import type { Report, Request } from "../contract.ts";
-import { gibWords, size } from "../format.ts";
+import { sizeWords, size } from "../format.ts";
 import { headline } from "../headline.ts";
 import { VERDICTS } from "../names.ts";
 import { peakComponents } from "../peak.ts";
@@ -58,11 +58,11 @@ export function svgCard(report: Report, request: Request): string {
     ...bars,
     gpu
       ? `<path d="M${round(line)} ${top - 12}v${height + 24}" stroke="#16202a" stroke-width="2"/>` +
-        `<text x="${round(line - 6)}" y="${top - 6}" font-size="12" text-anchor="end" fill="#16202a">${escapeXml(say("card.usable", { usable: gibWords(gpu.usable) }))}</text>`
+        `<text x="${round(line - 6)}" y="${top - 6}" font-size="12" text-anchor="end" fill="#16202a">${escapeXml(say("card.usable", { usable: sizeWords(gpu.usable) }))}</text>`
       : "",
     `<path d="M${round(left + place(peak.low))} 130v8m0 -4H${round(left + place(peak.high))}m0 -4v8" stroke="#16202a" fill="none"/>`,
     ...legend,
-    `<text x="20" y="196" font-size="12" fill="#51606d">${escapeXml(say("card.peak", { device: gibWords(peak.device), low: gibWords(peak.low), high: gibWords(peak.high) }))}</text>`,
+    `<text x="20" y="196" font-size="12" fill="#51606d">${escapeXml(say("card.peak", { device: sizeWords(peak.device), low: sizeWords(peak.low), high: sizeWords(peak.high) }))}</text>`,
     `<text x="620" y="196" font-size="12" text-anchor="end" fill="#51606d">Plimsoll ${escapeXml(report.core)}</text>`,
     "</svg>\n",
   ].join("");
@@ -73,8 +73,8 @@ export function svgBadge(report: Report): string {
   const gpu = report.gpu ?? undefined;
   const left = "plimsoll";
   const right = gpu
-    ? `${gibWords(report.memory.peak.device)} / ${gibWords(gpu.usable)} ${VERDICTS[gpu.verdict].word}`
-    : gibWords(report.memory.peak.device);
+    ? `${sizeWords(report.memory.peak.device)} / ${sizeWords(gpu.usable)} ${VERDICTS[gpu.verdict].word}`
+    : sizeWords(report.memory.peak.device);
   const advance = (text: string) => Math.round(text.length * 6.6) + 12;
   const [one, two] = [advance(left), advance(right)];
   return [

@@ -1,7 +1,7 @@
 // The report as a table for places that show text: Markdown for issues and wikis, CSV for spreadsheets.
 import type { Plan, Report, Request } from "../contract.ts";
 import { label } from "../colours.ts";
-import { gibExact, size } from "../format.ts";
+import { sizeExact, size } from "../format.ts";
 import { headline } from "../headline.ts";
 import { peakInstant } from "../peak.ts";
 import { dotted, plain } from "../pointer.ts";
@@ -16,7 +16,7 @@ export function markdown(report: Report, request: Request, address: string): str
   const { model, batch } = describe(report, request);
   const instant = peakInstant(report);
   const rows = stacked(instant?.components ?? []).map(
-    (each) => `| ${markdownCell(label(each.id))} | ${gibExact(each.bytes)} | ${markdownCell(each.what)} |`,
+    (each) => `| ${markdownCell(label(each.id))} | ${sizeExact(each.bytes)} | ${markdownCell(each.what)} |`,
   );
   const { peak } = report.memory;
   return [
@@ -25,9 +25,9 @@ export function markdown(report: Report, request: Request, address: string): str
     `| ${say("table.component")} | ${say("table.gib")} | ${say("table.what")} |`,
     "|---|---:|---|",
     ...rows,
-    `| **${say("table.allocated")}** | **${gibExact(peak.allocated)}** | |`,
-    `| **${say("table.reserved")}** | **${gibExact(peak.reserved)}** | |`,
-    `| **${say("table.device")}** | **${gibExact(peak.device)}** | ${size(peak.low)} – ${size(peak.high)} |`,
+    `| **${say("table.allocated")}** | **${sizeExact(peak.allocated)}** | |`,
+    `| **${say("table.reserved")}** | **${sizeExact(peak.reserved)}** | |`,
+    `| **${say("table.device")}** | **${sizeExact(peak.device)}** | ${size(peak.low)} – ${size(peak.high)} |`,
     "",
     `[Plimsoll ${report.core}](${address})`,
     "",

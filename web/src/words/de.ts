@@ -44,11 +44,11 @@ export const DE: Words = {
   "tiers.size": "Größe",
   "tiers.load": "Ladung",
   "tiers.usable": "Nutzbar",
-  "tiers.verdict": "Urteil, GiB",
+  "tiers.verdict": "Urteil, {unit}",
   "tiers.over": "{size} zu viel",
   "tiers.spare": "{size} frei",
   "tiers.all": "Alle {count} Größen zeigen",
-  "tiers.cards": "Nutzbare GiB auf jeder Karte dieser Größe: {cards}. Die kleinste zählt.",
+  "tiers.cards": "Nutzbare {unit} auf jeder Karte dieser Größe: {cards}. Die kleinste zählt.",
   "tiers.fewer": "Nur die Größen an der Grenze zeigen",
 
   "breakdown.title": "Was ihn füllt: {moment}",
@@ -69,7 +69,7 @@ export const DE: Words = {
 
   "instants.title": "Durch den Lauf",
   "instants.caption":
-    "Der höchste Punkt jedes Abschnitts, in GiB. Wer einen wählt, sieht unten, was ihn füllt.",
+    "Der höchste Punkt jedes Abschnitts, in {unit}. Wer einen wählt, sieht unten, was ihn füllt.",
   "instants.peak": "Spitze",
   "instants.moment": "Abschnitt",
   "instants.memory": "Speicher",
@@ -133,6 +133,7 @@ export const DE: Words = {
   "cases.before": "vorher",
   "cases.after": "nachher",
   "shown.yours": "Ihre Anfrage",
+  "shown.example": "Ein Beispiel (Fall {id}, {state}):",
   "shown.from": "{yours}, ausgehend von Fall {case}, {state}: {title}.",
   "shown.claims": "Was der Autor schrieb",
 
@@ -379,7 +380,7 @@ export const DE: Words = {
   "share.failed": "Der Browser hat es nicht erlaubt: {what}. Der Text steht unten, zum Kopieren von Hand.",
 
   "table.component": "Bestandteil",
-  "table.gib": "GiB",
+  "table.gib": "{unit}",
   "table.what": "Was es ist",
   "table.allocated": "Von PyTorch belegt",
   "table.reserved": "Von PyTorch reserviert",
@@ -390,6 +391,7 @@ export const DE: Words = {
   "preferences.light": "hell",
   "preferences.dark": "dunkel",
   "preferences.language": "Sprache",
+  "preferences.unit": "Größen in",
 
   "update.ready": "Ein neueres Plimsoll ist geladen.",
   "update.use": "Jetzt verwenden",

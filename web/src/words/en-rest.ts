@@ -7,11 +7,11 @@ export const EN_REST = {
   "tiers.size": "Size",
   "tiers.load": "Load",
   "tiers.usable": "Usable",
-  "tiers.verdict": "Verdict, GiB",
+  "tiers.verdict": "Verdict, {unit}",
   "tiers.over": "{size} over",
   "tiers.spare": "{size} spare",
   "tiers.all": "Show all {count} sizes",
-  "tiers.cards": "GiB usable on each card of this size: {cards}. The smallest counts.",
+  "tiers.cards": "Usable {unit} on each card of this size: {cards}. The smallest counts.",
   "tiers.fewer": "Show the sizes near the edge",
 
   "breakdown.title": "What fills it: {moment}",
@@ -32,7 +32,7 @@ export const EN_REST = {
 
   "instants.title": "Through the run",
   "instants.caption":
-    "The highest point of each part of the run, in GiB. Choose one to see what fills it below.",
+    "The highest point of each part of the run, in {unit}. Choose one to see what fills it below.",
   "instants.peak": "peak",
   "instants.moment": "Moment",
   "instants.memory": "Memory",
@@ -224,7 +224,7 @@ export const EN_REST = {
   "share.failed": "The browser did not allow it: {what}. The text is below, to be copied by hand.",
 
   "table.component": "Component",
-  "table.gib": "GiB",
+  "table.gib": "{unit}",
   "table.what": "What it is",
   "table.allocated": "PyTorch allocated",
   "table.reserved": "PyTorch reserved",

@@ -90,6 +90,7 @@ export const EN = {
   "cases.before": "before",
   "cases.after": "after",
   "shown.yours": "Your request",
+  "shown.example": "An example (case {id}, {state}):",
   "shown.from": "{yours}, begun from case {case}, {state}: {title}.",
   "shown.claims": "What its author wrote",
 
@@ -155,6 +156,7 @@ export const EN = {
   "preferences.light": "light",
   "preferences.dark": "dark",
   "preferences.language": "Language",
+  "preferences.unit": "Sizes in",
 
   "update.ready": "A newer Plimsoll has been fetched.",
   "update.use": "Use it now",

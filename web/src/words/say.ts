@@ -3,6 +3,7 @@
 //
 //     say("headline.fits", { gpu: "A10G", spare: "8.0 GiB" })     -> "Fits the A10G with 8.0 GiB to spare"
 //     parts("lede.peak", { peak: html`<b>14.2 GiB</b>` })         -> pieces for a template
+import { unit } from "../format.ts";
 import type { EN_REST } from "./en-rest.ts";
 import { EN } from "./en.ts";
 
@@ -57,10 +58,11 @@ export async function speak(id: string): Promise<boolean> {
   return true;
 }
 
-/** The pieces of a sentence with its placeholders filled in. */
+/** The pieces of a sentence with its placeholders filled in; {unit} is what sizes are said in. */
 export function parts(word: Word, values: Record<string, unknown> = {}): unknown[] {
   return words[word].split(/(\{[a-z_]+\})/).map((piece) => {
     const name = /^\{([a-z_]+)\}$/.exec(piece)?.[1];
+    if (name === "unit") return unit();
     return name !== undefined && name in values ? values[name] : piece;
   });
 }
