@@ -112,11 +112,18 @@ Json summary_of(const std::vector<Imported>& all) {
     const bool ok = at(one.answer, "ok") == Json(true);
     ++(ok ? imported : refused);
     if (!one.format.empty()) ++formats[one.format];
-    for (const Json& error : at(one.answer, "errors")) ++reasons[text_of(at(error, "code"))];
+    bool trains = true;
+    for (const Json& error : at(one.answer, "errors")) {
+      const std::string code = text_of(at(error, "code"));
+      ++reasons[code];
+      trains = trains && code != "not_training" && code != "unsupported";
+    }
     const Json& request = at(one.answer, "request");
     for (const Json& error : at(one.answer, "errors")) {
       if (at(error, "code") == "unknown_model") ++models[text_of(at(request, "model"))];
     }
+    // Of a file that is for something else the keys are nobody's.
+    if (!trains) continue;
     for (const Json& key : at(one.answer, "keys")) {
       const std::string use = text_of(at(key, "use"));
       ++counts[use];

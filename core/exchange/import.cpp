@@ -4,6 +4,7 @@
 
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/python_calls.h"
+#include "core/exchange/formats/shared.h"
 #include "core/recipe/fields.h"
 
 namespace plimsoll::exchange {
@@ -121,6 +122,14 @@ void check(Reading& reading) {
   }
 }
 
+// "training.max_length": whether a request has such a field, or it describes the model.
+bool is_field(std::string_view path) {
+  if (path.substr(0, 5) == "model") return path == "model" || path.substr(0, 13) == "model.config.";
+  std::string pointer = "/";
+  for (const char c : path) pointer += c == '.' ? '/' : c;
+  return recipe::find_field(pointer) != nullptr;
+}
+
 size_t count_marks(const Node& root, std::string_view marks, bool& settled) {
   size_t count = 0;
   while (!marks.empty()) {
@@ -215,13 +224,16 @@ const Format* recognise(const Document& document) {
     const size_t marks = count_marks(document.root, format->marks, settled);
     if (marks == 0) continue;
     size_t known = 0;
+    const bool own = format->id == "request";  // it takes any key, to say what is wrong with it
     for (const Leaf& leaf : keys) {
       const Found found = look_up(*format, leaf.path);
-      if (found.row != nullptr || found.use != Use::unknown) ++known;
+      if (own ? is_field(leaf.path) : found.row != nullptr || found.use != Use::unknown) ++known;
     }
     const double share = keys.empty() ? 0 : static_cast<double>(known) / static_cast<double>(keys.size());
     const double score = (settled ? 1000 : 0) + static_cast<double>(marks) + 4 * share;
     if (!settled && marks < 2 && share < 0.5) continue;
+    const Node* model = document.root.find("model");
+    if (own && !settled && share < 0.5 && (model == nullptr || !model->is_scalar())) continue;
     if (score > highest) {
       highest = score;
       best = format;
@@ -244,6 +256,7 @@ Import import_prepared(const Document& document, std::string_view text, const Fo
   Reading reading(document, format, text);
   read_keys(reading);
   if (format.finish != nullptr) format.finish(reading);
+  finish_sequence_parallel(reading);
   if (!reading.errors.empty()) {
     import.errors = std::move(reading.errors);
     import.findings = std::move(reading.findings);

@@ -203,6 +203,43 @@ std::vector<Word> put_variables(std::string_view text, ShellVariables& variables
   return out;
 }
 
+// Programs whose flags are theirs alone, and the words of the shell itself.
+bool is_tool(const Word& word) {
+  static constexpr std::string_view tools[] = {
+      "[",      "[[",         "apt",    "apt-get", "awk",    "case",
+      "cat",    "cd",         "chmod",  "conda",   "cp",     "curl",
+      "date",   "declare",    "docker", "du",      "echo",   "elif",
+      "esac",   "exit",       "fi",     "find",    "for",    "function",
+      "git",    "grep",       "head",   "if",      "kill",   "ln",
+      "local",  "ls",         "make",   "mkdir",   "module", "mv",
+      "nl",     "nvidia-smi", "pip",    "pip3",    "pkill",  "ps",
+      "pytest", "read",       "return", "rm",      "rsync",  "scp",
+      "sed",    "set",        "shift",  "sleep",   "sort",   "source",
+      "tail",   "tar",        "tee",    "trap",    "ulimit", "unzip",
+      "wait",   "wandb",      "wget",   "while",   "xargs",  "huggingface-cli"};
+  return !word.quoted && std::find(std::begin(tools), std::end(tools), word.text) != std::end(tools);
+}
+
+// What a tool may start in its turn: "docker run image python train.py".
+bool is_launcher(const Word& word) {
+  for (const std::string_view launcher : {"python", "python3", "torchrun", "accelerate", "deepspeed"}) {
+    if (!word.quoted && word.text == launcher) return true;
+  }
+  return false;
+}
+
+// Between two commands.
+bool is_separator(const Word& word) {
+  for (const std::string_view end : {"&&", "||", ";", "|", "&", "then", "do", "else"}) {
+    if (!word.quoted && word.text == end) return true;
+  }
+  return false;
+}
+
+bool ends_command(const Word& word) {
+  return is_separator(word) || (!word.quoted && word.text.size() > 1 && word.text.back() == ';');
+}
+
 bool is_flag(const Word& word) {
   if (word.quoted || word.text.size() < 2 || word.text[0] != '-') return false;
   return !meant_number(word.text).has_value();
@@ -219,9 +256,16 @@ Document read_shell(std::string_view text) {
   ShellVariables variables;
   read_job(text, document.root, variables);
   const std::vector<Word> all = put_variables(text, variables);
-  bool in_command = false;
+  bool in_command = false, begins = true, of_tool = false;
   for (size_t i = 0; i < all.size(); ++i) {
     const Word& word = all[i];
+    if (word.line_start || begins) of_tool = is_tool(word);
+    begins = ends_command(word);
+    of_tool = of_tool && !is_launcher(word);
+    if (of_tool) {
+      in_command = false;
+      continue;
+    }
     if (word.text == "export" || word.text == "$" || word.text == "&&" || word.text == ";" ||
         word.text == "!") {
       in_command = false;
@@ -266,8 +310,8 @@ Document read_shell(std::string_view text) {
         const Word& next = all[i + 1];
         const std::string_view name = next.text;
         const bool script = name.size() > 3 && (name.substr(name.size() - 3) == ".py");
-        if (next.text == "&&" || next.text == ";" || (script && !next.quoted)) break;
-        if (next.line_start && assignment(next)) break;
+        if (is_separator(next) || (script && !next.quoted)) break;
+        if (next.line_start && (assignment(next) || is_tool(next))) break;
         given.push_back(value_of(next.text, next.quoted, next.span));
         ++i;
       }

@@ -146,6 +146,13 @@ std::string ShellVariables::expanded(std::string_view text) const {
       if (!sum) return std::string(text);
       out += std::to_string(*sum);
       i = end + 2;
+    } else if (text.substr(i, 7) == "$(expr ") {
+      const size_t end = text.find(')', i);
+      const auto sum =
+          end == std::string_view::npos ? std::nullopt : Sum(text.substr(i + 7, end - i - 7), *this).value();
+      if (!sum) return std::string(text);
+      out += std::to_string(*sum);
+      i = end + 1;
     } else if (text[i + 1] == '{') {
       const std::string_view name = name_at(text, i + 2);
       const size_t close = text.find('}', i + 2);

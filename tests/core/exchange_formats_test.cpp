@@ -361,7 +361,90 @@ TEST(ExchangeAxolotl, LisaTrainsSomeLayersAtATime) {
   for (const Finding& found : import.findings) EXPECT_NE(found.use, Use::unsupported) << found.path;
 }
 
+// hparams/finetuning_args.py: galore_rank is 16 and galore_target all where they are not given; the base is
+// `optim`.
+TEST(ExchangeLlamaFactory, GaloreIsAnOptimizerWithItsRankAndTargets) {
+  const std::string model =
+      "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\ndo_train: true\nfinetuning_type: full\ndataset: a\n";
+  const auto training = [&](const std::string& rest) { return import_any(model + rest).request["training"]; };
+  Json read = training("use_galore: true\ngalore_layerwise: true\ngalore_rank: 128\n");
+  EXPECT_EQ(read.value("optim", Json()), Json("galore_adamw_layerwise"));
+  EXPECT_EQ(read.value("optim_args", Json()), Json("rank=128"));
+  EXPECT_EQ(read.value("optim_target_modules", Json()), Json("all-linear"));
+  read = training("use_galore: true\noptim: adamw_8bit\ngalore_target: mlp,self_attn\n");
+  EXPECT_EQ(read.value("optim", Json()), Json("galore_adamw_8bit"));
+  EXPECT_EQ(read.value("optim_args", Json()), Json("rank=16"));
+  EXPECT_EQ(read.value("optim_target_modules", Json()), Json::array({"mlp", "self_attn"}));
+  read = training("use_apollo: true\n");
+  EXPECT_EQ(read.value("optim", Json()), Json("apollo_adamw"));
+  EXPECT_TRUE(training("galore_rank: 128\n").is_null());
+}
+
+// examples/extras/llama_pro: the checkpoint that is trained has been expanded already.
+TEST(ExchangeLlamaFactory, LlamaProTrainsTheBlocksThatWereAdded) {
+  const std::string rest =
+      "stage: sft\ndo_train: true\nfinetuning_type: freeze\nfreeze_trainable_layers: 8\nuse_llama_pro: true\n"
+      "dataset: a\n";
+  const Json pro = import_any("model_name_or_path: models/llama3-8b-pro\n" + rest).request["training"];
+  EXPECT_EQ(pro.value("llamapro_num_new_blocks", Json()), Json(8));
+  EXPECT_EQ(pro.value("freeze_trainable_layers", Json()), Json());
+  const Json other = import_any("model_name_or_path: Qwen/Qwen3-4B\n" + rest).request["training"];
+  EXPECT_EQ(other.value("freeze_trainable_layers", Json()), Json(8));
+}
+
+TEST(ExchangeAxolotl, OneSequenceIsSharedByAGroupOfGpus) {
+  const Import import = import_any(
+      "base_model: Qwen/Qwen3-8B\nsequence_len: 32768\nmicro_batch_size: 1\ncontext_parallel_size: 4\n");
+  EXPECT_EQ(import.request["parallel"].value("sequence_parallel_size", Json()), Json(4));
+  EXPECT_EQ(import.request["parallel"].value("num_gpus", Json()), Json(4));
+}
+
+// core/builders/base.py: nothing is evaluated without a part of the data for it.
+TEST(ExchangeAxolotl, EvaluationNeedsDataToEvaluateOn) {
+  const auto when = [](const std::string& rest) {
+    return import_any("base_model: Qwen/Qwen3-8B\nsequence_len: 2048\nmicro_batch_size: 1\n" + rest)
+        .request["training"]
+        .value("eval_strategy", Json());
+  };
+  EXPECT_EQ(when("val_set_size: 0.05\nevals_per_epoch: 4\n"), Json("steps"));
+  EXPECT_EQ(when("val_set_size: 0\nevals_per_epoch: 4\n"), Json());
+  EXPECT_EQ(when("val_set_size: 0.05\neval_strategy: epoch\n"), Json("epoch"));
+  EXPECT_EQ(when("val_set_size: 0.05\neval_strategy: no\n"), Json("no"));
+}
+
+TEST(ExchangeAxolotl, OptimizerArgumentsMayBeADict) {
+  const Json read = import_any(
+                        "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\nmicro_batch_size: 1\n"
+                        "optimizer: galore_adamw\noptim_target_modules: all_linear\n"
+                        "optim_args:\n  rank: 64\n  scale: 0.25\n")
+                        .request["training"];
+  EXPECT_EQ(read.value("optim_args", Json()), Json("rank=64, scale=0.25"));
+  EXPECT_EQ(read.value("optim_target_modules", Json()), Json("all-linear"));
+}
+
+// A description of a network in another tool's words, with a "model" of its own.
+TEST(ExchangeYaml, AModelOfAnotherToolIsNoRequest) {
+  const Import import =
+      import_any("model:\n  base_learning_rate: 1.0e-4\n  params:\n    channels: 4\ndata:\n  target: a\n");
+  ASSERT_FALSE(import.errors.empty());
+  EXPECT_EQ(import.errors[0].code, "unknown_format");
+}
+
 #endif
+
+TEST(ExchangeTrl, MinusOneStepIsNoLimit) {
+  const Import import = import_any(
+      R"({"model_name_or_path": "Qwen/Qwen3-4B", "max_steps": -1, "learning_rate": 1e-5, "bf16": true})");
+  EXPECT_FALSE(import.request["training"].contains("max_steps"));
+  for (const Finding& found : import.findings) EXPECT_NE(found.use, Use::unsupported) << found.path;
+}
+
+TEST(ExchangePython, EvaluationIsASettingOfMemory) {
+  const Import import = import_any(
+      "model = AutoModelForCausalLM.from_pretrained(\"Qwen/Qwen3-4B\")\n"
+      "args = TrainingArguments(output_dir=\"o\", evaluation_strategy=\"steps\", eval_steps=50)\n");
+  EXPECT_EQ(import.request["training"].value("eval_strategy", Json()), Json("steps"));
+}
 
 }  // namespace
 }  // namespace plimsoll::exchange

@@ -45,6 +45,25 @@ TEST(ExchangeMsSwift, TheNameThatAModelGivesItselfIsNotTheModel) {
   EXPECT_EQ(use_of(import, "model_name"), Use::irrelevant);
 }
 
+// swift/arguments/tuner_args.py: four blocks where nothing is said; swift/trainers/arguments.py: a rank of
+// 128.
+TEST(ExchangeMsSwift, LlamaProAndGaloreAreTheirOwnMethods) {
+  const auto read = [](const std::string& text) { return import_document(read_text(text), text).request; };
+  const std::string start = "swift sft --model Qwen/Qwen2.5-7B-Instruct ";
+  const Json pro = read(start + "--tuner_type llamapro");
+  EXPECT_EQ(pro["training"].value("llamapro_num_new_blocks", Json()), Json(4));
+  EXPECT_FALSE(pro.contains("peft"));
+  EXPECT_EQ(read(start +
+                 "--tuner_type llamapro --llamapro_num_new_blocks 8")["training"]["llamapro_num_new_blocks"],
+            Json(8));
+  const Json galore = read(start + "--tuner_type full --use_galore true --optim adamw_8bit");
+  EXPECT_EQ(galore["training"].value("optim", Json()), Json("galore_adamw_8bit"));
+  EXPECT_EQ(galore["training"].value("optim_args", Json()), Json("rank=128"));
+  EXPECT_EQ(read(start + "--tuner_type adalora")["peft"].value("peft_type", Json()), Json("ADALORA"));
+  EXPECT_EQ(read(start + "--sequence_parallel_size 2")["parallel"].value("sequence_parallel_size", Json()),
+            Json(2));
+}
+
 TEST(ExchangeMsSwift, MegatronIsRefusedInWords) {
   const std::string text =
       "megatron sft --model Qwen/Qwen2.5-7B-Instruct --micro_batch_size 8 --max_length 2048";

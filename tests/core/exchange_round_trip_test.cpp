@@ -113,6 +113,7 @@ class Requests {
         if (field.pointer == "/hardware/gpu") return "a10g";
         if (field.pointer == "/hardware/PYTORCH_CUDA_ALLOC_CONF") return "expandable_segments:True";
         if (field.pointer == "/rl/loss_type") return "sigmoid";
+        if (field.pointer == "/training/optim_args") return "rank=64, update_proj_gap=100";
         return nullptr;
       case FieldType::text_map:
         return Json{{"0", "14GB"}, {"cpu", "50GB"}};
@@ -182,6 +183,9 @@ TEST_P(RoundTrip, AnExportIsReadBackAsTheRequestLessWhatItLeftOut) {
     for (const auto& [pointer, value] : read) {
       if (recipe::find_field(pointer) == nullptr && pointer != "/peft") continue;
       if (pointer == "/stack") continue;
+      // A file that cannot say how many GPUs there are is read as having as many as share one sequence.
+      const auto group = import.request.value("parallel", Json::object()).value("sequence_parallel_size", 0U);
+      if (pointer == "/parallel/num_gpus" && value == group) continue;
       FAIL() << pointer << " came from nowhere\n" << asked.dump(1) << "\n" << written.text;
     }
     if (!below("/model", written.left_out)) {

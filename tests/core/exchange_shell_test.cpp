@@ -46,6 +46,27 @@ TEST(ExchangeShell, VariablesStandForWhatTheyHold) {
   EXPECT_EQ(at(import.request["parallel"], "num_gpus"), Json(8));
 }
 
+// The flags of rm, docker and their like are not those of the run.
+TEST(ExchangeShell, ToolsBesideTheRunSayNothing) {
+  const Import import = from_script(
+      "#!/bin/bash\nrm -rf out && mkdir -p out\nif [ $# -ge 1 ]; then pip install -U transformers; fi\n"
+      "N=4\ndocker run --gpus all image python train.py --model_name_or_path Qwen/Qwen3-4B --bf16 "
+      "--gradient_accumulation_steps $(expr 16 / $N) | tee -a log\necho --done\n");
+  ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
+  EXPECT_EQ(import.model, "Qwen/Qwen3-4B");
+  EXPECT_EQ(import.request["training"].value("gradient_accumulation_steps", Json()), Json(4));
+  for (const Finding& found : import.findings) EXPECT_NE(found.use, Use::unknown) << found.path;
+}
+
+TEST(ExchangeShell, ACommandThatTrainsNothingIsRefused) {
+  for (const char* text :
+       {"docker build --build-arg A=1 --no-cache -t image .",
+        "CUDA_VISIBLE_DEVICES=0,1 python -m vllm.entrypoints.api_server --port 8000 --host a"}) {
+    const Import import = from_script(text);
+    ASSERT_FALSE(import.errors.empty()) << text;
+  }
+}
+
 TEST(ExchangeShell, AChangeOfASettingIsOneOfItsVariable) {
   const Document document = read_text(script);
   const Patch patch = patch_document(document, script, {{"/training/per_device_train_batch_size", 2}});

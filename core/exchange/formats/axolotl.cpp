@@ -123,6 +123,16 @@ constexpr Row rows[] = {
     {"eval_batch_size", "/training/per_device_eval_batch_size", ""},
     {"num_epochs", "/data/epochs", ""},
     {"optimizer", "/training/optim", ""},
+    {"optim_args", "/training/optim_args", "", read_optimizer_args, Write::yes},
+    {"optim_args.*", "/training/optim_args", "", read_optimizer_arg, Write::no},
+    {"optim_target_modules", "/training/optim_target_modules", "all_linear=all-linear",
+     read_optimizer_targets, Write::yes},
+    {"torch_compile", "/training/torch_compile", ""},
+    {"eval_strategy", "/training/eval_strategy", "no=no, false=no", read_evaluation, Write::yes},
+    {"evaluation_strategy", "/training/eval_strategy", "", read_evaluation, Write::no},
+    {"context_parallel_size", "/parallel/sequence_parallel_size", ""},
+    {"sequence_parallel_degree", "/parallel/sequence_parallel_size", "", nullptr, Write::no},
+    {"lora_target_parameters", "/peft/target_parameters", ""},
     {"bf16", "/training/bf16", "", read_bf16, Write::yes},
     {"fp16", "/training/fp16", ""},
     {"bfloat16", "/model_args/dtype", "", read_dtype_flag},
@@ -211,7 +221,7 @@ constexpr std::string_view irrelevant =
     "val_set_size "
     "special_tokens* tokens* tokens added_tokens_overrides* torch_compile_* warmup_steps "
     "warmup_ratio "
-    "eval_steps evals_per_epoch eval_strategy evaluation_strategy save_* saves_per_epoch logging_steps "
+    "eval_steps evals_per_epoch save_* saves_per_epoch logging_steps "
     "early_stopping_patience load_best_model_at_end use_tensorboard profiler_* include_tokens_per_second "
     "include_tkps "
     "neftune_noise_alpha noisy_embedding_alpha orpo_alpha simpo_gamma cpo_alpha kto_* "
@@ -219,7 +229,7 @@ constexpr std::string_view irrelevant =
     "chat_template* eot_tokens default_system_message fix_untrained_tokens is_preprocess preprocess_iterable "
     "total_num_tokens total_supervised_tokens axolotl_config_path generate_samples num_generation_samples "
     "generation_* "
-    "train_on_inputs group_by_length learning_rate embedding_lr embedding_lr_scale weight_decay optim_args* "
+    "train_on_inputs group_by_length learning_rate embedding_lr embedding_lr_scale weight_decay "
     "torchdistx_path lr_* cosine_* adam_* dion_* jagged_* max_grad_norm base_model_config "
     "base_model_ignore_patterns "
     "tokenizer_* processor_* output_dir hub_* use_wandb wandb_* use_mlflow mlflow_* hf_mlflow_log_artifacts "
@@ -249,8 +259,7 @@ constexpr std::string_view irrelevant =
     "vllm.data_parallel_size vllm.dtype vllm.enable_* vllm.reasoning_parser vllm.enforce_eager "
     "vllm.serve_module "
     "vllm.worker_extension_cls sequential_* use_auth_token env_capabilities* capabilities* llmcompressor* "
-    "train_on_eos torch_empty_cache lora_ia3* do_sample experimental_skip_move_to_device save_compressed "
-    "optim_target_modules";
+    "train_on_eos torch_empty_cache lora_ia3* do_sample experimental_skip_move_to_device save_compressed";
 
 constexpr std::string_view implied =
     "model_type is_falcon_derived_model is_llama_derived_model is_mistral_derived_model "
@@ -290,11 +299,11 @@ constexpr std::string_view unpriced =
     "use_pose flash_attn_fuse_mlp ple_cpu_offload quantize_moe_experts nonexpert_quantization "
     "lora_embedding_kernel "
     "chunked_cross_entropy chunked_cross_entropy_num_chunks tiled_mlp tiled_mlp_* deepcompile fp32_norms "
-    "fp32_norm_classes dp_shard_size dp_replicate_size sequence_parallel_degree context_parallel_size "
+    "fp32_norm_classes dp_shard_size dp_replicate_size "
     "heads_k_stride "
-    "ring_attn_func tensor_parallel_size expert_parallel_* torch_compile gpu_memory_limit "
+    "ring_attn_func tensor_parallel_size expert_parallel_* gpu_memory_limit "
     "auto_find_batch_size "
-    "lora_target_parameters lora_rank_pattern* peft_layers_to_transform peft_layers_pattern "
+    "lora_rank_pattern* peft_layers_to_transform peft_layers_pattern "
     "peft_layer_replication* "
     "peft_trainable_token_indices* relora* qgalore_* model_quantization_config "
     "model_quantization_config_kwargs* "
@@ -304,7 +313,27 @@ constexpr std::string_view unpriced =
 constexpr Table table{rows, irrelevant, implied, unpriced};
 constexpr Section sections[] = {{"", &table}};
 
+bool is_positive(const Reading& reading, const char* key) {
+  const Json value = reading.value(key);
+  return value.is_number() && value > 0;
+}
+
+// Evaluated is what val_set_size splits off or test_datasets names (core/builders/base.py, utils/config:
+// evals_per_epoch becomes eval_steps).
+void finish_evaluation(Reading& reading) {
+  const bool data = is_positive(reading, "val_set_size") || reading.leaf("test_datasets[].path") != nullptr;
+  const Leaf* share = reading.leaf("val_set_size");
+  if (!data && share != nullptr)
+    return reading.drop("/training/eval_strategy", "there is nothing to evaluate on");
+  if (!data) return;
+  for (const char* key : {"evals_per_epoch", "eval_steps"}) {
+    if (!reading.has("/training/eval_strategy") && is_positive(reading, key))
+      reading.set("/training/eval_strategy", "steps", reading.leaf(key));
+  }
+}
+
 void finish(Reading& reading) {
+  finish_evaluation(reading);
   if (!reading.has("/peft")) {
     for (const char* pointer : {"/peft", "/training/fused_lora"})
       reading.drop(pointer, "there is no adapter, so this says nothing");

@@ -11,9 +11,25 @@ using json::Json;
 
 constexpr Section flat_sections[] = {
     {"", &trl_model_table}, {"", &training_table}, {"", &model_table}, {"", &quantization_table}};
+// GPUs and environment alone, as of any program.
+bool says_nothing(const Reading& reading) {
+  for (const auto& [pointer, value] : reading.values) {
+    if (pointer != "/stack" && pointer != "/parallel/num_gpus" && pointer.rfind("/hardware/", 0) != 0 &&
+        pointer.rfind("/model_args/", 0) != 0)
+      return false;
+  }
+  return true;
+}
+
 void finish_arguments(Reading& reading) {
   finish_flat(reading);
   if (reading.has("/rl/num_generations") && !reading.has("/task")) reading.values["/task"] = "grpo";
+  if (reading.document.language == Language::shell && says_nothing(reading)) {
+    reading.errors.push_back({"not_training", "",
+                              "No command in this text carries settings of a training run.",
+                              "a command such as accelerate launch train.py --model_name_or_path ..."});
+    return;
+  }
   // A flat file that names its model is what `trl sft --config` takes; without a model it is
   // TrainingArguments.
   const bool file = reading.document.language != Language::shell;
@@ -39,6 +55,7 @@ void read_words(Reading& reading, const Leaf& leaf) {
     }
   }
   for (size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == "colossalai" && words[i + 1] == "run") reading.values["/stack"] = "colossalai";
     if (words[i] != "trl") continue;
     reading.values["/stack"] = "trl";
     if (words[i + 1] != "sft") reading.values["/task"] = words[i + 1];
@@ -89,13 +106,41 @@ void read_tower(Reading& reading, const Leaf& leaf) {
   }
 }
 
+// InternVL: the rank of adapters on the language model or the tower; 0 is none.
+void read_lora_rank(Reading& reading, const Leaf& leaf) {
+  if (leaf.node->value == Json(0)) return reading.mark(leaf, Use::implied, "no adapters");
+  reading.set("/peft/r", leaf);
+}
+
+// ColossalAI's booster plugins.
+void read_plugin(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "ddp" || word == "torch_ddp" || word == "torch_ddp_fp16")
+    return reading.set("/parallel/strategy", "ddp", &leaf);
+  if (word != "zero2" && word != "zero2_cpu" && word != "low_level_zero")
+    return reading.mark(leaf, Use::unsupported, "this way of sharing the work cannot be said yet");
+  reading.set("/parallel/strategy", "zero2", &leaf);
+  reading.set("/parallel/zero_optimization/library", "colossalai");
+  if (word == "zero2_cpu") reading.set("/parallel/zero_optimization/offload_optimizer/device", "cpu");
+}
+
 constexpr Row script_rows[] = {
+    {"force_image_size", "/vision/image_size", "", nullptr, Write::no},
+    {"freeze_backbone", "/vision/freeze_vision_tower", "", nullptr, Write::no},
+    {"grad_checkpoint", "/training/gradient_checkpointing", "", nullptr, Write::no},
+    {"use_llm_lora", "/peft/r", "", read_lora_rank, Write::no},
+    {"lora_rank", "/peft/r", "", read_lora_rank, Write::no},
+    {"pretrain", "/model", "", nullptr, Write::no},
+    {"plugin", "/parallel/strategy", "", read_plugin, Write::no},
+    {"max_len", "/training/max_length", "", nullptr, Write::no},
+    {"accumulation_steps", "/training/gradient_accumulation_steps", "", nullptr, Write::no},
+    {"batch_size", "/training/per_device_train_batch_size", "", nullptr, Write::no},
+    {"max_epochs", "/data/epochs", "", nullptr, Write::no},
     {"bits", "/quantization/load_in_4bit", "", read_loaded_bits, Write::no},
     {"q_lora", "/quantization/load_in_4bit", "", nullptr, Write::no},
     {"double_quant", "/quantization/bnb_4bit_use_double_quant", "", nullptr, Write::no},
     {"quant_type", "/quantization/bnb_4bit_quant_type", "", nullptr, Write::no},
     {"lora_modules", "/peft/target_modules", "all=all-linear", nullptr, Write::no},
-    {"lora_rank", "/peft/r", "", nullptr, Write::no},
     {"model_id", "/model", "", nullptr, Write::no},
     {"model_max_length", "/training/max_length", "", nullptr, Write::no},
     {"target_max_len", "/training/max_length", "", read_two_lengths, Write::no},
@@ -112,7 +157,7 @@ constexpr Table script_table{
     "lora_enable use_lora source_max_len mm_use_im_* mm_vision_select_* mm_projector_type "
     "mm_patch_merge_type "
     "pretrain_mm_mlp_adapter lora_namespan_exclude num_lora_modules lora_weight_path",
-    "freeze_llm freeze_merger freeze_backbone freeze_mm_mlp_adapter tune_mm_mlp_adapter tune_mm_* "
+    "freeze_llm freeze_merger freeze_mm_mlp_adapter tune_mm_mlp_adapter tune_mm_* "
     "image_max_pixels image_min_pixels video_max_pixels video_min_pixels unfreeze_mm_vision_tower"};
 constexpr Row words_rows[] = {{"$words", "", "", read_words}};
 constexpr Table words_table{words_rows, "", "", ""};

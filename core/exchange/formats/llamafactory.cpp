@@ -45,10 +45,25 @@ void finish_freezing(Reading& reading, const char* kind) {
   const char* field = "/training/freeze_trainable_layers";
   if (reading.word(kind) != "freeze") return reading.drop(field, "read with freeze-tuning alone");
   if (!reading.has(field)) reading.values[field] = uint64_t{2};
-  if (reading.is_on("use_llama_pro"))
+  const Leaf* pro = reading.leaf("use_llama_pro");
+  if (pro == nullptr || !reading.is_on("use_llama_pro")) return;
+  // Published networks have not been expanded; a folder holds what scripts/llama_pro.py wrote, its trained
+  // layers among it.
+  const std::string model = reading.word("model_name_or_path");
+  if (model.find("pro") != std::string::npos) {
+    const Json blocks = reading.values[field];
+    reading.drop(field, "these are the added blocks");
+    reading.set("/training/llamapro_num_new_blocks", blocks, pro);
     reading.notes.emplace_back(
-        "use_llama_pro trains layers spread over the network; they are taken as the last ones, so that fewer "
-        "activations are kept than in that run.");
+        "The checkpoint is taken as one that scripts/llama_pro.py has expanded: the network it was made "
+        "from, "
+        "with as many blocks more as are trained.");
+    return;
+  }
+  reading.mark(*pro, Use::used, "the trained layers are spread over the network");
+  reading.notes.emplace_back(
+      "use_llama_pro trains layers spread over the network; they are taken as the last ones, so that fewer "
+      "activations are kept than in that run.");
 }
 
 void read_stage_word(Reading& reading, const Leaf& leaf) {
@@ -185,6 +200,19 @@ constexpr Row rows[] = {
     {"ray_num_workers", "/parallel/num_gpus", ""},
     {"use_muon", "/training/optim", "", read_muon},
     {"freeze_trainable_layers", "/training/freeze_trainable_layers", "", nullptr, Write::no},
+    {"use_galore", "/training/optim", "", read_implied, Write::no},
+    {"galore_rank", "/training/optim_args", "", read_implied, Write::no},
+    {"galore_target", "/training/optim_target_modules", "", read_implied, Write::no},
+    {"galore_layerwise", "/training/optim", "", read_implied, Write::no},
+    {"use_apollo", "/training/optim", "", read_implied, Write::no},
+    {"apollo_rank", "/training/optim_args", "", read_implied, Write::no},
+    {"apollo_target", "/training/optim_target_modules", "", read_implied, Write::no},
+    {"apollo_layerwise", "/training/optim", "", read_implied, Write::no},
+};
+// Ranks and targets as hparams/finetuning_args.py has them.
+constexpr ProjectionKeys projections[] = {
+    {"galore", "use_galore", "galore_rank", 16, "galore_target", "galore_layerwise"},
+    {"apollo", "use_apollo", "apollo_rank", 16, "apollo_target", "apollo_layerwise"},
 };
 constexpr std::string_view irrelevant =
     "cache_dir use_fast_tokenizer split_special_tokens model_revision low_cpu_mem_usage moe_aux_loss_coef "
@@ -223,7 +251,7 @@ constexpr std::string_view unpriced =
     "shift_attn mixture_of_depths use_unsloth upcast_layernorm upcast_lmhead_output "
     "freeze_trainable_modules freeze_extra_modules freeze_language_model ref_model ref_model_adapters "
     "reward_model "
-    "reward_model_adapters use_galore galore_* use_apollo apollo_* use_badam badam_* use_llama_pro "
+    "reward_model_adapters use_badam badam_* use_llama_pro "
     "use_adam_mini "
     "use_mca use_megatron_bridge virtual_pipeline_model_parallel_size hyper_parallel_cp_size "
     "use_hyper_parallel use_asft_loss fp8 fp8_* use_kt kt_* tensor_model_parallel_size "
@@ -259,6 +287,8 @@ constexpr Row v1_rows[] = {
     {"quant_config.double_quantization", "/quantization/bnb_4bit_use_double_quant", ""},
     {"quant_config.quantization_type", "/quantization/bnb_4bit_quant_type", ""},
     {"dist_config.name", "/parallel/strategy", "", read_dist_name},
+    {"cp_size", "/parallel/sequence_parallel_size", ""},
+    {"dist_config.cp_size", "/parallel/sequence_parallel_size", ""},
     {"dist_config.config_file", "/parallel/strategy", "", read_deepspeed_name},
     {"dist_config.offload_params", "/parallel/fsdp_config/offload_params", ""},
     {"dist_config.reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "", read_reshard},
@@ -276,10 +306,11 @@ constexpr std::string_view v1_irrelevant =
     "peft_config.adapter_name_or_path "
     "peft_config.export_* peft_config.infer_dtype dataloader_* report_to";
 constexpr std::string_view v1_implied =
-    "model_class init_config* kernel_config* quant_config.name dist_config peft_config quant_config "
+    "cp_mode dist_config.cp_mode model_class init_config* kernel_config* quant_config.name dist_config "
+    "peft_config quant_config "
     "global_batch_size";
 constexpr std::string_view v1_unpriced =
-    "cp_mode cp_size dist_config.cp_size dist_config.tp_size peft_config.freeze_* peft_config.* "
+    "dist_config.tp_size peft_config.freeze_* peft_config.* "
     "quant_config.*";
 constexpr Table v1_table{v1_rows, v1_irrelevant, v1_implied, v1_unpriced};
 constexpr Section v1_sections[] = {{"", &v1_table}};
@@ -304,6 +335,7 @@ void finish(Reading& reading) {
     reading.notes.emplace_back("finetuning_type is not given; LLaMA-Factory then trains LoRA.");
   }
   if (!reading.has("/peft")) reading.drop("/peft", "there is no adapter, so this says nothing");
+  for (const ProjectionKeys& keys : projections) finish_projection(reading, keys);
   finish_freezing(reading, "finetuning_type");
 }
 

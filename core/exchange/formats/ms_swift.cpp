@@ -2,6 +2,7 @@
 // Keys: modelscope/ms-swift v4.6.0 swift/arguments/*.py, swift/trainers/arguments.py; older names from v2 and
 // v3.
 #include <cmath>
+#include <utility>
 
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/shared.h"
@@ -13,10 +14,22 @@ namespace {
 
 using json::Json;
 
+// Tuners that are PEFT's, in PEFT's words.
+constexpr std::pair<std::string_view, std::string_view> tuners[] = {
+    {"adalora", "ADALORA"}, {"vera", "VERA"}, {"boft", "BOFT"}, {"fourierft", "FOURIERFT"}, {"bone", "BONE"},
+};
+
 void read_tuner(Reading& reading, const Leaf& leaf) {
   const std::string word = reading.word(leaf.path);
   if (word == "full") return reading.mark(leaf, Use::implied, "full fine-tuning");
+  if (word == "llamapro") {
+    reading.set("/training/llamapro_num_new_blocks", uint64_t{4}, &leaf);  // unless its own key says more
+    return;
+  }
   reading.values["/peft"] = true;
+  for (const auto& [theirs, ours] : tuners) {
+    if (word == theirs) return reading.set("/peft/peft_type", std::string(ours), &leaf);
+  }
   if (word != "lora" && word != "longlora")
     return reading.mark(leaf, Use::unsupported, "this kind of tuner cannot be said yet; LoRA is taken");
   reading.finding(leaf).pointer = "/peft";
@@ -102,6 +115,13 @@ constexpr Row rows[] = {
     {"lora_dtype", "/peft/adapter_dtype", ""},
     {"use_dora", "/peft/use_dora", ""},
     {"use_rslora", "/peft/use_rslora", ""},
+    {"target_parameters", "/peft/target_parameters", ""},
+    {"llamapro_num_new_blocks", "/training/llamapro_num_new_blocks", "", nullptr, Write::no},
+    {"sequence_parallel_size", "/parallel/sequence_parallel_size", ""},
+    {"use_galore", "/training/optim", "", read_implied, Write::no},
+    {"galore_rank", "/training/optim_args", "", read_implied, Write::no},
+    {"galore_target_modules", "/training/optim_target_modules", "", read_implied, Write::no},
+    {"galore_optim_per_parameter", "/training/optim", "", read_implied, Write::no},
     {"lisa_activated_layers", "/training/lisa_activated_layers", "", nullptr, Write::no},
     {"max_length", "/training/max_length", ""},
     {"batch_size", "/training/per_device_train_batch_size", ""},
@@ -150,7 +170,8 @@ constexpr std::string_view irrelevant =
     "vllm_speculative_config vllm_use_async_engine lmdeploy_* sglang_* infer_backend merge_lora max_logprobs "
     "is_multimodal "
     "metric "
-    "api_key base_url eval_backend eval_num_proc eval_output_dir eval_url exist_ok result_path "
+    "galore_* llamapro_num_groups api_key base_url eval_backend eval_num_proc eval_output_dir eval_url "
+    "exist_ok result_path "
     "commit_message to_* test_convert_* num_return_sequences template_mode to_cached_dataset";
 constexpr std::string_view implied =
     "model_type model_revision task_type experts_impl problem_type rope_scaling* local_repo_path "
@@ -161,10 +182,10 @@ constexpr std::string_view implied =
     "new_special_tokens ref_model_type "
     "num_ppo_epochs num_mini_batches response_length deepspeed_autotp_size trainable_parameters_regex_note";
 constexpr std::string_view unpriced =
-    "sequence_parallel_size freeze_parameters freeze_parameters_regex freeze_parameters_ratio "
+    "freeze_parameters freeze_parameters_regex freeze_parameters_ratio "
     "trainable_parameters "
-    "trainable_parameters_regex freeze_llm target_regex target_parameters use_galore galore_* lisa_* "
-    "llamapro_* "
+    "trainable_parameters_regex freeze_llm target_regex galore_with_embedding galore_quantization "
+    "galore_proj_quant lisa_* "
     "adalora_* fourier_* boft_* vera_* adapter_act adapter_length reft_* use_logits_to_keep "
     "vit_gradient_checkpointing "
     "ref_model ref_adapters reward_model reward_adapters teacher_model teacher_* offload_teacher_model "
@@ -179,7 +200,34 @@ constexpr Section sections[] = {{"", &table},
                                 {"", &training_table},
                                 {"", &model_table}};
 
+// swift evaluates what it has split off or been given, as often as it saves (sft_args.py
+// _init_eval_strategy).
+void finish_evaluation(Reading& reading) {
+  if (reading.has("/training/eval_strategy")) return;
+  const Leaf* share = reading.leaf("split_dataset_ratio");
+  const Leaf* data = reading.leaf("val_dataset");
+  const bool split = share != nullptr && share->node->value.is_number() && share->node->value > 0;
+  if (!split && data == nullptr) return;
+  const std::string save = reading.word("save_strategy");
+  if (save == "no") return;
+  reading.set("/training/eval_strategy", save == "epoch" ? "epoch" : "steps", split ? share : data);
+}
+
+constexpr ProjectionKeys projection{
+    "galore", "use_galore", "galore_rank", 128, "galore_target_modules", "galore_optim_per_parameter"};
+
 void finish(Reading& reading) {
+  finish_projection(reading, projection);
+  finish_evaluation(reading);
+  // Blocks are added by their own tuner alone.
+  bool blocks = false;
+  for (const char* key : {"tuner_type", "train_type", "sft_type"})
+    blocks = blocks || reading.word(key) == "llamapro";
+  if (!blocks) {
+    reading.drop("/training/llamapro_num_new_blocks", "read with the tuner llamapro alone");
+  } else if (const Leaf* said = reading.leaf("llamapro_num_new_blocks")) {
+    reading.set("/training/llamapro_num_new_blocks", *said);
+  }
   // LoRA is the default of `swift sft`; `swift pt` trains in full.
   const bool said = reading.leaf("tuner_type") != nullptr || reading.leaf("train_type") != nullptr ||
                     reading.leaf("sft_type") != nullptr;
@@ -196,6 +244,12 @@ void finish(Reading& reading) {
 bool write(Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/peft") {
     out.put("tuner_type", "lora", pointer);
+    return true;
+  }
+  if (pointer == "/training/llamapro_num_new_blocks") {
+    if (value == Json(0) || out.find("/peft") != nullptr) return false;
+    out.put("tuner_type", "llamapro", pointer);
+    out.put("llamapro_num_new_blocks", value, pointer);
     return true;
   }
   if (pointer == "/task") {

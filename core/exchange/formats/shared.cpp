@@ -153,6 +153,66 @@ void read_device_map(Reading& reading, const Leaf& leaf) {
   reading.set("/model_args/device_map", leaf.node->value, &leaf);
 }
 
+void read_optimizer_args(Reading& reading, const Leaf& leaf) {
+  if (!leaf.node->is_scalar()) return reading.mark(leaf, Use::implied);
+  reading.set("/training/optim_args", leaf);
+}
+
+void read_optimizer_arg(Reading& reading, const Leaf& leaf) {
+  if (!leaf.node->is_scalar() || leaf.node->raw.empty()) return reading.mark(leaf, Use::implied);
+  std::string text;
+  if (reading.has("/training/optim_args"))
+    text = reading.values["/training/optim_args"].get<std::string>() + ", ";
+  text += leaf.path.substr(leaf.path.rfind('.') + 1);
+  text += '=';
+  text += leaf.node->raw;
+  reading.values["/training/optim_args"] = std::move(text);
+  reading.finding(leaf).pointer = "/training/optim_args";
+  reading.mark(leaf, Use::used);
+}
+
+void read_optimizer_targets(Reading& reading, const Leaf& leaf) {
+  reading.set("/training/optim_target_modules", leaf, "all_linear=all-linear");
+}
+
+void finish_projection(Reading& reading, const ProjectionKeys& keys) {
+  if (!reading.is_on(keys.on)) return;
+  const Json given = reading.has("/training/optim") ? reading.values["/training/optim"] : Json("adamw_torch");
+  const std::string below = given.is_string() ? given.get<std::string>() : "";
+  std::string optim = keys.name;
+  optim += below == "adafactor" ? "_adafactor" : "_adamw";
+  if (below.find("8bit") != std::string::npos) optim += "_8bit";
+  if (reading.is_on(keys.layerwise)) {
+    optim += "_layerwise";
+    if (const Leaf* leaf = reading.leaf(keys.layerwise)) reading.mark(*leaf, Use::used);
+  }
+  reading.set("/training/optim", optim, reading.leaf(keys.on));
+  const Leaf* rank = reading.leaf(keys.rank);
+  const bool said = rank != nullptr && rank->node->value.is_number_unsigned();
+  std::string args = "rank=";
+  args += said ? rank->node->raw : std::to_string(keys.usual_rank);
+  reading.set("/training/optim_args", args, said ? rank : nullptr);
+  const Leaf* targets = reading.leaf(keys.targets);
+  const auto names = targets == nullptr
+                         ? std::nullopt
+                         : value_for("/training/optim_target_modules", *targets->node, "all=all-linear");
+  reading.set("/training/optim_target_modules", names.value_or("all-linear"), names ? targets : nullptr);
+}
+
+void finish_sequence_parallel(Reading& reading) {
+  const auto size = reading.values.find("/parallel/sequence_parallel_size");
+  if (size == reading.values.end() || !size->second.is_number_unsigned() || size->second == Json(1)) return;
+  if (reading.has("/parallel/num_gpus") || reading.format.id == "request") return;
+  reading.values["/parallel/num_gpus"] = size->second;
+  reading.notes.emplace_back("The number of GPUs is not said here; as many are taken as share one sequence.");
+}
+
+void read_evaluation(Reading& reading, const Leaf& leaf) {
+  reading.set("/training/eval_strategy", leaf,
+              "no=no, false=no, IntervalStrategy.NO=no, IntervalStrategy.STEPS=steps, "
+              "IntervalStrategy.EPOCH=epoch");
+}
+
 void read_implied(Reading& reading, const Leaf& leaf) { reading.mark(leaf, Use::implied); }
 
 }  // namespace plimsoll::exchange

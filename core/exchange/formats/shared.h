@@ -30,6 +30,31 @@ void read_reshard(Reading& reading, const Leaf& leaf);
 /// Where accelerate places the weights.
 void read_device_map(Reading& reading, const Leaf& leaf);
 
+/// optim_args, as one text, and as the members of a dict, which Transformers joins in the same way.
+void read_optimizer_args(Reading& reading, const Leaf& leaf);
+void read_optimizer_arg(Reading& reading, const Leaf& leaf);
+/// optim_target_modules: parts of names, or "all-linear", which Axolotl writes all_linear.
+void read_optimizer_targets(Reading& reading, const Leaf& leaf);
+
+/// Switches of a trainer's own for GaLore and APOLLO, which Transformers names as optimizers.
+struct ProjectionKeys {
+  const char* name;  ///< "galore": how the optimizer's name begins
+  const char* on;
+  const char* rank;
+  uint64_t usual_rank;
+  const char* targets;
+  const char* layerwise;
+};
+/// To be called when all keys have been read; the keys' rows are read_implied.
+void finish_projection(Reading& reading, const ProjectionKeys& keys);
+
+/// Without a number of GPUs there are as many as share one sequence.
+void finish_sequence_parallel(Reading& reading);
+
+/// eval_strategy: no, steps, epoch, also as IntervalStrategy writes them; YAML 1.1 reads a bare "no" as
+/// false.
+void read_evaluation(Reading& reading, const Leaf& leaf);
+
 /// Marks a key as understood without a field of its own.
 void read_implied(Reading& reading, const Leaf& leaf);
 

@@ -29,6 +29,13 @@ void read_loss_type(Reading& reading, const Leaf& leaf) {
   }
 }
 
+// -1: as many as the epochs take.
+void read_max_steps(Reading& reading, const Leaf& leaf) {
+  if (leaf.node->value.is_number() && leaf.node->value < 0)
+    return reading.mark(leaf, Use::implied, "the epochs say how long");
+  reading.set("/training/max_steps", leaf);
+}
+
 void read_padding_free(Reading& reading, const Leaf& leaf) {
   if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
   reading.set("/training/padded_batches", false, &leaf);
@@ -172,7 +179,13 @@ constexpr Row training_rows[] = {
     {"activation_checkpointing_kwargs.use_reentrant", "/training/gradient_checkpointing_kwargs/use_reentrant",
      ""},
     {"activation_offloading", "/training/activation_offloading", ""},
+    {"torch_compile", "/training/torch_compile", ""},
+    {"parallelism_config.cp_size", "/parallel/sequence_parallel_size", ""},
+    {"parallelism_config.sp_size", "/parallel/sequence_parallel_size", "", nullptr, Write::no},
     {"optim", "/training/optim", "adamw_bnb=adamw_bnb_8bit"},
+    {"optim_args", "/training/optim_args", "", read_optimizer_args, Write::yes},
+    {"optim_args.*", "/training/optim_args", "", read_optimizer_arg, Write::no},
+    {"optim_target_modules", "/training/optim_target_modules", "", read_optimizer_targets, Write::yes},
     {"adafactor", "/training/optim", "", read_adafactor},
     {"use_liger_kernel", "/training/use_liger_kernel", ""},
     {"use_liger", "/training/use_liger_kernel", ""},
@@ -187,7 +200,9 @@ constexpr Row training_rows[] = {
     {"per_gpu_eval_batch_size", "/training/per_device_eval_batch_size", ""},
     {"eval_accumulation_steps", "/training/eval_accumulation_steps", ""},
     {"prediction_loss_only", "/training/prediction_loss_only", ""},
-    {"max_steps", "/training/max_steps", ""},
+    {"eval_strategy", "/training/eval_strategy", "no=no, false=no", read_evaluation, Write::yes},
+    {"evaluation_strategy", "/training/eval_strategy", "", read_evaluation, Write::no},
+    {"max_steps", "/training/max_steps", "", read_max_steps, Write::yes},
     {"num_train_epochs", "/data/epochs", ""},
     {"use_cache", "/model_args/use_cache", ""},
     {"model_init_kwargs.dtype", "/model_args/dtype", "", nullptr, Write::no},
@@ -236,11 +251,11 @@ constexpr Row training_rows[] = {
 constexpr std::string_view training_irrelevant =
     "output_dir overwrite_output_dir learning_rate lr_scheduler_type lr_scheduler_kwargs* warmup_steps "
     "warmup_ratio "
-    "optim_args optim_target_modules* weight_decay adam_beta1 adam_beta2 adam_epsilon max_grad_norm "
+    "weight_decay adam_beta1 adam_beta2 adam_epsilon max_grad_norm "
     "average_tokens_across_devices label_smoothing_factor label_smoothing bf16_full_eval fp16_full_eval tf32 "
     "neftune_noise_alpha torch_empty_cache_steps logging_* log_* disable_tqdm report_to run_name project "
     "trackio_* "
-    "include_num_input_tokens_seen include_tokens_per_second eval_strategy evaluation_strategy eval_steps "
+    "include_num_input_tokens_seen include_tokens_per_second eval_steps "
     "eval_delay "
     "eval_on_start eval_use_gather_object include_for_metrics include_inputs_for_metrics eval_packing "
     "eval_do_concat_batches batch_eval_metrics save_* enable_jit_checkpoint push_to_hub* hub_* "
@@ -297,7 +312,7 @@ constexpr std::string_view training_implied =
     "model_init_kwargs.trust_remote_code model_init_kwargs.use_cache model_init_kwargs.low_cpu_mem_usage "
     "model_init_kwargs.revision liger_kernel_config liger_kernel_config.layer_norm liger_kernel_config.geglu";
 constexpr std::string_view training_unpriced =
-    "torch_compile auto_find_batch_size parallelism_config* deepspeed.zero_optimization* deepspeed.* "
+    "auto_find_batch_size parallelism_config* deepspeed.zero_optimization* deepspeed.* "
     "cast_lm_head_to_fp32 use_transformers_continuous_batching use_transformers_paged "
     "transformers_continuous_batching_config* gradient_checkpointing_offload model_init_kwargs.*";
 
@@ -372,6 +387,7 @@ constexpr Row peft_rows[] = {
     {"lora_alpha", "/peft/lora_alpha", ""},
     {"alpha", "/peft/lora_alpha", ""},
     {"target_modules", "/peft/target_modules", "", read_targets, Write::yes},
+    {"target_parameters", "/peft/target_parameters", ""},
     {"exclude_modules", "/peft/exclude_modules", ""},
     {"lora_dropout", "/peft/lora_dropout", ""},
     {"dropout", "/peft/lora_dropout", ""},
@@ -407,7 +423,7 @@ constexpr std::string_view peft_irrelevant =
     "use_bdlora velora_config* monteclora_config* lora_ga* model temporary_location init_weights*";
 constexpr std::string_view peft_implied = "finetune_attention_modules finetune_mlp_modules";
 constexpr std::string_view peft_unpriced =
-    "layers_to_transform rank_pattern* trainable_token_indices* layer_replication* target_parameters "
+    "layers_to_transform rank_pattern* trainable_token_indices* layer_replication* "
     "use_qalora";
 
 constexpr Row trl_model_rows[] = {
@@ -419,6 +435,7 @@ constexpr Row trl_model_rows[] = {
     {"lora_target_modules", "/peft/target_modules", "", read_targets, Write::yes},
     {"target_modules", "/peft/target_modules", "", read_targets, Write::yes},
     {"lora_modules_to_save", "/peft/modules_to_save", ""},
+    {"lora_target_parameters", "/peft/target_parameters", ""},
     {"use_rslora", "/peft/use_rslora", ""},
     {"use_dora", "/peft/use_dora", ""},
     {"lora_bias", "/peft/bias", "", read_bias, Write::yes},
@@ -434,7 +451,6 @@ constexpr std::string_view trl_irrelevant =
     "dataset_text_field dataset max_train_samples max_eval_samples preprocessing_num_workers dataset_path "
     "data_path "
     "train_file validation_file text_column";
-constexpr std::string_view trl_unpriced = "lora_target_parameters";
 
 constexpr Row launcher_rows[] = {
     {"num_processes", "/parallel/num_gpus", ""},
@@ -459,6 +475,8 @@ constexpr Row launcher_rows[] = {
     {"fsdp_backward_prefetch", "/parallel/fsdp_config/backward_prefetch", prefetch},
     {"fsdp_forward_prefetch", "/parallel/fsdp_config/forward_prefetch", ""},
     {"fsdp_activation_checkpointing", "/training/gradient_checkpointing", "", nullptr, Write::no},
+    {"parallelism_config_cp_size", "/parallel/sequence_parallel_size", ""},
+    {"parallelism_config_sp_size", "/parallel/sequence_parallel_size", "", nullptr, Write::no},
     {"zero_stage", "/parallel/strategy", "", read_stage},
     {"offload_optimizer_device", "/parallel/zero_optimization/offload_optimizer/device", ""},
     {"offload_param_device", "/parallel/zero_optimization/offload_param/device", ""},
@@ -490,7 +508,7 @@ const Table model_table{model_rows, model_irrelevant, model_implied, model_unpri
 const Table quantization_table{quantization_rows, quantization_irrelevant, quantization_implied,
                                quantization_unpriced};
 const Table peft_table{peft_rows, peft_irrelevant, peft_implied, peft_unpriced};
-const Table trl_model_table{trl_model_rows, trl_irrelevant, "", trl_unpriced};
+const Table trl_model_table{trl_model_rows, trl_irrelevant, "", ""};
 const Table launcher_table{launcher_rows, launcher_irrelevant, launcher_implied, launcher_unpriced};
 
 bool write_training(Writing& out, const std::string& below, const std::string& pointer, const Json& value) {
