@@ -10,6 +10,7 @@ namespace plimsoll::advice {
 namespace {
 
 constexpr double beyond = 1e300;
+constexpr int any_cost = 1 << 20;  // in quality
 
 // Least cost in quality first, else in the order they have. The cost is a small number, and there may be a
 // million entries.
@@ -81,21 +82,21 @@ std::vector<Choice> Planner::ends_of(const Choice& choice, bool free_only) const
 // The least that a choice can reach when its scales go to their ends and the cheap slots are free: a bound
 // for everything that shares its structure.
 double Planner::floor_of(const Choice& choice, Measure measure) {
-  std::vector<std::size_t> cheap;
+  std::vector<Choice> ends = ends_of(choice, false);
   for (std::size_t slot : loose_) {
-    if (pricer_.is_cheap(slot)) cheap.push_back(slot);
-  }
-  double least = beyond;
-  const std::size_t first = cheap.empty() ? 1 : space_.slots[cheap[0]].options.size();
-  const std::size_t second = cheap.size() < 2 ? 1 : space_.slots[cheap[1]].options.size();
-  for (Choice end : ends_of(choice, false)) {
-    for (std::size_t a = 0; a < first; ++a) {
-      for (std::size_t b = 0; b < second; ++b) {
-        if (!cheap.empty()) end[cheap[0]] = static_cast<uint8_t>(a);
-        if (cheap.size() > 1) end[cheap[1]] = static_cast<uint8_t>(b);
-        if (const Price* price = pricer_.price(end)) least = std::min(least, value(*price, measure));
+    if (!pricer_.is_cheap(slot)) continue;
+    const std::size_t options = space_.slots[slot].options.size();
+    const std::size_t before = ends.size();
+    for (std::size_t i = 0; i < before; ++i) {
+      for (std::size_t option = 1; option < options; ++option) {
+        ends.push_back(ends[i]);
+        ends.back()[slot] = static_cast<uint8_t>(option);
       }
     }
+  }
+  double least = beyond;
+  for (const Choice& end : ends) {
+    if (const Price* price = pricer_.price(end)) least = std::min(least, value(*price, measure));
   }
   return least;
 }
@@ -110,7 +111,7 @@ bool Planner::alive(std::size_t structure, const Target& target) {
 bool Planner::fits(const Choice& choice, const Target& target) {
   const Price* price = pricer_.price(choice);
   if (price == nullptr || value(*price, target.measure) > target.usable) return false;
-  return value(*pricer_.confirmed(choice), target.measure) <= target.usable;
+  return !pricer_.simulates() || value(*pricer_.confirmed(choice), target.measure) <= target.usable;
 }
 
 // Before a choice is priced: does it fit with the scales that it moves at their ends?
@@ -163,6 +164,7 @@ void Planner::extend(const Entry& from, std::size_t slot, int left, std::vector<
     return;
   }
   for (std::size_t i = slot; i < loose_.size(); ++i) {
+    if (pricer_.is_evaluation(loose_[i])) continue;
     const std::vector<Option>& options = space_.slots[loose_[i]].options;
     for (std::size_t option = 1; option < options.size(); ++option) {
       Entry next = from;
@@ -174,8 +176,8 @@ void Planner::extend(const Entry& from, std::size_t slot, int left, std::vector<
   }
 }
 
-// All choices of exactly `count` changes that the target does not rule out by their structure, least cost in
-// quality first. Made for the first target that asks and kept for smaller ones.
+// All choices of exactly `count` changes to the training that the target does not rule out by their
+// structure, least cost in quality first. Made for the first target that asks and kept for smaller ones.
 const std::vector<Planner::Entry>& Planner::with_changes(std::size_t count, const Target& target) {
   std::vector<Listed>& lists = by_count_[static_cast<int>(target.measure)];
   if (lists.size() <= count) lists.resize(count + 1);
@@ -206,20 +208,35 @@ bool Planner::reachable(const Target& target) {
 
 // `parity`: with no change that costs more than that.
 std::optional<PricedPlan> Planner::fewest(const Target& target, bool parity) {
+  const std::vector<Entry> evaluations = this->evaluations(parity ? quality::parity : any_cost);
   for (std::size_t count = 1; count <= space_.slots.size(); ++count) {
-    const std::vector<Entry>& entries = with_changes(count, target);
-    // All of the least cost in quality; the list is in that order.
+    // All of the least cost in quality. A cost is that of the training and that of the evaluation.
     std::vector<Entry> fitting;
     double fastest = beyond;
-    for (const Entry& entry : entries) {
-      if (!fitting.empty() && entry.quality > fitting.front().quality) break;
-      if (parity && !at_parity(entry)) continue;
-      if (!alive(entry.structure, target) || !may_fit(entry.choice, target) || !fits(entry.choice, target)) {
-        continue;
+    int most = 0;
+    for (const Entry& evaluation : evaluations) {
+      if (static_cast<std::size_t>(evaluation.changes) > count) break;
+      const std::vector<Entry>& trainings = with_changes(count - evaluation.changes, target);
+      if (!trainings.empty()) most = std::max(most, evaluation.quality + trainings.back().quality);
+    }
+    for (int cost = 0; cost <= most && fitting.empty(); ++cost) {
+      for (const Entry& evaluation : evaluations) {
+        if (static_cast<std::size_t>(evaluation.changes) > count) break;
+        if (evaluation.quality > cost) continue;
+        const std::vector<Entry>& trainings = with_changes(count - evaluation.changes, target);
+        auto training =
+            std::lower_bound(trainings.begin(), trainings.end(), cost - evaluation.quality,
+                             [](const Entry& entry, int quality) { return entry.quality < quality; });
+        for (; training != trainings.end() && training->quality + evaluation.quality == cost; ++training) {
+          if (parity && !at_parity(*training)) continue;
+          if (!alive(training->structure, target)) continue;
+          const Entry entry = evaluation.changes == 0 ? *training : together(*training, evaluation);
+          if (!may_fit(entry.choice, target) || !fits(entry.choice, target)) continue;
+          fitting.push_back(entry);
+          fitting.back().seconds = pricer_.seconds(entry.choice);
+          fastest = std::min(fastest, fitting.back().seconds);
+        }
       }
-      fitting.push_back(entry);
-      fitting.back().seconds = pricer_.seconds(entry.choice);
-      fastest = std::min(fastest, fitting.back().seconds);
     }
     const Entry* best = nullptr;
     const auto cost = [this](const Entry& entry) {
@@ -264,6 +281,7 @@ const std::vector<Planner::Entry>& Planner::by_time(bool same) {
     grown[0].quality = structure.quality;
     grown[0].changes = structure.changes;
     for (std::size_t slot : loose_) {
+      if (pricer_.is_evaluation(slot)) continue;
       const std::vector<Option>& options = space_.slots[slot].options;
       const std::size_t before = grown.size();
       for (std::size_t option = 1; option < options.size(); ++option) {
@@ -287,26 +305,68 @@ const std::vector<Planner::Entry>& Planner::by_time(bool same) {
   return entries;
 }
 
-std::optional<PricedPlan> Planner::quickest(const Target& target, int least, bool same) {
-  const Entry* best = nullptr;
-  double slowest = beyond;
-  for (const Entry& entry : by_time(same)) {
-    if (entry.seconds > slowest) break;
-    if (entry.changes == 0 || entry.seconds <= 0) continue;
-    const auto cost = [this](const Entry& one) {
-      return std::make_tuple(one.changes, one.quality, only_slack(one.choice));
-    };
-    const bool fewer = best == nullptr || cost(entry) < cost(*best);
-    // A structure's floor is worth two replays only to those who try all of its choices.
-    const double floor = structures_[entry.structure].floor[static_cast<int>(target.measure)];
-    if (!fewer || floor > target.usable) continue;
-    if (!may_fit(entry.choice, target) || !fits(entry.choice, target)) continue;
-    if (!irreducible(entry.choice, least, target)) continue;
-    if (best == nullptr) slowest = same_speed * entry.seconds;
-    best = &entry;
-    if (best->changes == least && best->quality == 0 && !only_slack(best->choice)) break;
+// Ways to set the evaluation, fewest changes and least cost in quality first; they change no time.
+std::vector<Planner::Entry> Planner::evaluations(int most) const {
+  std::vector<Entry> ways(1);
+  for (std::size_t slot : loose_) {
+    if (!pricer_.is_evaluation(slot)) continue;
+    const std::vector<Option>& options = space_.slots[slot].options;
+    const std::size_t before = ways.size();
+    for (std::size_t option = 1; option < options.size(); ++option) {
+      if (options[option].level.quality > most) continue;
+      for (std::size_t i = 0; i < before; ++i) {
+        Entry next = ways[i];
+        next.choice[slot] = static_cast<uint8_t>(option);
+        next.quality += options[option].level.quality;
+        ++next.changes;
+        ways.push_back(next);
+      }
+    }
   }
-  if (best != nullptr) return plan(best->choice);
+  std::stable_sort(ways.begin(), ways.end(), [](const Entry& a, const Entry& b) {
+    return a.changes != b.changes ? a.changes < b.changes : a.quality < b.quality;
+  });
+  return ways;
+}
+
+// Both made; the second changes nothing that the first does.
+Planner::Entry Planner::together(const Entry& training, const Entry& evaluation) const {
+  Entry both = training;
+  both.changes += evaluation.changes;
+  both.quality += evaluation.quality;
+  for (std::size_t slot : loose_) {
+    if (evaluation.choice[slot] != 0) both.choice[slot] = evaluation.choice[slot];
+  }
+  return both;
+}
+
+std::optional<PricedPlan> Planner::quickest(const Target& target, int least, bool same) {
+  std::optional<Entry> best;
+  double slowest = beyond;
+  std::tuple<int, int, bool> best_cost;
+  const std::vector<Entry> evaluations = this->evaluations(same ? quality::none : quality::parity);
+  for (const Entry& training : by_time(same)) {
+    if (training.seconds > slowest) break;
+    // A structure's floor is worth two replays only to those who try all of its choices.
+    const double floor = structures_[training.structure].floor[static_cast<int>(target.measure)];
+    if (training.seconds <= 0 || floor > target.usable) continue;
+    for (const Entry& evaluation : evaluations) {
+      const auto cost = std::make_tuple(training.changes + evaluation.changes,
+                                        training.quality + evaluation.quality, only_slack(training.choice));
+      if (std::get<0>(cost) == 0) continue;
+      if (best && cost >= best_cost) break;  // and so do those after it
+      Entry entry = training;
+      if (evaluation.changes != 0) entry = together(training, evaluation);
+      if (!may_fit(entry.choice, target) || !fits(entry.choice, target)) continue;
+      if (!irreducible(entry.choice, least, target)) continue;
+      if (!best) slowest = same_speed * entry.seconds;
+      best = entry;
+      best_cost = cost;
+      break;
+    }
+    if (best && best_cost == std::make_tuple(least, 0, false)) break;
+  }
+  if (best) return plan(best->choice);
   return std::nullopt;
 }
 

@@ -96,6 +96,15 @@ Pricer::Pricer(const Basis& basis, const Space& space)
   }
   optimizer_ = space.find("optimizer");
   allocator_ = space.find("allocator");
+  const bool apart = memory::evaluates_apart(basis.resolved.recipe);
+  for (std::size_t i = 0; i < space.slots.size(); ++i) {
+    const std::string_view name = space.slots[i].name;
+    evaluation_.push_back(apart &&
+                          (name == "eval_batch" || name == "eval_accumulation" || name == "eval_outputs"));
+    if (!is_cheap(i)) continue;
+    cheap_.push_back(i);
+    cheap_choices_ *= space.slots[i].options.size();
+  }
   effects_.resize(space.slots.size());
   for (std::size_t i = 0; i < space.slots.size(); ++i) {
     if (space.slots[i].kind != Kind::scale && !is_cheap(i)) continue;
@@ -123,6 +132,12 @@ Pricer::Effect Pricer::effect(const std::string& pointer, const json::Json& valu
 uint64_t Pricer::key(const Choice& choice) const {
   uint64_t key = 0;
   for (std::size_t i = 0; i < radix_.size(); ++i) key += radix_[i] * choice[i];
+  return key;
+}
+
+std::size_t Pricer::cheap_key(const Choice& choice) const {
+  std::size_t key = 0;
+  for (std::size_t slot : cheap_) key = key * space_.slots[slot].options.size() + choice[slot];
   return key;
 }
 
@@ -158,8 +173,7 @@ const recipe::Recipe* Pricer::resolved(const Choice& choice) {
 
 Pricer::Walk& Pricer::walk(const Choice& given) {
   Choice choice = given;
-  if (optimizer_ < choice.size()) choice[optimizer_] = 0;
-  if (allocator_ < choice.size()) choice[allocator_] = 0;
+  for (std::size_t slot : cheap_) choice[slot] = 0;
   std::unique_ptr<Walk>& found = walks_[key(choice)];
   if (found) return *found;
   found = std::make_unique<Walk>();
@@ -183,6 +197,9 @@ Pricer::Walk& Pricer::walk(const Choice& given) {
   if (accumulates_in_vain(found->recipe)) found->valid = false;
   found->optim = found->recipe.training.optim;
   found->cuda_alloc_conf = found->recipe.hardware.cuda_alloc_conf;
+  found->eval_batch = found->recipe.training.per_device_eval_batch_size;
+  found->eval_accumulation = found->recipe.training.eval_accumulation_steps;
+  found->loss_only = found->recipe.training.prediction_loss_only;
   return *found;
 }
 
@@ -196,13 +213,16 @@ Pricer::Walk& Pricer::replayed(const Choice& choice) {
   return at;
 }
 
-// The walk's recipe with the cheap slots as chosen. They set two fields, which are set in place: a recipe is
+// The walk's recipe with the cheap slots as chosen. They set five fields, which are set in place: a recipe is
 // large, and a choice is asked for thousands of times.
 const recipe::Recipe& Pricer::with_cheap(Walk& at, const Choice& choice) const {
   at.recipe.training.optim = at.optim;
   at.recipe.hardware.cuda_alloc_conf = at.cuda_alloc_conf;
-  for (std::size_t slot : {optimizer_, allocator_}) {
-    if (slot >= space_.slots.size() || choice[slot] == 0) continue;
+  at.recipe.training.per_device_eval_batch_size = at.eval_batch;
+  at.recipe.training.eval_accumulation_steps = at.eval_accumulation;
+  at.recipe.training.prediction_loss_only = at.loss_only;
+  for (std::size_t slot : cheap_) {
+    if (choice[slot] == 0) continue;
     for (const Effect& effect : effects_[slot][choice[slot]]) {
       if (effect.field != nullptr) effect.field->set(at.recipe, effect.value);
     }
@@ -228,54 +248,85 @@ bool Pricer::supplied(const Choice& choice) const {
 
 bool Pricer::valid(const Choice& choice) { return walk(choice).valid; }
 
-const Price* Pricer::price(const Choice& choice) {
-  std::unique_ptr<Priced>& entry = prices_[key(choice)];
-  if (entry) return entry->price.sizes.high > 0 ? &entry->price : nullptr;
-  entry = std::make_unique<Priced>();
-  entry->choice = choice;
-  Price* found = &entry->price;
-  Walk& at = replayed(choice);
-  if (!at.valid) return nullptr;
-  ++priced;
-  const recipe::Recipe& recipe = with_cheap(at, choice);
-  const bool other = optimizer_ < space_.slots.size() && choice[optimizer_] != 0;
-  if (!other) {
-    found->sizes = sizes_at_peak(at.replay, recipe, basis_);
-    return found;
-  }
+// What an optimizer takes on one rank, put in place of what the replayed one took. The walk's recipe has it.
+Pricer::Stepping Pricer::stepping(Walk& at, const Choice& choice) {
+  if (optimizer_ >= space_.slots.size() || choice[optimizer_] == 0) return {};
   // On the CPU: nothing of it is on this GPU, whatever it is.
-  if (recipe.training.optimizer_offload != "none") {
-    found->sizes = sizes_at_peak(at.replay, recipe, basis_);
-    return found;
-  }
-  // What an optimizer takes on one rank, put in place of what the replayed one took.
+  if (at.recipe.training.optimizer_offload != "none") return {};
+  if (at.optimizers.empty()) at.optimizers.resize(space_.slots[optimizer_].options.size());
+  Stepping& found = at.optimizers[choice[optimizer_]];
+  if (found.known) return found;
+  found.known = true;
   const memory::Parameters& p = at.replay.parameters;
-  const memory::Sharding now = memory::shard(basis_.network, recipe, p);
-  if (at.step_bytes < 0) at.step_bytes = memory::shard(basis_.network, with_cheap(at, Choice{}), p).step;
+  const memory::Sharding now = memory::shard(basis_.network, at.recipe, p);
+  const double before = memory::shard(basis_.network, with_cheap(at, Choice{}), p).step;
   with_cheap(at, choice);
   // In the backward one parameter steps after another, as memory::replay has it.
-  const bool one_by_one = recipe.training.optimizer_in_backward && !now.on();
+  const bool one_by_one = at.recipe.training.optimizer_in_backward && !now.on();
   const double most_at_once = one_by_one ? 2 * p.largest_trained : 1e300;
-  const double temporary = std::min(most_at_once, now.step) - std::min(most_at_once, at.step_bytes);
+  found.temporary = std::min(most_at_once, now.step) - std::min(most_at_once, before);
   // A run of one step never meets its states again.
-  const double states = recipe.training.max_steps == 1 ? 0 : now.optimizer - at.replay.optimizer_bytes;
+  found.states = at.recipe.training.max_steps == 1 ? 0 : now.optimizer - at.replay.optimizer_bytes;
+  return found;
+}
+
+// What is alive while the run is evaluated as chosen; null: as it was replayed.
+const memory::Snapshot* Pricer::evaluated(Walk& at, const Choice& choice) {
+  uint64_t key = 0;
+  for (std::size_t slot : cheap_) {
+    if (is_evaluation(slot)) key += radix_[slot] * choice[slot];
+  }
+  if (key == 0) return nullptr;
+  for (const Evaluated& known : at.evaluated) {
+    if (known.key == key) return &known.live;
+  }
+  const recipe::Training& t = at.recipe.training;
+  if (!at.others) {
+    at.others = std::make_unique<memory::OtherEvaluations>(basis_.network, at.recipe, machine_, at.replay);
+  }
+  at.evaluated.push_back({key, at.others->live(t.per_device_eval_batch_size, t.eval_accumulation_steps,
+                                               t.prediction_loss_only)});
+  return &at.evaluated.back().live;
+}
+
+const Price* Pricer::price(const Choice& choice) {
+  Walk& at = replayed(choice);
+  if (!at.valid) return nullptr;
+  if (at.prices.empty()) at.prices.resize(cheap_choices_);
+  uint32_t& place = at.prices[cheap_key(choice)];
+  if (place != 0) return &prices_[place - 1].price;
+  prices_.push_back({choice, {}});
+  place = static_cast<uint32_t>(prices_.size());
+  Price* found = &prices_.back().price;
+  ++priced;
+  const recipe::Recipe& recipe = with_cheap(at, choice);
+  const memory::Snapshot* evaluation = evaluated(at, choice);
+  const Stepping other = stepping(at, choice);
+  if (!other.known && evaluation == nullptr) {
+    found->sizes = sizes_at_peak(at.replay, recipe, basis_);
+    return found;
+  }
   memory::Instant highest;
   double most = -1;
   memory::Passing passing;
+  const memory::Instant* at_most = nullptr;
+  memory::Snapshot live, peak;
   for (const memory::Instant& instant : at.replay.instants) {
-    double total = instant.live.total();
+    live = evaluation != nullptr && instant.id == "eval" ? *evaluation : instant.live;
     const bool stepping = instant.id.rfind("optimizer_step", 0) == 0;
-    if (has_states(instant)) total += states;
-    if (stepping) total += temporary;
-    memory::Snapshot live = instant.live;
-    if (has_states(instant)) live[Component::optimizer] += states;
-    if (stepping) live[Component::transient] += temporary;
+    if (has_states(instant)) live[Component::optimizer] += other.states;
+    if (stepping) live[Component::transient] += other.temporary;
     if (memory::repeats(instant)) passing.add(live);
+    const double total = live.total();
     if (total <= most) continue;
     most = total;
-    highest = instant;
-    highest.live = live;
+    at_most = &instant;
+    peak = live;
   }
+  highest.id = at_most->id;
+  highest.live = peak;
+  highest.outside = at_most->outside;
+  highest.lent = at_most->lent;
   highest.apart = passing.apart();
   found->sizes = sizes_of(highest, recipe, basis_);
   return found;
@@ -294,9 +345,7 @@ const Price* Pricer::confirmed(const Choice& choice) {
 
 std::vector<std::pair<Choice, Price>> Pricer::all() const {
   std::vector<std::pair<Choice, Price>> list;
-  for (const auto& [key, entry] : prices_) {
-    if (entry->price.sizes.high > 0) list.emplace_back(entry->choice, entry->price);
-  }
+  for (const Priced& one : prices_) list.emplace_back(one.choice, one.price);
   std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return list;
 }

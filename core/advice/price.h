@@ -7,11 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <unordered_map>
 
 #include "core/advice/space.h"
 #include "core/memory/layer_memo.h"
+#include "core/memory/other_evaluations.h"
 #include "core/memory/sizes.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/variations.h"
@@ -61,6 +63,7 @@ class Pricer {
   const Price* price(const Choice& choice);
   /// The same by the simulated allocator where the basis asks for it: the high end is never lower.
   const Price* confirmed(const Choice& choice);
+  bool simulates() const { return basis_.simulated; }
   /// Seconds of a step, without a replay; 0 when invalid.
   double seconds(const Choice& choice);
   /// Whether adapters, a quantised base or neither are there for the changes that need them; says nothing of
@@ -69,8 +72,12 @@ class Pricer {
   /// Whether the changes can stand together.
   bool valid(const Choice& choice);
 
-  /// Optimizer and allocator: their effect is added to a replay instead of replaying again.
-  bool is_cheap(std::size_t slot) const { return slot == optimizer_ || slot == allocator_; }
+  /// Optimizer, allocator and evaluation: their effect is added to a replay instead of replaying again.
+  bool is_cheap(std::size_t slot) const {
+    return slot == optimizer_ || slot == allocator_ || is_evaluation(slot);
+  }
+  /// The part of these that training knows nothing of: neither its memory nor its time.
+  bool is_evaluation(std::size_t slot) const { return slot < evaluation_.size() && evaluation_[slot]; }
 
   /// Every choice priced so far.
   std::vector<std::pair<Choice, Price>> all() const;
@@ -78,14 +85,29 @@ class Pricer {
   uint64_t replays = 0, priced = 0;
 
  private:
+  /// What another optimizer takes more than the replayed one.
+  struct Stepping {
+    bool known = false;
+    double states = 0, temporary = 0;
+  };
+  /// The instant of an evaluation that is set otherwise.
+  struct Evaluated {
+    uint64_t key;
+    memory::Snapshot live;
+  };
   struct Walk {
     bool valid = false, replayed = false;
     recipe::Recipe recipe;
     std::string optim, cuda_alloc_conf;  ///< of the recipe, before a cheap slot sets them
+    uint64_t eval_batch = 0, eval_accumulation = 0;
+    bool loss_only = false;
     memory::Replay replay;
-    double step_bytes = -1;  ///< of the replayed optimizer's step, once it is asked for
+    std::unique_ptr<memory::OtherEvaluations> others;
+    std::vector<Stepping> optimizers;  ///< by option
+    std::vector<Evaluated> evaluated;  ///< those that were asked for
     time::Work work;
-    std::vector<double> seconds;  ///< of a step, by option of the optimizer; negative until it is asked for
+    std::vector<double> seconds;   ///< of a step, by option of the optimizer; negative until it is asked for
+    std::vector<uint32_t> prices;  ///< by what the cheap slots choose: place in prices_, from 1
   };
   /// A field that an option of a slot sets.
   struct Effect {
@@ -96,10 +118,13 @@ class Pricer {
   using Effects = std::vector<std::vector<Effect>>;  ///< by option
   Effect effect(const std::string& pointer, const json::Json& value) const;
   uint64_t key(const Choice& choice) const;
+  std::size_t cheap_key(const Choice& choice) const;
   Walk& walk(const Choice& choice);
   Walk& replayed(const Choice& choice);
   const recipe::Recipe* resolved(const Choice& choice);
   const recipe::Recipe& with_cheap(Walk& walk, const Choice& choice) const;
+  Stepping stepping(Walk& walk, const Choice& choice);
+  const memory::Snapshot* evaluated(Walk& walk, const Choice& choice);
 
   const Basis& basis_;
   memory::LayerMemo layers_;
@@ -108,14 +133,17 @@ class Pricer {
   recipe::Variations variations_;
   std::vector<uint64_t> radix_;
   std::size_t optimizer_, allocator_;
-  std::vector<Effects> effects_;  ///< by slot: of scales, defaults included, and of cheap ones
+  std::vector<bool> evaluation_;    ///< by slot
+  std::vector<std::size_t> cheap_;  ///< slots
+  std::size_t cheap_choices_ = 1;   ///< in all of them
+  std::vector<Effects> effects_;    ///< by slot: of scales, defaults included, and of cheap ones
   std::unordered_map<uint64_t, std::unique_ptr<Walk>> walks_;
   std::unordered_map<uint64_t, std::unique_ptr<Walk>> bases_;  ///< scales as they are
   struct Priced {
     Choice choice{};
     Price price;
   };
-  std::unordered_map<uint64_t, std::unique_ptr<Priced>> prices_;
+  std::deque<Priced> prices_;  ///< in the order in which they were asked for
   std::unordered_map<uint64_t, Price> confirmed_;
 };
 

@@ -19,6 +19,11 @@ double collected_bytes(const Plan& plan, double rows) {
   return positions * words * (r.autocast() ? 4 : parameter_size(r));
 }
 
+// Sequences that are evaluated at once.
+double rows_of(const Plan& plan) {
+  return plan.task->rows * static_cast<double>(plan.recipe.training.per_device_eval_batch_size);
+}
+
 // Liger and Unsloth skip the logits in training alone.
 recipe::Recipe for_evaluation(const recipe::Recipe& recipe) {
   recipe::Recipe changed = recipe;
@@ -32,23 +37,27 @@ recipe::Recipe for_evaluation(const recipe::Recipe& recipe) {
 
 bool evaluates(const recipe::Recipe& recipe) { return recipe.training.eval_strategy != "no"; }
 
-Evaluation replay_evaluation(const Plan& plan) {
+Snapshot evaluation_pass(const Plan& plan) {
   const recipe::Recipe changed = for_evaluation(plan.recipe);
-  const recipe::Training& t = changed.training;
-  Plan evaluated{plan.network, changed,       plan.machine, plan.parameters,
-                 plan.images,  plan.sharding, plan.task,    plan.rows};
-  const double rows = plan.task->rows * static_cast<double>(t.per_device_eval_batch_size);
+  const Plan evaluated{plan.network, changed,       plan.machine, plan.parameters,
+                       plan.images,  plan.sharding, plan.task,    plan.rows};
+  const double rows = rows_of(plan);
   const double length = changed.row_length();
-  Evaluation result;
   Snapshot pass = replay_without_grad(evaluated, rows, length, 0, false);
   if (changed.model_args.use_cache) {
     pass[Component::kv_cache] +=
         kv_cache_bytes(plan.network, rows, length, changed.autocast() ? 2 : parameter_size(changed));
   }
+  return pass;
+}
+
+Evaluation collect_evaluation(const Plan& plan, const Snapshot& pass) {
+  const recipe::Training& t = plan.recipe.training;
+  Evaluation result;
   result.highest = pass;
   if (t.prediction_loss_only || !t.compute_metrics) return result;
-  const double one = collected_bytes(evaluated, rows);
-  const double all = std::max(1.0, std::ceil(static_cast<double>(changed.data.eval_samples) /
+  const double one = collected_bytes(plan, rows_of(plan));
+  const double all = std::max(1.0, std::ceil(static_cast<double>(plan.recipe.data.eval_samples) /
                                              static_cast<double>(t.per_device_eval_batch_size)));
   const double limit = t.eval_accumulation_steps == 0 ? all : static_cast<double>(t.eval_accumulation_steps);
   result.batches = std::min(all, limit);
@@ -61,5 +70,7 @@ Evaluation replay_evaluation(const Plan& plan) {
   result.highest = higher(last, joined);
   return result;
 }
+
+Evaluation replay_evaluation(const Plan& plan) { return collect_evaluation(plan, evaluation_pass(plan)); }
 
 }  // namespace plimsoll::memory

@@ -22,4 +22,9 @@ struct Evaluation {
 Evaluation replay_evaluation(const Plan& plan);
 bool evaluates(const recipe::Recipe& recipe);
 
+/// The highest of one batch, and what becomes of the logits of all batches: the two parts of the above. The
+/// first depends on the recipe's per_device_eval_batch_size alone among the settings of evaluation.
+Snapshot evaluation_pass(const Plan& plan);
+Evaluation collect_evaluation(const Plan& plan, const Snapshot& pass);
+
 }  // namespace plimsoll::memory

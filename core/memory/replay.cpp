@@ -176,6 +176,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   add("loss", with_head + sending + one.loss, "the loss goes backward: the logits and their gradients");
   add("backward", higher(before + sending + one.backward, embedding),
       "the layers go backward, one after another");
+  result.between_steps = with_head;
   if (evaluates(recipe)) {
     const Evaluation eval = replay_evaluation(here);
     add("eval", with_head + eval.highest,

@@ -33,6 +33,7 @@ struct Instant {
 struct Replay {
   std::vector<Instant> instants;
   std::size_t peak = 0;
+  Snapshot between_steps;  ///< what stands while the model is evaluated
   Parameters parameters;
   Sharding sharding;           ///< what one rank holds
   std::vector<double> spread;  ///< highest allocated bytes of each GPU, when device_map spreads the layers

@@ -24,7 +24,7 @@ const Fix smaller_eval_batch = {
     "smaller_eval_batch",
     "Smaller evaluation batch",
     "eval_batch",
-    Kind::scale,
+    Kind::choice,  // half the batch may be two batches, whose logits are joined
     Needs::nothing,
     "one setting",
     "Evaluation keeps no activations, but its logits are whole: they grow with its own batch.",

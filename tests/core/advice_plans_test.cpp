@@ -1,0 +1,298 @@
+// Plans as a person gets them: enough and no more on random requests, by full reports of the changed request.
+#include <memory>
+#include <set>
+
+#include "core/report/advice.h"
+#include "core/report/compare.h"
+#include "tests/core/advice_requests.h"
+
+namespace plimsoll::report {
+namespace {
+
+Json read(const std::string& text) {
+  json::Errors errors;
+  return json::parse(text, errors).value_or(Json::object());
+}
+// Int8 makes this run larger, and a change that only means something on a quantised base takes that back: a
+// plan of both is no plan.
+TEST(Advice, AChangeIsNotThereForTheSakeOfAnotherThatSavesNothing) {
+  Json request = {{"model", "smollm2-360m"},
+                  {"training",
+                   {{"per_device_train_batch_size", 4},
+                    {"gradient_accumulation_steps", 2},
+                    {"max_length", 2816},
+                    {"gradient_checkpointing", false},
+                    {"optim", "paged_adamw_8bit"}}},
+                  {"peft", {{"r", 64}, {"target_modules", {"q_proj", "v_proj"}}, {"lora_dropout", 0.05}}},
+                  {"model_args", {{"dtype", "float32"}, {"attn_implementation", "eager"}}},
+                  {"hardware", {{"gpu", "rtx-a6000"}}},
+                  {"locks", {"training.max_length"}}};
+  json::Errors errors;
+  const auto run = read_run(json::write(request), presets(), errors);
+  ASSERT_TRUE(run);
+  Advisor advisor(*run, presets());
+  json::Writer out;
+  advisor.write_plans(out, usable_for(*run, run->gpu->usable_bytes));
+  const Json plans = read(out.take());
+  ASSERT_FALSE(plans.empty());
+  for (const Json& plan : plans) {
+    for (const Json& change : plan.at("changes")) {
+      EXPECT_NE(change.at("fix"), "int8");
+      EXPECT_NE(change.at("fix"), "no_kbit_upcast");
+    }
+  }
+}
+
+// The request with a plan's changes made, as a person would make them.
+Json applied(Json request, const Json& changes) {
+  for (const Json& change : changes) {
+    request[Json::json_pointer(change.at("pointer").get<std::string>())] = change.at("to");
+  }
+  return request;
+}
+
+TEST(Advice, EveryPlanFitsKeepsBatchAndLocksAndHasNothingToSpare) {
+  int checked = 0;
+  for (uint64_t seed = 5001; seed <= 5000 + requests(60); ++seed) {
+    Json request = run_to_advise(seed);
+    Dice dice(seed);
+    const std::vector<std::string> gpus = {"rtx-4060", "rtx-3060-12", "t4", "a10g", "rtx-a6000"};
+    request["hardware"] = {{"gpu", dice.one_of(gpus)}};
+    json::Errors errors;
+    const auto run = read_run(json::write(request), presets(), errors);
+    if (!run) continue;
+    const double usable = usable_for(*run, run->gpu->usable_bytes);
+    Advisor advisor(*run, presets());
+    json::Writer out;
+    advisor.write_plans(out, usable);
+    for (const Json& plan : read(out.take())) {
+      const Json& changes = plan.at("changes");
+      const Json changed = applied(request, changes);
+      const Json report = answer(changed);
+      ASSERT_TRUE(at(report, "/ok").get<bool>()) << json::write(changed) << json::write(report.at("errors"));
+      EXPECT_EQ(bytes(report, "/memory/peak/high"), plan.at("peak").at("high").get<uint64_t>()) << seed;
+      EXPECT_EQ(at(report, "/gpu/verdict"), plan.at("verdict")) << seed;
+      EXPECT_NE(plan.at("verdict"), "no") << seed;
+      EXPECT_EQ(effective_batch(changed), effective_batch(request)) << seed;
+      std::set<std::string> fixes;
+      for (const Json& change : changes) {
+        EXPECT_FALSE(advice::is_locked(change.at("pointer").get<std::string>(), run->resolved.recipe.locks));
+        fixes.insert(change.at("fix").get<std::string>());
+      }
+      for (const std::string& fix : fixes) {
+        Json without = Json::array();
+        bool rest_needs_it = false;
+        for (const Json& change : changes) {
+          if (change.at("fix") == fix) continue;
+          without.push_back(change);
+          // A field of /peft alone would bring adapters back.
+          const bool of_adapters = change.at("pointer").get<std::string>().rfind("/peft/", 0) == 0;
+          rest_needs_it = rest_needs_it || (fix == "adapters_instead_of_full" && of_adapters);
+        }
+        if (rest_needs_it) continue;
+        const Json less = answer(applied(request, without));
+        if (!at(less, "/ok").get<bool>()) continue;  // the rest needs it
+        EXPECT_NE(at(less, "/gpu/verdict"), plan.at("verdict")) << seed << " does not need " << fix;
+      }
+      ++checked;
+    }
+  }
+  RecordProperty("checked", checked);
+  EXPECT_GT(checked, 40);
+}
+
+// Each plan of `request` for its card, against the full report of the changed request.
+void expect_as_reported(const Json& request) {
+  json::Errors errors;
+  const auto run = read_run(json::write(request), presets(), errors);
+  ASSERT_TRUE(run) << json::write(request);
+  Advisor advisor(*run, presets());
+  json::Writer out;
+  advisor.write_plans(out, usable_for(*run, run->gpu->usable_bytes));
+  for (const Json& plan : read(out.take())) {
+    const Json report = answer(applied(request, plan.at("changes")));
+    EXPECT_EQ(at(report, "/gpu/verdict"), plan.at("verdict")) << json::write(plan.at("changes"));
+    EXPECT_EQ(bytes(report, "/memory/peak/high"), plan.at("peak").at("high").get<uint64_t>());
+  }
+}
+
+TEST(Advice, WhatAPlanCallsFittingTheSimulatedAllocatorCallsFittingToo) {
+  for (const char* id : {"a-before", "b-before", "c-before", "d-before", "e-before"}) {
+    Json request = request_of(id);
+    request["want"] = {"allocator"};
+    expect_as_reported(request);
+  }
+}
+
+TEST(Advice, PlansOfRandomRequestsHoldUnderTheSimulatedAllocatorToo) {
+  int checked = 0;
+  for (uint64_t seed = 9001; seed <= 9000 + requests(12); ++seed) {
+    Json request = run_to_advise(seed);
+    Dice dice(seed);
+    const std::vector<std::string> gpus = {"rtx-4060", "rtx-3060-12", "t4", "a10g", "rtx-a6000"};
+    request["hardware"] = {{"gpu", dice.one_of(gpus)}};
+    request["want"] = {"allocator"};
+    json::Errors errors;
+    if (!read_run(json::write(request), presets(), errors)) continue;
+    expect_as_reported(request);
+    ++checked;
+  }
+  EXPECT_GT(checked, 5);
+}
+
+Json ways_out(const Json& request) {
+  json::Errors errors;
+  const auto run = read_run(json::write(request), presets(), errors);
+  EXPECT_TRUE(run) << json::write(request);
+  Advisor advisor(*run, presets());
+  json::Writer out;
+  advisor.write_elsewhere(out, usable_for(*run, run->gpu->usable_bytes));
+  return read(out.take());
+}
+const Json* way(const Json& ways, std::string_view id) {
+  for (const Json& one : ways) {
+    if (one.at("id") == id) return &one;
+  }
+  return nullptr;
+}
+
+// 64 samples of 420 tokens fill 13 rows of 2,048: 13 is prime, so one row at a time, thirteen times.
+TEST(Advice, ShortSamplesInFewerRowsAreAWayOutThatKeepsTheSamplesOfAStep) {
+  Json request = request_of("a-before");
+  request["data"] = {{"samples", 50000}, {"epochs", 1}, {"mean_length", 420}};
+  request["training"]["max_length"] = 2048;
+  request["training"]["per_device_train_batch_size"] = 8;
+  request["training"]["gradient_accumulation_steps"] = 8;
+  request["training"]["gradient_checkpointing"] = true;
+  request["hardware"] = {{"gpu", "rtx-3060-12"}};
+  const Json ways = ways_out(request);
+  const Json* packing = way(ways, "packing");
+  ASSERT_NE(packing, nullptr) << json::write(ways);
+  const Json& changes = packing->at("changes");
+  EXPECT_EQ(changes.at("/training/packing"), true);
+  EXPECT_EQ(changes.at("/training/per_device_train_batch_size"), 1);
+  EXPECT_EQ(changes.at("/training/gradient_accumulation_steps"), 13);
+  EXPECT_NEAR(packing->at("samples_per_step").get<double>(), 64, 1);
+  Json changed = request;
+  for (const auto& [pointer, value] : changes.items()) changed[Json::json_pointer(pointer)] = value;
+  const Json report = answer(changed);
+  EXPECT_EQ(at(report, "/gpu/verdict"), "fits");
+  EXPECT_EQ(bytes(report, "/memory/peak/high"), packing->at("high").get<uint64_t>());
+  request["locks"] = {"training.packing"};
+  EXPECT_EQ(way(ways_out(request), "packing"), nullptr);
+  request["locks"] = Json::array();
+  request["data"]["mean_length"] = 2000;
+  EXPECT_EQ(way(ways_out(request), "packing"), nullptr);
+}
+
+TEST(Advice, ARentedMachineIsNoNotebook) {
+  int named = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    Json request = run_to_advise(seed);
+    request["hardware"] = {{"gpu", "rtx-3060-12"}};
+    request["locks"] = Json::array();
+    json::Errors errors;
+    if (!read_run(json::write(request), presets(), errors)) continue;
+    const Json ways = ways_out(request);
+    const Json* rented = way(ways, "rented_machine");
+    if (rented == nullptr) continue;
+    EXPECT_NE(rented->at("provider"), "colab");
+    EXPECT_NE(rented->at("provider"), "kaggle");
+    ++named;
+  }
+  EXPECT_GT(named, 5);
+}
+
+TEST(Advice, PlansForOldLibrariesHaveTheWiderBandOfTheirReports) {
+  Json request = request_of("a-before");
+  request["versions"]["transformers"] = "4.30";
+  EXPECT_GT(bytes(answer(request), "/memory/peak/high"),
+            bytes(answer(request_of("a-before")), "/memory/peak/high"));
+  expect_as_reported(request);
+}
+
+Json fixes_of(const Json& request) {
+  const Json advice = read(advise_text(json::write(request), presets()));
+  return advice.contains("fixes") ? advice.at("fixes") : Json::array();
+}
+std::vector<Json> fixes_called(const Json& all, std::string_view id) {
+  std::vector<Json> found;
+  for (const Json& one : all) {
+    if (one.at("fix") == id) found.push_back(one);
+  }
+  return found;
+}
+
+// 700 of 1,024 tokens, half-way from 400 to 1,000: 0.5 - 0.5 * (0.5 - 0.1) = 0.3 of the samples are longer.
+TEST(Advice, AShorterLengthSaysWhatShareOfTheSamplesItCuts) {
+  Json request = request_of("a-before");
+  request["training"]["max_length"] = 1400;  // quarters in steps of 64: 1024, 640, 320
+  request["data"] = {
+      {"p50_length", 340}, {"p90_length", 640}, {"p99_length", 1000}, {"longest_length", 1024}};
+  const std::vector<Json> levels = fixes_called(fixes_of(request), "shorter");
+  ASSERT_EQ(levels.size(), 3u);
+  EXPECT_EQ(levels[0].at("evidence"), "No sample is longer than 1024 tokens.");
+  EXPECT_EQ(levels[1].at("evidence"),
+            "About 10 % of the samples are longer than 640 tokens and lose their end.");
+  // 320 of 340 tokens down to the half: 1 - 0.5 * 320 / 340 = 0.5294.
+  EXPECT_EQ(levels[2].at("evidence"),
+            "About 53 % of the samples are longer than 320 tokens and lose their end.");
+  request["data"] = Json::object();
+  const std::vector<Json> unknown = fixes_called(fixes_of(request), "shorter");
+  ASSERT_FALSE(unknown.empty());
+  EXPECT_NE(unknown[0].at("evidence").get<std::string>().find("depends on your data"), std::string::npos);
+}
+
+// The longest sample has 2,000 tokens, the mean 300: eight of them padded are 16,000 tokens, end to end
+// 4,100.
+TEST(Advice, WithoutPaddingABatchHoldsItsLongestSampleAndTheOthersAsTheyAre) {
+  Json request = request_of("a-before");
+  request["data"] = {{"mean_length", 300}, {"longest_length", 2000}};
+  const std::vector<Json> free = fixes_called(fixes_of(request), "padding_free");
+  ASSERT_EQ(free.size(), 1u);
+  EXPECT_EQ(free[0].at("quality"), "none");
+  Json changed = request;
+  for (const auto& [pointer, value] : free[0].at("changes").items()) {
+    changed[Json::json_pointer(pointer)] = value;
+  }
+  Json fewer_tokens = changed;
+  fewer_tokens["data"] = Json::object();
+  fewer_tokens["training"]["max_length"] = 4100 / 8;
+  const double saved =
+      gib(answer(request), "/memory/peak/allocated") - gib(answer(changed), "/memory/peak/allocated");
+  EXPECT_NEAR(gib(answer(changed), "/memory/peak/allocated"),
+              gib(answer(fewer_tokens), "/memory/peak/allocated"),
+              0.01 * gib(answer(fewer_tokens), "/memory/peak/allocated"));
+  EXPECT_GT(saved, 0);
+  // Nothing is known of the lengths, or nothing is padded: nothing to offer.
+  request["data"] = Json::object();
+  EXPECT_TRUE(fixes_called(fixes_of(request), "padding_free").empty());
+  request["data"] = {{"mean_length", 300}, {"longest_length", 2000}};
+  request["training"]["packing"] = true;
+  EXPECT_TRUE(fixes_called(fixes_of(request), "padding_free").empty());
+  // A card without FlashAttention-2.
+  request["training"]["packing"] = false;
+  request["hardware"]["gpu"] = "t4";
+  request["training"]["bf16"] = false;
+  request["training"]["fp16"] = true;
+  EXPECT_TRUE(fixes_called(fixes_of(request), "padding_free").empty());
+}
+
+// The shares of a comparison add up to the whole.
+TEST(Advice, SharesOfAComparisonAddUp) {
+  Json before, after;
+  for (const Json& scenario : presets().scenarios) {
+    if (scenario.at("id") == "b-before") before = scenario.at("request");
+    if (scenario.at("id") == "c-before") after = scenario.at("request");
+  }
+  const Json comparison = read(compare_text(json::write(before), json::write(after), presets()));
+  double sum = 0;
+  for (const Json& row : comparison.at("differences")) sum += row.at("device").get<double>();
+  const double whole =
+      comparison.at("b").at("device").get<double>() - comparison.at("a").at("device").get<double>();
+  EXPECT_NEAR(sum, whole, 16);
+  EXPECT_GE(comparison.at("differences").size(), 2u);
+}
+
+}  // namespace
+}  // namespace plimsoll::report
