@@ -41,15 +41,20 @@ void add_linear(const model::Linear& linear, const model::Stack& stack, const re
   if (spec.r == 0) return;
   const double adapter = (spec.in + spec.out) * spec.r * static_cast<double>(linear.count) * layers;
   work.matmul_flops += 2 * rows * adapter * (p.forwards() + 2);
-  // Unfused, the adapter's output is scaled and added, and its input cast and perhaps dropped.
-  const double touched = spec.fused ? 2 * spec.out : 8 * spec.out + (spec.dropout > 0 ? 8 : 4) * spec.in;
+  // Unfused, the adapter's output is scaled and added, and its input cast and perhaps dropped. Compiled, both
+  // outputs are read and their sum is written, and the mask is applied where the input is read.
+  double touched = spec.fused ? 2 * spec.out : 8 * spec.out + (spec.dropout > 0 ? 8 : 4) * spec.in;
+  if (r.training.torch_compile && !spec.fused) touched = 6 * spec.out + (spec.dropout > 0 ? 4 : 0) * spec.in;
   work.moved_bytes += rows * touched * static_cast<double>(linear.count) * layers * (p.forwards() + 1);
 }
 
 // Bytes an element that eager kernels read and write in one forward. Counted from modeling_llama.py: RMSNorm
 // in fp32 is a cast, a square, a mean, a product, a cast and the weight; rotary positions are two products, a
-// rotation and a sum on q and k; silu and product are two kernels.
+// rotation and a sum on q and k; silu and product are two kernels. torch.compile makes one kernel of what
+// lies between two matrix products (pytorch torch/_inductor/scheduler.py): it reads what comes in and writes
+// what goes out, as Liger's kernels do.
 double norm_bytes(const model::Norm& norm, const recipe::Recipe& r) {
+  if (r.training.torch_compile) return 4;
   if (norm.kind == model::NormKind::layer) return r.autocast() ? 12 : 4;
   return r.training.liger_rms_norm ? 4 : 30;
 }
@@ -74,11 +79,12 @@ void add_layers(const model::LayerGroup& group, const model::Stack& stack, const
         on_heads ? (norm.place == model::NormPlace::q ? heads : keys) : static_cast<double>(norm.width);
     bytes += norm_bytes(norm, r) * width;
   }
-  bytes += (r.training.liger_rope ? 4 : 24) * group.rotary_share * (heads + keys);
+  const bool compiled = r.training.torch_compile;
+  bytes += (compiled || r.training.liger_rope ? 4 : 24) * group.rotary_share * (heads + keys);
   const double active = group.experts > 0 ? static_cast<double>(group.experts_per_token) : 1;
   const double inner =
       active * static_cast<double>(group.intermediate) + static_cast<double>(group.shared_intermediate);
-  bytes += (group.gated ? (r.training.liger_swiglu ? 6 : 10) : 4) * inner;
+  bytes += (group.gated ? (compiled || r.training.liger_swiglu ? 6 : 10) : 4) * inner;
 
   double reach = p.length;
   if (group.window > 0) reach = std::min(reach, static_cast<double>(group.window));
@@ -118,8 +124,10 @@ void add_head(const model::Architecture& network, const recipe::Recipe& r, const
     work.matmul_flops += 2 * p.rows * weights * (r.full() ? 3 : 2);
     work.weight_bytes += weights * 2 * 2;
   }
-  // Logits, their fp32 copy, log-softmax and both gradients; a fused kernel touches each logit a few times.
-  work.moved_bytes += p.rows * width * (fused_head(r.training.loss_kernel) ? 8 : 34);
+  // Logits, their fp32 copy, log-softmax and both gradients; a fused or compiled kernel touches each logit a
+  // few times.
+  const bool fused = fused_head(r.training.loss_kernel) || r.training.torch_compile;
+  work.moved_bytes += p.rows * width * (fused ? 8 : 34);
 }
 
 double trained_elements(const memory::Parameters& parameters) {

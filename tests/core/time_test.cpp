@@ -58,15 +58,22 @@ TEST(Time, RunsSharedOverTwoAndFourGpusAreWithinATenthOfTheirPublishedSpeed) {
   EXPECT_LT(median_of_sizes(errors_of(shared)), 0.06);
 }
 
-// torch.compile fuses what the model counts kernel by kernel: such runs are faster than stated, never slower.
-TEST(Time, CompiledRunsOfTorchtuneAreFasterThanStatedByAsMuchAsCompilingGives) {
-  const std::vector<double> errors = errors_of(published_for("torchtune README.md, optimization flags"));
+// torch.compile makes one kernel of what lies between two matrix products. Not all that it gives is counted:
+// such runs are somewhat faster than stated, never slower.
+TEST(Time, CompiledRunsOfTorchtuneAreWithinASeventhOfTheirPublishedSpeed) {
+  const std::vector<Throughput> rows = published_for("torchtune README.md, optimization flags");
+  const std::vector<double> errors = errors_of(rows);
   ASSERT_EQ(errors.size(), 8u);
   EXPECT_NEAR(errors[0], 0, 0.1);  // not compiled
   for (std::size_t i = 1; i < errors.size(); ++i) {
     EXPECT_LT(errors[i], 0) << i;
-    EXPECT_GT(errors[i], -0.3) << i;
+    EXPECT_GT(errors[i], -0.15) << i;
   }
+  // The same run without it is stated slower.
+  Json eager = rows[1].request;
+  eager["training"]["torch_compile"] = false;
+  EXPECT_LT(at(answer(eager), "/time/tokens_per_second").get<double>(),
+            at(answer(rows[1].request), "/time/tokens_per_second").get<double>());
 }
 
 TEST(Time, NinetyOfAHundredPublishedRunsLieInTheBand) {
