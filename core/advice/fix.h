@@ -42,6 +42,7 @@ struct Level {
   recipe::Values changes;  ///< fields to set
   int quality = 0;
   bool may_rise = false;  ///< of a scale: its levels may need more memory than leaving everything as it is
+  std::string said = {};  ///< what it costs with this run's data, in place of the fix's evidence
 };
 
 /// choice: levels need not be ordered. scale: every further level needs less memory or the same, whatever
@@ -71,6 +72,9 @@ struct Fix {
 
 /// Every fix, in the order in which equal plans prefer them.
 std::span<const Fix* const> fixes();
+
+/// What is known about a level's effect on what is learned.
+std::string evidence_for(const Fix& fix, const Level& level);
 
 /// The exact setting for a stack, with the new values filled in.
 std::string setting_for(const Fix& fix, const Level& level, const std::string& stack);

@@ -15,6 +15,7 @@ std::span<const Fix* const> fixes() {
       &plain_loss,
       &sdpa,
       &flash_attention,
+      &padding_free,
       &pure_bfloat16,
       &adapters_instead_of_full,
       &nf4,
@@ -56,6 +57,11 @@ const json::Json* value_of(const Situation& situation, const char* pointer) {
 bool evaluates(const Situation& situation) {
   const json::Json* when = value_of(situation, "/training/eval_strategy");
   return when != nullptr && *when != json::Json("no");
+}
+
+std::string evidence_for(const Fix& fix, const Level& level) {
+  std::string text(level.said.empty() ? fix.evidence : level.said);
+  return text;
 }
 
 std::string setting_for(const Fix& fix, const Level& level, const std::string& stack) {

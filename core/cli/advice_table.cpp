@@ -90,7 +90,8 @@ std::string elsewhere_lines(const Json& ways, const Style& style) {
       if (!at(way, "usd").is_null()) {
         what += ", " + words(at(way, "usd")) + " USD in " + words(at(way, "hours")) + " hours";
       }
-      what += ", price of " + words(at(way, "date"));
+      const std::string date = words(at(way, "date"));
+      what += date == "undated" ? ", price without a date" : ", price of " + date;
     }
     const Json& factor = at(way, "time_factor");
     rows.push_back({{words(at(way, "title"))}, {factor.is_null() ? "" : times(number(factor))}, {what}});
@@ -156,6 +157,35 @@ std::string tier_lines(const Json& tiers, const Style& style) {
          layout({{"GiB", Align::right}, {""}, {"", Align::left, true}}, rows, style) + "\n";
 }
 
+std::string cost_lines(const Json& costs, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  const auto add = [&](const char* key, const char* what) {
+    const Json& bytes = at(costs, key);
+    if (!bytes.is_null()) rows.push_back({{what}, {gib(number(bytes))}});
+  };
+  add("one_more_sample", "one more sample in the micro-batch");
+  add("256_more_tokens", "256 more tokens of length");
+  add("twice_the_rank", "twice the rank");
+  add("one_more_image", "one more image a sample");
+  return heading("What more costs", style) + layout({{""}, {"GiB", Align::right}}, rows, style) + "\n";
+}
+
+// Micro-batches down, lengths across.
+std::string map_lines(const Json& map, const Style& style) {
+  std::vector<Column> columns = {{"batch", Align::right}};
+  for (const Json& length : at(map, "max_length")) columns.push_back({words(length)});
+  std::vector<std::vector<Cell>> rows;
+  const Json& batches = at(map, "per_device_train_batch_size");
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    std::vector<Cell> row = {{words(batches[i])}};
+    for (const Json& verdict : at(map, "verdicts")[i]) {
+      row.push_back({words(verdict), verdict_colour(words(verdict))});
+    }
+    rows.push_back(row);
+  }
+  return heading("Micro-batch by length, the rest unchanged", style) + layout(columns, rows, style) + "\n";
+}
+
 std::string limit_lines(const Json& limits, const Style& style) {
   if (!limits.is_object()) return "";
   std::vector<std::vector<Cell>> rows;
@@ -163,9 +193,12 @@ std::string limit_lines(const Json& limits, const Style& style) {
     if (!at(limits, key).is_null()) rows.push_back({{key}, {words(at(limits, key))}});
   }
   if (at(limits, "model").is_object()) rows.push_back({{"model"}, {words(at(at(limits, "model"), "id"))}});
-  if (rows.empty()) return "";
-  return heading("Largest that still fits, the rest unchanged", style) + layout({{""}, {""}}, rows, style) +
-         "\n";
+  std::string out;
+  if (!rows.empty()) {
+    out = heading("Largest that still fits, the rest unchanged", style) + layout({{""}, {""}}, rows, style) +
+          "\n";
+  }
+  return out + cost_lines(at(limits, "costs"), style) + map_lines(at(limits, "map"), style);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ void Advisor::write_changes(Writer& out, const Choice& choice) {
       out.field("saves", first ? whole(saved) : int64_t{0});
       out.field("why", option.fix->why);
       out.field("quality", quality_word(option.level.quality));
-      out.field("evidence", option.fix->evidence);
+      out.field("evidence", advice::evidence_for(*option.fix, option.level));
       out.field("effort", option.fix->effort);
       out.field("setting", advice::setting_for(*option.fix, option.level, run_.resolved.recipe.stack));
       out.field("source", option.fix->source);
@@ -284,7 +284,7 @@ void Advisor::write_fixes(Writer& out) {
       out.field("time_factor", factor(pricer.seconds(alone), seconds_));
       out.field("quality", quality_word(option.level.quality));
       out.field("why", option.fix->why);
-      out.field("evidence", option.fix->evidence);
+      out.field("evidence", advice::evidence_for(*option.fix, option.level));
       out.field("effort", option.fix->effort);
       out.field("setting", advice::setting_for(*option.fix, option.level, run_.resolved.recipe.stack));
       out.field("source", option.fix->source);

@@ -17,6 +17,7 @@ extern const Fix fused_loss;
 extern const Fix plain_loss;
 extern const Fix sdpa;
 extern const Fix flash_attention;
+extern const Fix padding_free;
 extern const Fix sixteen_bit_load;
 extern const Fix pure_bfloat16;
 extern const Fix adapters_instead_of_full;

@@ -43,6 +43,7 @@ export const CORE: Record<string, string> = {
   "fix.optimizer_in_backward": "Der Optimierer im Rückwärtslauf",
   "fix.optimizer_in_host_memory": "Zustände des Optimierers im Speicher des Rechners",
   "fix.optimizer_on_cpu": "Der Optimierer im Speicher des Rechners",
+  "fix.padding_free": "Ohne Auffüllen: die Beispiele eines Batches hintereinander",
   "fix.paged_eight_bit_optimizer": "AdamW in 8 Bit, ausgelagert bei Bedarf",
   "fix.paged_optimizer": "AdamW, ausgelagert bei Bedarf",
   "fix.parameters_in_host_memory": "Parameter im Speicher des Rechners",
