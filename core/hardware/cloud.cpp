@@ -83,6 +83,7 @@ std::optional<Cloud> read_cloud(const Json& value, const std::string& file, Erro
     for (std::size_t i = 0; i < offers->size(); ++i) {
       cloud.offers.push_back(read_offer((*offers)[i], "/offers/" + std::to_string(i), sources, found));
       cloud.offers.back().provider = cloud.id;
+      cloud.offers.back().provider_name = cloud.name;
     }
   }
   if (found.empty()) return cloud;

@@ -21,6 +21,7 @@ struct Price {  ///< USD an hour; both ends equal where there is one price, high
 
 struct Offer {
   std::string provider;  ///< id of the cloud
+  std::string provider_name;
   std::string instance, region;
   std::string gpu;  ///< id of presets/gpus
   uint64_t gpus = 1;

@@ -112,6 +112,7 @@ void write_rented(Writer& out, const Run& run, const Catalog& catalog, Cards& ca
     out.field("id", "rented_machine");
     out.field("title", "A rented machine");
     out.field("provider", row.offer->provider);
+    out.field("provider_name", row.offer->provider_name);
     out.field("instance", row.offer->instance);
     out.field("gpu", row.gpu->id);
     out.field("name", row.gpu->name);

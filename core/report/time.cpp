@@ -108,6 +108,7 @@ void write_machine(Writer& out, const Machine& m, const Run& run, const time::Le
   const auto every = static_cast<double>(run.resolved.recipe.training.save_steps);
   out.open_object();
   out.field("provider", m.offer->provider);
+  out.field("provider_name", m.offer->provider_name);
   out.field("instance", m.offer->instance);
   out.field("region", m.offer->region);
   out.field("gpu", m.gpu->id);

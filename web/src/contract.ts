@@ -147,6 +147,7 @@ export type Range = [low: number, high: number];
 
 export interface Machine {
   provider: string;
+  provider_name: string;
   instance: string;
   region: string;
   gpu: string;
@@ -369,6 +370,7 @@ export interface Elsewhere {
   gpu?: string;
   gpus?: number;
   provider?: string;
+  provider_name?: string;
   instance?: string;
   usable?: number;
   parameters?: number;

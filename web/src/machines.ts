@@ -42,7 +42,7 @@ const cards = ({ gpu, gpus }: Machine, view: View) =>
 function row(machine: Machine, id: string, hours: boolean, view: View, actions: Actions): TemplateResult {
   return html`<tr data-verdict=${machine.verdict}>
       <th scope="row">
-        ${opener(id, html`${machine.provider} <small>${machine.instance}</small>`, view, actions)}
+        ${opener(id, html`${machine.provider_name} <small>${machine.instance}</small>`, view, actions)}
       </th>
       <td class="wide-only">${cards(machine, view)}</td>
       <td>

@@ -11,7 +11,8 @@ import { instantName } from "./names.ts";
 import type { Actions, View } from "./view.ts";
 import { language, say } from "./words/say.ts";
 
-const WIDTH = 800;
+/** In units of the drawing, which are pixels where there is room. */
+const [WIDE, NARROW] = [800, 350];
 const HEIGHT = 240;
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 4, 22, 34];
 
@@ -73,11 +74,11 @@ function outline(low: number[], high: number[], x: (index: number) => number): s
   return `M${round(x(0))} ${round(high[0] ?? 0)}${edge(high)}H${round(end)}${back.join("")}H${round(x(0))}Z`;
 }
 
-function chart(timeline: Timeline, usable: number | undefined): TemplateResult {
+function chart(timeline: Timeline, usable: number | undefined, width: number): TemplateResult {
   const { points, components } = timeline;
   const highest = Math.max(...points.map(total), 1);
   const ceiling = usable !== undefined && usable < highest * 1.6 ? Math.max(highest, usable) : highest;
-  const x = (index: number) => LEFT + ((WIDTH - LEFT - RIGHT) * index) / points.length;
+  const x = (index: number) => LEFT + ((width - LEFT - RIGHT) * index) / points.length;
   const y = (bytes: number) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * bytes) / (ceiling * 1.04);
   const order = components
     .map((id, index) => ({ id, index }))
@@ -91,21 +92,21 @@ function chart(timeline: Timeline, usable: number | undefined): TemplateResult {
   const peak = points[timeline.peak];
   return html`<svg
     class="timeline"
-    viewBox="0 0 ${WIDTH} ${HEIGHT}"
+    viewBox="0 0 ${width} ${HEIGHT}"
     role="img"
     aria-label=${say("timeline.alt")}
   >
     ${layers.map(({ id, path }) => svg`<path d=${path} fill=${fill(id)}><title>${label(id)}</title></path>`)}
     ${usable !== undefined && y(usable) > TOP - 12
-      ? svg`<line class="load-line" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${y(usable)} y2=${y(usable)} />
-          <text x=${WIDTH - RIGHT} y=${y(usable) - 5} text-anchor="end">${say("timeline.line")}</text>`
+      ? svg`<line class="load-line" x1=${LEFT} x2=${width - RIGHT} y1=${y(usable)} y2=${y(usable)} />
+          <text x=${width - RIGHT} y=${y(usable) - 5} text-anchor="end">${say("timeline.line")}</text>`
       : nothing}
     ${spans(points).map((span) => {
       const wide = x(span.to) - x(span.from);
       return svg`<line class="axis" x1=${x(span.from)} x2=${x(span.from)} y1=${HEIGHT - BOTTOM} y2=${HEIGHT - BOTTOM + 8} />
-        ${wide > 70 ? svg`<text x=${x(span.from) + 4} y=${HEIGHT - BOTTOM + 18}>${instantName(span.instant)}</text>` : nothing}`;
+        ${wide > 64 ? svg`<text x=${x(span.from) + 4} y=${HEIGHT - BOTTOM + 18}>${instantName(span.instant)}</text>` : nothing}`;
     })}
-    <line class="axis" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${HEIGHT - BOTTOM} y2=${HEIGHT - BOTTOM} />
+    <line class="axis" x1=${LEFT} x2=${width - RIGHT} y1=${HEIGHT - BOTTOM} y2=${HEIGHT - BOTTOM} />
     ${ticks(0, units(ceiling * 1.04), 4).map(
       (
         tick,
@@ -205,6 +206,7 @@ export function timeline(view: View, report: Report, actions: Actions): Template
   // A block of weights with a thin line on it shows nothing.
   const whole = view.wholeTimeline ?? always < 0.6 * Math.max(...drawn.points.map(total));
   const usable = report.gpu ? report.gpu.usable - (whole ? 0 : always) : undefined;
+  const width = window.matchMedia("(max-width: 520px)").matches ? NARROW : WIDE;
   return html`<section class="panel" aria-labelledby="timeline-title">
     <h3 id="timeline-title">${say("timeline.title")}</h3>
     <p class="caption">
@@ -219,8 +221,8 @@ export function timeline(view: View, report: Report, actions: Actions): Template
       ${say("timeline.changing")}
     </label>
     <div class="timeline-frame">
-      ${guard([drawn, usable, whole, language(), unit()], () =>
-        chart(whole ? drawn : changing(drawn, constant), usable),
+      ${guard([drawn, usable, whole, language(), unit(), width], () =>
+        chart(whole ? drawn : changing(drawn, constant), usable, width),
       )}
       <input
         type="range"

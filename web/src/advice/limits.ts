@@ -21,6 +21,9 @@ const COSTS: [string, Word][] = [
   ["one_more_image", "limits.one_image"],
 ];
 
+/** "4k", as lengths are called: eight of them have to stand side by side on a phone. */
+const thousands = (length: number) => (length % 1024 === 0 ? `${length / 1024}k` : count(length));
+
 /** The words stand in the cells too: colour alone says nothing to some. */
 function map(limits: Limits, view: View, actions: Actions): TemplateResult {
   const { per_device_train_batch_size: batches, max_length: lengths, verdicts } = limits.map;
@@ -42,28 +45,26 @@ function map(limits: Limits, view: View, actions: Actions): TemplateResult {
         ${VERDICTS[verdict].sign}
       </button>
     </td>`;
-  return html`<div class="map-frame">
-    <table class="map">
-      <caption class="caption">
-        ${say("limits.map")}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">${say("limits.axes")}</th>
-          ${lengths.map((length) => html`<th scope="col" class="number">${count(length)}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${batches.map(
-          (batch, row) =>
-            html`<tr>
-              <th scope="row">${batch}</th>
-              ${lengths.map((length, column) => cell(verdicts[row]?.[column] ?? "no", batch, length))}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return html`<p class="caption" id="map-caption">${say("limits.map")}</p>
+    <div class="map-frame">
+      <table class="map" aria-labelledby="map-caption">
+        <thead>
+          <tr>
+            <th scope="col">${say("limits.axes")}</th>
+            ${lengths.map((length) => html`<th scope="col" class="number">${thousands(length)}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${batches.map(
+            (batch, row) =>
+              html`<tr>
+                <th scope="row">${batch}</th>
+                ${lengths.map((length, column) => cell(verdicts[row]?.[column] ?? "no", batch, length))}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`;
 }
 
 export function limits(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {

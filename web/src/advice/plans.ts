@@ -164,7 +164,7 @@ function otherWays(list: Elsewhere[], actions: Actions): TemplateResult | typeof
         return html`<li>
           ${coreWords(`way.${way.id}`, way.title)}: <b>${what}</b>${way.usd_per_hour === undefined
             ? nothing
-            : `, ${way.provider ?? ""}, ${dollars(way.usd_per_hour)}/h`}.
+            : `, ${way.provider_name ?? ""}, ${dollars(way.usd_per_hour)}/h`}.
           <span lang="en">${way.why}</span>
           ${edits.length > 0
             ? html`<button type="button" class="quiet" @click=${() => actions.apply(edits)}>
