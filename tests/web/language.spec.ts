@@ -1,5 +1,6 @@
 // A second language proves that the words are in one table.
-import { DE } from "../../web/src/words/de.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import { CORE, DE } from "../../web/src/words/de.ts";
 import { EN as FIRST } from "../../web/src/words/en.ts";
 import { EN_REST } from "../../web/src/words/en-rest.ts";
 import { expect, figure, headline, open, test } from "./page.ts";
@@ -34,8 +35,20 @@ test("German names components, plans and notes; what stays English is marked as 
   await page.getByLabel("Maximale Länge").fill("16384");
   await expect(headline(page)).toContainText("Passt nicht auf");
   await expect(page.locator(".plan").first()).toContainText("Gelernt wird");
-  const english = await page.locator(".plan tbody td").first().getAttribute("lang");
-  expect(english).toBe("en");
+  const why = page.locator(".plan tbody td:not(.number)").first();
+  expect(await why.getAttribute("lang")).toBeNull();
+  expect(await why.locator("p").first().getAttribute("lang")).toBe("en");
+});
+
+test("German has a title and a reason for every change, and a title for every cause", () => {
+  const fixes = readdirSync("core/advice/fixes").filter((name) => name.endsWith(".cpp"));
+  const causes = JSON.parse(readFileSync("tests/core/golden/causes.json", "utf8")) as { id: string }[];
+  const ids = [
+    ...fixes.flatMap((name) => ["fix", "why"].map((kind) => `${kind}.${name.replace(".cpp", "")}`)),
+    ...causes.map(({ id }) => `cause.${id}`),
+  ];
+  expect(ids.length).toBeGreaterThan(100);
+  expect(ids.filter((id) => !(id in CORE))).toEqual([]);
 });
 
 test("sizes are said in GiB or GB, everywhere alike, and the choice is kept", async ({ page }) => {

@@ -48,13 +48,13 @@ function row(group: Change[]): TemplateResult | typeof nothing {
             >`,
       )}
     </th>
-    <td lang="en">
-      ${first.why}
+    <td>
+      ${coreWords(`why.${first.fix}`, first.why)}
       <details>
         <summary>${say("plan.more")}</summary>
-        <p>${first.evidence}</p>
-        ${first.setting ? html`<p><code>${first.setting}</code></p>` : nothing}
-        ${first.source ? html`<p><small>${first.source}</small></p>` : nothing}
+        <p lang="en">${first.evidence}</p>
+        ${first.setting ? html`<p lang="en"><code>${first.setting}</code></p>` : nothing}
+        ${first.source ? html`<p lang="en"><small>${first.source}</small></p>` : nothing}
       </details>
     </td>
     <td class="number">${saves >= 0 ? size(saves) : `\u2212${size(-saves)}`}</td>

@@ -1,5 +1,6 @@
-// German for what the core says by an id: what a component is, titles of changes and causes, the gist of a note. The core's
-// longer texts (reasons, formulas, evidence, sources) stay in English, and are marked as such.
+// German for what the core says by an id: what a component is, titles of changes and why they save
+// memory, titles of causes, the gist of a note. The core's longer texts (formulas, evidence, sources) stay in English, and are marked
+// as such.
 export const CORE: Record<string, string> = {
   "what.weights": "Das Basismodell.",
   "what.adapters": "LoRA-Matrizen und Module, die neben der Basis voll trainiert werden.",
@@ -20,6 +21,9 @@ export const CORE: Record<string, string> = {
   "what.allocator_slack": "Speicher, den PyTorch hält, aber keinem Tensor gegeben hat.",
   "what.cuda_context": "Treiber und Kernel, von PyTorch nicht gezählt.",
 
+  "fix.adafactor": "Adafactor",
+  "fix.cut_cross_entropy": "Verlust ohne Logits (Cut Cross-Entropy)",
+  "fix.flash_attention": "FlashAttention-2",
   "fix.adapters_instead_of_full": "LoRA statt vollem Fine-Tuning",
   "fix.double_quantization": "Doppelte Quantisierung",
   "fix.eight_bit_optimizer": "AdamW in 8 Bit",
@@ -58,6 +62,77 @@ export const CORE: Record<string, string> = {
   "fix.sixteen_bit_load": "Gewichte in 16 Bit geladen",
   "fix.smaller_eval_batch": "Kleinerer Batch bei der Auswertung",
   "fix.smaller_images": "Kleinere Bilder",
+
+  "why.adafactor": "Summen über Zeilen und Spalten ersetzen den zweiten Zustand, einen ersten gibt es nicht.",
+  "why.adapters_instead_of_full":
+    "Gradienten und Zustände gibt es nur für die Adapter, weniger als 1 % der Gewichte.",
+  "why.cut_cross_entropy":
+    "Der Verlust wird aus Blöcken von Logits gerechnet, die den Cache der GPU nie verlassen.",
+  "why.double_quantization":
+    "Auch die Skalen der 4-Bit-Gewichte werden quantisiert: 0,516 statt 0,5625 Bytes je Gewicht.",
+  "why.eight_bit_optimizer": "Beide Zustände brauchen ein Byte je Element statt vier.",
+  "why.eval_accumulation":
+    "Sonst sammeln sich die Logits der ganzen Auswertung bis zu deren Ende auf der GPU.",
+  "why.expandable_segments":
+    "PyTorch lässt seine Segmente an Ort und Stelle wachsen, so liegt weniger Reserviertes brach. Kein Tensor wird kleiner.",
+  "why.fewer_images": "Jedes Bild ist ein Durchgang durch den Bildteil und Hunderte Token im Textteil.",
+  "why.fewer_targets":
+    "Jede Schicht mit Adapter behält ihre Eingabe und die Ausgabe des Adapters für den Rückwärtslauf.",
+  "why.flash_attention":
+    "Keine Maske wird gebaut und keine Bewertung geschrieben, auch wo Füllzeichen oder die Karte SDPA von seinem schnellen Kernel abhalten.",
+  "why.frozen_tower": "Für den Bildteil gibt es weder Gradienten noch Zustände noch behaltene Aktivierungen.",
+  "why.fused_loss":
+    "Die Logits aller Token gibt es nie zugleich: Verlust und Gradient werden Stück für Stück gerechnet.",
+  "why.fused_optimizer":
+    "AdamW mit foreach kopiert beim Schritt alle trainierten Parameter noch einmal; der eine Kernel kopiert nichts.",
+  "why.gradient_checkpointing":
+    "Nur die Eingabe jeder Schicht wird für den Rückwärtslauf behalten, der Rest dort neu gerechnet.",
+  "why.int8": "Eingefrorene Gewichte brauchen 1 Byte statt 2.",
+  "why.lion": "Ein Zustand von einem Byte statt zweier von vier.",
+  "why.loss_only": "Logits werden nicht gesammelt.",
+  "why.lower_rank":
+    "Adapter, ihre Gradienten und Zustände schrumpfen mit dem Rang; alpha bleibt im Verhältnis.",
+  "why.micro_batch":
+    "Aktivierungen und Logits wachsen mit dem Micro-Batch; der Gradient eines Schritts wird über mehr davon summiert.",
+  "why.nf4": "Eingefrorene Gewichte brauchen 0,52 Bytes statt 2; entpackt wird Schicht für Schicht.",
+  "why.no_kbit_upcast":
+    "prepare_model_for_kbit_training wandelt Einbettung, Kopf und Normen nach fp32 um, und mit ihnen jeden Tensor zwischen den Schichten.",
+  "why.non_reentrant_checkpointing":
+    "Das Neurechnen hört beim letzten gebrauchten Tensor auf und hält die Ausgabe der Schicht nicht.",
+  "why.offloaded_checkpoints":
+    "Mit Checkpointing bleiben nur die Eingaben der Schichten; sie warten im Speicher des Rechners und kommen einzeln zurück.",
+  "why.optimizer_in_backward":
+    "Jeder Parameter macht seinen Schritt, sobald sein Gradient da ist, der dann frei wird: alle zugleich gibt es nie.",
+  "why.optimizer_in_host_memory":
+    "Hauptgewichte und Zustände liegen im Speicher des Rechners, und der Prozessor macht den Schritt.",
+  "why.optimizer_on_cpu":
+    "Zustände, und mit ausgelagerten Gradienten auch diese, liegen im Speicher des Rechners; der Prozessor macht den Schritt.",
+  "why.padding_free":
+    "Neben dem längsten Beispiel liegen die anderen so lang, wie sie sind, statt mit Füllzeichen bis zu ihm; Flash Attention hält sie auseinander.",
+  "why.paged_eight_bit_optimizer":
+    "Zustände von einem Byte, in Speicher, der in den Rechner ausweicht, wenn die Karte voll ist.",
+  "why.paged_optimizer":
+    "Die Zustände liegen in Speicher, der in den Rechner ausweicht, wenn die Karte voll ist.",
+  "why.parameters_in_host_memory":
+    "Gewichte, Gradienten und Zustände liegen im Speicher des Rechners; jede Schicht kommt über PCIe, wenn sie läuft.",
+  "why.plain_loss":
+    "Bei wenigen Token kostet der stückweise Verlust Speicher: er hält den ganzen Kopf in fp32.",
+  "why.precomputed_reference":
+    "Die Referenz bewertet die Daten einmal vor dem Training und wird dann freigegeben: kein zweites Modell, kein zweiter Vorwärtslauf.",
+  "why.pure_bfloat16": "Gewichte, Gradienten und Zustände brauchen 2 Bytes statt 4.",
+  "why.sdpa":
+    "Eager Attention hält für jeden Kopf Länge mal Länge Bewertungen; die Kernel von PyTorch schreiben sie nie.",
+  "why.sharded_parameters":
+    "Jede GPU behält ihren Teil der Gewichte, Gradienten und Zustände; eine Schicht wird geholt, während sie läuft.",
+  "why.sharded_states": "Jede GPU behält ihren Teil der Zustände und Gradienten statt aller.",
+  "why.shorter": "Aktivierungen und Logits wachsen mit der Länge; was darüber liegt, wird abgeschnitten.",
+  "why.sixteen_bit_adapters": "Adapter, ihre Gradienten und Zustände brauchen die Hälfte.",
+  "why.sixteen_bit_load":
+    "Eine eingefrorene Basis in fp32 braucht doppelt so viel, und Autocast kopiert sie noch einmal in 16 Bit.",
+  "why.smaller_eval_batch":
+    "Die Auswertung behält keine Aktivierungen, aber ganze Logits: sie wachsen mit ihrem eigenen Batch.",
+  "why.smaller_images":
+    "Der Bildteil und, wo die Zahl der Token mit dem Bild wächst, auch der Textteil sehen weniger Token.",
 
   "cause.host_ram": "Der Speicher des Rechners ging aus",
   "cause.driver_level_oom": "Der Treiber lehnte ab, ohne Zahlen zu nennen",
@@ -108,6 +183,7 @@ export const CORE: Record<string, string> = {
   "cause.does_not_fit_at_all": "Das Modell passt mit dieser Methode nicht auf die Karte",
   "cause.batch_or_sequence_too_large": "Zu viele Token in einem Micro-Batch",
   "cause.qlora_not_smaller": "Vier Bit sparen nur an den Gewichten",
+  "cause.estimate_missing_terms": "Die Schätzung, der geglaubt wurde, ließ etwas aus",
   "cause.adapters_save_little": "Adapter sparen nur Gradienten und Zustände",
 
   "way.larger_gpu": "Eine größere GPU",
@@ -145,6 +221,9 @@ export const CORE: Record<string, string> = {
   "note.zero_buckets": "Die Puffer von DeepSpeed sind groß; sie lassen sich verkleinern.",
   "note.layers_are_spread": "device_map verteilt die Schichten auf mehrere GPUs, die nacheinander arbeiten.",
   "note.unified_memory": "Diese Karte teilt sich den Speicher mit dem System.",
+  "note.sequence_is_shared": "Jede GPU hält ihren Teil jeder Sequenz.",
+  "note.unknown_activation": "Die Aktivierungsfunktion ist unbekannt; gerechnet ist sie wie gelu.",
+  "note.approximate_attention": "Von der Attention dieses Modells ist nicht jeder Teil nachgestellt.",
   "note.model_by_name": "Das Modell ist an Teilen seines Namens erkannt.",
   "note.unconfirmed_shapes": "Keine veröffentlichte Parameterzahl bestätigt die Formen dieses Modells.",
   "note.packed_checkpoint": "Der Checkpoint ist schon quantisiert.",

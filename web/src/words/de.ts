@@ -1,4 +1,4 @@
-// Die deutschen Wörter der Seite. Was der Kern selbst sagt, steht in de-core.ts, soweit es eine Kennung hat; Gründe, Formeln,
+// Die deutschen Wörter der Seite. Was der Kern selbst sagt, steht in de-core.ts, soweit es eine Kennung hat; Formeln,
 // Belege und Quellen bleiben englisch und sind so ausgezeichnet.
 import type { Words } from "./say.ts";
 
