@@ -1,5 +1,6 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { encode } from "../../web/src/link.ts";
 import { expect, headline, open, openEveryFold, test, unfold } from "./page.ts";
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -34,6 +35,30 @@ test("axe finds nothing in forced colours", async ({ page }) => {
   await open(page);
   expect((await new AxeBuilder({ page }).withTags(TAGS).analyze()).violations).toEqual([]);
 });
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing on the other pages and on the card, ${colorScheme}`, async ({ page }) => {
+    test.slow();
+    await page.emulateMedia({ colorScheme });
+    const card = `embed.html${encode({ model: "mistral-7b-v0.3", peft: { r: 16 }, hardware: { gpu: "l4" } })}`;
+    for (const [path, drawn] of [
+      ["docs/method.html", ".components .panel"],
+      ["docs/accuracy.html", ".scatter circle"],
+      ["docs/glossary.html", "dt"],
+      ["docs/embed.html", "textarea"],
+      ["docs/changes.html", "li"],
+      [card, "h1"],
+    ] as const) {
+      await page.goto(`./${path}`);
+      await expect(page.locator(drawn).first()).toBeVisible();
+      const { violations } = await new AxeBuilder({ page }).withTags(TAGS).analyze();
+      expect(
+        violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`),
+        path,
+      ).toEqual([]);
+    }
+  });
+}
 
 test("nothing scrolls sideways at 320 px, folds open", async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 700 });

@@ -120,6 +120,19 @@ test("the timeline walks through the step by keyboard", async ({ page }) => {
   expect(await page.locator(".at-work").innerText()).not.toBe(before);
 });
 
+test("the timeline says what is there where the pointer is", async ({ page }) => {
+  await open(page);
+  const chart = page.locator(".timeline");
+  await expect(chart).toBeVisible();
+  await chart.hover({ position: { x: 60, y: 120 } });
+  await expect(page.locator(".at-work")).toContainText("Forward");
+  const early = await page.locator(".at-work").innerText();
+  const width = (await chart.boundingBox())?.width ?? 0;
+  await chart.hover({ position: { x: width - 30, y: 120 } });
+  await expect(page.locator(".at-work")).not.toHaveText(early);
+  await expect(page.locator(".at-work + ul")).toContainText("Weights");
+});
+
 test("hours and cost of the whole run are listed for machines to rent", async ({ page }) => {
   await open(page);
   await expect(page.locator(".machines tbody tr").first()).toContainText(/h|days/);

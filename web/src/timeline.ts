@@ -127,6 +127,16 @@ function atWork(point: TimelinePoint): string {
     : say("timeline.at", { instant: instantName(point.instant), where });
 }
 
+/** The point of the step under the pointer; a finger that scrolls the page does not choose one. */
+function pointAt(event: PointerEvent, points: number, width: number): number | undefined {
+  const chart = (event.target as Element).closest(".timeline");
+  if (!chart || event.pointerType === "touch") return undefined;
+  const box = chart.getBoundingClientRect();
+  const x = ((event.clientX - box.left) / box.width) * width;
+  const index = Math.floor(((x - LEFT) * points) / (width - LEFT - RIGHT));
+  return index >= 0 && index < points ? index : undefined;
+}
+
 function readout(timeline: Timeline, index: number): TemplateResult {
   const point = timeline.points[index];
   if (!point) return html``;
@@ -220,7 +230,13 @@ export function timeline(view: View, report: Report, actions: Actions): Template
       />
       ${say("timeline.changing")}
     </label>
-    <div class="timeline-frame">
+    <div
+      class="timeline-frame"
+      @pointermove=${(event: PointerEvent) => {
+        const at = pointAt(event, drawn.points.length, width);
+        if (at !== undefined && at !== index) actions.chooseMoment(at);
+      }}
+    >
       ${guard([drawn, usable, whole, language(), unit(), width], () =>
         chart(whole ? drawn : changing(drawn, constant), usable, width),
       )}

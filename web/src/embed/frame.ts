@@ -26,6 +26,8 @@ async function draw(core: Core): Promise<void> {
 
 wear(asTheme(new URL(window.location.href).searchParams.get("theme")));
 adoptColours(document);
+// In somebody's page the main part is theirs.
+if (window.parent === window) body?.setAttribute("role", "main");
 if (body) {
   try {
     const core = await loadCore();

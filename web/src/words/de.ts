@@ -196,7 +196,7 @@ export const DE: Words = {
 
   "timeline.title": "Durch einen Schritt",
   "timeline.caption":
-    "Was PyTorch belegt, während ein Schritt abläuft, Schicht um Schicht. Das Dreieck ist die Spitze; der Regler zeigt, was an anderer Stelle arbeitet.",
+    "Was PyTorch belegt, während ein Schritt abläuft, Schicht um Schicht. Das Dreieck ist die Spitze; Zeiger oder Regler zeigen, was an anderer Stelle arbeitet.",
   "timeline.above": "Gezeichnet über {size}, die die ganze Zeit da sind.",
   "timeline.changing": "Nur was sich ändert",
   "timeline.alt":

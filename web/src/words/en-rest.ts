@@ -42,7 +42,7 @@ export const EN_REST = {
 
   "timeline.title": "Through one step",
   "timeline.caption":
-    "What PyTorch has allocated while a step goes by, layer by layer. The triangle is the peak; move the slider to see what is at work elsewhere.",
+    "What PyTorch has allocated while a step goes by, layer by layer. The triangle is the peak; point at another moment, or move the slider, to see what is at work there.",
   "timeline.above": "Drawn above {size} that are there all the time.",
   "timeline.changing": "Only what changes",
   "timeline.alt":
