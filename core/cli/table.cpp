@@ -89,6 +89,12 @@ std::string peak_lines(const Json& report, const Style& style) {
        {"what nvidia-smi shows; between " + gib(number(at(peak, {"low"}))) + " and " +
             gib_words(number(at(peak, {"high"}))),
         ""}}};
+  const std::string first = text(at(peak, {"first_step", "instant"}));
+  if (first != text(at(peak, {"instant"}))) {
+    rows.push_back({{"first step"},
+                    {gib_words(number(at(peak, {"first_step", "allocated"})))},
+                    {"allocated until it is over; its peak: " + first}});
+  }
   return heading("Peak: " + text(at(peak, {"instant"})), style) +
          layout({{""}, {"", Align::right}, {"", Align::left, true}}, rows, style);
 }

@@ -224,6 +224,20 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
 
 bool repeats(const Instant& instant) { return instant.id != "load" && instant.id != "prepare"; }
 
+FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {
+  FirstStep highest;
+  for (const Instant& instant : run.instants) {
+    if (instant.id == "eval" || instant.id == "optimizer_step") continue;
+    double bytes = instant.live.total();
+    const bool makes_states = instant.id == "optimizer_step_first" ||
+                              (instant.id == "backward" && recipe.training.optimizer_in_backward);
+    if (!makes_states) bytes -= instant.live[Component::optimizer];
+    if (bytes > highest.allocated) highest = {instant.id, bytes};
+  }
+  if (highest.instant == "optimizer_step_first") highest.instant = "optimizer_step";
+  return highest;
+}
+
 Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
               Script* script) {
   const uint64_t gpus = std::min<uint64_t>(recipe.parallel.num_gpus, most_spread);

@@ -51,6 +51,16 @@ struct Replay {
 /// Whether the instant comes again with every step.
 bool repeats(const Instant& instant);
 
+/// The highest instant until the first optimizer step is over, and its allocated bytes: what a run must
+/// survive to get going at all. The states of the optimizer do not exist before that step
+/// (torch/optim/adam.py _init_group), so a run whose peak is a forward pass of later steps may first touch
+/// its limit in the optimizer.
+struct FirstStep {
+  std::string instant;
+  double allocated = 0;
+};
+FirstStep first_step(const Replay& run, const recipe::Recipe& recipe);
+
 struct Script;
 
 /// Replays `recipe` on `network`. Never fails: what the replay cannot express is said in notes. `script`

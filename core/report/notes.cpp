@@ -43,9 +43,11 @@ const Remark table[] = {
               f.replay->parameters.trained_bytes > 1e8;
      },
      [](const Facts& f, const hardware::Gpu*) -> std::string {
-       return "The optimizer step reaches " + gib(f.replay->instants.back().live.total()) +
-              ", already in the first step: adamw_torch (foreach) makes a copy of all trained parameters at "
-              "once, " +
+       const double bytes = f.replay->instants.back().live.total();
+       std::string first = "The optimizer step reaches " + gib(bytes) + ", already in the first step: ";
+       if (memory::first_step(*f.replay, *f.recipe).instant == "optimizer_step")
+         first = "The optimizer step is the peak of the first step, " + gib(bytes) + ": ";
+       return first + "adamw_torch (foreach) makes a copy of all trained parameters at once, " +
               gib(f.replay->parameters.trained_bytes) + ". adamw_torch_fused makes none.";
      },
      "pytorch/pytorch torch/optim/adam.py _multi_tensor_adam"},

@@ -32,6 +32,12 @@ void write_peak(Writer& out, const Run& run, const Sizes& s) {
   out.field("needed", whole(s.needed));
   out.field("allocated_low", whole(s.allocated * run.allocated_span.low));
   out.field("allocated_high", whole(s.allocated * run.allocated_span.high));
+  const memory::FirstStep first = memory::first_step(run.replay, run.resolved.recipe);
+  out.key("first_step");
+  out.open_object();
+  out.field("instant", first.instant);
+  out.field("allocated", whole(first.allocated));
+  out.close_object();
   out.key("evidence");
   out.open_array();
   for (const Nearest& near : run.nearest) {

@@ -1,4 +1,5 @@
 // The list of a whole run holds the same bytes at each instant as the closed forms over repeated layers.
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
@@ -80,6 +81,28 @@ TEST(Unrolled, HoldsWhatTheClosedFormsSayAtEveryInstant) {
       EXPECT_NEAR(most.total(), instant.live.total(), 64)
           << instant.id << " of request " << seed << ": " << drawn(seed) << differences(most, instant.live);
     }
+  }
+}
+
+TEST(Unrolled, ReachesTheHighestPointOfItsFirstStepWhereTheClosedFormSays) {
+  for (uint64_t seed = 0; seed < requests; ++seed) {
+    const report::Run run = run_of(drawn(seed));
+    if (!unrolls(run.network, run.resolved.recipe)) continue;
+    const Unrolled list = unroll(run.network, run.resolved.recipe, run.machine);
+    double live = 0;
+    double highest = 0;
+    for (const Section& section : list.sections) {
+      if (section.step == 2) break;
+      for (std::size_t i = section.from; i < section.to; ++i) {
+        if (list.events[i].kind == Event::Kind::allocate) live += list.events[i].bytes;
+        if (list.events[i].kind == Event::Kind::release) live -= list.events[i].bytes;
+        highest = std::max(highest, live);
+      }
+    }
+    const FirstStep first = first_step(run.replay, run.resolved.recipe);
+    if (first.instant == "load") continue;  // the largest matrix is not the last one to be packed
+    EXPECT_NEAR(first.allocated, highest, 64)
+        << first.instant << " of request " << seed << ": " << drawn(seed);
   }
 }
 

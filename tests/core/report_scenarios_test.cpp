@@ -106,6 +106,10 @@ TEST(ReportScenarios, CaseCPeaksInTheOptimizerStep) {
   EXPECT_EQ(component(step, "transient"), 4 * uint64_t{322961408});
   EXPECT_TRUE(has_note(answer(request), "optimizer_copies"));
   EXPECT_TRUE(has_note(answer(request), "accumulation_carries_gradients"));
+  // Before the states exist those forward passes are lower: a run that dies in its first step dies in the
+  // optimizer.
+  EXPECT_EQ(at(answer(request), "/memory/peak/first_step/instant"), "optimizer_step");
+  EXPECT_EQ(at(answer(request), "/memory/peak/first_step/allocated"), step.at("allocated"));
   request["training"]["gradient_accumulation_steps"] = 1;
   const Json single = answer(request);
   EXPECT_EQ(at(single, "/memory/peak/instant"), "optimizer_step");

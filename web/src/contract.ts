@@ -73,6 +73,8 @@ export interface Sizes {
 
 export interface Peak extends Sizes {
   instant: string;
+  /** The highest instant until the first optimizer step is over: optimizer states do not exist before it. */
+  first_step: { instant: string; allocated: number };
   /** Where the allocated peaks of runs like this one lay: the band of `allocated`. */
   allocated_low?: number;
   allocated_high?: number;
