@@ -90,11 +90,12 @@ Diagnosis diagnose(const Situation& situation) {
   Reading& r = d.reading;
   r.text = clean(situation.text);
   r.messages = read_messages(r.text);
+  r.table = read_gpu_table(r.text);
+  if (r.messages.empty() && r.table.cards.empty()) r.messages = spoken_messages(r.text);
   r.first = primary(r.messages);
   Numbers numbers;
   if (const Message* message = r.message()) numbers = message->numbers;
   r.derived = derive(numbers);
-  r.table = read_gpu_table(r.text);
   r.frames = read_frames(r.text);
   r.phase = r.frames.phase;
   if (r.phase == Phase::unknown) r.phase = situation.phase;

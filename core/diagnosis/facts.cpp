@@ -139,7 +139,8 @@ void read_words(const Text& text, Facts& f) {
     for (const std::string_view task : {"dpo", "orpo", "kto", "grpo", "ppo"}) {
       if (f.task.empty() && is_the_subject(text.folded_lines, task)) f.task = std::string(task);
     }
-    if (mentions(text, {"dpotrainer", "stage: dpo", "--stage dpo", "rlhf_type dpo", "rl: dpo"}))
+    if (mentions(text, {"dpotrainer", "stage: dpo", "--stage dpo", "rlhf_type dpo", "rl: dpo", "run_dpo",
+                        "dpo training", "dpo.py"}))
       f.task = "dpo";
     if (mentions(text, {"train_ppo", "ppotrainer", "stage: ppo", "--stage ppo"})) f.task = "ppo";
     if (mentions(text, {"grpotrainer", "rlhf_type grpo", "rl: grpo"})) f.task = "grpo";
@@ -148,7 +149,7 @@ void read_words(const Text& text, Facts& f) {
   f.whole_on_each = mentions(text, {"plain python", "whole on each", "places the model whole", "replicated"});
   if (!f.dora)
     f.dora = mentions(text, {"use_dora", "dora_", " dora", ":dora"}) &&
-             !mentions(text, {"use_dora: false", "use_dora=false"});
+             !mentions(text, {"use_dora: false", "use_dora=false", "use_dora false"});
   if (!f.saves_modules)
     f.saves_modules = mentions(text, {"modules_to_save: [", "modules_to_save=[", "additional_target"});
   // Adapters alone are some 0.1 to 5 % of a model; a share between that and all of it holds embeddings.

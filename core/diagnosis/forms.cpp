@@ -101,6 +101,7 @@ void find_forms(const Stream& stream, std::string_view segment, Message& message
     case Kind::table:
       rows.push_back(25);
       break;
+    case Kind::spoken:
     case Kind::kernel:
       break;  // no lack of memory, so no row of the list
   }

@@ -288,8 +288,8 @@ bool tells_figures(const Message& message) {
 void find_forms(const Stream& stream, std::string_view segment, Message& message);  // forms.cpp
 
 std::string_view name(Kind kind) {
-  constexpr std::string_view names[] = {"allocator", "unified", "xla",     "driver", "library",
-                                        "paged",     "host",    "startup", "kernel", "table"};
+  constexpr std::string_view names[] = {"allocator", "unified", "xla",    "driver", "library", "paged",
+                                        "host",      "startup", "kernel", "table",  "spoken"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -318,10 +318,7 @@ std::vector<Message> messages_in(const std::vector<Stream>& streams) {
       mark_own_process(message.numbers);
       message.cut_off =
           message.family == &allocator_family && !prints_all(message.numbers) && !message.numbers.at_least;
-      message.quote = stream.flow.substr(begin, std::min(end - begin, longest_quote));
-      while (!message.quote.empty() && (static_cast<unsigned char>(message.quote.back()) & 0x80U) != 0) {
-        message.quote.pop_back();  // not half a character at the end
-      }
+      message.quote = first_bytes(std::string_view(stream.flow).substr(begin, end - begin), longest_quote);
       find_forms(stream, segment, message);
       const auto known =
           std::find_if(out.begin(), out.end(), [&](const Message& other) { return same(other, message); });

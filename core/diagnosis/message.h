@@ -32,7 +32,8 @@ enum class Kind {
   host,       ///< RAM of the machine, not of the GPU
   startup,    ///< vLLM's budget when it starts
   kernel,     ///< a kernel's on-chip memory, not the GPU's
-  table       ///< nvidia-smi
+  table,      ///< nvidia-smi
+  spoken      ///< a person's words: no line of a program
 };
 std::string_view name(Kind kind);
 
@@ -99,6 +100,8 @@ struct Message {
 
 /// In order of rank and place; the first of each rank and form, the rest counted. At most 64.
 std::vector<Message> read_messages(const Text& text);
+/// What a person says in words, for a text in which no program says it; at most one.
+std::vector<Message> spoken_messages(const Text& text);
 /// The one to explain: the first that prints figures of the GPU, else the first. 0 when there are none.
 std::size_t primary(const std::vector<Message>& messages);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/json/ascii.h"
 
@@ -42,6 +43,18 @@ constexpr Said said[] = {
     {"保存模型时", Phase::save},
     {"保存checkpoint", Phase::save},
     {"evaluation phase", Phase::eval},
+    {"during the first eval", Phase::eval},
+    {"evaluation step", Phase::eval},
+    {"eval step", Phase::eval},
+    {"validation fails", Phase::eval},
+    {"validation step", Phase::eval},
+    {"evaluating process", Phase::eval},
+    {"validate() phase", Phase::eval},
+    {"`validate()`", Phase::eval},
+    {"during the eval", Phase::eval},
+    {"eval阶段", Phase::eval},
+    {"eval 阶段", Phase::eval},
+    {"eval时", Phase::eval},
     {"validation phase", Phase::eval},
     {"during eval", Phase::eval},
     {"during validation", Phase::eval},
@@ -59,6 +72,14 @@ constexpr Said said[] = {
     {"while merging", Phase::merge},
     {"when merging", Phase::merge},
     {"合并模型", Phase::merge},
+    {"合并lora", Phase::merge},
+    {"合并 lora", Phase::merge},
+    {"lora merge", Phase::merge},
+    {"lora合并", Phase::merge},
+    {"合并的时候", Phase::merge},
+    {"llamafactory-cli export", Phase::merge},
+    {"in rollout", Phase::generate},
+    {"rollout阶段", Phase::generate},
     {"during backward", Phase::backward},
     {"in the backward", Phase::backward},
     {"backward pass fails", Phase::backward},
@@ -218,6 +239,29 @@ std::optional<double> cards_in_words(const Text& text) {
       digits = is_digit(folded[i]);
     }
     most = std::max(most, count);
+  }
+  // "多卡": more than one. Counts in words: "四卡", "两张".
+  for (const auto& [word, count] : {std::pair<std::string_view, double>{"多卡", 2},
+                                    {"多张", 2},
+                                    {"双卡", 2},
+                                    {"两卡", 2},
+                                    {"两张", 2},
+                                    {"两块", 2},
+                                    {"三张", 3},
+                                    {"三卡", 3},
+                                    {"四卡", 4},
+                                    {"四张", 4},
+                                    {"四块", 4},
+                                    {"八卡", 8},
+                                    {"八张", 8},
+                                    {"八块", 8}}) {
+    if (folded.find(word) != std::string_view::npos) most = std::max(most, count);
+  }
+  for (const std::string_view word : {" gpus", " gpu cards"}) {
+    for (std::size_t at = folded.find(word); at != std::string_view::npos; at = folded.find(word, at + 4)) {
+      const double count = number_before(folded, at);
+      if (count <= 64) most = std::max(most, count);
+    }
   }
   // "8 x A100", "4*A800", "8卡", "4张3090", "7块40G的显卡", "4 GPUs", "eight-card" is left to its reader.
   for (const std::string_view sign : {"卡", "张", "块"}) {

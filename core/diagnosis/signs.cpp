@@ -60,6 +60,7 @@ void read_sender(const Message& message, Signs& out) {
         "The tensor that failed has the shape of attention scores: batch x heads x length x length.");
     return;
   }
+  add(out, message.family->kind == Kind::spoken, Sign::says_in_words, std::string(message.family->what));
   for (const Sender& sender : senders) {
     add(out, message.family == sender.family, sender.sign, std::string(message.family->what));
   }
@@ -308,12 +309,69 @@ void read_words(const Reading& r, Signs& out) {
         "保存权重"}},
       {Sign::at_resume,
        "The words place it after a resume.",
-       {"when resuming", "after resuming", "resume from checkpoint", "resuming from", "on resume",
-        "resume training", "resume the training", "resuming training", "继续训练"}},
+       {"when resuming",
+        "after resuming",
+        "resume from checkpoint",
+        "resuming from",
+        "on resume",
+        "resume training",
+        "resume the training",
+        "resuming training",
+        "try to resume",
+        "tried to resume",
+        "tried resuming",
+        "want to resume",
+        "resume from a checkpoint",
+        "resume takes",
+        "when i resume",
+        "if i resume",
+        "resume the run",
+        "restoring from checkpoint",
+        "restore from checkpoint",
+        "checkpointed pretrained",
+        "continue training",
+        "继续训练",
+        "断点续训",
+        "恢复训练",
+        "续训"}},
       {Sign::at_evaluation,
        "The words place it in evaluation.",
-       {"when evaluating", "during eval", "evaluation step", "eval step", "at evaluation", "in evaluation",
-        "while evaluating", "during validation", "evaluate时", "验证时", "评估时", "验证阶段", "评估阶段"}},
+       {"when evaluating",
+        "during eval",
+        "evaluation step",
+        "eval step",
+        "at evaluation",
+        "in evaluation",
+        "while evaluating",
+        "during validation",
+        "during the eval",
+        "during the first eval",
+        "first evaluation",
+        "evaluation phase",
+        "evaluation loop",
+        "validation fails",
+        "validation step",
+        "validation phase",
+        "after validation",
+        "after a validation",
+        "after evaluation",
+        "after eval",
+        "evaluating process",
+        "validate() phase",
+        "`validate()`",
+        "crashing on eval",
+        "crashes on eval",
+        "eval would start",
+        "evaluate时",
+        "验证时",
+        "评估时",
+        "验证阶段",
+        "评估阶段",
+        "eval阶段",
+        "eval时",
+        "eval 阶段",
+        "到eval",
+        "验证集"}},
       {Sign::after_update,
        "It fitted with another release.",
        {"after updating",  "after upgrading",  "since updating",    "since upgrading",   "previous version",
@@ -324,13 +382,40 @@ void read_words(const Reading& r, Signs& out) {
         "升级后",          "更新之后",         "升级之后",          "以前可以",          "之前可以"}},
       {Sign::grows,
        "The use grows from step to step.",
-       {"memory leak", "creeps up", "keeps growing", "keeps increasing", "gradually increas",
-        "increases over time", "grows over"}},
+       {"memory leak",
+        "creeps up",
+        "keeps growing",
+        "keeps increasing",
+        "gradually increas",
+        "increases over time",
+        "grows over",
+        "increasing gpu memory",
+        "keep increasing",
+        "keeps rising",
+        "memory increase",
+        "memory rises",
+        "rises continuously",
+        "increasing steadily",
+        "continuously increas",
+        "slowly increas",
+        "steadily increas",
+        "memory usage increas",
+        "显存一直",
+        "显存持续",
+        "显存不断",
+        "显存逐渐",
+        "显存泄漏",
+        "显存越来越"}},
       {Sign::on_wsl, "It runs under WSL.", {"wsl"}},
       {Sign::on_windows, "It runs under Windows.", {"windows", ".exe", "c:\\"}},
       {Sign::merging,
        "Adapters are merged or the model is exported.",
-       {"merge/export", "export_model", "merge and unload"}},
+       {"merge/export",    "export_model",  "merge and unload",  "lora merge",
+        "merge lora",      "merging lora",  "merge the lora",    "merging the lora",
+        "merging adapter", "merge adapter", "merge the adapter", "llamafactory-cli export",
+        "swift export",    "merge_lora.py", "合并lora",          "合并 lora",
+        "lora合并",        "合并的时候",    "合并权重",          "合并模型",
+        "合并 7",          "合并7"}},
       {Sign::vllm_words, "vLLM shares the card.", {"vllm"}},
       {Sign::old_card,
        "The card has no 8-bit or bf16 kernels.",
@@ -369,12 +454,49 @@ void read_words(const Reading& r, Signs& out) {
     add(out, true, Sign::after_first_step,
         "One step had passed (\"" + words + "\"): what the first step leaves behind is there by then.");
   }
+  // A flag that names a checkpoint, not one that says there is none.
+  constexpr std::string_view resume = "--resume_from_checkpoint ";
+  if (const std::size_t at = text.find(resume); at != std::string_view::npos) {
+    const std::string_view value = text.substr(at + resume.size(), 5);
+    const bool none = value.substr(0, 4) == "none" || value == "false" || value.substr(0, 2) == "--";
+    add(out, !none, Sign::at_resume, "The command goes on from a checkpoint.");
+  }
   if (text.find("init_from=resume") != std::string_view::npos)
     add(out, true, Sign::at_resume, "The run goes on from a checkpoint (\"init_from=resume\").");
   // peft prints the share; all of it under LoRA is another method than the one meant.
   const bool all_trained = text.find("trainable%: 100") != std::string_view::npos;
   add(out, all_trained && r.facts.method == Method::adapters, Sign::contradicted_method,
       "The trainer prints 100 % trainable parameters although adapters are meant.");
+}
+
+// "The cards together have enough": the question that copies on each card answer.
+bool asks_of_each_card(std::string_view folded) {
+  for (const std::string_view words : {"总显存",
+                                       "总体显存",
+                                       "单张卡的显存",
+                                       "单卡显存",
+                                       "每张卡",
+                                       "每个gpu",
+                                       "每块卡",
+                                       "每张显卡",
+                                       "单卡训练没问题",
+                                       "单卡没问题",
+                                       "each gpu loads",
+                                       "every gpu loads",
+                                       "each gpu load",
+                                       "on each gpu",
+                                       "on every gpu",
+                                       "total vram",
+                                       "combined vram",
+                                       "total gpu memory",
+                                       "single gpu works",
+                                       "works on a single gpu",
+                                       "works on one gpu",
+                                       "fine on one gpu",
+                                       "fine on a single gpu"}) {
+    if (folded.find(words) != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 void read_run(const Reading& r, Signs& out) {
@@ -388,8 +510,8 @@ void read_run(const Reading& r, Signs& out) {
   add(out, f.several(), Sign::several_cards, "Several cards are used.");
   const bool whole_each = f.several() && (!f.sharded() || quantized || f.whole_on_each);
   // Words alone say that there are several cards, not that the model was too large for one of them.
-  const bool told =
-      !f.gpus_in_words || r.phase == Phase::load || (f.whole > 0.93 * f.capacity && f.capacity > 0);
+  const bool told = asks_of_each_card(r.text.folded_lines) || !f.gpus_in_words || r.phase == Phase::load ||
+                    (f.whole > 0.93 * f.capacity && f.capacity > 0);
   add(out, whole_each && told, Sign::replicates,
       "Each card holds all the weights: " +
           std::string(quantized            ? "a quantised base is not sharded"

@@ -27,6 +27,7 @@ enum class Sign : uint8_t {
   says_vllm,
   says_kernel,
   says_allocator,
+  says_in_words,
   // its figures
   asks_beyond_card,
   asks_nonsense,

@@ -187,6 +187,13 @@ bool in_setting(std::string_view folded_lines, std::size_t at) {
   return value.find('(') == std::string_view::npos && std::count(value.begin(), value.end(), ' ') <= 4;
 }
 
+std::string first_bytes(std::string_view text, std::size_t most) {
+  std::size_t end = std::min(text.size(), most);
+  // Bytes 10xxxxxx go on with the character before them.
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return std::string(text.substr(0, end));
+}
+
 std::string fold(std::string_view text) {
   std::string out(text);
   for (char& c : out) {

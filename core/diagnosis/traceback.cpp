@@ -243,7 +243,7 @@ std::string line_around(const Text& text, std::size_t at) {
   const std::size_t end = std::min(text.lines.find('\n', at), text.lines.size());
   std::size_t first = begin;
   while (first < end && text.lines[first] == ' ') ++first;
-  return text.lines.substr(first, std::min<std::size_t>(end - first, 160));
+  return first_bytes(std::string_view(text.lines).substr(first, end - first), 160);
 }
 
 }  // namespace

@@ -1,0 +1,134 @@
+// What people write who have no error line at hand: "OOM when I resume", "爆显存". Read only where no
+// program's own words are found. Phrases from public issue threads.
+#include <algorithm>
+
+#include "core/diagnosis/families.h"
+#include "core/diagnosis/words.h"
+#include "core/json/ascii.h"
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+constexpr std::string_view lacking[] = {"out of memory",
+                                        "out-of-memory",
+                                        "outofmemory",
+                                        "out of gpu memory",
+                                        "out of vram",
+                                        "run out of",
+                                        "ran out of",
+                                        "not enough memory",
+                                        "not enough gpu",
+                                        "not enough vram",
+                                        "insufficient memory",
+                                        "insufficient gpu",
+                                        "insufficient vram",
+                                        "memory error",
+                                        "memory issue",
+                                        "memory problem",
+                                        "memory leak",
+                                        "memory increas",
+                                        "memory keeps",
+                                        "memory rises",
+                                        "memory usage keeps",
+                                        "memory not enough",
+                                        "memory is not enough",
+                                        "lack of gpu memory",
+                                        "lack of memory",
+                                        "memory usage increas",
+                                        "memory will keep",
+                                        "increasing gpu memory",
+                                        "memory explo",
+                                        "vram explo",
+                                        "exceeds gpu memory",
+                                        "gpu memory overflow",
+                                        "显存不足",
+                                        "显存不够",
+                                        "爆显存",
+                                        "爆了显存",
+                                        "显存溢出",
+                                        "显存爆",
+                                        "显存都要爆",
+                                        "显存要爆",
+                                        "显存就爆",
+                                        "显存会爆",
+                                        "显存直接爆",
+                                        "显存泄漏",
+                                        "显存一直",
+                                        "显存持续",
+                                        "显存不断",
+                                        "显存逐渐",
+                                        "超显存",
+                                        "超出显存",
+                                        "内存不足",
+                                        "内存溢出",
+                                        "内存爆",
+                                        "内存不够",
+                                        "メモリ不足",
+                                        "メモリが足り",
+                                        "메모리 부족",
+                                        "메모리가 부족",
+                                        "нехват",
+                                        "не хватает памяти",
+                                        "memoria insuficiente"};
+constexpr std::string_view ended[] = {"被kill",      "被 kill",      "is killed",  "was killed",
+                                      "gets killed", "got killed",   "get killed", "being killed",
+                                      "out of ram",  "out of cpu m", "cpu oom",    "host memory"};
+constexpr std::string_view short_form = "oom";
+
+constexpr Family spoken_family = {
+    "spoken", Kind::spoken, "The report says in words that memory ran out; no line of an error is shown.",
+    lacking,  {},           {}};
+
+bool is_letter(char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '_'; }
+
+// A heading speaks; a remark in a configuration ("# lower it when OOM") does not.
+bool is_remark(std::string_view text, std::size_t at) {
+  std::size_t line = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+  line = line == std::string_view::npos ? 0 : line + 1;
+  const std::string_view before = text.substr(line, at - line);
+  const std::size_t hash = before.find('#');
+  if (hash == std::string_view::npos) return false;
+  const bool first = text.find_first_not_of(" \t\n") == line + hash;
+  const bool heading = before.substr(0, hash).find_first_not_of(" \t") == std::string_view::npos &&
+                       before.substr(hash, 2) == "##";
+  const bool numbered = hash + 1 < before.size() && ascii::is_digit(before[hash + 1]);  // "as in #123"
+  return !first && !heading && !numbered;
+}
+
+}  // namespace
+
+std::vector<Message> spoken_messages(const Text& text) {
+  const std::string_view folded = text.folded_lines;
+  std::vector<std::string_view> words(std::begin(lacking), std::end(lacking));
+  words.insert(words.end(), std::begin(ended), std::end(ended));
+  constexpr std::size_t most = 200;
+  std::size_t lack = std::string_view::npos, end = lack;
+  for (const Place& found : find_words(folded, words, most)) {
+    if (in_setting(folded, found.at) || is_remark(folded, found.at)) continue;
+    std::size_t& first = found.word < std::size(lacking) ? lack : end;
+    first = std::min(first, found.at);
+  }
+  for (std::size_t at = folded.find(short_form); at < lack; at = folded.find(short_form, at + 1)) {
+    const std::size_t behind = at + short_form.size();
+    const bool alone = (at == 0 || !is_letter(folded[at - 1])) &&
+                       (behind >= folded.size() || !is_letter(folded[behind]) || folded[behind] == 's');
+    if (alone && !in_setting(folded, at) && !is_remark(folded, at)) lack = at;
+  }
+  // That a process was ended is said of the machine's memory, unless the card's is spoken of as well.
+  const bool host = lack == std::string_view::npos;
+  const std::size_t at = host ? end : lack;
+  if (at == std::string_view::npos) return {};
+  Message message;
+  message.family = host ? &host_family : &spoken_family;
+  message.at = at;
+  const std::size_t stop = std::min(folded.find('\n', at), folded.size());
+  const std::size_t line = at == 0 ? std::string_view::npos : folded.rfind('\n', at - 1);
+  const std::size_t start = line == std::string_view::npos ? 0 : line + 1;
+  constexpr std::size_t longest = 400;
+  const std::size_t from = at - start < longest / 2 ? start : at;
+  message.quote = first_bytes(std::string_view(text.lines).substr(from, stop - from), longest);
+  return {std::move(message)};
+}
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,90 @@
+// Reports without an error line. The sentences are shortened from what people write; the thread each comes
+// after stands beside it.
+#include <gtest/gtest.h>
+
+#include "tests/core/explained.h"
+
+namespace plimsoll::diagnosis {
+namespace {
+
+struct Spoken {
+  const char* after;  ///< owner/repository#thread
+  const char* text;
+  const char* cause;
+};
+
+constexpr Spoken spoken[] = {
+    {"jzhang38/TinyLlama#36", "When I try to resume I have to lower the batch size or I get a memory error.",
+     "resume_or_save_peak"},
+    {"hiyouga/LlamaFactory#4710",
+     "用FSDP对Qwen2-7B全参数微调，中断后想通过--resume_from_"
+     "checkpoint从检查点继续训练，但是就出现OOM的问题了，这是什么原因，"
+     "谢谢各位作者解答这个问题",
+     "resume_or_save_peak"},
+    {"hiyouga/LlamaFactory#5419", "训练时显存够用，进入eval阶段就爆显存", "eval_accumulates_logits"},
+    {"unslothai/unsloth#1147", "Training works, validation fails with an out-of-memory error.",
+     "eval_accumulates_logits"},
+    {"2U1/Qwen-VL-Series-Finetune#82", "After some batches the gpu memory will keep increasing till OOM.",
+     "growth_over_steps"},
+    {"namisan/mt-dnn#29", "GPU memory usage keeps growing: it ends in 'run out of memory'.",
+     "growth_over_steps"},
+    {"yangjianxin1/Firefly#243", "微调结束后，合并的时候报错显存溢出，显存24G", "merge_peak"},
+    {"OpenBMB/ToolBench#52", "LORA微调，四卡3090仍然OOM，是单卡显存的限制还是总体显存的限制",
+     "replicated_not_sharded"},
+    {"huggingface/alignment-handbook#22",
+     "Full DPO training of a 7B model on A40s: OOM, even at batch size 1.", "dpo_reference_model"},
+    {"hiyouga/LlamaFactory#4711", "Qwen-72B合并LoRA权重自动被killed", "host_ram"},
+};
+
+TEST(DiagnosisSpoken, WordsAloneNameTheCause) {
+  for (const Spoken& one : spoken) {
+    const Diagnosis d = explained(one.text);
+    ASSERT_FALSE(d.causes.empty()) << one.after;
+    EXPECT_EQ(d.causes[0].cause->id, one.cause) << one.after;
+    ASSERT_EQ(d.reading.messages.size(), 1U) << one.after;
+    EXPECT_FALSE(d.reading.messages[0].quote.empty()) << one.after;
+  }
+}
+
+TEST(DiagnosisSpoken, AProgramsOwnWordsComeBeforeThoseAroundThem) {
+  const Diagnosis d = explained(
+      "OOM when I resume\nRuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.69 GiB "
+      "total "
+      "capacity; 21.00 GiB already allocated; 1.00 GiB free; 21.50 GiB reserved in total by PyTorch)");
+  ASSERT_EQ(d.reading.messages.size(), 1U);
+  EXPECT_EQ(d.reading.messages[0].family->kind, Kind::allocator);
+}
+
+// A configuration may speak of it without anything having died.
+TEST(DiagnosisSpoken, ARemarkInAConfigurationIsNoReport) {
+  for (const char* text : {"lora_r: 16\nmicro_batch_size: 2  # lower it when OOM\n",
+                           "lora_r: 16\n# out of memory? use 1\nmicro_batch_size: 2\n",
+                           "room_size: 3\nbloom: true\noom_margin: 2\n", "zoom in on the boomerang"}) {
+    EXPECT_TRUE(explained(text).reading.messages.empty()) << text;
+  }
+}
+
+// What is quoted or shown as a frame ends at a character, however long the line.
+TEST(DiagnosisSpoken, AQuoteEndsAtACharacter) {
+  std::string line = "x";
+  for (int i = 0; i < 300; ++i) line += "检";
+  for (const std::string& text : {line + "OOM", "OOM resume_from_checkpoint" + line, "OOM " + line}) {
+    const Diagnosis d = explained(text);
+    ASSERT_FALSE(d.reading.messages.empty());
+    const std::string quote = d.reading.messages[0].quote;
+    EXPECT_EQ(first_bytes(quote, quote.size()), quote);
+    for (const std::string& shown : {quote, d.reading.frames.words}) {
+      std::size_t characters = 0, bytes = 0;
+      for (const char c : shown) {
+        const bool begins = (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+        characters += begins ? 1 : 0;
+        bytes += (static_cast<unsigned char>(c) & 0x80U) != 0 ? 1 : 0;
+      }
+      EXPECT_EQ(bytes % 3, 0U) << shown;  // of three bytes each
+      EXPECT_LE(characters, 400U);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::diagnosis
