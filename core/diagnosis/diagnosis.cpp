@@ -26,27 +26,6 @@ std::optional<double> distance(const hardware::Gpu& gpu, double total, bool smi,
   return windows ? std::optional(0.5 * window + off_smi) : std::nullopt;
 }
 
-// "4090" of "rtx-4090", "a100" of "a100-sxm-80": how people call it.
-bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
-  std::string_view name = gpu.id;
-  for (const std::string_view brand : {"quadro-rtx-", "titan-", "rtx-", "gtx-", "rx-"}) {
-    if (name.substr(0, brand.size()) == brand) {
-      name.remove_prefix(brand.size());
-      break;
-    }
-  }
-  name = name.substr(0, name.find('-'));
-  if (name == "rtx") name = "titan rtx";  // every card of the brand is an RTX
-  const auto is_word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  for (std::size_t at = folded.find(name); at != std::string_view::npos; at = folded.find(name, at + 1)) {
-    const std::size_t end = at + name.size();
-    const bool digit_before =
-        at > 0 && is_word(folded[at - 1]) && folded.substr(at > 3 ? at - 3 : 0, 3) != "rtx";
-    if (!digit_before && (end >= folded.size() || !is_word(folded[end]))) return true;
-  }
-  return false;
-}
-
 // Cards whose reported memory is the printed one: by nvidia-smi's total, or by PyTorch's capacity; those that
 // the text names first, then the nearest.
 std::vector<std::string> cards_of(const Situation& situation, const Reading& reading) {

@@ -156,8 +156,8 @@ void read_words(const Text& text, Facts& f) {
   const double percent = trained_percent(text.folded_lines);
   if (percent > 8 && percent < 70) f.saves_modules = true;
   f.sees = mentions(text, {"qwen2-vl", "qwen2_vl", "qwen2.5-vl", "qwen2_5_vl", "qwen2_5vl", "qwen2vl",
-                           "qwen3-vl", "qwen3_vl", "qwen-vl", "internvl", "llava", "minicpm-v", "glm-4v",
-                           "glm4v", "max_pixels", "vision_tower"});
+                           "qwen3-vl", "qwen3_vl", "qwen-vl", "qwen vl", "internvl", "llava", "minicpm-v",
+                           "glm-4v", "glm4v", "max_pixels", "vision_tower"});
   if (!f.fp32) f.fp32 = mentions(text, {"precision: fp32", "float32", "fp32 load", "torch_dtype: none"});
 }
 
@@ -171,10 +171,25 @@ void find_card(const Situation& s, const Numbers& n, const GpuTable& table, Fact
   if (n.capacity) f.capacity = n.capacity->bytes;
 }
 
+// The card that a report in words names; one of several sizes only when the size stands there too.
+void find_spoken_card(const Situation& s, std::string_view folded, Facts& f) {
+  const hardware::Gpu* found = nullptr;
+  for (const hardware::Gpu* gpu : s.gpus) {
+    if (!is_named(*gpu, folded) || gpu->usable_bytes == 0) continue;
+    const bool sized = folded.find(std::to_string(gpu->tier_gib) + "g") != std::string_view::npos;
+    if (found != nullptr && found->tier_gib != gpu->tier_gib && !sized) {
+      if (folded.find(std::to_string(found->tier_gib) + "g") == std::string_view::npos) return;
+      continue;
+    }
+    if (found == nullptr || sized) found = gpu;
+  }
+  if (found != nullptr) f.capacity = static_cast<double>(found->usable_bytes);
+}
+
 // Rules of thumb, in bytes a parameter: 16-bit weights and gradients, fp32 master copy and two states.
 void weigh(const Situation& s, Facts& f) {
   f.parameters = s.network != nullptr ? static_cast<double>(model::parameter_count(*s.network))
-                                      : parameters_in_name(f.model);
+                                      : std::max(f.parameters, parameters_in_name(f.model));
   if (s.network != nullptr) {
     f.sees = f.sees || s.network->kind == model::Kind::vlm;
     for (const model::Stack& stack : s.network->stacks) {
@@ -204,6 +219,26 @@ void weigh(const Situation& s, Facts& f) {
 }
 
 }  // namespace
+
+bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
+  std::string_view name = gpu.id;
+  for (const std::string_view brand : {"quadro-rtx-", "titan-", "rtx-", "gtx-", "rx-"}) {
+    if (name.substr(0, brand.size()) == brand) {
+      name.remove_prefix(brand.size());
+      break;
+    }
+  }
+  name = name.substr(0, name.find('-'));
+  if (name == "rtx") name = "titan rtx";  // every card of the brand is an RTX
+  const auto is_word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  for (std::size_t at = folded.find(name); at != std::string_view::npos; at = folded.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool digit_before =
+        at > 0 && is_word(folded[at - 1]) && folded.substr(at > 3 ? at - 3 : 0, 3) != "rtx";
+    if (!digit_before && (end >= folded.size() || !is_word(folded[end]))) return true;
+  }
+  return false;
+}
 
 double parameters_in_name(std::string_view name) {
   const std::string folded = fold(name);
@@ -257,6 +292,12 @@ Facts read_facts(const Situation& situation, const Text& text, const Numbers& nu
   read_request(situation, facts);
   read_words(text, facts);
   find_card(situation, numbers, table, facts);
+  const bool spoken = !numbers.tried && !numbers.capacity && situation.model.empty();
+  constexpr std::size_t opening = 600;  // what a report is about stands at its beginning
+  const std::string_view head = std::string_view(text.folded_lines).substr(0, opening);
+  if (spoken && facts.capacity == 0) find_spoken_card(situation, head, facts);
+  // Of several cards it is not said how they share the work.
+  if (spoken && situation.network == nullptr && !facts.several()) facts.parameters = parameters_in_name(head);
   weigh(situation, facts);
   return facts;
 }

@@ -66,6 +66,8 @@ struct Facts {
 
 Facts read_facts(const Situation& situation, const Text& text, const Numbers& numbers, const GpuTable& table);
 
+/// Whether a text in lower case speaks of a card: "4090" of "rtx-4090", "a100" of "a100-sxm-80".
+bool is_named(const hardware::Gpu& gpu, std::string_view folded);
 /// Billions of parameters in a model's name: "llama-7b" 7e9, "Mixtral-8x7B" 46.7e9, "Qwen2.5-0.5B"; 0: none.
 double parameters_in_name(std::string_view name);
 /// Gibibytes in a card's name: "RTX 3090 24GB" 24, "A100 80GB" 80; 0: none.

@@ -10,7 +10,7 @@ namespace plimsoll::diagnosis {
 
 namespace {
 
-constexpr std::string_view lacking[] = {"out of memory",
+constexpr std::string_view lacking[] = {"out of mem",
                                         "out-of-memory",
                                         "outofmemory",
                                         "out of gpu memory",
@@ -74,6 +74,22 @@ constexpr std::string_view lacking[] = {"out of memory",
 constexpr std::string_view ended[] = {"被kill",      "被 kill",      "is killed",  "was killed",
                                       "gets killed", "got killed",   "get killed", "being killed",
                                       "out of ram",  "out of cpu m", "cpu oom",    "host memory"};
+// Of the machine's memory, whatever else is said.
+constexpr std::string_view of_host[] = {"cpu内存不",
+                                        "oom on ram",
+                                        "oom on cpu",
+                                        "cpu memory oom",
+                                        "cpu ram oom",
+                                        "cpu-ram oom",
+                                        "cpu 内存不",
+                                        "system memory running out",
+                                        "cpu ram usage",
+                                        "cpu memory is not",
+                                        "machine is out of memory",
+                                        "out of host memory",
+                                        "not enough cpu memory",
+                                        "not enough ram",
+                                        "system ram is full"};
 constexpr std::string_view short_form = "oom";
 
 constexpr Family spoken_family = {
@@ -102,11 +118,14 @@ std::vector<Message> spoken_messages(const Text& text) {
   const std::string_view folded = text.folded_lines;
   std::vector<std::string_view> words(std::begin(lacking), std::end(lacking));
   words.insert(words.end(), std::begin(ended), std::end(ended));
+  words.insert(words.end(), std::begin(of_host), std::end(of_host));
   constexpr std::size_t most = 200;
-  std::size_t lack = std::string_view::npos, end = lack;
+  std::size_t lack = std::string_view::npos, end = lack, machine = lack;
   for (const Place& found : find_words(folded, words, most)) {
     if (in_setting(folded, found.at) || is_remark(folded, found.at)) continue;
-    std::size_t& first = found.word < std::size(lacking) ? lack : end;
+    const bool of_card = found.word < std::size(lacking);
+    const bool of_machine = found.word >= std::size(lacking) + std::size(ended);
+    std::size_t& first = of_card ? lack : of_machine ? machine : end;
     first = std::min(first, found.at);
   }
   for (std::size_t at = folded.find(short_form); at < lack; at = folded.find(short_form, at + 1)) {
@@ -116,8 +135,8 @@ std::vector<Message> spoken_messages(const Text& text) {
     if (alone && !in_setting(folded, at) && !is_remark(folded, at)) lack = at;
   }
   // That a process was ended is said of the machine's memory, unless the card's is spoken of as well.
-  const bool host = lack == std::string_view::npos;
-  const std::size_t at = host ? end : lack;
+  const bool host = machine != std::string_view::npos || lack == std::string_view::npos;
+  const std::size_t at = machine != std::string_view::npos ? machine : (host ? end : lack);
   if (at == std::string_view::npos) return {};
   Message message;
   message.family = host ? &host_family : &spoken_family;

@@ -25,6 +25,17 @@ std::string_view assigned_name(std::string_view text, size_t bracket) {
   return plain ? text.substr(first, end - first) : std::string_view();
 }
 
+// "model" of "    model, tokenizer = FastLanguageModel.from_pretrained("; "" when nothing is assigned.
+std::string_view first_of_assigned(std::string_view text, size_t bracket) {
+  const size_t first = line_start(text, bracket) + indentation(text, bracket).size();
+  size_t end = first;
+  while (end < bracket && is_word(text[end])) ++end;
+  size_t equals = end;
+  while (equals < bracket && (is_word(text[equals]) || text[equals] == ',' || text[equals] == ' ')) ++equals;
+  const bool assigned = end > first && equals + 1 < bracket && text[equals] == '=' && text[equals + 1] != '=';
+  return assigned ? text.substr(first, end - first) : std::string_view();
+}
+
 // Where imports stand: the first of them, else `otherwise`.
 size_t import_line(std::string_view text, size_t otherwise) {
   for (size_t at = 0; at < otherwise && at < text.size(); at = line_end(text, at) + 1) {
@@ -75,12 +86,56 @@ const Member* last_argument(const Node& section) {
   return last;
 }
 
+// Unsloth's classes put adapters on the model they have loaded: FastLanguageModel.get_peft_model(model,
+// r=16).
+bool write_unsloth_calls(const Site& site, const PatchContext& context, const Node& model,
+                         std::vector<Edit>& edits) {
+  const std::string_view text = context.text;
+  Json peft = Json::object();
+  for (const auto& [key, value] : site.added.items()) {
+    if (key == "$adapter") continue;  // said by the call
+    if (key != "peft" || !value.is_object()) return false;
+    peft = in_order(value, key, context.format);
+  }
+  if (peft.contains("use_dora")) return false;  // an argument that Unsloth does not take
+  constexpr std::string_view loader = ".from_pretrained";
+  const size_t bracket = model.span.at;
+  const std::string name(first_of_assigned(text, bracket));
+  if (name.empty() || bracket < loader.size() ||
+      text.substr(bracket - loader.size(), loader.size()) != loader)
+    return false;
+  const size_t end = bracket - loader.size();
+  size_t begin = end;
+  while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+  if (begin == end) return false;
+  // Loaded to be trained in full, the model would take no adapters.
+  for (const Member& member : model.members) {
+    if (member.key == "full_finetuning" && member.value.value == Json(true) && member.value.span.length > 0)
+      edits.push_back({member.value.span.at, member.value.span.length, "False"});
+  }
+  const std::string margin(indentation(text, bracket));
+  std::string head = name + " = ";
+  head += text.substr(begin, end - begin);
+  head += ".get_peft_model";
+  std::string below = call(margin, head, peft, context.newline);
+  const std::string opening = "(" + context.newline;
+  below.insert(below.find(opening) + opening.size(), margin + "    " + name + "," + context.newline);
+  const size_t line = line_end(text, bracket + model.span.length);
+  if (line == text.size()) {
+    edits.push_back({line, 0, context.newline + below});
+  } else {
+    edits.push_back({line + 1, 0, below});
+  }
+  return true;
+}
+
 }  // namespace
 
 bool write_python_calls(const Site& site, const PatchContext& context, std::vector<Edit>& edits) {
   const std::string_view text = context.text;
   const Node* model = context.root.find("model");
-  if (context.root.find("$unsloth") != nullptr || model == nullptr || model->span.length < 2) return false;
+  if (model == nullptr || model->span.length < 2) return false;
+  if (context.root.find("$unsloth") != nullptr) return write_unsloth_calls(site, context, *model, edits);
   Json quantization = Json::object(), peft = Json::object();
   bool prepare = false;
   for (const auto& [key, value] : site.added.items()) {

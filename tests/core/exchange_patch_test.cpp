@@ -378,6 +378,30 @@ TEST(ExchangePatch, PythonWithoutQuantisationGetsTheConfigAndItsArgument) {
             "+    model = get_peft_model(model, peft_config)\n");
 }
 
+// unslothai/notebooks: what is loaded for full fine-tuning gets its adapters from the class that loaded it.
+TEST(ExchangePatch, AnUnslothScriptGetsItsAdaptersFromTheClassThatLoadsTheModel) {
+  const std::string text =
+      "from unsloth import FastLanguageModel\n"
+      "model, tokenizer = FastLanguageModel.from_pretrained(\n"
+      "    model_name = \"unsloth/Qwen3-4B\",\n"
+      "    max_seq_length = 2048,\n"
+      "    full_finetuning = True,\n"
+      ")\n"
+      "trainer = SFTTrainer(model = model, args = SFTConfig(per_device_train_batch_size = 2))\n";
+  const Patch patch = patch_document(read_any(text), text, {{"/peft/r", 16}, {"/peft/lora_alpha", 32}});
+  EXPECT_TRUE(patch.left_out.empty());
+  EXPECT_NE(patch.text.find("    full_finetuning = False,\n"
+                            ")\n"
+                            "model = FastLanguageModel.get_peft_model(\n"
+                            "    model,\n"
+                            "    r=16,\n"
+                            "    lora_alpha=32,\n"
+                            ")\n"
+                            "trainer = "),
+            std::string::npos)
+      << patch.text;
+}
+
 // PEFT takes the word alone for all linear layers; in a list it would be the name of a module.
 TEST(ExchangePatch, AllLinearIsWrittenAsTheWordThatPeftKnows) {
   const std::string lines = changed(plain_script, {{"/peft/r", 8}, {"/peft/target_modules", "all-linear"}});

@@ -206,7 +206,7 @@ constexpr std::string_view irrelevant =
     "trainer_cls "
     "dynamic_checkpoint* center_rewards_coefficient dpo_use_weighting dpo_label_smoothing dpo_loss_* "
     "dpo_beta "
-    "dpo_norm_loss dpo_generate_during_eval rpo_alpha datasets[]* datasets test_datasets* "
+    "dpo_norm_loss dpo_generate_during_eval rpo_alpha datasets[]* datasets datasets.* test_datasets* "
     "pretraining_dataset[]* "
     "shuffle_* dataset_* skip_prepare_dataset num_dataset_shards_to_save dataloader_* accelerator_config* "
     "remove_unused_columns push_dataset_to_hub hf_use_auth_token device local_rank seed ddp_timeout "

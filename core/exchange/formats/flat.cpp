@@ -15,7 +15,7 @@ constexpr Section flat_sections[] = {
 bool says_nothing(const Reading& reading) {
   for (const auto& [pointer, value] : reading.values) {
     if (pointer != "/stack" && pointer != "/parallel/num_gpus" && pointer.rfind("/hardware/", 0) != 0 &&
-        pointer.rfind("/model_args/", 0) != 0)
+        pointer.rfind("/model_args/", 0) != 0 && pointer != "/rl/temperature")
       return false;
   }
   return true;
@@ -149,16 +149,33 @@ constexpr Row script_rows[] = {
     {"freeze_vision_tower", "/vision/freeze_vision_tower", "", nullptr, Write::no},
     {"vision_tower", "", "", read_tower, Write::no},
 };
-constexpr Table script_table{
-    script_rows,
+constexpr std::string_view script_irrelevant =
+    // LLaVA, Qwen-VL, qlora.py
     "image_folder lazy_preprocess group_by_modality_length version image_aspect_ratio mm_projector_lr "
-    "vision_lr merger_lr do_mmlu_eval mmlu_* conv_mode eval_dataset_size max_eval_samples "
-    "max_train_samples max_memory_MB trainable use_auth a b c d e f g i k n o p s u w x z",
+    "vision_lr merger_lr do_mmlu_eval mmlu_* conv_mode eval_dataset_size max_eval_samples max_train_samples "
+    "max_memory_MB trainable use_auth a b c d e f g i k n o p s u w x z "
+    // InternVL
+    "conv_style meta_path drop_path_rate loss_reduction loss_reduction_all_gather use_data_resampling "
+    "dynamic_image_size "
+    // ColossalAI
+    "tokenizer_dir lr grad_clip conversation_template_config save_interval save_path log_dir "
+    // open-instruct and the jobs it starts
+    "cluster workspace priority preemptible image budget description task_name with_tracking exp_name "
+    "pure_docker_mode no_auto_dataset_cache beaker_* non_resumable timeout hf_entity hf_* wandb_* "
+    "try_launch_beaker_eval_jobs* reduce_loss clean_checkpoints* oe_eval_* add_bos cache_dataset_only "
+    "mixer_list* dataset_mixer* checkpointing_steps keep_last_n_checkpoints use_slow_tokenizer "
+    // Slurm's launcher
+    "job_name partition account qos time mem cpus_per_task ntasks ntasks_per_node container_image "
+    "container_mounts exclusive export kill_on_bad_exit";
+constexpr std::string_view script_implied =
     "lora_enable use_lora source_max_len mm_use_im_* mm_vision_select_* mm_projector_type "
-    "mm_patch_merge_type "
-    "pretrain_mm_mlp_adapter lora_namespan_exclude num_lora_modules lora_weight_path",
-    "freeze_llm freeze_merger freeze_mm_mlp_adapter tune_mm_mlp_adapter tune_mm_* "
-    "image_max_pixels image_min_pixels video_max_pixels video_min_pixels unfreeze_mm_vision_tower"};
+    "mm_patch_merge_type pretrain_mm_mlp_adapter lora_namespan_exclude num_lora_modules lora_weight_path "
+    "down_sample_ratio vision_select_layer ps_version use_thumbnail freeze_mlp";
+constexpr std::string_view script_unpriced =
+    "freeze_llm freeze_merger freeze_mm_mlp_adapter tune_mm_mlp_adapter tune_mm_* image_max_pixels "
+    "image_min_pixels video_max_pixels video_min_pixels unfreeze_mm_vision_tower max_dynamic_patch "
+    "min_dynamic_patch use_backbone_lora unfreeze_vit_layers";
+constexpr Table script_table{script_rows, script_irrelevant, script_implied, script_unpriced};
 constexpr Row words_rows[] = {{"$words", "", "", read_words}};
 constexpr Table words_table{words_rows, "", "", ""};
 constexpr Section shell_sections[] = {{"", &words_table},       {"", &script_table},   {"", &launcher_table},

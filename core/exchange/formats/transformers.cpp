@@ -294,7 +294,7 @@ constexpr std::string_view training_irrelevant =
     "deepspeed.wall_clock_breakdown deepspeed.scheduler* early_stopping_patience num_workers wandb_* "
     "dataloader_pin_memory hyperparameters_notes ephemeral mlflow_* precompute_ref_batch_size sync_ref_model "
     "preprocessing_num_workers num_proc logging_dir eval_dataset eval_dataset* train_dataset train_dataset* "
-    "mp_parameters";
+    "mp_parameters use_slow_tokenizer system_prompt callbacks benchmarks code_eval_* pass_rate_*";
 constexpr std::string_view training_implied =
     "pad_to_multiple_of fsdp_min_num_params fsdp_transformer_layer_cls_to_wrap fsdp_config.min_num_params "
     "fsdp_config.transformer_layer_cls_to_wrap fsdp_config.fsdp_transformer_layer_cls_to_wrap "
