@@ -96,7 +96,7 @@ double Planner::floor_of(const Choice& choice, Measure measure) {
   }
   double least = beyond;
   for (const Choice& end : ends) {
-    if (const Price* price = pricer_.price(end)) least = std::min(least, value(*price, measure));
+    if (const Price* price = pricer_.price(end)) least = std::min(least, value(price->sizes, measure));
   }
   return least;
 }
@@ -110,19 +110,31 @@ bool Planner::alive(std::size_t structure, const Target& target) {
 
 bool Planner::fits(const Choice& choice, const Target& target) {
   const Price* price = pricer_.price(choice);
-  if (price == nullptr || value(*price, target.measure) > target.usable) return false;
-  return !pricer_.simulates() || value(*pricer_.confirmed(choice), target.measure) <= target.usable;
+  if (price == nullptr || value(price->sizes, target.measure) > target.usable) return false;
+  return !pricer_.simulates() || value(pricer_.confirmed(choice)->sizes, target.measure) <= target.usable;
 }
 
-// Before a choice is priced: does it fit with the scales that it moves at their ends?
-bool Planner::may_fit(const Choice& choice, const Target& target) {
+// The choice with the scales that it moves at their ends: it needs no more, and many choices share it.
+Choice Planner::moved_to_ends(const Choice& choice) const {
   Choice end = choice;
   for (std::size_t slot : loose_) {
     if (choice[slot] != 0 && !pricer_.is_cheap(slot)) {
       end[slot] = static_cast<uint8_t>(space_.slots[slot].options.size() - 1);
     }
   }
+  return end;
+}
+
+// Before a choice is priced.
+bool Planner::may_fit(const Choice& choice, const Target& target) {
+  const Choice end = moved_to_ends(choice);
   return end == choice || fits(end, target);
+}
+
+// Before any evaluation is tried with it.
+bool Planner::training_may_fit(const Choice& choice, const Target& target) {
+  const memory::Sizes* least = pricer_.without_evaluation(moved_to_ends(choice));
+  return least == nullptr || value(*least, target.measure) <= target.usable;
 }
 
 // Whether no part of the changes is enough. Leaving out one at a time is not: memory is not monotone in them,
@@ -220,7 +232,13 @@ std::optional<PricedPlan> Planner::fewest(const Target& target, bool parity) {
       if (!trainings.empty()) most = std::max(most, evaluation.quality + trainings.back().quality);
     }
     for (int cost = 0; cost <= most && fitting.empty(); ++cost) {
-      for (const Entry& evaluation : evaluations) {
+      for (std::size_t first = 0, next = 0; first < evaluations.size(); first = next) {
+        // Those of as many changes and the same cost go with the same trainings.
+        const auto alike = [&](const Entry& one) {
+          return one.changes == evaluations[first].changes && one.quality == evaluations[first].quality;
+        };
+        while (next < evaluations.size() && alike(evaluations[next])) ++next;
+        const Entry& evaluation = evaluations[first];
         if (static_cast<std::size_t>(evaluation.changes) > count) break;
         if (evaluation.quality > cost) continue;
         const std::vector<Entry>& trainings = with_changes(count - evaluation.changes, target);
@@ -229,12 +247,14 @@ std::optional<PricedPlan> Planner::fewest(const Target& target, bool parity) {
                              [](const Entry& entry, int quality) { return entry.quality < quality; });
         for (; training != trainings.end() && training->quality + evaluation.quality == cost; ++training) {
           if (parity && !at_parity(*training)) continue;
-          if (!alive(training->structure, target)) continue;
-          const Entry entry = evaluation.changes == 0 ? *training : together(*training, evaluation);
-          if (!may_fit(entry.choice, target) || !fits(entry.choice, target)) continue;
-          fitting.push_back(entry);
-          fitting.back().seconds = pricer_.seconds(entry.choice);
-          fastest = std::min(fastest, fitting.back().seconds);
+          if (!alive(training->structure, target) || !training_may_fit(training->choice, target)) continue;
+          for (std::size_t i = first; i < next; ++i) {
+            const Entry entry = evaluation.changes == 0 ? *training : together(*training, evaluations[i]);
+            if (!may_fit(entry.choice, target) || !fits(entry.choice, target)) continue;
+            fitting.push_back(entry);
+            fitting.back().seconds = pricer_.seconds(entry.choice);
+            fastest = std::min(fastest, fitting.back().seconds);
+          }
         }
       }
     }
@@ -350,6 +370,7 @@ std::optional<PricedPlan> Planner::quickest(const Target& target, int least, boo
     // A structure's floor is worth two replays only to those who try all of its choices.
     const double floor = structures_[training.structure].floor[static_cast<int>(target.measure)];
     if (training.seconds <= 0 || floor > target.usable) continue;
+    if (!training_may_fit(training.choice, target)) continue;
     for (const Entry& evaluation : evaluations) {
       const auto cost = std::make_tuple(training.changes + evaluation.changes,
                                         training.quality + evaluation.quality, only_slack(training.choice));
@@ -484,8 +505,8 @@ PricedPlan Planner::least(Measure measure) {
   double reached = beyond;
   for (const Choice& candidate : grown) {
     const Price* price = pricer_.price(candidate);
-    if (price == nullptr || value(*price, measure) >= reached) continue;
-    reached = value(*price, measure);
+    if (price == nullptr || value(price->sizes, measure) >= reached) continue;
+    reached = value(price->sizes, measure);
     best = candidate;
   }
   return plan(best);

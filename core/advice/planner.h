@@ -73,12 +73,14 @@ class Planner {
     double seconds = -1;
   };
 
-  double value(const Price& price, Measure measure) const {
-    return measure == Measure::high ? price.sizes.high : price.sizes.needed;
+  static double value(const memory::Sizes& sizes, Measure measure) {
+    return measure == Measure::high ? sizes.high : sizes.needed;
   }
   bool fits(const Choice& choice, const Target& target);
   bool alive(std::size_t structure, const Target& target);
+  Choice moved_to_ends(const Choice& choice) const;
   bool may_fit(const Choice& choice, const Target& target);
+  bool training_may_fit(const Choice& choice, const Target& target);
   std::vector<Choice> ends_of(const Choice& choice, bool free_only) const;
   double floor_of(const Choice& choice, Measure measure);
   bool only_slack(const Choice& choice) const;

@@ -64,21 +64,29 @@ bool accumulates_in_vain(const recipe::Recipe& recipe) {
          (t.optimizer_in_backward || t.optimizer_offload == "states_and_gradients");
 }
 
+// `changed` has a recipe, and is valid if that recipe keeps the locks.
+void replay_changed(const Basis& basis, const memory::Machine& machine, json::Errors& errors,
+                    Changed& changed) {
+  memory::expand_targets(basis.network, changed.recipe, errors);
+  changed.valid = changed.valid && errors.empty();
+  if (!changed.valid) return;
+  changed.replay = memory::replay(basis.network, changed.recipe, machine);
+  changed.valid = !changed.recipe.peft.on || !changed.replay.parameters.matched.empty();
+  if (!changed.valid) return;
+  changed.price.sizes = simulated_sizes(changed.replay, changed.recipe, basis);
+  const time::Work work = time::work_of(basis.network, changed.recipe);
+  changed.price.seconds = time::step_time(work, changed.recipe, basis.time_gpu).seconds;
+}
+
 }  // namespace
 
 Changed change(const Basis& basis, const recipe::Values& changes) {
   Changed result;
   json::Errors errors;
-  result.resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.around, errors);
-  memory::expand_targets(basis.network, result.resolved.recipe, errors);
-  if (!errors.empty() || !keeps_locks(basis, result.resolved.values)) return result;
-  const recipe::Recipe& recipe = result.resolved.recipe;
-  result.replay = memory::replay(basis.network, recipe, basis.machine);
-  if (recipe.peft.on && result.replay.parameters.matched.empty()) return result;
-  result.valid = true;
-  result.price.sizes = simulated_sizes(result.replay, recipe, basis);
-  result.price.seconds =
-      time::step_time(time::work_of(basis.network, recipe), recipe, basis.time_gpu).seconds;
+  recipe::Resolved resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.around, errors);
+  result.valid = keeps_locks(basis, resolved.values);
+  result.recipe = std::move(resolved.recipe);
+  replay_changed(basis, basis.machine, errors, result);
   return result;
 }
 
@@ -102,6 +110,7 @@ Pricer::Pricer(const Basis& basis, const Space& space)
     evaluation_.push_back(apart &&
                           (name == "eval_batch" || name == "eval_accumulation" || name == "eval_outputs"));
     if (!is_cheap(i)) continue;
+    evaluations_ += is_evaluation(i);
     cheap_.push_back(i);
     cheap_choices_ *= space.slots[i].options.size();
   }
@@ -129,6 +138,31 @@ Pricer::Effect Pricer::effect(const std::string& pointer, const json::Json& valu
   return {sets ? field : nullptr, value, is_locked(pointer, basis_.locks)};
 }
 
+// A default may follow a change into a field that is locked.
+bool Pricer::keeps_locks(const recipe::Variation& after) const {
+  return std::none_of(after.moved.begin(), after.moved.end(),
+                      [this](const auto& field) { return is_locked(field.first, basis_.locks); });
+}
+
+Changed Pricer::changed(const Choice& choice) {
+  Changed result;
+  json::Errors errors;
+  recipe::Variation after = variations_.with(changes_of(space_, choice), errors);
+  result.valid = keeps_locks(after);
+  result.recipe = std::move(after.recipe);
+  replay_changed(basis_, machine_, errors, result);
+  return result;
+}
+
+json::Json Pricer::value_beside(const recipe::Values& changes, const std::string& pointer) {
+  json::Errors ignored;
+  for (const auto& [moved, value] : variations_.with(changes, ignored).moved) {
+    if (moved == pointer) return value;
+  }
+  const auto found = basis_.resolved.values.find(pointer);
+  return found == basis_.resolved.values.end() ? json::Json() : found->second;
+}
+
 uint64_t Pricer::key(const Choice& choice) const {
   uint64_t key = 0;
   for (std::size_t i = 0; i < radix_.size(); ++i) key += radix_[i] * choice[i];
@@ -154,11 +188,7 @@ const recipe::Recipe* Pricer::resolved(const Choice& choice) {
     json::Errors errors;
     recipe::Variation after = variations_.with(changes_of(space_, choice), errors);
     memory::expand_targets(basis_.network, after.recipe, errors);
-    // A default may follow a change into a field that is locked.
-    const bool unlocked = std::none_of(after.moved.begin(), after.moved.end(), [this](const auto& field) {
-      return is_locked(field.first, basis_.locks);
-    });
-    base->valid = errors.empty() && unlocked;
+    base->valid = errors.empty() && keeps_locks(after);
     for (std::size_t i = 0; i < space_.slots.size(); ++i) {
       const Fix* fix = space_.slots[i].options[choice[i]].fix;
       if (fix == nullptr) continue;
@@ -306,16 +336,26 @@ const Price* Pricer::price(const Choice& choice) {
     found->sizes = sizes_at_peak(at.replay, recipe, basis_);
     return found;
   }
+  const Eval how = evaluation == nullptr ? Eval::as_replayed : Eval::as_chosen;
+  found->sizes = sizes_with(at, other, how, evaluation);
+  return found;
+}
+
+// The walk's instants with another optimizer's states and step, and another evaluation or none.
+memory::Sizes Pricer::sizes_with(const Walk& at, const Stepping& optimizer, Eval how,
+                                 const memory::Snapshot* evaluation) const {
   memory::Instant highest;
   double most = -1;
   memory::Passing passing;
   const memory::Instant* at_most = nullptr;
   memory::Snapshot live, peak;
   for (const memory::Instant& instant : at.replay.instants) {
-    live = evaluation != nullptr && instant.id == "eval" ? *evaluation : instant.live;
+    const bool evaluates = how != Eval::as_replayed && instant.id == "eval";
+    if (evaluates && how == Eval::none) continue;
+    live = evaluates ? *evaluation : instant.live;
     const bool stepping = instant.id.rfind("optimizer_step", 0) == 0;
-    if (has_states(instant)) live[Component::optimizer] += other.states;
-    if (stepping) live[Component::transient] += other.temporary;
+    if (has_states(instant)) live[Component::optimizer] += optimizer.states;
+    if (stepping) live[Component::transient] += optimizer.temporary;
     if (memory::repeats(instant)) passing.add(live);
     const double total = live.total();
     if (total <= most) continue;
@@ -328,8 +368,25 @@ const Price* Pricer::price(const Choice& choice) {
   highest.outside = at_most->outside;
   highest.lent = at_most->lent;
   highest.apart = passing.apart();
-  found->sizes = sizes_of(highest, recipe, basis_);
-  return found;
+  return sizes_of(highest, at.recipe, basis_);
+}
+
+const memory::Sizes* Pricer::without_evaluation(const Choice& choice) {
+  if (evaluations_ == 0 || basis_.resolved.recipe.parallel.num_gpus > 1) return nullptr;
+  Walk& at = replayed(choice);
+  if (!at.valid) return nullptr;
+  Choice training = choice;
+  for (std::size_t slot : cheap_) {
+    if (is_evaluation(slot)) training[slot] = 0;
+  }
+  const std::size_t key = cheap_key(training);
+  for (const Training& known : at.trainings) {
+    if (known.key == key) return &known.sizes;
+  }
+  with_cheap(at, training);
+  const Stepping optimizer = stepping(at, training);
+  at.trainings.push_back({key, sizes_with(at, optimizer, Eval::none, nullptr)});
+  return &at.trainings.back().sizes;
 }
 
 const Price* Pricer::confirmed(const Choice& choice) {

@@ -47,7 +47,7 @@ struct Price {
 /// contradict each other or move a locked field.
 struct Changed {
   bool valid = false;
-  recipe::Resolved resolved;
+  recipe::Recipe recipe;
   memory::Replay replay;
   Price price;
 };
@@ -64,6 +64,10 @@ class Pricer {
   /// The same by the simulated allocator where the basis asks for it: the high end is never lower.
   const Price* confirmed(const Choice& choice);
   bool simulates() const { return basis_.simulated; }
+  /// No evaluation makes these changes to the training need less than this; null: they contradict each other,
+  /// or nothing is known. With evaluation the highest instant and the highest of each component are no lower
+  /// (allocator.h); what streams of FSDP hold back depends on which instant is the highest.
+  const memory::Sizes* without_evaluation(const Choice& choice);
   /// Seconds of a step, without a replay; 0 when invalid.
   double seconds(const Choice& choice);
   /// Whether adapters, a quantised base or neither are there for the changes that need them; says nothing of
@@ -78,6 +82,12 @@ class Pricer {
   }
   /// The part of these that training knows nothing of: neither its memory nor its time.
   bool is_evaluation(std::size_t slot) const { return slot < evaluation_.size() && evaluation_[slot]; }
+
+  /// The changed run, replayed whole: the last word on a plan. As `change` has it, but that fields which
+  /// nothing moves are not resolved again, and layers that were replayed before are known.
+  Changed changed(const Choice& choice);
+  /// What a field is beside other changes; null: nothing.
+  json::Json value_beside(const recipe::Values& changes, const std::string& pointer);
 
   /// Every choice priced so far.
   std::vector<std::pair<Choice, Price>> all() const;
@@ -95,6 +105,11 @@ class Pricer {
     uint64_t key;
     memory::Snapshot live;
   };
+  /// Of another optimizer and allocator, were there no evaluation.
+  struct Training {
+    std::size_t key;
+    memory::Sizes sizes;
+  };
   struct Walk {
     bool valid = false, replayed = false;
     recipe::Recipe recipe;
@@ -105,6 +120,7 @@ class Pricer {
     std::unique_ptr<memory::OtherEvaluations> others;
     std::vector<Stepping> optimizers;  ///< by option
     std::vector<Evaluated> evaluated;  ///< those that were asked for
+    std::deque<Training> trainings;
     time::Work work;
     std::vector<double> seconds;   ///< of a step, by option of the optimizer; negative until it is asked for
     std::vector<uint32_t> prices;  ///< by what the cheap slots choose: place in prices_, from 1
@@ -117,6 +133,7 @@ class Pricer {
   };
   using Effects = std::vector<std::vector<Effect>>;  ///< by option
   Effect effect(const std::string& pointer, const json::Json& value) const;
+  bool keeps_locks(const recipe::Variation& after) const;
   uint64_t key(const Choice& choice) const;
   std::size_t cheap_key(const Choice& choice) const;
   Walk& walk(const Choice& choice);
@@ -125,6 +142,9 @@ class Pricer {
   const recipe::Recipe& with_cheap(Walk& walk, const Choice& choice) const;
   Stepping stepping(Walk& walk, const Choice& choice);
   const memory::Snapshot* evaluated(Walk& walk, const Choice& choice);
+  enum class Eval { as_replayed, as_chosen, none };
+  memory::Sizes sizes_with(const Walk& walk, const Stepping& optimizer, Eval how,
+                           const memory::Snapshot* evaluation) const;
 
   const Basis& basis_;
   memory::LayerMemo layers_;
@@ -136,6 +156,7 @@ class Pricer {
   std::vector<bool> evaluation_;    ///< by slot
   std::vector<std::size_t> cheap_;  ///< slots
   std::size_t cheap_choices_ = 1;   ///< in all of them
+  int evaluations_ = 0;             ///< slots of evaluation among them
   std::vector<Effects> effects_;    ///< by slot: of scales, defaults included, and of cheap ones
   std::unordered_map<uint64_t, std::unique_ptr<Walk>> walks_;
   std::unordered_map<uint64_t, std::unique_ptr<Walk>> bases_;  ///< scales as they are

@@ -83,8 +83,7 @@ const advice::Changed& Advisor::checked(const Choice& choice) {
   for (const auto& [known, changed] : checked_) {
     if (known == choice) return *changed;
   }
-  checked_.emplace_back(choice, std::make_unique<advice::Changed>(
-                                    advice::change(*basis_, advice::changes_of(planner_->space(), choice))));
+  checked_.emplace_back(choice, std::make_unique<advice::Changed>(planner_->pricer().changed(choice)));
   return *checked_.back().second;
 }
 
@@ -116,14 +115,9 @@ std::vector<Advisor::Named> Advisor::plans_for(double usable, memory::Verdict& v
 
 // What a field that was not given becomes beside a plan's other changes.
 Json Advisor::beside(const Choice& choice, const std::string& pointer) const {
-  recipe::Given given = run_.given;
-  for (const auto& [other, value] : advice::changes_of(planner_->space(), choice)) {
-    if (other != pointer) given.values[other] = value;
-  }
-  json::Errors ignored;
-  const recipe::Resolved resolved = recipe::resolve(given, *run_.stack, around_, ignored);
-  const auto found = resolved.values.find(pointer);
-  return found == resolved.values.end() ? Json() : found->second;
+  recipe::Values others = advice::changes_of(planner_->space(), choice);
+  others.erase(pointer);
+  return planner_->pricer().value_beside(others, pointer);
 }
 
 // Each fix saves what it takes off the peak after those before it, so that the savings add up.
@@ -177,7 +171,7 @@ void Advisor::write_changes(Writer& out, const Choice& choice) {
 }
 
 void Advisor::write_plan(Writer& out, const Named& named, double usable) {
-  const recipe::Training& t = checked(named.plan.choice).resolved.recipe.training;
+  const recipe::Training& t = checked(named.plan.choice).recipe.training;
   const memory::Sizes& sizes = named.plan.price.sizes;
   out.open_object();
   out.field("name", named.name);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/json/rounding.h"
+#include "core/recipe/fields.h"
 #include "core/report/heading.h"
 #include "core/report/phrases.h"
 #include "core/report/run.h"
@@ -102,7 +103,9 @@ std::vector<Player> differing(const Run& a, const Run& b) {
   }
   std::sort(pointers.begin(), pointers.end());
   for (const std::string& pointer : pointers) {
-    if (pointer == "/locks" || pointer == "/want" || pointer.rfind("/data", 0) == 0) continue;
+    // How much data there is changes the length of a run, not a step of it.
+    const bool amount = pointer == "/data" || pointer == "/data/samples" || pointer == "/data/epochs";
+    if (pointer == "/locks" || pointer == "/want" || amount) continue;
     const auto left = a.resolved.values.find(pointer);
     const auto right = b.resolved.values.find(pointer);
     const Json at_a = left == a.resolved.values.end() ? Json() : left->second;
@@ -292,6 +295,10 @@ std::string compare_text(std::string_view first, std::string_view second, const 
   out.key("no_effect");
   out.open_array();
   for (const Player& player : silent) {
+    // That a section is there says nothing beside its fields.
+    const bool section =
+        !player.model && player.pointers.size() == 1 && recipe::find_field(player.pointers[0]) == nullptr;
+    if (section) continue;
     out.open_object();
     out.field("field", player.name);
     write_value(out, "a", *a, player);

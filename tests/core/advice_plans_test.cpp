@@ -278,6 +278,25 @@ TEST(Advice, WithoutPaddingABatchHoldsItsLongestSampleAndTheOthersAsTheyAre) {
   EXPECT_TRUE(fixes_called(fixes_of(request), "padding_free").empty());
 }
 
+// How long the samples are changes a step; how many there are does not, and neither does a section of its
+// own.
+TEST(Advice, AComparisonNamesTheLengthsOfTheDataAndNoEmptySection) {
+  Json before = request_of("a-before");
+  before["data"] = {{"samples", 1000}, {"mean_length", 300}, {"longest_length", 2000}};
+  Json after = before;
+  after["data"] = {{"samples", 9000}, {"mean_length", 300}, {"longest_length", 1000}};
+  after["versions"]["torch"] = "2.6";
+  before.erase("versions");
+  const Json comparison = read(compare_text(json::write(before), json::write(after), presets()));
+  std::set<std::string> named;
+  for (const char* list : {"differences", "no_effect"}) {
+    for (const Json& row : comparison.at(list)) named.insert(row.at("field").get<std::string>());
+  }
+  EXPECT_EQ(named.count("data.longest_length"), 1u);
+  EXPECT_EQ(named.count("data.samples"), 0u);
+  EXPECT_EQ(named.count("versions"), 0u);
+}
+
 // The shares of a comparison add up to the whole.
 TEST(Advice, SharesOfAComparisonAddUp) {
   Json before, after;

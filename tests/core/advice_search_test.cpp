@@ -267,6 +267,10 @@ TEST(Advice, APriceIsThatOfAFullReplay) {
       EXPECT_NEAR(price->sizes.high, full.price.sizes.high, 1) << seed << json::write(request);
       EXPECT_NEAR(pricer.seconds(choice), full.price.seconds, 1e-9 * full.price.seconds) << seed;
       ++compared;
+      if (const memory::Sizes* training = pricer.without_evaluation(choice)) {
+        EXPECT_LE(training->high, price->sizes.high + 1) << seed;
+        EXPECT_LE(training->needed, price->sizes.needed + 1) << seed;
+      }
       for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
         if (choice[slot] == 0 || !pricer.is_evaluation(slot)) continue;
         ++evaluated;

@@ -30,8 +30,11 @@ const Fix sixteen_bit_adapters = {
     Needs::adapters,
     "one setting",
     "Adapters, their gradients and their optimizer states take half.",
-    "TRL trains so on quantised bases from 0.26; small updates may be rounded away at low learning rates.",
-    "huggingface/trl sft_trainer.py; huggingface/peft autocast_adapter_dtype",
+    "The QLoRA paper trained its adapters so, and TRL does on quantised bases from 0.26; small updates may "
+    "be "
+    "rounded away at low learning rates.",
+    "Dettmers et al. 2023, arXiv:2305.14314, section 3; huggingface/trl sft_trainer.py; huggingface/peft "
+    "autocast_adapter_dtype",
     levels,
     settings};
 
