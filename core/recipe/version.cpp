@@ -1,6 +1,7 @@
 // Versions of libraries: "4.51.3" against ">=4.46".
-#include <cstdlib>
+#include <algorithm>
 
+#include "core/json/ascii.h"
 #include "core/recipe/recipe.h"
 
 namespace plimsoll::recipe {
@@ -11,14 +12,19 @@ struct Part {
   int numbers[4] = {0, 0, 0, 0};
   int given = 0;
 };
+// Asked for many times in a replay, so nothing is allocated and no locale is looked at.
 Part split(const std::string& version) {
+  constexpr int most = 99999999;
   Part part;
-  const char* at = version.c_str();
-  while (part.given < 4 && *at >= '0' && *at <= '9') {
-    char* end = nullptr;
-    part.numbers[part.given++] = static_cast<int>(std::strtol(at, &end, 10));
-    if (*end != '.') break;
-    at = end + 1;
+  std::size_t at = 0;
+  while (part.given < 4 && at < version.size() && ascii::is_digit(version[at])) {
+    int number = 0;
+    for (; at < version.size() && ascii::is_digit(version[at]); ++at) {
+      number = std::min(most, 10 * number + (version[at] - '0'));
+    }
+    part.numbers[part.given++] = number;
+    if (at == version.size() || version[at] != '.') break;
+    ++at;
   }
   return part;
 }
