@@ -24,23 +24,30 @@ double normal_quantile(double p) {
   return p < 0.5 ? -z : z;
 }
 
+double normal_share_below(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
+
 }  // namespace
 
 std::vector<double> met_lengths(const recipe::Recipe& r) {
   const double longest = r.longest_row(), mean = r.data.mean_length;
-  // Of samples that are cut at max_length, the shorter ones stay short.
+  // Of samples that are cut at max_length, or left out when they are longer, the shorter ones stay short.
   const double sample = std::max(longest, static_cast<double>(r.data.longest_length));
   if (r.training.packing || mean <= 0 || mean > well_below * sample) return {};
   // Lengths of texts are near to log-normal: mean and longest sample give its deviation.
   const double spread =
       deviations - std::sqrt(std::max(0.0, deviations * deviations - 2 * std::log(sample / mean)));
+  const double middle = std::log(mean) - spread * spread / 2;
+  // Where longer samples are left out, those that remain are drawn from below max_length alone.
+  const double kept = r.training.truncation_strategy == "drop" && longest < sample
+                          ? normal_share_below((std::log(longest) - middle) / spread)
+                          : 1;
   const double rows =
       r.training.padded_batches ? static_cast<double>(r.training.per_device_train_batch_size) : 1;
   std::vector<double> met;
   for (const double share : shares) {
     // A padded batch is as long as the longest of its samples.
-    const double z = normal_quantile(std::pow(share, 1 / rows));
-    const double length = std::round(mean * std::exp(spread * z - spread * spread / 2));
+    const double z = normal_quantile(kept * std::pow(share, 1 / rows));
+    const double length = std::round(std::exp(middle + spread * z));
     met.push_back(std::clamp(length, std::min(shortest, longest), longest));
   }
   met.push_back(longest);

@@ -82,6 +82,10 @@ double optimizer_temporary_bytes(const Parameters& parameters, const std::string
         largest = std::max(largest, n * (t.size == 4 ? 8 : 16));
       }
       return largest;
+    case recipe::StepTemporary::lomo:
+      for (const Trained& t : parameters.trained)
+        largest = std::max(largest, t.size == 4 ? 0 : 8 * elements_of(t));
+      return largest;
   }
   return 0;
 }

@@ -12,43 +12,47 @@ constexpr std::size_t phases = static_cast<std::size_t>(Phase::optimizer_step) +
 // Points that are kept whatever the pieces are: the highest of each instant and of each component.
 constexpr std::size_t most_pieces = most_points - phases - component_count;
 
+// What was alive at one is worked out afterwards, for the few that are kept.
 struct Moment {
   std::size_t at = 0;  // events that have happened
   const Section* section = nullptr;
   double total = -1;
-  Snapshot live;
 };
 
-void raise(Moment& highest, double value, const Moment& now) {
-  if (value <= highest.total) return;
-  highest = now;
-  highest.total = value;
+void raise(Moment& highest, double value, std::size_t at, const Section* section) {
+  if (value > highest.total) highest = {at, section, value};
 }
 
-// Walks the list and keeps what is highest in each piece, instant and component.
+// Walks the list and keeps when it is highest in each piece, instant and component.
 struct Walk {
   std::vector<Moment> pieces;
   std::array<Moment, phases> by_phase;
   std::array<Moment, component_count> by_component;
-  Moment now;
+  Snapshot live;
   double total = 0;
 
-  void look() {
-    raise(pieces.back(), total, now);
-    raise(by_phase[static_cast<std::size_t>(now.section->phase)], total, now);
+  void look(std::size_t at, const Section* section) {
+    raise(pieces.back(), total, at, section);
+    raise(by_phase[static_cast<std::size_t>(section->phase)], total, at, section);
   }
-  void apply(const Event& event, std::vector<Component>& component_of, bool drawn) {
+  // Gives the component that became larger, null when none did.
+  const Component* apply(const Event& event, std::vector<Component>& component_of) {
     Component& known = component_of[event.tensor];
-    if (event.kind != Event::Kind::allocate) now.live[known] -= event.bytes;
+    if (event.kind != Event::Kind::allocate) live[known] -= event.bytes;
     if (event.kind == Event::Kind::release) {
       total -= event.bytes;
-      return;
+      return nullptr;
     }
     if (event.kind == Event::Kind::allocate) total += event.bytes;
     known = event.component;
-    double& bytes = now.live[known];
-    bytes += event.bytes;
-    if (drawn) raise(by_component[static_cast<std::size_t>(known)], bytes, now);
+    live[known] += event.bytes;
+    return &known;
+  }
+  void draw(const Event& event, std::vector<Component>& component_of, std::size_t at,
+            const Section* section) {
+    if (const Component* grown = apply(event, component_of))
+      raise(by_component[static_cast<std::size_t>(*grown)], live[*grown], at, section);
+    look(at, section);
   }
 };
 
@@ -66,24 +70,20 @@ Walk walk(const Unrolled& run) {
   Phase phase = Phase::load;
   for (const Section& section : run.sections) {
     if (!is_drawn(section)) {
-      for (std::size_t i = section.from; i < section.to; ++i) walk.apply(run.events[i], component_of, false);
+      for (std::size_t i = section.from; i < section.to; ++i) walk.apply(run.events[i], component_of);
       continue;
     }
-    walk.now.section = &section;
     if (in_piece >= merged || section.phase != phase) {
       walk.pieces.emplace_back();
       in_piece = 0;
     }
     ++in_piece;
     phase = section.phase;
-    walk.now.at = section.from;
-    walk.look();
+    walk.look(section.from, &section);
     const std::size_t step = (section.to - section.from) / parts + 1;
     for (std::size_t i = section.from; i < section.to; ++i) {
       if (merged == 1 && i > section.from && (i - section.from) % step == 0) walk.pieces.emplace_back();
-      walk.now.at = i + 1;
-      walk.apply(run.events[i], component_of, true);
-      walk.look();
+      walk.draw(run.events[i], component_of, i + 1, &section);
     }
   }
   return walk;
@@ -119,28 +119,31 @@ std::vector<Alive> alive_at(const Unrolled& run, std::size_t events) {
 Timeline timeline(const Unrolled& run) {
   Walk seen = walk(run);
   std::vector<Moment> moments = std::move(seen.pieces);
-  for (const Moment& moment : seen.by_phase) moments.push_back(moment);
-  for (const Moment& moment : seen.by_component) moments.push_back(moment);
+  moments.insert(moments.end(), seen.by_phase.begin(), seen.by_phase.end());
+  moments.insert(moments.end(), seen.by_component.begin(), seen.by_component.end());
   moments.erase(
       std::remove_if(moments.begin(), moments.end(), [](const Moment& m) { return m.section == nullptr; }),
       moments.end());
   std::stable_sort(moments.begin(), moments.end(),
                    [](const Moment& a, const Moment& b) { return a.at < b.at; });
   Timeline result;
-  std::size_t peak_at = 0;
+  Walk again;
+  std::vector<Component> component_of(run.tensors, Component::transient);
+  std::size_t happened = 0, peak_at = 0;
   double highest = -1;
   const Moment* last = nullptr;
   for (const Moment& moment : moments) {
     if (last != nullptr && moment.at == last->at && moment.section->phase == last->section->phase) continue;
     last = &moment;
-    const double total = moment.live.total();
+    for (; happened < moment.at; ++happened) again.apply(run.events[happened], component_of);
+    const double total = again.live.total();
     if (total > highest) {
       highest = total;
       peak_at = moment.at;
       result.peak = result.points.size();
     }
     const Section& s = *moment.section;
-    result.points.push_back({s.phase, s.micro_batch, s.layer, s.part, moment.live});
+    result.points.push_back({s.phase, s.micro_batch, s.layer, s.part, again.live});
   }
   result.alive = alive_at(run, peak_at);
   return result;

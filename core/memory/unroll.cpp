@@ -47,6 +47,19 @@ Forms forms_of(const Script& script) {
   return forms;
 }
 
+// Of one micro-batch, beside the few that belong to none of them.
+std::size_t events_of(const Script& script, const Forms& forms) {
+  std::size_t events = script.head.events.size();
+  for (std::size_t s = 0; s < script.stages.size(); ++s) {
+    for (std::size_t r = 0; r < forms[s].size(); ++r) {
+      const LayerForms& f = forms[s][r];
+      const std::size_t layer = f.forward.size() + f.recompute.size() + f.backward.size() + 8;
+      events += layer * static_cast<std::size_t>(script.stages[s].runs[r].layers);
+    }
+  }
+  return events;
+}
+
 struct Writer {
   Unrolled out;
   Trace gradients, outputs;   // of parameters; what a loop of one's own still holds after the loss
@@ -330,17 +343,30 @@ struct Writer {
     hold(Component::engine, script.base[Component::engine], "inference engine");
   }
 
-  // One step of the optimizer; `makes` writes down the states that the first one makes.
+  void hold_workspaces(const Script& script) {
+    for (int thread = 0; thread < 2; ++thread) {
+      hold(Component::workspace, script.base[Component::workspace] / 2, "cuBLAS workspace");
+    }
+    hold(Component::buckets, script.base[Component::buckets], "buckets of gradients");
+  }
+  void hold_states(const Script& script) {
+    hold_each(Component::optimizer, script.optimizer_states, script.base[Component::optimizer],
+              "optimizer states");
+  }
+
+  // What a step leaves behind that keeps no gradients, without the step.
+  void leave_behind(const Script& script) {
+    section(Phase::optimizer_step_first, "optimizer");
+    hold_workspaces(script);
+    hold_states(script);
+  }
+
+  // One step of the optimizer; the first one makes the states.
   void whole_step(const Script& first, const Forms& first_forms, const Script& later,
                   const Forms& later_forms, bool gradients_exist, bool gradients_stay, bool accumulates) {
     section(Phase::forward, "inputs");
     inputs.push_back(allocate(Component::inputs, later.base[Component::inputs], "batch"));
-    if (step == 1) {
-      for (int thread = 0; thread < 2; ++thread) {
-        hold(Component::workspace, later.base[Component::workspace] / 2, "cuBLAS workspace");
-      }
-      hold(Component::buckets, later.base[Component::buckets], "buckets of gradients");
-    }
+    if (step == 1) hold_workspaces(later);
     gradient_share = later.gradient_share;
     keeps_boundaries = later.keeps_boundaries;
     const Event root = allocate(Component::gathered, later.root, "gathered outside the layers");
@@ -358,10 +384,7 @@ struct Writer {
     release(allocate(Component::transient, later.embedding_gradient, "embedding gradient"));
     micro_batch = 0;
     section(step == 1 ? Phase::optimizer_step_first : Phase::optimizer_step, "optimizer");
-    if (step == 1) {
-      hold_each(Component::optimizer, later.optimizer_states, later.base[Component::optimizer],
-                "optimizer states");
-    }
+    if (step == 1) hold_states(later);
     work(later);
     section("clean-up");
     release_outputs();
@@ -419,7 +442,8 @@ std::optional<Phase> phase_of(std::string_view id) {
   return std::nullopt;
 }
 
-Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine) {
+Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+                Steps wanted) {
   Script later, first;
   replay(network, recipe, machine, &later);
   // The micro-batch that makes the gradients, when the closed forms describe one that finds them there.
@@ -440,7 +464,15 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
   Writer writer;
   writer.load(later);
   const uint8_t steps = recipe.training.max_steps == 1 ? 1 : 2;
+  const bool short_way = wanted == Steps::later && steps == 2 && !gradients_stay;
+  const std::size_t in_a_step =
+      events_of(making, making_forms) + (later.accumulates ? events_of(later, later_forms) : 0);
+  writer.out.events.reserve(writer.out.events.size() + (short_way ? 1 : steps) * in_a_step);
   for (writer.step = 1; writer.step <= steps; ++writer.step) {
+    if (writer.step == 1 && short_way) {
+      writer.leave_behind(later);
+      continue;
+    }
     const bool exist = gradients_stay && writer.step == 2;
     writer.whole_step(making, making_forms, later, later_forms, exist, gradients_stay, later.accumulates);
   }

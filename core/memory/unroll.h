@@ -44,7 +44,12 @@ struct Unrolled {
 /// pass: those programs are replayed in closed form alone.
 bool unrolls(const model::Architecture& network, const recipe::Recipe& recipe);
 
+/// Which steps are written down. `later` leaves the first one out where nothing but its optimizer states
+/// remains of it: half the list, for whoever draws a later step alone.
+enum class Steps : uint8_t { both, later };
+
 /// Only for a recipe that unrolls.
-Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine);
+Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+                Steps steps = Steps::both);
 
 }  // namespace plimsoll::memory

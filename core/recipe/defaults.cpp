@@ -195,7 +195,8 @@ Default default_max_length(const DefaultContext& c) {
 Default default_optimizer_in_backward(const DefaultContext& c) {
   const std::string optim = text(c, "/training/optim");
   const std::string_view ending = "_layerwise";
-  const bool each = optim.size() > ending.size() && optim.substr(optim.size() - ending.size()) == ending;
+  const bool each = optim == "lomo" || optim == "adalomo" ||
+                    (optim.size() > ending.size() && optim.substr(optim.size() - ending.size()) == ending);
   if (each) return {true, "this optimizer steps through hooks, one parameter after another"};
   return {false, ""};
 }

@@ -17,6 +17,7 @@ constexpr std::string_view galore =
     "jiaweizzhao/GaLore galore_torch/adamw.py, galore_projector.py; huggingface/transformers "
     "src/transformers/trainer_optimizer.py";
 constexpr std::string_view apollo = "zhuhanqing/APOLLO apollo_torch/apollo.py, random_projector.py";
+constexpr std::string_view lomo = "OpenLMLab/LOMO lomo_optim/lomo.py fuse_update, lomo_optim/adalomo.py";
 constexpr std::string_view torch_sgd = "pytorch/pytorch torch/optim/sgd.py";
 }  // namespace
 
@@ -69,6 +70,8 @@ const std::vector<Optimizer>& optimizers() {
       {"galore_adafactor_layerwise", 0, 0, 0, 0,   0,     true,    false, T::adafactor,      "GaLore's Adafactor, each parameter as soon as its gradient is there: row and column sums of every projected gradient, and the matrix that leads there", galore, P::singular_vectors},
       {"apollo_adamw",       2, 0,    0,    0,     0,     false,   false, T::two_of_largest, "APOLLO: of every projected matrix two moments of rank columns, and the random matrix that leads there", apollo, P::random},
       {"apollo_adamw_layerwise", 2, 0, 0,   0,     0,     false,   false, T::two_of_largest, "APOLLO, each parameter as soon as its gradient is there: of every projected matrix two moments of rank columns, and the random matrix that leads there", apollo, P::random},
+      {"lomo",               0, 0,    0,    0,     0,     false,   false, T::lomo,           "LOMO: no state; each parameter steps as soon as its gradient is there", lomo},
+      {"adalomo",            0, 0,    0,    0,     0,     true,    false, T::adafactor,      "AdaLOMO: row and column sums of every matrix; each parameter steps as soon as its gradient is there", lomo},
       {"none",               0, 0,    0,    0,     0,     false,   false, T::none,           "no optimizer: forward and backward alone", torch_sgd},
       {"hybrid_adam",        0, 8,    0,    0,     0,     false,   false, T::none,           "ColossalAI's HybridAdam: two fp32 states, fused kernel", "hpcaitech/ColossalAI colossalai/nn/optimizer/hybrid_adam.py"},
   };

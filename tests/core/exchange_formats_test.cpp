@@ -136,7 +136,7 @@ TEST(ExchangeShell, SwiftTrainsLoraUnlessToldOtherwise) {
       "bnb "
       "--freeze_vit true --dataset a b c\n",
       "ms-swift",
-      R"({"model": "Qwen/Qwen2.5-7B-Instruct", "stack": "hf", "quantization": {"load_in_4bit": true},
+      R"({"model": "Qwen/Qwen2.5-7B-Instruct", "stack": "ms-swift", "quantization": {"load_in_4bit": true},
       "model_args": {"dtype": "bfloat16"}, "peft": {"r": 8, "target_modules": "all-linear"},
       "training": {"max_length": 2048}, "vision": {"freeze_vision_tower": true}, "parallel": {"num_gpus": 1}})");
 }

@@ -75,6 +75,25 @@ TEST(Lengths, PackedRowsAreFullWhateverTheSamples) {
   EXPECT_EQ(run(900), run(0));
 }
 
+// cls-fudan-news-zh has 3234 tokens on average: cut at 512 nearly every sample is that long, and where the
+// longer ones are left out, most of those that remain are well below.
+TEST(Lengths, WhereLongerSamplesAreLeftOutTheOthersDifferInLength) {
+  recipe::Recipe r;
+  r.training.max_length = 512;
+  r.training.per_device_train_batch_size = 1;
+  r.data.mean_length = 3234;
+  r.data.longest_length = 19548;
+  const auto at_most = [&](double length) {
+    const std::vector<double> met = memory::met_lengths(r);
+    return std::count_if(met.begin(), met.end(), [length](double tokens) { return tokens <= length; });
+  };
+  r.training.truncation_strategy = "truncate";
+  EXPECT_LE(at_most(511), 1);
+  r.training.truncation_strategy = "drop";
+  EXPECT_GE(at_most(500), 7);
+  EXPECT_EQ(memory::met_lengths(r).back(), 512);
+}
+
 TEST(Lengths, WhatARunMeetsEndsWithTheLongestAndNeverExceedsIt) {
   for (const uint64_t longest : {100, 700, 2500, 19548}) {
     for (const double mean : {20.0, 90.0, 289.0, 3234.0}) {

@@ -74,6 +74,20 @@ TEST(Projected, LayerwiseNeverHoldsAllGradients) {
   EXPECT_LT(bytes(each, "/memory/peak/allocated"), bytes(at_once, "/memory/peak/allocated"));
 }
 
+// OpenLMLab/LOMO lomo_optim/lomo.py, adalomo.py: gradients are used up in hooks; the largest matrix, 151,936
+// rows of 4096, is cast to fp32 with its gradient.
+TEST(Lomo, KeepsNoStateAndNeverHoldsAllGradients) {
+  const Json lomo = qwen_7b({{"optim", "lomo"}}), ada = qwen_7b({{"optim", "adalomo"}});
+  for (const Json& report : {lomo, ada}) {
+    EXPECT_LT(at_step(report, "gradients"), uint64_t{2} << 30);
+    EXPECT_LT(bytes(report, "/memory/peak/allocated"), uint64_t{28} << 30);
+  }
+  EXPECT_EQ(at_step(lomo, "optimizer"), 0u);
+  EXPECT_EQ(at_step(lomo, "transient"), uint64_t{8} * 151936 * 4096);
+  EXPECT_GT(at_step(ada, "optimizer"), uint64_t{1} << 20);
+  EXPECT_LT(at_step(ada, "optimizer"), uint64_t{64} << 20);
+}
+
 // modelscope/ms-swift docs/source_en/LLM/Benchmark.md, tuners: 809.5826 M trained with 4 new blocks.
 TEST(NewBlocks, AreAllThatLlamaProTrains) {
   const Json report = qwen_7b({{"llamapro_num_new_blocks", 4}});

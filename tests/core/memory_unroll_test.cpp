@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/memory/unroll.h"
+#include "core/memory/timeline.h"
 #include "core/report/run.h"
 #include "tests/core/drawn_requests.h"
 
@@ -103,6 +103,26 @@ TEST(Unrolled, ReachesTheHighestPointOfItsFirstStepWhereTheClosedFormSays) {
     if (first.instant == "load") continue;  // the largest matrix is not the last one to be packed
     EXPECT_NEAR(first.allocated, highest, 64)
         << first.instant << " of request " << seed << ": " << drawn(seed);
+  }
+}
+
+// A drawing shows a later step alone: without the first one the list is about half as long, and the same.
+TEST(Unrolled, TheLaterStepIsTheSameWhenTheFirstIsLeftOut) {
+  for (uint64_t seed = 0; seed < requests; seed += 3) {
+    const report::Run run = run_of(drawn(seed));
+    const recipe::Recipe& recipe = run.resolved.recipe;
+    if (!unrolls(run.network, recipe)) continue;
+    const Unrolled both = unroll(run.network, recipe, run.machine);
+    const Unrolled later = unroll(run.network, recipe, run.machine, Steps::later);
+    EXPECT_LE(later.events.size(), both.events.size()) << drawn(seed);
+    const Timeline whole = timeline(both), drawn_alone = timeline(later);
+    ASSERT_EQ(whole.points.size(), drawn_alone.points.size()) << drawn(seed);
+    EXPECT_EQ(whole.peak, drawn_alone.peak) << drawn(seed);
+    for (std::size_t i = 0; i < whole.points.size(); ++i) {
+      EXPECT_EQ(whole.points[i].phase, drawn_alone.points[i].phase) << drawn(seed);
+      EXPECT_NEAR(whole.points[i].live.total(), drawn_alone.points[i].live.total(), 1) << drawn(seed);
+    }
+    ASSERT_EQ(whole.alive.size(), drawn_alone.alive.size()) << drawn(seed);
   }
 }
 

@@ -211,6 +211,21 @@ TEST(RecipeStacks, TorchtuneKeepsEverythingInBf16) {
             2 * report::bytes(report, "/model/trainable"));
 }
 
+// modelscope/ms-swift v4.5.2: swift/arguments, swift/trainers/arguments.py; prepare_model_for_kbit_training
+// occurs in none of its tags.
+TEST(RecipeStacks, SwiftPreparesNothingAndMakesSixteenSamplesAStep) {
+  const Json request = {{"model", "llama-3.1-8b"},
+                        {"stack", "ms-swift"},
+                        {"quantization", {{"load_in_4bit", true}}},
+                        {"peft", {{"r", 8}}}};
+  EXPECT_EQ(assumed(request, "/quantization/prepare_for_kbit_training"), false);
+  EXPECT_EQ(assumed(request, "/quantization/bnb_4bit_use_double_quant"), true);
+  EXPECT_EQ(assumed(request, "/training/gradient_accumulation_steps"), 16);
+  EXPECT_EQ(assumed(request, "/training/truncation_strategy"), "drop");
+  EXPECT_EQ(assumed(request, "/peft/lora_dropout"), 0.05);
+  EXPECT_EQ(assumed(request, "/training/bf16"), true);
+}
+
 TEST(RecipeStacks, AFileThatIsNoStackSaysWhatIsWrong) {
   json::Errors errors;
   EXPECT_FALSE(read_stack({{"id", "x"}}, errors));

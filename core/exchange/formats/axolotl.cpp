@@ -115,6 +115,7 @@ constexpr Row rows[] = {
     {"peft_use_rslora", "/peft/use_rslora", ""},
     {"peft_autocast_adapter_dtype", "/peft/adapter_dtype", "true=float32", nullptr, Write::no},
     {"sequence_len", "/training/max_length", ""},
+    {"excess_length_strategy", "/training/truncation_strategy", "raise=truncate", nullptr, Write::yes},
     {"sample_packing", "/training/packing", ""},
     {"max_packed_sequence_len", "/training/max_length", "", nullptr, Write::no},
     {"micro_batch_size", "/training/per_device_train_batch_size", ""},
@@ -215,7 +216,7 @@ constexpr std::string_view irrelevant =
     "bench_* "
     "metric_for_best_model greater_is_better loss_watchdog_* gc_steps torch_empty_cache_steps "
     "gc_collect_steps tf32 "
-    "excess_length_strategy min_sample_len sample_packing_* eval_sample_packing curriculum_sampling "
+    "min_sample_len sample_packing_* eval_sample_packing curriculum_sampling "
     "multipack_real_batches pose_* pretrain_multipack_* pretraining_sample_concatenation streaming "
     "streaming_multipack_buffer_size flex_attn_compile_kwargs* flash_optimum fsdp_final_state_dict_type "
     "val_set_size "

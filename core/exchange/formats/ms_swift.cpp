@@ -124,6 +124,8 @@ constexpr Row rows[] = {
     {"galore_optim_per_parameter", "/training/optim", "", read_implied, Write::no},
     {"lisa_activated_layers", "/training/lisa_activated_layers", "", nullptr, Write::no},
     {"max_length", "/training/max_length", ""},
+    {"truncation_strategy", "/training/truncation_strategy",
+     "delete=drop, left=truncate, right=truncate, truncation_left=truncate"},
     {"batch_size", "/training/per_device_train_batch_size", ""},
     {"optimizer", "/training/optim", "", nullptr, Write::no},
     {"freeze_vit", "/vision/freeze_vision_tower", ""},
@@ -138,7 +140,6 @@ constexpr std::string_view irrelevant =
     "interleave_prob stopping_strategy shuffle_buffer_size download_mode columns* strict "
     "disable_auto_column_mapping "
     "model_author custom_dataset_info dataset dataset_* decision_* template system "
-    "truncation_strategy "
     "agent_template norm_bbox use_chat_template padding_side loss_scale is_binary_loss_scale "
     "template_backend "
     "response_prefix enable_thinking preserve_thinking add_non_thinking_prefix disable_ignore_empty_think "
@@ -252,6 +253,10 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     out.put("llamapro_num_new_blocks", value, pointer);
     return true;
   }
+  if (pointer == "/training/truncation_strategy") {
+    out.put("truncation_strategy", value == "drop" ? "delete" : "left", pointer);
+    return true;
+  }
   if (pointer == "/task") {
     if (value == "pretrain" || value == "classification") return false;
     out.put("rlhf_type", value == "reward" ? Json("rm") : value, pointer);
@@ -290,7 +295,7 @@ void close(Writing& out) {
 const Format ms_swift{
     "ms-swift",
     "ms-swift",
-    "hf",
+    "ms-swift",
     Language::shell,
     sections,
     "!tuner_type !train_type !sft_type !rlhf_type !model_id_or_path attn_impl target_modules quant_bits "
