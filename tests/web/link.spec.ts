@@ -118,3 +118,26 @@ test("a link with a key that the core does not know is answered by the core", as
   await page.locator('[data-scenario="d-after"]').click();
   await expect(headline(page)).toContainText("A10G");
 });
+
+test("a model of one's own travels in the link", async ({ page, context }) => {
+  const config = {
+    model_type: "llama",
+    hidden_size: 2048,
+    intermediate_size: 5632,
+    num_hidden_layers: 22,
+    num_attention_heads: 32,
+    num_key_value_heads: 4,
+    vocab_size: 32000,
+  };
+  const model = { name: "ours", config };
+  await open(page, encode({ model, training: { max_length: 512 }, hardware: { gpu: "l4" } }));
+  await expect(headline(page)).toContainText("L4");
+  await page.getByLabel("Max length").fill("1024");
+  await expect(page).toHaveURL(/model\.config\.hidden_size=2048&.*max_length=1024&.*&t=/);
+  const answer = await headline(page).innerText();
+  const second = await context.newPage();
+  await second.goto(page.url());
+  await expect(second.locator("#verdict-headline")).toHaveText(answer);
+  await expect(second.getByLabel("Max length")).toHaveValue("1024");
+  await second.close();
+});
