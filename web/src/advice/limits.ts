@@ -45,26 +45,28 @@ function map(limits: Limits, view: View, actions: Actions): TemplateResult {
         ${VERDICTS[verdict].sign}
       </button>
     </td>`;
-  return html`<p class="caption" id="map-caption">${say("limits.map")}</p>
-    <div class="map-frame">
-      <table class="map" aria-labelledby="map-caption">
-        <thead>
-          <tr>
-            <th scope="col">${say("limits.axes")}</th>
-            ${lengths.map((length) => html`<th scope="col" class="number">${thousands(length)}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${batches.map(
-            (batch, row) =>
-              html`<tr>
-                <th scope="row">${batch}</th>
-                ${lengths.map((length, column) => cell(verdicts[row]?.[column] ?? "no", batch, length))}
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>`;
+  return html`<div class="map-frame">
+    <table class="map">
+      <caption class="caption">
+        ${say("limits.map")}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">${say("limits.axes")}</th>
+          ${lengths.map((length) => html`<th scope="col" class="number">${thousands(length)}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${batches.map(
+          (batch, row) =>
+            html`<tr>
+              <th scope="row">${batch}</th>
+              ${lengths.map((length, column) => cell(verdicts[row]?.[column] ?? "no", batch, length))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
 }
 
 export function limits(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
