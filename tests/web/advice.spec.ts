@@ -67,7 +67,9 @@ test("a plan is copied as a table of before and after with a reason for each row
 test("the plan's own figure is what the page then shows", async ({ page }) => {
   await open(page, encode(TOO_LARGE));
   const card = page.locator(".plan").first();
-  const promised = Number.parseFloat((await card.locator("p b").first().innerText()).replaceAll(",", ""));
+  // Not innerText: a panel out of sight may not be laid out (content-visibility).
+  const words = (await card.locator("p b").first().textContent()) ?? "";
+  const promised = Number.parseFloat(words.replaceAll(",", ""));
   await card.getByRole("button", { name: "Apply" }).click();
   await expect(headline(page)).toContainText("Fits");
   expect(await gibOf(page, "nvidia-smi shows")).toBeCloseTo(promised, 2);
