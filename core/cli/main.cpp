@@ -121,13 +121,13 @@ int report_lines(Input& input) {
   std::string request;
   while (input.line(request)) {
     const std::string text = report::report_text(request, catalog());
-    const json::Json report = parsed(text);
-    if (succeeded(report)) {
+    if (report::answered(text)) {
       print(text + "\n");
     } else {
       code = bad_input;
-      print(json::write(json::Json{{"schema", 1}, {"ok", false}, {"errors", member(report, "errors")}}) +
-            "\n");
+      print(
+          json::write(json::Json{{"schema", 1}, {"ok", false}, {"errors", member(parsed(text), "errors")}}) +
+          "\n");
     }
     std::fflush(stdout);  // a program at the other end of the pipe may be waiting for this line
   }
