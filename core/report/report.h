@@ -21,7 +21,8 @@ std::string report_text(std::string_view request, const Catalog& catalog);
 /// The same without plans, limits and timeline, even where the request wants them (core/report/slow_parts.h).
 std::string quick_report_text(std::string_view request, const Catalog& catalog);
 
-/// Whether a text of report_text() is a report and no refusal, told by its heading: a report is 100 kB to parse.
+/// Whether a text of report_text() is a report and no refusal, told by its heading: a report is 100 kB to
+/// parse.
 bool answered(std::string_view report);
 
 /// {"models": [{"id", "hf_id", "family", "parameters", "kind", "verified", "aliases"}]}
