@@ -520,6 +520,8 @@ constexpr Field table[] = {
      "Tokens in the sample of middle length: half of all samples are longer."},
     {"/data/p90_length", FieldType::count, 1, 1.6e7, "", nullptr, nullptr, "", "",
      "Tokens that nine in ten samples do not exceed."},
+    {"/data/p95_length", FieldType::count, 1, 1.6e7, "", nullptr, nullptr, "", "",
+     "Tokens that nineteen in twenty samples do not exceed."},
     {"/data/p99_length", FieldType::count, 1, 1.6e7, "", nullptr, nullptr, "", "",
      "Tokens that all but one sample in a hundred do not exceed."},
     {"/cloud/usd_per_hour", FieldType::number, 0, 100000, "",

@@ -131,6 +131,50 @@ std::optional<Json> read_field(const Field& field, const Json& value, const std:
   return std::nullopt;
 }
 
+// What people train with and nothing here replays: refused in words, so that nobody takes it for a slip of
+// the pen.
+struct NotModelled {
+  std::string_view key;
+  const char* why;
+};
+constexpr const char* tensor_parallel =
+    "Tensor parallelism is not replayed: each rank would hold a part of every matrix and gather activations. "
+    "strategy \"fsdp\" or \"zero3\" says what sharded parameters take.";
+constexpr const char* pipeline_parallel =
+    "Pipeline parallelism is not replayed: stages hold different layers and several micro-batches at once.";
+constexpr const char* expert_parallel =
+    "Expert parallelism is not replayed: each rank would hold some of the experts and exchange tokens.";
+constexpr const char* fp8_training =
+    "Training in fp8 (torchao, Transformer Engine) is not replayed: which copies of weights and inputs it "
+    "keeps "
+    "depends on its recipe.";
+constexpr NotModelled known_elsewhere[] = {
+    {"tensor_parallel_size", tensor_parallel},
+    {"tensor_parallel", tensor_parallel},
+    {"tp_size", tensor_parallel},
+    {"tp", tensor_parallel},
+    {"tensor_model_parallel_size", tensor_parallel},
+    {"pipeline_parallel_size", pipeline_parallel},
+    {"pipeline_parallel", pipeline_parallel},
+    {"pp_size", pipeline_parallel},
+    {"pp", pipeline_parallel},
+    {"pipeline_model_parallel_size", pipeline_parallel},
+    {"expert_parallel_size", expert_parallel},
+    {"expert_parallel", expert_parallel},
+    {"ep_size", expert_parallel},
+    {"ep", expert_parallel},
+    {"expert_model_parallel_size", expert_parallel},
+    {"fp8", fp8_training},
+    {"enable_fp8", fp8_training},
+};
+
+const char* not_modelled(std::string_view key) {
+  for (const NotModelled& row : known_elsewhere) {
+    if (row.key == key) return row.why;
+  }
+  return nullptr;
+}
+
 void read_section(const Json& object, const std::string& pointer, Values& values, Errors& errors) {
   for (const auto& [key, value] : object.items()) {
     const std::string here = pointer + "/" + json::escape(key);
@@ -148,6 +192,8 @@ void read_section(const Json& object, const std::string& pointer, Values& values
       }
       values.emplace(here, true);  // present: `"peft": {}` is LoRA with every default
       read_section(value, here, values, errors);
+    } else if (const char* why = not_modelled(key)) {
+      errors.push_back({"not_modelled", here, why, join(keys_below(pointer))});
     } else {
       errors.push_back(
           {"unknown_key", here, "Nothing here is called \"" + key + "\".", join(keys_below(pointer))});

@@ -25,6 +25,7 @@ double share_beyond(const Situation& s, double length) {
   };
   add("/data/p50_length", 0.5);
   add("/data/p90_length", 0.1);
+  add("/data/p95_length", 0.05);
   add("/data/p99_length", 0.01);
   const bool spread = known.size() > 1;
   add("/data/longest_length", 0);
