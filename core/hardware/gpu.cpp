@@ -236,7 +236,8 @@ void read_card(const json::Json& value, const std::string& file, Gpu& gpu, json:
   }
   gpu.name = card.text("name");
   gpu.vendor = card.text_of("vendor", {"NVIDIA", "AMD", "Intel", "Apple"});
-  gpu.segment = card.text_of("segment", {"consumer", "laptop", "workstation", "datacenter", "unified"});
+  gpu.segment =
+      card.text_of("segment", {"consumer", "laptop", "workstation", "datacenter", "unified", "slice"});
   gpu.architecture = card.text("architecture");
   const bool other = gpu.vendor == "AMD" || gpu.vendor == "Intel" || gpu.vendor == "Apple";
   if (!other) gpu.compute_capability = card.number("compute_capability", {5, 20});
@@ -323,7 +324,8 @@ Context context(const Gpu& gpu) {
 std::vector<Tier> tiers(const std::vector<Gpu>& gpus) {
   std::vector<Tier> tiers;
   for (const Gpu& gpu : gpus) {
-    if (gpu.unified_memory || (gpu.vendor != "NVIDIA" && gpu.vendor != "AMD")) continue;
+    if (gpu.unified_memory || gpu.segment == "slice" || (gpu.vendor != "NVIDIA" && gpu.vendor != "AMD"))
+      continue;
     const auto place = std::lower_bound(tiers.begin(), tiers.end(), gpu.tier_gib,
                                         [](const Tier& tier, uint64_t size) { return tier.gib < size; });
     if (place == tiers.end() || place->gib != gpu.tier_gib) {

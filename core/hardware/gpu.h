@@ -24,7 +24,7 @@ struct Gpu {
   std::string id;
   std::string name;
   std::string vendor;   // NVIDIA, AMD, Intel, Apple
-  std::string segment;  // consumer, laptop, workstation, datacenter, unified
+  std::string segment;  // consumer, laptop, workstation, datacenter, unified, slice (of MIG)
   std::string architecture;
   double compute_capability = 0;  // 7.5, 8.6, 9.0, 12.0; 0 where there is none
 
@@ -72,7 +72,7 @@ struct Tier {
   std::vector<std::string> gpus;
 };
 
-/// Cards with their own memory that run PyTorch through CUDA or ROCm, by size, ascending.
+/// Whole cards with their own memory that run PyTorch through CUDA or ROCm, by size, ascending.
 std::vector<Tier> tiers(const std::vector<Gpu>& gpus);
 
 }  // namespace plimsoll::hardware

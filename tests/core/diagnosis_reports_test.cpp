@@ -165,6 +165,18 @@ TEST(DiagnosisReports, ARequestThatIsAWholeModelNamesIt) {
   EXPECT_EQ(d.reading.matches[0].kind, TensorKind::model);
 }
 
+// A slice has the memory of a whole card of another kind, so only its profile tells it.
+TEST(DiagnosisReports, ASliceOfMigIsNamedWhereItsProfileIsWritten) {
+  const std::string line =
+      "RuntimeError: CUDA out of memory. Tried to allocate 224.00 MiB (GPU 0; 39.25 GiB total capacity; "
+      "38.13 GiB "
+      "already allocated; 120.00 MiB free; 38.60 GiB reserved in total by PyTorch)";
+  const Diagnosis slice = explained("GPU: NVIDIA A100 80GB PCIe MIG 3g.40gb\n" + line);
+  ASSERT_FALSE(slice.cards.empty());
+  EXPECT_EQ(slice.cards[0], "a100-80-mig-3g.40gb");
+  for (const std::string& card : explained(line).cards) EXPECT_EQ(card.find("mig"), std::string::npos);
+}
+
 // mistralai/mistral-finetune#69: an A10G of a virtual machine shows 21.99 GiB, nearer to other cards'.
 TEST(DiagnosisReports, TheCardThatTheTextNamesComesFirst) {
   const Diagnosis d = explained(

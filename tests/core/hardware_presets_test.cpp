@@ -134,8 +134,18 @@ TEST(Tiers, AscendAndHoldEachDiscreteCardOnce) {
   }
   for (const Gpu& gpu : all_gpus()) {
     const bool listed = seen.count(gpu.id) != 0;
-    EXPECT_EQ(listed, gpu.vendor == "NVIDIA" || gpu.vendor == "AMD") << gpu.id;
+    const bool whole = gpu.segment != "slice";
+    EXPECT_EQ(listed, whole && (gpu.vendor == "NVIDIA" || gpu.vendor == "AMD")) << gpu.id;
   }
+}
+
+// As nvidia-smi mig -lgip lists them; "39.25 GiB total capacity" is PyTorch's word on an A100 80GB MIG
+// 3g.40gb.
+TEST(GpuPresets, ASliceOfMigHasItsProfilesMemoryAndItsShareOfTheMultiprocessors) {
+  EXPECT_EQ(gpu("a100-80-mig-3g.40gb").usable_bytes, static_cast<uint64_t>(39.25 * gib));
+  EXPECT_EQ(gpu("a100-40-mig-1g.5gb").usable_bytes, static_cast<uint64_t>(4.75 * gib));
+  EXPECT_NEAR(gpu("a100-80-mig-3g.40gb").tensor_flops / gpu("a100-sxm-80").tensor_flops, 42.0 / 108, 1e-3);
+  EXPECT_NEAR(gpu("h100-mig-1g.10gb").memory_bandwidth_bytes_per_second, 3350e9 / 8, 1e9);
 }
 
 TEST(Tiers, TheSmallestCardSetsTheLoadLine) {
