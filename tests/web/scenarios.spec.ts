@@ -33,3 +33,15 @@ test("what the author of a case wrote can be read beside the answer", async ({ p
   await page.getByText("What its author wrote").click();
   await expect(page.locator(".claims")).toContainText("168 hours without a failure");
 });
+
+// Forward passes of later steps carry the optimizer's states; a run that dies in its first step dies elsewhere.
+test("the first step has a peak of its own where later ones are fuller", async ({ page }) => {
+  await open(page);
+  await unfold(page, "Examples");
+  await page.locator('[data-scenario="c-before"]').click();
+  await expect(page.locator("table.instants caption")).toContainText(
+    "In the first step the peak is another: Optimizer step, 20.2 GiB allocated.",
+  );
+  await page.locator('[data-scenario="d-after"]').click();
+  await expect(page.locator("table.instants caption")).not.toContainText("In the first step");
+});

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { segments } from "./bar.ts";
 import type { Instant, Report } from "./contract.ts";
-import { sizeShort } from "./format.ts";
+import { sizeShort, sizeWords } from "./format.ts";
 import { instantName } from "./names.ts";
 import { say } from "./words/say.ts";
 import type { Actions, View } from "./view.ts";
@@ -35,12 +35,19 @@ function row(instant: Instant, report: Report, shown: string, actions: Actions):
 
 export function instants(view: View, report: Report, actions: Actions): TemplateResult {
   const shown = view.instant ?? report.memory.peak.instant;
+  const { instant: peak, first_step: first } = report.memory.peak;
   return html`
     <section class="panel" aria-labelledby="instants-title">
       <h3 id="instants-title">${say("instants.title")}</h3>
       <table class="instants">
         <caption class="caption">
           ${say("instants.caption")}
+          ${first.instant === peak
+            ? nothing
+            : say("instants.first_step", {
+                moment: instantName(first.instant),
+                size: sizeWords(first.allocated),
+              })}
         </caption>
         <thead>
           <tr>

@@ -70,6 +70,7 @@ export const DE: Words = {
   "instants.title": "Durch den Lauf",
   "instants.caption":
     "Der höchste Punkt jedes Abschnitts, in {unit}. Wer einen wählt, sieht unten, was ihn füllt.",
+  "instants.first_step": "Im ersten Schritt liegt die Spitze woanders: {moment}, {size} belegt.",
   "instants.peak": "Spitze",
   "instants.moment": "Abschnitt",
   "instants.memory": "Speicher",

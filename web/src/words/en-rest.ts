@@ -33,6 +33,7 @@ export const EN_REST = {
   "instants.title": "Through the run",
   "instants.caption":
     "The highest point of each part of the run, in {unit}. Choose one to see what fills it below.",
+  "instants.first_step": "In the first step the peak is another: {moment}, {size} allocated.",
   "instants.peak": "peak",
   "instants.moment": "Moment",
   "instants.memory": "Memory",
