@@ -366,7 +366,8 @@ memory::Sizes Pricer::sizes_with(const Walk& at, const Stepping& optimizer, Eval
   highest.id = at_most->id;
   highest.live = peak;
   highest.outside = at_most->outside;
-  highest.lent = at_most->lent;
+  // Another evaluation may be highest in the head, where no layer is gathered, and not in a layer.
+  highest.lent = memory::lent(peak, at.replay);
   highest.apart = passing.apart();
   return sizes_of(highest, at.recipe, basis_);
 }

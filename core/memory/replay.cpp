@@ -195,9 +195,10 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   for (const Instant& instant : result.instants) {
     if (repeats(instant)) passing.add(instant.live);
   }
+  result.gathered_throughout = rank.root + rank.head;
   for (Instant& instant : result.instants) {
     instant.apart = repeats(instant) ? passing.apart() : 0;
-    instant.lent = std::max(0.0, instant.live[Component::gathered] - rank.root - rank.head);
+    instant.lent = lent(instant.live, result);
   }
   result.dynamic_bytes =
       result.instants[result.peak].live.total() - rank.weights - rank.adapters - rank.optimizer;
@@ -225,6 +226,10 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
 }  // namespace
 
 bool repeats(const Instant& instant) { return instant.id != "load" && instant.id != "prepare"; }
+
+double lent(const Snapshot& live, const Replay& run) {
+  return std::max(0.0, live[Component::gathered] - run.gathered_throughout);
+}
 
 FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {
   FirstStep highest;

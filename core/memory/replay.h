@@ -42,7 +42,8 @@ struct Replay {
   double paged_bytes = 0;      ///< states in managed memory, which PyTorch does not count
   double host_bytes = 0;       ///< RAM of the process, at least
   std::string attention;       ///< why this kernel
-  double dynamic_bytes = 0;    ///< of the peak: what came after loading
+  double gathered_throughout = 0;  ///< FSDP: of the root unit and the head
+  double dynamic_bytes = 0;        ///< of the peak: what came after loading
   std::vector<model::Note> notes;
   // What one more unit costs at the peak instant, by replaying again.
   double per_sample = 0, per_token = 0, per_rank = 0, per_image = 0;
@@ -50,6 +51,9 @@ struct Replay {
 
 /// Whether the instant comes again with every step.
 bool repeats(const Instant& instant);
+
+/// Instant::lent of what is alive in `run`.
+double lent(const Snapshot& live, const Replay& run);
 
 /// The highest instant until the first optimizer step is over, and its allocated bytes: what a run must
 /// survive to get going at all. The states of the optimizer do not exist before that step

@@ -282,6 +282,49 @@ TEST(Advice, APriceIsThatOfAFullReplay) {
   EXPECT_GT(evaluated, 20);
 }
 
+// Small batches of an evaluation are highest in a layer, whose gathered parameters FSDP's stream keeps; large
+// ones in the head, where no layer is gathered.
+TEST(Advice, AnotherEvaluationIsPricedWithWhatFsdpHasGatheredThen) {
+  const Json request = {{"model", "qwen2.5-7b"},
+                        {"stack", "trl"},
+                        {"training",
+                         {{"per_device_train_batch_size", 4},
+                          {"gradient_accumulation_steps", 8},
+                          {"max_length", 1536},
+                          {"gradient_checkpointing", true},
+                          {"optim", "adamw_bnb_8bit"},
+                          {"eval_strategy", "steps"},
+                          {"per_device_eval_batch_size", 15},
+                          {"compute_metrics", true}}},
+                        {"peft", {{"r", 64}, {"target_modules", "all-linear"}}},
+                        {"model_args", {{"dtype", "float32"}}},
+                        {"data", {{"eval_samples", 13}}},
+                        {"parallel", {{"num_gpus", 2}, {"strategy", "fsdp"}}}};
+  const std::unique_ptr<Prepared> prepared = prepare(request);
+  ASSERT_TRUE(prepared);
+  const advice::Situation situation{prepared->run.network, prepared->run.resolved.recipe,
+                                    prepared->run.resolved.values, nullptr};
+  const advice::Space space = advice::open_choices(situation, {});
+  advice::Pricer pricer(prepared->basis, space);
+  int compared = 0;
+  for (std::size_t micro = 0; micro < space.slots.size(); ++micro) {
+    for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
+      if (slot == micro || !pricer.is_evaluation(slot)) continue;
+      for (std::size_t option = 1; option < space.slots[slot].options.size(); ++option) {
+        Choice choice{};
+        choice[slot] = static_cast<uint8_t>(option);
+        choice[micro] = static_cast<uint8_t>(space.slots[micro].options.size() - 1);
+        const advice::Price* price = pricer.price(choice);
+        if (price == nullptr) continue;
+        const advice::Changed full = advice::change(prepared->basis, advice::changes_of(space, choice));
+        EXPECT_NEAR(price->sizes.high, full.price.sizes.high, 1) << space.slots[micro].name << " " << option;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 10);
+}
+
 // With a smaller micro-batch than the effective batch, the gradients of one micro-batch lie there while the
 // next one runs. In full fine-tuning that can cost more than the smaller batch saves, and shorter sequences
 // alone are the plan.
