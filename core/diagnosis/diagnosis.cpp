@@ -48,11 +48,8 @@ std::vector<std::string> cards_of(const Situation& situation, const Reading& rea
   // On ROCm the same message begins with HIP.
   const bool cuda = reading.text.folded_lines.find("cuda out of memory") != std::string::npos;
   for (const hardware::Gpu* gpu : situation.gpus) {
-    // A slice of MIG is as large as some whole card: it is meant where its profile ("3g.40gb") is written.
-    const bool slice = gpu->segment == "slice";
-    const std::string profile = slice ? gpu->name.substr(gpu->name.rfind(' ') + 1) : "";
-    if (slice && reading.text.folded_lines.find(profile) == std::string::npos) continue;
-    const bool named = slice || is_named(*gpu, reading.text.folded_lines);
+    const bool named = is_named(*gpu, reading.text.folded_lines);
+    if (gpu->segment == "slice" && !named) continue;  // it is as large as some whole card
     const auto off = distance(*gpu, total, smi, named);
     if (off && !(cuda && gpu->vendor == "AMD")) found.push_back({gpu, named, *off});
   }

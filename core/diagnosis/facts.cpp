@@ -221,6 +221,9 @@ void weigh(const Situation& s, Facts& f) {
 }  // namespace
 
 bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
+  if (gpu.segment == "slice") {
+    return folded.find(std::string_view(gpu.name).substr(gpu.name.rfind(' ') + 1)) != std::string_view::npos;
+  }
   std::string_view name = gpu.id;
   for (const std::string_view brand : {"quadro-rtx-", "titan-", "rtx-", "gtx-", "rx-"}) {
     if (name.substr(0, brand.size()) == brand) {

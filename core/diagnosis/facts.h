@@ -66,7 +66,8 @@ struct Facts {
 
 Facts read_facts(const Situation& situation, const Text& text, const Numbers& numbers, const GpuTable& table);
 
-/// Whether a text in lower case speaks of a card: "4090" of "rtx-4090", "a100" of "a100-sxm-80".
+/// Whether a text in lower case speaks of a card: "4090" of "rtx-4090", "a100" of "a100-sxm-80". A slice of
+/// MIG is spoken of by its profile alone ("3g.40gb"): its card's name means the whole card.
 bool is_named(const hardware::Gpu& gpu, std::string_view folded);
 /// Billions of parameters in a model's name: "llama-7b" 7e9, "Mixtral-8x7B" 46.7e9, "Qwen2.5-0.5B"; 0: none.
 double parameters_in_name(std::string_view name);

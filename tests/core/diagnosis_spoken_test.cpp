@@ -86,5 +86,11 @@ TEST(DiagnosisSpoken, AQuoteEndsAtACharacter) {
   }
 }
 
+// Slices of MIG begin with their card's name, and are not what "A100 80G" means.
+TEST(DiagnosisSpoken, ACardOfSeveralSizesIsTheOneWhoseSizeStandsThere) {
+  const Diagnosis d = explained("OOM when fine-tuning on an A100 80GB, right after the first step");
+  EXPECT_NEAR(d.reading.facts.capacity / 1073741824.0, 79, 1);
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
