@@ -301,19 +301,7 @@ const std::vector<Planner::Entry>& Planner::by_time(bool same) {
     grown[0].quality = structure.quality;
     grown[0].changes = structure.changes;
     for (std::size_t slot : loose_) {
-      if (pricer_.is_evaluation(slot)) continue;
-      const std::vector<Option>& options = space_.slots[slot].options;
-      const std::size_t before = grown.size();
-      for (std::size_t option = 1; option < options.size(); ++option) {
-        if (options[option].level.quality > most) continue;
-        for (std::size_t i = 0; i < before; ++i) {
-          Entry next = grown[i];
-          next.choice[slot] = static_cast<uint8_t>(option);
-          next.quality += options[option].level.quality;
-          ++next.changes;
-          grown.push_back(next);
-        }
-      }
+      if (!pricer_.is_evaluation(slot)) branch(grown, slot, most);
     }
     entries.insert(entries.end(), grown.begin(), grown.end());
   }
@@ -325,23 +313,27 @@ const std::vector<Planner::Entry>& Planner::by_time(bool same) {
   return entries;
 }
 
+// To each entry those that set the slot too, at a cost in quality of `most` at the most.
+void Planner::branch(std::vector<Entry>& entries, std::size_t slot, int most) const {
+  const std::vector<Option>& options = space_.slots[slot].options;
+  const std::size_t before = entries.size();
+  for (std::size_t option = 1; option < options.size(); ++option) {
+    if (options[option].level.quality > most) continue;
+    for (std::size_t i = 0; i < before; ++i) {
+      Entry next = entries[i];
+      next.choice[slot] = static_cast<uint8_t>(option);
+      next.quality += options[option].level.quality;
+      ++next.changes;
+      entries.push_back(next);
+    }
+  }
+}
+
 // Ways to set the evaluation, fewest changes and least cost in quality first; they change no time.
 std::vector<Planner::Entry> Planner::evaluations(int most) const {
   std::vector<Entry> ways(1);
   for (std::size_t slot : loose_) {
-    if (!pricer_.is_evaluation(slot)) continue;
-    const std::vector<Option>& options = space_.slots[slot].options;
-    const std::size_t before = ways.size();
-    for (std::size_t option = 1; option < options.size(); ++option) {
-      if (options[option].level.quality > most) continue;
-      for (std::size_t i = 0; i < before; ++i) {
-        Entry next = ways[i];
-        next.choice[slot] = static_cast<uint8_t>(option);
-        next.quality += options[option].level.quality;
-        ++next.changes;
-        ways.push_back(next);
-      }
-    }
+    if (pricer_.is_evaluation(slot)) branch(ways, slot, most);
   }
   std::stable_sort(ways.begin(), ways.end(), [](const Entry& a, const Entry& b) {
     return a.changes != b.changes ? a.changes < b.changes : a.quality < b.quality;

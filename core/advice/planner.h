@@ -90,6 +90,7 @@ class Planner {
   void extend(const Entry& from, std::size_t slot, int left, std::vector<Entry>& out);
   const std::vector<Entry>& with_changes(std::size_t count, const Target& target);
   const std::vector<Entry>& by_time(bool same);
+  void branch(std::vector<Entry>& entries, std::size_t slot, int most) const;
   std::vector<Entry> evaluations(int most) const;
   Entry together(const Entry& training, const Entry& evaluation) const;
   bool reachable(const Target& target);
