@@ -31,9 +31,10 @@ constexpr Weight for_windows_sysmem_fallback[] = {
 constexpr Weight for_other_process[] = {{Sign::foreign_process, 8.0F}, {Sign::large_residual, 7.5F},
                                         {Sign::in_use_at_start, 6.0F}, {Sign::merging, -1.0F},
                                         {Sign::vllm_words, -2.0F},     {Sign::generates_rollouts, -1.5F}};
-constexpr Weight for_fragmentation[] = {{Sign::slack_covers, 6.5F},     {Sign::asks_beyond_card, -4.0F},
-                                        {Sign::foreign_process, -1.0F}, {Sign::is_scores, -3.0F},
-                                        {Sign::packs, -1.0F},           {Sign::sees_images, -1.0F}};
+constexpr Weight for_fragmentation[] = {{Sign::slack_covers, 6.5F},      {Sign::some_slack, 2.5F},
+                                        {Sign::asks_beyond_card, -4.0F}, {Sign::foreign_process, -1.0F},
+                                        {Sign::is_scores, -3.0F},        {Sign::packs, -1.0F},
+                                        {Sign::sees_images, -1.0F}};
 constexpr Weight for_single_gpu_used[] = {{Sign::one_card_only, 9.0F}};
 constexpr Weight for_hardware_fallback[] = {{Sign::old_card, 2.0F}, {Sign::quantized, 1.5F}};
 constexpr Weight for_dora_overhead[] = {{Sign::uses_dora, 7.0F}, {Sign::dora_frame, 5.0F}};
@@ -123,6 +124,7 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::is_whole_model, 1.0F},
     {Sign::is_layer32, 1.5F},
     {Sign::short_and_single, 1.0F},
+    {Sign::one_sample_fails, 0.8F},
     {Sign::replicates, -0.5F},
     {Sign::asks_beyond_card, -5.0F},
     {Sign::says_tpu, 4.5F},
@@ -149,7 +151,8 @@ constexpr Weight for_batch_or_sequence_too_large[] = {
     {Sign::optimizer, -3.0F},        {Sign::inference, -3.0F},        {Sign::short_and_single, -2.0F},
     {Sign::share_beyond, -2.0F},     {Sign::asks_beyond_card, -4.0F}, {Sign::says_host, -6.0F},
     {Sign::full_tuning, -0.3F},      {Sign::generating, -1.0F},       {Sign::long_context, 1.0F},
-    {Sign::saving, -3.0F},           {Sign::evaluating, -3.0F},       {Sign::merging, -3.0F}};
+    {Sign::one_sample_fails, -1.0F}, {Sign::saving, -3.0F},           {Sign::evaluating, -3.0F},
+    {Sign::merging, -3.0F}};
 constexpr Weight for_qlora_not_smaller[] = {{Sign::quantized, 1.0F}, {Sign::share_well_within, 0.5F}};
 constexpr Weight for_adapters_save_little[] = {{Sign::adapters, 1.0F}, {Sign::share_well_within, 0.5F}};
 

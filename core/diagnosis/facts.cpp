@@ -127,6 +127,7 @@ void read_words(const Text& text, Facts& f) {
     f.method = Method::full;
   }
   if (f.strategy.empty()) {
+    if (mentions(text, {"zero1", "zero-1", "zero stage 1"})) f.strategy = "zero1";
     if (mentions(text, {"zero2", "zero-2", "stage 2", "stage2"})) f.strategy = "zero2";
     if (mentions(text, {"zero3", "zero-3", "stage 3", "stage3"})) f.strategy = "zero3";
     if (mentions(text, {"fsdp", "fully_sharded", "fullysharded"})) f.strategy = "fsdp";
@@ -155,9 +156,10 @@ void read_words(const Text& text, Facts& f) {
   // Adapters alone are some 0.1 to 5 % of a model; a share between that and all of it holds embeddings.
   const double percent = trained_percent(text.folded_lines);
   if (percent > 8 && percent < 70) f.saves_modules = true;
-  f.sees = mentions(text, {"qwen2-vl", "qwen2_vl", "qwen2.5-vl", "qwen2_5_vl", "qwen2_5vl", "qwen2vl",
-                           "qwen3-vl", "qwen3_vl", "qwen-vl", "qwen vl", "internvl", "llava", "minicpm-v",
-                           "glm-4v", "glm4v", "max_pixels", "vision_tower"});
+  f.sees = mentions(
+      text, {"qwen2-vl", "qwen2_vl",   "qwen2.5-vl",   "qwen2_5_vl", "qwen2_5vl", "qwen2vl",    "qwen3-vl",
+             "qwen3_vl", "qwen-vl",    "qwen vl",      "internvl",   "llava",     "minicpm-v",  "glm-4v",
+             "glm4v",    "max_pixels", "vision_tower", "b-vl",       "多模态",    "图像的token"});
   if (!f.fp32) f.fp32 = mentions(text, {"precision: fp32", "float32", "fp32 load", "torch_dtype: none"});
 }
 
@@ -241,36 +243,6 @@ bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
     if (!digit_before && (end >= folded.size() || !is_word(folded[end]))) return true;
   }
   return false;
-}
-
-double parameters_in_name(std::string_view name) {
-  const std::string folded = fold(name);
-  double best = 0;
-  for (std::size_t at = 0; at < folded.size(); ++at) {
-    if (!is_digit(folded[at]) || (at > 0 && (is_digit(folded[at - 1]) || folded[at - 1] == '.'))) continue;
-    std::size_t end = at;
-    double value = 0, scale = 1;
-    for (; end < folded.size() && is_digit(folded[end]); ++end) value = value * 10 + (folded[end] - '0');
-    if (end + 1 < folded.size() && folded[end] == '.' && is_digit(folded[end + 1])) {
-      for (++end; end < folded.size() && is_digit(folded[end]); ++end) {
-        scale /= 10;
-        value += scale * (folded[end] - '0');
-      }
-    }
-    double experts = 1;
-    if (end + 1 < folded.size() && folded[end] == 'x' && is_digit(folded[end + 1])) {
-      experts =
-          value;  // "8x7b": attention is shared, so eight experts of a 7B are 46.7e9, five sixths of 56e9
-      value = 0;
-      for (++end; end < folded.size() && is_digit(folded[end]); ++end)
-        value = value * 10 + (folded[end] - '0');
-      experts *= 0.834;
-    }
-    const bool unit =
-        end < folded.size() && folded[end] == 'b' && (end + 1 >= folded.size() || !is_lower(folded[end + 1]));
-    if (unit && value > 0 && value < 3000) best = std::max(best, experts * value * 1e9);
-  }
-  return best;
 }
 
 double gibibytes_in_name(std::string_view name) {

@@ -332,10 +332,11 @@ std::vector<Message> messages_in(const std::vector<Stream>& streams) {
   return out;
 }
 
-// A message of the allocator that ends before its figures do.
+// A message of the allocator that ends before its figures do, or whose words were broken ("has a to|tal
+// capacity").
 bool lacks_figures(const std::vector<Message>& messages) {
   const auto of_allocator = [](const Message& one) {
-    return one.family == &allocator_family && one.numbers.tried && one.numbers.capacity;
+    return one.family == &allocator_family && one.numbers.tried;
   };
   return std::any_of(messages.begin(), messages.end(), of_allocator) &&
          std::none_of(messages.begin(), messages.end(), [&](const Message& one) {

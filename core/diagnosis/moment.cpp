@@ -91,6 +91,17 @@ constexpr Said said[] = {
     {"in optimizer.step", Phase::optimizer},
     {"while loading", Phase::load},
     {"when loading the model", Phase::load},
+    {"can not load the model", Phase::load},
+    {"cannot load the model", Phase::load},
+    {"can't load the model", Phase::load},
+    {"unable to load the model", Phase::load},
+    {"fails to load the model", Phase::load},
+    {"failed to load the model", Phase::load},
+    {"when loading model", Phase::load},
+    {"loading the base model", Phase::load},
+    {"模型加载阶段", Phase::load},
+    {"加载模型的时候", Phase::load},
+    {"加载模型就", Phase::load},
     {"during model loading", Phase::load},
     {"trainer init", Phase::load},
     {"before initializing optimizer states", Phase::load},  // DeepSpeed's see_memory_usage
@@ -182,6 +193,19 @@ After after(std::string_view text) {
     }
   }
   return out;
+}
+
+// Whether the number that ends at `end` is a setting's: "batch size 4", "rank=8".
+bool counts_another_thing(std::string_view text, std::size_t end) {
+  while (end > 0 && is_digit(text[end - 1])) --end;
+  while (end > 0 && (text[end - 1] == ' ' || text[end - 1] == ':')) --end;
+  for (const std::string_view word :
+       {"size", "bs", "rank", "r", "stage", "zero", "=", "steps", "cuda", "torch"}) {
+    if (end >= word.size() && text.substr(end - word.size(), word.size()) == word &&
+        (end == word.size() || !is_lower(word.front()) || !is_lower(text[end - word.size() - 1])))
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -278,8 +302,11 @@ std::optional<double> cards_in_words(const Text& text) {
     for (std::size_t at = folded.find(card); at != std::string_view::npos; at = folded.find(card, at + 2)) {
       std::size_t end = at;
       while (end > 0 && folded[end - 1] == ' ') --end;
-      if (end == 0 || (folded[end - 1] != 'x' && folded[end - 1] != '*')) continue;
-      const double count = number_before(folded, end - 1);
+      if (end == 0) continue;
+      // "8 x a100", "8*a100" and "8 rtx3090"; in "batch size 4, a100" and "size 4 a100" it is another number.
+      const bool times = folded[end - 1] == 'x' || folded[end - 1] == '*';
+      if (!times && (end == at || !is_digit(folded[end - 1]) || counts_another_thing(folded, end))) continue;
+      const double count = number_before(folded, times ? end - 1 : end);
       if (count <= 64) most = std::max(most, count);
     }
   }

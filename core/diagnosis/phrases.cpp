@@ -74,6 +74,40 @@ std::string step_of_a_bar(std::string_view text) {
   return last;
 }
 
+char at_or_blank(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : ' '; }
+
+// "even with a batch size of 1", "batch_size is already 1": the words, where a person says so; "" elsewhere.
+std::string one_sample_in_words(std::string_view text) {
+  for (const std::string_view name : {"batch size", "batch_size", "batchsize", "batch-size", "bsz"}) {
+    for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 4)) {
+      const std::size_t line = text.rfind('\n', at);
+      const std::size_t begin = line == std::string_view::npos ? 0 : line + 1;
+      // A setting of one is no complaint about it.
+      const std::string_view before = text.substr(begin, at - begin);
+      bool complains = false;
+      for (const std::string_view word :
+           {"even", "still", "reduc", "already", "lower", "decreas", "tried", "minim", "only", "despite",
+            "just", "即使", "就算", "已经", "哪怕"}) {
+        complains = complains || before.find(word) != std::string_view::npos;
+      }
+      std::size_t end = at + name.size();
+      const std::string_view behind = text.substr(end, 24);
+      complains = complains || behind.find("already") != std::string_view::npos ||
+                  behind.find("reduced") != std::string_view::npos;
+      if (!complains || in_setting(text, at)) continue;
+      while (end < text.size() && end < at + 40 && !is_digit(text[end]) && text[end] != '\n' &&
+             text[end] != ',' && text[end] != '.') {
+        ++end;
+      }
+      const bool one =
+          end + 1 <= text.size() && text[end] == '1' &&
+          !is_digit(text.substr(end + 1, 1) == "." ? at_or_blank(text, end + 2) : at_or_blank(text, end + 1));
+      if (one) return std::string(text.substr(at, end + 1 - at));
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 void read_words(const Reading& r, std::vector<Evidence>& out) {
@@ -93,7 +127,6 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
         "after many steps",
         "randomly",
         "longest sample",
-        "steps in",
         "after about",
         "after ~",
         "half of the training",
@@ -200,6 +233,9 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
         "crashing on eval",
         "crashes on eval",
         "eval would start",
+        "enabling eval",
+        "enable eval",
+        "turn on eval",
         "evaluate时",
         "验证时",
         "评估时",
@@ -233,6 +269,15 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
         "that worked with",
         "transformers version",
         "change the transformers",
+        "旧版本",
+        "老版本",
+        "降级",
+        "回退到",
+        "x 正常",
+        "x正常",
+        "版本正常",
+        "版本就正常",
+        "版本没问题",
         "换回",
         "since version",
         "change of ver",
@@ -339,6 +384,16 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
   }
   if (const std::string bar = step_of_a_bar(text); !bar.empty())
     say(out, Sign::after_steps, "The progress bar stands at " + bar + ", so most batches fit.");
+  // "dies 200 steps in", not "I follow the steps in the guide".
+  for (std::size_t at = text.find(" steps in"); at != std::string_view::npos;
+       at = text.find(" steps in", at + 9)) {
+    if (at > 0 && is_digit(text[at - 1])) {
+      say(out, Sign::after_steps, "It ran for a while before it died (\"steps in\").");
+      break;
+    }
+  }
+  if (const std::string words = one_sample_in_words(text); !words.empty())
+    say(out, Sign::one_sample_fails, "A single sample fails too (\"" + words + "\").");
   if (const std::string words = later_than_the_start(text); !words.empty())
     say(out, Sign::after_steps, "It ran for a while before it died (\"" + words + "\").");
   if (const std::string words = after_the_first_step(text); !words.empty()) {

@@ -97,17 +97,23 @@ void read_figures(const Reading& r, Signs& out) {
     residual = n.capacity->bytes - n.free->bytes - n.this_process->bytes - foreign;
   }
   const double share = n.capacity ? residual / n.capacity->bytes : 0;
+  // Under Windows PyTorch sees all that is on the board: the driver's part and the desktop's are in the rest.
+  const double on_the_board = n.capacity ? n.capacity->bytes / gibibyte : 0.5;
+  const bool whole_board = std::fabs(on_the_board - std::round(on_the_board)) < 0.011;
+  const double usual = (whole_board ? 2.0 : 1.2) * gibibyte;
   add(out,
       !windows_like && foreign <= gibibyte / 2 &&
-          (residual > 2.5 * gibibyte || (residual > 1.2 * gibibyte && share > 0.17)),
+          (residual > 2.5 * gibibyte || (residual > usual && share > 0.17)),
       Sign::large_residual,
       size_text(residual) +
           " are neither PyTorch's nor free; a context and its libraries take about 0.85 GiB.");
-  const bool covers =
-      d.slack && n.tried && n.capacity && *d.slack >= n.tried->bytes && *d.slack >= 0.05 * n.capacity->bytes;
-  add(out, covers, Sign::slack_covers,
-      size_text(d.slack.value_or(0)) + " are reserved but free, more than the " +
-          size_text(n.tried ? n.tried->bytes : 0) + " asked for: no single block was large enough.");
+  // A cache holds some hundredths of a full card in pieces, whatever fails; a tenth of it is more than that.
+  const double slack = d.slack && n.capacity && n.tried && *d.slack >= n.tried->bytes ? *d.slack : 0;
+  const bool covers = slack > 0 && slack >= 0.05 * n.capacity->bytes;
+  const bool much = covers && slack >= 0.09 * n.capacity->bytes;
+  add(out, covers, much ? Sign::slack_covers : Sign::some_slack,
+      size_text(slack) + " are reserved but free, more than the " + size_text(n.tried ? n.tried->bytes : 0) +
+          " asked for: no single block was large enough.");
   add(out, d.sentinel, Sign::sentinel,
       "The figure for this process is 2^64 bytes: the driver cannot tell (WSL).");
   add(out, windows_like && !d.sentinel, Sign::beyond_card,
@@ -346,6 +352,10 @@ void read_tensor(const Reading& r, Signs& out) {
     const Match& match = r.matches[i];
     // A model that is only proposed proves nothing, nor does a tensor when another one is likelier.
     if (!match.model.empty() || match.rank < r.matches.front().rank - 0.6) break;
+    // A small request only says that the card is full: some number of tokens explains any size.
+    const double told = message->numbers.tried ? message->numbers.tried->bytes : 0;
+    const bool in_its_place = r.phase == Phase::loss || r.frames.shows("attention");
+    if (match.guessed && !in_its_place && told < 0.015 * r.facts.capacity) continue;
     Sign sign = Sign::count;
     switch (match.kind) {
       case TensorKind::logits:

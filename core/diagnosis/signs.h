@@ -34,6 +34,7 @@ enum class Sign : uint8_t {
   foreign_process,
   large_residual,
   slack_covers,
+  some_slack,
   beyond_card,
   sentinel,
   free_covers,
@@ -70,6 +71,7 @@ enum class Sign : uint8_t {
   // words
   after_steps,
   after_first_step,
+  one_sample_fails,
   at_save,
   at_resume,
   at_evaluation,

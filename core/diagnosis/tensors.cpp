@@ -148,6 +148,7 @@ class Search {
       if (round < multiple_of || round * unit * size < w_.low || !is_chosen(round / multiple_of)) continue;
       add(kind, size, round * unit * size, what + " of " + whole_text(round) + unit_name, model,
           std::fmod(round, 1024) == 0 ? -0.5 : -1.0);
+      found.back().guessed = found.back().kind == kind;
     }
   }
 
@@ -256,6 +257,7 @@ void search_round_lengths(Search& search, const model::Architecture& network, co
         "attention scores, " + std::to_string(layers->heads) + " heads x " + whole_text(length) + "^2",
         model);
   }
+  for (Match& match : search.found) match.guessed = match.guessed || match.kind == TensorKind::scores;
 }
 
 }  // namespace

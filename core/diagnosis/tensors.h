@@ -22,15 +22,16 @@ enum class TensorKind : uint8_t { weight, embedding, layer, model, partition, lo
 
 struct Match {
   TensorKind kind = TensorKind::weight;
-  std::string model;    ///< ids of the proposed models, joined by ", "; "" when it is the run's own
-  std::string what;     ///< "the weight of down_proj, 4096 x 14336"
-  std::string dtype;    ///< fp32 or 16-bit
-  std::string phase;    ///< when such a tensor is made
-  std::string implies;  ///< what follows when this is the one
-  int element = 2;      ///< bytes an element
-  double bytes = 0;     ///< of the tensor
-  double off = 0;       ///< printed size minus tensor
-  double rank = 0;      ///< higher is likelier
+  std::string model;     ///< ids of the proposed models, joined by ", "; "" when it is the run's own
+  std::string what;      ///< "the weight of down_proj, 4096 x 14336"
+  std::string dtype;     ///< fp32 or 16-bit
+  std::string phase;     ///< when such a tensor is made
+  std::string implies;   ///< what follows when this is the one
+  int element = 2;       ///< bytes an element
+  double bytes = 0;      ///< of the tensor
+  double off = 0;        ///< printed size minus tensor
+  double rank = 0;       ///< higher is likelier
+  bool guessed = false;  ///< it takes a number of tokens that nobody has stated
 };
 
 struct Reading;

@@ -1,0 +1,121 @@
+// What fresh public reports showed to be misread: each case is a rule, its message a report of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/diagnosis/moment.h"
+#include "tests/core/explained.h"
+
+namespace plimsoll::diagnosis {
+namespace {
+
+// axolotl-ai-cloud/axolotl#1813: the terminal broke "total" before the capacity was said.
+TEST(DiagnosisFresh, AMessageThatIsBrokenBeforeItsFirstFigureIsReadWhole) {
+  const Diagnosis d = explained(
+      "[rank1]: torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU  has a to\n"
+      "tal capacity of 23.67 GiB of which 1.59 GiB is free. Including non-PyTorch memory, this process has\n"
+      " 22.06 GiB memory in use. Of the allocated memory 19.75 GiB is allocated by PyTorch, and 1.78 GiB i\n"
+      "s reserved by PyTorch but unallocated.");
+  ASSERT_NE(d.reading.message(), nullptr);
+  const Numbers& n = d.reading.message()->numbers;
+  ASSERT_TRUE(n.capacity && n.allocated && n.this_process && n.unallocated);
+  EXPECT_NEAR(n.capacity->bytes / gibibyte, 23.67, 1e-6);
+  EXPECT_NEAR(n.allocated->bytes / gibibyte, 19.75, 1e-6);
+  EXPECT_NEAR(n.unallocated->bytes / gibibyte, 1.78, 1e-6);
+}
+
+// A full card's cache always holds some hundredths of it in pieces (nlpyang/BertSum#101); a quarter of the
+// card is another matter (huggingface/trl#3436).
+TEST(DiagnosisFresh, SomeSlackOnAFullCardIsNoFragmentation) {
+  EXPECT_NE(
+      first_cause("RuntimeError: CUDA out of memory. Tried to allocate 34.00 MiB (GPU 0; 10.91 GiB total "
+                  "capacity; 9.52 GiB already allocated; 17.56 MiB free; 776.30 MiB cached)"),
+      "fragmentation");
+  EXPECT_EQ(
+      first_cause("RuntimeError: CUDA out of memory. Tried to allocate 34.00 MiB (GPU 0; 10.91 GiB total "
+                  "capacity; 7.52 GiB already allocated; 17.56 MiB free; 2.80 GiB cached)"),
+      "fragmentation");
+}
+
+// Windows reports the board's whole memory: its driver and the desktop lie in what PyTorch does not hold.
+TEST(DiagnosisFresh, TheRestOfAWholeBoardIsNotAnotherProgram) {
+  EXPECT_NE(
+      first_cause("RuntimeError: CUDA out of memory. Tried to allocate 48.00 MiB (GPU 0; 6.00 GiB total "
+                  "capacity; 4.58 GiB already allocated; 37.63 MiB free; 51.94 MiB cached)"),
+      "other_process");
+  EXPECT_EQ(
+      first_cause("RuntimeError: CUDA out of memory. Tried to allocate 48.00 MiB (GPU 0; 6.00 GiB total "
+                  "capacity; 2.58 GiB already allocated; 37.63 MiB free; 51.94 MiB cached)"),
+      "other_process");
+}
+
+TEST(DiagnosisFresh, SmallNetworksAreKnownByNameWithoutAFigure) {
+  EXPECT_DOUBLE_EQ(parameters_in_name("bert-base-uncased"), 110e6);
+  EXPECT_DOUBLE_EQ(parameters_in_name("xlm-roberta-large"), 560e6);
+  EXPECT_DOUBLE_EQ(parameters_in_name("allenai/longformer-base-4096"), 149e6);
+  EXPECT_DOUBLE_EQ(parameters_in_name("gpt2-xl"), 1558e6);
+  EXPECT_DOUBLE_EQ(parameters_in_name("robert's own network"), 0);
+  // gmihaila/ml_things#4: what trains 149 million parameters in 16 GB has room for them, not for the batch.
+  EXPECT_EQ(
+      first_cause("RuntimeError: CUDA out of memory. Tried to allocate 514.00 MiB (GPU 0; 15.75 GiB total "
+                  "capacity; 14.14 GiB already allocated; 106.81 MiB free; 14.32 GiB reserved in total by "
+                  "PyTorch)\nfine-tuning",
+                  R"({"model": "allenai/longformer-base-4096"})"),
+      "batch_or_sequence_too_large");
+}
+
+TEST(DiagnosisFresh, WhoSaysThatOneSampleFailsToldThatTheBatchIsNotTheCause) {
+  const auto says = [](const char* text) {
+    const Diagnosis d = explained(text);
+    for (const Evidence& e : d.evidence) {
+      if (e.sign == Sign::one_sample_fails) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(says("OOM on 96 GB even with a batch size of 1"));
+  EXPECT_TRUE(says("CUDA out of memory although I reduced the batch_size to 1."));
+  EXPECT_TRUE(says("显存不足，即使 batch size 设为 1"));
+  EXPECT_FALSE(says("CUDA out of memory, even with batch size 16"));
+  EXPECT_FALSE(says("CUDA out of memory.\nper_device_train_batch_size: 1"));
+}
+
+TEST(DiagnosisFresh, RayAndTheKernelSayThatTheMachineRanOut) {
+  EXPECT_EQ(first_cause("Task was killed due to the node running low on memory (ray oom); vllm sleeps"),
+            "host_ram");
+  EXPECT_EQ(first_cause("resume_from_checkpoint oom killed"), "host_ram");
+  EXPECT_EQ(first_cause("在载入GPU之前占用了248G内存，然后就把进程杀了"), "host_ram");
+}
+
+TEST(DiagnosisFresh, CardsAreCountedWhereTheirNameFollowsTheNumber) {
+  EXPECT_EQ(cards_in_words(clean("I have 8 rtx3090 (24g)")), 8);
+  EXPECT_EQ(cards_in_words(clean("with 4 a100 gpus")), 4);
+  EXPECT_EQ(cards_in_words(clean("batch size 4 a100")), std::nullopt);
+  EXPECT_EQ(cards_in_words(clean("rank=8 v100")), std::nullopt);
+}
+
+TEST(DiagnosisFresh, StepsInAGuideAreNoStepsOfTraining) {
+  EXPECT_NE(first_cause("I follow the steps in the guide and get CUDA out of memory"),
+            "long_outlier_sequences");
+  EXPECT_EQ(first_cause("It dies with CUDA out of memory 200 steps in"), "long_outlier_sequences");
+}
+
+// The 98.2 MiB of 1024 tokens' logits print as 100.00 MiB; so does much else on a card that is full.
+TEST(DiagnosisFresh, ASmallRequestThatNeedsAGuessedLengthNamesNoCause) {
+  EXPECT_NE(
+      first_cause(
+          "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 100.00 MiB (GPU 0; 23.68 "
+          "GiB total capacity; 21.67 GiB already allocated; 85.06 MiB free; 21.92 GiB reserved in total "
+          "by PyTorch)",
+          R"({"model": "openai-community/gpt2-xl"})"),
+      "logits_peak");
+}
+
+TEST(DiagnosisFresh, FramesOfEvaluationEnginesAndLayersNameTheirPhase) {
+  const auto phase = [](const char* frame) { return read_frames(clean(frame)).phase; };
+  EXPECT_EQ(phase("in torch_pad_and_concatenate(tensor1, tensor2)"), Phase::eval);
+  EXPECT_EQ(phase("in _backload_vllm_engines"), Phase::generate);
+  EXPECT_EQ(phase("return self.act(input)"), Phase::forward);
+  EXPECT_EQ(phase("during ZeRO optimizer state initialization"), Phase::optimizer);
+}
+
+}  // namespace
+}  // namespace plimsoll::diagnosis
