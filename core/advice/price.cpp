@@ -49,8 +49,7 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
                               const Basis& basis) {
   const memory::Instant& peak = replay.instants[replay.peak];
   memory::Sizes sizes = memory::sizes_of(peak, recipe, basis.context);
-  if (basis.simulated && memory::unrolls(basis.network, recipe) &&
-      memory::strategy_of(recipe) != memory::Strategy::fsdp) {
+  if (basis.simulated && memory::simulates(recipe)) {
     memory::apply(memory::holding(basis.network, recipe, basis.machine, basis.capacity), peak, basis.context,
                   sizes);
   }

@@ -21,6 +21,17 @@ Tensor repeat(Tape& tape, Tensor x, double times) {
   return out;
 }
 
+// Grouped key heads stay as they are, and the backward sums in registers.
+Tensor flex(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
+  const double rows = s.batch * s.length;
+  Tensor out = tape.make(rows * s.heads * s.value_head_dim, q.size(), Component::transient);
+  Tensor log_sum = tape.make(rows * s.heads, 4, Component::transient);
+  tape.record(out, {q, k, v}, {q, k, v, out, log_sum},
+              {temporary(4 * rows * s.heads), gradient(0, q.bytes()), gradient(1, k.bytes()),
+               gradient(2, v.bytes())});
+  return out;
+}
+
 Tensor fused(Tape& tape, AttentionKernel kernel, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
   const double rows = s.batch * s.length;
   const double padded = s.batch * round_up(s.length, 128);
@@ -87,6 +98,7 @@ Tensor attend(Tape& tape, const Mode& mode, AttentionKernel kernel, const Attent
   if (kernel == AttentionKernel::eager || kernel == AttentionKernel::math) {
     return written_out(tape, s, kernel == AttentionKernel::math, std::move(q), std::move(k), std::move(v));
   }
+  if (kernel == AttentionKernel::flex) return flex(tape, s, std::move(q), std::move(k), std::move(v));
   return fused(tape, kernel, s, std::move(q), std::move(k), std::move(v));
 }
 
@@ -95,6 +107,14 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
   const bool repeats = c.grouped && !c.one_kv_head;
   if (c.implementation == "eager") {
     return {AttentionKernel::eager, repeats, "attn_implementation=\"eager\" keeps every attention score"};
+  }
+  if (c.implementation == "flex_attention") {
+    const bool power_of_two = (c.heads & (c.heads - 1)) == 0;
+    return {
+        AttentionKernel::flex, repeats && !power_of_two,
+        power_of_two
+            ? "flex_attention takes grouped key heads as they are"
+            : "before flex_attention key heads are repeated where the number of heads is no power of two"};
   }
   if (c.implementation == "flash_attention_2" || c.implementation == "flash_attention_3") {
     // Until the attention interface of 4.48 these families called repeat_kv before the kernel.

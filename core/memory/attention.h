@@ -4,7 +4,8 @@
 //     Tensor out = attend(tape, mode, AttentionKernel::flash, shape, q, k, v);
 //
 // Sources: Dao-AILab/flash-attention csrc/flash_attn/flash_api.cpp mha_fwd, mha_bwd; pytorch/pytorch
-// aten/src/ATen/native/transformers; huggingface/transformers integrations/sdpa_attention.py.
+// aten/src/ATen/native/transformers; huggingface/transformers integrations/sdpa_attention.py,
+// integrations/flex_attention.py; pytorch/pytorch torch/_inductor/kernel/flex_attention.py.
 #pragma once
 
 #include <string>
@@ -16,6 +17,7 @@ namespace plimsoll::memory {
 enum class AttentionKernel {
   flash,      ///< FlashAttention through SDPA
   flash_2,    ///< the flash-attn package
+  flex,       ///< torch's flex_attention, compiled
   efficient,  ///< SDPA's memory-efficient kernel
   math,       ///< SDPA's fallback: scores in memory
   eager,      ///< written out in Python
@@ -53,6 +55,7 @@ struct AttentionConditions {
   bool grouped = false;             ///< fewer key heads than query heads
   bool one_kv_head = false;
   double head_dim = 128;
+  uint64_t heads = 32;  ///< of the queries
 };
 AttentionChoice choose_attention(const AttentionConditions& conditions);
 

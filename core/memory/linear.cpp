@@ -71,14 +71,19 @@ Tensor eight_bit_linear(Tape& tape, const Tensor& x, const LinearSpec& w) {
   return cast(tape, std::move(out), x.size());
 }
 
-// GPTQ, AWQ and HQQ kernels unpack the whole weight to 16 bits for a training-sized batch, forward and
-// backward.
+// GPTQ, AWQ, HQQ and quanto unpack the whole weight to 16 bits for a training-sized batch, forward and
+// backward; other kernels read it as it is in the forward (recipe::Unpacking).
 Tensor packed_linear(Tape& tape, const Tensor& x, const LinearSpec& w) {
+  using recipe::Unpacking;
   Tensor input = cast(tape, x, 2);
-  Tensor weight = tape.make(w.in * w.out, 2, Component::transient);
+  Tensor weight = tape.make(w.unpacking == Unpacking::whole ? w.in * w.out : 0, 2, Component::transient);
   Tensor out = tape.make(input.elements() / w.in * w.out, 2, Component::transient);
   weight.free();
-  tape.record(out, {input}, {}, {temporary(w.in * w.out * 2), gradient(0, input.bytes())});
+  // The identity arrives in fp32 and is cast, then multiplies the weight.
+  const double identity = w.unpacking == Unpacking::by_identity ? w.in * w.in : 0;
+  tape.record(out, {input}, {w.keeps_input ? input : Tensor()},
+              {temporary(identity * 6), end_temporary(), temporary(identity * 2), temporary(w.in * w.out * 2),
+               gradient(0, input.bytes())});
   return cast(tape, std::move(out), x.size());
 }
 

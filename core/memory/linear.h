@@ -10,6 +10,7 @@
 
 #include "core/memory/ops.h"
 #include "core/memory/tuners.h"
+#include "core/recipe/packings.h"
 
 namespace plimsoll::memory {
 
@@ -23,13 +24,15 @@ struct LinearSpec {
   bool bias = false;
   bool trainable = false;
   bool double_quant = false;
-  int compute_size = 2;                ///< bnb_4bit_compute_dtype
-  double packed_bits = 4;              ///< of a packed weight
-  double packed_group = 128;           ///< weights that share a scale
-  bool packed_zero = true;             ///< zero points are packed (GPTQ, AWQ), not 16-bit (HQQ)
-  double packed_table = 0;             ///< bytes of a codebook (AQLM)
-  bool packed_index = false;           ///< GPTQ keeps the group of every input
-  bool keeps_input = false;            ///< bitsandbytes before 0.43.2 keeps x although the weight is frozen
+  int compute_size = 2;       ///< bnb_4bit_compute_dtype
+  double packed_bits = 4;     ///< of a packed weight
+  double packed_group = 128;  ///< weights that share a scale
+  double packed_scale = 2.5;  ///< bytes of a group's scale and zero point
+  bool packed_zero = true;    ///< the zero point is packed with the weights
+  double packed_table = 0;    ///< bytes of a codebook (AQLM)
+  bool packed_index = false;  ///< GPTQ keeps the group of every input
+  recipe::Unpacking unpacking = recipe::Unpacking::whole;
+  bool keeps_input = false;  ///< x, although the weight is frozen: bitsandbytes before 0.43.2, EETQ ...
   bool unpacks_to_other_type = false;  ///< quantised from one 16-bit type, multiplied in the other
   double r = 0;                        ///< rank of the adapter, 0: none
   double parts = 1;        ///< adapters on parts of a fused projection share x: that many A matrices

@@ -46,7 +46,8 @@ double state_bytes(const Trained& t, const recipe::Optimizer& o) {
   if (o.factored) return t.columns > 0 ? 4 * (t.rows + t.columns) : 4 * n;
   if (o.full_state_below > 0 && n < static_cast<double>(o.full_state_below)) return n * 4 * o.scales;
   const double scales = o.block > 0 ? o.scales * 4 * std::ceil(n / static_cast<double>(o.block)) : 0;
-  return n * (o.state_in_parameter_dtype * t.size + o.state_bytes) + scales;
+  const double in_own_type = o.state_in_parameter_dtype + (t.size == 2 ? o.state_of_16_bit : 0);
+  return n * (in_own_type * t.size + o.state_bytes) + scales;
 }
 
 }  // namespace

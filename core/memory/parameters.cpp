@@ -90,15 +90,12 @@ double nf4_bytes(double weights, bool double_quant) {
   return packed + blocks + 4 * std::ceil(blocks / 256) + 1024 + 2 * small_tensor;
 }
 
-// AQLM (1x16) keeps a code for eight weights and a table of 65,536 times eight 16-bit values for each linear;
-// torchao's int8 a scale a row, its int4 a 16-bit scale and zero point a group (aqlm inference.py
-// QuantizedLinear; pytorch/ao torchao/dtypes). GPTQ and AWQ: packed weights, a 16-bit scale and a packed zero
-// point a group, GPTQ also the group of each input. HQQ: a 16-bit scale and a 16-bit zero point a group.
+// By the rows of recipe/packings.cpp.
 double packed_bytes(const LinearSpec& spec) {
   const double weights = spec.in * spec.out, share = spec.packed_bits / 8;
   const double groups = weights / spec.packed_group;
-  return weights * share + groups * (2 + (spec.packed_zero ? share : 2)) +
-         (spec.packed_index ? 4 * spec.in : 0) + spec.packed_table;
+  return weights * share + groups * spec.packed_scale + (spec.packed_index ? 4 * spec.in : 0) +
+         spec.packed_table;
 }
 
 struct Sum {
@@ -331,10 +328,20 @@ bool shares_head(const model::Architecture& network, const recipe::Recipe& recip
 
 namespace {
 
-// LitGPT's adapters on thirds of the fused projection, and on both halves of a fused gate and up.
+// LitGPT's adapters on thirds of the fused projection, and on both halves of a fused gate and up. torchtune
+// and Unsloth have q, k, v, gate and up apart where the checkpoint of Phi-3 fuses them: Unsloth's notebooks
+// train 29,884,416 parameters of it at rank 16.
 void specify_parts(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe,
                    LinearSpec& spec) {
-  if (recipe.model_args.implementation != "litgpt") return;
+  const std::string& code = recipe.model_args.implementation;
+  if (code == "torchtune" || code == "unsloth") {
+    for (const model::LayerGroup& group : stack.groups) {
+      const bool apart = model::find(group, Role::gate_up) != nullptr;
+      if (apart && linear.role == Role::gate_up) spec.parts = 2;
+      if (apart && model::find(group, Role::qkv) == &linear) spec.parts = 3;
+    }
+  }
+  if (code != "litgpt") return;
   const std::vector<std::string>& targets = recipe.peft.target_modules;
   const auto named = [&targets](const char* name) {
     return std::find(targets.begin(), targets.end(), name) != targets.end() ? 1.0 : 0.0;
@@ -348,6 +355,23 @@ void specify_parts(const model::Linear& linear, const model::Stack& stack, const
     spec.adapter_out =
         named("q_proj") * head * static_cast<double>(group.heads) + (named("k_proj") + named("v_proj")) * kv;
   }
+}
+
+}  // namespace
+
+namespace {
+
+void pack(const recipe::Packing& packing, LinearSpec& spec) {
+  if (packing.group == 0) spec.packed_group = spec.in;
+  const double zero = packing.zero == recipe::ZeroPoint::packed        ? spec.packed_bits / 8
+                      : packing.zero == recipe::ZeroPoint::sixteen_bit ? 2
+                                                                       : 0;
+  spec.packed_scale = packing.scale_bytes + zero;
+  spec.packed_zero = packing.zero == recipe::ZeroPoint::packed;
+  spec.packed_table = packing.table_bytes;
+  spec.packed_index = packing.index;
+  spec.keeps_input = packing.keeps_input;
+  spec.unpacking = packing.unpacking;
 }
 
 }  // namespace
@@ -366,13 +390,9 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
     spec.storage = q.load_in_4bit ? Storage::four_bit : q.load_in_8bit ? Storage::eight_bit : Storage::packed;
     spec.packed_bits = static_cast<double>(q.bits);
     spec.packed_group = static_cast<double>(q.group_size);
-    spec.packed_index = q.quant_method == "gptq";
-    spec.packed_zero = q.quant_method == "gptq" || q.quant_method == "awq";
-    const bool one_scale_a_row = q.quant_method == "aqlm" || q.quant_method == "torchao_int8";
-    if (one_scale_a_row) spec.packed_group = spec.in;
-    if (q.quant_method == "aqlm") spec.packed_table = 65536.0 * 8 * 2;
+    if (const recipe::Packing* packing = recipe::find_packing(q.quant_method)) pack(*packing, spec);
     spec.size = dtype_size(recipe.model_args.dtype);
-    spec.keeps_input = q.load_in_4bit && !recipe::version_at_least(recipe.versions.bitsandbytes, "0.43.2");
+    spec.keeps_input |= q.load_in_4bit && !recipe::version_at_least(recipe.versions.bitsandbytes, "0.43.2");
     // Fabric's BitsandbytesPrecision quantises from float16 whatever the type of the run.
     spec.unpacks_to_other_type =
         recipe.model_args.implementation == "litgpt" && q.bnb_4bit_compute_dtype == "bfloat16";

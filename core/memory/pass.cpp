@@ -21,6 +21,7 @@ AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& g
   c.grouped = group.kv_heads > 0 && group.kv_heads < group.heads;
   c.one_kv_head = group.kv_heads == 1;
   c.head_dim = static_cast<double>(group.head_dim);
+  c.heads = group.heads;
   return c;
 }
 
@@ -62,6 +63,16 @@ Snapshot handing_over(const LayerRun& run, const Gradients& g) {
 }
 
 Snapshot gathered(double bytes) { return only(Component::gathered, bytes); }
+
+// While the last and while the first layer of a run goes backward; the very first layer has none before it to
+// fetch ahead.
+struct GatheredBackward {
+  Snapshot early, late;
+};
+GatheredBackward gathered_backward(const LayerRun& run, bool very_first) {
+  return {gathered(very_first && run.layers <= 1 ? run.lent.first : run.lent.last),
+          gathered(very_first ? run.lent.first : run.lent.last)};
+}
 
 // torchtitan's selective mode by operation: attention, and every second matrix product counted from the first
 // (pytorch/torchtitan torchtitan/models/llama3/infra/parallelize.py _apply_ac_to_transformer_block).
@@ -203,9 +214,9 @@ void checkpointed(const std::vector<LayerRun>& runs, const Gradients& g, Pass& p
     const Snapshot one = input + run->selected;
     kept = kept + times(one, -run->layers);
     const double gone_late = gone + (run->layers - 1) * r.input_bytes;
-    const Snapshot early = left_over(g, gone, incoming) + gathered(run->lent.last);
-    const Snapshot late = left_over(g, gone_late, run->layers > 1 ? r.input_bytes : incoming) +
-                          gathered(run + 1 == runs.rend() ? run->lent.first : run->lent.last);
+    const GatheredBackward lent = gathered_backward(*run, run + 1 == runs.rend());
+    const Snapshot early = left_over(g, gone, incoming) + lent.early;
+    const Snapshot late = left_over(g, gone_late, run->layers > 1 ? r.input_bytes : incoming) + lent.late;
     for (const Snapshot& peak : {r.recompute_peak, r.backward_peak, handing_over(*run, g)}) {
       raise_backward(pass.backward_peak, kept, one, run->layers, gradients_after, gradients, input + peak,
                      early, late);
@@ -241,7 +252,7 @@ void offloaded(const std::vector<LayerRun>& runs, const Gradients& g, double on_
     const LayerReplay& r = run.replay;
     const Snapshot one = left_behind(r, {}, r.cached);
     raise_forward(pass.forward_peak, before, one, run.layers,
-                  only(Component::boundaries, r.input_bytes) + r.without_grad);
+                  only(Component::boundaries, r.input_bytes) + r.without_grad + gathered(run.lent.forward));
     before = before + times(one, run.layers);
     pass.cached += r.cached * run.layers;
     pass.host_bytes += r.input_bytes * run.layers;
@@ -249,10 +260,11 @@ void offloaded(const std::vector<LayerRun>& runs, const Gradients& g, double on_
   double gradients_after = 0;
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     const LayerReplay& r = run->replay;
-    const double gradients = g.exist ? 0 : r.weight_gradients;
-    for (const Snapshot& peak : {r.recompute_peak, r.backward_peak}) {
-      raise_backward(pass.backward_peak, pass.retained, {}, run->layers, gradients_after, gradients, peak, {},
-                     {});
+    const double gradients = g.exist ? 0 : r.weight_gradients * g.share;
+    const GatheredBackward lent = gathered_backward(*run, run + 1 == runs.rend());
+    for (const Snapshot& peak : {r.recompute_peak, r.backward_peak, handing_over(*run, g)}) {
+      raise_backward(pass.backward_peak, pass.retained, {}, run->layers, gradients_after, gradients, peak,
+                     lent.early, lent.late);
     }
     gradients_after += gradients * run->layers;
   }
@@ -278,12 +290,11 @@ void stored(const std::vector<LayerRun>& runs, const Gradients& g, Pass& pass) {
     const LayerReplay& r = run->replay;
     const double gradients = g.exist ? 0 : r.weight_gradients * g.share;
     kept = kept + times(kept_by(r), -run->layers);
-    const Snapshot early = gathered(run->lent.last);
-    const Snapshot late = gathered(run + 1 == runs.rend() ? run->lent.first : run->lent.last);
+    const GatheredBackward lent = gathered_backward(*run, run + 1 == runs.rend());
     const Snapshot input = only(Component::activations, r.input_saved ? r.input_bytes : 0);
     for (const Snapshot& peak : {r.backward_peak, handing_over(*run, g)}) {
       raise_backward(pass.backward_peak, kept, kept_by(r), run->layers, gradients_after, gradients,
-                     input + peak, early, late);
+                     input + peak, lent.early, lent.late);
     }
     gradients_after += gradients * run->layers;
   }
@@ -358,8 +369,7 @@ Pass replay_pass(const PassSettings& s) {
   const Gradients gradients = gradients_of(s);
   if (!s.recorded) {
     without_graph(s, runs, pass);
-  } else if (const double on_the_way =
-                 s.checkpointing && s.sharding == nullptr ? buffers(runs, s.recipe->training) : 0;
+  } else if (const double on_the_way = s.checkpointing ? buffers(runs, s.recipe->training) : 0;
              on_the_way > 0) {
     offloaded(runs, gradients, on_the_way, pass);
   } else if (s.checkpointing) {

@@ -121,6 +121,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
     one.loss = one.loss + held;
     one.backward = one.backward + held;
     one.kept = one.kept + held;
+    if (script != nullptr) script->scored = held;
   }
   result.attention = one.attention;
   result.host_bytes += one.host_bytes;
@@ -137,7 +138,8 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   base[Component::workspace] = 2 * machine.workspace_bytes + unpacking_buffers(here);
   base[Component::gradients] = rank.resident_gradients;
 
-  const Snapshot sending = only(Component::buckets, rank.backward_buckets);
+  const Snapshot sending =
+      only(Component::buckets, rank.backward_buckets) + only(Component::gradients, rank.reduced);
   Snapshot at_step = base + only(Component::gradients, rank.gradients);
   at_step[Component::inputs] = 0;
   at_step = at_step + one.kept;
@@ -206,7 +208,14 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
     script->base = base;
     script->base[Component::optimizer] = result.optimizer_bytes;
     script->root = rank.root;
+    script->head_gathered = rank.head;
     script->gradient_share = rank.gradient_share;
+    script->gradient_copies = rank.gradient_copies;
+    script->root_gradients = rank.root_gradients;
+    script->resident_gradients = rank.resident_gradients;
+    script->accumulated = rank.accumulated;
+    script->backward_buckets = rank.backward_buckets;
+    script->reduced = rank.reduced;
     script->keeps_boundaries = rank.keeps_boundaries;
     script->loaded = p.loaded_bytes * std::min(1.0, share);
     script->weights = resident_weights(network, recipe);
@@ -258,6 +267,7 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
     const bool higher = highest.empty() || total > *std::max_element(highest.begin(), highest.end());
     highest.push_back(total);
     if (!higher) continue;
+    if (script != nullptr) *script = {};
     fullest = script == nullptr ? std::move(one) : replay_rank(part, recipe, machine, script);
   }
   fullest.spread = std::move(highest);

@@ -123,6 +123,15 @@ Reserve simulate(const Unrolled& run, const AllocatorRun& how) {
   return process.finish(!process.from_load(run));
 }
 
+bool simulates(const recipe::Recipe& recipe) {
+  const Strategy strategy = strategy_of(recipe);
+  const bool one_stream =
+      strategy == Strategy::none ? recipe.parallel.num_gpus <= 1 : strategy == Strategy::ddp;
+  const recipe::Training& t = recipe.training;
+  return unrolls(recipe) && one_stream && !t.activation_offloading && !t.torch_compile &&
+         t.optimizer_offload == "none";
+}
+
 Holding holding(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
                 uint64_t capacity) {
   const std::vector<Unrolled> runs = unroll_met(network, recipe, machine);

@@ -29,6 +29,11 @@ struct Reserve {
 
 Reserve simulate(const Unrolled& run, const AllocatorRun& how);
 
+/// Whether the list of a run tells all that its allocator meets. Not where a second stream is at work, whose
+/// blocks wait for the first one before they are lent again (record_stream): FSDP, ZeRO, saved tensors on
+/// their way to host memory. And compiled layers lay out their own memory.
+bool simulates(const recipe::Recipe& recipe);
+
 /// What a report says of the allocator.
 struct Holding {
   Reserve roomy;         ///< with room to spare

@@ -43,7 +43,7 @@ struct List {
     rows.push_back({packed, packed, packs_here ? weights * size : 0, "weights"});
     double scales = 4 * spec.out;
     if (spec.storage == Storage::four_bit) scales = std::ceil(weights / 64) * (spec.double_quant ? 1 : 4);
-    if (spec.storage == Storage::packed) scales = weights / spec.packed_group * (spec.packed_zero ? 2.5 : 4);
+    if (spec.storage == Storage::packed) scales = weights / spec.packed_group * spec.packed_scale;
     rows.push_back({scales, scales, 0, "scales", false});
     if (spec.packed_table > 0) rows.push_back({spec.packed_table, spec.packed_table, 0, "codebook", false});
     if (spec.storage == Storage::four_bit && spec.double_quant) {

@@ -21,6 +21,7 @@ struct Script {
     bool recorded = true, checkpointing = false;
     bool stop_early = false;     ///< recomputation ends at the last tensor that is saved
     double offload_buffers = 0;  ///< layer inputs wait in host memory, and pass through these bytes
+    double output_bytes = 0;     ///< of its last hidden state
     double standing = 0;         ///< bytes held from its first layer to its last when no graph is built
   };
   std::vector<Stage> stages;
@@ -31,14 +32,18 @@ struct Script {
   double loaded = 0;                     ///< weights as they arrive
   double quantising = 0;                 ///< beside them, the largest matrix before it is packed
   Snapshot base;                         ///< weights, adapters, optimizer states, inputs, workspaces
-  double trained = 0;                    ///< gradients of all trained parameters
+  double trained = 0;                    ///< gradients that are there when the optimizer steps
   double optimizer_working = 0;          ///< temporaries of step()
   double embedding_gradient = 0;
+  Snapshot scored;  ///< what the reference said, where a loop of one's own holds on to it
   bool gradients_outlive_step = false;
-  bool accumulates = false;   ///< more than one micro-batch a step
-  double root = 0;            ///< parameters outside the layers, gathered from other ranks for a whole step
-  double gradient_share = 1;  ///< of a finished layer's gradients: what stays on this rank
-  bool keeps_boundaries = false;  ///< layer inputs and their gradients stay until the backward is over
+  bool accumulates = false;  ///< more than one micro-batch a step
+
+  // Of a rank; see Sharding, whose names these are.
+  double root = 0, head_gathered = 0;
+  double gradient_share = 1, gradient_copies = 0, root_gradients = 0, resident_gradients = 0, accumulated = 0;
+  double backward_buckets = 0, reduced = 0;
+  bool keeps_boundaries = false;
 };
 
 }  // namespace plimsoll::memory

@@ -130,8 +130,9 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
   s.paged = states.paged / n;
   s.step = states.temporary / n;
   s.gradients = kept.trained_bytes / n;
-  // Micro-batches before the last run under no_sync(): their gradients are kept whole on every rank.
-  s.accumulated = computed.trained_bytes;
+  // Micro-batches before the last run under no_sync(): their gradients are kept whole on every rank. What
+  // outlives a step that has one micro-batch is its shards.
+  s.accumulated = r.training.gradient_accumulation_steps > 1 ? computed.trained_bytes : s.gradients;
   s.gradients_exist = r.gradients_outlive_step();
   s.gradient_share = computed.trained_bytes > 0 ? s.gradients / computed.trained_bytes : 1;
   const int made = parameter_size(seen);
@@ -225,8 +226,7 @@ void zero_1_and_2(const model::Architecture& network, const recipe::Recipe& r, S
   }
   s.optimizer = (fp32 + states.bytes) / n;
   s.paged = states.paged / n;
-  s.backward_buckets += made / n;  // grads_in_partition
-  s.gradients = made / n;
+  s.gradients = s.reduced = made / n;  // grads_in_partition
   // step(): the partition flattened, then in fp32; after that the 16-bit gradients are gone.
   s.step = std::max(made / n + fp32 / n, (fp32 + states.temporary - made) / n);
 }

@@ -50,6 +50,7 @@ struct Sharding {
   double resident_gradients = 0;  ///< ZeRO-3 keeps a buffer for its partition of them
 
   double backward_buckets = 0;   ///< buffers that exist from the loss to the end of the backward pass
+  double reduced = 0;            ///< of `gradients`: a buffer that is there from the loss on
   double accumulated = 0;        ///< gradients that are there when a forward begins, if they outlive a step
   double gradients = 0;          ///< of all trained parameters when the optimizer steps
   double step = 0;               ///< what the step makes besides

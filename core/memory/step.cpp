@@ -1,6 +1,7 @@
 #include "core/memory/step.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/memory/layer_memo.h"
@@ -211,6 +212,9 @@ double input_bytes(const Plan& plan) {
   } else if (r.training.padded_batches && r.model_args.attn_implementation == "sdpa") {
     mask = batch * length * length *
            (recipe::version_at_least(r.versions.transformers, "5") ? 1 : parameter_size(r));
+  } else if (r.model_args.attn_implementation == "flex_attention") {
+    const double blocks = std::ceil(length / 128);  // BlockMask: four lists of blocks
+    mask = 4 * 4 * batch * blocks * blocks;
   }
   const model::Stack& text = plan.network.stacks.front();
   const double head = text.groups.empty() ? 0 : static_cast<double>(text.groups.front().head_dim);
@@ -241,6 +245,7 @@ OneStep replay_step(const Plan& plan, Script* script) {
       stage.checkpointing = settings.checkpointing;
       stage.stop_early = !plan.recipe.training.use_reentrant;
       stage.standing = pass.standing;
+      stage.output_bytes = pass.output_bytes;
       stage.offload_buffers = pass.offload_buffers;
       script->stages.push_back(std::move(stage));
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/memory/layer_forms.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::memory {
 
@@ -15,6 +16,12 @@ constexpr std::array<const char*, 7> phase_names = {
     "load", "prepare", "forward", "loss", "backward", "optimizer_step_first", "optimizer_step"};
 constexpr uint32_t none = UINT32_MAX;
 constexpr Event nothing{Kind::allocate, Component::transient, none, 0, ""};
+
+double sum_of(const Trace& events) {
+  double bytes = 0;
+  for (const Event& event : events) bytes += event.bytes;
+  return bytes;
+}
 
 // Numbers of a layer's own tape to numbers of the run; some of its tensors belong to its neighbours.
 struct Places {
@@ -30,10 +37,10 @@ struct Places {
 // A layer of the network at its place.
 struct Layer {
   const LayerForms* forms = nullptr;
-  const LayerReplay* replay = nullptr;
+  const LayerRun* run = nullptr;
   Places places;
-  uint32_t input = none;  // the stream that enters
-  const Lent* lent = nullptr;
+  uint32_t input = none;     // the stream that enters
+  Event selected = nothing;  // what is kept beside it
 };
 
 using Forms = std::vector<std::vector<LayerForms>>;  // by stage and run
@@ -62,13 +69,15 @@ std::size_t events_of(const Script& script, const Forms& forms) {
 
 struct Writer {
   Unrolled out;
-  Trace gradients, outputs;   // of parameters; what a loop of one's own still holds after the loss
-  Trace cache, kv_cache;      // alive until the forward ends, and until the outputs die
-  Trace offload;              // by stack: buffers of layer inputs on their way to host memory
-  Trace standing, inputs;     // there all the time, and until the last backward
-  Trace left_over;            // what FSDP keeps of layers that have gone backward
-  double gradient_bytes = 0;  // of all parameters' gradients so far
-  double gradient_share = 1;
+  Trace gradients, outputs;  // of parameters; what a loop of one's own still holds after the loss
+  Trace cache, kv_cache;     // alive until the forward ends, and until the outputs die
+  Trace offload;             // by stack: buffers of layer inputs on their way to host memory
+  Trace standing, inputs;    // there all the time, and until the last backward
+  Trace left_over;           // what FSDP keeps of layers that have gone backward
+  Event head_gathered = nothing;
+  Event buffers = nothing, reduced = nothing;  // from the loss to the end of a backward pass
+  double gradient_bytes = 0;                   // of all parameters' gradients so far
+  double gradient_share = 1, gradient_copies = 0;
   bool keeps_boundaries = false;
   Phase phase = Phase::load;
   uint8_t step = 0, micro_batch = 0;
@@ -120,18 +129,30 @@ struct Writer {
       into.back().tensor = places(event.tensor);
     }
   }
-  void keep_gradients(const Trace& events, const Places& places) {
+  // `share` of them stays; the other ranks take theirs.
+  void keep_gradients(const Trace& events, const Places& places, double share) {
     Trace made;
     place(events, places, made);
-    double bytes = 0;
-    for (const Event& event : made) bytes += event.bytes;
-    if (gradient_share != 1) {  // the other ranks take theirs
+    double bytes = sum_of(made);
+    if (share != 1) {
       release_all(made);
-      bytes *= gradient_share;
+      bytes *= share;
       made.push_back(allocate(Component::gradients, bytes, "gradients"));
     }
     gradients.insert(gradients.end(), made.begin(), made.end());
     gradient_bytes += bytes;
+  }
+
+  // What is made of a layer's gradients to send them to the other ranks. Those that passed through were added
+  // to others, and are looked at once more.
+  void hand_over(const LayerRun& run, bool passed_through) {
+    const double made = run.replay.weight_gradients;
+    const double copies = made * gradient_copies + run.lent.flat_gradient;
+    if (copies == 0) return;
+    const Event own = allocate(Component::gradients, passed_through ? made : 0, "gradients of a layer");
+    const Event sent = allocate(Component::buckets, copies, "gradients handed over");
+    release(sent);
+    release(own);
   }
 
   // The layers of one stack forward; gives the stream that leaves it.
@@ -140,6 +161,10 @@ struct Writer {
     const Component kept_as = stage.checkpointing ? Component::boundaries : Component::activations;
     section(stage.part);
     Event stream = nothing, held = nothing;
+    if (stage.runs.empty()) {  // of a network that is spread, the layers are elsewhere
+      section(stage.part);
+      return stage.recorded ? allocate(Component::activations, stage.output_bytes, "hidden state") : stream;
+    }
     if (stage.recorded) {
       if (stage.offload_buffers > 0)
         offload.push_back(
@@ -155,10 +180,10 @@ struct Writer {
       for (double i = 0; i < stage.runs[r].layers; ++i, ++number) {
         section(stage.part, number);
         Layer layer{&f,
-                    &replay,
+                    &stage.runs[r],
                     {out.tensors, {f.forward_input, none}, {stream.tensor, none}},
                     stream.tensor,
-                    &stage.runs[r].lent};
+                    nothing};
         out.tensors += f.tensors;
         if (number > 0 && stage.recorded) become(stream, kept_as);
         const Event gathered = allocate(Component::gathered, stage.runs[r].lent.forward, "gathered layer");
@@ -168,6 +193,10 @@ struct Writer {
         place(f.kv_cache, layer.places, kv_cache);
         const bool away = stage.offload_buffers > 0;
         if (stage.recorded && (away || (!stage.checkpointing && !replay.input_saved))) release(stream);
+        if (stage.recorded && stage.checkpointing && !away) {
+          layer.selected =
+              allocate(Component::activations, stage.runs[r].selected.total(), "what is not computed again");
+        }
         stream = {Kind::allocate, Component::transient, layer.places(f.forward_output), replay.output_bytes,
                   "layer input"};
         if (!stage.recorded) release(stream);
@@ -185,7 +214,9 @@ struct Writer {
       const Layer& layer = layers[i];
       const LayerForms& f = *layer.forms;
       section(stage.part, static_cast<int32_t>(i));
-      const Lent& lent = *layer.lent;
+      const Lent& lent = layer.run->lent;
+      const LayerReplay& replay = layer.run->replay;
+      release(layer.selected);
       const Event gathered =
           allocate(Component::gathered, i == 0 ? lent.first : lent.last, "gathered layers");
       Places places = layer.places;
@@ -197,16 +228,17 @@ struct Writer {
       places.own[1] = f.seed;
       places.outside[1] = gradient.tensor;
       play(f.backward, places);
-      keep_gradients(f.gradients, places);
+      hand_over(*layer.run, f.gradients.empty());
+      keep_gradients(f.gradients, places, gradient_share);
       release(gathered);
-      if (keeps_boundaries && i + 1 < layers.size()) {
-        left_over.push_back(
-            allocate(Component::boundaries, layers[i + 1].replay->input_bytes, "gradient of a layer input"));
+      if (keeps_boundaries && stage.checkpointing && stage.offload_buffers == 0 && i + 1 < layers.size()) {
+        left_over.push_back(allocate(Component::boundaries, layers[i + 1].run->replay.input_bytes,
+                                     "gradient of a layer input"));
       }
-      gradient.bytes = layer.replay->input_bytes;
+      gradient.bytes = replay.input_bytes;
       gradient.tensor = f.has_input_gradient ? places(f.input_gradient) : none;
-      if (stage.offload_buffers == 0 && (stage.checkpointing || layer.replay->input_saved)) {
-        const Event input{Kind::release, kept_as, layer.input, layer.replay->input_bytes, "layer input"};
+      if (stage.offload_buffers == 0 && (stage.checkpointing || replay.input_saved)) {
+        const Event input{Kind::release, kept_as, layer.input, replay.input_bytes, "layer input"};
         keeps_boundaries ? left_over.push_back(input) : release(input);
       }
     }
@@ -219,7 +251,8 @@ struct Writer {
   }
 
   // Head and loss, forward and backward; gives the gradient of the last hidden state.
-  Event head(const HeadTrace& t, Event stream) {
+  Event head(const Script& script, Event stream) {
+    const HeadTrace& t = script.head;
     section("head");
     become(stream, Component::activations);
     uint32_t numbers = std::max({t.input, t.kv, t.input_gradient});
@@ -230,7 +263,15 @@ struct Writer {
     std::vector<const Event*> alive(numbers, nullptr);
     for (std::size_t i = 0; i < t.backward_end; ++i) {
       if (i == t.forward_end) release_all(cache);
-      if (i == t.backward_begin) section(Phase::loss, "loss");
+      if (i == t.backward_begin) {
+        section(Phase::loss, "loss");
+        for (std::size_t c = 0; c < component_count; ++c) {
+          outputs.push_back(
+              allocate(static_cast<Component>(c), script.scored.bytes[c], "what the reference said"));
+        }
+        buffers = allocate(Component::buckets, script.backward_buckets, "buffers of the backward");
+        reduced = allocate(Component::gradients, script.reduced, "this rank's share of gradients");
+      }
       const Event& event = t.events[i];
       if (event.tensor == t.kv) {
         release_all(kv_cache);
@@ -249,8 +290,9 @@ struct Writer {
       }
       (event->component == Component::gradients ? own : left).push_back(*event);
     }
-    keep_gradients(own, places);
+    keep_gradients(own, places, 1);
     place(left, places, outputs);
+    release(head_gathered);
     return gradient;
   }
 
@@ -259,16 +301,18 @@ struct Writer {
     std::vector<std::vector<Layer>> layers(script.stages.size());
     Event stream = nothing;
     phase = Phase::forward;
+    section("inputs");
+    head_gathered = allocate(Component::gathered, script.head_gathered, "gathered for the head");
     for (std::size_t s = 0; s < script.stages.size(); ++s) {
       stream = forward(script.stages[s], forms[s], layers[s]);
       const bool last = s + 1 == script.stages.size();
       if (!last && script.stages[s].recorded) release(stream);
     }
-    Event gradient = head(script.head, stream);
+    Event gradient = head(script, stream);
     phase = Phase::backward;
     for (std::size_t s = script.stages.size(); s-- > 0;) {
       const Script::Stage& stage = script.stages[s];
-      if (!stage.recorded) continue;
+      if (!stage.recorded || stage.runs.empty()) continue;
       if (s + 1 != script.stages.size()) {
         section(stage.part);
         release(gradient);
@@ -348,6 +392,7 @@ struct Writer {
       hold(Component::workspace, script.base[Component::workspace] / 2, "cuBLAS workspace");
     }
     hold(Component::buckets, script.base[Component::buckets], "buckets of gradients");
+    hold(Component::gradients, script.resident_gradients, "this rank's share of gradients");
   }
   void hold_states(const Script& script) {
     hold_each(Component::optimizer, script.optimizer_states, script.base[Component::optimizer],
@@ -367,21 +412,27 @@ struct Writer {
     section(Phase::forward, "inputs");
     inputs.push_back(allocate(Component::inputs, later.base[Component::inputs], "batch"));
     if (step == 1) hold_workspaces(later);
-    gradient_share = later.gradient_share;
     keeps_boundaries = later.keeps_boundaries;
     const Event root = allocate(Component::gathered, later.root, "gathered outside the layers");
     micro_batch = 1;
+    // Before the last micro-batch the ranks may keep their gradients to themselves.
+    const bool in_private = accumulates && later.accumulated > later.trained;
+    gradient_share = in_private ? 1 : later.gradient_share;
+    gradient_copies = in_private ? 0 : later.gradient_copies;
+    if (gradients_exist) settle_gradients(later.accumulated);
     run(gradients_exist ? later : first, gradients_exist ? later_forms : first_forms);
     if (accumulates) {
       micro_batch = 2;
-      make_remaining_gradients(later.trained);
+      gradient_share = later.gradient_share;
+      gradient_copies = later.gradient_copies;
+      release(reduced);
+      release(buffers);
+      settle_gradients(later.accumulated);
       release_outputs();
       run(later, later_forms);
     }
-    release_all(inputs);
-    if (!gradients_exist) make_remaining_gradients(later.trained);
+    end_backward(later);
     release(root);
-    release(allocate(Component::transient, later.embedding_gradient, "embedding gradient"));
     micro_batch = 0;
     section(step == 1 ? Phase::optimizer_step_first : Phase::optimizer_step, "optimizer");
     if (step == 1) hold_states(later);
@@ -410,26 +461,29 @@ struct Writer {
     release_all(temporaries);
   }
 
-  // Of parameters outside the layers: embeddings, norms.
-  void make_remaining_gradients(double all) {
-    const double rest = all - gradient_bytes;
-    gradients.push_back(allocate(Component::gradients, rest, "gradients outside the layers"));
-    gradient_bytes = std::max(gradient_bytes, all);
+  // The embeddings' gradient comes last: a flat tensor of what lies outside the layers is sent then.
+  void end_backward(const Script& script) {
+    release_all(inputs);
+    const double whole_root = script.root_gradients * (1 - script.gradient_share);
+    release(reduced);  // counted with the others from here on
+    settle_gradients(script.trained + whole_root);
+    const Event flat = allocate(Component::buckets, script.root_gradients, "gradients handed over");
+    release(allocate(Component::transient, script.embedding_gradient, "embedding gradient"));
+    release(flat);
+    settle_gradients(script.trained);
+    release(buffers);
+  }
+
+  // Makes those of parameters outside the layers, embeddings and norms; or gives away what is beyond `all`.
+  void settle_gradients(double all) {
+    if (gradient_bytes > all + 0.5) {
+      release_all(gradients);
+      gradient_bytes = 0;
+    }
+    gradients.push_back(allocate(Component::gradients, all - gradient_bytes, "gradients outside the layers"));
+    gradient_bytes = all;
   }
 };
-
-// Unsloth and torchtune run gate and up one after the other even where the checkpoint has them in one matrix:
-// an adapter is then two, which the list of trained tensors does not have.
-bool splits_what_is_fused(const model::Architecture& network, const recipe::Recipe& recipe) {
-  const Code code = code_of(recipe.model_args.implementation);
-  if (!recipe.peft.on || (code != Code::unsloth && code != Code::torchtune)) return false;
-  for (const model::Stack& stack : network.stacks) {
-    for (const model::LayerGroup& group : stack.groups) {
-      if (model::find(group, model::Role::gate_up) != nullptr) return true;
-    }
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -480,35 +534,9 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
   return std::move(writer.out);
 }
 
-namespace {
-
-// Of several GPUs that each hold the whole model, or of FSDP's units where only adapters are trained: there a
-// rank's step differs in what is gathered, kept and shared out, and the gradients are small.
-bool unrolls_on_a_rank(const recipe::Recipe& r) {
-  switch (strategy_of(r)) {
-    case Strategy::none:
-      return r.parallel.num_gpus <= 1;
-    case Strategy::ddp:
-      return !r.parallel.gradient_as_bucket_view;
-    case Strategy::fsdp:
-      return r.peft.on && r.model_args.implementation != "litgpt" && !r.parallel.fsdp.offload_params &&
-             !r.gradients_outlive_step();
-    default:
-      return false;
-  }
-}
-
-}  // namespace
-
-bool unrolls(const model::Architecture& network, const recipe::Recipe& recipe) {
-  if (!unrolls_on_a_rank(recipe)) return false;
-  const recipe::Training& t = recipe.training;
-  // What such layers keep on their nodes is known in closed form alone (pass.cpp held_on_nodes).
-  const bool on_nodes = t.gradient_checkpointing && !t.use_reentrant && recipe.quantization.load_in_4bit &&
-                        !recipe::version_at_least(recipe.versions.bitsandbytes, "0.43.2");
-  return !on_nodes && !splits_what_is_fused(network, recipe) && !t.activation_offloading &&
-         !t.torch_compile && !t.selective_checkpointing && !t.optimizer_in_backward &&
-         t.optimizer_offload == "none";
+bool unrolls(const recipe::Recipe& recipe) {
+  const recipe::Task* task = recipe::find_task(recipe.task);
+  return task == nullptr || !task->value_model;
 }
 
 }  // namespace plimsoll::memory

@@ -40,9 +40,9 @@ struct Unrolled {
   uint32_t tensors = 0;
 };
 
-/// False where saved tensors wait in host memory, layers are compiled, or parameters step in the backward
-/// pass: those programs are replayed in closed form alone.
-bool unrolls(const model::Architecture& network, const recipe::Recipe& recipe);
+/// False where a value network is trained beside the policy: the steps of two networks, one within the other,
+/// are replayed in closed form alone.
+bool unrolls(const recipe::Recipe& recipe);
 
 /// Which steps are written down. `later` leaves the first one out where nothing but its optimizer states
 /// remains of it: half the list, for whoever draws a later step alone.

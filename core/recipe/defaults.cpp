@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "core/recipe/packings.h"
 #include "core/recipe/tasks.h"
 
 namespace plimsoll::recipe {
@@ -126,15 +127,18 @@ Default default_upcast(const DefaultContext& c) {
 }
 
 Default default_bits(const DefaultContext& c) {
-  const std::string method = text(c, "/quantization/quant_method");
-  if (method == "aqlm") return {2, "the usual AQLM checkpoint: 2 bits, one codebook of 16 bits"};
-  if (method == "torchao_int8" || method == "fp8") return {8, "the method's own"};
-  return {4, ""};
+  const Packing* packing = find_packing(text(c, "/quantization/quant_method"));
+  if (packing == nullptr) return {4, ""};
+  if (packing->table_bytes > 0)
+    return {packing->bits, "the usual AQLM checkpoint: 2 bits, one codebook of 16 bits"};
+  return {packing->bits, packing->bits == 4 ? "" : "the method's own"};
 }
 
 Default default_group_size(const DefaultContext& c) {
-  if (text(c, "/quantization/quant_method") == "hqq") return {64, "HQQ's default"};
-  return {128, "the usual group of GPTQ and AWQ checkpoints"};
+  const Packing* packing = find_packing(text(c, "/quantization/quant_method"));
+  if (packing == nullptr || packing->group == 128 || packing->group == 0)
+    return {128, "the usual group of GPTQ and AWQ checkpoints"};
+  return {packing->group, packing->id == "hqq" ? "HQQ's default" : "the method's own"};
 }
 
 Default default_liger(const DefaultContext& c) { return {flag(c, "/training/use_liger_kernel"), ""}; }

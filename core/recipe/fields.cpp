@@ -14,6 +14,10 @@ using json::Json;
 
 constexpr double exact = 9007199254740992.0;
 constexpr std::string_view dtypes = "float32, bfloat16, float16";
+constexpr std::string_view packing_names =
+    "gptq, awq, hqq, aqlm, torchao_int8, torchao_int4, eetq, quanto_int8, quanto_float8, quanto_int4, "
+    "quanto_int2, "
+    "fp8, fbgemm_fp8, mxfp4, nvfp4, higgs, spqr, vptq, auto-round, quark, gguf";
 constexpr std::string_view current = "the newest release this version of Plimsoll knows";
 
 // One overload for each type of member; null leaves the member as it is.
@@ -102,7 +106,7 @@ constexpr Field table[] = {
     {"/quantization/load_in_8bit", FieldType::flag, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.quantization.load_in_8bit, v); }, nullptr, "false", "",
      "Base weights in 8 bits (bitsandbytes LLM.int8)."},
-    {"/quantization/quant_method", FieldType::word, 0, exact, "gptq, awq, hqq, aqlm, torchao_int8, torchao_int4, fp8, mxfp4",
+    {"/quantization/quant_method", FieldType::word, 0, exact, packing_names,
      [](Recipe& r, const Json& v) { put(r.quantization.quant_method, v); }, nullptr, "", "",
      "A base that another library packed; the adapters stay in higher precision."},
     {"/model_args/dtype", FieldType::word, 0, exact, dtypes,
@@ -111,7 +115,7 @@ constexpr Field table[] = {
     {"/model_args/implementation", FieldType::word, 0, exact, "transformers, litgpt, torchtune, unsloth",
      [](Recipe& r, const Json& v) { put(r.model_args.implementation, v); }, nullptr, "transformers", "",
      "Whose model code runs: what is fused, and which local variables live how long."},
-    {"/model_args/attn_implementation", FieldType::word, 0, exact, "sdpa, eager, flash_attention_2, flash_attention_3",
+    {"/model_args/attn_implementation", FieldType::word, 0, exact, "sdpa, eager, flash_attention_2, flash_attention_3, flex_attention",
      [](Recipe& r, const Json& v) { put(r.model_args.attn_implementation, v); }, default_attention, "", "",
      "Attention kernel."},
     {"/model_args/num_labels", FieldType::count, 0, 1e6, "",

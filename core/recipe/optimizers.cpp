@@ -18,6 +18,8 @@ constexpr std::string_view galore =
     "src/transformers/trainer_optimizer.py";
 constexpr std::string_view apollo = "zhuhanqing/APOLLO apollo_torch/apollo.py, random_projector.py";
 constexpr std::string_view lomo = "OpenLMLab/LOMO lomo_optim/lomo.py fuse_update, lomo_optim/adalomo.py";
+constexpr std::string_view optimi =
+    "warner-benjamin/optimi optimi/stableadamw.py _init_state, optimi/optimizer.py";
 constexpr std::string_view torch_sgd = "pytorch/pytorch torch/optim/sgd.py";
 }  // namespace
 
@@ -61,6 +63,7 @@ const std::vector<Optimizer>& optimizers() {
       {"schedule_free_radam", 2, 0,   0,    0,     0,     false,   false, T::copy_of_all,    "schedule-free RAdam, foreach: z and the second moment in the parameter's dtype, and a copy of all of it during the step", schedule_free},
       {"schedule_free_sgd",  1, 0,    0,    0,     0,     false,   false, T::none,           "schedule-free SGD, foreach: z in the parameter's dtype", schedule_free},
       {"grokadamw",          3, 0,    0,    0,     0,     false,   false, T::two_of_largest, "GrokAdamW: two moments and a slow mean of the gradients in the parameter's dtype, one parameter after another", "cognitivecomputations/grokadamw grokadamw/grokadamw.py"},
+      {"stable_adamw",       2, 0,    0,    0,     0,     false,   false, T::none,           "StableAdamW: two states in the parameter's dtype, and for 16-bit parameters what their sums have lost; one Triton kernel a parameter", optimi, P::none, 1},
       {"muon",               1, 0,    0,    0,     0,     false,   false, T::two_of_largest, "Muon: one momentum in the parameter's dtype; Newton-Schulz works on one matrix after another", "pytorch/pytorch torch/optim/_muon.py"},
       {"galore_adamw",       2, 0,    0,    0,     0,     false,   false, T::two_of_largest, "GaLore's AdamW: of every projected matrix two moments of rank columns, and the matrix that leads there", galore, P::singular_vectors},
       {"galore_adamw_layerwise", 2, 0, 0,   0,     0,     false,   false, T::two_of_largest, "GaLore's AdamW, each parameter as soon as its gradient is there: of every projected matrix two moments of rank columns, and the matrix that leads there", galore, P::singular_vectors},

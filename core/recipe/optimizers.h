@@ -40,6 +40,7 @@ struct Optimizer {
   std::string_view what;  ///< in words
   std::string_view source;
   Projection projection = Projection::none;
+  double state_of_16_bit = 0;  ///< further tensors of the parameter's own dtype where that has 16 bits
 };
 
 /// Every optimizer that can be named in `training.optim`.

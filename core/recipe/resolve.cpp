@@ -3,6 +3,7 @@
 #include <span>
 
 #include "core/recipe/fields.h"
+#include "core/recipe/packings.h"
 #include "core/recipe/task_defaults.h"
 #include "core/recipe/tasks.h"
 #include "core/recipe/variations.h"
@@ -129,12 +130,12 @@ constexpr Conflict conflicts[] = {
               (r.quantization.load_in_4bit || r.quantization.load_in_8bit);
      },
      "A base is quantised by one library, not by two.", "one of quant_method, load_in_4bit and load_in_8bit"},
-    {"/quantization/quant_method",
-     [](const Recipe& r) {
-       return r.quantization.quant_method == "fp8" || r.quantization.quant_method == "mxfp4";
-     },
-     "Transformers cannot train on weights in this form, not even with adapters: they are dequantised first.",
-     "no quantization, with model_args.dtype bfloat16; or gptq, awq, hqq, aqlm, torchao_int8"},
+    {"/quantization/quant_method", [](const Recipe& r) { return !can_be_trained_on(r); },
+     "This version of Transformers cannot train on weights in this form, not even with adapters: they are "
+     "dequantised first.",
+     "no quantization, with model_args.dtype bfloat16; or gptq, awq, hqq, aqlm, eetq, torchao_int8, "
+     "quanto_int8; "
+     "fp8 from Transformers 5.22 on"},
     {"/quantization", [](const Recipe& r) { return r.quantized() && !r.peft.on; },
      "Weights in 4 or 8 bits cannot be trained directly; they need adapters on top.",
      "a \"peft\" object, or no quantization"},

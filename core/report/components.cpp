@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/recipe/optimizers.h"
+#include "core/recipe/packings.h"
 
 namespace plimsoll::report {
 
@@ -31,9 +32,13 @@ std::string packed_words(const recipe::Quantization& q) {
     return q.bnb_4bit_use_double_quant ? "0.516 bytes (4 bits, scales in 8 bits)"
                                        : "0.5625 bytes (4 bits, a scale for 64)";
   }
-  if (q.quant_method == "aqlm")
+  const recipe::Packing* packing = recipe::find_packing(q.quant_method);
+  if (packing != nullptr && packing->table_bytes > 0)
     return std::to_string(q.bits) + " bits, a scale a row and a codebook a linear";
-  if (q.quant_method == "torchao_int8") return "1 byte and a scale a row";
+  if (packing != nullptr && packing->group == 0) {
+    if (q.bits == 8) return "1 byte and a scale a row";
+    return std::to_string(q.bits) + " bits and a scale a row";
+  }
   std::string words = std::to_string(q.bits);
   words += " bits and a scale for ";
   words += std::to_string(q.group_size);

@@ -7,6 +7,7 @@
 #include "core/json/writer.h"
 #include "core/report/components.h"
 #include "core/report/heading.h"
+#include "core/report/likely_length.h"
 #include "core/report/notes.h"
 #include "core/report/run.h"
 #include "core/report/slow_parts.h"
@@ -21,16 +22,17 @@ using json::whole;
 using json::Writer;
 using memory::Sizes;
 
-void write_peak(Writer& out, const Run& run, const Sizes& s) {
+// `shorter`: what the estimate may be multiplied with where the longest sample is not known.
+void write_peak(Writer& out, const Run& run, const Sizes& s, double shorter) {
   out.open_object();
   out.field("instant", run.replay.instants[run.replay.peak].id);
   out.field("allocated", whole(s.allocated));
   out.field("reserved", whole(s.reserved));
   out.field("device", whole(s.device));
-  out.field("low", whole(s.low));
+  out.field("low", whole(s.low * shorter));
   out.field("high", whole(s.high));
   out.field("needed", whole(s.needed));
-  out.field("allocated_low", whole(s.allocated * run.allocated_span.low));
+  out.field("allocated_low", whole(s.allocated * run.allocated_span.low * shorter));
   out.field("allocated_high", whole(s.allocated * run.allocated_span.high));
   const memory::FirstStep first = memory::first_step(run.replay, run.resolved.recipe);
   out.key("first_step");
@@ -167,10 +169,12 @@ void write_model(Writer& out, const Run& run) {
   out.close_object();
 }
 
-void write_notes(Writer& out, const Run& run) {
+void write_notes(Writer& out, const Run& run, const std::optional<LikelyLength>& likely) {
   const Facts facts{&run.network, &run.resolved.recipe, &run.replay};
   out.open_array();
-  for (const model::Note& note : remarks(facts, run.gpu)) {
+  std::vector<model::Note> notes = remarks(facts, run.gpu);
+  if (likely) notes.push_back(note_of(*likely, run));
+  for (const model::Note& note : notes) {
     out.open_object();
     out.field("code", note.code);
     out.field("message", note.message);
@@ -217,8 +221,9 @@ std::string write_report(const Run& run, const Catalog& catalog, const SlowParts
   Writer out;
   out.open_object();
   write_heading(out, {});
+  const std::optional<LikelyLength> likely = likely_length(run);
   out.key("notes");
-  write_notes(out, run);
+  write_notes(out, run, likely);
   out.key("assumptions");
   write_assumptions(out, run);
   out.key("model");
@@ -226,7 +231,7 @@ std::string write_report(const Run& run, const Catalog& catalog, const SlowParts
   out.key("memory");
   out.open_object();
   out.key("peak");
-  write_peak(out, run, peak);
+  write_peak(out, run, peak, likely ? std::min(1.0, likely->allocated / std::max(1.0, peak.allocated)) : 1);
   out.key("instants");
   write_instants(out, run);
   out.field("host_bytes", whole(run.replay.host_bytes));
@@ -244,7 +249,7 @@ std::string write_report(const Run& run, const Catalog& catalog, const SlowParts
     out.key("allocator");
     write_allocator(out, *run.holding);
   }
-  if (parts.timeline != nullptr && wants(run, "timeline") && is_alone(run)) {
+  if (parts.timeline != nullptr && wants(run, "timeline") && unrolls(run)) {
     out.key("timeline");
     parts.timeline(out, run);
   }

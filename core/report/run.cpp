@@ -149,10 +149,7 @@ void refuse(const recipe::Recipe& r, Errors& errors) {
 
 // The allocator's part, which takes ten times as long as the rest: only for the reports that ask for it.
 void hold(Run& run) {
-  if (!wants(run, "allocator") || !is_alone(run)) return;
-  // Under FSDP blocks of one stream wait for the work of another before they are lent again (record_stream),
-  // which no list of allocations tells: published runs hold 2 GiB more than the simulation.
-  if (memory::strategy_of(run.resolved.recipe) == memory::Strategy::fsdp) return;
+  if (!wants(run, "allocator") || !memory::simulates(run.resolved.recipe)) return;
   run.holding = memory::holding(run.network, run.resolved.recipe, run.machine, capacity_for(run));
 }
 
@@ -228,7 +225,7 @@ uint64_t capacity_for(const Run& run) {
   return usable > 0 ? static_cast<uint64_t>(usable) : 0;
 }
 
-bool is_alone(const Run& run) { return memory::unrolls(run.network, run.resolved.recipe); }
+bool unrolls(const Run& run) { return memory::unrolls(run.resolved.recipe); }
 
 bool wants(const Run& run, std::string_view part) {
   const std::vector<std::string>& wanted = run.resolved.recipe.want;

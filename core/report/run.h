@@ -55,9 +55,8 @@ double usable_for(const Run& run, uint64_t usable_bytes);
 /// What the chosen card leaves to PyTorch, its context not counted; UINT64_MAX where none was chosen.
 uint64_t capacity_for(const Run& run);
 
-/// One GPU, nothing shared out: what is written down tensor by tensor (timeline, allocator) is that of such a
-/// run.
-bool is_alone(const Run& run);
+/// Whether the run is written down tensor by tensor for the timeline (core/memory/unroll.h).
+bool unrolls(const Run& run);
 
 /// Whether the request asks for an optional part of the report ("plans", "limits", ...).
 bool wants(const Run& run, std::string_view part);

@@ -115,5 +115,26 @@ TEST(Lengths, WhatARunMeetsEndsWithTheLongestAndNeverExceedsIt) {
   }
 }
 
+// With a percentile alone the peak is not promised to be lower: the band reaches down to it, and a note says
+// so. The longest sample, once known, is what counts.
+TEST(Lengths, APercentileAloneLowersTheBandAndNotThePeak) {
+  Json request = {{"model", "llama-3.2-1b"}, {"training", {{"max_length", 4096}, {"packing", false}}}};
+  const Json cap = answer(request);
+  request["data"] = {{"p95_length", 512}};
+  const Json known = answer(request);
+  EXPECT_EQ(peak(known), peak(cap));
+  EXPECT_EQ(bytes(known, "/memory/peak/high"), bytes(cap, "/memory/peak/high"));
+  EXPECT_LT(bytes(known, "/memory/peak/low"), bytes(cap, "/memory/peak/low"));
+  EXPECT_TRUE(has_note(known, "longest_sample_unknown"));
+  EXPECT_FALSE(has_note(cap, "longest_sample_unknown"));
+
+  request["data"]["longest_length"] = 1024;
+  const Json settled = answer(request);
+  EXPECT_FALSE(has_note(settled, "longest_sample_unknown"));
+  request.erase("data");
+  request["training"]["max_length"] = 1024;
+  EXPECT_EQ(peak(settled), peak(answer(request)));
+}
+
 }  // namespace
 }  // namespace plimsoll::report

@@ -68,7 +68,7 @@ std::string differences(const Snapshot& unrolled, const Snapshot& closed) {
 TEST(Unrolled, HoldsWhatTheClosedFormsSayAtEveryInstant) {
   for (uint64_t seed = 0; seed < requests; ++seed) {
     const report::Run run = run_of(drawn(seed));
-    if (!unrolls(run.network, run.resolved.recipe)) continue;
+    if (!unrolls(run.resolved.recipe)) continue;
     const Unrolled list = unroll(run.network, run.resolved.recipe, run.machine);
     std::map<std::string, Snapshot> highest = highest_of(list);
     for (const Instant& instant : run.replay.instants) {
@@ -87,7 +87,7 @@ TEST(Unrolled, HoldsWhatTheClosedFormsSayAtEveryInstant) {
 TEST(Unrolled, ReachesTheHighestPointOfItsFirstStepWhereTheClosedFormSays) {
   for (uint64_t seed = 0; seed < requests; ++seed) {
     const report::Run run = run_of(drawn(seed));
-    if (!unrolls(run.network, run.resolved.recipe)) continue;
+    if (!unrolls(run.resolved.recipe)) continue;
     const Unrolled list = unroll(run.network, run.resolved.recipe, run.machine);
     double live = 0;
     double highest = 0;
@@ -111,7 +111,7 @@ TEST(Unrolled, TheLaterStepIsTheSameWhenTheFirstIsLeftOut) {
   for (uint64_t seed = 0; seed < requests; seed += 3) {
     const report::Run run = run_of(drawn(seed));
     const recipe::Recipe& recipe = run.resolved.recipe;
-    if (!unrolls(run.network, recipe)) continue;
+    if (!unrolls(recipe)) continue;
     const Unrolled both = unroll(run.network, recipe, run.machine);
     const Unrolled later = unroll(run.network, recipe, run.machine, Steps::later);
     EXPECT_LE(later.events.size(), both.events.size()) << drawn(seed);
@@ -129,7 +129,7 @@ TEST(Unrolled, TheLaterStepIsTheSameWhenTheFirstIsLeftOut) {
 TEST(Unrolled, ReleasesAllThatOneStepMakes) {
   for (uint64_t seed = 0; seed < requests; seed += 5) {
     const report::Run run = run_of(drawn(seed));
-    if (!unrolls(run.network, run.resolved.recipe)) continue;
+    if (!unrolls(run.resolved.recipe)) continue;
     const Unrolled list = unroll(run.network, run.resolved.recipe, run.machine);
     double live = 0;
     std::array<double, 3> after{};

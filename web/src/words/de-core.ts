@@ -196,6 +196,7 @@ export const CORE: Record<string, string> = {
   "note.optimizer_copies": "Der Schritt des Optimierers kopiert alle trainierten Parameter auf einmal.",
   "note.accumulation_carries_gradients":
     "Beim Akkumulieren liegen die Gradienten bei jedem Vorwärtslauf schon da.",
+  "note.longest_sample_unknown": "Der längste Beispieltext ist nicht bekannt.",
   "note.rank_costs": "Dieser Rang kostet spürbar Speicher.",
   "note.targets_not_found": "Einige Zielmodule gibt es in diesem Modell nicht.",
   "note.weights_in_fp32": "Die eingefrorene Basis liegt in fp32, doppelt so groß wie nötig.",
