@@ -8,13 +8,13 @@
 
 namespace plimsoll::report {
 
-inline const std::vector<std::string> strategies = {"ddp", "fsdp", "fsdp2", "zero1", "zero2", "zero3"};
+inline const std::vector<std::string> rank_strategies = {"ddp", "fsdp", "fsdp2", "zero1", "zero2", "zero3"};
 
 // One of several GPUs.
 inline Json drawn_on_ranks(uint64_t seed) {
   Dice dice(seed + 10000);
   Json request = drawn(seed);
-  const std::string strategy = dice.one_of(strategies);
+  const std::string strategy = dice.one_of(rank_strategies);
   Json parallel = {{"num_gpus", 2 + dice.draw(7)}, {"strategy", strategy}};
   if (strategy == "ddp" && dice.one_in(3)) parallel["gradient_as_bucket_view"] = true;
   if (strategy == "fsdp" || strategy == "fsdp2") {

@@ -78,7 +78,7 @@ TEST(UnrolledTasks, HoldWhatTheClosedFormsSay) {
 }
 
 TEST(UnrolledRanks, GiveATimelineOfOneGpu) {
-  for (const std::string& strategy : strategies) {
+  for (const std::string& strategy : rank_strategies) {
     const Json request = {{"model", "qwen2.5-0.5b"},
                           {"parallel", {{"num_gpus", 2}, {"strategy", strategy}}},
                           {"want", {"timeline"}}};
