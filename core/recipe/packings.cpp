@@ -9,7 +9,7 @@ constexpr std::string_view gptq = "AutoGPTQ/AutoGPTQ auto_gptq/nn_modules/qlinea
 constexpr std::string_view awq = "casper-hansen/AutoAWQ awq/modules/linear/gemm.py";
 constexpr std::string_view hqq = "mobiusml/hqq hqq/core/quantize.py";
 constexpr std::string_view aqlm = "Vahe1994/AQLM inference_lib/src/aqlm/inference.py QuantizedLinear";
-constexpr std::string_view torchao =
+constexpr std::string_view torchao_types =
     "pytorch/ao torchao/dtypes; huggingface/peft src/peft/tuners/lora/torchao.py _check_dtype_supported";
 constexpr std::string_view eetq =
     "huggingface/transformers src/transformers/integrations/eetq.py EetqLinearMMFunction";
@@ -32,8 +32,8 @@ const std::vector<Packing>& packings() {
       {"awq",           4,   128,       2,    Z::packed,      0,        false, false, U::whole,       "0",       awq},
       {"hqq",           4,   64,        2,    Z::sixteen_bit, 0,        false, false, U::whole,       "0",       hqq},
       {"aqlm",          2,   0,         2,    Z::sixteen_bit, codebook, false, false, U::whole,       "0",       aqlm},
-      {"torchao_int8",  8,   0,         2,    Z::sixteen_bit, 0,        false, false, U::whole,       "0",       torchao},
-      {"torchao_int4",  4,   128,       2,    Z::sixteen_bit, 0,        false, false, U::whole,       never,     torchao},
+      {"torchao_int8",  8,   0,         2,    Z::sixteen_bit, 0,        false, false, U::whole,       "0",       torchao_types},
+      {"torchao_int4",  4,   128,       2,    Z::sixteen_bit, 0,        false, false, U::whole,       never,     torchao_types},
       {"eetq",          8,   0,         2,    Z::none,        0,        false, true,  U::by_identity, "0",       eetq},
       {"quanto_int8",   8,   0,         2,    Z::none,        0,        false, true,  U::whole,       "0",       quanto},
       {"quanto_float8", 8,   0,         2,    Z::none,        0,        false, true,  U::whole,       "0",       quanto},
