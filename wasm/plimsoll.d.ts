@@ -34,6 +34,10 @@ export interface Options {
   wasmBinary?: ArrayBuffer | Uint8Array;
   /** Where a file of the module lies, given its name and the folder of plimsoll.js. */
   locateFile?(name: string, folder: string): string;
+  /** The module itself, when another thread has compiled it. */
+  module?: WebAssembly.Module;
 }
+
+export function compile(options?: Options): Promise<WebAssembly.Module>;
 
 export default function create_plimsoll(options?: Options): Promise<Plimsoll>;

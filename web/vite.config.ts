@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { VitePWA } from "vite-plugin-pwa";
 import { docsFrame } from "./docs-frame.ts";
+import { firstChunk, threadEarly } from "./early.ts";
 import { colours, firstAnswerIn } from "./first-answer.ts";
 
 const web = dirname(fileURLToPath(import.meta.url));
@@ -58,6 +59,7 @@ export default defineConfig(({ command, isPreview }) => {
         },
         output: {
           // Other pages import the custom element by this name; it brings its hashed parts itself.
+          manualChunks: firstChunk,
           entryFileNames: ({ name }) => (name === "plimsoll-card" ? "[name].js" : "assets/[name]-[hash].js"),
         },
       },
@@ -66,6 +68,7 @@ export default defineConfig(({ command, isPreview }) => {
       docsFrame,
       colours,
       firstAnswerIn(wasm),
+      threadEarly,
       VitePWA({
         injectRegister: false,
         registerType: "prompt",

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <map>
+#include <string_view>
+#include <tuple>
 
 namespace plimsoll::memory {
 
@@ -89,32 +91,58 @@ Walk walk(const Unrolled& run) {
   return walk;
 }
 
-std::vector<Alive> alive_at(const Unrolled& run, std::size_t events) {
-  std::vector<const Event*> alive(run.tensors, nullptr);
-  for (std::size_t i = 0; i < events; ++i) {
-    const Event& event = run.events[i];
-    alive[event.tensor] = event.kind == Event::Kind::release ? nullptr : &event;
+// Counts equal tensors while the list is walked, and writes down what has changed at each point that is kept.
+struct Census {
+  std::map<std::tuple<Component, double, std::string_view>, std::size_t> rows;
+  std::vector<uint64_t> counts;
+  std::vector<Held> held;
+  std::vector<std::size_t> row_of;  // by tensor
+
+  explicit Census(std::size_t tensors) : row_of(tensors, none) {}
+
+  void apply(const Event& event) {
+    std::size_t& row = row_of[event.tensor];
+    if (row != none) --counts[row];
+    row = event.kind == Event::Kind::release ? none : row_for(event);
+    if (row != none) ++counts[row];
   }
-  std::vector<Alive> rows;
-  for (const Event* event : alive) {
-    if (event == nullptr) continue;
-    const auto same = std::find_if(rows.begin(), rows.end(), [event](const Alive& row) {
-      return row.component == event->component && row.bytes == event->bytes &&
-             (row.what == event->what || std::strcmp(row.what, event->what) == 0);
-    });
-    if (same != rows.end()) {
-      ++same->count;
-    } else {
-      rows.push_back({event->component, event->what, event->bytes, 1});
+  void write_down(std::size_t point) {
+    for (std::size_t row = 0; row < held.size(); ++row) {
+      std::vector<Held::Change>& changes = held[row].changes;
+      if (counts[row] != (changes.empty() ? 0 : changes.back().count))
+        changes.push_back({point, counts[row]});
     }
+  }
+
+ private:
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+  std::size_t row_for(const Event& event) {
+    const auto [found, is_new] =
+        rows.try_emplace({event.component, event.bytes, std::string_view(event.what)}, held.size());
+    if (is_new) {
+      held.push_back({event.component, event.what, event.bytes, {}});
+      counts.push_back(0);
+    }
+    return found->second;
+  }
+};
+
+}  // namespace
+
+std::vector<Alive> Timeline::alive_at(std::size_t point) const {
+  std::vector<Alive> rows;
+  for (const Held& each : tensors) {
+    uint64_t count = 0;
+    for (const Held::Change& change : each.changes)
+      if (change.point <= point) count = change.count;
+    if (count > 0) rows.push_back({each.component, each.what, each.bytes, count});
   }
   std::stable_sort(rows.begin(), rows.end(), [](const Alive& a, const Alive& b) {
     return a.bytes * static_cast<double>(a.count) > b.bytes * static_cast<double>(b.count);
   });
   return rows;
 }
-
-}  // namespace
 
 Timeline timeline(const Unrolled& run) {
   Walk seen = walk(run);
@@ -129,23 +157,30 @@ Timeline timeline(const Unrolled& run) {
   Timeline result;
   Walk again;
   std::vector<Component> component_of(run.tensors, Component::transient);
-  std::size_t happened = 0, peak_at = 0;
+  Census census(run.tensors);
+  std::size_t happened = 0;
   double highest = -1;
   const Moment* last = nullptr;
   for (const Moment& moment : moments) {
     if (last != nullptr && moment.at == last->at && moment.section->phase == last->section->phase) continue;
     last = &moment;
-    for (; happened < moment.at; ++happened) again.apply(run.events[happened], component_of);
+    for (; happened < moment.at; ++happened) {
+      again.apply(run.events[happened], component_of);
+      census.apply(run.events[happened]);
+    }
+    census.write_down(result.points.size());
     const double total = again.live.total();
     if (total > highest) {
       highest = total;
-      peak_at = moment.at;
       result.peak = result.points.size();
     }
     const Section& s = *moment.section;
     result.points.push_back({s.phase, s.micro_batch, s.layer, s.part, again.live});
   }
-  result.alive = alive_at(run, peak_at);
+  census.held.erase(std::remove_if(census.held.begin(), census.held.end(),
+                                   [](const Held& each) { return each.changes.empty(); }),
+                    census.held.end());
+  result.tensors = std::move(census.held);
   return result;
 }
 

@@ -4,6 +4,7 @@
 //     Timeline t = timeline(unroll(network, recipe, machine));
 //     for (const Point& p : t.points) draw(p.live);            // at most 400, highest moments of equal
 //     pieces t.points[t.peak].live.total();                            // Replay::instants[peak].live.total()
+//     for (const Alive& row : t.alive_at(17)) print(row.what, row.count);   // the tensors at any point
 //
 // A point is the highest moment of a piece of the list; the moments at which the sum of an instant, or one
 // component of the whole run, is highest are always among them.
@@ -29,10 +30,25 @@ struct Alive {
   uint64_t count = 0;
 };
 
+/// Equal tensors over all points.
+struct Held {
+  struct Change {
+    std::size_t point = 0;  ///< from this one on
+    uint64_t count = 0;     ///< so many are alive
+  };
+  Component component = Component::transient;
+  const char* what = "";
+  double bytes = 0;             ///< of one
+  std::vector<Change> changes;  ///< in the order of time; none are alive before the first
+};
+
 struct Timeline {
   std::vector<Point> points;
-  std::size_t peak = 0;      ///< the highest of them
-  std::vector<Alive> alive;  ///< at the peak, largest sum first
+  std::size_t peak = 0;       ///< the highest of them
+  std::vector<Held> tensors;  ///< those alive at one point or more, in the order in which they appear
+
+  /// Largest sum first.
+  std::vector<Alive> alive_at(std::size_t point) const;
 };
 
 constexpr std::size_t most_points = 400;

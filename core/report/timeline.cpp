@@ -61,12 +61,29 @@ void write_timeline(json::Writer& out, const Run& run) {
   out.field("peak", static_cast<uint64_t>(t.peak));
   out.key("alive");
   out.open_array();
-  for (const memory::Alive& row : t.alive) {
+  for (const memory::Alive& row : t.alive_at(t.peak)) {
     out.open_object();
     out.field("component", component_id(row.component));
     out.field("what", row.what);
     out.field("bytes", whole(row.bytes));
     out.field("count", row.count);
+    out.close_object();
+  }
+  out.close_array();
+  out.key("tensors");
+  out.open_array();
+  for (const memory::Held& row : t.tensors) {
+    out.open_object();
+    out.field("component", component_id(row.component));
+    out.field("what", row.what);
+    out.field("bytes", whole(row.bytes));
+    out.key("counts");
+    out.open_array();
+    for (const memory::Held::Change& change : row.changes) {
+      out.value(static_cast<uint64_t>(change.point));
+      out.value(change.count);
+    }
+    out.close_array();
     out.close_object();
   }
   out.close_array();

@@ -13,12 +13,14 @@
 //                                                           /memory/peak/allocated (a little less when that
 //                                                           is the load, which counts the largest matrix
 //                                                           last)
-//      "alive": [{"component": "logits", "what": "cross-entropy", "bytes": 1048576000, "count": 1}, ...]}
+//      "alive": [{"component": "logits", "what": "cross-entropy", "bytes": 1048576000, "count": 1}, ...],
+//      "tensors": [{"component": "logits", "what": "cross-entropy", "bytes": 1048576000,
+//                   "counts": [96, 1, 97, 0]}, ...]}        from point 96 on one is alive, from 97 on none
 //
 // Points begin with load and prepare; then comes a later step (the first one is the same without optimizer
 // states). A point is the highest moment of a piece of the step, so that the plot's outline is true and its
 // dips are not; the highest moment of each instant and of each component is always there. "alive" lists the
-// tensors at the peak, equal ones in one row, largest sum first.
+// tensors at the peak, equal ones in one row, largest sum first; "tensors" those of every point.
 #pragma once
 
 #include "core/json/writer.h"

@@ -89,6 +89,47 @@ TEST(Timeline, TheTensorsAtThePeakAddUpToIt) {
   }
 }
 
+// How many of a row of "tensors" are alive at a point.
+double count_at(const Json& row, std::size_t point) {
+  double count = 0;
+  const Json& counts = row.at("counts");
+  for (std::size_t i = 0; i + 1 < counts.size() && counts[i].get<std::size_t>() <= point; i += 2)
+    count = counts[i + 1].get<double>();
+  return count;
+}
+
+TEST(Timeline, TheTensorsAtEveryPointAddUpToWhatEachComponentHolds) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const Json report = with_timeline(drawn(seed));
+    if (!report.at("memory").contains("timeline")) continue;
+    const Json& timeline = at(report, "/memory/timeline");
+    const Json& points = timeline.at("points");
+    for (std::size_t point = 0; point < points.size(); point += 7) {
+      std::map<std::string, double> sums;
+      for (const Json& row : timeline.at("tensors"))
+        sums[row.at("component")] += row.at("bytes").get<double>() * count_at(row, point);
+      for (std::size_t i = 0; i < timeline.at("components").size(); ++i) {
+        const auto held = points[point].at("bytes")[i].get<double>();
+        EXPECT_NEAR(sums[timeline.at("components")[i]], held, 64 + 1e-6 * held)
+            << timeline.at("components")[i] << " at " << point << drawn(seed);
+      }
+    }
+  }
+}
+
+TEST(Timeline, TheTensorsOfThePeakAreThoseThatAreAliveThere) {
+  const Json report = with_timeline({{"model", "qwen2.5-7b"}, {"training", {{"max_length", 512}}}});
+  const Json& timeline = at(report, "/memory/timeline");
+  std::multiset<std::string> named, alive;
+  for (const Json& row : timeline.at("tensors")) {
+    if (count_at(row, timeline.at("peak").get<std::size_t>()) > 0)
+      named.insert(row.at("what").get<std::string>());
+  }
+  for (const Json& row : timeline.at("alive")) alive.insert(row.at("what").get<std::string>());
+  EXPECT_EQ(named, alive);
+  EXPECT_GT(named.size(), 3u);
+}
+
 // LoRA on Mistral-7B, one sample: each of 32 checkpoints is 256 x 4096 x 2 bytes = 2 MiB.
 TEST(Timeline, NamesTheCheckpointsOfAWorkedExample) {
   const Json report = with_timeline({{"model", "mistral-7b-v0.3"},

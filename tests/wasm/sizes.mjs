@@ -16,7 +16,7 @@ function* named(path) {
   const text = readFileSync(path, "utf8");
   const patterns = path.endsWith(".html")
     ? [/<(?:script|link)\b(?!\s+rel="apple-touch-icon")[^>]*?\b(?:src|href)="([^"]+)"/g]
-    : [/\b(?:from|import)\s*"([^"]+\.js)"/g, /new URL\("([^"]+\.(?:wasm|txt))",\s*import\.meta\.url\)/g];
+    : [/\b(?:from|import)\s*"([^"]+\.js)"/g, /new URL\("([^"]*\bfirst-worker[^"]*\.js)",\s*import\.meta\.url\)/g, /new URL\("([^"]+\.(?:wasm|txt))",\s*import\.meta\.url\)/g];
   for (const pattern of patterns) for (const [, name] of text.matchAll(pattern)) yield join(dirname(path), name);
 }
 

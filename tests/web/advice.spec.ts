@@ -135,6 +135,34 @@ test("the timeline says what is there where the pointer is", async ({ page }) =>
   await expect(page.locator(".at-work + ul")).toContainText("Weights");
 });
 
+test("the timeline names the tensors alive at the moment that is chosen, whichever it is", async ({
+  page,
+}) => {
+  await open(page);
+  const slider = page.getByLabel("Moment of the step");
+  await expect(slider).toBeVisible();
+  const fold = page.locator("details", { hasText: "The tensors alive" }).last();
+  await expect(fold.locator("summary")).toContainText("at the peak");
+  await fold.locator("summary").click();
+  // What the rows of the open list add up to, against the figure that is read out.
+  const difference = async () => {
+    const sums = await fold.locator("tbody tr td.number:last-child").allInnerTexts();
+    const sum = sums.reduce((all, one) => all + Number(one), 0);
+    const said = await page.locator(".at-work").innerText();
+    const size = /([\d.]+)\u00a0GiB/.exec(said)?.[1] ?? "";
+    return Math.abs(sum / Number(size) - 1);
+  };
+  // Each sum is rounded to a hundredth of a GiB.
+  expect(await difference()).toBeLessThan(0.02);
+  await slider.focus();
+  for (const key of ["Home", "End"]) {
+    await page.keyboard.press(key);
+    await expect(fold.locator("summary")).not.toContainText("at the peak");
+    expect(await difference()).toBeLessThan(0.02);
+  }
+  await expect(page.getByText("Largest tensors:")).toBeVisible();
+});
+
 test("hours and cost of the whole run are listed for machines to rent", async ({ page }) => {
   await open(page);
   await expect(page.locator(".machines tbody tr").first()).toContainText(/h|days/);

@@ -188,3 +188,30 @@ test("the request can be edited as JSON, and the form follows", async ({ page })
   await page.getByLabel("Max length").fill("512");
   await expect(page.locator(".message")).toHaveCount(0);
 });
+
+test("the lengths of the data are asked for, explained, and say what a shorter length would cut", async ({
+  page,
+}) => {
+  await open(page);
+  await unfold(page, "Data and its lengths");
+  await page.getByLabel("Samples", { exact: true }).fill("20000");
+  await page.getByLabel("Mean length", { exact: true }).fill("300");
+  for (const [label, tokens] of [
+    ["Half are at most", "256"],
+    ["90 % are at most", "600"],
+    ["95 % are at most", "700"],
+    ["99 % are at most", "1000"],
+    ["Longest", "1400"],
+  ] as const) {
+    const input = page.getByLabel(label, { exact: true });
+    await input.fill(tokens);
+    await expect(input).toHaveAccessibleDescription(/samples?/);
+  }
+  await expect(page).toHaveURL(/data\.p95_length=700/);
+  await expect(headline(page)).toContainText("Fits");
+  await expect(page.locator("details.more", { hasText: "Data and its lengths" })).toContainText(
+    "Samples 20000",
+  );
+  await page.getByLabel("95 % are at most", { exact: true }).fill("many");
+  await expect(page.locator("#field-data-p95_length-error")).toBeVisible();
+});

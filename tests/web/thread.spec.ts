@@ -57,3 +57,42 @@ test("a model that only the second module reads is answered, changed and linked"
   await expect(page.locator(".figures dd").first()).not.toHaveText(before);
   await expect(page).toHaveURL(/per_device_train_batch_size=64&.*&t=/);
 });
+
+test("where no thread may be started, the page works by itself", async ({ page }) => {
+  await page.addInitScript(() => {
+    window.Worker = class {
+      constructor() {
+        throw new DOMException("no thread here", "SecurityError");
+      }
+    } as unknown as typeof Worker;
+  });
+  await open(page);
+  await expect(headline(page)).toContainText("Fits");
+  await page.getByLabel("Max length").fill("32768");
+  await expect(headline(page)).toContainText("Does not fit");
+  await expect(page.locator(".plan").first()).toBeVisible();
+  expect(page.workers()).toEqual([]);
+});
+
+test("what is typed before the page has an instance of its own is answered by the thread", async ({
+  page,
+}) => {
+  // The instance is opened with the parts below, which are held back.
+  let goOn = () => {};
+  const held = new Promise<void>((done) => (goOn = done));
+  await page.route("**/assets/first-here-*.js", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto("./");
+  await expect(headline(page)).toContainText("Fits");
+  await page.getByLabel("Max length").fill("32768");
+  await expect(headline(page)).toContainText("Does not fit");
+  expect(page.workers().map((worker) => worker.url())).toContainEqual(
+    expect.stringMatching(/\/first-worker-.*\.js$/),
+  );
+  goOn();
+  await expect(page.locator(".plan").first()).toBeVisible();
+  await page.getByLabel("Max length").fill("512");
+  await expect(headline(page)).toContainText("Fits");
+});

@@ -1,6 +1,8 @@
 // Before anything is painted: the colours that were chosen last time (src/theme.ts), and whether the answer that stands in the
 // page (web/first-answer.ts) is the one that will be shown. It is not for a link to another run, nor in another language or unit.
+// And the thread of the core is started, whose loading takes longest (src/first-thread.ts).
 (function () {
+  const { thread } = document.currentScript.dataset;
   const root = document.documentElement;
   const remembered = (key) => {
     try {
@@ -14,4 +16,11 @@
   const english = (remembered("plimsoll-language") || "en") === "en";
   const binary = remembered("plimsoll-unit") !== "GB";
   if (english && binary && window.location.hash.length < 2) root.dataset.first = "";
+  if (!thread) return;
+  try {
+    window.plimsollThread = new Worker(thread, { type: "module" });
+    window.plimsollThread.onerror = () => (window.plimsollThread = undefined);
+  } catch {
+    // a frame with an origin of its own
+  }
 })();

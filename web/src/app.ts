@@ -30,6 +30,7 @@ const nextFrame = () =>
 const isSame = (one: unknown, other: unknown[]): boolean =>
   Array.isArray(one) && other.every((each, index) => each === one[index]);
 
+const FORM_STAGE = 2;
 const LINK_DELAY = 300;
 const ANNOUNCE_DELAY = 500;
 const MORE_DELAY = 80;
@@ -51,6 +52,8 @@ export class PlimsollApp extends LitElement implements Actions {
   private moreTimer = 0;
   /** What the link says of the answer that is being waited for. */
   private made: Made | undefined;
+  /** Settles with the last answer that has been asked for. */
+  private answering: Promise<void> = Promise.resolve();
   /** Counts the requests asked, so that a later one is not answered by an earlier one that had to wait. */
   private asked = 0;
 
@@ -264,7 +267,7 @@ export class PlimsollApp extends LitElement implements Actions {
     const same = JSON.stringify(request["model"]) === JSON.stringify(this.view.request["model"]);
     const nothing = { report: undefined, more: undefined, advice: undefined, errors: [] };
     this.view = { ...next, ...(same ? {} : nothing), waiting: true };
-    core.answer(request, text).then(
+    this.answering = core.answer(request, text).then(
       (answer) => {
         if (this.asked !== turn || !this.view) return;
         this.settle(this.view, answer);
@@ -451,6 +454,8 @@ export class PlimsollApp extends LitElement implements Actions {
   private async drawFirst(): Promise<void> {
     while (this.parts < STAGES) {
       await pause();
+      // The form stands before the answer is there; what must be fetched first is not waited for.
+      if (this.parts === FORM_STAGE && this.view?.core.soon(this.view.request)) await this.answering;
       this.parts += 1;
       this.requestUpdate();
       await this.updateComplete;

@@ -142,7 +142,10 @@ export interface Timeline {
   /** Index of the highest point. */
   peak: number;
   /** The tensors at the peak, equal ones in one row, largest sum first. */
+  /** At the peak. */
   alive: { component: string; what: string; bytes: number; count: number }[];
+  /** At every point: `counts` is pairs of a point and how many are alive from there on. */
+  tensors: { component: string; what: string; bytes: number; counts: number[] }[];
 }
 
 export type Range = [low: number, high: number];

@@ -14,8 +14,10 @@ import { loadMore } from "./more.ts";
 import { addAll, firstPresets, once, otherPresets, pause } from "./presets.ts";
 
 export interface Core extends Lists {
-  /** Whether the first module can answer: it can for models that it lists. */
+  /** Whether the first module can answer at once: it can for models that it lists. */
   knows(request: Request): boolean;
+  /** Whether nothing need be fetched for the answer. */
+  soon(request: Request): boolean;
   /** Takes the text of a request that it knows, so that the core also sees what JSON.parse would hide: duplicate keys. */
   report(request: string): Report | Refusal;
   /** The same for any request, fetching what that needs. Fails when it cannot be fetched, and may then be asked again. */
@@ -41,6 +43,7 @@ export async function loadCore(): Promise<Core> {
   const core: Core = {
     ...lists,
     knows: ({ model }) => own.some(({ id, hf_id }) => model === id || model === hf_id),
+    soon: (request) => core.knows(request),
     report: (request) => JSON.parse(plimsoll.report(request)) as Report | Refusal,
     async answer(request, text) {
       // A named model may be of a family that is here already; then only its preset is missing.

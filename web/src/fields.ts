@@ -68,6 +68,18 @@ const IN_USE: Field = {
   explained: true,
 };
 
+/** What hours, cost and a shorter length depend on. */
+const DATA: Field[] = [
+  { pointer: "/data/samples", label: "field.samples", kind: "number", step: 1000, explained: true },
+  { pointer: "/data/epochs", label: "field.epochs", kind: "number", step: 1, explained: true },
+  { pointer: "/data/mean_length", label: "field.mean_length", kind: "number", step: 64, explained: true },
+  { pointer: "/data/p50_length", label: "field.p50_length", kind: "number", step: 64, explained: true },
+  { pointer: "/data/p90_length", label: "field.p90_length", kind: "number", step: 64, explained: true },
+  { pointer: "/data/p95_length", label: "field.p95_length", kind: "number", step: 64, explained: true },
+  { pointer: "/data/p99_length", label: "field.p99_length", kind: "number", step: 64, explained: true },
+  { pointer: "/data/longest_length", label: "field.longest", kind: "number", step: 64, explained: true },
+];
+
 /** With model, GPU and method, the seven inputs that are always in sight. */
 export const BATCH: Field[] = [
   { pointer: "/training/per_device_train_batch_size", label: "field.batch", kind: "number", step: 1 },
@@ -111,6 +123,7 @@ export const TOPICS = {
   precision: [WEIGHT_TYPE, DOUBLE, K_BIT],
   step: [ACCUMULATION, ATTENTION, LIGER],
   around: [STACK, IN_USE],
+  data: DATA,
 } satisfies Record<string, Field[]>;
 
 export const ALL_FIELDS: Field[] = [...BATCH, ...MEASURES, ...Object.values(TOPICS).flat()];

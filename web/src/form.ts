@@ -149,6 +149,13 @@ export function form(view: View, actions: Actions): TemplateResult {
         )}
         ${topic("form.step", all(TOPICS.step), () => each(TOPICS.step), pointers(TOPICS.step), view)}
         ${topic("form.around", all(TOPICS.around), () => each(TOPICS.around), pointers(TOPICS.around), view)}
+        ${topic(
+          "form.data",
+          all(TOPICS.data),
+          () => html`<div class="two">${TOPICS.data.map((one) => field(one, view, actions))}</div>`,
+          pointers(TOPICS.data),
+          view,
+        )}
         <details class="more">
           <summary>${say("form.json")}</summary>
           <div class="field">

@@ -4,7 +4,7 @@ import "./styles/form.css";
 import "./styles/answer.css";
 import "virtual:colours.css";
 import { PlimsollApp } from "./app.ts";
-import { loadCore } from "./core.ts";
+import { loadCoreAside } from "./first-thread.ts";
 import { asUnit, measureIn, UNIT_KEY } from "./format.ts";
 import { asTheme, remembered, wear } from "./theme.ts";
 import { LANGUAGE_KEY, speak } from "./words/say.ts";
@@ -20,7 +20,7 @@ const shown = new Promise<void>((done) => {
   else requestAnimationFrame(() => setTimeout(done));
 });
 try {
-  const [core] = await Promise.all([loadCore(), speak(remembered(LANGUAGE_KEY) ?? "en"), shown]);
+  const [core] = await Promise.all([loadCoreAside(), speak(remembered(LANGUAGE_KEY) ?? "en"), shown]);
   const app = document.querySelector<PlimsollApp>("plimsoll-app");
   await app?.start(core);
   first?.remove();

@@ -1,10 +1,10 @@
 // The page's side of the second module: starts its thread, hands it one call after another, and gives back what it says.
 import type { More } from "./more.ts";
 import { queue, type Call } from "./queue.ts";
+import { startThread } from "./thread.ts";
 
-/** What the thread is asked, one at a time, and what it says; `id` is 0 for its loading. */
+/** What the thread is asked, one at a time. */
 export type Asked = { id: number } & Call;
-export type Said = { id: number; value?: unknown; problem?: string };
 
 /** Calls that a later one of the same name makes pointless are dropped while they wait; what people wait for comes first. */
 const NAMES: Record<keyof More, { first?: true; supersedes?: true }> = {
@@ -34,35 +34,8 @@ export async function load(): Promise<More> {
 
 async function inThread(): Promise<More> {
   const worker = new Worker(new URL("./more-worker.ts", import.meta.url), { type: "module" });
-  const waiting = new Map<number, { done: (value: unknown) => void; failed: (error: Error) => void }>();
-  const said = (id: number) =>
-    new Promise<unknown>((done, failed) => {
-      waiting.set(id, { done, failed });
-    });
-  worker.addEventListener("message", ({ data }: MessageEvent<Said>) => {
-    const one = waiting.get(data.id);
-    waiting.delete(data.id);
-    if (data.problem === undefined) one?.done(data.value);
-    else one?.failed(new Error(data.problem));
-  });
-  worker.addEventListener("error", (event) => {
-    event.preventDefault();
-    const error = new Error(event.message || "its thread could not be started");
-    for (const { failed } of waiting.values()) failed(error);
-    waiting.clear();
-  });
-  let last = 0;
-  try {
-    await said(0);
-  } catch (error) {
-    worker.terminate();
-    throw error;
-  }
-  const ask = queue((call) => {
-    const asked: Asked = { id: ++last, ...call };
-    worker.postMessage(asked);
-    return said(asked.id);
-  });
+  const thread = await startThread(worker);
+  const ask = queue((call) => thread.ask(call));
   const calls = Object.entries(NAMES).map(([name, how]) => [
     name,
     (...values: unknown[]) => ask({ name, values }, how),

@@ -19,7 +19,7 @@ export interface Around {
   drawn: number;
 }
 
-/** The frame, the verdict, the hull, the form. */
+/** The frame, the form, the verdict, the hull. */
 export const STAGES = 4;
 
 export function page(
@@ -43,14 +43,14 @@ export function page(
         ${errors(view, actions)}
         ${report
           ? html`<div class="answer ${stale ? "stale" : ""}">
-              ${drawn > 1 ? verdict(view, report, actions) : nothing}
-              ${drawn > 2 ? hull(view, report, actions) : nothing}
+              ${drawn > 2 ? verdict(view, report, actions) : nothing}
+              ${drawn > 3 ? hull(view, report, actions) : nothing}
             </div>`
           : view.waiting
             ? html`<p class="loading" role="status">${say("load.models")}</p>`
             : nothing}
       </div>
-      <div class="side">${drawn > 3 ? form(view, actions) : nothing}</div>
+      <div class="side">${drawn > 1 ? form(view, actions) : nothing}</div>
       ${report && view.rest ? html`<div class="rest answer ${stale ? "stale" : ""}"></div>` : nothing}
     </main>
     <p class="visually-hidden" role="status" aria-live="polite">${announcement}</p>

@@ -1,5 +1,5 @@
 // The step over time: components stacked, the peak marked. A slider walks through the points and names what is at
-// work; below the chart are the tensors alive at the peak.
+// work; below the chart are the tensors alive there.
 import { ticks } from "d3-array";
 import { html, nothing, svg, type TemplateResult } from "lit";
 import { guard } from "lit/directives/guard.js";
@@ -137,7 +137,10 @@ function pointAt(event: PointerEvent, points: number, width: number): number | u
   return index >= 0 && index < points ? index : undefined;
 }
 
-function readout(timeline: Timeline, index: number): TemplateResult {
+/** How many of the largest tensors are named beside the chart. */
+const NAMED = 4;
+
+function readout(timeline: Timeline, index: number, tensors: Alive[]): TemplateResult {
   const point = timeline.points[index];
   if (!point) return html``;
   const alive = timeline.components
@@ -152,29 +155,61 @@ function readout(timeline: Timeline, index: number): TemplateResult {
         (each) =>
           html`<li>${swatch(each.id)} ${label(each.id)} <span class="amount">${size(each.bytes)}</span></li>`,
       )}
-    </ul>`;
+    </ul>
+    <p class="caption">
+      ${say("timeline.largest")}
+      <span lang="en"
+        >${tensors
+          .slice(0, NAMED)
+          .map(({ what, bytes, count }) => `${count > 1 ? `${count} × ` : ""}${what} ${size(bytes)}`)
+          .join(", ")}</span
+      >
+    </p>`;
 }
 
-function alive(timeline: Timeline): TemplateResult {
+/** How many of these tensors are alive at a point: `counts` is pairs of a point and the number from there on. */
+export function countAt(counts: number[], point: number): number {
+  let count = 0;
+  for (let at = 0; at < counts.length && (counts[at] ?? 0) <= point; at += 2) count = counts[at + 1] ?? 0;
+  return count;
+}
+
+type Alive = Timeline["alive"][number];
+
+/** The tensors at a point, largest sum first. */
+const aliveAt = ({ tensors }: Timeline, index: number): Alive[] =>
+  tensors
+    .map((row) => ({ ...row, count: countAt(row.counts, index) }))
+    .filter((row) => row.count > 0)
+    .sort((one, other) => other.bytes * other.count - one.bytes * one.count);
+
+function alive(timeline: Timeline, index: number, rows: Alive[]): TemplateResult {
+  const point = timeline.points[index];
   return html`<details>
-    <summary>${say("timeline.alive", { count: timeline.alive.length })}</summary>
+    <summary>
+      ${index === timeline.peak || !point
+        ? say("timeline.alive", { count: rows.length })
+        : say("timeline.alive_at", { count: rows.length, where: atWork(point) })}
+    </summary>
     <table>
       <thead>
         <tr>
           <th scope="col">${say("table.component")}</th>
           <th scope="col">${say("timeline.tensor")}</th>
           <th scope="col" class="number">${say("timeline.count")}</th>
+          <th scope="col" class="number wide-only">${say("timeline.each")}</th>
           <th scope="col" class="number">${say("table.gib")}</th>
         </tr>
       </thead>
       <tbody>
-        ${timeline.alive.map(
+        ${rows.map(
           (row) =>
             html`<tr>
               <td>${swatch(row.component)} ${label(row.component)}</td>
               <td lang="en">${row.what}</td>
               <td class="number">${row.count}</td>
-              <td class="number">${sizeExact(row.bytes)}</td>
+              <td class="number wide-only">${size(row.bytes)}</td>
+              <td class="number">${sizeExact(row.bytes * row.count)}</td>
             </tr>`,
         )}
       </tbody>
@@ -216,6 +251,7 @@ export function timeline(view: View, report: Report, actions: Actions): Template
   // A block of weights with a thin line on it shows nothing.
   const whole = view.wholeTimeline ?? always < 0.6 * Math.max(...drawn.points.map(total));
   const usable = report.gpu ? report.gpu.usable - (whole ? 0 : always) : undefined;
+  const tensors = aliveAt(drawn, index);
   const width = window.matchMedia("(max-width: 520px)").matches ? NARROW : WIDE;
   return html`<section class="panel" aria-labelledby="timeline-title">
     <h3 id="timeline-title">${say("timeline.title")}</h3>
@@ -251,6 +287,6 @@ export function timeline(view: View, report: Report, actions: Actions): Template
         @input=${(event: Event) => actions.chooseMoment(Number((event.target as HTMLInputElement).value))}
       />
     </div>
-    ${readout(drawn, index)} ${alive(drawn)} ${twin(drawn)}
+    ${readout(drawn, index, tensors)} ${alive(drawn, index, tensors)} ${twin(drawn)}
   </section>`;
 }

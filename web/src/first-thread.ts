@@ -1,0 +1,83 @@
+// The core for the page: the first module works in a thread of its own until the first answer is on the screen, so that nothing waits
+// for its compilation; then the page opens an instance beside it, which answers a key press in the same frame, and ends the thread.
+import type { Core } from "./core.ts";
+import type { ModelPreset, Refusal, Report, Request } from "./contract.ts";
+import type { Lists } from "./lists.ts";
+import { loadMore } from "./more.ts";
+import { once } from "./presets.ts";
+import { startThread } from "./thread.ts";
+
+/** What the thread says when it is ready. */
+export interface Begun {
+  lists: Lists;
+  module: WebAssembly.Module;
+  /** The text that the instance of the page takes. */
+  presets: string;
+}
+
+/** A request as text; or, without one, that the presets of the other models be added. */
+export type FirstAsked = { id: number; report?: string };
+
+declare global {
+  interface Window {
+    /** The thread, where public/early.js has been able to start it while the page was being read. */
+    plimsollThread?: Worker;
+  }
+}
+
+/** A frame with an origin of its own may not start a thread of this site: the module then works in the page. */
+export async function loadCoreAside(): Promise<Core> {
+  try {
+    return await inThread();
+  } catch {
+    return (await import("./core.ts")).loadCore();
+  }
+}
+
+async function inThread(): Promise<Core> {
+  const early = window.plimsollThread;
+  const thread = await startThread(
+    early ?? new Worker(new URL("./first-worker.ts", import.meta.url), { type: "module" }),
+  );
+  const begun = thread.begun as Begun;
+  const listed = (models: ModelPreset[], { model }: Request) =>
+    models.some(({ id, hf_id }) => model === id || model === hf_id);
+  let own = begun.lists.models;
+  let extended = false;
+  let whole = false;
+  /** The instance of the page, once it is there. */
+  let here: ((request: string) => string) | undefined;
+  const extend = once(async () => {
+    own = (await thread.ask({})) as ModelPreset[];
+    extended = true;
+    if (!whole) core.models = own;
+  });
+  const core: Core = {
+    ...begun.lists,
+    knows: (request) => here !== undefined && listed(own, request),
+    soon: (request) => listed(own, request),
+    report: (request) => JSON.parse(here?.(request) ?? "") as Report | Refusal,
+    async answer(request, text) {
+      // A named model may be of a family that is here already; then only its preset is missing.
+      if (!whole && !here && typeof request["model"] === "string" && !listed(own, request)) await extend();
+      if (!listed(own, request)) return (await loadMore()).answer(text);
+      return here
+        ? core.report(text)
+        : (JSON.parse((await thread.ask({ report: text })) as string) as Report | Refusal);
+    },
+    async complete() {
+      const { openHere } = await import("./first-here.ts");
+      const opened = await openHere(begun);
+      // What the thread has been asked is answered, and what it has been given is here too.
+      while (!thread.idle() || (extended && !opened.extended())) {
+        if (extended) await opened.extend();
+        else await new Promise((done) => setTimeout(done, 50));
+      }
+      here = opened.report;
+      thread.end();
+      core.models = await (await loadMore()).models();
+      whole = true;
+    },
+  };
+  return core;
+}
