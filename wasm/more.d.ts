@@ -12,6 +12,8 @@ export interface More {
   add_presets(text: string): string;
   models(): string;
   gpus(): string;
+  /** As in plimsoll.d.ts, with the sentence that says what each field means. */
+  fields(): string;
   version(): string;
   /** As in plimsoll.d.ts, with the parts that "want" names: "plans", "limits", "machines", "timeline" (core/report/timeline.h). */
   report(request: string): string;

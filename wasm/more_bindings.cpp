@@ -17,6 +17,7 @@ EMSCRIPTEN_KEEPALIVE void plimsoll_add_presets() { answer() = add_presets(argume
 EMSCRIPTEN_KEEPALIVE void plimsoll_report() { answer() = report::report_text(argument(0), catalog()); }
 EMSCRIPTEN_KEEPALIVE void plimsoll_models() { answer() = report::models_text(catalog()); }
 EMSCRIPTEN_KEEPALIVE void plimsoll_gpus() { answer() = report::gpus_text(catalog()); }
+EMSCRIPTEN_KEEPALIVE void plimsoll_fields() { answer() = report::fields_text(catalog()); }
 EMSCRIPTEN_KEEPALIVE void plimsoll_version() { answer() = report::version(); }
 EMSCRIPTEN_KEEPALIVE void plimsoll_advise() { answer() = report::advise_text(argument(0), catalog()); }
 EMSCRIPTEN_KEEPALIVE void plimsoll_compare() {

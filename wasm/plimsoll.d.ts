@@ -23,7 +23,7 @@ export interface Plimsoll {
   gpus(): string;
   /** What presets/scenarios/ holds. */
   scenarios(): string;
-  /** Every field of a request, with its type, what it may hold and what it means; and the stacks. */
+  /** Every field of a request, with its type and what it may hold; and the stacks. What a field means is in plimsoll_more.js. */
   fields(): string;
   /** Version of the core, as in the report's `core`. */
   version(): string;

@@ -277,6 +277,7 @@ export interface FieldInfo {
   type: string;
   /** In words; for a choice the possible words, separated by ", ". */
   allowed: string;
+  /** What it means, in a sentence; "" from the first module, which leaves it to the second. */
   what: string;
 }
 

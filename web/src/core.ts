@@ -51,9 +51,10 @@ export async function loadCore(): Promise<Core> {
       return core.knows(request) ? core.report(text) : (await loadMore()).answer(text);
     },
     async complete() {
-      const models = await (await loadMore()).models();
+      const more = await loadMore();
+      const [models, fields] = await Promise.all([more.models(), more.fields()]);
       whole = true;
-      core.models = models;
+      Object.assign(core, { models, fields });
     },
   };
   return core;

@@ -75,8 +75,10 @@ async function inThread(): Promise<Core> {
       }
       here = opened.report;
       thread.end();
-      core.models = await (await loadMore()).models();
+      const more = await loadMore();
+      const [models, fields] = await Promise.all([more.models(), more.fields()]);
       whole = true;
+      Object.assign(core, { models, fields });
     },
   };
   return core;

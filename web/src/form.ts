@@ -1,55 +1,14 @@
 // The request as a form, and which part of it a message belongs to.
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
-import {
-  ALL_FIELDS,
-  BATCH,
-  choices,
-  hasAdapters,
-  MEASURES,
-  TOPICS,
-  WEIGHT_TYPE,
-  type Field,
-} from "./fields.ts";
+import { ALL_FIELDS, BATCH, choices, hasAdapters, MEASURES, TOPICS, type Field } from "./fields.ts";
 import { gpuField } from "./gpu-field.ts";
-import { asText, complaints, describedBy, effective, errorsAt, field, inputId, invalid } from "./inputs.ts";
-import { adapterFields, methodFields } from "./method-field.ts";
+import { asText, complaints, errorsAt, field, inputId } from "./inputs.ts";
+import { methodFields } from "./method-field.ts";
 import { modelField } from "./model-field.ts";
 import { get } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
-import { say, type Word } from "./words/say.ts";
-
-// Autocast: two flags that exclude each other
-
-function autocastField(view: View, actions: Actions): TemplateResult {
-  const on = (kind: string) => effective(view, `/training/${kind}`) === true;
-  const value = on("bf16") ? "bf16" : on("fp16") ? "fp16" : "none";
-  const id = inputId("/training/bf16");
-  return html`<div class="field">
-    <label for=${id}>${say("form.autocast")}</label>
-    <select
-      id=${id}
-      .value=${live(value)}
-      aria-invalid=${invalid(view, "/training/bf16")}
-      aria-describedby=${describedBy(view, "/training/bf16")}
-      @change=${(event: Event) => {
-        const chosen = (event.target as HTMLSelectElement).value;
-        actions.edit(
-          ["bf16", "fp16"].map((kind) => ({
-            pointer: `/training/${kind}`,
-            value: kind === chosen ? true : undefined,
-          })),
-          "step",
-        );
-      }}
-    >
-      <option value="none" ?selected=${value === "none"}>${say("form.off")}</option>
-      <option value="bf16" ?selected=${value === "bf16"}>bf16</option>
-      <option value="fp16" ?selected=${value === "fp16"}>fp16</option>
-    </select>
-    ${complaints(view, "/training/bf16", ["/training/fp16"])}
-  </div>`;
-}
+import { say } from "./words/say.ts";
 
 const OWN_INPUT = new Set([
   "/model",
@@ -96,66 +55,50 @@ function autocast(view: View): string {
   return get(view.request, "/training/bf16") === true ? "bf16" : "";
 }
 
-/** Its inputs are drawn with the rest of the page: folded, they are not worth a moment of the first answer. */
+/** Its inputs come with the rest of the page (folds.ts): folded, they are not worth a moment of the first answer. */
 function topic(
-  title: Word,
+  name: keyof typeof TOPICS,
   settings: string[],
-  inputs: () => TemplateResult | typeof nothing,
   pointers: string[],
   view: View,
+  actions: Actions,
 ): TemplateResult {
   const said = settings.filter((setting) => setting !== "");
   return html`<details class="more">
     <summary>
-      ${say(title)}
+      ${say(`form.${name}`)}
       ${errorsAt(view, pointers).length > 0
         ? html`<span class="complaint">${say("form.problem")}</span>`
         : said.length > 0
           ? html`<span class="stated">${said.join(", ")}</span>`
           : nothing}
     </summary>
-    <div class="inputs">${view.rest ? inputs() : nothing}</div>
+    <div class="inputs">${view.rest ? view.rest.folds[name](view, actions) : nothing}</div>
   </details>`;
 }
 
 export function form(view: View, actions: Actions): TemplateResult {
   const leftOver = view.errors.filter((error) => !hasOwnInput(error.pointer));
   const each = (fields: Field[]) => html`${fields.map((one) => field(one, view, actions))}`;
-  const all = (fields: Field[]) => fields.map((one) => stated(one, view));
-  const pointers = (fields: Field[]) => fields.map((one) => one.pointer);
+  const fold = (name: keyof typeof TOPICS, settings: string[] = [], pointers: string[] = []) => {
+    const fields: Field[] = TOPICS[name];
+    return topic(
+      name,
+      [...fields.map((one) => stated(one, view)), ...settings],
+      [...fields.map((one) => one.pointer), ...pointers],
+      view,
+      actions,
+    );
+  };
   return html`
     <form class="request" aria-label=${say("form.label")} @submit=${(event: Event) => event.preventDefault()}>
       ${modelField(view, actions)} ${gpuField(view, actions)} ${methodFields(view, leftOver, actions)}
       <div class="two">${BATCH.map((one) => field(one, view, actions, false))}</div>
       ${BATCH.map((one) => complaints(view, one.pointer))} ${each(MEASURES)}
       <div class="topics">
-        ${hasAdapters(view.request)
-          ? topic(
-              "form.adapters",
-              [...all(TOPICS.adapters), targets(view)],
-              () => adapterFields(view, actions),
-              [...pointers(TOPICS.adapters), "/peft/target_modules"],
-              view,
-            )
-          : nothing}
-        ${topic(
-          "form.precision",
-          [...all(TOPICS.precision), autocast(view)],
-          () =>
-            html`<div class="two">${field(WEIGHT_TYPE, view, actions)} ${autocastField(view, actions)}</div>
-              ${each(TOPICS.precision.filter((one) => one !== WEIGHT_TYPE))}`,
-          [...pointers(TOPICS.precision), "/training/bf16", "/training/fp16"],
-          view,
-        )}
-        ${topic("form.step", all(TOPICS.step), () => each(TOPICS.step), pointers(TOPICS.step), view)}
-        ${topic("form.around", all(TOPICS.around), () => each(TOPICS.around), pointers(TOPICS.around), view)}
-        ${topic(
-          "form.data",
-          all(TOPICS.data),
-          () => html`<div class="two">${TOPICS.data.map((one) => field(one, view, actions))}</div>`,
-          pointers(TOPICS.data),
-          view,
-        )}
+        ${hasAdapters(view.request) ? fold("adapters", [targets(view)], ["/peft/target_modules"]) : nothing}
+        ${fold("precision", [autocast(view)], ["/training/bf16", "/training/fp16"])} ${fold("step")}
+        ${fold("around")} ${fold("data")}
         <details class="more">
           <summary>${say("form.json")}</summary>
           <div class="field">

@@ -115,7 +115,7 @@ export function field(
 ): TemplateResult | typeof nothing {
   if (field.when && !field.when(view.request)) return nothing;
   const { pointer, label, explained } = field;
-  const help = explained ? view.core.fields.get(pointer)?.what : undefined;
+  const help = explained ? view.core.fields.get(pointer)?.what || undefined : undefined;
   const id = inputId(pointer);
   const hint = help ? html`<p class="help" id="${id}-help" lang="en">${help}</p>` : nothing;
   if (field.kind === "flag") {

@@ -8,13 +8,23 @@ export interface Lists {
   models: ModelPreset[];
   gpus: GpuPreset[];
   scenarios: Scenario[];
-  /** By pointer. */
+  /** By pointer; what they mean is known once everything has been fetched. */
   fields: Map<string, FieldInfo>;
   stacks: Stack[];
 }
 
 export const modelsOf = (plimsoll: Plimsoll) =>
   (JSON.parse(plimsoll.models()) as { models: ModelPreset[] }).models;
+
+export interface Fields {
+  fields: Map<string, FieldInfo>;
+  stacks: Stack[];
+}
+
+export function fieldsOf(text: string): Fields {
+  const { fields, stacks } = JSON.parse(text) as { fields: FieldInfo[]; stacks: Stack[] };
+  return { fields: new Map(fields.map((field) => [field.pointer, field])), stacks };
+}
 
 /** Others may take their turn where it pauses: each list is many presets written out. */
 export async function listsOf(plimsoll: Plimsoll, pause: () => Promise<void>): Promise<Lists> {
@@ -24,8 +34,7 @@ export async function listsOf(plimsoll: Plimsoll, pause: () => Promise<void>): P
   await pause();
   const { scenarios } = JSON.parse(plimsoll.scenarios()) as { scenarios: Scenario[] };
   await pause();
-  const { fields, stacks } = JSON.parse(plimsoll.fields()) as { fields: FieldInfo[]; stacks: Stack[] };
+  const { fields, stacks } = fieldsOf(plimsoll.fields());
   await pause();
-  const byPointer = new Map(fields.map((field) => [field.pointer, field]));
-  return { version: plimsoll.version(), models, gpus, scenarios, fields: byPointer, stacks };
+  return { version: plimsoll.version(), models, gpus, scenarios, fields, stacks };
 }

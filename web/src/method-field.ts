@@ -1,9 +1,9 @@
-// The method: whether there are adapters, where, and in how many bits the base is held.
-import { html, nothing, type TemplateResult } from "lit";
+// The method: whether there are adapters, and in how many bits the base is held.
+import { html, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import type { CoreError, Json } from "./contract.ts";
-import { hasAdapters, RANK, TOPICS } from "./fields.ts";
-import { asText, complaints, describedBy, effective, field, inputId, invalid } from "./inputs.ts";
+import { hasAdapters } from "./fields.ts";
+import { complaints, inputId } from "./inputs.ts";
 import { get, isObject } from "./pointer.ts";
 import type { Actions, Edit, View } from "./view.ts";
 import { say, type Word } from "./words/say.ts";
@@ -47,68 +47,6 @@ function chooseMethod(method: Method, view: View, actions: Actions): void {
       : { load_in_8bit: true };
   edits.push({ pointer: "/quantization", value: method.bits ? (restored ?? fresh) : undefined });
   actions.edit(edits, "step");
-}
-
-const TARGETS: [value: Json, label: Word][] = [
-  [["q_proj", "v_proj"], "targets.qv"],
-  [["q_proj", "k_proj", "v_proj", "o_proj"], "targets.attention"],
-  [["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"], "targets.all"],
-  ["all-linear", "targets.linear"],
-];
-const targetList = (value: Json | undefined) =>
-  Array.isArray(value) ? [...value].map(asText).sort().join() : asText(value);
-
-/** Where the adapters are and how large; nothing while there are none. */
-export function adapterFields(view: View, actions: Actions): TemplateResult | typeof nothing {
-  if (!hasAdapters(view.request)) return nothing;
-  const pointer = "/peft/target_modules";
-  const value = effective(view, pointer);
-  const preset = TARGETS.findIndex(([targets]) => targetList(targets) === targetList(value));
-  return html`
-    <div class="rank-and-targets">
-      ${field(RANK, view, actions)}
-      <div class="field">
-        <label for="targets-preset">${say("targets.label")}</label>
-        <select
-          id="targets-preset"
-          .value=${live(String(preset))}
-          @change=${(event: Event) => {
-            const chosen = TARGETS[Number((event.target as HTMLSelectElement).value)];
-            if (chosen) actions.edit([{ pointer, value: chosen[0] }], "step");
-          }}
-        >
-          ${TARGETS.map(
-            ([, label], index) =>
-              html`<option value=${index} ?selected=${index === preset}>${say(label)}</option>`,
-          )}
-          <option value="-1" ?selected=${preset === -1}>${say("targets.listed")}</option>
-        </select>
-      </div>
-    </div>
-    <div class="field">
-      <label for=${inputId(pointer)}>${say("targets.names")}</label>
-      <input
-        id=${inputId(pointer)}
-        type="text"
-        autocomplete="off"
-        autocapitalize="off"
-        spellcheck="false"
-        .value=${Array.isArray(value) ? value.map(asText).join(", ") : asText(value)}
-        aria-invalid=${invalid(view, pointer)}
-        aria-describedby=${describedBy(view, pointer)}
-        @change=${(event: Event) => {
-          const names = (event.target as HTMLInputElement).value
-            .split(/[\s,]+/)
-            .filter((name) => name !== "");
-          const [only] = names;
-          const next = names.length === 1 && only === "all-linear" ? only : names;
-          actions.edit([{ pointer, value: names.length > 0 ? next : undefined }], "step");
-        }}
-      />
-      ${complaints(view, pointer)}
-    </div>
-    ${TOPICS.adapters.filter((one) => one !== RANK).map((one) => field(one, view, actions))}
-  `;
 }
 
 /** `leftOver`: the errors that no input of their own shows. */

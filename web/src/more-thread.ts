@@ -18,6 +18,7 @@ const NAMES: Record<keyof More, { first?: true; supersedes?: true }> = {
   formats: {},
   exportAs: { supersedes: true },
   models: { first: true },
+  fields: { first: true },
 };
 
 /**

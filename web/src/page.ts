@@ -5,7 +5,6 @@ import { form } from "./form.ts";
 import { hull } from "./hull.ts";
 import { errors, notice } from "./messages.ts";
 import type { UseEvent } from "./paste/box.ts";
-import { preferences, updateNotice } from "./preferences.ts";
 import { scenarios, title } from "./scenarios.ts";
 import { ribbon, verdict } from "./verdict.ts";
 import type { Actions, View } from "./view.ts";
@@ -38,7 +37,7 @@ export function page(
       ${scenarios(view, actions)}
     </div>
     <main>
-      <div class="top">${updateNotice(view, actions)} ${notice(view)} ${title(view)}</div>
+      <div class="top">${view.rest?.updateNotice(view, actions)} ${notice(view)} ${title(view)}</div>
       <div class="head">
         ${errors(view, actions)}
         ${report
@@ -56,7 +55,7 @@ export function page(
     <p class="visually-hidden" role="status" aria-live="polite">${announcement}</p>
     ${report ? ribbon(report, stale, verdictInSight) : nothing}
     <footer>
-      ${drawn > 1 ? preferences(view, language(), actions) : nothing}
+      ${view.rest?.preferences(view, language(), actions)}
       <p>
         ${say("footer.local", { version: view.core.version })}
         ${view.offline ? html`<span class="offline">${say("offline.ready")}</span>` : nothing}

@@ -10,9 +10,12 @@ import { breakdown } from "./breakdown.ts";
 import { componentWhy } from "./component-why.ts";
 import type { Report } from "./contract.ts";
 import { figureWhy } from "./figure-why.ts";
+import { folds } from "./folds.ts";
+import { gallery } from "./gallery.ts";
 import { instants } from "./instants.ts";
 import { machines } from "./machines.ts";
 import { notes } from "./notes.ts";
+import { preferences, updateNotice } from "./preferences.ts";
 import { sharePanel } from "./share/share-panel.ts";
 import { tiers } from "./tiers.ts";
 import { timeline } from "./timeline.ts";
@@ -62,5 +65,14 @@ const parts: Part[] = [
   sharePanel,
 ];
 
-export const rest = { parts, figureWhy, componentWhy, coreWords };
+export const rest = {
+  parts,
+  figureWhy,
+  componentWhy,
+  coreWords,
+  folds,
+  gallery,
+  preferences,
+  updateNotice,
+};
 export type Rest = typeof rest;

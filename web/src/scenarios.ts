@@ -1,4 +1,4 @@
-// The documented cases, before and after, one click each.
+// The documented cases, and which of them is being shown.
 import { html, nothing, type TemplateResult } from "lit";
 import type { Scenario } from "./contract.ts";
 import { sameRequest } from "./link.ts";
@@ -8,53 +8,17 @@ import { parts, say } from "./words/say.ts";
 /** What the page opens with. */
 export const FIRST_SCENARIO = "d-after";
 
-const stateWord = (state: string) =>
+export const stateWord = (state: string) =>
   state === "before" ? say("cases.before") : state === "after" ? say("cases.after") : state;
 
-/** "a-stage-1-before" and "a-stage-1-after" belong together. */
-const stem = (scenario: Scenario) => scenario.id.replace(/-(before|after)$/, "");
-
-function button(scenario: Scenario, view: View, actions: Actions): TemplateResult {
-  const open = view.origin?.id === scenario.id;
-  const untouched = open && sameRequest(view.request, scenario.request);
-  return html`<button
-    type="button"
-    aria-pressed=${untouched ? "true" : "false"}
-    title=${scenario.summary}
-    data-scenario=${scenario.id}
-    @click=${() => actions.open(scenario)}
-  >
-    <span class="visually-hidden">${say("cases.case", { id: scenario.case })}, </span>${stateWord(
-      scenario.state,
-    )}
-  </button>`;
-}
-
-export function scenarios(view: View, actions: Actions): TemplateResult {
-  const pairs = new Map<string, Scenario[]>();
-  // Folded, and not worth a moment of the first drawing.
-  for (const scenario of view.rest ? view.core.scenarios : []) {
-    pairs.set(stem(scenario), [...(pairs.get(stem(scenario)) ?? []), scenario]);
-  }
-  return html`
-    <nav class="scenarios" aria-label=${say("cases.label")}>
-      <details>
-        <summary>${say("cases.title")}</summary>
-        <ul>
-          ${[...pairs.values()].map((pair) => {
-            const [first] = pair;
-            if (!first) return nothing;
-            const ordered = [...pair].sort((one, other) => other.state.localeCompare(one.state));
-            return html`<li>
-              <span class="case"><b>${first.case}</b> ${first.title}</span>
-              <span class="pair">${ordered.map((scenario) => button(scenario, view, actions))}</span>
-            </li>`;
-          })}
-        </ul>
-      </details>
-    </nav>
-  `;
-}
+/** The list itself comes with the rest of the page (gallery.ts): folded, it is not worth a moment of the first answer. */
+export const scenarios = (view: View, actions: Actions): TemplateResult =>
+  html`<nav class="scenarios" aria-label=${say("cases.label")}>
+    <details>
+      <summary>${say("cases.title")}</summary>
+      ${view.rest ? view.rest.gallery(view, actions) : nothing}
+    </details>
+  </nav>`;
 
 /** What is being shown, and how it came about. */
 export function title(view: View): TemplateResult {
