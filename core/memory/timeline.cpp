@@ -95,7 +95,7 @@ Walk walk(const Unrolled& run) {
 struct Census {
   std::map<std::tuple<Component, double, std::string_view>, std::size_t> rows;
   std::vector<uint64_t> counts;
-  std::vector<Held> held;
+  std::vector<TensorCounts> held;
   std::vector<std::size_t> row_of;  // by tensor
 
   explicit Census(std::size_t tensors) : row_of(tensors, none) {}
@@ -108,7 +108,7 @@ struct Census {
   }
   void write_down(std::size_t point) {
     for (std::size_t row = 0; row < held.size(); ++row) {
-      std::vector<Held::Change>& changes = held[row].changes;
+      std::vector<TensorCounts::Change>& changes = held[row].changes;
       if (counts[row] != (changes.empty() ? 0 : changes.back().count))
         changes.push_back({point, counts[row]});
     }
@@ -132,9 +132,9 @@ struct Census {
 
 std::vector<Alive> Timeline::alive_at(std::size_t point) const {
   std::vector<Alive> rows;
-  for (const Held& each : tensors) {
+  for (const TensorCounts& each : tensors) {
     uint64_t count = 0;
-    for (const Held::Change& change : each.changes)
+    for (const TensorCounts::Change& change : each.changes)
       if (change.point <= point) count = change.count;
     if (count > 0) rows.push_back({each.component, each.what, each.bytes, count});
   }
@@ -178,7 +178,7 @@ Timeline timeline(const Unrolled& run) {
     result.points.push_back({s.phase, s.micro_batch, s.layer, s.part, again.live});
   }
   census.held.erase(std::remove_if(census.held.begin(), census.held.end(),
-                                   [](const Held& each) { return each.changes.empty(); }),
+                                   [](const TensorCounts& each) { return each.changes.empty(); }),
                     census.held.end());
   result.tensors = std::move(census.held);
   return result;

@@ -31,7 +31,7 @@ struct Alive {
 };
 
 /// Equal tensors over all points.
-struct Held {
+struct TensorCounts {
   struct Change {
     std::size_t point = 0;  ///< from this one on
     uint64_t count = 0;     ///< so many are alive
@@ -44,8 +44,8 @@ struct Held {
 
 struct Timeline {
   std::vector<Point> points;
-  std::size_t peak = 0;       ///< the highest of them
-  std::vector<Held> tensors;  ///< those alive at one point or more, in the order in which they appear
+  std::size_t peak = 0;               ///< the highest of them
+  std::vector<TensorCounts> tensors;  ///< those alive at one point or more, in the order in which they appear
 
   /// Largest sum first.
   std::vector<Alive> alive_at(std::size_t point) const;

@@ -72,14 +72,14 @@ void write_timeline(json::Writer& out, const Run& run) {
   out.close_array();
   out.key("tensors");
   out.open_array();
-  for (const memory::Held& row : t.tensors) {
+  for (const memory::TensorCounts& row : t.tensors) {
     out.open_object();
     out.field("component", component_id(row.component));
     out.field("what", row.what);
     out.field("bytes", whole(row.bytes));
     out.key("counts");
     out.open_array();
-    for (const memory::Held::Change& change : row.changes) {
+    for (const memory::TensorCounts::Change& change : row.changes) {
       out.value(static_cast<uint64_t>(change.point));
       out.value(change.count);
     }

@@ -1,6 +1,7 @@
 // A second language proves that the words are in one table.
 import { readdirSync, readFileSync } from "node:fs";
-import { CORE, DE } from "../../web/src/words/de.ts";
+import type { Core } from "../../web/src/core.ts";
+import { CORE, DE, formula } from "../../web/src/words/de.ts";
 import { EN as FIRST } from "../../web/src/words/en.ts";
 import { EN_REST } from "../../web/src/words/en-rest.ts";
 import { expect, figure, headline, open, test } from "./page.ts";
@@ -49,6 +50,36 @@ test("German has a title and a reason for every change, and a title for every ca
   ];
   expect(ids.length).toBeGreaterThan(100);
   expect(ids.filter((id) => !(id in CORE))).toEqual([]);
+});
+
+test("German says every formula of the documented cases, and leaves no English in them", async ({ page }) => {
+  await open(page);
+  const english = await page.evaluate(async () => {
+    const { core } = (document.querySelector("plimsoll-app") as unknown as { view: { core: Core } }).view;
+    const reports = await Promise.all(
+      core.scenarios.map(({ request }) => core.answer(request, JSON.stringify(request))),
+    );
+    return reports.flatMap((report) =>
+      report.ok
+        ? report.memory.instants.flatMap((instant) => instant.components.map((one) => one.formula))
+        : [],
+    );
+  });
+  expect(english.length).toBeGreaterThan(500);
+  for (const text of new Set(english)) {
+    expect([text, formula(text) ?? "none"]).toEqual([
+      text,
+      expect.not.stringMatching(/^none$|\b(?:the|of|each|bytes|and|with|in flight)\b/),
+    ]);
+  }
+  expect(formula("7,241,732,096 parameters x 2 bytes")).toBe("7,241,732,096 Parameter × 2 Byte");
+  expect(
+    formula("8-bit AdamW: two one-byte states with an fp32 scale for every 256 elements; 2.016 bytes x 41"),
+  ).toBe("8-bit AdamW: zwei Zustände von je einem Byte, mit einem fp32-Faktor je 256 Werte; 2.016 Byte × 41");
+  expect(formula("something that is new")).toBeUndefined();
+  await page.getByLabel("Language").selectOption("de");
+  await expect(page.locator(".breakdown dd.formula").first()).toContainText("Parameter");
+  await expect(page.locator(".breakdown dd.formula[lang]")).toHaveCount(0);
 });
 
 test("sizes are said in GiB or GB, everywhere alike, and the choice is kept", async ({ page }) => {

@@ -1,7 +1,8 @@
 // What fills the memory at one instant, line by line, and why each line is as large as it is.
 import { html, type TemplateResult } from "lit";
 import { stacked, swatch } from "./bar.ts";
-import type { Component, Report, Timeline } from "./contract.ts";
+import { aliveIn, type Alive } from "./alive.ts";
+import type { Component, Report } from "./contract.ts";
 import { label } from "./colours.ts";
 import { componentWhy } from "./component-why.ts";
 import { sizeExact, share } from "./format.ts";
@@ -12,7 +13,7 @@ import { say } from "./words/say.ts";
 
 const sentence = (words: string) => (words ? `${words.charAt(0).toUpperCase()}${words.slice(1)}.` : "");
 
-function row(component: Component, total: number, timeline: Timeline | undefined): TemplateResult {
+function row(component: Component, total: number, alive: Alive[]): TemplateResult {
   return html`
     <tbody>
       <tr>
@@ -24,7 +25,7 @@ function row(component: Component, total: number, timeline: Timeline | undefined
         <td colspan="3">
           <details>
             <summary>${coreWords(`what.${component.id}`, component.what)}</summary>
-            ${componentWhy(component, timeline)}
+            ${componentWhy(component, alive)}
           </details>
         </td>
       </tr>
@@ -37,7 +38,7 @@ export function breakdown(view: View, report: Report): TemplateResult {
   const instant = instants.find((each) => each.id === (view.instant ?? peak.instant)) ?? instants[0];
   if (!instant) return html``;
   const atPeak = instant.id === peak.instant;
-  const tensors = atPeak ? view.more?.memory.timeline : undefined;
+  const alive = aliveIn(view.more?.memory.timeline, instant.id);
   return html`
     <section class="panel for-print" aria-labelledby="breakdown-title">
       <h3 id="breakdown-title">
@@ -55,7 +56,7 @@ export function breakdown(view: View, report: Report): TemplateResult {
             <th scope="col" class="number">${say("breakdown.share")}</th>
           </tr>
         </thead>
-        ${stacked(instant.components).map((component) => row(component, instant.device, tensors))}
+        ${stacked(instant.components).map((component) => row(component, instant.device, alive))}
         <tfoot>
           <tr>
             <th scope="row">${say("table.allocated")}</th>

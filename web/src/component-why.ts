@@ -1,8 +1,9 @@
 // Why a component is as large as it is: what it is, its bytes, the formula in words, the source, and the tensors in it.
 import { html, nothing, type TemplateResult } from "lit";
-import type { Component, Timeline } from "./contract.ts";
+import type { Alive } from "./alive.ts";
+import type { Component } from "./contract.ts";
 import { count, size } from "./format.ts";
-import { say } from "./words/say.ts";
+import { say, sayFormula } from "./words/say.ts";
 
 export function source(text: string): TemplateResult | string {
   return /^https:\/\/\S+$/.test(text) ? html`<a href=${text} rel="noopener noreferrer">${text}</a>` : text;
@@ -14,8 +15,8 @@ export const glossary = (id: string): TemplateResult =>
 
 const SHOWN = 12;
 
-function tensors(id: string, timeline: Timeline | undefined): TemplateResult | typeof nothing {
-  const rows = timeline?.alive.filter((row) => row.component === id) ?? [];
+function tensors(id: string, alive: Alive[]): TemplateResult | typeof nothing {
+  const rows = alive.filter((row) => row.component === id);
   if (rows.length === 0) return nothing;
   return html`<dt>${say("why.tensors")}</dt>
     <dd>
@@ -28,14 +29,15 @@ function tensors(id: string, timeline: Timeline | undefined): TemplateResult | t
     </dd>`;
 }
 
-/** `timeline`: of the peak, whose tensors are listed; undefined for other moments. */
-export function componentWhy(component: Component, timeline?: Timeline): TemplateResult {
+/** `alive`: the tensors of the moment. */
+export function componentWhy(component: Component, alive: Alive[]): TemplateResult {
+  const formula = sayFormula(component.formula);
   return html`<dl>
     <dt>${say("breakdown.bytes")}</dt>
     <dd>${count(component.bytes)}</dd>
     <dt>${say("breakdown.formula")}</dt>
-    <dd class="formula" lang="en">${component.formula}</dd>
-    ${tensors(component.id, timeline)}
+    <dd class="formula" lang=${formula === undefined ? "en" : nothing}>${formula ?? component.formula}</dd>
+    ${tensors(component.id, alive)}
     ${component.source
       ? html`<dt>${say("breakdown.source")}</dt>
           <dd lang="en">${source(component.source)}</dd>`

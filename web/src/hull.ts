@@ -78,7 +78,10 @@ function legend(view: View, report: Report, actions: Actions): TemplateResult {
     ${open && view.rest
       ? html`<section class="why" aria-label=${say("why.title", { name: label(open.id) })}>
           <p>${view.rest.coreWords(`what.${open.id}`, open.what)}</p>
-          ${view.rest.componentWhy(open, view.more?.memory.timeline)}
+          ${view.rest.componentWhy(
+            open,
+            view.rest.aliveIn(view.more?.memory.timeline, report.memory.peak.instant),
+          )}
         </section>`
       : nothing}
   `;

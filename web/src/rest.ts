@@ -6,6 +6,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { compare } from "./advice/compare.ts";
 import { limits } from "./advice/limits.ts";
 import { plans } from "./advice/plans.ts";
+import { aliveIn } from "./alive.ts";
 import { breakdown } from "./breakdown.ts";
 import { componentWhy } from "./component-why.ts";
 import type { Report } from "./contract.ts";
@@ -67,6 +68,7 @@ const parts: Part[] = [
 
 export const rest = {
   parts,
+  aliveIn,
   figureWhy,
   componentWhy,
   coreWords,

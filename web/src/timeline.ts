@@ -3,6 +3,7 @@
 import { ticks } from "d3-array";
 import { html, nothing, svg, type TemplateResult } from "lit";
 import { guard } from "lit/directives/guard.js";
+import { aliveAt, type Alive } from "./alive.ts";
 import { swatch } from "./bar.ts";
 import { fill, label, rank } from "./colours.ts";
 import type { Report, Timeline, TimelinePoint } from "./contract.ts";
@@ -166,22 +167,6 @@ function readout(timeline: Timeline, index: number, tensors: Alive[]): TemplateR
       >
     </p>`;
 }
-
-/** How many of these tensors are alive at a point: `counts` is pairs of a point and the number from there on. */
-export function countAt(counts: number[], point: number): number {
-  let count = 0;
-  for (let at = 0; at < counts.length && (counts[at] ?? 0) <= point; at += 2) count = counts[at + 1] ?? 0;
-  return count;
-}
-
-type Alive = Timeline["alive"][number];
-
-/** The tensors at a point, largest sum first. */
-const aliveAt = ({ tensors }: Timeline, index: number): Alive[] =>
-  tensors
-    .map((row) => ({ ...row, count: countAt(row.counts, index) }))
-    .filter((row) => row.count > 0)
-    .sort((one, other) => other.bytes * other.count - one.bytes * one.count);
 
 function alive(timeline: Timeline, index: number, rows: Alive[]): TemplateResult {
   const point = timeline.points[index];

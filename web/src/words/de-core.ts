@@ -1,6 +1,5 @@
 // German for what the core says by an id: what a component is, titles of changes and why they save
-// memory, titles of causes, the gist of a note. The core's longer texts (formulas, evidence, sources) stay in English, and are marked
-// as such.
+// memory, titles of causes, the gist of a note. The core's longer texts (evidence, sources) stay in English, and are marked as such.
 export const CORE: Record<string, string> = {
   "what.weights": "Das Basismodell.",
   "what.adapters": "LoRA-Matrizen und Module, die neben der Basis voll trainiert werden.",

@@ -1,8 +1,9 @@
-// Die deutschen Wörter der Seite. Was der Kern selbst sagt, steht in de-core.ts, soweit es eine Kennung hat; Formeln,
-// Belege und Quellen bleiben englisch und sind so ausgezeichnet.
+// Die deutschen Wörter der Seite. Was der Kern selbst sagt, steht in de-core.ts, soweit es eine Kennung hat, und in
+// de-formulas.ts; Belege und Quellen bleiben englisch und sind so ausgezeichnet.
 import type { Words } from "./say.ts";
 
 export { CORE } from "./de-core.ts";
+export { formula } from "./de-formulas.ts";
 
 export const DE: Words = {
   "headline.fits": "Passt auf {gpu}, {by} bleiben frei",

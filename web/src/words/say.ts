@@ -16,6 +16,8 @@ export interface Language {
   errors: Record<string, string>;
   /** What the core says by an id: "what.weights", "fix.adafactor", "cause.host_ram", "note.no_bf16". */
   core: Record<string, string>;
+  /** A formula of the core in this language's words; undefined where it lacks some. */
+  formula?: (english: string) => string | undefined;
 }
 
 /** Without those of en-rest.ts until they are there; nothing is drawn with them before. */
@@ -26,7 +28,13 @@ export const LANGUAGES: Record<string, { name: string; load: () => Promise<Langu
   en: { name: "English", load: () => Promise.resolve({ words: english, errors: {}, core: {} }) },
   de: {
     name: "Deutsch",
-    load: () => import("./de.ts").then(({ DE, ERRORS, CORE }) => ({ words: DE, errors: ERRORS, core: CORE })),
+    load: () =>
+      import("./de.ts").then(({ DE, ERRORS, CORE, formula }) => ({
+        words: DE,
+        errors: ERRORS,
+        core: CORE,
+        formula,
+      })),
   },
 };
 
@@ -36,6 +44,7 @@ let current = "en";
 let words = english;
 let errors: Record<string, string> = {};
 let core: Record<string, string> = {};
+let formula: Language["formula"];
 
 export function addWords(more: Partial<Words>): void {
   english = { ...english, ...more };
@@ -49,7 +58,7 @@ export async function speak(id: string): Promise<boolean> {
   const wanted = Object.hasOwn(LANGUAGES, id) ? LANGUAGES[id] : undefined;
   if (!wanted) return false;
   try {
-    ({ words, errors, core } = await wanted.load());
+    ({ words, errors, core, formula } = await wanted.load());
   } catch {
     return false;
   }
@@ -76,3 +85,6 @@ export const sayError = (code: string): string | undefined =>
 
 /** What the core says by an id, where this language has it. */
 export const sayCore = (id: string): string | undefined => (Object.hasOwn(core, id) ? core[id] : undefined);
+
+/** A formula of the core in this language, where it has the words. */
+export const sayFormula = (english: string): string | undefined => formula?.(english);
