@@ -47,7 +47,7 @@ constexpr Weight for_optimizer_foreach_temporary[] = {{Sign::foreach, 9.0F}, {Si
 constexpr Weight for_optimizer_states_first_step[] = {
     {Sign::optimizer, 7.0F},    {Sign::makes_states, 4.0F}, {Sign::prepares, 5.0F},
     {Sign::full_tuning, 1.0F},  {Sign::foreach, -4.0F},     {Sign::is_layer32, 0.5F},
-    {Sign::is_partition, 4.5F}, {Sign::says_driver, -7.0F}, {Sign::after_first_step, 2.0F}};
+    {Sign::is_partition, 5.0F}, {Sign::says_driver, -7.0F}, {Sign::after_first_step, 2.0F}};
 constexpr Weight for_dequantisation_temporary[] = {
     {Sign::dequantizes, 7.5F}, {Sign::is_weight16, 1.0F}, {Sign::not_checkpointed, -4.0F}};
 constexpr Weight for_kbit_upcast[] = {
@@ -68,6 +68,8 @@ constexpr Weight for_sharding_load_peak[] = {{Sign::shards, 2.5F},
                                              {Sign::quantized_and_sharded, 1.5F},
                                              {Sign::whole_beyond, 1.0F}};
 constexpr Weight for_replicated_not_sharded[] = {{Sign::replicates, 4.0F},
+                                                 {Sign::sums_cards, 2.0F},
+                                                 {Sign::is_partition, -1.0F},
                                                  {Sign::whole_beyond, 2.5F},
                                                  {Sign::quantized_and_sharded, 2.0F},
                                                  {Sign::loading, 1.0F},
@@ -83,9 +85,10 @@ constexpr Weight for_eager_attention_quadratic[] = {
     {Sign::is_scores, 6.0F},   {Sign::large_request, 1.0F}, {Sign::is_power_of_two, 3.8F},
     {Sign::eager, 4.0F},       {Sign::attention, 4.0F},     {Sign::asks_beyond_card, 0.5F},
     {Sign::sees_images, -2.5F}};
-constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},      {Sign::vision_frame, 6.0F},
-                                        {Sign::asks_beyond_card, 3.0F}, {Sign::loading, -3.0F},
-                                        {Sign::optimizer, -3.0F},       {Sign::says_driver, -5.0F}};
+constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},     {Sign::vision_frame, 6.0F},
+                                        {Sign::beyond_the_text, 1.5F}, {Sign::asks_beyond_card, 3.0F},
+                                        {Sign::loading, -3.0F},        {Sign::optimizer, -3.0F},
+                                        {Sign::says_driver, -5.0F}};
 constexpr Weight for_logits_peak[] = {{Sign::loss, 6.0F},        {Sign::logits_frame, 3.0F},
                                       {Sign::is_logits, 5.5F},   {Sign::large_request, 3.0F},
                                       {Sign::evaluating, -3.0F}, {Sign::asks_beyond_card, 0.5F}};
@@ -123,6 +126,7 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::optimizer, -1.0F},
     {Sign::is_whole_model, 1.0F},
     {Sign::is_layer32, 1.5F},
+    {Sign::is_partition, -1.5F},
     {Sign::short_and_single, 1.0F},
     {Sign::one_sample_fails, 0.8F},
     {Sign::replicates, -0.5F},
@@ -151,8 +155,8 @@ constexpr Weight for_batch_or_sequence_too_large[] = {
     {Sign::optimizer, -3.0F},        {Sign::inference, -3.0F},        {Sign::short_and_single, -2.0F},
     {Sign::share_beyond, -2.0F},     {Sign::asks_beyond_card, -4.0F}, {Sign::says_host, -6.0F},
     {Sign::full_tuning, -0.3F},      {Sign::generating, -1.0F},       {Sign::long_context, 1.0F},
-    {Sign::one_sample_fails, -1.0F}, {Sign::saving, -3.0F},           {Sign::evaluating, -3.0F},
-    {Sign::merging, -3.0F}};
+    {Sign::one_sample_fails, -1.0F}, {Sign::beyond_the_text, -2.0F},  {Sign::saving, -3.0F},
+    {Sign::evaluating, -3.0F},       {Sign::merging, -3.0F}};
 constexpr Weight for_qlora_not_smaller[] = {{Sign::quantized, 1.0F}, {Sign::share_well_within, 0.5F}};
 constexpr Weight for_adapters_save_little[] = {{Sign::adapters, 1.0F}, {Sign::share_well_within, 0.5F}};
 

@@ -109,9 +109,10 @@ double trained_percent(std::string_view folded) {
 void read_words(const Text& text, Facts& f) {
   if (f.method == Method::unknown) {
     if (mentions(text, {"inference", "generation only"})) f.method = Method::inference;
-    if (mentions(text, {"full fine", "full-fine", "full_finetun", "finetuning_type: full", "method: full",
-                        "method: pretrain", "pretraining", "sft_type full", "全量微调", "全参", "full微调",
-                        "full 微调"})) {
+    if (mentions(text,
+                 {"full fine", "full-fine", "full tuning", "full parameter", "full-parameter", "fully fine",
+                  "full_finetun", "finetuning_type: full", "method: full", "method: pretrain", "pretraining",
+                  "sft_type full", "全量微调", "全参", "full微调", "full 微调"})) {
       f.method = Method::full;
     }
     if (mentions(text, {"lora", "peft"})) f.method = Method::adapters;
@@ -131,6 +132,8 @@ void read_words(const Text& text, Facts& f) {
     if (mentions(text, {"zero2", "zero-2", "stage 2", "stage2"})) f.strategy = "zero2";
     if (mentions(text, {"zero3", "zero-3", "stage 3", "stage3"})) f.strategy = "zero3";
     if (mentions(text, {"fsdp", "fully_sharded", "fullysharded"})) f.strategy = "fsdp";
+    // Some stage of ZeRO divides something; which one is not said.
+    if (f.strategy.empty() && mentions(text, {"deepspeed"})) f.strategy = "deepspeed";
   }
   if (!f.gpus) {
     f.gpus = cards_in_words(text);
@@ -216,6 +219,7 @@ void weigh(const Situation& s, Facts& f) {
   f.share = f.whole;
   if (n <= 1 || f.whole_on_each) return;
   if (f.sharded() && f.quantization.empty()) f.share = (f.offload ? weights : f.whole) / n;
+  if (f.strategy == "deepspeed") f.share = f.whole / n;  // the least it can be
   if (f.strategy == "zero2") f.share = weights + (f.offload ? 0 : grown) / n;
   if (f.strategy == "zero1") f.share = weights + grown / n;
 }

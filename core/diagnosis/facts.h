@@ -45,6 +45,7 @@ struct Situation {
 enum class Method { unknown, full, adapters, inference };
 
 struct Facts {
+  /// `strategy` is the request's, or what the text names; "deepspeed" where no stage of ZeRO is said.
   std::string model, task, strategy, attention, quantization;
   double parameters = 0;  ///< 0: unknown
   bool mixture = false, sees = false;

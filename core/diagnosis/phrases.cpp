@@ -62,8 +62,9 @@ std::string step_of_a_bar(std::string_view text) {
     const std::size_t line =
         text.rfind('\n', begin) == std::string_view::npos ? 0 : text.rfind('\n', begin) + 1;
     const std::string_view before = text.substr(line, begin - line);
-    const bool rate =
-        behind.find("it/s") != std::string_view::npos || behind.find("s/it") != std::string_view::npos;
+    const bool rate = behind.find("it/s") != std::string_view::npos ||
+                      behind.find("s/it") != std::string_view::npos ||
+                      behind.find("eta:") != std::string_view::npos;
     bool other = false;
     for (const std::string_view word : {"shards", "map", "token", "eval", "load", "generat", "download",
                                         "example", "process", "fetch", "adding", "truncat", "packing"}) {
@@ -87,14 +88,18 @@ std::string one_sample_in_words(std::string_view text) {
       bool complains = false;
       for (const std::string_view word :
            {"even", "still", "reduc", "already", "lower", "decreas", "tried", "minim", "only", "despite",
-            "just", "即使", "就算", "已经", "哪怕"}) {
+            "just", "changed", "即使", "就算", "已经", "哪怕", "调到", "改成", "改为"}) {
         complains = complains || before.find(word) != std::string_view::npos;
       }
       std::size_t end = at + name.size();
       const std::string_view behind = text.substr(end, 24);
       complains = complains || behind.find("already") != std::string_view::npos ||
-                  behind.find("reduced") != std::string_view::npos;
+                  behind.find("reduced") != std::string_view::npos ||
+                  behind.find("还是") != std::string_view::npos ||
+                  behind.find("也不行") != std::string_view::npos;
       if (!complains || in_setting(text, at)) continue;
+      if (const std::size_t from = behind.find(" to 1"); behind.substr(0, 6) == " from " && from < 12)
+        end += from;
       while (end < text.size() && end < at + 40 && !is_digit(text[end]) && text[end] != '\n' &&
              text[end] != ',' && text[end] != '.') {
         ++end;
@@ -132,6 +137,13 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
         "half of the training",
         "after a while",
         "sudden spike",
+        "fine until",
+        "well until",
+        "certain batch",
+        "certain consecutive batch",
+        "certain sample",
+        "specific batch",
+        "particular batch",
         "second epoch",
         "after a certain",
         "训练一段时间",
@@ -299,6 +311,13 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
         "keeps growing",
         "keeps increasing",
         "gradually increas",
+        "gradually reach",
+        "will gradually",
+        "gradually grow",
+        "gradually fill",
+        "无限增加",
+        "显存会一直",
+        "显存增长",
         "increases over time",
         "grows over",
         "increasing gpu memory",

@@ -100,7 +100,9 @@ void read_figures(const Reading& r, Signs& out) {
   // Under Windows PyTorch sees all that is on the board: the driver's part and the desktop's are in the rest.
   const double on_the_board = n.capacity ? n.capacity->bytes / gibibyte : 0.5;
   const bool whole_board = std::fabs(on_the_board - std::round(on_the_board)) < 0.011;
-  const double usual = (whole_board ? 2.0 : 1.2) * gibibyte;
+  const double usual = whole_board
+                           ? std::max(1.2 * gibibyte, std::min(2.0 * gibibyte, 0.5 * n.capacity->bytes))
+                           : 1.2 * gibibyte;
   add(out,
       !windows_like && foreign <= gibibyte / 2 &&
           (residual > 2.5 * gibibyte || (residual > usual && share > 0.17)),
@@ -197,6 +199,16 @@ void read_phase(const Reading& r, Signs& out) {
   for (const Shown& one : shown) add(out, r.frames.shows(one.frame), one.sign, one.words);
 }
 
+// "Two cards of 12 GB, 24 GB in all": memory summed over cards.
+bool sums_the_cards(std::string_view folded) {
+  for (const std::string_view words :
+       {"一共", "总共有", "加起来", "总显存", "总体显存", "in total i have", "gb in total", "combined vram",
+        "total vram", "total gpu memory", "gb total"}) {
+    if (folded.find(words) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 // "The cards together have enough": the question that copies on each card answer.
 bool asks_of_each_card(std::string_view folded) {
   for (const std::string_view words : {"总显存",
@@ -236,7 +248,8 @@ void read_run(const Reading& r, Signs& out) {
   const bool quantized = !f.quantization.empty();
   add(out, quantized, Sign::quantized, "The base is quantised.");
   add(out, f.several(), Sign::several_cards, "Several cards are used.");
-  const bool whole_each = f.several() && (!f.sharded() || quantized || f.whole_on_each);
+  const bool divided_somehow = f.strategy == "deepspeed" && !quantized && !f.whole_on_each;
+  const bool whole_each = f.several() && (!f.sharded() || quantized || f.whole_on_each) && !divided_somehow;
   // Words alone say that there are several cards, not that the model was too large for one of them.
   const bool told = asks_of_each_card(r.text.folded_lines) || !f.gpus_in_words || r.phase == Phase::load ||
                     (f.whole > 0.93 * f.capacity && f.capacity > 0);
@@ -248,6 +261,8 @@ void read_run(const Reading& r, Signs& out) {
           " does not divide them.");
   add(out, whole_each && (f.sharded() || f.whole_on_each), Sign::quantized_and_sharded,
       "Sharding is configured but does not reach the weights.");
+  add(out, whole_each && sums_the_cards(r.text.folded_lines), Sign::sums_cards,
+      "The memory of the cards is summed, although each holds a copy.");
   add(out, f.several() && f.sharded() && !whole_each, Sign::shards,
       "The weights are sharded over the cards.");
   add(out, f.dora, Sign::uses_dora, "DoRA makes matrices as large as the weights.");
@@ -293,7 +308,7 @@ void read_arithmetic(const Reading& r, Signs& out) {
     add(out, f.whole < 0.6 * f.capacity && !f.sharded(), Sign::whole_well_within,
         "Even undivided, weights, gradients and states take " + size_text(f.whole) + " of " +
             size_text(f.capacity) + ".");
-    add(out, f.share < 0.7 * f.capacity, Sign::share_well_within,
+    add(out, f.share < 0.7 * f.capacity && f.strategy != "deepspeed", Sign::share_well_within,
         "Weights, gradients and states take " + size_text(f.share) +
             ", which fits; activations take the rest.");
   }
@@ -310,7 +325,21 @@ void read_arithmetic(const Reading& r, Signs& out) {
           " are allocated, as much as the weights in 16 bits, although they should be quantised.");
 }
 
-void read_tensor(const Reading& r, Signs& out) {
+// The largest tensor that grows with the text of a micro-batch, in bytes; 0 where that is not known.
+double largest_of_text(const Facts& f, const Situation& situation) {
+  const model::Architecture* network = situation.network;
+  if (network == nullptr || !f.batch || !f.length || f.method != Method::adapters) return 0;
+  const bool twice = f.task == "dpo" || f.task == "orpo" || f.task == "kto";
+  const double tokens = *f.batch * *f.length * (twice ? 2 : 1);
+  double heads = 0;
+  for (const model::Stack& stack : network->stacks) {
+    for (const model::LayerGroup& group : stack.groups)
+      heads = std::max(heads, static_cast<double>(group.heads));
+  }
+  return 4 * std::max(tokens * static_cast<double>(network->vocab_size), tokens * *f.length * heads);
+}
+
+void read_tensor(const Reading& r, const Situation& situation, Signs& out) {
   // Under adapters nothing makes an fp32 copy of a frozen 16-bit weight: the weight itself is held so.
   if (!r.matches.empty() && r.matches.front().model.empty()) {
     const Match& best = r.matches.front();
@@ -338,6 +367,14 @@ void read_tensor(const Reading& r, Signs& out) {
       "One tensor of " + size_text(large ? message->numbers.tried->bytes : 0) +
           " is no weight of this model: in a step only logits, attention scores or a long batch are so "
           "large.");
+  // What one tensor of the text alone can take: logits in fp32, or the scores of all heads. Flat buffers of
+  // all parameters belong to full fine-tuning.
+  const double text = largest_of_text(r.facts, situation);
+  add(out, large && in_a_pass && text > 0 && message->numbers.tried->bytes > 1.1 * text,
+      Sign::beyond_the_text,
+      "One tensor of " + size_text(large ? message->numbers.tried->bytes : 0) +
+          " is more than logits or scores of the text take (" + size_text(text) +
+          "): other tokens than those of the text's length were there.");
   // Vocabularies and MLPs are no powers of two; heads and lengths are, and so is their square.
   const double gibibytes = large ? message->numbers.tried->bytes / gibibyte : 0;
   const bool power =
@@ -390,7 +427,7 @@ void read_tensor(const Reading& r, Signs& out) {
 
 }  // namespace
 
-std::vector<Evidence> collect(const Reading& reading, const Situation&) {
+std::vector<Evidence> collect(const Reading& reading, const Situation& situation) {
   Signs out;
   if (reading.message() != nullptr) read_sender(*reading.message(), out);
   read_figures(reading, out);
@@ -399,7 +436,7 @@ std::vector<Evidence> collect(const Reading& reading, const Situation&) {
   read_words(reading, out);
   read_run(reading, out);
   read_arithmetic(reading, out);
-  read_tensor(reading, out);
+  read_tensor(reading, situation, out);
   // One sign once; the first to be seen explains it.
   std::vector<bool> seen(static_cast<std::size_t>(Sign::count));
   Signs unique;

@@ -72,6 +72,7 @@ enum class Sign : uint8_t {
   after_steps,
   after_first_step,
   one_sample_fails,
+  sums_cards,
   at_save,
   at_resume,
   at_evaluation,
@@ -126,6 +127,7 @@ enum class Sign : uint8_t {
   is_power_of_two,
   fp32_of_a_frozen_base,
   large_request,
+  beyond_the_text,
   count
 };
 

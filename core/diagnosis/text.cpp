@@ -183,7 +183,10 @@ bool in_setting(std::string_view folded_lines, std::size_t at) {
   std::string_view value = line.substr(key);
   if (value[0] != ':' && value.substr(0, 1) != "=" && value.substr(0, 2) != " =") return false;
   if (value[0] == ':' && value.size() > 1 && value[1] != ' ') return false;
-  // "foo = model.generate(" is code, which a traceback quotes.
+  // "foo = model.generate(" is code, which a traceback quotes; so is "foo = nn.functional.softmax".
+  for (const std::string_view code : {" = nn.", " = torch.", " = self.", " = f."}) {
+    if (value.substr(0, code.size()) == code) return false;
+  }
   return value.find('(') == std::string_view::npos && std::count(value.begin(), value.end(), ' ') <= 4;
 }
 

@@ -117,5 +117,44 @@ TEST(DiagnosisFresh, FramesOfEvaluationEnginesAndLayersNameTheirPhase) {
   EXPECT_EQ(phase("during ZeRO optimizer state initialization"), Phase::optimizer);
 }
 
+// Lightning-AI/lit-llama#397: 6.74e9 parameters in fp32 by four cards, to the digit.
+TEST(DiagnosisFresh, AFlatShareOfAllParametersIsTheOptimizersOwn) {
+  EXPECT_EQ(
+      first_cause(
+          "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 6.28 GiB (GPU 0; 39.39 GiB "
+          "total capacity; 31.38 GiB already allocated; 5.90 GiB free; 31.39 GiB reserved in total by "
+          "PyTorch)\nfully fine-tuned with DeepSpeed, micro_batch_size=1",
+          R"({"model": "meta-llama/Llama-2-7b-hf", "parallel": {"num_gpus": 4}})"),
+      "optimizer_states_first_step");
+}
+
+// modelscope/ms-swift#3456: 2048 tokens of text make no tensor of 23 GiB; the patches of an image do.
+TEST(DiagnosisFresh, ATensorThatTheTextCannotMakeCameFromTheImages) {
+  const char* request = R"({"model": "Qwen/Qwen2-VL-7B-Instruct", "peft": {"r": 8},
+                            "training": {"per_device_train_batch_size": 1, "max_length": 2048}})";
+  EXPECT_EQ(first_cause(
+                "attn_output = F.scaled_dot_product_attention(q, k, v, attention_mask, dropout_p=0.0)\n"
+                "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 23.41 GiB. GPU 1 has a total "
+                "capacity of 39.38 GiB of which 7.57 GiB is free. Including non-PyTorch memory, this process "
+                "has 31.80 GiB memory in use. Of the allocated memory 29.62 GiB is allocated by PyTorch, and "
+                "857.53 MiB is reserved by PyTorch but unallocated.",
+                request),
+            "vision_tokens");
+}
+
+TEST(DiagnosisFresh, DeepSpeedOfAnUnknownStageIsNotCalledDataParallelism) {
+  const Diagnosis d = explained(
+      "torch.cuda.OutOfMemoryError: CUDA out of memory.\nfull fine-tuning with deepspeed on 8 a100 gpus",
+      R"({"model": "meta-llama/Llama-2-7b-hf"})");
+  for (const Evidence& e : d.evidence) EXPECT_NE(e.sign, Sign::replicates) << e.words;
+}
+
+TEST(DiagnosisFresh, AStepCounterWithAnEtaSaysThatMostBatchesFit) {
+  EXPECT_EQ(
+      first_cause("Epoch: [0]  [1330/3696]  eta: 0:31:38  lr: 0.000100  loss: 5.0905\nlosses.backward()\n"
+                  "RuntimeError: CUDA out of memory."),
+      "long_outlier_sequences");
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
