@@ -49,9 +49,9 @@ export async function unfold(page: Page, heading: string | RegExp): Promise<void
 
 export const headline = (page: Page) => page.locator("#verdict-headline");
 
-/** The figure under a heading of the verdict, as it is written. */
+/** The figure under a heading of the verdict, as it is written: of the living page, which for a moment stands beside the first one. */
 export const figure = (page: Page, name: string) =>
-  page.locator(".figures div").filter({ hasText: name }).locator("dd");
+  page.locator("plimsoll-app .figures div").filter({ hasText: name }).locator("dd");
 
 /** "14.73 GiB" to 14.73. */
 export async function gibOf(page: Page, name: string): Promise<number> {

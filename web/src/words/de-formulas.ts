@@ -8,6 +8,7 @@ export const FORMULAS: [pattern: RegExp, words: string][] = (
     [`${NUMBER} parameters`, "$1 Parameter"],
     [`${NUMBER} others`, "$1 übrige"],
     [`${NUMBER} bytes`, "$1 Byte"],
+    [NUMBER, "$1"],
     ["1 byte and a scale a row", "1 Byte und ein Faktor je Zeile"],
     ["0.516 bytes \\(4 bits, scales in 8 bits\\)", "0,516 Byte (4 Bit, Faktoren in 8 Bit)"],
     ["0.5625 bytes \\(4 bits, a scale for 64\\)", "0,5625 Byte (4 Bit, ein Faktor für 64)"],
@@ -123,6 +124,18 @@ export const FORMULAS: [pattern: RegExp, words: string][] = (
     [
       `([^:;]+): three one-byte states with an fp32 scale for every ${NUMBER} elements`,
       "$1: drei Zustände von je einem Byte, mit einem fp32-Faktor je $2 Werte",
+    ],
+    ["AdamW of older Transformers", "AdamW älterer Transformers"],
+    ["([^:;]+): z in the parameter's dtype", "$1: z im Typ des Parameters"],
+    [
+      "([^:;]+): z and the second moment in the parameter's dtype",
+      "$1: z und das zweite Moment im Typ des Parameters",
+    ],
+    ["([^:;]+): one momentum in the parameter's dtype", "$1: ein Momentum im Typ des Parameters"],
+    ["Newton-Schulz works on one matrix after another", "Newton-Schulz rechnet eine Matrix nach der anderen"],
+    [
+      "([^:;]+): two moments and a slow mean of the gradients in the parameter's dtype",
+      "$1: zwei Momente und ein langsames Mittel der Gradienten im Typ des Parameters",
     ],
     ["([^:;]+): row and column sums of every matrix", "$1: Zeilen- und Spaltensummen jeder Matrix"],
     [
