@@ -160,7 +160,8 @@ test("the timeline names the tensors alive at the moment that is chosen, whichev
     await expect(fold.locator("summary")).not.toContainText("at the peak");
     expect(await difference()).toBeLessThan(0.02);
   }
-  await expect(page.getByText("Largest tensors:")).toBeVisible();
+  await slider.fill("150");
+  await expect(page.getByText("Largest of what comes and goes:")).toBeVisible();
 });
 
 test("hours and cost of the whole run are listed for machines to rent", async ({ page }) => {

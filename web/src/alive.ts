@@ -17,6 +17,24 @@ export const aliveAt = ({ tensors }: Timeline, point: number): Alive[] =>
     .filter((row) => row.count > 0)
     .sort((one, other) => other.bytes * other.count - one.bytes * one.count);
 
+const BEFORE_STEPS = new Set(["load", "prepare"]);
+
+/** Those of a point that are not there all the time: what is of interest beside weights and states. */
+export function passing(timeline: Timeline, point: number): Alive[] {
+  const { points, tensors } = timeline;
+  const first = points.findIndex(({ instant }) => !BEFORE_STEPS.has(instant));
+  return tensors
+    .map((row) => {
+      const later = row.counts.filter(
+        (_count, index) => index % 2 === 1 && (row.counts[index - 1] ?? 0) > first,
+      );
+      const always = Math.min(countAt(row.counts, first), ...later);
+      return { ...row, count: countAt(row.counts, point) - always };
+    })
+    .filter((row) => row.count > 0)
+    .sort((one, other) => other.bytes * other.count - one.bytes * one.count);
+}
+
 /** The tensors at the highest point of an instant; none where the timeline does not draw it. */
 export function aliveIn(timeline: Timeline | undefined, instant: string): Alive[] {
   const { points = [] } = timeline ?? {};

@@ -3,7 +3,7 @@
 import { ticks } from "d3-array";
 import { html, nothing, svg, type TemplateResult } from "lit";
 import { guard } from "lit/directives/guard.js";
-import { aliveAt, type Alive } from "./alive.ts";
+import { aliveAt, passing, type Alive } from "./alive.ts";
 import { swatch } from "./bar.ts";
 import { fill, label, rank } from "./colours.ts";
 import type { Report, Timeline, TimelinePoint } from "./contract.ts";
@@ -141,9 +141,10 @@ function pointAt(event: PointerEvent, points: number, width: number): number | u
 /** How many of the largest tensors are named beside the chart. */
 const NAMED = 4;
 
-function readout(timeline: Timeline, index: number, tensors: Alive[]): TemplateResult {
+function readout(timeline: Timeline, index: number): TemplateResult {
   const point = timeline.points[index];
   if (!point) return html``;
+  const tensors = passing(timeline, index);
   const alive = timeline.components
     .map((id, at) => ({ id, bytes: point.bytes[at] ?? 0 }))
     .filter((each) => each.bytes > 0)
@@ -157,15 +158,17 @@ function readout(timeline: Timeline, index: number, tensors: Alive[]): TemplateR
           html`<li>${swatch(each.id)} ${label(each.id)} <span class="amount">${size(each.bytes)}</span></li>`,
       )}
     </ul>
-    <p class="caption">
-      ${say("timeline.largest")}
-      <span lang="en"
-        >${tensors
-          .slice(0, NAMED)
-          .map(({ what, bytes, count }) => `${count > 1 ? `${count} × ` : ""}${what} ${size(bytes)}`)
-          .join(", ")}</span
-      >
-    </p>`;
+    ${tensors.length === 0
+      ? nothing
+      : html`<p class="caption">
+          ${say("timeline.largest")}
+          <span lang="en"
+            >${tensors
+              .slice(0, NAMED)
+              .map(({ what, bytes, count }) => `${count > 1 ? `${count} × ` : ""}${what} ${size(bytes)}`)
+              .join(", ")}</span
+          >
+        </p>`}`;
 }
 
 function alive(timeline: Timeline, index: number, rows: Alive[]): TemplateResult {
@@ -272,6 +275,6 @@ export function timeline(view: View, report: Report, actions: Actions): Template
         @input=${(event: Event) => actions.chooseMoment(Number((event.target as HTMLInputElement).value))}
       />
     </div>
-    ${readout(drawn, index, tensors)} ${alive(drawn, index, tensors)} ${twin(drawn)}
+    ${readout(drawn, index)} ${alive(drawn, index, tensors)} ${twin(drawn)}
   </section>`;
 }

@@ -219,7 +219,7 @@ export const DE: Words = {
   "timeline.allocated": "{size} belegt",
   "timeline.alive": "Die Tensoren an der Spitze ({count} Arten)",
   "timeline.alive_at": "Die Tensoren an dieser Stelle ({count} Arten): {where}",
-  "timeline.largest": "Größte Tensoren:",
+  "timeline.largest": "Das Größte von dem, was kommt und geht:",
   "timeline.tensor": "Tensor",
   "timeline.each": "Jeder",
   "timeline.count": "Anzahl",

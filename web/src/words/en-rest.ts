@@ -56,7 +56,7 @@ export const EN_REST = {
   "timeline.allocated": "{size} allocated",
   "timeline.alive": "The tensors alive at the peak ({count} kinds)",
   "timeline.alive_at": "The tensors alive there ({count} kinds): {where}",
-  "timeline.largest": "Largest tensors:",
+  "timeline.largest": "Largest of what comes and goes:",
   "timeline.tensor": "Tensor",
   "timeline.each": "Each",
   "timeline.count": "How many",
