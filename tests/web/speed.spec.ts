@@ -1,6 +1,6 @@
 // From a key press to the new verdict in the page, and from nothing to the first answer on a slow processor. The goals, 16 ms for
 // 95 of 100 presses and a second, are those of a machine with nothing else to do; the limits here leave room for one that is busy
-// with another test, and the figures are printed.
+// all the same, and the figures are printed.
 import { encode } from "../../web/src/link.ts";
 import { expect, open, test } from "./page.ts";
 

@@ -17,7 +17,7 @@ import { page, STAGES } from "./page.ts";
 import type { FigureId } from "./figures.ts";
 import { FIRST_SCENARIO } from "./scenarios.ts";
 import { asTheme, remember, remembered, wear, type Theme } from "./theme.ts";
-import { firstView, type Actions, type Edit, type How, type View } from "./view.ts";
+import { firstView, PHONE, type Actions, type Edit, type How, type View } from "./view.ts";
 import { language, LANGUAGE_KEY, say, speak } from "./words/say.ts";
 
 const sentence = (error: CoreError) =>
@@ -67,6 +67,9 @@ export class PlimsollApp extends LitElement implements Actions {
     this.view = firstView(core, asTheme(remembered()));
     this.readLink();
     window.addEventListener("popstate", () => this.readLink());
+    window.matchMedia(PHONE).addEventListener("change", () => {
+      if (this.view) this.view = { ...this.view };
+    });
     await this.drawFirst();
     void this.fetchRest();
   }

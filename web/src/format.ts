@@ -46,8 +46,9 @@ export function sizeWords(bytes: number): string {
     : `${whole(Math.round(bytes / small))}\u00a0${smallName}`;
 }
 
-/** "12.34": a column of a table. */
-export const sizeExact = (bytes: number) => two(units(bytes));
+/** "12.34", or "< 0.01" where that would be a zero: a column of a table. */
+export const sizeExact = (bytes: number) =>
+  bytes > 0 && units(bytes) < 0.005 ? "<\u00a00.01" : two(units(bytes));
 
 /** "12.34 GiB", "26.0 MiB", "512 bytes": a figure by itself. */
 export function size(bytes: number): string {

@@ -9,7 +9,7 @@ import { fill, label, rank } from "./colours.ts";
 import type { Report, Timeline, TimelinePoint } from "./contract.ts";
 import { size, sizeExact, unit, unitBytes, units } from "./format.ts";
 import { instantName } from "./names.ts";
-import type { Actions, View } from "./view.ts";
+import { PHONE, type Actions, type View } from "./view.ts";
 import { language, say } from "./words/say.ts";
 
 /** In units of the drawing, which are pixels where there is room. */
@@ -162,12 +162,13 @@ function readout(timeline: Timeline, index: number): TemplateResult {
       ? nothing
       : html`<p class="caption">
           ${say("timeline.largest")}
-          <span lang="en"
-            >${tensors
-              .slice(0, NAMED)
-              .map(({ what, bytes, count }) => `${count > 1 ? `${count} × ` : ""}${what} ${size(bytes)}`)
-              .join(", ")}</span
-          >
+          ${tensors
+            .slice(0, NAMED)
+            .map(
+              ({ component, what, bytes, count }, at) =>
+                html`${at > 0 ? ", " : ""}${count > 1 ? `${count} × ` : ""}${size(bytes)}
+                  <span lang="en">${what}</span> (${label(component)})`,
+            )}
         </p>`}`;
 }
 
@@ -240,7 +241,7 @@ export function timeline(view: View, report: Report, actions: Actions): Template
   const whole = view.wholeTimeline ?? always < 0.6 * Math.max(...drawn.points.map(total));
   const usable = report.gpu ? report.gpu.usable - (whole ? 0 : always) : undefined;
   const tensors = aliveAt(drawn, index);
-  const width = window.matchMedia("(max-width: 520px)").matches ? NARROW : WIDE;
+  const width = window.matchMedia(PHONE).matches ? NARROW : WIDE;
   return html`<section class="panel" aria-labelledby="timeline-title">
     <h3 id="timeline-title">${say("timeline.title")}</h3>
     <p class="caption">

@@ -6,6 +6,9 @@ import type { Rest } from "./rest.ts";
 import type { Theme } from "./theme.ts";
 import type { Advice, Comparison, CoreError, Json, Report, Request, Scenario } from "./contract.ts";
 
+/** Where charts are drawn narrow; the style sheets have the same width. */
+export const PHONE = "(max-width: 520px)";
+
 export interface View {
   core: Core;
   /** What the form and the link say. */
