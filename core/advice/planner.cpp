@@ -64,16 +64,22 @@ void Planner::list_structures() {
 }
 
 // Where a choice needs least by its scales: each of them at its end; one that may rise at its end and not
-// moved at all. `free_only`: those alone that cost nothing in quality.
+// moved at all; one whose last level stands apart there and at the level before. `free_only`: those alone
+// that cost nothing in quality.
 std::vector<Choice> Planner::ends_of(const Choice& choice, bool free_only) const {
   std::vector<Choice> ends = {choice};
   for (std::size_t slot : loose_) {
     const std::vector<Option>& options = space_.slots[slot].options;
     if (pricer_.is_cheap(slot) || (free_only && options.back().level.quality != 0)) continue;
     const std::size_t before = ends.size();
+    const std::size_t last = options.size() - 1, first_end = space_.slots[slot].end_for(0);
     for (std::size_t i = 0; i < before; ++i) {
       if (options.back().level.may_rise) ends.push_back(ends[i]);
-      ends[i][slot] = static_cast<uint8_t>(options.size() - 1);
+      for (std::size_t end = std::max<std::size_t>(1, first_end); end < last; ++end) {
+        ends.push_back(ends[i]);
+        ends.back()[slot] = static_cast<uint8_t>(end);
+      }
+      ends[i][slot] = static_cast<uint8_t>(last);
     }
   }
   return ends;
@@ -119,7 +125,7 @@ Choice Planner::moved_to_ends(const Choice& choice) const {
   Choice end = choice;
   for (std::size_t slot : loose_) {
     if (choice[slot] != 0 && !pricer_.is_cheap(slot)) {
-      end[slot] = static_cast<uint8_t>(space_.slots[slot].options.size() - 1);
+      end[slot] = static_cast<uint8_t>(space_.slots[slot].end_for(choice[slot]));
     }
   }
   return end;
@@ -486,7 +492,9 @@ PricedPlan Planner::least(Measure measure) {
   for (std::size_t slot : loose_) {
     const std::size_t options = space_.slots[slot].options.size();
     const std::size_t before = grown.size();
-    for (std::size_t option = pricer_.is_cheap(slot) ? 1 : options - 1; option < options; ++option) {
+    const std::size_t from =
+        pricer_.is_cheap(slot) ? 1 : std::max<std::size_t>(1, space_.slots[slot].end_for(0));
+    for (std::size_t option = from; option < options; ++option) {
       for (std::size_t i = 0; i < before; ++i) {
         Choice next = grown[i];
         next[slot] = static_cast<uint8_t>(option);

@@ -23,6 +23,12 @@ struct Slot {
   std::string_view name;
   Kind kind = Kind::choice;
   std::vector<Option> options;  ///< the first one leaves everything as it is
+
+  /// Of a scale: the option that needs least of those that `option` stands among.
+  std::size_t end_for(std::size_t option) const {
+    const std::size_t last = options.size() - 1;
+    return options[last].level.apart && option < last ? last - 1 : last;
+  }
 };
 
 constexpr std::size_t most_slots = 24;

@@ -50,36 +50,79 @@ Tensor fused(Tape& tape, AttentionKernel kernel, const AttentionShape& s, Tensor
   return out;
 }
 
-// softmax(QK^T) V with the scores in memory. Transformers eager_attention_forward; SDPA's math kernel does
-// the same in the type of q and keeps scaled copies of q and k.
-Tensor written_out(Tape& tape, const AttentionShape& s, bool math, Tensor q, Tensor k, Tensor v) {
-  const double rows = s.batch * s.length;
+// The softmax's backward where its result is fp32. softmax_backward_cuda makes grad * output before it writes
+// the result (aten/src/ATen/native/cuda/SoftMax.cu).
+void record_softmax(Tape& tape, const Tensor& weights, const Tensor& probabilities, double cast_bytes) {
+  tape.record(probabilities, {weights}, {probabilities},
+              {temporary(probabilities.bytes()), temporary(cast_bytes), gradient(0, weights.bytes())});
+}
+
+Tensor weighted_sum(Tape& tape, const AttentionShape& s, const Tensor& weights, const Tensor& v) {
+  Tensor mixed =
+      tape.make(s.batch * s.length * s.heads * s.value_head_dim, weights.size(), Component::transient);
+  tape.record(mixed, {weights, v}, {weights, v}, {gradient(0, weights.bytes()), gradient(1, v.bytes())});
+  return mixed;
+}
+
+// softmax(QK^T) V with the scores in memory: Transformers eager_attention_forward.
+Tensor written_out(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
   const double keys = s.key_length > 0 ? s.key_length : s.length;
-  const double scores = rows * s.heads * keys;
+  const double scores = s.batch * s.length * s.heads * keys;
   const int size = q.size();
-  if (math) {
-    q = scale(tape, std::move(q));
-    k = scale(tape, std::move(k));
-  }
   Tensor weights = tape.make(scores, size, Component::transient);
   tape.record(weights, {q, k}, {q, k}, {gradient(0, q.bytes()), gradient(1, k.bytes())});
-  if (!math) weights = scale(tape, std::move(weights));
+  weights = scale(tape, std::move(weights));
   weights = scale(tape, std::move(weights));  // + mask
-  const int wide = s.fp32_softmax && !math ? 4 : size;
+  const int wide = s.fp32_softmax ? 4 : size;
   Tensor copy_for_cast = size != wide && s.bf16 ? tape.make(scores, wide, Component::transient) : Tensor();
   Tensor probabilities = tape.make(scores, wide, Component::transient);
   copy_for_cast.free();
-  // softmax_backward_cuda makes grad * output before it writes the result
-  // (aten/src/ATen/native/cuda/SoftMax.cu); for bfloat16 the fp32 result is cast afterwards.
-  const double hidden = scores * wide;
-  const double extra = size != wide && s.bf16 ? scores * wide : 0;
-  tape.record(probabilities, {weights}, {probabilities},
-              {temporary(hidden), temporary(extra), gradient(0, scores * size)});
+  // For bfloat16 the fp32 result of the backward is cast afterwards.
+  record_softmax(tape, weights, probabilities, size != wide && s.bf16 ? scores * wide : 0);
   weights = cast(tape, probabilities, size);
   probabilities.free();
   weights = dropout(tape, std::move(weights), s.dropout);
-  Tensor mixed = tape.make(rows * s.heads * s.value_head_dim, size, Component::transient);
-  tape.record(mixed, {weights, v}, {weights, v}, {gradient(0, weights.bytes()), gradient(1, v.bytes())});
+  return copy(tape, weighted_sum(tape, s, weights, v));  // transpose(1, 2).contiguous()
+}
+
+// A new tensor of the same shape, while the old one stays.
+Tensor copy_of(Tape& tape, const Tensor& x, double times = 1) {
+  Tensor out = tape.make(x.elements() * times, x.size(), Component::transient);
+  tape.record(out, {x}, {}, {gradient(0, x.bytes())});
+  return out;
+}
+
+// SDPA's math kernel computes in fp32, with scaled copies of q and k and a copy of k and v for every query
+// head: pytorch/pytorch aten/src/ATen/native/transformers/attention.cpp _scaled_dot_product_attention_math,
+// what it allocates and keeps as listed by tests/measured/math_attention.py. Its variables stay until it
+// returns.
+Tensor math(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
+  const double keys = s.key_length > 0 ? s.key_length : s.length;
+  const double scores = s.batch * s.length * s.heads * keys;
+  const double times = s.repeat_kv ? 1 : s.heads / s.kv_heads;
+  const int size = q.size();
+  q = cast(tape, std::move(q), 4);
+  k = cast(tape, std::move(k), 4);
+  v = cast(tape, std::move(v), 4);
+  Tensor scaled_q = copy_of(tape, q);
+  Tensor mask = tape.make(s.length * keys, 4, Component::transient);
+  Tensor all_k = times > 1 ? copy_of(tape, k, times) : k;
+  Tensor all_v = times > 1 ? copy_of(tape, v, times) : v;
+  Tensor scaled_k = copy_of(tape, all_k);
+  Tensor weights = tape.make(scores, 4, Component::transient);
+  tape.record(weights, {scaled_q, scaled_k}, {scaled_q, scaled_k},
+              {gradient(0, scaled_q.bytes()), gradient(1, scaled_k.bytes())});
+  // The mask is added in place; _safe_softmax looks for rows that are masked out altogether.
+  Tensor probabilities = tape.make(scores, 4, Component::transient);
+  Tensor masked = tape.make(scores, 1, Component::transient);
+  masked.free();
+  record_softmax(tape, weights, probabilities, 0);
+  weights.free();
+  probabilities = dropout(tape, std::move(probabilities), s.dropout);
+  // The weights are returned too, in the type of q.
+  Tensor returned = size == 4 ? Tensor() : tape.make(scores, size, Component::transient);
+  Tensor mixed = cast(tape, weighted_sum(tape, s, probabilities, all_v), size);
+  for (Tensor* variable : {&q, &k, &v, &mask, &all_k, &returned}) variable->free();
   return copy(tape, std::move(mixed));  // transpose(1, 2).contiguous()
 }
 
@@ -95,10 +138,11 @@ Tensor attend(Tape& tape, const Mode& mode, AttentionKernel kernel, const Attent
     k = cast(tape, std::move(k), 2);
     v = cast(tape, std::move(v), 2);
   }
-  if (kernel == AttentionKernel::eager || kernel == AttentionKernel::math) {
-    return written_out(tape, s, kernel == AttentionKernel::math, std::move(q), std::move(k), std::move(v));
+  if (kernel == AttentionKernel::eager) {
+    return written_out(tape, s, std::move(q), std::move(k), std::move(v));
   }
   if (kernel == AttentionKernel::flex) return flex(tape, s, std::move(q), std::move(k), std::move(v));
+  if (kernel == AttentionKernel::math) return math(tape, s, std::move(q), std::move(k), std::move(v));
   return fused(tape, kernel, s, std::move(q), std::move(k), std::move(v));
 }
 
@@ -127,23 +171,24 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
     }
     return {AttentionKernel::flash_2, false, "the flash-attn package takes grouped key heads as they are"};
   }
-  const bool native = recipe::version_at_least(c.transformers, "4.54") && !c.mask && c.head_dim <= 256;
-  if (!c.sixteen_bit) {
-    if (repeats && native) {
-      return {AttentionKernel::math, false,
-              "q, k and v are fp32 with grouped key heads: flash refuses fp32, efficient refuses grouped "
-              "heads, so SDPA "
-              "falls back to the math kernel, which keeps every attention score"};
-    }
-    return {AttentionKernel::efficient, repeats, "q, k and v are fp32, which flash refuses"};
+  // use_gqa_in_sdpa: without a mask, key heads go to the kernel as they are; heads wider than 256 from 4.54
+  // to 5.12 too.
+  const bool native = recipe::version_at_least(c.transformers, "4.54") && !c.mask &&
+                      (c.head_dim <= 256 || !recipe::version_at_least(c.transformers, "5.13"));
+  const char* no_flash = !c.sixteen_bit     ? "q, k and v are fp32, which flash refuses"
+                         : capability < 8.0 ? "this GPU is older than Ampere and has no flash kernel"
+                         : c.head_dim > 256 ? "flash stops at head size 256"
+                                            : nullptr;
+  if (no_flash != nullptr && repeats && native && !c.own_calls) {
+    return {AttentionKernel::math, false,
+            std::string(no_flash) +
+                "; Transformers hands over grouped key heads, which the memory-efficient kernel refuses, so "
+                "SDPA falls back to the math kernel, which keeps every attention score"};
   }
-  if (capability < 8.0) {
-    return {AttentionKernel::efficient, repeats, "this GPU is older than Ampere and has no flash kernel"};
-  }
+  if (no_flash != nullptr) return {AttentionKernel::efficient, repeats, no_flash};
   if (c.mask) {
     return {AttentionKernel::efficient, repeats, "padding makes an attention mask, which flash refuses"};
   }
-  if (c.head_dim > 256) return {AttentionKernel::efficient, repeats, "flash stops at head size 256"};
   return {AttentionKernel::flash, repeats && !native, "no mask, 16 bits, Ampere or newer: SDPA picks flash"};
 }
 

@@ -50,6 +50,7 @@ struct AttentionConditions {
   std::string model_type;
   std::string transformers;         ///< version
   double compute_capability = 8.0;  ///< 0: not an NVIDIA GPU, taken as 8.0
+  bool own_calls = false;           ///< Unsloth: its own code chooses the kernel where flash cannot run
   bool sixteen_bit = true;          ///< q, k, v are 16-bit when the kernel starts
   bool mask = false;                ///< a mask is built (padding)
   bool grouped = false;             ///< fewer key heads than query heads

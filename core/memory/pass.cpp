@@ -16,6 +16,7 @@ AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& g
   c.transformers = s.transformers;
   c.model_type = s.model_type;
   c.compute_capability = s.compute_capability;
+  c.own_calls = s.recipe->model_args.implementation == "unsloth";
   c.sixteen_bit = s.recipe->autocast() || s.input_size == 2;
   c.mask = s.mask;
   c.grouped = group.kv_heads > 0 && group.kv_heads < group.heads;

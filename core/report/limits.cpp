@@ -17,6 +17,7 @@ using json::Writer;
 struct Limits {
   const Run& run;
   double usable;
+  bool padded_alone, padded_together;  ///< batches of one, and of more
 
   memory::Sizes sizes(const recipe::Recipe& recipe) const {
     const memory::Replay replay = memory::replay(run.network, recipe, run.machine);
@@ -29,27 +30,38 @@ struct Limits {
   }
 };
 
-using Set = void (*)(recipe::Recipe&, uint64_t);
+using Set = void (*)(const Limits&, recipe::Recipe&, uint64_t);
 
-// A batch of one holds no padding; a larger one does, unless samples are packed.
-void set_batch(recipe::Recipe& r, uint64_t batch) {
-  const bool alone = r.training.per_device_train_batch_size <= 1;
-  r.training.per_device_train_batch_size = batch;
-  if (alone && batch > 1 && !r.training.packing) r.training.padded_batches = true;
+// Whether a mask is built for batches of that size: a sample alone needs none.
+bool padded(const Run& run, uint64_t batch) {
+  recipe::Given given = run.given;
+  given.values["/training/per_device_train_batch_size"] = batch;
+  json::Errors ignored;
+  return recipe::resolve(given, *run.stack, surroundings(run), ignored).recipe.training.padded_batches;
 }
-void set_length(recipe::Recipe& r, uint64_t length) { r.training.max_length = length; }
-void set_rank(recipe::Recipe& r, uint64_t rank) { r.peft.r = rank; }
-void set_image(recipe::Recipe& r, uint64_t size) { r.vision.image_size = size; }
 
-// Largest multiple of `step` up to `most` that fits, by bisection: memory grows with each of these.
+void set_batch(const Limits& limits, recipe::Recipe& r, uint64_t batch) {
+  r.training.per_device_train_batch_size = batch;
+  r.training.padded_batches = batch > 1 ? limits.padded_together : limits.padded_alone;
+}
+void set_length(const Limits&, recipe::Recipe& r, uint64_t length) { r.training.max_length = length; }
+void set_rank(const Limits&, recipe::Recipe& r, uint64_t rank) { r.peft.r = rank; }
+void set_image(const Limits&, recipe::Recipe& r, uint64_t size) { r.vision.image_size = size; }
+
+// Largest multiple of `step` up to `most` that fits, by bisection: memory grows with each of these, but that
+// a batch of one may take attention's slow way (core/memory/attention.cpp) where two do not.
 std::optional<uint64_t> largest(const Limits& limits, Set set, uint64_t step, uint64_t most) {
   const auto fits = [&](uint64_t steps) {
     recipe::Recipe changed = limits.run.resolved.recipe;
-    set(changed, steps * step);
+    set(limits, changed, steps * step);
     return limits.verdict(changed) == memory::Verdict::fits;
   };
-  if (!fits(1)) return std::nullopt;
   uint64_t low = 1, high = 2;
+  if (!fits(1)) {
+    if (set != set_batch || !fits(2)) return std::nullopt;
+    low = 2;
+    high = 4;
+  }
   while (high * step <= most && fits(high)) {
     low = high;
     high *= 2;
@@ -111,7 +123,7 @@ void write_costs(Writer& out, const Limits& limits) {
     out.key(name);
     if (!applies) return out.null();
     recipe::Recipe changed = now;
-    set(changed, value);
+    set(limits, changed, value);
     out.value(whole(limits.sizes(changed).device - before));
   };
   out.open_object();
@@ -120,7 +132,7 @@ void write_costs(Writer& out, const Limits& limits) {
   cost("twice_the_rank", now.peft.on, set_rank, 2 * now.peft.r);
   cost(
       "one_more_image", limits.run.network.image.rule != model::ImageTokens::Rule::none,
-      [](recipe::Recipe& r, uint64_t images) { r.vision.images_per_sample = images; },
+      [](const Limits&, recipe::Recipe& r, uint64_t images) { r.vision.images_per_sample = images; },
       now.vision.images_per_sample + 1);
   out.close_object();
 }
@@ -142,20 +154,23 @@ void write_map(Writer& out, const Limits& limits) {
   out.close_array();
   out.key("verdicts");
   out.open_array();
-  std::size_t columns = lengths.size();  // from here on a smaller batch did not fit: neither does a larger
+  // From here on a smaller batch did not fit: neither does a larger. A batch of one says nothing of that.
+  std::size_t columns = lengths.size();
   for (uint64_t batch : batches) {
     out.open_array();
+    std::size_t until = columns;
     for (std::size_t i = 0; i < lengths.size(); ++i) {
       memory::Verdict verdict = memory::Verdict::no;
-      if (i < columns) {
+      if (i < until) {
         recipe::Recipe changed = now;
-        set_batch(changed, batch);
+        set_batch(limits, changed, batch);
         changed.training.max_length = lengths[i];
         verdict = limits.verdict(changed);
-        if (verdict == memory::Verdict::no) columns = i;
+        if (verdict == memory::Verdict::no) until = i;
       }
       out.value(memory::word(verdict));
     }
+    if (batch > 1) columns = until;
     out.close_array();
   }
   out.close_array();
@@ -166,7 +181,7 @@ void write_map(Writer& out, const Limits& limits) {
 
 void write_limits(Writer& out, const Run& run, const Catalog& catalog) {
   if (run.gpu == nullptr) return out.null();
-  const Limits limits{run, usable_for(run, run.gpu->usable_bytes)};
+  const Limits limits{run, usable_for(run, run.gpu->usable_bytes), padded(run, 1), padded(run, 2)};
   const bool grows = run.network.image.rule == model::ImageTokens::Rule::grid;
   out.open_object();
   write_limit(out, "per_device_train_batch_size", largest(limits, set_batch, 1, 65536));

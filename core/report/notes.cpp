@@ -122,10 +122,19 @@ const Remark table[] = {
      "Dao-AILab/flash-attention README"},
     {"sdpa_without_flash",
      [](const Facts& f, const hardware::Gpu* gpu) {
-       return old_gpu(gpu) && f.recipe->model_args.attn_implementation == "sdpa";
+       const bool sdpa = f.recipe->model_args.attn_implementation == "sdpa";
+       return sdpa && (old_gpu(gpu) || has(f.replay->attention, "math kernel"));
      },
      [](const Facts& f, const hardware::Gpu*) -> std::string {
-       return "Attention: " + f.replay->attention + ".";
+       std::string said = "Attention: ";
+       said += f.replay->attention;
+       said += '.';
+       if (has(said, "math kernel") && f.recipe->training.per_device_train_batch_size == 1) {
+         said +=
+             " Two samples of different length in a batch need a mask, and with it the memory-efficient "
+             "kernel runs: a batch of two can take less than one of one.";
+       }
+       return said;
      },
      "pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp"},
     {"max_split_size_is_no_cure",

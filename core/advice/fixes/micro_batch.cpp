@@ -9,6 +9,15 @@ std::vector<Level> levels(const Situation& s) {
   const uint64_t together = batch * s.recipe.training.gradient_accumulation_steps;
   // The gradients of one micro-batch lie there while the next one runs: the first division costs that much.
   const bool begins = s.recipe.training.gradient_accumulation_steps == 1;
+  // Alone in its batch, a sample needs no mask, and where flash cannot run SDPA then takes grouped key heads
+  // to its math kernel, which keeps every score (core/memory/attention.cpp).
+  bool grouped = false, wide = false;
+  for (const model::LayerGroup& group : s.network.stacks.front().groups) {
+    grouped = grouped || (group.kv_heads > 1 && group.kv_heads < group.heads);
+    wide = wide || group.head_dim > 256;
+  }
+  const bool old = s.gpu != nullptr && s.gpu->compute_capability > 0 && s.gpu->compute_capability < 8;
+  const bool alone_differs = grouped && (wide || old || !s.recipe.autocast());
   std::vector<Level> found;
   // Every smaller batch that divides the product: never a near miss. Beyond some sizes, those at most half of
   // the one before are enough.
@@ -17,7 +26,8 @@ std::vector<Level> levels(const Situation& s) {
     found.push_back({{{"/training/per_device_train_batch_size", smaller},
                       {"/training/gradient_accumulation_steps", together / smaller}},
                      quality::none,
-                     begins});
+                     begins || (smaller == 1 && alone_differs),
+                     smaller == 1 && alone_differs});
     if (found.size() == 14 && smaller > 1) smaller = 2;
   }
   return found;

@@ -203,7 +203,7 @@ export const CORE: Record<string, string> = {
     "prepare_model_for_kbit_training lässt Einbettung, Kopf und Normen in fp32.",
   "note.no_bf16": "Diese Karte rechnet nicht in bfloat16; fp16 ist hier richtig.",
   "note.no_flash_attention": "Das Paket flash-attn läuft auf dieser Karte nicht; sdpa ist hier richtig.",
-  "note.sdpa_without_flash": "SDPA nimmt auf dieser Karte einen anderen Kernel.",
+  "note.sdpa_without_flash": "SDPA nimmt hier einen anderen Kernel.",
   "note.max_split_size_is_no_cure": "max_split_size_mb hilft nur gegen Zerstückelung.",
   "note.chunked_loss_costs": "Bei so wenigen Token kostet der stückweise Verlust mehr, als er spart.",
   "note.image_tokens_fill_the_length": "Schon die Bilder eines Beispiels sind länger als max_length.",
