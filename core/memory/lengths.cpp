@@ -44,7 +44,9 @@ std::vector<double> met_lengths(const recipe::Recipe& r) {
   const double rows =
       r.training.padded_batches ? static_cast<double>(r.training.per_device_train_batch_size) : 1;
   std::vector<double> met;
+  const double batches = static_cast<double>(r.data.samples) * kept / rows;
   for (const double share : shares) {
+    if (batches > 0 && share > 1 - 1 / batches) continue;  // no batch is that much longer than the others
     // A padded batch is as long as the longest of its samples.
     const double z = normal_quantile(kept * std::pow(share, 1 / rows));
     const double length = std::round(std::exp(middle + spread * z));

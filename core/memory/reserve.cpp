@@ -125,8 +125,7 @@ Reserve simulate(const Unrolled& run, const AllocatorRun& how) {
 
 bool simulates(const recipe::Recipe& recipe) {
   const Strategy strategy = strategy_of(recipe);
-  const bool one_stream =
-      strategy == Strategy::none ? recipe.parallel.num_gpus <= 1 : strategy == Strategy::ddp;
+  const bool one_stream = strategy == Strategy::none || strategy == Strategy::ddp;
   const recipe::Training& t = recipe.training;
   return unrolls(recipe) && one_stream && !t.activation_offloading && !t.torch_compile &&
          t.optimizer_offload == "none";

@@ -56,6 +56,8 @@ void apply(const Holding& holding, const Instant& instant, const hardware::Conte
       std::min(sizes.device, std::max(sizes.allocated, static_cast<double>(holding.needed)) + typical);
   sizes.low = std::min(sizes.low, sizes.needed);
   sizes.high = std::max(sizes.high, sizes.reserved + instant.outside + static_cast<double>(context.high));
+  // A card holds no more than it has.
+  if (holding.pressed) sizes.reserved = std::min(sizes.reserved, at(holding.on_card));
 }
 
 Verdict verdict(const Sizes& sizes, double usable) {
