@@ -120,8 +120,8 @@ std::vector<Example> examples() {
 class WorkedExample : public testing::TestWithParam<Example> {};
 
 // The record has two figures for dropout that lie 1.5 % apart, 500,563 bytes a token in its table of layers
-// and 8,106 more than the replay in the sum. The real layer peaks where the replay does, in the forward that is
-// computed again, and with the same bytes: tests/measured/dropout_peak.py.
+// and 8,106 more than the replay in the sum. The real layer peaks where the replay does, in the forward that
+// is computed again, and with the same bytes: tests/measured/dropout_peak.py.
 double tolerance(const std::string& name) { return name == "c_prepared_dropout" ? 0.006 : 0.002; }
 
 TEST_P(WorkedExample, PeaksWithinAFifthOfAPercentAtTheSameInstant) {
