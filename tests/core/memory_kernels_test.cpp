@@ -6,11 +6,11 @@
 namespace plimsoll::report {
 namespace {
 
-double highest(const Json& report, const char* id) {
+double allocated_at(const Json& report, const char* id) {
   return instant(report, id).at("allocated").get<double>();
 }
 
-double component(const Json& report, const char* id, const char* name) {
+double bytes_of_part(const Json& report, const char* id, const char* name) {
   const Json one = instant(report, id);
   for (const Json& row : one.at("components")) {
     if (row.at("id") == name) return row.at("bytes").get<double>();
@@ -36,7 +36,7 @@ Json with_attention(const char* model, const char* kernel) {
 TEST(FlexAttention, KeepsWhatFlashAttentionKeeps) {
   const Json flex = answer(with_attention("llama-3.2-1b", "flex_attention"));
   const Json flash = answer(with_attention("llama-3.2-1b", "flash_attention_2"));
-  EXPECT_NEAR(highest(flex, "forward"), highest(flash, "forward"), 4 * 4 * 16 * 16 + 1);
+  EXPECT_NEAR(allocated_at(flex, "forward"), allocated_at(flash, "forward"), 4 * 4 * 16 * 16 + 1);
 }
 
 // Qwen2.5-7B has 28 heads and 4 of keys, 128 wide: keys and values are repeated in 16 bits in each of 28
@@ -45,7 +45,7 @@ TEST(FlexAttention, RepeatsKeysWhereTheHeadsAreNoPowerOfTwo) {
   const Json flex = answer(with_attention("qwen2.5-7b", "flex_attention"));
   const Json flash = answer(with_attention("qwen2.5-7b", "flash_attention_2"));
   const double repeated = 28.0 * 2048 * 2 * (28 - 4) * 128 * 2;
-  EXPECT_NEAR(highest(flex, "forward") - highest(flash, "forward"), repeated, repeated * 0.01);
+  EXPECT_NEAR(allocated_at(flex, "forward") - allocated_at(flash, "forward"), repeated, repeated * 0.01);
 }
 
 // optimi/stableadamw.py _init_state: two states like the parameter, and for 16-bit ones what Kahan's sum
@@ -55,7 +55,7 @@ TEST(StableAdamW, KeepsAThirdStateFor16BitParametersAlone) {
     const Json report = answer({{"model", "smollm2-360m"},
                                 {"model_args", {{"dtype", dtype}}},
                                 {"training", {{"optim", "stable_adamw"}, {"max_length", 256}}}});
-    return component(report, "optimizer_step", "optimizer");
+    return bytes_of_part(report, "optimizer_step", "optimizer");
   };
   const double parameters = 361821120;
   EXPECT_NEAR(states("float32"), 8 * parameters, 1);
@@ -76,8 +76,8 @@ TEST(OffloadedCheckpoints, AreOffloadedOnEachOfSeveralGpus) {
   request["training"]["offload_checkpoints"] = true;
   const Json away = answer(request);
   const double input = 8192.0 * 3584 * 2;
-  EXPECT_GT(component(kept, "backward", "boundaries"), 20 * input);
-  EXPECT_LE(component(away, "loss", "boundaries"), 4 * input);
+  EXPECT_GT(bytes_of_part(kept, "backward", "boundaries"), 20 * input);
+  EXPECT_LE(bytes_of_part(away, "loss", "boundaries"), 4 * input);
 }
 
 }  // namespace
