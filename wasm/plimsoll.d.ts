@@ -14,7 +14,7 @@ export interface Plimsoll {
   add_presets(text: string): string;
   /**
    * A request to its report. Bad input gives a report with `ok: false` and `errors`; it never throws. What "want" may name
-   * (plans, limits, timeline) is in plimsoll_more.js.
+   * (plans, limits, timeline, allocator) is in plimsoll_more.js.
    */
   report(request: string): string;
   /** The models that have been added. */

@@ -33,6 +33,7 @@ test("German names components, plans and notes; what stays English is marked as 
   await page.getByLabel("Language").selectOption("de");
   await expect(headline(page)).toContainText("Passt auf");
   await expect(page.locator(".breakdown summary").first()).toHaveText("Das Basismodell.");
+  await expect(page.locator(".breakdown caption")).toContainText("Der Verlust läuft rückwärts");
   await page.getByLabel("Maximale Länge").fill("16384");
   await expect(headline(page)).toContainText("Passt nicht auf");
   await expect(page.locator(".plan").first()).toContainText("Gelernt wird");

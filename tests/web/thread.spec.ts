@@ -1,6 +1,7 @@
 // The second module works in a thread of its own: the page answers meanwhile, and what nobody waits for is not computed.
 import { encode } from "../../web/src/link.ts";
 import { queue } from "../../web/src/queue.ts";
+import { test as base } from "@playwright/test";
 import { expect, headline, open, test } from "./page.ts";
 
 test("a queue hands over one call at a time, urgent ones first, and drops what was asked anew", async () => {
@@ -94,5 +95,28 @@ test("what is typed before the page has an instance of its own is answered by th
   goOn();
   await expect(page.locator(".plan").first()).toBeVisible();
   await page.getByLabel("Max length").fill("512");
+  await expect(headline(page)).toContainText("Fits");
+});
+
+base("a module that cannot be fetched is said, and nothing else is", async ({ page }) => {
+  await page.route("**/*.wasm", (route) => route.abort());
+  await page.goto("./");
+  await expect(page.getByText("The calculator could not be loaded")).toBeVisible();
+  await expect(page.locator("#first")).toHaveCount(0);
+});
+
+test("what a request wants beyond its report is asked of the second module", async ({ page }) => {
+  await open(page);
+  const reserved = page
+    .locator("plimsoll-app .figures div")
+    .filter({ hasText: "PyTorch reserves" })
+    .locator("dd");
+  const before = await reserved.innerText();
+  await page.getByText("The whole request, as JSON").click();
+  const box = page.getByLabel("Request", { exact: true });
+  const request = JSON.parse(await box.inputValue()) as Record<string, unknown>;
+  await box.fill(JSON.stringify({ ...request, want: ["allocator"] }));
+  // The simulated allocator holds another amount than the share that is taken otherwise.
+  await expect(reserved).not.toHaveText(before);
   await expect(headline(page)).toContainText("Fits");
 });

@@ -46,8 +46,7 @@ export function breakdown(view: View, report: Report): TemplateResult {
       </h3>
       <table class="breakdown">
         <caption class="caption">
-          <span lang="en">${sentence(instant.what)}</span>
-          ${say("breakdown.caption")}
+          ${coreWords(`moment.${instant.id}`, sentence(instant.what))} ${say("breakdown.caption")}
         </caption>
         <thead>
           <tr>

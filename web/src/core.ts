@@ -9,7 +9,7 @@
 import createPlimsoll from "plimsoll-core/plimsoll.js";
 import wasmUrl from "plimsoll-core/plimsoll.wasm?url";
 import type { Refusal, Report, Request } from "./contract.ts";
-import { listsOf, modelsOf, type Lists } from "./lists.ts";
+import { isPlain, listed, listsOf, modelsOf, type Lists } from "./lists.ts";
 import { loadMore } from "./more.ts";
 import { addAll, firstPresets, once, otherPresets, pause } from "./presets.ts";
 
@@ -42,12 +42,12 @@ export async function loadCore(): Promise<Core> {
   });
   const core: Core = {
     ...lists,
-    knows: ({ model }) => own.some(({ id, hf_id }) => model === id || model === hf_id),
+    knows: (request) => listed(own, request),
     soon: (request) => core.knows(request),
     report: (request) => JSON.parse(plimsoll.report(request)) as Report | Refusal,
     async answer(request, text) {
       // A named model may be of a family that is here already; then only its preset is missing.
-      if (!whole && typeof request["model"] === "string" && !core.knows(request)) await extend();
+      if (!whole && isPlain(request) && !core.knows(request)) await extend();
       return core.knows(request) ? core.report(text) : (await loadMore()).answer(text);
     },
     async complete() {

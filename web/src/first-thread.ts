@@ -1,8 +1,8 @@
 // The core for the page: the first module works in a thread of its own until the first answer is on the screen, so that nothing waits
 // for its compilation; then the page opens an instance beside it, which answers a key press in the same frame, and ends the thread.
 import type { Core } from "./core.ts";
-import type { ModelPreset, Refusal, Report, Request } from "./contract.ts";
-import type { Lists } from "./lists.ts";
+import type { ModelPreset, Refusal, Report } from "./contract.ts";
+import { isPlain, listed, type Lists } from "./lists.ts";
 import { loadMore } from "./more.ts";
 import { once } from "./presets.ts";
 import { startThread } from "./thread.ts";
@@ -40,8 +40,6 @@ async function inThread(): Promise<Core> {
     early ?? new Worker(new URL("./first-worker.ts", import.meta.url), { type: "module" }),
   );
   const begun = thread.begun as Begun;
-  const listed = (models: ModelPreset[], { model }: Request) =>
-    models.some(({ id, hf_id }) => model === id || model === hf_id);
   let own = begun.lists.models;
   let extended = false;
   let whole = false;
@@ -59,7 +57,7 @@ async function inThread(): Promise<Core> {
     report: (request) => JSON.parse(here?.(request) ?? "") as Report | Refusal,
     async answer(request, text) {
       // A named model may be of a family that is here already; then only its preset is missing.
-      if (!whole && !here && typeof request["model"] === "string" && !listed(own, request)) await extend();
+      if (!whole && !here && isPlain(request) && !listed(own, request)) await extend();
       if (!listed(own, request)) return (await loadMore()).answer(text);
       return here
         ? core.report(text)

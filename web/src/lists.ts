@@ -1,6 +1,6 @@
 // What the core can list of itself.
 import type { Plimsoll } from "plimsoll-core/plimsoll.js";
-import type { FieldInfo, GpuPreset, ModelPreset, Scenario, Stack } from "./contract.ts";
+import type { FieldInfo, GpuPreset, ModelPreset, Request, Scenario, Stack } from "./contract.ts";
 
 export interface Lists {
   version: string;
@@ -38,3 +38,11 @@ export async function listsOf(plimsoll: Plimsoll, pause: () => Promise<void>): P
   await pause();
   return { version: plimsoll.version(), models, gpus, scenarios, fields, stacks };
 }
+
+/** Whether a request names its model and wants nothing that takes longer, so that the first module may answer it. */
+export const isPlain = ({ model, want }: Request): boolean =>
+  typeof model === "string" && (want === undefined || (Array.isArray(want) && want.length === 0));
+
+/** Whether the first module answers it with these models. */
+export const listed = (models: ModelPreset[], request: Request): boolean =>
+  isPlain(request) && models.some(({ id, hf_id }) => request["model"] === id || request["model"] === hf_id);

@@ -61,6 +61,8 @@ export function serve<Asked extends { id: number }>(
   begin: () => Promise<{ begun?: unknown; perform: (asked: Asked) => Promise<unknown> }>,
 ): void {
   const begins = begin();
+  // Said to whoever asks, who may ask later.
+  begins.catch(() => undefined);
   self.addEventListener("message", ({ data }: MessageEvent<Asked>) => {
     begins
       .then(({ begun, perform }) => (data.id === 0 ? begun : perform(data)))

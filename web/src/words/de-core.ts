@@ -20,6 +20,16 @@ export const CORE: Record<string, string> = {
   "what.allocator_slack": "Speicher, den PyTorch hält, aber keinem Tensor gegeben hat.",
   "what.cuda_context": "Treiber und Kernel, von PyTorch nicht gezählt.",
 
+  "moment.load": "Die Gewichte kommen an, ein Tensor nach dem anderen.",
+  "moment.prepare": "Umwandlungen sind gemacht und Adapter angelegt.",
+  "moment.forward": "Alle Schichten und der Kopf sind gelaufen, der Verlust ist bekannt.",
+  "moment.loss": "Der Verlust läuft rückwärts: die Logits und ihre Gradienten.",
+  "moment.backward": "Die Schichten laufen rückwärts, eine nach der anderen.",
+  "moment.optimizer_step_first": "Der erste Schritt: Die Zustände entstehen.",
+  "moment.optimizer_step": "Jeder spätere Schritt.",
+  "moment.eval": "Auswertung zwischen zwei Schritten: ohne Gradienten, mit eigener Batchgröße.",
+  "moment.generate": "Antworten werden geschrieben.",
+
   "fix.adafactor": "Adafactor",
   "fix.cut_cross_entropy": "Verlust ohne Logits (Cut Cross-Entropy)",
   "fix.flash_attention": "FlashAttention-2",
