@@ -129,6 +129,7 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::is_partition, -1.5F},
     {Sign::short_and_single, 1.0F},
     {Sign::one_sample_fails, 0.8F},
+    {Sign::tiny_card, 1.5F},
     {Sign::replicates, -0.5F},
     {Sign::asks_beyond_card, -5.0F},
     {Sign::says_tpu, 4.5F},

@@ -77,9 +77,11 @@ double parameters_in_name(std::string_view name) {
         value = value * 10 + (folded[end] - '0');
       experts *= 0.834;
     }
-    const bool unit =
-        end < folded.size() && folded[end] == 'b' && (end + 1 >= folded.size() || !is_lower(folded[end + 1]));
-    if (unit && value > 0 && value < 3000) best = std::max(best, experts * value * 1e9);
+    const bool alone = end < folded.size() && (end + 1 >= folded.size() || !is_lower(folded[end + 1]));
+    const bool billions = alone && folded[end] == 'b';
+    const bool millions = alone && folded[end] == 'm' && experts == 1 && value >= 10;  // "pythia-160m"
+    if ((billions || millions) && value > 0 && value < 3000)
+      best = std::max(best, experts * value * (billions ? 1e9 : 1e6));
   }
   return best > 0 ? best : of_known(folded);
 }

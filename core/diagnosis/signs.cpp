@@ -130,6 +130,10 @@ void read_figures(const Reading& r, Signs& out) {
       Sign::less_than_card,
       "The software sees " + size_text(n.capacity ? n.capacity->bytes : 0) + " of a card of " +
           size_text(r.facts.nominal) + ".");
+  // Weights, gradients and states of even 200 million parameters take 3 GiB.
+  add(out, n.capacity && n.capacity->bytes < 3.2 * gibibyte, Sign::tiny_card,
+      "The card has " + size_text(n.capacity ? n.capacity->bytes : 0) +
+          ", which trains next to no transformer.");
   add(out, n.pools && n.pools->bytes > gibibyte, Sign::large_pools,
       size_text(n.pools ? n.pools->bytes : 0) + " lie in private pools (CUDA graphs, an inference engine).");
 }

@@ -40,6 +40,7 @@ enum class Sign : uint8_t {
   free_covers,
   nothing_allocated,
   less_than_card,
+  tiny_card,
   large_pools,
   // nvidia-smi
   one_card_only,

@@ -164,6 +164,7 @@ const Format* format_of_command(const Node& root) {
   if (words == nullptr) return &command_line;
   for (const Node& word : words->items) {
     if (word.raw == "swift" || word.raw == "megatron") return &ms_swift;
+    if (word.raw.find("swift/cli/") != std::string::npos) return &ms_swift;  // what `swift sft` starts
     if (word.raw == "axolotl") return &axolotl;
     if (word.raw == "tune") return &torchtune;
     const bool script = word.raw.find("src/train.py") != std::string::npos ||

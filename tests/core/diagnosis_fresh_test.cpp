@@ -54,6 +54,9 @@ TEST(DiagnosisFresh, SmallNetworksAreKnownByNameWithoutAFigure) {
   EXPECT_DOUBLE_EQ(parameters_in_name("allenai/longformer-base-4096"), 149e6);
   EXPECT_DOUBLE_EQ(parameters_in_name("gpt2-xl"), 1558e6);
   EXPECT_DOUBLE_EQ(parameters_in_name("robert's own network"), 0);
+  EXPECT_DOUBLE_EQ(parameters_in_name("EleutherAI/pythia-160m"), 160e6);
+  EXPECT_DOUBLE_EQ(parameters_in_name("HuggingFaceTB/SmolLM2-1.7B"), 1.7e9);
+  EXPECT_DOUBLE_EQ(parameters_in_name("a step of 5m"), 0);
   // gmihaila/ml_things#4: what trains 149 million parameters in 16 GB has room for them, not for the batch.
   EXPECT_EQ(
       first_cause("RuntimeError: CUDA out of memory. Tried to allocate 514.00 MiB (GPU 0; 15.75 GiB total "

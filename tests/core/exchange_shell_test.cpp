@@ -156,5 +156,48 @@ TEST(ExchangeShell, FlagsOfPublishedScriptsAreRead) {
   EXPECT_EQ(at(llava.request["training"], "max_length"), Json(2048));
 }
 
+// InternVL's shell/internvl2.5 scripts: srun starts one process a card, and rows are packed to a length of
+// their own.
+TEST(ExchangeShell, SrunsTasksAreTheCardsWhereItStartsTheScriptItself) {
+  const Import import = from_script(
+      "GPUS=${GPUS:-16}\n"
+      "srun --gres=gpu:8 --nodes=2 --ntasks=${GPUS} --ntasks-per-node=8 --quotatype=reserved "
+      "python -u internvl/train/internvl_chat_finetune.py --model_name_or_path OpenGVLab/InternVL2_5-8B "
+      "--max_seq_length 8192 --max_packed_tokens 16384 --use_packed_ds True --num_images_expected 48 "
+      "--deepspeed zero_stage3_config.json --per_device_train_batch_size 1 --output_dir out --bf16 True\n");
+  ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
+  EXPECT_EQ(at(import.request["parallel"], "num_gpus"), Json(16));
+  EXPECT_EQ(at(import.request["parallel"], "strategy"), Json("zero3"));
+  EXPECT_EQ(at(import.request["training"], "packing"), Json(true));
+}
+
+// allenai/open-instruct scripts/train: grpo_fast.py's own flags.
+TEST(ExchangeShell, OpenInstructsRolloutsAndStagesAreRead) {
+  const Import import = from_script(
+      "python open_instruct/grpo_fast.py --model_name_or_path Qwen/Qwen3-0.6B --max_prompt_token_length 512 "
+      "--response_length 512 --pack_length 1024 --per_device_train_batch_size 1 "
+      "--num_samples_per_prompt_rollout 4 --learning_rate 1e-6 --deepspeed_stage 2 "
+      "--num_learners_per_node 4 --vllm_num_engines 4 --output_dir out\n");
+  ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
+  EXPECT_EQ(at(import.request["training"], "max_length"), Json(1024));
+  EXPECT_EQ(at(import.request["rl"], "max_completion_length"), Json(512));
+  EXPECT_EQ(at(import.request["rl"], "num_generations"), Json(4));
+  EXPECT_EQ(at(import.request["rl"], "vllm_mode"), Json("server"));
+  EXPECT_EQ(at(import.request["parallel"], "num_gpus"), Json(4));
+  EXPECT_EQ(at(import.request["parallel"], "strategy"), Json("zero2"));
+  EXPECT_EQ(import.request["task"], Json("grpo"));
+}
+
+// modelscope/ms-swift examples/train/multi-node/torchrun: its own sft.py is not TRL's.
+TEST(ExchangeShell, SwiftsOwnScriptUnderTorchrunIsSwifts) {
+  const Import import = from_script(
+      "torchrun --nproc_per_node 4 swift/cli/sft.py --model Qwen/Qwen2.5-7B-Instruct --tuner_type lora "
+      "--per_device_train_batch_size 1 --max_length 2048 --output_dir out\n");
+  ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
+  EXPECT_EQ(import.model, "Qwen/Qwen2.5-7B-Instruct");
+  EXPECT_EQ(import.request["stack"], Json("ms-swift"));
+  EXPECT_EQ(at(import.request["training"], "max_length"), Json(2048));
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange

@@ -48,6 +48,7 @@ void read_words(Reading& reading, const Leaf& leaf) {
   for (const std::string& word : words) {
     // examples/scripts/sft.py and its neighbours are TRL's.
     const std::string script = word.substr(word.rfind('/') == std::string::npos ? 0 : word.rfind('/') + 1);
+    if (word.find("swift/cli/") != std::string::npos) continue;
     for (const char* task : {"sft", "dpo", "kto", "orpo", "grpo", "reward"}) {
       if (script != std::string(task) + ".py") continue;
       reading.values["/stack"] = "trl";
@@ -112,6 +113,38 @@ void read_lora_rank(Reading& reading, const Leaf& leaf) {
   reading.set("/peft/r", leaf);
 }
 
+// InternVL's packed rows, which are cut at a length of their own (internvl/train/dataset_packed.py).
+void read_packed_tokens(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on("use_packed_ds")) return reading.mark(leaf, Use::implied, "without packed rows");
+  reading.set("/training/max_length", leaf);
+}
+
+// open-instruct's grpo_fast.py: what trains, machine by machine; vLLM has cards of its own, or the only one.
+void read_learners(Reading& reading, const Leaf& leaf) {
+  uint64_t count = 0;
+  std::vector<Json> numbers;
+  for (const Node& item : leaf.node->items) numbers.push_back(item.value);
+  if (numbers.empty()) numbers.push_back(leaf.node->value);
+  for (const Json& one : numbers) {
+    if (!one.is_number_unsigned() || one > 4096)
+      return reading.mark(leaf, Use::unsupported, "no number of cards");
+    count += one.get<uint64_t>();
+  }
+  reading.set("/parallel/num_gpus", count, &leaf);
+}
+void read_engines(Reading& reading, const Leaf& leaf) {
+  const bool shared = reading.is_on("single_gpu_mode");
+  if (leaf.path == "single_gpu_mode" && !shared)
+    return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.values["/rl/use_vllm"] = true;
+  reading.set("/rl/vllm_mode", shared ? "colocate" : "server", &leaf);
+}
+// A packed row holds prompt and answer; without one the prompt has a length of its own.
+void read_prompt_length(Reading& reading, const Leaf& leaf) {
+  if (reading.leaf("pack_length") != nullptr) return reading.mark(leaf, Use::implied, "within pack_length");
+  reading.set("/rl/max_prompt_length", leaf);
+}
+
 // ColossalAI's booster plugins.
 void read_plugin(Reading& reading, const Leaf& leaf) {
   const std::string word = reading.word(leaf.path);
@@ -126,6 +159,16 @@ void read_plugin(Reading& reading, const Leaf& leaf) {
 
 constexpr Row script_rows[] = {
     {"force_image_size", "/vision/image_size", "", nullptr, Write::no},
+    {"use_packed_ds", "/training/packing", "", nullptr, Write::no},
+    {"max_packed_tokens", "/training/max_length", "", read_packed_tokens, Write::no},
+    {"pack_length", "/training/max_length", "", nullptr, Write::no},
+    {"max_prompt_token_length", "/rl/max_prompt_length", "", read_prompt_length, Write::no},
+    {"response_length", "/rl/max_completion_length", "", nullptr, Write::no},
+    {"num_samples_per_prompt_rollout", "/rl/num_generations", "", nullptr, Write::no},
+    {"num_learners_per_node", "/parallel/num_gpus", "", read_learners, Write::no},
+    {"single_gpu_mode", "/rl/vllm_mode", "", read_engines, Write::no},
+    {"vllm_num_engines", "/rl/vllm_mode", "", read_engines, Write::no},
+    {"block_size", "/training/max_length", "", nullptr, Write::no},
     {"freeze_backbone", "/vision/freeze_vision_tower", "", nullptr, Write::no},
     {"grad_checkpoint", "/training/gradient_checkpointing", "", nullptr, Write::no},
     {"use_llm_lora", "/peft/r", "", read_lora_rank, Write::no},
@@ -156,16 +199,30 @@ constexpr std::string_view script_irrelevant =
     "max_memory_MB trainable use_auth a b c d e f g i k n o p s u w x z "
     // InternVL
     "conv_style meta_path drop_path_rate loss_reduction loss_reduction_all_gather use_data_resampling "
-    "dynamic_image_size "
+    "dynamic_image_size pad2square quotatype max_buffer_size strict_mode replacement allow_overflow "
+    "split_annotations min_num_frame sigmoid_loss_weight bco_pair_loss_weight use_custom_flash_attn "
     // ColossalAI
-    "tokenizer_dir lr grad_clip conversation_template_config save_interval save_path log_dir "
+    "tokenizer_dir lr grad_clip conversation_template_config save_interval save_path log_dir data_dir "
+    "data_type "
+    "use_wandb tensorboard_dir warmup_fraction "
+    // LMFlow
+    "validation_split_percentage conversation_template disable_group_texts random_seed mask_prompt "
+    "overwrite_cache "
     // open-instruct and the jobs it starts
     "cluster workspace priority preemptible image budget description task_name with_tracking exp_name "
     "pure_docker_mode no_auto_dataset_cache beaker_* non_resumable timeout hf_entity hf_* wandb_* "
     "try_launch_beaker_eval_jobs* reduce_loss clean_checkpoints* oe_eval_* add_bos cache_dataset_only "
     "mixer_list* dataset_mixer* checkpointing_steps keep_last_n_checkpoints use_slow_tokenizer "
+    "num_epochs total_episodes apply_* num_unique_prompts_rollout local_eval_every non_stop_penalty* "
+    "num_mini_batches kl_estimator ground_truths_key vllm_enforce_eager vllm_sync_backend "
+    "vllm_enable_prefix_caching stop_strings artifact_ttl async_steps max_retries inflight_updates "
+    "tool_parser_type tools tool_configs* tool_call_names checkpoint_state_* n_shot max_num_examples_* "
+    "no_host_networking active_sampling openai_engine system_prompt_override_file sft_messages_key "
+    "code_api_url llm_judge_* advantage_normalization_type no_filter_zero_std_samples use_chat_format "
+    "chat_formatting_function secret add_r1_style_format_reward number_samples_per_prompt active "
+    "reward_model_multiplier tokenizer_revision tokenizer_name_or_path "
     // Slurm's launcher
-    "job_name partition account qos time mem cpus_per_task ntasks ntasks_per_node container_image "
+    "job_name partition account qos time mem cpus_per_task ntasks_per_node container_image "
     "container_mounts exclusive export kill_on_bad_exit";
 constexpr std::string_view script_implied =
     "lora_enable use_lora source_max_len mm_use_im_* mm_vision_select_* mm_projector_type "
@@ -174,7 +231,8 @@ constexpr std::string_view script_implied =
 constexpr std::string_view script_unpriced =
     "freeze_llm freeze_merger freeze_mm_mlp_adapter tune_mm_mlp_adapter tune_mm_* image_max_pixels "
     "image_min_pixels video_max_pixels video_min_pixels unfreeze_mm_vision_tower max_dynamic_patch "
-    "min_dynamic_patch use_backbone_lora unfreeze_vit_layers";
+    "min_dynamic_patch use_backbone_lora unfreeze_vit_layers num_images_expected max_num_frame tp tp_degree "
+    "pp_size activation_memory_budget load_ref_policy";
 constexpr Table script_table{script_rows, script_irrelevant, script_implied, script_unpriced};
 constexpr Row words_rows[] = {{"$words", "", "", read_words}};
 constexpr Table words_table{words_rows, "", "", ""};

@@ -73,7 +73,8 @@ void read_kind(Reading& reading, const Leaf& leaf) {
   if (words.empty()) words.push_back(leaf.node->raw);
   reading.mark(leaf, Use::implied);
   for (const std::string& word : words) {
-    if (word == "pt") reading.set("/task", "pretrain", &leaf);
+    if (word == "pt" || word.find("swift/cli/pt.py") != std::string::npos)
+      reading.set("/task", "pretrain", &leaf);
     if (word == "megatron") {
       reading.errors.push_back(
           {"unsupported", "",

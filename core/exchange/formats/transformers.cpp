@@ -82,7 +82,7 @@ void read_visible_devices(Reading& reading, const Leaf& leaf) {
 
 // Machines that the launcher or the job names; 1 where it does not.
 uint64_t machines(const Reading& reading) {
-  for (const char* key : {"nnodes", "num_nodes", "$NNODES", "$SBATCH_nodes"}) {
+  for (const char* key : {"nnodes", "num_nodes", "$NNODES", "$SBATCH_nodes", "nodes"}) {
     const Leaf* leaf = reading.leaf(key);
     if (leaf == nullptr || !leaf->node->value.is_number_unsigned()) continue;
     const auto count = leaf->node->value.get<uint64_t>();
@@ -113,7 +113,7 @@ void read_job_gpus(Reading& reading, const Leaf& leaf) {
   const std::string word = leaf.node->raw;
   const size_t colon = word.rfind(':');
   const std::string count = colon == std::string::npos ? word : word.substr(colon + 1);
-  if (word.find("gpu") != 0 && colon != std::string::npos && leaf.path == "$SBATCH_gres")
+  if (word.find("gpu") != 0 && colon != std::string::npos && leaf.path != "$SBATCH_gpus_per_node")
     return reading.mark(leaf, Use::irrelevant);
   if (count.empty() || count.size() > 3 || count.find_first_not_of("0123456789") != std::string::npos ||
       count == "0")
@@ -121,6 +121,15 @@ void read_job_gpus(Reading& reading, const Leaf& leaf) {
   if (reading.has("/parallel/num_gpus"))
     return reading.mark(leaf, Use::implied, "the launcher says how many");
   set_processes(reading, leaf, std::stoul(count));
+}
+
+// srun's --ntasks: the processes of a job that no other launcher starts; one or one a machine starts a
+// launcher.
+void read_tasks(Reading& reading, const Leaf& leaf) {
+  const Json& value = leaf.node->value;
+  if (!value.is_number_unsigned() || value > 4096 || value.get<uint64_t>() <= machines(reading))
+    return reading.mark(leaf, Use::irrelevant);
+  reading.set("/parallel/num_gpus", leaf);
 }
 
 // --include localhost:0,1 of the deepspeed launcher.
@@ -450,7 +459,8 @@ constexpr std::string_view trl_irrelevant =
     "ignore_bias_buffers datasets* datasets streaming test_split_size reward_model_name_or_path reward_funcs "
     "dataset_text_field dataset max_train_samples max_eval_samples preprocessing_num_workers dataset_path "
     "data_path "
-    "train_file validation_file text_column";
+    "train_file validation_file text_column with_tracking checkpointing_steps num_epochs hf_metadata_dataset "
+    "tokenizer_revision tokenizer_name_or_path use_slow_tokenizer add_bos dataset_mixer*";
 
 constexpr Row launcher_rows[] = {
     {"num_processes", "/parallel/num_gpus", ""},
@@ -458,6 +468,9 @@ constexpr Row launcher_rows[] = {
     {"num_gpus", "/parallel/num_gpus", "", read_processes},
     {"$SBATCH_gres", "/parallel/num_gpus", "", read_job_gpus},
     {"$SBATCH_gpus_per_node", "/parallel/num_gpus", "", read_job_gpus},
+    {"gres", "/parallel/num_gpus", "", read_job_gpus},
+    {"gpus", "/parallel/num_gpus", "", read_job_gpus},
+    {"ntasks", "/parallel/num_gpus", "", read_tasks},
     {"$NPROC_PER_NODE", "/parallel/num_gpus", "", read_processes},
     {"$CUDA_VISIBLE_DEVICES", "/parallel/num_gpus", "", read_visible_devices},
     {"gpu_ids", "/parallel/num_gpus", "", read_visible_devices},
@@ -478,6 +491,7 @@ constexpr Row launcher_rows[] = {
     {"parallelism_config_cp_size", "/parallel/sequence_parallel_size", ""},
     {"parallelism_config_sp_size", "/parallel/sequence_parallel_size", "", nullptr, Write::no},
     {"zero_stage", "/parallel/strategy", "", read_stage},
+    {"deepspeed_stage", "/parallel/strategy", "", read_stage, Write::no},
     {"offload_optimizer_device", "/parallel/zero_optimization/offload_optimizer/device", ""},
     {"offload_param_device", "/parallel/zero_optimization/offload_param/device", ""},
     {"deepspeed_config_file", "/parallel/strategy", "", read_deepspeed},
@@ -486,7 +500,7 @@ constexpr Row launcher_rows[] = {
 };
 constexpr std::string_view launcher_irrelevant =
     "$* quiet same_network machine_rank main_process_ip main_process_port master_addr master_port node_rank "
-    "nnodes "
+    "nnodes nodes "
     "rdzv_* tee log_dir role max_restarts monitor_interval module no_python tpu* main_training_function "
     "downcast_bf16 "
     "gradient_clipping zero3_* deepspeed_hostfile deepspeed_exclusion_filter deepspeed_inclusion_filter "
