@@ -129,6 +129,15 @@ Pricer::Pricer(const Basis& basis, const Space& space)
       effects_[i].push_back(std::move(effects));
     }
   }
+  for (std::size_t i = 0; i < space.slots.size(); ++i) {
+    const bool set_in_place = space.slots[i].kind == Kind::scale && !is_cheap(i);
+    weightless_.push_back(set_in_place &&
+                          std::all_of(effects_[i].begin(), effects_[i].end(), [](const auto& option) {
+                            return std::all_of(option.begin(), option.end(), [](const Effect& effect) {
+                              return effect.field != nullptr && memory::weighs_nothing(effect.field->pointer);
+                            });
+                          }));
+  }
 }
 
 Pricer::Effect Pricer::effect(const std::string& pointer, const json::Json& value) const {
@@ -232,10 +241,24 @@ Pricer::Walk& Pricer::walk(const Choice& given) {
   return *found;
 }
 
+// The recipe is that of the choice, with the cheap slots as they are.
+const memory::Parameters& Pricer::weighed(const recipe::Recipe& recipe, const Choice& choice) {
+  Choice heavy = choice;
+  for (std::size_t i = 0; i < space_.slots.size(); ++i) {
+    if (weightless_[i] || is_cheap(i)) heavy[i] = 0;
+  }
+  const auto [found, fresh] = weighed_.try_emplace(key(heavy));
+  if (fresh) found->second = memory::weigh(basis_.network, recipe);
+  return found->second;
+}
+
 Pricer::Walk& Pricer::replayed(const Choice& choice) {
   Walk& at = walk(choice);
   if (!at.valid || at.replayed) return at;
-  at.replay = memory::replay(basis_.network, with_cheap(at, Choice{}), machine_);
+  const recipe::Recipe& recipe = with_cheap(at, Choice{});
+  memory::Machine machine = machine_;
+  machine.weighed = &weighed(recipe, choice);
+  at.replay = memory::replay(basis_.network, recipe, machine);
   at.replayed = true;
   ++replays;
   if (at.recipe.peft.on && at.replay.parameters.matched.empty()) at.valid = false;
@@ -414,7 +437,8 @@ double Pricer::seconds(const Choice& choice) {
   const std::size_t option = optimizer_ < space_.slots.size() ? choice[optimizer_] : 0;
   if (at.seconds.empty()) {
     at.seconds.assign(optimizer_ < space_.slots.size() ? space_.slots[optimizer_].options.size() : 1, -1);
-    at.work = time::work_of(basis_.network, with_cheap(at, Choice{}));
+    const recipe::Recipe& recipe = with_cheap(at, Choice{});
+    at.work = time::work_of(basis_.network, recipe, &weighed(recipe, choice));
   }
   if (at.seconds[option] >= 0) return at.seconds[option];
   const recipe::Recipe& recipe = with_cheap(at, choice);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/memory/rotary_tables.h"
 
@@ -420,6 +421,17 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
     specify_parts(linear, stack, recipe, spec);
   }
   return spec;
+}
+
+bool weighs_nothing(std::string_view pointer) {
+  constexpr std::string_view fields[] = {"/training/per_device_train_batch_size",
+                                         "/training/per_device_eval_batch_size",
+                                         "/training/gradient_accumulation_steps",
+                                         "/training/padded_batches",
+                                         "/training/max_length",
+                                         "/vision/image_size",
+                                         "/vision/images_per_sample"};
+  return std::find(std::begin(fields), std::end(fields), pointer) != std::end(fields);
 }
 
 Parameters weigh(const model::Architecture& network, const recipe::Recipe& recipe) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/memory/linear.h"
@@ -79,5 +80,9 @@ struct Parameters {
   std::vector<std::string> unmatched;  ///< target modules that no module of this network answers to
 };
 Parameters weigh(const model::Architecture& network, const recipe::Recipe& recipe);
+
+/// Whether `weigh` does not read the field at this pointer: a batch, a length or an image changes no
+/// parameter.
+bool weighs_nothing(std::string_view pointer);
 
 }  // namespace plimsoll::memory

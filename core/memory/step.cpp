@@ -187,10 +187,11 @@ const Snapshot& higher(const Snapshot& a, const Snapshot& b) { return b.total() 
 Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine) {
   const recipe::Task* task = recipe::find_task(recipe.task);
   if (task == nullptr) task = &recipe::tasks().front();
+  const bool known = machine.weighed != nullptr && machine.memo != nullptr && machine.memo->knows(network);
   return {network,
           recipe,
           machine,
-          weigh(network, recipe),
+          known ? *machine.weighed : weigh(network, recipe),
           image_load(network, recipe),
           nullptr,
           task,

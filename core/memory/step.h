@@ -22,6 +22,8 @@ struct Machine {
   double workspace_bytes = 8519680;  ///< one cuBLAS workspace (core/hardware cublas_workspace_bytes)
   double total_bytes = 0;            ///< of the whole GPU; 0: none was chosen
   class LayerMemo* memo = nullptr;   ///< layers that were replayed before, or null (layer_memo.h)
+  /// With a memo: what its network weighs under the recipe that is replayed, where that is known.
+  const Parameters* weighed = nullptr;
 };
 
 /// Everything a step is replayed from.

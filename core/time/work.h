@@ -8,6 +8,7 @@
 // gradient when it is trained, and 2 more where the layer is computed again under checkpointing.
 #pragma once
 
+#include "core/memory/parameters.h"
 #include "core/model/architecture.h"
 #include "core/recipe/recipe.h"
 
@@ -40,6 +41,8 @@ double sample_length(const recipe::Recipe& recipe);
 /// What `optim` reads, writes and pages for the work's trained elements, in place of what was there.
 void set_optimizer(Work& work, const std::string& optim);
 
-Work work_of(const model::Architecture& network, const recipe::Recipe& recipe);
+/// `weighed`: what memory::weigh says of both, where that is known.
+Work work_of(const model::Architecture& network, const recipe::Recipe& recipe,
+             const memory::Parameters* weighed = nullptr);
 
 }  // namespace plimsoll::time
