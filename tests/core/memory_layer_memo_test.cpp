@@ -1,5 +1,6 @@
 // Layers that were replayed before are taken over only where nothing of them differs.
 #include "core/memory/layer_memo.h"
+#include "core/recipe/fields.h"
 #include "core/report/run.h"
 #include "tests/core/drawn_requests.h"
 #include "tests/core/report_answers.h"
@@ -46,6 +47,33 @@ TEST(LayerMemo, ChangesNoReplay) {
   }
   EXPECT_GT(compared, 500U);
   EXPECT_GT(reused, compared);
+}
+
+// Whoever searches weighs a network once for all batches, lengths and images.
+TEST(LayerMemo, WhatTheNetworkWeighsIsTheSameForEveryBatchLengthAndImage) {
+  int compared = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    json::Errors errors;
+    const auto run = read_run(json::write(drawn(seed)), presets(), errors);
+    if (!run) continue;
+    const memory::Parameters before = memory::weigh(run->network, run->resolved.recipe);
+    for (const recipe::Field& field : recipe::field_table()) {
+      if (!memory::weighs_nothing(field.pointer) || field.set == nullptr) continue;
+      recipe::Recipe other = run->resolved.recipe;
+      const bool flag = field.type == recipe::FieldType::flag;
+      field.set(other, flag ? Json(!other.training.padded_batches) : Json(977));
+      const memory::Parameters after = memory::weigh(run->network, other);
+      EXPECT_EQ(after.trainable, before.trainable) << seed << field.pointer;
+      EXPECT_EQ(after.weight_bytes, before.weight_bytes) << seed << field.pointer;
+      EXPECT_EQ(after.loaded_bytes, before.loaded_bytes) << seed << field.pointer;
+      EXPECT_EQ(after.trained_bytes, before.trained_bytes) << seed << field.pointer;
+      EXPECT_EQ(after.adapter_bytes, before.adapter_bytes) << seed << field.pointer;
+      EXPECT_EQ(after.largest_linear, before.largest_linear) << seed << field.pointer;
+      EXPECT_EQ(after.trained.size(), before.trained.size()) << seed << field.pointer;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 500);
 }
 
 }  // namespace
