@@ -9,20 +9,8 @@ Snapshot operator+(Snapshot a, const Snapshot& b) {
   return a;
 }
 
-Tensor::Tensor(Tape* tape, uint32_t id) : tape_(tape), id_(id) {}
-Tensor::Tensor(const Tensor& other) : tape_(other.tape_), id_(other.id_) {
-  if (tape_ != nullptr) tape_->retain(id_);
-}
-Tensor::Tensor(Tensor&& other) noexcept : tape_(std::exchange(other.tape_, nullptr)), id_(other.id_) {}
-Tensor& Tensor::operator=(Tensor other) noexcept {
-  std::swap(tape_, other.tape_);
-  std::swap(id_, other.id_);
-  return *this;
-}
-Tensor::~Tensor() { free(); }
-void Tensor::free() {
-  if (Tape* tape = std::exchange(tape_, nullptr)) tape->release(id_);
-}
+void Tensor::retain() const { tape_->retain(id_); }
+void Tensor::release() { std::exchange(tape_, nullptr)->release(id_); }
 double Tensor::elements() const { return tape_->tensors_[id_].elements; }
 int Tensor::size() const { return tape_->tensors_[id_].size; }
 bool Tensor::needs_grad() const { return tape_->tensors_[id_].needs_grad; }
@@ -83,15 +71,17 @@ void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
   for (const Tensor& input : inputs) wanted = wanted || input.needs_grad();
   if (!recording || !wanted) return;
   tensors_[output.id()].needs_grad = true;
-  Node node;
+  Node& node = nodes_.emplace_back();
   node.output = output.id();
+  node.first_step = static_cast<uint32_t>(steps_.size());
   for (const Tensor& input : inputs) node.inputs[node.input_count++] = input.id();
   for (const Step& step : steps) {
     const bool to_input =
         step.kind == Step::Kind::gradient || step.kind == Step::Kind::pass || step.kind == Step::Kind::reuse;
     if (to_input && !tensors_[node.inputs[step.index]].needs_grad) continue;
     if (step.kind == Step::Kind::weight_gradient && step.bytes == 0) continue;
-    node.steps[node.step_count++] = step;
+    steps_.push_back(step);
+    ++node.step_count;
   }
   for (const Tensor& tensor : saved) {
     if (!tensor) continue;
@@ -105,7 +95,6 @@ void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
     peak_until_last_save_ = peak_;
     if (trace != nullptr) events_until_last_save_ = trace->size();
   }
-  nodes_.push_back(std::move(node));
 }
 
 void Tape::note(Event::Kind kind, uint32_t id) {
@@ -200,15 +189,14 @@ void Tape::accumulate(uint32_t input, Tensor gradient) {
 void Tape::run(Node& node) {
   Tensor incoming = std::move(tensors_[node.output].grad);
   if (!incoming) return;
-  std::vector<Tensor> temporaries;
-  for (uint8_t i = 0; i < node.step_count; ++i) {
-    const Step& step = node.steps[i];
+  for (uint32_t i = 0; i < node.step_count; ++i) {
+    const Step& step = steps_[node.first_step + i];
     switch (step.kind) {
       case Step::Kind::temporary:
-        temporaries.push_back(make(step.bytes, 1, Component::transient));
+        temporaries_.push_back(make(step.bytes, 1, Component::transient));
         break;
       case Step::Kind::end_temporary:
-        temporaries.clear();
+        temporaries_.clear();
         break;
       case Step::Kind::gradient: {
         const Entry& input = tensors_[node.inputs[step.index]];
@@ -232,6 +220,7 @@ void Tape::run(Node& node) {
       }
     }
   }
+  temporaries_.clear();
 }
 
 uint32_t Tape::seed_gradient(const Tensor& output) {
@@ -243,8 +232,7 @@ uint32_t Tape::seed_gradient(const Tensor& output) {
 
 void Tape::backward() {
   while (!nodes_.empty()) {
-    Node node = std::move(nodes_.back());
-    nodes_.pop_back();
+    Node& node = nodes_.back();  // a backward function records nothing
     doing = node.doing;
     run(node);
     for (uint8_t i = 0; i < node.saved_count; ++i) {
@@ -253,6 +241,8 @@ void Tape::backward() {
       count_save(base != 0 ? base - 1 : id, false);
       node.saved[i].free();
     }
+    steps_.resize(node.first_step);
+    nodes_.pop_back();
   }
 }
 

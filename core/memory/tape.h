@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "core/memory/trace.h"
@@ -75,11 +76,18 @@ class Tape;
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(Tape* tape, uint32_t id);  // takes over one reference
-  Tensor(const Tensor& other);
-  Tensor(Tensor&& other) noexcept;
-  Tensor& operator=(Tensor other) noexcept;
-  ~Tensor();
+  Tensor(Tape* tape, uint32_t id) : tape_(tape), id_(id) {}  // takes over one reference
+  Tensor(const Tensor& other) : tape_(other.tape_), id_(other.id_) {
+    if (tape_ != nullptr) retain();
+  }
+  Tensor(Tensor&& other) noexcept : tape_(std::exchange(other.tape_, nullptr)), id_(other.id_) {}
+  Tensor& operator=(Tensor other) noexcept {
+    std::swap(tape_, other.tape_);
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  // Most are moved on and have nothing to give back.
+  ~Tensor() { free(); }
 
   explicit operator bool() const { return tape_ != nullptr; }
   uint32_t id() const { return id_; }
@@ -87,9 +95,14 @@ class Tensor {
   int size() const;  ///< bytes an element
   double bytes() const { return elements() * size(); }
   bool needs_grad() const;
-  void free();  ///< forget it now
+  /// Forgets it now.
+  void free() {
+    if (tape_ != nullptr) release();
+  }
 
  private:
+  void retain() const;
+  void release();
   Tape* tape_ = nullptr;
   uint32_t id_ = 0;
 };
@@ -124,6 +137,7 @@ class Tape {
   Tape() {
     tensors_.reserve(192);
     nodes_.reserve(128);
+    steps_.reserve(256);
   }
   ~Tape();
   Tape(const Tape&) = delete;
@@ -202,8 +216,7 @@ class Tape {
     uint32_t output = 0;
     std::array<uint32_t, 4> inputs{};
     uint8_t input_count = 0;
-    std::array<Step, 8> steps{};
-    uint8_t step_count = 0;
+    uint32_t first_step = 0, step_count = 0;  // in steps_
     const char* doing = "";
     std::array<Tensor, 6> saved;
     uint8_t saved_count = 0;
@@ -218,6 +231,8 @@ class Tape {
 
   std::vector<Entry> tensors_;
   std::vector<Node> nodes_;
+  std::vector<Step> steps_;
+  std::vector<Tensor> temporaries_;  // of the node that runs
   std::vector<Tensor> cache_;
   Snapshot live_;
   double live_bytes_ = 0;
