@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 
 namespace plimsoll::memory {
 
@@ -93,39 +96,69 @@ Walk walk(const Unrolled& run) {
 
 // Counts equal tensors while the list is walked, and writes down what has changed at each point that is kept.
 struct Census {
-  std::map<std::tuple<Component, double, std::string_view>, std::size_t> rows;
-  std::vector<uint64_t> counts;
   std::vector<TensorCounts> held;
-  std::vector<std::size_t> row_of;  // by tensor
 
-  explicit Census(std::size_t tensors) : row_of(tensors, none) {}
+  explicit Census(std::size_t tensors) : row_of_(tensors, none) {}
 
   void apply(const Event& event) {
-    std::size_t& row = row_of[event.tensor];
-    if (row != none) --counts[row];
+    std::size_t& row = row_of_[event.tensor];
+    if (row != none) count(row, -1);
     row = event.kind == Event::Kind::release ? none : row_for(event);
-    if (row != none) ++counts[row];
+    if (row != none) count(row, 1);
   }
   void write_down(std::size_t point) {
-    for (std::size_t row = 0; row < held.size(); ++row) {
+    for (std::size_t row : touched_) {
       std::vector<TensorCounts::Change>& changes = held[row].changes;
-      if (counts[row] != (changes.empty() ? 0 : changes.back().count))
-        changes.push_back({point, counts[row]});
+      Row& now = rows_[row];
+      now.touched = false;
+      if (now.count != (changes.empty() ? 0 : changes.back().count)) changes.push_back({point, now.count});
     }
+    touched_.clear();
   }
 
  private:
+  struct Row {
+    uint64_t count = 0;
+    bool touched = false;  // since the last point
+  };
+  // The operations' names are literals, of which few are repeated: most events find their row by address.
+  struct Made {
+    const char* what;
+    double bytes;
+    Component component;
+    bool operator==(const Made&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Made& m) const {
+      const auto whole_bytes = static_cast<uint64_t>(m.bytes);
+      const uint64_t mixed = (whole_bytes ^ (whole_bytes >> 17)) * 0x9E3779B97F4A7C15u;
+      return static_cast<std::size_t>(mixed >> 16) + std::hash<const char*>()(m.what) +
+             static_cast<std::size_t>(m.component);
+    }
+  };
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
+  void count(std::size_t row, int more) {
+    rows_[row].count += static_cast<uint64_t>(more);  // one less wraps around to one less
+    if (std::exchange(rows_[row].touched, true)) return;
+    touched_.push_back(row);
+  }
   std::size_t row_for(const Event& event) {
+    const auto [known, is_unknown] = by_address_.try_emplace({event.what, event.bytes, event.component}, 0);
+    if (!is_unknown) return known->second;
     const auto [found, is_new] =
-        rows.try_emplace({event.component, event.bytes, std::string_view(event.what)}, held.size());
+        by_name_.try_emplace({event.component, event.bytes, std::string_view(event.what)}, held.size());
     if (is_new) {
       held.push_back({event.component, event.what, event.bytes, {}});
-      counts.push_back(0);
+      rows_.emplace_back();
     }
-    return found->second;
+    return known->second = found->second;
   }
+
+  std::unordered_map<Made, std::size_t, Hash> by_address_;
+  std::map<std::tuple<Component, double, std::string_view>, std::size_t> by_name_;
+  std::vector<Row> rows_;
+  std::vector<std::size_t> touched_, row_of_;  // rows; by tensor
 };
 
 }  // namespace
