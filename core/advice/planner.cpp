@@ -30,7 +30,8 @@ void sort_by_quality(std::vector<Entry>& entries) {
 
 }  // namespace
 
-Planner::Planner(const Basis& basis, Space space) : space_(std::move(space)), pricer_(basis, space_) {
+Planner::Planner(const Basis& basis, Space space)
+    : space_(std::move(space)), pricer_(basis, space_), allocator_(space_.find("allocator")) {
   for (std::size_t i = 0; i < space_.slots.size(); ++i) {
     if (space_.slots[i].kind == Kind::scale || pricer_.is_cheap(i)) loose_.push_back(i);
   }
@@ -279,8 +280,7 @@ std::optional<PricedPlan> Planner::fewest(const Target& target, bool parity) {
 
 // An allocator setting makes no tensor smaller.
 bool Planner::only_slack(const Choice& choice) const {
-  const std::size_t slot = space_.find("allocator");
-  return slot < space_.slots.size() && choice[slot] != 0;
+  return allocator_ < space_.slots.size() && choice[allocator_] != 0;
 }
 
 bool Planner::at_parity(const Entry& entry) const {

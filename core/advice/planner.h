@@ -101,6 +101,7 @@ class Planner {
 
   Space space_;
   Pricer pricer_;
+  const std::size_t allocator_;     ///< its slot, or the number of slots
   std::vector<std::size_t> loose_;  // slots that are scales or cheap
   std::vector<Structure> structures_;
   struct Listed {

@@ -135,7 +135,7 @@ inline Step weight_gradient(double bytes) {
 class Tape {
  public:
   Tape() {
-    tensors_.reserve(192);
+    tensors_.reserve(320);
     nodes_.reserve(128);
     steps_.reserve(256);
   }
