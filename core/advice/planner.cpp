@@ -177,6 +177,17 @@ PricedPlan Planner::plan(const Choice& choice) {
   return plan;
 }
 
+// With nothing but its structure's changes.
+Planner::Entry Planner::begin(std::size_t structure) const {
+  const Structure& s = structures_[structure];
+  Entry entry;
+  entry.choice = s.choice;
+  entry.structure = structure;
+  entry.quality = s.quality;
+  entry.changes = s.changes;
+  return entry;
+}
+
 void Planner::extend(const Entry& from, std::size_t slot, int left, std::vector<Entry>& out) {
   if (left == 0) {
     out.push_back(from);
@@ -207,12 +218,7 @@ const std::vector<Planner::Entry>& Planner::with_changes(std::size_t count, cons
   const int wanted = static_cast<int>(count);
   for (std::size_t s = 0; s < structures_.size() && structures_[s].changes <= wanted; ++s) {
     if (!alive(s, target)) continue;
-    Entry from;
-    from.choice = structures_[s].choice;
-    from.structure = s;
-    from.quality = structures_[s].quality;
-    from.changes = structures_[s].changes;
-    extend(from, 0, wanted - structures_[s].changes, listed.entries);
+    extend(begin(s), 0, wanted - structures_[s].changes, listed.entries);
   }
   sort_by_quality(listed.entries);
   return listed.entries;
@@ -301,11 +307,7 @@ const std::vector<Planner::Entry>& Planner::by_time(bool same) {
   for (std::size_t s = 0; s < structures_.size(); ++s) {
     const Structure& structure = structures_[s];
     if (!structure.parity || (same && structure.quality > 0) || !pricer_.valid(structure.choice)) continue;
-    std::vector<Entry> grown(1);
-    grown[0].choice = structure.choice;
-    grown[0].structure = s;
-    grown[0].quality = structure.quality;
-    grown[0].changes = structure.changes;
+    std::vector<Entry> grown = {begin(s)};
     for (std::size_t slot : loose_) {
       if (!pricer_.is_evaluation(slot)) branch(grown, slot, most);
     }
@@ -395,24 +397,10 @@ std::optional<PricedPlan> Planner::least_loss(const Target& target, int least) {
   std::vector<Entry> entries;
   for (std::size_t s = 0; s < structures_.size(); ++s) {
     if (!alive(s, target)) continue;
-    std::vector<Entry> grown(1);
-    grown[0].choice = structures_[s].choice;
-    grown[0].structure = s;
-    grown[0].quality = structures_[s].quality;
-    grown[0].changes = structures_[s].changes;
+    std::vector<Entry> grown = {begin(s)};
     for (std::size_t slot : loose_) {
-      const std::vector<Option>& options = space_.slots[slot].options;
-      if (options.back().level.quality == 0) continue;  // free of cost: filled in below
-      const std::size_t before = grown.size();
-      for (std::size_t option = 1; option < options.size(); ++option) {
-        for (std::size_t i = 0; i < before; ++i) {
-          Entry next = grown[i];
-          next.choice[slot] = static_cast<uint8_t>(option);
-          next.quality += options[option].level.quality;
-          ++next.changes;
-          grown.push_back(next);
-        }
-      }
+      const bool free_of_cost = space_.slots[slot].options.back().level.quality == 0;  // filled in below
+      if (!free_of_cost) branch(grown, slot, any_cost);
     }
     entries.insert(entries.end(), grown.begin(), grown.end());
   }

@@ -87,6 +87,7 @@ class Planner {
   bool at_parity(const Entry& entry) const;
   bool irreducible(const Choice& choice, int least, const Target& target);
   void list_structures();
+  Entry begin(std::size_t structure) const;
   void extend(const Entry& from, std::size_t slot, int left, std::vector<Entry>& out);
   const std::vector<Entry>& with_changes(std::size_t count, const Target& target);
   const std::vector<Entry>& by_time(bool same);

@@ -11,15 +11,16 @@ namespace {
 
 double round_up(double value, double unit) { return std::ceil(value / unit) * unit; }
 
-// transformers repeat_kv: expand and reshape, a copy unless there is one head to share. Backward sums the
-// copies.
-Tensor repeat(Tape& tape, Tensor x, double times) {
-  if (times <= 1) return x;
+// `times` as large, while x stays.
+Tensor copy_of(Tape& tape, const Tensor& x, double times = 1) {
   Tensor out = tape.make(x.elements() * times, x.size(), Component::transient);
   tape.record(out, {x}, {}, {gradient(0, x.bytes())});
-  x.free();
   return out;
 }
+
+// transformers repeat_kv: expand and reshape, a copy unless there is one head to share. Backward sums the
+// copies.
+Tensor repeat(Tape& tape, Tensor x, double times) { return times <= 1 ? x : copy_of(tape, x, times); }
 
 // Grouped key heads stay as they are, and the backward sums in registers.
 Tensor flex(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
@@ -83,13 +84,6 @@ Tensor written_out(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tens
   probabilities.free();
   weights = dropout(tape, std::move(weights), s.dropout);
   return copy(tape, weighted_sum(tape, s, weights, v));  // transpose(1, 2).contiguous()
-}
-
-// A new tensor of the same shape, while the old one stays.
-Tensor copy_of(Tape& tape, const Tensor& x, double times = 1) {
-  Tensor out = tape.make(x.elements() * times, x.size(), Component::transient);
-  tape.record(out, {x}, {}, {gradient(0, x.bytes())});
-  return out;
 }
 
 // SDPA's math kernel computes in fp32, with scaled copies of q and k and a copy of k and v for every query

@@ -48,20 +48,21 @@ void set_length(const Limits&, recipe::Recipe& r, uint64_t length) { r.training.
 void set_rank(const Limits&, recipe::Recipe& r, uint64_t rank) { r.peft.r = rank; }
 void set_image(const Limits&, recipe::Recipe& r, uint64_t size) { r.vision.image_size = size; }
 
-// Largest multiple of `step` up to `most` that fits, by bisection: memory grows with each of these, but that
-// a batch of one may take attention's slow way (core/memory/attention.cpp) where two do not.
-std::optional<uint64_t> largest(const Limits& limits, Set set, uint64_t step, uint64_t most) {
+// Largest multiple of `step` up to `most` that fits, by bisection: memory grows with each of these from
+// `grows_from` steps on. A batch of one may take attention's slow way (core/memory/attention.cpp) where two
+// do not.
+std::optional<uint64_t> largest(const Limits& limits, Set set, uint64_t step, uint64_t most,
+                                uint64_t grows_from = 1) {
   const auto fits = [&](uint64_t steps) {
     recipe::Recipe changed = limits.run.resolved.recipe;
     set(limits, changed, steps * step);
     return limits.verdict(changed) == memory::Verdict::fits;
   };
-  uint64_t low = 1, high = 2;
-  if (!fits(1)) {
-    if (set != set_batch || !fits(2)) return std::nullopt;
-    low = 2;
-    high = 4;
+  if (!fits(grows_from)) {
+    if (grows_from > 1 && fits(1)) return step;
+    return std::nullopt;
   }
+  uint64_t low = grows_from, high = 2 * low;
   while (high * step <= most && fits(high)) {
     low = high;
     high *= 2;
@@ -184,7 +185,7 @@ void write_limits(Writer& out, const Run& run, const Catalog& catalog) {
   const Limits limits{run, usable_for(run, run.gpu->usable_bytes), padded(run, 1), padded(run, 2)};
   const bool grows = run.network.image.rule == model::ImageTokens::Rule::grid;
   out.open_object();
-  write_limit(out, "per_device_train_batch_size", largest(limits, set_batch, 1, 65536));
+  write_limit(out, "per_device_train_batch_size", largest(limits, set_batch, 1, 65536, 2));
   write_limit(out, "max_length", largest(limits, set_length, 16, uint64_t{1} << 24));
   write_limit(out, "r", run.resolved.recipe.peft.on ? largest(limits, set_rank, 1, 8192) : std::nullopt);
   write_limit(out, "image_size", grows ? largest(limits, set_image, 28, 16384) : std::nullopt);

@@ -231,7 +231,9 @@ TEST(Advice, ScalesTakeLessAtEveryStep) {
       for (std::size_t option = 0; option < space.slots[slot].options.size(); ++option) {
         choice[slot] = static_cast<uint8_t>(option);
         const advice::Price* price = pricer.price(choice);
-        if (price == nullptr || (option == 0 && space.slots[slot].options[1].level.may_rise)) continue;
+        const advice::Level& level = space.slots[slot].options[option].level;
+        if (price == nullptr || level.apart) continue;
+        if (option == 0 && space.slots[slot].options[1].level.may_rise) continue;
         EXPECT_LE(price->sizes.high, before) << seed << " " << space.slots[slot].name << " " << option;
         before = price->sizes.high;
       }
@@ -358,6 +360,42 @@ TEST(Advice, AccumulationThatCostsMemoryDoesNotHideThePlanWithoutIt) {
   ASSERT_TRUE(plans.fewest);
   EXPECT_EQ(plans.fewest->choice, shortest);
 }
+
+// A sample alone in its batch needs no mask, and on a T4 its scores are all kept: two may fit where one does
+// not.
+TEST(Advice, AMicroBatchOfOneThatNeedsMoreDoesNotHideTheOneOfTwo) {
+  const Json request = {{"model", "llama-3.2-1b"},
+                        {"stack", "hf"},
+                        {"hardware", {{"gpu", "t4"}}},
+                        {"training",
+                         {{"per_device_train_batch_size", 8},
+                          {"gradient_accumulation_steps", 2},
+                          {"gradient_checkpointing", false},
+                          {"max_length", 2048},
+                          {"fp16", true}}},
+                        {"peft", {{"r", 8}}},
+                        {"versions", {{"transformers", "4.57"}}}};
+  const std::unique_ptr<Prepared> prepared = prepare(request);
+  ASSERT_TRUE(prepared);
+  std::vector<const advice::Fix*> some;
+  for (const advice::Fix* fix : advice::fixes()) {
+    if (fix->id == "micro_batch") some.push_back(fix);
+  }
+  const advice::Situation situation{prepared->run.network, prepared->run.resolved.recipe,
+                                    prepared->run.resolved.values, prepared->run.gpu};
+  const advice::Space space = advice::open_choices(situation, {}, some);
+  ASSERT_EQ(space.slots.front().options.size(), 4U);  // as it is, 4, 2 and 1
+  advice::Planner planner(prepared->basis, space);
+  Choice two{}, one{};
+  two[0] = 2;
+  one[0] = 3;
+  const double usable = planner.pricer().price(two)->sizes.high;
+  ASSERT_GT(planner.pricer().price(one)->sizes.high, usable);
+  const advice::Plans plans = planner.plans({usable, Measure::high});
+  ASSERT_TRUE(plans.fewest);
+  EXPECT_EQ(plans.fewest->choice, two);
+}
+
 TEST(Advice, MostChoicesAreNeverPriced) {
   const std::unique_ptr<Prepared> prepared = prepare(request_of("a-before"));
   ASSERT_TRUE(prepared);

@@ -1,8 +1,11 @@
 // Bases that other libraries packed: bytes a weight, and which of them can be trained on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
+#include "core/recipe/fields.h"
 #include "core/recipe/packings.h"
 #include "tests/core/report_answers.h"
 
@@ -66,6 +69,15 @@ TEST(Packing, EveryRowCanBeNamed) {
     const bool ok = report.at("ok").get<bool>();
     EXPECT_EQ(ok ? "conflict" : at(report, "/errors/0/code"), "conflict") << packing.id;
   }
+  std::string_view words = recipe::find_field("/quantization/quant_method")->words;
+  std::size_t count = 0;
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(", "));
+    EXPECT_NE(recipe::find_packing(word), nullptr) << word;
+    words.remove_prefix(std::min(words.size(), word.size() + 2));
+    ++count;
+  }
+  EXPECT_EQ(count, recipe::packings().size());
 }
 
 // EETQ's and quanto's linears save x for the backward though the weight is frozen

@@ -17,7 +17,7 @@ export const aliveAt = ({ tensors }: Timeline, point: number): Alive[] =>
     .filter((row) => row.count > 0)
     .sort((one, other) => other.bytes * other.count - one.bytes * one.count);
 
-const BEFORE_STEPS = new Set(["load", "prepare"]);
+export const BEFORE_STEPS = new Set(["load", "prepare"]);
 
 /** Those of a point that are not there all the time: what is of interest beside weights and states. */
 export function passing(timeline: Timeline, point: number): Alive[] {

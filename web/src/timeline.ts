@@ -3,7 +3,7 @@
 import { ticks } from "d3-array";
 import { html, nothing, svg, type TemplateResult } from "lit";
 import { guard } from "lit/directives/guard.js";
-import { aliveAt, passing, type Alive } from "./alive.ts";
+import { aliveAt, BEFORE_STEPS, passing, type Alive } from "./alive.ts";
 import { swatch } from "./bar.ts";
 import { fill, label, rank } from "./colours.ts";
 import type { Report, Timeline, TimelinePoint } from "./contract.ts";
@@ -35,8 +35,6 @@ function spans(points: TimelinePoint[]): Span[] {
   });
   return found;
 }
-
-const BEFORE_STEPS = new Set(["load", "prepare"]);
 
 /** What is there at every point of the steps, by component: weights above all. */
 function constantOf({ components, points }: Timeline): number[] {
