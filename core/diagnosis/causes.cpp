@@ -28,9 +28,10 @@ constexpr Weight for_capacity_misreported[] = {{Sign::less_than_card, 9.0F}, {Si
 constexpr Weight for_sentinel_process_memory[] = {{Sign::sentinel, 11.0F}};
 constexpr Weight for_windows_sysmem_fallback[] = {
     {Sign::beyond_card, 9.0F}, {Sign::free_covers, 8.0F}, {Sign::on_windows, 1.5F}, {Sign::on_wsl, 1.0F}};
-constexpr Weight for_other_process[] = {{Sign::foreign_process, 8.0F}, {Sign::large_residual, 7.5F},
-                                        {Sign::in_use_at_start, 6.0F}, {Sign::merging, -1.0F},
-                                        {Sign::vllm_words, -2.0F},     {Sign::generates_rollouts, -1.5F}};
+constexpr Weight for_other_process[] = {{Sign::foreign_process, 8.0F},    {Sign::mostly_foreign, 6.0F},
+                                        {Sign::large_residual, 7.5F},     {Sign::in_use_at_start, 6.0F},
+                                        {Sign::merging, -1.0F},           {Sign::vllm_words, -2.0F},
+                                        {Sign::generates_rollouts, -1.5F}};
 constexpr Weight for_fragmentation[] = {{Sign::slack_covers, 6.5F},      {Sign::some_slack, 2.5F},
                                         {Sign::asks_beyond_card, -4.0F}, {Sign::foreign_process, -1.0F},
                                         {Sign::is_scores, -3.0F},        {Sign::packs, -1.0F},
@@ -60,7 +61,7 @@ constexpr Weight for_fp32_by_mistake[] = {{Sign::in_fp32, 5.0F},        {Sign::n
                                           {Sign::is_embedding32, 1.0F}, {Sign::loading, 1.0F},
                                           {Sign::full_tuning, -2.0F},   {Sign::quantized, -2.0F},
                                           {Sign::says_mlx, 0.5F},       {Sign::is_weight16, -1.0F},
-                                          {Sign::whole_beyond, -0.5F}};
+                                          {Sign::fits_in_16bit, 6.0F},  {Sign::whole_beyond, -0.5F}};
 constexpr Weight for_load_peak[] = {
     {Sign::is_whole_model, 3.0F}, {Sign::loading, 2.0F}, {Sign::full_tuning, -1.0F}};
 constexpr Weight for_sharding_load_peak[] = {{Sign::shards, 2.5F},
@@ -82,9 +83,9 @@ constexpr Weight for_replicated_not_sharded[] = {{Sign::replicates, 4.0F},
                                                  {Sign::inference, -1.0F}};
 constexpr Weight for_packing_interaction[] = {{Sign::packs, 2.0F}, {Sign::varlen, 5.5F}};
 constexpr Weight for_eager_attention_quadratic[] = {
-    {Sign::is_scores, 6.0F},   {Sign::large_request, 1.0F}, {Sign::is_power_of_two, 3.8F},
-    {Sign::eager, 4.0F},       {Sign::attention, 4.0F},     {Sign::asks_beyond_card, 0.5F},
-    {Sign::sees_images, -2.5F}};
+    {Sign::is_scores, 6.0F},       {Sign::large_request, 1.0F}, {Sign::is_power_of_two, 3.8F},
+    {Sign::eager, 4.0F},           {Sign::attention, 4.0F},     {Sign::asks_beyond_card, 0.5F},
+    {Sign::explicit_scores, 5.5F}, {Sign::generating, -3.0F},   {Sign::sees_images, -2.5F}};
 constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},     {Sign::vision_frame, 6.0F},
                                         {Sign::beyond_the_text, 1.5F}, {Sign::asks_beyond_card, 3.0F},
                                         {Sign::loading, -3.0F},        {Sign::optimizer, -3.0F},
@@ -98,9 +99,11 @@ constexpr Weight for_embedding_tensor[] = {{Sign::is_embedding16, 3.5F},
                                            {Sign::is_embedding32, 0.5F}};
 constexpr Weight for_vllm_colocate[] = {
     {Sign::generates_rollouts, 3.0F}, {Sign::vllm_words, 4.0F}, {Sign::vllm_frame, 4.5F},
+    {Sign::mostly_foreign, 3.0F},     {Sign::forward, -1.0F},   {Sign::backward, -1.0F},
     {Sign::large_pools, 5.0F},        {Sign::generating, 1.0F}, {Sign::large_residual, 1.5F},
     {Sign::foreign_process, 1.0F},    {Sign::foreach, -2.0F},   {Sign::uses_dora, -3.0F}};
-constexpr Weight for_dpo_reference_model[] = {{Sign::pairs, 7.5F}, {Sign::loss, -1.0F}};
+constexpr Weight for_dpo_reference_model[] = {
+    {Sign::pairs, 7.5F}, {Sign::four_models, 5.0F}, {Sign::loss, -1.0F}};
 constexpr Weight for_pairwise_doubles_batch[] = {{Sign::pairs, 2.0F}, {Sign::two_sequences, 8.2F}};
 constexpr Weight for_modules_to_save[] = {{Sign::saves_modules, 8.0F}};
 constexpr Weight for_checkpointing_not_active[] = {{Sign::not_checkpointed, 5.5F},
@@ -129,6 +132,7 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::is_partition, -1.5F},
     {Sign::short_and_single, 1.0F},
     {Sign::one_sample_fails, 0.8F},
+    {Sign::batch_no_help, 1.0F},
     {Sign::tiny_card, 1.5F},
     {Sign::replicates, -0.5F},
     {Sign::asks_beyond_card, -5.0F},
@@ -142,12 +146,15 @@ constexpr Weight for_does_not_fit_at_all[] = {
     // What happens after a step says that weights, gradients and states had their place.
     {Sign::saving, -5.0F},
     {Sign::at_save, -3.0F},
+    {Sign::at_resume, -3.0F},
+    {Sign::at_evaluation, -3.0F},
     {Sign::evaluating, -4.0F},
     {Sign::after_steps, -3.0F},
     {Sign::after_first_step, -1.5F},
     {Sign::resumes, -1.5F},
     {Sign::free_covers, -5.0F},
     {Sign::vllm_frame, -3.0F},
+    {Sign::generates_rollouts, -2.0F},
     {Sign::saves_modules, -1.5F},
     {Sign::prepares, -2.5F}};
 constexpr Weight for_batch_or_sequence_too_large[] = {
@@ -156,8 +163,8 @@ constexpr Weight for_batch_or_sequence_too_large[] = {
     {Sign::optimizer, -3.0F},        {Sign::inference, -3.0F},        {Sign::short_and_single, -2.0F},
     {Sign::share_beyond, -2.0F},     {Sign::asks_beyond_card, -4.0F}, {Sign::says_host, -6.0F},
     {Sign::full_tuning, -0.3F},      {Sign::generating, -1.0F},       {Sign::long_context, 1.0F},
-    {Sign::one_sample_fails, -1.0F}, {Sign::beyond_the_text, -2.0F},  {Sign::saving, -3.0F},
-    {Sign::evaluating, -3.0F},       {Sign::merging, -3.0F}};
+    {Sign::one_sample_fails, -1.0F}, {Sign::batch_no_help, -0.5F},    {Sign::beyond_the_text, -2.0F},
+    {Sign::saving, -3.0F},           {Sign::evaluating, -3.0F},       {Sign::merging, -3.0F}};
 constexpr Weight for_qlora_not_smaller[] = {{Sign::quantized, 1.0F}, {Sign::share_well_within, 0.5F}};
 constexpr Weight for_adapters_save_little[] = {{Sign::adapters, 1.0F}, {Sign::share_well_within, 0.5F}};
 

@@ -44,6 +44,39 @@ bool mentions(const Text& text, std::initializer_list<std::string_view> words) {
   });
 }
 
+bool mentions_head_or_embedding(std::string_view value) {
+  for (const std::string_view word : {"embed", "lm_head", "wte", "head", "score"}) {
+    if (value.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// What a text says of the method outright: an own word of the report, or a frame of PEFT.
+Method method_said(const Text& text) {
+  if (mentions(text, {"method: inference", "only inference", "inference only", "just inference"}))
+    return Method::inference;
+  if (mentions(text, {"peft/peft_model.py", "peft/tuners/", "peftmodelforcausallm"})) return Method::adapters;
+  return Method::unknown;
+}
+
+// "modules_to_save=\"embed_tokens,lm_head\"", "modules_to_save: [...]", not "modules_to_save: null".
+bool names_modules(std::string_view folded) {
+  constexpr std::string_view key = "modules_to_save";
+  for (std::size_t at = folded.find(key); at != std::string_view::npos; at = folded.find(key, at + 1)) {
+    std::size_t i = at + key.size();
+    bool assigned = false;
+    for (; i < folded.size() && std::string_view(" :=\"'[(\n-").find(folded[i]) != std::string_view::npos;
+         ++i)
+      assigned = assigned || std::string_view(":= ").find(folded[i]) != std::string_view::npos;
+    const std::string_view value = folded.substr(i, 5);
+    const bool none = value.substr(0, 4) == "none" || value.substr(0, 4) == "null" || value == "false";
+    if (assigned && !none && !value.empty() && is_lower(value.front()) &&
+        mentions_head_or_embedding(folded.substr(i, 48)))
+      return true;
+  }
+  return false;
+}
+
 void read_request(const Situation& s, Facts& f) {
   const recipe::Values& v = s.values;
   f.model = s.model;
@@ -105,14 +138,28 @@ double trained_percent(std::string_view folded) {
   return number_from(begin);
 }
 
+// "qwen2.5vl", "qwen3-vl-8b", "deepseek_vl2": "vl" behind a figure, a dash or a line, and no word's
+// beginning.
+bool names_a_vl_model(std::string_view folded) {
+  for (std::size_t at = folded.find("vl"); at != std::string_view::npos; at = folded.find("vl", at + 2)) {
+    const bool tied = at > 0 && (is_digit(folded[at - 1]) || folded[at - 1] == '-' || folded[at - 1] == '_');
+    const bool ends = at + 2 >= folded.size() || !is_lower(folded[at + 2]);
+    if (tied && ends) return true;
+  }
+  return false;
+}
+
 // What people write around an error when they have no configuration at hand.
 void read_words(const Text& text, Facts& f) {
+  // A request that says nothing of adapters is full fine-tuning by default alone.
+  if (const Method said = method_said(text); f.method == Method::full && said != Method::unknown)
+    f.method = said;
   if (f.method == Method::unknown) {
     if (mentions(text, {"inference", "generation only"})) f.method = Method::inference;
     if (mentions(text,
                  {"full fine", "full-fine", "full tuning", "full parameter", "full-parameter", "fully fine",
                   "full_finetun", "finetuning_type: full", "method: full", "method: pretrain", "pretraining",
-                  "sft_type full", "全量微调", "全参", "full微调", "full 微调"})) {
+                  "sft_type full", "train_type full", "全量", "全参", "全模型", "full微调", "full 微调"})) {
       f.method = Method::full;
     }
     if (mentions(text, {"lora", "peft"})) f.method = Method::adapters;
@@ -149,13 +196,14 @@ void read_words(const Text& text, Facts& f) {
     if (mentions(text, {"train_ppo", "ppotrainer", "stage: ppo", "--stage ppo"})) f.task = "ppo";
     if (mentions(text, {"grpotrainer", "rlhf_type grpo", "rl: grpo"})) f.task = "grpo";
   }
+  f.pure_16bit = mentions(text, {"torchtune", "pure_bf16", "bf16-true", "full_bf16"});
   f.offload = mentions(text, {"offload"}) && !mentions(text, {"no offload", "without offload"});
   f.whole_on_each = mentions(text, {"plain python", "whole on each", "places the model whole", "replicated"});
   if (!f.dora)
     f.dora = mentions(text, {"use_dora", "dora_", " dora", ":dora"}) &&
              !mentions(text, {"use_dora: false", "use_dora=false", "use_dora false"});
   if (!f.saves_modules)
-    f.saves_modules = mentions(text, {"modules_to_save: [", "modules_to_save=[", "additional_target"});
+    f.saves_modules = names_modules(text.folded_lines) || mentions(text, {"additional_target"});
   // Adapters alone are some 0.1 to 5 % of a model; a share between that and all of it holds embeddings.
   const double percent = trained_percent(text.folded_lines);
   if (percent > 8 && percent < 70) f.saves_modules = true;
@@ -163,6 +211,7 @@ void read_words(const Text& text, Facts& f) {
       text, {"qwen2-vl", "qwen2_vl",   "qwen2.5-vl",   "qwen2_5_vl", "qwen2_5vl", "qwen2vl",    "qwen3-vl",
              "qwen3_vl", "qwen-vl",    "qwen vl",      "internvl",   "llava",     "minicpm-v",  "glm-4v",
              "glm4v",    "max_pixels", "vision_tower", "b-vl",       "多模态",    "图像的token"});
+  f.sees = f.sees || names_a_vl_model(text.folded_lines);
   if (!f.fp32) f.fp32 = mentions(text, {"precision: fp32", "float32", "fp32 load", "torch_dtype: none"});
 }
 
@@ -207,7 +256,10 @@ void weigh(const Situation& s, Facts& f) {
   if (f.quantization == "8bit") weights = 1.08 * f.parameters;
   if (f.quantization == "4bit") weights = 0.58 * f.parameters;
   double grown = f.method == Method::full ? 14 * f.parameters : 0;  // gradients and states
-  if (s.replay != nullptr && s.recipe != nullptr) {
+  // The request's method is another one than the text shows: its replay is of another run.
+  const bool same =
+      (f.method == Method::adapters) == has_section(s.values, "/peft") && f.method != Method::inference;
+  if (s.replay != nullptr && s.recipe != nullptr && same) {
     using memory::Component;
     const memory::Snapshot& step = s.replay->instants.back().live;
     weights = step[Component::weights];
@@ -215,6 +267,13 @@ void weigh(const Situation& s, Facts& f) {
     f.from_replay = true;
   }
   f.whole = weights + grown;
+  // fp32 weights, gradients and states: what Trainer holds where no dtype is passed (TrainingArguments.bf16
+  // alone leaves them so).
+  const bool typed = f.pure_16bit || s.values.count("/model_args/dtype") != 0;
+  if (f.method != Method::unknown)
+    f.at_most = f.method == Method::full && !typed ? std::max(f.whole, 16 * f.parameters) : f.whole;
+  f.fits_in_16bit = f.method == Method::inference && f.quantization.empty() && !f.fp32 &&
+                    f.weights16 < 0.65 * f.capacity && 2 * f.weights16 > 0.93 * f.capacity;
   const double n = f.gpus.value_or(1);
   f.share = f.whole;
   if (n <= 1 || f.whole_on_each) return;
@@ -244,7 +303,9 @@ bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
     const std::size_t end = at + name.size();
     const bool digit_before =
         at > 0 && is_word(folded[at - 1]) && folded.substr(at > 3 ? at - 3 : 0, 3) != "rtx";
-    if (!digit_before && (end >= folded.size() || !is_word(folded[end]))) return true;
+    // "two 4090s"
+    const std::size_t stop = end < folded.size() && folded[end] == 's' ? end + 1 : end;
+    if (!digit_before && (stop >= folded.size() || !is_word(folded[stop]))) return true;
   }
   return false;
 }

@@ -52,6 +52,8 @@ struct Facts {
   Method method = Method::unknown;
   bool dora = false, saves_modules = false, fp32 = false, offload = false, whole_on_each = false;
   bool gpus_in_words = false;  ///< `gpus` is what the text speaks of, not a setting
+  bool pure_16bit = false;     ///< the text says that full fine-tuning holds 16 bits alone, as torchtune does
+  bool fits_in_16bit = false;  ///< nothing is trained, and the weights in 16 bits leave a third of the card
   std::optional<bool> checkpointing, packing;
   std::optional<double> gpus, batch, length, rank;
   double capacity = 0;       ///< of the line, the table or the named card; 0: unknown
@@ -59,10 +61,12 @@ struct Facts {
   double weights16 = 0;      ///< parameters in 16 bits
   double whole = 0;          ///< needed on one card before any activation, unsharded; 0: unknown
   double share = 0;          ///< the same after sharding over the cards
+  double at_most = 0;        ///< `whole` where full fine-tuning does not say its types; 0: not known
   bool from_replay = false;  ///< `whole` is the replay's, not a rule of thumb
 
   bool several() const { return gpus.value_or(1) > 1; }
   bool sharded() const { return strategy == "fsdp" || strategy == "zero3"; }
+  bool shared_by_unknown() const { return sharded() && !gpus && quantization.empty(); }
 };
 
 Facts read_facts(const Situation& situation, const Text& text, const Numbers& numbers, const GpuTable& table);

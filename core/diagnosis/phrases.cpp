@@ -77,6 +77,34 @@ std::string step_of_a_bar(std::string_view text) {
 
 char at_or_blank(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : ' '; }
 
+// "Reducing the batch_size didn't help", "changing the batch size from 8 to 4": smaller batches were tried,
+// and it fails still. The words; "" elsewhere.
+std::string smaller_batch_in_words(std::string_view text) {
+  for (const std::string_view name :
+       {"batch size", "batch_size", "batchsize", "batch-size", "bsz", "batch"}) {
+    for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 4)) {
+      const std::size_t line = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+      const std::size_t begin =
+          std::max<std::size_t>(line == std::string_view::npos ? 0 : line + 1, at > 48 ? at - 48 : 0);
+      const std::string_view before = text.substr(begin, at - begin);
+      const std::string_view behind =
+          text.substr(at, std::min<std::size_t>(80, std::min(text.find('\n', at), text.size()) - at));
+      const auto any = [](std::string_view where, std::initializer_list<std::string_view> words) {
+        return std::any_of(words.begin(), words.end(),
+                           [&](std::string_view word) { return where.find(word) != std::string_view::npos; });
+      };
+      const bool smaller =
+          any(before, {"reduc", "lower", "decreas", "smaller", "changing", "changed", "tried"});
+      const bool in_vain = any(behind, {"n't help", "not help", "still", "no effect", "no use", "didn't work",
+                                        "doesn't work", "did not work", "same error", "but "}) ||
+                           any(before, {"tried every", "even reduc", "even after reduc",
+                                        "even with a smaller", "already reduc", "despite reduc"});
+      if (smaller && in_vain && !in_setting(text, at)) return std::string(behind.substr(0, 40));
+    }
+  }
+  return "";
+}
+
 // "even with a batch size of 1", "batch_size is already 1": the words, where a person says so; "" elsewhere.
 std::string one_sample_in_words(std::string_view text) {
   for (const std::string_view name : {"batch size", "batch_size", "batchsize", "batch-size", "bsz"}) {
@@ -311,6 +339,8 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
       {Sign::grows,
        "The use grows from step to step.",
        {"memory leak",
+        "memory accumulat",
+        "is gradually increas",
         "creeps up",
         "keeps growing",
         "keeps increasing",
@@ -375,7 +405,7 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
         "swift export",    "merge_lora.py", "合并lora",          "合并 lora",
         "lora合并",        "合并的时候",    "合并权重",          "合并模型",
         "合并 7",          "合并7"}},
-      {Sign::vllm_words, "vLLM shares the card.", {"vllm"}},
+      {Sign::vllm_words, "An engine that generates shares the card.", {"vllm", "colocate", "sglang", "verl"}},
       {Sign::old_card,
        "The card has no 8-bit or bf16 kernels.",
        {"p40", "p100", "gtx 10", "pascal", "m60", "k80"}},
@@ -417,6 +447,8 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
   }
   if (const std::string words = one_sample_in_words(text); !words.empty())
     say(out, Sign::one_sample_fails, "A single sample fails too (\"" + words + "\").");
+  if (const std::string words = smaller_batch_in_words(text); !words.empty())
+    say(out, Sign::batch_no_help, "A smaller batch did not help (\"" + words + "\").");
   if (const std::string words = later_than_the_start(text); !words.empty())
     say(out, Sign::after_steps, "It ran for a while before it died (\"" + words + "\").");
   if (const std::string words = after_the_first_step(text); !words.empty()) {

@@ -66,7 +66,7 @@ void read_sender(const Message& message, Signs& out) {
 }
 
 // Of the card's figures alone: who holds the memory, and whether a block of that size could exist.
-void read_figures(const Reading& r, Signs& out) {
+void read_figures(const Reading& r, const Situation& situation, Signs& out) {
   const Message* message = r.message();
   if (message == nullptr || message->family->kind != Kind::allocator) return;
   const Numbers& n = message->numbers;
@@ -109,6 +109,12 @@ void read_figures(const Reading& r, Signs& out) {
       Sign::large_residual,
       size_text(residual) +
           " are neither PyTorch's nor free; a context and its libraries take about 0.85 GiB.");
+  // Next to what others hold, what this run asks for is a trifle.
+  const double others = std::max(foreign, residual);
+  add(out, !windows_like && n.capacity && others > std::max(0.5 * n.capacity->bytes, 2.5 * gibibyte),
+      Sign::mostly_foreign,
+      size_text(others) + " of " + size_text(n.capacity ? n.capacity->bytes : 0) +
+          " are held by something else than this run's tensors.");
   // A cache holds some hundredths of a full card in pieces, whatever fails; a tenth of it is more than that.
   const double slack = d.slack && n.capacity && n.tried && *d.slack >= n.tried->bytes ? *d.slack : 0;
   const bool covers = slack > 0 && slack >= 0.05 * n.capacity->bytes;
@@ -126,12 +132,16 @@ void read_figures(const Reading& r, Signs& out) {
       Sign::free_covers,
       size_text(n.free ? n.free->bytes : 0) + " are free, and yet " +
           size_text(n.tried ? n.tried->bytes : 0) + " were refused: a limit, not the card.");
-  add(out, n.capacity && r.facts.nominal > 0 && n.capacity->bytes < 0.6 * r.facts.nominal,
+  add(out,
+      n.capacity && r.facts.nominal > 0 && n.capacity->bytes < 0.6 * r.facts.nominal &&
+          !is_a_known_capacity(situation, n.capacity->bytes),
       Sign::less_than_card,
       "The software sees " + size_text(n.capacity ? n.capacity->bytes : 0) + " of a card of " +
           size_text(r.facts.nominal) + ".");
-  // Weights, gradients and states of even 200 million parameters take 3 GiB.
-  add(out, n.capacity && n.capacity->bytes < 3.2 * gibibyte, Sign::tiny_card,
+  // Weights, gradients and states of even 200 million parameters take 3 GiB; what is called a language model
+  // and has no name here begins at twice that.
+  const bool unnamed = r.facts.parameters == 0 && r.facts.method != Method::unknown;
+  add(out, n.capacity && n.capacity->bytes < (unnamed ? 6.2 : 3.2) * gibibyte, Sign::tiny_card,
       "The card has " + size_text(n.capacity ? n.capacity->bytes : 0) +
           ", which trains next to no transformer.");
   add(out, n.pools && n.pools->bytes > gibibyte, Sign::large_pools,
@@ -189,6 +199,8 @@ void read_phase(const Reading& r, Signs& out) {
        "The frame prepares model and optimizer, which may create all states at once."},
       {"dequantize", Sign::dequantizes, "The frame expands a quantised weight to 16 bits."},
       {"attention", Sign::attention, "The frame is in attention."},
+      {"scores", Sign::explicit_scores,
+       "The frame makes the scores of all positions, one by one: eager attention."},
       {"varlen", Sign::varlen, "The frame is attention over packed sequences."},
       {"dora", Sign::dora_frame, "The frame is DoRA's norm or factor, as large as the weight."},
       {"vision", Sign::vision_frame, "The frame is in the vision tower."},
@@ -209,6 +221,45 @@ bool sums_the_cards(std::string_view folded) {
        {"一共", "总共有", "加起来", "总显存", "总体显存", "in total i have", "gb in total", "combined vram",
         "total vram", "total gpu memory", "gb total"}) {
     if (folded.find(words) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// "单卡可以成功预训练", "works on a single GPU": success, said of one card; the failure is then of several.
+bool one_card_works(std::string_view folded) {
+  constexpr std::string_view one[] = {"单卡",        "单张卡",     "单gpu",       "一张卡",
+                                      "single gpu",  "single-gpu", "one gpu",     "1 gpu",
+                                      "single card", "one card",   "single a100", "single h100"};
+  constexpr std::string_view works[] = {
+      "可以",       "成功",   "没问题",      "没有问题",        "正常",           "能跑",
+      "能够",       "works",  "work fine",   "worked",          "fine",           "succe",
+      "no problem", "no oom", "without oom", "does not happen", "doesn't happen", "runs"};
+  constexpr std::string_view fails[] = {"不可以",   "不能",  "无法", "not work",
+                                        "n't work", "fails", "oom",  "out of mem"};
+  constexpr std::size_t behind = 60, before = 40;
+  for (const std::string_view card : one) {
+    for (std::size_t at = folded.find(card); at != std::string_view::npos; at = folded.find(card, at + 3)) {
+      const std::size_t line = at == 0 ? std::string_view::npos : folded.rfind('\n', at - 1);
+      const std::size_t begin =
+          std::max(line == std::string_view::npos ? 0 : line + 1, at > before ? at - before : 0);
+      const std::size_t stop = std::min({folded.find('\n', at), at + card.size() + behind, folded.size()});
+      const std::string_view after = folded.substr(at + card.size(), stop - at - card.size());
+      const std::string_view ahead = folded.substr(begin, at - begin);
+      const auto says = [](std::string_view text, const auto& words) {
+        std::size_t first = std::string_view::npos;
+        for (const std::string_view word : words) first = std::min(first, text.find(word));
+        return first;
+      };
+      const std::size_t good = says(after, works), bad = says(after, fails);
+      if (good != std::string_view::npos && good <= bad) return true;
+      // "it works on a single GPU"
+      if (says(ahead, std::initializer_list<std::string_view>{"works on a", "works on one", "works with a",
+                                                              "works with one", "fine on a", "fine on one",
+                                                              "fine with a", "fine with one", "runs on a",
+                                                              "train on a"}) != std::string_view::npos &&
+          says(ahead, std::initializer_list<std::string_view>{"not ", "n't "}) == std::string_view::npos)
+        return true;
+    }
   }
   return false;
 }
@@ -255,7 +306,9 @@ void read_run(const Reading& r, Signs& out) {
   const bool divided_somehow = f.strategy == "deepspeed" && !quantized && !f.whole_on_each;
   const bool whole_each = f.several() && (!f.sharded() || quantized || f.whole_on_each) && !divided_somehow;
   // Words alone say that there are several cards, not that the model was too large for one of them.
-  const bool told = asks_of_each_card(r.text.folded_lines) || !f.gpus_in_words || r.phase == Phase::load ||
+  const bool sums = sums_the_cards(r.text.folded_lines);
+  const bool told = sums || asks_of_each_card(r.text.folded_lines) || one_card_works(r.text.folded_lines) ||
+                    !f.gpus_in_words || r.phase == Phase::load ||
                     (f.whole > 0.93 * f.capacity && f.capacity > 0);
   add(out, whole_each && told, Sign::replicates,
       "Each card holds all the weights: " +
@@ -265,13 +318,15 @@ void read_run(const Reading& r, Signs& out) {
           " does not divide them.");
   add(out, whole_each && (f.sharded() || f.whole_on_each), Sign::quantized_and_sharded,
       "Sharding is configured but does not reach the weights.");
-  add(out, whole_each && sums_the_cards(r.text.folded_lines), Sign::sums_cards,
+  add(out, whole_each && sums, Sign::sums_cards,
       "The memory of the cards is summed, although each holds a copy.");
   add(out, f.several() && f.sharded() && !whole_each, Sign::shards,
       "The weights are sharded over the cards.");
   add(out, f.dora, Sign::uses_dora, "DoRA makes matrices as large as the weights.");
-  add(out, f.task == "dpo" || f.task == "orpo" || f.task == "kto" || f.task == "ppo", Sign::pairs,
+  add(out, f.task == "dpo" || f.task == "orpo" || f.task == "kto", Sign::pairs,
       "The task runs chosen and rejected answers, and a reference.");
+  add(out, f.task == "ppo", Sign::four_models,
+      "PPO holds a policy, a reference, a reward model and a critic.");
   add(out, f.task == "reward", Sign::two_sequences, "The task runs two sequences an example.");
   add(out, f.task == "grpo" || f.task == "ppo", Sign::generates_rollouts,
       "The run generates its own samples.");
@@ -306,16 +361,22 @@ void read_arithmetic(const Reading& r, Signs& out) {
     const bool in_a_pass = r.phase == Phase::forward || r.phase == Phase::loss || r.phase == Phase::backward;
     const bool contradicted = in_a_pass && message != nullptr && message->numbers.allocated &&
                               message->numbers.allocated->bytes < 0.85 * std::min(f.share, f.weights16);
-    add(out, f.share > 0.93 * f.capacity && !contradicted, Sign::share_beyond,
+    add(out, f.share > 0.93 * f.capacity && !contradicted && !f.shared_by_unknown(), Sign::share_beyond,
         "Each card's part of weights, gradients and states is " + size_text(f.share) + " of " +
             size_text(f.capacity) + ".");
-    add(out, f.whole < 0.6 * f.capacity && !f.sharded(), Sign::whole_well_within,
+    // Of an unknown method only the weights are known, and full fine-tuning without its types may take twice.
+    const double most = f.at_most;
+    const double most_share = f.whole > 0 ? most * f.share / f.whole : 0;
+    add(out, most > 0 && most < 0.6 * f.capacity && !f.sharded(), Sign::whole_well_within,
         "Even undivided, weights, gradients and states take " + size_text(f.whole) + " of " +
             size_text(f.capacity) + ".");
-    add(out, f.share < 0.7 * f.capacity && f.strategy != "deepspeed", Sign::share_well_within,
+    add(out, most > 0 && most_share < 0.7 * f.capacity && f.strategy != "deepspeed", Sign::share_well_within,
         "Weights, gradients and states take " + size_text(f.share) +
             ", which fits; activations take the rest.");
   }
+  add(out, f.fits_in_16bit, Sign::fits_in_16bit,
+      "The weights take " + size_text(f.weights16) + " in 16 bits, which fits; in fp32 they take " +
+          size_text(2 * f.weights16) + ", and nothing is trained.");
   if (message == nullptr || !message->numbers.allocated || f.weights16 == 0) return;
   const double allocated = message->numbers.allocated->bytes;
   const bool loading = r.phase == Phase::load || r.phase == Phase::merge;
@@ -366,7 +427,11 @@ void read_tensor(const Reading& r, const Situation& situation, Signs& out) {
   const bool large = message != nullptr && message->family->kind == Kind::allocator &&
                      message->numbers.tried && message->numbers.tried->bytes >= gibibyte;
   const bool named = !r.matches.empty() && r.matches.front().model.empty();
-  add(out, large && in_a_pass && !named && r.facts.parameters > 0 && r.facts.method != Method::inference,
+  // Where no model is named, the task or the method says that it is a language model.
+  const bool language =
+      r.facts.parameters > 0 || (large && message->numbers.tried->bytes >= 4 * gibibyte &&
+                                 (!r.facts.task.empty() || r.facts.method == Method::adapters));
+  add(out, large && in_a_pass && !named && language && r.facts.method != Method::inference,
       Sign::large_request,
       "One tensor of " + size_text(large ? message->numbers.tried->bytes : 0) +
           " is no weight of this model: in a step only logits, attention scores or a long batch are so "
@@ -431,10 +496,18 @@ void read_tensor(const Reading& r, const Situation& situation, Signs& out) {
 
 }  // namespace
 
+bool is_a_known_capacity(const Situation& situation, double capacity) {
+  return std::any_of(situation.gpus.begin(), situation.gpus.end(), [&](const hardware::Gpu* gpu) {
+    const double off = std::max(static_cast<double>(gpu->usable_bytes) - capacity,
+                                capacity - static_cast<double>(gpu->usable_high_bytes));
+    return gpu->usable_bytes > 0 && gpu->segment != "slice" && off <= 0.015 * capacity;
+  });
+}
+
 std::vector<Evidence> collect(const Reading& reading, const Situation& situation) {
   Signs out;
   if (reading.message() != nullptr) read_sender(*reading.message(), out);
-  read_figures(reading, out);
+  read_figures(reading, situation, out);
   read_table(reading, out);
   read_phase(reading, out);
   read_words(reading, out);

@@ -33,6 +33,7 @@ enum class Sign : uint8_t {
   asks_nonsense,
   foreign_process,
   large_residual,
+  mostly_foreign,
   slack_covers,
   some_slack,
   beyond_card,
@@ -60,6 +61,7 @@ enum class Sign : uint8_t {
   prepares,
   dequantizes,
   attention,
+  explicit_scores,
   varlen,
   dora_frame,
   vision_frame,
@@ -73,6 +75,7 @@ enum class Sign : uint8_t {
   after_steps,
   after_first_step,
   one_sample_fails,
+  batch_no_help,
   sums_cards,
   at_save,
   at_resume,
@@ -93,6 +96,7 @@ enum class Sign : uint8_t {
   quantized_and_sharded,
   uses_dora,
   pairs,
+  four_models,
   two_sequences,
   generates_rollouts,
   vllm_words,
@@ -114,6 +118,7 @@ enum class Sign : uint8_t {
   share_well_within,
   whole_well_within,
   near_fp32,
+  fits_in_16bit,
   near_16bit_though_quantized,
   // the tensor
   is_logits,
@@ -151,6 +156,9 @@ struct Reading {
 
   const Message* message() const { return messages.empty() ? nullptr : &messages[first]; }
 };
+
+/// Whether some card that is known reports such a capacity, in bytes.
+bool is_a_known_capacity(const Situation& situation, double capacity);
 
 std::vector<Evidence> collect(const Reading& reading, const Situation& situation);
 

@@ -20,6 +20,7 @@ constexpr std::string_view lacking[] = {"out of mem",
                                         "not enough memory",
                                         "not enough gpu",
                                         "not enough vram",
+                                        "failed to clone() tensor",  // FSDP, while a state dict is made
                                         "insufficient memory",
                                         "insufficient gpu",
                                         "insufficient vram",
@@ -132,6 +133,23 @@ constexpr Family spoken_family = {
     "spoken", Kind::spoken, "The report says in words that memory ran out; no line of an error is shown.",
     lacking,  {},           {}};
 
+// "机器内存是1.9TB", "uses 1.2 TB of RAM": no card has a terabyte. Where it stands, or nothing.
+std::size_t terabytes_of_memory(std::string_view folded) {
+  for (std::size_t at = folded.find('t'); at != std::string_view::npos; at = folded.find('t', at + 1)) {
+    const bool unit = folded.substr(at, 2) == "tb" || folded.substr(at, 3) == "tib";
+    std::size_t digit = at;
+    while (digit > 0 && folded[digit - 1] == ' ') --digit;
+    if (!unit || digit == 0 || !ascii::is_digit(folded[digit - 1])) continue;
+    constexpr std::size_t near = 40;
+    const std::size_t begin = digit > near ? digit - near : 0;
+    const std::string_view around = folded.substr(begin, at - begin + near);
+    for (const std::string_view memory : {"内存", "ram", "memory"}) {
+      if (around.find(memory) != std::string_view::npos) return begin + around.find(memory);
+    }
+  }
+  return std::string_view::npos;
+}
+
 bool is_letter(char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '_'; }
 
 // A heading speaks; a remark in a configuration ("# lower it when OOM") does not.
@@ -170,6 +188,7 @@ std::vector<Message> spoken_messages(const Text& text) {
                        (behind >= folded.size() || !is_letter(folded[behind]) || folded[behind] == 's');
     if (alone && !in_setting(folded, at) && !is_remark(folded, at)) lack = at;
   }
+  if (lack != std::string_view::npos) machine = std::min(machine, terabytes_of_memory(folded));
   // That a process was ended is said of the machine's memory, unless the card's is spoken of as well.
   const bool host = machine != std::string_view::npos || lack == std::string_view::npos;
   const std::size_t at = machine != std::string_view::npos ? machine : (host ? end : lack);

@@ -297,6 +297,20 @@ std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation
       }
     }
   }
+  // A table of the vocabulary is there whatever the length; that just as many tokens were in a batch as the
+  // model is wide would be chance. In fp32 a frozen table is not: only trained ones are held or summed so.
+  const bool frozen = reading.facts.method == Method::adapters;
+  const auto is_table = [&](const Match& one) {
+    return std::any_of(search.found.begin(), search.found.end(), [&](const Match& other) {
+      return other.kind == TensorKind::embedding && other.model == one.model && other.bytes == one.bytes;
+    });
+  };
+  const bool loss = reading.phase == Phase::loss || reading.frames.shows("logits");
+  for (Match& match : search.found) {
+    const bool held = match.element == 2 || !frozen;
+    if (!loss && held && match.guessed && match.kind == TensorKind::logits && is_table(match))
+      match.rank -= 1.5;
+  }
   // Of tensors of the run's own model the nearer one; of proposed models the one more often trained, as it
   // was found.
   std::stable_sort(search.found.begin(), search.found.end(), [](const Match& a, const Match& b) {
