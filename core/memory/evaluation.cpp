@@ -43,12 +43,7 @@ Snapshot evaluation_pass(const Plan& plan) {
                        plan.images,  plan.sharding, plan.task,    plan.rows};
   const double rows = rows_of(plan);
   const double length = changed.row_length();
-  Snapshot pass = replay_without_grad(evaluated, rows, length, 0, false);
-  if (changed.model_args.use_cache) {
-    pass[Component::kv_cache] +=
-        kv_cache_bytes(plan.network, rows, length, changed.autocast() ? 2 : parameter_size(changed));
-  }
-  return pass;
+  return replay_without_grad(evaluated, rows, length, {.keys = changed.model_args.use_cache});
 }
 
 Evaluation collect_evaluation(const Plan& plan, const Snapshot& pass) {

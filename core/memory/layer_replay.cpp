@@ -42,6 +42,9 @@ void walk_without_graph(const LayerProgram& given, const LayerReplayOptions& opt
   result.cached = tape.cached_bytes();
   result.output_size = y.size();
   result.output_bytes = y.bytes();
+  if (options.walks == Walks::without_graph) {
+    for (const Tensor& held : kv) result.kv_cache += held.bytes();
+  }
   if (options.trace != nullptr) end_no_grad(tape, *options.trace, x, y);
 }
 

@@ -309,9 +309,13 @@ void without_graph(const PassSettings& s, const std::vector<LayerRun>& runs, Pas
   }
   const double kept = s.keep_hidden_states ? (layers + 1) * widest : 2 * widest;
   pass.standing = kept;
-  for (const LayerRun& run : runs)
-    raise(pass.forward_peak,
-          only(Component::transient, kept) + run.replay.without_grad + gathered(run.lent.forward));
+  Snapshot before = only(Component::transient, kept);
+  for (const LayerRun& run : runs) {
+    const Snapshot one = only(Component::kv_cache, run.replay.kv_cache);
+    raise_forward(pass.forward_peak, before, one, run.layers,
+                  run.replay.without_grad + gathered(run.lent.forward));
+    before = before + times(one, run.layers);
+  }
 }
 
 }  // namespace

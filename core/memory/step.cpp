@@ -282,9 +282,9 @@ OneStep replay_step(const Plan& plan, Script* script) {
   return step;
 }
 
-Snapshot replay_without_grad(const Plan& plan, double rows, double length, double scored,
-                             bool hidden_states) {
+Snapshot replay_without_grad(const Plan& plan, double rows, double length, const Asked& asked) {
   Snapshot highest;
+  double keys = 0;
   PassSettings last;
   Pass pass;
   for (const model::Stack* stack : forward_order(plan.network)) {
@@ -296,16 +296,18 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, doubl
     if (!tower) last.length += length - plan.recipe.row_length();
     last.cross_length = plan.images.cross_tokens > 0 ? plan.images.cross_tokens : last.length;
     last.recorded = false;
-    last.keep_kv = false;
-    last.keep_hidden_states = last.keep_hidden_states || (hidden_states && !tower);
+    last.keep_kv = asked.keys && (stack->part == Part::text || stack->part == Part::decoder);
+    last.keep_hidden_states = last.keep_hidden_states || (asked.hidden_states && !tower);
     pass = replay_pass(last);
     highest = higher(highest, pass.forward_peak);
+    keys += pass.kv_bytes;
   }
   HeadProgram head = make_head(plan, last, pass);
-  head.scoring.tokens = scored;
+  head.scoring.tokens = asked.scored;
   head.scoring.entropy = false;
   Snapshot end = replay_head_without_grad(head);
-  if (hidden_states) {
+  end[Component::kv_cache] += keys;
+  if (asked.hidden_states) {
     double layers = 1;
     for (const model::LayerGroup& group : last.stack->groups) layers += static_cast<double>(group.layers);
     end[Component::transient] += layers * pass.output_bytes;

@@ -52,10 +52,15 @@ struct Script;
 /// `script` receives what unroll.h writes the step from, at some cost in time; null: nothing is kept.
 OneStep replay_step(const Plan& plan, Script* script = nullptr);
 
-/// Highest of a forward pass without a graph, of `rows` sequences of `length` tokens; `scored` tokens of each
-/// have logits, 0: all. `hidden_states`: every layer's output is kept until it ends
-/// (output_hidden_states=True).
-Snapshot replay_without_grad(const Plan& plan, double rows, double length, double scored, bool hidden_states);
+/// What a forward pass without a graph is asked for.
+struct Asked {
+  double scored = 0;           ///< tokens of each sequence that have logits, 0: all
+  bool hidden_states = false;  ///< every layer's output is kept until it ends (output_hidden_states=True)
+  bool keys = false;           ///< keys and values too, in the type in which the attention gets them
+};
+
+/// Highest of that pass, of `rows` sequences of `length` tokens.
+Snapshot replay_without_grad(const Plan& plan, double rows, double length, const Asked& asked);
 
 /// The batch on the device: ids, masks, rotary tables, pixels.
 double input_bytes(const Plan& plan);

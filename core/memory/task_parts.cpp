@@ -50,7 +50,8 @@ void add_scoring(const Plan& plan, TaskParts& parts) {
   parts.scores = precomputed || old || task.unpaired || r.rl.reference_model != "none";
   if (!parts.scores) return;
   const double scored = task.online ? static_cast<double>(r.rl.max_completion_length) + 1 : 0;
-  parts.score = replay_without_grad(plan, plan.rows, r.row_length(), scored, keeps_hidden_states(plan));
+  parts.score = replay_without_grad(plan, plan.rows, r.row_length(),
+                                    {.scored = scored, .hidden_states = keeps_hidden_states(plan)});
   parts.score_beside_graph = !task.online && !precomputed;
   parts.score_before_training = precomputed;
 }
@@ -65,16 +66,14 @@ Snapshot generate_here(const Plan& plan, double rows) {
   const recipe::Recipe& r = plan.recipe;
   const double length = r.row_length();
   const double prompt = std::max(1.0, length - static_cast<double>(r.rl.max_completion_length));
-  const int size = r.autocast() ? 2 : parameter_size(r);
   const double vocabulary = static_cast<double>(plan.network.vocab_size);
-  Snapshot prefill = replay_without_grad(plan, rows, prompt, 1, false);
-  prefill[Component::kv_cache] += kv_cache_bytes(plan.network, rows, prompt, size);
-  Snapshot decode = replay_without_grad(plan, rows, 1, 1, false);
+  const Snapshot prefill = replay_without_grad(plan, rows, prompt, {.scored = 1, .keys = true});
+  Snapshot decode = replay_without_grad(plan, rows, 1, {.scored = 1, .keys = true});
   double layers = 0;
   for (const model::LayerGroup& group : plan.network.stacks.front().groups)
     layers += static_cast<double>(group.layers);
-  const double cache = kv_cache_bytes(plan.network, rows, length, size);
-  decode[Component::kv_cache] += cache + cache / std::max(1.0, layers);
+  const double cache = decode[Component::kv_cache] * length;
+  decode[Component::kv_cache] = cache + cache / std::max(1.0, layers);
   decode[Component::logits] +=
       3 * 4 * rows * vocabulary;  // fp32 scores, softmax, and the sorted or filtered copy
   return higher(prefill, decode);
@@ -110,19 +109,6 @@ void add_value_network(const Plan& plan, TaskParts& parts) {
 }
 
 }  // namespace
-
-double kv_cache_bytes(const model::Architecture& network, double rows, double length, int size) {
-  double width = 0;
-  for (const model::Stack& stack : network.stacks) {
-    if (stack.part != Part::text && stack.part != Part::decoder) continue;
-    for (const model::LayerGroup& g : stack.groups) {
-      const auto value = static_cast<double>(g.value_head_dim == 0 ? g.head_dim : g.value_head_dim);
-      width += static_cast<double>(g.layers) * static_cast<double>(g.kv_heads) *
-               (static_cast<double>(g.head_dim) + value);
-    }
-  }
-  return rows * length * width * size;
-}
 
 TaskParts task_parts(const Plan& plan) {
   TaskParts parts;

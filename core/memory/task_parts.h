@@ -35,7 +35,4 @@ struct TaskParts {
 };
 TaskParts task_parts(const Plan& plan);
 
-/// Keys and values of `rows` sequences of `length` tokens, all layers, in `size` bytes an element.
-double kv_cache_bytes(const model::Architecture& network, double rows, double length, int size);
-
 }  // namespace plimsoll::memory

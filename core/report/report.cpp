@@ -5,6 +5,7 @@
 
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
+#include "core/memory/evaluation.h"
 #include "core/report/components.h"
 #include "core/report/heading.h"
 #include "core/report/likely_length.h"
@@ -60,10 +61,17 @@ void write_peak(Writer& out, const Run& run, const Sizes& s, double shorter) {
 }
 
 void write_instants(Writer& out, const Run& run) {
-  const Facts facts{&run.network, &run.resolved.recipe, &run.replay};
+  const Facts training{&run.network, &run.resolved.recipe, &run.replay};
+  recipe::Recipe evaluated;  // formulas speak of the batch that they are about
+  if (memory::evaluates(run.resolved.recipe)) {
+    evaluated = run.resolved.recipe;
+    evaluated.training.per_device_train_batch_size = evaluated.training.per_device_eval_batch_size;
+  }
+  const Facts evaluation{&run.network, &evaluated, &run.replay};
   out.open_array();
   for (const memory::Instant& instant : run.replay.instants) {
     const Sizes s = sizes_of(instant, run);
+    const Facts& facts = instant.id == "eval" ? evaluation : training;
     out.open_object();
     out.field("id", instant.id);
     out.field("what", instant.what);
