@@ -28,10 +28,10 @@ constexpr Weight for_capacity_misreported[] = {{Sign::less_than_card, 9.0F}, {Si
 constexpr Weight for_sentinel_process_memory[] = {{Sign::sentinel, 11.0F}};
 constexpr Weight for_windows_sysmem_fallback[] = {
     {Sign::beyond_card, 9.0F}, {Sign::free_covers, 8.0F}, {Sign::on_windows, 1.5F}, {Sign::on_wsl, 1.0F}};
-constexpr Weight for_other_process[] = {{Sign::foreign_process, 8.0F},    {Sign::mostly_foreign, 6.0F},
-                                        {Sign::large_residual, 7.5F},     {Sign::in_use_at_start, 6.0F},
-                                        {Sign::merging, -1.0F},           {Sign::vllm_words, -2.0F},
-                                        {Sign::generates_rollouts, -1.5F}};
+constexpr Weight for_other_process[] = {{Sign::foreign_process, 8.0F}, {Sign::mostly_foreign, 7.0F},
+                                        {Sign::large_residual, 7.5F},  {Sign::some_residual, 4.5F},
+                                        {Sign::in_use_at_start, 6.0F}, {Sign::merging, -1.0F},
+                                        {Sign::vllm_words, -2.0F},     {Sign::generates_rollouts, -1.5F}};
 constexpr Weight for_fragmentation[] = {{Sign::slack_covers, 6.5F},      {Sign::some_slack, 2.5F},
                                         {Sign::asks_beyond_card, -4.0F}, {Sign::foreign_process, -1.0F},
                                         {Sign::is_scores, -3.0F},        {Sign::packs, -1.0F},
@@ -48,7 +48,8 @@ constexpr Weight for_optimizer_foreach_temporary[] = {{Sign::foreach, 9.0F}, {Si
 constexpr Weight for_optimizer_states_first_step[] = {
     {Sign::optimizer, 7.0F},    {Sign::makes_states, 4.0F}, {Sign::prepares, 5.0F},
     {Sign::full_tuning, 1.0F},  {Sign::foreach, -4.0F},     {Sign::is_layer32, 0.5F},
-    {Sign::is_partition, 5.0F}, {Sign::says_driver, -7.0F}, {Sign::after_first_step, 2.0F}};
+    {Sign::is_partition, 5.0F}, {Sign::says_driver, -7.0F}, {Sign::after_first_step, 2.0F},
+    {Sign::at_resume, -2.5F}};
 constexpr Weight for_dequantisation_temporary[] = {
     {Sign::dequantizes, 7.5F}, {Sign::is_weight16, 1.0F}, {Sign::not_checkpointed, -4.0F}};
 constexpr Weight for_kbit_upcast[] = {
@@ -64,9 +65,9 @@ constexpr Weight for_fp32_by_mistake[] = {{Sign::in_fp32, 5.0F},        {Sign::n
                                           {Sign::fits_in_16bit, 6.0F},  {Sign::whole_beyond, -0.5F}};
 constexpr Weight for_load_peak[] = {
     {Sign::is_whole_model, 3.0F}, {Sign::loading, 2.0F}, {Sign::full_tuning, -1.0F}};
-constexpr Weight for_sharding_load_peak[] = {{Sign::shards, 2.5F},
-                                             {Sign::loading, 4.0F},
-                                             {Sign::quantized_and_sharded, 1.5F},
+constexpr Weight for_sharding_load_peak[] = {{Sign::shards, 2.5F},       {Sign::loading, 4.0F},
+                                             {Sign::resumes, -3.0F},     {Sign::at_resume, -3.0F},
+                                             {Sign::says_driver, -3.0F}, {Sign::quantized_and_sharded, 1.5F},
                                              {Sign::whole_beyond, 1.0F}};
 constexpr Weight for_replicated_not_sharded[] = {{Sign::replicates, 4.0F},
                                                  {Sign::sums_cards, 2.0F},
@@ -125,6 +126,7 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::whole_beyond, 0.5F},
     {Sign::loading, 2.5F},
     {Sign::inference, 4.0F},
+    {Sign::fits_in_16bit, -4.0F},
     {Sign::full_tuning, 1.5F},
     {Sign::optimizer, -1.0F},
     {Sign::is_whole_model, 1.0F},
@@ -156,7 +158,7 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::vllm_frame, -3.0F},
     {Sign::generates_rollouts, -2.0F},
     {Sign::saves_modules, -1.5F},
-    {Sign::prepares, -2.5F}};
+    {Sign::prepares, -1.5F}};
 constexpr Weight for_batch_or_sequence_too_large[] = {
     {Sign::share_well_within, 1.5F}, {Sign::large_request, 0.5F},     {Sign::large_batch, 1.5F},
     {Sign::forward, 0.5F},           {Sign::backward, 0.5F},          {Sign::loading, -4.0F},

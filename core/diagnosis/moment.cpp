@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/diagnosis/occasion.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
@@ -15,13 +16,13 @@ constexpr double most_gpus = 1024;
 using ascii::is_digit;
 using ascii::is_lower;
 
-struct Said {
+struct SaidPhase {
   std::string_view words;
   Phase phase;
 };
 
 // The first that is found decides: what happens seldom (a save, an evaluation) before what happens always.
-constexpr Said said[] = {
+constexpr SaidPhase said[] = {
     {"when resuming", Phase::load},
     {"after resuming", Phase::load},
     {"on resume", Phase::load},
@@ -43,6 +44,8 @@ constexpr Said said[] = {
     {"saving the final", Phase::save},
     {"saving the model", Phase::save},
     {"after the last epoch", Phase::save},
+    {"training finished", Phase::save},
+    {"training was finished", Phase::save},
     {"保存模型时", Phase::save},
     {"保存checkpoint", Phase::save},
     {"evaluation phase", Phase::eval},
@@ -110,10 +113,10 @@ constexpr Said said[] = {
 };
 
 // A remark that begins with the name of a phase: "loss after the first evaluation".
-constexpr Said names[] = {{"loss ", Phase::loss},       {"backward ", Phase::backward},
-                          {"forward ", Phase::forward}, {"optimizer ", Phase::optimizer},
-                          {"loading ", Phase::load},    {"saving ", Phase::save},
-                          {"save ", Phase::save},       {"checkpoint at ", Phase::save}};
+constexpr SaidPhase names[] = {{"loss ", Phase::loss},       {"backward ", Phase::backward},
+                               {"forward ", Phase::forward}, {"optimizer ", Phase::optimizer},
+                               {"loading ", Phase::load},    {"saving ", Phase::save},
+                               {"save ", Phase::save},       {"checkpoint at ", Phase::save}};
 
 std::string_view without_blanks(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) text.remove_prefix(1);
@@ -212,16 +215,29 @@ bool counts_another_thing(std::string_view text, std::size_t end) {
 
 Phase phase_in_words(const Text& text) {
   const std::string_view folded = text.folded_lines;
-  for (const Said& one : said) {
+  for (const SaidPhase& one : said) {
     const std::size_t at = folded.find(one.words);
     if (at == std::string_view::npos) continue;
     if (one.words.find('=') != std::string_view::npos || !in_setting(folded, at)) return one.phase;
   }
   if (counts_shards(folded)) return Phase::load;
   const std::string_view remark = without_blanks(folded);
-  if (remark.size() > 60 || remark.find('\n') != std::string_view::npos) return Phase::unknown;
-  for (const Said& one : names) {
-    if (remark.substr(0, one.words.size()) == one.words) return one.phase;
+  const bool short_remark = remark.size() <= 60 && remark.find('\n') == std::string_view::npos;
+  for (const SaidPhase& one : names) {
+    if (short_remark && remark.substr(0, one.words.size()) == one.words) return one.phase;
+  }
+  switch (occasion_in_words(folded).kind) {
+    case Occasion::save:
+      return Phase::save;
+    case Occasion::evaluate:
+      return Phase::eval;
+    case Occasion::merge:
+      return Phase::merge;
+    case Occasion::resume:
+    case Occasion::load:
+      return Phase::load;
+    case Occasion::none:
+      break;
   }
   return Phase::unknown;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/diagnosis/moment.h"
+#include "core/diagnosis/occasion.h"
 #include "core/diagnosis/text.h"
 #include "core/json/ascii.h"
 
@@ -107,7 +108,8 @@ std::string smaller_batch_in_words(std::string_view text) {
 
 // "even with a batch size of 1", "batch_size is already 1": the words, where a person says so; "" elsewhere.
 std::string one_sample_in_words(std::string_view text) {
-  for (const std::string_view name : {"batch size", "batch_size", "batchsize", "batch-size", "bsz"}) {
+  for (const std::string_view name :
+       {"batch size", "batch_size", "batchsize", "batch-size", "bsz", "micro-batch", "microbatch"}) {
     for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 4)) {
       const std::size_t line = text.rfind('\n', at);
       const std::size_t begin = line == std::string_view::npos ? 0 : line + 1;
@@ -135,7 +137,12 @@ std::string one_sample_in_words(std::string_view text) {
       const bool one =
           end + 1 <= text.size() && text[end] == '1' &&
           !is_digit(text.substr(end + 1, 1) == "." ? at_or_blank(text, end + 2) : at_or_blank(text, end + 1));
-      if (one) return std::string(text.substr(at, end + 1 - at));
+      // "batch size 1 sometimes works" is no complaint.
+      const std::string_view then = text.substr(std::min(end + 1, text.size()), 36);
+      const bool works = then.find("work") != std::string_view::npos &&
+                         then.find("n't work") == std::string_view::npos &&
+                         then.find("not work") == std::string_view::npos;
+      if (one && !works) return std::string(text.substr(at, end + 1 - at));
     }
   }
   return "";
@@ -447,6 +454,21 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
   }
   if (const std::string words = one_sample_in_words(text); !words.empty())
     say(out, Sign::one_sample_fails, "A single sample fails too (\"" + words + "\").");
+  if (const Said one = occasion_in_words(text); one.kind != Occasion::none) {
+    struct Of {
+      Occasion kind;
+      Sign sign;
+      const char* words;
+    };
+    static constexpr Of occasions[] = {
+        {Occasion::save, Sign::at_save, "The words place it at a save"},
+        {Occasion::resume, Sign::at_resume, "The words place it after a resume"},
+        {Occasion::evaluate, Sign::at_evaluation, "The words place it in evaluation"},
+        {Occasion::merge, Sign::merging, "Adapters are merged"}};
+    for (const Of& of : occasions) {
+      if (of.kind == one.kind) say(out, of.sign, std::string(of.words) + " (\"" + one.words + "\").");
+    }
+  }
   if (const std::string words = smaller_batch_in_words(text); !words.empty())
     say(out, Sign::batch_no_help, "A smaller batch did not help (\"" + words + "\").");
   if (const std::string words = later_than_the_start(text); !words.empty())

@@ -103,10 +103,11 @@ void read_figures(const Reading& r, const Situation& situation, Signs& out) {
   const double usual = whole_board
                            ? std::max(1.2 * gibibyte, std::min(2.0 * gibibyte, 0.5 * n.capacity->bytes))
                            : 1.2 * gibibyte;
-  add(out,
-      !windows_like && foreign <= gibibyte / 2 &&
-          (residual > 2.5 * gibibyte || (residual > usual && share > 0.17)),
-      Sign::large_residual,
+  // An eighth of the card is what libraries take on small ones; a run over many cards holds more of it
+  // itself.
+  const bool much_left = residual > 2.5 * gibibyte || (residual > usual && share > 0.17);
+  add(out, !windows_like && foreign <= gibibyte / 2 && much_left,
+      share > 0.125 ? Sign::large_residual : Sign::some_residual,
       size_text(residual) +
           " are neither PyTorch's nor free; a context and its libraries take about 0.85 GiB.");
   // Next to what others hold, what this run asks for is a trifle.
@@ -320,7 +321,8 @@ void read_run(const Reading& r, Signs& out) {
       "Sharding is configured but does not reach the weights.");
   add(out, whole_each && sums, Sign::sums_cards,
       "The memory of the cards is summed, although each holds a copy.");
-  add(out, f.several() && f.sharded() && !whole_each, Sign::shards,
+  // What shards has several cards, also where nobody counts them.
+  add(out, (f.several() || !f.gpus) && f.sharded() && !whole_each && !quantized, Sign::shards,
       "The weights are sharded over the cards.");
   add(out, f.dora, Sign::uses_dora, "DoRA makes matrices as large as the weights.");
   add(out, f.task == "dpo" || f.task == "orpo" || f.task == "kto", Sign::pairs,

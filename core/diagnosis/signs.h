@@ -33,6 +33,7 @@ enum class Sign : uint8_t {
   asks_nonsense,
   foreign_process,
   large_residual,
+  some_residual,
   mostly_foreign,
   slack_covers,
   some_slack,

@@ -133,6 +133,35 @@ constexpr Family spoken_family = {
     "spoken", Kind::spoken, "The report says in words that memory ran out; no line of an error is shown.",
     lacking,  {},           {}};
 
+// "insufficient CPU memory", "the system RAM is full": the machine's memory and a lack of it in one sentence.
+std::size_t lack_of_host_memory(std::string_view folded) {
+  constexpr std::string_view memories[] = {"cpu memory",  "cpu ram",        "host memory",
+                                           "host ram",    "system memory",  "system ram",
+                                           "main memory", "machine memory", "memory of the machine",
+                                           "cpu内存",     "cpu 内存",       "机器内存",
+                                           "主机内存",    "系统内存",       "物理内存"};
+  constexpr std::string_view lacks[] = {"insufficient", "not enough", "out of", "runs out", "ran out",
+                                        "run out",      "exceed",     "oom",    "exhaust",  "explod",
+                                        "is full",      "lack of",    "不足",   "不够",     "溢出",
+                                        "爆",           "占满",       "满了",   "超出"};
+  constexpr std::size_t near = 48;
+  for (const std::string_view memory : memories) {
+    for (std::size_t at = folded.find(memory); at != std::string_view::npos;
+         at = folded.find(memory, at + 4)) {
+      const std::size_t line = at == 0 ? std::string_view::npos : folded.rfind('\n', at - 1);
+      const std::size_t begin =
+          std::max(line == std::string_view::npos ? 0 : line + 1, at > near ? at - near : 0);
+      const std::size_t stop = std::min({folded.find('\n', at), at + memory.size() + near, folded.size()});
+      for (const std::string_view word : lacks) {
+        if (folded.substr(begin, stop - begin).find(word) != std::string_view::npos &&
+            !in_setting(folded, at))
+          return at;
+      }
+    }
+  }
+  return std::string_view::npos;
+}
+
 // "机器内存是1.9TB", "uses 1.2 TB of RAM": no card has a terabyte. Where it stands, or nothing.
 std::size_t terabytes_of_memory(std::string_view folded) {
   for (std::size_t at = folded.find('t'); at != std::string_view::npos; at = folded.find('t', at + 1)) {
@@ -188,6 +217,7 @@ std::vector<Message> spoken_messages(const Text& text) {
                        (behind >= folded.size() || !is_letter(folded[behind]) || folded[behind] == 's');
     if (alone && !in_setting(folded, at) && !is_remark(folded, at)) lack = at;
   }
+  machine = std::min(machine, lack_of_host_memory(folded));
   if (lack != std::string_view::npos) machine = std::min(machine, terabytes_of_memory(folded));
   // That a process was ended is said of the machine's memory, unless the card's is spoken of as well.
   const bool host = machine != std::string_view::npos || lack == std::string_view::npos;
