@@ -228,11 +228,16 @@ void find_card(const Situation& s, const Numbers& n, const GpuTable& table, Fact
 // The card that a report in words names; one of several sizes only when the size stands there too.
 void find_spoken_card(const Situation& s, std::string_view folded, Facts& f) {
   const hardware::Gpu* found = nullptr;
+  const auto says = [&](const hardware::Gpu& gpu) {
+    const std::string size = std::to_string(gpu.tier_gib);
+    return folded.find(size + "g") != std::string_view::npos ||
+           folded.find(size + " g") != std::string_view::npos;
+  };
   for (const hardware::Gpu* gpu : s.gpus) {
     if (!is_named(*gpu, folded) || gpu->usable_bytes == 0) continue;
-    const bool sized = folded.find(std::to_string(gpu->tier_gib) + "g") != std::string_view::npos;
+    const bool sized = says(*gpu);
     if (found != nullptr && found->tier_gib != gpu->tier_gib && !sized) {
-      if (folded.find(std::to_string(found->tier_gib) + "g") == std::string_view::npos) return;
+      if (!says(*found)) return;
       continue;
     }
     if (found == nullptr || sized) found = gpu;
@@ -332,10 +337,11 @@ Facts read_facts(const Situation& situation, const Text& text, const Numbers& nu
   read_request(situation, facts);
   read_words(text, facts);
   find_card(situation, numbers, table, facts);
-  const bool spoken = !numbers.tried && !numbers.capacity && situation.model.empty();
+  const bool no_figures = !numbers.tried && !numbers.capacity;
+  const bool spoken = no_figures && situation.model.empty();
   constexpr std::size_t opening = 600;  // what a report is about stands at its beginning
   const std::string_view head = std::string_view(text.folded_lines).substr(0, opening);
-  if (spoken && facts.capacity == 0) find_spoken_card(situation, head, facts);
+  if (no_figures && facts.capacity == 0) find_spoken_card(situation, head, facts);
   // Of several cards it is not said how they share the work.
   if (spoken && situation.network == nullptr && !facts.several()) facts.parameters = parameters_in_name(head);
   weigh(situation, facts);
