@@ -62,7 +62,8 @@ constexpr Weight for_fp32_by_mistake[] = {{Sign::in_fp32, 5.0F},        {Sign::n
                                           {Sign::is_embedding32, 1.0F}, {Sign::loading, 1.0F},
                                           {Sign::full_tuning, -2.0F},   {Sign::quantized, -2.0F},
                                           {Sign::says_mlx, 0.5F},       {Sign::is_weight16, -1.0F},
-                                          {Sign::fits_in_16bit, 6.0F},  {Sign::whole_beyond, -0.5F}};
+                                          {Sign::fits_in_16bit, 6.0F},  {Sign::untyped, 5.0F},
+                                          {Sign::whole_beyond, -0.5F}};
 constexpr Weight for_load_peak[] = {
     {Sign::is_whole_model, 3.0F}, {Sign::loading, 2.0F}, {Sign::full_tuning, -1.0F}};
 constexpr Weight for_sharding_load_peak[] = {{Sign::shards, 2.5F},       {Sign::loading, 4.0F},
@@ -112,11 +113,10 @@ constexpr Weight for_checkpointing_not_active[] = {{Sign::not_checkpointed, 5.5F
                                                    {Sign::whole_beyond, -1.5F},
                                                    {Sign::full_tuning, -1.0F},
                                                    {Sign::short_and_single, -1.0F}};
-constexpr Weight for_long_outlier_sequences[] = {{Sign::after_steps, 5.5F},
-                                                 {Sign::says_mlx, 3.0F},
-                                                 {Sign::long_context, 0.5F},
-                                                 {Sign::grows, -2.0F},
-                                                 {Sign::loading, -3.0F}};
+constexpr Weight for_long_outlier_sequences[] = {
+    {Sign::after_steps, 5.5F}, {Sign::says_mlx, 3.0F},       {Sign::long_context, 0.5F},
+    {Sign::grows, -2.0F},      {Sign::saving, -3.0F},        {Sign::evaluating, -3.0F},
+    {Sign::at_save, -2.0F},    {Sign::at_evaluation, -2.0F}, {Sign::loading, -3.0F}};
 constexpr Weight for_growth_over_steps[] = {{Sign::grows, 6.0F}};
 constexpr Weight for_regression_in_library[] = {{Sign::after_update, 8.5F}};
 constexpr Weight for_wrong_method_flag[] = {{Sign::contradicted_method, 8.0F}};
@@ -128,6 +128,8 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::inference, 4.0F},
     {Sign::fits_in_16bit, -4.0F},
     {Sign::full_tuning, 1.5F},
+    {Sign::small_network, -1.5F},
+    {Sign::untyped, -2.0F},
     {Sign::optimizer, -1.0F},
     {Sign::is_whole_model, 1.0F},
     {Sign::is_layer32, 1.5F},

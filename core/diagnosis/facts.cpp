@@ -59,6 +59,29 @@ Method method_said(const Text& text) {
   return Method::unknown;
 }
 
+// "AutoModelForCausalLM.from_pretrained(path).cuda()" in a script: neither a type nor a quantisation among
+// the arguments. Transformers up to 4.56 then load fp32, whatever the checkpoint holds (modeling_utils.py).
+// Frames of the library itself, which quote such calls too, name no AutoModel before the dot.
+bool loads_untyped(std::string_view folded) {
+  constexpr std::string_view call = ".from_pretrained(";
+  for (std::size_t at = folded.find(call); at != std::string_view::npos; at = folded.find(call, at + 4)) {
+    std::size_t begin = at;
+    while (begin > 0 && (is_lower(folded[begin - 1]) || is_digit(folded[begin - 1]))) --begin;
+    const std::string_view name = folded.substr(begin, at - begin);
+    if (name.substr(0, 9) != "automodel" || folded.substr(at, 600).find("...") != std::string_view::npos)
+      continue;
+    std::size_t end = at + call.size();
+    for (int open = 1; end < folded.size() && end < at + 600 && open > 0; ++end)
+      open += folded[end] == '(' ? 1 : folded[end] == ')' ? -1 : 0;
+    const std::string_view arguments = folded.substr(at, end - at);
+    bool typed = false;
+    for (const std::string_view word : {"dtype", "load_in", "quant", "**", "bnb"})
+      typed = typed || arguments.find(word) != std::string_view::npos;
+    if (!typed) return true;
+  }
+  return false;
+}
+
 // "modules_to_save=\"embed_tokens,lm_head\"", "modules_to_save: [...]", not "modules_to_save: null".
 bool names_modules(std::string_view folded) {
   constexpr std::string_view key = "modules_to_save";
@@ -150,7 +173,7 @@ bool names_a_vl_model(std::string_view folded) {
 }
 
 // What people write around an error when they have no configuration at hand.
-void read_words(const Text& text, Facts& f) {
+void read_words(const Text& text, bool spoken, Facts& f) {
   // A request that says nothing of adapters is full fine-tuning by default alone.
   if (const Method said = method_said(text); f.method == Method::full && said != Method::unknown)
     f.method = said;
@@ -167,12 +190,6 @@ void read_words(const Text& text, Facts& f) {
   if (f.quantization.empty()) {
     if (mentions(text, {"qlora", "load_in_4bit", "nf4", "4-bit", "4bit", "gptq"})) f.quantization = "4bit";
     if (mentions(text, {"load_in_8bit", "int8", "8-bit base"})) f.quantization = "8bit";
-  }
-  // Whoever fine-tunes a model and names neither an adapter nor a quantised base trains it whole.
-  if (f.method == Method::unknown && f.quantization.empty() && !f.model.empty() &&
-      mentions(text, {"fine-tun", "finetun", "fine tun", "sft", "微调"}) &&
-      !mentions(text, {"adapter", "unsloth"})) {
-    f.method = Method::full;
   }
   if (f.strategy.empty()) {
     if (mentions(text, {"zero1", "zero-1", "zero stage 1"})) f.strategy = "zero1";
@@ -196,6 +213,15 @@ void read_words(const Text& text, Facts& f) {
     if (mentions(text, {"train_ppo", "ppotrainer", "stage: ppo", "--stage ppo"})) f.task = "ppo";
     if (mentions(text, {"grpotrainer", "rlhf_type grpo", "rl: grpo"})) f.task = "grpo";
   }
+  // Whoever fine-tunes a model and names neither an adapter nor a quantised base trains it whole; preferences
+  // and rollouts are mostly trained with adapters.
+  const bool plain = f.task.empty() || !spoken;
+  if (plain && f.method == Method::unknown && f.quantization.empty() && (!f.model.empty() || spoken) &&
+      mentions(text, {"fine-tun", "finetun", "fine tun", "sft", "微调", "to pretrain", " pretrain ",
+                      "pre-train "}) &&
+      !mentions(text, {"adapter", "unsloth"})) {
+    f.method = Method::full;
+  }
   f.pure_16bit = mentions(text, {"torchtune", "pure_bf16", "bf16-true", "full_bf16"});
   f.offload = mentions(text, {"offload"}) && !mentions(text, {"no offload", "without offload"});
   f.whole_on_each = mentions(text, {"plain python", "whole on each", "places the model whole", "replicated"});
@@ -212,6 +238,10 @@ void read_words(const Text& text, Facts& f) {
              "qwen3_vl", "qwen-vl",    "qwen vl",      "internvl",   "llava",     "minicpm-v",  "glm-4v",
              "glm4v",    "max_pixels", "vision_tower", "b-vl",       "多模态",    "图像的token"});
   f.sees = f.sees || names_a_vl_model(text.folded_lines);
+  f.untyped = loads_untyped(text.folded_lines);
+  if (f.untyped && f.method == Method::unknown && mentions(text, {".eval()", ".generate(", ".chat("}) &&
+      !mentions(text, {"trainer", ".backward("}))
+    f.method = Method::inference;
   if (!f.fp32) f.fp32 = mentions(text, {"precision: fp32", "float32", "fp32 load", "torch_dtype: none"});
 }
 
@@ -225,8 +255,33 @@ void find_card(const Situation& s, const Numbers& n, const GpuTable& table, Fact
   if (n.capacity) f.capacity = n.capacity->bytes;
 }
 
+// "48 GB GPU", "GPUs with 40GB memory each", "24G显存": the size of a card that has no name, in bytes; 0
+// none.
+double spoken_size(std::string_view folded) {
+  for (std::size_t at = folded.find('g'); at != std::string_view::npos; at = folded.find('g', at + 1)) {
+    std::size_t end = at;
+    while (end > 0 && folded[end - 1] == ' ') --end;
+    std::size_t begin = end;
+    double value = 0;
+    while (begin > 0 && is_digit(folded[begin - 1]) && end - begin < 4) --begin;
+    for (std::size_t i = begin; i < end; ++i) value = value * 10 + (folded[i] - '0');
+    if (begin == end || (begin > 0 && (folded[begin - 1] == '.' || is_lower(folded[begin - 1])))) continue;
+    if (value < 4 || value > 300) continue;
+    std::size_t behind = at + 1;
+    while (behind < folded.size() && (folded[behind] == 'b' || folded[behind] == 'i')) ++behind;
+    const std::string_view what = folded.substr(behind, 14);
+    bool card = false;
+    for (const std::string_view word :
+         {" gpu", " card", " vram", " memory each", " memory per", "显存", "显卡", " 显存"})
+      card = card || what.substr(0, word.size() + 3).find(word) != std::string_view::npos;
+    if (card && what.find("cpu") == std::string_view::npos) return value * gibibyte;
+  }
+  return 0;
+}
+
 // The card that a report in words names; one of several sizes only when the size stands there too.
-void find_spoken_card(const Situation& s, std::string_view folded, Facts& f) {
+// Where its size stays open, the largest of that name is returned: what does not fit there fits on none.
+double find_spoken_card(const Situation& s, std::string_view folded, Facts& f) {
   const hardware::Gpu* found = nullptr;
   const auto says = [&](const hardware::Gpu& gpu) {
     const std::string size = std::to_string(gpu.tier_gib);
@@ -237,12 +292,19 @@ void find_spoken_card(const Situation& s, std::string_view folded, Facts& f) {
     if (!is_named(*gpu, folded) || gpu->usable_bytes == 0) continue;
     const bool sized = says(*gpu);
     if (found != nullptr && found->tier_gib != gpu->tier_gib && !sized) {
-      if (!says(*found)) return;
+      if (!says(*found)) {
+        double most = 0;
+        for (const hardware::Gpu* other : s.gpus) {
+          if (is_named(*other, folded)) most = std::max(most, static_cast<double>(other->usable_bytes));
+        }
+        return most;
+      }
       continue;
     }
     if (found == nullptr || sized) found = gpu;
   }
   if (found != nullptr) f.capacity = static_cast<double>(found->usable_bytes);
+  return f.capacity;
 }
 
 // Rules of thumb, in bytes a parameter: 16-bit weights and gradients, fp32 master copy and two states.
@@ -335,16 +397,20 @@ Facts read_facts(const Situation& situation, const Text& text, const Numbers& nu
                  const GpuTable& table) {
   Facts facts;
   read_request(situation, facts);
-  read_words(text, facts);
-  find_card(situation, numbers, table, facts);
+  const std::size_t opening = 600;  // what a report is about stands at its beginning
+  const std::string_view head = std::string_view(text.folded_lines).substr(0, opening);
   const bool no_figures = !numbers.tried && !numbers.capacity;
   const bool spoken = no_figures && situation.model.empty();
-  constexpr std::size_t opening = 600;  // what a report is about stands at its beginning
-  const std::string_view head = std::string_view(text.folded_lines).substr(0, opening);
-  if (no_figures && facts.capacity == 0) find_spoken_card(situation, head, facts);
+  read_words(text, spoken && parameters_in_name(head) > 0, facts);
+  find_card(situation, numbers, table, facts);
+  double largest = 0;
+  if (no_figures && facts.capacity == 0) largest = find_spoken_card(situation, head, facts);
+  if (spoken && facts.capacity == 0 && largest == 0) facts.capacity = 0.985 * spoken_size(head);
   // Of several cards it is not said how they share the work.
   if (spoken && situation.network == nullptr && !facts.several()) facts.parameters = parameters_in_name(head);
   weigh(situation, facts);
+  if (facts.capacity == 0 && facts.whole > 0.93 * largest && facts.share > 0.93 * largest)
+    facts.capacity = largest;
   return facts;
 }
 

@@ -302,7 +302,11 @@ std::optional<double> cards_in_words(const Text& text) {
   }
   for (const std::string_view word : {" gpus", " gpu cards"}) {
     for (std::size_t at = folded.find(word); at != std::string_view::npos; at = folded.find(word, at + 4)) {
-      const double count = number_before(folded, at);
+      double count = number_before(folded, at);
+      // "8 nvidia gpus", "four" is left to its reader
+      const std::size_t blank = at == 0 ? std::string_view::npos : folded.rfind(' ', at - 1);
+      if (count == 0 && blank != std::string_view::npos && is_lower(folded[at - 1]) && at - blank < 9)
+        count = number_before(folded, blank);
       if (count <= 64) most = std::max(most, count);
     }
   }

@@ -297,6 +297,13 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
        "It fitted with another release.",
        {"after updating",
         "after upgrading",
+        "just updated",
+        "just upgraded",
+        "recently updated",
+        "recently upgraded",
+        "since i updated",
+        "after i updated",
+        "after i upgraded",
         "since updating",
         "since upgrading",
         "previous version",
@@ -444,6 +451,10 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
   }
   if (const std::string bar = step_of_a_bar(text); !bar.empty())
     say(out, Sign::after_steps, "The progress bar stands at " + bar + ", so most batches fit.");
+  // Two lines of a log of losses: steps had passed.
+  if (const std::size_t one = text.find("{'loss':");
+      one != std::string_view::npos && text.find("{'loss':", one + 1) != std::string_view::npos)
+    say(out, Sign::after_steps, "Losses were logged before it died, so most batches fit.");
   // "dies 200 steps in", not "I follow the steps in the guide".
   for (std::size_t at = text.find(" steps in"); at != std::string_view::npos;
        at = text.find(" steps in", at + 9)) {

@@ -298,19 +298,22 @@ bool asks_of_each_card(std::string_view folded) {
 void read_run(const Reading& r, Signs& out) {
   const Facts& f = r.facts;
   add(out, f.method == Method::full, Sign::full_tuning, "All parameters are trained.");
+  add(out, f.parameters > 0 && f.parameters < 0.8e9 && f.capacity == 0, Sign::small_network,
+      "The model is small: weights, gradients and states of all of it take a few GiB.");
   add(out, f.method == Method::adapters, Sign::adapters, "Adapters are trained.");
   add(out, f.method == Method::inference, Sign::inference,
       "Nothing is trained: the model alone does not fit.");
   const bool quantized = !f.quantization.empty();
   add(out, quantized, Sign::quantized, "The base is quantised.");
   add(out, f.several(), Sign::several_cards, "Several cards are used.");
-  const bool divided_somehow = f.strategy == "deepspeed" && !quantized && !f.whole_on_each;
-  const bool whole_each = f.several() && (!f.sharded() || quantized || f.whole_on_each) && !divided_somehow;
+  const bool each = asks_of_each_card(r.text.folded_lines);
+  const bool divided_somehow = f.strategy == "deepspeed" && !quantized && !f.whole_on_each && !each;
+  const bool whole_each = (f.several() || (each && !f.gpus)) &&
+                          (!f.sharded() || quantized || f.whole_on_each) && !divided_somehow;
   // Words alone say that there are several cards, not that the model was too large for one of them.
   const bool sums = sums_the_cards(r.text.folded_lines);
-  const bool told = sums || asks_of_each_card(r.text.folded_lines) || one_card_works(r.text.folded_lines) ||
-                    !f.gpus_in_words || r.phase == Phase::load ||
-                    (f.whole > 0.93 * f.capacity && f.capacity > 0);
+  const bool told = sums || each || one_card_works(r.text.folded_lines) || !f.gpus_in_words ||
+                    r.phase == Phase::load || (f.whole > 0.93 * f.capacity && f.capacity > 0);
   add(out, whole_each && told, Sign::replicates,
       "Each card holds all the weights: " +
           std::string(quantized            ? "a quantised base is not sharded"
@@ -376,6 +379,8 @@ void read_arithmetic(const Reading& r, Signs& out) {
         "Weights, gradients and states take " + size_text(f.share) +
             ", which fits; activations take the rest.");
   }
+  add(out, f.untyped, Sign::untyped,
+      "The script loads the model without a type: fp32 before Transformers 5.");
   add(out, f.fits_in_16bit, Sign::fits_in_16bit,
       "The weights take " + size_text(f.weights16) + " in 16 bits, which fits; in fp32 they take " +
           size_text(2 * f.weights16) + ", and nothing is trained.");

@@ -88,6 +88,7 @@ enum class Sign : uint8_t {
   contradicted_method,
   // the run
   full_tuning,
+  small_network,
   inference,
   adapters,
   quantized,
@@ -120,6 +121,7 @@ enum class Sign : uint8_t {
   whole_well_within,
   near_fp32,
   fits_in_16bit,
+  untyped,
   near_16bit_though_quantized,
   // the tensor
   is_logits,

@@ -2,6 +2,7 @@
 // are those of public issue threads.
 #include <gtest/gtest.h>
 
+#include "core/diagnosis/moment.h"
 #include "core/diagnosis/occasion.h"
 #include "tests/core/explained.h"
 
@@ -112,6 +113,44 @@ TEST(DiagnosisOccasion, AModelThatIsOnlyRunAndWouldFitInHalfItsTypeIsHeldInFp32)
   // meta-pytorch/torchtune#612: 7 billion parameters on 24 GB, nothing trained
   EXPECT_EQ(first_cause("CUDA out of memory, inference only, with llama2_7b on an RTX 4090 of 24 GB"),
             "fp32_by_mistake");
+}
+
+TEST(DiagnosisOccasion, AScriptThatSaysNoTypeLoadsFp32) {
+  // InternLM/InternLM-XComposer#434
+  const std::string script =
+      "OOM on generation with 48 GB GPU with internlm-xcomposer2-vl-7b\n"
+      "model = AutoModel.from_pretrained(model_name_or_path, trust_remote_code=True";
+  EXPECT_EQ(first_cause(script + ").cuda().eval()"), "fp32_by_mistake");
+  EXPECT_NE(first_cause(script + ", torch_dtype=torch.bfloat16).cuda().eval()"), "fp32_by_mistake");
+}
+
+TEST(DiagnosisOccasion, WhatIsSaidOfModelCardAndMethodIsWeighed) {
+  // NVIDIA/Megatron-LM#606, Lightning-AI/litgpt#1432, Shivanandroy/T5-Finetuning-PyTorch#4
+  EXPECT_EQ(first_cause("CUDA OOM error when finetuning LLAMA2-7b with A100 40G and seq_length 64."),
+            "does_not_fit_at_all");
+  EXPECT_EQ(
+      first_cause("I use an A100 40G to pretrain my own data, but OOM. my batch size has been set to 1.\n"
+                  "litgpt pretrain --model_name Llama-2-7b-hf"),
+      "does_not_fit_at_all");
+  // A V100 has 16 or 32 GB: eleven billion parameters fit neither.
+  EXPECT_EQ(first_cause("I use the v100 to finetune the t5 xxl, but it has an error of cuda out of memory"),
+            "does_not_fit_at_all");
+  // Twelve million parameters fit everywhere (huggingface/transformers#7438).
+  EXPECT_EQ(first_cause("CUDA out of memory (ALBERT)\nrun_squad.py --max_seq_length 384, try to finetune"),
+            "batch_or_sequence_too_large");
+}
+
+TEST(DiagnosisOccasion, ALogOfLossesSaysThatStepsHadPassed) {
+  // FlagOpen/FlagEmbedding#837
+  EXPECT_EQ(
+      first_cause("{'loss': 2.3277, 'grad_norm': 9.5, 'epoch': 0.07}\n{'loss': 2.087, 'grad_norm': 8.8, "
+                  "'epoch': 0.08}\ntorch.cuda.OutOfMemoryError: CUDA out of memory."),
+      "long_outlier_sequences");
+}
+
+TEST(DiagnosisOccasion, SeveralCardsAreCountedWithTheirNameBetween) {
+  EXPECT_EQ(cards_in_words(clean("OOM on 8 nvidia GPUs with 40GB memory each")).value_or(0), 8);
+  EXPECT_EQ(cards_in_words(clean("it runs on gpus")).value_or(0), 0);
 }
 
 }  // namespace
