@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "core/memory/rotary_tables.h"
+#include "core/model/layers_apart.h"
 
 namespace plimsoll::memory {
 
@@ -51,7 +52,7 @@ bool is_unpacked_expert(const model::Linear& linear, const recipe::Recipe& recip
 bool is_quantised(const model::Linear& linear, const recipe::Recipe& recipe) {
   return recipe.quantized() && (is_module(linear, recipe) || is_unpacked_expert(linear, recipe)) &&
          (linear.role != Role::head || recipe.quantization.quantize_lm_head) &&
-         !named_in(linear.path, recipe.quantization.llm_int8_skip_modules);
+         !model::is_skipped(linear.path, recipe.quantization.llm_int8_skip_modules);
 }
 
 // LitGPT and torchtune have one set of names for all networks.

@@ -4,6 +4,7 @@
 
 #include "core/memory/targets.h"
 #include "core/memory/unroll.h"
+#include "core/model/layers_apart.h"
 #include "core/model/task_head.h"
 #include "core/recipe/tasks.h"
 #include "core/report/model_names.h"
@@ -53,6 +54,16 @@ void find_network(const recipe::Given& given, const Catalog& catalog, Run& run, 
 // A checkpoint that is stored in 4 bits loads in 4 bits, whether the request says so or not.
 void note_packing(Run& run) {
   const std::string packing(packing_in(run.given.model_id));
+  const bool dynamic = packing == "unsloth-bnb-4bit" || packing == "dynamic-bnb-4bit";
+  if (dynamic && run.resolved.recipe.quantized() &&
+      run.resolved.recipe.quantization.llm_int8_skip_modules.empty()) {
+    run.network.notes.push_back(
+        {"dynamic_checkpoint",
+         "A checkpoint whose name ends in \"" + packing +
+             "\" leaves some of its linears in 16 bits: 1.2 GiB of Phi-4. Its config.json "
+             "names them; put that list under \"llm_int8_skip_modules\".",
+         "/quantization/llm_int8_skip_modules"});
+  }
   if (packing.empty() || run.resolved.recipe.quantized()) return;
   run.network.notes.push_back({"packed_checkpoint",
                                "The name ends in \"" + packing +
@@ -164,6 +175,8 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   refuse(run.resolved.recipe, errors);
   if (!errors.empty()) return std::nullopt;
   note_packing(run);
+  run.network = model::with_layers_apart(std::move(run.network),
+                                         run.resolved.recipe.quantization.llm_int8_skip_modules);
   memory::expand_targets(run.network, run.resolved.recipe, errors);
   if (!errors.empty()) return std::nullopt;
   const recipe::Task* task = recipe::find_task(run.resolved.recipe.task);
