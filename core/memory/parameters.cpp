@@ -37,6 +37,7 @@ bool is_language(const model::Stack& stack) {
 
 // Transformers 5 holds routed experts as 3-D parameters, which neither PEFT nor bitsandbytes replaces.
 bool is_module(const model::Linear& linear, const recipe::Recipe& recipe) {
+  if (linear.expert && recipe.model_args.linearized_experts) return true;
   if (linear.module == Module::parameter) return false;
   return !linear.expert || !recipe::version_at_least(recipe.versions.transformers, "5");
 }

@@ -102,6 +102,11 @@ Default default_use_cache(const DefaultContext& c) {
   return {true, "before Transformers 5 the config's use_cache=true stays on when checkpointing is off"};
 }
 
+Default default_linearized_experts(const DefaultContext& c) {
+  if (c.around.linearized_experts) return {true, "the checkpoint's name says that its experts are linears"};
+  return {false, "experts are what the model class makes of them"};
+}
+
 Default default_quant_type(const DefaultContext&) {
   return {"fp4", "the default of BitsAndBytesConfig (nf4 must be asked for; both take the same memory)"};
 }

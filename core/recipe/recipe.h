@@ -33,8 +33,9 @@ struct ModelArgs {
   uint64_t num_labels = 0;          ///< of a classification head
   std::string device_map;           ///< "" or "auto": where accelerate places the weights
   std::map<std::string, std::string> max_memory;  ///< of device_map: limits placement, never training
-  std::string implementation;  ///< whose model code runs: transformers | litgpt | torchtune | unsloth
-  bool use_cache = false;      ///< K and V of every layer are kept while the outputs live
+  std::string implementation;       ///< whose model code runs: transformers | litgpt | torchtune | unsloth
+  bool use_cache = false;           ///< K and V of every layer are kept while the outputs live
+  bool linearized_experts = false;  ///< routed experts are linears even where Transformers has one parameter
 };
 
 struct Quantization {
@@ -291,6 +292,7 @@ struct Surroundings {
   bool is_encoder = false;
   uint64_t default_image_size = 0;  ///< 0: no vision tower
   bool gpu_chosen = false, gpu_bf16 = true;
+  bool linearized_experts = false;  ///< the checkpoint's name says so
 };
 
 struct Resolved {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/json/ascii.h"
 #include "core/memory/targets.h"
 #include "core/memory/unroll.h"
 #include "core/model/layers_apart.h"
@@ -129,6 +130,11 @@ void check_targets(const recipe::Recipe& r, const memory::Parameters& p, Errors&
 
 }  // namespace
 
+// axolotl-quants/Llama-4-Scout-17B-16E-Linearized-bnb-nf4-bf16 and its like.
+bool says_linearized(const std::string& model_id) {
+  return ascii::lower(model_id).find("linearized") != std::string::npos;
+}
+
 recipe::Surroundings surroundings(const Run& run) {
   recipe::Surroundings around;
   around.model_type = run.network.model_type;
@@ -137,6 +143,7 @@ recipe::Surroundings surroundings(const Run& run) {
   around.is_encoder = run.network.kind == model::Kind::encoder;
   around.default_image_size =
       run.network.image.rule == model::ImageTokens::Rule::none ? 0 : run.network.image.default_size;
+  around.linearized_experts = says_linearized(run.given.model_id);
   around.gpu_chosen = run.gpu != nullptr;
   around.gpu_bf16 = run.gpu == nullptr || run.gpu->bf16;
   return around;

@@ -75,5 +75,23 @@ TEST(LayersApart, ANameThatPromisesThemIsAskedForThem) {
   EXPECT_EQ(json::write(answer(packed(of_phi_4))).find("dynamic_checkpoint"), std::string::npos);
 }
 
+// Transformers holds Llama 4's experts as one parameter, which bitsandbytes leaves alone; Axolotl makes
+// linears of them, and trains Scout on one card of 80 GB (axolotl-ai-cloud/axolotl
+// examples/llama-4/README.md: 64.5 GB).
+TEST(LayersApart, ExpertsThatAreLinearsAreQuantised) {
+  Json body = {{"model", "axolotl-quants/Llama-4-Scout-17B-16E-Linearized-bnb-nf4-bf16"},
+               {"stack", "axolotl"},
+               {"training", {{"per_device_train_batch_size", 1}, {"max_length", 4096}}},
+               {"peft", {{"r", 32}, {"target_modules", {"self_attn.q_proj", "shared_expert.up_proj"}}}},
+               {"quantization", {{"load_in_4bit", true}, {"bnb_4bit_use_double_quant", true}}}};
+  EXPECT_LT(weights(answer(body)) / 1e9, 64.5);
+  EXPECT_GT(weights(answer(body)) / 1e9, 55);
+  body["model_args"]["linearized_experts"] = false;
+  EXPECT_GT(weights(answer(body)) / 1e9, 200);
+  body["model"] = "meta-llama/Llama-4-Scout-17B-16E";
+  body.erase("model_args");
+  EXPECT_GT(weights(answer(body)) / 1e9, 200);
+}
+
 }  // namespace
 }  // namespace plimsoll::report

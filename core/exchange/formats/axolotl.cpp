@@ -105,6 +105,7 @@ constexpr Row rows[] = {
     {"bnb_config_kwargs.bnb_4bit_use_double_quant", "/quantization/bnb_4bit_use_double_quant", ""},
     {"bnb_config_kwargs.bnb_4bit_compute_dtype", "/quantization/bnb_4bit_compute_dtype", ""},
     {"bnb_config_kwargs.llm_int8_skip_modules", "/quantization/llm_int8_skip_modules", ""},
+    {"llama4_linearized_experts", "/model_args/linearized_experts", ""},
     {"lora_r", "/peft/r", ""},
     {"lora_alpha", "/peft/lora_alpha", ""},
     {"lora_dropout", "/peft/lora_dropout", ""},
@@ -285,7 +286,7 @@ constexpr std::string_view implied =
     "use_eaft "
     "experts_implementation use_kernels rope_scaling* strict_mode freeze_mm_modules "
     "batch_flattening "
-    "scaling_softmax* s2_attention ray_num_workers llama4_linearized_experts dsv4_* use_glm_dsa_kernels "
+    "scaling_softmax* s2_attention ray_num_workers dsv4_* use_glm_dsa_kernels "
     "use_dsv4_kernels moe_grouped_backend moe_dequant_chunk_size moe_bnb_fast nvfp4_merge_aware* "
     "expert_backend "
     "use_scattermoe use_sonicmoe";

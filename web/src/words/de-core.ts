@@ -237,5 +237,6 @@ export const CORE: Record<string, string> = {
   "note.model_by_name": "Das Modell ist an Teilen seines Namens erkannt.",
   "note.unconfirmed_shapes": "Keine veröffentlichte Parameterzahl bestätigt die Formen dieses Modells.",
   "note.packed_checkpoint": "Der Checkpoint ist schon quantisiert.",
-  "note.dynamic_checkpoint": "Dieser Checkpoint lässt einige lineare Schichten in 16 Bit; seine config.json nennt sie unter llm_int8_skip_modules.",
+  "note.dynamic_checkpoint":
+    "Dieser Checkpoint lässt einige lineare Schichten in 16 Bit; seine config.json nennt sie unter llm_int8_skip_modules.",
 };
