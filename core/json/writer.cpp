@@ -1,5 +1,7 @@
 #include "core/json/writer.h"
 
+#include <charconv>
+
 namespace plimsoll::json {
 
 void Writer::separate() {
@@ -26,8 +28,8 @@ void Writer::key(std::string_view name) {
 
 void Writer::value(std::string_view text) {
   static constexpr char digits[] = "0123456789abcdef";
-  separate();
-  text_ += '"';
+  text_.append(first_ ? "\"" : ",\"");
+  first_ = false;
   std::size_t plain = 0;  // start of the stretch that needs no escape
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -57,14 +59,11 @@ void Writer::value(bool flag) {
 }
 
 void Writer::value(uint64_t number) {
-  separate();
-  char buffer[20];
-  std::size_t at = sizeof buffer;
-  do {
-    buffer[--at] = static_cast<char>('0' + number % 10);
-    number /= 10;
-  } while (number != 0);
-  text_.append(buffer + at, sizeof buffer - at);
+  char buffer[21] = {','};
+  const std::to_chars_result end = std::to_chars(buffer + 1, buffer + sizeof buffer, number);
+  const char* from = first_ ? buffer + 1 : buffer;
+  text_.append(from, static_cast<std::size_t>(end.ptr - from));
+  first_ = false;
 }
 
 void Writer::value(int64_t number) {

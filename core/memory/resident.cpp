@@ -83,10 +83,12 @@ std::vector<Resident> resident_weights(const model::Architecture& network, const
       list.plain(static_cast<double>(table.rows) * static_cast<double>(table.width), parameter_size(recipe));
     }
     for (const model::LayerGroup& group : stack.groups) {
-      for (uint64_t layer = 0; layer < group.layers; ++layer) {
-        for (const model::Linear& linear : group.linears) list.linear(linear, stack);
-        list.norms(group.norms);
-        list.plain(static_cast<double>(group.other_parameters), parameter_size(recipe));
+      List layer{recipe, {}};
+      for (const model::Linear& linear : group.linears) layer.linear(linear, stack);
+      layer.norms(group.norms);
+      layer.plain(static_cast<double>(group.other_parameters), parameter_size(recipe));
+      for (uint64_t i = 0; i < group.layers; ++i) {
+        list.rows.insert(list.rows.end(), layer.rows.begin(), layer.rows.end());
       }
     }
     list.norms(stack.norms);
@@ -108,12 +110,18 @@ std::vector<double> state_tensors(const Parameters& parameters, const std::strin
   const recipe::Optimizer* o = recipe::find_optimizer(optim);
   if (o == nullptr) return bytes;
   const int pieces = o->state_in_parameter_dtype >= 2 || o->scales >= 2 ? 2 : 1;
-  deal(parameters.trained, [&](const Trained& t) {
+  struct States {
+    double count, bytes;  // of a tensor
+  };
+  std::vector<States> states;
+  for (const Trained& t : parameters.trained) {
     Parameters one;
     one.trained.push_back(t);
     one.trained.back().count = 1;
-    const double all = optimizer_state_bytes(one, optim, nullptr);
-    for (int i = 0; i < pieces && all > 0; ++i) bytes.push_back(all / pieces);
+    states.push_back({t.count, optimizer_state_bytes(one, optim, nullptr)});
+  }
+  deal(states, [&bytes, pieces](const States& s) {
+    for (int i = 0; i < pieces && s.bytes > 0; ++i) bytes.push_back(s.bytes / pieces);
   });
   return bytes;
 }

@@ -101,7 +101,7 @@ void Tape::note(Event::Kind kind, uint32_t id) {
   const Entry& entry = tensors_[id];
   const double bytes = entry.elements * entry.size;
   if (bytes <= 0) return;
-  trace->push_back({kind, counted_as(entry), id, bytes, entry.what});
+  trace->push_back({kind, counted_as(entry), true, id, bytes, entry.what});
 }
 
 // Whether autograd keeps it decides what a transient tensor counts as.

@@ -6,16 +6,16 @@
 #include <map>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace plimsoll::memory {
 
 namespace {
 
-constexpr std::size_t phases = static_cast<std::size_t>(Phase::optimizer_step) + 1;
-// Points that are kept whatever the pieces are: the highest of each instant and of each component.
-constexpr std::size_t most_pieces = most_points - phases - component_count;
+// Points that are kept whatever the pieces are: the highest of each component. No piece holds two instants,
+// so the highest of an instant is the highest of one of its pieces.
+constexpr std::size_t most_pieces = most_points - component_count;
 
 // What was alive at one is worked out afterwards, for the few that are kept.
 struct Moment {
@@ -28,18 +28,14 @@ void raise(Moment& highest, double value, std::size_t at, const Section* section
   if (value > highest.total) highest = {at, section, value};
 }
 
-// Walks the list and keeps when it is highest in each piece, instant and component.
+// Walks the list and keeps when it is highest in each piece and component.
 struct Walk {
   std::vector<Moment> pieces;
-  std::array<Moment, phases> by_phase;
   std::array<Moment, component_count> by_component;
   Snapshot live;
   double total = 0;
 
-  void look(std::size_t at, const Section* section) {
-    raise(pieces.back(), total, at, section);
-    raise(by_phase[static_cast<std::size_t>(section->phase)], total, at, section);
-  }
+  void look(std::size_t at, const Section* section) { raise(pieces.back(), total, at, section); }
   // Gives the component that became larger, null when none did.
   const Component* apply(const Event& event, std::vector<Component>& component_of) {
     Component& known = component_of[event.tensor];
@@ -55,8 +51,9 @@ struct Walk {
   }
   void draw(const Event& event, std::vector<Component>& component_of, std::size_t at,
             const Section* section) {
-    if (const Component* grown = apply(event, component_of))
-      raise(by_component[static_cast<std::size_t>(*grown)], live[*grown], at, section);
+    const Component* grown = apply(event, component_of);
+    if (!event.whole) return;
+    if (grown != nullptr) raise(by_component[static_cast<std::size_t>(*grown)], live[*grown], at, section);
     look(at, section);
   }
 };
@@ -85,80 +82,103 @@ Walk walk(const Unrolled& run) {
     ++in_piece;
     phase = section.phase;
     walk.look(section.from, &section);
-    const std::size_t step = (section.to - section.from) / parts + 1;
-    for (std::size_t i = section.from; i < section.to; ++i) {
-      if (merged == 1 && i > section.from && (i - section.from) % step == 0) walk.pieces.emplace_back();
-      walk.draw(run.events[i], component_of, i + 1, &section);
+    const std::size_t step = merged == 1 ? (section.to - section.from) / parts + 1 : run.events.size();
+    for (std::size_t from = section.from; from < section.to; from += step) {
+      if (from > section.from) walk.pieces.emplace_back();
+      const std::size_t to = std::min(section.to, from + step);
+      for (std::size_t i = from; i < to; ++i) walk.draw(run.events[i], component_of, i + 1, &section);
     }
   }
   return walk;
 }
 
-// Counts equal tensors while the list is walked, and writes down what has changed at each point that is kept.
-struct Census {
-  std::vector<TensorCounts> held;
+// Counts equal tensors at the points that are kept. Most tensors live between two of them and are never
+// counted.
+class Census {
+ public:
+  explicit Census(const Unrolled& run) : run_(run), lives_(run.tensors) {}
 
-  explicit Census(std::size_t tensors) : row_of_(tensors, none) {}
+  Snapshot live;
+  std::size_t points = 0;  // that lie behind
 
-  void apply(const Event& event) {
-    std::size_t& row = row_of_[event.tensor];
-    if (row != none) count(row, -1);
-    row = event.kind == Event::Kind::release ? none : row_for(event);
-    if (row != none) count(row, 1);
-  }
-  void write_down(std::size_t point) {
-    for (std::size_t row : touched_) {
-      std::vector<TensorCounts::Change>& changes = held[row].changes;
-      Row& now = rows_[row];
-      now.touched = false;
-      if (now.count != (changes.empty() ? 0 : changes.back().count)) changes.push_back({point, now.count});
+  void apply(std::size_t at) {
+    const Event& event = run_.events[at];
+    Life& life = lives_[event.tensor];
+    if (event.kind != Event::Kind::allocate) end(life, event.bytes);
+    if (event.kind == Event::Kind::release) {
+      life.is_over = true;
+      return;
     }
-    touched_.clear();
+    life = {static_cast<uint32_t>(at), static_cast<uint16_t>(points), event.component, false};
+    live[event.component] += event.bytes;
+  }
+  // Rows in the order in which their tensors appear.
+  std::vector<TensorCounts> rows() {
+    for (Life& life : lives_)
+      if (!life.is_over) end(life, 0);
+    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.first < b.first; });
+    std::vector<TensorCounts> counted;
+    counted.reserve(rows_.size());
+    for (const Row& row : rows_) {
+      const Event& event = run_.events[row.first];
+      counted.push_back({event.component, event.what, event.bytes, {}});
+      std::vector<TensorCounts::Change>& changes = counted.back().changes;
+      int32_t count = 0;
+      for (std::size_t point = 0; point < points; ++point) {
+        if (row.more[point] == 0) continue;
+        count += row.more[point];
+        changes.push_back({point, static_cast<uint64_t>(count)});
+      }
+    }
+    return counted;
   }
 
  private:
+  struct Life {
+    uint32_t event = 0;  // that made the tensor what it is
+    uint16_t point = 0;  // the first one that may see it
+    Component component = Component::transient;
+    bool is_over = true;
+  };
   struct Row {
-    uint64_t count = 0;
-    bool touched = false;  // since the last point
+    std::size_t first = 0;                                              // event
+    std::vector<int32_t> more = std::vector<int32_t>(most_points + 1);  // than at the point before
   };
-  // The operations' names are literals, of which few are repeated: most events find their row by address.
-  struct Made {
-    const char* what;
-    double bytes;
-    Component component;
-    bool operator==(const Made&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Made& m) const {
-      const auto whole_bytes = static_cast<uint64_t>(m.bytes);
-      const uint64_t mixed = (whole_bytes ^ (whole_bytes >> 17)) * 0x9E3779B97F4A7C15u;
-      return static_cast<std::size_t>(mixed >> 16) + std::hash<const char*>()(m.what) +
-             static_cast<std::size_t>(m.component);
-    }
-  };
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  void count(std::size_t row, int more) {
-    rows_[row].count += static_cast<uint64_t>(more);  // one less wraps around to one less
-    if (std::exchange(rows_[row].touched, true)) return;
-    touched_.push_back(row);
+  void end(const Life& life, double bytes) {
+    live[life.component] -= bytes;
+    if (life.point == points) return;
+    Row& row = row_for(life.event);
+    row.first = std::min<std::size_t>(row.first, life.event);
+    ++row.more[life.point];
+    --row.more[points];
   }
-  std::size_t row_for(const Event& event) {
-    const auto [known, is_unknown] = by_address_.try_emplace({event.what, event.bytes, event.component}, 0);
-    if (!is_unknown) return known->second;
-    const auto [found, is_new] =
-        by_name_.try_emplace({event.component, event.bytes, std::string_view(event.what)}, held.size());
-    if (is_new) {
-      held.push_back({event.component, event.what, event.bytes, {}});
-      rows_.emplace_back();
+  // The operations' names are literals, of which few are repeated: most tensors find their row by address.
+  Row& row_for(std::size_t at) {
+    const Event& e = run_.events[at];
+    const uint64_t both = static_cast<uint64_t>(e.bytes) * 31 + std::hash<const char*>()(e.what);
+    Seen& seen = seen_[(both * 0x9E3779B97F4A7C15u) >> 55];
+    if (seen.what != e.what || seen.bytes != e.bytes || seen.component != e.component) {
+      const auto [found, is_new] =
+          row_of_.try_emplace({e.component, e.bytes, std::string_view(e.what)}, rows_.size());
+      if (is_new) rows_.push_back({at});
+      seen = {e.what, e.bytes, e.component, found->second};
     }
-    return known->second = found->second;
+    return rows_[seen.row];
   }
 
-  std::unordered_map<Made, std::size_t, Hash> by_address_;
-  std::map<std::tuple<Component, double, std::string_view>, std::size_t> by_name_;
+  struct Seen {
+    const char* what = nullptr;
+    double bytes = 0;
+    Component component = Component::transient;
+    std::size_t row = 0;
+  };
+
+  const Unrolled& run_;
+  std::vector<Life> lives_;  // by tensor
+  std::map<std::tuple<Component, double, std::string_view>, std::size_t> row_of_;
+  std::array<Seen, 512> seen_{};
   std::vector<Row> rows_;
-  std::vector<std::size_t> touched_, row_of_;  // rows; by tensor
 };
 
 }  // namespace
@@ -180,7 +200,6 @@ std::vector<Alive> Timeline::alive_at(std::size_t point) const {
 Timeline timeline(const Unrolled& run) {
   Walk seen = walk(run);
   std::vector<Moment> moments = std::move(seen.pieces);
-  moments.insert(moments.end(), seen.by_phase.begin(), seen.by_phase.end());
   moments.insert(moments.end(), seen.by_component.begin(), seen.by_component.end());
   moments.erase(
       std::remove_if(moments.begin(), moments.end(), [](const Moment& m) { return m.section == nullptr; }),
@@ -188,32 +207,24 @@ Timeline timeline(const Unrolled& run) {
   std::stable_sort(moments.begin(), moments.end(),
                    [](const Moment& a, const Moment& b) { return a.at < b.at; });
   Timeline result;
-  Walk again;
-  std::vector<Component> component_of(run.tensors, Component::transient);
-  Census census(run.tensors);
+  Census census(run);
   std::size_t happened = 0;
   double highest = -1;
   const Moment* last = nullptr;
   for (const Moment& moment : moments) {
     if (last != nullptr && moment.at == last->at && moment.section->phase == last->section->phase) continue;
     last = &moment;
-    for (; happened < moment.at; ++happened) {
-      again.apply(run.events[happened], component_of);
-      census.apply(run.events[happened]);
-    }
-    census.write_down(result.points.size());
-    const double total = again.live.total();
+    for (; happened < moment.at; ++happened) census.apply(happened);
+    const double total = census.live.total();
     if (total > highest) {
       highest = total;
-      result.peak = result.points.size();
+      result.peak = census.points;
     }
     const Section& s = *moment.section;
-    result.points.push_back({s.phase, s.micro_batch, s.layer, s.part, again.live});
+    result.points.push_back({s.phase, s.micro_batch, s.layer, s.part, census.live});
+    ++census.points;
   }
-  census.held.erase(std::remove_if(census.held.begin(), census.held.end(),
-                                   [](const TensorCounts& each) { return each.changes.empty(); }),
-                    census.held.end());
-  result.tensors = std::move(census.held);
+  result.tensors = census.rows();
   return result;
 }
 

@@ -22,6 +22,7 @@ struct Event {
     become,  ///< another component: a result that autograd now keeps, scores over the vocabulary
   } kind;
   Component component;
+  bool whole = true;  ///< false: tensors that the list leaves out are alive after it (drawn_forms.h)
   uint32_t tensor = 0;
   double bytes = 0;       ///< of the tensor, in every kind of event
   const char* what = "";  ///< the operation that made it

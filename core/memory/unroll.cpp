@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/memory/drawn_forms.h"
 #include "core/memory/layer_forms.h"
 #include "core/recipe/tasks.h"
 
@@ -15,7 +16,7 @@ using Kind = Event::Kind;
 constexpr std::array<const char*, 7> phase_names = {
     "load", "prepare", "forward", "loss", "backward", "optimizer_step_first", "optimizer_step"};
 constexpr uint32_t none = UINT32_MAX;
-constexpr Event nothing{Kind::allocate, Component::transient, none, 0, ""};
+constexpr Event nothing{Kind::allocate, Component::transient, true, none, 0, ""};
 
 double sum_of(const Trace& events) {
   double bytes = 0;
@@ -45,11 +46,14 @@ struct Layer {
 
 using Forms = std::vector<std::vector<LayerForms>>;  // by stage and run
 
-Forms forms_of(const Script& script) {
+Forms forms_of(const Script& script, Steps wanted) {
   Forms forms;
   for (const Script::Stage& stage : script.stages) {
     forms.emplace_back();
-    for (const LayerRun& run : stage.runs) forms.back().push_back(layer_forms(run, stage));
+    for (const LayerRun& run : stage.runs) {
+      forms.back().push_back(layer_forms(run, stage));
+      if (wanted == Steps::drawn) keep_what_is_drawn(forms.back().back());
+    }
   }
   return forms;
 }
@@ -93,7 +97,7 @@ struct Writer {
 
   // A tensor that no tape made; nothing when it has no bytes.
   Event allocate(Component component, double bytes, const char* what) {
-    Event event{Kind::allocate, component, none, bytes, what};
+    Event event{Kind::allocate, component, true, none, bytes, what};
     if (bytes < 0.5) return event;
     event.tensor = out.tensors++;
     out.events.push_back(event);
@@ -117,17 +121,11 @@ struct Writer {
     release_all(outputs);
     release_all(kv_cache);
   }
-  void play(const Trace& events, const Places& places) {
-    for (const Event& event : events) {
-      out.events.push_back(event);
-      out.events.back().tensor = places(event.tensor);
-    }
-  }
+  void play(const Trace& events, const Places& places) { place(events, places, out.events); }
   static void place(const Trace& events, const Places& places, Trace& into) {
-    for (const Event& event : events) {
-      into.push_back(event);
-      into.back().tensor = places(event.tensor);
-    }
+    const std::size_t before = into.size();
+    into.insert(into.end(), events.begin(), events.end());
+    for (std::size_t i = before; i < into.size(); ++i) into[i].tensor = places(into[i].tensor);
   }
   // `share` of them stays; the other ranks take theirs.
   void keep_gradients(const Trace& events, const Places& places, double share) {
@@ -197,8 +195,8 @@ struct Writer {
           layer.selected =
               allocate(Component::activations, stage.runs[r].selected.total(), "what is not computed again");
         }
-        stream = {Kind::allocate, Component::transient, layer.places(f.forward_output), replay.output_bytes,
-                  "layer input"};
+        stream = {Kind::allocate,      Component::transient, true, layer.places(f.forward_output),
+                  replay.output_bytes, "layer input"};
         if (!stage.recorded) release(stream);
         layers.push_back(layer);
       }
@@ -238,7 +236,7 @@ struct Writer {
       gradient.bytes = replay.input_bytes;
       gradient.tensor = f.has_input_gradient ? places(f.input_gradient) : none;
       if (stage.offload_buffers == 0 && (stage.checkpointing || replay.input_saved)) {
-        const Event input{Kind::release, kept_as, layer.input, replay.input_bytes, "layer input"};
+        const Event input{Kind::release, kept_as, true, layer.input, replay.input_bytes, "layer input"};
         keeps_boundaries ? left_over.push_back(input) : release(input);
       }
     }
@@ -277,10 +275,10 @@ struct Writer {
         release_all(kv_cache);
         continue;
       }
-      push({event.kind, event.component, places(event.tensor), event.bytes, event.what}, event.kind);
+      push({event.kind, event.component, true, places(event.tensor), event.bytes, event.what}, event.kind);
       alive[event.tensor] = event.kind == Kind::release ? nullptr : &event;
     }
-    Event gradient{Kind::allocate, Component::transient, places(t.input_gradient), 0, "gradient"};
+    Event gradient{Kind::allocate, Component::transient, true, places(t.input_gradient), 0, "gradient"};
     Trace left, own;
     for (const Event* event : alive) {
       if (event == nullptr || event->tensor == t.input) continue;
@@ -511,14 +509,14 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
     if (fresh.gradients_outlive_step()) fresh.versions.torch = "2.0";  // zero_grad() frees from there on
     replay(network, fresh, machine, &first);
   }
-  const Forms later_forms = forms_of(later);
-  const Forms first_forms = later.gradients_outlive_step ? forms_of(first) : Forms();
+  const Forms later_forms = forms_of(later, wanted);
+  const Forms first_forms = later.gradients_outlive_step ? forms_of(first, wanted) : Forms();
   const Script& making = later.gradients_outlive_step ? first : later;
   const Forms& making_forms = later.gradients_outlive_step ? first_forms : later_forms;
   Writer writer;
   writer.load(later);
   const uint8_t steps = recipe.training.max_steps == 1 ? 1 : 2;
-  const bool short_way = wanted == Steps::later && steps == 2 && !gradients_stay;
+  const bool short_way = wanted != Steps::both && steps == 2 && !gradients_stay;
   const std::size_t in_a_step =
       events_of(making, making_forms) + (later.accumulates ? events_of(later, later_forms) : 0);
   writer.out.events.reserve(writer.out.events.size() + (short_way ? 1 : steps) * in_a_step);

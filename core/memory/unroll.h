@@ -45,8 +45,9 @@ struct Unrolled {
 bool unrolls(const recipe::Recipe& recipe);
 
 /// Which steps are written down. `later` leaves the first one out where nothing but its optimizer states
-/// remains of it: half the list, for whoever draws a later step alone.
-enum class Steps : uint8_t { both, later };
+/// remains of it, half the list. `drawn` leaves out of a later step's layers what no highest moment shows
+/// (drawn_forms.h): a sixth of the list, for whoever draws it.
+enum class Steps : uint8_t { both, later, drawn };
 
 /// Only for a recipe that unrolls.
 Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,

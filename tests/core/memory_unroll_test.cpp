@@ -126,6 +126,32 @@ TEST(Unrolled, TheLaterStepIsTheSameWhenTheFirstIsLeftOut) {
   }
 }
 
+// The highest sum of each instant, and the highest of each component.
+std::array<double, component_count + 16> heights_of(const Timeline& t) {
+  std::array<double, component_count + 16> highest{};
+  for (const Point& point : t.points) {
+    double& of_instant = highest[component_count + static_cast<std::size_t>(point.phase)];
+    of_instant = std::max(of_instant, point.live.total());
+    for (std::size_t c = 0; c < component_count; ++c) highest[c] = std::max(highest[c], point.live.bytes[c]);
+  }
+  return highest;
+}
+
+TEST(Unrolled, WhatIsLeftOutOfADrawingIsNeverAtItsHighestMoments) {
+  for (uint64_t seed = 0; seed < requests; ++seed) {
+    const report::Run run = run_of(drawn(seed));
+    const recipe::Recipe& recipe = run.resolved.recipe;
+    if (!unrolls(recipe)) continue;
+    const Unrolled all = unroll(run.network, recipe, run.machine, Steps::later);
+    const Unrolled some = unroll(run.network, recipe, run.machine, Steps::drawn);
+    EXPECT_LE(some.events.size(), all.events.size()) << drawn(seed);
+    const Timeline whole = timeline(all), shorter = timeline(some);
+    const auto wanted = heights_of(whole), given = heights_of(shorter);
+    for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(wanted[i], given[i], 1) << i << drawn(seed);
+    EXPECT_EQ(whole.alive_at(whole.peak).size(), shorter.alive_at(shorter.peak).size()) << drawn(seed);
+  }
+}
+
 TEST(Unrolled, ReleasesAllThatOneStepMakes) {
   for (uint64_t seed = 0; seed < requests; seed += 5) {
     const report::Run run = run_of(drawn(seed));
