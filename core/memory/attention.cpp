@@ -140,6 +140,30 @@ Tensor attend(Tape& tape, const Mode& mode, AttentionKernel kernel, const Attent
   return fused(tape, kernel, s, std::move(q), std::move(k), std::move(v));
 }
 
+namespace {
+
+// Why flash cannot run, and what follows: Transformers hands over grouped key heads, which the
+// memory-efficient kernel refuses.
+struct NoFlash {
+  std::string_view to_efficient, to_math;
+};
+constexpr NoFlash fp32 = {
+    "q, k and v are fp32, which flash refuses",
+    "q, k and v are fp32, which flash refuses; Transformers hands over grouped key heads, which the "
+    "memory-efficient kernel refuses, so SDPA falls back to the math kernel, which keeps every attention "
+    "score"};
+constexpr NoFlash old_gpu = {
+    "this GPU is older than Ampere and has no flash kernel",
+    "this GPU is older than Ampere and has no flash kernel; Transformers hands over grouped key heads, which "
+    "the memory-efficient kernel refuses, so SDPA falls back to the math kernel, which keeps every attention "
+    "score"};
+constexpr NoFlash wide_heads = {
+    "flash stops at head size 256",
+    "flash stops at head size 256; Transformers hands over grouped key heads, which the memory-efficient "
+    "kernel refuses, so SDPA falls back to the math kernel, which keeps every attention score"};
+
+}  // namespace
+
 AttentionChoice choose_attention(const AttentionConditions& c) {
   const double capability = c.compute_capability == 0 ? 8.0 : c.compute_capability;
   const bool repeats = c.grouped && !c.one_kv_head;
@@ -169,17 +193,13 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
   // to 5.12 too.
   const bool native = recipe::version_at_least(c.transformers, "4.54") && !c.mask &&
                       (c.head_dim <= 256 || !recipe::version_at_least(c.transformers, "5.13"));
-  const char* no_flash = !c.sixteen_bit     ? "q, k and v are fp32, which flash refuses"
-                         : capability < 8.0 ? "this GPU is older than Ampere and has no flash kernel"
-                         : c.head_dim > 256 ? "flash stops at head size 256"
-                                            : nullptr;
-  if (no_flash != nullptr && repeats && native && !c.own_calls) {
-    return {AttentionKernel::math, false,
-            std::string(no_flash) +
-                "; Transformers hands over grouped key heads, which the memory-efficient kernel refuses, so "
-                "SDPA falls back to the math kernel, which keeps every attention score"};
-  }
-  if (no_flash != nullptr) return {AttentionKernel::efficient, repeats, no_flash};
+  const NoFlash* no_flash = !c.sixteen_bit     ? &fp32
+                            : capability < 8.0 ? &old_gpu
+                            : c.head_dim > 256 ? &wide_heads
+                                               : nullptr;
+  if (no_flash != nullptr && repeats && native && !c.own_calls)
+    return {AttentionKernel::math, false, no_flash->to_math};
+  if (no_flash != nullptr) return {AttentionKernel::efficient, repeats, no_flash->to_efficient};
   if (c.mask) {
     return {AttentionKernel::efficient, repeats, "padding makes an attention mask, which flash refuses"};
   }

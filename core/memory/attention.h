@@ -9,6 +9,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/memory/ops.h"
 
@@ -41,7 +42,7 @@ Tensor attend(Tape& tape, const Mode& mode, AttentionKernel kernel, const Attent
 struct AttentionChoice {
   AttentionKernel kernel = AttentionKernel::flash;
   bool repeat_kv = true;
-  std::string why;
+  std::string_view why;
   bool operator==(const AttentionChoice&) const = default;
 };
 

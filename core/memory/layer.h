@@ -24,10 +24,11 @@ enum class Code { transformers, litgpt, torchtune, unsloth };
 Code code_of(const std::string& implementation);
 
 constexpr std::size_t role_count = static_cast<std::size_t>(model::Role::other) + 1;
+using Linears = std::array<LinearSpec, role_count>;  ///< by role; out == 0: the layer has none
 
 struct LayerProgram {
   const model::LayerGroup* group = nullptr;
-  std::array<LinearSpec, role_count> linears{};  ///< by role; out == 0: the layer has none
+  Linears linears{};
   Code code = Code::transformers;
   bool plain_rms_norm = false;  ///< RMSNorm in the dtype of x, without fp32 (lit-gpt until 24 October 2023)
   Mode mode;

@@ -46,6 +46,13 @@ uint64_t hash_of(const LayerProgram& p, const LayerReplayOptions& options) {
 
 }  // namespace
 
+const Linears& LayerMemo::linears(const Parameters& weighed, const model::LayerGroup& group,
+                                  const model::Stack& stack, const recipe::Recipe& recipe) {
+  const auto [found, fresh] = linears_.try_emplace({&weighed, &group});
+  if (fresh) found->second = specify_all(group, stack, recipe);
+  return found->second;
+}
+
 const LayerReplay& LayerMemo::replay(const LayerProgram& program, const LayerReplayOptions& options) {
   std::vector<Entry>& same = entries_[hash_of(program, options)];
   for (const Entry& entry : same) {

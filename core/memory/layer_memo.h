@@ -8,10 +8,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/memory/layer_replay.h"
+#include "core/memory/parameters.h"
 
 namespace plimsoll::memory {
 
@@ -21,6 +24,11 @@ class LayerMemo {
 
   /// Layers are known by their address, so another network's are not.
   bool knows(const model::Architecture& network) const { return network_ == &network; }
+
+  /// The linears of a group of the network as a recipe has them. All of the recipe that they depend on is
+  /// what `weighed` was made from.
+  const Linears& linears(const Parameters& weighed, const model::LayerGroup& group, const model::Stack& stack,
+                         const recipe::Recipe& recipe);
 
   /// As replay_layer; `options.trace` must be null.
   const LayerReplay& replay(const LayerProgram& program, const LayerReplayOptions& options);
@@ -34,6 +42,7 @@ class LayerMemo {
     LayerReplay result;
   };
   const model::Architecture* network_;
+  std::map<std::pair<const Parameters*, const model::LayerGroup*>, Linears> linears_;
   std::unordered_map<uint64_t, std::vector<Entry>> entries_;  ///< by hash
 };
 

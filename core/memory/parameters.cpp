@@ -440,7 +440,8 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
   Parameters p;
   p.base = model::parameter_count(network);
   Sum sum{p, recipe, 0, 0};
-  for (const model::PlacedLinear& at : model::linears(network)) sum.linear(at);
+  const std::vector<model::PlacedLinear> linears = model::linears(network);
+  for (const model::PlacedLinear& at : linears) sum.linear(at);
   const model::Linear own_head = tied_head(network);
   if (network.tied_head && !shares_head(network, recipe)) {
     sum.linear({&own_head, &network.stacks.front(), nullptr, 1});
@@ -471,7 +472,7 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
   for (const std::string& target : recipe.peft.target_modules) {
     if (target == "all-linear") continue;
     bool answered = false;
-    for (const model::PlacedLinear& at : model::linears(network)) {
+    for (const model::PlacedLinear& at : linears) {
       answered = answered || (is_module(*at.linear, recipe) && answers(*at.linear, target, recipe));
     }
     answered = answered || (network.tied_head && answers(tied_head(network), target, recipe));

@@ -320,15 +320,21 @@ void without_graph(const PassSettings& s, const std::vector<LayerRun>& runs, Pas
 
 }  // namespace
 
-LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group) {
+Linears specify_all(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& recipe) {
+  Linears linears{};
+  for (const model::Linear& linear : group.linears) {
+    linears[static_cast<std::size_t>(linear.role)] = specify(linear, stack, recipe);
+  }
+  return linears;
+}
+
+LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group) {
   const recipe::Recipe& r = *s.recipe;
   LayerProgram p;
   p.group = &group;
   p.code = code_of(r.model_args.implementation);
   p.plain_rms_norm = p.code == Code::litgpt && !recipe::version_at_least(r.versions.litgpt, "0.0.20231024");
   p.mode.autocast = r.autocast();
-  p.attention = choose_attention(conditions(s, group));
-  if (p.code == Code::torchtune) p.attention.repeat_kv = true;  // expand().flatten(): a copy for every head
   p.batch = s.batch;
   p.length = s.length;
   p.hidden = static_cast<double>(s.stack->hidden);
@@ -350,9 +356,16 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   p.liger_rotary = (text && r.training.liger_rope) || compiled || unsloth;
   p.cross_length = s.cross_length;
   p.keep_kv = s.keep_kv;
-  for (const model::Linear& linear : group.linears) {
-    p.linears[static_cast<std::size_t>(linear.role)] = specify(linear, *s.stack, r);
-  }
+  return p;
+}
+
+LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group) {
+  LayerProgram p = make_outline(s, group);
+  p.attention = choose_attention(conditions(s, group));
+  if (p.code == Code::torchtune) p.attention.repeat_kv = true;  // expand().flatten(): a copy for every head
+  const bool known = s.memo != nullptr && s.weighed != nullptr;
+  p.linears = known ? s.memo->linears(*s.weighed, group, *s.stack, *s.recipe)
+                    : specify_all(group, *s.stack, *s.recipe);
   p.output_copy = p.has(Role::qkv) && group.rotary_share > 0;
   p.post_norm =
       group.attention == model::AttentionKind::bidirectional &&

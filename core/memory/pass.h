@@ -8,6 +8,7 @@
 // by a constant from layer to layer, so the highest moment is at the first or at the last layer.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "core/memory/layer_replay.h"
@@ -34,6 +35,7 @@ struct PassSettings {
   const std::vector<Lent>* lent = nullptr;  ///< of this stack, by group
   bool keep_hidden_states = false;  ///< output_hidden_states=True: every layer's output until the pass ends
   class LayerMemo* memo = nullptr;  ///< layers that were replayed before, or null
+  const Parameters* weighed = nullptr;  ///< with a memo: what the network weighs under this recipe, if known
   std::vector<struct LayerRun>* runs = nullptr;  ///< where the layers are written down one by one, or null
 };
 
@@ -59,12 +61,15 @@ struct Pass {
   Snapshot retained;            ///< after the forward, until the backward
   Snapshot forward_peak;        ///< highest in the forward, incl. what is retained then
   Snapshot backward_peak;       ///< highest in the backward, incl. what is retained then
-  std::string attention;        ///< why this kernel
+  std::string_view attention;   ///< why this kernel
 };
 
 Pass replay_pass(const PassSettings& settings);
 
-/// The layer program of a group, for callers that need the head's norm settings too.
 LayerProgram make_program(const PassSettings& settings, const model::LayerGroup& group);
+/// The same without the attention kernel and the linears: what a head reads of the layers below it.
+LayerProgram make_outline(const PassSettings& settings, const model::LayerGroup& group);
+/// The linears of a group as the recipe has them.
+Linears specify_all(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& recipe);
 
 }  // namespace plimsoll::memory

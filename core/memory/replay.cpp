@@ -95,10 +95,10 @@ void step_elsewhere(const recipe::Recipe& r, const Parameters& p, Sharding& rank
 Replay replay_rank(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
                    Script* script) {
   Replay result;
-  Plan plan = make_plan(network, recipe, machine);
+  result.parameters = parameters_of(network, recipe, machine);
+  const Plan plan = make_plan(network, recipe, machine, result.parameters);
   const TaskParts parts = task_parts(plan);
-  if (parts.value) join(plan.parameters, parts.value->parameters);
-  result.parameters = plan.parameters;
+  if (parts.value) join(result.parameters, parts.value->parameters);
   const Parameters& p = result.parameters;
   result.sharding = shard(network, recipe, p);
   step_elsewhere(recipe, p, result.sharding);

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/memory/parameters.h"
@@ -21,13 +22,13 @@
 namespace plimsoll::memory {
 
 struct Instant {
-  std::string
+  std::string_view
       id;  ///< load, prepare, generate, score, forward, loss, backward, optimizer_step_first, optimizer_step
   Snapshot live;
-  std::string what;    ///< one sentence
-  double outside = 0;  ///< bytes on the device outside PyTorch's count, the context apart
-  double lent = 0;     ///< gathered parameters of the layers at work, which a stream of their own keeps
-  double apart = 0;    ///< what the instants of a step hold one after another and cannot share (allocator.h)
+  std::string_view what;  ///< one sentence
+  double outside = 0;     ///< bytes on the device outside PyTorch's count, the context apart
+  double lent = 0;        ///< gathered parameters of the layers at work, which a stream of their own keeps
+  double apart = 0;  ///< what the instants of a step hold one after another and cannot share (allocator.h)
 };
 
 struct Replay {
@@ -41,7 +42,7 @@ struct Replay {
   double state_bytes = 0;      ///< states of all ranks together, wherever they lie
   double paged_bytes = 0;      ///< states in managed memory, which PyTorch does not count
   double host_bytes = 0;       ///< RAM of the process, at least
-  std::string attention;       ///< why this kernel
+  std::string_view attention;  ///< why this kernel
   double gathered_throughout = 0;  ///< FSDP: of the root unit and the head
   double dynamic_bytes = 0;        ///< of the peak: what came after loading
   std::vector<model::Note> notes;
@@ -60,7 +61,7 @@ double lent(const Snapshot& live, const Replay& run);
 /// (torch/optim/adam.py _init_group), so a run whose peak is a forward pass of later steps may first touch
 /// its limit in the optimizer.
 struct FirstStep {
-  std::string instant;
+  std::string_view instant;
   double allocated = 0;
 };
 FirstStep first_step(const Replay& run, const recipe::Recipe& recipe);

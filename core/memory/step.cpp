@@ -47,6 +47,8 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.compute_capability = plan.machine.compute_capability;
   LayerMemo* memo = plan.machine.memo;
   s.memo = memo != nullptr && memo->knows(plan.network) ? memo : nullptr;
+  const bool in_its_own_types = plan.sharding == nullptr || !plan.sharding->computing;
+  s.weighed = in_its_own_types ? plan.machine.weighed : nullptr;
   s.batch = plan.rows;
   s.length = r.row_length() + prompt_tokens(r);
   s.input_size = parameter_size(r);
@@ -120,7 +122,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
   const recipe::Recipe& r = plan.recipe;
   HeadProgram h;
   static const model::LayerGroup nothing;
-  h.layer = make_program(last, last.stack->groups.empty() ? nothing : last.stack->groups.back());
+  h.layer = make_outline(last, last.stack->groups.empty() ? nothing : last.stack->groups.back());
   if (!last.stack->norms.empty()) h.final_norm = &last.stack->norms.back();
   const model::Stack* owner = last.stack;
   if (const model::Linear* head = head_of(plan.network, &owner)) {
@@ -184,14 +186,20 @@ const char* part_name(Part part) {
 
 const Snapshot& higher(const Snapshot& a, const Snapshot& b) { return b.total() > a.total() ? b : a; }
 
-Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine) {
+Parameters parameters_of(const model::Architecture& network, const recipe::Recipe& recipe,
+                         const Machine& machine) {
+  const bool known = machine.weighed != nullptr && machine.memo != nullptr && machine.memo->knows(network);
+  return known ? *machine.weighed : weigh(network, recipe);
+}
+
+Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+               const Parameters& parameters) {
   const recipe::Task* task = recipe::find_task(recipe.task);
   if (task == nullptr) task = &recipe::tasks().front();
-  const bool known = machine.weighed != nullptr && machine.memo != nullptr && machine.memo->knows(network);
   return {network,
           recipe,
           machine,
-          known ? *machine.weighed : weigh(network, recipe),
+          parameters,
           image_load(network, recipe),
           nullptr,
           task,

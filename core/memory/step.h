@@ -1,11 +1,13 @@
 // One training step of a network under a recipe: its stacks forward, head and loss, and all the way back.
 //
-//     Plan plan = make_plan(network, recipe, machine);
+//     Parameters parameters = parameters_of(network, recipe, machine);
+//     Plan plan = make_plan(network, recipe, machine, parameters);
 //     OneStep step = replay_step(plan);
 //     step.loss.total();           // highest while the loss goes backward, weights and inputs not counted
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/memory/head.h"
@@ -31,22 +33,26 @@ struct Plan {
   const model::Architecture& network;
   const recipe::Recipe& recipe;
   const Machine& machine;
-  Parameters parameters;
+  const Parameters& parameters;
   ImageLoad images;
   const Sharding* sharding = nullptr;  ///< null: one GPU holds everything
   const recipe::Task* task = nullptr;
   double rows = 1;  ///< sequences that go through the network at once: two for a pair
 };
-Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine);
+/// What the network weighs under the recipe, from the machine's memo where it knows.
+Parameters parameters_of(const model::Architecture& network, const recipe::Recipe& recipe,
+                         const Machine& machine);
+Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+               const Parameters& parameters);
 
 /// The highest moments of a step, without what is there all the time.
 struct OneStep {
   Snapshot forward, loss, backward;
-  Snapshot waiting;       ///< when the loss is known: all that the backward will need, and outputs still held
-  double gradients = 0;   ///< of all trained parameters, once the backward is through
-  Snapshot kept;          ///< outputs that a training loop of one's own still holds
-  std::string attention;  ///< why this kernel
-  double host_bytes = 0;  ///< what waits for the backward in host memory
+  Snapshot waiting;      ///< when the loss is known: all that the backward will need, and outputs still held
+  double gradients = 0;  ///< of all trained parameters, once the backward is through
+  Snapshot kept;         ///< outputs that a training loop of one's own still holds
+  std::string_view attention;  ///< why this kernel
+  double host_bytes = 0;       ///< what waits for the backward in host memory
 };
 struct Script;
 /// `script` receives what unroll.h writes the step from, at some cost in time; null: nothing is kept.

@@ -102,10 +102,11 @@ void add_value_network(const Plan& plan, TaskParts& parts) {
   recipe::Recipe recipe = plan.recipe;
   recipe.task = "reward";
   if (!recipe.quantized()) recipe.peft = recipe::Peft();
-  Plan second = make_plan(network, recipe, plan.machine);
+  Parameters parameters = parameters_of(network, recipe, plan.machine);
+  Plan second = make_plan(network, recipe, plan.machine, parameters);
   second.rows = plan.rows;
   OneStep step = replay_step(second);
-  parts.value = SecondNetwork{std::move(second.parameters), std::move(step)};
+  parts.value = SecondNetwork{std::move(parameters), std::move(step)};
 }
 
 }  // namespace

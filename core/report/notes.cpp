@@ -16,7 +16,7 @@ const memory::Snapshot& peak(const Facts& f) { return f.replay->instants[f.repla
 bool old_gpu(const hardware::Gpu* gpu) {
   return gpu != nullptr && gpu->compute_capability > 0 && gpu->compute_capability < 8;
 }
-bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+bool has(std::string_view text, const char* part) { return text.find(part) != std::string::npos; }
 
 struct Remark {
   const char* code;
