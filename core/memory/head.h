@@ -21,6 +21,7 @@ struct StockLoss {
   bool upcast = true;            ///< logits.float()
   bool upcast_replaces = false;  ///< the 16-bit logits are gone once the fp32 copy exists (4.31 - 4.45)
   bool shift_copy = false;       ///< logits[..., :-1, :].contiguous(): a copy unless the batch is one sample
+  bool operator==(const StockLoss&) const = default;
 };
 StockLoss stock_loss(const std::string& stack, const std::string& transformers,
                      const std::string& model_type);
@@ -41,6 +42,7 @@ struct Scoring {
   bool chosen_nll = false;             ///< cross-entropy of the first half besides
   bool paired = false;                 ///< chosen and rejected
   bool reference = false;              ///< scored in the same kernel
+  bool operator==(const Scoring&) const = default;
 };
 
 struct HeadProgram {
@@ -60,6 +62,7 @@ struct HeadProgram {
   double free_bytes = 0;       ///< of the GPU when the loss begins; 0: unknown, plenty
   double kv_bytes = 0;         ///< a cache that lives as long as the outputs
   HeadTrace* trace = nullptr;  ///< where it is written down, or null
+  bool operator==(const HeadProgram&) const = default;
 };
 
 struct HeadReplay {

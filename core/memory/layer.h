@@ -24,7 +24,16 @@ enum class Code { transformers, litgpt, torchtune, unsloth };
 Code code_of(const std::string& implementation);
 
 constexpr std::size_t role_count = static_cast<std::size_t>(model::Role::other) + 1;
-using Linears = std::array<LinearSpec, role_count>;  ///< by role; out == 0: the layer has none
+/// By role; out == 0: the layer has none.
+struct Linears : std::array<LinearSpec, role_count> {
+  bool operator==(const Linears& other) const {
+    for (std::size_t i = 0; i < role_count; ++i) {
+      const LinearSpec &a = (*this)[i], &b = other[i];
+      if ((a.out != 0 || b.out != 0) && !(a == b)) return false;
+    }
+    return true;
+  }
+};
 
 struct LayerProgram {
   const model::LayerGroup* group = nullptr;

@@ -44,6 +44,14 @@ uint64_t hash_of(const LayerProgram& p, const LayerReplayOptions& options) {
   return hash.value;
 }
 
+uint64_t hash_of(const HeadProgram& p) {
+  Hash hash;
+  hash.add(p.layer.batch);
+  hash.add(p.layer.length);
+  hash.add(static_cast<uint64_t>(p.kernel.size()) * 16 + static_cast<uint64_t>(p.input_size));
+  return hash.value;
+}
+
 }  // namespace
 
 const Linears& LayerMemo::linears(const Parameters& weighed, const model::LayerGroup& group,
@@ -63,6 +71,15 @@ const LayerReplay& LayerMemo::replay(const LayerProgram& program, const LayerRep
   }
   ++walked;
   same.push_back({program, options, replay_layer(program, options)});
+  return same.back().result;
+}
+
+const HeadReplay& LayerMemo::replay(const HeadProgram& program) {
+  std::vector<Head>& same = heads_[hash_of(program)];
+  for (const Head& head : same) {
+    if (head.program == program) return head.result;
+  }
+  same.push_back({program, replay_head(program)});
   return same.back().result;
 }
 

@@ -1,5 +1,5 @@
-// Layers that were replayed before: plans differ in what lies around a layer far more often than in the
-// layer.
+// Layers and heads that were replayed before: plans differ in what lies around a layer far more often than in
+// the layer.
 //
 //     LayerMemo memo(network);
 //     machine.memo = &memo;                   // for as long as the network lives and is not changed
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/memory/head.h"
 #include "core/memory/layer_replay.h"
 #include "core/memory/parameters.h"
 
@@ -33,7 +34,10 @@ class LayerMemo {
   /// As replay_layer; `options.trace` must be null.
   const LayerReplay& replay(const LayerProgram& program, const LayerReplayOptions& options);
 
-  uint64_t walked = 0, reused = 0;
+  /// As replay_head; `program.trace` must be null.
+  const HeadReplay& replay(const HeadProgram& program);
+
+  uint64_t walked = 0, reused = 0;  ///< layers
 
  private:
   struct Entry {
@@ -43,7 +47,12 @@ class LayerMemo {
   };
   const model::Architecture* network_;
   std::map<std::pair<const Parameters*, const model::LayerGroup*>, Linears> linears_;
+  struct Head {
+    HeadProgram program;
+    HeadReplay result;
+  };
   std::unordered_map<uint64_t, std::vector<Entry>> entries_;  ///< by hash
+  std::unordered_map<uint64_t, std::vector<Head>> heads_;     ///< by hash
 };
 
 }  // namespace plimsoll::memory

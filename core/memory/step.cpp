@@ -265,7 +265,9 @@ OneStep replay_step(const Plan& plan, Script* script) {
   }
   HeadProgram program = make_head(plan, passes.back().first, passes.back().second);
   if (script != nullptr) program.trace = &script->head;
-  const HeadReplay head = replay_head(program);
+  LayerMemo* memo = passes.back().first.memo;
+  const HeadReplay head =
+      memo != nullptr && program.trace == nullptr ? memo->replay(program) : replay_head(program);
   step.attention = passes.back().second.attention;
   step.forward = higher(step.forward, retained + only(Component::autocast, cached) + head.forward_peak);
   step.loss = retained + head.backward_peak;

@@ -24,14 +24,13 @@ Tape::~Tape() {
 
 Tensor Tape::make(double elements, int size, Component component, bool needs_grad) {
   const auto id = static_cast<uint32_t>(tensors_.size());
-  Entry entry;
+  Entry& entry = tensors_.emplace_back();
   entry.elements = elements;
   entry.size = size;
   entry.references = 1;
   entry.component = component;
   entry.needs_grad = needs_grad;
   entry.what = doing;
-  tensors_.push_back(std::move(entry));
   if (trace != nullptr) note(Event::Kind::allocate, id);
   grow(elements * size, component);
   return Tensor(this, id);
@@ -92,7 +91,7 @@ void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
   }
   node.doing = doing;
   if (node.saved_count > 0) {
-    peak_until_last_save_ = peak_;
+    peak_until_last_save_ = peak();
     if (trace != nullptr) events_until_last_save_ = trace->size();
   }
 }
@@ -116,6 +115,7 @@ void Tape::count_save(uint32_t id, bool begins) {
   const Component after = counted_as(entry);
   if (after == before) return;
   const double bytes = entry.elements * entry.size;
+  leave_peak();
   live_[before] -= bytes;
   live_[after] += bytes;
   if (trace != nullptr) note(Event::Kind::become, id);
@@ -125,6 +125,7 @@ void Tape::mark_as_logits(const Tensor& tensor) {
   Entry& entry = tensors_[tensor.id()];
   if (entry.base == 0) {
     const double bytes = entry.elements * entry.size;
+    leave_peak();
     live_[counted_as(entry)] -= bytes;
     live_[Component::logits] += bytes;
   }
@@ -137,13 +138,17 @@ void Tape::grow(double bytes, Component component) {
   live_[component] += bytes;
   if (live_bytes_ <= highest_) return;
   highest_ = live_bytes_;
-  peak_ = live_;
+  is_at_peak_ = true;
+}
+
+void Tape::leave_peak() {
+  if (std::exchange(is_at_peak_, false)) peak_ = live_;
 }
 
 void Tape::mark() {
   highest_ = live_bytes_;
-  peak_ = live_;
-  peak_until_last_save_ = peak_;
+  is_at_peak_ = true;
+  peak_until_last_save_ = live_;
 }
 
 void Tape::release(uint32_t id) {
@@ -153,6 +158,7 @@ void Tape::release(uint32_t id) {
     release(entry.base - 1);
   } else {
     if (trace != nullptr) note(Event::Kind::release, id);
+    leave_peak();
     live_bytes_ -= entry.elements * entry.size;
     live_[counted_as(entry)] -= entry.elements * entry.size;
   }

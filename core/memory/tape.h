@@ -172,7 +172,7 @@ class Tape {
   /// Runs all nodes newest first and frees what they saved.
   void backward();
 
-  const Snapshot& peak() const { return peak_; }
+  const Snapshot& peak() const { return is_at_peak_ ? live_ : peak_; }
   /// The peak at the moment when the last tensor was saved: non-reentrant recomputation stops there.
   const Snapshot& peak_until_last_save() const { return peak_until_last_save_; }
   /// Events of the trace up to that moment.
@@ -224,6 +224,8 @@ class Tape {
   void retain(uint32_t id) { ++tensors_[id].references; }
   void release(uint32_t id);
   void grow(double bytes, Component component);
+  /// Keeps what is live before it shrinks or is counted otherwise.
+  void leave_peak();
   void count_save(uint32_t id, bool begins);
   void note(Event::Kind kind, uint32_t id);
   void run(Node& node);
@@ -237,6 +239,7 @@ class Tape {
   Snapshot live_;
   double live_bytes_ = 0;
   double highest_ = 0;
+  bool is_at_peak_ = false;  // what is live is the peak, and not yet copied to it
   double cached_bytes_ = 0;
   double weight_gradient_bytes_ = 0;
   std::vector<Tensor> weight_gradients_;

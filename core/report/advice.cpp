@@ -121,7 +121,18 @@ Json Advisor::beside(const Choice& choice, const std::string& pointer) const {
 }
 
 // Each fix saves what it takes off the peak after those before it, so that the savings add up.
+// A plan is often that of several cards.
 void Advisor::write_changes(Writer& out, const Choice& choice) {
+  const auto [found, fresh] = changes_.try_emplace(choice);
+  if (fresh) {
+    Writer text;
+    describe_changes(text, choice);
+    found->second = text.take();
+  }
+  out.text(found->second);
+}
+
+void Advisor::describe_changes(Writer& out, const Choice& choice) {
   const advice::Space& space = planner_->space();
   Choice so_far{};
   const advice::Price* before = planner_->pricer().price(so_far);

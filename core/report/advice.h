@@ -4,6 +4,7 @@
 //     advisor.write_plans(out, usable);         // [{"name", "changes", "peak", "time_factor", ...}]
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,6 +48,7 @@ class Advisor {
   std::vector<Named> plans_for(double usable, memory::Verdict& verdict);
   void write_plan(json::Writer& out, const Named& named, double usable);
   void write_changes(json::Writer& out, const advice::Choice& choice);
+  void describe_changes(json::Writer& out, const advice::Choice& choice);
   json::Json beside(const advice::Choice& choice, const std::string& pointer) const;
   const advice::Changed& checked(const advice::Choice& choice);
 
@@ -57,6 +59,7 @@ class Advisor {
   std::unique_ptr<advice::Planner> planner_;
   double seconds_ = 0;  // of a step as it is
   std::vector<std::pair<advice::Choice, std::unique_ptr<advice::Changed>>> checked_;
+  std::map<advice::Choice, std::string> changes_;  ///< as they are written
 };
 
 /// {"schema", "core", "ok", "errors", "gpu", "tiers", "limits", "habits", "search"}
