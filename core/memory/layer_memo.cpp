@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "core/memory/pass.h"
+
 namespace plimsoll::memory {
 
 namespace {

@@ -48,7 +48,7 @@ bool expect_equal_forms(const Json& request) {
   EXPECT_TRUE(memory::unrolls(recipe)) << request;
   const auto highest = highest_totals(memory::unroll(run->network, recipe, run->machine), request);
   for (const memory::Instant& instant : run->replay.instants) {
-    const auto found = highest.find(instant.id);
+    const auto found = highest.find(std::string(instant.id));
     if (found == highest.end() || instant.id == "optimizer_step_first") continue;
     if (instant.id == "load") {  // the largest matrix is not the last one to be packed
       EXPECT_LE(found->second, instant.live.total() + 64) << request;
