@@ -66,10 +66,18 @@ constexpr Weight for_fp32_by_mistake[] = {{Sign::in_fp32, 5.0F},        {Sign::n
                                           {Sign::whole_beyond, -0.5F}};
 constexpr Weight for_load_peak[] = {
     {Sign::is_whole_model, 3.0F}, {Sign::loading, 2.0F}, {Sign::full_tuning, -1.0F}};
-constexpr Weight for_sharding_load_peak[] = {{Sign::shards, 2.5F},       {Sign::loading, 4.0F},
-                                             {Sign::resumes, -3.0F},     {Sign::at_resume, -3.0F},
-                                             {Sign::says_driver, -3.0F}, {Sign::quantized_and_sharded, 1.5F},
-                                             {Sign::whole_beyond, 1.0F}};
+constexpr Weight for_sharding_load_peak[] = {{Sign::shards, 2.5F},
+                                             {Sign::loading, 4.0F},
+                                             {Sign::resumes, -3.0F},
+                                             {Sign::at_resume, -3.0F},
+                                             {Sign::says_driver, -3.0F},
+                                             {Sign::quantized_and_sharded, 1.5F},
+                                             {Sign::whole_beyond, 1.0F},
+                                             // What happens behind a step is no loading.
+                                             {Sign::saving, -4.0F},
+                                             {Sign::at_save, -3.0F},
+                                             {Sign::at_evaluation, -3.0F},
+                                             {Sign::after_steps, -3.0F}};
 constexpr Weight for_replicated_not_sharded[] = {{Sign::replicates, 4.0F},
                                                  {Sign::sums_cards, 2.0F},
                                                  {Sign::is_partition, -1.0F},

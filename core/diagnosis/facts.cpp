@@ -44,6 +44,28 @@ bool mentions(const Text& text, std::initializer_list<std::string_view> words) {
   });
 }
 
+// Whether one of the words stands somewhere without "without", "no" or "not using" shortly before it, and not
+// switched off: "without any PEFT", "use_lora False".
+bool says_unless_denied(std::string_view folded, std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words) {
+    for (std::size_t at = folded.find(word); at != std::string_view::npos; at = folded.find(word, at + 1)) {
+      const std::size_t begin = at > 16 ? at - 16 : 0;
+      const std::string_view before = folded.substr(begin, at - begin);
+      bool denied = false;
+      for (const std::string_view no :
+           {"without ", "w/o ", " no ", "not use ", "not using ", "instead of ", "不用", "不使用"})
+        denied = denied || before.find(no) != std::string_view::npos;
+      std::string_view behind = folded.substr(at + word.size(), 18);
+      behind = behind.substr(0, behind.find('\n'));
+      denied = denied || behind.find(" false") != std::string_view::npos ||
+               behind.find("=false") != std::string_view::npos ||
+               behind.find(": null") != std::string_view::npos;
+      if (!denied) return true;
+    }
+  }
+  return false;
+}
+
 bool mentions_head_or_embedding(std::string_view value) {
   for (const std::string_view word : {"embed", "lm_head", "wte", "head", "score"}) {
     if (value.find(word) != std::string_view::npos) return true;
@@ -185,7 +207,11 @@ void read_words(const Text& text, bool spoken, Facts& f) {
                   "sft_type full", "train_type full", "全量", "全参", "全模型", "full微调", "full 微调"})) {
       f.method = Method::full;
     }
-    if (mentions(text, {"lora", "peft"})) f.method = Method::adapters;
+    if (says_unless_denied(text.folded_lines, {"lora", "peft"})) {
+      f.method = Method::adapters;
+    } else if (mentions(text, {"lora", "peft"})) {
+      f.method = Method::full;  // "without any PEFT"
+    }
   }
   if (f.quantization.empty()) {
     if (mentions(text, {"qlora", "load_in_4bit", "nf4", "4-bit", "4bit", "gptq"})) f.quantization = "4bit";

@@ -161,7 +161,58 @@ Said in_chinese(std::string_view text, Occasion wanted) {
   return {};
 }
 
+std::size_t first_of(std::string_view text, Words words) {
+  std::size_t first = std::string_view::npos;
+  for (const std::string_view word : words) first = std::min(first, text.find(word));
+  return first;
+}
+
+// What is left of the sentence from `at` on, at most `most` bytes.
+std::string_view rest_of_sentence(std::string_view text, std::size_t at, std::size_t most) {
+  std::string_view rest = text.substr(at, most);
+  for (const std::string_view stop : {"\n", ". ", "; ", "? "}) rest = rest.substr(0, rest.find(stop));
+  return rest;
+}
+
 }  // namespace
+
+std::string growth_in_words(std::string_view folded) {
+  for (const std::string_view memory : {"memory", "vram", "gpu usage", "ram usage"}) {
+    for (std::size_t at = folded.find(memory); at != std::string_view::npos;
+         at = folded.find(memory, at + 4)) {
+      const std::string_view rest = rest_of_sentence(folded, at, 80);
+      const std::size_t verb =
+          first_of(rest, {"increas", "grow", "rising", "rises", "climb", "creep", "accumulat"});
+      if (verb == std::string_view::npos) continue;
+      if (first_of(rest, {"continu", "gradual", "steadi", "slowly", "keeps", "keep ", "until", "every step",
+                          "each step", "with the step", "with each", "with every", "over time", "constantly",
+                          "step by step", "over steps"}) == std::string_view::npos) {
+        continue;
+      }
+      return std::string(rest);
+    }
+  }
+  return "";
+}
+
+std::string other_release_in_words(std::string_view folded) {
+  for (const std::string_view verb :
+       {"switched to", "switching to", "switch to", "downgrad", "rolled back", "rolling back", "roll back",
+        "reverted", "reverting", "revert to", "went back to"}) {
+    for (std::size_t at = folded.find(verb); at != std::string_view::npos; at = folded.find(verb, at + 4)) {
+      const std::string_view rest = rest_of_sentence(folded, at, 140);
+      const std::size_t release =
+          first_of(rest, {"torch", "transformers", "peft", "trl", "accelerate", "deepspeed", "bitsandbytes",
+                          "unsloth", "xformers", "cuda", "version", "commit"});
+      const bool helped = first_of(rest, {"work", "normal", "fine", "fix", "solv", "disappear", "no problem",
+                                          "no oom", "can run", "runs"}) != std::string_view::npos;
+      if (release != std::string_view::npos && release < 40 && helped &&
+          first_of(rest, {"not work", "n't work", "still"}) == std::string_view::npos)
+        return std::string(rest.substr(0, 80));
+    }
+  }
+  return "";
+}
 
 Said occasion_in_words(std::string_view folded) {
   for (const Occasion kind :

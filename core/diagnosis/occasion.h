@@ -22,4 +22,12 @@ struct Said {
 /// The rarest that is said: a save or a resume before an evaluation, and loading last, which happens always.
 Said occasion_in_words(std::string_view folded);
 
+/// The words in which a text says that the use creeps up: "the memory seems to increase continuously"; ""
+/// none.
+std::string growth_in_words(std::string_view folded);
+
+/// The words in which a text says that another release does it: "after I switched to torch2.5 ... can run";
+/// "".
+std::string other_release_in_words(std::string_view folded);
+
 }  // namespace plimsoll::diagnosis

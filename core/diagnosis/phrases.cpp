@@ -84,12 +84,11 @@ std::string smaller_batch_in_words(std::string_view text) {
   for (const std::string_view name :
        {"batch size", "batch_size", "batchsize", "batch-size", "bsz", "batch"}) {
     for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 4)) {
-      const std::size_t line = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
-      const std::size_t begin =
-          std::max<std::size_t>(line == std::string_view::npos ? 0 : line + 1, at > 48 ? at - 48 : 0);
-      const std::string_view before = text.substr(begin, at - begin);
-      const std::string_view behind =
-          text.substr(at, std::min<std::size_t>(80, std::min(text.find('\n', at), text.size()) - at));
+      // Within the line, and not far: a paste of one long line is read no slower than one of many.
+      const std::string_view ahead = text.substr(at > 48 ? at - 48 : 0, std::min<std::size_t>(at, 48));
+      const std::string_view before = ahead.substr(ahead.rfind('\n') + 1);
+      const std::string_view rest = text.substr(at, 80);
+      const std::string_view behind = rest.substr(0, rest.find('\n'));
       const auto any = [](std::string_view where, std::initializer_list<std::string_view> words) {
         return std::any_of(words.begin(), words.end(),
                            [&](std::string_view word) { return where.find(word) != std::string_view::npos; });
@@ -480,6 +479,10 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
       if (of.kind == one.kind) say(out, of.sign, std::string(of.words) + " (\"" + one.words + "\").");
     }
   }
+  if (const std::string words = growth_in_words(text); !words.empty())
+    say(out, Sign::grows, "The use grows from step to step (\"" + words + "\").");
+  if (const std::string words = other_release_in_words(text); !words.empty())
+    say(out, Sign::after_update, "It fitted with another release (\"" + words + "\").");
   if (const std::string words = smaller_batch_in_words(text); !words.empty())
     say(out, Sign::batch_no_help, "A smaller batch did not help (\"" + words + "\").");
   if (const std::string words = later_than_the_start(text); !words.empty())

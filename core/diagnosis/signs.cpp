@@ -240,12 +240,10 @@ bool one_card_works(std::string_view folded) {
   constexpr std::size_t behind = 60, before = 40;
   for (const std::string_view card : one) {
     for (std::size_t at = folded.find(card); at != std::string_view::npos; at = folded.find(card, at + 3)) {
-      const std::size_t line = at == 0 ? std::string_view::npos : folded.rfind('\n', at - 1);
-      const std::size_t begin =
-          std::max(line == std::string_view::npos ? 0 : line + 1, at > before ? at - before : 0);
-      const std::size_t stop = std::min({folded.find('\n', at), at + card.size() + behind, folded.size()});
-      const std::string_view after = folded.substr(at + card.size(), stop - at - card.size());
-      const std::string_view ahead = folded.substr(begin, at - begin);
+      const std::string_view window = folded.substr(at > before ? at - before : 0, std::min(at, before));
+      const std::string_view ahead = window.substr(window.rfind('\n') + 1);
+      const std::string_view rest = folded.substr(at + card.size(), behind);
+      const std::string_view after = rest.substr(0, rest.find('\n'));
       const auto says = [](std::string_view text, const auto& words) {
         std::size_t first = std::string_view::npos;
         for (const std::string_view word : words) first = std::min(first, text.find(word));

@@ -21,6 +21,7 @@ constexpr std::string_view lacking[] = {"out of mem",
                                         "not enough gpu",
                                         "not enough vram",
                                         "failed to clone() tensor",  // FSDP, while a state dict is made
+                                        "no more memory",
                                         "insufficient memory",
                                         "insufficient gpu",
                                         "insufficient vram",
@@ -148,12 +149,12 @@ std::size_t lack_of_host_memory(std::string_view folded) {
   for (const std::string_view memory : memories) {
     for (std::size_t at = folded.find(memory); at != std::string_view::npos;
          at = folded.find(memory, at + 4)) {
-      const std::size_t line = at == 0 ? std::string_view::npos : folded.rfind('\n', at - 1);
-      const std::size_t begin =
-          std::max(line == std::string_view::npos ? 0 : line + 1, at > near ? at - near : 0);
-      const std::size_t stop = std::min({folded.find('\n', at), at + memory.size() + near, folded.size()});
+      const std::string_view window = folded.substr(at > near ? at - near : 0, std::min(at, near));
+      const std::string_view rest = folded.substr(at, memory.size() + near);
+      const std::string_view before = window.substr(window.rfind('\n') + 1);
+      const std::string_view behind = rest.substr(0, rest.find('\n'));
       for (const std::string_view word : lacks) {
-        if (folded.substr(begin, stop - begin).find(word) != std::string_view::npos &&
+        if ((before.find(word) != std::string_view::npos || behind.find(word) != std::string_view::npos) &&
             !in_setting(folded, at))
           return at;
       }
@@ -177,6 +178,18 @@ std::size_t terabytes_of_memory(std::string_view folded) {
     }
   }
   return std::string_view::npos;
+}
+
+// PyTorch's name of Apple's backend, as a word of its own.
+bool speaks_of_metal(std::string_view folded) {
+  for (std::size_t at = folded.find("mps"); at != std::string_view::npos; at = folded.find("mps", at + 3)) {
+    const auto is_part = [](char c) {
+      return ascii::is_lower(c) || ascii::is_digit(c) || c == '_' || c == '/';
+    };
+    if ((at == 0 || !is_part(folded[at - 1])) && (at + 3 >= folded.size() || !is_part(folded[at + 3])))
+      return true;
+  }
+  return false;
 }
 
 bool is_letter(char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '_'; }
@@ -224,7 +237,7 @@ std::vector<Message> spoken_messages(const Text& text) {
   const std::size_t at = machine != std::string_view::npos ? machine : (host ? end : lack);
   if (at == std::string_view::npos) return {};
   Message message;
-  message.family = host ? &host_family : &spoken_family;
+  message.family = host ? &host_family : speaks_of_metal(folded) ? &mps_family : &spoken_family;
   message.at = at;
   const std::size_t stop = std::min(folded.find('\n', at), folded.size());
   const std::size_t line = at == 0 ? std::string_view::npos : folded.rfind('\n', at - 1);

@@ -153,5 +153,36 @@ TEST(DiagnosisOccasion, SeveralCardsAreCountedWithTheirNameBetween) {
   EXPECT_EQ(cards_in_words(clean("it runs on gpus")).value_or(0), 0);
 }
 
+TEST(DiagnosisOccasion, GrowthIsAMemoryAVerbAndAWordOfContinuity) {
+  // ml-explore/mlx-examples#1076, QwenAudio/FunMusic#48
+  EXPECT_NE(growth_in_words("the required memory seems to increase continuously during fine-tuning"), "");
+  EXPECT_NE(growth_in_words("but the gpu memory keeps increasing with the step"), "");
+  EXPECT_EQ(growth_in_words("a larger batch increases the memory by 2 gb"), "");
+  EXPECT_EQ(growth_in_words("it needs much memory. the loss keeps increasing"), "");
+}
+
+TEST(DiagnosisOccasion, AReleaseThatFittedIsNamedWithAVerbOfReturn) {
+  // unslothai/unsloth#2934
+  EXPECT_NE(
+      other_release_in_words("after i switched to torch2.5 and adapted xformers, the code can run normally"),
+      "");
+  EXPECT_EQ(other_release_in_words("i switched to torch 2.5, and it still does not work"), "");
+  EXPECT_EQ(other_release_in_words("i switched to lora and it works"), "");
+}
+
+TEST(DiagnosisOccasion, AMethodThatIsDeniedIsNotTheMethod) {
+  // meta-llama/llama-cookbook#413
+  EXPECT_EQ(
+      first_cause("I wanted to finetune the llama-7b model without any PEFT and Quantization. I am getting "
+                  "Cuda out of memory error even with NVIDIA A100-SXM4-80GB."),
+      "does_not_fit_at_all");
+}
+
+TEST(DiagnosisOccasion, ApplesBackendIsNamedByThreeLetters) {
+  // huggingface/transformers#45517
+  EXPECT_EQ(first_cause("MPS OOM error, finetuning T5Gemma2 with Seq2SeqTrainer"), "mps_watermark");
+  EXPECT_NE(first_cause("OOM error, with steps and timestamps, finetuning T5"), "mps_watermark");
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis

@@ -44,7 +44,9 @@ constexpr std::string_view markers[] = {"defaultcpuallocator",
                                         "cannot allocate memory",
                                         "std::bad_alloc",
                                         "arraymemoryerror",
-                                        "cudahostalloc"};
+                                        "cudahostalloc",
+                                        "pinned host memory",  // TensorFlow gpu_host_allocator.h
+                                        "bytes on host"};
 
 // "Killed" alone is the shell's word; "Killing subprocess" is DeepSpeed's after any failure of a rank.
 constexpr std::string_view weak_markers[] = {"killed",      "killing subprocess", "sigkill",
