@@ -48,8 +48,8 @@ counted in brackets.
 | 2, most without figures, after the first round was mended | 19 | 5 (11) | 5 of 5 | 7 of 11 |
 | 3, with a line of an error | 66 | 40 (52) | 65 of 66 | |
 | 3, in words alone | 47 | 25 (33) | | |
-| 4, five more sets, each after the last was mended; with a line of an error | 54 | 39 (48) | 54 of 54 | |
-| 4, in words alone | 61 | 25 (33) | | |
+| 4, six more sets, each after the last was mended; with a line of an error | 54 | 39 (48) | 54 of 54 | |
+| 4, in words alone | 68 | 27 (39) | | |
 
 What was misread was mended each time (46 of 48 and 13 of 19 now, 48 and 18 with the second readings); only the figures of the table say what to expect of the next report: most
 of those with figures are explained, of those without a quarter to a half.
