@@ -209,22 +209,23 @@ const recipe::Recipe* Pricer::resolved(const Choice& choice) {
   return base->valid ? &base->recipe : nullptr;
 }
 
-Pricer::Walk& Pricer::walk(const Choice& given) {
-  Choice choice = given;
-  for (std::size_t slot : cheap_) choice[slot] = 0;
-  std::unique_ptr<Walk>& found = walks_[key(choice)];
+Pricer::Walk& Pricer::walk(const Choice& choice) {
+  uint64_t cheap = 0;
+  for (std::size_t slot : cheap_) cheap += radix_[slot] * choice[slot];
+  std::unique_ptr<Walk>& found = walks_[key(choice) - cheap];
   if (found) return *found;
-  found = std::make_unique<Walk>();
   Choice base = choice;
   for (std::size_t i = 0; i < space_.slots.size(); ++i) {
-    if (space_.slots[i].kind == Kind::scale) base[i] = 0;
+    if (space_.slots[i].kind == Kind::scale || is_cheap(i)) base[i] = 0;
   }
   const recipe::Recipe* recipe = resolved(base);
-  if (recipe == nullptr) return *found;
-  found->valid = true;
-  found->recipe = *recipe;
+  if (recipe == nullptr) {
+    found = std::make_unique<Walk>();
+    return *found;
+  }
+  found = std::make_unique<Walk>(*recipe);
   for (std::size_t i = 0; i < space_.slots.size(); ++i) {
-    if (choice[i] == 0 || space_.slots[i].kind != Kind::scale) continue;
+    if (choice[i] == 0 || space_.slots[i].kind != Kind::scale || is_cheap(i)) continue;
     const Fix* fix = space_.slots[i].options[choice[i]].fix;
     if (fix->needs == Needs::adapters && !recipe->peft.on) found->valid = false;
     for (const Effect& effect : effects_[i][choice[i]]) {
@@ -311,8 +312,11 @@ Pricer::Stepping Pricer::stepping(Walk& at, const Choice& choice) {
   found.known = true;
   const memory::Parameters& p = at.replay.parameters;
   const memory::Sharding now = memory::shard(basis_.network, at.recipe, p);
-  const double before = memory::shard(basis_.network, with_cheap(at, Choice{}), p).step;
-  with_cheap(at, choice);
+  if (at.step_as_replayed < 0) {
+    at.step_as_replayed = memory::shard(basis_.network, with_cheap(at, Choice{}), p).step;
+    with_cheap(at, choice);
+  }
+  const double before = at.step_as_replayed;
   // In the backward one parameter steps after another, as memory::replay has it.
   const bool one_by_one = at.recipe.training.optimizer_in_backward && !now.on();
   const double most_at_once = one_by_one ? 2 * p.largest_trained : 1e300;

@@ -111,6 +111,9 @@ class Pricer {
     memory::Sizes sizes;
   };
   struct Walk {
+    Walk() = default;
+    explicit Walk(const recipe::Recipe& of) : valid(true), recipe(of) {}
+
     bool valid = false, replayed = false;
     recipe::Recipe recipe;
     std::string optim, cuda_alloc_conf;  ///< of the recipe, before a cheap slot sets them
@@ -118,6 +121,7 @@ class Pricer {
     bool loss_only = false;
     memory::Replay replay;
     std::unique_ptr<memory::OtherEvaluations> others;
+    double step_as_replayed = -1;      ///< what the replayed optimizer's step takes; negative: not asked yet
     std::vector<Stepping> optimizers;  ///< by option
     std::vector<Evaluated> evaluated;  ///< those that were asked for
     std::deque<Training> trainings;
