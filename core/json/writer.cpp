@@ -4,72 +4,81 @@
 
 namespace plimsoll::json {
 
+void Writer::append(std::string_view json) {
+  json.copy(room(json.size()), json.size());
+  end_ += json.size();
+}
+
 void Writer::separate() {
-  if (!first_) text_ += ',';
+  if (!first_) append(",");
   first_ = false;
 }
 
 void Writer::open(char bracket) {
   separate();
-  text_ += bracket;
+  append({&bracket, 1});
   first_ = true;
 }
 
 void Writer::close(char bracket) {
-  text_ += bracket;
+  append({&bracket, 1});
   first_ = false;
 }
 
 void Writer::key(std::string_view name) {
   value(name);
-  text_ += ':';
+  append(":");
   first_ = true;  // what follows belongs to the key
 }
 
 void Writer::value(std::string_view text) {
   static constexpr char digits[] = "0123456789abcdef";
-  text_.append(first_ ? "\"" : ",\"");
+  constexpr std::size_t longest_escape = 6;  // \u001f
+  char* const from = room(longest_escape * text.size() + 3);
+  char* at = from;
+  if (!first_) *at++ = ',';
   first_ = false;
-  std::size_t plain = 0;  // start of the stretch that needs no escape
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
-    text_.append(text, plain, i - plain);
-    plain = i + 1;
-    text_ += '\\';
+  *at++ = '"';
+  for (const char each : text) {
+    const auto c = static_cast<unsigned char>(each);
+    if (c >= 0x20 && c != '"' && c != '\\') {
+      *at++ = each;
+      continue;
+    }
+    *at++ = '\\';
     if (c == '"' || c == '\\') {
-      text_ += static_cast<char>(c);
+      *at++ = each;
     } else if (c == '\n') {
-      text_ += 'n';
+      *at++ = 'n';
     } else if (c == '\t') {
-      text_ += 't';
+      *at++ = 't';
     } else {
-      text_ += "u00";
-      text_ += digits[c >> 4];
-      text_ += digits[c & 15];
+      for (const char escaped : {'u', '0', '0', digits[c >> 4], digits[c & 15]}) *at++ = escaped;
     }
   }
-  text_.append(text, plain, text.size() - plain);
-  text_ += '"';
+  *at++ = '"';
+  end_ += static_cast<std::size_t>(at - from);
 }
 
 void Writer::value(bool flag) {
   separate();
-  text_ += flag ? "true" : "false";
+  append(flag ? "true" : "false");
 }
 
 void Writer::value(uint64_t number) {
-  char buffer[21] = {','};
-  const std::to_chars_result end = std::to_chars(buffer + 1, buffer + sizeof buffer, number);
-  const char* from = first_ ? buffer + 1 : buffer;
-  text_.append(from, static_cast<std::size_t>(end.ptr - from));
+  constexpr std::size_t longest = 21;  // with its comma
+  char* const from = room(longest);
+  char* at = from;
+  if (!first_) *at++ = ',';
   first_ = false;
+  at = std::to_chars(at, from + longest, number).ptr;
+  end_ += static_cast<std::size_t>(at - from);
 }
 
 void Writer::value(int64_t number) {
   if (number >= 0) return value(static_cast<uint64_t>(number));
   separate();
-  text_ += '-';
+  append("-");
   first_ = true;
   value(~static_cast<uint64_t>(number) + 1);
 }
@@ -78,7 +87,7 @@ void Writer::value(double number) { value(Json(number)); }
 
 void Writer::value(const Json& tree) {
   separate();
-  text_ += write(tree);
+  append(write(tree));
 }
 
 void Writer::value(const std::vector<std::string>& texts) {
@@ -89,12 +98,12 @@ void Writer::value(const std::vector<std::string>& texts) {
 
 void Writer::text(std::string_view json) {
   separate();
-  text_ += json;
+  append(json);
 }
 
 void Writer::null() {
   separate();
-  text_ += "null";
+  append("null");
 }
 
 }  // namespace plimsoll::json

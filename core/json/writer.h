@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/json/json.h"
@@ -45,13 +46,23 @@ class Writer {
     value(member);
   }
 
-  std::string take() { return std::move(text_); }
+  std::string take() {
+    text_.resize(std::exchange(end_, 0));
+    return std::move(text_);
+  }
 
  private:
   void open(char bracket);
   void close(char bracket);
   void separate();
-  std::string text_;
+  void append(std::string_view json);
+  /// Where at most `bytes` more may be written; `end_` is moved by whoever writes.
+  char* room(std::size_t bytes) {
+    if (text_.size() - end_ < bytes) text_.resize(2 * text_.size() + bytes);
+    return text_.data() + end_;
+  }
+  std::string text_;  ///< and room behind it
+  std::size_t end_ = 0;
   bool first_ = true;  ///< nothing stands yet at this level
 };
 
