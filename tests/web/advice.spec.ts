@@ -50,7 +50,9 @@ test("a plan is copied as a table of before and after with a reason for each row
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page, encode(TOO_LARGE));
   const card = page.locator(".plan").first();
-  const changes = await card.locator("tbody code").allInnerTexts();
+  const fields = card.locator("tbody th code");
+  await expect(fields).not.toHaveCount(0);
+  const changes = await fields.allTextContents();
   await card.getByRole("button", { name: "Copy before and after" }).click();
   await expect(page.locator(".told").first()).toContainText("Done");
   const lines = (await page.evaluate(() => navigator.clipboard.readText())).split("\n");
