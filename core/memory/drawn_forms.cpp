@@ -26,10 +26,12 @@ struct Drawn {
   std::vector<std::size_t> born, dead;   // events of this trace, by tensor
   std::vector<std::size_t> seen_before;  // moments that are kept before an event
 
-  explicit Drawn(uint32_t tensors) : component_of(tensors, Component::transient) {}
+  std::size_t pieces;
+
+  Drawn(uint32_t tensors, std::size_t pieces_of_a_trace)
+      : component_of(tensors, Component::transient), pieces(pieces_of_a_trace) {}
 
   void find_highest(const Trace& events) {
-    constexpr std::size_t pieces = 2;
     std::array<Highest, component_count> by_component;
     std::vector<char> is_kept(events.size(), 0);
     Snapshot live;
@@ -87,8 +89,8 @@ struct Drawn {
 
 }  // namespace
 
-void keep_what_is_drawn(LayerForms& forms) {
-  Drawn drawn(forms.tensors);
+void keep_what_is_drawn(LayerForms& forms, std::size_t pieces) {
+  Drawn drawn(forms.tensors, pieces);
   drawn.component_of[forms.forward_input] = Component::boundaries;
   for (Trace* events : {&forms.forward, &forms.recompute, &forms.backward}) drawn.keep(*events);
 }

@@ -181,7 +181,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   add("backward", higher(before + sending + one.backward, embedding),
       "the layers go backward, one after another");
   result.between_steps = with_head;
-  if (evaluates(recipe)) {
+  if (evaluates(recipe) && script == nullptr) {  // a script tells of training alone
     const Evaluation eval = replay_evaluation(here);
     add("eval", with_head + eval.highest,
         "evaluation between two steps: no gradients, a batch size of its own");

@@ -105,8 +105,8 @@ void add_value_network(const Plan& plan, TaskParts& parts) {
   Parameters parameters = parameters_of(network, recipe, plan.machine);
   Plan second = make_plan(network, recipe, plan.machine, parameters);
   second.rows = plan.rows;
-  OneStep step = replay_step(second);
-  parts.value = SecondNetwork{std::move(parameters), std::move(step)};
+  const OneStep step = replay_step(second);
+  parts.value = SecondNetwork{std::move(parameters), step};
 }
 
 }  // namespace

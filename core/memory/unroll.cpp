@@ -6,6 +6,7 @@
 
 #include "core/memory/drawn_forms.h"
 #include "core/memory/layer_forms.h"
+#include "core/memory/timeline.h"
 #include "core/recipe/tasks.h"
 
 namespace plimsoll::memory {
@@ -48,11 +49,17 @@ using Forms = std::vector<std::vector<LayerForms>>;  // by stage and run
 
 Forms forms_of(const Script& script, Steps wanted) {
   Forms forms;
+  double layers = 0;
+  for (const Script::Stage& stage : script.stages)
+    for (const LayerRun& run : stage.runs) layers += run.layers;
+  // Where a drawing has room for one point of each layer's forward and backward alone, one moment is enough.
+  const std::size_t pieces =
+      layers * (script.accumulates ? 4 : 2) * 2 > most_points - component_count - 8 ? 1 : 2;
   for (const Script::Stage& stage : script.stages) {
     forms.emplace_back();
     for (const LayerRun& run : stage.runs) {
       forms.back().push_back(layer_forms(run, stage));
-      if (wanted == Steps::drawn) keep_what_is_drawn(forms.back().back());
+      if (wanted == Steps::drawn) keep_what_is_drawn(forms.back().back(), pieces);
     }
   }
   return forms;

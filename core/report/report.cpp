@@ -6,6 +6,7 @@
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
 #include "core/memory/evaluation.h"
+#include "core/memory/layer_memo.h"
 #include "core/report/components.h"
 #include "core/report/heading.h"
 #include "core/report/likely_length.h"
@@ -205,22 +206,25 @@ void write_assumptions(Writer& out, const Run& run) {
 }
 
 // What one more of something costs at the peak, by replaying the run with it.
-double cost_of(const Run& run, void (*change)(recipe::Recipe&)) {
+double cost_of(const Run& run, const memory::Machine& machine, void (*change)(recipe::Recipe&)) {
   recipe::Recipe changed = run.resolved.recipe;
   change(changed);
-  const memory::Replay other = memory::replay(run.network, changed, run.machine);
+  const memory::Replay other = memory::replay(run.network, changed, machine);
   return other.instants[other.peak].live.total() - run.replay.instants[run.replay.peak].live.total();
 }
 
 void write_per_unit(Writer& out, const Run& run) {
   const bool sees = run.network.image.rule != model::ImageTokens::Rule::none;
   const bool adapters = run.resolved.recipe.peft.on;
+  memory::LayerMemo layers(run.network);  // evaluation's are the same in all of these
+  memory::Machine machine = run.machine;
+  machine.memo = &layers;
+  const auto cost = [&](void (*change)(recipe::Recipe&)) { return whole(cost_of(run, machine, change)); };
   out.open_object();
-  out.field("sample",
-            whole(cost_of(run, [](recipe::Recipe& c) { ++c.training.per_device_train_batch_size; })));
-  out.field("token", whole(cost_of(run, [](recipe::Recipe& c) { ++c.training.max_length; })));
-  out.field("rank", whole(adapters ? cost_of(run, [](recipe::Recipe& c) { ++c.peft.r; }) : 0));
-  out.field("image", whole(sees ? cost_of(run, [](recipe::Recipe& c) { ++c.vision.images_per_sample; }) : 0));
+  out.field("sample", cost([](recipe::Recipe& c) { ++c.training.per_device_train_batch_size; }));
+  out.field("token", cost([](recipe::Recipe& c) { ++c.training.max_length; }));
+  out.field("rank", adapters ? cost([](recipe::Recipe& c) { ++c.peft.r; }) : 0);
+  out.field("image", sees ? cost([](recipe::Recipe& c) { ++c.vision.images_per_sample; }) : 0);
   out.close_object();
 }
 
