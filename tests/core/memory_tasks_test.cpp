@@ -195,8 +195,8 @@ TEST(Tasks, EvaluationKeepsKeysAndValuesInTheTypeOfTheirLinears) {
   EXPECT_EQ(keys(body), half);
   body["quantization"] = {{"load_in_4bit", true}, {"prepare_for_kbit_training", true}};
   EXPECT_EQ(keys(body), 2 * half);
-  const Json report = answer(body);
-  for (const Json& part : instant(report, "eval").at("components")) {
+  const Json evaluation = instant(answer(body), "eval");
+  for (const Json& part : evaluation.at("components")) {
     if (part.at("id") != "kv_cache") continue;
     EXPECT_NE(part.at("formula").get<std::string>().find("8 x 2,048 tokens"), std::string::npos) << part;
   }
