@@ -17,6 +17,22 @@ test("the Markdown table holds the headline, the figures and the link", async ({
   expect(text).toMatch(/\]\(http:[^)]*#v=1&model=mistralai/);
 });
 
+test("a link that is copied before its panel is drawn anew is that of the request on the page", async ({
+  page,
+}) => {
+  await open(page);
+  const button = page.getByRole("button", { name: "Copy link" });
+  await button.scrollIntoViewIfNeeded();
+  // In one turn of the page, so that nothing is drawn in between.
+  await page.evaluate(() => {
+    const input = document.querySelector<HTMLInputElement>("#field-training-max_length")!;
+    input.value = "640";
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    document.querySelector<HTMLButtonElement>('[data-share="share.link"]')!.click();
+  });
+  await expect.poll(() => copied(page)).toMatch(/max_length=640/);
+});
+
 test("the link is the address", async ({ page }) => {
   await open(page);
   await page.getByLabel("Max length").fill("512");

@@ -220,6 +220,10 @@ export class PlimsollApp extends LitElement implements Actions {
     this.announcement = message;
   }
 
+  now(): View | undefined {
+    return this.view;
+  }
+
   wearTheme(theme: Theme): void {
     wear(theme);
     remember(theme);

@@ -124,6 +124,8 @@ export interface Actions {
   dropKept(): void;
   goTo(pointer: string): void;
   tell(message: string, text?: string): void;
+  /** What the page shows now. A part that is still to be drawn anew knows what it showed before. */
+  now(): View | undefined;
   wearTheme(theme: Theme): void;
   measureIn(unit: Unit): void;
   speakLanguage(id: string): void;

@@ -40,9 +40,11 @@ const WAYS: Way[] = [
   { word: "share.badge", file: "plimsoll-badge.svg", type: "image/svg+xml", make: svgBadge },
 ];
 
-async function take(way: Way, report: Report, view: View, actions: Actions): Promise<void> {
+async function take(way: Way, actions: Actions): Promise<void> {
+  const view = actions.now();
+  if (!view?.report) return;
   // The address may still be the bare one, or a keystroke behind.
-  const made = await way.make(report, view.request, addressOf(view));
+  const made = await way.make(view.report, view.request, addressOf(view));
   if (way.file) {
     download(way.file, typeof made === "string" ? new Blob([made], { type: way.type ?? "" }) : made);
     actions.tell(say("share.done", { what: way.file }));
@@ -53,18 +55,14 @@ async function take(way: Way, report: Report, view: View, actions: Actions): Pro
   else actions.tell(say("share.failed", { what: say(way.word) }), text);
 }
 
-export function sharePanel(view: View, report: Report, actions: Actions): TemplateResult {
+export function sharePanel(view: View, _report: Report, actions: Actions): TemplateResult {
   return html`<section class="panel share" aria-labelledby="share-title">
     <h3 id="share-title">${say("share.title")}</h3>
     <p class="caption">${say("share.caption")}</p>
     <div class="buttons">
       ${WAYS.map(
         (way) =>
-          html`<button
-            type="button"
-            data-share=${way.word}
-            @click=${() => void take(way, report, view, actions)}
-          >
+          html`<button type="button" data-share=${way.word} @click=${() => void take(way, actions)}>
             ${say(way.word)}
           </button>`,
       )}
