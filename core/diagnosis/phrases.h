@@ -5,13 +5,23 @@
 //     read_words(reading, signs);   // "It ran for a while before it died ("halfway")."
 #pragma once
 
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/diagnosis/signs.h"
 
 namespace plimsoll::diagnosis {
 
-/// Adds one sign for each row of phrases that the text has.
+/// A sign, and the words of which any shows it.
+struct Phrase {
+  Sign sign;
+  std::string_view words;  ///< one sentence for a person
+  std::span<const std::string_view> any;
+};
+std::span<const Phrase> phrase_lists();  // phrase_lists.cpp
+
+/// Adds one sign for each thing that the words say.
 void read_words(const Reading& reading, std::vector<Evidence>& out);
 
 }  // namespace plimsoll::diagnosis

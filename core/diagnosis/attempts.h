@@ -1,0 +1,19 @@
+// What somebody tried in vain, in words: a smaller batch, a batch of one.
+//
+//     smaller_batch_in_words("reducing the batch size didn't help");   // the words
+//     one_sample_in_words("oom even with a batch size of 1");          // the words
+//
+// Texts are folded (ASCII in lower case); "" where nobody says so.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace plimsoll::diagnosis {
+
+/// Smaller batches were tried, and it fails still.
+std::string smaller_batch_in_words(std::string_view folded);
+/// It fails with a single sample too.
+std::string one_sample_in_words(std::string_view folded);
+
+}  // namespace plimsoll::diagnosis

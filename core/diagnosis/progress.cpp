@@ -1,0 +1,82 @@
+#include "core/diagnosis/progress.h"
+
+#include <algorithm>
+
+#include "core/json/ascii.h"
+
+namespace plimsoll::diagnosis {
+
+using ascii::is_digit;
+
+namespace {
+
+// The step of a training bar, "350/2958 [1:02:15<7:43:02, 10.66s/it]" or "[ 501/1500 06:35 < 13:11, 1.26
+// it/s", where it is far beyond the first; "" elsewhere. Bars of loading, of reading data and of evaluation
+// count other things.
+std::string step_of_a_bar(std::string_view text) {
+  std::string last;
+  for (std::size_t slash = text.find('/'); slash != std::string_view::npos;
+       slash = text.find('/', slash + 1)) {
+    std::size_t begin = slash, end = slash + 1;
+    double step = 0, all = 0;
+    while (begin > 0 && is_digit(text[begin - 1]) && slash - begin < 8) --begin;
+    for (std::size_t i = begin; i < slash; ++i) step = step * 10 + (text[i] - '0');
+    for (; end < text.size() && is_digit(text[end]) && end - slash < 9; ++end)
+      all = all * 10 + (text[end] - '0');
+    if (begin == slash || end == slash + 1 || step < 20 || step > all) continue;
+    const std::size_t stop = std::min(text.find('\n', end), text.size());
+    const std::string_view behind = text.substr(end, std::min<std::size_t>(stop - end, 48));
+    const std::size_t line =
+        text.rfind('\n', begin) == std::string_view::npos ? 0 : text.rfind('\n', begin) + 1;
+    const std::string_view before = text.substr(line, begin - line);
+    const bool rate = behind.find("it/s") != std::string_view::npos ||
+                      behind.find("s/it") != std::string_view::npos ||
+                      behind.find("eta:") != std::string_view::npos;
+    bool other = false;
+    for (const std::string_view word : {"shards", "map", "token", "eval", "load", "generat", "download",
+                                        "example", "process", "fetch", "adding", "truncat", "packing"}) {
+      other = other || before.find(word) != std::string_view::npos;
+    }
+    if (rate && !other) last = std::string(text.substr(begin, end - begin));
+  }
+  return last;
+}
+
+// "step 8402 of 39003": a step far beyond the first.
+std::string numbered_step(std::string_view text) {
+  for (std::size_t at = text.find("step "); at != std::string_view::npos; at = text.find("step ", at + 5)) {
+    double step = 0;
+    std::size_t end = at + 5;
+    for (; end < text.size() && end < at + 14 && is_digit(text[end]); ++end)
+      step = step * 10 + (text[end] - '0');
+    if (step >= 20) return std::string(text.substr(at + 5, end - at - 5));
+  }
+  return "";
+}
+
+// "dies 200 steps in", not "I follow the steps in the guide".
+bool dies_steps_in(std::string_view text) {
+  constexpr std::string_view words = " steps in";
+  for (std::size_t at = text.find(words); at != std::string_view::npos;
+       at = text.find(words, at + words.size())) {
+    if (at > 0 && is_digit(text[at - 1])) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string progress_in_words(std::string_view text) {
+  if (const std::string step = numbered_step(text); !step.empty())
+    return "It died at step " + step + ", so most batches fit.";
+  if (const std::string bar = step_of_a_bar(text); !bar.empty())
+    return "The progress bar stands at " + bar + ", so most batches fit.";
+  // Two lines of a log of losses: steps had passed.
+  if (const std::size_t one = text.find("{'loss':");
+      one != std::string_view::npos && text.find("{'loss':", one + 1) != std::string_view::npos)
+    return "Losses were logged before it died, so most batches fit.";
+  if (dies_steps_in(text)) return "It ran for a while before it died (\"steps in\").";
+  return "";
+}
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+#include "core/diagnosis/sign_parts.h"
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+// "Two cards of 12 GB, 24 GB in all": memory summed over cards.
+bool sums_the_cards(std::string_view folded) {
+  for (const std::string_view words :
+       {"一共", "总共有", "加起来", "总显存", "总体显存", "in total i have", "gb in total", "combined vram",
+        "total vram", "total gpu memory", "gb total"}) {
+    if (folded.find(words) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// "单卡可以成功预训练", "works on a single GPU": success, said of one card; the failure is then of several.
+bool one_card_works(std::string_view folded) {
+  constexpr std::string_view one[] = {"单卡",        "单张卡",     "单gpu",       "一张卡",
+                                      "single gpu",  "single-gpu", "one gpu",     "1 gpu",
+                                      "single card", "one card",   "single a100", "single h100"};
+  constexpr std::string_view works[] = {
+      "可以",       "成功",   "没问题",      "没有问题",        "正常",           "能跑",
+      "能够",       "works",  "work fine",   "worked",          "fine",           "succe",
+      "no problem", "no oom", "without oom", "does not happen", "doesn't happen", "runs"};
+  constexpr std::string_view fails[] = {"不可以",   "不能",  "无法", "not work",
+                                        "n't work", "fails", "oom",  "out of mem"};
+  constexpr std::size_t behind = 60, before = 40;
+  for (const std::string_view card : one) {
+    for (std::size_t at = folded.find(card); at != std::string_view::npos; at = folded.find(card, at + 3)) {
+      const std::string_view window = folded.substr(at > before ? at - before : 0, std::min(at, before));
+      const std::string_view ahead = window.substr(window.rfind('\n') + 1);
+      const std::string_view rest = folded.substr(at + card.size(), behind);
+      const std::string_view after = rest.substr(0, rest.find('\n'));
+      const auto says = [](std::string_view text, const auto& words) {
+        std::size_t first = std::string_view::npos;
+        for (const std::string_view word : words) first = std::min(first, text.find(word));
+        return first;
+      };
+      const std::size_t good = says(after, works), bad = says(after, fails);
+      if (good != std::string_view::npos && good <= bad) return true;
+      // "it works on a single GPU"
+      if (says(ahead, std::initializer_list<std::string_view>{"works on a", "works on one", "works with a",
+                                                              "works with one", "fine on a", "fine on one",
+                                                              "fine with a", "fine with one", "runs on a",
+                                                              "train on a"}) != std::string_view::npos &&
+          says(ahead, std::initializer_list<std::string_view>{"not ", "n't "}) == std::string_view::npos)
+        return true;
+    }
+  }
+  return false;
+}
+
+// "The cards together have enough": the question that copies on each card answer.
+bool asks_of_each_card(std::string_view folded) {
+  for (const std::string_view words : {"总显存",
+                                       "总体显存",
+                                       "单张卡的显存",
+                                       "单卡显存",
+                                       "每张卡",
+                                       "每个gpu",
+                                       "每块卡",
+                                       "每张显卡",
+                                       "单卡训练没问题",
+                                       "单卡没问题",
+                                       "each gpu loads",
+                                       "every gpu loads",
+                                       "each gpu load",
+                                       "on each gpu",
+                                       "on every gpu",
+                                       "total vram",
+                                       "combined vram",
+                                       "total gpu memory",
+                                       "single gpu works",
+                                       "works on a single gpu",
+                                       "works on one gpu",
+                                       "fine on one gpu",
+                                       "fine on a single gpu"}) {
+    if (folded.find(words) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void read_run(const Reading& r, Signs& out) {
+  const Facts& f = r.facts;
+  add(out, f.method == Method::full, Sign::full_tuning, "All parameters are trained.");
+  add(out, f.parameters > 0 && f.parameters < 0.8e9 && f.capacity == 0, Sign::small_network,
+      "The model is small: weights, gradients and states of all of it take a few GiB.");
+  add(out, f.method == Method::adapters, Sign::adapters, "Adapters are trained.");
+  add(out, f.method == Method::inference, Sign::inference,
+      "Nothing is trained: the model alone does not fit.");
+  const bool quantized = !f.quantization.empty();
+  add(out, quantized, Sign::quantized, "The base is quantised.");
+  add(out, f.several(), Sign::several_cards, "Several cards are used.");
+  const bool each = asks_of_each_card(r.text.folded_lines);
+  const bool divided_somehow = f.strategy == "deepspeed" && !quantized && !f.whole_on_each && !each;
+  const bool whole_each = (f.several() || (each && !f.gpus)) &&
+                          (!f.sharded() || quantized || f.whole_on_each) && !divided_somehow;
+  // Words alone say that there are several cards, not that the model was too large for one of them.
+  const bool sums = sums_the_cards(r.text.folded_lines);
+  const bool told = sums || each || one_card_works(r.text.folded_lines) || !f.gpus_in_words ||
+                    r.phase == Phase::load || (f.whole > 0.93 * f.capacity && f.capacity > 0);
+  add(out, whole_each && told, Sign::replicates,
+      "Each card holds all the weights: " +
+          std::string(quantized            ? "a quantised base is not sharded"
+                      : f.strategy.empty() ? "data parallelism"
+                                           : f.strategy) +
+          " does not divide them.");
+  add(out, whole_each && (f.sharded() || f.whole_on_each), Sign::quantized_and_sharded,
+      "Sharding is configured but does not reach the weights.");
+  add(out, whole_each && sums, Sign::sums_cards,
+      "The memory of the cards is summed, although each holds a copy.");
+  // What shards has several cards, also where nobody counts them.
+  add(out, (f.several() || !f.gpus) && f.sharded() && !whole_each && !quantized, Sign::shards,
+      "The weights are sharded over the cards.");
+  add(out, f.dora, Sign::uses_dora, "DoRA makes matrices as large as the weights.");
+  add(out, f.task == "dpo" || f.task == "orpo" || f.task == "kto", Sign::pairs,
+      "The task runs chosen and rejected answers, and a reference.");
+  add(out, f.task == "ppo", Sign::four_models,
+      "PPO holds a policy, a reference, a reward model and a critic.");
+  add(out, f.task == "reward", Sign::two_sequences, "The task runs two sequences an example.");
+  add(out, f.task == "grpo" || f.task == "ppo", Sign::generates_rollouts,
+      "The run generates its own samples.");
+  add(out, f.packing.value_or(false), Sign::packs, "Samples are packed.");
+  add(out, f.checkpointing.has_value() && !*f.checkpointing, Sign::not_checkpointed,
+      "Gradient checkpointing is off.");
+  const std::string folded = fold(f.model);
+  const bool named_so = folded.find("vl") != std::string::npos || folded.find("llava") != std::string::npos ||
+                        folded.find("vision") != std::string::npos ||
+                        folded.find("internv") != std::string::npos;
+  add(out, f.sees || named_so, Sign::sees_images,
+      "The model reads images, whose tokens the text length does not bound.");
+  add(out, f.attention == "eager", Sign::eager, "Attention scores are kept (eager attention).");
+  add(out, f.saves_modules, Sign::saves_modules,
+      "Embedding or head are trained in full beside the adapters.");
+  add(out, f.fp32, Sign::in_fp32, "The weights are held in fp32.");
+  add(out, f.rank.value_or(0) >= 128, Sign::high_rank, "The rank is high.");
+  add(out, f.batch.value_or(1) >= 4, Sign::large_batch, "Several samples are in a micro-batch.");
+  add(out, f.length.value_or(0) >= 8192, Sign::long_context, "The sequences are long.");
+  add(out, f.batch.value_or(0) == 1 && f.length && *f.length <= 1024, Sign::short_and_single,
+      "The micro-batch is one short sequence, so activations are small.");
+}
+}  // namespace plimsoll::diagnosis

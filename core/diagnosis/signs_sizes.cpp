@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <cmath>
+
+#include "core/diagnosis/sign_parts.h"
+
+namespace plimsoll::diagnosis {
+
+void read_arithmetic(const Reading& r, Signs& out) {
+  const Facts& f = r.facts;
+  const Message* message = r.message();
+  if (f.whole > 0 && f.capacity > 0) {
+    add(out, f.whole > 0.93 * f.capacity, Sign::whole_beyond,
+        "Weights, gradients and states take " + size_text(f.whole) + " before any activation; the card has " +
+            size_text(f.capacity) + ".");
+    // A pass over the layers that began with less allocated shows that the weights are smaller than thought.
+    const bool in_a_pass = r.phase == Phase::forward || r.phase == Phase::loss || r.phase == Phase::backward;
+    const bool contradicted = in_a_pass && message != nullptr && message->numbers.allocated &&
+                              message->numbers.allocated->bytes < 0.85 * std::min(f.share, f.weights16);
+    add(out, f.share > 0.93 * f.capacity && !contradicted && !f.shared_by_unknown(), Sign::share_beyond,
+        "Each card's part of weights, gradients and states is " + size_text(f.share) + " of " +
+            size_text(f.capacity) + ".");
+    // Of an unknown method only the weights are known, and full fine-tuning without its types may take twice.
+    const double most = f.at_most;
+    const double most_share = f.whole > 0 ? most * f.share / f.whole : 0;
+    add(out, most > 0 && most < 0.6 * f.capacity && !f.sharded(), Sign::whole_well_within,
+        "Even undivided, weights, gradients and states take " + size_text(f.whole) + " of " +
+            size_text(f.capacity) + ".");
+    add(out, most > 0 && most_share < 0.7 * f.capacity && f.strategy != "deepspeed", Sign::share_well_within,
+        "Weights, gradients and states take " + size_text(f.share) +
+            ", which fits; activations take the rest.");
+  }
+  add(out, f.untyped, Sign::untyped,
+      "The script loads the model without a type: fp32 before Transformers 5.");
+  add(out, f.fits_in_16bit, Sign::fits_in_16bit,
+      "The weights take " + size_text(f.weights16) + " in 16 bits, which fits; in fp32 they take " +
+          size_text(2 * f.weights16) + ", and nothing is trained.");
+  if (message == nullptr || !message->numbers.allocated || f.weights16 == 0) return;
+  const double allocated = message->numbers.allocated->bytes;
+  const bool loading = r.phase == Phase::load || r.phase == Phase::merge;
+  const bool sized = f.method != Method::full && f.quantization.empty() && !f.several();
+  add(out, sized && loading && allocated > 1.3 * f.weights16, Sign::near_fp32,
+      size_text(allocated) + " are allocated; the weights in 16 bits would be " + size_text(f.weights16) +
+          ".");
+  add(out, !f.quantization.empty() && loading && allocated > 0.8 * f.weights16,
+      Sign::near_16bit_though_quantized,
+      size_text(allocated) +
+          " are allocated, as much as the weights in 16 bits, although they should be quantised.");
+}
+
+namespace {
+
+// The largest tensor that grows with the text of a micro-batch, in bytes; 0 where that is not known.
+double largest_of_text(const Facts& f, const Situation& situation) {
+  const model::Architecture* network = situation.network;
+  if (network == nullptr || !f.batch || !f.length || f.method != Method::adapters) return 0;
+  const bool twice = f.task == "dpo" || f.task == "orpo" || f.task == "kto";
+  const double tokens = *f.batch * *f.length * (twice ? 2 : 1);
+  double heads = 0;
+  for (const model::Stack& stack : network->stacks) {
+    for (const model::LayerGroup& group : stack.groups)
+      heads = std::max(heads, static_cast<double>(group.heads));
+  }
+  return 4 * std::max(tokens * static_cast<double>(network->vocab_size), tokens * *f.length * heads);
+}
+
+}  // namespace
+
+void read_tensor(const Reading& r, const Situation& situation, Signs& out) {
+  // Under adapters nothing makes an fp32 copy of a frozen 16-bit weight: the weight itself is held so.
+  if (!r.matches.empty() && r.matches.front().model.empty()) {
+    const Match& best = r.matches.front();
+    add(out,
+        best.kind == TensorKind::weight && best.element == 4 && r.facts.method == Method::adapters &&
+            r.facts.quantization.empty(),
+        Sign::fp32_of_a_frozen_base,
+        "The base is frozen, and yet the size that failed is one of its weights in fp32.");
+  }
+  // A request of many GiB that is to the digit all parameters of a published model is no coincidence.
+  if (!r.matches.empty() && !r.matches.front().model.empty() && r.matches.front().bytes >= 4 * gibibyte &&
+      r.matches.front().kind == TensorKind::model) {
+    const Match& best = r.matches.front();
+    add(out, true, Sign::is_whole_model,
+        "The size that failed is that of all parameters of " + best.model + " in " + best.dtype + ".");
+  }
+  const Message* message = r.message();
+  const bool in_a_pass = r.phase == Phase::unknown || r.phase == Phase::forward ||
+                         r.phase == Phase::backward || r.phase == Phase::loss;
+  const bool large = message != nullptr && message->family->kind == Kind::allocator &&
+                     message->numbers.tried && message->numbers.tried->bytes >= gibibyte;
+  const bool named = !r.matches.empty() && r.matches.front().model.empty();
+  // Where no model is named, the task or the method says that it is a language model.
+  const bool language =
+      r.facts.parameters > 0 || (large && message->numbers.tried->bytes >= 4 * gibibyte &&
+                                 (!r.facts.task.empty() || r.facts.method == Method::adapters));
+  add(out, large && in_a_pass && !named && language && r.facts.method != Method::inference,
+      Sign::large_request,
+      "One tensor of " + size_text(large ? message->numbers.tried->bytes : 0) +
+          " is no weight of this model: in a step only logits, attention scores or a long batch are so "
+          "large.");
+  // What one tensor of the text alone can take: logits in fp32, or the scores of all heads. Flat buffers of
+  // all parameters belong to full fine-tuning.
+  const double text = largest_of_text(r.facts, situation);
+  add(out, large && in_a_pass && text > 0 && message->numbers.tried->bytes > 1.1 * text,
+      Sign::beyond_the_text,
+      "One tensor of " + size_text(large ? message->numbers.tried->bytes : 0) +
+          " is more than logits or scores of the text take (" + size_text(text) +
+          "): other tokens than those of the text's length were there.");
+  // Vocabularies and MLPs are no powers of two; heads and lengths are, and so is their square.
+  const double gibibytes = large ? message->numbers.tried->bytes / gibibyte : 0;
+  const bool power =
+      gibibytes >= 2 && std::fabs(std::log2(gibibytes) - std::round(std::log2(gibibytes))) < 1e-9;
+  add(out,
+      power && in_a_pass && !named && r.phase != Phase::loss && message->numbers.allocated &&
+          message->numbers.allocated->bytes > 0,
+      Sign::is_power_of_two,
+      "Exactly " + size_text(gibibytes * gibibyte) +
+          " is what batch x heads x length x length comes to, not logits or an MLP.");
+  for (std::size_t i = 0; i < r.matches.size() && i < 3; ++i) {
+    const Match& match = r.matches[i];
+    // A model that is only proposed proves nothing, nor does a tensor when another one is likelier.
+    if (!match.model.empty() || match.rank < r.matches.front().rank - 0.6) break;
+    // A small request only says that the card is full: some number of tokens explains any size.
+    const double told = message->numbers.tried ? message->numbers.tried->bytes : 0;
+    const bool in_its_place = r.phase == Phase::loss || r.frames.shows("attention");
+    if (match.guessed && !in_its_place && told < 0.015 * r.facts.capacity) continue;
+    Sign sign = Sign::count;
+    switch (match.kind) {
+      case TensorKind::logits:
+        sign = Sign::is_logits;
+        break;
+      case TensorKind::scores:
+        sign = Sign::is_scores;
+        break;
+      case TensorKind::weight:
+        sign = match.element == 4 ? Sign::is_weight32 : Sign::is_weight16;
+        break;
+      case TensorKind::embedding:
+        sign = match.element == 4 ? Sign::is_embedding32 : Sign::is_embedding16;
+        break;
+      case TensorKind::layer:
+        sign = Sign::is_layer32;
+        break;
+      case TensorKind::model:
+        sign = Sign::is_whole_model;
+        break;
+      case TensorKind::partition:
+        sign = Sign::is_partition;
+        break;
+      case TensorKind::activation:
+        break;
+    }
+    const bool known = std::any_of(out.begin(), out.end(), [&](const Evidence& e) { return e.sign == sign; });
+    if (sign == Sign::count || known) continue;
+    add(out, true, sign, "The size that failed is that of " + match.what + " in " + match.dtype + ".");
+  }
+}
+}  // namespace plimsoll::diagnosis
