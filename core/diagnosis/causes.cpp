@@ -18,12 +18,17 @@ constexpr Weight for_jax_preallocation[] = {
     {Sign::says_xla, 7.5F}, {Sign::says_tpu, -4.0F}, {Sign::is_embedding16, -3.0F}};
 constexpr Weight for_kernel_shared_memory[] = {{Sign::says_kernel, 13.0F}};
 constexpr Weight for_vllm_kv_cache[] = {{Sign::says_vllm, 13.0F}};
-constexpr Weight for_single_giant_tensor[] = {
-    {Sign::asks_nonsense, 12.0F},     {Sign::asks_beyond_card, 7.0F},
-    {Sign::sees_images, -3.5F},       {Sign::vision_frame, -3.0F},
-    {Sign::nothing_allocated, -6.0F}, {Sign::is_scores, -2.0F},
-    {Sign::is_logits, -2.0F},         {Sign::eager, -2.0F},
-    {Sign::less_than_card, -4.0F},    {Sign::loss, -2.5F}};
+constexpr Weight for_single_giant_tensor[] = {{Sign::asks_nonsense, 12.0F},
+                                              {Sign::asks_beyond_card, 7.0F},
+                                              {Sign::sees_images, -3.5F},
+                                              {Sign::vision_frame, -3.0F},
+                                              {Sign::nothing_allocated, -6.0F},
+                                              {Sign::is_scores, -2.0F},
+                                              {Sign::is_logits, -2.0F},
+                                              {Sign::eager, -2.0F},
+                                              {Sign::is_power_of_two, -3.0F},
+                                              {Sign::less_than_card, -4.0F},
+                                              {Sign::loss, -2.5F}};
 constexpr Weight for_capacity_misreported[] = {{Sign::less_than_card, 9.0F}, {Sign::nothing_allocated, 4.5F}};
 constexpr Weight for_sentinel_process_memory[] = {{Sign::sentinel, 11.0F}};
 constexpr Weight for_windows_sysmem_fallback[] = {
@@ -40,9 +45,10 @@ constexpr Weight for_single_gpu_used[] = {{Sign::one_card_only, 9.0F}};
 constexpr Weight for_hardware_fallback[] = {{Sign::old_card, 2.0F}, {Sign::quantized, 1.5F}};
 constexpr Weight for_dora_overhead[] = {{Sign::uses_dora, 7.0F}, {Sign::dora_frame, 5.0F}};
 constexpr Weight for_merge_peak[] = {{Sign::merging, 10.0F}};
-constexpr Weight for_resume_or_save_peak[] = {{Sign::saving, 8.0F},      {Sign::resumes, 7.0F},
-                                              {Sign::at_save, 6.0F},     {Sign::at_resume, 6.0F},
-                                              {Sign::vllm_frame, -7.0F}, {Sign::merging, -4.0F}};
+// Whose memory ran out is said first: a process that the kernel ended while it saved had no room in RAM.
+constexpr Weight for_resume_or_save_peak[] = {
+    {Sign::saving, 8.0F},      {Sign::resumes, 7.0F},  {Sign::at_save, 6.0F},   {Sign::at_resume, 6.0F},
+    {Sign::vllm_frame, -7.0F}, {Sign::merging, -4.0F}, {Sign::says_host, -7.0F}};
 constexpr Weight for_eval_accumulates_logits[] = {{Sign::evaluating, 8.0F}, {Sign::at_evaluation, 6.0F}};
 constexpr Weight for_optimizer_foreach_temporary[] = {{Sign::foreach, 9.0F}, {Sign::optimizer, 1.0F}};
 constexpr Weight for_optimizer_states_first_step[] = {
@@ -79,6 +85,7 @@ constexpr Weight for_sharding_load_peak[] = {{Sign::shards, 2.5F},
                                              {Sign::at_evaluation, -3.0F},
                                              {Sign::after_steps, -3.0F}};
 constexpr Weight for_replicated_not_sharded[] = {{Sign::replicates, 4.0F},
+                                                 {Sign::spread_works, 4.0F},
                                                  {Sign::sums_cards, 2.0F},
                                                  {Sign::is_partition, -1.0F},
                                                  {Sign::whole_beyond, 2.5F},
@@ -125,7 +132,9 @@ constexpr Weight for_long_outlier_sequences[] = {
     {Sign::after_steps, 5.5F}, {Sign::says_mlx, 3.0F},       {Sign::long_context, 0.5F},
     {Sign::grows, -2.0F},      {Sign::saving, -3.0F},        {Sign::evaluating, -3.0F},
     {Sign::at_save, -2.0F},    {Sign::at_evaluation, -2.0F}, {Sign::loading, -3.0F}};
-constexpr Weight for_growth_over_steps[] = {{Sign::grows, 6.0F}};
+// What grows while it evaluates is the heap of logits that evaluation keeps.
+constexpr Weight for_growth_over_steps[] = {
+    {Sign::grows, 6.0F}, {Sign::at_evaluation, -4.0F}, {Sign::evaluating, -4.0F}, {Sign::says_host, -4.0F}};
 constexpr Weight for_regression_in_library[] = {{Sign::after_update, 8.5F}};
 constexpr Weight for_wrong_method_flag[] = {{Sign::contradicted_method, 8.0F}};
 constexpr Weight for_adapters_large_or_fp32[] = {{Sign::high_rank, 4.0F}, {Sign::adapters, 0.5F}};
@@ -135,6 +144,7 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::loading, 2.5F},
     {Sign::inference, 4.0F},
     {Sign::fits_in_16bit, -4.0F},
+    {Sign::in_fp32, -1.0F},
     {Sign::full_tuning, 1.5F},
     {Sign::small_network, -1.5F},
     {Sign::untyped, -2.0F},
@@ -177,8 +187,11 @@ constexpr Weight for_batch_or_sequence_too_large[] = {
     {Sign::full_tuning, -0.3F},      {Sign::generating, -1.0F},       {Sign::long_context, 1.0F},
     {Sign::one_sample_fails, -1.0F}, {Sign::batch_no_help, -0.5F},    {Sign::beyond_the_text, -2.0F},
     {Sign::saving, -3.0F},           {Sign::evaluating, -3.0F},       {Sign::merging, -3.0F}};
-constexpr Weight for_qlora_not_smaller[] = {{Sign::quantized, 1.0F}, {Sign::share_well_within, 0.5F}};
-constexpr Weight for_adapters_save_little[] = {{Sign::adapters, 1.0F}, {Sign::share_well_within, 0.5F}};
+constexpr Weight for_qlora_not_smaller[] = {
+    {Sign::quantized, 1.0F}, {Sign::share_well_within, 0.5F}, {Sign::quantised_saves_nothing, 8.0F}};
+constexpr Weight for_adapters_save_little[] = {
+    {Sign::adapters, 1.0F}, {Sign::share_well_within, 0.5F}, {Sign::adapters_save_nothing, 8.0F}};
+constexpr Weight for_estimate_missing_terms[] = {{Sign::own_estimate, 4.0F}};
 
 constexpr Cause all_causes[] = {
     {"host_ram", "The machine's RAM ran out", Found::figures, -4.0F, for_host_ram,
@@ -387,15 +400,11 @@ constexpr Cause all_causes[] = {
     {"adapters_save_little", "Adapters save gradients and states only", Found::not_shown, -4.0F,
      for_adapters_save_little, "Activations are the same as in full fine-tuning.",
      "Reduce tokens, or checkpoint.", "the report's share of activations."},
-    {"estimate_missing_terms",
-     "The expectation left something out",
-     Found::not_shown,
-     -3.0F,
-     {},
+    {"estimate_missing_terms", "The expectation left something out", Found::not_shown, -3.0F,
+     for_estimate_missing_terms,
      "An own estimate left out activations, logits, gathered layers, buffers or the context, or summed over "
      "cards.",
-     "Compare with the report's components.",
-     "the estimate that was made."},
+     "Compare with the report's components.", "the estimate that was made."},
 };
 
 // Nothing speaks for a cause that no sign of its own list shows; what is left then are the two general ones.

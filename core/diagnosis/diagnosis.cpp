@@ -71,7 +71,10 @@ Diagnosis diagnose(const Situation& situation) {
   r.text = clean(situation.text);
   r.messages = read_messages(r.text);
   r.table = read_gpu_table(r.text);
-  if (r.messages.empty() && r.table.cards.empty()) r.messages = spoken_messages(r.text);
+  // A table of a card that is not full explains nothing; what a person says beside it may.
+  const bool full = std::any_of(r.table.cards.begin(), r.table.cards.end(),
+                                [](const Card& card) { return card.used > 0.9 * card.total; });
+  if (r.messages.empty() && !full) r.messages = spoken_messages(r.text);
   r.first = primary(r.messages);
   Numbers numbers;
   if (const Message* message = r.message()) numbers = message->numbers;

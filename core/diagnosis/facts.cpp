@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/moment.h"
+#include "core/diagnosis/sentence.h"
 #include "core/diagnosis/size.h"
 #include "core/diagnosis/words.h"
 #include "core/json/ascii.h"
@@ -237,6 +239,10 @@ void read_words(const Text& text, bool spoken, Facts& f) {
                         "dpo training", "dpo.py"}))
       f.task = "dpo";
     if (mentions(text, {"train_ppo", "ppotrainer", "stage: ppo", "--stage ppo"})) f.task = "ppo";
+    if (mentions(text, {"train_reward", "rewardtrainer", "reward model training", "training reward model",
+                        "train reward model", "train a reward model", "stage: rm", "--stage rm",
+                        "rlhf_type rm", "infonce", "contrastive", "triplet loss", "multiplenegatives"}))
+      f.task = "reward";
     if (mentions(text, {"grpotrainer", "rlhf_type grpo", "rl: grpo"})) f.task = "grpo";
   }
   // Whoever fine-tunes a model and names neither an adapter nor a quantised base trains it whole; preferences
@@ -250,7 +256,13 @@ void read_words(const Text& text, bool spoken, Facts& f) {
   }
   f.pure_16bit = mentions(text, {"torchtune", "pure_bf16", "bf16-true", "full_bf16"});
   f.offload = mentions(text, {"offload"}) && !mentions(text, {"no offload", "without offload"});
-  f.whole_on_each = mentions(text, {"plain python", "whole on each", "places the model whole", "replicated"});
+  f.whole_on_each =
+      mentions(text, {"plain python", "whole on each", "places the model whole", "replicated"}) ||
+      !said_together(text.folded_lines, {"fsdp", "zero", "deepspeed", "weights", "model", "模型"},
+                     {"not actually shard", "not shard", "n't shard", "not being shard", "not sharding",
+                      "没有切分", "没切分", "没有分片", "没有切开"},
+                     70)
+           .empty();
   if (!f.dora)
     f.dora = mentions(text, {"use_dora", "dora_", " dora", ":dora"}) &&
              !mentions(text, {"use_dora: false", "use_dora=false", "use_dora false"});
@@ -269,68 +281,6 @@ void read_words(const Text& text, bool spoken, Facts& f) {
       !mentions(text, {"trainer", ".backward("}))
     f.method = Method::inference;
   if (!f.fp32) f.fp32 = mentions(text, {"precision: fp32", "float32", "fp32 load", "torch_dtype: none"});
-}
-
-// The card by its name, and the memory it really reports.
-void find_card(const Situation& s, const Numbers& n, const GpuTable& table, Facts& f) {
-  if (s.gpu != nullptr) {
-    f.capacity = static_cast<double>(s.gpu->usable_bytes);
-    f.nominal = static_cast<double>(s.gpu->tier_gib) * gibibyte;
-  }
-  if (!table.cards.empty()) f.capacity = table.cards.front().total;
-  if (n.capacity) f.capacity = n.capacity->bytes;
-}
-
-// "48 GB GPU", "GPUs with 40GB memory each", "24G显存": the size of a card that has no name, in bytes; 0
-// none.
-double spoken_size(std::string_view folded) {
-  for (std::size_t at = folded.find('g'); at != std::string_view::npos; at = folded.find('g', at + 1)) {
-    std::size_t end = at;
-    while (end > 0 && folded[end - 1] == ' ') --end;
-    std::size_t begin = end;
-    double value = 0;
-    while (begin > 0 && is_digit(folded[begin - 1]) && end - begin < 4) --begin;
-    for (std::size_t i = begin; i < end; ++i) value = value * 10 + (folded[i] - '0');
-    if (begin == end || (begin > 0 && (folded[begin - 1] == '.' || is_lower(folded[begin - 1])))) continue;
-    if (value < 4 || value > 300) continue;
-    std::size_t behind = at + 1;
-    while (behind < folded.size() && (folded[behind] == 'b' || folded[behind] == 'i')) ++behind;
-    const std::string_view what = folded.substr(behind, 14);
-    bool card = false;
-    for (const std::string_view word :
-         {" gpu", " card", " vram", " memory each", " memory per", "显存", "显卡", " 显存"})
-      card = card || what.substr(0, word.size() + 3).find(word) != std::string_view::npos;
-    if (card && what.find("cpu") == std::string_view::npos) return value * gibibyte;
-  }
-  return 0;
-}
-
-// The card that a report in words names; one of several sizes only when the size stands there too.
-// Where its size stays open, the largest of that name is returned: what does not fit there fits on none.
-double find_spoken_card(const Situation& s, std::string_view folded, Facts& f) {
-  const hardware::Gpu* found = nullptr;
-  const auto says = [&](const hardware::Gpu& gpu) {
-    const std::string size = std::to_string(gpu.tier_gib);
-    return folded.find(size + "g") != std::string_view::npos ||
-           folded.find(size + " g") != std::string_view::npos;
-  };
-  for (const hardware::Gpu* gpu : s.gpus) {
-    if (!is_named(*gpu, folded) || gpu->usable_bytes == 0) continue;
-    const bool sized = says(*gpu);
-    if (found != nullptr && found->tier_gib != gpu->tier_gib && !sized) {
-      if (!says(*found)) {
-        double most = 0;
-        for (const hardware::Gpu* other : s.gpus) {
-          if (is_named(*other, folded)) most = std::max(most, static_cast<double>(other->usable_bytes));
-        }
-        return most;
-      }
-      continue;
-    }
-    if (found == nullptr || sized) found = gpu;
-  }
-  if (found != nullptr) f.capacity = static_cast<double>(found->usable_bytes);
-  return f.capacity;
 }
 
 // Rules of thumb, in bytes a parameter: 16-bit weights and gradients, fp32 master copy and two states.
@@ -371,53 +321,12 @@ void weigh(const Situation& s, Facts& f) {
   f.share = f.whole;
   if (n <= 1 || f.whole_on_each) return;
   if (f.sharded() && f.quantization.empty()) f.share = (f.offload ? weights : f.whole) / n;
-  if (f.strategy == "deepspeed") f.share = f.whole / n;  // the least it can be
+  if (f.strategy == "deepspeed" || f.sharing_unsaid) f.share = f.whole / n;  // the least it can be
   if (f.strategy == "zero2") f.share = weights + (f.offload ? 0 : grown) / n;
   if (f.strategy == "zero1") f.share = weights + grown / n;
 }
 
 }  // namespace
-
-bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
-  if (gpu.segment == "slice") {
-    return folded.find(std::string_view(gpu.name).substr(gpu.name.rfind(' ') + 1)) != std::string_view::npos;
-  }
-  std::string_view name = gpu.id;
-  for (const std::string_view brand : {"quadro-rtx-", "titan-", "rtx-", "gtx-", "rx-"}) {
-    if (name.substr(0, brand.size()) == brand) {
-      name.remove_prefix(brand.size());
-      break;
-    }
-  }
-  name = name.substr(0, name.find('-'));
-  if (name == "rtx") name = "titan rtx";  // every card of the brand is an RTX
-  const auto is_word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  for (std::size_t at = folded.find(name); at != std::string_view::npos; at = folded.find(name, at + 1)) {
-    const std::size_t end = at + name.size();
-    const bool digit_before =
-        at > 0 && is_word(folded[at - 1]) && folded.substr(at > 3 ? at - 3 : 0, 3) != "rtx";
-    // "two 4090s"
-    const std::size_t stop = end < folded.size() && folded[end] == 's' ? end + 1 : end;
-    if (!digit_before && (stop >= folded.size() || !is_word(folded[stop]))) return true;
-  }
-  return false;
-}
-
-double gibibytes_in_name(std::string_view name) {
-  const std::string folded = fold(name);
-  for (std::size_t at = folded.find('g'); at != std::string::npos; at = folded.find('g', at + 1)) {
-    std::size_t end = at;
-    while (end > 0 && folded[end - 1] == ' ') --end;
-    std::size_t begin = end;
-    while (begin > 0 && is_digit(folded[begin - 1])) --begin;
-    const bool unit = at + 1 < folded.size() && (folded[at + 1] == 'b' || folded[at + 1] == 'i');
-    if (begin == end || end - begin > 4 || !unit) continue;
-    double value = 0;
-    for (std::size_t i = begin; i < end; ++i) value = value * 10 + (folded[i] - '0');
-    return value;
-  }
-  return 0;
-}
 
 Facts read_facts(const Situation& situation, const Text& text, const Numbers& numbers,
                  const GpuTable& table) {
@@ -432,11 +341,13 @@ Facts read_facts(const Situation& situation, const Text& text, const Numbers& nu
   double largest = 0;
   if (no_figures && facts.capacity == 0) largest = find_spoken_card(situation, head, facts);
   if (spoken && facts.capacity == 0 && largest == 0) facts.capacity = 0.985 * spoken_size(head);
-  // Of several cards it is not said how they share the work.
-  if (spoken && situation.network == nullptr && !facts.several()) facts.parameters = parameters_in_name(head);
+  if (spoken && situation.network == nullptr) facts.parameters = parameters_in_name(head);
+  // Who trains all of a model and says nothing of sharding has 16 bytes a parameter on each card.
+  facts.sharing_unsaid =
+      facts.gpus_in_words && facts.several() && facts.strategy.empty() && facts.method != Method::full;
   weigh(situation, facts);
-  if (facts.capacity == 0 && facts.whole > 0.93 * largest && facts.share > 0.93 * largest)
-    facts.capacity = largest;
+  const double least = facts.sharing_unsaid ? facts.whole : facts.share;
+  if (facts.capacity == 0 && least > 0.93 * largest) facts.capacity = largest;
   return facts;
 }
 

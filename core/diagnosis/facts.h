@@ -51,7 +51,8 @@ struct Facts {
   bool mixture = false, sees = false;
   Method method = Method::unknown;
   bool dora = false, saves_modules = false, fp32 = false, offload = false, whole_on_each = false;
-  bool gpus_in_words = false;  ///< `gpus` is what the text speaks of, not a setting
+  bool sharing_unsaid = false;  ///< several cards in words alone, and not how they share the work
+  bool gpus_in_words = false;   ///< `gpus` is what the text speaks of, not a setting
   bool pure_16bit = false;     ///< the text says that full fine-tuning holds 16 bits alone, as torchtune does
   bool untyped = false;        ///< a script in the text loads a model without saying a type
   bool fits_in_16bit = false;  ///< nothing is trained, and the weights in 16 bits leave a third of the card

@@ -51,11 +51,11 @@ bool stands_alone(std::string_view folded, std::size_t at) {
   return at == 0 || !is_lower(folded[at]) || !is_lower(folded[at - 1]);
 }
 
-// The shell's word "Killed" is a line of its own or follows a process number; prose is not meant.
+// The shell's word "Killed" is a line of its own or follows a process number or a bar; prose is not meant.
 bool is_shells_killed(const Stream& stream, std::size_t at) {
   if (stream.flow[at] != 'K') return false;
   const std::string_view before = without_blanks_behind(std::string_view(stream.flow).substr(0, at));
-  return before.empty() || is_digit(before.back()) || before.back() == ')' ||
+  return before.empty() || is_digit(before.back()) || before.back() == ')' || before.back() == ']' ||
          without_blanks_before(std::string_view(stream.flow).substr(at + 6)).empty();
 }
 
@@ -353,9 +353,6 @@ std::vector<Message> read_messages(const Text& text) {
     std::vector<Message> again = messages_in(streams_of(text.lines, joining));
     if (!lacks_figures(again)) out = std::move(again);
   }
-  // A launcher that ends the other ranks after a failure says nothing of the machine's memory.
-  const bool explained =
-      std::any_of(out.begin(), out.end(), [](const Message& one) { return one.family != &host_family; });
   // A title that says "CUDA out of memory" is no message where the message itself stands below it.
   const auto figures = [](const Message& one) {
     return one.family == &allocator_family && one.numbers.tried;
@@ -365,6 +362,16 @@ std::vector<Message> read_messages(const Text& text) {
   };
   if (std::any_of(out.begin(), out.end(), figures))
     out.erase(std::remove_if(out.begin(), out.end(), title), out.end());
+  // "内存不足" without a figure is a person's word; another message says more.
+  const auto prose = [](const Message& one) {
+    return one.family == &allocator_family && !one.numbers.tried && !one.numbers.capacity &&
+           !one.quote.empty() && (static_cast<unsigned char>(one.quote.front()) & 0x80U) != 0;
+  };
+  if (!std::all_of(out.begin(), out.end(), prose))
+    out.erase(std::remove_if(out.begin(), out.end(), prose), out.end());
+  // A launcher that ends the other ranks after a failure says nothing of the machine's memory.
+  const bool explained =
+      std::any_of(out.begin(), out.end(), [](const Message& one) { return one.family != &host_family; });
   const auto aftermath = [&](const Message& one) { return one.weak && one.family == &host_family; };
   if (explained) out.erase(std::remove_if(out.begin(), out.end(), aftermath), out.end());
   return out;

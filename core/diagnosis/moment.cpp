@@ -181,9 +181,9 @@ After after(std::string_view text) {
     std::size_t next = at + 6;
     for (int count = 0; count < 5 && next < text.size(); ++count) {
       const std::string_view word = word_at(text, next);
-      // "after about 3h", "after 40min"
+      // "after about 3h", "after 40min", "after 15% of it"
       const bool timed = word.size() >= 2 && is_digit(word.front()) &&
-                         (word.back() == 'h' || word.substr(word.size() - 2) == "in");
+                         (word.back() == 'h' || word.back() == '%' || word.substr(word.size() - 2) == "in");
       if (is_unit(word) || timed) {
         if (out.words.empty() || !one) out = {std::string(text.substr(at, next + word.size() - at)), one};
         if (!one) return out;
@@ -266,7 +266,7 @@ std::optional<double> cards_in_words(const Text& text) {
   double most = 0;
   for (const std::string_view flag :
        {"--nproc_per_node", "--nproc-per-node", "nproc_per_node=", "--num_gpus", "--num_processes",
-        "n_gpus_per_node", "num gpus used =", "num gpus ="}) {
+        "n_gpus_per_node", "num gpus used =", "num gpus =", "number of gpus", "gpu count"}) {
     for (std::size_t at = folded.find(flag); at != std::string_view::npos; at = folded.find(flag, at + 4))
       most = std::max(most, number_behind(folded, at + flag.size()));
   }

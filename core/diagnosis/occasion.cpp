@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "core/diagnosis/sentence.h"
 #include "core/diagnosis/text.h"
 #include "core/json/ascii.h"
 
@@ -27,7 +28,8 @@ const Verb* verb_of(std::string_view word) {
   static const Verb verbs[] = {
       {Occasion::save, {"save", "saves", "saved", "saving"}, {}},
       {Occasion::save,
-       {"checkpointing", "write", "writes", "writing", "gathers", "gathering"},
+       {"checkpointing", "write", "writes", "writing", "gathers", "gathering", "create", "creates",
+        "creating"},
        {"checkpoint", "checkpoints", "ckpt", "state_dict", "state"}},
       {Occasion::resume,
        {"resume", "resumes", "resumed", "resuming", "restoring", "restore", "restart", "restarting"},
@@ -104,7 +106,18 @@ bool opens(std::string_view word, Occasion kind) {
   if (kind == Occasion::load) return is_one_of(word, {"trying", "failed", "fails", "cannot"});
   if (kind == Occasion::evaluate && is_one_of(word, {"after", "in", "only", "enabling"})) return true;
   if (kind == Occasion::resume && is_one_of(word, {"if", "trying", "try", "tried", "after"})) return true;
-  return kind == Occasion::save && is_one_of(word, {"tries", "trying", "try", "once", "before"});
+  return kind == Occasion::save && is_one_of(word, {"tries", "trying", "try", "once", "before", "after"});
+}
+
+// "Saving every 100 steps causes an OOM", "evaluation fails with OOM": the occasion is what does it.
+bool ends_in_failure(std::string_view text, const std::vector<Token>& tokens, std::size_t verb) {
+  constexpr std::size_t reach = 8;
+  for (std::size_t i = verb + 1; i < tokens.size() && i <= verb + reach && !tokens[i - 1].ends; ++i) {
+    if (is_one_of(text.substr(tokens[i].at, tokens[i].size),
+                  {"cause", "causes", "caused", "causing", "leads", "triggers", "ooms", "crashes", "fails"}))
+      return true;
+  }
+  return false;
 }
 
 Said in_english(std::string_view text, Occasion wanted) {
@@ -122,6 +135,8 @@ Said in_english(std::string_view text, Occasion wanted) {
     if (verb == nullptr || verb->kind != wanted || !speaks_of(text, tokens, i, verb->objects)) continue;
     if (wanted == Occasion::save && saves_memory(text, tokens, i)) continue;
     if (in_setting(text, tokens[i].at)) continue;
+    if (wanted != Occasion::load && ends_in_failure(text, tokens, i))
+      return {wanted, std::string(sentence_around(text, tokens[i].at, tokens[i].size, 40))};
     for (std::size_t back = 1; back <= reach && back <= i && !tokens[i - back].ends; ++back) {
       if (!opens(word(i - back), wanted)) continue;
       const std::size_t from = tokens[i - back].at;
@@ -131,31 +146,54 @@ Said in_english(std::string_view text, Occasion wanted) {
   return {};
 }
 
-// "保存模型时", "加载模型的时候", "评估阶段": the verb, and at most eight characters to a word of time.
+// "保存模型时", "加载模型的时候", "进行eval的时候", "一到评估就": the verb, and at most nine characters to a
+// word of time behind it, or a word of arriving before it.
 Said in_chinese(std::string_view text, Occasion wanted) {
   struct Zh {
     Occasion kind;
     std::string_view verb;
   };
   static constexpr Zh verbs[] = {
-      {Occasion::save, "保存"},     {Occasion::save, "存模型"}, {Occasion::resume, "恢复"},
-      {Occasion::resume, "续训"},   {Occasion::resume, "断点"}, {Occasion::evaluate, "评估"},
-      {Occasion::evaluate, "验证"}, {Occasion::merge, "合并"},  {Occasion::load, "加载"}};
-  static constexpr std::string_view times[] = {"时", "阶段", "过程", "期间", "的瞬间"};
+      {Occasion::save, "保存"},     {Occasion::save, "存模型"},   {Occasion::save, "save"},
+      {Occasion::resume, "恢复"},   {Occasion::resume, "续训"},   {Occasion::resume, "断点"},
+      {Occasion::resume, "resume"}, {Occasion::evaluate, "评估"}, {Occasion::evaluate, "验证"},
+      {Occasion::evaluate, "测评"}, {Occasion::evaluate, "评测"}, {Occasion::evaluate, "预测"},
+      {Occasion::evaluate, "eval"}, {Occasion::merge, "合并"},    {Occasion::merge, "merge"},
+      {Occasion::load, "加载"},     {Occasion::load, "载入"},     {Occasion::load, "读取"}};
+  static constexpr std::string_view times[] = {"时", "阶段", "过程", "期间", "的瞬间", "就", "后"};
+  static constexpr std::string_view arrivals[] = {"一到", "每到", "每次", "到了",
+                                                  "一旦", "进入", "卡在", "跑到"};
   constexpr std::size_t near = 27;  // nine characters of three bytes
+  // What is behind loading comes after it; "读取预训练模型出的错" says the failure itself.
+  const auto is_chinese = [](std::string_view part) {
+    return std::any_of(part.begin(), part.end(),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0x80U) != 0; });
+  };
   for (const Zh& one : verbs) {
     if (one.kind != wanted) continue;
     for (std::size_t at = text.find(one.verb); at != std::string_view::npos;
          at = text.find(one.verb, at + 3)) {
+      if (in_setting(text, at)) continue;
       const std::size_t from = at + one.verb.size();
       std::string_view behind = text.substr(from, near);
       for (const std::string_view stop : {"\n", "，", "。", ","})
         behind = behind.substr(0, behind.find(stop));
+      const std::string_view ahead = sentence_around(text, at, 0, 18);
+      const std::string_view before =
+          ahead.substr(0, static_cast<std::size_t>(text.data() + at - ahead.data()));
+      for (const std::string_view arrival : arrivals) {
+        if (before.find(arrival) != std::string_view::npos)
+          return {wanted, std::string(before) + std::string(one.verb)};
+      }
       for (const std::string_view time : times) {
         const std::size_t found = behind.find(time);
-        if (found == std::string_view::npos) continue;
+        const bool early = time == "后" && (wanted == Occasion::load || wanted == Occasion::merge);
+        if (found == std::string_view::npos || early || !is_chinese(behind.substr(0, found + time.size())))
+          continue;
         return {wanted, std::string(text.substr(at, from + found + time.size() - at))};
       }
+      if (wanted == Occasion::load && says_any(behind, {"出的错", "报错", "失败"}))
+        return {wanted, std::string(text.substr(at, from + behind.size() - at))};
     }
   }
   return {};
@@ -177,25 +215,45 @@ std::string_view rest_of_sentence(std::string_view text, std::size_t at, std::si
 }  // namespace
 
 std::string growth_in_words(std::string_view folded) {
-  for (const std::string_view memory : {"memory", "vram", "gpu usage", "ram usage"}) {
-    for (std::size_t at = folded.find(memory); at != std::string_view::npos;
-         at = folded.find(memory, at + 4)) {
-      const std::string_view rest = rest_of_sentence(folded, at, 80);
-      const std::size_t verb =
-          first_of(rest, {"increas", "grow", "rising", "rises", "climb", "creep", "accumulat"});
-      if (verb == std::string_view::npos) continue;
-      if (first_of(rest, {"continu", "gradual", "steadi", "slowly", "keeps", "keep ", "until", "every step",
-                          "each step", "with the step", "with each", "with every", "over time", "constantly",
-                          "step by step", "over steps"}) == std::string_view::npos) {
-        continue;
+  constexpr std::size_t reach = 80, most_places = 200;
+  struct Tongue {
+    Words memory, rises, steadily;
+  };
+  static const Tongue tongues[] = {
+      {{"memory", "vram", "gpu usage", "ram usage"},
+       {"increas", "grow", "rising", "rises", "climb", "creep", "accumulat"},
+       {"continu",     "gradual",       "steadi",     "slowly",     "keeps",
+        "keep ",       "until",         "every step", "each step",  "every batch",
+        "every epoch", "with the step", "with each",  "with every", "over time",
+        "constantly",  "step by step",  "over steps", "progress",   "from the first step"}},
+      {{"显存", "内存", "gpu", "占用"},
+       {"增", "涨", "上升", "升高", "变大", "飙", "变高", "累积"},
+       {"一直", "不断", "持续", "越来越", "逐渐", "慢慢", "无限", "缓慢", "逐步", "每一步"}}};
+  for (const Tongue& one : tongues) {
+    for (const std::string_view memory : one.memory) {
+      std::size_t places = 0;
+      for (std::size_t at = folded.find(memory); at != std::string_view::npos && places < most_places;
+           at = folded.find(memory, at + 3)) {
+        ++places;
+        const std::string_view said = sentence_around(folded, at, memory.size(), reach);
+        if (says_any(said, one.rises) && says_any(said, one.steadily)) return first_bytes(said, 100);
       }
-      return std::string(rest);
     }
   }
   return "";
 }
 
 std::string other_release_in_words(std::string_view folded) {
+  // "worked with 4.46 and fails since 4.47", "从4.52升级到4.54后报错": a change of release and a change for
+  // the worse.
+  if (std::string said = said_together(folded,
+                                       {"upgraded", "upgrading", "updated to", "updating to", "newer version",
+                                        "new version", "升级", "更新"},
+                                       {"oom", "out of mem", "no longer", "not any more", "anymore", "fails",
+                                        "crash", "爆", "报错", "不够", "溢出"},
+                                       90, {"please upgrad", "try upgrad", "still"});
+      !said.empty())
+    return said;
   for (const std::string_view verb :
        {"switched to", "switching to", "switch to", "downgrad", "rolled back", "rolling back", "roll back",
         "reverted", "reverting", "revert to", "went back to"}) {

@@ -8,6 +8,7 @@
 #include "core/diagnosis/occasion.h"
 #include "core/diagnosis/progress.h"
 #include "core/diagnosis/text.h"
+#include "core/diagnosis/troubles.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
@@ -52,6 +53,10 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
   const std::string_view text = r.text.folded_lines;
   if (std::string words = progress_in_words(text); !words.empty())
     say(out, Sign::after_steps, std::move(words));
+  read_troubles(text, out);
+  if (runs_in_one_process(text) && r.facts.several())
+    say(out, Sign::one_card_only,
+        "The launcher's log speaks of one process, although several cards are meant.");
   if (const std::string words = one_sample_in_words(text); !words.empty())
     say(out, Sign::one_sample_fails, "A single sample fails too (\"" + words + "\").");
   if (const Said one = occasion_in_words(text); one.kind != Occasion::none) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/diagnosis/sentence.h"
+#include "core/diagnosis/text.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
@@ -9,6 +11,10 @@ namespace plimsoll::diagnosis {
 using ascii::is_digit;
 
 namespace {
+
+bool ends_with(std::string_view text, std::string_view word) {
+  return text.size() >= word.size() && text.substr(text.size() - word.size()) == word;
+}
 
 // The step of a training bar, "350/2958 [1:02:15<7:43:02, 10.66s/it]" or "[ 501/1500 06:35 < 13:11, 1.26
 // it/s", where it is far beyond the first; "" elsewhere. Bars of loading, of reading data and of evaluation
@@ -42,16 +48,82 @@ std::string step_of_a_bar(std::string_view text) {
   return last;
 }
 
-// "step 8402 of 39003": a step far beyond the first.
+// "step 8402 of 39003", "(step=0001005)": a step far beyond the first. "max_steps=1000" is a setting.
 std::string numbered_step(std::string_view text) {
-  for (std::size_t at = text.find("step "); at != std::string_view::npos; at = text.find("step ", at + 5)) {
+  constexpr std::string_view word = "step";
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + word.size())) {
+    const std::size_t begin = at + word.size() + 1;
+    const bool own =
+        at == 0 || (text[at - 1] != '_' && text[at - 1] != '-') || ends_with(text.substr(0, at), "global_");
+    if (!own || begin >= text.size() ||
+        std::string_view(" =:").find(text[begin - 1]) == std::string_view::npos)
+      continue;
     double step = 0;
-    std::size_t end = at + 5;
-    for (; end < text.size() && end < at + 14 && is_digit(text[end]); ++end)
+    std::size_t end = begin;
+    for (; end < text.size() && end < begin + 9 && is_digit(text[end]); ++end)
       step = step * 10 + (text[end] - '0');
-    if (step >= 20) return std::string(text.substr(at + 5, end - at - 5));
+    if (step >= 20) return std::string(text.substr(begin, end - begin));
   }
   return "";
+}
+
+// "around ~280 step", "fine for 553 steps", "after training for ~120+ steps": the number and its unit.
+std::string counted_steps(std::string_view text) {
+  for (const std::string_view unit : {" step", " iteration", " iters", " batches", " samples"}) {
+    for (std::size_t at = text.find(unit); at != std::string_view::npos;
+         at = text.find(unit, at + unit.size())) {
+      std::size_t digits = at;
+      while (digits > 0 && (text[digits - 1] == '+' || text[digits - 1] == 'k')) --digits;
+      std::size_t begin = digits;
+      double count = 0;
+      while (begin > 0 && is_digit(text[begin - 1]) && digits - begin < 7) --begin;
+      for (std::size_t i = begin; i < digits; ++i) count = count * 10 + (text[i] - '0');
+      if (begin == digits || (count < 20 && text[digits] != 'k') || in_setting(text, at)) continue;
+      std::size_t end = begin;
+      while (end > 0 && (text[end - 1] == ' ' || text[end - 1] == '~')) --end;
+      const std::string_view before = text.substr(0, end);
+      for (const std::string_view word :
+           {"around", "about", "after", "until", "till", "approximately", "roughly", "reaches", "reached",
+            "fine for", "ran for", "runs for", "well for"}) {
+        if (ends_with(before, word)) return std::string(text.substr(begin, at + unit.size() - begin));
+      }
+    }
+  }
+  return "";
+}
+
+// "进行到30step左右时", "跑完三四百个样本就", "到10%就会": a number and its unit, and a word of time behind
+// it; "跑起来一阵子".
+std::string steps_in_chinese(std::string_view text) {
+  constexpr std::string_view units[] = {"step",   "步",     "epoch",   "轮",     "小时", "分钟", "个样本",
+                                        "条样本", "条数据", "个batch", "个iter", "iter", "%"};
+  constexpr std::string_view numbers[] = {"几", "多", "百", "千", "数", "十", "个", "半"};
+  constexpr std::string_view times[] = {"后", "左右", "就", "时", "爆", "以后", "oom"};
+  constexpr std::size_t near = 15;
+  for (const std::string_view unit : units) {
+    for (std::size_t at = text.find(unit); at != std::string_view::npos;
+         at = text.find(unit, at + unit.size())) {
+      std::size_t end = at;
+      while (end > 0 && text[end - 1] == ' ') --end;
+      std::size_t begin = end;
+      while (begin > 0 && is_digit(text[begin - 1]) && end - begin < 7) --begin;
+      const std::string_view number = text.substr(begin, end - begin);
+      bool counted = !number.empty() && number != "1" && number != "0" && number != "100";
+      for (const std::string_view word : numbers)
+        counted = counted || (begin == end && ends_with(text.substr(0, end), word));
+      std::string_view behind = text.substr(at + unit.size(), near);
+      for (const std::string_view stop : {"\n", "，", "。"}) behind = behind.substr(0, behind.find(stop));
+      bool timed = false;
+      for (const std::string_view time : times) timed = timed || behind.find(time) != std::string_view::npos;
+      const bool chinese = !behind.empty() && std::any_of(behind.begin(), behind.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0x80U) != 0;
+      });
+      if (counted && timed && chinese && !in_setting(text, at))
+        return std::string(text.substr(begin, at + unit.size() - begin));
+    }
+  }
+  return said_together(text, {"一阵子", "一段时间", "一会", "一阵"}, {"训练", "跑", "微调", "运行"}, 36);
 }
 
 // "dies 200 steps in", not "I follow the steps in the guide".
@@ -76,6 +148,9 @@ std::string progress_in_words(std::string_view text) {
       one != std::string_view::npos && text.find("{'loss':", one + 1) != std::string_view::npos)
     return "Losses were logged before it died, so most batches fit.";
   if (dies_steps_in(text)) return "It ran for a while before it died (\"steps in\").";
+  for (const std::string& steps : {counted_steps(text), steps_in_chinese(text)}) {
+    if (!steps.empty()) return "It ran for a while before it died (\"" + steps + "\").";
+  }
   return "";
 }
 

@@ -86,6 +86,9 @@ enum class Sign : uint8_t {
   on_windows,
   on_wsl,
   contradicted_method,
+  quantised_saves_nothing,
+  adapters_save_nothing,
+  own_estimate,
   // the run
   full_tuning,
   small_network,
@@ -94,6 +97,7 @@ enum class Sign : uint8_t {
   quantized,
   several_cards,
   replicates,
+  spread_works,
   shards,
   quantized_and_sharded,
   uses_dora,

@@ -2,6 +2,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "core/diagnosis/sentence.h"
 #include "core/diagnosis/sign_parts.h"
 
 namespace plimsoll::diagnosis {
@@ -85,6 +86,15 @@ bool asks_of_each_card(std::string_view folded) {
   return false;
 }
 
+// What torchrun copies onto each card, device_map spreads over them.
+bool spread_works(std::string_view folded) {
+  return !said_together(folded,
+                        {"device_map", "python3 command", "plain python", "single process", "naive pipeline"},
+                        {"fine", "works", "succe", "no problem", "runs", "正常", "可以", "没问题"}, 80,
+                        {"not work", "n't work"})
+              .empty();
+}
+
 }  // namespace
 
 void read_run(const Reading& r, Signs& out) {
@@ -98,12 +108,15 @@ void read_run(const Reading& r, Signs& out) {
   const bool quantized = !f.quantization.empty();
   add(out, quantized, Sign::quantized, "The base is quantised.");
   add(out, f.several(), Sign::several_cards, "Several cards are used.");
-  const bool each = asks_of_each_card(r.text.folded_lines);
+  const bool spread = spread_works(r.text.folded_lines);
+  const bool each = spread || asks_of_each_card(r.text.folded_lines);
   const bool divided_somehow = f.strategy == "deepspeed" && !quantized && !f.whole_on_each && !each;
   const bool whole_each = (f.several() || (each && !f.gpus)) &&
                           (!f.sharded() || quantized || f.whole_on_each) && !divided_somehow;
   // Words alone say that there are several cards, not that the model was too large for one of them.
   const bool sums = sums_the_cards(r.text.folded_lines);
+  add(out, whole_each && spread, Sign::spread_works,
+      "Spread over the cards it runs; started once for each card, it does not.");
   const bool told = sums || each || one_card_works(r.text.folded_lines) || !f.gpus_in_words ||
                     r.phase == Phase::load || (f.whole > 0.93 * f.capacity && f.capacity > 0);
   add(out, whole_each && told, Sign::replicates,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/diagnosis/families.h"
+#include "core/diagnosis/sentence.h"
 #include "core/diagnosis/words.h"
 #include "core/json/ascii.h"
 
@@ -105,12 +106,19 @@ constexpr std::string_view lacking[] = {"out of mem",
                                         "нехват",
                                         "не хватает памяти",
                                         "memoria insuficiente"};
-constexpr std::string_view ended[] = {"进程杀",      "进程被杀",     "被杀掉",     "被系统杀",
-                                      "被kill",      "被 kill",      "is killed",  "was killed",
-                                      "gets killed", "got killed",   "get killed", "being killed",
-                                      "out of ram",  "out of cpu m", "cpu oom",    "host memory"};
+constexpr std::string_view ended[] = {"进程杀",      "进程被杀",
+                                      "被杀掉",      "被系统杀",
+                                      "被kill",      "被 kill",
+                                      "is killed",   "was killed",
+                                      "gets killed", "got killed",
+                                      "get killed",  "being killed",
+                                      "were killed", "were directly killed",
+                                      "host memory"};
 // Of the machine's memory, whatever else is said.
-constexpr std::string_view of_host[] = {"cpu内存不",
+constexpr std::string_view of_host[] = {"cpu oom",
+                                        "out of ram",
+                                        "out of cpu m",
+                                        "cpu内存不",
                                         "cpu内存爆",
                                         "cpu内存超",
                                         "cpu内容超",
@@ -166,10 +174,14 @@ std::size_t lack_of_host_memory(std::string_view folded) {
   return std::string_view::npos;
 }
 
-// "机器内存是1.9TB", "uses 1.2 TB of RAM": no card has a terabyte. Where it stands, or nothing.
+bool is_letter(char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '_'; }
+
+// "机器内存是1.9TB", "uses 1.2 TB of RAM", "内存1T": no card has a terabyte. Where it stands, or nothing.
 std::size_t terabytes_of_memory(std::string_view folded) {
   for (std::size_t at = folded.find('t'); at != std::string_view::npos; at = folded.find('t', at + 1)) {
-    const bool unit = folded.substr(at, 2) == "tb" || folded.substr(at, 3) == "tib";
+    const std::string_view behind = folded.substr(at + 1, 1);
+    const bool unit = folded.substr(at, 2) == "tb" || folded.substr(at, 3) == "tib" || behind.empty() ||
+                      !is_letter(behind.front());
     std::size_t digit = at;
     while (digit > 0 && folded[digit - 1] == ' ') --digit;
     if (!unit || digit == 0 || !ascii::is_digit(folded[digit - 1])) continue;
@@ -183,6 +195,22 @@ std::size_t terabytes_of_memory(std::string_view folded) {
   return std::string_view::npos;
 }
 
+// "爆了内存", "内存一下就满了": the memory and its lack, in either order and at most four characters apart.
+// Where it stands, or nothing.
+std::size_t lack_in_chinese(std::string_view folded) {
+  constexpr std::size_t near = 12;
+  std::size_t first = std::string_view::npos;
+  for (const std::string_view memory : {"显存", "内存"}) {
+    for (std::size_t at = folded.find(memory); at < first; at = folded.find(memory, at + memory.size())) {
+      if (says_any(sentence_around(folded, at, memory.size(), near),
+                   {"爆", "不足", "不够", "溢出", "超出", "超了", "满了", "占满", "炸", "崩了", "放不下",
+                    "装不下"}))
+        first = at;
+    }
+  }
+  return first;
+}
+
 // PyTorch's name of Apple's backend, as a word of its own.
 bool speaks_of_metal(std::string_view folded) {
   for (std::size_t at = folded.find("mps"); at != std::string_view::npos; at = folded.find("mps", at + 3)) {
@@ -194,8 +222,6 @@ bool speaks_of_metal(std::string_view folded) {
   }
   return false;
 }
-
-bool is_letter(char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '_'; }
 
 // A heading speaks; a remark in a configuration ("# lower it when OOM") does not.
 bool is_remark(std::string_view text, std::size_t at) {
@@ -233,6 +259,7 @@ std::vector<Message> spoken_messages(const Text& text) {
                        (behind >= folded.size() || !is_letter(folded[behind]) || folded[behind] == 's');
     if (alone && !in_setting(folded, at) && !is_remark(folded, at)) lack = at;
   }
+  lack = std::min(lack, lack_in_chinese(folded));
   machine = std::min(machine, lack_of_host_memory(folded));
   if (lack != std::string_view::npos) machine = std::min(machine, terabytes_of_memory(folded));
   // That a process was ended is said of the machine's memory, unless the card's is spoken of as well.

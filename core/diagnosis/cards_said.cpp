@@ -1,0 +1,130 @@
+#include "core/diagnosis/cards_said.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/diagnosis/size.h"
+#include "core/json/ascii.h"
+
+namespace plimsoll::diagnosis {
+
+using ascii::is_digit;
+using ascii::is_lower;
+
+void find_card(const Situation& s, const Numbers& n, const GpuTable& table, Facts& f) {
+  if (s.gpu != nullptr) {
+    f.capacity = static_cast<double>(s.gpu->usable_bytes);
+    f.nominal = static_cast<double>(s.gpu->tier_gib) * gibibyte;
+  }
+  if (!table.cards.empty()) f.capacity = table.cards.front().total;
+  if (n.capacity) f.capacity = n.capacity->bytes;
+}
+
+double spoken_size(std::string_view folded) {
+  for (std::size_t at = folded.find('g'); at != std::string_view::npos; at = folded.find('g', at + 1)) {
+    std::size_t end = at;
+    while (end > 0 && folded[end - 1] == ' ') --end;
+    std::size_t begin = end;
+    double value = 0;
+    while (begin > 0 && is_digit(folded[begin - 1]) && end - begin < 4) --begin;
+    for (std::size_t i = begin; i < end; ++i) value = value * 10 + (folded[i] - '0');
+    if (begin == end || (begin > 0 && (folded[begin - 1] == '.' || is_lower(folded[begin - 1])))) continue;
+    if (value < 4 || value > 300) continue;
+    std::size_t behind = at + 1;
+    while (behind < folded.size() && (folded[behind] == 'b' || folded[behind] == 'i')) ++behind;
+    const std::string_view what = folded.substr(behind, 14);
+    bool card = false;
+    for (const std::string_view word : {" gpu", " card", " vram", " memory each", " memory per", " per gpu",
+                                        " per card", "显存", "显卡", " 显存"})
+      card = card || what.substr(0, word.size() + 3).find(word) != std::string_view::npos;
+    if (card && what.find("cpu") == std::string_view::npos) return value * gibibyte;
+  }
+  return 0;
+}
+
+double find_spoken_card(const Situation& s, std::string_view folded, Facts& f) {
+  const hardware::Gpu* found = nullptr;
+  const auto says = [&](const hardware::Gpu& gpu) {
+    const std::string size = std::to_string(gpu.tier_gib);
+    return folded.find(size + "g") != std::string_view::npos ||
+           folded.find(size + " g") != std::string_view::npos;
+  };
+  for (const hardware::Gpu* gpu : s.gpus) {
+    if (!is_named(*gpu, folded) || gpu->usable_bytes == 0) continue;
+    const bool sized = says(*gpu);
+    if (found != nullptr && found->tier_gib != gpu->tier_gib && !sized) {
+      if (!says(*found)) {
+        double most = 0;
+        for (const hardware::Gpu* other : s.gpus) {
+          if (is_named(*other, folded)) most = std::max(most, static_cast<double>(other->usable_bytes));
+        }
+        return most;
+      }
+      continue;
+    }
+    if (found == nullptr || sized) found = gpu;
+  }
+  if (found != nullptr) f.capacity = static_cast<double>(found->usable_bytes);
+  return f.capacity;
+}
+
+namespace {
+
+// Boards that differ from a known one in links or clocks alone, and hold as much.
+struct Sister {
+  std::string_view board, like;
+};
+constexpr Sister sisters[] = {{"a800", "a100"},  {"h800", "h100"},   {"l20", "l40"},   {"v100s", "v100"},
+                              {"4090d", "4090"}, {"4090 d", "4090"}, {"5090d", "5090"}};
+
+// Whether a board's name stands in a text as a word of its own: "two 4090s", "rtx4090", not "14090".
+bool stands_as_a_name(std::string_view folded, std::string_view name) {
+  const auto is_word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  for (std::size_t at = folded.find(name); at != std::string_view::npos; at = folded.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool digit_before =
+        at > 0 && is_word(folded[at - 1]) && folded.substr(at > 3 ? at - 3 : 0, 3) != "rtx";
+    const std::size_t stop = end < folded.size() && folded[end] == 's' ? end + 1 : end;
+    if (!digit_before && (stop >= folded.size() || !is_word(folded[stop]))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_named(const hardware::Gpu& gpu, std::string_view folded) {
+  if (gpu.segment == "slice") {
+    return folded.find(std::string_view(gpu.name).substr(gpu.name.rfind(' ') + 1)) != std::string_view::npos;
+  }
+  std::string_view name = gpu.id;
+  for (const std::string_view brand : {"quadro-rtx-", "titan-", "rtx-", "gtx-", "rx-"}) {
+    if (name.substr(0, brand.size()) == brand) {
+      name.remove_prefix(brand.size());
+      break;
+    }
+  }
+  name = name.substr(0, name.find('-'));
+  if (name == "rtx") name = "titan rtx";  // every card of the brand is an RTX
+  return stands_as_a_name(folded, name) ||
+         std::any_of(std::begin(sisters), std::end(sisters), [&](const Sister& one) {
+           return one.like == name && stands_as_a_name(folded, one.board);
+         });
+}
+
+double gibibytes_in_name(std::string_view name) {
+  const std::string folded = fold(name);
+  for (std::size_t at = folded.find('g'); at != std::string::npos; at = folded.find('g', at + 1)) {
+    std::size_t end = at;
+    while (end > 0 && folded[end - 1] == ' ') --end;
+    std::size_t begin = end;
+    while (begin > 0 && is_digit(folded[begin - 1])) --begin;
+    const bool unit = at + 1 < folded.size() && (folded[at + 1] == 'b' || folded[at + 1] == 'i');
+    if (begin == end || end - begin > 4 || !unit) continue;
+    double value = 0;
+    for (std::size_t i = begin; i < end; ++i) value = value * 10 + (folded[i] - '0');
+    return value;
+  }
+  return 0;
+}
+
+}  // namespace plimsoll::diagnosis

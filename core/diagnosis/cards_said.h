@@ -1,0 +1,21 @@
+// The card that a report has, from the request, a table of nvidia-smi, the message, or the words around it.
+#pragma once
+
+#include <string_view>
+
+#include "core/diagnosis/facts.h"
+
+namespace plimsoll::diagnosis {
+
+/// The card by its name, and the memory it really reports.
+void find_card(const Situation& situation, const Numbers& numbers, const GpuTable& table, Facts& facts);
+
+/// "48 GB GPU", "GPUs with 40GB memory each", "24G显存": the size of a card that has no name, in bytes; 0:
+/// none.
+double spoken_size(std::string_view folded);
+
+/// The card that a report in words names; one of several sizes only when the size stands there too.
+/// Where its size stays open, the largest of that name is returned: what does not fit there fits on none.
+double find_spoken_card(const Situation& situation, std::string_view folded, Facts& facts);
+
+}  // namespace plimsoll::diagnosis

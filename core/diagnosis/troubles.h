@@ -1,0 +1,23 @@
+// Troubles that a report names in words, each a thing and what is said of it in one sentence (sentence.h).
+//
+//     read_troubles(folded, out);   // "Something else holds the card ("a zombie process still occupies
+//     ...")."
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/diagnosis/signs.h"
+
+namespace plimsoll::diagnosis {
+
+void read_troubles(std::string_view folded, std::vector<Evidence>& out);
+
+/// Whether a text says that one process runs although several cards are meant: Lightning's "MEMBER: 1/1".
+bool runs_in_one_process(std::string_view folded);
+
+/// A tensor of a text's own brackets whose last two lengths are the same: "[16, 20000, 20000]", "40320^2"; ""
+/// none. Only attention has such.
+std::string square_shape(std::string_view folded);
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,177 @@
+// What a report says in its own words, a thing and what is said of it in one sentence: no row of a list, so
+// each case is said in other words than the reports that showed the rule.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/diagnosis/moment.h"
+#include "core/diagnosis/occasion.h"
+#include "core/diagnosis/progress.h"
+#include "core/diagnosis/sentence.h"
+#include "core/diagnosis/troubles.h"
+#include "tests/core/explained.h"
+
+namespace plimsoll::diagnosis {
+namespace {
+
+using testing::IsEmpty;
+using testing::Not;
+
+std::string named_first(std::string_view text) { return first_cause(text); }
+
+Phase phase_of(std::string_view text) { return explained(text).reading.phase; }
+
+TEST(DiagnosisTogether, TwoWordsOfOneSentenceAreSaidTogetherInEitherOrder) {
+  EXPECT_THAT(said_together("there is not enough cpu memory here", {"cpu memory"}, {"not enough"}),
+              Not(IsEmpty()));
+  EXPECT_THAT(said_together("the cpu memory is never enough", {"cpu memory"}, {"never enough"}),
+              Not(IsEmpty()));
+  EXPECT_THAT(
+      said_together("the cpu memory is large. it is not enough of a card", {"cpu memory"}, {"not enough"}),
+      IsEmpty());
+  EXPECT_THAT(said_together("my program is not enough", {"ram"}, {"not enough"}), IsEmpty());
+  EXPECT_THAT(said_together("显存。不够", {"显存"}, {"不够"}), IsEmpty());
+}
+
+TEST(DiagnosisTogether, WhatAnotherProgramHoldsIsSaidInManyWays) {
+  EXPECT_EQ(
+      named_first("OOM although I use one sample: a zombie process is still occupying 30 GB of the card"),
+      "other_process");
+  EXPECT_EQ(named_first("out of memory at once. Some other user hogging the GPU, what can I do?"),
+            "other_process");
+  EXPECT_EQ(named_first("显存不足，发现有残留进程占着显卡"), "other_process");
+  EXPECT_NE(named_first("OOM: each process is holding 20 GB of weights"), "other_process");
+}
+
+// A card that is a tenth full explains nothing: what is said beside the table is read.
+TEST(DiagnosisTogether, ATableOfACardThatIsNotFullLeavesTheWordsToSpeak) {
+  EXPECT_EQ(
+      named_first("[0] NVIDIA A100 80GB PCIe | 40'C, 99 % | 9001 / 81920 MB | (null)\n"
+                  "Out of memory; the process is gone from the list and still holds the memory of the GPU"),
+      "other_process");
+}
+
+TEST(DiagnosisTogether, AQuantisationThatDidNotTakeIsNamed) {
+  EXPECT_EQ(
+      named_first("OOM while loading: the quantization config seems to be ignored, I want load_in_4bit"),
+      "bnb_not_applied");
+}
+
+TEST(DiagnosisTogether, ASavingThatDidNotComeIsTheQuestion) {
+  EXPECT_EQ(named_first("OOM. Why does QLoRA need more GPU memory than LoRA on the same data?"),
+            "qlora_not_smaller");
+  EXPECT_EQ(named_first("LoRA takes the same amount of memory as full fine-tuning, still OOM"),
+            "adapters_save_little");
+}
+
+TEST(DiagnosisTogether, AShapeWithTwoEqualLengthsIsThatOfScores) {
+  EXPECT_EQ(square_shape("could not allocate a tensor of [8, 16000, 16000]"), "[8, 16000, 16000]");
+  EXPECT_EQ(square_shape("it allocates a 32768^2 matrix"), "32768^2");
+  EXPECT_THAT(square_shape("the image tensor has shape [3, 1024, 1024, 4]"), IsEmpty());
+  EXPECT_THAT(square_shape("weights of shape [4096, 4096]"), IsEmpty());
+  EXPECT_EQ(named_first("OOM when it allocates a tensor of [8, 16000, 16000] in training"),
+            "eager_attention_quadratic");
+}
+
+// The weights of one card against its memory decide also where several cards are spoken of.
+TEST(DiagnosisTogether, AModelLargerThanEachOfSeveralCardsIsCopiedOntoEach) {
+  EXPECT_EQ(named_first("LoRA fine-tuning of llama-30b on 4 x RTX 4090 ends in OOM"),
+            "replicated_not_sharded");
+  EXPECT_EQ(named_first("lora微调llama-65b，四卡A800 OOM"), "replicated_not_sharded");
+  EXPECT_NE(named_first("LoRA fine-tuning of llama-7b on 4 x RTX 4090 ends in OOM"),
+            "replicated_not_sharded");
+}
+
+TEST(DiagnosisTogether, WhatRunsSpreadOverTheCardsIsCopiedByALauncher) {
+  EXPECT_EQ(named_first("LoRA with 4 GPUs: torchrun is OOM, device_map=auto in one process works"),
+            "replicated_not_sharded");
+}
+
+TEST(DiagnosisTogether, OneProcessOfALauncherUsesOneCard) {
+  const Diagnosis d = explained(
+      "devices=8, 8 GPUs of A100 80GB. distributed_backend=nccl\n"
+      "All distributed processes registered. Starting with 1 processes\nOOM");
+  EXPECT_TRUE(std::any_of(d.evidence.begin(), d.evidence.end(),
+                          [](const Evidence& e) { return e.sign == Sign::one_card_only; }));
+}
+
+TEST(DiagnosisTogether, TheOccasionThatCausesItIsTheOccasion) {
+  EXPECT_EQ(occasion_in_words("saving a model every 50 steps causes an oom").kind, Occasion::save);
+  EXPECT_EQ(occasion_in_words("evaluation always fails with an oom").kind, Occasion::evaluate);
+  EXPECT_EQ(occasion_in_words("it dies when the trainer creates a checkpoint").kind, Occasion::save);
+  EXPECT_EQ(occasion_in_words("how to save memory when it crashes").kind, Occasion::none);
+  EXPECT_EQ(occasion_in_words("在进行eval的时候就爆显存").kind, Occasion::evaluate);
+  EXPECT_EQ(occasion_in_words("一到评测显存就不够").kind, Occasion::evaluate);
+  EXPECT_EQ(occasion_in_words("是在读取模型出的错").kind, Occasion::load);
+}
+
+// Evaluation keeps the logits of all samples: that the use climbs then is no leak.
+TEST(DiagnosisTogether, WhatGrowsWhileItEvaluatesIsTheHeapOfLogits) {
+  EXPECT_EQ(named_first("While evaluating, the GPU memory keeps climbing until it is OOM; training is fine"),
+            "eval_accumulates_logits");
+  EXPECT_EQ(named_first("训练中GPU占用不断上涨，最后OOM"), "growth_over_steps");
+}
+
+TEST(DiagnosisTogether, ANumberOfStepsTellsHowFarItCame) {
+  for (const char* text :
+       {"(step=0002010) train loss: 0.3", "it died around ~280 step", "fine for 553 steps, then",
+        "跑完两百个样本就不行", "训练到15%就溢出", "进行到40step左右时", "能跑一阵子，然后就爆"})
+    EXPECT_THAT(progress_in_words(text), Not(IsEmpty())) << text;
+  for (const char* text :
+       {"max_steps=1000", "save every 100 steps", "step=1", "第1步就爆", "训练100%后", "warmup_step=50"})
+    EXPECT_THAT(progress_in_words(text), IsEmpty()) << text;
+  EXPECT_EQ(later_than_the_start("oom after 15% of it"), "after 15%");
+}
+
+TEST(DiagnosisTogether, TheSampleThatIsTooLongIsSaidInWords) {
+  EXPECT_EQ(named_first("OOM whenever a batch meets a very long sample"), "long_outlier_sequences");
+  EXPECT_EQ(named_first("We get occasional OOMs in training"), "long_outlier_sequences");
+  EXPECT_EQ(named_first("训练偶尔OOM"), "long_outlier_sequences");
+}
+
+// Who ran out is said first: the machine's memory, though a checkpoint was being written.
+TEST(DiagnosisTogether, AProcessThatTheKernelEndedAtASaveHadNoRam) {
+  EXPECT_EQ(
+      named_first(
+          "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0. It was while saving a checkpoint"),
+      "host_ram");
+  EXPECT_EQ(named_first("70B full fine-tune hits CPU OOM during checkpoint save"), "host_ram");
+  EXPECT_EQ(named_first("保存模型的时候\n[ERROR] failed (exitcode: -9) local_rank: 0\n应该是服务器内存不足"),
+            "host_ram");
+  EXPECT_EQ(named_first("Loading checkpoint shards:  50%|##  | 1/2 [00:05<00:05,  5.1s/it]Killed"),
+            "host_ram");
+  EXPECT_EQ(named_first("8卡载入72B爆了内存（内存1T）"), "host_ram");
+}
+
+TEST(DiagnosisTogether, BoardsOfAnotherMarketAreKnownByTheirSisters) {
+  EXPECT_EQ(named_first("full fine-tuning of llama-13b on a single H800, OOM"), "does_not_fit_at_all");
+  EXPECT_EQ(named_first("LoRA of llama-13b on a 4090D, OOM"), "does_not_fit_at_all");
+}
+
+TEST(DiagnosisTogether, FramesOfPyTorchsCheckpointsAreASave) {
+  EXPECT_EQ(phase_of("File \"torch/distributed/checkpoint/state_dict_saver.py\", line 9, in save_state_dict\n"
+                     "File \"x.py\", line 3, in run\nOOM"),
+            Phase::save);
+  EXPECT_EQ(phase_of("File \"torch/distributed/checkpoint/state_dict.py\", line 648, in _init_optim_state\n"
+                     "    optim.step(closure=None)\nFile \"x.py\", line 3, in run\nOOM"),
+            Phase::save);
+}
+
+TEST(DiagnosisTogether, AnOwnEstimateIsAmongTheCauses) {
+  const Diagnosis d = explained("OOM on 4 x A100 80GB. By my calculation it takes 55 GB of memory in theory");
+  EXPECT_TRUE(std::any_of(d.causes.begin(), d.causes.end(),
+                          [](const Named& one) { return one.cause->id == "estimate_missing_terms"; }));
+}
+
+// A power of two beyond the card is batch x heads x length x length before it is nonsense.
+TEST(DiagnosisTogether, ARequestOfExactlySixtyFourGibibytesIsScores) {
+  EXPECT_EQ(
+      named_first(
+          "OutOfMemoryError: CUDA out of memory. Tried to allocate 64.00 GiB. GPU 0 has a total capacty "
+          "of 14.75 GiB of which 5.48 GiB is free. Process 15367 has 9.27 GiB memory in use. Of the "
+          "allocated memory 8.79 GiB is allocated by PyTorch, and 351.89 MiB is reserved by PyTorch but "
+          "unallocated."),
+      "eager_attention_quadratic");
+}
+
+}  // namespace
+}  // namespace plimsoll::diagnosis
