@@ -33,10 +33,10 @@ constexpr Weight for_capacity_misreported[] = {{Sign::less_than_card, 9.0F}, {Si
 constexpr Weight for_sentinel_process_memory[] = {{Sign::sentinel, 11.0F}};
 constexpr Weight for_windows_sysmem_fallback[] = {
     {Sign::beyond_card, 9.0F}, {Sign::free_covers, 8.0F}, {Sign::on_windows, 1.5F}, {Sign::on_wsl, 1.0F}};
-constexpr Weight for_other_process[] = {{Sign::foreign_process, 8.0F}, {Sign::mostly_foreign, 7.0F},
-                                        {Sign::large_residual, 7.5F},  {Sign::some_residual, 4.5F},
-                                        {Sign::in_use_at_start, 6.0F}, {Sign::merging, -1.0F},
-                                        {Sign::vllm_words, -2.0F},     {Sign::generates_rollouts, -1.5F}};
+constexpr Weight for_other_process[] = {
+    {Sign::foreign_process, 8.0F}, {Sign::mostly_foreign, 7.0F},  {Sign::large_residual, 7.5F},
+    {Sign::some_residual, 4.5F},   {Sign::in_use_at_start, 6.0F}, {Sign::merging, -1.0F},
+    {Sign::after_steps, -1.0F},    {Sign::vllm_words, -2.0F},     {Sign::generates_rollouts, -1.5F}};
 constexpr Weight for_fragmentation[] = {{Sign::slack_covers, 6.5F},      {Sign::some_slack, 2.5F},
                                         {Sign::asks_beyond_card, -4.0F}, {Sign::foreign_process, -1.0F},
                                         {Sign::is_scores, -3.0F},        {Sign::packs, -1.0F},
@@ -103,10 +103,10 @@ constexpr Weight for_eager_attention_quadratic[] = {
     {Sign::is_scores, 6.0F},       {Sign::large_request, 1.0F}, {Sign::is_power_of_two, 3.8F},
     {Sign::eager, 4.0F},           {Sign::attention, 4.0F},     {Sign::asks_beyond_card, 0.5F},
     {Sign::explicit_scores, 5.5F}, {Sign::generating, -3.0F},   {Sign::sees_images, -2.5F}};
-constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},     {Sign::vision_frame, 6.0F},
-                                        {Sign::beyond_the_text, 1.5F}, {Sign::asks_beyond_card, 3.0F},
-                                        {Sign::loading, -3.0F},        {Sign::optimizer, -3.0F},
-                                        {Sign::says_driver, -5.0F}};
+constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},      {Sign::large_request, 1.0F},
+                                        {Sign::vision_frame, 6.0F},     {Sign::beyond_the_text, 1.5F},
+                                        {Sign::asks_beyond_card, 3.0F}, {Sign::loading, -3.0F},
+                                        {Sign::optimizer, -3.0F},       {Sign::says_driver, -5.0F}};
 constexpr Weight for_logits_peak[] = {{Sign::loss, 6.0F},        {Sign::logits_frame, 3.0F},
                                       {Sign::is_logits, 5.5F},   {Sign::large_request, 3.0F},
                                       {Sign::evaluating, -3.0F}, {Sign::asks_beyond_card, 0.5F}};

@@ -46,6 +46,16 @@ bool mentions(const Text& text, std::initializer_list<std::string_view> words) {
   });
 }
 
+// "I can successfully run finetune_with_lora.sh", "LoRA works fine": what works is not what failed.
+bool is_what_works(std::string_view folded, std::size_t at, std::size_t size) {
+  const std::string_view said = sentence_around(folded, at, size, 60);
+  const std::string_view before = said.substr(0, static_cast<std::size_t>(folded.data() + at - said.data()));
+  const std::string_view behind = said.substr(before.size() + size);
+  return says_any(before, {"successfully ", "works with ", "work with ", "fine with ", "no problem with "}) ||
+         says_any(behind.substr(0, 24),
+                  {" works", " is fine", " runs fine", "没问题", "没有问题", "可以正常"});
+}
+
 // Whether one of the words stands somewhere without "without", "no" or "not using" shortly before it, and not
 // switched off: "without any PEFT", "use_lora False".
 bool says_unless_denied(std::string_view folded, std::initializer_list<std::string_view> words) {
@@ -62,6 +72,7 @@ bool says_unless_denied(std::string_view folded, std::initializer_list<std::stri
       denied = denied || behind.find(" false") != std::string_view::npos ||
                behind.find("=false") != std::string_view::npos ||
                behind.find(": null") != std::string_view::npos;
+      denied = denied || is_what_works(folded, at, word.size());
       if (!denied) return true;
     }
   }

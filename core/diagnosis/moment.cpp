@@ -149,8 +149,8 @@ double number_behind(std::string_view text, std::size_t begin) {
   return value;
 }
 
-constexpr std::string_view step_units[] = {"step", "batch",  "iteration", "iter",
-                                           "hour", "minute", "epoch",     "sample"};
+constexpr std::string_view step_units[] = {"step",   "batch", "iteration", "iter",   "hour",
+                                           "minute", "epoch", "sample",    "example"};
 
 // The word at `at`, and where it ends.
 std::string_view word_at(std::string_view text, std::size_t at) {
@@ -168,7 +168,7 @@ bool is_one(std::string_view word) {
   return word == "first" || word == "1st" || word == "1" || word == "one";
 }
 
-// "after" and at most four words to a unit of time: the words, and whether the first or one unit is meant.
+// "after" and at most six words to a unit of time: the words, and whether the first or one unit is meant.
 struct After {
   std::string words;
   bool first = false;
@@ -179,14 +179,16 @@ After after(std::string_view text) {
     if (at > 0 && is_lower(text[at - 1])) continue;
     bool one = false;
     std::size_t next = at + 6;
-    for (int count = 0; count < 5 && next < text.size(); ++count) {
+    for (int count = 0; count < 7 && next < text.size(); ++count) {
       const std::string_view word = word_at(text, next);
       // "after about 3h", "after 40min", "after 15% of it"
       const bool timed = word.size() >= 2 && is_digit(word.front()) &&
                          (word.back() == 'h' || word.back() == '%' || word.substr(word.size() - 2) == "in");
       if (is_unit(word) || timed) {
-        if (out.words.empty() || !one) out = {std::string(text.substr(at, next + word.size() - at)), one};
-        if (!one) return out;
+        // A first epoch has many steps in it.
+        const bool first = one && word.substr(0, 5) != "epoch";
+        if (out.words.empty() || !first) out = {std::string(text.substr(at, next + word.size() - at)), first};
+        if (!first) return out;
         break;
       }
       one = one || is_one(word);

@@ -114,7 +114,8 @@ bool ends_in_failure(std::string_view text, const std::vector<Token>& tokens, st
   constexpr std::size_t reach = 8;
   for (std::size_t i = verb + 1; i < tokens.size() && i <= verb + reach && !tokens[i - 1].ends; ++i) {
     if (is_one_of(text.substr(tokens[i].at, tokens[i].size),
-                  {"cause", "causes", "caused", "causing", "leads", "triggers", "ooms", "crashes", "fails"}))
+                  {"cause", "causes", "caused", "causing", "leads", "results", "triggers", "ooms", "crash",
+                   "crashes", "fails", "failing"}))
       return true;
   }
   return false;
@@ -135,7 +136,7 @@ Said in_english(std::string_view text, Occasion wanted) {
     if (verb == nullptr || verb->kind != wanted || !speaks_of(text, tokens, i, verb->objects)) continue;
     if (wanted == Occasion::save && saves_memory(text, tokens, i)) continue;
     if (in_setting(text, tokens[i].at)) continue;
-    if (wanted != Occasion::load && ends_in_failure(text, tokens, i))
+    if (ends_in_failure(text, tokens, i))
       return {wanted, std::string(sentence_around(text, tokens[i].at, tokens[i].size, 40))};
     for (std::size_t back = 1; back <= reach && back <= i && !tokens[i - back].ends; ++back) {
       if (!opens(word(i - back), wanted)) continue;

@@ -53,7 +53,13 @@ bool one_card_works(std::string_view folded) {
         return true;
     }
   }
-  return false;
+  return !said_together(
+              folded,
+              {"single gpu", "single-gpu", "one gpu", "1 gpu", "single card", "one card", "单卡", "单张卡"},
+              {"works", "work well", "work fine", "succe", "no problem", "without oom", "runs fine",
+               "runs well"},
+              32, {"not work", "n't work", "fails", "not even", "if it works"})
+              .empty();
 }
 
 // "The cards together have enough": the question that copies on each card answer.

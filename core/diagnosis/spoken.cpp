@@ -152,10 +152,10 @@ std::size_t lack_of_host_memory(std::string_view folded) {
                                            "main memory", "machine memory", "memory of the machine",
                                            "cpu内存",     "cpu 内存",       "机器内存",
                                            "主机内存",    "系统内存",       "物理内存"};
-  constexpr std::string_view lacks[] = {"insufficient", "not enough", "out of", "runs out", "ran out",
-                                        "run out",      "exceed",     "oom",    "exhaust",  "explod",
-                                        "is full",      "lack of",    "不足",   "不够",     "溢出",
-                                        "爆",           "占满",       "满了",   "超出"};
+  constexpr std::string_view lacks[] = {
+      "insufficient", "not enough", "out of", "runs out", "ran out", "run out",   "exceed",
+      "oom",          "exhaust",    "explod", "is full",  "fills",   "filled up", "lack of",
+      "不足",         "不够",       "溢出",   "爆",       "占满",    "满了",      "超出"};
   constexpr std::size_t near = 48;
   for (const std::string_view memory : memories) {
     for (std::size_t at = folded.find(memory); at != std::string_view::npos;

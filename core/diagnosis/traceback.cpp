@@ -47,6 +47,8 @@ constexpr FrameWords frames[] = {
     {"params4bit", Phase::load, 4, ""},
     {".to(device)", Phase::load, 2, ""},
     {"t.to(device", Phase::load, 4, ""},
+    {"return t.to(", Phase::load, 4, ""},
+    {"param_applied", Phase::load, 3, ""},
     {".cuda()", Phase::load, 2, ""},
     {"accelerator.prepare", Phase::load, 2, "prepare"},
     {"deepspeed.initialize", Phase::load, 4, "prepare"},

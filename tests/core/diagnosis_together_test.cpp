@@ -124,6 +124,7 @@ TEST(DiagnosisTogether, ANumberOfStepsTellsHowFarItCame) {
 
 TEST(DiagnosisTogether, TheSampleThatIsTooLongIsSaidInWords) {
   EXPECT_EQ(named_first("OOM whenever a batch meets a very long sample"), "long_outlier_sequences");
+  EXPECT_EQ(named_first("OOM, and it was due to a few very long sentences"), "long_outlier_sequences");
   EXPECT_EQ(named_first("We get occasional OOMs in training"), "long_outlier_sequences");
   EXPECT_EQ(named_first("训练偶尔OOM"), "long_outlier_sequences");
 }
@@ -135,6 +136,8 @@ TEST(DiagnosisTogether, AProcessThatTheKernelEndedAtASaveHadNoRam) {
           "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0. It was while saving a checkpoint"),
       "host_ram");
   EXPECT_EQ(named_first("70B full fine-tune hits CPU OOM during checkpoint save"), "host_ram");
+  EXPECT_EQ(named_first("Loading under FSDP ends in OOM: the CPU RAM fills until the process ends"),
+            "host_ram");
   EXPECT_EQ(named_first("保存模型的时候\n[ERROR] failed (exitcode: -9) local_rank: 0\n应该是服务器内存不足"),
             "host_ram");
   EXPECT_EQ(named_first("Loading checkpoint shards:  50%|##  | 1/2 [00:05<00:05,  5.1s/it]Killed"),
@@ -154,6 +157,43 @@ TEST(DiagnosisTogether, FramesOfPyTorchsCheckpointsAreASave) {
   EXPECT_EQ(phase_of("File \"torch/distributed/checkpoint/state_dict.py\", line 648, in _init_optim_state\n"
                      "    optim.step(closure=None)\nFile \"x.py\", line 3, in run\nOOM"),
             Phase::save);
+}
+
+// What works beside it is not what failed.
+TEST(DiagnosisTogether, AMethodThatWorksIsNotTheOneThatFailed) {
+  EXPECT_EQ(named_first("Fine-tuning llama-7b on a 3090 is OOM. I can successfully run the script with lora"),
+            "does_not_fit_at_all");
+  EXPECT_NE(named_first("Fine-tuning llama-7b with lora on a 3090 is OOM"), "does_not_fit_at_all");
+}
+
+TEST(DiagnosisTogether, ARunThatWorksOnOneCardIsCopiedOntoTwo) {
+  EXPECT_EQ(named_first("8bit training works well on a single GPU and is OOM with 2 GPUs"),
+            "replicated_not_sharded");
+}
+
+TEST(DiagnosisTogether, WhatAFirstRunLeftFailsTheSecond) {
+  EXPECT_EQ(named_first("It trains once. The second run in the same notebook ends in OOM"), "other_process");
+}
+
+TEST(DiagnosisTogether, CheckpointingThatDoesNotTakeIsNamed) {
+  EXPECT_EQ(named_first("OOM in LoRA training. Gradient checkpointing is not enabled by the wrapper"),
+            "checkpointing_not_active");
+  EXPECT_NE(named_first("OOM in LoRA training even with gradient checkpointing enabled"),
+            "checkpointing_not_active");
+}
+
+// The first epoch is many steps.
+TEST(DiagnosisTogether, AFirstEpochIsNoFirstStep) {
+  EXPECT_EQ(later_than_the_start("oom after the first epoch"), "after the first epoch");
+  EXPECT_EQ(after_the_first_step("oom after the first epoch"), "");
+  EXPECT_EQ(after_the_first_step("oom after the first batch"), "after the first batch");
+}
+
+TEST(DiagnosisTogether, AWeightThatIsMovedToTheCardIsLoading) {
+  EXPECT_EQ(
+      phase_of("File \"torch/nn/modules/module.py\", line 942, in _apply\n    param_applied = fn(param)\n"
+               "File \"torch/nn/modules/module.py\", line 1341, in convert\n    return t.to(\nOOM"),
+      Phase::load);
 }
 
 TEST(DiagnosisTogether, AnOwnEstimateIsAmongTheCauses) {
