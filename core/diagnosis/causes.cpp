@@ -1,7 +1,6 @@
 #include "core/diagnosis/causes.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace plimsoll::diagnosis {
 
@@ -172,6 +171,8 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::at_evaluation, -3.0F},
     {Sign::evaluating, -4.0F},
     {Sign::after_steps, -3.0F},
+    {Sign::grows, -4.5F},
+    {Sign::after_update, -3.0F},
     {Sign::after_first_step, -1.5F},
     {Sign::resumes, -1.5F},
     {Sign::free_covers, -5.0F},
@@ -407,9 +408,6 @@ constexpr Cause all_causes[] = {
      "Compare with the report's components.", "the estimate that was made."},
 };
 
-// Nothing speaks for a cause that no sign of its own list shows; what is left then are the two general ones.
-constexpr double least_score = -1.5;
-
 }  // namespace
 
 std::span<const Cause> causes() { return all_causes; }
@@ -418,30 +416,6 @@ const Cause* find_cause(std::string_view id) {
   const auto* found =
       std::find_if(std::begin(all_causes), std::end(all_causes), [&](const Cause& c) { return c.id == id; });
   return found == std::end(all_causes) ? nullptr : found;
-}
-
-std::vector<Named> rank(const std::vector<Evidence>& evidence, std::size_t most) {
-  std::vector<Named> out;
-  double sum = 0;
-  if (evidence.empty()) return out;
-  for (const Cause& cause : all_causes) {
-    Named named;
-    named.cause = &cause;
-    named.score = cause.base;
-    for (const Weight& weight : cause.weights) {
-      for (const Evidence& e : evidence) {
-        if (e.sign != weight.sign) continue;
-        named.score += weight.weight;
-        if (weight.weight > 0) named.shown.push_back(e.words);
-      }
-    }
-    sum += std::exp(named.score);
-    if (named.score >= least_score) out.push_back(std::move(named));
-  }
-  for (Named& named : out) named.confidence = std::exp(named.score) / sum;
-  std::stable_sort(out.begin(), out.end(), [](const Named& a, const Named& b) { return a.score > b.score; });
-  if (out.size() > most) out.resize(most);
-  return out;
 }
 
 }  // namespace plimsoll::diagnosis

@@ -229,7 +229,8 @@ std::string growth_in_words(std::string_view folded) {
         "constantly",  "step by step",  "over steps", "progress",   "from the first step"}},
       {{"显存", "内存", "gpu", "占用"},
        {"增", "涨", "上升", "升高", "变大", "飙", "变高", "累积"},
-       {"一直", "不断", "持续", "越来越", "逐渐", "慢慢", "无限", "缓慢", "逐步", "每一步"}}};
+       {"一直", "不断", "持续", "控制不住", "不受控", "疯狂", "一路", "越来越", "逐渐", "慢慢", "无限",
+        "缓慢", "逐步", "每一步"}}};
   for (const Tongue& one : tongues) {
     for (const std::string_view memory : one.memory) {
       std::size_t places = 0;

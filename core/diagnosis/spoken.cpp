@@ -211,6 +211,12 @@ std::size_t lack_in_chinese(std::string_view folded) {
   return first;
 }
 
+// "只有64G内存，保存时爆内存": whoever counts the machine's memory means it.
+bool counts_host_memory(std::string_view folded) {
+  return says_any(folded, {"g内存", "gb内存", "g 内存", "gb 内存", "g的内存", "gb的内存"}) &&
+         says_any(folded, {"爆内存", "爆了内存", "内存爆", "内存不足", "内存不够", "内存溢出", "内存满"});
+}
+
 // PyTorch's name of Apple's backend, as a word of its own.
 bool speaks_of_metal(std::string_view folded) {
   for (std::size_t at = folded.find("mps"); at != std::string_view::npos; at = folded.find("mps", at + 3)) {
@@ -262,6 +268,7 @@ std::vector<Message> spoken_messages(const Text& text) {
   lack = std::min(lack, lack_in_chinese(folded));
   machine = std::min(machine, lack_of_host_memory(folded));
   if (lack != std::string_view::npos) machine = std::min(machine, terabytes_of_memory(folded));
+  if (machine == std::string_view::npos && counts_host_memory(folded)) machine = folded.find("内存");
   // That a process was ended is said of the machine's memory, unless the card's is spoken of as well.
   const bool host = machine != std::string_view::npos || lack == std::string_view::npos;
   const std::size_t at = machine != std::string_view::npos ? machine : (host ? end : lack);

@@ -213,5 +213,25 @@ TEST(DiagnosisTogether, ARequestOfExactlySixtyFourGibibytesIsScores) {
       "eager_attention_quadratic");
 }
 
+// "内存" is the machine's where it is counted, and often the card's where it is not.
+TEST(DiagnosisTogether, TheMachinesMemoryIsMeantByWhoeverCountsIt) {
+  EXPECT_EQ(named_first("lora微调，机器只有64G内存，合并时爆内存"), "host_ram");
+}
+
+TEST(DiagnosisTogether, WhatGrowsDoesNotStopAtTheSize) {
+  EXPECT_EQ(named_first("训练时显存控制不住地涨，最后OOM"), "growth_over_steps");
+  EXPECT_EQ(named_first("Calling inference several times ends in out of memory"), "growth_over_steps");
+}
+
+TEST(DiagnosisTogether, WhatFittedWithAnOlderReleaseFitsAsSuch) {
+  EXPECT_EQ(named_first("OOM when doing inference on any model. Since I updated it happens every time"),
+            "regression_in_library");
+}
+
+TEST(DiagnosisTogether, InferenceIsGenerating) {
+  EXPECT_EQ(phase_of("CUDA out of memory during inference with the tuned model"), Phase::generate);
+  EXPECT_EQ(phase_of("微调后推理时显存不足OOM"), Phase::generate);
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
