@@ -26,7 +26,7 @@ class Writer {
   void close_object() { close('}'); }
   void open_array() { open('['); }
   void close_array() { close(']'); }
-  void key(std::string_view name);
+  void key(std::string_view name);  ///< one of the contract's own: nothing in it has to be escaped
 
   void value(std::string_view text);
   void value(const char* text) { value(std::string_view(text)); }
@@ -58,10 +58,11 @@ class Writer {
   void append(std::string_view json);
   /// Where at most `bytes` more may be written; `end_` is moved by whoever writes.
   char* room(std::size_t bytes) {
-    if (text_.size() - end_ < bytes) text_.resize(2 * text_.size() + bytes);
+    if (text_.size() - end_ < bytes) grow(bytes);
     return text_.data() + end_;
   }
-  std::string text_;  ///< and room behind it
+  [[gnu::noinline]] void grow(std::size_t bytes);  ///< apart, so that what calls it stays short
+  std::string text_;                               ///< and room behind it
   std::size_t end_ = 0;
   bool first_ = true;  ///< nothing stands yet at this level
 };
