@@ -85,7 +85,34 @@ void stored(const LayerTrace& t, LayerForms& f) {
   end_backward(t, left_alive({&f.forward, &f.cache, &f.backward}, f.tensors), false, f);
 }
 
+// Releases right after the allocation, from `begin` on, are left out; gives what stays for it.
+Trace stay(Trace& events, std::size_t begin) {
+  Trace made;
+  std::size_t kept = begin;
+  for (std::size_t i = begin; i < events.size(); ++i) {
+    const Event& event = events[i];
+    if (event.kind == Kind::release && event.component == Component::gradients && kept > begin &&
+        events[kept - 1].kind == Kind::allocate && events[kept - 1].tensor == event.tensor) {
+      made.push_back(events[kept - 1]);
+      continue;
+    }
+    events[kept++] = event;
+  }
+  events.resize(kept);
+  return made;
+}
+
 }  // namespace
+
+void keep_gradients(LayerForms& forms) {
+  const Trace made = stay(forms.backward, 0);
+  append(made, 0, made.size(), forms.gradients);
+}
+
+void keep_gradients(HeadTrace& head) {
+  stay(head.events, head.backward_begin);
+  head.backward_end = head.events.size();
+}
 
 LayerForms layer_forms(const LayerRun& run, const Script::Stage& stage) {
   const LayerTrace& t = run.trace;

@@ -25,4 +25,9 @@ struct LayerForms {
 
 LayerForms layer_forms(const LayerRun& run, const Script::Stage& stage);
 
+/// What a micro-batch that finds no gradients does otherwise than one that adds to them: those that passed
+/// through, released as soon as they were made, stay.
+void keep_gradients(LayerForms& forms);
+void keep_gradients(HeadTrace& head);
+
 }  // namespace plimsoll::memory

@@ -38,6 +38,8 @@ struct Script {
   Snapshot scored;  ///< what the reference said, where a loop of one's own holds on to it
   bool gradients_outlive_step = false;
   bool accumulates = false;  ///< more than one micro-batch a step
+  /// A gradient never stays where it was made, even when there was none before: of the layers, of the head.
+  bool gradients_pass = false, head_gradients_pass = false;
 
   // Of a rank; see Sharding, whose names these are.
   double root = 0, head_gathered = 0;

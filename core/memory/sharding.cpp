@@ -133,7 +133,6 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
   // Micro-batches before the last run under no_sync(): their gradients are kept whole on every rank. What
   // outlives a step that has one micro-batch is its shards.
   s.accumulated = r.training.gradient_accumulation_steps > 1 ? computed.trained_bytes : s.gradients;
-  s.gradients_exist = r.gradients_outlive_step();
   s.gradient_share = computed.trained_bytes > 0 ? s.gradients / computed.trained_bytes : 1;
   const int made = parameter_size(seen);
   if (s.strategy == Strategy::fsdp2) {

@@ -97,9 +97,16 @@ const model::Linear* head_of(const model::Architecture& network, const model::St
   return nullptr;
 }
 
-// Already when the backward begins, or in a buffer of their own: what a layer makes is only passing through.
-bool gradients_exist(const Plan& plan) {
-  return plan.recipe.gradients_pass_through() || (plan.sharding != nullptr && plan.sharding->gradients_exist);
+// What a layer makes is only passing through, even when there was none before.
+bool gradients_pass(const Plan& plan) {
+  return plan.recipe.gradients_leave_at_once() ||
+         (plan.sharding != nullptr && plan.sharding->gradients_exist);
+}
+// The same of the head. A tied one's gradient waits for that of the embedding, the last one, before it is
+// used up.
+bool head_gradients_pass(const Plan& plan) {
+  const recipe::Recipe& r = plan.recipe;
+  return gradients_pass(plan) && (plan.sharding != nullptr || !r.full() || !shares_head(plan.network, r));
 }
 
 // What the trainers do with the logits before the log-probabilities: huggingface/trl trainer/grpo_trainer.py
@@ -144,9 +151,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
                (plan.sharding->strategy == Strategy::fsdp || plan.sharding->strategy == Strategy::fsdp2);
   h.softcap = plan.network.logit_softcap;
   h.input_size = pass.output_size;
-  // A tied head's gradient waits for that of the embedding, the last one, before it is used up.
-  h.accumulating = gradients_exist(plan) && (r.gradients_outlive_step() || plan.sharding != nullptr ||
-                                             !r.full() || !shares_head(plan.network, r));
+  h.accumulating = r.gradients_outlive_step() || head_gradients_pass(plan);
   h.compiled = r.training.torch_compile;
   h.kv_bytes = pass.kv_bytes;
   if (plan.task->has_rl() && plan.task->vocabulary) score_tokens(plan, h);
@@ -264,7 +269,11 @@ OneStep replay_step(const Plan& plan, Script* script) {
     step.host_bytes += pass.host_bytes;
   }
   HeadProgram program = make_head(plan, passes.back().first, passes.back().second);
-  if (script != nullptr) program.trace = &script->head;
+  if (script != nullptr) {
+    program.trace = &script->head;
+    script->gradients_pass = gradients_pass(plan);
+    script->head_gradients_pass = head_gradients_pass(plan);
+  }
   LayerMemo* memo = passes.back().first.memo;
   const HeadReplay head =
       memo != nullptr && program.trace == nullptr ? memo->replay(program) : replay_head(program);
@@ -275,7 +284,7 @@ OneStep replay_step(const Plan& plan, Script* script) {
   step.waiting = retained + head.with_outputs;
   step.gradients = head.weight_gradients;
   retained = retained + head.kept;
-  const bool accumulating = gradients_exist(plan);
+  const bool accumulating = plan.recipe.gradients_outlive_step() || gradients_pass(plan);
   const double share = plan.sharding == nullptr ? 1 : plan.sharding->gradient_share;
   gradients_after = program.accumulating ? 0 : head.weight_gradients;
   for (auto at = passes.rbegin(); at != passes.rend(); ++at) {

@@ -47,27 +47,42 @@ struct Layer {
 
 using Forms = std::vector<std::vector<LayerForms>>;  // by stage and run
 
-Forms forms_of(const Script& script, Steps wanted) {
+// What is played of one micro-batch: the one that makes the gradients, or one that adds to them.
+struct MicroBatch {
   Forms forms;
-  double layers = 0;
-  for (const Script::Stage& stage : script.stages)
-    for (const LayerRun& run : stage.runs) layers += run.layers;
-  // Where a drawing has room for one point of each layer's forward and backward alone, one moment is enough.
-  const std::size_t pieces =
-      layers * (script.accumulates ? 4 : 2) * 2 > most_points - component_count - 8 ? 1 : 2;
+  HeadTrace head;
+};
+
+Forms forms_of(const Script& script) {
+  Forms forms;
   for (const Script::Stage& stage : script.stages) {
     forms.emplace_back();
-    for (const LayerRun& run : stage.runs) {
-      forms.back().push_back(layer_forms(run, stage));
-      if (wanted == Steps::drawn) keep_what_is_drawn(forms.back().back(), pieces);
-    }
+    for (const LayerRun& run : stage.runs) forms.back().push_back(layer_forms(run, stage));
   }
   return forms;
 }
 
+// Where a drawing has room for one point of each layer's forward and backward alone, one moment is enough.
+std::size_t pieces_of(const Script& script, int micro_batches) {
+  double layers = 0;
+  for (const Script::Stage& stage : script.stages)
+    for (const LayerRun& run : stage.runs) layers += run.layers;
+  return layers * 2 * micro_batches * 2 > most_points - component_count - 8 ? 1 : 2;
+}
+
+void keep_gradients(Forms& forms) {
+  for (std::vector<LayerForms>& stage : forms)
+    for (LayerForms& layer : stage) memory::keep_gradients(layer);
+}
+void draw(Forms& forms, std::size_t pieces) {
+  for (std::vector<LayerForms>& stage : forms)
+    for (LayerForms& layer : stage) keep_what_is_drawn(layer, pieces);
+}
+
 // Of one micro-batch, beside the few that belong to none of them.
-std::size_t events_of(const Script& script, const Forms& forms) {
-  std::size_t events = script.head.events.size();
+std::size_t events_of(const Script& script, const MicroBatch& batch) {
+  const Forms& forms = batch.forms;
+  std::size_t events = batch.head.events.size();
   for (std::size_t s = 0; s < script.stages.size(); ++s) {
     for (std::size_t r = 0; r < forms[s].size(); ++r) {
       const LayerForms& f = forms[s][r];
@@ -256,8 +271,7 @@ struct Writer {
   }
 
   // Head and loss, forward and backward; gives the gradient of the last hidden state.
-  Event head(const Script& script, Event stream) {
-    const HeadTrace& t = script.head;
+  Event head(const Script& script, const HeadTrace& t, Event stream) {
     section("head");
     become(stream, Component::activations);
     uint32_t numbers = std::max({t.input, t.kv, t.input_gradient});
@@ -302,7 +316,8 @@ struct Writer {
   }
 
   // Forward and backward of one micro-batch.
-  void run(const Script& script, const Forms& forms) {
+  void run(const Script& script, const MicroBatch& batch) {
+    const Forms& forms = batch.forms;
     std::vector<std::vector<Layer>> layers(script.stages.size());
     Event stream = nothing;
     phase = Phase::forward;
@@ -313,7 +328,7 @@ struct Writer {
       const bool last = s + 1 == script.stages.size();
       if (!last && script.stages[s].recorded) release(stream);
     }
-    Event gradient = head(script, stream);
+    Event gradient = head(script, batch.head, stream);
     phase = Phase::backward;
     for (std::size_t s = script.stages.size(); s-- > 0;) {
       const Script::Stage& stage = script.stages[s];
@@ -412,36 +427,36 @@ struct Writer {
   }
 
   // One step of the optimizer; the first one makes the states.
-  void whole_step(const Script& first, const Forms& first_forms, const Script& later,
-                  const Forms& later_forms, bool gradients_exist, bool gradients_stay, bool accumulates) {
+  void whole_step(const Script& script, const MicroBatch& making, const MicroBatch& adding,
+                  bool gradients_exist, bool gradients_stay) {
     section(Phase::forward, "inputs");
-    inputs.push_back(allocate(Component::inputs, later.base[Component::inputs], "batch"));
-    if (step == 1) hold_workspaces(later);
-    keeps_boundaries = later.keeps_boundaries;
-    const Event root = allocate(Component::gathered, later.root, "gathered outside the layers");
+    inputs.push_back(allocate(Component::inputs, script.base[Component::inputs], "batch"));
+    if (step == 1) hold_workspaces(script);
+    keeps_boundaries = script.keeps_boundaries;
+    const Event root = allocate(Component::gathered, script.root, "gathered outside the layers");
     micro_batch = 1;
     // Before the last micro-batch the ranks may keep their gradients to themselves.
-    const bool in_private = accumulates && later.accumulated > later.trained;
-    gradient_share = in_private ? 1 : later.gradient_share;
-    gradient_copies = in_private ? 0 : later.gradient_copies;
-    if (gradients_exist) settle_gradients(later.accumulated);
-    run(gradients_exist ? later : first, gradients_exist ? later_forms : first_forms);
-    if (accumulates) {
+    const bool in_private = script.accumulates && script.accumulated > script.trained;
+    gradient_share = in_private ? 1 : script.gradient_share;
+    gradient_copies = in_private ? 0 : script.gradient_copies;
+    if (gradients_exist) settle_gradients(script.accumulated);
+    run(script, gradients_exist ? adding : making);
+    if (script.accumulates) {
       micro_batch = 2;
-      gradient_share = later.gradient_share;
-      gradient_copies = later.gradient_copies;
+      gradient_share = script.gradient_share;
+      gradient_copies = script.gradient_copies;
       release(reduced);
       release(buffers);
-      settle_gradients(later.accumulated);
+      settle_gradients(script.accumulated);
       release_outputs();
-      run(later, later_forms);
+      run(script, adding);
     }
-    end_backward(later);
+    end_backward(script);
     release(root);
     micro_batch = 0;
     section(step == 1 ? Phase::optimizer_step_first : Phase::optimizer_step, "optimizer");
-    if (step == 1) hold_states(later);
-    work(later);
+    if (step == 1) hold_states(script);
+    work(script);
     section("clean-up");
     release_outputs();
     if (!gradients_stay) {
@@ -503,37 +518,36 @@ std::optional<Phase> phase_of(std::string_view id) {
 
 Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
                 Steps wanted) {
-  Script later, first;
-  replay(network, recipe, machine, &later);
-  // The micro-batch that makes the gradients, when the closed forms describe one that finds them there.
-  bool gradients_stay = false;
-  if (later.gradients_outlive_step) {
+  Script script;
+  replay(network, recipe, machine, &script);
+  MicroBatch adding{forms_of(script), script.head};
+  MicroBatch making = adding;
+  bool gradients_stay = false;  // until the next step
+  if (script.gradients_outlive_step) {
     recipe::Recipe one = recipe;
     one.training.gradient_accumulation_steps = 1;
     gradients_stay = one.gradients_outlive_step();
-    recipe::Recipe fresh = one;
-    fresh.training.keep_gradients = false;
-    if (fresh.gradients_outlive_step()) fresh.versions.torch = "2.0";  // zero_grad() frees from there on
-    replay(network, fresh, machine, &first);
+    if (!script.gradients_pass) keep_gradients(making.forms);
+    if (!script.head_gradients_pass) keep_gradients(making.head);
   }
-  const Forms later_forms = forms_of(later, wanted);
-  const Forms first_forms = later.gradients_outlive_step ? forms_of(first, wanted) : Forms();
-  const Script& making = later.gradients_outlive_step ? first : later;
-  const Forms& making_forms = later.gradients_outlive_step ? first_forms : later_forms;
+  if (wanted == Steps::drawn) {
+    draw(making.forms, pieces_of(script, 1));
+    draw(adding.forms, pieces_of(script, script.accumulates ? 2 : 1));
+  }
   Writer writer;
-  writer.load(later);
+  writer.load(script);
   const uint8_t steps = recipe.training.max_steps == 1 ? 1 : 2;
   const bool short_way = wanted != Steps::both && steps == 2 && !gradients_stay;
   const std::size_t in_a_step =
-      events_of(making, making_forms) + (later.accumulates ? events_of(later, later_forms) : 0);
+      events_of(script, making) + (script.accumulates ? events_of(script, adding) : 0);
   writer.out.events.reserve(writer.out.events.size() + (short_way ? 1 : steps) * in_a_step);
   for (writer.step = 1; writer.step <= steps; ++writer.step) {
     if (writer.step == 1 && short_way) {
-      writer.leave_behind(later);
+      writer.leave_behind(script);
       continue;
     }
     const bool exist = gradients_stay && writer.step == 2;
-    writer.whole_step(making, making_forms, later, later_forms, exist, gradients_stay, later.accumulates);
+    writer.whole_step(script, making, adding, exist, gradients_stay);
   }
   writer.out.sections.back().to = writer.out.events.size();
   return std::move(writer.out);

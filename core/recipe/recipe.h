@@ -242,11 +242,12 @@ struct Recipe {
   /// late, or when zero_grad() fills them with zeros instead of freeing them (its default before
   /// PyTorch 2.0).
   bool gradients_outlive_step() const;
-  /// A new gradient never stays: it is added to the one that exists, or used up at once.
-  bool gradients_pass_through() const {
-    return gradients_outlive_step() || training.optimizer_in_backward ||
-           training.optimizer_offload == "states_and_gradients";
+  /// Used up or sent away as soon as they are made.
+  bool gradients_leave_at_once() const {
+    return training.optimizer_in_backward || training.optimizer_offload == "states_and_gradients";
   }
+  /// A new gradient never stays: it is added to the one that exists, or leaves at once.
+  bool gradients_pass_through() const { return gradients_outlive_step() || gradients_leave_at_once(); }
 };
 
 /// Fields by pointer ("/training/optim"), as they were written or defaulted.
