@@ -71,7 +71,12 @@ char* write_digits(char* at, uint64_t number) {
 
 }  // namespace
 
-void Writer::grow(std::size_t bytes) { text_.resize(2 * text_.size() + bytes); }
+void Writer::grow(std::size_t bytes) {
+  room_ = 2 * room_ + bytes;
+  auto larger = std::make_unique_for_overwrite<char[]>(room_);
+  if (end_ > 0) std::memcpy(larger.get(), text_.get(), end_);
+  text_ = std::move(larger);
+}
 
 void Writer::append(std::string_view json) {
   json.copy(room(json.size()), json.size());

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,10 +47,7 @@ class Writer {
     value(member);
   }
 
-  std::string take() {
-    text_.resize(std::exchange(end_, 0));
-    return std::move(text_);
-  }
+  std::string take() { return std::string(text_.get(), std::exchange(end_, 0)); }
 
  private:
   void open(char bracket);
@@ -58,11 +56,12 @@ class Writer {
   void append(std::string_view json);
   /// Where at most `bytes` more may be written; `end_` is moved by whoever writes.
   char* room(std::size_t bytes) {
-    if (text_.size() - end_ < bytes) grow(bytes);
-    return text_.data() + end_;
+    if (room_ - end_ < bytes) grow(bytes);
+    return text_.get() + end_;
   }
   [[gnu::noinline]] void grow(std::size_t bytes);  ///< apart, so that what calls it stays short
-  std::string text_;                               ///< and room behind it
+  std::unique_ptr<char[]> text_;
+  std::size_t room_ = 0;  ///< of which so much is written:
   std::size_t end_ = 0;
   bool first_ = true;  ///< nothing stands yet at this level
 };

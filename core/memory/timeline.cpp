@@ -96,7 +96,10 @@ Walk walk(const Unrolled& run) {
 // counted.
 class Census {
  public:
-  explicit Census(const Unrolled& run) : run_(run), lives_(run.tensors) {}
+  Census(const Unrolled& run, std::size_t most_points)
+      : run_(run), stride_(most_points + 1), lives_(run.tensors) {
+    more_.reserve(usual_rows * stride_);
+  }
 
   Snapshot live;
   std::size_t points = 0;  // that lie behind
@@ -106,62 +109,71 @@ class Census {
     Life& life = lives_[event.tensor];
     if (event.kind != Event::Kind::allocate) end(life, event.bytes);
     if (event.kind == Event::Kind::release) {
-      life.is_over = true;
+      life.event = over;
       return;
     }
-    life = {static_cast<uint32_t>(at), static_cast<uint16_t>(points), event.component, false};
+    life = {static_cast<uint32_t>(at), static_cast<uint32_t>(points)};
     live[event.component] += event.bytes;
   }
   // Rows in the order in which their tensors appear.
   std::vector<TensorCounts> rows() {
-    for (Life& life : lives_)
-      if (!life.is_over) end(life, 0);
+    for (const Life& life : lives_)
+      if (life.event != over) end(life, 0);
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.first < b.first; });
     std::vector<TensorCounts> counted;
     counted.reserve(rows_.size());
     for (const Row& row : rows_) {
       const Event& event = run_.events[row.first];
-      counted.push_back({event.component, event.what, event.bytes, {}});
-      std::vector<TensorCounts::Change>& changes = counted.back().changes;
-      int32_t count = 0;
-      for (std::size_t point = 0; point < points; ++point) {
-        if (row.more[point] == 0) continue;
-        count += row.more[point];
-        changes.push_back({point, static_cast<uint64_t>(count)});
-      }
+      counted.push_back({event.component, event.what, event.bytes, changes(&more_[row.begin])});
     }
     return counted;
   }
 
  private:
+  static constexpr std::size_t usual_rows = 128;
+  static constexpr uint32_t over = UINT32_MAX;
   struct Life {
-    uint32_t event = 0;  // that made the tensor what it is
-    uint16_t point = 0;  // the first one that may see it
-    Component component = Component::transient;
-    bool is_over = true;
+    uint32_t event = over;  // that made the tensor what it is
+    uint32_t point = 0;     // the first one that may see it
   };
   struct Row {
-    std::size_t first = 0;                                              // event
-    std::vector<int32_t> more = std::vector<int32_t>(most_points + 1);  // than at the point before
+    std::size_t first = 0;  // event
+    std::size_t begin = 0;  // of its points in more_
   };
 
   void end(const Life& life, double bytes) {
-    live[life.component] -= bytes;
+    const Event& began = run_.events[life.event];
+    live[began.component] -= bytes;
     if (life.point == points) return;
-    Row& row = row_for(life.event);
+    Row& row = row_for(began, life.event);
     row.first = std::min<std::size_t>(row.first, life.event);
-    ++row.more[life.point];
-    --row.more[points];
+    int32_t* const more = &more_[row.begin];
+    ++more[life.point];
+    --more[points];
+  }
+  std::vector<TensorCounts::Change> changes(const int32_t* more) const {
+    const auto many = static_cast<std::size_t>(
+        std::count_if(more, more + points, [](int32_t change) { return change != 0; }));
+    std::vector<TensorCounts::Change> all;
+    all.reserve(many);
+    int32_t count = 0;
+    for (std::size_t point = 0; all.size() < many; ++point) {
+      count += more[point];
+      if (more[point] != 0) all.push_back({point, static_cast<uint64_t>(count)});
+    }
+    return all;
   }
   // The operations' names are literals, of which few are repeated: most tensors find their row by address.
-  Row& row_for(std::size_t at) {
-    const Event& e = run_.events[at];
+  Row& row_for(const Event& e, std::size_t at) {
     const uint64_t both = static_cast<uint64_t>(e.bytes) * 31 + std::hash<const char*>()(e.what);
     Seen& seen = seen_[(both * 0x9E3779B97F4A7C15u) >> 55];
     if (seen.what != e.what || seen.bytes != e.bytes || seen.component != e.component) {
       const auto [found, is_new] =
           row_of_.try_emplace({e.component, e.bytes, std::string_view(e.what)}, rows_.size());
-      if (is_new) rows_.push_back({at});
+      if (is_new) {
+        rows_.push_back({at, more_.size()});
+        more_.resize(more_.size() + stride_);
+      }
       seen = {e.what, e.bytes, e.component, found->second};
     }
     return rows_[seen.row];
@@ -175,7 +187,9 @@ class Census {
   };
 
   const Unrolled& run_;
-  std::vector<Life> lives_;  // by tensor
+  std::size_t stride_;         // of a row in more_
+  std::vector<Life> lives_;    // by tensor
+  std::vector<int32_t> more_;  // than at the point before, by row and point
   std::map<std::tuple<Component, double, std::string_view>, std::size_t> row_of_;
   std::array<Seen, 512> seen_{};
   std::vector<Row> rows_;
@@ -207,7 +221,8 @@ Timeline timeline(const Unrolled& run) {
   std::stable_sort(moments.begin(), moments.end(),
                    [](const Moment& a, const Moment& b) { return a.at < b.at; });
   Timeline result;
-  Census census(run);
+  Census census(run, moments.size());
+  result.points.reserve(moments.size());
   std::size_t happened = 0;
   double highest = -1;
   const Moment* last = nullptr;

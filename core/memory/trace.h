@@ -15,6 +15,7 @@ namespace plimsoll::memory {
 
 enum class Component : uint8_t;
 
+/// All of it is given when one is made: without defaults, lists of them are copied at one go.
 struct Event {
   enum class Kind : uint8_t {
     allocate,
@@ -22,10 +23,10 @@ struct Event {
     become,  ///< another component: a result that autograd now keeps, scores over the vocabulary
   } kind;
   Component component;
-  bool whole = true;  ///< false: tensors that the list leaves out are alive after it (drawn_forms.h)
-  uint32_t tensor = 0;
-  double bytes = 0;       ///< of the tensor, in every kind of event
-  const char* what = "";  ///< the operation that made it
+  bool whole;  ///< false: tensors that the list leaves out are alive after it (drawn_forms.h)
+  uint32_t tensor;
+  double bytes;      ///< of the tensor, in every kind of event
+  const char* what;  ///< the operation that made it
 };
 
 using Trace = std::vector<Event>;
