@@ -21,10 +21,11 @@ namespace plimsoll::memory {
 
 class LayerMemo {
  public:
-  explicit LayerMemo(const model::Architecture& network) : network_(&network) {}
+  LayerMemo() = default;  ///< knows no network
+  explicit LayerMemo(const model::Architecture& network) : stacks_(network.stacks.data()) {}
 
-  /// Layers are known by their address, so another network's are not.
-  bool knows(const model::Architecture& network) const { return network_ == &network; }
+  /// Layers are known by their address, which moving a network does not change; a copy's are not known.
+  bool knows(const model::Architecture& network) const { return stacks_ == network.stacks.data(); }
 
   /// The linears of a group of the network as a recipe has them. All of the recipe that they depend on is
   /// what `weighed` was made from.
@@ -45,7 +46,7 @@ class LayerMemo {
     LayerReplayOptions options;
     LayerReplay result;
   };
-  const model::Architecture* network_;
+  const model::Stack* stacks_ = nullptr;
   std::map<std::pair<const Parameters*, const model::LayerGroup*>, Linears> linears_;
   struct Head {
     HeadProgram program;

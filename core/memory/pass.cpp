@@ -125,9 +125,9 @@ std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
     options.keep_output = s.checkpointing && reentrant;
     options.stop_early = s.checkpointing && !reentrant;
     options.accumulating = gradients_of(s).exist;
-    // What was not asked for is not walked; a timeline shows both.
-    if (s.runs == nullptr && !s.recorded) options.walks = Walks::without_graph;
-    if (s.runs == nullptr && s.recorded && !s.checkpointing) options.walks = Walks::with_graph;
+    // What the pass does not run is not walked.
+    if (!s.recorded) options.walks = Walks::without_graph;
+    if (s.recorded && !s.checkpointing) options.walks = Walks::with_graph;
     const auto walk = [&](bool leaf) {
       LayerRun run;
       if (s.lent != nullptr) run.lent = (*s.lent)[i];

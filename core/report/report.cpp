@@ -213,22 +213,26 @@ double cost_of(const Run& run, const memory::Machine& machine, void (*change)(re
   return other.instants[other.peak].live.total() - run.replay.instants[run.replay.peak].live.total();
 }
 
-void write_per_unit(Writer& out, const Run& run) {
+void write_per_unit(Writer& out, const Run& run, memory::LayerMemo& memo) {
   const bool sees = run.network.image.rule != model::ImageTokens::Rule::none;
   const bool adapters = run.resolved.recipe.peft.on;
-  memory::LayerMemo layers(run.network);  // evaluation's are the same in all of these
-  memory::Machine machine = run.machine;
-  machine.memo = &layers;
-  const auto cost = [&](void (*change)(recipe::Recipe&)) { return whole(cost_of(run, machine, change)); };
+  const memory::Machine machine = with_memo(run, memo);
+  memory::Machine weighing = machine;
+  weighing.weighed = nullptr;
+  const auto cost_on = [&run](const memory::Machine& on, void (*change)(recipe::Recipe&)) {
+    return whole(cost_of(run, on, change));
+  };
+  const auto cost = [&](void (*change)(recipe::Recipe&)) { return cost_on(machine, change); };
   out.open_object();
   out.field("sample", cost([](recipe::Recipe& c) { ++c.training.per_device_train_batch_size; }));
   out.field("token", cost([](recipe::Recipe& c) { ++c.training.max_length; }));
-  out.field("rank", adapters ? cost([](recipe::Recipe& c) { ++c.peft.r; }) : 0);
+  out.field("rank", adapters ? cost_on(weighing, [](recipe::Recipe& c) { ++c.peft.r; }) : 0);
   out.field("image", sees ? cost([](recipe::Recipe& c) { ++c.vision.images_per_sample; }) : 0);
   out.close_object();
 }
 
-std::string write_report(const Run& run, const Catalog& catalog, const SlowParts& parts) {
+std::string write_report(const Run& run, const Catalog& catalog, const SlowParts& parts,
+                         memory::LayerMemo& memo) {
   const Sizes peak = sizes_of(run.replay.instants[run.replay.peak], run);
   Writer out;
   out.open_object();
@@ -256,14 +260,14 @@ std::string write_report(const Run& run, const Catalog& catalog, const SlowParts
     out.close_array();
   }
   out.key("per_unit");
-  write_per_unit(out, run);
+  write_per_unit(out, run, memo);
   if (run.holding) {
     out.key("allocator");
     write_allocator(out, *run.holding);
   }
   if (parts.timeline != nullptr && wants(run, "timeline") && unrolls(run)) {
     out.key("timeline");
-    parts.timeline(out, run);
+    parts.timeline(out, run, with_memo(run, memo));
   }
   out.close_object();
   out.key("gpu");
@@ -298,8 +302,9 @@ std::string_view version() { return "0.1.0"; }
 
 std::string report_text_with(std::string_view request, const Catalog& catalog, const SlowParts& parts) {
   Errors errors;
-  const std::optional<Run> run = read_run(request, catalog, errors);
-  return run ? write_report(*run, catalog, parts) : refusal(errors);
+  memory::LayerMemo memo;
+  const std::optional<Run> run = read_run(request, catalog, errors, &memo);
+  return run ? write_report(*run, catalog, parts, memo) : refusal(errors);
 }
 
 std::string quick_report_text(std::string_view request, const Catalog& catalog) {

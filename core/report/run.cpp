@@ -171,7 +171,8 @@ void hold(Run& run) {
   run.holding = memory::holding(run.network, run.resolved.recipe, run.machine, capacity_for(run));
 }
 
-std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors& errors) {
+std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors& errors,
+                            memory::LayerMemo* memo) {
   Run run;
   run.given = std::move(given);
   find_network(run.given, catalog, run, errors);
@@ -200,7 +201,10 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   if (run.resolved.recipe.full() && training.llamapro_num_new_blocks > 0)
     run.network = model::with_new_blocks(std::move(run.network), training.llamapro_num_new_blocks);
   set_machine(run);
-  run.replay = memory::replay(run.network, run.resolved.recipe, run.machine);
+  memory::Machine machine = run.machine;
+  machine.memo = memo;
+  if (memo != nullptr) *memo = memory::LayerMemo(run.network);
+  run.replay = memory::replay(run.network, run.resolved.recipe, machine);
   check_targets(run.resolved.recipe, run.replay.parameters, errors);
   if (!errors.empty()) return std::nullopt;
   hold(run);
@@ -212,10 +216,20 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   return run;
 }
 
-std::optional<Run> read_run(std::string_view text, const Catalog& catalog, Errors& errors) {
+std::optional<Run> read_run(std::string_view text, const Catalog& catalog, Errors& errors,
+                            memory::LayerMemo* memo) {
   const auto request = json::parse(text, errors);
   if (!request) return std::nullopt;
-  return read_run(recipe::read_given(*request, errors), catalog, errors);
+  return read_run(recipe::read_given(*request, errors), catalog, errors, memo);
+}
+
+const memory::Parameters* weighed(const Run& run) { return unrolls(run) ? &run.replay.parameters : nullptr; }
+
+memory::Machine with_memo(const Run& run, memory::LayerMemo& memo) {
+  memory::Machine machine = run.machine;
+  machine.memo = &memo;
+  machine.weighed = weighed(run);
+  return machine;
 }
 
 Run on_gpu(const Run& run, const hardware::Gpu& gpu) {

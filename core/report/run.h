@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/hardware/gpu.h"
+#include "core/memory/layer_memo.h"
 #include "core/memory/replay.h"
 #include "core/memory/reserve.h"
 #include "core/memory/sizes.h"
@@ -35,8 +36,18 @@ struct Run {
 };
 
 /// Nothing when there is an error: every one that can be told at once is in `errors`.
-std::optional<Run> read_run(std::string_view request, const Catalog& catalog, json::Errors& errors);
-std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, json::Errors& errors);
+/// `memo` receives what the replay of this run may leave to those that follow; it is for as long as the run
+/// lives.
+std::optional<Run> read_run(std::string_view request, const Catalog& catalog, json::Errors& errors,
+                            memory::LayerMemo* memo = nullptr);
+std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, json::Errors& errors,
+                            memory::LayerMemo* memo = nullptr);
+
+/// What the network weighs; null where the replay has joined it with a value network's.
+const memory::Parameters* weighed(const Run& run);
+
+/// The machine of a run with its memo, and with what the network weighs.
+memory::Machine with_memo(const Run& run, memory::LayerMemo& memo);
 
 /// Defaults depend on these too.
 recipe::Surroundings surroundings(const Run& run);

@@ -20,7 +20,7 @@ using PlanWriter = std::function<void(json::Writer& out, double usable)>;
 struct SlowParts {
   PlanWriter (*plans)(const Run& run, const Catalog& catalog) = nullptr;
   void (*limits)(json::Writer& out, const Run& run, const Catalog& catalog) = nullptr;
-  void (*timeline)(json::Writer& out, const Run& run) = nullptr;
+  void (*timeline)(json::Writer& out, const Run& run, const memory::Machine& machine) = nullptr;
 };
 
 /// The report with such parts as are at hand and wanted.

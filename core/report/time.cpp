@@ -175,7 +175,7 @@ void write_time(Writer& out, const Run& run, const Catalog& catalog) {
   const bool listed = wants(run, "machines");
   if (run.gpu == nullptr && !listed) return out.null();
   const recipe::Recipe& r = run.resolved.recipe;
-  const time::Work work = time::work_of(run.network, r);
+  const time::Work work = time::work_of(run.network, r, weighed(run));
   const time::Length length = time::length_of(r);
   time::StepTime chosen;
   out.open_object();

@@ -25,9 +25,9 @@ static_assert(sizeof(order) / sizeof(order[0]) == memory::component_count);
 
 }  // namespace
 
-void write_timeline(json::Writer& out, const Run& run) {
+void write_timeline(json::Writer& out, const Run& run, const memory::Machine& machine) {
   const memory::Timeline t =
-      memory::timeline(memory::unroll(run.network, run.resolved.recipe, run.machine, memory::Steps::drawn));
+      memory::timeline(memory::unroll(run.network, run.resolved.recipe, machine, memory::Steps::drawn));
   std::vector<Component> used;
   for (const Component component : order) {
     const auto holds = [component](const memory::Point& p) { return p.live[component] >= 0.5; };

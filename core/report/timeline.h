@@ -28,6 +28,7 @@
 
 namespace plimsoll::report {
 
-void write_timeline(json::Writer& out, const Run& run);
+/// `machine`: with_memo(run).
+void write_timeline(json::Writer& out, const Run& run, const memory::Machine& machine);
 
 }  // namespace plimsoll::report
