@@ -73,7 +73,7 @@ char* write_digits(char* at, uint64_t number) {
 
 void Writer::grow(std::size_t bytes) {
   room_ = 2 * room_ + bytes;
-  auto larger = std::make_unique_for_overwrite<char[]>(room_);
+  std::unique_ptr<char[]> larger(new char[room_]);  // not cleared
   if (end_ > 0) std::memcpy(larger.get(), text_.get(), end_);
   text_ = std::move(larger);
 }
