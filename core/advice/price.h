@@ -12,8 +12,8 @@
 #include <unordered_map>
 
 #include "core/advice/space.h"
-#include "core/memory/layer_memo.h"
 #include "core/memory/other_evaluations.h"
+#include "core/memory/replay_memo.h"
 #include "core/memory/sizes.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/variations.h"
@@ -152,7 +152,7 @@ class Pricer {
                            const memory::Snapshot* evaluation) const;
 
   const Basis& basis_;
-  memory::LayerMemo layers_;
+  memory::ReplayMemo layers_;
   memory::Machine machine_;  ///< of the basis, with the layers that were replayed before
   const Space& space_;
   recipe::Variations variations_;

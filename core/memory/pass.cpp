@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/memory/layer_memo.h"
+#include "core/memory/replay_memo.h"
 
 namespace plimsoll::memory {
 

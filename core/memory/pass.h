@@ -33,8 +33,8 @@ struct PassSettings {
   bool keep_kv = false;
   const Sharding* sharding = nullptr;       ///< null: every parameter is at hand
   const std::vector<Lent>* lent = nullptr;  ///< of this stack, by group
-  bool keep_hidden_states = false;  ///< output_hidden_states=True: every layer's output until the pass ends
-  class LayerMemo* memo = nullptr;  ///< layers that were replayed before, or null
+  bool keep_hidden_states = false;   ///< output_hidden_states=True: every layer's output until the pass ends
+  class ReplayMemo* memo = nullptr;  ///< layers that were replayed before, or null
   const Parameters* weighed = nullptr;  ///< with a memo: what the network weighs under this recipe, if known
   std::vector<struct LayerRun>* runs = nullptr;  ///< where the layers are written down one by one, or null
 };

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/memory/layer_memo.h"
 #include "core/memory/log_probs.h"
+#include "core/memory/replay_memo.h"
 #include "core/memory/script.h"
 
 namespace plimsoll::memory {
@@ -45,7 +45,7 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.transformers = r.versions.transformers;
   s.model_type = plan.network.model_type;
   s.compute_capability = plan.machine.compute_capability;
-  LayerMemo* memo = plan.machine.memo;
+  ReplayMemo* memo = plan.machine.memo;
   s.memo = memo != nullptr && memo->knows(plan.network) ? memo : nullptr;
   const bool in_its_own_types = plan.sharding == nullptr || !plan.sharding->computing;
   s.weighed = in_its_own_types ? plan.machine.weighed : nullptr;
@@ -274,7 +274,7 @@ OneStep replay_step(const Plan& plan, Script* script) {
     script->gradients_pass = gradients_pass(plan);
     script->head_gradients_pass = head_gradients_pass(plan);
   }
-  LayerMemo* memo = passes.back().first.memo;
+  ReplayMemo* memo = passes.back().first.memo;
   const HeadReplay head =
       memo != nullptr && program.trace == nullptr ? memo->replay(program) : replay_head(program);
   step.attention = passes.back().second.attention;

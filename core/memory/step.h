@@ -23,7 +23,7 @@ struct Machine {
   double compute_capability = 0;     ///< 0: unknown, taken as Ampere
   double workspace_bytes = 8519680;  ///< one cuBLAS workspace (core/hardware cublas_workspace_bytes)
   double total_bytes = 0;            ///< of the whole GPU; 0: none was chosen
-  class LayerMemo* memo = nullptr;   ///< layers that were replayed before, or null (layer_memo.h)
+  class ReplayMemo* memo = nullptr;  ///< layers that were replayed before, or null (replay_memo.h)
   /// With a memo: what its network weighs under the recipe that is replayed, where that is known.
   const Parameters* weighed = nullptr;
 };

@@ -6,7 +6,7 @@
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
 #include "core/memory/evaluation.h"
-#include "core/memory/layer_memo.h"
+#include "core/memory/replay_memo.h"
 #include "core/report/components.h"
 #include "core/report/heading.h"
 #include "core/report/likely_length.h"
@@ -213,7 +213,7 @@ double cost_of(const Run& run, const memory::Machine& machine, void (*change)(re
   return other.instants[other.peak].live.total() - run.replay.instants[run.replay.peak].live.total();
 }
 
-void write_per_unit(Writer& out, const Run& run, memory::LayerMemo& memo) {
+void write_per_unit(Writer& out, const Run& run, memory::ReplayMemo& memo) {
   const bool sees = run.network.image.rule != model::ImageTokens::Rule::none;
   const bool adapters = run.resolved.recipe.peft.on;
   const memory::Machine machine = with_memo(run, memo);
@@ -232,7 +232,7 @@ void write_per_unit(Writer& out, const Run& run, memory::LayerMemo& memo) {
 }
 
 std::string write_report(const Run& run, const Catalog& catalog, const SlowParts& parts,
-                         memory::LayerMemo& memo) {
+                         memory::ReplayMemo& memo) {
   const Sizes peak = sizes_of(run.replay.instants[run.replay.peak], run);
   Writer out;
   out.open_object();
@@ -302,7 +302,7 @@ std::string_view version() { return "0.1.0"; }
 
 std::string report_text_with(std::string_view request, const Catalog& catalog, const SlowParts& parts) {
   Errors errors;
-  memory::LayerMemo memo;
+  memory::ReplayMemo memo;
   const std::optional<Run> run = read_run(request, catalog, errors, &memo);
   return run ? write_report(*run, catalog, parts, memo) : refusal(errors);
 }

@@ -172,7 +172,7 @@ void hold(Run& run) {
 }
 
 std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors& errors,
-                            memory::LayerMemo* memo) {
+                            memory::ReplayMemo* memo) {
   Run run;
   run.given = std::move(given);
   find_network(run.given, catalog, run, errors);
@@ -203,7 +203,7 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   set_machine(run);
   memory::Machine machine = run.machine;
   machine.memo = memo;
-  if (memo != nullptr) *memo = memory::LayerMemo(run.network);
+  if (memo != nullptr) *memo = memory::ReplayMemo(run.network);
   run.replay = memory::replay(run.network, run.resolved.recipe, machine);
   check_targets(run.resolved.recipe, run.replay.parameters, errors);
   if (!errors.empty()) return std::nullopt;
@@ -217,7 +217,7 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
 }
 
 std::optional<Run> read_run(std::string_view text, const Catalog& catalog, Errors& errors,
-                            memory::LayerMemo* memo) {
+                            memory::ReplayMemo* memo) {
   const auto request = json::parse(text, errors);
   if (!request) return std::nullopt;
   return read_run(recipe::read_given(*request, errors), catalog, errors, memo);
@@ -225,7 +225,7 @@ std::optional<Run> read_run(std::string_view text, const Catalog& catalog, Error
 
 const memory::Parameters* weighed(const Run& run) { return unrolls(run) ? &run.replay.parameters : nullptr; }
 
-memory::Machine with_memo(const Run& run, memory::LayerMemo& memo) {
+memory::Machine with_memo(const Run& run, memory::ReplayMemo& memo) {
   memory::Machine machine = run.machine;
   machine.memo = &memo;
   machine.weighed = weighed(run);

@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "core/hardware/gpu.h"
-#include "core/memory/layer_memo.h"
 #include "core/memory/replay.h"
+#include "core/memory/replay_memo.h"
 #include "core/memory/reserve.h"
 #include "core/memory/sizes.h"
 #include "core/report/catalog.h"
@@ -39,15 +39,15 @@ struct Run {
 /// `memo` receives what the replay of this run may leave to those that follow; it is for as long as the run
 /// lives.
 std::optional<Run> read_run(std::string_view request, const Catalog& catalog, json::Errors& errors,
-                            memory::LayerMemo* memo = nullptr);
+                            memory::ReplayMemo* memo = nullptr);
 std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, json::Errors& errors,
-                            memory::LayerMemo* memo = nullptr);
+                            memory::ReplayMemo* memo = nullptr);
 
 /// What the network weighs; null where the replay has joined it with a value network's.
 const memory::Parameters* weighed(const Run& run);
 
 /// The machine of a run with its memo, and with what the network weighs.
-memory::Machine with_memo(const Run& run, memory::LayerMemo& memo);
+memory::Machine with_memo(const Run& run, memory::ReplayMemo& memo);
 
 /// Defaults depend on these too.
 recipe::Surroundings surroundings(const Run& run);

@@ -1,4 +1,4 @@
-#include "core/memory/layer_memo.h"
+#include "core/memory/replay_memo.h"
 
 #include <cstring>
 
@@ -56,14 +56,14 @@ uint64_t hash_of(const HeadProgram& p) {
 
 }  // namespace
 
-const Linears& LayerMemo::linears(const Parameters& weighed, const model::LayerGroup& group,
-                                  const model::Stack& stack, const recipe::Recipe& recipe) {
+const Linears& ReplayMemo::linears(const Parameters& weighed, const model::LayerGroup& group,
+                                   const model::Stack& stack, const recipe::Recipe& recipe) {
   const auto [found, fresh] = linears_.try_emplace({&weighed, &group});
   if (fresh) found->second = specify_all(group, stack, recipe);
   return found->second;
 }
 
-const LayerReplay& LayerMemo::replay(const LayerProgram& program, const LayerReplayOptions& options) {
+const LayerReplay& ReplayMemo::replay(const LayerProgram& program, const LayerReplayOptions& options) {
   std::vector<Entry>& same = entries_[hash_of(program, options)];
   for (const Entry& entry : same) {
     if (entry.options == options && entry.program == program) {
@@ -76,7 +76,7 @@ const LayerReplay& LayerMemo::replay(const LayerProgram& program, const LayerRep
   return same.back().result;
 }
 
-const HeadReplay& LayerMemo::replay(const HeadProgram& program) {
+const HeadReplay& ReplayMemo::replay(const HeadProgram& program) {
   std::vector<Head>& same = heads_[hash_of(program)];
   for (const Head& head : same) {
     if (head.program == program) return head.result;

@@ -1,7 +1,7 @@
 // Layers and heads that were replayed before: plans differ in what lies around a layer far more often than in
 // the layer.
 //
-//     LayerMemo memo(network);
+//     ReplayMemo memo(network);
 //     machine.memo = &memo;                   // for as long as the network lives and is not changed
 //     replay(network, recipe, machine);       // walks each layer
 //     replay(network, other, machine);        // walks those that differ
@@ -19,10 +19,10 @@
 
 namespace plimsoll::memory {
 
-class LayerMemo {
+class ReplayMemo {
  public:
-  LayerMemo() = default;  ///< knows no network
-  explicit LayerMemo(const model::Architecture& network) : stacks_(network.stacks.data()) {}
+  ReplayMemo() = default;  ///< knows no network
+  explicit ReplayMemo(const model::Architecture& network) : stacks_(network.stacks.data()) {}
 
   /// Layers are known by their address, which moving a network does not change; a copy's are not known.
   bool knows(const model::Architecture& network) const { return stacks_ == network.stacks.data(); }

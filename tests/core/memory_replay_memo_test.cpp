@@ -1,5 +1,5 @@
 // Layers that were replayed before are taken over only where nothing of them differs.
-#include "core/memory/layer_memo.h"
+#include "core/memory/replay_memo.h"
 #include "core/recipe/fields.h"
 #include "core/report/run.h"
 #include "tests/core/drawn_requests.h"
@@ -21,13 +21,13 @@ std::vector<recipe::Recipe> neighbours(const recipe::Recipe& recipe) {
   return all;
 }
 
-TEST(LayerMemo, ChangesNoReplay) {
+TEST(ReplayMemo, ChangesNoReplay) {
   uint64_t reused = 0, compared = 0;
   for (uint64_t seed = 0; seed < 60; ++seed) {
     json::Errors errors;
     const auto run = read_run(json::write(drawn(seed)), presets(), errors);
     if (!run) continue;
-    memory::LayerMemo memo(run->network);
+    memory::ReplayMemo memo(run->network);
     memory::Machine machine = run->machine;
     machine.memo = &memo;
     for (int round = 0; round < 2; ++round) {
@@ -50,7 +50,7 @@ TEST(LayerMemo, ChangesNoReplay) {
 }
 
 // Whoever searches weighs a network once for all batches, lengths and images.
-TEST(LayerMemo, WhatTheNetworkWeighsIsTheSameForEveryBatchLengthAndImage) {
+TEST(ReplayMemo, WhatTheNetworkWeighsIsTheSameForEveryBatchLengthAndImage) {
   int compared = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {
     json::Errors errors;
