@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "core/diagnosis/sentence.h"
 #include "core/diagnosis/text.h"
 #include "core/json/ascii.h"
 
@@ -81,6 +82,41 @@ std::string one_sample_in_words(std::string_view text) {
                          then.find("not work") == std::string_view::npos;
       if (one && !works) return std::string(text.substr(at, end + 1 - at));
     }
+  }
+  return "";
+}
+
+// Where the length or the batch decides, weights and states have their place: "超过2w时OOM", "the maximum I
+// can use is 14,000", "works with 2k".
+std::string less_fits_in_words(std::string_view folded) {
+  constexpr std::size_t near = 40, most_places = 200;
+  for (const std::string_view thing : {"length", "seq_len", "max_len", "cutoff_len", "block_size", "context",
+                                       "长度", "batch size", "batch_size", "batchsize", "bsz"}) {
+    const bool batch = thing.front() == 'b' && thing != "block_size";
+    std::size_t places = 0;
+    for (std::size_t at = folded.find(thing); at != std::string_view::npos && places < most_places;
+         at = folded.find(thing, at + thing.size())) {
+      ++places;
+      const std::string_view said = sentence_around(folded, at, thing.size(), near);
+      const bool more = says_any(said, {"超过", "增大", "加大", "调大", "大于", "increas", "larger than",
+                                        "more than", "above ", "beyond ", "longer than", "greater than"});
+      const bool fails = says_any(said, {"oom", "out of mem", "out-of-mem", "爆", "显存不", "溢出", "crash"});
+      const bool denied = says_any(said, {"even", "still", "no matter", "即使", "就算", "还是", "仍", "都"});
+      if (!batch && more && fails && !denied) return std::string(said);
+      const bool most = says_any(said, {"maximum", "at most", "up to", "最大", "最多", "最长"});
+      if (most && says_any(said, {"without oom", "without running out", "can use", "can train", "能跑"}) &&
+          !denied)
+        return std::string(said);
+    }
+  }
+  // "tested with 2k and it worked", "512 works": a length that fits.
+  for (std::size_t at = folded.find("k "); at != std::string_view::npos; at = folded.find("k ", at + 2)) {
+    if (at == 0 || !is_digit(folded[at - 1])) continue;
+    const std::string_view behind = folded.substr(at, 28);
+    if (says_any(behind.substr(0, behind.find('.')),
+                 {" works", " worked", " is fine", " was fine", " fits"}) &&
+        says_any(sentence_around(folded, at, 1, 60), {"context", "length", "token", "seq"}))
+      return std::string(sentence_around(folded, at, 1, near));
   }
   return "";
 }

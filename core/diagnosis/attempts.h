@@ -13,6 +13,8 @@ namespace plimsoll::diagnosis {
 
 /// Smaller batches were tried, and it fails still.
 std::string smaller_batch_in_words(std::string_view folded);
+/// It fits with fewer tokens: "2k works, 8k does not", "beyond 20k it is OOM".
+std::string less_fits_in_words(std::string_view folded);
 /// It fails with a single sample too.
 std::string one_sample_in_words(std::string_view folded);
 

@@ -83,20 +83,13 @@ constexpr Weight for_sharding_load_peak[] = {{Sign::shards, 2.5F},
                                              {Sign::at_save, -3.0F},
                                              {Sign::at_evaluation, -3.0F},
                                              {Sign::after_steps, -3.0F}};
-constexpr Weight for_replicated_not_sharded[] = {{Sign::replicates, 4.0F},
-                                                 {Sign::spread_works, 4.0F},
-                                                 {Sign::sums_cards, 2.0F},
-                                                 {Sign::is_partition, -1.0F},
-                                                 {Sign::whole_beyond, 2.5F},
-                                                 {Sign::quantized_and_sharded, 2.0F},
-                                                 {Sign::loading, 1.0F},
-                                                 {Sign::optimizer, -3.0F},
-                                                 {Sign::share_well_within, -1.0F},
-                                                 {Sign::asks_beyond_card, -4.0F},
-                                                 {Sign::generates_rollouts, -1.5F},
-                                                 {Sign::says_driver, 2.5F},
-                                                 {Sign::loss, -2.0F},
-                                                 {Sign::inference, -1.0F}};
+constexpr Weight for_replicated_not_sharded[] = {
+    {Sign::replicates, 4.0F},        {Sign::spread_works, 4.0F},        {Sign::sums_cards, 2.0F},
+    {Sign::is_partition, -1.0F},     {Sign::whole_beyond, 2.5F},        {Sign::quantized_and_sharded, 2.0F},
+    {Sign::loading, 1.0F},           {Sign::optimizer, -3.0F},          {Sign::share_well_within, -1.0F},
+    {Sign::asks_beyond_card, -4.0F}, {Sign::generates_rollouts, -1.5F}, {Sign::fits_with_less, -6.0F},
+    {Sign::says_logits, -1.5F},      {Sign::says_driver, 2.5F},         {Sign::loss, -2.0F},
+    {Sign::inference, -1.0F}};
 constexpr Weight for_packing_interaction[] = {{Sign::packs, 2.0F}, {Sign::varlen, 5.5F}};
 constexpr Weight for_eager_attention_quadratic[] = {
     {Sign::is_scores, 6.0F},       {Sign::large_request, 1.0F}, {Sign::is_power_of_two, 3.8F},
@@ -106,9 +99,13 @@ constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},      {Sign::l
                                         {Sign::vision_frame, 6.0F},     {Sign::beyond_the_text, 1.5F},
                                         {Sign::asks_beyond_card, 3.0F}, {Sign::loading, -3.0F},
                                         {Sign::optimizer, -3.0F},       {Sign::says_driver, -5.0F}};
-constexpr Weight for_logits_peak[] = {{Sign::loss, 6.0F},        {Sign::logits_frame, 3.0F},
-                                      {Sign::is_logits, 5.5F},   {Sign::large_request, 3.0F},
-                                      {Sign::evaluating, -3.0F}, {Sign::asks_beyond_card, 0.5F}};
+constexpr Weight for_logits_peak[] = {{Sign::loss, 6.0F},
+                                      {Sign::logits_frame, 3.0F},
+                                      {Sign::says_logits, 5.5F},
+                                      {Sign::is_logits, 5.5F},
+                                      {Sign::large_request, 3.0F},
+                                      {Sign::evaluating, -3.0F},
+                                      {Sign::asks_beyond_card, 0.5F}};
 constexpr Weight for_embedding_tensor[] = {{Sign::is_embedding16, 3.5F},
                                            {Sign::says_xla, 3.0F},
                                            {Sign::loading, 0.5F},
@@ -172,6 +169,7 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::evaluating, -4.0F},
     {Sign::after_steps, -3.0F},
     {Sign::grows, -4.5F},
+    {Sign::fits_with_less, -3.0F},
     {Sign::after_update, -3.0F},
     {Sign::after_first_step, -1.5F},
     {Sign::resumes, -1.5F},
@@ -186,8 +184,9 @@ constexpr Weight for_batch_or_sequence_too_large[] = {
     {Sign::optimizer, -3.0F},        {Sign::inference, -3.0F},        {Sign::short_and_single, -2.0F},
     {Sign::share_beyond, -2.0F},     {Sign::asks_beyond_card, -4.0F}, {Sign::says_host, -6.0F},
     {Sign::full_tuning, -0.3F},      {Sign::generating, -1.0F},       {Sign::long_context, 1.0F},
-    {Sign::one_sample_fails, -1.0F}, {Sign::batch_no_help, -0.5F},    {Sign::beyond_the_text, -2.0F},
-    {Sign::saving, -3.0F},           {Sign::evaluating, -3.0F},       {Sign::merging, -3.0F}};
+    {Sign::fits_with_less, 5.0F},    {Sign::one_sample_fails, -1.0F}, {Sign::batch_no_help, -0.5F},
+    {Sign::beyond_the_text, -2.0F},  {Sign::saving, -3.0F},           {Sign::evaluating, -3.0F},
+    {Sign::merging, -3.0F}};
 constexpr Weight for_qlora_not_smaller[] = {
     {Sign::quantized, 1.0F}, {Sign::share_well_within, 0.5F}, {Sign::quantised_saves_nothing, 8.0F}};
 constexpr Weight for_adapters_save_little[] = {

@@ -273,6 +273,11 @@ void read_words(const Text& text, bool spoken, Facts& f) {
                      {"not actually shard", "not shard", "n't shard", "not being shard", "not sharding",
                       "没有切分", "没切分", "没有分片", "没有切开"},
                      70)
+           .empty() ||
+      !said_together(
+           text.folded_lines, {"fsdp", "zero", "deepspeed"},
+           {"not take effect", "n't take effect", "has no effect", "没有生效", "没生效", "不生效", "未生效"},
+           40)
            .empty();
   if (!f.dora)
     f.dora = mentions(text, {"use_dora", "dora_", " dora", ":dora"}) &&

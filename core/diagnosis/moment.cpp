@@ -101,6 +101,9 @@ constexpr SaidPhase said[] = {
     {"at the optimizer step", Phase::optimizer},
     {"during optimizer step", Phase::optimizer},
     {"in optimizer.step", Phase::optimizer},
+    {"更新参数", Phase::optimizer},
+    {"参数更新", Phase::optimizer},
+    {"优化器更新", Phase::optimizer},
     {"while loading", Phase::load},
     {"when loading the model", Phase::load},
     {"can not load the model", Phase::load},
@@ -222,6 +225,10 @@ bool counts_another_thing(std::string_view text, std::size_t end) {
   return false;
 }
 
+bool says_each(std::string_view behind) {
+  return behind.find("each") != std::string_view::npos || behind.find("per ") != std::string_view::npos;
+}
+
 }  // namespace
 
 Phase phase_in_words(const Text& text) {
@@ -339,6 +346,27 @@ std::optional<double> cards_in_words(const Text& text) {
       if (!times && (end == at || !is_digit(folded[end - 1]) || counts_another_thing(folded, end))) continue;
       const double count = number_before(folded, times ? end - 1 : end);
       if (count <= 64) most = std::max(most, count);
+    }
+  }
+  // "4台A800*8", "2机8卡", "2 nodes with 8 GPUs each"
+  for (const std::string_view machine : {"台", "机", " nodes", " machines"}) {
+    const bool english = machine.front() == ' ';
+    for (std::size_t at = folded.find(machine); at != std::string_view::npos;
+         at = folded.find(machine, at + 3)) {
+      const double machines = number_before(folded, at);
+      if (machines < 2 || machines > 64) continue;
+      const std::string_view behind = folded.substr(at + machine.size(), 40);
+      double each = 0;
+      if (const std::size_t cards = behind.find("卡"); !english && cards != std::string_view::npos)
+        each = number_before(behind, cards);
+      for (const std::string_view times : {"*", " x ", "×"}) {
+        const std::size_t sign = behind.find(times);
+        if (each == 0 && sign != std::string_view::npos) each = number_behind(behind, sign + times.size());
+      }
+      const std::size_t gpus = behind.find(" gpus");
+      if (each == 0 && english && gpus != std::string_view::npos && says_each(behind.substr(gpus)))
+        each = number_before(behind, gpus);
+      if (each <= 16) most = std::max(most, machines * each);
     }
   }
   for (const Stream& stream : text.streams) {

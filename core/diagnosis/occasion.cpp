@@ -103,7 +103,7 @@ bool speaks_of(std::string_view text, const std::vector<Token>& tokens, std::siz
 // Of loading, what comes behind it is no part: "after loading the model, training dies".
 bool opens(std::string_view word, Occasion kind) {
   if (is_one_of(word, {"when", "while", "during", "whenever", "upon", "at"})) return true;
-  if (kind == Occasion::load) return is_one_of(word, {"trying", "failed", "fails", "cannot"});
+  if (kind == Occasion::load) return is_one_of(word, {"trying", "tries", "failed", "fails", "cannot"});
   if (kind == Occasion::evaluate && is_one_of(word, {"after", "in", "only", "enabling"})) return true;
   if (kind == Occasion::resume && is_one_of(word, {"if", "trying", "try", "tried", "after"})) return true;
   return kind == Occasion::save && is_one_of(word, {"tries", "trying", "try", "once", "before", "after"});
@@ -191,6 +191,8 @@ Said in_chinese(std::string_view text, Occasion wanted) {
         const bool early = time == "后" && (wanted == Occasion::load || wanted == Occasion::merge);
         if (found == std::string_view::npos || early || !is_chinese(behind.substr(0, found + time.size())))
           continue;
+        // "保存每个batch的梯度": the backward pass keeps it, no file
+        if (wanted == Occasion::save && says_any(behind.substr(0, found), {"梯度", "激活", "中间"})) continue;
         return {wanted, std::string(text.substr(at, from + found + time.size() - at))};
       }
       if (wanted == Occasion::load && says_any(behind, {"出的错", "报错", "失败"}))
@@ -230,7 +232,7 @@ std::string growth_in_words(std::string_view folded) {
       {{"显存", "内存", "gpu", "占用"},
        {"增", "涨", "上升", "升高", "变大", "飙", "变高", "累积"},
        {"一直", "不断", "持续", "控制不住", "不受控", "疯狂", "一路", "越来越", "逐渐", "慢慢", "无限",
-        "缓慢", "逐步", "每一步"}}};
+        "缓慢", "逐步", "每一步", "剧烈", "直到"}}};
   for (const Tongue& one : tongues) {
     for (const std::string_view memory : one.memory) {
       std::size_t places = 0;
@@ -275,8 +277,12 @@ std::string other_release_in_words(std::string_view folded) {
 }
 
 Said occasion_in_words(std::string_view folded) {
+  // Who measures a finished model on benchmarks evaluates nothing of a training run.
+  const bool measures = says_any(folded, {"lmms-eval", "lmms_eval", "lmmseval", "lm_eval", "lm-eval",
+                                          "evaluation harness", "vlmevalkit", "opencompass"});
   for (const Occasion kind :
        {Occasion::save, Occasion::resume, Occasion::evaluate, Occasion::merge, Occasion::load}) {
+    if (measures && kind == Occasion::evaluate) continue;
     Said found = in_english(folded, kind);
     if (found.kind == Occasion::none) found = in_chinese(folded, kind);
     if (found.kind != Occasion::none) return found;

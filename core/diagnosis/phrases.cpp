@@ -80,6 +80,8 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
     say(out, Sign::after_update, "It fitted with another release (\"" + words + "\").");
   if (const std::string words = smaller_batch_in_words(text); !words.empty())
     say(out, Sign::batch_no_help, "A smaller batch did not help (\"" + words + "\").");
+  if (const std::string words = less_fits_in_words(text); !words.empty())
+    say(out, Sign::fits_with_less, "It fits with fewer tokens (\"" + words + "\").");
   if (const std::string words = later_than_the_start(text); !words.empty())
     say(out, Sign::after_steps, "It ran for a while before it died (\"" + words + "\").");
   if (const std::string words = after_the_first_step(text); !words.empty()) {

@@ -77,6 +77,8 @@ enum class Sign : uint8_t {
   after_first_step,
   one_sample_fails,
   batch_no_help,
+  says_logits,     ///< the words place it at the logits or the loss
+  fits_with_less,  ///< it fits with a shorter length or a smaller batch
   sums_cards,
   at_save,
   at_resume,

@@ -89,7 +89,33 @@ bool asks_of_each_card(std::string_view folded) {
                                        "fine on a single gpu"}) {
     if (folded.find(words) != std::string_view::npos) return true;
   }
-  return false;
+  // "把一个模型平均分到多张卡", "how can I split the model across GPUs": who asks for it has it not.
+  return !said_together(folded, {"model", "weights", "模型", "权重"},
+                        {"split across",
+                         "distribute across",
+                         "distributed across",
+                         "spread across",
+                         "shard across",
+                         "spread over",
+                         "split over",
+                         "split between",
+                         "across the gpus",
+                         "across gpus",
+                         "across multiple",
+                         "across all",
+                         "across several",
+                         "平均分",
+                         "分到多",
+                         "分布到",
+                         "切分到",
+                         "拆分到",
+                         "分配到",
+                         "拆到多"},
+                        60, {"is split", "is spread", "are spread", "is sharded", "was split"})
+              .empty() ||
+         !said_together(folded, {"每个卡", "每卡", "每个显卡", "不同的显卡", "不同的卡", "各个卡"},
+                        {"加载", "完整", "一份", "重复"}, 60)
+              .empty();
 }
 
 // What torchrun copies onto each card, device_map spreads over them.
@@ -123,8 +149,9 @@ void read_run(const Reading& r, Signs& out) {
   const bool sums = sums_the_cards(r.text.folded_lines);
   add(out, whole_each && spread, Sign::spread_works,
       "Spread over the cards it runs; started once for each card, it does not.");
-  const bool told = sums || each || one_card_works(r.text.folded_lines) || !f.gpus_in_words ||
-                    r.phase == Phase::load || (f.whole > 0.93 * f.capacity && f.capacity > 0);
+  const bool told = sums || each || f.whole_on_each || one_card_works(r.text.folded_lines) ||
+                    !f.gpus_in_words || r.phase == Phase::load ||
+                    (f.whole > 0.93 * f.capacity && f.capacity > 0);
   add(out, whole_each && told, Sign::replicates,
       "Each card holds all the weights: " +
           std::string(quantized            ? "a quantised base is not sharded"

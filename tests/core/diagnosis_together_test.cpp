@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/diagnosis/attempts.h"
 #include "core/diagnosis/moment.h"
 #include "core/diagnosis/occasion.h"
 #include "core/diagnosis/progress.h"
@@ -231,6 +232,64 @@ TEST(DiagnosisTogether, WhatFittedWithAnOlderReleaseFitsAsSuch) {
 TEST(DiagnosisTogether, InferenceIsGenerating) {
   EXPECT_EQ(phase_of("CUDA out of memory during inference with the tuned model"), Phase::generate);
   EXPECT_EQ(phase_of("微调后推理时显存不足OOM"), Phase::generate);
+}
+
+// A setting's name is no frame.
+TEST(DiagnosisTogether, DoraInASettingIsNoFrame) {
+  EXPECT_EQ(phase_of("CUDA out of memory. per_device_train_batch_size=4, use_dora=True"), Phase::unknown);
+  EXPECT_EQ(phase_of("File \"peft/tuners/lora/dora.py\", line 52, in forward\nOOM"), Phase::forward);
+}
+
+TEST(DiagnosisTogether, ABenchmarkIsNoEvaluationOfARun) {
+  EXPECT_NE(named_first("Evaluation of Qwen2-VL-7B with lmms_eval is OOM"), "eval_accumulates_logits");
+  EXPECT_EQ(named_first("LoRA training of Qwen2-7B is fine, it is OOM during evaluation"),
+            "eval_accumulates_logits");
+}
+
+TEST(DiagnosisTogether, KeepingGradientsIsNoSave) {
+  EXPECT_NE(phase_of("在保存每个batch的梯度时显存OOM"), Phase::save);
+  EXPECT_EQ(phase_of("后续模型更新参数直接爆显存 OOM"), Phase::optimizer);
+}
+
+TEST(DiagnosisTogether, MachinesTimesTheirCards) {
+  const auto cards = [](std::string_view words) { return cards_in_words(clean(words)).value_or(0); };
+  EXPECT_EQ(cards("4台A800-80G*8微调OOM"), 32);
+  EXPECT_EQ(cards("2机8卡全参OOM"), 16);
+  EXPECT_EQ(cards("OOM on 2 nodes with 8 GPUs each"), 16);
+  EXPECT_EQ(cards("OOM on 2 nodes with 16 GPUs"), 16);
+}
+
+TEST(DiagnosisTogether, WhoAsksToSpreadTheModelHasItWholeOnEachCard) {
+  EXPECT_EQ(named_first("多卡微调Qwen-7B OOM，怎样把一个模型平均分到多张卡"), "replicated_not_sharded");
+  EXPECT_EQ(named_first("OOM on 4 GPUs. How can I split the weights across the GPUs?"),
+            "replicated_not_sharded");
+  EXPECT_EQ(named_first("用4张A10 OOM，感觉zero-3没有生效"), "replicated_not_sharded");
+}
+
+TEST(DiagnosisTogether, EveryProcessThatLoadsTheModelFillsTheCards) {
+  const std::string found =
+      named_first("DeepSpeed ZeRO-3 loads the whole model in every process, OOM on 2 GPUs");
+  EXPECT_TRUE(found == "sharding_load_peak" || found == "replicated_not_sharded") << found;
+  EXPECT_EQ(phase_of("each rank tries to load the full model and is OOM"), Phase::load);
+}
+
+// Where a shorter length fits, the weights have their place.
+TEST(DiagnosisTogether, ALengthThatFitsClearsTheWeights) {
+  EXPECT_EQ(named_first("4张A100全参微调7B，长度超过3万就OOM"), "batch_or_sequence_too_large");
+  EXPECT_EQ(named_first("OOM at full fine-tuning of a 7B model: a sequence length above 4096 ends in OOM"),
+            "batch_or_sequence_too_large");
+  EXPECT_THAT(less_fits_in_words("even when the length is increased it is oom"), IsEmpty());
+}
+
+TEST(DiagnosisTogether, ASpikeAtTheLogitsIsTheLogits) {
+  EXPECT_EQ(named_first("训练Qwen2.5-7B时OOM，显存在计算logits时出现峰值"), "logits_peak");
+  EXPECT_EQ(named_first("PPO is OOM when computing the logits of the reference"), "logits_peak");
+  EXPECT_NE(named_first("PPO is OOM on 8 GPUs"), "logits_peak");
+}
+
+TEST(DiagnosisTogether, ABaseThatIsNotFrozenIsTrainedInFull) {
+  EXPECT_EQ(named_first("LoRA needs more than 40 GB and is OOM: the base model is not frozen"),
+            "wrong_method_flag");
 }
 
 }  // namespace
