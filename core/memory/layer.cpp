@@ -116,7 +116,7 @@ Heads project_latent(Tape& tape, const LayerProgram& p, const Tensor& h) {
   Tensor wide = run(tape, p, Role::kv_b, narrow);
   Tensor v = slice(tape, wide, rows * heads * static_cast<double>(g.value_head_dim));
   Tensor k = tape.make(rows * heads * static_cast<double>(g.head_dim), q.size(), Component::transient);
-  tape.record(k, {wide, shared}, {}, {gradient(0, wide.bytes()), gradient(1, shared.bytes())});
+  tape.record_unread(k, {wide, shared}, {gradient(0, wide.bytes()), gradient(1, shared.bytes())});
   Tensor turned = copy(tape, q);
   return {std::move(turned), std::move(k), std::move(v)};
 }

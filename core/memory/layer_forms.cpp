@@ -57,10 +57,11 @@ void end_backward(const LayerTrace& t, const std::vector<const Event*>& alive, b
   append(releases, 0, releases.size(), f.backward);
 }
 
-// Non-reentrant recomputation ends at the last tensor that is saved: later ones never exist, and what its
-// frames held until then dies at once.
+// Non-reentrant recomputation begins where backward first reads something that was kept, and ends at the last
+// tensor that is saved: later ones never exist, and what its frames held until then dies at once.
 void stop_early(const LayerTrace& t, LayerForms& f) {
   std::vector<char> made(f.tensors, 0);
+  append(t.graph, t.backward_begin, t.first_read, f.recompute);
   append(t.graph, 0, t.last_save, f.recompute);
   for (const Event& event : f.recompute) made[event.tensor] = 1;
   made[t.input] = made[t.seed] = 1;
@@ -68,7 +69,7 @@ void stop_early(const LayerTrace& t, LayerForms& f) {
     const Event& event = t.graph[i];
     if (event.kind == Kind::release && made[event.tensor] != 0) f.recompute.push_back(event);
   }
-  for (std::size_t i = t.backward_begin; i < t.graph.size(); ++i) {
+  for (std::size_t i = t.first_read; i < t.graph.size(); ++i) {
     const Event& event = t.graph[i];
     if (event.kind == Kind::allocate) made[event.tensor] = 1;
     if (made[event.tensor] != 0) f.backward.push_back(event);

@@ -66,7 +66,6 @@ void walk_with_graph(const LayerProgram& given, const LayerReplayOptions& option
   result.forward_peak = without_input(tape.peak());
   const Snapshot until_saved = options.stop_early ? tape.peak_until_last_save() : tape.peak();
   result.recompute_peak = without_input(until_saved);
-  result.recompute_peak[Component::transient] += y.bytes();  // the gradient that waits
   for (const Tensor& held : kv) result.kv_cache += held.bytes();
   kv.clear();
   result.input_saved = tape.is_saved(x);
@@ -82,11 +81,15 @@ void walk_with_graph(const LayerProgram& given, const LayerReplayOptions& option
   result.cached_only = with_cache - tape.live().total();
   const uint32_t output_seed = tape.seed_gradient(y);
   const uint32_t output = y.id();
+  const double y_bytes = y.bytes();
   if (!options.keep_output) y.free();
   const std::size_t backward_begin = events();
   tape.mark();
   tape.backward();
   result.backward_peak = without_input(tape.peak());
+  // The gradient that waits, and those that were made of it before anything was read.
+  const double waiting = options.stop_early ? tape.waiting_at_first_read() : y_bytes;
+  result.recompute_peak[Component::transient] += waiting;
   result.weight_gradients = tape.weight_gradient_bytes();
   tape.trace = nullptr;
   if (LayerTrace* trace = options.trace) {
@@ -95,6 +98,7 @@ void walk_with_graph(const LayerProgram& given, const LayerReplayOptions& option
     trace->cache_dropped = cache_dropped;
     trace->scope_end = scope_end;
     trace->backward_begin = backward_begin;
+    trace->first_read = tape.events_until_first_read();
     trace->input = x.id();
     trace->output = output;
     trace->seed = output_seed;

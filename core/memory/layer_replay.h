@@ -30,6 +30,7 @@ struct LayerTrace {
   uint32_t no_grad_input = 0, no_grad_output = 0;
   Trace graph;  ///< the walk with a graph, then back
   std::size_t last_save = 0, forward_end = 0, cache_dropped = 0, scope_end = 0, backward_begin = 0;
+  std::size_t first_read = 0;  // of something kept, by the backward
   uint32_t input = 0, output = 0, seed = 0;
   bool has_input_gradient = false;
   uint32_t input_gradient = 0;

@@ -53,9 +53,15 @@ Tensor four_bit_linear(Tape& tape, const Mode& mode, const Tensor& x, const Line
   first_copy.free();
   Tensor out = tape.make(input.elements() / w.in * w.out, size, Component::transient);
   weight.free();
-  tape.record(out, {input}, {w.keeps_input ? input : Tensor()},
-              {temporary(absmax_bytes(w) + unpacked), end_temporary(), temporary(multiplied),
-               gradient(0, input.bytes())});
+  const std::initializer_list<Step> steps = {temporary(absmax_bytes(w) + unpacked), end_temporary(),
+                                             temporary(multiplied), gradient(0, input.bytes())};
+  // The packed weight is held on the node, out of reach for hooks (bitsandbytes autograd/_functions.py
+  // MatMul4Bit.forward, ctx.tensors).
+  if (w.keeps_input) {
+    tape.record(out, {input}, {input}, steps);
+  } else {
+    tape.record_unread(out, {input}, steps);
+  }
   return cast(tape, std::move(out), x.size());
 }
 

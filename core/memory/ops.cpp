@@ -16,7 +16,7 @@ Tensor like(Tape& tape, const Tensor& x, int size = 0) {
 Tensor cast(Tape& tape, Tensor x, int size) {
   if (x.size() == size) return x;
   Tensor out = like(tape, x, size);
-  tape.record(out, {x}, {}, {gradient(0, x.bytes())});
+  tape.record_unread(out, {x}, {gradient(0, x.bytes())});
   x.free();
   return out;
 }
@@ -32,7 +32,7 @@ Tensor multiply(Tape& tape, Tensor a, Tensor b) {
 
 Tensor scale(Tape& tape, Tensor x) {
   Tensor out = like(tape, x);
-  tape.record(out, {x}, {}, {gradient(0, x.bytes())});
+  tape.record_unread(out, {x}, {gradient(0, x.bytes())});
   x.free();
   return out;
 }
@@ -40,9 +40,9 @@ Tensor scale(Tape& tape, Tensor x) {
 Tensor add(Tape& tape, Tensor a, Tensor b) {
   const int size = std::max(a.size(), b.size());
   Tensor out = like(tape, a, size);
-  tape.record(out, {a, b}, {},
-              {a.size() == size ? pass(0) : gradient(0, a.bytes()),
-               b.size() == size ? pass(1) : gradient(1, b.bytes())});
+  tape.record_unread(out, {a, b},
+                     {a.size() == size ? pass(0) : gradient(0, a.bytes()),
+                      b.size() == size ? pass(1) : gradient(1, b.bytes())});
   a.free();
   b.free();
   return out;
@@ -50,14 +50,14 @@ Tensor add(Tape& tape, Tensor a, Tensor b) {
 
 Tensor copy(Tape& tape, Tensor x) {
   Tensor out = like(tape, x);
-  tape.record(out, {x}, {}, {pass(0)});
+  tape.record_unread(out, {x}, {pass(0)});
   x.free();
   return out;
 }
 
 Tensor slice(Tape& tape, const Tensor& x, double elements) {
   Tensor out = tape.view(x, elements);
-  tape.record(out, {x}, {}, {gradient(0, x.bytes())});
+  tape.record_unread(out, {x}, {gradient(0, x.bytes())});
   return out;
 }
 

@@ -96,6 +96,13 @@ void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
   }
 }
 
+void Tape::record_unread(const Tensor& output, std::initializer_list<Tensor> inputs,
+                         std::initializer_list<Step> steps) {
+  const std::size_t nodes = nodes_.size();
+  record(output, inputs, {}, steps);
+  if (nodes_.size() > nodes) nodes_.back().reads = false;
+}
+
 void Tape::note(Event::Kind kind, uint32_t id) {
   const Entry& entry = tensors_[id];
   const double bytes = entry.elements * entry.size;
@@ -232,14 +239,25 @@ void Tape::run(Node& node) {
 uint32_t Tape::seed_gradient(const Tensor& output) {
   Tensor seed = make(output.elements(), output.size(), component_of(output));
   const uint32_t id = seed.id();
+  seed_bytes_ = seed.bytes();
   tensors_[output.id()].grad = std::move(seed);
   return id;
 }
 
 void Tape::backward() {
+  const auto at_read = [this](double before) {
+    waiting_at_first_read_ = live_bytes_ - before;
+    if (trace != nullptr) events_until_first_read_ = trace->size();
+  };
+  bool has_read = false;
+  const double before = live_bytes_ - seed_bytes_;
   while (!nodes_.empty()) {
     Node& node = nodes_.back();  // a backward function records nothing
     doing = node.doing;
+    if (!has_read && node.reads && tensors_[node.output].grad) {
+      at_read(before);
+      has_read = true;
+    }
     run(node);
     for (uint8_t i = 0; i < node.saved_count; ++i) {
       const uint32_t id = node.saved[i].id(), base = tensors_[id].base;
@@ -250,6 +268,7 @@ void Tape::backward() {
     steps_.resize(node.first_step);
     nodes_.pop_back();
   }
+  if (!has_read) at_read(before);
 }
 
 }  // namespace plimsoll::memory

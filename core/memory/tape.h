@@ -165,6 +165,9 @@ class Tape {
   void record(const Tensor& output, std::initializer_list<Tensor> inputs, std::initializer_list<Tensor> saved,
               std::initializer_list<Step> steps, bool owns_weights = false);
 
+  /// The same for an operation whose backward reads nothing it kept: a sum, a cast, a product with a number.
+  void record_unread(const Tensor& output, std::initializer_list<Tensor> inputs,
+                     std::initializer_list<Step> steps);
   /// Begins a new measurement: the peak is the live bytes now.
   void mark();
   /// Makes the gradient of `output` with which backward begins; its number.
@@ -177,6 +180,11 @@ class Tape {
   const Snapshot& peak_until_last_save() const { return peak_until_last_save_; }
   /// Events of the trace up to that moment.
   std::size_t events_until_last_save() const { return events_until_last_save_; }
+  /// Gradients alive when backward first reads something that was kept: non-reentrant recomputation begins
+  /// there, in that node's unpack hook (torch/utils/checkpoint.py _checkpoint_hook).
+  double waiting_at_first_read() const { return waiting_at_first_read_; }
+  /// Events of the trace up to that moment.
+  std::size_t events_until_first_read() const { return events_until_first_read_; }
   const Snapshot& live() const { return live_; }
   double cached_bytes() const { return cached_bytes_; }
   double weight_gradient_bytes() const { return weight_gradient_bytes_; }
@@ -220,6 +228,7 @@ class Tape {
     const char* doing = "";
     std::array<Tensor, 6> saved;
     uint8_t saved_count = 0;
+    bool reads = true;  // something kept, be it a weight
   };
   void retain(uint32_t id) { ++tensors_[id].references; }
   void release(uint32_t id);
@@ -245,6 +254,9 @@ class Tape {
   std::vector<Tensor> weight_gradients_;
   Snapshot peak_, peak_until_last_save_;
   std::size_t events_until_last_save_ = 0;
+  double seed_bytes_ = 0;
+  double waiting_at_first_read_ = 0;
+  std::size_t events_until_first_read_ = 0;
 };
 
 }  // namespace plimsoll::memory

@@ -240,13 +240,13 @@ struct Writer {
       const Event gathered =
           allocate(Component::gathered, i == 0 ? lent.first : lent.last, "gathered layers");
       Places places = layer.places;
+      places.own[1] = f.seed;
+      places.outside[1] = gradient.tensor;
       if (stage.checkpointing) {
         places.base = out.tensors;
         out.tensors += f.tensors;
         play(f.recompute, places);
       }
-      places.own[1] = f.seed;
-      places.outside[1] = gradient.tensor;
       play(f.backward, places);
       hand_over(*layer.run, f.gradients.empty());
       keep_gradients(f.gradients, places, gradient_share);
