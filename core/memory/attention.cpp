@@ -52,10 +52,16 @@ Tensor fused(Tape& tape, AttentionKernel kernel, const AttentionShape& s, Tensor
 }
 
 // The softmax's backward where its result is fp32. softmax_backward_cuda makes grad * output before it writes
-// the result (aten/src/ATen/native/cuda/SoftMax.cu).
+// the result (aten/src/ATen/native/cuda/SoftMax.cu); a result in fp32 is cast by a function of its own, when
+// the product is gone.
 void record_softmax(Tape& tape, const Tensor& weights, const Tensor& probabilities, double cast_bytes) {
-  tape.record(probabilities, {weights}, {probabilities},
-              {temporary(probabilities.bytes()), temporary(cast_bytes), gradient(0, weights.bytes())});
+  const Step product = temporary(probabilities.bytes()), result = gradient(0, weights.bytes());
+  if (cast_bytes > 0) {
+    tape.record(probabilities, {weights}, {probabilities},
+                {product, temporary(cast_bytes), end_temporary(), result});
+  } else {
+    tape.record(probabilities, {weights}, {probabilities}, {product, result});
+  }
 }
 
 Tensor weighted_sum(Tape& tape, const AttentionShape& s, const Tensor& weights, const Tensor& v) {
@@ -69,18 +75,26 @@ Tensor weighted_sum(Tape& tape, const AttentionShape& s, const Tensor& weights, 
 Tensor written_out(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
   const double keys = s.key_length > 0 ? s.key_length : s.length;
   const double scores = s.batch * s.length * s.heads * keys;
-  const int size = q.size();
+  const int own = q.size(), size = s.scores_in_fp32 ? 4 : own;
+  q = cast(tape, std::move(q), size);
+  k = cast(tape, std::move(k), size);
   Tensor weights = tape.make(scores, size, Component::transient);
   tape.record(weights, {q, k}, {q, k}, {gradient(0, q.bytes()), gradient(1, k.bytes())});
   weights = scale(tape, std::move(weights));
-  weights = scale(tape, std::move(weights));  // + mask
-  const int wide = s.fp32_softmax ? 4 : size;
+  if (s.soft_capped) {  // divided by the cap, tanh, multiplied by the cap
+    weights = scale(tape, std::move(weights));
+    Tensor bent = tape.make(scores, size, Component::transient);
+    tape.record(bent, {weights}, {bent}, {gradient(0, weights.bytes())});
+    weights = scale(tape, std::move(bent));
+  }
+  weights = scale(tape, std::move(weights));   // + mask
+  const int wide = s.fp32_softmax ? 4 : size;  // in what the softmax works
   Tensor copy_for_cast = size != wide && s.bf16 ? tape.make(scores, wide, Component::transient) : Tensor();
   Tensor probabilities = tape.make(scores, wide, Component::transient);
   copy_for_cast.free();
   // For bfloat16 the fp32 result of the backward is cast afterwards.
   record_softmax(tape, weights, probabilities, size != wide && s.bf16 ? scores * wide : 0);
-  weights = cast(tape, probabilities, size);
+  weights = cast(tape, probabilities, own);
   probabilities.free();
   weights = dropout(tape, std::move(weights), s.dropout);
   return copy(tape, weighted_sum(tape, s, weights, v));  // transpose(1, 2).contiguous()

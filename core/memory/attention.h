@@ -28,9 +28,11 @@ struct AttentionShape {
   double batch = 1, length = 1;  ///< of the queries
   double key_length = 0;         ///< of keys and values; 0: the same
   double heads = 1, kv_heads = 1, head_dim = 1, value_head_dim = 1;
-  bool repeat_kv = true;     ///< K and V are copied to the number of query heads
-  bool fp32_softmax = true;  ///< eager: softmax(dtype=float32), then cast back
-  bool bf16 = true;          ///< the 16-bit type; float16 needs one copy less in the softmax
+  bool repeat_kv = true;        ///< K and V are copied to the number of query heads
+  bool fp32_softmax = true;     ///< eager: softmax(dtype=float32), then cast back
+  bool scores_in_fp32 = false;  ///< eager: q and k are cast first
+  bool soft_capped = false;     ///< eager: cap * tanh(scores / cap)
+  bool bf16 = true;             ///< the 16-bit type; float16 needs one copy less in the softmax
   double dropout = 0;
 };
 

@@ -38,8 +38,9 @@ const model::Norm* find_norm(const LayerProgram& p, NormPlace place) {
 Tensor normalise(Tape& tape, const LayerProgram& p, const model::Norm& norm, const Tensor& x) {
   tape.doing = "norm";
   const auto width = static_cast<double>(norm.width);
-  if (norm.kind == model::NormKind::layer) {
-    return layer_norm(tape, p.mode, x, width, norm.weight ? p.norm_size : 0, p.train_norms && norm.weight);
+  if (norm.kind != model::NormKind::rms) {
+    return any_layer_norm(tape, p.mode, norm.kind, x, width, norm.weight ? p.norm_size : 0,
+                          p.train_norms && norm.weight);
   }
   if (p.liger_norm) return fused_rms_norm(tape, x, width, p.train_norms);
   if (p.plain_rms_norm) return plain_rms_norm(tape, x, width, p.train_norms);
@@ -125,10 +126,11 @@ void turn(Tape& tape, const LayerProgram& p, const Tensor& h, Heads& heads) {
   if (p.group->rotary_share <= 0 || p.group->attention == model::AttentionKind::latent) return;
   if (p.liger_rotary) return;  // Liger rotates in place
   tape.doing = "rotary positions";
-  // torchtune rotates in fp32 and casts back.
-  const int table = p.code == Code::torchtune ? 4 : h.size();
-  Tensor q = cast(tape, rotate(tape, heads.q, table), p.code == Code::torchtune ? heads.q.size() : table);
-  Tensor k = cast(tape, rotate(tape, heads.k, table), p.code == Code::torchtune ? heads.k.size() : table);
+  // torchtune, too, rotates in fp32 and casts back.
+  const bool wide = p.code == Code::torchtune || p.group->rotary_in_fp32;
+  const int table = wide ? 4 : h.size();
+  Tensor q = cast(tape, rotate(tape, heads.q, table), wide ? heads.q.size() : table);
+  Tensor k = cast(tape, rotate(tape, heads.k, table), wide ? heads.k.size() : table);
   heads.q = std::move(q);
   heads.k = std::move(k);
 }
@@ -143,7 +145,9 @@ AttentionShape shape_of(const LayerProgram& p) {
   shape.head_dim = static_cast<double>(g.head_dim);
   shape.value_head_dim = static_cast<double>(g.value_head_dim == 0 ? g.head_dim : g.value_head_dim);
   shape.repeat_kv = p.attention.repeat_kv && g.kv_heads > 1 && g.attention != model::AttentionKind::latent;
-  shape.fp32_softmax = g.activation != model::Activation::gelu_new;
+  shape.fp32_softmax = g.scores != model::Scores::own_type || p.mode.autocast;
+  shape.scores_in_fp32 = g.scores == model::Scores::fp32;
+  shape.soft_capped = g.soft_capped;
   shape.bf16 = p.bf16;
   shape.dropout = g.attention_dropout;
   if (p.prefix > 0) shape.key_length = p.length + p.prefix;
@@ -171,7 +175,23 @@ Tensor adaption_prompt(Tape& tape, const LayerProgram& p, const Tensor& h, Tenso
   return add(tape, std::move(out), std::move(gated));
 }
 
+// LFM2: gate times signal, a short convolution over padded rows, gate times that (transformers models/lfm2
+// Lfm2ShortConv.slow_forward).
+Tensor short_convolution(Tape& tape, const LayerProgram& p, const Tensor& h) {
+  Tensor all = run(tape, p, Role::qkv, h);
+  tape.doing = "convolution";
+  const double wide = all.elements() / 3;
+  Tensor signal = multiply(tape, slice(tape, all, wide), slice(tape, all, wide));
+  Tensor mixed = tape.make(signal.elements(), signal.size(), Component::transient);
+  tape.record(mixed, {signal}, {signal}, {gradient(0, signal.bytes())}, p.train_norms);
+  signal.free();
+  Tensor out = multiply(tape, slice(tape, all, wide), std::move(mixed));
+  all.free();
+  return run(tape, p, Role::o, copy(tape, std::move(out)));
+}
+
 Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
+  if (p.group->attention == model::AttentionKind::short_convolution) return short_convolution(tape, p, h);
   const bool latent = p.group->attention == model::AttentionKind::latent;
   if (p.code == Code::litgpt && !latent) {
     Tensor out = litgpt_attention(tape, p, shape_of(p), h);
@@ -253,7 +273,7 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
 Tensor plain_mlp(Tape& tape, const LayerProgram& p, const Tensor& x, Role up_role, Role down_role) {
   Tensor up = run(tape, p, up_role, x);
   tape.doing = "activation";
-  Tensor active = activation(tape, activation_of(p), std::move(up));
+  Tensor active = activation(tape, activation_of(p), std::move(up), p.train_norms);
   return run(tape, p, down_role, active);
 }
 
@@ -348,6 +368,7 @@ Tensor branch(Tape& tape, const LayerProgram& p, Tensor out, NormPlace after, co
   if (!p.post_norm) out = normalise_at(tape, p, after, std::move(out));
   tape.doing = "residual";
   out = dropout(tape, std::move(out), p.group->residual_dropout);
+  if (p.group->scaled_branches) out = scale(tape, std::move(out));
   Tensor sum = add(tape, residual, std::move(out));
   return p.post_norm ? normalise_at(tape, p, after, std::move(sum)) : sum;
 }

@@ -61,7 +61,7 @@ Tensor slice(Tape& tape, const Tensor& x, double elements) {
   return out;
 }
 
-Tensor activation(Tape& tape, model::Activation kind, Tensor x) {
+Tensor activation(Tape& tape, model::Activation kind, Tensor x, bool trainable) {
   using model::Activation;
   const double bytes = x.bytes();
   Tensor out = like(tape, x);
@@ -72,10 +72,22 @@ Tensor activation(Tape& tape, model::Activation kind, Tensor x) {
     tape.record(out, {x}, {relu}, {temporary(2 * bytes), gradient(0, bytes)});
   } else if (kind == Activation::quick_gelu) {  // x * sigmoid(1.702 * x)
     Tensor sigmoid = like(tape, x);
-    tape.record(out, {x}, {x, sigmoid}, {temporary(2 * bytes), gradient(0, bytes)});
+    // Two gradients of the product beside the one that came; later statements hold less.
+    tape.record(out, {x}, {x, sigmoid}, {temporary(bytes), gradient(0, bytes)});
   } else if (kind == Activation::gelu_new) {  // 0.5 * x * (1 + tanh(c * (x + 0.044715 * x ** 3)))
     Tensor half = like(tape, x), tanh = like(tape, x), one_plus = like(tape, x);
-    tape.record(out, {x}, {x, half, tanh, one_plus}, {temporary(4 * bytes), gradient(0, bytes)});
+    tape.record(out, {x}, {x, half, tanh, one_plus}, {temporary(bytes), gradient(0, bytes)});
+  } else if (kind == Activation::xielu) {
+    // where(x > 0, a * x * x + b * x, (expm1(min(x, e)) - x) * c + b * x): transformers activations.py
+    // XIELUActivation without its CUDA package. Scalars a and c are trained or not, x is kept for both.
+    Tensor product = like(tape, x), first = like(tape, x), second = like(tape, x);
+    Tensor smallest = like(tape, x), power = like(tape, x);
+    smallest.free();
+    Tensor mask = tape.make(x.elements(), 1, Component::transient);
+    // Its scalars have no gradient of a size worth counting; the difference they multiply is kept for them.
+    first.free();
+    tape.record(out, {x}, {x, product, power, mask, trainable ? second : Tensor()},
+                {temporary(3 * bytes), gradient(0, bytes)});
   } else {
     tape.record(out, {x}, {x}, {gradient(0, bytes)});
   }
@@ -158,6 +170,50 @@ Tensor layer_norm(Tape& tape, const Mode& mode, Tensor x, double width, int weig
   const double weight_bytes = trainable ? 2 * width * weight_size : 0;
   tape.record(out, {h}, {h, statistics}, {gradient(0, h.bytes()), weight_gradient(weight_bytes)}, trainable);
   return out;
+}
+
+Tensor written_out_norm(Tape& tape, Tensor x, double width, int weight_size, bool trainable) {
+  const int size = x.size();
+  const double rows = x.elements() / width, full = x.elements() * 4;
+  Tensor h = cast(tape, std::move(x), 4);
+  Tensor mean = tape.make(rows, 4, Component::transient);
+  Tensor first = like(tape, h);
+  tape.record_unread(first, {h}, {pass(0)});
+  Tensor squared = like(tape, h);
+  Tensor variance = tape.make(rows, 4, Component::transient);
+  squared.free();
+  tape.record(variance, {first}, {first},
+              {temporary(full), temporary(full), temporary(full), gradient(0, full)});
+  first.free();
+  Tensor second = like(tape, h);
+  tape.record_unread(second, {h}, {pass(0)});
+  h.free();
+  Tensor inverse = tape.make(rows, 4, Component::transient);
+  tape.record(inverse, {variance}, {inverse}, {gradient(0, rows * 4)});
+  Tensor normalised = like(tape, second);
+  tape.record(normalised, {second, inverse}, {second, inverse},
+              {gradient(0, full), temporary(full), gradient(1, rows * 4)});
+  second.free();
+  Tensor out = tape.make(normalised.elements(), 4, Component::transient);
+  tape.record(out, {normalised}, {trainable ? normalised : Tensor()},
+              {gradient(0, full), temporary(trainable ? full : 0),
+               weight_gradient(trainable ? width * weight_size : 0)},
+              trainable);
+  normalised.free();
+  return cast(tape, std::move(out), size);
+}
+
+Tensor any_layer_norm(Tape& tape, const Mode& mode, model::NormKind kind, Tensor x, double width,
+                      int weight_size, bool trainable) {
+  if (kind == model::NormKind::layer_written_out) {
+    return written_out_norm(tape, std::move(x), width, weight_size, trainable);
+  }
+  if (kind == model::NormKind::layer) {
+    return layer_norm(tape, mode, std::move(x), width, weight_size, trainable);
+  }
+  const int size = x.size();
+  Tensor wide = cast(tape, std::move(x), 4);
+  return cast(tape, layer_norm(tape, mode, std::move(wide), width, weight_size, trainable), size);
 }
 
 Tensor rotate(Tape& tape, const Tensor& q, int table_size) {

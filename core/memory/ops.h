@@ -41,7 +41,8 @@ Tensor slice(Tape& tape, const Tensor& x, double elements);
 
 /// Elementwise activation. silu, gelu, relu are one kernel; gelu_new and quick_gelu are written out in
 /// Python.
-Tensor activation(Tape& tape, model::Activation kind, Tensor x);
+/// `trainable`: its scalars are, where it has any (xIELU).
+Tensor activation(Tape& tape, model::Activation kind, Tensor x, bool trainable = false);
 
 /// F.dropout in training: keeps a mask of one byte an element. Nothing at all for p = 0.
 Tensor dropout(Tape& tape, Tensor x, double p);
@@ -55,6 +56,13 @@ Tensor plain_rms_norm(Tape& tape, Tensor x, double width, bool trainable);
 
 /// F.layer_norm. Under autocast it runs in fp32 and returns fp32.
 Tensor layer_norm(Tape& tape, const Mode& mode, Tensor x, double width, int weight_size, bool trainable);
+
+/// LayerNorm in fp32, statement by statement: transformers models/cohere/modeling_cohere.py CohereLayerNorm.
+Tensor written_out_norm(Tape& tape, Tensor x, double width, int weight_size, bool trainable);
+
+/// The norm that `kind` says, by one of the functions above.
+Tensor any_layer_norm(Tape& tape, const Mode& mode, model::NormKind kind, Tensor x, double width,
+                      int weight_size, bool trainable);
 
 /// Liger's RMSNorm: keeps x and one number a row.
 Tensor fused_rms_norm(Tape& tape, Tensor x, double width, bool trainable);

@@ -366,7 +366,10 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   const bool known = s.memo != nullptr && s.weighed != nullptr;
   p.linears = known ? s.memo->linears(*s.weighed, group, *s.stack, *s.recipe)
                     : specify_all(group, *s.stack, *s.recipe);
-  p.output_copy = p.has(Role::qkv) && group.rotary_share > 0;
+  // torch.cat of turned and unturned parts lays q out by head; so is what the kernel returns, and it is
+  // copied.
+  const bool partly_turned = group.rotary_share > 0 && group.rotary_share < 1;
+  p.output_copy = (p.has(Role::qkv) && group.rotary_share > 0) || partly_turned;
   p.post_norm =
       group.attention == model::AttentionKind::bidirectional &&
       std::none_of(group.norms.begin(), group.norms.end(), [](const model::Norm& n) {

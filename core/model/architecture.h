@@ -73,7 +73,9 @@ struct Linear {
   bool frozen = false;  ///< full fine-tuning leaves it as it is
 };
 
-enum class NormKind { rms, layer };
+/// layer_in_fp32: F.layer_norm on x.float(), cast back (OLMo). layer_written_out: (x - mean) *
+/// rsqrt(variance) in fp32, statement by statement (Cohere).
+enum class NormKind { rms, layer, layer_in_fp32, layer_written_out };
 /// Where in the layer a norm acts. q and k: on the heads, after the projection.
 enum class NormPlace {
   before_attention,
@@ -106,8 +108,26 @@ struct Table {       ///< an embedding, or any other plain parameter
   bool trained = true;     ///< false: stored but never trained (Whisper encoder positions)
 };
 
-enum class AttentionKind { full, sliding, latent, linear_delta, cross, bidirectional, none };
-enum class Activation { silu, gelu, gelu_tanh, gelu_new, quick_gelu, relu, squared_relu };
+enum class AttentionKind {
+  full,
+  sliding,
+  latent,
+  linear_delta,
+  short_convolution,
+  cross,
+  bidirectional,
+  none
+};
+/// Whether every token is held against others; a running state and a convolution do not.
+constexpr bool has_scores(AttentionKind kind) {
+  return kind != AttentionKind::none && kind != AttentionKind::linear_delta &&
+         kind != AttentionKind::short_convolution;
+}
+enum class Activation { silu, gelu, gelu_tanh, gelu_new, quick_gelu, relu, squared_relu, xielu };
+
+/// In what eager attention computes its scores: the softmax alone in fp32, all in the type of q and k
+/// (GPT-2), or all in fp32 (GPT-J).
+enum class Scores { fp32_softmax, own_type, fp32 };
 
 /// A state-space mixer (Mamba): a short convolution, a scan over the sequence, a gate. It stands where
 /// attention stands, or beside it (Falcon-H1). `inner` 0: the layer has none.
@@ -135,8 +155,12 @@ struct LayerGroup {
   uint64_t value_head_dim = 0;  ///< of v; equals head_dim except in latent attention
   uint64_t window = 0;          ///< sliding window in tokens; 0: none
   double rotary_share = 1.0;    ///< part of head_dim that is rotated; 0: no rotary positions
-  bool parallel = false;        ///< attention and MLP read the same residual (Phi, GPT-J, NeoX, Falcon)
-  bool gated = true;            ///< gated MLP (gate * up) or plain (up, activation, down)
+  bool rotary_in_fp32 = false;  ///< q and k are turned in fp32 and cast back (Cohere, OLMo)
+  Scores scores = Scores::fp32_softmax;
+  bool scaled_branches = false;  ///< times residual_multiplier before they are added (Granite)
+  bool soft_capped = false;      ///< eager attention keeps the tanh of its scores (Gemma 2)
+  bool parallel = false;         ///< attention and MLP read the same residual (Phi, GPT-J, NeoX, Falcon)
+  bool gated = true;             ///< gated MLP (gate * up) or plain (up, activation, down)
   Activation activation = Activation::silu;
   uint64_t intermediate = 0;  ///< MLP width (of one expert when experts > 0)
   uint64_t experts = 0;

@@ -179,7 +179,8 @@ Activation activation(ConfigReader& config, std::string_view key, std::string_vi
                {"gelu_tanh", Activation::gelu_tanh},
                {"quick_gelu", Activation::quick_gelu},
                {"relu", Activation::relu},
-               {"relu2", Activation::squared_relu}};
+               {"relu2", Activation::squared_relu},
+               {"xielu", Activation::xielu}};
   const std::string name = config.text(key, fallback);
   for (const auto& row : known) {
     if (row.name == name) return row.activation;

@@ -140,6 +140,9 @@ void read_decoder(ConfigReader& config, const Frame& frame, const DecoderTraits&
   ConfigReader rope = config.part("rope_parameters");
   shape.rotary_share = config.share(config.spelling({"partial_rotary_factor", "rope_pct"}),
                                     rope.share("partial_rotary_factor", traits.rotary_share));
+  shape.rotary_in_fp32 = traits.rotary_in_fp32;
+  shape.scaled_branches = traits.scaled_branches;
+  shape.soft_capped = traits.soft_capped;
   shape.parallel = traits.layout == NormLayout::single;
   shape.activation = activation(config, traits.activation_key, traits.activation, network);
   shape.attention_dropout = config.share("attention_dropout", 0);

@@ -64,6 +64,7 @@ struct DecoderTraits {
   bool norm_weight = true, norm_bias = false, fp32_norm_product = false;
   NormLayout layout = NormLayout::pre;
 
+  bool rotary_in_fp32 = false, soft_capped = false, scaled_branches = false;
   double rotary_share = 1.0;              ///< default of partial_rotary_factor
   std::string_view residual_dropout_key;  ///< "resid_pdrop"
   uint64_t window = 0;                    ///< class default of sliding_window

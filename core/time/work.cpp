@@ -56,6 +56,8 @@ void add_linear(const model::Linear& linear, const model::Stack& stack, const re
 double norm_bytes(const model::Norm& norm, const recipe::Recipe& r) {
   if (r.training.torch_compile) return 4;
   if (norm.kind == model::NormKind::layer) return r.autocast() ? 12 : 4;
+  if (norm.kind == model::NormKind::layer_in_fp32) return 12;
+  if (norm.kind == model::NormKind::layer_written_out) return 42;  // two differences in fp32 more
   return r.training.liger_rms_norm ? 4 : 30;
 }
 
@@ -91,9 +93,7 @@ void add_layers(const model::LayerGroup& group, const model::Stack& stack, const
   const bool eager = r.model_args.attn_implementation == "eager";
   const bool causal = stack.part == Part::text || stack.part == Part::decoder;
   const double half = causal && !eager && reach == p.length ? 0.5 : 1;
-  const bool scores =
-      group.attention != model::AttentionKind::none && group.attention != model::AttentionKind::linear_delta;
-  if (scores) {
+  if (model::has_scores(group.attention)) {
     // Backward computes the scores again (2.5 times the forward) in fused kernels, 2 times in eager ones.
     const double passes = p.forwards() + (p.back ? (eager ? 2 : 2.5) : 0);
     work.attention_flops += 4 * p.batch * p.length * reach * half * heads * passes * layers;

@@ -9,7 +9,9 @@ namespace {
 bool looks_back_by_attention_alone(const model::Architecture& network) {
   if (model::has_state_space(network)) return false;
   for (const model::LayerGroup& group : network.stacks.front().groups) {
-    if (group.attention == model::AttentionKind::linear_delta) return false;
+    if (group.attention == model::AttentionKind::linear_delta ||
+        group.attention == model::AttentionKind::short_convolution)
+      return false;
   }
   return true;
 }

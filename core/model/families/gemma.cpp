@@ -53,7 +53,9 @@ void read_gemma(ConfigReader& config, const Frame& frame, Architecture& network)
 
 void read_gemma2(ConfigReader& config, const Frame& frame, Architecture& network) {
   read_softcap(config, 30.0, network);
-  read_decoder(config, frame, gemma2(), network);
+  DecoderTraits traits = gemma2();
+  traits.soft_capped = !config.is_null("attn_logit_softcapping");
+  read_decoder(config, frame, traits, network);
 }
 
 void read_gemma3_text(ConfigReader& config, const Frame& frame, Architecture& network) {

@@ -47,6 +47,7 @@ void read_gpt2(ConfigReader& config, const Frame& frame, Architecture& network) 
   const uint64_t inner = config.size("n_inner", times(4, hidden));
   network.tied_head = config.flag_or_outer("tie_word_embeddings", true);
   group.rotary_share = 0;
+  group.scores = Scores::own_type;
 
   const std::string base = frame.base("transformer");
   const std::string layer = base + "h.#.";
@@ -77,6 +78,7 @@ void read_gptj(ConfigReader& config, const Frame& frame, Architecture& network) 
   }
   group.rotary_share = static_cast<double>(rotated) / static_cast<double>(group.head_dim);
   group.parallel = true;
+  group.scores = Scores::fp32;
 
   const std::string base = frame.base("transformer");
   const std::string layer = base + "h.#.";

@@ -50,6 +50,7 @@ void read_granite_hybrid(ConfigReader& config, const Frame& frame, Architecture&
     if (group.layers == 0) continue;
     group.name = attends ? "full-attention layers" : "mamba layers";
     group.activation = active;
+    group.scaled_branches = true;
     if (attends) {
       group.heads = heads;
       group.kv_heads = kv_head_count(config, "num_key_value_heads", heads, heads);

@@ -78,7 +78,7 @@ void read(ConfigReader& config, const Frame& frame, bool moe, Architecture& netw
         add_rms(group.norms, NormPlace::q, group.head_dim);
         add_rms(group.norms, NormPlace::k, group.head_dim);
       } else {  // in_proj gives the two gates and the signal, as wide as queries, keys and values
-        group.attention = AttentionKind::linear_delta;
+        group.attention = AttentionKind::short_convolution;
         group.rotary_share = 0;
         add_linear(group.linears, layer + "conv.in_proj", hidden, times(3, hidden), conv_bias, Role::qkv);
         add_linear(group.linears, layer + "conv.out_proj", hidden, hidden, conv_bias, Role::o);

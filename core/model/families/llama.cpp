@@ -35,7 +35,8 @@ DecoderTraits cohere() {
   traits.positions = 8192;
   traits.tied = true;
   traits.bias_key = "attention_bias";
-  traits.norm = NormKind::layer;
+  traits.norm = NormKind::layer_written_out;
+  traits.rotary_in_fp32 = true;
   traits.layout = NormLayout::single;
   traits.qk_norm = QkNorm::full_width;
   traits.qk_norm_key = "use_qk_norm";
@@ -63,7 +64,9 @@ void read_mixtral(ConfigReader& config, const Frame& frame, Architecture& networ
 }
 
 void read_granite(ConfigReader& config, const Frame& frame, Architecture& network) {
-  read_decoder(config, frame, llama(), network);
+  DecoderTraits traits = llama();
+  traits.scaled_branches = true;
+  read_decoder(config, frame, traits, network);
 }
 
 void read_smollm3(ConfigReader& config, const Frame& frame, Architecture& network) {
@@ -131,8 +134,7 @@ void read_apertus(ConfigReader& config, const Frame& frame, Architecture& networ
   traits.intermediate = 14336;
   traits.vocab = 131072;
   traits.plain_mlp = true;
-  traits.activation = "relu2";
-  traits.activation_key = "activation";  // config says xielu, which keeps its input as relu squared does
+  traits.activation = "xielu";
   traits.qk_norm = QkNorm::per_head;
   read_decoder(config, frame, traits, network);
   for (LayerGroup& group : network.stacks.back().groups) group.other_parameters = 2;  // xIELU's

@@ -56,6 +56,7 @@ void read_ernie4_5_moe(ConfigReader& config, const Frame& frame, Architecture& n
 // Granite 3 with experts: each expert's gate and up are one parameter.
 void read_granite_moe(ConfigReader& config, const Frame& frame, Architecture& network) {
   DecoderTraits traits;
+  traits.scaled_branches = true;
   traits.bias_key = "attention_bias";
   traits.experts.count = config.size("num_local_experts", 8);
   traits.experts.per_token = config.size("num_experts_per_tok", 2);

@@ -10,12 +10,14 @@ DecoderTraits olmo() {
   DecoderTraits traits;
   traits.vocab = 50304;
   traits.bias_key = "attention_bias";
+  traits.rotary_in_fp32 = true;
   return traits;
 }
 
 DecoderTraits olmo2() {
   DecoderTraits traits = olmo();
   traits.layout = NormLayout::post;
+  traits.fp32_norm_product = true;
   traits.qk_norm = QkNorm::full_width;
   return traits;
 }
@@ -24,7 +26,7 @@ DecoderTraits olmo2() {
 
 void read_olmo(ConfigReader& config, const Frame& frame, Architecture& network) {
   DecoderTraits traits = olmo();
-  traits.norm = NormKind::layer;
+  traits.norm = NormKind::layer_in_fp32;
   traits.norm_weight = false;
   read_decoder(config, frame, traits, network);
 }
