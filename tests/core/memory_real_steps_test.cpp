@@ -1,0 +1,82 @@
+// Real steps of Transformers, beside the replay. tests/core/golden/real_steps.json is what
+// tests/measured/real_step.py saw when it ran the model classes themselves, without weights: six layers of
+// each family, full fine-tuning in bfloat16 and LoRA on all linears, with and without checkpointing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/core/golden.h"
+#include "tests/core/report_answers.h"
+
+namespace plimsoll::report {
+namespace {
+
+// Two matrix-product workspaces, which a CPU does not have.
+constexpr double workspaces = 2 * 8519680.0;
+
+Json request_of(const Json& seen) {
+  Json request = {
+      {"hardware", {{"gpu", "a100-sxm-80"}}},
+      {"model", {{"config", seen["config"]}}},
+      {"model_args", {{"attn_implementation", seen["attention"]}, {"dtype", "bfloat16"}}},
+      {"stack", "hf"},
+      {"training",
+       {{"bf16", false},
+        {"eval_strategy", "no"},
+        {"gradient_accumulation_steps", 1},
+        {"gradient_checkpointing", seen["checkpointing"]},
+        {"loss_kernel", "stock"},
+        {"max_length", seen["length"]},
+        {"optim", "adamw_torch"},
+        {"packing", false},
+        {"padded_batches", false},
+        {"per_device_train_batch_size", seen["batch"]}}},
+      {"versions", {{"peft", "0.21.2"}, {"torch", "2.10.0"}, {"transformers", "5.23.0"}}},
+  };
+  if (seen["checkpointing"].get<bool>()) {
+    request["training"]["gradient_checkpointing_kwargs"] = {{"use_reentrant", false}};
+  }
+  if (seen["lora"].get<int>() > 0) {
+    request["peft"] = {{"lora_dropout", 0.0}, {"r", seen["lora"]}, {"target_modules", "all-linear"}};
+  }
+  return request;
+}
+
+// What a step adds to weights and adapters: the highest of forward, loss and backward.
+double added(const Json& report) {
+  double highest = 0, rest = 0;
+  for (const Json& instant : report["memory"]["instants"]) {
+    const std::string id = instant["id"].get<std::string>();
+    if (id == "load" || id == "prepare") {
+      rest = 0;
+      for (const Json& part : instant["components"]) {
+        const std::string component = part["id"].get<std::string>();
+        if (component == "weights" || component == "adapters") rest += part["bytes"].get<double>();
+      }
+    } else if (id == "forward" || id == "loss" || id == "backward") {
+      highest = std::max(highest, instant["allocated"].get<double>());
+    }
+  }
+  return highest - workspaces - rest;
+}
+
+TEST(RealSteps, OfEveryFamilyAllocateWhatTheReplaySays) {
+  json::Errors errors_of_file;
+  const Json file = json::parse(golden_file("real_steps.json"), errors_of_file).value_or(Json::object());
+  std::vector<double> errors;
+  for (const Json& seen : file["cases"]) {
+    const double real =
+        std::max(seen["forward"].get<double>(), seen["backward"].get<double>()) - seen["start"].get<double>();
+    const double error = added(answer(request_of(seen))) / real - 1;
+    errors.push_back(std::abs(error));
+    // The farthest: one token-wide tensor or two at a moment beside the one that was modelled.
+    EXPECT_LT(std::abs(error), 0.04) << seen["name"] << " " << error;
+  }
+  std::sort(errors.begin(), errors.end());
+  EXPECT_GE(errors.size(), 60U);
+  EXPECT_LT(errors[errors.size() / 2], 0.003);
+}
+
+}  // namespace
+}  // namespace plimsoll::report
