@@ -67,7 +67,7 @@ void stop_early(const LayerTrace& t, LayerForms& f) {
   made[t.input] = made[t.seed] = 1;
   for (std::size_t i = t.last_save; i < t.backward_begin; ++i) {
     const Event& event = t.graph[i];
-    if (event.kind == Kind::release && made[event.tensor] != 0) f.recompute.push_back(event);
+    if (event.kind != Kind::allocate && made[event.tensor] != 0) f.recompute.push_back(event);
   }
   for (std::size_t i = t.first_read; i < t.graph.size(); ++i) {
     const Event& event = t.graph[i];

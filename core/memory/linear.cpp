@@ -18,6 +18,7 @@ Tensor plain_linear(Tape& tape, const Mode& mode, Tensor x, const LinearSpec& w)
     // with its last user.
     weight_cast = w.trainable ? tape.cached(weights, 2) : tape.make(weights, 2, Component::autocast);
   }
+  if (input.needs_grad() || w.trainable) tape.about_to_save();
   Tensor out = tape.make(rows * w.out, input.size(), Component::transient);
   const double bias = w.bias ? w.out * w.copies : 0;
   const double gradient_16 = w.trainable && weight_is_cast ? weights * 2 : 0;

@@ -90,7 +90,7 @@ void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
     node.saved[node.saved_count++] = tensor;
   }
   node.doing = doing;
-  if (node.saved_count > 0) {
+  if (!std::exchange(saves_inputs_, false) && node.saved_count > 0) {
     peak_until_last_save_ = peak();
     if (trace != nullptr) events_until_last_save_ = trace->size();
   }

@@ -168,6 +168,14 @@ class Tape {
   /// The same for an operation whose backward reads nothing it kept: a sum, a cast, a product with a number.
   void record_unread(const Tensor& output, std::initializer_list<Tensor> inputs,
                      std::initializer_list<Step> steps);
+  /// Said before an operation makes its result, when it keeps its inputs alone: autograd takes them before
+  /// the kernel runs, and recomputation that needs nothing later ends there.
+  void about_to_save() {
+    if (!recording) return;
+    peak_until_last_save_ = peak();
+    if (trace != nullptr) events_until_last_save_ = trace->size();
+    saves_inputs_ = true;
+  }
   /// Begins a new measurement: the peak is the live bytes now.
   void mark();
   /// Makes the gradient of `output` with which backward begins; its number.
@@ -254,6 +262,7 @@ class Tape {
   std::vector<Tensor> weight_gradients_;
   Snapshot peak_, peak_until_last_save_;
   std::size_t events_until_last_save_ = 0;
+  bool saves_inputs_ = false;  // the operation that is recorded next
   double seed_bytes_ = 0;
   double waiting_at_first_read_ = 0;
   std::size_t events_until_first_read_ = 0;

@@ -1,6 +1,7 @@
 // Real steps of Transformers, beside the replay. tests/core/golden/real_steps.json is what
 // tests/measured/real_step.py saw when it ran the model classes themselves, without weights: six layers of
-// each family, full fine-tuning in bfloat16 and LoRA on all linears, with and without checkpointing.
+// each family, full fine-tuning in bfloat16 and LoRA on all linears, with and without checkpointing; of some
+// also under autocast, full fine-tuning then with fp32 weights.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,10 +20,10 @@ Json request_of(const Json& seen) {
   Json request = {
       {"hardware", {{"gpu", "a100-sxm-80"}}},
       {"model", {{"config", seen["config"]}}},
-      {"model_args", {{"attn_implementation", seen["attention"]}, {"dtype", "bfloat16"}}},
+      {"model_args", {{"attn_implementation", seen["attention"]}, {"dtype", seen["dtype"]}}},
       {"stack", "hf"},
       {"training",
-       {{"bf16", false},
+       {{"bf16", seen["autocast"]},
         {"eval_strategy", "no"},
         {"gradient_accumulation_steps", 1},
         {"gradient_checkpointing", seen["checkpointing"]},
@@ -71,10 +72,10 @@ TEST(RealSteps, OfEveryFamilyAllocateWhatTheReplaySays) {
     const double error = added(answer(request_of(seen))) / real - 1;
     errors.push_back(std::abs(error));
     // The farthest: one token-wide tensor or two at a moment beside the one that was modelled.
-    EXPECT_LT(std::abs(error), 0.04) << seen["name"] << " " << error;
+    EXPECT_LT(std::abs(error), 0.045) << seen["name"] << " " << error;
   }
   std::sort(errors.begin(), errors.end());
-  EXPECT_GE(errors.size(), 60U);
+  EXPECT_GE(errors.size(), 99U);
   EXPECT_LT(errors[errors.size() / 2], 0.003);
 }
 

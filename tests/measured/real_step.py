@@ -5,13 +5,14 @@
 
 The model class itself runs two steps on fake tensors (torch._subclasses.fake_tensor), which have shapes and storages but
 no bytes. Every storage that an operation makes is written down when it appears and when it dies; their sum is what
-torch.cuda.max_memory_allocated would show, in blocks of 512 bytes. A case says the config, the adapter, checkpointing
-and attention; the answer adds `start` (what is there before the first step) and the highest sum in `forward` and in
+torch.cuda.max_memory_allocated would show, in blocks of 512 bytes. A case says the config, the adapter, checkpointing,
+attention, the type of the weights and autocast; the answer adds `start` (what is there before the first step) and the highest sum in `forward` and in
 `backward`, optimizer states included (the second step).
 
 Where a CPU would run something else than a GPU, what the GPU runs stands in:
 - scaled_dot_product_attention: flash's output, laid out as the query is, and its logsumexp; the backward's gradients;
 - dropout: the fused kernel with its mask; softmax's backward: the product that CUDA makes first;
+- under autocast, SDPA takes 16 bits and layer norms work in fp32, as on CUDA;
 - grouped key heads go to SDPA as they are, and no row is taken for a packed one (fake tensors cannot be looked into).
 """
 
@@ -93,6 +94,20 @@ def dropout(input, p=0.5, training=True, inplace=False):
     return torch.ops.aten.native_dropout(input, p, True)[0] if training and p > 0 else input
 
 
+def autocasts():
+    return torch.is_autocast_enabled("cpu")
+
+
+def attend(query, key, value, *args, **kwargs):
+    if autocasts():
+        query, key, value = (x.to(torch.bfloat16) for x in (query, key, value))
+    return Flash.apply(query, key, value)
+
+
+def in_fp32(x):
+    return x.float() if autocasts() else x
+
+
 def cast_in_place(module, *args, **kwargs):
     """nn.Module.to for fake parameters, which cannot be swapped."""
     dtype = kwargs.get("dtype") or next((a for a in args if isinstance(a, torch.dtype)), None)
@@ -104,8 +119,9 @@ def cast_in_place(module, *args, **kwargs):
 
 
 def stand_in():
-    attention = lambda query, key, value, *args, **kwargs: Flash.apply(query, key, value)
-    nn.functional.scaled_dot_product_attention = attention
+    layer_norm = nn.functional.layer_norm
+    nn.functional.scaled_dot_product_attention = attend
+    nn.functional.layer_norm = lambda x, *args, **kwargs: layer_norm(in_fp32(x), *args, **kwargs)
     nn.functional.dropout = dropout
     nn.Dropout.forward = lambda self, x: dropout(x, self.p, self.training)
     nn.Module.to = cast_in_place
@@ -122,7 +138,7 @@ def make_model(case):
     config.use_cache = False
     if config.pad_token_id is not None and config.pad_token_id >= config.vocab_size:
         config.pad_token_id = 0
-    model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16, attn_implementation=case["attention"])
+    model = AutoModelForCausalLM.from_config(config, dtype=getattr(torch, case["dtype"]), attn_implementation=case["attention"])
     model.tie_weights()
     if case["lora"]:  # adapters are fp32, as PEFT makes them
         model = get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", r=case["lora"], target_modules="all-linear"))
@@ -147,7 +163,8 @@ def measure(case):
                 tokens = torch.zeros(case["batch"], case["length"], dtype=torch.int64)
                 labels = torch.zeros(case["batch"], case["length"], dtype=torch.int64)
                 ledger.peak = ledger.now
-                loss = model(input_ids=tokens, labels=labels)["loss"]
+                with torch.autocast("cpu", dtype=torch.bfloat16, enabled=case["autocast"]):
+                    loss = model(input_ids=tokens, labels=labels)["loss"]
                 seen["forward"] = ledger.peak
                 ledger.peak = ledger.now
                 loss.backward()
