@@ -24,13 +24,6 @@ const Family* const all_families[] = {&allocator_family, &mps_family,    &mlx_fa
                                       &driver_family,    &handle_family, &nccl_family,  &bitsandbytes_family,
                                       &host_family,      &vllm_family,   &kernel_family};
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-bool begins_with(std::string_view text, std::string_view begin) {
-  return text.substr(0, begin.size()) == begin;
-}
-
 std::string_view without_blanks_behind(std::string_view text) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
@@ -134,21 +127,21 @@ std::optional<uint64_t> process_before(std::string_view before) {
     std::string_view noun, verb;
   };
   for (const Words& words : {Words{"process", "has"}, Words{"进程", "有"}, Words{"进程", "使用了"}}) {
-    if (!ends_with(before, words.verb)) continue;
+    if (!before.ends_with(words.verb)) continue;
     std::string_view rest = without_blanks_behind(before.substr(0, before.size() - words.verb.size()));
     std::size_t begin = rest.size();
     while (begin > 0 && is_digit(rest[begin - 1]) && rest.size() - begin < 12) --begin;
     if (begin == rest.size()) continue;
     uint64_t id = 0;
     for (const char c : rest.substr(begin)) id = id * 10 + static_cast<uint64_t>(c - '0');
-    if (ends_with(without_blanks_behind(rest.substr(0, begin)), words.noun)) return id;
+    if (without_blanks_behind(rest.substr(0, begin)).ends_with(words.noun)) return id;
   }
   return std::nullopt;
 }
 
 const Clause* clause_of(std::span<const Clause> clauses, std::string_view before, std::string_view after) {
   const auto found = std::find_if(clauses.begin(), clauses.end(), [&](const Clause& clause) {
-    return ends_with(before, clause.before) && begins_with(after, clause.after);
+    return before.ends_with(clause.before) && after.starts_with(clause.after);
   });
   return found == clauses.end() ? nullptr : &*found;
 }
@@ -166,8 +159,7 @@ void read_numbers(std::string_view segment, Message& message) {
     std::optional<Size>* target = slot(message.numbers, clause->quantity);
     if (target == nullptr || target->has_value()) continue;
     *target = size;
-    if (clause->quantity == Quantity::tried && ends_with(before, "more than"))
-      message.numbers.at_least = true;
+    if (clause->quantity == Quantity::tried && before.ends_with("more than")) message.numbers.at_least = true;
   }
 }
 

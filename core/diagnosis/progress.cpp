@@ -12,10 +12,6 @@ using ascii::is_digit;
 
 namespace {
 
-bool ends_with(std::string_view text, std::string_view word) {
-  return text.size() >= word.size() && text.substr(text.size() - word.size()) == word;
-}
-
 // The step of a training bar, "350/2958 [1:02:15<7:43:02, 10.66s/it]" or "[ 501/1500 06:35 < 13:11, 1.26
 // it/s", where it is far beyond the first; "" elsewhere. Bars of loading, of reading data and of evaluation
 // count other things.
@@ -55,7 +51,7 @@ std::string numbered_step(std::string_view text) {
        at = text.find(word, at + word.size())) {
     const std::size_t begin = at + word.size() + 1;
     const bool own =
-        at == 0 || (text[at - 1] != '_' && text[at - 1] != '-') || ends_with(text.substr(0, at), "global_");
+        at == 0 || (text[at - 1] != '_' && text[at - 1] != '-') || text.substr(0, at).ends_with("global_");
     if (!own || begin >= text.size() ||
         std::string_view(" =:").find(text[begin - 1]) == std::string_view::npos)
       continue;
@@ -86,7 +82,7 @@ std::string counted_steps(std::string_view text) {
       for (const std::string_view word :
            {"around", "about", "after", "until", "till", "approximately", "roughly", "reaches", "reached",
             "fine for", "ran for", "runs for", "well for"}) {
-        if (ends_with(before, word)) return std::string(text.substr(begin, at + unit.size() - begin));
+        if (before.ends_with(word)) return std::string(text.substr(begin, at + unit.size() - begin));
       }
     }
   }
@@ -111,7 +107,7 @@ std::string steps_in_chinese(std::string_view text) {
       const std::string_view number = text.substr(begin, end - begin);
       bool counted = !number.empty() && number != "1" && number != "0" && number != "100";
       for (const std::string_view word : numbers)
-        counted = counted || (begin == end && ends_with(text.substr(0, end), word));
+        counted = counted || (begin == end && text.substr(0, end).ends_with(word));
       std::string_view behind = text.substr(at + unit.size(), near);
       for (const std::string_view stop : {"\n", "，", "。"}) behind = behind.substr(0, behind.find(stop));
       bool timed = false;

@@ -10,7 +10,7 @@ namespace plimsoll::diagnosis {
 namespace {
 
 constexpr std::string_view stops[] = {"\n", ". ", "; ", "? ", "! ", "。", "；", "？", "！"};
-constexpr std::size_t most_places = 200, longest_quote = 100;
+constexpr std::size_t most_places = 200, longest_place = 100;
 
 bool is_within(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
@@ -48,7 +48,7 @@ std::string said_together(std::string_view folded, SaidWords things, SaidWords v
       ++places;
       if (!begins_a_word(folded, at) || in_setting(folded, at)) continue;
       const std::string_view said = sentence_around(folded, at, thing.size(), reach);
-      if (says_any(said, verbs) && !says_any(said, unless)) return first_bytes(said, longest_quote);
+      if (says_any(said, verbs) && !says_any(said, unless)) return first_bytes(said, longest_place);
     }
   }
   return "";
