@@ -1,6 +1,8 @@
 #include "core/report/notes.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/memory/images.h"
 #include "core/report/phrases.h"
@@ -17,6 +19,35 @@ bool old_gpu(const hardware::Gpu* gpu) {
   return gpu != nullptr && gpu->compute_capability > 0 && gpu->compute_capability < 8;
 }
 bool has(std::string_view text, const char* part) { return text.find(part) != std::string::npos; }
+
+// Families whose routed experts PEFT adapts as stacked parameters where their old linears were asked for
+// (huggingface/peft utils/transformers_weight_conversion.py, over transformers conversion_mapping.py).
+constexpr std::string_view adapted_experts[] = {
+    "mixtral",      "minimax",      "minimax_m2",     "afmoe",         "deepseek_v2", "deepseek_v3",
+    "deepseek_v32", "ernie4_5_moe", "glm4_moe",       "glm4_moe_lite", "glm_moe_dsa", "glm4v_moe",
+    "qwen3_moe",    "qwen3_next",   "hunyuan_v1_moe", "olmoe"};
+
+bool names_experts(const std::vector<std::string>& targets) {
+  for (const std::string& target : targets) {
+    for (const char* name : {"all-linear", "gate_proj", "up_proj", "down_proj", "w1", "w2", "w3"}) {
+      if (target == name) return true;
+    }
+  }
+  return false;
+}
+
+// 16-bit bytes of the stacked experts of all layers.
+double expert_bytes(const model::Architecture& network, double& layers) {
+  double bytes = 0;
+  for (const model::LayerGroup& group : network.stacks.front().groups) {
+    for (const model::Linear& linear : group.linears) {
+      if (linear.expert)
+        bytes += 2.0 * static_cast<double>(linear.in * linear.out * linear.count * group.layers);
+    }
+    if (group.experts > 0) layers += static_cast<double>(group.layers);
+  }
+  return bytes;
+}
 
 struct Remark {
   const char* code;
@@ -200,6 +231,30 @@ const Remark table[] = {
        return words;
      },
      "huggingface/transformers models/mixtral/modeling_mixtral.py"},
+    {"experts_get_adapters",
+     [](const Facts& f, const hardware::Gpu*) {
+       const recipe::Recipe& r = *f.recipe;
+       const bool known = std::find(std::begin(adapted_experts), std::end(adapted_experts),
+                                    f.network->model_type) != std::end(adapted_experts);
+       return known && r.peft.on && r.peft.peft_type == "LORA" && !r.model_args.linearized_experts &&
+              r.model_args.implementation == "transformers" && names_experts(r.peft.target_modules) &&
+              recipe::version_at_least(r.versions.transformers, "5") &&
+              recipe::version_at_least(r.versions.peft, "0.19");
+     },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       double layers = 0;
+       const double bytes = expert_bytes(*f.network, layers);
+       const bool again = f.recipe->training.gradient_checkpointing;
+       return "Not priced: from 0.19 on, PEFT puts adapters on the stacked experts too when these "
+              "target_modules "
+              "are asked for under Transformers 5, and every forward builds the experts' weights of a layer "
+              "anew, " +
+              gib(bytes / layers) + " in 16 bits" +
+              (again ? std::string(". Expect one and a half to two times that more at the peak")
+                     : ", kept in all layers until the backward: expect at least " + gib(bytes) + " more") +
+              ". target_modules that name attention alone leave the experts as they are.";
+     },
+     "huggingface/peft utils/transformers_weight_conversion.py, tuners/lora/layer.py ParamWrapper"},
     {"state_space_kernels",
      [](const Facts& f, const hardware::Gpu*) { return model::has_state_space(*f.network); },
      [](const Facts&, const hardware::Gpu*) -> std::string {

@@ -86,5 +86,21 @@ TEST(ReportLora, TargetsThatTheModelLacksAreNoted) {
                         "targets_not_found"));
 }
 
+// PEFT 0.19 and later adapt the stacked experts where their old linears are asked for: three layers of
+// Mixtral have 33,718,656 trainable parameters under Transformers 5 (tests/measured/real_step.py with
+// "all-linear"), 1.5 million of them in linears.
+TEST(ReportLora, AdaptersOnStackedExpertsAreSaidToBeMissing) {
+  Json request = {{"model", "qwen3-30b-a3b"},
+                  {"stack", "hf"},
+                  {"versions", {{"transformers", "5.15"}, {"peft", "0.21"}}},
+                  {"peft", {{"r", 16}, {"target_modules", "all-linear"}}}};
+  EXPECT_TRUE(has_note(answer(request), "experts_get_adapters"));
+  request["versions"]["peft"] = "0.18";
+  EXPECT_FALSE(has_note(answer(request), "experts_get_adapters"));
+  request["versions"]["peft"] = "0.21";
+  request["peft"]["target_modules"] = {"q_proj", "v_proj"};
+  EXPECT_FALSE(has_note(answer(request), "experts_get_adapters"));
+}
+
 }  // namespace
 }  // namespace plimsoll::report

@@ -33,6 +33,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 test("axe finds nothing in forced colours", async ({ page }) => {
   await page.emulateMedia({ forcedColors: "active" });
   await open(page);
+  await layOutEverything(page);
   expect((await new AxeBuilder({ page }).withTags(TAGS).analyze()).violations).toEqual([]);
 });
 

@@ -219,6 +219,8 @@ export const CORE: Record<string, string> = {
   "note.image_tokens_fill_the_length": "Schon die Bilder eines Beispiels sind länger als max_length.",
   "note.paged_states": "Zustände des Optimierers liegen in auslagerbarem Speicher.",
   "note.dora_is_approximate": "DoRA ist noch an keinem gemessenen Lauf geprüft.",
+  "note.experts_get_adapters":
+    "Nicht gerechnet: Ab 0.19 gibt PEFT unter Transformers 5 mit diesen target_modules auch den gestapelten Experten Adapter; jeder Vorwärtslauf baut die Gewichte der Experten einer Schicht neu. Es wird mehr gebraucht, als hier steht.",
   "note.experts_are_approximate": "Experten sind gerechnet, als verteilten sich die Token gleichmäßig.",
   "note.state_space_kernels":
     "Mamba-Schichten sind mit den Kerneln von mamba_ssm gerechnet und noch nicht geprüft.",
