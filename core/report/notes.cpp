@@ -27,11 +27,20 @@ constexpr std::string_view adapted_experts[] = {
     "deepseek_v32", "ernie4_5_moe", "glm4_moe",       "glm4_moe_lite", "glm_moe_dsa", "glm4v_moe",
     "qwen3_moe",    "qwen3_next",   "hunyuan_v1_moe", "olmoe"};
 
-bool names_experts(const std::vector<std::string>& targets) {
-  for (const std::string& target : targets) {
-    for (const char* name : {"all-linear", "gate_proj", "up_proj", "down_proj", "w1", "w2", "w3"}) {
-      if (target == name) return true;
+// Names since PEFT 0.19, "all-linear" since 0.20.
+bool adapts_experts(const recipe::Recipe& r) {
+  for (const std::string& target : r.peft.target_modules) {
+    if (target == "all-linear") return recipe::version_at_least(r.versions.peft, "0.20");
+    for (const char* name : {"gate_proj", "up_proj", "down_proj", "w1", "w2", "w3"}) {
+      if (target == name) return recipe::version_at_least(r.versions.peft, "0.19");
     }
+  }
+  return false;
+}
+
+bool has_experts(const model::Architecture& network) {
+  for (const model::LayerGroup& group : network.stacks.front().groups) {
+    if (group.experts > 0) return true;
   }
   return false;
 }
@@ -42,7 +51,8 @@ double expert_bytes(const model::Architecture& network, double& layers) {
   for (const model::LayerGroup& group : network.stacks.front().groups) {
     for (const model::Linear& linear : group.linears) {
       if (linear.expert)
-        bytes += 2.0 * static_cast<double>(linear.in * linear.out * linear.count * group.layers);
+        bytes += 2.0 * static_cast<double>(linear.in) * static_cast<double>(linear.out) *
+                 static_cast<double>(linear.count) * static_cast<double>(group.layers);
     }
     if (group.experts > 0) layers += static_cast<double>(group.layers);
   }
@@ -213,13 +223,7 @@ const Remark table[] = {
               "but not yet checked against a measured run.";
      },
      "huggingface/peft tuners/lora/dora.py"},
-    {"experts_are_approximate",
-     [](const Facts& f, const hardware::Gpu*) {
-       for (const model::LayerGroup& group : f.network->stacks.front().groups) {
-         if (group.experts > 0) return true;
-       }
-       return false;
-     },
+    {"experts_are_approximate", [](const Facts& f, const hardware::Gpu*) { return has_experts(*f.network); },
      [](const Facts& f, const hardware::Gpu*) -> std::string {
        std::string words =
            "Routed experts are replayed as if tokens spread evenly; no measured run confirms this yet.";
@@ -237,15 +241,14 @@ const Remark table[] = {
        const bool known = std::find(std::begin(adapted_experts), std::end(adapted_experts),
                                     f.network->model_type) != std::end(adapted_experts);
        return known && r.peft.on && r.peft.peft_type == "LORA" && !r.model_args.linearized_experts &&
-              r.model_args.implementation == "transformers" && names_experts(r.peft.target_modules) &&
-              recipe::version_at_least(r.versions.transformers, "5") &&
-              recipe::version_at_least(r.versions.peft, "0.19");
+              r.model_args.implementation == "transformers" && adapts_experts(r) &&
+              recipe::version_at_least(r.versions.transformers, "5") && has_experts(*f.network);
      },
      [](const Facts& f, const hardware::Gpu*) -> std::string {
        double layers = 0;
        const double bytes = expert_bytes(*f.network, layers);
        const bool again = f.recipe->training.gradient_checkpointing;
-       return "Not priced: from 0.19 on, PEFT puts adapters on the stacked experts too when these "
+       return "Not priced: from 0.19 or 0.20 on, PEFT puts adapters on the stacked experts too when these "
               "target_modules "
               "are asked for under Transformers 5, and every forward builds the experts' weights of a layer "
               "anew, " +

@@ -95,8 +95,10 @@ TEST(ReportLora, AdaptersOnStackedExpertsAreSaidToBeMissing) {
                   {"versions", {{"transformers", "5.15"}, {"peft", "0.21"}}},
                   {"peft", {{"r", 16}, {"target_modules", "all-linear"}}}};
   EXPECT_TRUE(has_note(answer(request), "experts_get_adapters"));
-  request["versions"]["peft"] = "0.18";
+  request["versions"]["peft"] = "0.19";
   EXPECT_FALSE(has_note(answer(request), "experts_get_adapters"));
+  request["peft"]["target_modules"] = {"q_proj", "gate_proj"};
+  EXPECT_TRUE(has_note(answer(request), "experts_get_adapters"));
   request["versions"]["peft"] = "0.21";
   request["peft"]["target_modules"] = {"q_proj", "v_proj"};
   EXPECT_FALSE(has_note(answer(request), "experts_get_adapters"));
