@@ -57,10 +57,19 @@ struct LayerProgram {
   double prefix = 0;    ///< prefix tuning: keys and values before the sequence
   double adaption = 0;  ///< adaption prompt: trained tokens that the layer attends to besides
 
+  bool stacked_experts = false;   ///< one parameter for all experts, multiplied at once (Transformers 5)
+  bool expert_slices = false;     ///< one parameter for all experts, a slice of it at a time
+  bool grouped_stand_in = false;  ///< without torch's grouped_mm kernel
+  bool folded_factors = true;     ///< PEFT adds B A to a parameter in one product (since 0.21)
+  bool weight_each_time = false;  ///< and does so whenever the parameter is read (until 0.19)
+
   const LinearSpec& at(model::Role role) const { return linears[static_cast<std::size_t>(role)]; }
   bool has(model::Role role) const { return at(role).out > 0; }
   bool operator==(const LayerProgram&) const = default;
 };
+
+/// One of the layer's linears on x.
+Tensor run_linear(Tape& tape, const LayerProgram& program, model::Role role, const Tensor& x);
 
 /// x: rows of `hidden`. Returns the layer's output.
 Tensor run_layer(Tape& tape, const LayerProgram& program, const Tensor& x);

@@ -56,6 +56,7 @@ void walk_with_graph(const LayerProgram& given, const LayerReplayOptions& option
   program.kv = &kv;
   program.cross_states = &states;
   tape.accumulating = options.accumulating;
+  tape.hooked = options.stop_early;
   Tensor x =
       tape.input(given.batch * given.length * given.hidden, options.input_size, options.input_needs_grad);
   tape.mark();

@@ -37,6 +37,7 @@ struct LinearSpec {
   double r = 0;                        ///< rank of the adapter, 0: none
   double parts = 1;        ///< adapters on parts of a fused projection share x: that many A matrices
   double adapter_out = 0;  ///< columns that the adapters reach; 0: all of `out`
+  bool stacked = false;    ///< the adapter stands on one parameter for all experts
   int adapter_size = 4;
   double dropout = 0;
   bool dora = false;

@@ -95,6 +95,18 @@ Tensor activation(Tape& tape, model::Activation kind, Tensor x, bool trainable) 
   return out;
 }
 
+Tensor clamped_glu(Tape& tape, const Tensor& both) {
+  const double half = both.elements() / 2;
+  const auto make = [&] { return tape.make(half, both.size(), Component::transient); };
+  Tensor gate = make(), up = make(), scaled = make(), sigmoid = make();
+  scaled.free();
+  Tensor glu = make(), up_plus_one = make(), out = make();
+  tape.record(out, {both}, {both, gate, sigmoid, glu, up_plus_one},
+              {temporary(half * both.size()), temporary(half * both.size()), end_temporary(),
+               gradient(0, both.bytes())});
+  return out;
+}
+
 Tensor dropout(Tape& tape, Tensor x, double p) {
   if (p <= 0) return x;
   Tensor out = like(tape, x);

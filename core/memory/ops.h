@@ -44,6 +44,10 @@ Tensor slice(Tape& tape, const Tensor& x, double elements);
 /// `trainable`: its scalars are, where it has any (xIELU).
 Tensor activation(Tape& tape, model::Activation kind, Tensor x, bool trainable = false);
 
+/// gpt-oss: min(gate, limit) * sigmoid(1.702 * that) * (clamp(up) + 1) on the two interleaved halves of
+/// `both` (transformers models/gpt_oss GptOssExperts._apply_gate).
+Tensor clamped_glu(Tape& tape, const Tensor& both);
+
 /// F.dropout in training: keeps a mask of one byte an element. Nothing at all for p = 0.
 Tensor dropout(Tape& tape, Tensor x, double p);
 

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "core/memory/rotary_tables.h"
+#include "core/memory/stacked_adapters.h"
 #include "core/model/layers_apart.h"
 
 namespace plimsoll::memory {
@@ -35,11 +36,13 @@ bool is_language(const model::Stack& stack) {
          stack.part == model::Part::decoder;
 }
 
-// Transformers 5 holds routed experts as 3-D parameters, which neither PEFT nor bitsandbytes replaces.
+// Transformers 5 holds routed experts as 3-D parameters, which neither PEFT nor bitsandbytes replaces, and
+// most routers as 2-D ones.
 bool is_module(const model::Linear& linear, const recipe::Recipe& recipe) {
   if (linear.expert && recipe.model_args.linearized_experts) return true;
   if (linear.module == Module::parameter) return false;
-  return !linear.expert || !recipe::version_at_least(recipe.versions.transformers, "5");
+  const bool until_5 = linear.expert || linear.module == Module::linear_until_5;
+  return !until_5 || !recipe::version_at_least(recipe.versions.transformers, "5");
 }
 
 // Unsloth puts linears in the place of gpt-oss's experts, which are one parameter, so that bitsandbytes can
@@ -161,8 +164,9 @@ struct Sum {
     if (spec.tuner != nullptr) tuner(spec, l.path, total, in_layers);
     if (spec.r > 0) {
       matched(l.path);
-      train(spec.r * spec.parts, in, spec.adapter_size, total, in_layers, true);
-      train(adapted(spec), spec.r, spec.adapter_size, total, in_layers, true);
+      const double wide = spec.stacked ? static_cast<double>(l.count) : 1;  // one pair for all experts
+      train(spec.r * spec.parts * wide, in, spec.adapter_size, total / wide, in_layers, true);
+      train(adapted(spec), spec.r * wide, spec.adapter_size, total / wide, in_layers, true);
       if (recipe.peft.peft_type == "ADALORA") train(spec.r, 0, spec.adapter_size, total, in_layers, true);
       if (recipe.peft.lora_bias) train(out, 0, spec.adapter_size, total, in_layers, true);
       if (recipe.peft.use_dora) train(out, 0, spec.adapter_size, total, in_layers, true);
@@ -301,7 +305,8 @@ bool is_table_target(const model::Table& table, const recipe::Recipe& recipe) {
 }
 
 bool is_target(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe) {
-  if (!recipe.peft.on || !is_module(linear, recipe)) return false;
+  if (!recipe.peft.on || !is_module(linear, recipe) || is_parameter_name(linear.path, stack, recipe))
+    return false;
   if (const Tuner* tuner = find_tuner(recipe.peft); tuner && tuner->place != TunerPlace::linear) {
     return false;
   }
@@ -421,6 +426,11 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
     spec.fused = recipe.training.fused_lora;
     spec.fused_input = spec.fused && linear.role == Role::q;
     specify_parts(linear, stack, recipe, spec);
+  } else if (const StackedAdapter adapter = stacked_adapter(linear, stack, recipe); adapter.rank > 0) {
+    spec.r = adapter.rank;
+    spec.adapter_out = adapter.columns;
+    spec.adapter_size = dtype_size(recipe.peft.adapter_dtype);
+    spec.stacked = true;
   }
   return spec;
 }
@@ -471,7 +481,7 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
   p.all = p.base + p.adapter;
   for (const std::string& target : recipe.peft.target_modules) {
     if (target == "all-linear") continue;
-    bool answered = false;
+    bool answered = is_parameter_name(target, network.stacks.front(), recipe);
     for (const model::PlacedLinear& at : linears) {
       answered = answered || (is_module(*at.linear, recipe) && answers(*at.linear, target, recipe));
     }
@@ -481,6 +491,12 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
         answered = answered || ends_with_name(table.path, target);
     }
     if (!answered) p.unmatched.push_back(target);
+  }
+  for (const std::string& target : recipe.peft.target_parameters) {
+    const bool answered = std::any_of(linears.begin(), linears.end(), [&](const model::PlacedLinear& at) {
+      return answers_parameter(*at.linear, *at.stack, target, recipe);
+    });
+    if (!answered) p.unmatched_parameters.push_back(target);
   }
   return p;
 }

@@ -78,6 +78,7 @@ struct Parameters {
   std::vector<Trained> trained;
   std::vector<std::string> matched;    ///< leaf names that got an adapter
   std::vector<std::string> unmatched;  ///< target modules that no module of this network answers to
+  std::vector<std::string> unmatched_parameters;  ///< target parameters that are no experts' of this network
 };
 Parameters weigh(const model::Architecture& network, const recipe::Recipe& recipe);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/memory/replay_memo.h"
+#include "core/memory/stacked_adapters.h"
 
 namespace plimsoll::memory {
 
@@ -318,6 +319,14 @@ void without_graph(const PassSettings& s, const std::vector<LayerRun>& runs, Pas
   }
 }
 
+// torch's grouped_mm runs from Ampere on since 2.9, and on Hopper alone before (transformers
+// integrations/moe.py _can_use_grouped_mm).
+bool lacks_grouped_kernel(double compute_capability, const recipe::Recipe& r) {
+  if (compute_capability == 0) return false;
+  const bool any_ampere = recipe::version_at_least(r.versions.torch, "2.9");
+  return any_ampere ? compute_capability < 8 : compute_capability < 9 || compute_capability >= 10;
+}
+
 }  // namespace
 
 Linears specify_all(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& recipe) {
@@ -356,6 +365,13 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
   p.liger_rotary = (text && r.training.liger_rope) || compiled || unsloth;
   p.cross_length = s.cross_length;
   p.keep_kv = s.keep_kv;
+  p.stacked_experts = group.experts > 0 && group.experts_at_once && has_stacked_experts(r);
+  const model::Linear* down = model::find(group, Role::down);
+  p.expert_slices =
+      !p.stacked_experts && down != nullptr && down->expert && down->module == model::Module::parameter;
+  p.grouped_stand_in = p.stacked_experts && lacks_grouped_kernel(s.compute_capability, r);
+  p.folded_factors = recipe::version_at_least(r.versions.peft, "0.21");
+  p.weight_each_time = !recipe::version_at_least(r.versions.peft, "0.19");  // huggingface/peft#2912
   return p;
 }
 

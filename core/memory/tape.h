@@ -147,6 +147,9 @@ class Tape {
   bool recording = true;
   /// Gradients of parameters exist already (accumulation), so a new one is only passing through.
   bool accumulating = false;
+  /// Hooks keep what is saved (non-reentrant checkpointing): a backward gives it up before its results are
+  /// cast.
+  bool hooked = false;
   /// Where every allocation and release is written down, or null.
   Trace* trace = nullptr;
   /// The operation at work, for the reader of a trace; its backward bears the same name.

@@ -26,7 +26,8 @@ namespace plimsoll::model {
 enum class Part { text, vision, projector, encoder, decoder, audio };
 
 /// How a module holds its weight. PEFT and bitsandbytes replace linear and conv1d; the rest stays as it is.
-enum class Module { linear, conv1d, parameter };
+/// linear_until_5: a router, in Transformers 5 a class of its own.
+enum class Module { linear, conv1d, parameter, linear_until_5 };
 
 /// What a linear does in its layer. The replay finds a linear by role, PEFT by path.
 enum class Role {
@@ -50,6 +51,7 @@ enum class Role {
   shared_gate,
   shared_up,
   shared_down,
+  shared_switch,  // hidden to 1: how much the shared expert counts
   router,
   latent_in,
   latent_out,  // experts that work on fewer features than the layer (Nemotron 3 Super)
@@ -123,11 +125,16 @@ constexpr bool has_scores(AttentionKind kind) {
   return kind != AttentionKind::none && kind != AttentionKind::linear_delta &&
          kind != AttentionKind::short_convolution;
 }
-enum class Activation { silu, gelu, gelu_tanh, gelu_new, quick_gelu, relu, squared_relu, xielu };
+/// clamped_glu: gpt-oss, which clamps gate and up and adds one to up.
+enum class Activation { silu, gelu, gelu_tanh, gelu_new, quick_gelu, relu, squared_relu, xielu, clamped_glu };
 
 /// In what eager attention computes its scores: the softmax alone in fp32, all in the type of q and k
 /// (GPT-2), or all in fp32 (GPT-J).
 enum class Scores { fp32_softmax, own_type, fp32 };
+
+/// In what type the router says how much an expert counts: that of x, fp32, or that of its logits, which
+/// autocast makes in 16 bits.
+enum class RoutedType { own, fp32, of_logits };
 
 /// A state-space mixer (Mamba): a short convolution, a scan over the sequence, a gate. It stands where
 /// attention stands, or beside it (Falcon-H1). `inner` 0: the layer has none.
@@ -166,6 +173,10 @@ struct LayerGroup {
   uint64_t experts = 0;
   uint64_t experts_per_token = 0;
   uint64_t shared_intermediate = 0;                    ///< width of the always-on expert, 0: none
+  bool experts_at_once = true;                         ///< by one grouped product, from Transformers 5 on
+  bool router_in_fp32 = false;                         ///< x and the router's weight are cast to fp32 first
+  bool shared_first = false;                           ///< the always-on expert runs before the routed ones
+  RoutedType routed_type = RoutedType::own;            ///< of the router's shares and of what they weigh
   double attention_dropout = 0, residual_dropout = 0;  ///< of the config, active in training
   bool attention_output_gate = false;
   StateSpace state_space;
@@ -175,7 +186,12 @@ struct LayerGroup {
   bool frozen = false;            ///< full fine-tuning leaves these layers as they are
 };
 
+/// Expert and router names of Transformers 4 that PEFT understands as the stacked parameters of Transformers
+/// 5 (huggingface/peft src/peft/utils/transformers_weight_conversion.py _MOE_TARGET_MODULE_MAPPING).
+enum class ExpertNames { own, mixtral, qwen2_moe };
+
 struct Stack {
+  ExpertNames expert_names = ExpertNames::own;
   Part part = Part::text;
   std::string name;  ///< "text", "vision tower", "projector", ...
   uint64_t hidden = 0;

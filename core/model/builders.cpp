@@ -132,14 +132,14 @@ void add_experts(LayerGroup& group, const std::string& layer, uint64_t hidden, c
   }
   Linear& router = add_linear(group.linears, layer + experts.router, hidden, experts.count,
                               experts.router_bias, Role::router);
-  if (!experts.router_is_linear) router.module = Module::parameter;
+  router.module = experts.router_is_linear ? Module::linear_until_5 : Module::parameter;
   if (experts.shared_width == 0) return;
   const std::string shared = layer + experts.shared;
   add_linear(group.linears, shared + "gate_proj", hidden, experts.shared_width, false, Role::shared_gate);
   add_linear(group.linears, shared + "up_proj", hidden, experts.shared_width, false, Role::shared_up);
   add_linear(group.linears, shared + "down_proj", experts.shared_width, hidden, false, Role::shared_down);
   if (!experts.shared_switch.empty()) {
-    add_linear(group.linears, layer + experts.shared_switch, hidden, 1, false, Role::other);
+    add_linear(group.linears, layer + experts.shared_switch, hidden, 1, false, Role::shared_switch);
   }
 }
 

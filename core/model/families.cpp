@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/model/expert_traits.h"
 #include "core/model/family_table.h"
 
 namespace plimsoll::model {
@@ -69,6 +70,7 @@ std::optional<Architecture> read_config(const json::Json& value, const std::stri
       note_unknown(network.model_type, config.pointer("model_type"), network);
       families::read_unknown(config, {}, network);
     }
+    mark_experts(network.model_type, network);
   }
   if (found.empty()) return network;
   for (json::Error& error : found) errors.push_back(std::move(error));

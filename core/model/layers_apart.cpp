@@ -52,15 +52,20 @@ bool has_module(const Stack& stack, const Parts& name) {
 // What is said of each layer, by its number.
 using Said = std::map<uint64_t, std::vector<std::string>>;
 
-Said said_of(const Stack& stack, const std::vector<std::string>& names) {
+Said said_of(const Stack& stack, const std::vector<std::string>& names,
+             const std::vector<std::string>& parameters) {
   Said said;
-  for (const std::string& name : names) {
+  const auto say = [&](const std::string& name, bool is_parameter) {
     Parts hashed = parts_of(name);
     const int64_t number = take_number(hashed);
-    if (number < 0 || !has_module(stack, hashed)) continue;
+    if (number < 0 || !(is_parameter || has_module(stack, hashed))) return;
     std::string what;
     for (const std::string& part : hashed) what.append(part).append(".");
     said[static_cast<uint64_t>(number)].push_back(std::move(what));
+  };
+  for (const std::string& name : names) say(name, false);
+  if (stack.part == Part::text) {
+    for (const std::string& name : parameters) say(name, true);
   }
   for (auto& [number, what] : said) std::sort(what.begin(), what.end());
   return said;
@@ -103,10 +108,11 @@ bool is_skipped(const std::string& path, const std::vector<std::string>& names) 
                      [&parts](const std::string& name) { return contains(parts, parts_of(name)); });
 }
 
-Architecture with_layers_apart(Architecture network, const std::vector<std::string>& names) {
-  if (names.empty()) return network;
+Architecture with_layers_apart(Architecture network, const std::vector<std::string>& names,
+                               const std::vector<std::string>& parameters) {
+  if (names.empty() && parameters.empty()) return network;
   for (Stack& stack : network.stacks) {
-    const Said said = said_of(stack, names);
+    const Said said = said_of(stack, names, parameters);
     if (said.empty()) continue;
     std::vector<LayerGroup> groups;
     uint64_t begin = 0;

@@ -1,4 +1,5 @@
-// Modules that a quantisation leaves as they are, some of them in a few layers alone.
+// Modules that a quantisation leaves as they are, and parameters that adapters stand on, in a few layers
+// alone.
 //
 //     is_skipped("model.layers.#.mlp.up_proj", {"mlp"});               // true
 //     with_layers_apart(network, {"model.layers.1.mlp"});             // 39 layers, and one whose paths say 1
@@ -20,7 +21,9 @@ namespace plimsoll::model {
 bool is_skipped(const std::string& path, const std::vector<std::string>& names);
 
 /// Layers that `names` name by their number are groups of their own, with that number in their paths: of
-/// layers named alike, the number of the first.
-Architecture with_layers_apart(Architecture network, const std::vector<std::string>& names);
+/// layers named alike, the number of the first. `parameters` are named in the same way
+/// ("7.mlp.experts.down_proj") and may have other names here than in the release that names them.
+Architecture with_layers_apart(Architecture network, const std::vector<std::string>& names,
+                               const std::vector<std::string>& parameters = {});
 
 }  // namespace plimsoll::model

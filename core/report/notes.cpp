@@ -1,10 +1,11 @@
 #include "core/report/notes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <iterator>
 
 #include "core/memory/images.h"
+#include "core/memory/stacked_adapters.h"
 #include "core/report/phrases.h"
 
 namespace plimsoll::report {
@@ -20,24 +21,6 @@ bool old_gpu(const hardware::Gpu* gpu) {
 }
 bool has(std::string_view text, const char* part) { return text.find(part) != std::string::npos; }
 
-// Families whose routed experts PEFT adapts as stacked parameters where their old linears were asked for
-// (huggingface/peft utils/transformers_weight_conversion.py, over transformers conversion_mapping.py).
-constexpr std::string_view adapted_experts[] = {
-    "mixtral",      "minimax",      "minimax_m2",     "afmoe",         "deepseek_v2", "deepseek_v3",
-    "deepseek_v32", "ernie4_5_moe", "glm4_moe",       "glm4_moe_lite", "glm_moe_dsa", "glm4v_moe",
-    "qwen3_moe",    "qwen3_next",   "hunyuan_v1_moe", "olmoe"};
-
-// Names since PEFT 0.19, "all-linear" since 0.20.
-bool adapts_experts(const recipe::Recipe& r) {
-  for (const std::string& target : r.peft.target_modules) {
-    if (target == "all-linear") return recipe::version_at_least(r.versions.peft, "0.20");
-    for (const char* name : {"gate_proj", "up_proj", "down_proj", "w1", "w2", "w3"}) {
-      if (target == name) return recipe::version_at_least(r.versions.peft, "0.19");
-    }
-  }
-  return false;
-}
-
 bool has_experts(const model::Architecture& network) {
   for (const model::LayerGroup& group : network.stacks.front().groups) {
     if (group.experts > 0) return true;
@@ -45,18 +28,42 @@ bool has_experts(const model::Architecture& network) {
   return false;
 }
 
-// 16-bit bytes of the stacked experts of all layers.
-double expert_bytes(const model::Architecture& network, double& layers) {
-  double bytes = 0;
-  for (const model::LayerGroup& group : network.stacks.front().groups) {
-    for (const model::Linear& linear : group.linears) {
-      if (linear.expert)
-        bytes += 2.0 * static_cast<double>(linear.in) * static_cast<double>(linear.out) *
-                 static_cast<double>(linear.count) * static_cast<double>(group.layers);
+// What a layer's experts weigh that PEFT adapts as one parameter; 0: none. The widest layer's.
+double adapted_expert_bytes(const Facts& f, double& experts) {
+  double widest = 0;
+  for (const model::Stack& stack : f.network->stacks) {
+    for (const model::LayerGroup& group : stack.groups) {
+      double bytes = 0;
+      for (const model::Linear& linear : group.linears) {
+        const memory::LinearSpec spec = memory::specify(linear, stack, *f.recipe);
+        const bool part = linear.role == model::Role::up && linear.expert;  // of what gate's adapter reaches
+        if (spec.stacked || (part && bytes > 0))
+          bytes += spec.in * spec.out * static_cast<double>(linear.count) * spec.size;
+      }
+      if (bytes <= widest) continue;
+      widest = bytes;
+      experts = static_cast<double>(group.experts);
     }
-    if (group.experts > 0) layers += static_cast<double>(group.layers);
   }
-  return bytes;
+  return widest;
+}
+
+double adapted_expert_bytes(const Facts& f) {
+  double experts = 0;
+  return f.recipe->peft.on ? adapted_expert_bytes(f, experts) : 0;
+}
+
+// One of gate and up without the other, where PEFT knows them as one.
+bool names_half(const Facts& f) {
+  const model::Stack& text = f.network->stacks.front();
+  const bool mixtral = text.expert_names == model::ExpertNames::mixtral;
+  int halves = 0;
+  for (const char* name : mixtral ? std::array{"w1", "w3"} : std::array{"gate_proj", "up_proj"}) {
+    const auto& targets = f.recipe->peft.target_modules;
+    const bool named = std::find(targets.begin(), targets.end(), name) != targets.end();
+    halves += named && memory::is_parameter_name(name, text, *f.recipe) ? 1 : 0;
+  }
+  return halves == 1;
 }
 
 struct Remark {
@@ -118,12 +125,17 @@ const Remark table[] = {
     {"targets_not_found",
      [](const Facts& f, const hardware::Gpu*) { return !f.replay->parameters.unmatched.empty(); },
      [](const Facts& f, const hardware::Gpu*) -> std::string {
-       std::string names;
-       for (const std::string& name : f.replay->parameters.unmatched)
-         names += (names.empty() ? "" : ", ") + name;
+       const std::string names = joined(f.replay->parameters.unmatched);
        return "This model has no module called " + names + "; PEFT adapts the other targets without a word.";
      },
      "huggingface/peft tuners/tuners_utils.py inject_adapter"},
+    {"parameters_not_found",
+     [](const Facts& f, const hardware::Gpu*) { return !f.replay->parameters.unmatched_parameters.empty(); },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return "Nothing is priced for " + joined(f.replay->parameters.unmatched_parameters) +
+              " of target_parameters: stacked experts alone are replayed.";
+     },
+     "huggingface/peft tuners/tuners_utils.py _inject_parameters"},
     {"weights_in_fp32",
      [](const Facts& f, const hardware::Gpu*) {
        return f.recipe->peft.on && !f.recipe->quantized() && memory::parameter_size(*f.recipe) == 4;
@@ -228,36 +240,44 @@ const Remark table[] = {
        std::string words =
            "Routed experts are replayed as if tokens spread evenly; no measured run confirms this yet.";
        if (f.recipe->quantized() && recipe::version_at_least(f.recipe->versions.transformers, "5")) {
-         words +=
-             " Transformers 5 holds experts as 3-D parameters, which bitsandbytes does not quantise and PEFT "
-             "does not adapt by module name.";
+         words += " Transformers 5 holds experts as 3-D parameters, which bitsandbytes does not quantise.";
        }
        return words;
      },
      "huggingface/transformers models/mixtral/modeling_mixtral.py"},
-    {"experts_get_adapters",
+    {"experts_get_adapters", [](const Facts& f, const hardware::Gpu*) { return adapted_expert_bytes(f) > 0; },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       double experts = 0;
+       const double bytes = adapted_expert_bytes(f, experts);
+       std::string words =
+           "PEFT adapts the experts of a layer as one parameter and builds the adapted weights "
+           "anew in each forward: " +
+           gib(bytes) + " a layer";
+       const bool loop = !memory::has_stacked_experts(*f.recipe);
+       if (loop && !recipe::version_at_least(f.recipe->versions.peft, "0.19")) {
+         return words + ", and before PEFT 0.19 once for each of " + grouped(experts) + " experts: up to " +
+                gib(bytes * experts) + ". A newer PEFT needs one.";
+       }
+       return words + (f.recipe->training.gradient_checkpointing ? "." : ", kept until the backward.") +
+              " target_modules that name attention alone leave the experts as they are.";
+     },
+     "huggingface/peft tuners/lora/layer.py ParamWrapper, pull request 2912"},
+    {"stacked_adapters_refused",
      [](const Facts& f, const hardware::Gpu*) {
-       const recipe::Recipe& r = *f.recipe;
-       const bool known = std::find(std::begin(adapted_experts), std::end(adapted_experts),
-                                    f.network->model_type) != std::end(adapted_experts);
-       return known && r.peft.on && r.peft.peft_type == "LORA" && !r.model_args.linearized_experts &&
-              r.model_args.implementation == "transformers" && adapts_experts(r) &&
-              recipe::version_at_least(r.versions.transformers, "5") && has_experts(*f.network);
+       const recipe::Peft& peft = f.recipe->peft;
+       const bool refused = peft.lora_dropout > 0 || peft.use_dora || peft.lora_bias;
+       return (refused && adapted_expert_bytes(f) > 0) || (peft.on && names_half(f));
      },
      [](const Facts& f, const hardware::Gpu*) -> std::string {
-       double layers = 0;
-       const double bytes = expert_bytes(*f.network, layers);
-       const bool again = f.recipe->training.gradient_checkpointing;
-       return "Not priced: from 0.19 or 0.20 on, PEFT puts adapters on the stacked experts too when these "
-              "target_modules "
-              "are asked for under Transformers 5, and every forward builds the experts' weights of a layer "
-              "anew, " +
-              gib(bytes / layers) + " in 16 bits" +
-              (again ? std::string(". Expect one and a half to two times that more at the peak")
-                     : ", kept in all layers until the backward: expect at least " + gib(bytes) + " more") +
-              ". target_modules that name attention alone leave the experts as they are.";
+       if (names_half(f))
+         return "PEFT stops at once: gate and up of the experts are one parameter here, and only one of them "
+                "is "
+                "among target_modules.";
+       return "PEFT stops at once: adapters on stacked experts take neither lora_dropout nor DoRA nor "
+              "lora_bias. "
+              "The figures are those without.";
      },
-     "huggingface/peft utils/transformers_weight_conversion.py, tuners/lora/layer.py ParamWrapper"},
+     "huggingface/peft tuners/lora/layer.py ParamWrapper, utils/transformers_weight_conversion.py"},
     {"state_space_kernels",
      [](const Facts& f, const hardware::Gpu*) { return model::has_state_space(*f.network); },
      [](const Facts&, const hardware::Gpu*) -> std::string {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace plimsoll::report {
 
@@ -18,6 +19,13 @@ inline std::string gib(double bytes) {
   std::string words = std::to_string(hundredths / 100);
   words.append(hundredths % 100 < 10 ? ".0" : ".").append(std::to_string(hundredths % 100)).append(" GiB");
   return words;
+}
+
+/// "q_proj, v_proj".
+inline std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
 }
 
 /// What a field is called in the tools, by its JSON pointer.

@@ -9,6 +9,7 @@
 #include "core/model/task_head.h"
 #include "core/recipe/tasks.h"
 #include "core/report/model_names.h"
+#include "core/report/phrases.h"
 
 namespace plimsoll::report {
 
@@ -17,12 +18,6 @@ namespace {
 using json::Errors;
 
 constexpr std::size_t named_runs = 3;
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
-}
 
 void find_network(const recipe::Given& given, const Catalog& catalog, Run& run, Errors& errors) {
   if (given.model_config.is_object()) {
@@ -150,10 +145,6 @@ recipe::Surroundings surroundings(const Run& run) {
 }
 
 void refuse(const recipe::Recipe& r, Errors& errors) {
-  if (!r.peft.target_parameters.empty()) {
-    errors.push_back({"unsupported", "/peft/target_parameters",
-                      "Adapters on parameters that are no module are not replayed yet.", "leave it out"});
-  }
   if (r.vision.image_height > 0 && r.vision.image_height != r.vision.image_size) {
     errors.push_back({"unsupported", "/vision/image_height", "Only square images are replayed.",
                       "image_size, or leave it out"});
@@ -183,8 +174,9 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   refuse(run.resolved.recipe, errors);
   if (!errors.empty()) return std::nullopt;
   note_packing(run);
-  run.network = model::with_layers_apart(std::move(run.network),
-                                         run.resolved.recipe.quantization.llm_int8_skip_modules);
+  run.network =
+      model::with_layers_apart(std::move(run.network), run.resolved.recipe.quantization.llm_int8_skip_modules,
+                               run.resolved.recipe.peft.target_parameters);
   memory::expand_targets(run.network, run.resolved.recipe, errors);
   if (!errors.empty()) return std::nullopt;
   const recipe::Task* task = recipe::find_task(run.resolved.recipe.task);

@@ -61,10 +61,10 @@ TEST(ReportLora, AllLinearMeansEveryLinearLayerButTheHead) {
 }
 
 // Up to Transformers 4 the experts of Mixtral are linear layers that PEFT finds by name; from 5 on they are
-// 3-D parameters that it does not, and PEFT raises when no target is found.
-TEST(ReportLora, ExpertsAreTargetsOnlyBeforeTransformersFive) {
+// 3-D parameters that it does not, until PEFT 0.19 knows the old names.
+TEST(ReportLora, ExpertsAreLinearsBeforeTransformersFiveAndParametersFromPeft019On) {
   Json request = {{"model", "mixtral-8x7b-v0.1"},
-                  {"versions", {{"transformers", "4.57"}}},
+                  {"versions", {{"transformers", "4.57"}, {"peft", "0.18"}}},
                   {"peft", {{"r", 8}, {"target_modules", {"w1", "w2", "w3"}}}}};
   const Json four = answer(request);
   // 32 layers x 8 experts x three matrices between 4096 and 14336.
@@ -73,6 +73,10 @@ TEST(ReportLora, ExpertsAreTargetsOnlyBeforeTransformersFive) {
   const Json five = answer(request);
   ASSERT_EQ(five.at("ok"), false);
   EXPECT_EQ(at(five, "/errors/0/pointer"), "/peft/target_modules");
+  // gate and up are one parameter then, with twice the rank: B reaches both with all of it.
+  request["versions"]["peft"] = "0.19";
+  EXPECT_EQ(bytes(answer(request), "/model/trainable"),
+            32u * 8 * (2 * 8 * (4096 + 2 * 14336) + 8 * (14336 + 4096)));
 }
 
 // Unsloth's notebook for gpt-oss lists gate_proj and up_proj, which this model does not have; the run trains
@@ -86,22 +90,66 @@ TEST(ReportLora, TargetsThatTheModelLacksAreNoted) {
                         "targets_not_found"));
 }
 
-// PEFT 0.19 and later adapt the stacked experts where their old linears are asked for: three layers of
-// Mixtral have 33,718,656 trainable parameters under Transformers 5 (tests/measured/real_step.py with
-// "all-linear"), 1.5 million of them in linears.
-TEST(ReportLora, AdaptersOnStackedExpertsAreSaidToBeMissing) {
-  Json request = {{"model", "qwen3-30b-a3b"},
-                  {"stack", "hf"},
-                  {"versions", {{"transformers", "5.15"}, {"peft", "0.21"}}},
-                  {"peft", {{"r", 16}, {"target_modules", "all-linear"}}}};
-  EXPECT_TRUE(has_note(answer(request), "experts_get_adapters"));
-  request["versions"]["peft"] = "0.19";
-  EXPECT_FALSE(has_note(answer(request), "experts_get_adapters"));
-  request["peft"]["target_modules"] = {"q_proj", "gate_proj"};
-  EXPECT_TRUE(has_note(answer(request), "experts_get_adapters"));
-  request["versions"]["peft"] = "0.21";
-  request["peft"]["target_modules"] = {"q_proj", "v_proj"};
-  EXPECT_FALSE(has_note(answer(request), "experts_get_adapters"));
+Json of_stacked_experts(const char* model, const char* transformers, const char* peft, Json targets) {
+  return {{"model", model},
+          {"stack", "hf"},
+          {"versions", {{"transformers", transformers}, {"peft", peft}}},
+          {"peft", std::move(targets)}};
+}
+
+// PEFT knows the old names of experts since 0.19 and what "all-linear" meant for them since 0.20.
+TEST(ReportLora, StackedExpertsGetAdaptersByTheirOldNames) {
+  const Json all = {{"r", 16}, {"target_modules", "all-linear"}};
+  EXPECT_TRUE(
+      has_note(answer(of_stacked_experts("qwen3-30b-a3b", "5.15", "0.21", all)), "experts_get_adapters"));
+  EXPECT_FALSE(
+      has_note(answer(of_stacked_experts("qwen3-30b-a3b", "5.15", "0.19", all)), "experts_get_adapters"));
+  const Json attention = {{"r", 16}, {"target_modules", {"q_proj", "v_proj"}}};
+  EXPECT_FALSE(has_note(answer(of_stacked_experts("qwen3-30b-a3b", "5.15", "0.21", attention)),
+                        "experts_get_adapters"));
+}
+
+TEST(ReportLora, WhatPeftRefusesOnStackedExpertsIsSaid) {
+  const auto refused = [](Json targets) {
+    return has_note(answer(of_stacked_experts("qwen3-30b-a3b", "5.15", "0.21", std::move(targets))),
+                    "stacked_adapters_refused");
+  };
+  EXPECT_FALSE(refused({{"r", 16}, {"target_modules", "all-linear"}}));
+  EXPECT_TRUE(refused({{"r", 16}, {"target_modules", "all-linear"}, {"lora_dropout", 0.05}}));
+  EXPECT_TRUE(refused({{"r", 16}, {"target_modules", {"q_proj", "gate_proj"}}}));
+  EXPECT_FALSE(refused({{"r", 16}, {"target_modules", {"gate_proj", "up_proj"}}}));
+}
+
+// The adapters of three layers of gpt-oss-20b that its fine-tuning cookbook names: rank 8 on 32 experts.
+TEST(ReportLora, TargetParametersNameTheExpertsOfSomeLayers) {
+  Json names = Json::array();
+  for (const char* layer : {"7", "15", "23"}) {
+    for (const char* name : {".mlp.experts.gate_up_proj", ".mlp.experts.down_proj"}) {
+      names.push_back(std::string(layer) + name);
+    }
+  }
+  const Json attention = {{"r", 8}, {"target_modules", {"q_proj"}}};
+  Json with = attention;
+  with["target_parameters"] = names;
+  const auto trained = [](const Json& peft) {
+    return bytes(answer(of_stacked_experts("gpt-oss-20b", "5.15", "0.21", peft)), "/model/trainable");
+  };
+  EXPECT_EQ(trained(with) - trained(attention), 3u * 32 * 8 * ((2880 + 5760) + (2880 + 2880)));
+  with["target_parameters"] = {"mlp.experts.down_proj", "mlp.gone"};
+  const Json report = answer(of_stacked_experts("gpt-oss-20b", "5.15", "0.21", with));
+  EXPECT_EQ(bytes(report, "/model/trainable") - trained(attention), 24u * 32 * 8 * (2880 + 2880));
+  EXPECT_TRUE(has_note(report, "parameters_not_found"));
+}
+
+// huggingface/peft#2912: until 0.19 a loop over experts made the adapted weights of all once for each.
+TEST(ReportLora, ALoopOverExpertsKeepsTheirWeightsOnceForEachBeforePeft019) {
+  const Json targets = {
+      {"r", 8}, {"target_modules", {"q_proj"}}, {"target_parameters", {"7.mlp.experts.gate_up_proj"}}};
+  const auto peak = [&](const char* peft) {
+    return bytes(answer(of_stacked_experts("gpt-oss-20b", "4.57", peft, targets)), "/memory/peak/allocated");
+  };
+  const double weights = 32.0 * 2880 * 5760 * 4;  // Transformers 4 loads fp32 unless told otherwise
+  EXPECT_NEAR(static_cast<double>(peak("0.18") - peak("0.19")) / weights, 31, 0.5);
 }
 
 }  // namespace

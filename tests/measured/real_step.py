@@ -6,7 +6,8 @@
 The model class itself runs two steps on fake tensors (torch._subclasses.fake_tensor), which have shapes and storages but
 no bytes. Every storage that an operation makes is written down when it appears and when it dies; their sum is what
 torch.cuda.max_memory_allocated would show, in blocks of 512 bytes. A case says the config, the adapter, checkpointing,
-attention, the type of the weights and autocast; the answer adds `start` (what is there before the first step) and the highest sum in `forward` and in
+attention, the type of the weights, autocast and perhaps target_modules and target_parameters; the answer adds
+`trainable`, `start` (what is there before the first step) and the highest sum in `forward` and in
 `backward`, optimizer states included (the second step).
 
 Where a CPU would run something else than a GPU, what the GPU runs stands in:
@@ -78,8 +79,8 @@ class Ledger(TorchDispatchMode):
 class Flash(torch.autograd.Function):
     @staticmethod
     def forward(ctx, q, k, v):
-        batch, heads, length, _ = q.shape
-        out = torch.empty_like(q)
+        batch, heads, length, width = q.shape
+        out = torch.empty_like(q) if v.shape[-1] == width else q.new_empty(batch, length, heads, v.shape[-1]).transpose(1, 2)
         logsumexp = torch.empty(batch, heads, length, dtype=torch.float32)
         ctx.save_for_backward(q, k, v, out, logsumexp)
         return out
@@ -141,7 +142,8 @@ def make_model(case):
     model = AutoModelForCausalLM.from_config(config, dtype=getattr(torch, case["dtype"]), attn_implementation=case["attention"])
     model.tie_weights()
     if case["lora"]:  # adapters are fp32, as PEFT makes them
-        model = get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", r=case["lora"], target_modules="all-linear"))
+        targets = {"target_modules": case.get("target_modules", "all-linear"), "target_parameters": case.get("target_parameters")}
+        model = get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", r=case["lora"], **targets))
     if case["checkpointing"]:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         if case["lora"]:
@@ -154,6 +156,7 @@ def measure(case):
     with FakeTensorMode(allow_non_fake_inputs=True):
         model = make_model(case)
         trained = [p for p in model.parameters() if p.requires_grad]
+        seen["trainable"] = sum(p.numel() for p in trained)
         optimizer = torch.optim.AdamW(trained, foreach=False)
         with ledger:
             for tensor in [*model.parameters(), *model.buffers()]:

@@ -1,8 +1,15 @@
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "core/advice/fixes/fixes.h"
 
 namespace plimsoll::advice {
 
 namespace {
+
+// Classes of Transformers that refuse flash-attn 2; gpt-oss's sinks take a newer kernel.
+constexpr std::string_view without[] = {"bloom", "codegen", "deepseek_v4", "gpt_oss", "mpt", "xglm"};
 
 std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
@@ -11,6 +18,7 @@ std::vector<Level> levels(const Situation& s) {
   const bool other = r.stack == "unsloth" || r.stack == "torchtune" || r.stack == "litgpt";
   const bool decoder = s.network.kind == model::Kind::decoder || s.network.kind == model::Kind::vlm;
   if ((now != "eager" && now != "sdpa") || !sixteen || other || !decoder) return {};
+  if (std::find(std::begin(without), std::end(without), s.network.model_type) != std::end(without)) return {};
   if (s.gpu != nullptr && !s.gpu->flash_attention_2) return {};
   return {{{{"/model_args/attn_implementation", "flash_attention_2"}}, quality::none}};
 }

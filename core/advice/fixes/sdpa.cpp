@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/sdpa_support.h"
 
 namespace plimsoll::advice {
 
@@ -8,6 +9,8 @@ std::vector<Level> levels(const Situation& s) {
   if (s.recipe.model_args.attn_implementation != "eager") return {};
   // Soft-capped scores have no fused kernel there.
   if (s.network.model_type == "gemma2") return {};
+  const bool own_classes = s.recipe.model_args.implementation == "transformers";
+  if (own_classes && !recipe::supports_sdpa(s.network.model_type, s.recipe.versions.transformers)) return {};
   return {{{{"/model_args/attn_implementation", "sdpa"}}, quality::none}};
 }
 

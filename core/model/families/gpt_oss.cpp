@@ -29,7 +29,11 @@ void read_gpt_oss(ConfigReader& config, const Frame& frame, Architecture& networ
   traits.experts.router_is_linear = false;
   traits.experts.router_bias = true;
   read_decoder(config, frame, traits, network);
-  for (LayerGroup& group : network.stacks.back().groups) group.other_parameters = group.heads;  // sinks
+  for (LayerGroup& group : network.stacks.back().groups) {
+    group.other_parameters = group.heads;  // sinks
+    group.activation = Activation::clamped_glu;
+    group.scores = Scores::own_type;
+  }
 }
 
 }  // namespace plimsoll::model::families

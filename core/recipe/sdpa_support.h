@@ -1,0 +1,17 @@
+// Which model classes of Transformers can call PyTorch's scaled_dot_product_attention.
+//
+//     supports_sdpa("opt", "4.44.0");    // false: eager attention unless flash is asked for
+//
+// Source: `_supports_sdpa` in huggingface/transformers src/transformers/models/*/modeling_*.py, read in the
+// last patch of each minor release from 4.36 to 5.23.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace plimsoll::recipe {
+
+/// True for a model type without a row, from 4.36 on, which brought it to the first classes.
+bool supports_sdpa(std::string_view model_type, const std::string& transformers);
+
+}  // namespace plimsoll::recipe
