@@ -136,6 +136,15 @@ void turn(Tape& tape, const LayerProgram& p, const Tensor& h, Heads& heads) {
   if (p.group->rotary_share <= 0 || p.group->attention == model::AttentionKind::latent) return;
   if (p.liger_rotary) return;  // Liger rotates in place
   tape.doing = "rotary positions";
+  if (p.group->rotary_casts_first) {  // apply_rotary_pos_emb_vision
+    const int size = heads.q.size();
+    Tensor q = cast(tape, heads.q, 4), k = cast(tape, heads.k, 4);
+    q = rotate(tape, q, 4);
+    k = rotate(tape, k, 4);
+    heads.q = cast(tape, std::move(q), size);
+    heads.k = cast(tape, std::move(k), size);
+    return;
+  }
   // torchtune, too, rotates in fp32 and casts back.
   const bool wide = p.code == Code::torchtune || p.group->rotary_in_fp32;
   const int table = wide ? 4 : h.size();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "core/memory/log_probs.h"
@@ -68,9 +70,17 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   return s;
 }
 
+// Transformers 5 hooks the input embedding of every model class that names one (modeling_utils.py
+// enable_input_require_grads). The towers of these do not, as 5.23 lists them.
+bool names_its_embedding(const std::string& model_type) {
+  constexpr std::string_view silent[] = {"gemma4",   "gemma4_unified", "glm4v",   "glm4v_moe",
+                                         "idefics",  "paddleocr_vl",   "qwen3_5", "qwen3_5_moe",
+                                         "qwen3_vl", "qwen3_vl_moe"};
+  return std::find(std::begin(silent), std::end(silent), model_type) == std::end(silent);
+}
+
 // A frozen tower joins autograd only when something makes its input require a gradient: an adapter inside it,
-// or Transformers 5's hook on every embedding under checkpointing (modeling_utils
-// enable_input_require_grads).
+// or that hook, under checkpointing.
 PassSettings tower_settings(const Plan& plan, const model::Stack& stack) {
   PassSettings s = settings_for(plan, stack);
   const recipe::Recipe& r = plan.recipe;
@@ -79,8 +89,10 @@ PassSettings tower_settings(const Plan& plan, const model::Stack& stack) {
   s.mask = false;
   s.keep_kv = false;
   s.trained = r.full() && !r.vision.freeze_vision_tower;
-  const bool hook = r.peft.on && s.checkpointing && recipe::version_at_least(r.versions.transformers, "5");
+  const bool hook = r.peft.on && s.checkpointing && recipe::version_at_least(r.versions.transformers, "5") &&
+                    names_its_embedding(plan.network.model_type);
   s.recorded = s.trained || has_adapter(plan, stack) || hook;
+  s.input_needs_grad = s.input_needs_grad && (s.trained || hook);
   s.keep_hidden_states = plan.network.model_type.rfind("llava", 0) == 0;
   return s;
 }

@@ -158,11 +158,12 @@ struct LayerGroup {
   AttentionKind attention = AttentionKind::full;
   uint64_t heads = 0;
   uint64_t kv_heads = 0;
-  uint64_t head_dim = 0;        ///< of q and k
-  uint64_t value_head_dim = 0;  ///< of v; equals head_dim except in latent attention
-  uint64_t window = 0;          ///< sliding window in tokens; 0: none
-  double rotary_share = 1.0;    ///< part of head_dim that is rotated; 0: no rotary positions
-  bool rotary_in_fp32 = false;  ///< q and k are turned in fp32 and cast back (Cohere, OLMo)
+  uint64_t head_dim = 0;            ///< of q and k
+  uint64_t value_head_dim = 0;      ///< of v; equals head_dim except in latent attention
+  uint64_t window = 0;              ///< sliding window in tokens; 0: none
+  double rotary_share = 1.0;        ///< part of head_dim that is rotated; 0: no rotary positions
+  bool rotary_in_fp32 = false;      ///< q and k are turned in fp32 and cast back (Cohere, OLMo)
+  bool rotary_casts_first = false;  ///< q and k are fp32 copies before they are turned (Qwen's towers)
   Scores scores = Scores::fp32_softmax;
   bool scaled_branches = false;  ///< times residual_multiplier before they are added (Granite)
   bool soft_capped = false;      ///< eager attention keeps the tanh of its scores (Gemma 2)

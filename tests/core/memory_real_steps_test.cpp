@@ -1,7 +1,7 @@
 // Real steps of Transformers, beside the replay. tests/core/golden/real_steps.json is what
 // tests/measured/real_step.py saw when it ran the model classes themselves, without weights: six layers of
 // each family, full fine-tuning in bfloat16 and LoRA on all linears, with and without checkpointing; of some
-// also under autocast, full fine-tuning then with fp32 weights.
+// also under autocast, full fine-tuning then with fp32 weights. real_vision_steps.json: models that see.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,6 +44,10 @@ Json request_of(const Json& seen) {
                        {"target_modules", seen.value("target_modules", Json("all-linear"))}};
     if (seen.contains("target_parameters")) request["peft"]["target_parameters"] = seen["target_parameters"];
   }
+  if (seen.contains("image_size")) {
+    request["vision"] = {
+        {"freeze_vision_tower", false}, {"image_size", seen["image_size"]}, {"images_per_sample", 1}};
+  }
   return request;
 }
 
@@ -65,9 +69,10 @@ double added(const Json& report) {
   return highest - workspaces - rest;
 }
 
-TEST(RealSteps, OfEveryFamilyAllocateWhatTheReplaySays) {
+// By size, of all steps in a file. The farthest may be `farthest` away.
+std::vector<double> errors_of(std::string_view name, double farthest) {
   json::Errors errors_of_file;
-  const Json file = json::parse(golden_file("real_steps.json"), errors_of_file).value_or(Json::object());
+  const Json file = json::parse(golden_file(name), errors_of_file).value_or(Json::object());
   std::vector<double> errors;
   for (const Json& seen : file["cases"]) {
     const double real =
@@ -76,12 +81,26 @@ TEST(RealSteps, OfEveryFamilyAllocateWhatTheReplaySays) {
     EXPECT_EQ(bytes(report, "/model/trainable"), seen["trainable"].get<uint64_t>()) << seen["name"];
     const double error = added(report) / real - 1;
     errors.push_back(std::abs(error));
-    // The farthest: one token-wide tensor or two at a moment beside the one that was modelled.
-    EXPECT_LT(std::abs(error), 0.045) << seen["name"] << " " << error;
+    EXPECT_LT(std::abs(error), farthest) << seen["name"] << " " << error;
   }
   std::sort(errors.begin(), errors.end());
+  return errors;
+}
+
+// The farthest: one token-wide tensor or two at a moment beside the one that was modelled.
+TEST(RealSteps, OfEveryFamilyAllocateWhatTheReplaySays) {
+  const std::vector<double> errors = errors_of("real_steps.json", 0.045);
   ASSERT_GE(errors.size(), 148U);
   EXPECT_LT(errors[errors.size() / 2], 0.003);
+}
+
+// Towers of four layers, wider than their language model, and one large image a row. What lies between tower
+// and language model (a merger, a projector, Qwen3-VL's three and its fp32 position embeddings) is not
+// replayed, and is large beside so few layers.
+TEST(RealSteps, OfModelsThatSeeAllocateWhatTheReplaySays) {
+  const std::vector<double> errors = errors_of("real_vision_steps.json", 0.22);
+  ASSERT_GE(errors.size(), 21U);
+  EXPECT_LT(errors[errors.size() / 2], 0.04);
 }
 
 }  // namespace

@@ -15,8 +15,12 @@ Where a CPU would run something else than a GPU, what the GPU runs stands in:
 - dropout: the fused kernel with its mask; softmax's backward: the product that CUDA makes first;
 - under autocast, SDPA takes 16 bits and layer norms work in fp32, as on CUDA;
 - grouped key heads go to SDPA as they are, and no row is taken for a packed one (fake tensors cannot be looked into).
+
+A case with an `image_size` has one image a row. Where image tokens stand is looked up in the input, so these run on real
+tensors and are small.
 """
 
+import contextlib
 import gc
 import json
 import sys
@@ -33,7 +37,7 @@ import peft.tuners.tuners_utils
 import transformers
 import transformers.integrations.sdpa_attention
 import transformers.masking_utils
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
 
 
 def block(size):
@@ -136,10 +140,11 @@ def stand_in():
 def make_model(case):
     fields = {"pad_token_id": None, "bos_token_id": 1, "eos_token_id": 2, **case["config"]}
     config = AutoConfig.for_model(fields.pop("model_type"), **fields)
-    config.use_cache = False
-    if config.pad_token_id is not None and config.pad_token_id >= config.vocab_size:
+    config.get_text_config().use_cache = False
+    if getattr(config, "pad_token_id", None) is not None and config.pad_token_id >= config.vocab_size:
         config.pad_token_id = 0
-    model = AutoModelForCausalLM.from_config(config, dtype=getattr(torch, case["dtype"]), attn_implementation=case["attention"])
+    kind = AutoModelForImageTextToText if "image_size" in case else AutoModelForCausalLM
+    model = kind.from_config(config, dtype=getattr(torch, case["dtype"]), attn_implementation=case["attention"])
     model.tie_weights()
     if case["lora"]:  # adapters are fp32, as PEFT makes them
         targets = {"target_modules": case.get("target_modules", "all-linear"), "target_parameters": case.get("target_parameters")}
@@ -151,9 +156,39 @@ def make_model(case):
     return model.train()
 
 
+def image_inputs(case, config):
+    """Pixels and image tokens of one square image a row, as the processors lay them out."""
+    kind, size, batch = config.model_type, case["image_size"], case["batch"]
+    vision, tokens = config.vision_config, torch.full((batch, case["length"]), 10)
+    side = size // getattr(vision, "patch_size", 1)
+    pixels = torch.ones(batch, 3, size, size, dtype=torch.bfloat16)
+    more = {}
+    if kind in ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "glm4v"):
+        count = (side // vision.spatial_merge_size) ** 2
+        patch = 3 * vision.temporal_patch_size * vision.patch_size**2
+        pixels = torch.ones(batch * side * side, patch, dtype=torch.bfloat16)
+        tokens[:, 4] = config.vision_start_token_id
+        more["image_grid_thw"] = torch.tensor([[1, side, side]] * batch)
+    elif kind == "gemma3":
+        count = config.mm_tokens_per_image
+    elif kind in ("idefics3", "smolvlm"):
+        count = (side // config.scale_factor) ** 2
+        pixels = pixels[:, None]
+    else:  # llava, paligemma
+        count = side**2
+    image_token = getattr(config, "image_token_id", None) or config.image_token_index
+    tokens[:, 5 : 5 + count] = image_token
+    types = (tokens == image_token).long()
+    if kind in ("gemma3", "paligemma"):
+        more["token_type_ids"] = types if kind == "gemma3" else torch.zeros_like(tokens)
+    elif "image_grid_thw" in more:
+        more["mm_token_type_ids"] = types
+    return {"input_ids": tokens, "labels": tokens.clone(), "pixel_values": pixels, **more}
+
+
 def measure(case):
     ledger, seen = Ledger(), {}
-    with FakeTensorMode(allow_non_fake_inputs=True):
+    with contextlib.nullcontext() if "image_size" in case else FakeTensorMode(allow_non_fake_inputs=True):
         model = make_model(case)
         trained = [p for p in model.parameters() if p.requires_grad]
         seen["trainable"] = sum(p.numel() for p in trained)
@@ -163,16 +198,19 @@ def measure(case):
                 ledger.see(tensor)
             seen["start"] = ledger.now
             for _ in range(2):
-                tokens = torch.zeros(case["batch"], case["length"], dtype=torch.int64)
-                labels = torch.zeros(case["batch"], case["length"], dtype=torch.int64)
+                if "image_size" in case:
+                    inputs = image_inputs(case, model.config)
+                else:
+                    tokens = torch.zeros(case["batch"], case["length"], dtype=torch.int64)
+                    inputs = {"input_ids": tokens, "labels": torch.zeros_like(tokens)}
                 ledger.peak = ledger.now
                 with torch.autocast("cpu", dtype=torch.bfloat16, enabled=case["autocast"]):
-                    loss = model(input_ids=tokens, labels=labels)["loss"]
+                    loss = model(**inputs)["loss"]
                 seen["forward"] = ledger.peak
                 ledger.peak = ledger.now
                 loss.backward()
                 seen["backward"] = ledger.peak
-                del loss, tokens, labels
+                del loss, inputs
                 optimizer.step()
                 optimizer.zero_grad()
                 gc.collect()

@@ -25,6 +25,7 @@ void read_glm4v(ConfigReader& config, const Frame&, Architecture& network) {
   group.name = "vision layers";
   group.layers = vision.depth("depth", 24);
   group.attention = AttentionKind::bidirectional;
+  group.rotary_casts_first = true;
   group.heads = group.kv_heads = vision.size("num_heads", 12);
   group.head_dim = group.value_head_dim = head_width(vision, width, group.heads, "num_heads");
   group.activation = activation(vision, "hidden_act", "silu", network);

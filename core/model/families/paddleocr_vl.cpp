@@ -27,6 +27,7 @@ void read_paddleocr_vl(ConfigReader& config, const Frame&, Architecture& network
   traits.patch = 14;
   const Tower tower = add_vit(vision, traits, "model.visual.vision_model.", network);
   network.stacks.back().groups.front().rotary_share = 1;
+  network.stacks.back().groups.front().rotary_casts_first = true;
   const uint64_t merge = vision.size("spatial_merge_size", 2);
   const uint64_t merged = times(tower.hidden, times(merge, merge));
   Stack projector = projector_stack("projector", hidden);

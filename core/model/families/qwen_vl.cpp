@@ -59,6 +59,7 @@ Blocks read_blocks(ConfigReader& vision, const BlockTraits& traits, LayerGroup& 
   group.name = "vision layers";
   group.layers = vision.depth("depth", traits.depth);
   group.attention = AttentionKind::bidirectional;
+  group.rotary_casts_first = true;
   group.heads = group.kv_heads = vision.size("num_heads", 16);
   group.head_dim = group.value_head_dim = head_width(vision, blocks.hidden, group.heads, "num_heads");
   group.activation = activation(vision, "hidden_act", traits.activation, network);
