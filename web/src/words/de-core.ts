@@ -223,7 +223,8 @@ export const CORE: Record<string, string> = {
     "PEFT behandelt die Experten einer Schicht als einen Parameter und baut ihre Gewichte in jedem Vorwärtslauf neu, vor PEFT 0.19 in einer Schleife sogar für jeden Experten einmal.",
   "note.stacked_adapters_refused":
     "PEFT bricht sofort ab: Adapter auf gestapelten Experten vertragen weder lora_dropout noch DoRA noch lora_bias, und gate und up gehören zusammen.",
-  "note.parameters_not_found": "Zu einigen target_parameters wird nichts gerechnet: nur gestapelte Experten werden nachgespielt.",
+  "note.parameters_not_found":
+    "Zu einigen target_parameters wird nichts gerechnet: nur gestapelte Experten werden nachgespielt.",
   "note.experts_are_approximate": "Experten sind gerechnet, als verteilten sich die Token gleichmäßig.",
   "note.state_space_kernels":
     "Mamba-Schichten sind mit den Kerneln von mamba_ssm gerechnet und noch nicht geprüft.",
