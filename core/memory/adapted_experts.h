@@ -13,13 +13,13 @@
 
 namespace plimsoll::memory {
 
-// All experts' weights of one projection, in the layer's parameters.
+/// One projection of all experts of a layer.
 struct StackedWeight {
   double in = 0, out = 0, experts = 1;
-  LinearSpec spec;  // of one expert; r and columns are the adapter's
+  LinearSpec spec;  ///< of one expert; its r is the adapter's
   double elements() const { return in * out * experts; }
   double bytes() const { return elements() * spec.size; }
-  // lora_A and lora_B as PEFT lays them out: rank times experts wide.
+  /// Elements of lora_A and lora_B, which PEFT makes rank times experts wide.
   double factor_in() const { return rank() * in * experts; }
   double factor_out() const { return rank() * out * experts; }
   double rank() const { return spec.r * spec.parts; }
@@ -34,9 +34,9 @@ StackedWeight gate_up_of(const LayerProgram& program, double experts);
 /// product on its way in and tries the sum once (torch/nn/utils/parametrize.py register_parametrization); the
 /// experts get it when they first ask for their weight, and it stays until they are done.
 struct Adapted {
-  Tensor factors;  // of a folded product
-  Tensor product;  // of one that is not folded
-  Tensor weight;   // empty without an adapter
+  Tensor factors;  ///< of a folded product
+  Tensor product;  ///< of one that is not folded
+  Tensor weight;   ///< empty without an adapter
 };
 
 /// What ParamWrapper makes on its way in. Nothing where there is no adapter.
