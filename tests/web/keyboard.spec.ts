@@ -58,3 +58,25 @@ test("the keyboard walk", async ({ page }) => {
   await press("Home");
   await expect(page.locator(".at-work")).not.toHaveText(moment);
 });
+
+test("who has gone to the plans while they are worked out is still there when they come", async ({
+  page,
+}) => {
+  let goOn = () => {};
+  const held = new Promise<void>((done) => (goOn = done));
+  await page.route("**/assets/more-thread-*.js", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await open(page);
+  await page.locator("#field-training-max_length").fill("32768");
+  await expect(headline(page)).toContainText("Does not fit");
+  await page.locator(".jump button").first().focus();
+  await page.keyboard.press("Enter");
+  const heading = page.locator("#plans-title");
+  await expect(heading).toBeFocused();
+  await expect(page.locator(".plan")).toHaveCount(0);
+  goOn();
+  await expect(page.locator(".plan").first()).toBeVisible();
+  await expect(heading).toBeFocused();
+});

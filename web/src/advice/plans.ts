@@ -216,22 +216,11 @@ function sizes(view: View, advice: Advice, actions: Actions): TemplateResult {
   </div>`;
 }
 
-export function plans(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
-  const { advice } = view;
-  // Its place is there at once, so that the way to it leads somewhere.
-  if (!advice) {
-    return html`<section class="panel" aria-labelledby="plans-title" aria-busy="true">
-      <h3 id="plans-title">${say("plan.title")}</h3>
-      <p class="caption">${say("plan.working")}</p>
-    </section>`;
-  }
-  if (!advice.ok) return nothing;
+function found(advice: Advice, view: View, report: Report, actions: Actions): TemplateResult {
   const shown = target(view, advice);
   const own = shown !== undefined && shown === advice.gpu;
   const locked = get(view.request, "/locks");
-  return html`<section class="panel for-print" aria-labelledby="plans-title">
-    <h3 id="plans-title">${say("plan.title")}</h3>
-    <p class="caption">
+  return html`<p class="caption">
       ${say("plan.caption")}
       ${Array.isArray(locked) ? say("plan.locks", { locks: locked.join(", ") }) : nothing}
     </p>
@@ -261,6 +250,19 @@ export function plans(view: View, report: Report, actions: Actions): TemplateRes
             ${advice.habits.map((habit) => html`<li>${habit.message}</li>`)}
           </ul>
         </details>`
-      : nothing}
+      : nothing}`;
+}
+
+/** One heading before the plans are there and after, so that whoever has come to it stays on it. */
+export function plans(view: View, report: Report, actions: Actions): TemplateResult | typeof nothing {
+  const { advice } = view;
+  if (advice && !advice.ok) return nothing;
+  return html`<section
+    class=${advice ? "panel for-print" : "panel"}
+    aria-labelledby="plans-title"
+    aria-busy=${advice ? nothing : "true"}
+  >
+    <h3 id="plans-title">${say("plan.title")}</h3>
+    ${advice ? found(advice, view, report, actions) : html`<p class="caption">${say("plan.working")}</p>`}
   </section>`;
 }
