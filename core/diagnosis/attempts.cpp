@@ -49,10 +49,10 @@ std::string one_sample_in_words(std::string_view text) {
   for (const std::string_view name :
        {"batch size", "batch_size", "batchsize", "batch-size", "bsz", "micro-batch", "microbatch"}) {
     for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 4)) {
-      const std::size_t line = text.rfind('\n', at);
-      const std::size_t begin = line == std::string_view::npos ? 0 : line + 1;
-      // A setting of one is no complaint about it.
-      const std::string_view before = text.substr(begin, at - begin);
+      // A setting of one is no complaint about it. Of a paste of one long line what stands near is read.
+      constexpr std::size_t near = 200;
+      const std::string_view ahead = text.substr(at > near ? at - near : 0, std::min(at, near));
+      const std::string_view before = ahead.substr(ahead.rfind('\n') + 1);
       bool complains = false;
       for (const std::string_view word :
            {"even", "still", "reduc", "already", "lower", "decreas", "tried", "minim", "only", "despite",
@@ -104,6 +104,15 @@ std::string less_fits_in_words(std::string_view folded) {
       const bool denied = says_any(said, {"even", "still", "no matter", "即使", "就算", "还是", "仍", "都"});
       if (!batch && more && fails && !denied) return std::string(said);
       const bool most = says_any(said, {"maximum", "at most", "up to", "最大", "最多", "最长"});
+      // "With a smaller batch it works", "reducing the length solved it".
+      const bool less = says_any(said, {"reduc", "lower", "decreas", "smaller", "shorter", "halv", "降低",
+                                        "降到", "减小", "调小", "改小", "减少"});
+      const bool works =
+          says_any(said, {"works", "solve", "fixed", "resolved", "able to", "could train", "can train",
+                          "no oom", "without oom", "runs fine", "就可以", "就能", "可以跑", "就不会"});
+      const bool in_vain =
+          denied || says_any(said, {"n't", "not ", "cannot", "how to", "is there", "any way"});
+      if (less && works && !in_vain) return std::string(said);
       if (most && says_any(said, {"without oom", "without running out", "can use", "can train", "能跑"}) &&
           !denied)
         return std::string(said);

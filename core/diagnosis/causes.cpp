@@ -36,10 +36,10 @@ constexpr Weight for_other_process[] = {
     {Sign::foreign_process, 8.0F}, {Sign::mostly_foreign, 7.0F},  {Sign::large_residual, 7.5F},
     {Sign::some_residual, 4.5F},   {Sign::in_use_at_start, 6.0F}, {Sign::merging, -1.0F},
     {Sign::after_steps, -1.0F},    {Sign::vllm_words, -2.0F},     {Sign::generates_rollouts, -1.5F}};
-constexpr Weight for_fragmentation[] = {{Sign::slack_covers, 6.5F},      {Sign::some_slack, 2.5F},
-                                        {Sign::asks_beyond_card, -4.0F}, {Sign::foreign_process, -1.0F},
-                                        {Sign::is_scores, -3.0F},        {Sign::packs, -1.0F},
-                                        {Sign::sees_images, -1.0F}};
+constexpr Weight for_fragmentation[] = {{Sign::slack_covers, 6.5F},     {Sign::some_slack, 2.5F},
+                                        {Sign::says_fragmented, 5.5F},  {Sign::asks_beyond_card, -4.0F},
+                                        {Sign::foreign_process, -1.0F}, {Sign::is_scores, -3.0F},
+                                        {Sign::packs, -1.0F},           {Sign::sees_images, -1.0F}};
 constexpr Weight for_single_gpu_used[] = {{Sign::one_card_only, 9.0F}};
 constexpr Weight for_hardware_fallback[] = {{Sign::old_card, 2.0F}, {Sign::quantized, 1.5F}};
 constexpr Weight for_dora_overhead[] = {{Sign::uses_dora, 7.0F}, {Sign::dora_frame, 5.0F}};
@@ -54,7 +54,7 @@ constexpr Weight for_optimizer_states_first_step[] = {
     {Sign::optimizer, 7.0F},    {Sign::makes_states, 4.0F}, {Sign::prepares, 5.0F},
     {Sign::full_tuning, 1.0F},  {Sign::foreach, -4.0F},     {Sign::is_layer32, 0.5F},
     {Sign::is_partition, 5.0F}, {Sign::says_driver, -7.0F}, {Sign::after_first_step, 2.0F},
-    {Sign::at_resume, -2.5F}};
+    {Sign::at_resume, -2.5F},   {Sign::moves_model, -7.0F}};
 constexpr Weight for_dequantisation_temporary[] = {
     {Sign::dequantizes, 7.5F}, {Sign::is_weight16, 1.0F}, {Sign::not_checkpointed, -4.0F}};
 constexpr Weight for_kbit_upcast[] = {
@@ -89,16 +89,18 @@ constexpr Weight for_replicated_not_sharded[] = {
     {Sign::loading, 1.0F},           {Sign::optimizer, -3.0F},          {Sign::share_well_within, -1.0F},
     {Sign::asks_beyond_card, -4.0F}, {Sign::generates_rollouts, -1.5F}, {Sign::fits_with_less, -6.0F},
     {Sign::says_logits, -1.5F},      {Sign::says_driver, 2.5F},         {Sign::loss, -2.0F},
-    {Sign::inference, -1.0F}};
+    {Sign::share_is_small, -4.0F},   {Sign::inference, -1.0F}};
 constexpr Weight for_packing_interaction[] = {{Sign::packs, 2.0F}, {Sign::varlen, 5.5F}};
 constexpr Weight for_eager_attention_quadratic[] = {
     {Sign::is_scores, 6.0F},       {Sign::large_request, 1.0F}, {Sign::is_power_of_two, 3.8F},
     {Sign::eager, 4.0F},           {Sign::attention, 4.0F},     {Sign::asks_beyond_card, 0.5F},
     {Sign::explicit_scores, 5.5F}, {Sign::generating, -3.0F},   {Sign::sees_images, -2.5F}};
-constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},      {Sign::large_request, 1.0F},
-                                        {Sign::vision_frame, 6.0F},     {Sign::beyond_the_text, 1.5F},
-                                        {Sign::asks_beyond_card, 3.0F}, {Sign::loading, -3.0F},
-                                        {Sign::optimizer, -3.0F},       {Sign::says_driver, -5.0F}};
+constexpr Weight for_vision_tokens[] = {
+    {Sign::sees_images, 5.5F},     {Sign::many_images, 2.0F},      {Sign::after_update, -3.0F},
+    {Sign::at_evaluation, -2.0F},  {Sign::at_save, -3.0F},         {Sign::at_resume, -3.0F},
+    {Sign::grows, -1.0F},          {Sign::large_request, 1.0F},    {Sign::vision_frame, 6.0F},
+    {Sign::beyond_the_text, 1.5F}, {Sign::asks_beyond_card, 3.0F}, {Sign::loading, -3.0F},
+    {Sign::optimizer, -3.0F},      {Sign::says_driver, -5.0F}};
 constexpr Weight for_logits_peak[] = {{Sign::loss, 6.0F},
                                       {Sign::logits_frame, 3.0F},
                                       {Sign::says_logits, 5.5F},
@@ -115,8 +117,10 @@ constexpr Weight for_vllm_colocate[] = {
     {Sign::mostly_foreign, 3.0F},     {Sign::forward, -1.0F},   {Sign::backward, -1.0F},
     {Sign::large_pools, 5.0F},        {Sign::generating, 1.0F}, {Sign::large_residual, 1.5F},
     {Sign::foreign_process, 1.0F},    {Sign::foreach, -2.0F},   {Sign::uses_dora, -3.0F}};
-constexpr Weight for_dpo_reference_model[] = {
-    {Sign::pairs, 7.5F}, {Sign::four_models, 5.0F}, {Sign::loss, -1.0F}};
+constexpr Weight for_dpo_reference_model[] = {{Sign::pairs, 7.5F},          {Sign::four_models, 5.0F},
+                                              {Sign::loss, -1.0F},          {Sign::grows, -4.0F},
+                                              {Sign::after_steps, -1.0F},   {Sign::after_update, -3.0F},
+                                              {Sign::at_evaluation, -3.0F}, {Sign::at_save, -3.0F}};
 constexpr Weight for_pairwise_doubles_batch[] = {{Sign::pairs, 2.0F}, {Sign::two_sequences, 8.2F}};
 constexpr Weight for_modules_to_save[] = {{Sign::saves_modules, 8.0F}};
 constexpr Weight for_checkpointing_not_active[] = {{Sign::not_checkpointed, 5.5F},
@@ -177,7 +181,9 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::vllm_frame, -3.0F},
     {Sign::generates_rollouts, -2.0F},
     {Sign::saves_modules, -1.5F},
-    {Sign::prepares, -1.5F}};
+    {Sign::prepares, -1.5F},
+    {Sign::moves_model, 3.0F},
+    {Sign::asks_requirements, 1.5F}};
 constexpr Weight for_batch_or_sequence_too_large[] = {
     {Sign::share_well_within, 1.5F}, {Sign::large_request, 0.5F},     {Sign::large_batch, 1.5F},
     {Sign::forward, 0.5F},           {Sign::backward, 0.5F},          {Sign::loading, -4.0F},
@@ -191,7 +197,7 @@ constexpr Weight for_qlora_not_smaller[] = {
     {Sign::quantized, 1.0F}, {Sign::share_well_within, 0.5F}, {Sign::quantised_saves_nothing, 8.0F}};
 constexpr Weight for_adapters_save_little[] = {
     {Sign::adapters, 1.0F}, {Sign::share_well_within, 0.5F}, {Sign::adapters_save_nothing, 8.0F}};
-constexpr Weight for_estimate_missing_terms[] = {{Sign::own_estimate, 4.0F}};
+constexpr Weight for_estimate_missing_terms[] = {{Sign::own_estimate, 5.0F}};
 
 constexpr Cause all_causes[] = {
     {"host_ram", "The machine's RAM ran out", Found::figures, -4.0F, for_host_ram,

@@ -4,18 +4,15 @@
 #include <cmath>
 
 #include "core/diagnosis/cards_said.h"
+#include "core/diagnosis/facts_said.h"
 #include "core/diagnosis/moment.h"
 #include "core/diagnosis/sentence.h"
 #include "core/diagnosis/size.h"
 #include "core/diagnosis/words.h"
-#include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
 
 namespace {
-
-using ascii::is_digit;
-using ascii::is_lower;
 
 // Values of a request, or nothing where it does not say.
 std::string text_at(const recipe::Values& values, const char* pointer) {
@@ -38,101 +35,6 @@ std::optional<bool> flag_at(const recipe::Values& values, const char* pointer) {
 bool has_section(const recipe::Values& values, std::string_view section) {
   return std::any_of(values.begin(), values.end(),
                      [&](const auto& entry) { return entry.first.compare(0, section.size(), section) == 0; });
-}
-
-bool mentions(const Text& text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.folded_lines.find(word) != std::string::npos;
-  });
-}
-
-// "I can successfully run finetune_with_lora.sh", "LoRA works fine": what works is not what failed.
-bool is_what_works(std::string_view folded, std::size_t at, std::size_t size) {
-  const std::string_view said = sentence_around(folded, at, size, 60);
-  const std::string_view before = said.substr(0, static_cast<std::size_t>(folded.data() + at - said.data()));
-  const std::string_view behind = said.substr(before.size() + size);
-  return says_any(before, {"successfully ", "works with ", "work with ", "fine with ", "no problem with "}) ||
-         says_any(behind.substr(0, 24),
-                  {" works", " is fine", " runs fine", "没问题", "没有问题", "可以正常"});
-}
-
-// Whether one of the words stands somewhere without "without", "no" or "not using" shortly before it, and not
-// switched off: "without any PEFT", "use_lora False".
-bool says_unless_denied(std::string_view folded, std::initializer_list<std::string_view> words) {
-  for (const std::string_view word : words) {
-    for (std::size_t at = folded.find(word); at != std::string_view::npos; at = folded.find(word, at + 1)) {
-      const std::size_t begin = at > 16 ? at - 16 : 0;
-      const std::string_view before = folded.substr(begin, at - begin);
-      bool denied = false;
-      for (const std::string_view no :
-           {"without ", "w/o ", " no ", "not use ", "not using ", "instead of ", "不用", "不使用"})
-        denied = denied || before.find(no) != std::string_view::npos;
-      std::string_view behind = folded.substr(at + word.size(), 18);
-      behind = behind.substr(0, behind.find('\n'));
-      denied = denied || behind.find(" false") != std::string_view::npos ||
-               behind.find("=false") != std::string_view::npos ||
-               behind.find(": null") != std::string_view::npos;
-      denied = denied || is_what_works(folded, at, word.size());
-      if (!denied) return true;
-    }
-  }
-  return false;
-}
-
-bool mentions_head_or_embedding(std::string_view value) {
-  for (const std::string_view word : {"embed", "lm_head", "wte", "head", "score"}) {
-    if (value.find(word) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
-// What a text says of the method outright: an own word of the report, or a frame of PEFT.
-Method method_said(const Text& text) {
-  if (mentions(text, {"method: inference", "only inference", "inference only", "just inference"}))
-    return Method::inference;
-  if (mentions(text, {"peft/peft_model.py", "peft/tuners/", "peftmodelforcausallm"})) return Method::adapters;
-  return Method::unknown;
-}
-
-// "AutoModelForCausalLM.from_pretrained(path).cuda()" in a script: neither a type nor a quantisation among
-// the arguments. Transformers up to 4.56 then load fp32, whatever the checkpoint holds (modeling_utils.py).
-// Frames of the library itself, which quote such calls too, name no AutoModel before the dot.
-bool loads_untyped(std::string_view folded) {
-  constexpr std::string_view call = ".from_pretrained(";
-  for (std::size_t at = folded.find(call); at != std::string_view::npos; at = folded.find(call, at + 4)) {
-    std::size_t begin = at;
-    while (begin > 0 && (is_lower(folded[begin - 1]) || is_digit(folded[begin - 1]))) --begin;
-    const std::string_view name = folded.substr(begin, at - begin);
-    if (name.substr(0, 9) != "automodel" || folded.substr(at, 600).find("...") != std::string_view::npos)
-      continue;
-    std::size_t end = at + call.size();
-    for (int open = 1; end < folded.size() && end < at + 600 && open > 0; ++end)
-      open += folded[end] == '(' ? 1 : folded[end] == ')' ? -1 : 0;
-    const std::string_view arguments = folded.substr(at, end - at);
-    bool typed = false;
-    for (const std::string_view word : {"dtype", "load_in", "quant", "**", "bnb"})
-      typed = typed || arguments.find(word) != std::string_view::npos;
-    if (!typed) return true;
-  }
-  return false;
-}
-
-// "modules_to_save=\"embed_tokens,lm_head\"", "modules_to_save: [...]", not "modules_to_save: null".
-bool names_modules(std::string_view folded) {
-  constexpr std::string_view key = "modules_to_save";
-  for (std::size_t at = folded.find(key); at != std::string_view::npos; at = folded.find(key, at + 1)) {
-    std::size_t i = at + key.size();
-    bool assigned = false;
-    for (; i < folded.size() && std::string_view(" :=\"'[(\n-").find(folded[i]) != std::string_view::npos;
-         ++i)
-      assigned = assigned || std::string_view(":= ").find(folded[i]) != std::string_view::npos;
-    const std::string_view value = folded.substr(i, 5);
-    const bool none = value.substr(0, 4) == "none" || value.substr(0, 4) == "null" || value == "false";
-    if (assigned && !none && !value.empty() && is_lower(value.front()) &&
-        mentions_head_or_embedding(folded.substr(i, 48)))
-      return true;
-  }
-  return false;
 }
 
 void read_request(const Situation& s, Facts& f) {
@@ -160,53 +62,6 @@ void read_request(const Situation& s, Facts& f) {
   }
 }
 
-// Whether a text is about a task: its first lines name it, as a word of its own ("[DPO] OOM in training").
-bool is_the_subject(std::string_view folded, std::string_view task) {
-  constexpr std::size_t title = 120;
-  const std::string_view head = folded.substr(0, title);
-  for (std::size_t at = head.find(task); at != std::string_view::npos; at = head.find(task, at + 1)) {
-    const std::size_t end = at + task.size();
-    const bool before = at > 0 && (is_lower(head[at - 1]) || is_digit(head[at - 1]));
-    const bool behind = end < head.size() && (is_lower(head[end]) || head[end] == '_');
-    if (!before && !behind) return true;
-  }
-  return false;
-}
-
-// "24.05% trained)" of Unsloth, "trainable%: 24.05" of PEFT: the share in percent, or 0.
-double trained_percent(std::string_view folded) {
-  const auto number_from = [&](std::size_t at) {
-    double value = 0, scale = 0;
-    for (; at < folded.size() && (is_digit(folded[at]) || folded[at] == '.'); ++at) {
-      if (folded[at] == '.') {
-        scale = 1;
-      } else {
-        value = value * 10 + (folded[at] - '0');
-        scale *= 10;
-      }
-    }
-    return scale > 1 ? value / scale : value;
-  };
-  if (const std::size_t at = folded.find("trainable%: "); at != std::string_view::npos)
-    return number_from(at + 12);
-  const std::size_t at = folded.find("% trained)");
-  if (at == std::string_view::npos) return 0;
-  std::size_t begin = at;
-  while (begin > 0 && at - begin < 8 && (is_digit(folded[begin - 1]) || folded[begin - 1] == '.')) --begin;
-  return number_from(begin);
-}
-
-// "qwen2.5vl", "qwen3-vl-8b", "deepseek_vl2": "vl" behind a figure, a dash or a line, and no word's
-// beginning.
-bool names_a_vl_model(std::string_view folded) {
-  for (std::size_t at = folded.find("vl"); at != std::string_view::npos; at = folded.find("vl", at + 2)) {
-    const bool tied = at > 0 && (is_digit(folded[at - 1]) || folded[at - 1] == '-' || folded[at - 1] == '_');
-    const bool ends = at + 2 >= folded.size() || !is_lower(folded[at + 2]);
-    if (tied && ends) return true;
-  }
-  return false;
-}
-
 // What people write around an error when they have no configuration at hand.
 void read_words(const Text& text, bool spoken, Facts& f) {
   // A request that says nothing of adapters is full fine-tuning by default alone.
@@ -214,13 +69,11 @@ void read_words(const Text& text, bool spoken, Facts& f) {
     f.method = said;
   if (f.method == Method::unknown) {
     if (mentions(text, {"inference", "generation only"})) f.method = Method::inference;
-    if (mentions(text,
-                 {"full fine", "full-fine", "full tuning", "full parameter", "full-parameter", "fully fine",
-                  "full_finetun", "finetuning_type: full", "method: full", "method: pretrain", "pretraining",
-                  "sft_type full", "train_type full", "全量", "全参", "全模型", "full微调", "full 微调"})) {
-      f.method = Method::full;
-    }
-    if (says_unless_denied(text.folded_lines, {"lora", "peft"})) {
+    const std::size_t whole = full_tuning_said(text.folded_lines);
+    if (whole != std::string_view::npos) f.method = Method::full;
+    if (f.method == Method::full && is_an_alternative(text.folded_lines, whole)) {
+      // "full fine-tuning of 72B dies; can it be trained with LoRA only?"
+    } else if (says_unless_denied(text.folded_lines, {"lora", "peft"})) {
       f.method = Method::adapters;
     } else if (mentions(text, {"lora", "peft"})) {
       f.method = Method::full;  // "without any PEFT"
@@ -249,7 +102,8 @@ void read_words(const Text& text, bool spoken, Facts& f) {
     if (mentions(text, {"dpotrainer", "stage: dpo", "--stage dpo", "rlhf_type dpo", "rl: dpo", "run_dpo",
                         "dpo training", "dpo.py"}))
       f.task = "dpo";
-    if (mentions(text, {"train_ppo", "ppotrainer", "stage: ppo", "--stage ppo"})) f.task = "ppo";
+    const bool roles = mentions(text, {"actor"}) && mentions(text, {"critic"});
+    if (roles || mentions(text, {"train_ppo", "ppotrainer", "stage: ppo", "--stage ppo"})) f.task = "ppo";
     if (mentions(text, {"train_reward", "rewardtrainer", "reward model training", "training reward model",
                         "train reward model", "train a reward model", "stage: rm", "--stage rm",
                         "rlhf_type rm", "infonce", "contrastive", "triplet loss", "multiplenegatives"}))
@@ -265,6 +119,21 @@ void read_words(const Text& text, bool spoken, Facts& f) {
       !mentions(text, {"adapter", "unsloth"})) {
     f.method = Method::full;
   }
+  if (!f.checkpointing &&
+      mentions(text, {"gradient_checkpointing false", "gradient_checkpointing=false",
+                      "gradient_checkpointing: false", "grad_checkpoint: false", "grad_checkpoint false",
+                      "grad_checkpoint=false", "without gradient checkpointing", "no gradient checkpointing",
+                      "without activation checkpointing", "no_gradient_checkpointing"}))
+    f.checkpointing = false;
+  if (!f.length)
+    f.length = setting_in_words(
+        text.folded_lines, {"max_seq_length", "cutoff_len", "model_max_length", "max_length", "seq_length",
+                            "max_seq_len", "block_size", "context length", "sequence length"});
+  if (f.length && *f.length < 16) f.length.reset();
+  if (!f.batch)
+    f.batch = setting_in_words(text.folded_lines, {"per_device_train_batch_size", "micro_batch_size",
+                                                   "train_batch_size", "per_gpu_train_batch_size",
+                                                   "batch_size", "batch-size", "batchsize", "batch size"});
   f.pure_16bit = mentions(text, {"torchtune", "pure_bf16", "bf16-true", "full_bf16"});
   f.offload = mentions(text, {"offload"}) && !mentions(text, {"no offload", "without offload"});
   f.whole_on_each =
@@ -296,7 +165,10 @@ void read_words(const Text& text, bool spoken, Facts& f) {
   if (f.untyped && f.method == Method::unknown && mentions(text, {".eval()", ".generate(", ".chat("}) &&
       !mentions(text, {"trainer", ".backward("}))
     f.method = Method::inference;
-  if (!f.fp32) f.fp32 = mentions(text, {"precision: fp32", "float32", "fp32 load", "torch_dtype: none"});
+  if (!f.fp32)
+    f.fp32 = mentions(text, {"precision: fp32", "float32", "fp32 load", "torch_dtype: none"}) ||
+             says_fp32(text.folded_lines);
+  if (f.attention.empty() && says_no_flash(text.folded_lines)) f.attention = "eager";
 }
 
 // Rules of thumb, in bytes a parameter: 16-bit weights and gradients, fp32 master copy and two states.
@@ -351,13 +223,14 @@ Facts read_facts(const Situation& situation, const Text& text, const Numbers& nu
   const std::size_t opening = 600;  // what a report is about stands at its beginning
   const std::string_view head = std::string_view(text.folded_lines).substr(0, opening);
   const bool no_figures = !numbers.tried && !numbers.capacity;
-  const bool spoken = no_figures && situation.model.empty();
-  read_words(text, spoken && parameters_in_name(head) > 0, facts);
+  const bool unnamed = situation.model.empty();
+  const bool spoken = no_figures && unnamed;
+  read_words(text, unnamed && parameters_in_name(head) > 0, facts);
   find_card(situation, numbers, table, facts);
   double largest = 0;
   if (no_figures && facts.capacity == 0) largest = find_spoken_card(situation, head, facts);
   if (spoken && facts.capacity == 0 && largest == 0) facts.capacity = 0.985 * spoken_size(head);
-  if (spoken && situation.network == nullptr) facts.parameters = parameters_in_name(head);
+  if (unnamed && situation.network == nullptr) facts.parameters = parameters_in_name(head);
   // Who trains all of a model and says nothing of sharding has 16 bytes a parameter on each card.
   facts.sharing_unsaid =
       facts.gpus_in_words && facts.several() && facts.strategy.empty() && facts.method != Method::full;

@@ -1,7 +1,6 @@
 #include "core/diagnosis/moment.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/diagnosis/occasion.h"
@@ -10,8 +9,6 @@
 namespace plimsoll::diagnosis {
 
 namespace {
-
-constexpr double most_gpus = 1024;
 
 using ascii::is_digit;
 using ascii::is_lower;
@@ -143,24 +140,6 @@ bool counts_shards(std::string_view text) {
   return text.substr(at, 16).find(" of ") != std::string_view::npos;
 }
 
-double number_before(std::string_view text, std::size_t end) {
-  while (end > 0 && text[end - 1] == ' ') --end;
-  std::size_t begin = end;
-  while (begin > 0 && is_digit(text[begin - 1]) && end - begin < 5) --begin;
-  // "2.1 a100" and "v100" are no counts.
-  if (begin == end || (begin > 0 && (is_lower(text[begin - 1]) || text[begin - 1] == '.'))) return 0;
-  double value = 0;
-  for (std::size_t i = begin; i < end; ++i) value = value * 10 + (text[i] - '0');
-  return value;
-}
-double number_behind(std::string_view text, std::size_t begin) {
-  while (begin < text.size() && (text[begin] == ' ' || text[begin] == '=' || text[begin] == ':')) ++begin;
-  double value = 0;
-  for (std::size_t i = begin; i < text.size() && i < begin + 5 && is_digit(text[i]); ++i)
-    value = value * 10 + (text[i] - '0');
-  return value;
-}
-
 constexpr std::string_view step_units[] = {"step",   "batch", "iteration", "iter",   "hour",
                                            "minute", "epoch", "sample",    "example"};
 
@@ -212,23 +191,6 @@ After after(std::string_view text) {
   return out;
 }
 
-// Whether the number that ends at `end` is a setting's: "batch size 4", "rank=8".
-bool counts_another_thing(std::string_view text, std::size_t end) {
-  while (end > 0 && is_digit(text[end - 1])) --end;
-  while (end > 0 && (text[end - 1] == ' ' || text[end - 1] == ':')) --end;
-  for (const std::string_view word :
-       {"size", "bs", "rank", "r", "stage", "zero", "=", "steps", "cuda", "torch"}) {
-    if (end >= word.size() && text.substr(end - word.size(), word.size()) == word &&
-        (end == word.size() || !is_lower(word.front()) || !is_lower(text[end - word.size() - 1])))
-      return true;
-  }
-  return false;
-}
-
-bool says_each(std::string_view behind) {
-  return behind.find("each") != std::string_view::npos || behind.find("per ") != std::string_view::npos;
-}
-
 }  // namespace
 
 Phase phase_in_words(const Text& text) {
@@ -277,103 +239,6 @@ std::string after_the_first_step(std::string_view folded) {
   }
   After found = after(folded);
   return found.first ? std::move(found.words) : std::string();
-}
-
-std::optional<double> cards_in_words(const Text& text) {
-  const std::string_view folded = text.folded_lines;
-  double most = 0;
-  for (const std::string_view flag :
-       {"--nproc_per_node", "--nproc-per-node", "nproc_per_node=", "--num_gpus", "--num_processes",
-        "n_gpus_per_node", "num gpus used =", "num gpus =", "number of gpus", "gpu count"}) {
-    for (std::size_t at = folded.find(flag); at != std::string_view::npos; at = folded.find(flag, at + 4))
-      most = std::max(most, number_behind(folded, at + flag.size()));
-  }
-  // "CUDA_VISIBLE_DEVICES=0,1,2,3", DeepSpeed's "--include localhost:4,5,6,7"
-  for (const std::string_view list : {"cuda_visible_devices=", "--include localhost:"}) {
-    const std::size_t at = folded.find(list);
-    if (at == std::string_view::npos) continue;
-    double count = 0;
-    bool digits = false;
-    for (std::size_t i = at + list.size(); i < folded.size() && (is_digit(folded[i]) || folded[i] == ',');
-         ++i) {
-      if (is_digit(folded[i]) && !digits) ++count;
-      digits = is_digit(folded[i]);
-    }
-    most = std::max(most, count);
-  }
-  // "多卡": more than one. Counts in words: "四卡", "两张".
-  for (const auto& [word, count] : {std::pair<std::string_view, double>{"多卡", 2},
-                                    {"多张", 2},
-                                    {"双卡", 2},
-                                    {"两卡", 2},
-                                    {"两张", 2},
-                                    {"两块", 2},
-                                    {"三张", 3},
-                                    {"三卡", 3},
-                                    {"四卡", 4},
-                                    {"四张", 4},
-                                    {"四块", 4},
-                                    {"八卡", 8},
-                                    {"八张", 8},
-                                    {"八块", 8}}) {
-    if (folded.find(word) != std::string_view::npos) most = std::max(most, count);
-  }
-  for (const std::string_view word : {" gpus", " gpu cards"}) {
-    for (std::size_t at = folded.find(word); at != std::string_view::npos; at = folded.find(word, at + 4)) {
-      double count = number_before(folded, at);
-      // "8 nvidia gpus", "four" is left to its reader
-      const std::size_t blank = at == 0 ? std::string_view::npos : folded.rfind(' ', at - 1);
-      if (count == 0 && blank != std::string_view::npos && is_lower(folded[at - 1]) && at - blank < 9)
-        count = number_before(folded, blank);
-      if (count <= 64) most = std::max(most, count);
-    }
-  }
-  // "8 x A100", "4*A800", "8卡", "4张3090", "7块40G的显卡", "4 GPUs", "eight-card" is left to its reader.
-  for (const std::string_view sign : {"卡", "张", "块"}) {
-    for (std::size_t at = folded.find(sign); at != std::string_view::npos; at = folded.find(sign, at + 3)) {
-      const double count = number_before(folded, at);
-      if (count <= 64) most = std::max(most, count);
-    }
-  }
-  for (const std::string_view card : {"a100", "h100", "a800", "h800", "h20", "v100", "a6000", "3090", "4090",
-                                      "rtx", "l40", "a10", "t4", "h200", "mi300"}) {
-    for (std::size_t at = folded.find(card); at != std::string_view::npos; at = folded.find(card, at + 2)) {
-      std::size_t end = at;
-      while (end > 0 && folded[end - 1] == ' ') --end;
-      if (end == 0) continue;
-      // "8 x a100", "8*a100" and "8 rtx3090"; in "batch size 4, a100" and "size 4 a100" it is another number.
-      const bool times = folded[end - 1] == 'x' || folded[end - 1] == '*';
-      if (!times && (end == at || !is_digit(folded[end - 1]) || counts_another_thing(folded, end))) continue;
-      const double count = number_before(folded, times ? end - 1 : end);
-      if (count <= 64) most = std::max(most, count);
-    }
-  }
-  // "4台A800*8", "2机8卡", "2 nodes with 8 GPUs each"
-  for (const std::string_view machine : {"台", "机", " nodes", " machines"}) {
-    const bool english = machine.front() == ' ';
-    for (std::size_t at = folded.find(machine); at != std::string_view::npos;
-         at = folded.find(machine, at + 3)) {
-      const double machines = number_before(folded, at);
-      if (machines < 2 || machines > 64) continue;
-      const std::string_view behind = folded.substr(at + machine.size(), 40);
-      double each = 0;
-      if (const std::size_t cards = behind.find("卡"); !english && cards != std::string_view::npos)
-        each = number_before(behind, cards);
-      for (const std::string_view times : {"*", " x ", "×"}) {
-        const std::size_t sign = behind.find(times);
-        if (each == 0 && sign != std::string_view::npos) each = number_behind(behind, sign + times.size());
-      }
-      const std::size_t gpus = behind.find(" gpus");
-      if (each == 0 && english && gpus != std::string_view::npos && says_each(behind.substr(gpus)))
-        each = number_before(behind, gpus);
-      if (each <= 16) most = std::max(most, machines * each);
-    }
-  }
-  for (const Stream& stream : text.streams) {
-    if (stream.rank >= 0) most = std::max(most, static_cast<double>(stream.rank) + 1);
-  }
-  if (most < 1 || most > most_gpus) return std::nullopt;
-  return most;
 }
 
 }  // namespace plimsoll::diagnosis

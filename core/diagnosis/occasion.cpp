@@ -215,6 +215,48 @@ std::string_view rest_of_sentence(std::string_view text, std::size_t at, std::si
   return rest;
 }
 
+// "transformers 4.46.3 runs, 4.47.0 dies", "从4.52.4升级到4.54.0后": two releases in one sentence and what
+// came of the change. A list of what is installed names a library before each.
+std::string two_releases(std::string_view folded) {
+  constexpr std::size_t longest = 16384, between = 48, around = 120;
+  folded = folded.substr(0, longest);
+  const auto is_part = [&](std::size_t i) { return ascii::is_digit(folded[i]) || folded[i] == '.'; };
+  std::size_t last_begin = 0, last_end = 0;
+  bool last = false;
+  for (std::size_t i = 0; i < folded.size();) {
+    if (!ascii::is_digit(folded[i])) {
+      ++i;
+      continue;
+    }
+    const std::size_t begin = i;
+    while (i < folded.size() && is_part(i)) ++i;
+    std::size_t end = i;
+    while (end > begin && folded[end - 1] == '.') --end;
+    const std::string_view number = folded.substr(begin, end - begin);
+    // Three parts, or two behind a "v": other decimals are sizes.
+    const bool release =
+        std::count(number.begin(), number.end(), '.') >= 2 ||
+        (number.find('.') != std::string_view::npos && begin > 0 && folded[begin - 1] == 'v');
+    if (!release) continue;
+    if (last && begin - last_end <= between) {
+      const std::string_view joint = folded.substr(last_end, begin - last_end);
+      const bool one_library =
+          !says_any(joint, {"\n", "torch", "cuda", "python", "transformers", "peft", "trl", "accelerate",
+                            "deepspeed", "vllm", "flash", "bitsandbytes", "ubuntu", "driver", "=="});
+      const std::string_view said = sentence_around(folded, last_begin, end - last_begin, around);
+      const bool change =
+          says_any(said, {"upgrad", "updat", "downgrad", "works", "worked", "fine", "since", "no longer",
+                          "but", "while", "oom", "out of mem", "升级", "降级", "正常", "报错", "爆"});
+      if (one_library && change && folded.substr(last_begin, last_end - last_begin) != number)
+        return first_bytes(said, 100);
+    }
+    last = true;
+    last_begin = begin;
+    last_end = end;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string growth_in_words(std::string_view folded) {
@@ -258,6 +300,7 @@ std::string other_release_in_words(std::string_view folded) {
                                        90, {"please upgrad", "try upgrad", "still"});
       !said.empty())
     return said;
+  if (std::string said = two_releases(folded); !said.empty()) return said;
   for (const std::string_view verb :
        {"switched to", "switching to", "switch to", "downgrad", "rolled back", "rolling back", "roll back",
         "reverted", "reverting", "revert to", "went back to"}) {
@@ -276,10 +319,13 @@ std::string other_release_in_words(std::string_view folded) {
   return "";
 }
 
+bool measures_a_finished_model(std::string_view folded) {
+  return says_any(folded, {"lmms-eval", "lmms_eval", "lmmseval", "lm_eval", "lm-eval", "evaluation harness",
+                           "vlmevalkit", "opencompass", "evalscope"});
+}
+
 Said occasion_in_words(std::string_view folded) {
-  // Who measures a finished model on benchmarks evaluates nothing of a training run.
-  const bool measures = says_any(folded, {"lmms-eval", "lmms_eval", "lmmseval", "lm_eval", "lm-eval",
-                                          "evaluation harness", "vlmevalkit", "opencompass"});
+  const bool measures = measures_a_finished_model(folded);
   for (const Occasion kind :
        {Occasion::save, Occasion::resume, Occasion::evaluate, Occasion::merge, Occasion::load}) {
     if (measures && kind == Occasion::evaluate) continue;

@@ -30,4 +30,8 @@ std::string growth_in_words(std::string_view folded);
 /// "".
 std::string other_release_in_words(std::string_view folded);
 
+/// Whether a report is of measuring a finished model on benchmarks (lm-eval, VLMEvalKit), which evaluates no
+/// training run.
+bool measures_a_finished_model(std::string_view folded);
+
 }  // namespace plimsoll::diagnosis

@@ -122,6 +122,58 @@ std::string steps_in_chinese(std::string_view text) {
   return said_together(text, {"一阵子", "一段时间", "一会", "一阵"}, {"训练", "跑", "微调", "运行"}, 36);
 }
 
+// "after nearly a day of training the error came", "训练了一晚上就爆了": a time that a run takes to come far.
+std::string time_of_training(std::string_view text) {
+  return said_together(
+      text, {"a day",   "one day", "days",  "overnight",      "all night",  "one night",   "hours",
+             "an hour", "a week",  "weeks", "several epochs", "few epochs", "some epochs", "一天",
+             "几天",    "两天",    "一晚",  "一夜",           "小时",       "几轮"},
+      {"trained", "training", "ran ", "running", "runs", "oom", "out of mem", "crash", "dies", "died",
+       "fails", "error", "爆", "训练", "跑"},
+      64, {" ago",      "takes", "took",     "would take", "need",  "eta",    "estimated", "cost",
+           "per epoch", "every", "for days", "reply",      "debug", "trying", "tried",     "days old",
+           "24 hours",  "spent", "last ",    "few days",   "需要",  "预计"});
+}
+
+// "0.35 epoch", "at epoch 3", "at 57%": somewhere in the middle.
+std::string part_of_a_run(std::string_view text) {
+  for (std::size_t at = text.find("epoch"); at != std::string_view::npos; at = text.find("epoch", at + 5)) {
+    if (in_setting(text, at)) continue;
+    std::size_t end = at;
+    while (end > 0 && (text[end - 1] == ' ' || text[end - 1] == '-')) --end;
+    std::size_t begin = end;
+    while (begin > 0 && (is_digit(text[begin - 1]) || text[begin - 1] == '.') && end - begin < 6) --begin;
+    const std::string_view number = text.substr(begin, end - begin);
+    if (number.find('.') != std::string_view::npos && number.size() >= 3 && is_digit(number.front()))
+      return std::string(text.substr(begin, at + 5 - begin));
+    const std::string_view before = text.substr(at > 10 ? at - 10 : 0, std::min<std::size_t>(at, 10));
+    const std::string_view behind = text.substr(at + 5, 3);
+    const bool moment = before.ends_with("at ") || before.ends_with("in ") || before.ends_with("during ");
+    if (moment && behind.size() >= 2 && behind[0] == ' ' && is_digit(behind[1]) &&
+        (behind[1] >= '2' || (behind.size() == 3 && is_digit(behind[2]))))
+      return std::string(text.substr(at, 7));
+  }
+  for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
+    std::size_t begin = at;
+    double share = 0;
+    while (begin > 0 && is_digit(text[begin - 1]) && at - begin < 3) --begin;
+    for (std::size_t i = begin; i < at; ++i) share = share * 10 + (text[i] - '0');
+    if (begin == at || share < 2 || share > 98) continue;
+    const std::string_view before =
+        text.substr(begin > 48 ? begin - 48 : 0, std::min<std::size_t>(begin, 48));
+    const std::string_view sentence = before.substr(before.find_last_of("\n.") + 1);
+    const bool moment = sentence.ends_with(" at ") || sentence.ends_with("around ") ||
+                        sentence.ends_with("about ") || sentence.ends_with("reaches ") ||
+                        sentence.ends_with("reached ") || sentence.ends_with("until ") ||
+                        sentence.ends_with("after ");
+    const std::string_view rest = text.substr(at + 1, 24);
+    const bool of_memory = says_any(sentence, {"memory", "vram", "gpu", "util", "ram", "usage", "load"}) ||
+                           says_any(rest, {"memory", "vram", "gpu", "util", "usage", "of the card"});
+    if (moment && !of_memory) return std::string(text.substr(begin, at + 1 - begin));
+  }
+  return "";
+}
+
 // "dies 200 steps in", not "I follow the steps in the guide".
 bool dies_steps_in(std::string_view text) {
   constexpr std::string_view words = " steps in";
@@ -144,7 +196,8 @@ std::string progress_in_words(std::string_view text) {
       one != std::string_view::npos && text.find("{'loss':", one + 1) != std::string_view::npos)
     return "Losses were logged before it died, so most batches fit.";
   if (dies_steps_in(text)) return "It ran for a while before it died (\"steps in\").";
-  for (const std::string& steps : {counted_steps(text), steps_in_chinese(text)}) {
+  for (const std::string& steps :
+       {counted_steps(text), steps_in_chinese(text), part_of_a_run(text), time_of_training(text)}) {
     if (!steps.empty()) return "It ran for a while before it died (\"" + steps + "\").";
   }
   return "";

@@ -41,6 +41,7 @@ std::string_view sentence_around(std::string_view folded, std::size_t at, std::s
 
 std::string said_together(std::string_view folded, SaidWords things, SaidWords verbs, std::size_t reach,
                           SaidWords unless) {
+  folded = folded.substr(0, longest_prose);
   for (const std::string_view thing : things) {
     std::size_t places = 0;
     for (std::size_t at = folded.find(thing); at != std::string_view::npos && places < most_places;

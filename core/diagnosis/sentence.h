@@ -3,7 +3,8 @@
 //
 //     said_together("insufficient cpu memory", {"cpu memory"}, {"insufficient", "ran out"});   // the words
 //
-// Texts are folded (ASCII in lower case). The work is bounded: of each word the first 200 places are read.
+// Texts are folded (ASCII in lower case). The work is bounded: of each word the first 200 places are read, of
+// a text the first 256 KiB.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,9 @@
 #include <string_view>
 
 namespace plimsoll::diagnosis {
+
+/// What a person says does not go on for longer; what does is a log.
+constexpr std::size_t longest_prose = 256U << 10U;
 
 using SaidWords = std::initializer_list<std::string_view>;
 

@@ -105,6 +105,8 @@ void read_phase(const Reading& r, Signs& out) {
       {"resume", Sign::resumes, "The frame loads a checkpoint."},
       {"logits", Sign::logits_frame, "The frame works on the logits."},
       {"dequantize_base", Sign::dequantizes_base, "The frame expands the whole quantised checkpoint."},
+      {"moves", Sign::moves_model,
+       "The frame moves the whole model to the card, before any optimizer exists."},
       {"vllm", Sign::vllm_frame, "The frame starts vLLM."},
       {"merge", Sign::merging, "The frame merges adapters into the weights."},
   };

@@ -72,6 +72,7 @@ enum class Sign : uint8_t {
   logits_frame,
   dequantizes_base,
   vllm_frame,
+  moves_model,  ///< the whole model goes to the card, before any optimizer exists
   // words
   after_steps,
   after_first_step,
@@ -91,6 +92,9 @@ enum class Sign : uint8_t {
   quantised_saves_nothing,
   adapters_save_nothing,
   own_estimate,
+  says_fragmented,
+  asks_requirements,
+  many_images,
   // the run
   full_tuning,
   small_network,
@@ -124,6 +128,8 @@ enum class Sign : uint8_t {
   whole_beyond,
   share_beyond,
   share_well_within,
+  share_is_small,  ///< ... under ZeRO-1 or -2, which leave the weights whole: the copies are not what is too
+                   ///< much
   whole_well_within,
   near_fp32,
   fits_in_16bit,

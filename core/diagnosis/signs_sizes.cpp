@@ -28,6 +28,10 @@ void read_arithmetic(const Reading& r, Signs& out) {
     add(out, most > 0 && most_share < 0.7 * f.capacity && f.strategy != "deepspeed", Sign::share_well_within,
         "Weights, gradients and states take " + size_text(f.share) +
             ", which fits; activations take the rest.");
+    add(out, most > 0 && most_share < 0.5 * f.capacity && (f.strategy == "zero1" || f.strategy == "zero2"),
+        Sign::share_is_small,
+        "The weights of each card and its part of the rest take " + size_text(f.share) + " of " +
+            size_text(f.capacity) + ": the copies alone are not too much.");
   }
   add(out, f.untyped, Sign::untyped,
       "The script loads the model without a type: fp32 before Transformers 5.");

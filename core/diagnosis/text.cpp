@@ -161,7 +161,12 @@ void append_words(std::string& flow, std::string_view line) {
 
 }  // namespace
 
-bool in_setting(std::string_view folded_lines, std::size_t at) {
+bool in_setting(std::string_view whole, std::size_t place) {
+  // No setting is longer; a paste of one line of megabytes is asked about at each of its words.
+  constexpr std::size_t longest = 2048;
+  const std::size_t from = place > longest ? place - longest : 0;
+  const std::string_view folded_lines = whole.substr(from, 2 * longest);
+  const std::size_t at = place - from;
   const std::size_t before = at == 0 ? std::string_view::npos : folded_lines.rfind('\n', at - 1);
   std::size_t first = before == std::string_view::npos ? 0 : before + 1;
   const std::size_t end = std::min(folded_lines.find('\n', at), folded_lines.size());

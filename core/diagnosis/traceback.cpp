@@ -36,6 +36,13 @@ bool is_done_or_a_name(std::string_view folded, const FrameWords& frame, std::si
   return frame.words == "lm_head" && behind.substr(0, 7) == ".weight";
 }
 
+// "merge_lora(path)" and "loss.backward" are code; "the rollout stage" is prose.
+bool is_code(std::string_view folded, std::size_t end) {
+  while (end < folded.size() && is_word(folded[end])) ++end;
+  return end < folded.size() && std::string_view("(.=[").find(folded[end]) != std::string_view::npos &&
+         (end + 1 >= folded.size() || folded[end] != '.' || is_word(folded[end + 1]));
+}
+
 // Lines that a traceback consists of, in the forms of Python, rich and IPython, and of pybind's "At:".
 bool names_a_place(std::string_view line) {
   while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
@@ -71,8 +78,18 @@ class Places {
       at = end + 1;
     }
   }
-  bool counts(std::size_t at) const {
-    if (count_ < 2 && !script_) return true;
+  bool counts(std::size_t at) const { return (count_ < 2 && !script_) || is_quoted(at); }
+  // A long line of words that is no part of the traceback.
+  bool is_prose_beside_a_frame(std::size_t at) const {
+    constexpr long least_words = 9;
+    if (count_ == 0 || is_quoted(at)) return false;
+    const std::size_t before = at == 0 ? std::string_view::npos : folded_.rfind('\n', at - 1);
+    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    const std::string_view line =
+        folded_.substr(begin, std::min(folded_.find('\n', at), folded_.size()) - begin);
+    return std::count(line.begin(), line.end(), ' ') + 1 >= least_words;
+  }
+  bool is_quoted(std::size_t at) const {
     const std::size_t before = at == 0 ? std::string_view::npos : folded_.rfind('\n', at - 1);
     const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
     return std::binary_search(quoted_.begin(), quoted_.end(), begin);
@@ -116,6 +133,7 @@ Frames read_frames(const Text& text) {
       text.folded_lines.size() > longest_traceback ? text.folded_lines.size() - longest_traceback : 0;
   Frames out;
   uint8_t best = 0;
+  bool best_is_code = false;
   const std::string_view folded = std::string_view(text.folded_lines).substr(from);
   const Places places(folded);
   for (const Place& found : find_words(folded, words, 1000)) {
@@ -129,8 +147,15 @@ Frames read_frames(const Text& text) {
     }
     if (is_switched_off(folded, found.at) || in_setting(folded, found.at)) continue;
     if (!frame.sign.empty() && !out.shows(frame.sign)) out.signs.emplace_back(frame.sign);
-    if (frame.rank < best) continue;
+    // Of one quoted frame and prose about other moments, the frame says where it died.
+    const bool code_here =
+        !places.is_prose_beside_a_frame(found.at) || is_code(folded, found.at + frame.words.size());
+    const bool wins = code_here == best_is_code ? frame.rank >= best
+                      : code_here               ? frame.rank >= 2 || frame.rank >= best
+                                                : best < 2 && frame.rank > best;
+    if (!wins) continue;
     best = frame.rank;
+    best_is_code = code_here;
     out.phase = frame.phase;
     out.words = line_around(text, from + found.at);
   }

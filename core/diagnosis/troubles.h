@@ -4,12 +4,26 @@
 //     ...")."
 #pragma once
 
+#include <cstddef>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/diagnosis/sentence.h"
 #include "core/diagnosis/signs.h"
 
 namespace plimsoll::diagnosis {
+
+/// A sign, and the two halves of a sentence that shows it.
+struct Trouble {
+  Sign sign;
+  const char* words;                ///< one sentence for a person, without its full stop
+  SaidWords things, verbs, unless;  ///< of each, any; of `unless`, none
+  std::size_t reach;                ///< bytes to either side of the thing
+};
+std::span<const Trouble> trouble_lists();  // trouble_lists.cpp
+std::span<const Trouble> moment_lists();   // moment_lists.cpp
 
 void read_troubles(std::string_view folded, std::vector<Evidence>& out);
 

@@ -59,6 +59,8 @@ struct Hostile {
 const std::vector<Hostile>& hostile_inputs() {
   const std::string pickle = "base_model: !!python/object/apply:os.system [id]\nsequence_len: 8\n";
   static const std::vector<Hostile> inputs = {
+      {"one line of 100 KB of words", "CUDA out of memory. " + times("batch size 4 on a single gpu ", 3'300),
+       ""},
       {"one line of 10 MB", times("a", 10'000'000), "too_large"},
       {"10 MB in one JSON string", "{\"a\": \"" + times("x", 10'000'000) + "\"}", "too_large"},
       {"10 MB behind a key", "base_model: " + times("x", 10'000'000), "too_large"},

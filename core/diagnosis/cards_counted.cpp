@@ -1,0 +1,220 @@
+// How many cards a report speaks of, in the ways that people count them.
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "core/diagnosis/moment.h"
+#include "core/diagnosis/sentence.h"
+#include "core/json/ascii.h"
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+constexpr double most_gpus = 1024;
+
+using ascii::is_digit;
+using ascii::is_lower;
+
+double number_before(std::string_view text, std::size_t end) {
+  while (end > 0 && text[end - 1] == ' ') --end;
+  std::size_t begin = end;
+  while (begin > 0 && is_digit(text[begin - 1]) && end - begin < 5) --begin;
+  // "2.1 a100" and "v100" are no counts.
+  if (begin == end || (begin > 0 && (is_lower(text[begin - 1]) || text[begin - 1] == '.'))) return 0;
+  double value = 0;
+  for (std::size_t i = begin; i < end; ++i) value = value * 10 + (text[i] - '0');
+  return value;
+}
+double number_behind(std::string_view text, std::size_t begin) {
+  while (begin < text.size() && (text[begin] == ' ' || text[begin] == '=' || text[begin] == ':')) ++begin;
+  double value = 0;
+  for (std::size_t i = begin; i < text.size() && i < begin + 5 && is_digit(text[i]); ++i)
+    value = value * 10 + (text[i] - '0');
+  return value;
+}
+
+// Whether the number that ends at `end` is a setting's: "batch size 4", "rank=8".
+bool counts_another_thing(std::string_view text, std::size_t end) {
+  while (end > 0 && is_digit(text[end - 1])) --end;
+  while (end > 0 && (text[end - 1] == ' ' || text[end - 1] == ':')) --end;
+  for (const std::string_view word :
+       {"size", "bs", "rank", "r", "stage", "zero", "=", "steps", "cuda", "torch"}) {
+    if (end >= word.size() && text.substr(end - word.size(), word.size()) == word &&
+        (end == word.size() || !is_lower(word.front()) || !is_lower(text[end - word.size() - 1])))
+      return true;
+  }
+  return false;
+}
+
+bool says_each(std::string_view behind) {
+  return behind.find("each") != std::string_view::npos || behind.find("per ") != std::string_view::npos;
+}
+
+constexpr std::string_view boards[] = {"a100", "h100", "a800", "h800", "h20",   "v100",  "a6000", "3090",
+                                       "4090", "5090", "rtx",  "l40",  "a10",   "t4",    "h200",  "mi300",
+                                       "b200", "a40",  "l20",  "a30",  "a5000", "mi250", "910b"};
+
+double count_in_english(std::string_view folded) {
+  struct Word {
+    std::string_view word;
+    double count;
+  };
+  static constexpr Word words[] = {{"two", 2},  {"both", 2}, {"dual", 2}, {"double", 2}, {"three", 3},
+                                   {"four", 4}, {"quad", 4}, {"six", 6},  {"eight", 8},  {"multiple", 2}};
+  double most = 0;
+  for (const Word& one : words) {
+    for (std::size_t at = folded.find(one.word); at != std::string_view::npos;
+         at = folded.find(one.word, at + one.word.size())) {
+      const std::size_t end = at + one.word.size();
+      if (at > 0 && is_lower(folded[at - 1])) continue;
+      if (end >= folded.size() || (folded[end] != ' ' && folded[end] != '-')) continue;
+      std::string_view behind = folded.substr(end, 24);
+      behind = behind.substr(0, behind.find_first_of(".,;:\n("));
+      // The second blank ends the second word behind the count.
+      for (std::size_t blank = 0, i = 1; i < behind.size(); ++i) {
+        if (behind[i] == ' ' && ++blank == 2) behind = behind.substr(0, i);
+      }
+      const bool card =
+          behind.find("gpu") != std::string_view::npos || behind.find("card") != std::string_view::npos ||
+          std::any_of(std::begin(boards), std::end(boards),
+                      [&](std::string_view board) { return behind.find(board) != std::string_view::npos; });
+      if (card) most = std::max(most, one.count);
+    }
+  }
+  return most;
+}
+
+double count_behind_a_card(std::string_view folded) {
+  constexpr std::size_t near = 16;
+  double most = 0;
+  for (const std::string_view board : boards) {
+    for (std::size_t at = folded.find(board); at != std::string_view::npos;
+         at = folded.find(board, at + board.size())) {
+      // Between the two stand a size and blanks alone: "a100 (80g) x 2".
+      std::size_t i = at + board.size();
+      const std::size_t last = std::min(folded.size(), i + near);
+      while (i < last && (is_digit(folded[i]) || folded[i] == ' ' || folded[i] == '(' || folded[i] == ')' ||
+                          folded[i] == 'g' || folded[i] == 'b' || folded[i] == '-'))
+        ++i;
+      const bool times = i < last && (folded[i] == '*' || folded.substr(i, 2) == "\xC3\x97" ||
+                                      (folded[i] == 'x' && folded[i - 1] == ' '));
+      if (!times) continue;
+      const double count = number_behind(folded, i + (folded[i] == '\xC3' ? 2 : 1));
+      // "80g*2" counts; "a100 * 40gb" is a size.
+      std::size_t end = i + 1;
+      while (end < folded.size() && (folded[end] == ' ' || is_digit(folded[end]))) ++end;
+      if (end < folded.size() && folded[end] == 'g' && folded.substr(end, 3) != "gpu") continue;
+      if (count >= 2 && count <= 64) most = std::max(most, count);
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+std::optional<double> cards_in_words(const Text& text) {
+  const std::string_view folded = std::string_view(text.folded_lines).substr(0, longest_prose);
+  double most = 0;
+  for (const std::string_view flag :
+       {"--nproc_per_node", "--nproc-per-node", "nproc_per_node=", "--num_gpus", "--num_processes",
+        "n_gpus_per_node", "num gpus used =", "num gpus =", "number of gpus", "gpu count"}) {
+    for (std::size_t at = folded.find(flag); at != std::string_view::npos; at = folded.find(flag, at + 4))
+      most = std::max(most, number_behind(folded, at + flag.size()));
+  }
+  // "CUDA_VISIBLE_DEVICES=0,1,2,3", DeepSpeed's "--include localhost:4,5,6,7"
+  for (const std::string_view list : {"cuda_visible_devices=", "--include localhost:"}) {
+    const std::size_t at = folded.find(list);
+    if (at == std::string_view::npos) continue;
+    double count = 0;
+    bool digits = false;
+    for (std::size_t i = at + list.size(); i < folded.size() && (is_digit(folded[i]) || folded[i] == ',');
+         ++i) {
+      if (is_digit(folded[i]) && !digits) ++count;
+      digits = is_digit(folded[i]);
+    }
+    most = std::max(most, count);
+  }
+  // "two A100s", "dual 3090", "a double GPU": a count in words, and a card within two words behind it.
+  most = std::max(most, count_in_english(folded));
+  // "A100 80G * 2", "V100*4": the count behind the card.
+  most = std::max(most, count_behind_a_card(folded));
+  // "多卡": more than one. Counts in words: "四卡", "两张".
+  for (const auto& [word, count] : {std::pair<std::string_view, double>{"多卡", 2},
+                                    {"多张", 2},
+                                    {"双卡", 2},
+                                    {"两卡", 2},
+                                    {"两张", 2},
+                                    {"两块", 2},
+                                    {"三张", 3},
+                                    {"三卡", 3},
+                                    {"四卡", 4},
+                                    {"四张", 4},
+                                    {"四块", 4},
+                                    {"八卡", 8},
+                                    {"八张", 8},
+                                    {"八块", 8}}) {
+    if (folded.find(word) != std::string_view::npos) most = std::max(most, count);
+  }
+  for (const std::string_view word : {" gpus", " gpu cards"}) {
+    for (std::size_t at = folded.find(word); at != std::string_view::npos; at = folded.find(word, at + 4)) {
+      double count = number_before(folded, at);
+      // "8 nvidia gpus", "four" is left to its reader
+      const std::size_t blank = at == 0 ? std::string_view::npos : folded.rfind(' ', at - 1);
+      // "24 gb gpus" counts gigabytes
+      const bool sized = blank != std::string_view::npos &&
+                         (folded.substr(blank + 1, 2) == "gb" || folded.substr(blank + 1, 3) == "gib");
+      if (count == 0 && blank != std::string_view::npos && is_lower(folded[at - 1]) && at - blank < 9 &&
+          !sized)
+        count = number_before(folded, blank);
+      if (count <= 64) most = std::max(most, count);
+    }
+  }
+  // "8 x A100", "4*A800", "8卡", "4张3090", "7块40G的显卡", "4 GPUs", "eight-card" is left to its reader.
+  for (const std::string_view sign : {"卡", "张", "块"}) {
+    for (std::size_t at = folded.find(sign); at != std::string_view::npos; at = folded.find(sign, at + 3)) {
+      const double count = number_before(folded, at);
+      if (count <= 64) most = std::max(most, count);
+    }
+  }
+  for (const std::string_view card : boards) {
+    for (std::size_t at = folded.find(card); at != std::string_view::npos; at = folded.find(card, at + 2)) {
+      std::size_t end = at;
+      while (end > 0 && folded[end - 1] == ' ') --end;
+      if (end == 0) continue;
+      // "8 x a100", "8*a100" and "8 rtx3090"; in "batch size 4, a100" and "size 4 a100" it is another number.
+      const bool times = folded[end - 1] == 'x' || folded[end - 1] == '*';
+      if (!times && (end == at || !is_digit(folded[end - 1]) || counts_another_thing(folded, end))) continue;
+      const double count = number_before(folded, times ? end - 1 : end);
+      if (count <= 64) most = std::max(most, count);
+    }
+  }
+  // "4台A800*8", "2机8卡", "2 nodes with 8 GPUs each"
+  for (const std::string_view machine : {"台", "机", " nodes", " machines"}) {
+    const bool english = machine.front() == ' ';
+    for (std::size_t at = folded.find(machine); at != std::string_view::npos;
+         at = folded.find(machine, at + 3)) {
+      const double machines = number_before(folded, at);
+      if (machines < 2 || machines > 64) continue;
+      const std::string_view behind = folded.substr(at + machine.size(), 40);
+      double each = 0;
+      if (const std::size_t cards = behind.find("卡"); !english && cards != std::string_view::npos)
+        each = number_before(behind, cards);
+      for (const std::string_view times : {"*", " x ", "×"}) {
+        const std::size_t sign = behind.find(times);
+        if (each == 0 && sign != std::string_view::npos) each = number_behind(behind, sign + times.size());
+      }
+      const std::size_t gpus = behind.find(" gpus");
+      if (each == 0 && english && gpus != std::string_view::npos && says_each(behind.substr(gpus)))
+        each = number_before(behind, gpus);
+      if (each <= 16) most = std::max(most, machines * each);
+    }
+  }
+  for (const Stream& stream : text.streams) {
+    if (stream.rank >= 0) most = std::max(most, static_cast<double>(stream.rank) + 1);
+  }
+  if (most < 1 || most > most_gpus) return std::nullopt;
+  return most;
+}
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,270 @@
+#include "core/diagnosis/facts_said.h"
+
+#include <algorithm>
+#include <span>
+
+#include "core/diagnosis/sentence.h"
+#include "core/json/ascii.h"
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+using ascii::is_digit;
+using ascii::is_lower;
+
+// "I can successfully run finetune_with_lora.sh", "LoRA works fine": what works is not what failed.
+bool is_what_works(std::string_view folded, std::size_t at, std::size_t size) {
+  const std::string_view said = sentence_around(folded, at, size, 60);
+  const std::string_view before = said.substr(0, static_cast<std::size_t>(folded.data() + at - said.data()));
+  const std::string_view behind = said.substr(before.size() + size);
+  return says_any(before, {"successfully ", "works with ", "work with ", "fine with ", "no problem with "}) ||
+         says_any(behind.substr(0, 24),
+                  {" works", " is fine", " runs fine", "没问题", "没有问题", "可以正常"});
+}
+
+bool mentions_head_or_embedding(std::string_view value) {
+  for (const std::string_view word : {"embed", "lm_head", "wte", "head", "score"}) {
+    if (value.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+constexpr std::string_view words_of_full[] = {"full fine",
+                                              "full-fine",
+                                              "full tuning",
+                                              "full parameter",
+                                              "full-parameter",
+                                              "fully fine",
+                                              "full_finetun",
+                                              "full sft",
+                                              "full finetun",
+                                              "finetuning_type: full",
+                                              "method: full",
+                                              "method: pretrain",
+                                              "pretraining",
+                                              "sft_type full",
+                                              "train_type full",
+                                              "全量",
+                                              "全参",
+                                              "全模型",
+                                              "full微调",
+                                              "full 微调"};
+
+std::size_t first_of(std::string_view folded, std::span<const std::string_view> words) {
+  std::size_t first = std::string_view::npos;
+  for (const std::string_view word : words) first = std::min(first, folded.find(word));
+  return first;
+}
+
+}  // namespace
+
+bool mentions(const Text& text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return text.folded_lines.find(word) != std::string::npos;
+  });
+}
+
+// Whether one of the words stands somewhere without "without", "no" or "not using" shortly before it, and not
+// switched off: "without any PEFT", "use_lora False".
+bool says_unless_denied(std::string_view folded, std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words) {
+    for (std::size_t at = folded.find(word); at != std::string_view::npos; at = folded.find(word, at + 1)) {
+      const std::size_t begin = at > 16 ? at - 16 : 0;
+      const std::string_view before = folded.substr(begin, at - begin);
+      bool denied = false;
+      for (const std::string_view no :
+           {"without ", "w/o ", " no ", "not use ", "not using ", "instead of ", "不用", "不使用"})
+        denied = denied || before.find(no) != std::string_view::npos;
+      std::string_view behind = folded.substr(at + word.size(), 18);
+      behind = behind.substr(0, behind.find('\n'));
+      denied = denied || behind.find(" false") != std::string_view::npos ||
+               behind.find("=false") != std::string_view::npos ||
+               behind.find(": null") != std::string_view::npos;
+      denied = denied || is_what_works(folded, at, word.size());
+      if (!denied) return true;
+    }
+  }
+  return false;
+}
+
+// What a text says of the method outright: an own word of the report, or a frame of PEFT.
+Method method_said(const Text& text) {
+  if (mentions(text, {"method: inference", "only inference", "inference only", "just inference"}))
+    return Method::inference;
+  if (mentions(text, {"peft/peft_model.py", "peft/tuners/", "peftmodelforcausallm"})) return Method::adapters;
+  return Method::unknown;
+}
+
+// "AutoModelForCausalLM.from_pretrained(path).cuda()" in a script: neither a type nor a quantisation among
+// the arguments. Transformers up to 4.56 then load fp32, whatever the checkpoint holds (modeling_utils.py).
+// Frames of the library itself, which quote such calls too, name no AutoModel before the dot.
+bool loads_untyped(std::string_view folded) {
+  constexpr std::string_view call = ".from_pretrained(";
+  for (std::size_t at = folded.find(call); at != std::string_view::npos; at = folded.find(call, at + 4)) {
+    std::size_t begin = at;
+    while (begin > 0 && (is_lower(folded[begin - 1]) || is_digit(folded[begin - 1]))) --begin;
+    const std::string_view name = folded.substr(begin, at - begin);
+    if (name.substr(0, 9) != "automodel" || folded.substr(at, 600).find("...") != std::string_view::npos)
+      continue;
+    std::size_t end = at + call.size();
+    for (int open = 1; end < folded.size() && end < at + 600 && open > 0; ++end)
+      open += folded[end] == '(' ? 1 : folded[end] == ')' ? -1 : 0;
+    const std::string_view arguments = folded.substr(at, end - at);
+    bool typed = false;
+    for (const std::string_view word : {"dtype", "load_in", "quant", "**", "bnb"})
+      typed = typed || arguments.find(word) != std::string_view::npos;
+    if (!typed) return true;
+  }
+  return false;
+}
+
+// "modules_to_save=\"embed_tokens,lm_head\"", "modules_to_save: [...]", not "modules_to_save: null".
+bool names_modules(std::string_view folded) {
+  constexpr std::string_view key = "modules_to_save";
+  for (std::size_t at = folded.find(key); at != std::string_view::npos; at = folded.find(key, at + 1)) {
+    std::size_t i = at + key.size();
+    bool assigned = false;
+    for (; i < folded.size() && std::string_view(" :=\"'[(\n-").find(folded[i]) != std::string_view::npos;
+         ++i)
+      assigned = assigned || std::string_view(":= ").find(folded[i]) != std::string_view::npos;
+    const std::string_view value = folded.substr(i, 5);
+    const bool none = value.substr(0, 4) == "none" || value.substr(0, 4) == "null" || value == "false";
+    if (assigned && !none && !value.empty() && is_lower(value.front()) &&
+        mentions_head_or_embedding(folded.substr(i, 48)))
+      return true;
+  }
+  return false;
+}
+
+// Whether a text is about a task: its first lines name it, as a word of its own ("[DPO] OOM in training").
+bool is_the_subject(std::string_view folded, std::string_view task) {
+  constexpr std::size_t title = 120;
+  const std::string_view head = folded.substr(0, title);
+  for (std::size_t at = head.find(task); at != std::string_view::npos; at = head.find(task, at + 1)) {
+    const std::size_t end = at + task.size();
+    const bool before = at > 0 && (is_lower(head[at - 1]) || is_digit(head[at - 1]));
+    const bool behind = end < head.size() && (is_lower(head[end]) || head[end] == '_');
+    if (!before && !behind) return true;
+  }
+  return false;
+}
+
+// "24.05% trained)" of Unsloth, "trainable%: 24.05" of PEFT: the share in percent, or 0.
+double trained_percent(std::string_view folded) {
+  const auto number_from = [&](std::size_t at) {
+    double value = 0, scale = 0;
+    for (; at < folded.size() && (is_digit(folded[at]) || folded[at] == '.'); ++at) {
+      if (folded[at] == '.') {
+        scale = 1;
+      } else {
+        value = value * 10 + (folded[at] - '0');
+        scale *= 10;
+      }
+    }
+    return scale > 1 ? value / scale : value;
+  };
+  if (const std::size_t at = folded.find("trainable%: "); at != std::string_view::npos)
+    return number_from(at + 12);
+  const std::size_t at = folded.find("% trained)");
+  if (at == std::string_view::npos) return 0;
+  std::size_t begin = at;
+  while (begin > 0 && at - begin < 8 && (is_digit(folded[begin - 1]) || folded[begin - 1] == '.')) --begin;
+  return number_from(begin);
+}
+
+// "qwen2.5vl", "qwen3-vl-8b", "deepseek_vl2": "vl" behind a figure, a dash or a line, and no word's
+// beginning.
+bool names_a_vl_model(std::string_view folded) {
+  for (std::size_t at = folded.find("vl"); at != std::string_view::npos; at = folded.find("vl", at + 2)) {
+    const bool tied = at > 0 && (is_digit(folded[at - 1]) || folded[at - 1] == '-' || folded[at - 1] == '_');
+    const bool ends = at + 2 >= folded.size() || !is_lower(folded[at + 2]);
+    if (tied && ends) return true;
+  }
+  return false;
+}
+
+std::size_t full_tuning_said(std::string_view folded) {
+  return first_of(folded.substr(0, longest_prose), words_of_full);
+}
+
+// Whether adapters are spoken of as what else could be done, behind full fine-tuning: "or is LoRA the only
+// way?", "还是说只能lora". A setting of adapters speaks for itself.
+bool is_an_alternative(std::string_view folded, std::size_t full) {
+  for (std::size_t at = folded.find("lora"); at != std::string_view::npos; at = folded.find("lora", at + 4)) {
+    const std::string_view said = sentence_around(folded, at, 4, 40);
+    const bool alternative = says_any(said, {"only ", "instead", "should i", "must i", "have to", "or use",
+                                             "switch to", "只能", "还是说", "改用", "必须"});
+    if (at < full || !alternative || in_setting(folded, at)) return false;
+  }
+  return folded.find("lora") != std::string_view::npos;
+}
+
+// "loaded in fp32", "converted at full precision (fp32)", "强制转fp32": of the weights, not of the
+// optimizer's copy, the norms or the logits.
+bool says_fp32(std::string_view folded) {
+  return !said_together(folded, {"fp32", "float32", "full precision", "full-precision", "32-bit", "单精度"},
+                        {"load", "weights", "transfer", "cast", "convert", "import", "default", "model",
+                         "instead of", "加载", "转", "权重", "模型", "精度"},
+                        48,
+                        {"partition",
+                         "master",
+                         "optim",
+                         "state",
+                         "logit",
+                         "loss",
+                         "norm",
+                         "adamw",
+                         "32_cpu",
+                         "lora",
+                         "adapter",
+                         "instead of fp32",
+                         "instead of float32",
+                         "fp32: false",
+                         "kbit",
+                         "llm_int8",
+                         "except",
+                         "gradient",
+                         "buffer",
+                         "rope",
+                         "rotary",
+                         "attention"})
+              .empty();
+}
+
+// "without flash attention", "flash attn is not supported on V100": scores are then kept.
+bool says_no_flash(std::string_view folded) {
+  return !said_together(folded,
+                        {"flash attention", "flash-attention", "flash_attention", "flash attn", "flash-attn",
+                         "flash_attn", "flashattention", "flashattn"},
+                        {"without",   "not support",   "n't support", "not use",    "not using", "n't use",
+                         "no flash",  "not install",   "n't install", "cannot use", "can't use", "disabled",
+                         "not enabl", "unable to use", "removed",     "turned off", "turn off",  "不支持",
+                         "没有",      "没装",          "未安装",      "不用",       "关闭",      "关掉"},
+                        40, {"even with", "same", "works with"})
+              .empty();
+}
+
+// "--per_device_train_batch_size 8", "batch size of 64", "batch_size=4": the number behind the first name
+// that has one.
+std::optional<double> setting_in_words(std::string_view folded,
+                                       std::initializer_list<std::string_view> names) {
+  folded = folded.substr(0, longest_prose);
+  for (const std::string_view name : names) {
+    for (std::size_t at = folded.find(name); at != std::string_view::npos; at = folded.find(name, at + 4)) {
+      std::size_t i = at + name.size();
+      if (folded.substr(i, 4) == " of ") i += 3;
+      if (folded.substr(i, 4) == " is ") i += 3;
+      while (i < folded.size() && std::string_view(" :=\"'").find(folded[i]) != std::string_view::npos) ++i;
+      double value = 0;
+      std::size_t end = i;
+      for (; end < folded.size() && end < i + 5 && is_digit(folded[end]); ++end)
+        value = value * 10 + (folded[end] - '0');
+      if (end < folded.size() && folded[end] == 'k') value *= 1024;
+      if (end > i && value >= 1) return value;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace plimsoll::diagnosis

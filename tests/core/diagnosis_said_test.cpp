@@ -1,0 +1,157 @@
+// What people say around an error when they show little of it: cards, releases, moments and methods, each in
+// words of our own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/diagnosis/attempts.h"
+#include "core/diagnosis/facts_said.h"
+#include "core/diagnosis/moment.h"
+#include "core/diagnosis/occasion.h"
+#include "core/diagnosis/progress.h"
+#include "core/diagnosis/text.h"
+#include "tests/core/explained.h"
+
+namespace plimsoll::diagnosis {
+namespace {
+
+using testing::IsEmpty;
+using testing::Not;
+
+double cards(std::string_view text) { return cards_in_words(clean(text)).value_or(1); }
+Phase phase_of(std::string_view text) { return explained(text).reading.phase; }
+Facts facts_of(std::string_view text) { return explained(text).reading.facts; }
+
+TEST(DiagnosisSaid, CardsAreCountedBehindTheirNameAndInWords) {
+  EXPECT_EQ(cards("an A100 80G * 2 machine"), 2);
+  EXPECT_EQ(cards("V100 (32g) x 4 in one node"), 4);
+  EXPECT_EQ(cards("it runs on one and dies on a double GPU"), 2);
+  EXPECT_EQ(cards("four RTX 3090 cards"), 4);
+  EXPECT_EQ(cards("dual 4090"), 2);
+  // gigabytes and sizes are no counts
+  EXPECT_EQ(cards("for owners of 24 GB GPUs"), 1);
+  EXPECT_EQ(cards("an A100 * 40GB"), 1);
+}
+
+TEST(DiagnosisSaid, WhatElseCouldBeDoneIsNotWhatWasDone) {
+  EXPECT_EQ(facts_of("OOM in full fine-tuning of a 70B model on 8 x A100. Is LoRA the only way?").method,
+            Method::full);
+  EXPECT_EQ(facts_of("OOM in LoRA training of a 7B model; full fine-tuning is out of reach").method,
+            Method::adapters);
+}
+
+TEST(DiagnosisSaid, ANameBesideTheFiguresSaysHowLargeTheModelIs) {
+  constexpr std::string_view line =
+      "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB (GPU 0; 23.50 GiB total "
+      "capacity; 23.10 GiB already allocated; 2.00 MiB free; 23.10 GiB reserved in total by PyTorch)";
+  EXPECT_EQ(first_cause("Training Llama-2-13b on a card of 24 GB.\n" + std::string(line)),
+            "does_not_fit_at_all");
+}
+
+TEST(DiagnosisSaid, WeightsInFp32AreSaidInManyWays) {
+  for (const char* text : {"OOM: the checkpoint gets converted at full precision before it moves to the card",
+                           "the model is loaded in fp32 by default and runs out of memory"}) {
+    EXPECT_EQ(first_cause(text), "fp32_by_mistake") << text;
+  }
+  EXPECT_FALSE(facts_of("OOM: the optimizer holds fp32 states of the model").fp32);
+}
+
+TEST(DiagnosisSaid, WithoutAFlashKernelScoresAreKept) {
+  EXPECT_EQ(first_cause("still out of memory, my card does not support flash attention"),
+            "eager_attention_quadratic");
+  EXPECT_EQ(facts_of("OOM even with flash attention").attention, "");
+}
+
+TEST(DiagnosisSaid, TwoReleasesAndWhatCameOfTheChange) {
+  EXPECT_THAT(
+      other_release_in_words("transformers 4.40.1 runs, 4.41.0 is out of memory, but nothing changed"),
+      Not(IsEmpty()));
+  EXPECT_THAT(other_release_in_words("把库从4.40.1升级到4.41.0后，同样的命令就报错"), Not(IsEmpty()));
+  // a list of what is installed
+  EXPECT_THAT(other_release_in_words("torch 2.4.0, transformers 4.41.0, works on my other machine, oom here"),
+              IsEmpty());
+  EXPECT_EQ(first_cause("The same script ran out of memory today. With an earlier commit there was no OOM."),
+            "regression_in_library");
+}
+
+TEST(DiagnosisSaid, ALongTimeAFractionAndAnEpochAreProgress) {
+  for (const char* text : {"it had been training for nearly a day, then it crashed", "oom at epoch 3",
+                           "died at 1.6 epochs", "the run always dies at 57%", "训练了一天突然爆显存"}) {
+    EXPECT_THAT(progress_in_words(text), Not(IsEmpty())) << text;
+  }
+  for (const char* text : {"each epoch takes 3 hours and it is out of memory", "gpu memory is at 95%",
+                           "it worked two days ago", "num_train_epochs: 3.0"}) {
+    EXPECT_THAT(progress_in_words(text), IsEmpty()) << text;
+  }
+}
+
+TEST(DiagnosisSaid, AnEvaluationASaveAndAResumeAreSaidInManyWays) {
+  EXPECT_EQ(first_cause("Every validation blows up with OOM while the steps before it are fine"),
+            "eval_accumulates_logits");
+  EXPECT_EQ(first_cause("OOM: predictions of the whole validation set are concatenated on the card"),
+            "eval_accumulates_logits");
+  EXPECT_EQ(first_cause("out of memory as soon as the state dict is gathered, save_pretrained crashes"),
+            "resume_or_save_peak");
+  EXPECT_EQ(first_cause("OOM after I load the optimizer. A fresh run is fine, with the same batch."),
+            "resume_or_save_peak");
+  EXPECT_NE(first_cause("I use a fused loss to save memory and still get OOM"), "resume_or_save_peak");
+  EXPECT_NE(first_cause("OOM when I evaluate the finished model with lm-eval"), "eval_accumulates_logits");
+}
+
+TEST(DiagnosisSaid, PiecesAndALargeCacheAreFragmentation) {
+  EXPECT_EQ(first_cause("OOM although half is free: the memory seems to be heavily fragmented"),
+            "fragmentation");
+  EXPECT_EQ(first_cause("out of memory, the reserved memory is far larger than what is allocated"),
+            "fragmentation");
+  // the hint of every message is no finding
+  EXPECT_NE(first_cause("CUDA out of memory. If reserved but unallocated memory is large try setting "
+                        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation."),
+            "fragmentation");
+}
+
+TEST(DiagnosisSaid, WhoAsksWhatItTakesHasTooLittle) {
+  EXPECT_EQ(first_cause("OOM with a T4. How much VRAM does fine-tuning this need?"), "does_not_fit_at_all");
+  EXPECT_EQ(first_cause("单卡爆显存，请问微调至少需要多大显存的卡"), "does_not_fit_at_all");
+}
+
+TEST(DiagnosisSaid, ASmallerBatchThatWorksSaysThatTokensWereTooMany) {
+  EXPECT_EQ(first_cause("OOM at first; reducing the batch size to 2 solved it"),
+            "batch_or_sequence_too_large");
+  EXPECT_THAT(less_fits_in_words("a smaller batch size does not help"), IsEmpty());
+  EXPECT_THAT(less_fits_in_words("how to reduce the batch size so that it works"), IsEmpty());
+}
+
+// Of one quoted frame and a sentence about another moment, the frame says where it died.
+TEST(DiagnosisSaid, AQuotedFrameOutweighsASentence) {
+  EXPECT_EQ(phase_of("The issue comes up right after the rollout stage of the first step is done, always.\n"
+                     "  File \"/torch/nn/modules/linear.py\", line 125, in forward\n"
+                     "    return F.linear(input, self.weight, self.bias)\n"
+                     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB."),
+            Phase::forward);
+}
+
+// DeepSpeed moves the model before it makes an optimizer.
+TEST(DiagnosisSaid, AModelThatDoesNotReachTheCardHasNoOptimizerYet) {
+  EXPECT_NE(first_cause("  File \"train.py\", line 3, in main\n"
+                        "    engine, _, _, _ = deepspeed.initialize(args=args, model=model)\n"
+                        "  File \"deepspeed/runtime/engine.py\", line 1103, in _configure_distributed_model\n"
+                        "    self.module.to(self.device)\n"
+                        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB."),
+            "optimizer_states_first_step");
+}
+
+// ZeRO-2 leaves the weights whole, which is no trouble where they are small.
+TEST(DiagnosisSaid, CopiesThatAreSmallAreNotWhatIsTooMuch) {
+  EXPECT_NE(first_cause("full fine-tuning of a 7B model, 8 x A100 80GB, zero2, OOM"),
+            "replicated_not_sharded");
+}
+
+TEST(DiagnosisSaid, SettingsAreReadFromFlagsAndProse) {
+  EXPECT_EQ(setting_in_words("with a batch size of 64", {"batch size"}), 64);
+  EXPECT_EQ(setting_in_words("--max_seq_length 8192 \\", {"max_seq_length"}), 8192);
+  EXPECT_EQ(setting_in_words("context length: 32k", {"context length"}), 32768);
+  EXPECT_FALSE(setting_in_words("the batch size matters", {"batch size"}).has_value());
+  EXPECT_EQ(facts_of("OOM with gradient_checkpointing: false").checkpointing, false);
+}
+
+}  // namespace
+}  // namespace plimsoll::diagnosis
