@@ -32,11 +32,11 @@ double spoken_size(std::string_view folded) {
     if (value < 4 || value > 300) continue;
     std::size_t behind = at + 1;
     while (behind < folded.size() && (folded[behind] == 'b' || folded[behind] == 'i')) ++behind;
-    const std::string_view what = folded.substr(behind, 14);
+    const std::string_view what = folded.substr(behind, 20);
     bool card = false;
     for (const std::string_view word : {" gpu", " card", " vram", " memory each", " memory per", " per gpu",
                                         " per card", "显存", "显卡", " 显存"})
-      card = card || what.substr(0, word.size() + 3).find(word) != std::string_view::npos;
+      card = card || what.substr(0, word.size() + 9).find(word) != std::string_view::npos;
     if (card && what.find("cpu") == std::string_view::npos) return value * gibibyte;
   }
   return 0;

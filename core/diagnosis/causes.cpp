@@ -30,8 +30,11 @@ constexpr Weight for_single_giant_tensor[] = {{Sign::asks_nonsense, 12.0F},
                                               {Sign::loss, -2.5F}};
 constexpr Weight for_capacity_misreported[] = {{Sign::less_than_card, 9.0F}, {Sign::nothing_allocated, 4.5F}};
 constexpr Weight for_sentinel_process_memory[] = {{Sign::sentinel, 11.0F}};
-constexpr Weight for_windows_sysmem_fallback[] = {
-    {Sign::beyond_card, 9.0F}, {Sign::free_covers, 8.0F}, {Sign::on_windows, 1.5F}, {Sign::on_wsl, 1.0F}};
+constexpr Weight for_windows_sysmem_fallback[] = {{Sign::beyond_card, 9.0F},
+                                                  {Sign::spills, 7.5F},
+                                                  {Sign::free_covers, 8.0F},
+                                                  {Sign::on_windows, 1.5F},
+                                                  {Sign::on_wsl, 1.0F}};
 constexpr Weight for_other_process[] = {
     {Sign::foreign_process, 8.0F}, {Sign::mostly_foreign, 7.0F},  {Sign::large_residual, 7.5F},
     {Sign::some_residual, 4.5F},   {Sign::in_use_at_start, 6.0F}, {Sign::merging, -1.0F},
@@ -40,7 +43,8 @@ constexpr Weight for_fragmentation[] = {{Sign::slack_covers, 6.5F},     {Sign::s
                                         {Sign::says_fragmented, 5.5F},  {Sign::asks_beyond_card, -4.0F},
                                         {Sign::foreign_process, -1.0F}, {Sign::is_scores, -3.0F},
                                         {Sign::packs, -1.0F},           {Sign::sees_images, -1.0F}};
-constexpr Weight for_single_gpu_used[] = {{Sign::one_card_only, 9.0F}};
+constexpr Weight for_single_gpu_used[] = {
+    {Sign::one_card_only, 9.0F}, {Sign::at_resume, -5.0F}, {Sign::at_save, -4.0F}};
 constexpr Weight for_hardware_fallback[] = {{Sign::old_card, 2.0F}, {Sign::quantized, 1.5F}};
 constexpr Weight for_dora_overhead[] = {{Sign::uses_dora, 7.0F}, {Sign::dora_frame, 5.0F}};
 constexpr Weight for_merge_peak[] = {{Sign::merging, 10.0F}};
@@ -54,7 +58,7 @@ constexpr Weight for_optimizer_states_first_step[] = {
     {Sign::optimizer, 7.0F},    {Sign::makes_states, 4.0F}, {Sign::prepares, 5.0F},
     {Sign::full_tuning, 1.0F},  {Sign::foreach, -4.0F},     {Sign::is_layer32, 0.5F},
     {Sign::is_partition, 5.0F}, {Sign::says_driver, -7.0F}, {Sign::after_first_step, 2.0F},
-    {Sign::at_resume, -2.5F},   {Sign::moves_model, -7.0F}};
+    {Sign::at_resume, -2.5F},   {Sign::moves_model, -7.0F}, {Sign::says_optimizer, 5.5F}};
 constexpr Weight for_dequantisation_temporary[] = {
     {Sign::dequantizes, 7.5F}, {Sign::is_weight16, 1.0F}, {Sign::not_checkpointed, -4.0F}};
 constexpr Weight for_kbit_upcast[] = {
@@ -95,12 +99,14 @@ constexpr Weight for_eager_attention_quadratic[] = {
     {Sign::is_scores, 6.0F},       {Sign::large_request, 1.0F}, {Sign::is_power_of_two, 3.8F},
     {Sign::eager, 4.0F},           {Sign::attention, 4.0F},     {Sign::asks_beyond_card, 0.5F},
     {Sign::explicit_scores, 5.5F}, {Sign::generating, -3.0F},   {Sign::sees_images, -2.5F}};
-constexpr Weight for_vision_tokens[] = {
-    {Sign::sees_images, 5.5F},     {Sign::many_images, 2.0F},      {Sign::after_update, -3.0F},
-    {Sign::at_evaluation, -2.0F},  {Sign::at_save, -3.0F},         {Sign::at_resume, -3.0F},
-    {Sign::grows, -1.0F},          {Sign::large_request, 1.0F},    {Sign::vision_frame, 6.0F},
-    {Sign::beyond_the_text, 1.5F}, {Sign::asks_beyond_card, 3.0F}, {Sign::loading, -3.0F},
-    {Sign::optimizer, -3.0F},      {Sign::says_driver, -5.0F}};
+constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},     {Sign::sees_fixed_images, 2.0F},
+                                        {Sign::many_images, 2.0F},     {Sign::after_update, -3.0F},
+                                        {Sign::at_evaluation, -2.0F},  {Sign::at_save, -3.0F},
+                                        {Sign::at_resume, -3.0F},      {Sign::grows, -1.0F},
+                                        {Sign::large_request, 1.0F},   {Sign::vision_frame, 6.0F},
+                                        {Sign::beyond_the_text, 1.5F}, {Sign::asks_beyond_card, 3.0F},
+                                        {Sign::loading, -3.0F},        {Sign::optimizer, -3.0F},
+                                        {Sign::says_driver, -5.0F}};
 constexpr Weight for_logits_peak[] = {{Sign::loss, 6.0F},
                                       {Sign::logits_frame, 3.0F},
                                       {Sign::says_logits, 5.5F},
@@ -133,8 +139,9 @@ constexpr Weight for_long_outlier_sequences[] = {
     {Sign::grows, -2.0F},      {Sign::saving, -3.0F},        {Sign::evaluating, -3.0F},
     {Sign::at_save, -2.0F},    {Sign::at_evaluation, -2.0F}, {Sign::loading, -3.0F}};
 // What grows while it evaluates is the heap of logits that evaluation keeps.
-constexpr Weight for_growth_over_steps[] = {
-    {Sign::grows, 6.0F}, {Sign::at_evaluation, -4.0F}, {Sign::evaluating, -4.0F}, {Sign::says_host, -4.0F}};
+constexpr Weight for_growth_over_steps[] = {{Sign::grows, 6.0F},          {Sign::loading, -5.0F},
+                                            {Sign::one_card_only, -2.0F}, {Sign::at_evaluation, -4.0F},
+                                            {Sign::evaluating, -4.0F},    {Sign::says_host, -4.0F}};
 constexpr Weight for_regression_in_library[] = {{Sign::after_update, 8.5F}};
 constexpr Weight for_wrong_method_flag[] = {{Sign::contradicted_method, 8.0F}};
 constexpr Weight for_adapters_large_or_fp32[] = {{Sign::high_rank, 4.0F}, {Sign::adapters, 0.5F}};
@@ -183,6 +190,8 @@ constexpr Weight for_does_not_fit_at_all[] = {
     {Sign::saves_modules, -1.5F},
     {Sign::prepares, -1.5F},
     {Sign::moves_model, 3.0F},
+    {Sign::share_is_most, 2.0F},
+    {Sign::vllm_words, -2.5F},
     {Sign::asks_requirements, 1.5F}};
 constexpr Weight for_batch_or_sequence_too_large[] = {
     {Sign::share_well_within, 1.5F}, {Sign::large_request, 0.5F},     {Sign::large_batch, 1.5F},

@@ -88,6 +88,9 @@ void read_words(const Text& text, bool spoken, Facts& f) {
     if (mentions(text, {"zero2", "zero-2", "stage 2", "stage2"})) f.strategy = "zero2";
     if (mentions(text, {"zero3", "zero-3", "stage 3", "stage3"})) f.strategy = "zero3";
     if (mentions(text, {"fsdp", "fully_sharded", "fullysharded"})) f.strategy = "fsdp";
+    if (f.strategy.empty() &&
+        says_unless_denied(text.folded_lines, {" ddp", "distributeddataparallel", "lora+ddp"}))
+      f.strategy = "ddp";
     // Some stage of ZeRO divides something; which one is not said.
     if (f.strategy.empty() && mentions(text, {"deepspeed"})) f.strategy = "deepspeed";
   }
@@ -161,6 +164,11 @@ void read_words(const Text& text, bool spoken, Facts& f) {
              "qwen3_vl", "qwen-vl",    "qwen vl",      "internvl",   "llava",     "minicpm-v",  "glm-4v",
              "glm4v",    "max_pixels", "vision_tower", "b-vl",       "多模态",    "图像的token"});
   f.sees = f.sees || names_a_vl_model(text.folded_lines);
+  // clip-vit-large-patch14-336 makes 576 tokens of any image; later ones cut it into tiles.
+  f.fixed_images =
+      mentions(text, {"llava-v1.5", "llava v1.5", "llava 1.5", "llava-1.5", "llava1.5", "minigpt",
+                      "instructblip", "blip-2", "blip2", "clip-vit-large-patch14"}) &&
+      !mentions(text, {"anyres", "onevision", "llava-next", "1.6", "video", "multiple image", "multi-image"});
   f.untyped = loads_untyped(text.folded_lines);
   if (f.untyped && f.method == Method::unknown && mentions(text, {".eval()", ".generate(", ".chat("}) &&
       !mentions(text, {"trainer", ".backward("}))
@@ -203,8 +211,9 @@ void weigh(const Situation& s, Facts& f) {
   const bool typed = f.pure_16bit || s.values.count("/model_args/dtype") != 0;
   if (f.method != Method::unknown)
     f.at_most = f.method == Method::full && !typed ? std::max(f.whole, 16 * f.parameters) : f.whole;
-  f.fits_in_16bit = f.method == Method::inference && f.quantization.empty() && !f.fp32 &&
-                    f.weights16 < 0.65 * f.capacity && 2 * f.weights16 > 0.93 * f.capacity;
+  f.fits_in_16bit = (f.method == Method::inference || (f.fp32 && f.method != Method::full)) &&
+                    f.quantization.empty() && f.weights16 < 0.65 * f.capacity &&
+                    2 * f.weights16 > 0.93 * f.capacity;
   const double n = f.gpus.value_or(1);
   f.share = f.whole;
   if (n <= 1 || f.whole_on_each) return;

@@ -49,6 +49,7 @@ struct Facts {
   std::string model, task, strategy, attention, quantization;
   double parameters = 0;  ///< 0: unknown
   bool mixture = false, sees = false;
+  bool fixed_images = false;  ///< the model takes as many tokens for every image, as LLaVA 1.5 does
   Method method = Method::unknown;
   bool dora = false, saves_modules = false, fp32 = false, offload = false, whole_on_each = false;
   bool sharing_unsaid = false;  ///< several cards in words alone, and not how they share the work

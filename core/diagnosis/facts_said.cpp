@@ -73,8 +73,8 @@ bool says_unless_denied(std::string_view folded, std::initializer_list<std::stri
       const std::size_t begin = at > 16 ? at - 16 : 0;
       const std::string_view before = folded.substr(begin, at - begin);
       bool denied = false;
-      for (const std::string_view no :
-           {"without ", "w/o ", " no ", "not use ", "not using ", "instead of ", "不用", "不使用"})
+      for (const std::string_view no : {"without ", "w/o ", " no ", "not use ", "not using ", "instead of ",
+                                        "rather than ", "而不是", "不用", "不使用"})
         denied = denied || before.find(no) != std::string_view::npos;
       std::string_view behind = folded.substr(at + word.size(), 18);
       behind = behind.substr(0, behind.find('\n'));
@@ -121,6 +121,13 @@ bool loads_untyped(std::string_view folded) {
 
 // "modules_to_save=\"embed_tokens,lm_head\"", "modules_to_save: [...]", not "modules_to_save: null".
 bool names_modules(std::string_view folded) {
+  // "target_modules = [..., "embed_tokens", "lm_head"]": Unsloth and PEFT then train them whole, or nearly
+  // so.
+  for (std::size_t at = folded.find("target_modules"); at != std::string_view::npos;
+       at = folded.find("target_modules", at + 1)) {
+    const std::string_view list = folded.substr(at, 240);
+    if (list.substr(0, list.find(']')).find("embed_tokens") != std::string_view::npos) return true;
+  }
   constexpr std::string_view key = "modules_to_save";
   for (std::size_t at = folded.find(key); at != std::string_view::npos; at = folded.find(key, at + 1)) {
     std::size_t i = at + key.size();
@@ -234,14 +241,16 @@ bool says_fp32(std::string_view folded) {
 
 // "without flash attention", "flash attn is not supported on V100": scores are then kept.
 bool says_no_flash(std::string_view folded) {
-  return !said_together(folded,
-                        {"flash attention", "flash-attention", "flash_attention", "flash attn", "flash-attn",
-                         "flash_attn", "flashattention", "flashattn"},
-                        {"without",   "not support",   "n't support", "not use",    "not using", "n't use",
-                         "no flash",  "not install",   "n't install", "cannot use", "can't use", "disabled",
-                         "not enabl", "unable to use", "removed",     "turned off", "turn off",  "不支持",
-                         "没有",      "没装",          "未安装",      "不用",       "关闭",      "关掉"},
-                        40, {"even with", "same", "works with"})
+  return !said_together(
+              folded,
+              {"flash attention", "flash-attention", "flash_attention", "flash attn", "flash-attn",
+               "flash_attn", "flashattention", "flashattn"},
+              {"without",    "not support", "n't support", "not use",    "not using",     "n't use",
+               "no flash",   "not install", "n't install", "cannot use", "cannot be",     "can't be",
+               "could not",  "can't use",   "disabled",    "not enabl",  "unable to use", "removed",
+               "turned off", "turn off",    "不支持",      "没有",       "没装",          "未安装",
+               "不用",       "关闭",        "关掉"},
+              40, {"even with", "same", "works with"})
               .empty();
 }
 

@@ -16,7 +16,8 @@ struct Known {
   std::string_view name;
   double millions;
 };
-// Of the papers and model cards: BERT and its kin, GPT-2 (openai/gpt-2), T5, BART, Whisper, CLIP. The first
+// Of the papers and model cards: BERT and its kin, GPT-2 (openai/gpt-2), T5, BART, Whisper, CLIP, and of
+// the large ones that are mostly named without their size. The first
 // that the name holds decides, so the longer stand before the shorter.
 constexpr Known without_a_figure[] = {{"distilbert", 66},
                                       {"distilroberta", 82},
@@ -66,9 +67,20 @@ constexpr Known without_a_figure[] = {{"distilbert", 66},
                                       {"vit-large", 304},
                                       {"vit-base", 86},
                                       {"xlnet-large", 340},
-                                      {"xlnet-base", 110}};
+                                      {"xlnet-base", 110},
+                                      {"starcoder", 15517},
+                                      {"gpt-neox", 20554},
+                                      {"gpt-j", 6050},
+                                      {"mixtral", 46703},
+                                      {"phi-2", 2780},
+                                      {"deepseek-v3", 671026},
+                                      {"deepseek-r1", 671026}};
 
-double of_known(std::string_view folded) {
+double of_known(std::string folded) {
+  // "whisper large", "bert_large"
+  for (char& c : folded) {
+    if (c == ' ' || c == '_') c = '-';
+  }
   const auto is_named_so = [&](const Known& one) {
     const std::size_t at = folded.find(one.name);
     // "robert" is nobody's BERT.

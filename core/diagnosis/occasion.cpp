@@ -160,7 +160,8 @@ Said in_chinese(std::string_view text, Occasion wanted) {
       {Occasion::resume, "resume"}, {Occasion::evaluate, "评估"}, {Occasion::evaluate, "验证"},
       {Occasion::evaluate, "测评"}, {Occasion::evaluate, "评测"}, {Occasion::evaluate, "预测"},
       {Occasion::evaluate, "eval"}, {Occasion::merge, "合并"},    {Occasion::merge, "merge"},
-      {Occasion::load, "加载"},     {Occasion::load, "载入"},     {Occasion::load, "读取"}};
+      {Occasion::load, "加载"},     {Occasion::load, "载入"},     {Occasion::load, "读取"},
+      {Occasion::load, "load"}};
   static constexpr std::string_view times[] = {"时", "阶段", "过程", "期间", "的瞬间", "就", "后"};
   static constexpr std::string_view arrivals[] = {"一到", "每到", "每次", "到了",
                                                   "一旦", "进入", "卡在", "跑到"};
@@ -174,7 +175,10 @@ Said in_chinese(std::string_view text, Occasion wanted) {
     if (one.kind != wanted) continue;
     for (std::size_t at = text.find(one.verb); at != std::string_view::npos;
          at = text.find(one.verb, at + 3)) {
-      if (in_setting(text, at)) continue;
+      // "load" is no part of "offload"
+      if (in_setting(text, at) ||
+          (at > 0 && ascii::is_lower(one.verb.front()) && ascii::is_lower(text[at - 1])))
+        continue;
       const std::size_t from = at + one.verb.size();
       std::string_view behind = text.substr(from, near);
       for (const std::string_view stop : {"\n", "，", "。", ","})
@@ -202,122 +206,7 @@ Said in_chinese(std::string_view text, Occasion wanted) {
   return {};
 }
 
-std::size_t first_of(std::string_view text, Words words) {
-  std::size_t first = std::string_view::npos;
-  for (const std::string_view word : words) first = std::min(first, text.find(word));
-  return first;
-}
-
-// What is left of the sentence from `at` on, at most `most` bytes.
-std::string_view rest_of_sentence(std::string_view text, std::size_t at, std::size_t most) {
-  std::string_view rest = text.substr(at, most);
-  for (const std::string_view stop : {"\n", ". ", "; ", "? "}) rest = rest.substr(0, rest.find(stop));
-  return rest;
-}
-
-// "transformers 4.46.3 runs, 4.47.0 dies", "从4.52.4升级到4.54.0后": two releases in one sentence and what
-// came of the change. A list of what is installed names a library before each.
-std::string two_releases(std::string_view folded) {
-  constexpr std::size_t longest = 16384, between = 48, around = 120;
-  folded = folded.substr(0, longest);
-  const auto is_part = [&](std::size_t i) { return ascii::is_digit(folded[i]) || folded[i] == '.'; };
-  std::size_t last_begin = 0, last_end = 0;
-  bool last = false;
-  for (std::size_t i = 0; i < folded.size();) {
-    if (!ascii::is_digit(folded[i])) {
-      ++i;
-      continue;
-    }
-    const std::size_t begin = i;
-    while (i < folded.size() && is_part(i)) ++i;
-    std::size_t end = i;
-    while (end > begin && folded[end - 1] == '.') --end;
-    const std::string_view number = folded.substr(begin, end - begin);
-    // Three parts, or two behind a "v": other decimals are sizes.
-    const bool release =
-        std::count(number.begin(), number.end(), '.') >= 2 ||
-        (number.find('.') != std::string_view::npos && begin > 0 && folded[begin - 1] == 'v');
-    if (!release) continue;
-    if (last && begin - last_end <= between) {
-      const std::string_view joint = folded.substr(last_end, begin - last_end);
-      const bool one_library =
-          !says_any(joint, {"\n", "torch", "cuda", "python", "transformers", "peft", "trl", "accelerate",
-                            "deepspeed", "vllm", "flash", "bitsandbytes", "ubuntu", "driver", "=="});
-      const std::string_view said = sentence_around(folded, last_begin, end - last_begin, around);
-      const bool change =
-          says_any(said, {"upgrad", "updat", "downgrad", "works", "worked", "fine", "since", "no longer",
-                          "but", "while", "oom", "out of mem", "升级", "降级", "正常", "报错", "爆"});
-      if (one_library && change && folded.substr(last_begin, last_end - last_begin) != number)
-        return first_bytes(said, 100);
-    }
-    last = true;
-    last_begin = begin;
-    last_end = end;
-  }
-  return "";
-}
-
 }  // namespace
-
-std::string growth_in_words(std::string_view folded) {
-  constexpr std::size_t reach = 80, most_places = 200;
-  struct Tongue {
-    Words memory, rises, steadily;
-  };
-  static const Tongue tongues[] = {
-      {{"memory", "vram", "gpu usage", "ram usage"},
-       {"increas", "grow", "rising", "rises", "climb", "creep", "accumulat"},
-       {"continu",     "gradual",       "steadi",     "slowly",     "keeps",
-        "keep ",       "until",         "every step", "each step",  "every batch",
-        "every epoch", "with the step", "with each",  "with every", "over time",
-        "constantly",  "step by step",  "over steps", "progress",   "from the first step"}},
-      {{"显存", "内存", "gpu", "占用"},
-       {"增", "涨", "上升", "升高", "变大", "飙", "变高", "累积"},
-       {"一直", "不断", "持续", "控制不住", "不受控", "疯狂", "一路", "越来越", "逐渐", "慢慢", "无限",
-        "缓慢", "逐步", "每一步", "剧烈", "直到"}}};
-  for (const Tongue& one : tongues) {
-    for (const std::string_view memory : one.memory) {
-      std::size_t places = 0;
-      for (std::size_t at = folded.find(memory); at != std::string_view::npos && places < most_places;
-           at = folded.find(memory, at + 3)) {
-        ++places;
-        const std::string_view said = sentence_around(folded, at, memory.size(), reach);
-        if (says_any(said, one.rises) && says_any(said, one.steadily)) return first_bytes(said, 100);
-      }
-    }
-  }
-  return "";
-}
-
-std::string other_release_in_words(std::string_view folded) {
-  // "worked with 4.46 and fails since 4.47", "从4.52升级到4.54后报错": a change of release and a change for
-  // the worse.
-  if (std::string said = said_together(folded,
-                                       {"upgraded", "upgrading", "updated to", "updating to", "newer version",
-                                        "new version", "升级", "更新"},
-                                       {"oom", "out of mem", "no longer", "not any more", "anymore", "fails",
-                                        "crash", "爆", "报错", "不够", "溢出"},
-                                       90, {"please upgrad", "try upgrad", "still"});
-      !said.empty())
-    return said;
-  if (std::string said = two_releases(folded); !said.empty()) return said;
-  for (const std::string_view verb :
-       {"switched to", "switching to", "switch to", "downgrad", "rolled back", "rolling back", "roll back",
-        "reverted", "reverting", "revert to", "went back to"}) {
-    for (std::size_t at = folded.find(verb); at != std::string_view::npos; at = folded.find(verb, at + 4)) {
-      const std::string_view rest = rest_of_sentence(folded, at, 140);
-      const std::size_t release =
-          first_of(rest, {"torch", "transformers", "peft", "trl", "accelerate", "deepspeed", "bitsandbytes",
-                          "unsloth", "xformers", "cuda", "version", "commit"});
-      const bool helped = first_of(rest, {"work", "normal", "fine", "fix", "solv", "disappear", "no problem",
-                                          "no oom", "can run", "runs"}) != std::string_view::npos;
-      if (release != std::string_view::npos && release < 40 && helped &&
-          first_of(rest, {"not work", "n't work", "still"}) == std::string_view::npos)
-        return std::string(rest.substr(0, 80));
-    }
-  }
-  return "";
-}
 
 bool measures_a_finished_model(std::string_view folded) {
   return says_any(folded, {"lmms-eval", "lmms_eval", "lmmseval", "lm_eval", "lm-eval", "evaluation harness",

@@ -7,6 +7,7 @@
 #include "core/diagnosis/moment.h"
 #include "core/diagnosis/occasion.h"
 #include "core/diagnosis/progress.h"
+#include "core/diagnosis/sentence.h"
 #include "core/diagnosis/text.h"
 #include "core/diagnosis/troubles.h"
 #include "core/json/ascii.h"
@@ -42,7 +43,12 @@ std::size_t find_said(std::string_view text, std::string_view word, bool no_sett
 }  // namespace
 
 void read_words(const Reading& r, std::vector<Evidence>& out) {
+  // OpenRLHF gives each engine cards of its own unless it is told to share them.
+  const bool engines_apart =
+      says_any(r.text.folded_lines, {"vllm_num_engines"}) &&
+      !says_any(r.text.folded_lines, {"colocate_all", "colocate_actor", "hybrid", "sleep"});
   for (const Phrase& phrase : phrase_lists()) {
+    if (phrase.sign == Sign::vllm_words && engines_apart) continue;
     for (const std::string_view word : phrase.any) {
       const std::size_t at = find_said(r.text.folded_lines, word, tells_when(phrase.sign));
       if (at == std::string::npos) continue;

@@ -45,8 +45,7 @@ std::string step_of_a_bar(std::string_view text) {
 }
 
 // "step 8402 of 39003", "(step=0001005)": a step far beyond the first. "max_steps=1000" is a setting.
-std::string numbered_step(std::string_view text) {
-  constexpr std::string_view word = "step";
+std::string numbered_step(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != std::string_view::npos;
        at = text.find(word, at + word.size())) {
     const std::size_t begin = at + word.size() + 1;
@@ -80,8 +79,9 @@ std::string counted_steps(std::string_view text) {
       while (end > 0 && (text[end - 1] == ' ' || text[end - 1] == '~')) --end;
       const std::string_view before = text.substr(0, end);
       for (const std::string_view word :
-           {"around", "about", "after", "until", "till", "approximately", "roughly", "reaches", "reached",
-            "fine for", "ran for", "runs for", "well for"}) {
+           {"around",  "about",    "after",   "until",    "till",       "approximately", "roughly", "reaches",
+            "reached", "fine for", "ran for", "runs for", "well for",   "maybe",         "nearly",  "almost",
+            "past",    "over",     "ok for",  "okay for", "stable for", "works for"}) {
         if (before.ends_with(word)) return std::string(text.substr(begin, at + unit.size() - begin));
       }
     }
@@ -105,6 +105,7 @@ std::string steps_in_chinese(std::string_view text) {
       std::size_t begin = end;
       while (begin > 0 && is_digit(text[begin - 1]) && end - begin < 7) --begin;
       const std::string_view number = text.substr(begin, end - begin);
+      if (text.substr(0, begin).ends_with("第一") || text.substr(0, begin).ends_with("第一个")) continue;
       bool counted = !number.empty() && number != "1" && number != "0" && number != "100";
       for (const std::string_view word : numbers)
         counted = counted || (begin == end && text.substr(0, end).ends_with(word));
@@ -167,9 +168,34 @@ std::string part_of_a_run(std::string_view text) {
                         sentence.ends_with("reached ") || sentence.ends_with("until ") ||
                         sentence.ends_with("after ");
     const std::string_view rest = text.substr(at + 1, 24);
-    const bool of_memory = says_any(sentence, {"memory", "vram", "gpu", "util", "ram", "usage", "load"}) ||
+    // "out of memory around 40%" is no share of memory
+    const bool of_memory = (says_any(sentence, {"memory", "vram", "gpu", "util", "ram", "usage", "load"}) &&
+                            !says_any(sentence, {"out of mem", "out-of-mem", "oom"})) ||
                            says_any(rest, {"memory", "vram", "gpu", "util", "usage", "of the card"});
     if (moment && !of_memory) return std::string(text.substr(begin, at + 1 - begin));
+  }
+  return "";
+}
+
+// "out of memory at 2,350/9,000": how far of how many.
+std::string so_far_of_all(std::string_view text) {
+  for (std::size_t slash = text.find('/'); slash != std::string_view::npos;
+       slash = text.find('/', slash + 1)) {
+    const auto counts = [](char c) { return is_digit(c) || c == ','; };
+    std::size_t begin = slash, end = slash + 1;
+    double step = 0, all = 0;
+    while (begin > 0 && counts(text[begin - 1]) && slash - begin < 9) --begin;
+    for (; end < text.size() && counts(text[end]) && end - slash < 10; ++end) {
+      if (text[end] != ',') all = all * 10 + (text[end] - '0');
+    }
+    for (std::size_t i = begin; i < slash; ++i) {
+      if (text[i] != ',') step = step * 10 + (text[i] - '0');
+    }
+    const std::string_view before = text.substr(0, begin);
+    const bool moment = before.ends_with(" at ") || before.ends_with("around ") ||
+                        before.ends_with("after ") || before.ends_with("step ") || before.ends_with("batch ");
+    if (moment && step >= 20 && step < all && end < text.size() + 1)
+      return std::string(text.substr(begin, end - begin));
   }
   return "";
 }
@@ -187,8 +213,10 @@ bool dies_steps_in(std::string_view text) {
 }  // namespace
 
 std::string progress_in_words(std::string_view text) {
-  if (const std::string step = numbered_step(text); !step.empty())
-    return "It died at step " + step + ", so most batches fit.";
+  for (const std::string_view word : {"step", "iteration", "iter"}) {
+    if (const std::string step = numbered_step(text, word); !step.empty())
+      return "It died at step " + step + ", so most batches fit.";
+  }
   if (const std::string bar = step_of_a_bar(text); !bar.empty())
     return "The progress bar stands at " + bar + ", so most batches fit.";
   // Two lines of a log of losses: steps had passed.
@@ -196,8 +224,8 @@ std::string progress_in_words(std::string_view text) {
       one != std::string_view::npos && text.find("{'loss':", one + 1) != std::string_view::npos)
     return "Losses were logged before it died, so most batches fit.";
   if (dies_steps_in(text)) return "It ran for a while before it died (\"steps in\").";
-  for (const std::string& steps :
-       {counted_steps(text), steps_in_chinese(text), part_of_a_run(text), time_of_training(text)}) {
+  for (const std::string& steps : {counted_steps(text), steps_in_chinese(text), part_of_a_run(text),
+                                   time_of_training(text), so_far_of_all(text)}) {
     if (!steps.empty()) return "It ran for a while before it died (\"" + steps + "\").";
   }
   return "";

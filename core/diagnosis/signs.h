@@ -95,6 +95,8 @@ enum class Sign : uint8_t {
   says_fragmented,
   asks_requirements,
   many_images,
+  says_optimizer,
+  spills,
   // the run
   full_tuning,
   small_network,
@@ -115,6 +117,7 @@ enum class Sign : uint8_t {
   packs,
   not_checkpointed,
   sees_images,
+  sees_fixed_images,
   eager,
   saves_modules,
   in_fp32,
@@ -126,6 +129,7 @@ enum class Sign : uint8_t {
   short_and_single,
   // arithmetic
   whole_beyond,
+  share_is_most,  ///< each card's part leaves little for activations
   share_beyond,
   share_well_within,
   share_is_small,  ///< ... under ZeRO-1 or -2, which leave the weights whole: the copies are not what is too

@@ -13,7 +13,8 @@ namespace {
 bool sums_the_cards(std::string_view folded) {
   for (const std::string_view words :
        {"一共", "总共有", "加起来", "总显存", "总体显存", "in total i have", "gb in total", "combined vram",
-        "total vram", "total gpu memory", "gb total"}) {
+        "not add up", "n't add up", "memory of both", "combine the memory", "pool the memory", "as one big",
+        "total gpu memory", "gb total"}) {
     if (folded.find(words) != std::string_view::npos) return true;
   }
   return false;
@@ -113,6 +114,18 @@ bool asks_of_each_card(std::string_view folded) {
                          "拆到多"},
                         60, {"is split", "is spread", "are spread", "is sharded", "was split"})
               .empty() ||
+         !said_together(
+              folded,
+              {"more gpus", "additional gpu", "number of gpus", "adding gpus", "more cards", "another gpu",
+               "second gpu", "every gpu", "each gpu", "every card", "each card", "every one of them",
+               "each of my", "each of the", "each one", "all gpus", "all cards"},
+              {"n't lower",   "not lower",     "n't reduce",     "not reduce", "n't help",
+               "not help",    "no difference", "same memory",    "not change", "n't change",
+               "same amount", "still oom",     "fills up",       "is full",    "full model",
+               "whole model", "entire model",  "complete model", "has all of", "holds all",
+               "own copy",    "full copy",     "all the weights"},
+              64)
+              .empty() ||
          !said_together(folded, {"每个卡", "每卡", "每个显卡", "不同的显卡", "不同的卡", "各个卡"},
                         {"加载", "完整", "一份", "重复"}, 60)
               .empty();
@@ -150,7 +163,7 @@ void read_run(const Reading& r, Signs& out) {
   add(out, whole_each && spread, Sign::spread_works,
       "Spread over the cards it runs; started once for each card, it does not.");
   const bool told = sums || each || f.whole_on_each || one_card_works(r.text.folded_lines) ||
-                    !f.gpus_in_words || r.phase == Phase::load ||
+                    !f.gpus_in_words || r.phase == Phase::load || f.strategy == "ddp" ||
                     (f.whole > 0.93 * f.capacity && f.capacity > 0);
   add(out, whole_each && told, Sign::replicates,
       "Each card holds all the weights: " +
@@ -180,7 +193,9 @@ void read_run(const Reading& r, Signs& out) {
   const bool named_so = folded.find("vl") != std::string::npos || folded.find("llava") != std::string::npos ||
                         folded.find("vision") != std::string::npos ||
                         folded.find("internv") != std::string::npos;
-  add(out, f.sees || named_so, Sign::sees_images,
+  add(out, f.sees && f.fixed_images, Sign::sees_fixed_images,
+      "The model reads images, each of a fixed number of tokens.");
+  add(out, (f.sees || named_so) && !f.fixed_images, Sign::sees_images,
       "The model reads images, whose tokens the text length does not bound.");
   add(out, f.attention == "eager", Sign::eager, "Attention scores are kept (eager attention).");
   add(out, f.saves_modules, Sign::saves_modules,

@@ -19,6 +19,11 @@ void read_arithmetic(const Reading& r, Signs& out) {
     add(out, f.share > 0.93 * f.capacity && !contradicted && !f.shared_by_unknown(), Sign::share_beyond,
         "Each card's part of weights, gradients and states is " + size_text(f.share) + " of " +
             size_text(f.capacity) + ".");
+    add(out,
+        f.share > 0.7 * f.capacity && f.share <= 0.93 * f.capacity && f.method == Method::full && f.sharded(),
+        Sign::share_is_most,
+        "Each card's part of weights, gradients and states is " + size_text(f.share) + " of " +
+            size_text(f.capacity) + ", beside gathered layers and activations.");
     // Of an unknown method only the weights are known, and full fine-tuning without its types may take twice.
     const double most = f.at_most;
     const double most_share = f.whole > 0 ? most * f.share / f.whole : 0;

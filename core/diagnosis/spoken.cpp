@@ -64,6 +64,20 @@ constexpr std::string_view lacking[] = {"out of mem",
                                         "vram exhaust",
                                         "memory is full",
                                         "vram is full",
+                                        "memory is exhausted",
+                                        "blows the memory",
+                                        "blows up the memory",
+                                        "blows up memory",
+                                        "blow up the memory",
+                                        "gb are not enough",
+                                        "gb is not enough",
+                                        "gb not enough",
+                                        "gb isn't enough",
+                                        "爆掉",
+                                        "memory gets exhausted",
+                                        "not fit",
+                                        "n't fit",
+                                        "cannot fit",
                                         "doesn't fit in",
                                         "does not fit in",
                                         "doesn't fit on",
@@ -115,13 +129,38 @@ constexpr std::string_view lacking[] = {"out of mem",
                                         "нехват",
                                         "не хватает памяти",
                                         "memoria insuficiente"};
-constexpr std::string_view ended[] = {"进程杀",      "进程被杀",
-                                      "被杀掉",      "被系统杀",
-                                      "被kill",      "被 kill",
-                                      "is killed",   "was killed",
-                                      "gets killed", "got killed",
-                                      "get killed",  "being killed",
-                                      "were killed", "were directly killed",
+constexpr std::string_view ended[] = {"prints killed",
+                                      "kills the job",
+                                      "kills the process",
+                                      "kills my",
+                                      "kernel kills",
+                                      "linux kills",
+                                      "被系统干掉",
+                                      "被干掉",
+                                      "被系统kill",
+                                      "says killed",
+                                      "shows killed",
+                                      "process killed",
+                                      "killed when",
+                                      "killed while",
+                                      "killed during",
+                                      "killed after",
+                                      "killed by the",
+                                      "a \"killed\"",
+                                      "进程杀",
+                                      "进程被杀",
+                                      "被杀掉",
+                                      "被系统杀",
+                                      "被kill",
+                                      "被 kill",
+                                      "is killed",
+                                      "was killed",
+                                      "gets killed",
+                                      "got killed",
+                                      "get killed",
+                                      "being killed",
+                                      "were killed",
+                                      "were directly killed",
                                       "host memory"};
 // Of the machine's memory, whatever else is said.
 constexpr std::string_view of_host[] = {"cpu oom",
@@ -162,9 +201,10 @@ std::size_t lack_of_host_memory(std::string_view folded) {
                                            "cpu内存",     "cpu 内存",       "机器内存",
                                            "主机内存",    "系统内存",       "物理内存"};
   constexpr std::string_view lacks[] = {
-      "insufficient", "not enough", "out of", "runs out", "ran out", "run out",   "exceed",
-      "oom",          "exhaust",    "explod", "is full",  "fills",   "filled up", "lack of",
-      "不足",         "不够",       "溢出",   "爆",       "占满",    "满了",      "超出"};
+      "insufficient", "not enough", "out of",   "runs out", "ran out",   "run out",   "exceed",
+      "oom",          "exhaust",    "explod",   "is full",  "fills",     "filled up", "lack of",
+      "used up",      "100%",       "eaten up", "maxed",    "maxes out", "runs full", "不足",
+      "不够",         "溢出",       "爆",       "占满",     "满了",      "超出"};
   constexpr std::size_t near = 48;
   for (const std::string_view memory : memories) {
     for (std::size_t at = folded.find(memory); at != std::string_view::npos;
@@ -181,6 +221,31 @@ std::size_t lack_of_host_memory(std::string_view folded) {
     }
   }
   return std::string_view::npos;
+}
+
+// "Colab's RAM is used up", "RAM fills": the word alone, and what fills it close behind.
+std::size_t ram_fills(std::string_view folded) {
+  constexpr std::size_t near = 28;
+  for (std::size_t at = folded.find("ram "); at != std::string_view::npos; at = folded.find("ram ", at + 4)) {
+    if (at > 0 && ascii::is_lower(folded[at - 1])) continue;
+    const std::string_view rest = folded.substr(at, near);
+    if (says_any(rest.substr(0, rest.find_first_of(".\n,")),
+                 {"used up", "is full", "gets full", "fills", "filled", "runs out", "ran out", "exhaust",
+                  "eaten", "maxed", "maxes"}))
+      return at;
+  }
+  return std::string_view::npos;
+}
+
+// "VRAM usage climbs until it is exhausted": the card's memory and its lack in one sentence.
+std::size_t lack_of_card_memory(std::string_view folded) {
+  const std::string said = said_together(
+      folded,
+      {"gpu memory", "vram", "gpu ram", "cuda memory", "video memory", "graphics memory", "card's memory"},
+      {"exhaust", "runs out", "ran out", "run out", "not enough", "insufficient", "fills up", "filled up",
+       "maxed out", "maxes out", "exceed", "blows", "overflow", "used up", "eaten up", "spills"},
+      56, {"not exceed", "n't exceed", "without exceed"});
+  return said.empty() ? std::string_view::npos : folded.find(said.substr(0, 40));
 }
 
 bool is_letter(char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '_'; }
@@ -274,12 +339,14 @@ std::vector<Message> spoken_messages(const Text& text) {
                        (behind >= folded.size() || !is_letter(folded[behind]) || folded[behind] == 's');
     if (alone && !in_setting(folded, at) && !is_remark(folded, at)) lack = at;
   }
-  lack = std::min(lack, lack_in_chinese(folded));
-  machine = std::min(machine, lack_of_host_memory(folded));
+  lack = std::min({lack, lack_in_chinese(folded), lack_of_card_memory(folded)});
+  machine = std::min({machine, lack_of_host_memory(folded), ram_fills(folded)});
   if (lack != std::string_view::npos) machine = std::min(machine, terabytes_of_memory(folded));
   if (machine == std::string_view::npos && counts_host_memory(folded)) machine = folded.find("内存");
   // That a process was ended is said of the machine's memory, unless the card's is spoken of as well.
-  const bool host = machine != std::string_view::npos || lack == std::string_view::npos;
+  const bool of_a_card = says_any(folded, {"显存", "gpu", "cuda", "vram", "显卡"});
+  const bool host = machine != std::string_view::npos || lack == std::string_view::npos ||
+                    (end != std::string_view::npos && !of_a_card);
   const std::size_t at = machine != std::string_view::npos ? machine : (host ? end : lack);
   if (at == std::string_view::npos) return {};
   Message message;

@@ -33,7 +33,9 @@ bool is_switched_off(std::string_view folded, std::size_t at) {
 bool is_done_or_a_name(std::string_view folded, const FrameWords& frame, std::size_t at) {
   const std::string_view behind = folded.substr(std::min(at + frame.words.size(), folded.size()), 12);
   if (frame.words == "loading checkpoint shards") return behind.substr(0, 6) == ": 100%";
-  return frame.words == "lm_head" && behind.substr(0, 7) == ".weight";
+  const bool quoted = at > 0 && (folded[at - 1] == '"' || folded[at - 1] == '\'') && !behind.empty() &&
+                      behind.front() == folded[at - 1];
+  return frame.words == "lm_head" && (quoted || behind.substr(0, 7) == ".weight");
 }
 
 // "merge_lora(path)" and "loss.backward" are code; "the rollout stage" is prose.
