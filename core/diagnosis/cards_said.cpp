@@ -37,6 +37,12 @@ double spoken_size(std::string_view folded) {
     for (const std::string_view word : {" gpu", " card", " vram", " memory each", " memory per", " per gpu",
                                         " per card", "显存", "显卡", " 显存"})
       card = card || what.substr(0, word.size() + 9).find(word) != std::string_view::npos;
+    // "a 30B on 48GB": what a run is on is a card, unless its RAM is meant.
+    const std::string_view before = folded.substr(0, begin);
+    const bool on = before.ends_with(" on ") || before.ends_with(" on a ") || before.ends_with(" on one ") ||
+                    before.ends_with(" on my ");
+    card = card ||
+           (on && what.find("ram") == std::string_view::npos && what.find("disk") == std::string_view::npos);
     if (card && what.find("cpu") == std::string_view::npos) return value * gibibyte;
   }
   return 0;

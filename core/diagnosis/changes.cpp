@@ -26,6 +26,39 @@ std::string_view rest_of_sentence(std::string_view text, std::size_t at, std::si
   return rest;
 }
 
+// "rises from 20GB to 79GB": figures of memory, the second a third larger, and a word of rising.
+std::string rises_from_to(std::string_view folded) {
+  constexpr std::size_t longest = 16384;
+  folded = folded.substr(0, longest);
+  const auto gigabytes_at = [&](std::size_t i, std::size_t& end) {
+    double value = 0;
+    for (end = i; end < folded.size() && ascii::is_digit(folded[end]) && end - i < 6; ++end)
+      value = value * 10 + (folded[end] - '0');
+    const bool none = end == i;
+    while (end < folded.size() && (ascii::is_digit(folded[end]) || folded[end] == '.')) ++end;
+    while (end < folded.size() && folded[end] == ' ') ++end;
+    const bool unit =
+        folded.substr(end, 1) == "g" || folded.substr(end, 2) == "mb" || folded.substr(end, 2) == "mi";
+    return none || !unit ? 0 : value;
+  };
+  constexpr std::string_view from = "from ", to = " to ";
+  for (std::size_t at = folded.find(from); at != std::string_view::npos; at = folded.find(from, at + 5)) {
+    std::size_t end = 0;
+    const double first = gigabytes_at(at + from.size(), end);
+    const std::size_t next = folded.substr(end, 12).find(to);
+    if (first <= 0 || next == std::string_view::npos) continue;
+    const double second = gigabytes_at(end + next + to.size(), end);
+    const std::string_view said = sentence_around(folded, at, end - at, 60);
+    if (second > 1.33 * first &&
+        says_any(said,
+                 {"increas", "grow", "rise", "rising", "climb", "creep", "goes", "going", "went", "jump"}) &&
+        says_any(said,
+                 {"step", "epoch", "iter", "train", "over", "time", "until", "gradual", "slow", "batch"}))
+      return first_bytes(said, 100);
+  }
+  return "";
+}
+
 // "12 GB at step 10, 18 GB at step 100, 24 GB at step 200": three figures of memory that rise with the steps.
 std::string rising_series(std::string_view folded) {
   constexpr std::size_t longest = 16384, near = 48;
@@ -158,6 +191,7 @@ std::string two_releases(std::string_view folded) {
 }  // namespace
 
 std::string growth_in_words(std::string_view folded) {
+  if (std::string rise = rises_from_to(folded); !rise.empty()) return rise;
   if (std::string series = rising_series(folded); !series.empty()) return series;
   constexpr std::size_t reach = 80, most_places = 200;
   struct Tongue {
@@ -218,9 +252,9 @@ std::string growth_in_words(std::string_view folded) {
         "from the first step"}},
       {{"显存", "内存", "gpu", "占用"},
        {"增", "涨", "上升", "升高", "变大", "飙", "变高", "累积", "多占", "越占越多"},
-       {"一直",     "不断", "持续",     "控制不住", "不受控", "疯狂",       "一路",
-        "越来越",   "逐渐", "慢慢",     "无限",     "缓慢",   "每训练一步", "每跑一步",
-        "每过一步", "每步", "每个step", "逐步",     "每一步", "剧烈",       "直到"}}};
+       {"一直",     "不断",     "持续", "控制不住", "不受控",     "疯狂",      "一路", "越来越",
+        "逐渐",     "慢慢",     "无限", "缓慢",     "每训练一步", "每个epoch", "每轮", "每一轮",
+        "每跑一步", "每过一步", "每步", "每个step", "逐步",       "每一步",    "剧烈", "直到"}}};
   for (const Tongue& one : tongues) {
     for (const std::string_view memory : one.memory) {
       std::size_t places = 0;
@@ -249,15 +283,20 @@ std::string other_release_in_words(std::string_view folded) {
   if (std::string said = two_releases(folded); !said.empty()) return said;
   for (const std::string_view verb :
        {"switched to", "switching to", "switch to", "downgrad", "rolled back", "rolling back", "roll back",
-        "reverted", "reverting", "revert to", "went back to"}) {
+        "reverted", "reverting", "revert to", "went back to", "going back to", "go back to"}) {
     for (std::size_t at = folded.find(verb); at != std::string_view::npos; at = folded.find(verb, at + 4)) {
       const std::string_view rest = rest_of_sentence(folded, at, 140);
       const std::size_t release =
           first_of(rest, {"torch", "transformers", "peft", "trl", "accelerate", "deepspeed", "bitsandbytes",
                           "unsloth", "xformers", "cuda", "version", "commit"});
+      // "going back to 0.10": a release without its library's name
+      const std::string_view number = rest.substr(verb.size(), 8);
+      const std::size_t dot = number.find('.');
+      const bool numbered = dot != std::string_view::npos && dot > 0 && dot + 1 < number.size() &&
+                            ascii::is_digit(number[dot - 1]) && ascii::is_digit(number[dot + 1]);
       const bool helped = first_of(rest, {"work", "normal", "fine", "fix", "solv", "disappear", "no problem",
                                           "no oom", "can run", "runs"}) != std::string_view::npos;
-      if (release != std::string_view::npos && release < 40 && helped &&
+      if (((release != std::string_view::npos && release < 40) || numbered) && helped &&
           first_of(rest, {"not work", "n't work", "still"}) == std::string_view::npos)
         return std::string(rest.substr(0, 80));
     }

@@ -176,7 +176,13 @@ void read_words(const Text& text, bool spoken, Facts& f) {
   if (!f.fp32)
     f.fp32 = mentions(text, {"precision: fp32", "float32", "fp32 load", "torch_dtype: none"}) ||
              says_fp32(text.folded_lines);
-  if (f.attention.empty() && says_no_flash(text.folded_lines)) f.attention = "eager";
+  if (f.attention.empty() &&
+      (says_no_flash(text.folded_lines) ||
+       mentions(text, {"attn_implementation=\"eager", "attn_implementation=eager",
+                       "attn_implementation='eager", "attn_implementation: eager",
+                       "attn_implementation eager", "eager attention", "flash_attention: false",
+                       "use_flash_attn false", "use_flash_attn=false", "flash_attn: disabled"})))
+    f.attention = "eager";
 }
 
 // Rules of thumb, in bytes a parameter: 16-bit weights and gradients, fp32 master copy and two states.

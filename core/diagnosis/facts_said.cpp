@@ -248,8 +248,9 @@ bool says_no_flash(std::string_view folded) {
               {"without",    "not support", "n't support", "not use",    "not using",     "n't use",
                "no flash",   "not install", "n't install", "cannot use", "cannot be",     "can't be",
                "could not",  "can't use",   "disabled",    "not enabl",  "unable to use", "removed",
-               "turned off", "turn off",    "不支持",      "没有",       "没装",          "未安装",
-               "不用",       "关闭",        "关掉"},
+               "turned off", "turn off",    "不支持",      "用不了",     "装不了",        "不能用",
+               "没法用",     "没有",        "没装",        "未安装",     "不用",          "关闭",
+               "关掉"},
               40, {"even with", "same", "works with"})
               .empty();
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/diagnosis/occasion.h"
+#include "core/diagnosis/troubles.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
@@ -219,7 +220,7 @@ Phase phase_in_words(const Text& text) {
     case Occasion::none:
       break;
   }
-  return Phase::unknown;
+  return phase_of_a_trouble(folded);
 }
 
 std::string later_than_the_start(std::string_view folded) {

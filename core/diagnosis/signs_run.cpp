@@ -22,13 +22,14 @@ bool sums_the_cards(std::string_view folded) {
 
 // "单卡可以成功预训练", "works on a single GPU": success, said of one card; the failure is then of several.
 bool one_card_works(std::string_view folded) {
-  constexpr std::string_view one[] = {"单卡",        "单张卡",     "单gpu",       "一张卡",
-                                      "single gpu",  "single-gpu", "one gpu",     "1 gpu",
-                                      "single card", "one card",   "single a100", "single h100"};
-  constexpr std::string_view works[] = {
-      "可以",       "成功",   "没问题",      "没有问题",        "正常",           "能跑",
-      "能够",       "works",  "work fine",   "worked",          "fine",           "succe",
-      "no problem", "no oom", "without oom", "does not happen", "doesn't happen", "runs"};
+  constexpr std::string_view one[] = {"单卡",       "单张卡",      "单gpu",      "一张卡",      "single gpu",
+                                      "single-gpu", "one gpu",     "1 gpu",      "single card", "one card",
+                                      "1 card",     "single a100", "single h100"};
+  constexpr std::string_view works[] = {"可以",           "成功",   "没问题",      "没有问题",
+                                        "正常",           "能跑",   "能够",        "works",
+                                        "work fine",      "worked", "fine",        "succe",
+                                        "no problem",     "no oom", "without oom", "does not happen",
+                                        "doesn't happen", "runs",   "it fits",     " fits"};
   constexpr std::string_view fails[] = {"不可以",   "不能",  "无法", "not work",
                                         "n't work", "fails", "oom",  "out of mem"};
   constexpr std::size_t behind = 60, before = 40;
@@ -80,6 +81,9 @@ bool asks_of_each_card(std::string_view folded) {
                                        "each gpu load",
                                        "on each gpu",
                                        "on every gpu",
+                                       "on each of them",
+                                       "on each card",
+                                       "on every card",
                                        "total vram",
                                        "combined vram",
                                        "total gpu memory",
@@ -97,6 +101,13 @@ bool asks_of_each_card(std::string_view folded) {
                          "distributed across",
                          "spread across",
                          "shard across",
+                         "get distributed",
+                         "be distributed",
+                         "n't distribut",
+                         "not distribut",
+                         "n't split",
+                         "not split",
+                         "get split",
                          "spread over",
                          "split over",
                          "split between",
@@ -118,12 +129,13 @@ bool asks_of_each_card(std::string_view folded) {
               folded,
               {"more gpus", "additional gpu", "number of gpus", "adding gpus", "more cards", "another gpu",
                "second gpu", "every gpu", "each gpu", "every card", "each card", "every one of them",
-               "each of my", "each of the", "each one", "all gpus", "all cards"},
-              {"n't lower",   "not lower",     "n't reduce",     "not reduce", "n't help",
-               "not help",    "no difference", "same memory",    "not change", "n't change",
-               "same amount", "still oom",     "fills up",       "is full",    "full model",
-               "whole model", "entire model",  "complete model", "has all of", "holds all",
-               "own copy",    "full copy",     "all the weights"},
+               "every process", "each process", "each of my", "each of the", "each one", "all gpus",
+               "all cards"},
+              {"n't lower",   "not lower",     "n't reduce",     "not reduce",    "n't help",
+               "not help",    "no difference", "same memory",    "not change",    "n't change",
+               "same amount", "still oom",     "fills up",       "is full",       "full model",
+               "whole model", "entire model",  "complete model", "for the model", "of the model",
+               "has all of",  "holds all",     "own copy",       "full copy",     "all the weights"},
               64)
               .empty() ||
          !said_together(folded, {"每个卡", "每卡", "每个显卡", "不同的显卡", "不同的卡", "各个卡"},

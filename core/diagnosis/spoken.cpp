@@ -66,6 +66,9 @@ constexpr std::string_view lacking[] = {"out of mem",
                                         "vram is full",
                                         "memory is exhausted",
                                         "blows the memory",
+                                        "no memory left",
+                                        "no room left",
+                                        "no room on",
                                         "blows up the memory",
                                         "blows up memory",
                                         "blow up the memory",
@@ -201,10 +204,10 @@ std::size_t lack_of_host_memory(std::string_view folded) {
                                            "cpu内存",     "cpu 内存",       "机器内存",
                                            "主机内存",    "系统内存",       "物理内存"};
   constexpr std::string_view lacks[] = {
-      "insufficient", "not enough", "out of",   "runs out", "ran out",   "run out",   "exceed",
-      "oom",          "exhaust",    "explod",   "is full",  "fills",     "filled up", "lack of",
-      "used up",      "100%",       "eaten up", "maxed",    "maxes out", "runs full", "不足",
-      "不够",         "溢出",       "爆",       "占满",     "满了",      "超出"};
+      "insufficient", "not enough",   "out of",  "runs out", "ran out",   "run out",   "exceed",    "oom",
+      "exhaust",      "explod",       "is full", "fills",    "filled up", "lack of",   "used up",   "100%",
+      "server down",  "machine down", "freezes", "eaten up", "maxed",     "maxes out", "runs full", "不足",
+      "不够",         "溢出",         "爆",      "占满",     "满了",      "超出"};
   constexpr std::size_t near = 48;
   for (const std::string_view memory : memories) {
     for (std::size_t at = folded.find(memory); at != std::string_view::npos;
@@ -231,7 +234,7 @@ std::size_t ram_fills(std::string_view folded) {
     const std::string_view rest = folded.substr(at, near);
     if (says_any(rest.substr(0, rest.find_first_of(".\n,")),
                  {"used up", "is full", "gets full", "fills", "filled", "runs out", "ran out", "exhaust",
-                  "eaten", "maxed", "maxes"}))
+                  "eaten", "maxed", "maxes", "at 100%", "hits 100", "to 100%"}))
       return at;
   }
   return std::string_view::npos;

@@ -63,6 +63,27 @@ bool runs_in_one_process(std::string_view folded) {
                            "seems to only use one of", "world size: 1\n", "data parallel gpus = 1\n"});
 }
 
+Phase phase_of_a_trouble(std::string_view folded) {
+  struct Of {
+    Sign sign;
+    Phase phase;
+  };
+  static constexpr Of phases[] = {{Sign::at_save, Phase::save},
+                                  {Sign::at_resume, Phase::load},
+                                  {Sign::at_evaluation, Phase::eval},
+                                  {Sign::generates_rollouts, Phase::generate},
+                                  {Sign::says_optimizer, Phase::optimizer}};
+  const bool measures = measures_a_finished_model(folded);
+  for (const Of& of : phases) {
+    if (measures && of.sign == Sign::at_evaluation) continue;
+    for (const Trouble& one : moment_lists()) {
+      if (one.sign == of.sign && !said_together(folded, one.things, one.verbs, one.reach, one.unless).empty())
+        return of.phase;
+    }
+  }
+  return Phase::unknown;
+}
+
 void read_troubles(std::string_view folded, std::vector<Evidence>& out) {
   // What a person says stands before a log or behind it, not in its midst.
   constexpr std::size_t most = 64U << 10U;

@@ -27,6 +27,9 @@ std::span<const Trouble> moment_lists();   // moment_lists.cpp
 
 void read_troubles(std::string_view folded, std::vector<Evidence>& out);
 
+/// The phase that a sentence of failure names: "every validation runs out of memory".
+Phase phase_of_a_trouble(std::string_view folded);
+
 /// Whether a text says that one process runs although several cards are meant: Lightning's "MEMBER: 1/1".
 bool runs_in_one_process(std::string_view folded);
 
