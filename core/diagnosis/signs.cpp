@@ -8,6 +8,7 @@
 #include "core/diagnosis/families.h"
 #include "core/diagnosis/phrases.h"
 #include "core/diagnosis/sign_parts.h"
+#include "core/diagnosis/text.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
@@ -139,6 +140,7 @@ std::vector<Evidence> collect(const Reading& reading, const Situation& situation
   for (Evidence& e : out) {
     if (seen[static_cast<std::size_t>(e.sign)]) continue;
     seen[static_cast<std::size_t>(e.sign)] = true;
+    e.words = whole_characters(e.words);  // a sentence may be quoted to the middle of a character
     unique.push_back(std::move(e));
   }
   return unique;

@@ -195,6 +195,25 @@ bool in_setting(std::string_view whole, std::size_t place) {
   return value.find('(') == std::string_view::npos && std::count(value.begin(), value.end(), ' ') <= 4;
 }
 
+std::string whole_characters(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t size = lead < 0x80U              ? 1
+                             : (lead & 0xE0U) == 0xC0U ? 2
+                             : (lead & 0xF0U) == 0xE0U ? 3
+                             : (lead & 0xF8U) == 0xF0U ? 4
+                                                       : 0;
+    bool whole = size > 0 && i + size <= text.size();
+    for (std::size_t k = 1; whole && k < size; ++k)
+      whole = (static_cast<unsigned char>(text[i + k]) & 0xC0U) == 0x80U;
+    if (whole) out.append(text, i, size);
+    i += whole ? size : 1;
+  }
+  return out;
+}
+
 std::string first_bytes(std::string_view text, std::size_t most) {
   std::size_t end = std::min(text.size(), most);
   // Bytes 10xxxxxx go on with the character before them.

@@ -49,6 +49,9 @@ std::vector<Stream> streams_of(std::string_view lines, Joining joining);
 /// it happened.
 bool in_setting(std::string_view folded_lines, std::size_t at);
 
+/// The text without bytes that are no whole character: what was cut within one, or was never UTF-8.
+std::string whole_characters(std::string_view text);
+
 /// The first bytes of a text, at most so many, and no half character at their end.
 std::string first_bytes(std::string_view text, std::size_t most);
 

@@ -120,6 +120,18 @@ TEST(DiagnosisSaid, ASmallerBatchThatWorksSaysThatTokensWereTooMany) {
   EXPECT_THAT(less_fits_in_words("how to reduce the batch size so that it works"), IsEmpty());
 }
 
+// Quotes of a sentence end with a whole character, wherever it is cut.
+TEST(DiagnosisSaid, QuotesOfChineseSentencesAreWholeCharacters) {
+  EXPECT_EQ(whole_characters("\xE6\x98"), "");
+  EXPECT_EQ(whole_characters("a\xE6\x98\xAF\xE6"), "a\xE6\x98\xAF");
+  std::string text = "显存不足，出现OOM的时间不固定，有时是200步，有时是1000步";
+  for (int more = 0; more < 40; ++more) {
+    text += more % 3 == 0 ? "一" : "a";
+    for (const Evidence& e : collect(explained(text).reading, Situation{}))
+      EXPECT_EQ(whole_characters(e.words), e.words) << text;
+  }
+}
+
 // Of one quoted frame and a sentence about another moment, the frame says where it died.
 TEST(DiagnosisSaid, AQuotedFrameOutweighsASentence) {
   EXPECT_EQ(phase_of("The issue comes up right after the rollout stage of the first step is done, always.\n"
