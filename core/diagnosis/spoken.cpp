@@ -339,7 +339,8 @@ std::vector<Message> spoken_messages(const Text& text) {
   for (std::size_t at = folded.find(short_form); at < lack; at = folded.find(short_form, at + 1)) {
     const std::size_t behind = at + short_form.size();
     const bool alone = (at == 0 || !is_letter(folded[at - 1])) &&
-                       (behind >= folded.size() || !is_letter(folded[behind]) || folded[behind] == 's');
+                       (behind >= folded.size() || !is_letter(folded[behind]) || folded[behind] == 's' ||
+                        folded.substr(behind, 2) == "ed" || folded.substr(behind, 3) == "ing");
     if (alone && !in_setting(folded, at) && !is_remark(folded, at)) lack = at;
   }
   lack = std::min({lack, lack_in_chinese(folded), lack_of_card_memory(folded)});

@@ -248,7 +248,9 @@ std::vector<Stream> streams_of(std::string_view lines, Joining joining) {
       append_words(flow, line);
     }
     above = rank;
-    full = end >= terminal && end > 0 && lines[end - 1] != ' ';
+    // A whole unit at its end is a line that ended: "... Tried to allocate 394.00 MiB".
+    const std::string_view above_it = lines.substr(0, end);
+    full = end >= terminal && lines[end - 1] != ' ' && !above_it.ends_with("iB");
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
   std::vector<Stream> streams;

@@ -120,6 +120,15 @@ TEST(DiagnosisSaid, ASmallerBatchThatWorksSaysThatTokensWereTooMany) {
   EXPECT_THAT(less_fits_in_words("how to reduce the batch size so that it works"), IsEmpty());
 }
 
+// A title that ends with its figure is no line that a terminal broke.
+TEST(DiagnosisSaid, AFigureAtTheEndOfALineIsRead) {
+  const Diagnosis d = explained(
+      "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 412.00 MiB\nI train GPT-J.");
+  ASSERT_NE(d.reading.message(), nullptr);
+  ASSERT_TRUE(d.reading.message()->numbers.tried.has_value());
+  EXPECT_NEAR(d.reading.message()->numbers.tried->bytes / mebibyte, 412, 1e-9);
+}
+
 // Quotes of a sentence end with a whole character, wherever it is cut.
 TEST(DiagnosisSaid, QuotesOfChineseSentencesAreWholeCharacters) {
   EXPECT_EQ(whole_characters("\xE6\x98"), "");
