@@ -30,7 +30,7 @@ async function withPresets(module, names) {
   return module;
 }
 
-/** The small module: a few models, enough for a first answer. */
+/** The small module: a few models, full fine-tuning and LoRA, enough for a first answer. */
 export async function loadFirst() {
   const module = await withPresets(await instantiate(createPlimsoll, "plimsoll.wasm"), ["first.txt"]);
   return {

@@ -304,6 +304,12 @@ StockLoss stock_loss(const std::string& stack, const std::string& transformers,
   // Qwen's first models bring their own class, which leaves the logits in 16 bits whatever the release
   // (modeling_qwen.py QWenLMHeadModel.forward on the hub).
   if (model_type == "qwen") return {false, false, true};
+  // Encoders and encoder-decoders hand their logits, as they are and unshifted, to CrossEntropyLoss in every
+  // release (models/t5, bart, bert, roberta, whisper modeling files).
+  for (const char* type : {"bart", "bert", "camembert", "marian", "mbart", "mt5", "pegasus", "roberta", "t5",
+                           "umt5", "whisper", "xlm-roberta"}) {
+    if (model_type == type) return {false, false, false};
+  }
   const auto at_least = [&](const char* version) { return recipe::version_at_least(transformers, version); };
   if (at_least("4.49")) return {true, false, false};
   if (at_least("4.46")) return {true, false, true};

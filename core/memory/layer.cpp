@@ -173,6 +173,16 @@ AttentionShape shape_of(const LayerProgram& p) {
   return shape;
 }
 
+// Prefix tuning: trained keys, or values, before those of the sequence, as a cache hands them over; the
+// gradient of the sequence's is a part of both's.
+Tensor with_prefix(Tape& tape, const LayerProgram& p, const Tensor& states) {
+  if (p.prefix == 0) return states;
+  const double elements = states.elements() / p.length * (p.length + p.prefix);
+  Tensor out = tape.make(elements, states.size(), Component::transient, true);
+  tape.record_unread(out, {states}, {pass(0)});
+  return out;
+}
+
 // PEFT src/peft/tuners/adaption_prompt/layer.py: the queries, projected once more, attend to the adapter's
 // tokens with a softmax in fp32; a trained gate scales what they find.
 Tensor adaption_prompt(Tape& tape, const LayerProgram& p, const Tensor& h, Tensor out) {
@@ -221,6 +231,8 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   heads.k = normalise_at(tape, p, NormPlace::k, std::move(heads.k));
   turn(tape, p, h, heads);
   tape.doing = "attention";
+  heads.k = with_prefix(tape, p, heads.k);
+  heads.v = with_prefix(tape, p, heads.v);
   if (p.keep_kv && p.kv != nullptr) {
     p.kv->push_back(tape.make(heads.k.elements() + heads.v.elements(), heads.k.size(), Component::kv_cache));
   }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace plimsoll::memory {
+#include "core/memory/tuner_steps.h"
 
-namespace {
+namespace plimsoll::memory {
 
 Tensor plain_linear(Tape& tape, const Mode& mode, Tensor x, const LinearSpec& w) {
   const double weights = w.in * w.out * w.copies;
@@ -36,6 +36,8 @@ Tensor plain_linear(Tape& tape, const Mode& mode, Tensor x, const LinearSpec& w)
   }
   return out;
 }
+
+namespace {
 
 double absmax_bytes(const LinearSpec& w) { return w.double_quant ? 4 * w.in * w.out / 64 : 0; }
 
@@ -94,6 +96,8 @@ Tensor packed_linear(Tape& tape, const Tensor& x, const LinearSpec& w) {
   return cast(tape, std::move(out), x.size());
 }
 
+}  // namespace
+
 Tensor base_linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w) {
   switch (w.storage) {
     case Storage::four_bit:
@@ -108,13 +112,7 @@ Tensor base_linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSp
   return plain_linear(tape, mode, x, w);
 }
 
-// PEFT src/peft/tuners/lora/dora.py: the merged weight is built anew on every forward to take its norm.
-void dora_weight_norm(Tape& tape, const LinearSpec& w) {
-  Tensor identity = tape.make(w.in * w.in, w.adapter_size, Component::transient);
-  Tensor product = tape.make(w.in * w.out, w.adapter_size, Component::transient);
-  Tensor weight = tape.make(w.in * w.out, w.adapter_size, Component::transient);
-  Tensor merged = tape.make(w.in * w.out, w.adapter_size, Component::transient);
-}
+namespace {
 
 Tensor adapter(Tape& tape, const Mode& mode, Tensor x, const LinearSpec& w) {
   LinearSpec a{.in = w.in, .out = w.r, .copies = w.copies, .size = w.adapter_size, .trainable = true};
@@ -125,6 +123,16 @@ Tensor adapter(Tape& tape, const Mode& mode, Tensor x, const LinearSpec& w) {
   Tensor high = plain_linear(tape, mode, low, b);
   low.free();
   return scale(tape, std::move(high));
+}
+
+// AdaLoRA: `/ ranknum`, a tensor, is kept, so that recomputation goes on until here
+// (peft/tuners/adalora/layer.py SVDLinear.forward).
+Tensor divide_by_ranks(Tape& tape, Tensor x) {
+  Tensor ranks = tape.make(1, 4, Component::transient);
+  tape.about_to_save();
+  Tensor out = tape.make(x.elements(), x.size(), Component::transient);
+  tape.record(out, {x}, {ranks}, {gradient(0, x.bytes())});
+  return out;
 }
 
 // LoRA as one autograd function (unsloth/kernels/fast_lora.py, fms-acceleration fused_ops): 16-bit casts of A
@@ -142,47 +150,6 @@ Tensor fused_adapter(Tape& tape, const Tensor& x, const LinearSpec& w) {
   return out;
 }
 
-// BOFT, SHiRA: the base weight is changed before it multiplies, so a whole new weight is made and x is kept.
-Tensor changed_weight(Tape& tape, const Tensor& x, const LinearSpec& w) {
-  const Tuner& t = *w.tuner;
-  const double weights = w.in * w.out, scratch_bytes = weights * t.scratch * w.adapter_size;
-  Tensor scratch = tape.make(weights * t.scratch, w.adapter_size, Component::transient);
-  Tensor weight = tape.make(weights, w.size, Component::transient);
-  scratch.free();
-  Tensor out = tape.make(x.elements() / w.in * w.out, x.size(), Component::transient);
-  tape.record(out, {x}, {x, weight, t.base_output ? out : Tensor()},
-              {temporary(weights * w.size), gradient(0, x.bytes()), temporary(scratch_bytes),
-               weight_gradient(w.tuner_trained * w.adapter_size)},
-              true);
-  return out;
-}
-
-// An update beside the base result, by the row of its method in tuners.cpp.
-Tensor tuned(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w) {
-  const Tuner& t = *w.tuner;
-  if (t.replaces) return changed_weight(tape, x, w);
-  const double rows = x.elements() / w.in, weights = w.in * w.out;
-  const double scratch_bytes = weights * (t.scratch + (t.weights > 0 ? 1 : 0)) * w.adapter_size;
-  Tensor result = base_linear(tape, mode, x, w);
-  const int size = result.size();
-  const bool reads_input = !t.base_output;
-  Tensor input = reads_input ? cast(tape, x, w.adapter_size) : result;
-  Tensor scratch = tape.make(weights * t.scratch, w.adapter_size, Component::transient);
-  Tensor built = tape.make(weights * t.weights, w.adapter_size, Component::transient);
-  scratch.free();
-  Tensor low = tape.make(rows * w.tuner_rank, w.adapter_size, Component::transient);
-  Tensor scaled = tape.make(rows * w.out * t.output, w.adapter_size, Component::transient);
-  Tensor update = tape.make(rows * w.out, w.adapter_size, Component::transient);
-  Tensor kept_input = t.input > 0 || t.base_output ? input : Tensor();
-  tape.record(update, {input}, {kept_input, built, low, scaled},
-              {temporary(scratch_bytes), gradient(0, input.bytes()),
-               weight_gradient(w.tuner_trained * w.adapter_size)},
-              true);
-  input.free();
-  if (reads_input) update = add(tape, std::move(result), std::move(update));
-  return cast(tape, std::move(update), size);
-}
-
 }  // namespace
 
 Tensor linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w) {
@@ -195,14 +162,10 @@ Tensor linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w
   Tensor input = w.fused || (quantised && mode.autocast) ? x : cast(tape, x, w.adapter_size);
   const bool bitsandbytes = quantised && w.storage != Storage::packed;
   if (bitsandbytes) result = copy(tape, std::move(result));
-  if (w.dora) dora_weight_norm(tape, w);
-  Tensor update = w.fused ? fused_adapter(tape, input, w) : adapter(tape, mode, input, w);
-  if (w.dora) {  // (scale - 1) * base_result + scale * lora_result: both are kept for the magnitude's
-                 // gradient
-    Tensor magnitude = tape.make(w.out, w.adapter_size, Component::transient, true);
-    result = multiply(tape, std::move(result), magnitude);
-    update = multiply(tape, std::move(update), magnitude);
-  }
+  Tensor update = w.fused  ? fused_adapter(tape, input, w)
+                  : w.dora ? dora(tape, mode, input, result, w)
+                           : adapter(tape, mode, input, w);
+  if (w.pruned) return add_in_place(tape, result, divide_by_ranks(tape, std::move(update)));
   if (quantised && !mode.autocast) update = cast(tape, std::move(update), size);
   result = add(tape, std::move(result), std::move(update));
   return cast(tape, std::move(result), size);

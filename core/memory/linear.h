@@ -41,16 +41,29 @@ struct LinearSpec {
   int adapter_size = 4;
   double dropout = 0;
   bool dora = false;
+  bool pruned = false;                       ///< AdaLoRA: divided by the ranks left, added in place
   bool fused = false;                        ///< one kernel for the whole adapter, with a backward of its own
   bool fused_input = false;                  ///< and its group keeps x beside the dropped copies
   const Tuner* tuner = nullptr;              ///< another method of PEFT's than LoRA
   double tuner_in = 0, tuner_out = 0;        ///< what its tensors are measured by
+  bool tuner_scales_input = false;           ///< IA3 on a feed-forward module
   double tuner_trained = 0, tuner_rank = 0;  ///< elements it trains; elements a row that it keeps
   bool operator==(const LinearSpec&) const = default;
 };
 
 /// Columns that the adapter reaches.
 inline double adapted(const LinearSpec& spec) { return spec.adapter_out > 0 ? spec.adapter_out : spec.out; }
+
+/// nn.Linear of a weight that is neither quantised nor adapted.
+Tensor plain_linear(Tape& tape, const Mode& mode, Tensor x, const LinearSpec& spec);
+
+/// The base layer alone, however its weight is stored.
+Tensor base_linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& spec);
+
+/// What DoRA adds to `result` of the base layer: (m/n - 1) base + m/n BAx, where m is trained and n the norm
+/// of the adapted weight, which is built to be taken. With dropout the base result is made again, of the
+/// dropped x (peft/tuners/lora/dora.py DoraLinearLayer.forward, variants.py DoraLinearVariant.forward).
+Tensor dora(Tape& tape, const Mode& mode, const Tensor& x, const Tensor& result, const LinearSpec& spec);
 
 /// x (rows x in) -> rows x out, in the dtype that PyTorch would return.
 Tensor linear(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& spec);

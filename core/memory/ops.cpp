@@ -30,6 +30,29 @@ Tensor multiply(Tape& tape, Tensor a, Tensor b) {
   return out;
 }
 
+// Gradients are cast and summed when both are there (torch/csrc/autograd/engine.cpp validate_outputs).
+Tensor scale_columns(Tape& tape, Tensor x, int size) {
+  Tensor out = like(tape, x, std::max(x.size(), size));
+  const double wide = out.bytes();
+  const bool is_cast = out.size() != x.size();
+  if (!x.needs_grad()) {
+    tape.record(out, {x}, {x}, {temporary(wide)}, true);
+  } else if (is_cast) {
+    tape.record(out, {x}, {x}, {temporary(2 * wide), gradient(0, x.bytes())}, true);
+  } else {
+    tape.record(out, {x}, {x}, {gradient(0, wide), temporary(wide)}, true);
+  }
+  x.free();
+  return out;
+}
+
+Tensor add_in_place(Tape& tape, const Tensor& result, Tensor update) {
+  Tensor out = tape.view(result, result.elements());
+  const bool same = update.size() == result.size();
+  tape.record_unread(out, {result, update}, {pass(0), same ? pass(1) : gradient(1, update.bytes())});
+  return out;
+}
+
 Tensor scale(Tape& tape, Tensor x) {
   Tensor out = like(tape, x);
   tape.record_unread(out, {x}, {gradient(0, x.bytes())});

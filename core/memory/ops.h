@@ -27,6 +27,13 @@ Tensor cast(Tape& tape, Tensor x, int size);
 /// a * b, both tensors. Keeps each factor whose partner needs a gradient.
 Tensor multiply(Tape& tape, Tensor a, Tensor b);
 
+/// x * v, one trained number of `size` bytes for each column, broadcast over the rows: keeps x. The gradient
+/// of v is as large as the result before it is summed, and stands beside that of x.
+Tensor scale_columns(Tape& tape, Tensor x, int size);
+
+/// result += update, where the result's type stays.
+Tensor add_in_place(Tape& tape, const Tensor& result, Tensor update);
+
 /// x * number, -x: a new tensor, nothing kept.
 Tensor scale(Tape& tape, Tensor x);
 

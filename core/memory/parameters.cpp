@@ -294,8 +294,9 @@ bool trains_norms(const recipe::Recipe& recipe) {
 bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe) {
   if (!recipe.peft.on) return false;
   // PEFT trains the new head of a classifier in full: tuners_utils.py, TaskType.SEQ_CLS.
+  const bool within = path.rfind("classifier.", 0) == 0;
   if (recipe.task == "classification" &&
-      (ends_with_name(path, "score") || ends_with_name(path, "classifier")))
+      (within || ends_with_name(path, "score") || ends_with_name(path, "classifier")))
     return true;
   return named_in(path, recipe.peft.modules_to_save);
 }
@@ -413,6 +414,7 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
       spec.r = static_cast<double>(pruned ? recipe.peft.tuner.init_r : recipe.peft.r);
     const bool scaled_input =
         recipe.peft.peft_type == "IA3" && named_in(linear.path, recipe.peft.tuner.feedforward_modules);
+    spec.tuner_scales_input = scaled_input;
     spec.tuner_in = scaled_input ? spec.out : spec.in;
     spec.tuner_out = scaled_input ? spec.in : spec.out;
     if (spec.tuner != nullptr) {
@@ -423,6 +425,7 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
     spec.adapter_size = dtype_size(recipe.peft.adapter_dtype);
     spec.dropout = recipe.peft.lora_dropout;
     spec.dora = recipe.peft.use_dora;
+    spec.pruned = pruned;
     spec.fused = recipe.training.fused_lora;
     spec.fused_input = spec.fused && linear.role == Role::q;
     specify_parts(linear, stack, recipe, spec);

@@ -394,6 +394,25 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   return p;
 }
 
+double stem_bytes(const PassSettings& s) {
+  const model::Stack& stack = *s.stack;
+  if (!s.recorded || !s.input_needs_grad || stack.part == model::Part::vision) return 0;
+  const recipe::Recipe& r = *s.recipe;
+  const double elements = s.batch * s.length * static_cast<double>(stack.hidden);
+  const Tuner* tuner = find_tuner(r.peft);
+  const bool changed = stack.embedding_norm || stack.embedding_dropout > 0 ||
+                       (tuner != nullptr && tuner->place == TunerPlace::prompt) ||
+                       std::any_of(stack.tables.begin(), stack.tables.end(),
+                                   [](const model::Table& table) { return table.positions; });
+  const bool hooked = r.peft.on && s.checkpointing;
+  const double wide = (stack.embedding_norm ? 1 : 0) + (hooked && changed ? 1 : 0);
+  const double mask = stack.embedding_dropout > 0 ? 1 : 0;
+  // The norm and the dropout behind the last layer of an encoder that a decoder reads.
+  const bool read_on = stack.part == model::Part::encoder && !stack.embedding_norm && !stack.norms.empty();
+  const double behind = read_on ? 4 + (s.trained ? s.input_size : 0) + mask : 0;
+  return elements * (wide * s.input_size + mask + behind);
+}
+
 Pass replay_pass(const PassSettings& s) {
   Pass pass;
   std::vector<LayerRun> runs = replay_groups(s, pass);
@@ -413,6 +432,10 @@ Pass replay_pass(const PassSettings& s) {
     checkpointed(runs, gradients, pass);
   } else {
     stored(runs, gradients, pass);
+  }
+  pass.stem = runs.empty() ? 0 : stem_bytes(s);
+  for (Snapshot* moment : {&pass.retained, &pass.forward_peak, &pass.backward_peak}) {
+    (*moment)[Component::activations] += pass.stem;
   }
   if (s.runs != nullptr) *s.runs = std::move(runs);
   return pass;

@@ -57,12 +57,19 @@ struct Pass {
   double weight_gradients = 0;  ///< of all layers
   double standing = 0;          ///< without a graph: layer inputs that are held while the pass runs
   double host_bytes = 0;        ///< layer inputs that wait for the backward in host memory
+  double stem = 0;              ///< kept from before the first layer until the pass has gone backward
   double offload_buffers = 0;   ///< and the bytes on the GPU through which they pass, 0: none do
   Snapshot retained;            ///< after the forward, until the backward
   Snapshot forward_peak;        ///< highest in the forward, incl. what is retained then
   Snapshot backward_peak;       ///< highest in the backward, incl. what is retained then
   std::string_view attention;   ///< why this kernel
 };
+
+/// What lies between the embedding and the first layer and is kept for the backward: the input of a norm, the
+/// mask of a dropout, and the embedded tokens themselves where a hook has made them a leaf (Transformers
+/// enable_input_require_grads) and the layers read something made of them. With it, the same behind an
+/// encoder that a decoder reads.
+double stem_bytes(const PassSettings& settings);
 
 Pass replay_pass(const PassSettings& settings);
 

@@ -22,6 +22,7 @@ struct Script {
     bool stop_early = false;     ///< recomputation ends at the last tensor that is saved
     double offload_buffers = 0;  ///< layer inputs wait in host memory, and pass through these bytes
     double output_bytes = 0;     ///< of its last hidden state
+    double stem = 0;             ///< kept from before its first layer
     double standing = 0;         ///< bytes held from its first layer to its last when no graph is built
   };
   std::vector<Stage> stages;

@@ -62,7 +62,8 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   // checkpointing brings): the first layer keeps nothing for what lies before its first adapter.
   const bool frozen_below = !stack.groups.empty() && stack.groups.front().frozen && !stack.norms.empty() &&
                             stack.norms.front().frozen;
-  s.input_needs_grad = (s.trained && !frozen_below) || s.checkpointing || trains_table(stack, r);
+  s.input_needs_grad = (s.trained && !frozen_below) || s.checkpointing || trains_table(stack, r) ||
+                       (stack.part != Part::vision && prompt_tokens(r) > 0);
   s.sharding = plan.sharding;
   if (plan.sharding != nullptr && !plan.sharding->lent.empty()) {
     s.lent = &plan.sharding->lent[static_cast<std::size_t>(&stack - plan.network.stacks.data())];
@@ -271,6 +272,7 @@ OneStep replay_step(const Plan& plan, Script* script) {
       stage.checkpointing = settings.checkpointing;
       stage.stop_early = !plan.recipe.training.use_reentrant;
       stage.standing = pass.standing;
+      stage.stem = pass.stem;
       stage.output_bytes = pass.output_bytes;
       stage.offload_buffers = pass.offload_buffers;
       script->stages.push_back(std::move(stage));

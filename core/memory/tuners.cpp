@@ -9,7 +9,8 @@ namespace {
 
 using recipe::Peft;
 
-// id | place | input, output, weights kept | scratch | base output kept | replaces the base weight
+// id | place | input, output, weights kept | scratch | base output kept | replaces the base weight | adds in
+// place
 constexpr Tuner table[] = {
     {"LOHA", TunerPlace::linear, 1, 0, 1, 3, false, false},
     {"LOKR", TunerPlace::linear, 1, 0, 1, 1, false, false},
@@ -19,10 +20,10 @@ constexpr Tuner table[] = {
     {"FROD", TunerPlace::linear, 1, 0, 1, 2, false, false},
     {"PEANUT", TunerPlace::linear, 1, 0, 2, 2, false, false},
     {"RANDLORA", TunerPlace::linear, 1, 0, 2, 1, false, false},
-    {"C3A", TunerPlace::linear, 1, 0, 0, 0, false, false},
+    {"C3A", TunerPlace::linear, 1, 0, 0, 0, false, false, true},
     {"DELORA", TunerPlace::linear, 1, 0, 0, 0, false, false},
     {"DEFT", TunerPlace::linear, 1, 0, 0, 0, false, false},
-    {"GRALORA", TunerPlace::linear, 1, 0, 0, 0, false, false},
+    {"GRALORA", TunerPlace::linear, 1, 0, 0, 0, false, false, true},
     {"VBLORA", TunerPlace::linear, 1, 0, 0, 0, false, false},
     {"OFT", TunerPlace::linear, 1, 0, 0, 0, false, false},
     {"MISS", TunerPlace::linear, 0, 0, 0, 0, false, false},
@@ -34,7 +35,7 @@ constexpr Tuner table[] = {
     {"ROAD", TunerPlace::linear, 0, 2, 0, 0, false, false},
     {"PSOFT", TunerPlace::linear, 0, 0, 0, 0, false, false},
     {"BEFT", TunerPlace::linear, 0, 0, 0, 0, false, false},
-    {"IA3", TunerPlace::linear, 0, 0, 0, 0, true, false},
+    {"IA3", TunerPlace::linear, 0, 0, 0, 0, false, false},
     {"BOFT", TunerPlace::linear, 0, 0, 0, 1, true, true},
     {"SHIRA", TunerPlace::linear, 0, 0, 0, 1, false, true},
     {"LN_TUNING", TunerPlace::norms},
@@ -102,6 +103,10 @@ const Tuner* find_tuner(std::string_view peft_type) {
     if (tuner.id == peft_type) return &tuner;
   }
   return nullptr;
+}
+
+bool has_method(std::string_view peft_type) {
+  return peft_type == "LORA" || peft_type == "ADALORA" || find_tuner(peft_type) != nullptr;
 }
 
 TunerShapes shapes_of(const Tuner& tuner, double in, double out, const Peft& p) {
@@ -175,8 +180,9 @@ TunerShapes shapes_of(const Tuner& tuner, double in, double out, const Peft& p) 
     s.trained.emplace_back(out, 0);
     s.rank = 4 * r;
   } else if (id == "ROAD") {
-    s.trained.emplace_back(out, 0);
-    s.trained.emplace_back(out, 0);
+    const double angles = p.tuner.variant == "road_1" ? out / 2 : p.tuner.variant == "road_2" ? out : 2 * out;
+    s.trained.emplace_back(angles, 0);
+    s.trained.emplace_back(angles, 0);
   } else if (id == "PSOFT") {
     s.trained.emplace_back(triangle(r), 0);
     s.trained.emplace_back(2 * r, 0);

@@ -32,12 +32,17 @@ struct Tuner {
   double scratch = 0;        ///< out x in that live only while the update is built, forward and backward
   bool base_output = false;  ///< the base result is kept, in its own type
   bool replaces = false;     ///< the base weight itself is changed: one new weight of its type, and x is kept
+  bool in_place = false;     ///< added to the base result in its own type
 };
 
-/// Null for "LORA" and "ADALORA" (whose layers are LoRA's), and for an unknown word.
+/// What the steps of each are: tuner_steps.h. Null for "LORA" and "ADALORA" (whose layers are LoRA's), and
+/// for an unknown word.
 const Tuner* find_tuner(std::string_view peft_type);
 /// The method of these adapters, variants included. Null without adapters.
 const Tuner* find_tuner(const recipe::Peft& peft);
+
+/// Whether the method is priced here: all are, but the page's first module has LoRA's layers alone.
+bool has_method(std::string_view peft_type);
 
 struct TunerShapes {
   std::vector<std::pair<double, double>> trained;  ///< rows, columns; columns 0: a vector

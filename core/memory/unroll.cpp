@@ -319,11 +319,15 @@ struct Writer {
   void run(const Script& script, const MicroBatch& batch) {
     const Forms& forms = batch.forms;
     std::vector<std::vector<Layer>> layers(script.stages.size());
+    std::vector<Event> stems;
     Event stream = nothing;
     phase = Phase::forward;
     section("inputs");
     head_gathered = allocate(Component::gathered, script.head_gathered, "gathered for the head");
     for (std::size_t s = 0; s < script.stages.size(); ++s) {
+      section(script.stages[s].part);
+      stems.push_back(
+          allocate(Component::activations, script.stages[s].stem, "between embedding and layers"));
       stream = forward(script.stages[s], forms[s], layers[s]);
       const bool last = s + 1 == script.stages.size();
       if (!last && script.stages[s].recorded) release(stream);
@@ -339,6 +343,7 @@ struct Writer {
         gradient = allocate(Component::transient, stage.runs.back().replay.output_bytes, "gradient");
       }
       gradient = backward(stage, layers[s], gradient);
+      release(stems[s]);
     }
     section("embedding");
     release(gradient);

@@ -179,6 +179,7 @@ struct LayerGroup {
   bool shared_first = false;                           ///< the always-on expert runs before the routed ones
   RoutedType routed_type = RoutedType::own;            ///< of the router's shares and of what they weigh
   double attention_dropout = 0, residual_dropout = 0;  ///< of the config, active in training
+  double activation_dropout = 0;                       ///< before the last linear of the MLP
   bool attention_output_gate = false;
   StateSpace state_space;
   std::vector<Linear> linears;    ///< of one layer
@@ -201,6 +202,7 @@ struct Stack {
   std::vector<Norm> norms;        ///< outside the layers (final norm)
   std::vector<Linear> linears;    ///< outside the layers (head, projector, patch embedding as linear)
   uint64_t other_parameters = 0;  ///< convolutions, class tokens, newline vectors
+  bool embedding_norm = false;    ///< the first of `norms` stands between the embedding and the layers
   double embedding_dropout = 0;   ///< on the embedded tokens, active in training
 };
 

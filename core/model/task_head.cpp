@@ -14,8 +14,23 @@ Architecture with_classification_head(Architecture network, uint64_t labels) {
   }
   const bool encoder = network.kind == Kind::encoder;
   Stack& stack = network.stacks.front();
+  // RobertaClassificationHead has a dense layer of its own where the base model has a pooler;
+  // ModernBertPredictionHead has one too, without a bias, and a norm.
+  const std::string& type = network.model_type;
+  const bool own_dense = type == "roberta" || type == "xlm-roberta" || type == "camembert";
+  for (Linear& linear : stack.linears) {
+    if (own_dense && linear.role == Role::other) linear.path = "classifier.dense";
+  }
+  if (type == "modernbert") {
+    Linear dense;
+    dense.path = "head.dense";
+    dense.in = dense.out = stack.hidden;
+    dense.role = Role::other;
+    stack.linears.push_back(dense);
+    stack.norms.push_back(stack.norms.back());
+  }
   Linear head;
-  head.path = encoder ? "classifier" : "score";
+  head.path = own_dense ? "classifier.out_proj" : encoder ? "classifier" : "score";
   head.in = stack.hidden;
   head.out = labels;
   head.bias = encoder;

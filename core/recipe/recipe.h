@@ -68,6 +68,7 @@ struct TunerSettings {
   double sparse_rate = 0;                        ///< FRoD
   bool para = false;                             ///< DEFT
   std::string init_weights;                      ///< MiSS: "", "bat", "mini"
+  std::string variant;                           ///< RoAd: road_1 | road_2 | road_4
   std::vector<std::string> feedforward_modules;  ///< IA3: scaled at the input instead of the output
 };
 

@@ -4,6 +4,7 @@
 
 #include "core/json/ascii.h"
 #include "core/memory/targets.h"
+#include "core/memory/tuners.h"
 #include "core/memory/unroll.h"
 #include "core/model/layers_apart.h"
 #include "core/model/task_head.h"
@@ -148,6 +149,10 @@ void refuse(const recipe::Recipe& r, Errors& errors) {
   if (r.vision.image_height > 0 && r.vision.image_height != r.vision.image_size) {
     errors.push_back({"unsupported", "/vision/image_height", "Only square images are replayed.",
                       "image_size, or leave it out"});
+  }
+  if (r.peft.on && !memory::has_method(r.peft.peft_type)) {
+    errors.push_back({"unsupported", "/peft/peft_type", "This method is priced by the whole module alone.",
+                      "LORA, ADALORA"});
   }
   const recipe::Task* task = recipe::find_task(r.task);
   if (task == nullptr || !task->value_model || r.parallel.num_gpus <= 1) return;

@@ -6,7 +6,8 @@
 The model class itself runs two steps on fake tensors (torch._subclasses.fake_tensor), which have shapes and storages but
 no bytes. Every storage that an operation makes is written down when it appears and when it dies; their sum is what
 torch.cuda.max_memory_allocated would show, in blocks of 512 bytes. A case says the config, the adapter, checkpointing,
-attention, the type of the weights, autocast and perhaps target_modules and target_parameters; the answer adds
+attention, the type of the weights, autocast and perhaps target_modules and target_parameters; `peft` holds the fields of
+another adapter's own configuration, `model_class` the name of an Auto class other than that of decoders; the answer adds
 `trainable`, `start` (what is there before the first step) and the highest sum in `forward` and in
 `backward`, optimizer states included (the second step).
 
@@ -17,7 +18,7 @@ Where a CPU would run something else than a GPU, what the GPU runs stands in:
 - grouped key heads go to SDPA as they are, and no row is taken for a packed one (fake tensors cannot be looked into).
 
 A case with an `image_size` has one image a row. Where image tokens stand is looked up in the input, so these run on real
-tensors and are small.
+tensors and are small; so does a case that says `real`.
 """
 
 import contextlib
@@ -27,7 +28,7 @@ import sys
 import weakref
 
 import torch
-from peft import LoraConfig, get_peft_model
+from peft import LoraConfig, PeftType, get_peft_model
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -37,7 +38,10 @@ import peft.tuners.tuners_utils
 import transformers
 import transformers.integrations.sdpa_attention
 import transformers.masking_utils
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
+from transformers import AutoConfig
+
+
+TASKS = {"AutoModelForSequenceClassification": "SEQ_CLS", "AutoModelForSeq2SeqLM": "SEQ_2_SEQ_LM"}
 
 
 def block(size):
@@ -143,17 +147,28 @@ def make_model(case):
     config.get_text_config().use_cache = False
     if getattr(config, "pad_token_id", None) is not None and config.pad_token_id >= config.vocab_size:
         config.pad_token_id = 0
-    kind = AutoModelForImageTextToText if "image_size" in case else AutoModelForCausalLM
+    plain = "AutoModelForImageTextToText" if "image_size" in case else "AutoModelForCausalLM"
+    kind = getattr(transformers, case.get("model_class", plain))
     model = kind.from_config(config, dtype=getattr(torch, case["dtype"]), attn_implementation=case["attention"])
     model.tie_weights()
     if case["lora"]:  # adapters are fp32, as PEFT makes them
         targets = {"target_modules": case.get("target_modules", "all-linear"), "target_parameters": case.get("target_parameters")}
-        model = get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", r=case["lora"], **targets))
+        model = get_peft_model(model, LoraConfig(task_type=TASKS.get(kind.__name__, "CAUSAL_LM"), r=case["lora"], **targets))
+    elif "peft" in case:
+        fields = dict(case["peft"])
+        method = peft.PEFT_TYPE_TO_CONFIG_MAPPING[PeftType(fields.pop("peft_type", "LORA"))]
+        model = get_peft_model(model, method(task_type=TASKS.get(kind.__name__, "CAUSAL_LM"), **fields))
     if case["checkpointing"]:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-        if case["lora"]:
+        if case["lora"] or "peft" in case:
             model.enable_input_require_grads()
     return model.train()
+
+
+def text_inputs(case):
+    tokens = torch.zeros(case["batch"], case["length"], dtype=torch.int64)
+    labels = torch.zeros(case["batch"], dtype=torch.int64) if "Classification" in case.get("model_class", "") else tokens.clone()
+    return {"input_ids": tokens, "labels": labels}
 
 
 def image_inputs(case, config):
@@ -188,7 +203,8 @@ def image_inputs(case, config):
 
 def measure(case):
     ledger, seen = Ledger(), {}
-    with contextlib.nullcontext() if "image_size" in case else FakeTensorMode(allow_non_fake_inputs=True):
+    real = "image_size" in case or case.get("real", False)
+    with contextlib.nullcontext() if real else FakeTensorMode(allow_non_fake_inputs=True):
         model = make_model(case)
         trained = [p for p in model.parameters() if p.requires_grad]
         seen["trainable"] = sum(p.numel() for p in trained)
@@ -201,8 +217,7 @@ def measure(case):
                 if "image_size" in case:
                     inputs = image_inputs(case, model.config)
                 else:
-                    tokens = torch.zeros(case["batch"], case["length"], dtype=torch.int64)
-                    inputs = {"input_ids": tokens, "labels": torch.zeros_like(tokens)}
+                    inputs = text_inputs(case)
                 ledger.peak = ledger.now
                 with torch.autocast("cpu", dtype=torch.bfloat16, enabled=case["autocast"]):
                     loss = model(**inputs)["loss"]

@@ -100,7 +100,10 @@ function as_line(report) {
 }
 requests.forEach((request, index) => compare(request, lines[index], as_line(plimsoll.report(request))));
 const known = new Set(JSON.parse(first.models()).models.flatMap(({ id, hf_id }) => [id, hf_id]));
-const ofFirst = good.map((request, index) => [request, lines[index]]).filter(([{ model }]) => known.has(model));
+const ofLora = ({ peft }) => [undefined, "LORA", "ADALORA"].includes(peft?.peft_type);
+const ofFirst = good
+  .map((request, index) => [request, lines[index]])
+  .filter(([request]) => known.has(request.model) && ofLora(request));
 for (const [request, line] of ofFirst) compare(request.model, line, as_line(first.report(JSON.stringify(request))));
 console.log(`The first module has ${known.size / 2} models; ${ofFirst.length} of its reports were compared.`);
 for (const list of ["models", "gpus"]) {

@@ -1,5 +1,6 @@
 // What the core can list of itself.
 import type { Plimsoll } from "plimsoll-core/plimsoll.js";
+import { isObject } from "./pointer.ts";
 import type { FieldInfo, GpuPreset, ModelPreset, Request, Scenario, Stack } from "./contract.ts";
 
 export interface Lists {
@@ -39,9 +40,14 @@ export async function listsOf(plimsoll: Plimsoll, pause: () => Promise<void>): P
   return { version: plimsoll.version(), models, gpus, scenarios, fields, stacks };
 }
 
+/** What the first module knows of PEFT: LoRA, and what has its layers. */
+const LORA: unknown[] = [undefined, "LORA", "ADALORA"];
+
 /** Whether a request names its model and wants nothing that takes longer, so that the first module may answer it. */
-export const isPlain = ({ model, want }: Request): boolean =>
-  typeof model === "string" && (want === undefined || (Array.isArray(want) && want.length === 0));
+export const isPlain = ({ model, want, peft }: Request): boolean =>
+  typeof model === "string" &&
+  (want === undefined || (Array.isArray(want) && want.length === 0)) &&
+  LORA.includes(isObject(peft) ? peft["peft_type"] : undefined);
 
 /** Whether the first module answers it with these models. */
 export const listed = (models: ModelPreset[], request: Request): boolean =>

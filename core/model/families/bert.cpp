@@ -32,6 +32,7 @@ void read(ConfigReader& config, const std::string& base, uint64_t vocab, uint64_
   encoder.part = Part::encoder;
   encoder.name = "encoder";
   encoder.hidden = hidden;
+  encoder.embedding_norm = true;
   encoder.embedding_dropout = group.residual_dropout;
   add_table(encoder, base + "embeddings.word_embeddings", network.vocab_size, hidden);
   add_table(encoder, base + "embeddings.position_embeddings", network.max_position_embeddings, hidden, true);
@@ -88,6 +89,7 @@ void read_modernbert(ConfigReader& config, const Frame&, Architecture& network) 
   encoder.part = Part::encoder;
   encoder.name = "encoder";
   encoder.hidden = hidden;
+  encoder.embedding_norm = true;
   encoder.embedding_dropout = config.share("embedding_dropout", 0);
   add_table(encoder, "model.embeddings.tok_embeddings", network.vocab_size, hidden);
   add_layer_norm(encoder.norms, NormPlace::other, hidden, norm_bias);

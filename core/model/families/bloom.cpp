@@ -34,6 +34,7 @@ void read_bloom(ConfigReader& config, const Frame& frame, Architecture& network)
                 true);
   add_layer_norm(group.norms, NormPlace::before_attention, hidden);
   add_layer_norm(group.norms, NormPlace::before_mlp, hidden);
+  text.embedding_norm = true;
   add_layer_norm(text.norms, NormPlace::other, hidden);  // word_embeddings_layernorm
   add_layer_norm(text.norms, NormPlace::other, hidden);  // ln_f
   text.groups.push_back(group);

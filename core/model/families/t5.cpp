@@ -70,7 +70,8 @@ void read(ConfigReader& config, uint64_t vocab, uint64_t layers, uint64_t heads,
   t5.shape.rotary_share = 0;
   t5.shape.gated = t5.gated;
   t5.shape.intermediate = t5.width;
-  t5.shape.attention_dropout = t5.shape.residual_dropout = config.share("dropout_rate", 0.1);
+  t5.shape.attention_dropout = t5.shape.residual_dropout = t5.shape.activation_dropout =
+      config.share("dropout_rate", 0.1);
   network.vocab_size = config.core("vocab_size", vocab);
   network.tied_head = config.flag("tie_word_embeddings", tied);
 
