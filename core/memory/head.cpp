@@ -38,7 +38,7 @@ namespace {
 
 constexpr double trl_chunk = 256;       // TRL SFTConfig chunk size of loss_type="chunked_nll"
 constexpr double litgpt_chunk = 128;    // litgpt lm_head_chunk_size, chunked_cross_entropy(chunk_size)
-constexpr double torchtune_chunks = 8;  // torchtune CEWithChunkedOutputLoss(num_output_chunks=8)
+constexpr double torchtune_chunks = 8;  // torchtune CEWithChunkedOutputLoss, torchtitan ChunkedLossWrapper
 
 Tensor final_norm(Tape& tape, const HeadProgram& p, const Tensor& x) {
   const LayerProgram& l = p.layer;
@@ -79,7 +79,19 @@ Outcome mean_logits(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   return {std::move(loss), std::move(logits)};
 }
 
+// Compiled, the loss is computed again from the logits in the backward: neither their fp32 copy nor the
+// log-probabilities are ever written. Where the logits are an output of the same graph, zeros stand in for
+// the gradient that nobody gives them.
+Outcome compiled(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  Tensor logits = project(tape, p, hidden);
+  const double returned = p.returns_logits ? logits.elements() * (p.outputs_to_fp32 ? 4 : 2) : 0;
+  Tensor loss = scalar(tape);
+  tape.record(loss, {logits}, {logits}, {temporary(returned), gradient(0, logits.bytes())});
+  return {std::move(loss), p.returns_logits ? std::move(logits) : Tensor()};
+}
+
 Outcome stock(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  if (p.compiled && p.layer.code == Code::transformers) return compiled(tape, p, hidden);
   Logits made = logits_for_loss(tape, p, hidden);
   Tensor loss = cross_entropy(tape, p.layer.mode, made.shifted);
   return {std::move(loss), std::move(made.logits)};
@@ -119,11 +131,9 @@ Outcome chunked_nll(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 
 double next_power_of_two(double value) { return std::exp2(std::ceil(std::log2(std::max(1.0, value)))); }
 
-// Gradients are computed in the forward, chunk by chunk; the rows of a chunk shrink as the vocabulary grows.
-Outcome liger(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+// Gradients are computed in the forward, chunk by chunk: `rows` tokens at a time, each logit in `bytes`.
+Outcome in_chunks(Tape& tape, const HeadProgram& p, const Tensor& hidden, double rows, double bytes) {
   const double tokens = p.layer.batch * p.layer.length;
-  const double chunks = std::ceil(p.head.out / p.head.in);
-  const double rows = std::min(tokens, next_power_of_two(std::ceil(tokens / chunks)));
   const double weights = p.head.in * p.head.out;
   const bool autocast_head = p.layer.mode.autocast && p.head.size == 4;
   Tensor input = p.layer.mode.autocast ? cast(tape, hidden, 2) : hidden;
@@ -133,7 +143,7 @@ Outcome liger(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   Tensor weight_gradients =
       p.head.trainable ? tape.make(weights, weight_size, Component::gradients) : Tensor();
   Tensor losses = tape.make(tokens, 4, Component::logits);
-  Tensor chunk = tape.make(rows * p.head.out, input.size(), Component::logits);
+  Tensor chunk = tape.make(rows * p.head.out * bytes, 1, Component::logits);
   Tensor product = p.head.trainable ? tape.make(weights, weight_size, Component::transient) : Tensor();
   product.free();
   chunk.free();
@@ -142,6 +152,21 @@ Outcome liger(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   tape.record(loss, {input}, {input_gradient, weight_gradients, head_cast},
               {reuse(0), weight_gradient(p.head.trainable ? weights * p.head.size : 0)}, p.head.trainable);
   return {std::move(loss), Tensor()};
+}
+
+// The rows of a chunk shrink as the vocabulary grows.
+Outcome liger(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  const double tokens = p.layer.batch * p.layer.length;
+  const double chunks = std::ceil(p.head.out / p.head.in);
+  const double rows = std::min(tokens, next_power_of_two(std::ceil(tokens / chunks)));
+  return in_chunks(tape, p, hidden, rows, p.layer.mode.autocast ? 2 : hidden.size());
+}
+
+// Eight chunks, each with head, cross-entropy and backward of its own. pytorch/torchtitan
+// torchtitan/components/loss.py ChunkedLossWrapper.
+Outcome torchtitan(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  const double tokens = p.layer.batch * p.layer.length;
+  return in_chunks(tape, p, hidden, std::ceil(tokens / torchtune_chunks), p.compiled ? 4 : 14);
 }
 
 // Never makes a tensor of tokens x vocabulary.
@@ -268,6 +293,7 @@ constexpr Kernel kernels[] = {
     {"liger", liger},
     {"cut_cross_entropy", cut},
     {"torchtune_chunked", torchtune},
+    {"torchtitan_chunked", torchtitan},
     {"litgpt_chunked", litgpt},
     {"litgpt_chunked_ce", litgpt_ce},
     {"unsloth_fused", unsloth},

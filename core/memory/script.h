@@ -36,7 +36,8 @@ struct Script {
   double trained = 0;                    ///< gradients that are there when the optimizer steps
   double optimizer_working = 0;          ///< temporaries of step()
   double embedding_gradient = 0;
-  Snapshot scored;  ///< what the reference said, where a loop of one's own holds on to it
+  double embedded_leaf = 0;  ///< embedded tokens beside the first layer's input, which is made of them
+  Snapshot scored;           ///< what the reference said, where a loop of one's own holds on to it
   bool gradients_outlive_step = false;
   bool accumulates = false;  ///< more than one micro-batch a step
   /// A gradient never stays where it was made, even when there was none before: of the layers, of the head.

@@ -80,6 +80,21 @@ bool names_its_embedding(const std::string& model_type) {
   return std::find(std::begin(silent), std::end(silent), model_type) == std::end(silent);
 }
 
+// The hook makes embedded tokens a leaf of the graph, which holds them until the backward is over. Most
+// models hand that very tensor to their first layer; Granite, and Gemma before Transformers 5, scale it in
+// between.
+double embedded_leaf(const Plan& plan) {
+  const recipe::Recipe& r = plan.recipe;
+  const model::Stack& text = plan.network.stacks.front();
+  const bool leaf = r.peft.on && r.training.gradient_checkpointing && !trains_table(text, r) &&
+                    r.model_args.implementation == "transformers" && !text.groups.empty();
+  const std::string& type = plan.network.model_type;
+  const bool gemma =
+      (type == "gemma" || type == "gemma2") && !recipe::version_at_least(r.versions.transformers, "5");
+  if (!leaf || !(gemma || text.groups.front().scaled_branches)) return 0;
+  return plan.rows * r.row_length() * static_cast<double>(text.hidden) * parameter_size(r);
+}
+
 // A frozen tower joins autograd only when something makes its input require a gradient: an adapter inside it,
 // or that hook, under checkpointing.
 PassSettings tower_settings(const Plan& plan, const model::Stack& stack) {
@@ -157,8 +172,9 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
   }
   h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
   h.kernel = r.training.loss_kernel;
-  h.outputs_to_fp32 = r.autocast() && r.stack != "loop" && r.model_args.implementation != "litgpt" &&
-                      r.model_args.implementation != "torchtune";
+  h.returns_logits = r.stack != "loop" && r.model_args.implementation != "litgpt" &&
+                     r.model_args.implementation != "torchtune";
+  h.outputs_to_fp32 = r.autocast() && h.returns_logits;
   h.keep_outputs = r.training.keep_outputs;
   h.gathered = plan.sharding != nullptr &&
                (plan.sharding->strategy == Strategy::fsdp || plan.sharding->strategy == Strategy::fsdp2);
@@ -253,7 +269,9 @@ OneStep replay_step(const Plan& plan, Script* script) {
   OneStep step;
   const ImageLoad& images = plan.images;
   std::vector<std::pair<PassSettings, Pass>> passes;
-  Snapshot retained;
+  const double leaf = embedded_leaf(plan);
+  if (script != nullptr) script->embedded_leaf = leaf;
+  Snapshot retained = only(Component::activations, leaf);
   double cached = 0, gradients_after = 0;
   for (const model::Stack* stack : forward_order(plan.network)) {
     const bool tower =

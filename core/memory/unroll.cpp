@@ -324,6 +324,7 @@ struct Writer {
     phase = Phase::forward;
     section("inputs");
     head_gathered = allocate(Component::gathered, script.head_gathered, "gathered for the head");
+    const Event leaf = allocate(Component::activations, script.embedded_leaf, "embedded tokens");
     for (std::size_t s = 0; s < script.stages.size(); ++s) {
       section(script.stages[s].part);
       stems.push_back(
@@ -347,6 +348,7 @@ struct Writer {
     }
     section("embedding");
     release(gradient);
+    release(leaf);
   }
 
   void hold(Component component, double bytes, const char* what) {

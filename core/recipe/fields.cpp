@@ -385,7 +385,7 @@ constexpr Field table[] = {
     {"/training/liger_kernel_config/cross_entropy", FieldType::flag, 0, exact, "",
      nullptr, nullptr, "false", "",
      "Liger's cross-entropy on logits that exist."},
-    {"/training/loss_kernel", FieldType::word, 0, exact, "stock, liger, fused_ce, chunked_nll, cut_cross_entropy, torchtune_chunked, litgpt_chunked, litgpt_chunked_ce, chunked_log_probs, unsloth_fused, mean_logits",
+    {"/training/loss_kernel", FieldType::word, 0, exact, "stock, liger, fused_ce, chunked_nll, cut_cross_entropy, torchtune_chunked, torchtitan_chunked, litgpt_chunked, litgpt_chunked_ce, chunked_log_probs, unsloth_fused, mean_logits",
      [](Recipe& r, const Json& v) { put(r.training.loss_kernel, v); }, default_loss_kernel, "", "",
      "How logits and loss are computed."},
     {"/training/fused_lora", FieldType::flag, 0, exact, "",

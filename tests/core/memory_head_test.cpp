@@ -50,6 +50,33 @@ TEST_P(LogitBytes, AreThoseOfTheLibraryVersion) {
 }
 INSTANTIATE_TEST_SUITE_P(Table, LogitBytes, testing::ValuesIn(multipliers));
 
+// torch.compile of F.cross_entropy(pred.float(), labels), and of a LlamaForCausalLM of
+// Transformers 4.48, 4.57 and 5.23, with PyTorch 2.13: the 16-bit logits are all that is kept for the
+// backward, which makes their gradient; where the model returns its logits, a tensor of zeros for them
+// besides.
+TEST(Head, ACompiledLossTakesFourBytesALogitAndTwoMoreWhereTheLogitsAreReturned) {
+  for (const bool returned : {false, true}) {
+    HeadProgram p = program("4.57", 2, false, false);
+    p.compiled = true;
+    p.returns_logits = returned;
+    const HeadReplay replay = replay_head(p);
+    const double logits = 2.0 * 512 * vocabulary;
+    EXPECT_NEAR(replay.forward_peak.total() / logits, 2, 0.02);
+    EXPECT_NEAR(replay.backward_peak.total() / logits, returned ? 6 : 4, 0.02);
+  }
+}
+
+// torchtitan's ChunkedLossWrapper: one of eight chunks at a time, logits, their fp32 copy, log-probabilities
+// and a gradient; compiled, logits and gradient.
+TEST(Head, EightChunksWithABackwardEachTakeAnEighthOfTheLogits) {
+  for (const bool compiled : {false, true}) {
+    HeadProgram p = program("4.57", 2, false, false);
+    p.kernel = "torchtitan_chunked";
+    p.compiled = compiled;
+    EXPECT_NEAR(replay_head(p).forward_peak.total() / (2.0 * 512 * vocabulary), compiled ? 0.5 : 1.75, 0.02);
+  }
+}
+
 TEST(Head, LinearAndCrossEntropyInBf16TakesWhatAnA100Measured) {
   // Liger-Kernel benchmark data: fused_linear_cross_entropy, provider huggingface, V = 128256, H = 4096, full
   // pass, torch.nn.Linear without upcast, max_memory_allocated; two cuBLAS workspaces are part of it.
