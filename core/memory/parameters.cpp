@@ -54,7 +54,9 @@ bool is_unpacked_expert(const model::Linear& linear, const recipe::Recipe& recip
 }
 
 bool is_quantised(const model::Linear& linear, const recipe::Recipe& recipe) {
-  return recipe.quantized() && (is_module(linear, recipe) || is_unpacked_expert(linear, recipe)) &&
+  const bool packed_expert = linear.expert && recipe.quantization.quantize_moe_experts;
+  return recipe.quantized() &&
+         (is_module(linear, recipe) || is_unpacked_expert(linear, recipe) || packed_expert) &&
          (linear.role != Role::head || recipe.quantization.quantize_lm_head) &&
          !model::is_skipped(linear.path, recipe.quantization.llm_int8_skip_modules);
 }

@@ -17,6 +17,10 @@ Tensor grouped_product(Tape& tape, const Tensor& given, const StackedWeight& w, 
                        bool stand_in) {
   Tensor input = cast(tape, given, w.spec.size);
   const bool trained = w.spec.trainable;
+  // A packed parameter is unpacked when it is asked for, and the product keeps it for the input's gradient.
+  Tensor unpacked = w.spec.storage == Storage::plain || adapted
+                        ? Tensor()
+                        : tape.make(w.elements(), w.spec.size, Component::transient);
   const Tensor kept = trained || adapted || stand_in ? input : Tensor();
   if (input.needs_grad() || adapted || trained) tape.about_to_save();
   Tensor out = tape.make(input.elements() / w.in * w.out, w.spec.size, Component::transient);
@@ -25,7 +29,7 @@ Tensor grouped_product(Tape& tape, const Tensor& given, const StackedWeight& w, 
     tape.record(out, {input, adapted}, {kept, adapted},
                 {gradient(0, input.bytes()), gradient(1, adapted.bytes())});
   } else {
-    tape.record(out, {input}, {kept},
+    tape.record(out, {input}, {kept, unpacked},
                 {gradient(0, input.bytes()), temporary(unwanted), weight_gradient(trained ? w.bytes() : 0)},
                 trained);
   }

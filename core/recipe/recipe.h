@@ -47,7 +47,8 @@ struct Quantization {
   bool prepare_for_kbit_training = false;
   std::string upcast;  ///< none | norms | all: which 16-bit parameters that preparation leaves in fp32
   std::vector<std::string> llm_int8_skip_modules;
-  bool quantize_lm_head = false;  ///< the output head is quantised too
+  bool quantize_lm_head = false;      ///< the output head is quantised too
+  bool quantize_moe_experts = false;  ///< so are experts that are one parameter
   std::string
       quant_method;  ///< "": bitsandbytes or none; gptq | awq | hqq: a checkpoint packed by another library
   uint64_t bits = 0, group_size = 0;  ///< of quant_method

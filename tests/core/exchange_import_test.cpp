@@ -105,6 +105,13 @@ datasets:
 mystery_key: 7
 )";
 
+TEST(ExchangeAxolotl, PackedExpertsAreRead) {
+  const Import import = import_yaml(
+      "base_model: zai-org/GLM-4.7-Flash\nadapter: qlora\nload_in_4bit: true\n"
+      "quantize_moe_experts: true\nsequence_len: 2048\nmicro_batch_size: 2\n");
+  EXPECT_EQ(import.request["quantization"].value("quantize_moe_experts", Json()), Json(true));
+}
+
 TEST(ExchangeAxolotl, AQloraConfigurationGivesItsRequest) {
   const Import import = import_yaml(axolotl_qlora);
   ASSERT_TRUE(import.errors.empty());

@@ -152,5 +152,34 @@ TEST(ReportLora, ALoopOverExpertsKeepsTheirWeightsOnceForEachBeforePeft019) {
   EXPECT_NEAR(static_cast<double>(peak("0.18") - peak("0.19")) / weights, 31, 0.5);
 }
 
+// Axolotl's quantize_moe_experts packs what bitsandbytes leaves alone, and unpacks it again in every layer.
+TEST(ReportLora, PackedExpertsAreUnpackedALayerAtATime) {
+  Json request =
+      of_stacked_experts("qwen3-30b-a3b", "5.15", "0.21", {{"r", 8}, {"target_modules", {"q_proj"}}});
+  request["model_args"] = {{"dtype", "bfloat16"}};
+  request["quantization"] = {{"load_in_4bit", true}, {"bnb_4bit_use_double_quant", true}};
+  request["training"] = {{"gradient_checkpointing", true}};
+  const auto component = [](const Json& report, const char* instant, const char* wanted) {
+    for (const Json& at : report["memory"]["instants"]) {
+      if (at["id"] != instant) continue;
+      for (const Json& part : at["components"]) {
+        if (part["id"] == wanted) return part["bytes"].get<double>();
+      }
+    }
+    return 0.0;
+  };
+  const Json loose = answer(request);
+  request["quantization"]["quantize_moe_experts"] = true;
+  const Json packed = answer(request);
+  const double a_layer = 128.0 * 3 * 2048 * 768;
+  EXPECT_NEAR((component(loose, "load", "weights") - component(packed, "load", "weights")) / (48 * a_layer),
+              2 - 0.516, 0.01);
+  // The peak moves: at its new place gate and up are unpacked, and other things are gone.
+  const double more =
+      component(packed, "backward", "activations") - component(loose, "backward", "activations");
+  EXPECT_GT(more / (2 * a_layer), 0.5);
+  EXPECT_LT(more / (2 * a_layer), 1.01);
+}
+
 }  // namespace
 }  // namespace plimsoll::report

@@ -98,6 +98,7 @@ constexpr Row rows[] = {
     {"reward_model", "/task", "", read_reward_model},
     {"adapter", "/peft", "", read_adapter},
     {"load_in_8bit", "/quantization/load_in_8bit", ""},
+    {"quantize_moe_experts", "/quantization/quantize_moe_experts", ""},
     {"load_in_4bit", "/quantization/load_in_4bit", ""},
     {"gptq", "/quantization/quant_method", "", read_gptq},
     {"gptq_groupsize", "/quantization/group_size", ""},
@@ -298,7 +299,7 @@ constexpr std::string_view unpriced =
     "dpo_use_logits_to_keep fp8 "
     "fp8_config* fp8_enable_fsdp_float8_all_gather selective_checkpointing* layer_offloading* "
     "unfrozen_parameters "
-    "use_pose flash_attn_fuse_mlp ple_cpu_offload quantize_moe_experts nonexpert_quantization "
+    "use_pose flash_attn_fuse_mlp ple_cpu_offload nonexpert_quantization "
     "lora_embedding_kernel "
     "chunked_cross_entropy chunked_cross_entropy_num_chunks tiled_mlp tiled_mlp_* deepcompile fp32_norms "
     "fp32_norm_classes dp_shard_size dp_replicate_size "
