@@ -59,6 +59,14 @@ test("a model that only the second module reads is answered, changed and linked"
   await expect(page).toHaveURL(/per_device_train_batch_size=64&.*&t=/);
 });
 
+test("a method of PEFT that only the second module prices is answered at first sight", async ({ page }) => {
+  const ia3 = { peft_type: "IA3", target_modules: ["k_proj", "v_proj", "down_proj"] };
+  await page.goto(`./${encode({ model: "mistral-7b-v0.3", peft: ia3, hardware: { gpu: "a10g" } })}`);
+  await expect(headline(page)).toContainText("Does not fit the A10G");
+  await expect(page.locator("#errors-title")).toHaveCount(0);
+  await expect(page.locator("#share-title")).toBeAttached();
+});
+
 test("where no thread may be started, the page works by itself", async ({ page }) => {
   await page.addInitScript(() => {
     window.Worker = class {
