@@ -35,9 +35,9 @@ constexpr Form all_forms[] = {
     {25, "a table of nvidia-smi"},
 };
 
-bool has(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
+bool has(CountedText text, std::string_view words) { return text.find(words) != std::string_view::npos; }
 
-void find_allocator_forms(std::string_view before, std::string_view segment, Message& message) {
+void find_allocator_forms(CountedText before, CountedText segment, Message& message) {
   const Numbers& n = message.numbers;
   auto& rows = message.forms;
   const bool sentences = has(segment, "is free") || has(segment, "of which") || has(segment, "has a total");
@@ -58,7 +58,8 @@ void find_allocator_forms(std::string_view before, std::string_view segment, Mes
   if (has(segment, "gpu has a total")) rows.push_back(10);
   if (message.cut_off) rows.push_back(11);
   if (message.rank >= 0) rows.push_back(12);
-  const bool foreign = std::any_of(segment.begin(), segment.end(),
+  const std::string_view said = segment.all();
+  const bool foreign = std::any_of(said.begin(), said.end(),
                                    [](char c) { return (static_cast<unsigned char>(c) & 0x80U) != 0; });
   if (foreign && !has(segment, "total capac")) rows.push_back(14);
   if (has(segment, "hip out of memory")) rows.push_back(15);
@@ -69,9 +70,9 @@ void find_allocator_forms(std::string_view before, std::string_view segment, Mes
 
 std::span<const Form> forms() { return all_forms; }
 
-void find_forms(const Stream& stream, std::string_view segment, Message& message) {
+void find_forms(CountedText folded, CountedText segment, Message& message) {
   const std::size_t from = message.at < 60 ? 0 : message.at - 60;
-  const std::string_view before = std::string_view(stream.folded).substr(from, message.at - from);
+  const CountedText before = folded.substr(from, message.at - from);
   auto& rows = message.forms;
   switch (message.family->kind) {
     case Kind::allocator:

@@ -15,11 +15,11 @@ using ascii::is_digit;
 
 constexpr std::size_t most_cards = 64, most_processes = 256, longest_line = 400;
 
-void skip_blanks(std::string_view text, std::size_t& at) {
+void skip_blanks(CountedText text, std::size_t& at) {
   while (at < text.size() && text[at] == ' ') ++at;
 }
 
-std::optional<double> read_whole(std::string_view text, std::size_t& at) {
+std::optional<double> read_whole(CountedText text, std::size_t& at) {
   const std::size_t begin = at;
   double value = 0;
   for (; at < text.size() && is_digit(text[at]) && at - begin < 12; ++at)
@@ -33,12 +33,12 @@ struct Use {
   double used, total;
   std::size_t begin;
 };
-std::optional<Use> read_use(std::string_view line) {
+std::optional<Use> read_use(CountedText line) {
   for (std::size_t slash = line.find('/'); slash != std::string_view::npos;
        slash = line.find('/', slash + 1)) {
     std::size_t end = slash;
     while (end > 0 && line[end - 1] == ' ') --end;
-    const bool unit = end >= 3 && line.substr(end - 3, 3) == "mib";
+    const bool unit = end >= 3 && line.substr(0, end).ends_with("mib");
     if (unit) end -= 3;
     while (end > 0 && line[end - 1] == ' ') --end;
     std::size_t begin = end;
@@ -49,15 +49,15 @@ std::optional<Use> read_use(std::string_view line) {
     skip_blanks(line, at);
     const auto total = read_whole(line, at);
     skip_blanks(line, at);
-    const std::string_view rest = line.substr(at);
-    const bool labelled = rest.substr(0, 3) == "mib" || (!unit && rest.substr(0, 2) == "mb");
+    const CountedText rest = line.substr(at);
+    const bool labelled = rest.starts_with("mib") || (!unit && rest.starts_with("mb"));
     if (used && total && labelled && *total > 0) return Use{*used * mebibyte, *total * mebibyte, begin};
   }
   return std::nullopt;
 }
 
 // "0  Tesla M60          TCC": a number, two blanks, a name, two blanks.
-bool read_name(std::string_view line, Card& card) {
+bool read_name(CountedText line, Card& card) {
   std::size_t at = 0;
   while (at < line.size() && (line[at] == '|' || line[at] == ' ' || line[at] == '[')) ++at;
   const auto index = read_whole(line, at);
@@ -68,7 +68,7 @@ bool read_name(std::string_view line, Card& card) {
   end = std::min(end, line.find(" |", at));
   if (end == std::string_view::npos || end == at) return false;
   card.index = static_cast<int>(*index);
-  card.name = std::string(line.substr(at, end - at));
+  card.name = std::string(line.substr(at, end - at).all());
   return true;
 }
 
@@ -78,11 +78,11 @@ bool has_letters(std::string_view text) {
 }
 
 // "NVIDIA A100-PCIE-40GB 39721MiB / 40960MiB": the name before the figures.
-std::string name_before(std::string_view line, std::size_t end) {
+std::string name_before(CountedText line, std::size_t end) {
   std::size_t begin = 0;
   while (begin < end && (line[begin] == '|' || line[begin] == ' ')) ++begin;
   while (end > begin && (line[end - 1] == ' ' || line[end - 1] == '|' || line[end - 1] == ',')) --end;
-  const std::string_view name = line.substr(begin, end - begin);
+  const std::string_view name = line.substr(begin, end - begin).all();
   // A row of nvidia-smi has fan, temperature and power there.
   const bool row = name.find("W /") != std::string_view::npos || name.find('|') != std::string_view::npos ||
                    name.size() > 60 || !has_letters(name);
@@ -90,10 +90,10 @@ std::string name_before(std::string_view line, std::size_t end) {
 }
 
 // "|    0   N/A  N/A      1234      C   python      1234MiB |"
-std::optional<CardProcess> read_process(std::string_view line, std::string_view folded) {
+std::optional<CardProcess> read_process(CountedText line, CountedText folded) {
   std::size_t end = folded.size();
   while (end > 0 && (folded[end - 1] == ' ' || folded[end - 1] == '|')) --end;
-  if (end < 4 || folded.substr(end - 3, 3) != "mib") return std::nullopt;
+  if (end < 4 || !folded.substr(0, end).ends_with("mib")) return std::nullopt;
   std::size_t begin = end - 3;
   while (begin > 0 && is_digit(folded[begin - 1])) --begin;
   std::size_t at = begin;
@@ -110,7 +110,7 @@ std::optional<CardProcess> read_process(std::string_view line, std::string_view 
     skip_blanks(folded, at);
     const std::size_t word_begin = at;
     while (at < begin && folded[at] != ' ') ++at;
-    const std::string_view word = line.substr(word_begin, at - word_begin);
+    const CountedText word = line.substr(word_begin, at - word_begin);
     if (word.empty()) break;
     std::size_t digits = 0;
     const auto id = read_whole(word, digits);
@@ -118,7 +118,7 @@ std::optional<CardProcess> read_process(std::string_view line, std::string_view 
       out.id = static_cast<uint64_t>(*id);
       found = true;
     } else {
-      out.name = std::string(word);
+      out.name = std::string(word.all());
     }
   }
   if (!found) return std::nullopt;
@@ -127,15 +127,16 @@ std::optional<CardProcess> read_process(std::string_view line, std::string_view 
 
 }  // namespace
 
-GpuTable read_gpu_table(const Text& text) {
+GpuTable read_gpu_table(const Text& text, Work* work) {
+  const CountedText lines(text.lines, work), folded_lines(text.folded_lines, work);
   GpuTable out;
   Card named;  // of the row above the figures
   std::size_t at = 0;
-  while (at < text.lines.size()) {
-    const std::size_t end = std::min(text.lines.find('\n', at), text.lines.size());
+  while (at < lines.size()) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
     const std::size_t length = std::min(end - at, longest_line);
-    const std::string_view line = std::string_view(text.lines).substr(at, length);
-    const std::string_view folded = std::string_view(text.folded_lines).substr(at, length);
+    const CountedText line = lines.substr(at, length);
+    const CountedText folded = folded_lines.substr(at, length);
     at = end + 1;
     Card here;
     if (const auto use = read_use(folded)) {

@@ -31,6 +31,6 @@ struct GpuTable {
 };
 
 /// At most 64 cards and 256 processes; a text without such a table gives none.
-GpuTable read_gpu_table(const Text& text);
+GpuTable read_gpu_table(const Text& text, Work* work = nullptr);
 
 }  // namespace plimsoll::diagnosis

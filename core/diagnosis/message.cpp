@@ -24,11 +24,11 @@ const Family* const all_families[] = {&allocator_family, &mps_family,    &mlx_fa
                                       &driver_family,    &handle_family, &nccl_family,  &bitsandbytes_family,
                                       &host_family,      &vllm_family,   &kernel_family};
 
-std::string_view without_blanks_behind(std::string_view text) {
+CountedText without_blanks_behind(CountedText text) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
 }
-std::string_view without_blanks_before(std::string_view text) {
+CountedText without_blanks_before(CountedText text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   return text;
 }
@@ -40,20 +40,20 @@ struct Hit {
 };
 
 // "memoryerror" is not to be found in "outofmemoryerror".
-bool stands_alone(std::string_view folded, std::size_t at) {
+bool stands_alone(CountedText folded, std::size_t at) {
   return at == 0 || !is_lower(folded[at]) || !is_lower(folded[at - 1]);
 }
 
 // The shell's word "Killed" is a line of its own or follows a process number or a bar; prose is not meant.
-bool is_shells_killed(const Stream& stream, std::size_t at) {
-  if (stream.flow[at] != 'K') return false;
-  const std::string_view before = without_blanks_behind(std::string_view(stream.flow).substr(0, at));
+bool is_shells_killed(CountedText flow, std::size_t at) {
+  if (flow[at] != 'K') return false;
+  const CountedText before = without_blanks_behind(flow.substr(0, at));
   return before.empty() || is_digit(before.back()) || before.back() == ')' || before.back() == ']' ||
-         without_blanks_before(std::string_view(stream.flow).substr(at + 6)).empty();
+         without_blanks_before(flow.substr(at + 6)).empty();
 }
 
 // Where messages begin: the marker nearest to the front of each.
-std::vector<Hit> openings(const Stream& stream) {
+std::vector<Hit> openings(CountedText flow, CountedText folded) {
   std::vector<std::string_view> words;
   std::vector<Hit> kinds;  // of the words, place still open
   for (const Family* family : all_families) {
@@ -67,9 +67,9 @@ std::vector<Hit> openings(const Stream& stream) {
     }
   }
   std::vector<Hit> hits;
-  for (const Place& found : find_words(stream.folded, words, most_hits)) {
-    if (!stands_alone(stream.folded, found.at)) continue;
-    if (words[found.word] == "killed" && !is_shells_killed(stream, found.at)) continue;
+  for (const Place& found : find_words(folded, words, most_hits)) {
+    if (!stands_alone(folded, found.at)) continue;
+    if (words[found.word] == "killed" && !is_shells_killed(flow, found.at)) continue;
     hits.push_back({found.at, kinds[found.word].family, kinds[found.word].weak});
   }
   std::vector<Hit> out;
@@ -80,7 +80,7 @@ std::vector<Hit> openings(const Stream& stream) {
       inside = hit.weak || open->family == hit.family;
       // The same words again are another rank's message in the same line, not a part of this one.
       if (open->family == hit.family && !hit.weak && hit.at - open->at > 40 &&
-          stream.folded.compare(open->at, 20, stream.folded, hit.at, 20) == 0) {
+          folded.substr(open->at, 20) == folded.substr(hit.at, 20).all()) {
         inside = false;
         break;
       }
@@ -122,34 +122,34 @@ std::optional<Size>* slot(Numbers& numbers, Quantity quantity) {
 }
 
 // "process 19066 has" before a size, or the same in Chinese.
-std::optional<uint64_t> process_before(std::string_view before) {
+std::optional<uint64_t> process_before(CountedText before) {
   struct Words {
     std::string_view noun, verb;
   };
   for (const Words& words : {Words{"process", "has"}, Words{"进程", "有"}, Words{"进程", "使用了"}}) {
     if (!before.ends_with(words.verb)) continue;
-    std::string_view rest = without_blanks_behind(before.substr(0, before.size() - words.verb.size()));
+    const CountedText rest = without_blanks_behind(before.substr(0, before.size() - words.verb.size()));
     std::size_t begin = rest.size();
     while (begin > 0 && is_digit(rest[begin - 1]) && rest.size() - begin < 12) --begin;
     if (begin == rest.size()) continue;
     uint64_t id = 0;
-    for (const char c : rest.substr(begin)) id = id * 10 + static_cast<uint64_t>(c - '0');
+    for (const char c : rest.substr(begin).all()) id = id * 10 + static_cast<uint64_t>(c - '0');
     if (without_blanks_behind(rest.substr(0, begin)).ends_with(words.noun)) return id;
   }
   return std::nullopt;
 }
 
-const Clause* clause_of(std::span<const Clause> clauses, std::string_view before, std::string_view after) {
+const Clause* clause_of(std::span<const Clause> clauses, CountedText before, CountedText after) {
   const auto found = std::find_if(clauses.begin(), clauses.end(), [&](const Clause& clause) {
     return before.ends_with(clause.before) && after.starts_with(clause.after);
   });
   return found == clauses.end() ? nullptr : &*found;
 }
 
-void read_numbers(std::string_view segment, Message& message) {
+void read_numbers(CountedText segment, Message& message) {
   for (const Size& size : sizes_in(segment)) {
-    const std::string_view before = without_blanks_behind(segment.substr(0, size.begin));
-    const std::string_view after = without_blanks_before(segment.substr(size.end));
+    const CountedText before = without_blanks_behind(segment.substr(0, size.begin));
+    const CountedText after = without_blanks_before(segment.substr(size.end));
     if (const auto id = process_before(before)) {
       message.numbers.processes.push_back({*id, size, false});
       continue;
@@ -165,7 +165,7 @@ void read_numbers(std::string_view segment, Message& message) {
 
 // A translation nobody has listed: the numbers keep their order. Only when the words gave nothing but the
 // request.
-void read_by_order(std::string_view segment, Message& message) {
+void read_by_order(CountedText segment, Message& message) {
   Numbers& n = message.numbers;
   if (message.family != &allocator_family || n.capacity || n.allocated) return;
   std::vector<Size> sizes;
@@ -201,7 +201,7 @@ void read_by_order(std::string_view segment, Message& message) {
 }
 
 // TensorFlow says the size as a shape: "OOM when allocating tensor with shape[16,12,512,512] and type float".
-void read_shape(std::string_view segment, Message& message) {
+void read_shape(CountedText segment, Message& message) {
   constexpr std::string_view opening = "allocating tensor with shape[";
   const std::size_t at = segment.find(opening);
   if (message.numbers.tried || at == std::string_view::npos) return;
@@ -219,7 +219,7 @@ void read_shape(std::string_view segment, Message& message) {
       return;
     }
   }
-  const std::string_view type = segment.substr(end, 24);
+  const std::string_view type = segment.substr(end, 24).all();
   const bool half =
       type.find("half") != std::string_view::npos || type.find("float16") != std::string_view::npos;
   Size size;
@@ -230,7 +230,7 @@ void read_shape(std::string_view segment, Message& message) {
 }
 
 // Of "(GPU 3;", "GPU 3 has", "on device 3".
-int gpu_index(std::string_view segment) {
+int gpu_index(CountedText segment) {
   for (const std::string_view word :
        {std::string_view("gpu "), std::string_view("on device "), std::string_view("npu ")}) {
     for (std::size_t at = segment.find(word); at != std::string_view::npos; at = segment.find(word, at + 1)) {
@@ -277,7 +277,7 @@ bool tells_figures(const Message& message) {
 
 }  // namespace
 
-void find_forms(const Stream& stream, std::string_view segment, Message& message);  // forms.cpp
+void find_forms(CountedText folded, CountedText segment, Message& message);  // forms.cpp
 
 std::string_view name(Kind kind) {
   constexpr std::string_view names[] = {"allocator", "unified", "xla",    "driver", "library", "paged",
@@ -289,15 +289,16 @@ std::span<const Family* const> families() { return all_families; }
 
 namespace {
 
-std::vector<Message> messages_in(const std::vector<Stream>& streams) {
+std::vector<Message> messages_in(const std::vector<Stream>& streams, Work* work) {
   std::vector<Message> out;
   for (const Stream& stream : streams) {
-    const std::vector<Hit> opened = openings(stream);
+    const CountedText flow(stream.flow, work), folded(stream.folded, work);
+    const std::vector<Hit> opened = openings(flow, folded);
     for (std::size_t i = 0; i < opened.size() && out.size() < most_messages; ++i) {
       const std::size_t begin = opened[i].at;
-      std::size_t end = std::min(begin + longest_message, stream.folded.size());
+      std::size_t end = std::min(begin + longest_message, folded.size());
       if (i + 1 < opened.size()) end = std::min(end, opened[i + 1].at);
-      const std::string_view segment = std::string_view(stream.folded).substr(begin, end - begin);
+      const CountedText segment = folded.substr(begin, end - begin);
       Message message;
       message.family = opened[i].family;
       message.weak = opened[i].weak;
@@ -310,8 +311,8 @@ std::vector<Message> messages_in(const std::vector<Stream>& streams) {
       mark_own_process(message.numbers);
       message.cut_off =
           message.family == &allocator_family && !prints_all(message.numbers) && !message.numbers.at_least;
-      message.quote = first_bytes(std::string_view(stream.flow).substr(begin, end - begin), longest_quote);
-      find_forms(stream, segment, message);
+      message.quote = first_bytes(flow.substr(begin, end - begin).all(), longest_quote);
+      find_forms(folded, segment, message);
       const auto known =
           std::find_if(out.begin(), out.end(), [&](const Message& other) { return same(other, message); });
       if (known != out.end()) {
@@ -338,11 +339,11 @@ bool lacks_figures(const std::vector<Message>& messages) {
 
 }  // namespace
 
-std::vector<Message> read_messages(const Text& text) {
-  std::vector<Message> out = messages_in(text.streams);
+std::vector<Message> read_messages(const Text& text, Work* work) {
+  std::vector<Message> out = messages_in(text.streams, work);
   for (const Joining joining : {Joining::unbroken, Joining::continued}) {
     if (!lacks_figures(out)) break;
-    std::vector<Message> again = messages_in(streams_of(text.lines, joining));
+    std::vector<Message> again = messages_in(streams_of({text.lines, work}, joining), work);
     if (!lacks_figures(again)) out = std::move(again);
   }
   // A title that says "CUDA out of memory" is no message where the message itself stands below it.

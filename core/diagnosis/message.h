@@ -99,7 +99,7 @@ struct Message {
 };
 
 /// In order of rank and place; the first of each rank and form, the rest counted. At most 64.
-std::vector<Message> read_messages(const Text& text);
+std::vector<Message> read_messages(const Text& text, Work* work = nullptr);
 /// What a person says in words, for a text in which no program says it; at most one.
 std::vector<Message> spoken_messages(const Text& text);
 /// The one to explain: the first that prints figures of the GPU, else the first. 0 when there are none.

@@ -23,7 +23,7 @@ constexpr Unit units[] = {{"bytes", 0, false}, {"byte", 0, false}, {"kib", 1, fa
 constexpr std::size_t most_digits = 20;
 
 // Reads digits[.digits]; false when there are more than a size can have.
-bool read_number(std::string_view text, std::size_t& at, Size& out, std::size_t& decimals) {
+bool read_number(CountedText text, std::size_t& at, Size& out, std::size_t& decimals) {
   std::size_t digits = 0;
   for (; at < text.size() && is_digit(text[at]); ++at, ++digits)
     out.value = out.value * 10 + (text[at] - '0');
@@ -39,12 +39,12 @@ bool read_number(std::string_view text, std::size_t& at, Size& out, std::size_t&
   return digits <= most_digits;
 }
 
-const Unit* read_unit(std::string_view text, std::size_t& at) {
+const Unit* read_unit(CountedText text, std::size_t& at) {
   const bool blank = at < text.size() && text[at] == ' ';
   const std::size_t begin = blank ? at + 1 : at;
   for (const Unit& unit : units) {
     if (blank && unit.attached) continue;
-    if (text.substr(begin, unit.name.size()) != unit.name) continue;
+    if (!text.substr(begin).starts_with(unit.name)) continue;
     const std::size_t end = begin + unit.name.size();
     if (end < text.size() && is_word(text[end])) continue;
     at = end;
@@ -55,7 +55,7 @@ const Unit* read_unit(std::string_view text, std::size_t& at) {
 
 }  // namespace
 
-std::vector<Size> sizes_in(std::string_view text, std::size_t most) {
+std::vector<Size> sizes_in(CountedText text, std::size_t most) {
   std::vector<Size> out;
   for (std::size_t at = 0; at < text.size() && out.size() < most;) {
     // "of which19.38 MiB" occurs: a letter may stand before the digits, a digit's own dot or a name's may

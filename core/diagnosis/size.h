@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/diagnosis/counted_text.h"
+
 namespace plimsoll::diagnosis {
 
 constexpr double gibibyte = 1073741824.0, mebibyte = 1048576.0;
@@ -26,6 +28,6 @@ struct Size {
 };
 
 /// The sizes in a folded text (text.h), in order; at most `most`.
-std::vector<Size> sizes_in(std::string_view folded, std::size_t most = 64);
+std::vector<Size> sizes_in(CountedText folded, std::size_t most = 64);
 
 }  // namespace plimsoll::diagnosis

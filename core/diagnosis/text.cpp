@@ -13,12 +13,12 @@ using ascii::is_digit;
 
 constexpr std::size_t most_ranks = 64;
 
-unsigned byte_at(std::string_view text, std::size_t at) {
+unsigned byte_at(CountedText text, std::size_t at) {
   return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
 }
 
 // Bytes of the UTF-8 sequence that begins here, or 0 when it is none.
-std::size_t sequence_length(std::string_view text, std::size_t at) {
+std::size_t sequence_length(CountedText text, std::size_t at) {
   const unsigned lead = byte_at(text, at);
   std::size_t length = 0;
   if (lead < 0x80) {
@@ -38,7 +38,7 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
 }
 
 // "\x1b[31m" and its kind: the length, or 0.
-std::size_t escape_length(std::string_view text, std::size_t at) {
+std::size_t escape_length(CountedText text, std::size_t at) {
   if (text[at] != '\x1b' || byte_at(text, at + 1) != '[') return 0;
   std::size_t end = at + 2;
   while (end < text.size() && end < at + 16 && (is_digit(text[end]) || text[end] == ';')) ++end;
@@ -46,7 +46,7 @@ std::size_t escape_length(std::string_view text, std::size_t at) {
 }
 
 // "<b>", "</span>", "<td class=x>": the length, or 0. A bare "<" or "<<" is no tag.
-std::size_t tag_length(std::string_view text, std::size_t at) {
+std::size_t tag_length(CountedText text, std::size_t at) {
   if (text[at] != '<') return 0;
   const std::size_t first = at + (byte_at(text, at + 1) == '/' ? 2 : 1);
   const unsigned letter = byte_at(text, first);
@@ -56,7 +56,7 @@ std::size_t tag_length(std::string_view text, std::size_t at) {
     const char c = text[end];
     if (c == '\n' || c == '<') return 0;
     if (c != '>') continue;
-    const std::string_view name = text.substr(first, end - first);
+    const CountedText name = text.substr(first, end - first);
     return name == "module" || name == "listcomp" || name == "lambda" || name == "locals" ? 0 : end + 1 - at;
   }
   return 0;
@@ -69,7 +69,7 @@ constexpr Entity entities[] = {{"&gt;", ">"},   {"&lt;", "<"},    {"&amp;", "&"}
                                {"&nbsp;", " "}, {"&quot;", "\""}, {"&#39;", "'"}};
 
 // One character of the cleaned text for one of the pasted one, in place of control bytes, boxes and markup.
-void clean_into(std::string& out, std::string_view text) {
+void clean_into(std::string& out, CountedText text) {
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (const std::size_t skip = escape_length(text, at); skip > 0) {
@@ -83,7 +83,7 @@ void clean_into(std::string& out, std::string_view text) {
     }
     if (c == '&') {
       const auto* known = std::find_if(std::begin(entities), std::end(entities), [&](const Entity& entity) {
-        return text.substr(at, entity.name.size()) == entity.name;
+        return text.substr(at).starts_with(entity.name);
       });
       if (known != std::end(entities)) {
         out += known->text;
@@ -116,13 +116,13 @@ void clean_into(std::string& out, std::string_view text) {
     if (box || blank) {
       out += ' ';
     } else {
-      out.append(text, at, length);
+      out += text.substr(at, length).all();
     }
     at += length;
   }
 }
 
-std::string_view trimmed(std::string_view line) {
+CountedText trimmed(CountedText line) {
   while (!line.empty() && (line.front() == ' ' || line.front() == '|' || line.front() == '>')) {
     line.remove_prefix(1);
   }
@@ -131,16 +131,16 @@ std::string_view trimmed(std::string_view line) {
 }
 
 // Takes "[rank3]:" from the front of a line. torchrun writes "[default3]:" too.
-int take_rank(std::string_view& line) {
+int take_rank(CountedText& line) {
   for (const std::string_view prefix : {std::string_view("[rank"), std::string_view("[default")}) {
-    if (line.substr(0, prefix.size()) != prefix) continue;
+    if (!line.starts_with(prefix)) continue;
     std::size_t end = prefix.size();
     int rank = 0;
     while (end < line.size() && end < prefix.size() + 5 && is_digit(line[end])) {
       rank = rank * 10 + (line[end] - '0');
       ++end;
     }
-    if (end == prefix.size() || line.substr(end, 2) != "]:") return -1;
+    if (end == prefix.size() || !line.substr(end).starts_with("]:")) return -1;
     line = trimmed(line.substr(end + 2));
     return rank;
   }
@@ -148,8 +148,8 @@ int take_rank(std::string_view& line) {
 }
 
 // Appends the words of a line, with one blank between any two.
-void append_words(std::string& flow, std::string_view line) {
-  for (const char c : line) {
+void append_words(std::string& flow, CountedText line) {
+  for (const char c : line.all()) {
     if (c != ' ') {
       flow += c;
     } else if (!flow.empty() && flow.back() != ' ') {
@@ -161,21 +161,21 @@ void append_words(std::string& flow, std::string_view line) {
 
 }  // namespace
 
-bool in_setting(std::string_view whole, std::size_t place) {
+bool in_setting(CountedText whole, std::size_t place) {
   // No setting is longer; a paste of one line of megabytes is asked about at each of its words.
   constexpr std::size_t longest = 2048;
   const std::size_t from = place > longest ? place - longest : 0;
-  const std::string_view folded_lines = whole.substr(from, 2 * longest);
+  const CountedText folded_lines = whole.substr(from, 2 * longest);
   const std::size_t at = place - from;
   const std::size_t before = at == 0 ? std::string_view::npos : folded_lines.rfind('\n', at - 1);
   std::size_t first = before == std::string_view::npos ? 0 : before + 1;
   const std::size_t end = std::min(folded_lines.find('\n', at), folded_lines.size());
   while (first < end && (folded_lines[first] == ' ' || folded_lines[first] == '\t')) ++first;
-  const std::string_view line = folded_lines.substr(first, end - first);
+  const CountedText line = folded_lines.substr(first, end - first);
   const std::size_t blank = folded_lines.substr(0, at).find_last_of(" \t\n\"'");
   const std::size_t token = blank == std::string_view::npos ? 0 : blank + 1;
-  if (line.substr(0, 2) == "--" || folded_lines.substr(token, 2) == "--") return true;
-  std::size_t key = line.substr(0, 2) == "- " ? 2 : 0;
+  if (line.starts_with("--") || folded_lines.substr(token).starts_with("--")) return true;
+  std::size_t key = line.starts_with("- ") ? 2 : 0;
   const std::size_t begin = key;
   bool joined = false;  // prose has words before a colon too ("error: ..."), but seldom an underscore in them
   for (; key < line.size(); ++key) {
@@ -185,14 +185,15 @@ bool in_setting(std::string_view whole, std::size_t place) {
     joined = joined || c == '_';
   }
   if (!joined || key == begin || key >= line.size()) return false;
-  std::string_view value = line.substr(key);
-  if (value[0] != ':' && value.substr(0, 1) != "=" && value.substr(0, 2) != " =") return false;
+  const CountedText value = line.substr(key);
+  if (value[0] != ':' && value[0] != '=' && !value.starts_with(" =")) return false;
   if (value[0] == ':' && value.size() > 1 && value[1] != ' ') return false;
   // "foo = model.generate(" is code, which a traceback quotes; so is "foo = nn.functional.softmax".
   for (const std::string_view code : {" = nn.", " = torch.", " = self.", " = f."}) {
-    if (value.substr(0, code.size()) == code) return false;
+    if (value.starts_with(code)) return false;
   }
-  return value.find('(') == std::string_view::npos && std::count(value.begin(), value.end(), ' ') <= 4;
+  const std::string_view said = value.all();
+  return said.find('(') == std::string_view::npos && std::count(said.begin(), said.end(), ' ') <= 4;
 }
 
 std::string whole_characters(std::string_view text) {
@@ -229,14 +230,14 @@ std::string fold(std::string_view text) {
   return out;
 }
 
-std::vector<Stream> streams_of(std::string_view lines, Joining joining) {
+std::vector<Stream> streams_of(CountedText lines, Joining joining) {
   constexpr std::size_t terminal = 60;  // columns: a shorter line ended by itself
   std::map<int, std::string> flows;
   int above = -1;
   bool full = false;
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
-    std::string_view line = trimmed(lines.substr(0, end));
+    CountedText line = trimmed(lines.substr(0, end));
     const bool blank_first = !lines.empty() && lines.front() == ' ';
     int rank = take_rank(line);
     const bool continues = joining != Joining::by_rank && rank < 0 && above >= 0 && !line.empty();
@@ -249,19 +250,19 @@ std::vector<Stream> streams_of(std::string_view lines, Joining joining) {
     }
     above = rank;
     // A whole unit at its end is a line that ended: "... Tried to allocate 394.00 MiB".
-    const std::string_view above_it = lines.substr(0, end);
+    const CountedText above_it = lines.substr(0, end);
     full = end >= terminal && lines[end - 1] != ' ' && !above_it.ends_with("iB");
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
   std::vector<Stream> streams;
   for (auto& [rank, flow] : flows) {
-    std::string folded = fold(flow);
+    std::string folded = fold(lines.beside(flow).all());
     streams.push_back({rank, std::move(flow), std::move(folded)});
   }
   return streams;
 }
 
-Text clean(std::string_view pasted) {
+Text clean(CountedText pasted) {
   Text text;
   text.lines.reserve(std::min(pasted.size(), most_bytes) + 16);
   if (pasted.size() <= most_bytes) {
@@ -272,8 +273,9 @@ Text clean(std::string_view pasted) {
     text.lines += '\n';
     clean_into(text.lines, pasted.substr(pasted.size() - (most_bytes - most_bytes / 4)));
   }
-  text.streams = streams_of(text.lines, Joining::by_rank);
-  text.folded_lines = fold(text.lines);
+  const CountedText lines = pasted.beside(text.lines);
+  text.streams = streams_of(lines, Joining::by_rank);
+  text.folded_lines = fold(lines.all());
   return text;
 }
 

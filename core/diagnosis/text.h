@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/diagnosis/counted_text.h"
+
 namespace plimsoll::diagnosis {
 
 constexpr std::size_t most_bytes = 1U << 20U;
@@ -32,7 +34,7 @@ struct Text {
   bool shortened = false;       ///< the middle was left out
 };
 
-Text clean(std::string_view pasted);
+Text clean(CountedText pasted);
 
 /// How lines become sentences.
 enum class Joining {
@@ -42,12 +44,12 @@ enum class Joining {
 };
 
 /// The streams of cleaned lines, for a message that the usual joining leaves without its figures.
-std::vector<Stream> streams_of(std::string_view lines, Joining joining);
+std::vector<Stream> streams_of(CountedText lines, Joining joining);
 
 /// Whether `at` lies in a setting rather than in prose or a traceback: "save_steps: 500", "--do_eval True",
 /// "fsdp_state_dict_type=FULL_STATE_DICT" on a line of its own. What a setting is called says nothing of when
 /// it happened.
-bool in_setting(std::string_view folded_lines, std::size_t at);
+bool in_setting(CountedText folded_lines, std::size_t at);
 
 /// The text without bytes that are no whole character: what was cut within one, or was never UTF-8.
 std::string whole_characters(std::string_view text);

@@ -1,6 +1,7 @@
 #include "core/diagnosis/traceback.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/diagnosis/traceback_frames.h"
 #include "core/diagnosis/words.h"
@@ -17,21 +18,29 @@ constexpr std::size_t longest_traceback = 256U << 10U;
 constexpr std::string_view phases[] = {"other",     "load", "forward", "loss",     "backward",
                                        "optimizer", "eval", "save",    "generate", "merge"};
 
+// No name is longer; words of frames in one word of megabytes are each asked for its end.
+std::size_t end_of_word(CountedText folded, std::size_t at) {
+  constexpr std::size_t longest = 200;
+  const std::size_t most = std::min(folded.size(), at + longest);
+  while (at < most && is_word(folded[at])) ++at;
+  return at;
+}
+
 // "resume_from_checkpoint: null", "use_vllm=False": a setting that is off is no frame.
-bool is_switched_off(std::string_view folded, std::size_t at) {
-  while (at < folded.size() && is_word(folded[at])) ++at;
+bool is_switched_off(CountedText folded, std::size_t at) {
+  at = end_of_word(folded, at);
   while (at < folded.size() && (folded[at] == '"' || folded[at] == '\'' || folded[at] == ' ')) ++at;
   if (at >= folded.size() || (folded[at] != ':' && folded[at] != '=')) return false;
   ++at;
   while (at < folded.size() && folded[at] == ' ') ++at;
-  const std::string_view value = folded.substr(at, 5);
+  const std::string_view value = folded.substr(at, 5).all();
   return value.substr(0, 4) == "null" || value.substr(0, 4) == "none" || value == "false" ||
          value.substr(0, 1) == "\n" || value.empty();
 }
 
 // "Loading checkpoint shards: 100%" says that loading is over; "lm_head.weight" is a parameter's name.
-bool is_done_or_a_name(std::string_view folded, const FrameWords& frame, std::size_t at) {
-  const std::string_view behind = folded.substr(std::min(at + frame.words.size(), folded.size()), 12);
+bool is_done_or_a_name(CountedText folded, const FrameWords& frame, std::size_t at) {
+  const std::string_view behind = folded.substr(std::min(at + frame.words.size(), folded.size()), 12).all();
   if (frame.words == "loading checkpoint shards") return behind.substr(0, 6) == ": 100%";
   const bool quoted = at > 0 && (folded[at - 1] == '"' || folded[at - 1] == '\'') && !behind.empty() &&
                       behind.front() == folded[at - 1];
@@ -39,20 +48,20 @@ bool is_done_or_a_name(std::string_view folded, const FrameWords& frame, std::si
 }
 
 // "merge_lora(path)" and "loss.backward" are code; "the rollout stage" is prose.
-bool is_code(std::string_view folded, std::size_t end) {
-  while (end < folded.size() && is_word(folded[end])) ++end;
+bool is_code(CountedText folded, std::size_t end) {
+  end = end_of_word(folded, end);
   return end < folded.size() && std::string_view("(.=[").find(folded[end]) != std::string_view::npos &&
          (end + 1 >= folded.size() || folded[end] != '.' || is_word(folded[end + 1]));
 }
 
 // Lines that a traceback consists of, in the forms of Python, rich and IPython, and of pybind's "At:".
-bool names_a_place(std::string_view line) {
+bool names_a_place(CountedText line) {
   while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
-  if (line.substr(0, 5) == "[rank") line.remove_prefix(std::min(line.find(':') + 1, line.size()));
+  if (line.starts_with("[rank")) line.remove_prefix(std::min(line.find(':') + 1, line.size()));
   while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
-  return line.substr(0, 6) == "file \"" || line.substr(0, 6) == "file ~" || line.substr(0, 6) == "file /" ||
-         line.substr(0, 3) == "-->" || line.substr(0, 4) == "--->" ||
-         (line.substr(0, 3) == "-> " && line.size() > 3 && line[3] >= '0' && line[3] <= '9') ||
+  return line.starts_with("file \"") || line.starts_with("file ~") || line.starts_with("file /") ||
+         line.starts_with("-->") || line.starts_with("--->") ||
+         (line.starts_with("-> ") && line.size() > 3 && line[3] >= '0' && line[3] <= '9') ||
          line.find("\xE2\x9D\xB1") != std::string_view::npos ||  // the arrow of rich
          line.find(".py in ") != std::string_view::npos ||
          (line.find(".py:") != std::string_view::npos && line.find(" in ") != std::string_view::npos) ||
@@ -62,56 +71,57 @@ bool names_a_place(std::string_view line) {
 // Where a text holds a traceback or a script, only the traceback says where it died.
 class Places {
  public:
-  explicit Places(std::string_view folded) : folded_(folded) {
+  explicit Places(CountedText folded) {
     bool named = false;
-    std::size_t above = 0;
     for (std::size_t at = 0; at < folded.size();) {
       const std::size_t end = std::min(folded.find('\n', at), folded.size());
-      const std::string_view line = folded.substr(at, end - at);
+      const CountedText line = folded.substr(at, end - at);
       const bool names = names_a_place(line);
       // The line above the message is the code that failed, also where the frames above it were cut off.
-      const bool fails = line.find("out of memory") != std::string_view::npos && at > 0;
-      if (fails && (quoted_.empty() || quoted_.back() < above)) quoted_.push_back(above);
-      if (names || named) quoted_.push_back(at);  // the place, and the line of code below it
-      above = at;
+      if (!lines_.empty() && line.find("out of memory") != CountedText::npos) lines_.back().quoted = true;
+      const std::string_view said = line.all();
+      const auto blanks = static_cast<uint32_t>(std::count(said.begin(), said.end(), ' '));
+      lines_.push_back({at, blanks + 1, names || named});  // the place, and the line of code below it
       count_ += names ? 1 : 0;
-      script_ = script_ || line.substr(0, 7) == "import " || line.substr(0, 5) == "from ";
+      script_ = script_ || line.starts_with("import ") || line.starts_with("from ");
       named = names;
       at = end + 1;
     }
   }
-  bool counts(std::size_t at) const { return (count_ < 2 && !script_) || is_quoted(at); }
+  bool counts(std::size_t at) const { return (count_ < 2 && !script_) || line_of(at).quoted; }
   // A long line of words that is no part of the traceback.
   bool is_prose_beside_a_frame(std::size_t at) const {
-    constexpr long least_words = 9;
-    if (count_ == 0 || is_quoted(at)) return false;
-    const std::size_t before = at == 0 ? std::string_view::npos : folded_.rfind('\n', at - 1);
-    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
-    const std::string_view line =
-        folded_.substr(begin, std::min(folded_.find('\n', at), folded_.size()) - begin);
-    return std::count(line.begin(), line.end(), ' ') + 1 >= least_words;
-  }
-  bool is_quoted(std::size_t at) const {
-    const std::size_t before = at == 0 ? std::string_view::npos : folded_.rfind('\n', at - 1);
-    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
-    return std::binary_search(quoted_.begin(), quoted_.end(), begin);
+    constexpr uint32_t least_words = 9;
+    return count_ > 0 && !line_of(at).quoted && line_of(at).words >= least_words;
   }
 
  private:
-  std::string_view folded_;
-  std::vector<std::size_t> quoted_;
+  struct Line {
+    std::size_t begin;
+    uint32_t words;
+    bool quoted;  // by a traceback
+  };
+  // Each word of a line asks for it, so it is not looked for in the text.
+  const Line& line_of(std::size_t at) const {
+    const auto behind =
+        std::upper_bound(lines_.begin(), lines_.end(), at,
+                         [](std::size_t place, const Line& line) { return place < line.begin; });
+    return *(behind - 1);
+  }
+
+  std::vector<Line> lines_;
   std::size_t count_ = 0;
   bool script_ = false;
 };
 
 // Words of a message itself are no frame: "out of memory ... see documentation for memory management".
-std::string line_around(const Text& text, std::size_t at) {
-  const std::size_t before = text.lines.rfind('\n', at);
-  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
-  const std::size_t end = std::min(text.lines.find('\n', at), text.lines.size());
+std::string line_around(CountedText lines, std::size_t at) {
+  const std::size_t before = lines.rfind('\n', at);
+  const std::size_t begin = before == CountedText::npos ? 0 : before + 1;
+  const std::size_t end = std::min(lines.find('\n', at), lines.size());
   std::size_t first = begin;
-  while (first < end && text.lines[first] == ' ') ++first;
-  return first_bytes(std::string_view(text.lines).substr(first, end - first), 160);
+  while (first < end && lines[first] == ' ') ++first;
+  return first_bytes(lines.substr(first, end - first).all(), 160);
 }
 
 }  // namespace
@@ -127,16 +137,17 @@ bool Frames::shows(std::string_view sign) const {
   return std::find(signs.begin(), signs.end(), sign) != signs.end();
 }
 
-Frames read_frames(const Text& text) {
+Frames read_frames(const Text& text, Work* work) {
   std::vector<std::string_view> words;
   const std::span<const FrameWords> frames = frame_words();
   for (const FrameWords& frame : frames) words.push_back(frame.words);
   const std::size_t from =
       text.folded_lines.size() > longest_traceback ? text.folded_lines.size() - longest_traceback : 0;
   Frames out;
+  std::optional<std::size_t> decides;
   uint8_t best = 0;
   bool best_is_code = false;
-  const std::string_view folded = std::string_view(text.folded_lines).substr(from);
+  const CountedText folded = CountedText(text.folded_lines, work).substr(from);
   const Places places(folded);
   for (const Place& found : find_words(folded, words, 1000)) {
     const FrameWords& frame = frames[found.word];
@@ -159,8 +170,9 @@ Frames read_frames(const Text& text) {
     best = frame.rank;
     best_is_code = code_here;
     out.phase = frame.phase;
-    out.words = line_around(text, from + found.at);
+    decides = from + found.at;
   }
+  if (decides) out.words = line_around({text.lines, work}, *decides);
   return out;
 }
 

@@ -28,6 +28,6 @@ struct Frames {
 
 /// The frames nearest to the end of the text decide, the more specific before the more general: a forward
 /// pass inside a backward pass is recomputation.
-Frames read_frames(const Text& text);
+Frames read_frames(const Text& text, Work* work = nullptr);
 
 }  // namespace plimsoll::diagnosis

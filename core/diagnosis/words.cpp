@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t slots = 4096;
 
-std::size_t slot_of(std::string_view text, std::size_t at) {
+std::size_t slot_of(CountedText text, std::size_t at) {
   uint32_t four = 0;
   for (std::size_t i = 0; i < 4; ++i) four = (four << 8U) | static_cast<unsigned char>(text[at + i]);
   return (four * 2654435761U) >> 20U;
@@ -17,8 +17,7 @@ std::size_t slot_of(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::vector<Place> find_words(std::string_view text, std::span<const std::string_view> words,
-                              std::size_t most) {
+std::vector<Place> find_words(CountedText text, std::span<const std::string_view> words, std::size_t most) {
   std::vector<std::vector<std::size_t>> table(slots);
   for (std::size_t word = 0; word < words.size(); ++word) {
     if (words[word].size() >= 4) table[slot_of(words[word], 0)].push_back(word);
@@ -27,7 +26,7 @@ std::vector<Place> find_words(std::string_view text, std::span<const std::string
   std::vector<Place> out;
   for (std::size_t at = 0; at + 4 <= text.size(); ++at) {
     for (const std::size_t word : table[slot_of(text, at)]) {
-      if (count[word] >= most || text.compare(at, words[word].size(), words[word]) != 0) continue;
+      if (count[word] >= most || !text.substr(at).starts_with(words[word])) continue;
       ++count[word];
       out.push_back({at, word});
     }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/diagnosis/counted_text.h"
+
 namespace plimsoll::diagnosis {
 
 struct Place {
@@ -17,7 +19,7 @@ struct Place {
 
 /// Every place where one of the words begins, in order of place; at most `most` of each word. Words have four
 /// bytes or more.
-std::vector<Place> find_words(std::string_view text, std::span<const std::string_view> words,
+std::vector<Place> find_words(CountedText text, std::span<const std::string_view> words,
                               std::size_t most = 400);
 
 }  // namespace plimsoll::diagnosis

@@ -4,11 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "core/diagnosis/gpu_table.h"
 #include "core/diagnosis/message.h"
-#include "core/diagnosis/traceback.h"
 
 namespace plimsoll::diagnosis {
 namespace {
@@ -373,56 +371,6 @@ TEST(DiagnosisMessage, ReadsNvidiaSmiItsCardsAndItsProcesses) {
   const GpuTable line = read_gpu_table(clean("NVIDIA A100-PCIE-40GB 39721MiB / 40960MiB"));
   ASSERT_EQ(line.cards.size(), 1U);
   EXPECT_EQ(line.cards[0].name, "NVIDIA A100-PCIE-40GB");
-}
-
-struct Framed {
-  const char* text;
-  Phase phase;
-};
-
-TEST(DiagnosisMessage, FramesNameThePhase) {
-  const Framed cases[] = {
-      {"  File \"modeling_utils.py\", line 1, in _load_state_dict_into_model", Phase::load},
-      {"    set_module_tensor_to_device(model, name, device)", Phase::load},
-      {"    hidden_states = self.mlp(hidden_states)\n", Phase::forward},
-      {"    loss = torch._C._nn.cross_entropy_loss(input, target)", Phase::loss},
-      {"    logits = logits.float()", Phase::loss},
-      {"  Variable._execution_engine.run_backward(\n  File \"checkpoint.py\", in "
-       "CheckpointFunction.backward\n    "
-       "hidden_states = self.mlp(hidden_states)",
-       Phase::backward},
-      {"    state[\"exp_avg\"] = torch.zeros_like(p)", Phase::optimizer},
-      {"  File \"adamw.py\", in _multi_tensor_adamw\n    torch._foreach_sqrt(device_exp_avg_sqs)",
-       Phase::optimizer},
-      {"    all_preds = nested_concat(all_preds, logits)", Phase::eval},
-      {"    with FSDP.summon_full_params(model):", Phase::save},
-      {"    out = model.generate(**inputs)", Phase::generate},
-      {"    model = model.merge_and_unload()", Phase::merge},
-      {"nothing of that kind", Phase::unknown},
-  };
-  for (const Framed& one : cases) EXPECT_EQ(read_frames(clean(one.text)).phase, one.phase) << one.text;
-}
-
-// Bounded work for any bytes: a line of 10 MB, NUL, broken UTF-8, a word that is half a marker again and
-// again.
-TEST(DiagnosisMessage, HostileTextIsReadInBoundedTime) {
-  std::string line(10'000'000, 'a');
-  std::string halves, digits, nul(1'000'000, '\0'), broken(1'000'000, '\xff'), messages;
-  while (halves.size() < 10'000'000) halves += "cuda out of memor";
-  while (digits.size() < 10'000'000) digits += "1234567890";
-  while (messages.size() < 10'000'000) {
-    messages += "CUDA out of memory. Tried to allocate " + std::to_string(messages.size()) + " MiB (GPU 0; ";
-  }
-  for (const std::string* text : {&line, &halves, &digits, &nul, &broken, &messages}) {
-    const auto start = std::chrono::steady_clock::now();
-    const Text cleaned = clean(*text);
-    const auto read = read_messages(cleaned);
-    read_gpu_table(cleaned);
-    read_frames(cleaned);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    EXPECT_LE(read.size(), 64U);
-    EXPECT_LT(seconds, 2.0);  // 0.1 s on a quiet machine; sanitizers and a busy one take longer
-  }
 }
 
 }  // namespace
