@@ -1,6 +1,7 @@
 #include "core/memory/tuner_steps.h"
 
-#include <array>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 namespace plimsoll::memory {
@@ -14,7 +15,7 @@ struct Site {
   const Mode& mode;
   const LinearSpec& w;
   double rows = 0;
-  std::array<Tensor, 2>& names;  ///< what has a name in the method's forward, until that ends
+  Tensor& named;  ///< what has a name in the method's forward, until that ends
 
   Tensor make(double elements, int size = 0) const {
     return tape.make(elements, size == 0 ? w.adapter_size : size, Component::transient);
@@ -136,7 +137,7 @@ Tensor psoft(const Site& site, const Tensor& input) {
   Tensor update = site.make(site.rows * site.w.out);
   site.tape.record(update, {low}, {low}, {gradient(0, low.bytes()), weight_gradient(site.trained_bytes())},
                    true);
-  site.names[0] = update;
+  site.named = update;
   return scale(site.tape, update);
 }
 
@@ -189,8 +190,8 @@ Tensor tuned(Tape& tape, const Mode& mode, const Tensor& x, const LinearSpec& w)
   const Tuner& t = *w.tuner;
   if (t.replaces) return changed_weight(tape, x, w);
   if (const Whole* whole = find(wholes, t.id)) return whole->run(tape, mode, x, w);
-  std::array<Tensor, 2> names;
-  const Site site{tape, mode, w, x.elements() / w.in, names};
+  Tensor named;
+  const Site site{tape, mode, w, x.elements() / w.in, named};
   const Update* update_of = find(updates, t.id);
   const auto make = update_of != nullptr ? update_of->make : t.weights > 0 ? built : by_table;
   Tensor result = base_linear(tape, mode, x, w);

@@ -9,8 +9,9 @@ namespace {
 
 using recipe::Peft;
 
-// id | place | input, output, weights kept | scratch | base output kept | replaces the base weight | adds in
-// place
+// What is kept is read of the methods without steps of their own in tuner_steps.cpp; the others have zeros
+// here. id | place | input, output, weights kept | scratch | base output kept | replaces the base weight |
+// adds in place
 constexpr Tuner table[] = {
     {"LOHA", TunerPlace::linear, 1, 0, 1, 3, false, false},
     {"LOKR", TunerPlace::linear, 1, 0, 1, 1, false, false},
@@ -20,12 +21,12 @@ constexpr Tuner table[] = {
     {"FROD", TunerPlace::linear, 1, 0, 1, 2, false, false},
     {"PEANUT", TunerPlace::linear, 1, 0, 2, 2, false, false},
     {"RANDLORA", TunerPlace::linear, 1, 0, 2, 1, false, false},
-    {"C3A", TunerPlace::linear, 1, 0, 0, 0, false, false, true},
+    {"C3A", TunerPlace::linear, 0, 0, 0, 0, false, false, true},
     {"DELORA", TunerPlace::linear, 1, 0, 0, 0, false, false},
-    {"DEFT", TunerPlace::linear, 1, 0, 0, 0, false, false},
+    {"DEFT", TunerPlace::linear, 0, 0, 0, 0, false, false},
     {"GRALORA", TunerPlace::linear, 1, 0, 0, 0, false, false, true},
     {"VBLORA", TunerPlace::linear, 1, 0, 0, 0, false, false},
-    {"OFT", TunerPlace::linear, 1, 0, 0, 0, false, false},
+    {"OFT", TunerPlace::linear, 0, 0, 0, 0, false, false},
     {"MISS", TunerPlace::linear, 0, 0, 0, 0, false, false},
     {"BONE", TunerPlace::linear, 0, 0, 0, 0, false, false},
     {"LORA_FA", TunerPlace::linear, 0, 0, 0, 0, false, false},

@@ -108,18 +108,18 @@ TEST(RealSteps, OfEveryFamilyAllocateWhatTheReplaySays) {
   EXPECT_LT(errors[errors.size() / 2], 0.003);
 }
 
-// PEFT's methods on six layers of Llama. What is farther than half a percent is checkpointed, where one
-// tensor at the moment of a recomputation shows (DoRA under autocast, FourierFT, LoHa).
+// PEFT's methods on six layers of Llama. The farthest: DoRA under autocast, FourierFT, LoHa and RandLoRA, all
+// too high.
 TEST(RealSteps, WithEveryAdapterMethodAllocateWhatTheReplaySays) {
   const std::vector<double> errors = errors_of("real_tuner_steps.json", 0.08);
-  ASSERT_GE(errors.size(), 60U);
+  ASSERT_GE(errors.size(), 76U);
   EXPECT_LT(errors[errors.size() / 2], 0.001);
 }
 
 // BERT, RoBERTa and ModernBERT with a classifier: 2 % at most. T5 with its own loss is up to 8.5 % low.
 TEST(RealSteps, OfEncodersAllocateWhatTheReplaySays) {
   const std::vector<double> errors = errors_of("real_encoder_steps.json", 0.09);
-  ASSERT_GE(errors.size(), 20U);
+  ASSERT_GE(errors.size(), 25U);
   EXPECT_LT(errors[errors.size() / 2], 0.01);
 }
 
