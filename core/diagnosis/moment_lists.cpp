@@ -5,75 +5,15 @@ namespace plimsoll::diagnosis {
 
 namespace {
 
-// That memory ran out, as an occasion is said to end.
-const SaidWords lack = {"oom",
-                        "out of mem",
-                        "out-of-mem",
-                        "outofmem",
-                        "out of gpu",
-                        "out of vram",
-                        "runs out of",
-                        "ran out of",
-                        "run out of",
-                        "running out of",
-                        "cuda error",
-                        "memory error",
-                        "memory overflow",
-                        "memory spike",
-                        "memory explo",
-                        "memory issue",
-                        "insufficient mem",
-                        "not enough mem",
-                        "爆显存",
-                        "爆了",
-                        "会爆",
-                        "就爆",
-                        "爆掉",
-                        "显存不",
-                        "显存溢出",
-                        "显存爆",
-                        "显存就",
-                        "显存直接",
-                        "内存不",
-                        "内存溢出",
-                        "内存爆"};
-const SaidWords lack_or_failure = {"oom",
-                                   "out of mem",
-                                   "out-of-mem",
-                                   "outofmem",
-                                   "out of gpu",
-                                   "out of vram",
-                                   "runs out of",
-                                   "ran out of",
-                                   "run out of",
-                                   "running out of",
-                                   "cuda error",
-                                   "memory error",
-                                   "memory overflow",
-                                   "memory spike",
-                                   "memory explo",
-                                   "insufficient mem",
-                                   "not enough mem",
-                                   "crash",
-                                   "fails",
-                                   "dies",
-                                   "blows",
-                                   "peaks",
-                                   "爆显存",
-                                   "爆了",
-                                   "会爆",
-                                   "就爆",
-                                   "爆掉",
-                                   "显存不",
-                                   "显存溢出",
-                                   "显存爆",
-                                   "显存就",
-                                   "显存直接",
-                                   "内存不",
-                                   "内存溢出",
-                                   "内存爆",
-                                   "崩"};
-
+// That memory ran out, as an occasion is said to end; a macro, because a list of words cannot be made of two.
+#define PLIMSOLL_LACK                                                                                      \
+  "oom", "out of mem", "out-of-mem", "outofmem", "out of gpu", "out of vram", "runs out of", "ran out of", \
+      "run out of", "running out of", "cuda error", "memory error", "memory overflow", "memory spike",     \
+      "memory explo", "insufficient mem", "not enough mem", "爆显存", "爆了", "会爆", "就爆", "爆掉",      \
+      "显存不", "显存溢出", "显存爆", "显存就", "显存直接", "内存不", "内存溢出", "内存爆"
+const SaidWords lack = {PLIMSOLL_LACK, "memory issue"};
+const SaidWords lack_or_failure = {PLIMSOLL_LACK, "crash", "fails", "dies", "blows", "peaks", "崩"};
+#undef PLIMSOLL_LACK
 }  // namespace
 
 std::span<const Trouble> moment_lists() {
