@@ -31,6 +31,7 @@ std::span<const Fix* const> fixes() {
       &fewer_targets,
       &lower_rank,
       &shorter,
+      &shorter_completions,
       &smaller_images,
       &fewer_images,
       &frozen_tower,

@@ -57,36 +57,28 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
   return sizes;
 }
 
-bool accumulates_in_vain(const recipe::Recipe& recipe) {
-  const recipe::Training& t = recipe.training;
-  return t.gradient_accumulation_steps > 1 &&
-         (t.optimizer_in_backward || t.optimizer_offload == "states_and_gradients");
-}
-
-// `changed` has a recipe, and is valid if that recipe keeps the locks.
-void replay_changed(const Basis& basis, const memory::Machine& machine, json::Errors& errors,
-                    Changed& changed) {
-  memory::expand_targets(basis.network, changed.recipe, errors);
-  changed.valid = changed.valid && errors.empty();
-  if (!changed.valid) return;
+// `errors` has those of resolving the recipe.
+std::optional<Changed> replay_changed(const Basis& basis, const memory::Machine& machine,
+                                      recipe::Recipe recipe, json::Errors& errors) {
+  memory::expand_targets(basis.network, recipe, errors);
+  if (!errors.empty()) return std::nullopt;
+  Changed changed;
+  changed.recipe = std::move(recipe);
   changed.replay = memory::replay(basis.network, changed.recipe, machine);
-  changed.valid = !changed.recipe.peft.on || !changed.replay.parameters.matched.empty();
-  if (!changed.valid) return;
+  if (changed.recipe.peft.on && changed.replay.parameters.matched.empty()) return std::nullopt;
   changed.price.sizes = simulated_sizes(changed.replay, changed.recipe, basis);
   const time::Work work = time::work_of(basis.network, changed.recipe);
   changed.price.seconds = time::step_time(work, changed.recipe, basis.time_gpu).seconds;
+  return changed;
 }
 
 }  // namespace
 
-Changed change(const Basis& basis, const recipe::Values& changes) {
-  Changed result;
+std::optional<Changed> change(const Basis& basis, const recipe::Values& changes) {
   json::Errors errors;
   recipe::Resolved resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.around, errors);
-  result.valid = keeps_locks(basis, resolved.values);
-  result.recipe = std::move(resolved.recipe);
-  replay_changed(basis, basis.machine, errors, result);
-  return result;
+  if (!keeps_locks(basis, resolved.values)) return std::nullopt;
+  return replay_changed(basis, basis.machine, std::move(resolved.recipe), errors);
 }
 
 Pricer::Pricer(const Basis& basis, const Space& space)
@@ -152,14 +144,11 @@ bool Pricer::keeps_locks(const recipe::Variation& after) const {
                       [this](const auto& field) { return is_locked(field.first, basis_.locks); });
 }
 
-Changed Pricer::changed(const Choice& choice) {
-  Changed result;
+std::optional<Changed> Pricer::changed(const Choice& choice) {
   json::Errors errors;
   recipe::Variation after = variations_.with(changes_of(space_, choice), errors);
-  result.valid = keeps_locks(after);
-  result.recipe = std::move(after.recipe);
-  replay_changed(basis_, machine_, errors, result);
-  return result;
+  if (!keeps_locks(after)) return std::nullopt;
+  return replay_changed(basis_, machine_, std::move(after.recipe), errors);
 }
 
 json::Json Pricer::value_beside(const recipe::Values& changes, const std::string& pointer) {
@@ -233,7 +222,7 @@ Pricer::Walk& Pricer::walk(const Choice& choice) {
       if (effect.locked) found->valid = false;
     }
   }
-  if (accumulates_in_vain(found->recipe)) found->valid = false;
+  if (recipe::contradicts_itself(found->recipe)) found->valid = false;
   found->optim = found->recipe.training.optim;
   found->cuda_alloc_conf = found->recipe.hardware.cuda_alloc_conf;
   found->eval_batch = found->recipe.training.per_device_eval_batch_size;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "core/advice/space.h"
@@ -43,15 +44,14 @@ struct Price {
   double seconds = 0;
 };
 
-/// A run with some fields set, resolved and replayed from the beginning; `valid` is false when they
-/// contradict each other or move a locked field.
+/// A run with some fields set, resolved and replayed from the beginning.
 struct Changed {
-  bool valid = false;
   recipe::Recipe recipe;
   memory::Replay replay;
   Price price;
 };
-Changed change(const Basis& basis, const recipe::Values& changes);
+/// Nothing when the changes contradict each other or move a locked field.
+std::optional<Changed> change(const Basis& basis, const recipe::Values& changes);
 
 class Pricer {
  public:
@@ -85,7 +85,7 @@ class Pricer {
 
   /// The changed run, replayed whole: the last word on a plan. As `change` has it, but that fields which
   /// nothing moves are not resolved again, and layers that were replayed before are known.
-  Changed changed(const Choice& choice);
+  std::optional<Changed> changed(const Choice& choice);
   /// What a field is beside other changes; null: nothing.
   json::Json value_beside(const recipe::Values& changes, const std::string& pointer);
 

@@ -60,9 +60,13 @@ int quality_of(const Space& space, const Choice& choice) {
 
 recipe::Values changes_of(const Space& space, const Choice& choice) {
   recipe::Values changes;
-  for (std::size_t i = 0; i < space.slots.size(); ++i) {
-    for (const auto& [pointer, value] : space.slots[i].options[choice[i]].level.changes) {
-      changes[pointer] = value;
+  // A scale has the last word: a choice may hold a field where it is that a scale moves.
+  for (const Kind kind : {Kind::choice, Kind::scale}) {
+    for (std::size_t i = 0; i < space.slots.size(); ++i) {
+      if (space.slots[i].kind != kind) continue;
+      for (const auto& [pointer, value] : space.slots[i].options[choice[i]].level.changes) {
+        changes[pointer] = value;
+      }
     }
   }
   return changes;

@@ -187,7 +187,11 @@ Tensor with_prefix(Tape& tape, const LayerProgram& p, const Tensor& states) {
 // tokens with a softmax in fp32; a trained gate scales what they find.
 Tensor adaption_prompt(Tape& tape, const LayerProgram& p, const Tensor& h, Tensor out) {
   const double rows = p.batch * p.length, heads = static_cast<double>(p.group->heads);
-  Tensor q = rotate(tape, run_linear(tape, p, Role::q, h), h.size());
+  const bool fused =
+      model::find(*p.group, Role::q) == nullptr;  // GPT-2 has its queries beside keys and values
+  Tensor all = run_linear(tape, p, fused ? Role::qkv : Role::q, h);
+  if (fused) all = slice(tape, all, out.elements());
+  Tensor q = rotate(tape, std::move(all), h.size());
   Tensor scores = tape.make(rows * heads * p.adaption, h.size(), Component::transient);
   tape.record(scores, {q}, {q}, {gradient(0, q.bytes())});
   Tensor shares = tape.make(scores.elements(), 4, Component::transient);

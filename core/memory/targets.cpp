@@ -28,6 +28,13 @@ uint64_t matching_layers(const recipe::Pattern& pattern, const model::PlacedLine
 void expand_targets(const model::Architecture& network, recipe::Recipe& recipe, json::Errors& errors) {
   recipe::Peft& peft = recipe.peft;
   if (!peft.on || peft.target_pattern.empty()) return;
+  if (recipe.model_args.implementation == "litgpt" || recipe.model_args.implementation == "torchtune") {
+    errors.push_back(
+        {"unsupported", "/peft/target_modules",
+         "LitGPT and torchtune have no modules that a regular expression could name.",
+         "\"all-linear\", or some of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj"});
+    return;
+  }
   std::string why;
   const auto pattern = recipe::read_pattern(peft.target_pattern, why);
   if (!pattern) return;  // the reader has refused it

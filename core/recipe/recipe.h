@@ -309,6 +309,10 @@ struct Resolved {
 Resolved resolve(const Given& given, const StackPreset& stack, const Surroundings& around,
                  json::Errors& errors);
 
+/// Whether values of a resolved recipe rule each other out: what resolve() refuses as a `conflict`, for a
+/// recipe whose members were set one by one.
+bool contradicts_itself(const Recipe& recipe);
+
 /// True when version `have` is at least `want`; "4.9" < "4.46". Missing parts count as 0.
 bool version_at_least(const std::string& have, const std::string& want);
 /// ">=4.46", "<5", "4.51" (exactly that prefix), several joined by a comma.

@@ -41,13 +41,21 @@ bool is_on(const Values& values, const char* pointer) {
   return found != values.end() && found->second == true;
 }
 
+const Task* task_in(const Values& values) {
+  const auto found = values.find("/task");
+  if (found == values.end() || !found->second.is_string()) return nullptr;
+  return find_task(found->second.get_ref<const std::string&>());
+}
+
 // Preference and reinforcement learning have the fields under "rl" whether that section is written or not.
 bool task_has_rl(const Values& values) {
-  const auto found = values.find("/task");
-  const Task* task = found == values.end() || !found->second.is_string()
-                         ? nullptr
-                         : find_task(found->second.get_ref<const std::string&>());
+  const Task* task = task_in(values);
   return task != nullptr && task->has_rl();
+}
+
+bool writes_completions(const Values& values) {
+  const Task* task = task_in(values);
+  return task != nullptr && task->online;
 }
 
 // A default is worth telling only where it can matter.
@@ -117,6 +125,7 @@ struct Conflict {
   bool (*clashes)(const Recipe&);
   const char* message;
   const char* allowed;
+  const char* code = "conflict";
 };
 constexpr Conflict conflicts[] = {
     {"/training/fp16", [](const Recipe& r) { return r.training.bf16 && r.training.fp16; },
@@ -191,6 +200,18 @@ constexpr Conflict conflicts[] = {
      "a divisor of parallel.num_gpus, with ddp, fsdp, fsdp2, zero1, zero2 or zero3"},
     {"/training/packing", [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
      "A packed batch holds no padding.", "one of packing and padded_batches"},
+    {"/vision/image_height",
+     [](const Recipe& r) {
+       return r.vision.image_height > 0 && r.vision.image_height != r.vision.image_size;
+     },
+     "Only square images are replayed.", "image_size, or leave it out", "unsupported"},
+    {"/parallel/num_gpus",
+     [](const Recipe& r) {
+       const Task* task = find_task(r.task);
+       return task != nullptr && task->value_model && r.parallel.num_gpus > 1;
+     },
+     "Training of a value network beside the policy is not replayed on several GPUs yet.", "1",
+     "unsupported"},
 };
 
 // Prompts and norms are trained without naming a linear.
@@ -213,26 +234,48 @@ bool is_absent(std::string_view pointer, const Given& given, const Values& value
 Default default_of(const Field& field, const Given& given, const StackPreset& stack,
                    const Surroundings& around, const Values& values) {
   if (is_absent(field.pointer, given, values)) return {};
-  if (const StackDefault* row = find_default(stack, field.pointer, values)) return {row->value, row->why};
+  // Where the policy writes its own completions, the length is what prompt and completion add up to.
+  const bool follows = field.pointer == "/training/max_length" && writes_completions(values);
+  const StackDefault* row = follows ? nullptr : find_default(stack, field.pointer, values);
+  if (row != nullptr) return {row->value, row->why};
   if (field.rule != nullptr) return field.rule(DefaultContext{values, around, stack.id});
   return {fixed_default(field), std::string(field.why)};
 }
 
+// huggingface/peft src/peft/tuners/adaption_prompt/config.py TRANSFORMERS_MODEL_CONFIG.
+bool takes_adaption_prompt(std::string_view model_type) {
+  return model_type == "llama" || model_type == "mistral" || model_type == "gpt2";
+}
+
+bool lacks_targets(const Peft& peft) { return needs_targets(peft) && peft.target_modules.empty(); }
+
 void check(const Given& given, const Recipe& recipe, const Surroundings& around, Errors& errors) {
-  if (needs_targets(recipe.peft) && recipe.peft.target_modules.empty()) {
+  if (lacks_targets(recipe.peft)) {
     errors.push_back({"missing", "/peft/target_modules",
                       "PEFT has no default target modules for model type \"" + around.model_type + "\".",
                       "a list of module names, or \"all-linear\""});
   }
+  if (recipe.peft.on && recipe.peft.peft_type == "ADAPTION_PROMPT" &&
+      !takes_adaption_prompt(around.model_type)) {
+    errors.push_back({"unsupported", "/peft/peft_type",
+                      "PEFT has no adaption prompt for model type \"" + around.model_type + "\".",
+                      "llama, mistral, gpt2; or another method"});
+  }
   check_lengths(given, recipe, errors);
   for (const Conflict& conflict : conflicts) {
     if (conflict.clashes(recipe)) {
-      errors.push_back({"conflict", conflict.pointer, conflict.message, conflict.allowed});
+      errors.push_back({conflict.code, conflict.pointer, conflict.message, conflict.allowed});
     }
   }
 }
 
 }  // namespace
+
+bool contradicts_itself(const Recipe& recipe) {
+  return lacks_targets(recipe.peft) ||
+         std::any_of(std::begin(conflicts), std::end(conflicts),
+                     [&](const Conflict& conflict) { return conflict.clashes(recipe); });
+}
 
 uint64_t Recipe::effective_batch() const {
   const uint64_t replicas =

@@ -79,12 +79,10 @@ Advisor::Advisor(const Run& run, const Catalog& catalog)
   seconds_ = planner_->pricer().seconds(Choice{});
 }
 
-const advice::Changed& Advisor::checked(const Choice& choice) {
-  for (const auto& [known, changed] : checked_) {
-    if (known == choice) return *changed;
-  }
-  checked_.emplace_back(choice, std::make_unique<advice::Changed>(planner_->pricer().changed(choice)));
-  return *checked_.back().second;
+const advice::Changed* Advisor::checked(const Choice& choice) {
+  const auto [found, fresh] = checked_.try_emplace(choice);
+  if (fresh) found->second = planner_->pricer().changed(choice);
+  return found->second ? &*found->second : nullptr;
 }
 
 std::vector<Advisor::Named> Advisor::plans_for(double usable, memory::Verdict& verdict) {
@@ -102,10 +100,10 @@ std::vector<Advisor::Named> Advisor::plans_for(double usable, memory::Verdict& v
       return;
     }
     // A full replay of the changed request has the last word.
-    const advice::Changed& full = checked(plan->choice);
-    if (!full.valid || memory::verdict(full.price.sizes, usable) == memory::Verdict::no) return;
-    found.push_back({name, {name}, *plan});
-    found.back().plan.price.sizes = full.price.sizes;
+    const advice::Changed* full = checked(plan->choice);
+    if (full == nullptr || memory::verdict(full->price.sizes, usable) == memory::Verdict::no) return;
+    found.push_back({name, {name}, *plan, full});
+    found.back().plan.price.sizes = full->price.sizes;
   };
   add("same", plans.same);
   add("fewest", plans.fewest);
@@ -182,7 +180,6 @@ void Advisor::describe_changes(Writer& out, const Choice& choice) {
 }
 
 void Advisor::write_plan(Writer& out, const Named& named, double usable) {
-  const recipe::Training& t = checked(named.plan.choice).recipe.training;
   const memory::Sizes& sizes = named.plan.price.sizes;
   out.open_object();
   out.field("name", named.name);
@@ -195,9 +192,8 @@ void Advisor::write_plan(Writer& out, const Named& named, double usable) {
   out.field("time_factor", factor(named.plan.price.seconds, seconds_));
   out.field("quality", quality_word(heaviest(planner_->space(), named.plan.choice)));
   out.field("quality_cost", static_cast<int64_t>(named.plan.quality));
-  out.field("effective_batch", t.per_device_train_batch_size * t.gradient_accumulation_steps *
-                                   run_.resolved.recipe.parallel.num_gpus);
-  out.field("host_bytes", whole(checked(named.plan.choice).replay.host_bytes));
+  out.field("effective_batch", named.full->recipe.effective_batch());
+  out.field("host_bytes", whole(named.full->replay.host_bytes));
   out.close_object();
 }
 
@@ -213,12 +209,13 @@ void Advisor::write_blocked(Writer& out, double usable) {
   if (verdict = memory::Verdict::no; !plans_for(usable, verdict).empty() || verdict != memory::Verdict::no) {
     return out.null();
   }
-  const advice::PricedPlan least = planner_->least(Measure::needed);
-  const advice::Changed& full = checked(least.choice);
+  Choice least = planner_->least(Measure::needed).choice;
+  if (checked(least) == nullptr) least = Choice{};  // the run as it is, which is always an answer
+  const advice::Changed& full = *checked(least);
   out.open_object();
   out.field("least", whole(full.price.sizes.needed));
   out.key("changes");
-  write_changes(out, least.choice);
+  write_changes(out, least);
   // The smallest size that works, by the same choices.
   out.key("smallest_tier");
   const hardware::Tier* smallest = nullptr;
@@ -402,6 +399,13 @@ void Advisor::write_elsewhere(Writer& out, double usable) {
   report::write_elsewhere(out, run_, catalog_, *basis_, usable);
 }
 
+// The changed run, where it is valid and fits with its whole band.
+std::optional<advice::Changed> Advisor::fitting(const recipe::Values& changes, double usable) const {
+  std::optional<advice::Changed> changed = advice::change(*basis_, changes);
+  if (changed && memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) changed.reset();
+  return changed;
+}
+
 void Advisor::write_spend(Writer& out, double usable) {
   const recipe::Recipe& r = run_.resolved.recipe;
   const memory::Sizes now = sizes_of(run_.replay.instants[run_.replay.peak], run_);
@@ -410,8 +414,8 @@ void Advisor::write_spend(Writer& out, double usable) {
     for (const auto& [pointer, value] : changes) {
       if (advice::is_locked(pointer, r.locks)) return;
     }
-    const advice::Changed changed = advice::change(*basis_, changes);
-    if (!changed.valid || memory::verdict(changed.price.sizes, usable) != memory::Verdict::fits) return;
+    const std::optional<advice::Changed> changed = fitting(changes, usable);
+    if (!changed) return;
     out.open_object();
     out.field("fix", id);
     out.field("title", title);
@@ -419,10 +423,10 @@ void Advisor::write_spend(Writer& out, double usable) {
     out.open_object();
     for (const auto& [pointer, value] : changes) out.field(pointer, value);
     out.close_object();
-    out.field("costs", whole(changed.price.sizes.device - now.device));
+    out.field("costs", whole(changed->price.sizes.device - now.device));
     out.key("peak");
-    write_sizes(out, changed.price.sizes);
-    out.field("time_factor", factor(changed.price.seconds, seconds_));
+    write_sizes(out, changed->price.sizes);
+    out.field("time_factor", factor(changed->price.seconds, seconds_));
     out.field("why", why);
     out.close_object();
   };
@@ -431,13 +435,10 @@ void Advisor::write_spend(Writer& out, double usable) {
     const uint64_t together = t.per_device_train_batch_size * t.gradient_accumulation_steps;
     for (uint64_t batch = together; batch > t.per_device_train_batch_size; --batch) {
       if (together % batch != 0 || batch > 64) continue;
-      const advice::Changed changed =
-          advice::change(*basis_, {{"/training/per_device_train_batch_size", batch},
-                                   {"/training/gradient_accumulation_steps", together / batch}});
-      if (!changed.valid || memory::verdict(changed.price.sizes, usable) != memory::Verdict::fits) continue;
-      offer("larger_micro_batch", "Larger micro-batch, less accumulation",
-            {{"/training/per_device_train_batch_size", batch},
-             {"/training/gradient_accumulation_steps", together / batch}},
+      const recipe::Values changes = {{"/training/per_device_train_batch_size", batch},
+                                      {"/training/gradient_accumulation_steps", together / batch}};
+      if (!fitting(changes, usable)) continue;
+      offer("larger_micro_batch", "Larger micro-batch, less accumulation", changes,
             "Fewer, larger passes use the GPU better; the effective batch stays.");
       break;
     }

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,13 +45,16 @@ class Advisor {
     std::string name;
     std::vector<std::string> readings;
     advice::PricedPlan plan;
+    const advice::Changed* full = nullptr;  ///< the changed run
   };
   std::vector<Named> plans_for(double usable, memory::Verdict& verdict);
   void write_plan(json::Writer& out, const Named& named, double usable);
   void write_changes(json::Writer& out, const advice::Choice& choice);
   void describe_changes(json::Writer& out, const advice::Choice& choice);
+  std::optional<advice::Changed> fitting(const recipe::Values& changes, double usable) const;
   json::Json beside(const advice::Choice& choice, const std::string& pointer) const;
-  const advice::Changed& checked(const advice::Choice& choice);
+  /// By a full replay; null when the changes contradict each other.
+  const advice::Changed* checked(const advice::Choice& choice);
 
   const Run& run_;
   const Catalog& catalog_;
@@ -58,7 +62,7 @@ class Advisor {
   std::unique_ptr<advice::Basis> basis_;
   std::unique_ptr<advice::Planner> planner_;
   double seconds_ = 0;  // of a step as it is
-  std::vector<std::pair<advice::Choice, std::unique_ptr<advice::Changed>>> checked_;
+  std::map<advice::Choice, std::optional<advice::Changed>> checked_;
   std::map<advice::Choice, std::string> changes_;  ///< as they are written
 };
 

@@ -158,9 +158,8 @@ void write_more_gpus(Writer& out, const Run& run, const advice::Basis& basis, do
       const bool touches = std::any_of(changes.begin(), changes.end(),
                                        [&](const auto& change) { return locked(run, change.first); });
       if (touches) continue;
-      const advice::Changed changed = advice::change(basis, changes);
-      if (!changed.valid) continue;
-      if (memory::verdict(changed.price.sizes, usable) != memory::Verdict::fits) continue;
+      const std::optional<advice::Changed> changed = advice::change(basis, changes);
+      if (!changed || memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) continue;
       out.open_object();
       out.field("id", "more_gpus");
       out.field("title", "More of the same GPU");
@@ -171,8 +170,8 @@ void write_more_gpus(Writer& out, const Run& run, const advice::Basis& basis, do
       out.open_object();
       for (const auto& [pointer, value] : changes) out.field(pointer, value);
       out.close_object();
-      out.field("high", whole(changed.price.sizes.high));
-      if (before > 0) out.field("time_factor", std::round(1000 * changed.price.seconds / before) / 1000);
+      out.field("high", whole(changed->price.sizes.high));
+      if (before > 0) out.field("time_factor", std::round(1000 * changed->price.seconds / before) / 1000);
       out.field("effective_batch", together);
       out.field("why", std::string(strategy) == "ddp"
                            ? "Each card takes a part of the batch; the model is whole on every one."
@@ -205,8 +204,8 @@ void write_packing(Writer& out, const Run& run, const advice::Basis& basis, doub
     const bool touches = std::any_of(changes.begin(), changes.end(),
                                      [&](const auto& change) { return locked(run, change.first); });
     if (touches) continue;
-    const advice::Changed changed = advice::change(basis, changes);
-    if (!changed.valid || memory::verdict(changed.price.sizes, usable) != memory::Verdict::fits) continue;
+    const std::optional<advice::Changed> changed = advice::change(basis, changes);
+    if (!changed || memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) continue;
     const double before = time::step_time(time::work_of(run.network, r), r, basis.time_gpu).seconds;
     const auto gpus = static_cast<double>(r.parallel.num_gpus);
     std::string name = "batch " + std::to_string(batch);
@@ -219,8 +218,8 @@ void write_packing(Writer& out, const Run& run, const advice::Basis& basis, doub
     out.open_object();
     for (const auto& [pointer, value] : changes) out.field(pointer, value);
     out.close_object();
-    out.field("high", whole(changed.price.sizes.high));
-    if (before > 0) out.field("time_factor", std::round(1000 * changed.price.seconds / before) / 1000);
+    out.field("high", whole(changed->price.sizes.high));
+    if (before > 0) out.field("time_factor", std::round(1000 * changed->price.seconds / before) / 1000);
     out.field("samples_per_step_before", significant(static_cast<double>(together) * gpus));
     out.field("samples_per_step", significant(static_cast<double>(rows) * fill * gpus));
     out.field(

@@ -6,6 +6,9 @@
 #include <optional>
 
 #include "core/json/rounding.h"
+#include "core/memory/targets.h"
+#include "core/recipe/tasks.h"
+#include "core/recipe/variations.h"
 
 namespace plimsoll::report {
 
@@ -14,52 +17,76 @@ namespace {
 using json::whole;
 using json::Writer;
 
-struct Limits {
-  const Run& run;
-  double usable;
-  bool padded_alone, padded_together;  ///< batches of one, and of more
+// Fields that make the run one of that size, others set with them where they must agree.
+using Set = recipe::Values (*)(const Run&, uint64_t);
 
+// The run with some fields set as a request would set them, defaults following.
+class Limits {
+ public:
+  Limits(const Run& run, double usable)
+      : run(run),
+        usable(usable),
+        around_(surroundings(run)),
+        variations_(run.given, *run.stack, around_, run.resolved) {}
+
+  const Run& run;
+  const double usable;
+
+  /// Nothing where the fields contradict the rest of the request.
+  std::optional<recipe::Recipe> with(const recipe::Values& changes) {
+    json::Errors errors;
+    recipe::Recipe changed = variations_.with(changes, errors).recipe;
+    memory::expand_targets(run.network, changed, errors);
+    if (!errors.empty()) return std::nullopt;
+    return changed;
+  }
   memory::Sizes sizes(const recipe::Recipe& recipe) const {
     const memory::Replay replay = memory::replay(run.network, recipe, run.machine);
     memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], recipe, run.context);
     sizes.high *= run.widening;
     return sizes;
   }
-  memory::Verdict verdict(const recipe::Recipe& recipe) const {
-    return memory::verdict(sizes(recipe), usable);
+  memory::Verdict verdict(const recipe::Values& changes) {
+    const std::optional<recipe::Recipe> changed = with(changes);
+    return changed ? memory::verdict(sizes(*changed), usable) : memory::Verdict::no;
   }
+  bool fits(Set set, uint64_t value) { return verdict(set(run, value)) == memory::Verdict::fits; }
+
+ private:
+  const recipe::Surroundings around_;
+  recipe::Variations variations_;
 };
 
-using Set = void (*)(const Limits&, recipe::Recipe&, uint64_t);
-
-// Whether a mask is built for batches of that size: a sample alone needs none.
-bool padded(const Run& run, uint64_t batch) {
-  recipe::Given given = run.given;
-  given.values["/training/per_device_train_batch_size"] = batch;
-  json::Errors ignored;
-  return recipe::resolve(given, *run.stack, surroundings(run), ignored).recipe.training.padded_batches;
+recipe::Values set_batch(const Run&, uint64_t batch) {
+  return {{"/training/per_device_train_batch_size", batch}};
+}
+bool writes_completions(const Run& run) {
+  const recipe::Task* task = recipe::find_task(run.resolved.recipe.task);
+  return task != nullptr && task->online;
+}
+// Of a sequence that the policy writes, the prompt takes what the completion leaves. Where that is nothing,
+// the completion is half of it, as its default is.
+recipe::Values set_length(const Run& run, uint64_t length) {
+  recipe::Values changes = {{"/training/max_length", length}};
+  if (!writes_completions(run)) return changes;
+  uint64_t completion = run.resolved.recipe.rl.max_completion_length;
+  if (completion >= length) changes["/rl/max_completion_length"] = completion = length / 2;
+  changes["/rl/max_prompt_length"] = length - completion;
+  return changes;
+}
+recipe::Values set_rank(const Run&, uint64_t rank) { return {{"/peft/r", rank}}; }
+recipe::Values set_image(const Run& run, uint64_t size) {
+  recipe::Values changes = {{"/vision/image_size", size}};
+  if (run.resolved.recipe.vision.image_height > 0) changes["/vision/image_height"] = size;
+  return changes;
 }
 
-void set_batch(const Limits& limits, recipe::Recipe& r, uint64_t batch) {
-  r.training.per_device_train_batch_size = batch;
-  r.training.padded_batches = batch > 1 ? limits.padded_together : limits.padded_alone;
-}
-void set_length(const Limits&, recipe::Recipe& r, uint64_t length) { r.training.max_length = length; }
-void set_rank(const Limits&, recipe::Recipe& r, uint64_t rank) { r.peft.r = rank; }
-void set_image(const Limits&, recipe::Recipe& r, uint64_t size) { r.vision.image_size = size; }
-
-// Largest multiple of `step` up to `most` that fits, by bisection: memory grows with each of these from
-// `grows_from` steps on. A batch of one may take attention's slow way (core/memory/attention.cpp) where two
-// do not.
-std::optional<uint64_t> largest(const Limits& limits, Set set, uint64_t step, uint64_t most,
+// Largest multiple of `step` up to `most` that fits, by bisection from `grows_from` steps on: memory grows
+// with each of these from there.
+std::optional<uint64_t> largest(Limits& limits, Set set, uint64_t step, uint64_t most,
                                 uint64_t grows_from = 1) {
-  const auto fits = [&](uint64_t steps) {
-    recipe::Recipe changed = limits.run.resolved.recipe;
-    set(limits, changed, steps * step);
-    return limits.verdict(changed) == memory::Verdict::fits;
-  };
+  const auto fits = [&](uint64_t steps) { return limits.fits(set, steps * step); };
   if (!fits(grows_from)) {
-    if (grows_from > 1 && fits(1)) return step;
     return std::nullopt;
   }
   uint64_t low = grows_from, high = 2 * low;
@@ -117,15 +144,15 @@ void write_largest_model(Writer& out, const Limits& limits, const Catalog& catal
   out.null();
 }
 
-void write_costs(Writer& out, const Limits& limits) {
+void write_costs(Writer& out, Limits& limits) {
   const recipe::Recipe& now = limits.run.resolved.recipe;
   const double before = limits.sizes(now).device;
   const auto cost = [&](std::string_view name, bool applies, Set set, uint64_t value) {
     out.key(name);
-    if (!applies) return out.null();
-    recipe::Recipe changed = now;
-    set(limits, changed, value);
-    out.value(whole(limits.sizes(changed).device - before));
+    const std::optional<recipe::Recipe> changed =
+        applies ? limits.with(set(limits.run, value)) : std::nullopt;
+    if (!changed) return out.null();
+    out.value(whole(limits.sizes(*changed).device - before));
   };
   out.open_object();
   cost("one_more_sample", true, set_batch, now.training.per_device_train_batch_size + 1);
@@ -133,17 +160,18 @@ void write_costs(Writer& out, const Limits& limits) {
   cost("twice_the_rank", now.peft.on, set_rank, 2 * now.peft.r);
   cost(
       "one_more_image", limits.run.network.image.rule != model::ImageTokens::Rule::none,
-      [](const Limits&, recipe::Recipe& r, uint64_t images) { r.vision.images_per_sample = images; },
+      [](const Run&, uint64_t images) {
+        return recipe::Values{{"/vision/images_per_sample", images}};
+      },
       now.vision.images_per_sample + 1);
   out.close_object();
 }
 
 // Rows of batch sizes, columns of lengths: F fits, T tight, N no.
-void write_map(Writer& out, const Limits& limits) {
+void write_map(Writer& out, Limits& limits) {
   constexpr std::array<uint64_t, 7> batches = {1, 2, 4, 8, 16, 32, 64};
   std::vector<uint64_t> lengths;
   for (uint64_t length = 256; length <= 32768; length *= 2) lengths.push_back(length);
-  const recipe::Recipe& now = limits.run.resolved.recipe;
   out.open_object();
   out.key("per_device_train_batch_size");
   out.open_array();
@@ -163,10 +191,9 @@ void write_map(Writer& out, const Limits& limits) {
     for (std::size_t i = 0; i < lengths.size(); ++i) {
       memory::Verdict verdict = memory::Verdict::no;
       if (i < until) {
-        recipe::Recipe changed = now;
-        set_batch(limits, changed, batch);
-        changed.training.max_length = lengths[i];
-        verdict = limits.verdict(changed);
+        recipe::Values changes = set_length(limits.run, lengths[i]);
+        changes.merge(set_batch(limits.run, batch));
+        verdict = limits.verdict(changes);
         if (verdict == memory::Verdict::no) until = i;
       }
       out.value(memory::word(verdict));
@@ -182,12 +209,17 @@ void write_map(Writer& out, const Limits& limits) {
 
 void write_limits(Writer& out, const Run& run, const Catalog& catalog) {
   if (run.gpu == nullptr) return out.null();
-  const Limits limits{run, usable_for(run, run.gpu->usable_bytes), padded(run, 1), padded(run, 2)};
+  Limits limits(run, usable_for(run, run.gpu->usable_bytes));
   const bool grows = run.network.image.rule == model::ImageTokens::Rule::grid;
   out.open_object();
-  write_limit(out, "per_device_train_batch_size", largest(limits, set_batch, 1, 65536, 2));
-  write_limit(out, "max_length", largest(limits, set_length, 16, uint64_t{1} << 24));
-  write_limit(out, "r", run.resolved.recipe.peft.on ? largest(limits, set_rank, 1, 8192) : std::nullopt);
+  // A batch of one may take attention's slow way (core/memory/attention.cpp) where two do not.
+  std::optional<uint64_t> batch = largest(limits, set_batch, 1, 65536, 2);
+  if (!batch && limits.fits(set_batch, 1)) batch = 1;
+  write_limit(out, "per_device_train_batch_size", batch);
+  const recipe::Recipe& now = run.resolved.recipe;
+  const uint64_t shortest = writes_completions(run) ? now.rl.max_completion_length / 16 + 1 : 1;
+  write_limit(out, "max_length", largest(limits, set_length, 16, uint64_t{1} << 24, shortest));
+  write_limit(out, "r", now.peft.on ? largest(limits, set_rank, 1, 8192) : std::nullopt);
   write_limit(out, "image_size", grows ? largest(limits, set_image, 28, 16384) : std::nullopt);
   out.key("model");
   write_largest_model(out, limits, catalog);

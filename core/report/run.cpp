@@ -146,19 +146,10 @@ recipe::Surroundings surroundings(const Run& run) {
 }
 
 void refuse(const recipe::Recipe& r, Errors& errors) {
-  if (r.vision.image_height > 0 && r.vision.image_height != r.vision.image_size) {
-    errors.push_back({"unsupported", "/vision/image_height", "Only square images are replayed.",
-                      "image_size, or leave it out"});
-  }
   if (r.peft.on && !memory::has_method(r.peft.peft_type)) {
     errors.push_back({"unsupported", "/peft/peft_type", "This method is priced by the whole module alone.",
                       "LORA, ADALORA"});
   }
-  const recipe::Task* task = recipe::find_task(r.task);
-  if (task == nullptr || !task->value_model || r.parallel.num_gpus <= 1) return;
-  errors.push_back({"unsupported", "/parallel/num_gpus",
-                    "Training of a value network beside the policy is not replayed on several GPUs yet.",
-                    "1"});
 }
 
 // The allocator's part, which takes ten times as long as the rest: only for the reports that ask for it.

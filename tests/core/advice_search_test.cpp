@@ -264,10 +264,10 @@ TEST(Advice, APriceIsThatOfAFullReplay) {
       }
       const advice::Price* price = pricer.price(choice);
       if (price == nullptr) continue;
-      const advice::Changed full = advice::change(prepared->basis, advice::changes_of(space, choice));
-      ASSERT_TRUE(full.valid) << seed;
-      EXPECT_NEAR(price->sizes.high, full.price.sizes.high, 1) << seed << json::write(request);
-      EXPECT_NEAR(pricer.seconds(choice), full.price.seconds, 1e-9 * full.price.seconds) << seed;
+      const auto full = advice::change(prepared->basis, advice::changes_of(space, choice));
+      ASSERT_TRUE(full.has_value()) << seed;
+      EXPECT_NEAR(price->sizes.high, full->price.sizes.high, 1) << seed << json::write(request);
+      EXPECT_NEAR(pricer.seconds(choice), full->price.seconds, 1e-9 * full->price.seconds) << seed;
       ++compared;
       if (const memory::Sizes* training = pricer.without_evaluation(choice)) {
         EXPECT_LE(training->high, price->sizes.high + 1) << seed;
@@ -318,8 +318,8 @@ TEST(Advice, AnotherEvaluationIsPricedWithWhatFsdpHasGatheredThen) {
         choice[micro] = static_cast<uint8_t>(space.slots[micro].options.size() - 1);
         const advice::Price* price = pricer.price(choice);
         if (price == nullptr) continue;
-        const advice::Changed full = advice::change(prepared->basis, advice::changes_of(space, choice));
-        EXPECT_NEAR(price->sizes.high, full.price.sizes.high, 1) << space.slots[micro].name << " " << option;
+        const auto full = advice::change(prepared->basis, advice::changes_of(space, choice));
+        EXPECT_NEAR(price->sizes.high, full->price.sizes.high, 1) << space.slots[micro].name << " " << option;
         ++compared;
       }
     }

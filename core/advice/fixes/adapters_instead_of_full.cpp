@@ -11,6 +11,9 @@ std::vector<Level> levels(const Situation& s) {
   level.changes["/peft/r"] = 16;
   level.changes["/peft/lora_alpha"] = 32;
   level.changes["/peft/target_modules"] = json::Json::array({"all-linear"});
+  // A stack may have another default batch beside adapters; the batch of a step stays as it is.
+  level.changes["/training/per_device_train_batch_size"] = s.recipe.training.per_device_train_batch_size;
+  level.changes["/training/gradient_accumulation_steps"] = s.recipe.training.gradient_accumulation_steps;
   level.quality = quality::visible;
   return {level};
 }

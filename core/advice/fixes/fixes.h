@@ -35,6 +35,7 @@ extern const Fix sixteen_bit_adapters;
 extern const Fix fewer_targets;
 extern const Fix lower_rank;
 extern const Fix shorter;
+extern const Fix shorter_completions;
 extern const Fix smaller_images;
 extern const Fix fewer_images;
 extern const Fix frozen_tower;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::advice {
 
@@ -53,6 +54,8 @@ std::string percent(double share) {
 
 std::vector<Level> levels(const Situation& s) {
   std::vector<Level> found;
+  const recipe::Task* task = recipe::find_task(s.recipe.task);
+  if (task != nullptr && task->online) return found;  // the completion is what can be shorter
   const uint64_t now = s.recipe.training.max_length;
   int cost = quality::visible;
   for (uint64_t quarters : {3, 2, 1}) {

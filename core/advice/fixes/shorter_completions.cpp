@@ -1,0 +1,48 @@
+#include "core/advice/fixes/fixes.h"
+#include "core/recipe/tasks.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+// The prompt stays as long as it is: it is given, the completion is written by the policy. Both lengths are
+// set, so that they add up whichever of the three the request states.
+std::vector<Level> levels(const Situation& s) {
+  std::vector<Level> found;
+  const recipe::Task* task = recipe::find_task(s.recipe.task);
+  if (task == nullptr || !task->online) return found;
+  const uint64_t now = s.recipe.rl.max_completion_length, total = s.recipe.training.max_length;
+  if (total <= now) return found;
+  const uint64_t prompt = total - now;
+  int cost = quality::visible;
+  for (uint64_t quarters : {3, 2, 1}) {
+    const uint64_t length = now * quarters / 4 / 16 * 16;
+    if (length < 32 || length >= now) continue;
+    found.push_back(
+        {{{"/rl/max_completion_length", length}, {"/training/max_length", prompt + length}}, cost});
+    cost += 2;
+  }
+  return found;
+}
+
+constexpr Setting settings[] = {
+    {"", "max_completion_length={max_completion_length}"},
+    {"axolotl", "trl: {max_completion_length: {max_completion_length}}"},
+};
+
+}  // namespace
+
+const Fix shorter_completions = {
+    "shorter_completions",
+    "Shorter completions",
+    "length",
+    Kind::scale,
+    Needs::nothing,
+    "one setting",
+    "Activations and logits grow with the completion, and so does the cache of its generation.",
+    "A completion that is cut has no end to be rewarded for; how many are that long depends on your prompts.",
+    "huggingface/trl trainer/grpo_config.py max_completion_length; ppo_config.py response_length",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice
