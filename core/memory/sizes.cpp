@@ -47,17 +47,16 @@ void apply(const Holding& holding, const Instant& instant, const hardware::Conte
   const auto at = [&](const Reserve& reserve) {
     return std::max(sizes.allocated, static_cast<double>(reserve.by_phase[static_cast<std::size_t>(*phase)]));
   };
-  sizes.reserved = at(holding.roomy);
+  const double roomy = at(holding.roomy);
+  // A card that is full makes the allocator give back what it does not use. A run that dies there has the
+  // figures that it would have with room to spare.
+  const bool gives_back = holding.pressed && !holding.on_card.died;
+  sizes.reserved = gives_back ? std::min(roomy, at(holding.on_card)) : roomy;
   sizes.device = sizes.reserved + typical;
-  // A card that is full makes the allocator give back what it does not use.
-  if (holding.pressed && !holding.on_card.died)
-    sizes.device = std::min(sizes.device, at(holding.on_card) + typical);
   sizes.needed =
       std::min(sizes.device, std::max(sizes.allocated, static_cast<double>(holding.needed)) + typical);
   sizes.low = std::min(sizes.low, sizes.needed);
-  sizes.high = std::max(sizes.high, sizes.reserved + instant.outside + static_cast<double>(context.high));
-  // A card holds no more than it has.
-  if (holding.pressed) sizes.reserved = std::min(sizes.reserved, at(holding.on_card));
+  sizes.high = std::max(sizes.high, roomy + instant.outside + static_cast<double>(context.high));
 }
 
 Verdict verdict(const Sizes& sizes, double usable) {

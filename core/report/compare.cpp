@@ -219,9 +219,7 @@ void write_side(Writer& out, const Run& run, const Worth& worth, const Catalog& 
     out.field("gpu", run.gpu->id);
     out.field("verdict", memory::word(memory::verdict(sizes, usable_for(run, run.gpu->usable_bytes))));
   }
-  const recipe::Recipe& r = run.resolved.recipe;
-  out.field("effective_batch", r.training.per_device_train_batch_size *
-                                   r.training.gradient_accumulation_steps * r.parallel.num_gpus);
+  out.field("effective_batch", run.resolved.recipe.effective_batch());
   out.field("trainable", run.replay.parameters.trainable);
   out.close_object();
   (void)catalog;

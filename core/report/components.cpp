@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json/rounding.h"
 #include "core/recipe/optimizers.h"
 #include "core/recipe/packings.h"
 
@@ -187,7 +188,7 @@ std::string_view component_id(Component component) {
 void write_component(json::Writer& out, const ComponentRow& row) {
   out.open_object();
   out.field("id", row.id);
-  out.field("bytes", static_cast<uint64_t>(std::llround(std::max(0.0, row.bytes))));
+  out.field("bytes", json::whole(std::max(0.0, row.bytes)));
   out.field("what", row.what);
   out.field("formula", row.formula);
   out.field("source", row.source);

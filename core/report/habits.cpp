@@ -33,7 +33,8 @@ std::vector<Habit> habits_of(const Run& run) {
     recipe::Recipe half = r;
     half.peft.r /= 2;
     const double saved = sizes.device - device_with(run, half);
-    if (saved < 0.25 * 1073741824.0) {
+    // A method whose r is a number of blocks takes more with fewer.
+    if (saved >= 0 && saved < 0.25 * 1073741824.0) {
       add("rank_cut_saves_little",
           "Halving the rank to " + std::to_string(half.peft.r) + " would save " + gib(saved) + " of " +
               gib(sizes.device) + ": it is not what fills the card.",

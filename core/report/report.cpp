@@ -89,6 +89,13 @@ void write_instants(Writer& out, const Run& run) {
                           : "a share of what is made and freed during a step; it comes back when memory "
                             "runs short (\"want\": [\"allocator\"] simulates it)",
               "pytorch c10/cuda/CUDACachingAllocator.cpp; published runs that recorded both figures"});
+    if (instant.outside > 0) {
+      write_component(out,
+                      {"engine_overhead", instant.outside,
+                       "What vLLM holds outside PyTorch's count, asleep too: workspaces of its libraries.",
+                       "measured: 723 MiB on an A100, 687 MiB on an L4",
+                       "AgileRL/AgileRL agilerl/memory/formulas.py ENGINE_PROCESS_OVERHEAD_BYTES"});
+    }
     write_component(
         out, {"cuda_context", static_cast<double>(run.context.typical),
               run.replay.sharding.ranks > 1 ? "Driver, kernels and NCCL's buffers, outside PyTorch's count."
@@ -103,12 +110,15 @@ void write_instants(Writer& out, const Run& run) {
 // The caching allocator, simulated: what it holds with room to spare, after loading, and on a card that is
 // too small for that.
 void write_allocator(Writer& out, const memory::Holding& holding) {
+  const auto size = [&out](const char* key, uint64_t bytes) {
+    out.field(key, whole(static_cast<double>(bytes)));
+  };
   out.open_object();
-  out.field("allocated_blocks", holding.roomy.allocated);
-  out.field("reserved", holding.roomy.reserved);
-  out.field("needed", holding.needed);
-  out.field("loaded_blocks", holding.roomy.loaded_allocated);
-  out.field("loaded_reserved", holding.roomy.loaded_reserved);
+  size("allocated_blocks", holding.roomy.allocated);
+  size("reserved", holding.roomy.reserved);
+  size("needed", holding.needed);
+  size("loaded_blocks", holding.roomy.loaded_allocated);
+  size("loaded_reserved", holding.roomy.loaded_reserved);
   out.field("pressed", holding.pressed);
   out.field("retries", holding.on_card.retries);
   out.field("dies_on_card", holding.pressed && holding.on_card.died);

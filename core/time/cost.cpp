@@ -32,7 +32,8 @@ Spot on_spot(double hours, double hours_between_checkpoints, const recipe::Cloud
   const double interval = std::max(1e-6, std::min(hours, hours_between_checkpoints));
   const double rate = 1 / cloud.mean_hours_between_interruptions;
   const double restart = cloud.restart_minutes / 60;
-  const double one = std::expm1(std::min(600.0, rate * interval)) * (1 / rate + restart);
+  // Forty mean times without an interruption do not come: beyond that the figure says "never".
+  const double one = std::expm1(std::min(40.0, rate * interval)) * (1 / rate + restart);
   spot.hours = hours / interval * one;
   spot.interruptions = spot.hours * rate;
   spot.chance_of_none = std::exp(-rate * hours);
