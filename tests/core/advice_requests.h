@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "tests/core/dice.h"
+#include "tests/drawn/dice.h"
 #include "tests/core/report_answers.h"
 
 namespace plimsoll::report {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/core/dice.h"
+#include "tests/drawn/dice.h"
 #include "tests/core/report_answers.h"
 
 namespace plimsoll::report {

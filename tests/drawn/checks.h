@@ -1,0 +1,56 @@
+// What must hold for every request, each a function over one draw that fails the running test in words.
+//
+//     const Draw draw = make_draw(seed, {});
+//     numbers_are_sound(draw);
+//
+// A failure names the seed: SEED=17 DRAWS=1 build/native/plimsoll_drawn draws that request again.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "tests/drawn/request.h"
+
+namespace plimsoll::drawn {
+
+struct Draw {
+  uint64_t seed = 0;
+  Json request;
+  std::string text;    ///< the request as text
+  std::string answer;  ///< its report as text
+  Json report;         ///< the same, read strictly; null where it is no JSON
+};
+Draw make_draw(uint64_t seed, const Wish& wish);
+/// Of any request; `seed` is for messages.
+Draw answered(uint64_t seed, const Json& request);
+
+/// "SEED=17 DRAWS=1" and the request, for a message.
+std::string said(const Draw& draw);
+
+bool is_answered(const Draw& draw);
+
+// Of a report.
+void is_answered_without_errors(const Draw& draw);
+void peak_is_the_highest_instant(const Draw& draw);
+void lines_sum_to_totals(const Draw& draw);
+void readings_are_ordered(const Draw& draw);
+void larger_tiers_never_fit_less(const Draw& draw);
+void defaults_written_out_change_nothing(const Draw& draw);
+/// No number is NaN, infinite or beyond what is exact, and none is negative but differences.
+void numbers_are_sound(const Draw& draw);
+void numbers_are_sound(const Draw& draw, std::string_view what, const std::string& answer);
+
+// Of several reports.
+void more_is_never_less(const Draw& draw);
+void one_more_costs_what_is_said(const Draw& draw);
+void a_corruption_is_named(const Draw& draw);
+
+// Of other answers.
+void compared_with_itself_is_nothing(const Draw& draw);
+void its_failure_is_diagnosed(const Draw& draw);
+void limits_fit_and_no_more(const Draw& draw);
+void handouts_are_written(const Draw& draw);
+
+// Of plans; the request has a card.
+void plans_hold(const Draw& draw);
+
+}  // namespace plimsoll::drawn

@@ -1,0 +1,127 @@
+// Every property of checks.h on requests drawn by seed.
+//
+//     build/native/plimsoll_drawn                          as many as a minute takes on two slow cores
+//     DRAWS=200000 build/native/plimsoll_drawn             more
+//     SEED=17 DRAWS=1 build/native/plimsoll_drawn          one again, under every property
+//
+// The draws are dealt out to blocks, so that two processes share them evenly (GTEST_TOTAL_SHARDS). Dear
+// properties take one draw in several; with DRAWS=1 all are tried.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <string>
+
+#include "tests/drawn/checks.h"
+
+namespace plimsoll::drawn {
+namespace {
+
+constexpr uint64_t blocks = 16;
+constexpr uint64_t usual_draws = 1600;
+
+uint64_t from_environment(const char* name, uint64_t usual) {
+  const char* asked = std::getenv(name);
+  return asked == nullptr ? usual : std::strtoull(asked, nullptr, 10);
+}
+
+// Told when the process dies on it.
+volatile uint64_t at_work = 0;
+
+#ifndef __EMSCRIPTEN__
+void tell_the_seed(int signal) {
+  char text[] = "\nDied at SEED=                     DRAWS=1\n";
+  uint64_t rest = at_work;
+  for (std::size_t place = 33; place > 14 && (rest > 0 || place == 33); --place, rest /= 10)
+    text[place] = static_cast<char>('0' + rest % 10);
+  std::fputs(text, stderr);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+#endif
+
+class Drawn : public testing::TestWithParam<uint64_t> {
+ protected:
+  // `check` on one in `every` of this block's draws.
+  template <typename Check>
+  void each(uint64_t every, const Wish& wish, const Check& check) {
+    const uint64_t first = from_environment("SEED", 0), draws = from_environment("DRAWS", usual_draws);
+    if (draws < blocks) every = 1;
+    for (uint64_t i = GetParam() * every; i < draws; i += blocks * every) {
+      at_work = first + i;
+      const Draw draw = make_draw(first + i, wish);
+      check(draw);
+      if (HasFailure() && ++failures_ == 5) return;  // five are enough to read
+    }
+  }
+
+ private:
+  int failures_ = 0;
+};
+
+TEST_P(Drawn, RequestIsAnsweredInSoundNumbers) {
+  each(1, {}, [](const Draw& draw) {
+    is_answered_without_errors(draw);
+    if (!is_answered(draw)) return;
+    numbers_are_sound(draw);
+    peak_is_the_highest_instant(draw);
+    lines_sum_to_totals(draw);
+    readings_are_ordered(draw);
+    larger_tiers_never_fit_less(draw);
+    limits_fit_and_no_more(draw);
+  });
+}
+
+TEST_P(Drawn, DefaultsWrittenOutChangeNothing) {
+  each(2, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) defaults_written_out_change_nothing(draw);
+  });
+}
+
+TEST_P(Drawn, MoreIsNeverLess) {
+  each(2, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) more_is_never_less(draw);
+  });
+}
+
+TEST_P(Drawn, CorruptionIsNamed) {
+  each(1, {.plain = true}, [](const Draw& draw) { a_corruption_is_named(draw); });
+}
+
+TEST_P(Drawn, ComparisonWithItselfIsNothing) {
+  each(4, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) compared_with_itself_is_nothing(draw);
+  });
+}
+
+TEST_P(Drawn, FailureIsDiagnosed) {
+  each(4, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) its_failure_is_diagnosed(draw);
+  });
+}
+
+TEST_P(Drawn, HandoutIsWritten) {
+  each(4, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) handouts_are_written(draw);
+  });
+}
+
+TEST_P(Drawn, PlanHolds) {
+  each(100, {.gpu = true, .small = true, .plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) plans_hold(draw);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Block, Drawn, testing::Range(uint64_t{0}, blocks));
+
+}  // namespace
+}  // namespace plimsoll::drawn
+
+int main(int count, char** words) {
+#ifndef __EMSCRIPTEN__
+  for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS})
+    std::signal(signal, plimsoll::drawn::tell_the_seed);
+#endif
+  testing::InitGoogleTest(&count, words);
+  return RUN_ALL_TESTS();
+}
