@@ -191,7 +191,7 @@ void write_time(Writer& out, const Run& run, const Catalog& catalog) {
     out.field("steps", length.steps);
     out.field("checkpoints", length.checkpoints);
     out.field("checkpoints_kept", length.kept);
-    out.field("disk_bytes", whole(length.kept * checkpoint_bytes(run)));
+    out.field("disk_bytes", json::whole(length.kept * checkpoint_bytes(run)));
   }
   if (listed) {
     out.key("machines");
