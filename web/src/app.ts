@@ -71,6 +71,7 @@ export class PlimsollApp extends LitElement implements Actions {
       if (this.view) this.view = { ...this.view };
     });
     await this.drawFirst();
+    this.askMoreSoon();
     void this.fetchRest();
   }
 
@@ -314,6 +315,8 @@ export class PlimsollApp extends LitElement implements Actions {
 
   /** The slower parts follow once the answer is painted and no key has been pressed for a moment. */
   private askMoreSoon(): void {
+    // A slow phone takes longer than the delay to draw the first answer, and fetches nothing else before.
+    if (this.parts < STAGES) return;
     window.clearTimeout(this.moreTimer);
     this.moreTimer = window.setTimeout(() => void this.askMore(), MORE_DELAY);
   }

@@ -1,0 +1,150 @@
+// What a key press and a first visit cost, counted: reports, drawings, questions to the second module, in which order.
+// The same on every machine; how long it takes is measured by ./dev bench --page.
+import type { Page } from "@playwright/test";
+import type { Core } from "../../web/src/core.ts";
+import { encode } from "../../web/src/link.ts";
+import { expect, headline, open, test } from "./page.ts";
+
+interface App extends HTMLElement {
+  view: { core: Core };
+  updateComplete: Promise<unknown>;
+  updated(): void;
+}
+
+interface Seen {
+  /** What the second module was asked: name and length, "advise 307". */
+  asked: string[];
+  /** How often the address was replaced. */
+  replaced: number;
+  /** When the first answer could be read, on the clock by which the browser notes what it fetches. */
+  answered: number;
+}
+
+/** Watches from before the first script of the page. */
+async function watch(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const seen: Seen = { asked: [], replaced: 0, answered: Infinity };
+    Object.assign(window, { seen });
+    const { postMessage } = Worker.prototype;
+    Worker.prototype.postMessage = function (this: Worker, ...sent: [unknown]) {
+      const { name, values } = sent[0] as {
+        name?: string;
+        values?: [{ training?: { max_length?: number } }?];
+      };
+      if (name !== undefined) seen.asked.push(`${name} ${values?.[0]?.training?.max_length ?? ""}`.trim());
+      postMessage.apply(this, sent);
+    } as Worker["postMessage"];
+    const replaceState = history.replaceState.bind(history);
+    history.replaceState = (...state) => {
+      ++seen.replaced;
+      replaceState(...state);
+    };
+    new MutationObserver(() => {
+      const answer = document.querySelector<HTMLElement>("plimsoll-app .verdict h2");
+      if (answer && answer.offsetParent !== null) seen.answered = Math.min(seen.answered, performance.now());
+    }).observe(document, { childList: true, subtree: true, attributeFilter: ["hidden"] });
+  });
+}
+
+const seen = (page: Page) => page.evaluate(() => (window as unknown as { seen: Seen }).seen);
+
+/** Types so many lengths in one turn of the page, between which no timer comes: 307, 314, ... */
+const type = (page: Page, times: number) =>
+  page.evaluate(async (times) => {
+    const app = document.querySelector("plimsoll-app") as unknown as App;
+    const input = document.querySelector<HTMLInputElement>("#field-training-max_length")!;
+    const { core } = app.view;
+    const { report, answer } = core;
+    const { updated } = app;
+    const count = { reports: 0, elsewhere: 0, drawn: 0 };
+    core.report = (request) => (++count.reports, report(request));
+    core.answer = (...asked) => (++count.elsewhere, answer(...asked));
+    app.updated = function (...changed) {
+      ++count.drawn;
+      updated.apply(this, changed);
+    };
+    for (let press = 1; press <= times; ++press) {
+      input.value = String(300 + 7 * press);
+      input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      await app.updateComplete;
+    }
+    Object.assign(core, { report, answer });
+    app.updated = updated;
+    return count;
+  }, times);
+
+/** Opens the page and waits until nothing more will come by itself. */
+async function openQuietly(page: Page): Promise<void> {
+  await watch(page);
+  await open(page);
+  await expect(page.locator("section:not([aria-busy]) > #plans-title")).toBeVisible();
+  await expect(page.locator(".offline")).toBeVisible();
+}
+
+test("a key press asks for one report, of the page's own module, and draws once", async ({ page }) => {
+  await openQuietly(page);
+  expect(await type(page, 60)).toEqual({ reports: 60, elsewhere: 0, drawn: 60 });
+  await expect(page.getByLabel("Max length")).toHaveValue("720");
+});
+
+test("many key presses in a row are planned for once, and are one change of the address", async ({
+  page,
+}) => {
+  await openQuietly(page);
+  const { asked, replaced } = await seen(page);
+  await type(page, 60);
+  await expect.poll(async () => (await seen(page)).asked).toEqual([...asked, "report 720", "advise 720"]);
+  await expect(page).toHaveURL(/max_length=720&/);
+  expect((await seen(page)).replaced).toBe(replaced + 1);
+  // Had anything been sent again, it would stand before what the next press asks for.
+  await type(page, 1);
+  await expect
+    .poll(async () => (await seen(page)).asked)
+    .toEqual([...asked, "report 720", "advise 720", "report 307", "advise 307"]);
+});
+
+test("a visit asks the second module for each thing once", async ({ page }) => {
+  await openQuietly(page);
+  expect((await seen(page)).asked.sort()).toEqual(["advise 256", "fields", "models", "report 256"]);
+});
+
+const OTHER = encode({
+  model: "Qwen/Qwen2.5-7B",
+  peft: { r: 16, target_modules: ["q_proj", "v_proj"] },
+  training: { max_length: 1024, gradient_checkpointing: true },
+  hardware: { gpu: "l4" },
+});
+
+const SECOND = /\/(?:more-[^/]*\.js|plimsoll_more[^/]*)$/;
+
+for (const [name, fragment, card] of [
+  ["the opening case", "", "A10G"],
+  ["a link", OTHER, "L4"],
+] as const) {
+  test(`${name} is answered without the second module`, async ({ page }) => {
+    let goOn = () => {};
+    const held = new Promise<void>((done) => (goOn = done));
+    await page.route(SECOND, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(`./${fragment}`);
+    await expect(page.locator("plimsoll-app .verdict h2")).toContainText(card);
+    goOn();
+    await expect(page.locator("section:not([aria-busy]) > #plans-title")).toBeVisible();
+    await expect(headline(page)).toContainText(card);
+  });
+
+  test(`${name} can be read before anything of the second module is fetched`, async ({ page }) => {
+    await watch(page);
+    await open(page, fragment);
+    await expect(page.locator("section:not([aria-busy]) > #plans-title")).toBeVisible();
+    const fetched = await page.evaluate(() =>
+      performance.getEntriesByType("resource").map(({ name, startTime }) => ({ name, startTime })),
+    );
+    const second = fetched.filter((one) => SECOND.test(one.name));
+    expect(second.length).toBeGreaterThan(0);
+    const { answered } = await seen(page);
+    for (const one of second) expect(one.startTime, one.name).toBeGreaterThan(answered);
+  });
+}
