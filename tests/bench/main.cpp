@@ -2,6 +2,7 @@
 //
 //     ./dev bench                                      // all
 //     ./dev bench --benchmark_filter=plans             // Google Benchmark's own options
+//     ./dev bench --page                               // the page instead (tests/web/speed.bench.ts)
 //
 // Each row is one text in and one text out, as a page or a script asks for it: reading the request and
 // writing the answer are in the time. The last column is the ratio to the report of the same request in the

@@ -1,5 +1,5 @@
 // The card in pages of other people: another origin, a strict policy, storage blocked.
-import { expect, test as base, type Page } from "@playwright/test";
+import { expect, test as base, type FrameLocator, type Page } from "@playwright/test";
 import { encode } from "../../web/src/link.ts";
 
 const HOST = "http://host.example";
@@ -36,6 +36,9 @@ const test = base.extend<{ host: (body: string, policy: string) => Promise<Page>
 });
 
 const frameHeight = (page: Page) => page.locator("iframe").evaluate((frame) => frame.clientHeight);
+/** What the card says of itself. */
+const ownHeight = (card: FrameLocator) =>
+  card.locator("#card").evaluate((element) => Math.ceil(element.getBoundingClientRect().height));
 
 test("one tag builds a frame that is as high as its card", async ({ host, baseURL, complaints }) => {
   const origin = new URL(baseURL ?? "").origin;
@@ -45,10 +48,10 @@ test("one tag builds a frame that is as high as its card", async ({ host, baseUR
   );
   const card = page.frameLocator("iframe");
   await expect(card.locator("h1")).toContainText("A10G");
-  const content = await card.locator("#card").evaluate((element) => element.getBoundingClientRect().height);
-  await expect.poll(() => frameHeight(page)).toBe(Math.ceil(content));
+  const content = await ownHeight(card);
+  await expect.poll(() => frameHeight(page)).toBe(content);
   await page.setViewportSize({ width: 340, height: 800 });
-  await expect.poll(() => frameHeight(page)).toBeGreaterThan(Math.ceil(content));
+  await expect.poll(() => frameHeight(page)).toBeGreaterThan(content);
   await expect(card.locator("html")).toHaveAttribute("data-theme", "dark");
   const way = card.getByRole("link", { name: "Open in Plimsoll" });
   await expect(way).toHaveAttribute("href", `${baseURL}${LINK}`);
@@ -84,11 +87,26 @@ test("the page around a frame is not believed when another window speaks", async
     `<script async src="${baseURL}embed.js" data-link="${attribute(LINK)}"></script>`,
     `default-src 'none'; script-src ${origin} 'unsafe-inline'; frame-src ${origin}`,
   );
-  await expect(page.frameLocator("iframe").locator("h1")).toContainText("A10G");
-  const before = await frameHeight(page);
-  await page.evaluate(() => window.postMessage({ app: "plimsoll", v: 1, type: "resize", height: 9000 }, "*"));
-  await page.waitForTimeout(100);
+  const card = page.frameLocator("iframe");
+  await expect(card.locator("h1")).toContainText("A10G");
+  const before = await ownHeight(card);
+  await expect.poll(() => frameHeight(page)).toBe(before);
+  // Read by the script of the tag, which listens since before, when it comes here.
+  await page.evaluate(
+    () =>
+      new Promise<void>((read) => {
+        window.addEventListener("message", (event) => {
+          if (event.source === window) read();
+        });
+        window.postMessage({ app: "plimsoll", v: 1, type: "resize", height: 9000 }, "*");
+      }),
+  );
   expect(await frameHeight(page)).toBe(before);
+  // The same from the frame itself is believed.
+  await card.locator("html").evaluate(() => {
+    window.parent.postMessage({ app: "plimsoll", v: 1, type: "resize", height: 700 }, "*");
+  });
+  await expect.poll(() => frameHeight(page)).toBe(700);
 });
 
 test("the page around a frame may change its link and its theme", async ({ host, baseURL }) => {

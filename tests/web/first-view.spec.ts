@@ -84,7 +84,7 @@ test("shows each size of GPU with its own verdict", async ({ page }) => {
   await expect(rows.filter({ hasText: "24 GiB" })).toHaveClass("mine");
   const near = await rows.count();
   await page.getByRole("button", { name: /^Show all \d+ sizes/ }).click();
-  expect(await rows.count()).toBeGreaterThan(near);
+  await expect.poll(() => rows.count()).toBeGreaterThan(near);
   await expect(rows.filter({ hasText: /^\s*6 GiB/ })).toContainText("does not fit");
   await expect(rows.last()).toContainText("fits");
 });
@@ -139,6 +139,7 @@ test("the figures add up where they are opened", async ({ page }) => {
   await expect(page.locator(".jump")).toBeVisible();
   for (const name of ["PyTorch allocates", "PyTorch reserves", "nvidia-smi shows"]) {
     await figure(page, name).locator("button").click();
+    await expect(page.locator(".why .sum")).toBeVisible();
     const mebibytes = (await page.locator(".why .sum tr td").allInnerTexts()).map((text) => {
       const value = Number.parseFloat(text.replaceAll(",", ""));
       return text.includes("GiB") ? value * 1024 : text.includes("MiB") ? value : value / 2 ** 20;

@@ -99,9 +99,9 @@ test("sizes are said in GiB or GB, everywhere alike, and the choice is kept", as
     (await shown()).toFixed(2),
   );
   await expect(page.locator(".hull-chart .tick").first()).toHaveText("0 GB");
-  const left = await page.locator("main").innerText();
   // What is still in GiB: the names of the sizes that cards come in, and sentences of the core.
-  expect(left.match(/[\d.]+\d\.\d+ GiB/g) ?? []).toEqual([]);
+  const left = async () => (await page.locator("main").innerText()).match(/[\d.]+\d\.\d+ GiB/g) ?? [];
+  await expect.poll(left).toEqual([]);
   await page.reload();
   await expect(figure(page, "nvidia-smi shows")).toContainText("GB");
   // A link says its total in GiB, whoever reads it.

@@ -89,7 +89,7 @@ test("Back undoes the large steps one by one, Forward does them again", async ({
   await expect(headline(page)).toContainText("Quadro RTX 6000");
   await expect(page.locator(".shown")).toContainText("An example (case C, before)");
   await page.goBack();
-  expect(await headline(page).innerText()).toBe(first);
+  await expect(headline(page)).toHaveText(first);
   await expect(page.locator(".shown")).toContainText("An example (case D, after)");
   await page.goForward();
   await expect(headline(page)).toContainText("Quadro RTX 6000");

@@ -64,7 +64,7 @@ base("a newer version is offered, and used when asked", async ({ page }) => {
   site.release("newer");
   await page.reload();
   // Chromium asks for a newer worker some seconds after the page has loaded.
-  await expect(page.locator(".update")).toContainText("newer Plimsoll", { timeout: 20_000 });
+  await expect(page.locator(".update")).toContainText("newer Plimsoll");
   await page.getByRole("button", { name: "Later" }).click();
   await expect(page.locator(".update")).toHaveCount(0);
   await page.reload();

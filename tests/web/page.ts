@@ -28,13 +28,20 @@ export const test = base.extend<{ page: Page }>({
 
 export { expect };
 
-/** Opens the page, at a fragment or without, and waits for its answer and the parts below it. */
+/**
+ * Opens the page, at a fragment or without, and waits for its answer, the parts below it, and the end of the thread of the first
+ * module: from then on a change of a model that the page knows is answered in the same turn, however slow the machine.
+ */
 export async function open(page: Page, fragment = ""): Promise<void> {
   await page.goto(`./${fragment}`);
   await expect(page.locator("#verdict-headline")).toBeVisible();
   // The last of the parts below.
   await expect(page.locator("#share-title")).toBeAttached();
+  await expect.poll(() => workers(page).filter((name) => name.startsWith("first-worker-"))).toEqual([]);
 }
+
+/** The files that the threads of the page run. */
+export const workers = (page: Page) => page.workers().map((worker) => worker.url().split("/").pop() ?? "");
 
 export async function openEveryFold(page: Page): Promise<void> {
   const closed = page.locator("details:not([open]) > summary");

@@ -5,6 +5,8 @@ import { defineConfig } from "@playwright/test";
 const port = Number(process.env["PLIMSOLL_TEST_PORT"] ?? 4179);
 const address = `http://127.0.0.1:${port}/some/where/`;
 const asRoot = process.getuid?.() === 0;
+/** Only what hangs takes so long: no test fails because a machine is slow or busy. What is fast is measured by ./dev bench --page. */
+const HANG = 5 * 60_000;
 
 export default defineConfig({
   testDir: ".",
@@ -13,19 +15,20 @@ export default defineConfig({
   workers: 2,
   forbidOnly: true,
   reporter: "list",
-  // A busy machine takes its time: what must be fast is measured in speed.spec.ts.
-  timeout: 180_000,
-  expect: { timeout: 40_000 },
+  timeout: 4 * HANG,
+  expect: { timeout: HANG },
+  // When the page itself is broken, each test would wait that long to say so.
+  maxFailures: 8,
   projects: [
-    { name: "page", testMatch: "*.spec.ts", testIgnore: "speed.spec.ts" },
-    // What is measured has the machine to itself: npm test runs it afterwards.
-    { name: "speed", testMatch: "speed.spec.ts" },
+    { name: "page", testMatch: "*.spec.ts" },
+    { name: "bench", testMatch: "speed.bench.ts" },
     { name: "screenshots", testMatch: "screenshots.ts" },
   ],
   use: {
     baseURL: address,
     viewport: { width: 1280, height: 800 },
     launchOptions: {
+      timeout: HANG,
       executablePath: process.env["PLIMSOLL_CHROMIUM"] ?? "/usr/bin/chromium",
       args: [
         "--disable-gpu",
@@ -45,6 +48,6 @@ export default defineConfig({
     cwd: "../..",
     url: address,
     reuseExistingServer: false,
-    timeout: 120_000,
+    timeout: HANG,
   },
 });
