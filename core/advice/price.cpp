@@ -50,8 +50,8 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
   const memory::Instant& peak = replay.instants[replay.peak];
   memory::Sizes sizes = memory::sizes_of(peak, recipe, basis.context);
   if (basis.simulated && memory::simulates(recipe)) {
-    memory::apply(memory::holding(basis.network, recipe, basis.machine, basis.capacity), peak, basis.context,
-                  sizes);
+    memory::apply(memory::holding(basis.network_of(recipe), recipe, basis.machine, basis.capacity), peak,
+                  basis.context, sizes);
   }
   sizes.high *= basis.widening;
   return sizes;
@@ -60,14 +60,14 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
 // `errors` has those of resolving the recipe.
 std::optional<Changed> replay_changed(const Basis& basis, const memory::Machine& machine,
                                       recipe::Recipe recipe, json::Errors& errors) {
-  memory::expand_targets(basis.network, recipe, errors);
+  memory::expand_targets(basis.network_of(recipe), recipe, errors);
   if (!errors.empty()) return std::nullopt;
   Changed changed;
   changed.recipe = std::move(recipe);
-  changed.replay = memory::replay(basis.network, changed.recipe, machine);
+  changed.replay = memory::replay(basis.network_of(changed.recipe), changed.recipe, machine);
   if (changed.recipe.peft.on && changed.replay.parameters.matched.empty()) return std::nullopt;
   changed.price.sizes = simulated_sizes(changed.replay, changed.recipe, basis);
-  const time::Work work = time::work_of(basis.network, changed.recipe);
+  const time::Work work = time::work_of(basis.network_of(changed.recipe), changed.recipe);
   changed.price.seconds = time::step_time(work, changed.recipe, basis.time_gpu).seconds;
   return changed;
 }
@@ -84,10 +84,14 @@ std::optional<Changed> change(const Basis& basis, const recipe::Values& changes)
 Pricer::Pricer(const Basis& basis, const Space& space)
     : basis_(basis),
       layers_(basis.network),
+      adapted_layers_(basis.adapted_network == nullptr ? memory::ReplayMemo()
+                                                       : memory::ReplayMemo(*basis.adapted_network)),
       machine_(basis.machine),
+      adapted_machine_(basis.machine),
       space_(space),
       variations_(basis.given, basis.stack, basis.around, basis.resolved) {
   machine_.memo = &layers_;
+  adapted_machine_.memo = &adapted_layers_;
   uint64_t radix = 1;
   for (const Slot& slot : space.slots) {
     radix_.push_back(radix);
@@ -148,7 +152,12 @@ std::optional<Changed> Pricer::changed(const Choice& choice) {
   json::Errors errors;
   recipe::Variation after = variations_.with(changes_of(space_, choice), errors);
   if (!keeps_locks(after)) return std::nullopt;
-  return replay_changed(basis_, machine_, std::move(after.recipe), errors);
+  const memory::Machine& machine = machine_for(after.recipe);
+  return replay_changed(basis_, machine, std::move(after.recipe), errors);
+}
+
+const memory::Machine& Pricer::machine_for(const recipe::Recipe& recipe) const {
+  return &basis_.network_of(recipe) == &basis_.network ? machine_ : adapted_machine_;
 }
 
 json::Json Pricer::value_beside(const recipe::Values& changes, const std::string& pointer) {
@@ -184,7 +193,7 @@ const recipe::Recipe* Pricer::resolved(const Choice& choice) {
     }
     json::Errors errors;
     recipe::Variation after = variations_.with(changes_of(space_, choice), errors);
-    memory::expand_targets(basis_.network, after.recipe, errors);
+    memory::expand_targets(basis_.network_of(after.recipe), after.recipe, errors);
     base->valid = errors.empty() && keeps_locks(after);
     for (std::size_t i = 0; i < space_.slots.size(); ++i) {
       const Fix* fix = space_.slots[i].options[choice[i]].fix;
@@ -238,7 +247,7 @@ const memory::Parameters& Pricer::weighed(const recipe::Recipe& recipe, const Ch
     if (weightless_[i] || is_cheap(i)) heavy[i] = 0;
   }
   const auto [found, fresh] = weighed_.try_emplace(key(heavy));
-  if (fresh) found->second = memory::weigh(basis_.network, recipe);
+  if (fresh) found->second = memory::weigh(basis_.network_of(recipe), recipe);
   return found->second;
 }
 
@@ -246,9 +255,9 @@ Pricer::Walk& Pricer::replayed(const Choice& choice) {
   Walk& at = walk(choice);
   if (!at.valid || at.replayed) return at;
   const recipe::Recipe& recipe = with_cheap(at, Choice{});
-  memory::Machine machine = machine_;
+  memory::Machine machine = machine_for(recipe);
   machine.weighed = &weighed(recipe, choice);
-  at.replay = memory::replay(basis_.network, recipe, machine);
+  at.replay = memory::replay(basis_.network_of(recipe), recipe, machine);
   at.replayed = true;
   ++replays;
   if (at.recipe.peft.on && at.replay.parameters.matched.empty()) at.valid = false;
@@ -300,16 +309,20 @@ Pricer::Stepping Pricer::stepping(Walk& at, const Choice& choice) {
   if (found.known) return found;
   found.known = true;
   const memory::Parameters& p = at.replay.parameters;
-  const memory::Sharding now = memory::shard(basis_.network, at.recipe, p);
+  const model::Architecture& network = basis_.network_of(at.recipe);
+  const memory::Sharding now = memory::shard(network, at.recipe, p);
+  // As memory::replay has it: where nothing is sharded, parameters may step one after another in the
+  // backward.
+  const auto step_of = [&](const recipe::Recipe& recipe, double step) {
+    return now.on() ? step : memory::step_in_backward(recipe, step, p.largest_trained);
+  };
+  const double after = step_of(at.recipe, now.step);
   if (at.step_as_replayed < 0) {
-    at.step_as_replayed = memory::shard(basis_.network, with_cheap(at, Choice{}), p).step;
+    const recipe::Recipe& before = with_cheap(at, Choice{});
+    at.step_as_replayed = step_of(before, memory::shard(network, before, p).step);
     with_cheap(at, choice);
   }
-  const double before = at.step_as_replayed;
-  // In the backward one parameter steps after another, as memory::replay has it.
-  const bool one_by_one = at.recipe.training.optimizer_in_backward && !now.on();
-  const double most_at_once = one_by_one ? 2 * p.largest_trained : 1e300;
-  found.temporary = std::min(most_at_once, now.step) - std::min(most_at_once, before);
+  found.temporary = after - at.step_as_replayed;
   // A run of one step never meets its states again.
   found.states = at.recipe.training.max_steps == 1 ? 0 : now.optimizer - at.replay.optimizer_bytes;
   return found;
@@ -327,7 +340,8 @@ const memory::Snapshot* Pricer::evaluated(Walk& at, const Choice& choice) {
   }
   const recipe::Training& t = at.recipe.training;
   if (!at.others) {
-    at.others = std::make_unique<memory::OtherEvaluations>(basis_.network, at.recipe, machine_, at.replay);
+    at.others = std::make_unique<memory::OtherEvaluations>(basis_.network_of(at.recipe), at.recipe,
+                                                           machine_for(at.recipe), at.replay);
   }
   at.evaluated.push_back({key, at.others->live(t.per_device_eval_batch_size, t.eval_accumulation_steps,
                                                t.prediction_loss_only)});
@@ -412,7 +426,8 @@ const Price* Pricer::confirmed(const Choice& choice) {
   if (known != confirmed_.end()) return &known->second;
   const recipe::Recipe& recipe = with_cheap(walk(choice), choice);
   Price price;
-  price.sizes = simulated_sizes(memory::replay(basis_.network, recipe, basis_.machine), recipe, basis_);
+  price.sizes =
+      simulated_sizes(memory::replay(basis_.network_of(recipe), recipe, basis_.machine), recipe, basis_);
   return &confirmed_.emplace(key(choice), price).first->second;
 }
 
@@ -431,7 +446,7 @@ double Pricer::seconds(const Choice& choice) {
   if (at.seconds.empty()) {
     at.seconds.assign(optimizer_ < space_.slots.size() ? space_.slots[optimizer_].options.size() : 1, -1);
     const recipe::Recipe& recipe = with_cheap(at, Choice{});
-    at.work = time::work_of(basis_.network, recipe, &weighed(recipe, choice));
+    at.work = time::work_of(basis_.network_of(recipe), recipe, &weighed(recipe, choice));
   }
   if (at.seconds[option] >= 0) return at.seconds[option];
   const recipe::Recipe& recipe = with_cheap(at, choice);

@@ -37,6 +37,12 @@ struct Basis {
   double widening = 1;             ///< of the high end of the band
   bool simulated = false;          ///< plans are confirmed by the simulated allocator
   uint64_t capacity = UINT64_MAX;  ///< of the card, for that
+  /// The network of a recipe with adapters, where full fine-tuning of some layers has made another of it.
+  const model::Architecture* adapted_network = nullptr;
+
+  const model::Architecture& network_of(const recipe::Recipe& recipe) const {
+    return recipe.peft.on && adapted_network != nullptr ? *adapted_network : network;
+  }
 };
 
 struct Price {
@@ -152,8 +158,9 @@ class Pricer {
                            const memory::Snapshot* evaluation) const;
 
   const Basis& basis_;
-  memory::ReplayMemo layers_;
-  memory::Machine machine_;  ///< of the basis, with the layers that were replayed before
+  memory::ReplayMemo layers_, adapted_layers_;
+  memory::Machine machine_, adapted_machine_;  ///< of the basis, with the layers that were replayed before
+  const memory::Machine& machine_for(const recipe::Recipe& recipe) const;
   const Space& space_;
   recipe::Variations variations_;
   std::vector<uint64_t> radix_;

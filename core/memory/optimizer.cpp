@@ -91,4 +91,12 @@ double optimizer_temporary_bytes(const Parameters& parameters, const std::string
   return 0;
 }
 
+// Optimizers that take one parameter after another anyhow need as much there.
+double step_in_backward(const recipe::Recipe& recipe, double step, double largest_trained) {
+  const recipe::Optimizer* o = recipe::find_optimizer(recipe.training.optim);
+  const bool shrinks = recipe.training.optimizer_in_backward && o != nullptr &&
+                       o->temporary == recipe::StepTemporary::copy_of_all;
+  return shrinks ? std::min(step, 2 * largest_trained) : step;
+}
+
 }  // namespace plimsoll::memory

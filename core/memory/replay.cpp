@@ -82,10 +82,7 @@ void step_elsewhere(const recipe::Recipe& r, const Parameters& p, Sharding& rank
   if (rank.on()) return;
   if (r.training.optimizer_in_backward || r.training.optimizer_offload == "states_and_gradients")
     rank.gradients = p.largest_trained;
-  // Optimizers that take one parameter after another anyhow need as much there.
-  const recipe::Optimizer* o = recipe::find_optimizer(r.training.optim);
-  if (r.training.optimizer_in_backward && o != nullptr && o->temporary == recipe::StepTemporary::copy_of_all)
-    rank.step = std::min(rank.step, 2 * p.largest_trained);
+  rank.step = step_in_backward(r, rank.step, p.largest_trained);
   if (r.training.optimizer_offload == "none") return;
   rank.host += rank.optimizer + 2 * p.trained_bytes;
   rank.optimizer = rank.step = 0;

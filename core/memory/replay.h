@@ -78,4 +78,7 @@ double optimizer_state_bytes(const Parameters& parameters, const std::string& op
 /// Bytes that step() needs beyond them.
 double optimizer_temporary_bytes(const Parameters& parameters, const std::string& optim);
 
+/// What is left of `step` bytes, which a step takes at once, where each parameter steps in the backward.
+double step_in_backward(const recipe::Recipe& recipe, double step, double largest_trained);
+
 }  // namespace plimsoll::memory

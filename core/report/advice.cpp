@@ -72,7 +72,8 @@ Advisor::Advisor(const Run& run, const Catalog& catalog)
     : run_(run), catalog_(catalog), around_(surroundings(run)) {
   basis_ = std::make_unique<advice::Basis>(advice::Basis{
       run.network, run.given, *run.stack, around_, run.resolved, run.gpu, timed_on(run, catalog), run.machine,
-      run.context, run.resolved.recipe.locks, run.widening, wants(run, "allocator"), capacity_for(run)});
+      run.context, run.resolved.recipe.locks, run.widening, wants(run, "allocator"), capacity_for(run),
+      run.adapted_network ? &*run.adapted_network : nullptr});
   const advice::Situation situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
   planner_ =
       std::make_unique<advice::Planner>(*basis_, advice::open_choices(situation, run.resolved.recipe.locks));
@@ -132,6 +133,7 @@ void Advisor::write_changes(Writer& out, const Choice& choice) {
 
 void Advisor::describe_changes(Writer& out, const Choice& choice) {
   const advice::Space& space = planner_->space();
+  const recipe::Values together = advice::changes_of(space, choice);
   Choice so_far{};
   const advice::Price* before = planner_->pricer().price(so_far);
   double device = before->sizes.device;
@@ -150,6 +152,7 @@ void Advisor::describe_changes(Writer& out, const Choice& choice) {
     for (const auto& [pointer, value] : in_reading_order(option.level.changes)) {
       // "/peft" alone only says that the section is there; its fields follow.
       if (recipe::find_field(pointer) == nullptr) continue;
+      if (together.at(pointer) != value) continue;  // another change of the plan has the last word
       Json old;
       if (const auto found = run_.resolved.values.find(pointer); found != run_.resolved.values.end()) {
         old = found->second;

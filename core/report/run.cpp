@@ -182,6 +182,7 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   }
   const recipe::Training& training = run.resolved.recipe.training;
   if (run.resolved.recipe.full() && training.freeze_trainable_layers + training.lisa_activated_layers > 0) {
+    run.adapted_network = run.network;
     run.network = model::with_trained_layers(
         std::move(run.network), std::max(training.freeze_trainable_layers, training.lisa_activated_layers),
         training.lisa_activated_layers > 0);

@@ -22,6 +22,8 @@ namespace plimsoll::report {
 struct Run {
   recipe::Given given;
   model::Architecture network;
+  /// The same with adapters on all of it, where full fine-tuning trains some layers alone.
+  std::optional<model::Architecture> adapted_network;
   const ModelEntry* entry = nullptr;  ///< null for a pasted config
   const recipe::StackPreset* stack = nullptr;
   recipe::Resolved resolved;
