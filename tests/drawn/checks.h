@@ -12,6 +12,9 @@
 
 namespace plimsoll::drawn {
 
+/// A number that the environment gives the program: DRAWS, SEED.
+uint64_t from_environment(const char* name, uint64_t usual);
+
 struct Draw {
   uint64_t seed = 0;
   Json request;
@@ -38,6 +41,12 @@ void defaults_written_out_change_nothing(const Draw& draw);
 /// No number is NaN, infinite or beyond what is exact, and none is negative but differences.
 void numbers_are_sound(const Draw& draw);
 void numbers_are_sound(const Draw& draw, std::string_view what, const std::string& answer);
+
+// Of a step, in closed form and as the list of its tensors.
+void unrolled_list_holds_what_closed_forms_say(const Draw& draw);
+void later_step_is_the_same_without_the_first(const Draw& draw);
+void drawing_leaves_out_no_highest_moment(const Draw& draw);
+void replayed_layers_change_no_replay(const Draw& draw);
 
 // Of several reports.
 void more_is_never_less(const Draw& draw);

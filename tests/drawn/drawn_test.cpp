@@ -20,11 +20,6 @@ namespace {
 constexpr uint64_t blocks = 16;
 constexpr uint64_t usual_draws = 1600;
 
-uint64_t from_environment(const char* name, uint64_t usual) {
-  const char* asked = std::getenv(name);
-  return asked == nullptr ? usual : std::strtoull(asked, nullptr, 10);
-}
-
 // Told when the process dies on it.
 volatile uint64_t at_work = 0;
 
@@ -41,22 +36,34 @@ void tell_the_seed(int signal) {
 #endif
 
 class Drawn : public testing::TestWithParam<uint64_t> {
+ public:
+  static void SetUpTestSuite() {
+#ifndef __EMSCRIPTEN__
+    for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS}) std::signal(signal, tell_the_seed);
+#endif
+  }
+
  protected:
   // `check` on one in `every` of this block's draws.
   template <typename Check>
   void each(uint64_t every, const Wish& wish, const Check& check) {
     const uint64_t first = from_environment("SEED", 0), draws = from_environment("DRAWS", usual_draws);
+    const uint64_t enough = from_environment("FAILURES", 5);  // to read
     if (draws < blocks) every = 1;
     for (uint64_t i = GetParam() * every; i < draws; i += blocks * every) {
       at_work = first + i;
       const Draw draw = make_draw(first + i, wish);
+      const int before = failed_parts();
       check(draw);
-      if (HasFailure() && ++failures_ == 5) return;  // five are enough to read
+      if (failed_parts() > before && ++failures_ == enough) return;
     }
   }
 
  private:
-  int failures_ = 0;
+  static int failed_parts() {
+    return testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
+  }
+  uint64_t failures_ = 0;
 };
 
 TEST_P(Drawn, RequestIsAnsweredInSoundNumbers) {
@@ -106,6 +113,30 @@ TEST_P(Drawn, HandoutIsWritten) {
   });
 }
 
+TEST_P(Drawn, UnrolledListHoldsWhatTheClosedFormsSay) {
+  each(1, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) unrolled_list_holds_what_closed_forms_say(draw);
+  });
+}
+
+TEST_P(Drawn, LaterStepIsTheSameWithoutTheFirst) {
+  each(8, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) later_step_is_the_same_without_the_first(draw);
+  });
+}
+
+TEST_P(Drawn, DrawingLeavesOutNoHighestMoment) {
+  each(4, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) drawing_leaves_out_no_highest_moment(draw);
+  });
+}
+
+TEST_P(Drawn, ReplayedLayersChangeNoReplay) {
+  each(8, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) replayed_layers_change_no_replay(draw);
+  });
+}
+
 TEST_P(Drawn, PlanHolds) {
   each(100, {.gpu = true, .small = true, .plain = true}, [](const Draw& draw) {
     if (is_answered(draw)) plans_hold(draw);
@@ -116,12 +147,3 @@ INSTANTIATE_TEST_SUITE_P(Block, Drawn, testing::Range(uint64_t{0}, blocks));
 
 }  // namespace
 }  // namespace plimsoll::drawn
-
-int main(int count, char** words) {
-#ifndef __EMSCRIPTEN__
-  for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS})
-    std::signal(signal, plimsoll::drawn::tell_the_seed);
-#endif
-  testing::InitGoogleTest(&count, words);
-  return RUN_ALL_TESTS();
-}

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "core/report/report.h"
 #include "tests/drawn/checks.h"
@@ -66,6 +67,11 @@ std::string unsound(const Json& value, const std::string& path, bool may_be_nega
 }
 
 }  // namespace
+
+uint64_t from_environment(const char* name, uint64_t usual) {
+  const char* asked = std::getenv(name);
+  return asked == nullptr ? usual : std::strtoull(asked, nullptr, 10);
+}
 
 Draw answered(uint64_t seed, const Json& request) {
   Draw draw;

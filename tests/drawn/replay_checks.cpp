@@ -1,0 +1,212 @@
+// A step is said twice: in closed form over repeated layers, and as the list of its tensors. Both are held
+// against each other here.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "core/memory/timeline.h"
+#include "core/recipe/fields.h"
+#include "core/report/components.h"
+#include "core/report/run.h"
+#include "tests/drawn/checks.h"
+
+namespace plimsoll::drawn {
+
+namespace {
+
+using memory::Event;
+using memory::Section;
+using memory::Snapshot;
+using memory::Unrolled;
+
+// Sums are made in another order: 64 bytes, or what doubles lose of sizes beyond a TiB.
+double rounding(double bytes) { return 64 + 1e-12 * std::fabs(bytes); }
+
+std::optional<report::Run> run_of(const Draw& draw) {
+  json::Errors errors;
+  auto run = report::read_run(draw.text, presets(), errors);
+  EXPECT_TRUE(run.has_value()) << said(draw);
+  return run;
+}
+
+// What a list holds when.
+struct Heights {
+  std::map<memory::Phase, Snapshot> by_phase;
+  double first_step = 0;             // highest until the first optimizer step is over
+  std::array<double, 3> after{};     // the end of loading, of the first and of the later step
+  std::map<std::string, int> wrong;  // tensors that are made twice, or given back though they do not exist
+};
+
+// A list may have one step or two; the first of two is told by its optimizer alone.
+class Walk {
+ public:
+  explicit Walk(const Unrolled& list) : list_(list), alive_(list.tensors), lives_(list.tensors, 0) {
+    const bool one_step = list.sections.back().step == 1;
+    for (const Section& section : list.sections) {
+      counts_ = one_step || section.step != 1 || section.phase == memory::Phase::optimizer_step_first;
+      so_far_ = &heights.by_phase[section.phase];
+      look();
+      for (std::size_t i = section.from; i < section.to; ++i) apply(list.events[i], section.step);
+      heights.after.at(section.step) = total_;
+    }
+  }
+  Heights heights;
+
+ private:
+  void look() {
+    if (counts_ && total_ > so_far_->total()) *so_far_ = live_;
+  }
+  void apply(const Event& event, uint8_t step) {
+    const bool made = event.kind == Event::Kind::allocate;
+    Event& known = alive_[event.tensor];
+    if ((lives_[event.tensor] != 0) == made) ++heights.wrong[event.what];
+    if (!made && known.bytes != event.bytes) ++heights.wrong[event.what];
+    if (!made) live_[known.component] -= known.bytes;
+    if (made) total_ += event.bytes;
+    if (event.kind == Event::Kind::release) {
+      total_ -= event.bytes;
+    } else {
+      live_[event.component] += event.bytes;
+    }
+    lives_[event.tensor] = event.kind == Event::Kind::release ? 0 : 1;
+    known = event;
+    if (step < 2) heights.first_step = std::max(heights.first_step, total_);
+    look();
+  }
+
+  const Unrolled& list_;
+  std::vector<Event> alive_;
+  std::vector<char> lives_;
+  Snapshot live_;
+  double total_ = 0;
+  bool counts_ = true;
+  Snapshot* so_far_ = nullptr;
+};
+
+std::string differences(const Snapshot& unrolled, const Snapshot& closed) {
+  std::string words;
+  for (std::size_t i = 0; i < memory::component_count; ++i) {
+    if (std::fabs(unrolled.bytes[i] - closed.bytes[i]) <= 1) continue;
+    words += "\n  " + std::string(report::component_id(static_cast<memory::Component>(i))) + ": unrolled " +
+             std::to_string(unrolled.bytes[i]) + ", closed form " + std::to_string(closed.bytes[i]);
+  }
+  return words;
+}
+
+// The highest sum of each instant, and the highest of each component.
+std::array<double, memory::component_count + 16> heights_of(const memory::Timeline& t) {
+  std::array<double, memory::component_count + 16> highest{};
+  for (const memory::Point& point : t.points) {
+    double& of_instant = highest[memory::component_count + static_cast<std::size_t>(point.phase)];
+    of_instant = std::max(of_instant, point.live.total());
+    for (std::size_t c = 0; c < memory::component_count; ++c)
+      highest[c] = std::max(highest[c], point.live.bytes[c]);
+  }
+  return highest;
+}
+
+// Neighbours of a recipe, as the search for plans tries them one after another.
+std::vector<recipe::Recipe> neighbours(const recipe::Recipe& recipe) {
+  std::vector<recipe::Recipe> all(8, recipe);
+  all[1].training.per_device_train_batch_size += 1;
+  all[2].training.gradient_checkpointing = !recipe.training.gradient_checkpointing;
+  all[3].training.gradient_accumulation_steps += 1;
+  all[4].model_args.attn_implementation = "eager";
+  all[5].peft.r = std::max<uint64_t>(1, recipe.peft.r / 2);
+  all[6].training.max_length = std::max<uint64_t>(1, recipe.training.max_length / 2);
+  all[7].training.optim = "adafactor";
+  return all;
+}
+
+}  // namespace
+
+void unrolled_list_holds_what_closed_forms_say(const Draw& draw) {
+  const auto run = run_of(draw);
+  if (!run || !report::unrolls(*run)) return;
+  const Heights list = Walk(memory::unroll(run->network, run->resolved.recipe, run->machine)).heights;
+  EXPECT_TRUE(list.wrong.empty()) << list.wrong.begin()->first << " is made twice, or given back unmade"
+                                  << said(draw);
+  for (const memory::Instant& instant : run->replay.instants) {
+    const auto phase = memory::phase_of(instant.id);
+    if (!phase) continue;  // a pass without a graph, which is not written down
+    const auto found = list.by_phase.find(*phase);
+    if (found == list.by_phase.end()) {
+      // A run of one step has no later one.
+      EXPECT_TRUE(instant.id == "optimizer_step" && run->resolved.recipe.training.max_steps == 1)
+          << instant.id << said(draw);
+      continue;
+    }
+    const double unrolled = found->second.total(), closed = instant.live.total();
+    if (instant.id == "load") {  // the largest matrix is not the last one to be packed
+      EXPECT_LE(unrolled, closed + rounding(closed)) << said(draw);
+      EXPECT_GE(unrolled, instant.live[memory::Component::weights] - rounding(closed)) << said(draw);
+      continue;
+    }
+    EXPECT_NEAR(unrolled, closed, rounding(closed))
+        << instant.id << differences(found->second, instant.live) << said(draw);
+  }
+  const memory::FirstStep first = memory::first_step(run->replay, run->resolved.recipe);
+  if (first.instant != "load" && memory::phase_of(first.instant)) {
+    EXPECT_NEAR(list.first_step, first.allocated, rounding(first.allocated)) << first.instant << said(draw);
+  }
+  if (list.after[2] != 0) {
+    EXPECT_NEAR(list.after[1], list.after[2], rounding(list.after[1]))
+        << "a step leaves something" << said(draw);
+  }
+}
+
+// A drawing shows a later step alone: without the first one the list is about half as long, and the same.
+void later_step_is_the_same_without_the_first(const Draw& draw) {
+  const auto run = run_of(draw);
+  if (!run || !report::unrolls(*run)) return;
+  const recipe::Recipe& recipe = run->resolved.recipe;
+  const Unrolled both = memory::unroll(run->network, recipe, run->machine);
+  const Unrolled later = memory::unroll(run->network, recipe, run->machine, memory::Steps::later);
+  EXPECT_LE(later.events.size(), both.events.size()) << said(draw);
+  const memory::Timeline whole = memory::timeline(both), alone = memory::timeline(later);
+  ASSERT_EQ(whole.points.size(), alone.points.size()) << said(draw);
+  EXPECT_EQ(whole.peak, alone.peak) << said(draw);
+  for (std::size_t i = 0; i < whole.points.size(); ++i) {
+    const double bytes = whole.points[i].live.total();
+    EXPECT_EQ(whole.points[i].phase, alone.points[i].phase) << said(draw);
+    EXPECT_NEAR(bytes, alone.points[i].live.total(), rounding(bytes)) << said(draw);
+  }
+  EXPECT_EQ(whole.alive_at(whole.peak).size(), alone.alive_at(whole.peak).size()) << said(draw);
+}
+
+void drawing_leaves_out_no_highest_moment(const Draw& draw) {
+  const auto run = run_of(draw);
+  if (!run || !report::unrolls(*run)) return;
+  const recipe::Recipe& recipe = run->resolved.recipe;
+  const Unrolled all = memory::unroll(run->network, recipe, run->machine, memory::Steps::later);
+  const Unrolled some = memory::unroll(run->network, recipe, run->machine, memory::Steps::drawn);
+  EXPECT_LE(some.events.size(), all.events.size()) << said(draw);
+  const memory::Timeline whole = memory::timeline(all), shorter = memory::timeline(some);
+  const auto wanted = heights_of(whole), given = heights_of(shorter);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_NEAR(wanted[i], given[i], rounding(wanted[i])) << i << said(draw);
+  EXPECT_EQ(whole.alive_at(whole.peak).size(), shorter.alive_at(shorter.peak).size()) << said(draw);
+}
+
+void replayed_layers_change_no_replay(const Draw& draw) {
+  const auto run = run_of(draw);
+  if (!run) return;
+  memory::ReplayMemo memo(run->network);
+  memory::Machine machine = run->machine;
+  machine.memo = &memo;
+  for (int round = 0; round < 2; ++round) {
+    for (const recipe::Recipe& recipe : neighbours(run->resolved.recipe)) {
+      const memory::Replay walked = memory::replay(run->network, recipe, run->machine);
+      const memory::Replay taken = memory::replay(run->network, recipe, machine);
+      ASSERT_EQ(walked.instants.size(), taken.instants.size()) << said(draw);
+      for (std::size_t i = 0; i < walked.instants.size(); ++i) {
+        EXPECT_EQ(walked.instants[i].live.bytes, taken.instants[i].live.bytes)
+            << walked.instants[i].id << said(draw);
+      }
+    }
+  }
+  EXPECT_GE(memo.reused, memo.walked) << "the second round meets nothing new" << said(draw);
+}
+
+}  // namespace plimsoll::drawn
