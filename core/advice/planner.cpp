@@ -28,10 +28,45 @@ void sort_by_quality(std::vector<Entry>& entries) {
   entries.swap(sorted);
 }
 
+// A higher rank may take less: paged states of small tensors stay on the card, and of some methods r is a
+// number of blocks. What costs more quality and saves nothing is no level of a scale.
+bool saves_further(const Price& price, const Price& before) {
+  return price.sizes.high <= before.sizes.high && price.sizes.needed <= before.sizes.needed;
+}
+
+Space without_idle_levels(const Basis& basis, Space space) {
+  Pricer pricer(basis, space);
+  std::vector<std::vector<Option>> kept(space.slots.size());
+  for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
+    const std::vector<Option>& options = space.slots[slot].options;
+    const bool plain = space.slots[slot].kind == Kind::scale && !options.back().level.may_rise &&
+                       !options.back().level.apart && options.back().level.quality > 0;
+    const Price* before = plain ? pricer.price(Choice{}) : nullptr;
+    for (std::size_t option = 0; option < options.size(); ++option) {
+      if (option > 0 && plain) {
+        Choice alone{};
+        alone[slot] = static_cast<uint8_t>(option);
+        const Price* price = pricer.price(alone);
+        if (price == nullptr || before == nullptr || !saves_further(*price, *before)) continue;
+        before = price;
+      }
+      kept[slot].push_back(options[option]);
+    }
+  }
+  Space left;
+  for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
+    if (kept[slot].size() == 1) continue;
+    left.slots.push_back({space.slots[slot].name, space.slots[slot].kind, std::move(kept[slot])});
+  }
+  return left;
+}
+
 }  // namespace
 
 Planner::Planner(const Basis& basis, Space space)
-    : space_(std::move(space)), pricer_(basis, space_), allocator_(space_.find("allocator")) {
+    : space_(without_idle_levels(basis, std::move(space))),
+      pricer_(basis, space_),
+      allocator_(space_.find("allocator")) {
   for (std::size_t i = 0; i < space_.slots.size(); ++i) {
     if (space_.slots[i].kind == Kind::scale || pricer_.is_cheap(i)) loose_.push_back(i);
   }
@@ -141,7 +176,8 @@ bool Planner::may_fit(const Choice& choice, const Target& target) {
 // Before any evaluation is tried with it.
 bool Planner::training_may_fit(const Choice& choice, const Target& target) {
   const memory::Sizes* least = pricer_.without_evaluation(moved_to_ends(choice));
-  return least == nullptr || value(*least, target.measure) <= target.usable;
+  // An evaluation that is the highest instant may leave the allocator half a percent less to hold apart.
+  return least == nullptr || 0.99 * value(*least, target.measure) <= target.usable;
 }
 
 // Whether no part of the changes is enough. Leaving out one at a time is not: memory is not monotone in them,

@@ -98,6 +98,8 @@ Pricer::Pricer(const Basis& basis, const Space& space)
     radix *= slot.options.size();
   }
   optimizer_ = space.find("optimizer");
+  if (optimizer_ < space.slots.size() && !steps_apart(space.slots[optimizer_]))
+    optimizer_ = space.slots.size();
   allocator_ = space.find("allocator");
   const bool apart = memory::evaluates_apart(basis.resolved.recipe);
   for (std::size_t i = 0; i < space.slots.size(); ++i) {
@@ -134,6 +136,20 @@ Pricer::Pricer(const Basis& basis, const Space& space)
                             });
                           }));
   }
+}
+
+// Whether the optimizer's options change the step alone. A stack's defaults may follow the optimizer, and of
+// layers that are spread over the cards each card steps through its own part.
+bool Pricer::steps_apart(const Slot& optimizers) {
+  const recipe::Parallel& parallel = basis_.resolved.recipe.parallel;
+  if (parallel.num_gpus > 1 && parallel.strategy == "none") return false;
+  json::Errors ignored;
+  return std::all_of(optimizers.options.begin(), optimizers.options.end(), [&](const Option& option) {
+    const recipe::Values& changes = option.level.changes;
+    const auto moved = variations_.with(changes, ignored).moved;
+    return std::all_of(moved.begin(), moved.end(),
+                       [&](const auto& field) { return changes.count(field.first) != 0; });
+  });
 }
 
 Pricer::Effect Pricer::effect(const std::string& pointer, const json::Json& value) const {
@@ -302,8 +318,6 @@ bool Pricer::valid(const Choice& choice) { return walk(choice).valid; }
 // What an optimizer takes on one rank, put in place of what the replayed one took. The walk's recipe has it.
 Pricer::Stepping Pricer::stepping(Walk& at, const Choice& choice) {
   if (optimizer_ >= space_.slots.size() || choice[optimizer_] == 0) return {};
-  // On the CPU: nothing of it is on this GPU, whatever it is.
-  if (at.recipe.training.optimizer_offload != "none") return {};
   if (at.optimizers.empty()) at.optimizers.resize(space_.slots[optimizer_].options.size());
   Stepping& found = at.optimizers[choice[optimizer_]];
   if (found.known) return found;
@@ -311,6 +325,8 @@ Pricer::Stepping Pricer::stepping(Walk& at, const Choice& choice) {
   const memory::Parameters& p = at.replay.parameters;
   const model::Architecture& network = basis_.network_of(at.recipe);
   const memory::Sharding now = memory::shard(network, at.recipe, p);
+  // On the CPU: nothing of it is on this GPU, whatever it is.
+  if (at.recipe.training.optimizer_offload != "none" && !now.on()) return found;
   // As memory::replay has it: where nothing is sharded, parameters may step one after another in the
   // backward.
   const auto step_of = [&](const recipe::Recipe& recipe, double step) {

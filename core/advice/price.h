@@ -142,6 +142,7 @@ class Pricer {
     bool locked;
   };
   using Effects = std::vector<std::vector<Effect>>;  ///< by option
+  bool steps_apart(const Slot& optimizers);
   Effect effect(const std::string& pointer, const json::Json& value) const;
   bool keeps_locks(const recipe::Variation& after) const;
   uint64_t key(const Choice& choice) const;

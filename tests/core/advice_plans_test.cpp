@@ -1,10 +1,11 @@
-// Plans as a person gets them: enough and no more on random requests, by full reports of the changed request.
+// Plans as a person gets them, case by case. What holds for all requests is in tests/drawn.
 #include <memory>
 #include <set>
 
 #include "core/report/advice.h"
 #include "core/report/compare.h"
-#include "tests/core/advice_requests.h"
+#include "tests/core/report_answers.h"
+#include "tests/drawn/request.h"
 
 namespace plimsoll::report {
 namespace {
@@ -51,56 +52,6 @@ Json applied(Json request, const Json& changes) {
   return request;
 }
 
-TEST(Advice, EveryPlanFitsKeepsBatchAndLocksAndHasNothingToSpare) {
-  int checked = 0;
-  for (uint64_t seed = 5001; seed <= 5000 + requests(60); ++seed) {
-    Json request = run_to_advise(seed);
-    Dice dice(seed);
-    const std::vector<std::string> gpus = {"rtx-4060", "rtx-3060-12", "t4", "a10g", "rtx-a6000"};
-    request["hardware"] = {{"gpu", dice.one_of(gpus)}};
-    json::Errors errors;
-    const auto run = read_run(json::write(request), presets(), errors);
-    if (!run) continue;
-    const double usable = usable_for(*run, run->gpu->usable_bytes);
-    Advisor advisor(*run, presets());
-    json::Writer out;
-    advisor.write_plans(out, usable);
-    for (const Json& plan : read(out.take())) {
-      const Json& changes = plan.at("changes");
-      const Json changed = applied(request, changes);
-      const Json report = answer(changed);
-      ASSERT_TRUE(at(report, "/ok").get<bool>()) << json::write(changed) << json::write(report.at("errors"));
-      EXPECT_EQ(bytes(report, "/memory/peak/high"), plan.at("peak").at("high").get<uint64_t>()) << seed;
-      EXPECT_EQ(at(report, "/gpu/verdict"), plan.at("verdict")) << seed;
-      EXPECT_NE(plan.at("verdict"), "no") << seed;
-      EXPECT_EQ(effective_batch(changed), effective_batch(request)) << seed;
-      std::set<std::string> fixes;
-      for (const Json& change : changes) {
-        EXPECT_FALSE(advice::is_locked(change.at("pointer").get<std::string>(), run->resolved.recipe.locks));
-        fixes.insert(change.at("fix").get<std::string>());
-      }
-      for (const std::string& fix : fixes) {
-        Json without = Json::array();
-        bool rest_needs_it = false;
-        for (const Json& change : changes) {
-          if (change.at("fix") == fix) continue;
-          without.push_back(change);
-          // A field of /peft alone would bring adapters back.
-          const bool of_adapters = change.at("pointer").get<std::string>().rfind("/peft/", 0) == 0;
-          rest_needs_it = rest_needs_it || (fix == "adapters_instead_of_full" && of_adapters);
-        }
-        if (rest_needs_it) continue;
-        const Json less = answer(applied(request, without));
-        if (!at(less, "/ok").get<bool>()) continue;  // the rest needs it
-        EXPECT_NE(at(less, "/gpu/verdict"), plan.at("verdict")) << seed << " does not need " << fix;
-      }
-      ++checked;
-    }
-  }
-  RecordProperty("checked", checked);
-  EXPECT_GT(checked, 40);
-}
-
 // Each plan of `request` for its card, against the full report of the changed request.
 void expect_as_reported(const Json& request) {
   json::Errors errors;
@@ -122,22 +73,6 @@ TEST(Advice, WhatAPlanCallsFittingTheSimulatedAllocatorCallsFittingToo) {
     request["want"] = {"allocator"};
     expect_as_reported(request);
   }
-}
-
-TEST(Advice, PlansOfRandomRequestsHoldUnderTheSimulatedAllocatorToo) {
-  int checked = 0;
-  for (uint64_t seed = 9001; seed <= 9000 + requests(12); ++seed) {
-    Json request = run_to_advise(seed);
-    Dice dice(seed);
-    const std::vector<std::string> gpus = {"rtx-4060", "rtx-3060-12", "t4", "a10g", "rtx-a6000"};
-    request["hardware"] = {{"gpu", dice.one_of(gpus)}};
-    request["want"] = {"allocator"};
-    json::Errors errors;
-    if (!read_run(json::write(request), presets(), errors)) continue;
-    expect_as_reported(request);
-    ++checked;
-  }
-  EXPECT_GT(checked, 5);
 }
 
 Json ways_out(const Json& request) {
@@ -188,7 +123,7 @@ TEST(Advice, ShortSamplesInFewerRowsAreAWayOutThatKeepsTheSamplesOfAStep) {
 TEST(Advice, ARentedMachineIsNoNotebook) {
   int named = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
-    Json request = run_to_advise(seed);
+    Json request = drawn::drawn_request(seed, {.small = true, .plain = true});
     request["hardware"] = {{"gpu", "rtx-3060-12"}};
     request["locks"] = Json::array();
     json::Errors errors;

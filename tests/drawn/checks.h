@@ -61,5 +61,8 @@ void handouts_are_written(const Draw& draw);
 
 // Of plans; the request has a card.
 void plans_hold(const Draw& draw);
+void search_finds_what_trying_everything_finds(const Draw& draw);
+void scales_take_less_at_every_step(const Draw& draw);
+void a_price_is_that_of_a_full_replay(const Draw& draw);
 
 }  // namespace plimsoll::drawn

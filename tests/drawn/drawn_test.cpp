@@ -143,6 +143,18 @@ TEST_P(Drawn, PlanHolds) {
   });
 }
 
+TEST_P(Drawn, SearchFindsWhatTryingEverythingFinds) {
+  each(20, {.gpu = true, .small = true, .plain = true}, search_finds_what_trying_everything_finds);
+}
+
+TEST_P(Drawn, ScaleTakesLessAtEveryStep) {
+  each(20, {.gpu = true, .plain = true}, scales_take_less_at_every_step);
+}
+
+TEST_P(Drawn, PriceIsThatOfAFullReplay) {
+  each(10, {.gpu = true, .plain = true}, a_price_is_that_of_a_full_replay);
+}
+
 INSTANTIATE_TEST_SUITE_P(Block, Drawn, testing::Range(uint64_t{0}, blocks));
 
 }  // namespace
