@@ -10,7 +10,7 @@ import { peakComponents } from "./peak.ts";
 import { say } from "./words/say.ts";
 
 /** Components that PyTorch's tensors do not make up. */
-const OUTSIDE = new Set(["allocator_slack", "cuda_context"]);
+const OUTSIDE = new Set(["allocator_slack", "cuda_context", "engine_overhead"]);
 
 interface Line {
   name: string;
@@ -93,6 +93,9 @@ export function figureWhy(id: FigureId, report: Report): TemplateResult {
             [
               { name: say("figure.reserved"), bytes: peak.reserved },
               { name: label("cuda_context"), bytes: bytesOf("cuda_context") || peak.device - peak.reserved },
+              ...(bytesOf("engine_overhead") > 0
+                ? [{ name: label("engine_overhead"), bytes: bytesOf("engine_overhead") }]
+                : []),
             ],
             { name: say("figure.device"), bytes: peak.device },
           )}`;

@@ -18,6 +18,8 @@ export const CORE: Record<string, string> = {
   "what.gathered": "Parameter, die von den anderen GPUs geholt sind.",
   "what.buckets": "Puffer für das, was die GPUs einander schicken.",
   "what.allocator_slack": "Speicher, den PyTorch hält, aber keinem Tensor gegeben hat.",
+  "what.engine_overhead":
+    "Was vLLM außerhalb der Zählung von PyTorch hält, auch im Schlaf: Arbeitsspeicher seiner Bibliotheken.",
   "what.cuda_context": "Treiber und Kernel, von PyTorch nicht gezählt.",
 
   "moment.load": "Die Gewichte kommen an, ein Tensor nach dem anderen.",
@@ -67,6 +69,7 @@ export const CORE: Record<string, string> = {
   "fix.sharded_parameters": "Alles auf die GPUs verteilt (ZeRO-3)",
   "fix.sharded_states": "Zustände und Gradienten auf die GPUs verteilt (ZeRO-2)",
   "fix.shorter": "Kürzere Sequenzen",
+  "fix.shorter_completions": "Kürzere Antworten",
   "fix.sixteen_bit_adapters": "Adapter in 16 Bit",
   "fix.sixteen_bit_load": "Gewichte in 16 Bit geladen",
   "fix.smaller_eval_batch": "Kleinerer Batch bei der Auswertung",
@@ -134,6 +137,8 @@ export const CORE: Record<string, string> = {
   "why.sharded_parameters":
     "Jede GPU behält ihren Teil der Gewichte, Gradienten und Zustände; eine Schicht wird geholt, während sie läuft.",
   "why.sharded_states": "Jede GPU behält ihren Teil der Zustände und Gradienten statt aller.",
+  "why.shorter_completions":
+    "Aktivierungen und Logits wachsen mit der Antwort, und ebenso der Cache, während sie geschrieben wird.",
   "why.shorter": "Aktivierungen und Logits wachsen mit der Länge; was darüber liegt, wird abgeschnitten.",
   "why.sixteen_bit_adapters": "Adapter, ihre Gradienten und Zustände brauchen die Hälfte.",
   "why.sixteen_bit_load":

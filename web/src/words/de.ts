@@ -190,6 +190,7 @@ export const DE: Words = {
   "component.transient": "Arbeitsspeicher der Rechnung",
   "component.workspace": "Arbeitspuffer der Kernel",
   "component.allocator_slack": "Verschnitt des Allokators",
+  "component.engine_overhead": "vLLM, außerhalb von PyTorch",
   "component.cuda_context": "CUDA-Kontext",
 
   "card.open": "In Plimsoll öffnen",

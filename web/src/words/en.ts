@@ -136,6 +136,7 @@ export const EN = {
   "component.transient": "Working memory",
   "component.workspace": "Kernel workspace",
   "component.allocator_slack": "Allocator slack",
+  "component.engine_overhead": "vLLM, outside PyTorch",
   "component.cuda_context": "CUDA context",
 
   "card.open": "Open in Plimsoll",
