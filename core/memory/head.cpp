@@ -351,7 +351,7 @@ HeadReplay replay_head(const HeadProgram& p) {
   Tape tape;
   tape.accumulating = p.accumulating;
   const double elements = p.layer.batch * p.layer.length * p.layer.hidden;
-  Tensor x = tape.input(elements, p.input_size, true, Component::activations);
+  Tensor x = tape.input(elements, p.input_size, p.input_needs_grad, Component::activations);
   Tensor kv = tape.make(p.kv_bytes, 1, Component::kv_cache);
   tape.mark();
   const uint32_t id = x.id();
@@ -392,6 +392,7 @@ HeadReplay replay_head(const HeadProgram& p) {
     p.trace->input = id;
     p.trace->kv = kv_id;
     p.trace->input_gradient = tape.gradient_id(id);
+    p.trace->has_input_gradient = result.incoming_gradient > 0;
   }
   tape.forget_gradient(id);
   result.kept = tape.live();

@@ -31,6 +31,7 @@ struct HeadTrace {
   Trace events;
   std::size_t forward_end = 0, scope_end = 0, backward_begin = 0, backward_end = 0;
   uint32_t input = 0, kv = 0, input_gradient = 0;
+  bool has_input_gradient = false;
 };
 
 /// How log-probabilities are taken from the logits (core/memory/log_probs.h).
@@ -56,7 +57,8 @@ struct HeadProgram {
   bool keep_outputs = false;     ///< logits are still referenced while backward runs
   bool gathered = false;         ///< under FSDP
   double softcap = 0;
-  int input_size = 2;  ///< dtype of the stream that enters
+  int input_size = 2;            ///< dtype of the stream that enters
+  bool input_needs_grad = true;  ///< false: nothing before it is trained
   bool accumulating = false;
   bool compiled = false;       ///< the loss runs under torch.compile
   bool returns_logits = true;  ///< in one graph with the model, which gives its logits to the caller

@@ -51,7 +51,7 @@ void walk_without_graph(const LayerProgram& given, const LayerReplayOptions& opt
 void walk_with_graph(const LayerProgram& given, const LayerReplayOptions& options, LayerReplay& result) {
   Tape tape;
   std::vector<Tensor> kv;
-  Tensor states = cross_states(tape, given, options.input_size, options.input_needs_grad);
+  Tensor states = cross_states(tape, given, options.input_size, options.cross_needs_grad);
   LayerProgram program = given;
   program.kv = &kv;
   program.cross_states = &states;
@@ -70,6 +70,7 @@ void walk_with_graph(const LayerProgram& given, const LayerReplayOptions& option
   for (const Tensor& held : kv) result.kv_cache += held.bytes();
   kv.clear();
   result.input_saved = tape.is_saved(x);
+  result.output_needs_grad = y.needs_grad();
   result.cached = tape.cached_bytes();
   result.output_size = y.size();
   result.output_bytes = y.bytes();

@@ -19,6 +19,7 @@ struct LayerReplayOptions {
   bool stop_early = false;    ///< non-reentrant recomputation ends at the last tensor that is saved
   bool accumulating = false;  ///< parameter gradients exist already
   bool input_needs_grad = true;
+  bool cross_needs_grad = true;        ///< the states that cross-attention reads
   struct LayerTrace* trace = nullptr;  ///< where the two walks through the layer are written down, or null
   bool operator==(const LayerReplayOptions&) const = default;
 };
@@ -44,11 +45,13 @@ struct LayerReplay {
   double kv_cache = 0;
   double weight_gradients = 0;  ///< of this layer's trained parameters
   bool input_saved = false;     ///< the graph itself keeps the input
-  Snapshot without_grad;        ///< highest under no_grad, input not counted
-  Snapshot saved;               ///< kept for backward, input not counted
-  Snapshot forward_peak;        ///< highest with the graph recorded, input not counted
-  Snapshot recompute_peak;      ///< the same as far as recomputation runs, plus the incoming gradient
-  Snapshot backward_peak;       ///< highest in backward, incl. incoming gradient; input not counted
+  bool output_needs_grad =
+      true;                 ///< false: nothing in it or before it is trained, and it never goes backward
+  Snapshot without_grad;    ///< highest under no_grad, input not counted
+  Snapshot saved;           ///< kept for backward, input not counted
+  Snapshot forward_peak;    ///< highest with the graph recorded, input not counted
+  Snapshot recompute_peak;  ///< the same as far as recomputation runs, plus the incoming gradient
+  Snapshot backward_peak;   ///< highest in backward, incl. incoming gradient; input not counted
 };
 
 LayerReplay replay_layer(const LayerProgram& program, const LayerReplayOptions& options);

@@ -66,16 +66,6 @@ Snapshot handing_over(const LayerRun& run, const Gradients& g) {
 
 Snapshot gathered(double bytes) { return only(Component::gathered, bytes); }
 
-// While the last and while the first layer of a run goes backward; the very first layer has none before it to
-// fetch ahead.
-struct GatheredBackward {
-  Snapshot early, late;
-};
-GatheredBackward gathered_backward(const LayerRun& run, bool very_first) {
-  return {gathered(very_first && run.layers <= 1 ? run.lent.first : run.lent.last),
-          gathered(very_first ? run.lent.first : run.lent.last)};
-}
-
 // torchtitan's selective mode by operation: attention, and every second matrix product counted from the first
 // (pytorch/torchtitan torchtitan/models/llama3/infra/parallelize.py _apply_ac_to_transformer_block).
 double selected_width(const LayerProgram& p, double size) {
@@ -134,6 +124,7 @@ std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
       if (s.lent != nullptr) run.lent = (*s.lent)[i];
       options.input_size = stream;
       options.input_needs_grad = s.recorded && !leaf;
+      options.cross_needs_grad = s.recorded && s.cross_needs_grad;
       if (s.runs != nullptr) options.trace = &run.trace;
       run.replay = s.memo != nullptr && options.trace == nullptr ? s.memo->replay(program, options)
                                                                  : replay_layer(program, options);
@@ -142,8 +133,8 @@ std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
     };
     double left = static_cast<double>(group.layers);
     const bool leaf = asleep;
-    asleep = asleep && group.frozen;
     LayerRun run = walk(leaf);
+    asleep = asleep && !run.replay.output_needs_grad;
     const int after = run.replay.output_size;
     if ((after != stream || (leaf && !asleep)) && left > 1) {
       run.layers = 1;
@@ -157,6 +148,7 @@ std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
     runs.push_back(std::move(run));
   }
   pass.output_size = stream;
+  pass.output_needs_grad = s.recorded && !asleep;
   return runs;
 }
 
@@ -177,14 +169,28 @@ void raise_forward(Snapshot& highest, const Snapshot& before, const Snapshot& on
 }
 
 // The layers go backward last to first: at the first layer of a run its own others have made their gradients,
-// at the last layer they are all still waiting. `early` and `late`: what else is alive then.
+// at the last layer they are all still waiting. `early`, `second` and `late`: what else is alive at the last
+// layer, at the one behind the first, and at the first.
+struct Beside {
+  Snapshot early, second, late;
+};
 void raise_backward(Snapshot& highest, const Snapshot& before, const Snapshot& one, double layers,
                     double gradients_after, double gradients_of_one, const Snapshot& layer_peak,
-                    const Snapshot& early, const Snapshot& late) {
-  raise(highest,
-        before + times(one, layers - 1) + only(Component::gradients, gradients_after) + layer_peak + early);
-  raise(highest, before + only(Component::gradients, gradients_after + (layers - 1) * gradients_of_one) +
-                     layer_peak + late);
+                    const Beside& beside) {
+  const auto at = [&](double waiting, const Snapshot& others) {
+    const double gradients = gradients_after + (layers - 1 - waiting) * gradients_of_one;
+    raise(highest,
+          before + times(one, waiting) + only(Component::gradients, gradients) + layer_peak + others);
+  };
+  at(layers - 1, beside.early);
+  if (layers > 2) at(1, beside.second);
+  at(0, beside.late);
+}
+
+// The very first layer has none before it to fetch ahead; the one behind it has.
+Beside gathered_backward(const LayerRun& run, bool very_first) {
+  return {gathered(very_first && run.layers <= 1 ? run.lent.first : run.lent.last), gathered(run.lent.last),
+          gathered(very_first ? run.lent.first : run.lent.last)};
 }
 
 // Inputs of layers that have gone backward, and their gradients, but for the one that comes in: what FSDP may
@@ -215,13 +221,15 @@ void checkpointed(const std::vector<LayerRun>& runs, const Gradients& g, Pass& p
     const double gradients = g.exist ? 0 : r.weight_gradients * g.share;
     const Snapshot one = input + run->selected;
     kept = kept + times(one, -run->layers);
+    if (!r.output_needs_grad) continue;
     const double gone_late = gone + (run->layers - 1) * r.input_bytes;
-    const GatheredBackward lent = gathered_backward(*run, run + 1 == runs.rend());
-    const Snapshot early = left_over(g, gone, incoming) + lent.early;
-    const Snapshot late = left_over(g, gone_late, run->layers > 1 ? r.input_bytes : incoming) + lent.late;
+    Beside beside = gathered_backward(*run, run + 1 == runs.rend());
+    beside.early = beside.early + left_over(g, gone, incoming);
+    beside.second = beside.second + left_over(g, gone_late - r.input_bytes, r.input_bytes);
+    beside.late = beside.late + left_over(g, gone_late, run->layers > 1 ? r.input_bytes : incoming);
     for (const Snapshot& peak : {r.recompute_peak, r.backward_peak, handing_over(*run, g)}) {
       raise_backward(pass.backward_peak, kept, one, run->layers, gradients_after, gradients, input + peak,
-                     early, late);
+                     beside);
     }
     gradients_after += gradients * run->layers;
     gone = gone_late + r.input_bytes;
@@ -263,10 +271,11 @@ void offloaded(const std::vector<LayerRun>& runs, const Gradients& g, double on_
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     const LayerReplay& r = run->replay;
     const double gradients = g.exist ? 0 : r.weight_gradients * g.share;
-    const GatheredBackward lent = gathered_backward(*run, run + 1 == runs.rend());
+    if (!r.output_needs_grad) continue;
+    const Beside beside = gathered_backward(*run, run + 1 == runs.rend());
     for (const Snapshot& peak : {r.recompute_peak, r.backward_peak, handing_over(*run, g)}) {
       raise_backward(pass.backward_peak, pass.retained, {}, run->layers, gradients_after, gradients, peak,
-                     lent.early, lent.late);
+                     beside);
     }
     gradients_after += gradients * run->layers;
   }
@@ -292,11 +301,12 @@ void stored(const std::vector<LayerRun>& runs, const Gradients& g, Pass& pass) {
     const LayerReplay& r = run->replay;
     const double gradients = g.exist ? 0 : r.weight_gradients * g.share;
     kept = kept + times(kept_by(r), -run->layers);
-    const GatheredBackward lent = gathered_backward(*run, run + 1 == runs.rend());
+    if (!r.output_needs_grad) continue;
+    const Beside beside = gathered_backward(*run, run + 1 == runs.rend());
     const Snapshot input = only(Component::activations, r.input_saved ? r.input_bytes : 0);
     for (const Snapshot& peak : {r.backward_peak, handing_over(*run, g)}) {
       raise_backward(pass.backward_peak, kept, kept_by(r), run->layers, gradients_after, gradients,
-                     input + peak, lent.early, lent.late);
+                     input + peak, beside);
     }
     gradients_after += gradients * run->layers;
   }

@@ -27,6 +27,7 @@ struct PassSettings {
   int input_size = 2;            ///< dtype of the embedded input
   bool recorded = true;          ///< a graph is built (false: frozen and nothing upstream is trained)
   bool input_needs_grad = true;  ///< false: the first layer reads a frozen embedding, no hook on it
+  bool cross_needs_grad = true;  ///< the states of another stack that its cross-attention reads
   bool checkpointing = false;
   bool mask = false;
   bool trained = false;  ///< the base weights of this stack
@@ -51,6 +52,7 @@ struct LayerRun {
 
 struct Pass {
   int output_size = 2;
+  bool output_needs_grad = true;
   double output_bytes = 0;  ///< of the last hidden state
   double cached = 0;        ///< autocast cache of all layers, until the forward ends; not in `retained`
   double kv_bytes = 0;

@@ -167,7 +167,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
     h.head = specify(tied_head(plan.network), *last.stack, r);
     if (shares_head(plan.network, r)) {
       h.head.r = 0;
-      h.head.trainable = r.full();
+      h.head.trainable = r.full() && !tied_head(plan.network).frozen;
     }
   }
   h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
@@ -180,6 +180,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
                (plan.sharding->strategy == Strategy::fsdp || plan.sharding->strategy == Strategy::fsdp2);
   h.softcap = plan.network.logit_softcap;
   h.input_size = pass.output_size;
+  h.input_needs_grad = pass.output_needs_grad;
   h.accumulating = r.gradients_outlive_step() || head_gradients_pass(plan);
   h.compiled = r.training.torch_compile;
   h.kv_bytes = pass.kv_bytes;
@@ -265,10 +266,27 @@ double input_bytes(const Plan& plan) {
          plan.images.pixel_bytes * batch * batches;
 }
 
+using Passes = std::vector<std::pair<PassSettings, Pass>>;
+
+// What one stack makes of trained parameters, another goes backward through to reach them: image features
+// among the embedded tokens, what cross-attention reads, a projector behind a tower.
+void join_graph(PassSettings& s, const Passes& before, bool images_by_cross_attention) {
+  const bool awake = std::any_of(before.begin(), before.end(),
+                                 [](const auto& pass) { return pass.second.output_needs_grad; });
+  const Part part = s.stack->part;
+  if (part == Part::vision || part == Part::audio) return;
+  if (part == Part::decoder || (part == Part::text && images_by_cross_attention)) {
+    s.cross_needs_grad = awake;
+    return;
+  }
+  if (part == Part::projector) s.recorded = s.recorded || awake;
+  s.input_needs_grad = s.input_needs_grad || awake;
+}
+
 OneStep replay_step(const Plan& plan, Script* script) {
   OneStep step;
   const ImageLoad& images = plan.images;
-  std::vector<std::pair<PassSettings, Pass>> passes;
+  Passes passes;
   const double leaf = embedded_leaf(plan);
   if (script != nullptr) script->embedded_leaf = leaf;
   Snapshot retained = only(Component::activations, leaf);
@@ -280,6 +298,7 @@ OneStep replay_step(const Plan& plan, Script* script) {
     if (tower && stack->groups.empty()) continue;
     PassSettings settings = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
     settings.cross_length = images.cross_tokens > 0 ? images.cross_tokens : settings.length;
+    join_graph(settings, passes, images.cross_tokens > 0);
     Script::Stage stage;
     if (script != nullptr) settings.runs = &stage.runs;
     passes.emplace_back(settings, replay_pass(settings));
@@ -325,8 +344,11 @@ OneStep replay_step(const Plan& plan, Script* script) {
     step.gradients += pass.weight_gradients;
     Snapshot others = retained;
     for (std::size_t i = 0; i < component_count; ++i) others.bytes[i] -= pass.retained.bytes[i];
-    step.backward =
-        higher(step.backward, others + only(Component::gradients, gradients_after) + pass.backward_peak);
+    Snapshot highest = pass.backward_peak;
+    // The layers are elsewhere, and the gradient waits to be sent there.
+    if (at == passes.rbegin() && at->first.stack->groups.empty())
+      highest[Component::transient] += head.incoming_gradient;
+    step.backward = higher(step.backward, others + only(Component::gradients, gradients_after) + highest);
     retained = others;
     if (!accumulating) gradients_after += pass.weight_gradients * share;
   }

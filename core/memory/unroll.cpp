@@ -237,6 +237,12 @@ struct Writer {
       const Lent& lent = layer.run->lent;
       const LayerReplay& replay = layer.run->replay;
       release(layer.selected);
+      if (!replay.output_needs_grad) {  // nothing in it or before it is trained
+        if (!stage.checkpointing) play(f.backward, layer.places);
+        if (stage.offload_buffers == 0 && stage.checkpointing)
+          release({Kind::release, kept_as, true, layer.input, replay.input_bytes, "layer input"});
+        continue;
+      }
       const Event gathered =
           allocate(Component::gathered, i == 0 ? lent.first : lent.last, "gathered layers");
       Places places = layer.places;
@@ -299,11 +305,12 @@ struct Writer {
       push({event.kind, event.component, true, places(event.tensor), event.bytes, event.what}, event.kind);
       alive[event.tensor] = event.kind == Kind::release ? nullptr : &event;
     }
-    Event gradient{Kind::allocate, Component::transient, true, places(t.input_gradient), 0, "gradient"};
+    const uint32_t made = t.has_input_gradient ? places(t.input_gradient) : none;
+    Event gradient{Kind::allocate, Component::transient, true, made, 0, "gradient"};
     Trace left, own;
     for (const Event* event : alive) {
       if (event == nullptr || event->tensor == t.input) continue;
-      if (event->tensor == t.input_gradient) {
+      if (t.has_input_gradient && event->tensor == t.input_gradient) {
         gradient.bytes = event->bytes;
         continue;
       }
@@ -341,7 +348,8 @@ struct Writer {
       if (s + 1 != script.stages.size()) {
         section(stage.part);
         release(gradient);
-        gradient = allocate(Component::transient, stage.runs.back().replay.output_bytes, "gradient");
+        const LayerReplay& last = stage.runs.back().replay;
+        gradient = allocate(Component::transient, last.output_needs_grad ? last.output_bytes : 0, "gradient");
       }
       gradient = backward(stage, layers[s], gradient);
       release(stems[s]);
