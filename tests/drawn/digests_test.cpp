@@ -55,5 +55,12 @@ TEST(Digests, AreWrittenForEveryAnswer) {
   }
 }
 
+// For tests/wasm/same_reports.mjs: PRINT=300, a line a request.
+TEST(Requests, ArePrinted) {
+  const uint64_t first = from_environment("SEED", 0), draws = from_environment("PRINT", 0);
+  for (uint64_t seed = first; seed < first + draws; ++seed)
+    std::printf("request %s\n", json::write(drawn_request(seed)).c_str());
+}
+
 }  // namespace
 }  // namespace plimsoll::drawn

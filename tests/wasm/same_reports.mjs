@@ -2,7 +2,8 @@
 //
 //     node tests/wasm/same_reports.mjs [build/native/plimsoll] [build/wasm]
 //
-// Every scenario, every model under three recipes, every GPU, many recipes of one model, and bad input.
+// Every scenario, every model under three recipes, every GPU, many recipes of one model, requests drawn from the whole
+// contract (tests/drawn), and bad input.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -34,7 +35,8 @@ const qlora = {
   peft: { r: 64, target_modules: ["q_proj", "v_proj"] },
   training: { gradient_checkpointing: true, optim: "paged_adamw_8bit" },
 };
-const combine = (lists) => lists.reduce((rows, list) => rows.flatMap((row) => list.map((item) => [...row, item])), [[]]);
+const combine = (lists) =>
+  lists.reduce((rows, list) => rows.flatMap((row) => list.map((item) => [...row, item])), [[]]);
 
 const good = [
   ...scenarios.map(({ request }) => request),
@@ -53,6 +55,13 @@ const good = [
     training: { optim, gradient_checkpointing, per_device_train_batch_size, max_length },
   })),
 ];
+const drawn = spawnSync(resolve("build/native/plimsoll_drawn"), ["--gtest_filter=Requests*"], {
+  encoding: "utf8",
+  env: { ...process.env, PRINT: process.env["DRAWS"] ?? "400" },
+  maxBuffer: 2 ** 30,
+}).stdout;
+for (const [, request] of drawn.matchAll(/^request (.*)$/gm)) good.push(JSON.parse(request));
+
 const bad = [
   "",
   "{",
@@ -103,8 +112,9 @@ const known = new Set(JSON.parse(first.models()).models.flatMap(({ id, hf_id }) 
 const ofLora = ({ peft }) => [undefined, "LORA", "ADALORA"].includes(peft?.peft_type);
 const ofFirst = good
   .map((request, index) => [request, lines[index]])
-  .filter(([request]) => known.has(request.model) && ofLora(request));
-for (const [request, line] of ofFirst) compare(request.model, line, as_line(first.report(JSON.stringify(request))));
+  .filter(([request]) => known.has(request.model) && ofLora(request) && !(request.want?.length > 0));
+for (const [request, line] of ofFirst)
+  compare(request.model, line, as_line(first.report(JSON.stringify(request))));
 console.log(`The first module has ${known.size / 2} models; ${ofFirst.length} of its reports were compared.`);
 for (const list of ["models", "gpus"]) {
   const output = spawnSync(command, [list, "--json"], { encoding: "utf8", maxBuffer: 2 ** 30 }).stdout;
