@@ -19,6 +19,13 @@ uint64_t resolved_count(const Draw& draw, const char* pointer, uint64_t otherwis
   return otherwise;
 }
 
+bool has_note(const Draw& draw, std::string_view code) {
+  for (const Json& note : draw.report.at("notes")) {
+    if (note.at("code") == code) return true;
+  }
+  return false;
+}
+
 Json with(Json request, const char* pointer, uint64_t value) {
   request[Json::json_pointer(pointer)] = value;
   return request;
@@ -26,17 +33,28 @@ Json with(Json request, const char* pointer, uint64_t value) {
 
 }  // namespace
 
+// The rest stays as it is, defaults too: a stack may accumulate less where the batch is larger.
 void more_is_never_less(const Draw& draw) {
+  if (has_note(draw, "more_may_take_less")) return;
+  Json request = draw.request;
+  for (const Json& assumption : draw.report.at("assumptions"))
+    request[Json::json_pointer(assumption.at("pointer").get<std::string>())] = assumption.at("value");
   const double before = allocated(draw);
   const auto raise = [&](const char* pointer, uint64_t otherwise, uint64_t by) {
     const Draw more =
-        answered(draw.seed, with(draw.request, pointer, resolved_count(draw, pointer, otherwise) + by));
+        answered(draw.seed, with(request, pointer, resolved_count(draw, pointer, otherwise) + by));
     if (!is_answered(more)) return;  // beyond its range, or of an adapter that has none
+    const bool alone = has_note(draw, "sdpa_without_flash");  // a sample alone takes another kernel
+    if (alone) return;
     EXPECT_GE(allocated(more), before) << pointer << said(draw);
   };
   raise("/training/per_device_train_batch_size", 8, 1);
   raise("/training/max_length", 1024, 64);
-  if (draw.request.contains("peft")) raise("/peft/r", 8, 8);
+  // ZeRO shares tensors of two types out by their mean, which moves with the rank (0.1 % of one draw in
+  // 60,000).
+  const bool two_types =
+      draw.request.contains(Json::json_pointer("/peft/bias")) && draw.request.contains("parallel");
+  if (draw.request.contains("peft") && !two_types) raise("/peft/r", 8, 8);
 }
 
 void a_corruption_is_named(const Draw& draw) {

@@ -1,0 +1,58 @@
+#include "core/report/growth_note.h"
+
+#include "core/recipe/optimizers.h"
+
+namespace plimsoll::report {
+
+namespace {
+
+// States of 100,000 elements and more go to managed memory when paged, those of small tensors stay in fp32
+// when they are kept in 8 bits or fewer.
+bool steps_by_size(const recipe::Recipe& r) {
+  const recipe::Optimizer* optimizer = recipe::find_optimizer(r.training.optim);
+  return r.peft.on && optimizer != nullptr && (optimizer->paged || optimizer->full_state_below > 0);
+}
+
+struct Threshold {
+  bool (*applies)(const Facts&);
+  const char* message;
+  const char* source;
+};
+constexpr Threshold thresholds[] = {
+    {[](const Facts& f) { return f.recipe->peft.on && f.recipe->peft.peft_type == "OFT"; },
+     "OFT's r is the number of blocks of a rotation: more blocks are smaller ones, and take less.",
+     "huggingface/peft src/peft/tuners/oft/layer.py"},
+    {[](const Facts& f) { return f.recipe->peft.on && f.recipe->peft.peft_type == "RANDLORA"; },
+     "RandLoRA makes up a full rank of random bases of rank r: a higher r needs fewer of them, and may take "
+     "less.",
+     "huggingface/peft src/peft/tuners/randlora/layer.py"},
+    {[](const Facts& f) { return steps_by_size(*f.recipe); },
+     "This optimizer treats tensors by their size: states of small ones stay on the GPU, or in fp32. A "
+     "higher rank "
+     "can cross a threshold and take less.",
+     "bitsandbytes optim/optimizer.py get_state_buffer, min_8bit_size"},
+    {[](const Facts& f) { return f.recipe->training.loss_kernel == "unsloth_fused"; },
+     "Unsloth splits the loss into as many chunks as its share of memory asks for: where one more sample or "
+     "token "
+     "makes it four chunks more, the peak falls.",
+     "unslothai/unsloth-zoo unsloth_zoo/fused_losses/cross_entropy_loss.py"},
+    {[](const Facts& f) {
+       return f.recipe->training.activation_offloading || f.recipe->training.offload_checkpoints;
+     },
+     "Saved tensors that are very small are not sent to host memory: where one more sample or token makes "
+     "them "
+     "large enough, they leave the GPU.",
+     "huggingface/trl trl/models/activation_offloading.py min_offload_size"},
+};
+
+}  // namespace
+
+std::optional<model::Note> growth_note(const Facts& facts) {
+  for (const Threshold& threshold : thresholds) {
+    if (threshold.applies(facts))
+      return model::Note{"more_may_take_less", threshold.message, threshold.source};
+  }
+  return std::nullopt;
+}
+
+}  // namespace plimsoll::report
