@@ -93,6 +93,7 @@ void walk_with_graph(const LayerProgram& given, const LayerReplayOptions& option
   const double waiting = options.stop_early ? tape.waiting_at_first_read() : y_bytes;
   result.recompute_peak[Component::transient] += waiting;
   result.weight_gradients = tape.weight_gradient_bytes();
+  result.input_gradient = tape.gradient_of(x.id());
   tape.trace = nullptr;
   if (LayerTrace* trace = options.trace) {
     trace->last_save = tape.events_until_last_save();

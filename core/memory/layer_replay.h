@@ -40,8 +40,9 @@ struct LayerTrace {
 struct LayerReplay {
   int output_size = 2;  ///< dtype of the stream that leaves
   double input_bytes = 0, output_bytes = 0;
-  double cached = 0;       ///< autocast's cache of weight casts, held until the forward ends
-  double cached_only = 0;  ///< the part of it that the graph does not keep anyway
+  double input_gradient = 0;  ///< what the backward gives to the layer before
+  double cached = 0;          ///< autocast's cache of weight casts, held until the forward ends
+  double cached_only = 0;     ///< the part of it that the graph does not keep anyway
   double kv_cache = 0;
   double weight_gradients = 0;  ///< of this layer's trained parameters
   bool input_saved = false;     ///< the graph itself keeps the input

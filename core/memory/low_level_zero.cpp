@@ -27,7 +27,7 @@ void low_level_zero(const model::Architecture& network, const recipe::Recipe& r,
   // A gradient is cut into the ranks' slices, these are joined, and the sum comes back: three copies beside
   // it.
   const double copies = 3;
-  s.gradient_share = partitioned ? 1 / n : 1;
+  s.gradient_share = s.head_gradient_share = partitioned ? 1 / n : 1;
   s.gradients = s.accumulated = of.made * s.gradient_share;
   s.backward_buckets = copies * widest_sent(network, r, of.size);
   s.root_gradients = std::max(0.0, copies * of.largest - s.backward_buckets);

@@ -138,10 +138,12 @@ Tensor expert_loop(Tape& tape, const LayerProgram& given, const Tensor& x, const
   const auto count = static_cast<double>(g.experts);
   const double share = given.batch * given.length * static_cast<double>(g.experts_per_token) / count;
   LayerProgram p = given;
+  Tensor weights;
   if (p.has(Role::router)) {
     Tensor scores = run_linear(tape, p, Role::router, x);
     Tensor probabilities = tape.make(scores.elements(), 4, Component::transient);
     tape.record(probabilities, {scores}, {probabilities}, {gradient(0, scores.bytes())});
+    weights = std::move(probabilities);
   }
   AdaptedLoop second, first;
   if (p.has(Role::gate_up) && (p.at(Role::gate_up).stacked || p.at(Role::down).stacked)) {
@@ -150,6 +152,8 @@ Tensor expert_loop(Tape& tape, const LayerProgram& given, const Tensor& x, const
     for (LinearSpec& spec : p.linears) spec.r = spec.stacked ? 0 : spec.r;
   }
   Tensor sum = tape.make(routed.elements(), x.size(), Component::transient);
+  if (weights) tape.record_unread(sum, {weights}, {gradient(0, weights.bytes())});
+  weights.free();
   read_slices(tape, first, sum);
   read_slices(tape, second, sum);
   other_experts(tape, p, routed, share, count - 1, sum);

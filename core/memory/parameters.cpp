@@ -325,10 +325,14 @@ bool is_target(const model::Linear& linear, const model::Stack& stack, const rec
 model::Linear tied_head(const model::Architecture& network) {
   model::Linear head;
   head.path = "lm_head";
+  const std::vector<model::Table>& tables = network.stacks.front().tables;
+  // Some project what leaves the layers to the width of their embeddings (OPT-350M).
   head.in = network.stacks.front().hidden;
+  for (const model::Table& table : tables) {
+    if (table.rows >= network.vocab_size && !table.positions) head.in = table.width;
+  }
   head.out = network.vocab_size;
   head.role = Role::head;
-  const std::vector<model::Table>& tables = network.stacks.front().tables;
   head.frozen = !tables.empty() && !tables.front().trained;
   return head;
 }

@@ -57,10 +57,11 @@ Gradients gradients_of(const PassSettings& s) {
 
 // The moment when a layer's gradients are handed over: nothing else of the layer is left.
 Snapshot handing_over(const LayerRun& run, const Gradients& g) {
-  if (g.copies == 0 && run.lent.flat_gradient == 0) return {};
+  const double sent = run.replay.weight_gradients * g.copies + run.lent.flat_gradient;
+  if (sent == 0) return {};
   Snapshot end = only(Component::gradients, run.replay.weight_gradients);
-  end[Component::buckets] = run.replay.weight_gradients * g.copies + run.lent.flat_gradient;
-  end[Component::transient] = run.replay.input_bytes;
+  end[Component::buckets] = sent;
+  end[Component::transient] = run.replay.input_gradient;
   return end;
 }
 

@@ -78,7 +78,7 @@ void place(const Unit& unit, const model::Architecture& network, model::Architec
     case Piece::before:
       to.tables = from.tables;
       to.other_parameters = from.other_parameters;
-      part.tied_head = part.tied_head || (network.tied_head && !from.tables.empty());
+      if (unit.stack == 0) part.tied_head = network.tied_head && !from.tables.empty();
       break;
     case Piece::after:
       to.norms = from.norms;

@@ -207,6 +207,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
     script->root = rank.root;
     script->head_gathered = rank.head;
     script->gradient_share = rank.gradient_share;
+    script->head_gradient_share = rank.head_gradient_share;
     script->gradient_copies = rank.gradient_copies;
     script->root_gradients = rank.root_gradients;
     script->resident_gradients = rank.resident_gradients;

@@ -45,7 +45,8 @@ struct Script {
 
   // Of a rank; see Sharding, whose names these are.
   double root = 0, head_gathered = 0;
-  double gradient_share = 1, gradient_copies = 0, root_gradients = 0, resident_gradients = 0, accumulated = 0;
+  double gradient_share = 1, head_gradient_share = 1, gradient_copies = 0, root_gradients = 0,
+         resident_gradients = 0, accumulated = 0;
   double backward_buckets = 0, reduced = 0;
   bool keeps_boundaries = false;
 };

@@ -49,15 +49,16 @@ struct Sharding {
   double buckets = 0;             ///< communication buffers
   double resident_gradients = 0;  ///< ZeRO-3 keeps a buffer for its partition of them
 
-  double backward_buckets = 0;   ///< buffers that exist from the loss to the end of the backward pass
-  double reduced = 0;            ///< of `gradients`: a buffer that is there from the loss on
-  double accumulated = 0;        ///< gradients that are there when a forward begins, if they outlive a step
-  double gradients = 0;          ///< of all trained parameters when the optimizer steps
-  double step = 0;               ///< what the step makes besides
-  bool gradients_exist = false;  ///< a new gradient is added to a buffer that the above counts
-  double gradient_share = 1;     ///< of a finished layer's gradients: what stays on this rank
-  double gradient_copies = 0;    ///< of a layer's gradients: what is made besides to hand them over
-  double root_gradients = 0;     ///< a flat copy of those outside the layers, at the end of the backward
+  double backward_buckets = 0;     ///< buffers that exist from the loss to the end of the backward pass
+  double reduced = 0;              ///< of `gradients`: a buffer that is there from the loss on
+  double accumulated = 0;          ///< gradients that are there when a forward begins, if they outlive a step
+  double gradients = 0;            ///< of all trained parameters when the optimizer steps
+  double step = 0;                 ///< what the step makes besides
+  bool gradients_exist = false;    ///< a new gradient is added to a buffer that the above counts
+  double gradient_share = 1;       ///< of a finished layer's gradients: what stays on this rank
+  double head_gradient_share = 1;  ///< of the head's, until the backward is over
+  double gradient_copies = 0;      ///< of a layer's gradients: what is made besides to hand them over
+  double root_gradients = 0;       ///< a flat copy of those outside the layers, at the end of the backward
 
   double root = 0;  ///< gathered parameters outside the layers, from the forward to the end of the backward
   double head = 0;  ///< gathered only while head and loss work

@@ -337,7 +337,8 @@ OneStep replay_step(const Plan& plan, Script* script) {
   retained = retained + head.kept;
   const bool accumulating = plan.recipe.gradients_outlive_step() || gradients_pass(plan);
   const double share = plan.sharding == nullptr ? 1 : plan.sharding->gradient_share;
-  gradients_after = program.accumulating ? 0 : head.weight_gradients;
+  const double head_share = plan.sharding == nullptr ? 1 : plan.sharding->head_gradient_share;
+  gradients_after = program.accumulating ? 0 : head.weight_gradients * head_share;
   for (auto at = passes.rbegin(); at != passes.rend(); ++at) {
     const Pass& pass = at->second;
     if (!at->first.recorded) continue;

@@ -70,6 +70,7 @@ void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
   for (const Tensor& input : inputs) wanted = wanted || input.needs_grad();
   if (!recording || !wanted) return;
   tensors_[output.id()].needs_grad = true;
+  ++tensors_[output.id()].makers;
   Node& node = nodes_.emplace_back();
   node.output = output.id();
   node.first_step = static_cast<uint32_t>(steps_.size());
@@ -200,7 +201,8 @@ void Tape::accumulate(uint32_t input, Tensor gradient) {
 }
 
 void Tape::run(Node& node) {
-  Tensor incoming = std::move(tensors_[node.output].grad);
+  Entry& output = tensors_[node.output];
+  Tensor incoming = --output.makers > 0 ? output.grad : std::move(output.grad);
   if (!incoming) return;
   for (uint32_t i = 0; i < node.step_count; ++i) {
     const Step& step = steps_[node.first_step + i];

@@ -223,6 +223,7 @@ class Tape {
     uint32_t base = 0;  // view: 1 + id of the storage
     Component component = Component::transient;
     bool needs_grad = false;
+    uint16_t makers = 0;  // nodes that have it as their output, each of which reads its gradient
     const char* what = "";
     Tensor grad;
   };

@@ -103,7 +103,7 @@ struct Writer {
   Event head_gathered = nothing;
   Event buffers = nothing, reduced = nothing;  // from the loss to the end of a backward pass
   double gradient_bytes = 0;                   // of all parameters' gradients so far
-  double gradient_share = 1, gradient_copies = 0;
+  double gradient_share = 1, head_gradient_share = 1, gradient_copies = 0;
   bool keeps_boundaries = false;
   Phase phase = Phase::load;
   uint8_t step = 0, micro_batch = 0;
@@ -286,6 +286,7 @@ struct Writer {
     const Places places{out.tensors, {t.input, none}, {stream.tensor, none}};
     out.tensors += numbers;
     std::vector<const Event*> alive(numbers, nullptr);
+    bool input_released = false;
     for (std::size_t i = 0; i < t.backward_end; ++i) {
       if (i == t.forward_end) release_all(cache);
       if (i == t.backward_begin) {
@@ -304,6 +305,7 @@ struct Writer {
       }
       push({event.kind, event.component, true, places(event.tensor), event.bytes, event.what}, event.kind);
       alive[event.tensor] = event.kind == Kind::release ? nullptr : &event;
+      if (event.tensor == t.input) input_released = event.kind == Kind::release;
     }
     const uint32_t made = t.has_input_gradient ? places(t.input_gradient) : none;
     Event gradient{Kind::allocate, Component::transient, true, made, 0, "gradient"};
@@ -316,8 +318,9 @@ struct Writer {
       }
       (event->component == Component::gradients ? own : left).push_back(*event);
     }
-    keep_gradients(own, places, 1);
+    keep_gradients(own, places, head_gradient_share);
     place(left, places, outputs);
+    if (!input_released) outputs.push_back(stream);  // a network without a head gives what it gets
     release(head_gathered);
     return gradient;
   }
@@ -453,12 +456,14 @@ struct Writer {
     // Before the last micro-batch the ranks may keep their gradients to themselves.
     const bool in_private = script.accumulates && script.accumulated > script.trained;
     gradient_share = in_private ? 1 : script.gradient_share;
+    head_gradient_share = in_private ? 1 : script.head_gradient_share;
     gradient_copies = in_private ? 0 : script.gradient_copies;
     if (gradients_exist) settle_gradients(script.accumulated);
     run(script, gradients_exist ? adding : making);
     if (script.accumulates) {
       micro_batch = 2;
       gradient_share = script.gradient_share;
+      head_gradient_share = script.head_gradient_share;
       gradient_copies = script.gradient_copies;
       release(reduced);
       release(buffers);

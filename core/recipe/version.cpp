@@ -43,8 +43,9 @@ bool version_at_least(const std::string& have, const std::string& want) {
 
 bool Recipe::gradients_outlive_step() const {
   if (training.optimizer_in_backward) return false;
-  return training.gradient_accumulation_steps > 1 || training.keep_gradients ||
-         !version_at_least(versions.torch, "2");
+  if (training.gradient_accumulation_steps > 1) return true;
+  if (training.max_steps == 1) return false;  // there is no step after it
+  return training.keep_gradients || !version_at_least(versions.torch, "2");
 }
 
 bool version_matches(const std::string& have, const std::string& conditions) {

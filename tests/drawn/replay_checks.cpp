@@ -33,15 +33,16 @@ std::optional<report::Run> run_of(const Draw& draw) {
 // What a list holds when.
 struct Heights {
   std::map<memory::Phase, Snapshot> by_phase;
-  double first_step = 0;             // highest until the first optimizer step is over
-  std::array<double, 3> after{};     // the end of loading, of the first and of the later step
+  double first_step = 0;          // highest until the first optimizer step is over
+  std::array<double, 3> after{};  // the end of loading, of the first and of the later step
+  double loaded = 0, highest = 0;
   std::map<std::string, int> wrong;  // tensors that are made twice, or given back though they do not exist
 };
 
 // A list may have one step or two; the first of two is told by its optimizer alone.
 class Walk {
  public:
-  explicit Walk(const Unrolled& list) : list_(list), alive_(list.tensors), lives_(list.tensors, 0) {
+  explicit Walk(const Unrolled& list) : alive_(list.tensors), lives_(list.tensors, 0) {
     const bool one_step = list.sections.back().step == 1;
     for (const Section& section : list.sections) {
       counts_ = one_step || section.step != 1 || section.phase == memory::Phase::optimizer_step_first;
@@ -49,6 +50,7 @@ class Walk {
       look();
       for (std::size_t i = section.from; i < section.to; ++i) apply(list.events[i], section.step);
       heights.after.at(section.step) = total_;
+      if (section.phase == memory::Phase::load) heights.loaded = total_;
     }
   }
   Heights heights;
@@ -61,7 +63,7 @@ class Walk {
     const bool made = event.kind == Event::Kind::allocate;
     Event& known = alive_[event.tensor];
     if ((lives_[event.tensor] != 0) == made) ++heights.wrong[event.what];
-    if (!made && known.bytes != event.bytes) ++heights.wrong[event.what];
+    if (!made && std::fabs(known.bytes - event.bytes) > 0.5) ++heights.wrong[event.what];
     if (!made) live_[known.component] -= known.bytes;
     if (made) total_ += event.bytes;
     if (event.kind == Event::Kind::release) {
@@ -72,10 +74,10 @@ class Walk {
     lives_[event.tensor] = event.kind == Event::Kind::release ? 0 : 1;
     known = event;
     if (step < 2) heights.first_step = std::max(heights.first_step, total_);
+    heights.highest = std::max(heights.highest, total_);
     look();
   }
 
-  const Unrolled& list_;
   std::vector<Event> alive_;
   std::vector<char> lives_;
   Snapshot live_;
@@ -121,6 +123,26 @@ std::vector<recipe::Recipe> neighbours(const recipe::Recipe& recipe) {
 
 }  // namespace
 
+namespace {
+
+// The list makes the optimizer's states behind the backward, and no gradient before the first one. The closed
+// form of a first step is the later step's: states that come into being during a backward are counted whole
+// at its highest moment, and so are gradients that a later step finds there already. It is never lower, and
+// no higher than by these.
+void first_steps_agree(const report::Run& run, const Heights& list, const Draw& draw) {
+  const recipe::Recipe& recipe = run.resolved.recipe;
+  const memory::FirstStep first = memory::first_step(run.replay, recipe);
+  if (first.instant == "load" || !memory::phase_of(first.instant)) return;
+  double beyond = recipe.training.optimizer_in_backward ? run.replay.optimizer_bytes : 0;
+  if (recipe.training.gradient_accumulation_steps == 1 && recipe.gradients_outlive_step())
+    beyond += run.replay.sharding.accumulated;
+  EXPECT_LE(list.first_step, first.allocated + rounding(list.highest)) << first.instant << said(draw);
+  EXPECT_GE(list.first_step, first.allocated - beyond - rounding(list.highest))
+      << first.instant << said(draw);
+}
+
+}  // namespace
+
 void unrolled_list_holds_what_closed_forms_say(const Draw& draw) {
   const auto run = run_of(draw);
   if (!run || !report::unrolls(*run)) return;
@@ -137,21 +159,21 @@ void unrolled_list_holds_what_closed_forms_say(const Draw& draw) {
           << instant.id << said(draw);
       continue;
     }
-    const double unrolled = found->second.total(), closed = instant.live.total();
+    const double unrolled = found->second.total();
+    double closed = instant.live.total();
+    // Preparation begins with what was loaded, of which a rank may keep less.
+    if (instant.id == "prepare") closed = std::max(closed, list.loaded);
     if (instant.id == "load") {  // the largest matrix is not the last one to be packed
       EXPECT_LE(unrolled, closed + rounding(closed)) << said(draw);
       EXPECT_GE(unrolled, instant.live[memory::Component::weights] - rounding(closed)) << said(draw);
       continue;
     }
-    EXPECT_NEAR(unrolled, closed, rounding(closed))
+    EXPECT_NEAR(unrolled, closed, rounding(list.highest))
         << instant.id << differences(found->second, instant.live) << said(draw);
   }
-  const memory::FirstStep first = memory::first_step(run->replay, run->resolved.recipe);
-  if (first.instant != "load" && memory::phase_of(first.instant)) {
-    EXPECT_NEAR(list.first_step, first.allocated, rounding(first.allocated)) << first.instant << said(draw);
-  }
+  first_steps_agree(*run, list, draw);
   if (list.after[2] != 0) {
-    EXPECT_NEAR(list.after[1], list.after[2], rounding(list.after[1]))
+    EXPECT_NEAR(list.after[1], list.after[2], rounding(list.highest))
         << "a step leaves something" << said(draw);
   }
 }
