@@ -5,6 +5,7 @@
 
 #include "core/exchange/render.h"
 #include "core/recipe/fields.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::exchange {
 
@@ -64,6 +65,16 @@ bool can_write(const Row& row, const Json& value) {
   return foreign_value(row, value).is_boolean() || value.is_boolean();
 }
 
+// What the task has no use for: a number of generations says to a reader that completions are generated.
+bool is_idle(const recipe::Values& values, std::string_view pointer) {
+  if (pointer.substr(0, 4) != "/rl/") return false;
+  const auto stated = values.find("/task");
+  const recipe::Task* task =
+      recipe::find_task(stated == values.end() ? "sft" : stated->second.get_ref<const std::string&>());
+  if (task == nullptr || !task->has_rl()) return true;
+  return pointer == "/rl/num_generations" && !task->online;
+}
+
 Writing compose(const Format& format, const recipe::Given& given) {
   Writing out;
   out.values = given.values;
@@ -77,6 +88,12 @@ Writing compose(const Format& format, const recipe::Given& given) {
   }
   const auto put = [&](const std::string& pointer, const Json& stated) {
     const Json value = as_written(stated);
+    // No words after an option are no list on a command line.
+    const bool unsayable = format.written == Language::shell && value.is_array() && value.empty();
+    if (format.id != "request" && (unsayable || is_idle(out.values, pointer))) {
+      out.left_out.push_back(pointer);
+      return;
+    }
     if (pointer == "/stack" && (value == Json(std::string(format.stack)))) return;
     if (format.write != nullptr && format.write(out, pointer, value)) return;
     const Place place = place_of(format, pointer, value);

@@ -385,6 +385,7 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     return true;
   }
   if (pointer == "/training/fused_lora") {
+    if (out.find("/peft") == nullptr) return false;  // the kernels are the adapters'
     for (const char* key : {"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel"})
       out.put(key, value, pointer);
     return true;

@@ -326,7 +326,7 @@ void finish(Reading& reading) {
 
 bool write(Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/model" || pointer == "/peft" || pointer == "/quantization/load_in_4bit") {
-    if (out.wrote("model._component_")) return true;
+    if (out.wrote("model._component_")) return value != Json(false);
     for (const Builder& row : builders) {
       std::string id = out.model;
       if (id != row.model) continue;
@@ -349,8 +349,9 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     }
     return false;
   }
-  // The launcher shards, not the file.
-  if (pointer.rfind("/parallel/", 0) == 0) {
+  // The launcher shards, not the file; and adapters are arguments of a builder, which not every model has.
+  const bool unbuilt = pointer.rfind("/peft/", 0) == 0 && !out.wrote("model._component_");
+  if (pointer.rfind("/parallel/", 0) == 0 || unbuilt) {
     out.left_out.push_back(pointer);
     return true;
   }
