@@ -9,7 +9,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
-const limit = 200_000;
+const limit = 350_000;
 
 /** Files that the text of one file makes the browser fetch at once. */
 function* named(path) {
