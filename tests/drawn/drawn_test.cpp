@@ -18,7 +18,7 @@ namespace plimsoll::drawn {
 namespace {
 
 constexpr uint64_t blocks = 16;
-constexpr uint64_t usual_draws = 1600;
+constexpr uint64_t usual_draws = 3000;
 
 // Told when the process dies on it.
 volatile uint64_t at_work = 0;
@@ -134,6 +134,48 @@ TEST_P(Drawn, DrawingLeavesOutNoHighestMoment) {
 TEST_P(Drawn, ReplayedLayersChangeNoReplay) {
   each(8, {.plain = true}, [](const Draw& draw) {
     if (is_answered(draw)) replayed_layers_change_no_replay(draw);
+  });
+}
+
+TEST_P(Drawn, TimelineKeepsEveryPeak) {
+  each(8, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) timeline_keeps_every_peak(draw);
+  });
+}
+
+TEST_P(Drawn, SimulatedAllocatorHoldsWhatIsAllocated) {
+  each(8, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) simulated_allocator_holds_what_is_allocated(draw);
+  });
+}
+
+TEST_P(Drawn, VariationsResolveAsChangedRequests) {
+  each(4, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) variations_resolve_as_changed_requests(draw);
+  });
+}
+
+TEST_P(Drawn, BatchesAndLengthsWeighNothing) {
+  each(8, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) batches_and_lengths_weigh_nothing(draw);
+  });
+}
+
+TEST_P(Drawn, TheSameIsAnsweredTwice) {
+  each(8, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) the_same_is_answered_twice(draw);
+  });
+}
+
+TEST_P(Drawn, OneMoreCostsWhatIsSaid) {
+  each(4, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) one_more_costs_what_is_said(draw);
+  });
+}
+
+TEST_P(Drawn, CheckpointingKeepsLessUntilTheLoss) {
+  each(4, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) checkpointing_keeps_less_until_the_loss(draw);
   });
 }
 
