@@ -3,7 +3,7 @@
 
 #include "core/report/evidence.h"
 #include "core/report/run.h"
-#include "tests/core/drawn_requests.h"
+#include "tests/core/report_answers.h"
 
 namespace plimsoll::report {
 namespace {

@@ -48,7 +48,16 @@ void later_step_is_the_same_without_the_first(const Draw& draw);
 void drawing_leaves_out_no_highest_moment(const Draw& draw);
 void replayed_layers_change_no_replay(const Draw& draw);
 
+void timeline_keeps_every_peak(const Draw& draw);
+void simulated_allocator_holds_what_is_allocated(const Draw& draw);
+
+// Of what plans lean on.
+void variations_resolve_as_changed_requests(const Draw& draw);
+void batches_and_lengths_weigh_nothing(const Draw& draw);
+
 // Of several reports.
+void the_same_is_answered_twice(const Draw& draw);
+void checkpointing_keeps_less_until_the_loss(const Draw& draw);
 void more_is_never_less(const Draw& draw);
 void one_more_costs_what_is_said(const Draw& draw);
 void a_corruption_is_named(const Draw& draw);

@@ -1,0 +1,85 @@
+// One setting of a request changed, and what the two reports must have to do with each other.
+#include <cmath>
+
+#include "core/report/report.h"
+#include "tests/drawn/checks.h"
+
+namespace plimsoll::drawn {
+
+namespace {
+
+constexpr double beyond_telling = 9007199254740992.0;  // 2^53: a report says no more
+
+double number(const Draw& draw, const std::string& pointer) {
+  return draw.report.at(Json::json_pointer(pointer)).get<double>();
+}
+
+// With every default in writing: some follow the field that is changed.
+Json written_out(const Draw& draw) {
+  Json request = draw.request;
+  for (const Json& assumption : draw.report.at("assumptions"))
+    request[Json::json_pointer(assumption.at("pointer").get<std::string>())] = assumption.at("value");
+  return request;
+}
+
+// What is kept for the backward when the loss is known.
+double kept(const Draw& draw) {
+  double bytes = 0;
+  for (const Json& row : draw.report.at(Json::json_pointer("/memory/instants"))) {
+    if (row.at("id") != "loss") continue;
+    for (const Json& line : row.at("components")) {
+      if (line.at("id") == "activations" || line.at("id") == "boundaries")
+        bytes += line.at("bytes").get<double>();
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void the_same_is_answered_twice(const Draw& draw) {
+  EXPECT_EQ(draw.answer, report::report_text(draw.text, presets())) << said(draw);
+}
+
+// per_unit is the difference between two reports.
+void one_more_costs_what_is_said(const Draw& draw) {
+  const Json request = written_out(draw);
+  const double before = number(draw, "/memory/peak/allocated");
+  if (before >= beyond_telling) return;
+  const auto costs = [&](const char* unit, const char* pointer) {
+    const Json::json_pointer where(pointer);
+    if (!request.contains(where)) return;
+    Json more = request;
+    more[where] = more.at(where).get<uint64_t>() + 1;
+    const Draw other = answered(draw.seed, more);
+    if (!is_answered(other)) return;  // beyond its range, or at odds with other lengths
+    const double after = number(other, "/memory/peak/allocated");
+    if (after >= beyond_telling) return;
+    EXPECT_NEAR(after - before, number(draw, std::string("/memory/per_unit/") + unit), 2 + 1e-15 * after)
+        << unit << said(draw);
+  };
+  costs("sample", "/training/per_device_train_batch_size");
+  costs("token", "/training/max_length");
+  if (draw.request.contains("peft")) costs("rank", "/peft/r");
+}
+
+void checkpointing_keeps_less_until_the_loss(const Draw& draw) {
+  // Transformers 5 makes the input of every embedding require a gradient under checkpointing, so that a
+  // frozen vision tower, which keeps nothing otherwise, takes part in autograd.
+  Json request = written_out(draw);
+  if (request.contains("vision")) return;
+  // Frozen layers below the first trained one keep nothing for a backward that never reaches them; under
+  // checkpointing a hook takes it down to the embedding, and each of them keeps its input.
+  for (const char* field : {"freeze_trainable_layers", "lisa_activated_layers", "llamapro_num_new_blocks"}) {
+    if (draw.request.contains("training") && draw.request["training"].contains(field)) return;
+  }
+  Json& training = request["training"];
+  training["gradient_checkpointing"] = true;
+  const Draw with = answered(draw.seed, request);
+  training["gradient_checkpointing"] = false;
+  const Draw without = answered(draw.seed, request);
+  if (!is_answered(with) || !is_answered(without)) return;  // what asks for checkpointing
+  EXPECT_LE(kept(with), kept(without)) << said(draw);
+}
+
+}  // namespace plimsoll::drawn
