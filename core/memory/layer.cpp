@@ -92,11 +92,9 @@ Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
   }
   const auto head = static_cast<double>(g.head_dim);
   if (p.has(Role::gate_up) && (p.code == Code::torchtune || p.code == Code::unsloth)) {  // never fused
-    LinearSpec part = p.at(Role::qkv);
-    part.parts = 1;
-    part.out = static_cast<double>(g.heads) * head;
-    Tensor q = linear(tape, p.mode, h, part);
-    part.out = static_cast<double>(g.kv_heads) * head;
+    const LinearSpec& all = p.at(Role::qkv);
+    Tensor q = linear(tape, p.mode, h, part_of(all, static_cast<double>(g.heads) * head));
+    const LinearSpec part = part_of(all, static_cast<double>(g.kv_heads) * head);
     Tensor k = linear(tape, p.mode, h, part);
     Tensor v = linear(tape, p.mode, h, part);
     return {std::move(q), std::move(k), std::move(v)};

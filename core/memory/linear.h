@@ -51,6 +51,15 @@ struct LinearSpec {
   bool operator==(const LinearSpec&) const = default;
 };
 
+/// One of the modules that a fused one stands for: `out` of its columns, with a share of what another method
+/// than LoRA trains of it.
+inline LinearSpec part_of(LinearSpec spec, double out) {
+  spec.tuner_trained *= out / spec.out;
+  spec.out = out;
+  spec.parts = 1;
+  return spec;
+}
+
 /// Columns that the adapter reaches.
 inline double adapted(const LinearSpec& spec) { return spec.adapter_out > 0 ? spec.adapter_out : spec.out; }
 

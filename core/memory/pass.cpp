@@ -104,6 +104,11 @@ Snapshot selected(const PassSettings& s, const LayerProgram& p) {
   return only(Component::activations, p.batch * p.length * width);
 }
 
+bool has_target(const model::LayerGroup& group, const PassSettings& s) {
+  return std::any_of(group.linears.begin(), group.linears.end(),
+                     [&s](const model::Linear& linear) { return is_target(linear, *s.stack, *s.recipe); });
+}
+
 std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
   std::vector<LayerRun> runs;
   int stream = s.input_size;
@@ -135,6 +140,9 @@ std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
     double left = static_cast<double>(group.layers);
     const bool leaf = asleep;
     LayerRun run = walk(leaf);
+    // Some linears are weighed but not walked (indexers, gates of linear attention); their adapters wake a
+    // layer all the same.
+    if (leaf && !run.replay.output_needs_grad && s.recorded && has_target(group, s)) run = walk(false);
     asleep = asleep && !run.replay.output_needs_grad;
     const int after = run.replay.output_size;
     if ((after != stream || (leaf && !asleep)) && left > 1) {
@@ -211,6 +219,7 @@ void checkpointed(const std::vector<LayerRun>& runs, const Gradients& g, Pass& p
     raise_forward(pass.forward_peak, before, one, run.layers,
                   input + r.without_grad + gathered(run.lent.forward));
     before = before + times(one, run.layers);
+    raise(pass.forward_peak, before + only(Component::transient, r.output_bytes));
     pass.retained = pass.retained + times(kept, run.layers);
     pass.cached += r.cached * run.layers;
   }

@@ -104,7 +104,7 @@ PassSettings tower_settings(const Plan& plan, const model::Stack& stack) {
   s.length = std::max(1.0, plan.images.tower_tokens);
   s.mask = false;
   s.keep_kv = false;
-  s.trained = r.full() && !r.vision.freeze_vision_tower;
+  s.trained = r.full() && !(stack.part == Part::vision && r.vision.freeze_vision_tower);
   const bool hook = r.peft.on && s.checkpointing && recipe::version_at_least(r.versions.transformers, "5") &&
                     names_its_embedding(plan.network.model_type);
   s.recorded = s.trained || has_adapter(plan, stack) || hook;
@@ -158,7 +158,10 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
   HeadProgram h;
   static const model::LayerGroup nothing;
   h.layer = make_outline(last, last.stack->groups.empty() ? nothing : last.stack->groups.back());
-  if (!last.stack->norms.empty()) h.final_norm = &last.stack->norms.back();
+  if (!last.stack->norms.empty()) {
+    h.final_norm = &last.stack->norms.back();
+    h.layer.train_norms = (last.trained && !h.final_norm->frozen) || trains_norms(r);
+  }
   const model::Stack* owner = last.stack;
   if (const model::Linear* head = head_of(plan.network, &owner)) {
     h.head = specify(*head, *owner, r);
@@ -279,7 +282,10 @@ void join_graph(PassSettings& s, const Passes& before, bool images_by_cross_atte
     s.cross_needs_grad = awake;
     return;
   }
-  if (part == Part::projector) s.recorded = s.recorded || awake;
+  if (part == Part::projector) {
+    s.recorded = s.recorded || awake;
+    s.cross_needs_grad = awake;
+  }
   s.input_needs_grad = s.input_needs_grad || awake;
 }
 

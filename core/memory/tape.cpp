@@ -250,6 +250,7 @@ void Tape::backward() {
   const auto at_read = [this](double before) {
     waiting_at_first_read_ = live_bytes_ - before;
     if (trace != nullptr) events_until_first_read_ = trace->size();
+    if (hooked) mark();  // what was kept does not exist before
   };
   bool has_read = false;
   const double before = live_bytes_ - seed_bytes_;

@@ -239,6 +239,8 @@ struct Writer {
       release(layer.selected);
       if (!replay.output_needs_grad) {  // nothing in it or before it is trained
         if (!stage.checkpointing) play(f.backward, layer.places);
+        release(gradient);
+        gradient = nothing;
         if (stage.offload_buffers == 0 && stage.checkpointing)
           release({Kind::release, kept_as, true, layer.input, replay.input_bytes, "layer input"});
         continue;
@@ -403,6 +405,13 @@ struct Writer {
     const double rest = known ? script.loaded - loaded : script.loaded;
     const Event others = allocate(Component::weights, rest, "weights");
     section(Phase::prepare, "weights");
+    const double wanted = known ? weights - kept : weights;
+    if (wanted == rest) {
+      standing.push_back(others);
+    } else {
+      release(others);
+      hold(Component::weights, wanted, "weights");
+    }
     for (std::size_t i = 0; i < arrived.size(); ++i) {
       const double after = script.weights[i].kept;
       if (after != script.weights[i].loaded) {
@@ -411,13 +420,6 @@ struct Writer {
       }
     }
     standing.insert(standing.end(), arrived.begin(), arrived.end());
-    const double wanted = known ? weights - kept : weights;
-    if (wanted == rest) {
-      standing.push_back(others);
-    } else {
-      release(others);
-      hold(Component::weights, wanted, "weights");
-    }
     const double adapters = script.base[Component::adapters];
     hold_each(Component::adapters, adapters > 0 ? script.trained_tensors : std::vector<double>(), adapters,
               "adapters");

@@ -11,7 +11,9 @@ using model::Role;
 bool fused(const LayerProgram& p, std::initializer_list<Role> roles) {
   if (p.code != Code::unsloth) return false;
   for (Role role : roles) {
-    if (!p.has(role) || !p.at(role).fused || p.at(role).r == 0) return false;
+    if (!p.has(role)) return false;
+    const LinearSpec& spec = p.at(role);
+    if (!spec.fused || spec.r == 0 || spec.tuner != nullptr) return false;
   }
   return true;
 }
