@@ -73,6 +73,9 @@ void checkpointing_keeps_less_until_the_loss(const Draw& draw) {
   for (const char* field : {"freeze_trainable_layers", "lisa_activated_layers", "llamapro_num_new_blocks"}) {
     if (draw.request.contains("training") && draw.request["training"].contains(field)) return;
   }
+  // So do the text layers where only a vision tower has adapters, and there are no images.
+  const auto searched = "/peft/finetune_language_layers"_json_pointer;
+  if (draw.request.contains(searched) && draw.request.at(searched) == false) return;
   Json& training = request["training"];
   training["gradient_checkpointing"] = true;
   const Draw with = answered(draw.seed, request);
