@@ -22,6 +22,13 @@ Tensor copy_of(Tape& tape, const Tensor& x, double times = 1) {
 // copies.
 Tensor repeat(Tape& tape, Tensor x, double times) { return times <= 1 ? x : copy_of(tape, x, times); }
 
+// In an order of its own: compilers differ in the one in which they destroy a function's parameters.
+void let_go(Tensor& q, Tensor& k, Tensor& v) {
+  v.free();
+  k.free();
+  q.free();
+}
+
 // Grouped key heads stay as they are, and the backward sums in registers.
 Tensor flex(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
   const double rows = s.batch * s.length;
@@ -30,6 +37,7 @@ Tensor flex(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
   tape.record(out, {q, k, v}, {q, k, v, out, log_sum},
               {temporary(4 * rows * s.heads), gradient(0, q.bytes()), gradient(1, k.bytes()),
                gradient(2, v.bytes())});
+  let_go(q, k, v);
   return out;
 }
 
@@ -48,6 +56,7 @@ Tensor fused(Tape& tape, AttentionKernel kernel, const AttentionShape& s, Tensor
   tape.record(out, {q, k, v}, {q, k, v, out, log_sum},
               {gradient(0, q.bytes()), gradient(1, k.bytes()), gradient(2, v.bytes()), temporary(delta),
                temporary(query_sum), temporary(expanded)});
+  let_go(q, k, v);
   return out;
 }
 
@@ -97,7 +106,10 @@ Tensor written_out(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tens
   weights = cast(tape, probabilities, own);
   probabilities.free();
   weights = dropout(tape, std::move(weights), s.dropout);
-  return copy(tape, weighted_sum(tape, s, weights, v));  // transpose(1, 2).contiguous()
+  Tensor mixed = copy(tape, weighted_sum(tape, s, weights, v));  // transpose(1, 2).contiguous()
+  weights.free();
+  let_go(q, k, v);
+  return mixed;
 }
 
 // SDPA's math kernel computes in fp32, with scaled copies of q and k and a copy of k and v for every query

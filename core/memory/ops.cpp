@@ -50,6 +50,7 @@ Tensor add_in_place(Tape& tape, const Tensor& result, Tensor update) {
   Tensor out = tape.view(result, result.elements());
   const bool same = update.size() == result.size();
   tape.record_unread(out, {result, update}, {pass(0), same ? pass(1) : gradient(1, update.bytes())});
+  update.free();
   return out;
 }
 
