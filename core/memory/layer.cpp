@@ -226,7 +226,8 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   const bool latent = p.group->attention == model::AttentionKind::latent;
   if (p.code == Code::litgpt && !latent) {
     Tensor out = litgpt_attention(tape, p, shape_of(p), h);
-    return run_linear(tape, p, Role::o, out);
+    Tensor projected = run_linear(tape, p, Role::o, out);
+    return p.adaption > 0 ? adaption_prompt(tape, p, h, std::move(projected)) : projected;
   }
   Heads heads = latent ? project_latent(tape, p, h) : project(tape, p, h);
   heads.q = normalise_at(tape, p, NormPlace::q, std::move(heads.q));

@@ -31,11 +31,6 @@ bool named_in(const std::string& path, const std::vector<std::string>& names) {
   return false;
 }
 
-bool is_language(const model::Stack& stack) {
-  return stack.part == model::Part::text || stack.part == model::Part::encoder ||
-         stack.part == model::Part::decoder;
-}
-
 // Transformers 5 holds routed experts as 3-D parameters, which neither PEFT nor bitsandbytes replaces, and
 // most routers as 2-D ones.
 bool is_module(const model::Linear& linear, const recipe::Recipe& recipe) {
@@ -320,6 +315,11 @@ bool is_target(const model::Linear& linear, const model::Stack& stack, const rec
   const std::vector<std::string>& targets = recipe.peft.target_modules;
   if (targets.size() == 1 && targets[0] == "all-linear") return linear.role != Role::head;
   return is_named(linear, targets, recipe);
+}
+
+bool is_language(const model::Stack& stack) {
+  return stack.part == model::Part::text || stack.part == model::Part::encoder ||
+         stack.part == model::Part::decoder;
 }
 
 model::Linear tied_head(const model::Architecture& network) {

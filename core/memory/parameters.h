@@ -38,6 +38,9 @@ bool is_target(const model::Linear& linear, const model::Stack& stack, const rec
 /// True when PEFT would give this embedding an adapter.
 bool is_table_target(const model::Table& table, const recipe::Recipe& recipe);
 
+/// The text model and both halves of an encoder-decoder; not what reads images or sound.
+bool is_language(const model::Stack& stack);
+
 /// True when PEFT's LN tuning trains the norms of the frozen base.
 bool trains_norms(const recipe::Recipe& recipe);
 

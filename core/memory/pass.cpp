@@ -373,7 +373,7 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
     if (tuner->place == TunerPlace::prefix) p.prefix = static_cast<double>(r.peft.tuner.num_virtual_tokens);
     if (tuner->place == TunerPlace::attention) p.adaption = static_cast<double>(r.peft.tuner.adapter_len);
   }
-  p.train_norms = (s.trained && !group.frozen) || (text && trains_norms(r));
+  p.train_norms = (s.trained && !group.frozen) || (is_language(*s.stack) && trains_norms(r));
   p.bf16 = r.training.bf16 || (!r.training.fp16 && r.model_args.dtype == "bfloat16");
   // A compiled layer keeps what its matrix products and its attention read, and computes what lies between
   // again, as Liger's kernels do (torch/_functorch/partitioners.py min_cut_rematerialization_partition).
