@@ -144,7 +144,7 @@ TEST_P(Drawn, TimelineKeepsEveryPeak) {
 }
 
 TEST_P(Drawn, SimulatedAllocatorHoldsWhatIsAllocated) {
-  each(8, {.plain = true}, [](const Draw& draw) {
+  each(16, {.plain = true}, [](const Draw& draw) {
     if (is_answered(draw)) simulated_allocator_holds_what_is_allocated(draw);
   });
 }

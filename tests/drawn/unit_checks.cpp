@@ -68,6 +68,8 @@ void checkpointing_keeps_less_until_the_loss(const Draw& draw) {
   // frozen vision tower, which keeps nothing otherwise, takes part in autograd.
   Json request = written_out(draw);
   if (request.contains("vision")) return;
+  // Of a network that is spread, another GPU may be the fullest.
+  if (draw.request.contains("/model_args/device_map"_json_pointer)) return;
   // Frozen layers below the first trained one keep nothing for a backward that never reaches them; under
   // checkpointing a hook takes it down to the embedding, and each of them keeps its input.
   for (const char* field : {"freeze_trainable_layers", "lisa_activated_layers", "llamapro_num_new_blocks"}) {
