@@ -68,7 +68,7 @@ void walk_with_graph(const LayerProgram& given, const LayerReplayOptions& option
   const Snapshot until_saved = options.stop_early ? tape.peak_until_last_save() : tape.peak();
   result.recompute_peak = without_input(until_saved);
   for (const Tensor& held : kv) result.kv_cache += held.bytes();
-  kv.clear();
+  free_in_order(kv);
   result.input_saved = tape.is_saved(x);
   result.output_needs_grad = y.needs_grad();
   result.cached = tape.cached_bytes();

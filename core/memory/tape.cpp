@@ -15,10 +15,18 @@ double Tensor::elements() const { return tape_->tensors_[id_].elements; }
 int Tensor::size() const { return tape_->tensors_[id_].size; }
 bool Tensor::needs_grad() const { return tape_->tensors_[id_].needs_grad; }
 
+void free_in_order(std::vector<Tensor>& tensors) {
+  for (Tensor& tensor : tensors) tensor.free();
+  tensors.clear();
+}
+
 Tape::~Tape() {
+  for (Node& node : nodes_) {
+    for (std::size_t i = node.saved.size(); i-- > 0;) node.saved[i].free();
+  }
   nodes_.clear();
-  cache_.clear();
-  weight_gradients_.clear();
+  free_in_order(cache_);
+  free_in_order(weight_gradients_);
   for (Entry& entry : tensors_) entry.grad.free();
 }
 
@@ -62,7 +70,7 @@ Tensor Tape::cached(double elements, int size) {
   return cast;
 }
 
-void Tape::end_scope() { cache_.clear(); }
+void Tape::end_scope() { free_in_order(cache_); }
 
 void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
                   std::initializer_list<Tensor> saved, std::initializer_list<Step> steps, bool owns_weights) {
@@ -211,7 +219,7 @@ void Tape::run(Node& node) {
         temporaries_.push_back(make(step.bytes, 1, Component::transient));
         break;
       case Step::Kind::end_temporary:
-        temporaries_.clear();
+        free_in_order(temporaries_);
         break;
       case Step::Kind::gradient: {
         const Entry& input = tensors_[node.inputs[step.index]];
@@ -235,7 +243,7 @@ void Tape::run(Node& node) {
       }
     }
   }
-  temporaries_.clear();
+  free_in_order(temporaries_);
 }
 
 uint32_t Tape::seed_gradient(const Tensor& output) {

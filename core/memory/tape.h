@@ -132,6 +132,10 @@ inline Step weight_gradient(double bytes) {
   return {Step::Kind::weight_gradient, 0, bytes, Component::gradients};
 }
 
+/// First to last. Standard libraries differ in the order in which a vector destroys what it holds, and with
+/// it the list of releases would.
+void free_in_order(std::vector<Tensor>& tensors);
+
 class Tape {
  public:
   Tape() {
