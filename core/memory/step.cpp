@@ -370,10 +370,11 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
   for (const model::Stack* stack : forward_order(plan.network)) {
     const bool tower =
         stack->part == Part::vision || stack->part == Part::projector || stack->part == Part::audio;
-    if (tower && (plan.images.tower_tokens == 0 || stack->groups.empty())) continue;
+    if (tower && (asked.decodes || plan.images.tower_tokens == 0 || stack->groups.empty())) continue;
     last = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
     last.batch *= rows / plan.rows;
     if (!tower) last.length += length - plan.recipe.row_length();
+    if (asked.decodes) last.length = length;
     last.cross_length = plan.images.cross_tokens > 0 ? plan.images.cross_tokens : last.length;
     last.recorded = false;
     last.keep_kv = asked.keys && (stack->part == Part::text || stack->part == Part::decoder);
@@ -393,6 +394,20 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
     end[Component::transient] += layers * pass.output_bytes;
   }
   return higher(highest, end);
+}
+
+double cache_bytes(const Plan& plan, double rows) {
+  double bytes = 0;
+  for (const model::Stack* stack : forward_order(plan.network)) {
+    if (stack->part != Part::text && stack->part != Part::decoder) continue;
+    PassSettings s = settings_for(plan, *stack);
+    s.batch = rows;
+    s.cross_length = plan.images.cross_tokens > 0 ? plan.images.cross_tokens : s.length;
+    s.recorded = false;
+    s.keep_kv = true;
+    bytes += replay_pass(s).kv_bytes;
+  }
+  return bytes;
 }
 
 // Embeddings come last: their dense gradient meets that of a tied head.

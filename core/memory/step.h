@@ -63,10 +63,14 @@ struct Asked {
   double scored = 0;           ///< tokens of each sequence that have logits, 0: all
   bool hidden_states = false;  ///< every layer's output is kept until it ends (output_hidden_states=True)
   bool keys = false;           ///< keys and values too, in the type in which the attention gets them
+  bool decodes = false;  ///< tokens that follow a prompt: no image and no virtual token goes before them
 };
 
 /// Highest of that pass, of `rows` sequences of `length` tokens.
 Snapshot replay_without_grad(const Plan& plan, double rows, double length, const Asked& asked);
+
+/// Keys and values that the cache holds of `rows` whole sequences, virtual tokens among them.
+double cache_bytes(const Plan& plan, double rows);
 
 /// The batch on the device: ids, masks, rotary tables, pixels.
 double input_bytes(const Plan& plan);

@@ -68,11 +68,11 @@ Snapshot generate_here(const Plan& plan, double rows) {
   const double prompt = std::max(1.0, length - static_cast<double>(r.rl.max_completion_length));
   const double vocabulary = static_cast<double>(plan.network.vocab_size);
   const Snapshot prefill = replay_without_grad(plan, rows, prompt, {.scored = 1, .keys = true});
-  Snapshot decode = replay_without_grad(plan, rows, 1, {.scored = 1, .keys = true});
+  Snapshot decode = replay_without_grad(plan, rows, 1, {.scored = 1, .decodes = true});
   double layers = 0;
   for (const model::LayerGroup& group : plan.network.stacks.front().groups)
     layers += static_cast<double>(group.layers);
-  const double cache = decode[Component::kv_cache] * length;
+  const double cache = cache_bytes(plan, rows);
   decode[Component::kv_cache] = cache + cache / std::max(1.0, layers);
   decode[Component::logits] +=
       3 * 4 * rows * vocabulary;  // fp32 scores, softmax, and the sorted or filtered copy

@@ -6,7 +6,7 @@
 
 #include "core/memory/images.h"
 #include "core/memory/stacked_adapters.h"
-#include "core/report/growth_note.h"
+#include "core/report/growth_notes.h"
 #include "core/report/phrases.h"
 
 namespace plimsoll::report {
@@ -390,7 +390,7 @@ std::vector<model::Note> remarks(const Facts& facts, const hardware::Gpu* gpu) {
   for (const Remark& remark : table) {
     if (remark.applies(facts, gpu)) notes.push_back({remark.code, remark.message(facts, gpu), remark.source});
   }
-  if (const auto note = growth_note(facts)) notes.push_back(*note);
+  for (model::Note& note : growth_notes(facts)) notes.push_back(std::move(note));
   return notes;
 }
 

@@ -211,8 +211,9 @@ export const CORE: Record<string, string> = {
   "note.accumulation_carries_gradients":
     "Beim Akkumulieren liegen die Gradienten bei jedem Vorwärtslauf schon da.",
   "note.longest_sample_unknown": "Der längste Beispieltext ist nicht bekannt.",
-  "note.more_may_take_less":
-    "Hier kann mehr auch weniger brauchen: eine Bibliothek behandelt kleine Tensoren anders als große.",
+  "note.rank_may_take_less": "Ein höherer Rang kann hier weniger brauchen.",
+  "note.size_may_take_less":
+    "Ein Beispiel oder Token mehr kann hier weniger brauchen: kleine Tensoren werden anders behandelt.",
   "note.rank_costs": "Dieser Rang kostet spürbar Speicher.",
   "note.targets_not_found": "Einige Zielmodule gibt es in diesem Modell nicht.",
   "note.weights_in_fp32": "Die eingefrorene Basis liegt in fp32, doppelt so groß wie nötig.",

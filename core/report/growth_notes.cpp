@@ -1,4 +1,4 @@
-#include "core/report/growth_note.h"
+#include "core/report/growth_notes.h"
 
 #include "core/recipe/optimizers.h"
 
@@ -14,45 +14,54 @@ bool steps_by_size(const recipe::Recipe& r) {
 }
 
 struct Threshold {
+  const char* code;
   bool (*applies)(const Facts&);
   const char* message;
   const char* source;
 };
 constexpr Threshold thresholds[] = {
-    {[](const Facts& f) { return f.recipe->peft.on && f.recipe->peft.peft_type == "OFT"; },
+    {"rank_may_take_less",
+     [](const Facts& f) { return f.recipe->peft.on && f.recipe->peft.peft_type == "OFT"; },
      "OFT's r is the number of blocks of a rotation: more blocks are smaller ones, and take less.",
      "huggingface/peft src/peft/tuners/oft/layer.py"},
-    {[](const Facts& f) { return f.recipe->peft.on && f.recipe->peft.peft_type == "RANDLORA"; },
+    {"rank_may_take_less",
+     [](const Facts& f) { return f.recipe->peft.on && f.recipe->peft.peft_type == "RANDLORA"; },
      "RandLoRA makes up a full rank of random bases of rank r: a higher r needs fewer of them, and may take "
      "less.",
      "huggingface/peft src/peft/tuners/randlora/layer.py"},
-    {[](const Facts& f) { return steps_by_size(*f.recipe); },
+    {"rank_may_take_less",
+     [](const Facts& f) { return f.recipe->peft.on && f.recipe->peft.peft_type == "LOKR"; },
+     "From a rank of half a factor's longer side on, LoKr keeps that factor whole instead of as two "
+     "matrices: "
+     "a rank above that line can take less than one below it.",
+     "huggingface/peft src/peft/tuners/lokr/layer.py create_adapter_parameters"},
+    {"rank_may_take_less", [](const Facts& f) { return steps_by_size(*f.recipe); },
      "This optimizer treats tensors by their size: states of small ones stay on the GPU, or in fp32. A "
-     "higher rank "
-     "can cross a threshold and take less.",
+     "higher rank can cross a threshold and take less.",
      "bitsandbytes optim/optimizer.py get_state_buffer, min_8bit_size"},
-    {[](const Facts& f) { return f.recipe->training.loss_kernel == "unsloth_fused"; },
+    {"size_may_take_less", [](const Facts& f) { return f.recipe->training.loss_kernel == "unsloth_fused"; },
      "Unsloth splits the loss into as many chunks as its share of memory asks for: where one more sample or "
-     "token "
-     "makes it four chunks more, the peak falls.",
+     "token makes it four chunks more, the peak falls.",
      "unslothai/unsloth-zoo unsloth_zoo/fused_losses/cross_entropy_loss.py"},
-    {[](const Facts& f) {
+    {"size_may_take_less",
+     [](const Facts& f) {
        return f.recipe->training.activation_offloading || f.recipe->training.offload_checkpoints;
      },
      "Saved tensors that are very small are not sent to host memory: where one more sample or token makes "
-     "them "
-     "large enough, they leave the GPU.",
+     "them large enough, they leave the GPU.",
      "huggingface/trl trl/models/activation_offloading.py min_offload_size"},
 };
 
 }  // namespace
 
-std::optional<model::Note> growth_note(const Facts& facts) {
+std::vector<model::Note> growth_notes(const Facts& facts) {
+  std::vector<model::Note> notes;
   for (const Threshold& threshold : thresholds) {
-    if (threshold.applies(facts))
-      return model::Note{"more_may_take_less", threshold.message, threshold.source};
+    const bool said = !notes.empty() && notes.back().code == threshold.code;
+    if (!said && threshold.applies(facts))
+      notes.push_back({threshold.code, threshold.message, threshold.source});
   }
-  return std::nullopt;
+  return notes;
 }
 
 }  // namespace plimsoll::report
