@@ -119,6 +119,31 @@ TEST(Tasks, MoreGenerationsOrLongerCompletionsNeverNeedLess) {
   }
 }
 
+// Transformers' DynamicCache concatenates layer by layer: everything, and one layer's copy.
+TEST(Tasks, DecodingHoldsTheKeysOfEveryTokenOnce) {
+  constexpr uint64_t rows = 16, tokens = 2048, virtual_tokens = 20;
+  struct {
+    const char* model;
+    Json peft;
+    uint64_t layers, bytes_a_token, prompt;
+  } const cases[] = {
+      {"qwen2.5-7b", {{"peft_type", "PROMPT_TUNING"}}, 28, 28 * 2 * 4 * 128 * 2, virtual_tokens},
+      {"llava-hf/llava-1.5-7b-hf", {{"r", 8}, {"target_modules", "all-linear"}}, 32, 32 * 2 * 4096 * 2, 0},
+  };
+  for (const auto& each : cases) {
+    const Json request = {
+        {"model", each.model},
+        {"task", "grpo"},
+        {"model_args", {{"dtype", "bfloat16"}}},
+        {"peft", each.peft},
+        {"training", {{"per_device_train_batch_size", rows}, {"max_length", tokens}, {"bf16", true}}},
+        {"rl", {{"max_completion_length", tokens - 64}, {"steps_per_generation", 1}}}};
+    const uint64_t cache = each.bytes_a_token * rows * (tokens + each.prompt);
+    EXPECT_EQ(component(instant(answer(request), "generate"), "kv_cache"), cache + cache / each.layers)
+        << each.model;
+  }
+}
+
 TEST(Tasks, FullFineTuningHoldsASecondModelAndAdaptersDoNot) {
   const Json full = answer(request("dpo", {}, nullptr, false));
   EXPECT_EQ(component(instant(full, "forward"), "frozen_models"),
