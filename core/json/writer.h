@@ -1,5 +1,5 @@
-// JSON text written as it is found, without a tree in between: a report is some 20 kB, and building, copying
-// and freeing its tree would take ten times as long as the replay it describes.
+// JSON text written as it is found, without a tree in between: a report is some 20 kB, and nlohmann's tree of
+// it, built, copied and freed, takes longer than the replay it describes.
 //
 //     json::Writer out;
 //     out.open_object();
@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,13 +31,13 @@ class Writer {
   void value(std::string_view text);
   void value(const char* text) { value(std::string_view(text)); }
   void value(const std::string& text) { value(std::string_view(text)); }
-  void value(bool flag);
+  void value(bool flag) { text(flag ? "true" : "false"); }
   void value(uint64_t number);
   void value(int64_t number);
-  void value(double number);  ///< shortest text that reads back as the same number
-  void value(const Json& tree);
+  void value(double number) { value(Json(number)); }  ///< shortest text that reads back as the same number
+  void value(const Json& tree) { text(write(tree)); }
   void value(const std::vector<std::string>& texts);
-  void null();
+  void null() { text("null"); }
   void text(std::string_view json);  ///< JSON that is already written
 
   template <typename Value>
@@ -47,22 +46,14 @@ class Writer {
     value(member);
   }
 
-  std::string take() { return std::string(text_.get(), std::exchange(end_, 0)); }
+  std::string take() { return std::exchange(text_, {}); }
 
  private:
   void open(char bracket);
   void close(char bracket);
   void separate();
-  void append(std::string_view json);
-  /// Where at most `bytes` more may be written; `end_` is moved by whoever writes.
-  char* room(std::size_t bytes) {
-    if (room_ - end_ < bytes) grow(bytes);
-    return text_.get() + end_;
-  }
-  [[gnu::noinline]] void grow(std::size_t bytes);  ///< apart, so that what calls it stays short
-  std::unique_ptr<char[]> text_;
-  std::size_t room_ = 0;  ///< of which so much is written:
-  std::size_t end_ = 0;
+
+  std::string text_;
   bool first_ = true;  ///< nothing stands yet at this level
 };
 

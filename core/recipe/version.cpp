@@ -13,17 +13,15 @@ struct Part {
   int given = 0;
 };
 // Asked for many times in a replay, so nothing is allocated and no locale is looked at.
-Part split(const std::string& version) {
+Part split(std::string_view version) {
   constexpr int most = 99999999;
   Part part;
-  std::size_t at = 0;
-  while (part.given < 4 && at < version.size() && ascii::is_digit(version[at])) {
+  const char *at = version.data(), *const end = at + version.size();
+  while (part.given < 4 && at != end && ascii::is_digit(*at)) {
     int number = 0;
-    for (; at < version.size() && ascii::is_digit(version[at]); ++at) {
-      number = std::min(most, 10 * number + (version[at] - '0'));
-    }
+    for (; at != end && ascii::is_digit(*at); ++at) number = std::min(most, 10 * number + (*at - '0'));
     part.numbers[part.given++] = number;
-    if (at == version.size() || version[at] != '.') break;
+    if (at == end || *at != '.') break;
     ++at;
   }
   return part;
@@ -37,7 +35,7 @@ int compare(const Part& a, const Part& b, int parts) {
 
 }  // namespace
 
-bool version_at_least(const std::string& have, const std::string& want) {
+bool version_at_least(std::string_view have, std::string_view want) {
   return compare(split(have), split(want), 4) >= 0;
 }
 
