@@ -6,7 +6,7 @@ import type { Advice, Comparison, GpuPreset, ModelPreset, Refusal, Report, Reque
 
 export type * from "./contract.js";
 
-/** The small module, which knows a few models alone: those of the documented cases. */
+/** The small module: reports alone, with the models of the documented cases and those that bring a config.json. */
 export interface First {
   /** Version of the core, as in the report's `core`. */
   version: string;

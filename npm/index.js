@@ -14,7 +14,7 @@ async function beside(name) {
 
 async function instantiate(create, name) {
   const { address, bytes } = await beside(name);
-  return create(bytes ? { wasmBinary: bytes } : { locateFile: () => address });
+  return create({ wasmBinary: bytes ?? (await (await fetch(address)).arrayBuffer()) });
 }
 
 async function text(name) {
@@ -30,12 +30,12 @@ async function withPresets(module, names) {
   return module;
 }
 
-/** The small module: a few models, full fine-tuning and LoRA, enough for a first answer. */
+/** The small module, with the models of the documented cases: enough for a first answer. */
 export async function loadFirst() {
   const module = await withPresets(await instantiate(createPlimsoll, "plimsoll.wasm"), ["first.txt"]);
   return {
     version: module.version(),
-    report: (request) => parse(module.report(JSON.stringify(request))),
+    report: (request) => parse(module.quick_report(JSON.stringify(request))),
     models: () => parse(module.models()).models,
     gpus: () => parse(module.gpus()).gpus,
   };

@@ -1,19 +1,32 @@
-// What JavaScript sees of the first module. wasm/plimsoll.d.ts types it. No formula lives here. The slower
-// half of the core is in more_bindings.cpp.
+// What JavaScript sees of both modules: text in and text out, in UTF-8, so that nothing has to be freed and
+// no 64-bit integer crosses the border. What is wrong with a request is in the answer; nothing throws.
+// wasm/plimsoll.d.ts types it. No formula lives here.
+#include <emscripten/bind.h>
+
 #include "core/report/report.h"
 #include "wasm/catalog.h"
-#include "wasm/door.h"
 
+namespace {
+
+using Text = std::string;
 namespace report = plimsoll::report;
 
-extern "C" {
+Text quick_report(const Text& request) { return report::quick_report_text(request, catalog()); }
+Text models() { return report::models_text(catalog()); }
+Text gpus() { return report::gpus_text(catalog()); }
+Text scenarios() { return report::scenarios_text(catalog()); }
+Text fields() { return report::fields_text(catalog()); }
+Text version() { return Text(report::version()); }
 
-EMSCRIPTEN_KEEPALIVE void plimsoll_add_presets() { answer() = add_presets(argument(0)); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_report() { answer() = report::quick_report_text(argument(0), catalog()); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_models() { answer() = report::models_text(catalog()); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_gpus() { answer() = report::gpus_text(catalog()); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_scenarios() { answer() = report::scenarios_text(catalog()); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_fields() { answer() = report::fields_text(catalog()); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_version() { answer() = report::version(); }
+}  // namespace
 
-}  // extern "C"
+EMSCRIPTEN_BINDINGS(plimsoll) {
+  using emscripten::function;
+  function("add_presets", &add_presets);
+  function("quick_report", &quick_report);
+  function("models", &models);
+  function("gpus", &gpus);
+  function("scenarios", &scenarios);
+  function("fields", &fields);
+  function("version", &version);
+}

@@ -1,21 +1,14 @@
-// Types of build/wasm/plimsoll_more.js, the slower half of the core: plans, comparison, and whatever people paste. Text
-// in, JSON text out. It answers reports too, so that what it prices and what it reports are one.
+// Types of build/wasm/plimsoll_more.js, the slower half of the core: plans, comparison, and whatever people paste. Text in, JSON
+// text out. It has all of the first module too, so that what it prices and what it reports are one.
 //
 //     import create_more from "plimsoll_more.js";
-//     const more = await create_more();
+//     const more = await create_more({ wasmBinary });
 //     more.add_presets(first + rest);
 //     const diagnosis = JSON.parse(more.diagnose(errorText, "", ""));
-import type { Options } from "./plimsoll";
+import type { Options, Plimsoll } from "./plimsoll";
 
-export interface More {
-  /** As in plimsoll.d.ts. */
-  add_presets(text: string): string;
-  models(): string;
-  gpus(): string;
-  /** As in plimsoll.d.ts, with the sentence that says what each field means. */
-  fields(): string;
-  version(): string;
-  /** As in plimsoll.d.ts, with the parts that "want" names: "plans", "limits", "machines", "timeline" (core/report/timeline.h). */
+export interface More extends Plimsoll {
+  /** The report with the parts that "want" names: "plans", "limits", "machines", "timeline" (core/report/timeline.h). */
   report(request: string): string;
   /** Plans for the chosen GPU and for every size, limits, what does not help (core/report/advice.h). */
   advise(request: string): string;
@@ -47,4 +40,4 @@ export interface More {
   patch_text(text: string, yaml_tree: string, changes: string): string;
 }
 
-export default function create_more(options?: Options): Promise<More>;
+export default function create_more(options: Options): Promise<More>;

@@ -1,5 +1,7 @@
-// The second module, fetched once the first answer is on the screen: all models, plans, limits, timeline,
-// comparison, and the readers of what people paste. wasm/more.d.ts types it.
+// What JavaScript sees of the second module besides bindings.cpp: plans, limits, timeline, comparison, and
+// the readers of what people paste. wasm/more.d.ts types it.
+#include <emscripten/bind.h>
+
 #include "core/report/advice.h"
 #include "core/report/compare.h"
 #include "core/report/diagnose.h"
@@ -7,36 +9,43 @@
 #include "core/report/patch.h"
 #include "core/report/report.h"
 #include "wasm/catalog.h"
-#include "wasm/door.h"
 
+namespace {
+
+using Text = std::string;
 namespace report = plimsoll::report;
 
-extern "C" {
+Text whole_report(const Text& request) { return report::report_text(request, catalog()); }
+Text advise(const Text& request) { return report::advise_text(request, catalog()); }
+Text compare(const Text& one, const Text& other) { return report::compare_text(one, other, catalog()); }
+Text diagnose(const Text& text, const Text& request, const Text& phase) {
+  return report::diagnosis_text(text, request, phase, catalog());
+}
+Text language(const Text& text) { return Text(report::language_text(text)); }
+Text parts(const Text& text) { return report::parts_text(text); }
+Text import_text(const Text& text, const Text& yaml_tree) {
+  return report::import_text(text, yaml_tree, catalog());
+}
+Text export_text(const Text& request, const Text& format) {
+  return report::export_text(request, format, catalog());
+}
+Text patch_text(const Text& text, const Text& yaml_tree, const Text& changes) {
+  return report::patch_text(text, yaml_tree, changes, catalog());
+}
+Text formats() { return report::formats_text(); }
 
-EMSCRIPTEN_KEEPALIVE void plimsoll_add_presets() { answer() = add_presets(argument(0)); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_report() { answer() = report::report_text(argument(0), catalog()); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_models() { answer() = report::models_text(catalog()); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_gpus() { answer() = report::gpus_text(catalog()); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_fields() { answer() = report::fields_text(catalog()); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_version() { answer() = report::version(); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_advise() { answer() = report::advise_text(argument(0), catalog()); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_compare() {
-  answer() = report::compare_text(argument(0), argument(1), catalog());
-}
-EMSCRIPTEN_KEEPALIVE void plimsoll_diagnose() {
-  answer() = report::diagnosis_text(argument(0), argument(1), argument(2), catalog());
-}
-EMSCRIPTEN_KEEPALIVE void plimsoll_language() { answer() = report::language_text(argument(0)); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_parts() { answer() = report::parts_text(argument(0)); }
-EMSCRIPTEN_KEEPALIVE void plimsoll_import_text() {
-  answer() = report::import_text(argument(0), argument(1), catalog());
-}
-EMSCRIPTEN_KEEPALIVE void plimsoll_export_text() {
-  answer() = report::export_text(argument(0), argument(1), catalog());
-}
-EMSCRIPTEN_KEEPALIVE void plimsoll_patch_text() {
-  answer() = report::patch_text(argument(0), argument(1), argument(2), catalog());
-}
-EMSCRIPTEN_KEEPALIVE void plimsoll_formats() { answer() = report::formats_text(); }
+}  // namespace
 
-}  // extern "C"
+EMSCRIPTEN_BINDINGS(plimsoll_more) {
+  using emscripten::function;
+  function("report", &whole_report);
+  function("advise", &advise);
+  function("compare", &compare);
+  function("diagnose", &diagnose);
+  function("language", &language);
+  function("parts", &parts);
+  function("import_text", &import_text);
+  function("export_text", &export_text);
+  function("patch_text", &patch_text);
+  function("formats", &formats);
+}

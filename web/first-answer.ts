@@ -2,8 +2,9 @@
 // core's own, asked of the module that the site ships, and drawn by the page's own templates. So the answer is on the screen
 // as soon as the style sheets are; the living page takes its place without a jump. What is folded away is left out.
 import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
-import type { Plimsoll } from "../wasm/plimsoll.d.ts";
+import type { Options, Plimsoll } from "../wasm/plimsoll.d.ts";
 import { colourSheet } from "./src/colours.ts";
 import type { Report } from "./src/contract.ts";
 import type { Core } from "./src/core.ts";
@@ -16,9 +17,8 @@ import { staticHtml } from "./static-html.ts";
 const PLACE = "<!-- first answer -->";
 
 async function openModule(folder: string): Promise<Plimsoll> {
-  const script = readFileSync(`${folder}/plimsoll.js`, "base64");
-  const { default: create } = (await import(`data:text/javascript;base64,${script}`)) as {
-    default: (options: { wasmBinary: Uint8Array }) => Promise<Plimsoll>;
+  const { default: create } = (await import(pathToFileURL(`${folder}/plimsoll.js`).href)) as {
+    default: (options: Options) => Promise<Plimsoll>;
   };
   const plimsoll = await create({ wasmBinary: readFileSync(`${folder}/plimsoll.wasm`) });
   const problem = plimsoll.add_presets(readFileSync(`${folder}/first.txt`, "utf8"));
@@ -45,7 +45,7 @@ export async function firstAnswer(folder: string): Promise<string> {
   const lists = await listsOf(plimsoll, () => Promise.resolve());
   const origin = lists.scenarios.find(({ id }) => id === FIRST_SCENARIO);
   if (!origin) throw new Error(`There is no scenario ${FIRST_SCENARIO}.`);
-  const report = JSON.parse(plimsoll.report(JSON.stringify(origin.request))) as Report;
+  const report = JSON.parse(plimsoll.quick_report(JSON.stringify(origin.request))) as Report;
   const view = { ...firstView(lists as Core, "system"), request: origin.request, origin, report };
   // Nothing is drawn that could ask anything of them.
   const drawn = page(view, {} as Actions, { announcement: "", verdictInSight: true, drawn: STAGES });

@@ -106,10 +106,6 @@ const Tuner* find_tuner(std::string_view peft_type) {
   return nullptr;
 }
 
-bool has_method(std::string_view peft_type) {
-  return peft_type == "LORA" || peft_type == "ADALORA" || find_tuner(peft_type) != nullptr;
-}
-
 TunerShapes shapes_of(const Tuner& tuner, double in, double out, const Peft& p) {
   TunerShapes s;
   const auto r = static_cast<double>(p.r);

@@ -41,9 +41,6 @@ const Tuner* find_tuner(std::string_view peft_type);
 /// The method of these adapters, variants included. Null without adapters.
 const Tuner* find_tuner(const recipe::Peft& peft);
 
-/// Whether the method is priced here: all are, but the page's first module has LoRA's layers alone.
-bool has_method(std::string_view peft_type);
-
 struct TunerShapes {
   std::vector<std::pair<double, double>> trained;  ///< rows, columns; columns 0: a vector
   double frozen = 0;  ///< elements that this module adds in the adapter's type and does not train

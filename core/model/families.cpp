@@ -23,23 +23,7 @@ void note_unknown(const std::string& model_type, const std::string& pointer, Arc
       {"unknown_model_type", name + "; its fields are those of Llama, so it was read as a Llama.", pointer});
 }
 
-// Unknown where there is a model_type that is not in the table.
-bool unknown(const json::Json& config) {
-  const auto type = config.is_object() ? config.find("model_type") : config.end();
-  return type != config.end() && type->is_string() &&
-         find_family(type->get_ref<const std::string&>()) == nullptr;
-}
-
 }  // namespace
-
-bool reads_family(const json::Json& config) {
-  if (unknown(config)) return false;
-  for (const char* part : {"text_config", "llm_config"}) {
-    const auto text = config.is_object() ? config.find(part) : config.end();
-    if (text != config.end() && unknown(*text)) return false;
-  }
-  return true;
-}
 
 void read_text_model(ConfigReader& config, std::string_view fallback_type, const Frame& frame,
                      Architecture& network) {

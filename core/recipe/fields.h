@@ -28,15 +28,6 @@ struct Default {
   std::string why;
 };
 
-#ifndef PLIMSOLL_FIELD_SENTENCES
-#define PLIMSOLL_FIELD_SENTENCES 1
-#endif
-
-/// One sentence for a person. wasm/first_fields.cpp makes the table without them.
-struct Sentence : std::string_view {
-  constexpr Sentence(const char* text) : std::string_view(PLIMSOLL_FIELD_SENTENCES ? text : "") {}
-};
-
 struct Field {
   std::string_view pointer;
   FieldType type;
@@ -46,7 +37,7 @@ struct Field {
   Default (*rule)(const DefaultContext&);   ///< the default, when it depends on other fields
   std::string_view value;                   ///< else this one, as it would be written; "": none
   std::string_view why;
-  Sentence what;
+  std::string_view what;        ///< one sentence for a person
   std::string_view needs = {};  ///< the field that must be given for this one to mean anything
 };
 

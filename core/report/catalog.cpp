@@ -15,8 +15,7 @@ std::string last_part(const std::string& id) { return id.substr(id.rfind('/') + 
 
 void read_model(const json::Json& value, const std::string& path, Catalog& catalog) {
   auto preset = model::read_model_preset(value, path, catalog.errors);
-  // A program with a shorter table of families leaves out what it cannot read.
-  if (!preset || !model::reads_family(preset->config)) return;
+  if (!preset) return;
   auto network = model::read_config(preset->config, preset->hf_id, "/config", catalog.errors);
   if (!network) return;
   // In the order of their files, each once.

@@ -145,13 +145,6 @@ recipe::Surroundings surroundings(const Run& run) {
   return around;
 }
 
-void refuse(const recipe::Recipe& r, Errors& errors) {
-  if (r.peft.on && !memory::has_method(r.peft.peft_type)) {
-    errors.push_back({"unsupported", "/peft/peft_type", "This method is priced by the whole module alone.",
-                      "LORA, ADALORA"});
-  }
-}
-
 // The allocator's part, which takes ten times as long as the rest: only for the reports that ask for it.
 void hold(Run& run) {
   if (!wants(run, "allocator") || !memory::simulates(run.resolved.recipe)) return;
@@ -167,7 +160,6 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   run.stack = find_stack(run.given, catalog, errors);
   if (!errors.empty() || run.stack == nullptr) return std::nullopt;
   run.resolved = recipe::resolve(run.given, *run.stack, surroundings(run), errors);
-  refuse(run.resolved.recipe, errors);
   if (!errors.empty()) return std::nullopt;
   note_packing(run);
   run.network =

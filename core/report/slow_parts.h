@@ -2,8 +2,8 @@
 // rest: plans, limits, the timeline.
 //
 //     report_text(request, catalog);               // has them all
-//     quick_report_text(request, catalog);         // has none, and does not carry their code: the page's
-//     first module
+//     quick_report_text(request, catalog);         // has none, and does not link them: the page's first
+//     module
 #pragma once
 
 #include <functional>

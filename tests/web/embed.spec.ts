@@ -68,7 +68,7 @@ test("a sandboxed frame without storage still shows its card", async ({ host, ba
   await expect(page.frameLocator("iframe").locator("body")).toContainText("A10G");
 });
 
-test("a frame that may start no thread answers for the models of the second module too", async ({
+test("a frame that may start no thread answers for models whose presets come later too", async ({
   host,
   baseURL,
 }) => {

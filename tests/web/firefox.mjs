@@ -91,7 +91,7 @@ const cases = {
     assert.deepEqual(complaints, []);
     await page.close();
   },
-  async "a link to a model of the second module is answered"() {
+  async "a link to a model whose preset comes later is answered"() {
     const { page, complaints } = await visit();
     await page.waitForSelector("#request-text", { timeout: 30_000 });
     await write(page, "#request-text", JSON.stringify(GPT2));

@@ -48,7 +48,7 @@ test("the page has one thread, and the last of many quick changes is the one tha
   await expect(bars).toContainText("GiB");
 });
 
-test("a model that only the second module reads is answered, changed and linked", async ({ page }) => {
+test("a model whose preset comes later is answered, changed and linked", async ({ page }) => {
   await open(page, encode({ model: "gpt2", training: { max_length: 256 }, hardware: { gpu: "l4" } }));
   await expect(headline(page)).toContainText("Fits the L4");
   const before = await page.locator(".figures dd").first().innerText();
@@ -57,7 +57,7 @@ test("a model that only the second module reads is answered, changed and linked"
   await expect(page).toHaveURL(/per_device_train_batch_size=64&.*&t=/);
 });
 
-test("a method of PEFT that only the second module prices is answered at first sight", async ({ page }) => {
+test("a rare method of PEFT is answered at first sight", async ({ page }) => {
   const ia3 = { peft_type: "IA3", target_modules: ["k_proj", "v_proj", "down_proj"] };
   await page.goto(`./${encode({ model: "mistral-7b-v0.3", peft: ia3, hardware: { gpu: "a10g" } })}`);
   await expect(headline(page)).toContainText("Does not fit the A10G");

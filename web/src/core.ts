@@ -5,12 +5,14 @@
 //     const answer = core.knows(request) ? core.report(text) : await core.answer(request, text);
 //     if (answer.ok) show(answer.memory.peak); else show(answer.errors);
 //
-// The first module answers at once, for the models whose families it reads; the second, in a thread of its own, for all.
+// The first module answers at once, with the models that have been added to it; what takes longer is asked of the second, in a
+// thread of its own.
 import createPlimsoll from "plimsoll-core/plimsoll.js";
 import wasmUrl from "plimsoll-core/plimsoll.wasm?url";
 import type { Refusal, Report, Request } from "./contract.ts";
 import { isPlain, listed, listsOf, modelsOf, type Lists } from "./lists.ts";
 import { loadMore } from "./more.ts";
+import { compile, open } from "./open.ts";
 import { addAll, firstPresets, once, otherPresets, pause } from "./presets.ts";
 
 export interface Core extends Lists {
@@ -28,7 +30,7 @@ export interface Core extends Lists {
 
 export async function loadCore(): Promise<Core> {
   const [plimsoll, presets] = await Promise.all([
-    createPlimsoll({ locateFile: () => wasmUrl }),
+    compile(wasmUrl).then((module) => open(createPlimsoll, module)),
     firstPresets(),
   ]);
   await addAll(presets, (lines) => plimsoll.add_presets(lines));
@@ -44,17 +46,15 @@ export async function loadCore(): Promise<Core> {
     ...lists,
     knows: (request) => listed(own, request),
     soon: (request) => core.knows(request),
-    report: (request) => JSON.parse(plimsoll.report(request)) as Report | Refusal,
+    report: (request) => JSON.parse(plimsoll.quick_report(request)) as Report | Refusal,
     async answer(request, text) {
-      // A named model may be of a family that is here already; then only its preset is missing.
       if (!whole && isPlain(request) && !core.knows(request)) await extend();
       return core.knows(request) ? core.report(text) : (await loadMore()).answer(text);
     },
     async complete() {
       const more = await loadMore();
-      const [models, fields] = await Promise.all([more.models(), more.fields()]);
+      core.models = await more.models();
       whole = true;
-      Object.assign(core, { models, fields });
     },
   };
   return core;

@@ -1,6 +1,7 @@
 // The page's own instance of the first module, opened while nobody waits for it.
 import createPlimsoll from "plimsoll-core/plimsoll.js";
 import type { Begun } from "./first-thread.ts";
+import { open } from "./open.ts";
 import { addAll, otherPresets, pause } from "./presets.ts";
 
 export interface Here {
@@ -11,12 +12,12 @@ export interface Here {
 }
 
 export async function openHere({ module, presets }: Begun): Promise<Here> {
-  const plimsoll = await createPlimsoll({ module });
+  const plimsoll = await open(createPlimsoll, module);
   const add = (lines: string) => plimsoll.add_presets(lines);
   await addAll(presets, add);
   let rich = false;
   return {
-    report: (request) => plimsoll.report(request),
+    report: (request) => plimsoll.quick_report(request),
     extended: () => rich,
     async extend() {
       if (!rich) await addAll(await otherPresets(), add);

@@ -56,7 +56,6 @@ async function inThread(): Promise<Core> {
     soon: (request) => listed(own, request),
     report: (request) => JSON.parse(here?.(request) ?? "") as Report | Refusal,
     async answer(request, text) {
-      // A named model may be of a family that is here already; then only its preset is missing.
       if (!whole && !here && isPlain(request) && !listed(own, request)) await extend();
       if (!listed(own, request)) return (await loadMore()).answer(text);
       return here
@@ -74,9 +73,8 @@ async function inThread(): Promise<Core> {
       here = opened.report;
       thread.end();
       const more = await loadMore();
-      const [models, fields] = await Promise.all([more.models(), more.fields()]);
+      core.models = await more.models();
       whole = true;
-      Object.assign(core, { models, fields });
     },
   };
   return core;

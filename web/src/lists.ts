@@ -9,7 +9,7 @@ export interface Lists {
   models: ModelPreset[];
   gpus: GpuPreset[];
   scenarios: Scenario[];
-  /** By pointer; what they mean is known once everything has been fetched. */
+  /** By pointer. */
   fields: Map<string, FieldInfo>;
   stacks: Stack[];
 }
@@ -40,15 +40,12 @@ export async function listsOf(plimsoll: Plimsoll, pause: () => Promise<void>): P
   return { version: plimsoll.version(), models, gpus, scenarios, fields, stacks };
 }
 
-/** What the first module knows of PEFT: LoRA, and what has its layers. */
-const LORA: unknown[] = [undefined, "LORA", "ADALORA"];
+/** Whether a request wants nothing that takes longer: plans, limits and the timeline are in the second module alone. */
+export const isPlain = ({ want }: Request): boolean =>
+  want === undefined || (Array.isArray(want) && want.length === 0);
 
-/** Whether a request names its model and wants nothing that takes longer, so that the first module may answer it. */
-export const isPlain = ({ model, want, peft }: Request): boolean =>
-  typeof model === "string" &&
-  (want === undefined || (Array.isArray(want) && want.length === 0)) &&
-  LORA.includes(isObject(peft) ? peft["peft_type"] : undefined);
-
-/** Whether the first module answers it with these models. */
+/** Whether the first module answers it with these models; one whose config.json is pasted needs no preset. */
 export const listed = (models: ModelPreset[], request: Request): boolean =>
-  isPlain(request) && models.some(({ id, hf_id }) => request["model"] === id || request["model"] === hf_id);
+  isPlain(request) &&
+  (isObject(request["model"]) ||
+    models.some(({ id, hf_id }) => request["model"] === id || request["model"] === hf_id));

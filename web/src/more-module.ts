@@ -2,7 +2,7 @@
 import createMore from "plimsoll-core/plimsoll_more.js";
 import moreUrl from "plimsoll-core/plimsoll_more.wasm?url";
 import type { ModelPreset } from "./contract.ts";
-import { fieldsOf } from "./lists.ts";
+import { compile, open } from "./open.ts";
 import { addAll, otherPresets, firstPresets } from "./presets.ts";
 import type { More } from "./more.ts";
 import type { Format, Imported } from "./paste/found.ts";
@@ -12,7 +12,7 @@ const FEWEST_KEYS = 3;
 
 export async function load(): Promise<More> {
   const [module, first, rest] = await Promise.all([
-    createMore({ locateFile: () => moreUrl }),
+    compile(moreUrl).then((compiled) => open(createMore, compiled)),
     firstPresets(),
     otherPresets(),
   ]);
@@ -43,7 +43,6 @@ export async function load(): Promise<More> {
   const parsed = <Answer>(text: string): Promise<Answer> => Promise.resolve(JSON.parse(text) as Answer);
   return {
     models: async () => (await parsed<{ models: ModelPreset[] }>(module.models())).models,
-    fields: () => Promise.resolve(fieldsOf(module.fields()).fields),
     answer: (request) => parsed(module.report(request)),
     report: (request, parts) => parsed(module.report(JSON.stringify({ ...request, want: parts }))),
     advise: (request) => parsed(module.advise(JSON.stringify(request))),

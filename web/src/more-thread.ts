@@ -18,7 +18,6 @@ const NAMES: Record<keyof More, { first?: true; supersedes?: true }> = {
   formats: {},
   exportAs: { supersedes: true },
   models: { first: true },
-  fields: { first: true },
 };
 
 /**

@@ -1,6 +1,6 @@
 // The second module of the core: all models, plans, limits, comparison, and whatever people paste. It is fetched once the first
 // answer is on the screen, so that nobody waits for it, and works in a thread of its own, so that no key press does.
-import type { Advice, Comparison, FieldInfo, ModelPreset, Refusal, Report, Request } from "./contract.ts";
+import type { Advice, Comparison, ModelPreset, Refusal, Report, Request } from "./contract.ts";
 import { once } from "./presets.ts";
 import type { Diagnosis, Exported, Format, Imported, Patched } from "./paste/found.ts";
 
@@ -18,8 +18,6 @@ export interface More {
   formats(): Promise<Format[]>;
   exportAs(request: Request, format: string): Promise<Exported>;
   models(): Promise<ModelPreset[]>;
-  /** Every field, by pointer, with what it means. */
-  fields(): Promise<Map<string, FieldInfo>>;
 }
 
 /** What a call fails with when the same was asked anew before its turn came: no failure to anybody who has asked anew. */
