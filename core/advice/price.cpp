@@ -32,8 +32,6 @@ bool keeps_locks(const Basis& basis, const recipe::Values& values) {
   return true;
 }
 
-bool has_states(const memory::Instant& instant) { return instant.id != "load" && instant.id != "prepare"; }
-
 memory::Sizes sizes_of(const memory::Instant& instant, const recipe::Recipe& recipe, const Basis& basis) {
   memory::Sizes sizes = memory::sizes_of(instant, recipe, basis.context);
   sizes.high *= basis.widening;
@@ -339,8 +337,7 @@ Pricer::Stepping Pricer::stepping(Walk& at, const Choice& choice) {
     with_cheap(at, choice);
   }
   found.temporary = after - at.step_as_replayed;
-  // A run of one step never meets its states again.
-  found.states = at.recipe.training.max_steps == 1 ? 0 : now.optimizer - at.replay.optimizer_bytes;
+  found.states = now.optimizer - at.replay.optimizer_bytes;
   return found;
 }
 
@@ -399,7 +396,7 @@ memory::Sizes Pricer::sizes_with(const Walk& at, const Stepping& optimizer, Eval
     if (evaluates && how == Eval::none) continue;
     live = evaluates ? *evaluation : instant.live;
     const bool stepping = instant.id.rfind("optimizer_step", 0) == 0;
-    if (has_states(instant)) live[Component::optimizer] += optimizer.states;
+    if (instant.has_states) live[Component::optimizer] += optimizer.states;
     if (stepping) live[Component::transient] += optimizer.temporary;
     if (memory::repeats(instant)) passing.add(live);
     const double total = live.total();

@@ -152,8 +152,10 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   const Snapshot with_head = before + only(Component::gathered, rank.head);
   const Snapshot embedding = last_of_backward(here, rank, at_step);
 
-  const auto add = [&result, &parts](const char* id, const Snapshot& live, const char* what) {
+  bool has_states = false;
+  const auto add = [&result, &parts, &has_states](const char* id, const Snapshot& live, const char* what) {
     result.instants.push_back({id, live, what, parts.outside});
+    result.instants.back().has_states = has_states;
   };
   add("load",
       only(Component::weights, p.loaded_bytes * std::min(1.0, share)) +
@@ -165,6 +167,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   if (parts.score_before_training) {
     add("score", prepared + parts.score, "the reference scores the data set before the training begins");
   }
+  has_states = recipe.training.max_steps != 1;
   if (parts.generates) add("generate", base + parts.generate, "completions are written");
   if (parts.scores && plan.task->online) {
     add("score", with_head + parts.score, "old and reference log-probabilities, without a graph");
@@ -184,6 +187,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
         "evaluation between two steps: no gradients, a batch size of its own");
     result.host_bytes += eval.host_bytes;
   }
+  has_states = true;
   add("optimizer_step_first", stepping, "the first step: the states are made");
   add("optimizer_step", stepping, "every later step");
   for (std::size_t i = 0; i < result.instants.size(); ++i) {

@@ -29,6 +29,7 @@ struct Instant {
   double outside = 0;     ///< bytes on the device outside PyTorch's count, the context apart
   double lent = 0;        ///< gathered parameters of the layers at work, which a stream of their own keeps
   double apart = 0;  ///< what the instants of a step hold one after another and cannot share (allocator.h)
+  bool has_states = false;  ///< of the optimizer, which exist by then
 };
 
 struct Replay {

@@ -81,6 +81,39 @@ TEST(Advice, AnotherEvaluationIsPricedWithWhatFsdpHasGatheredThen) {
   EXPECT_GT(compared, 10);
 }
 
+// A run of one step meets its states in that step alone, and a reference that scores the data before the
+// training begins meets none.
+TEST(Advice, AnotherOptimizerIsPricedWhereItsStatesAreAlive) {
+  const Json one_step = {{"model", "llama-3.2-1b"},
+                         {"training", {{"max_steps", 1}, {"optim", "adamw_torch"}}},
+                         {"model_args", {{"dtype", "bfloat16"}}}};
+  const Json scored_before = {{"model", "llama-3.2-1b"},
+                              {"task", "kto"},
+                              {"training", {{"max_length", 2}, {"optim", "adamw_torch"}}},
+                              {"rl", {{"precompute_ref_log_probs", true}}},
+                              {"peft", {{"r", 64}, {"target_modules", "all-linear"}}},
+                              {"model_args", {{"dtype", "bfloat16"}}}};
+  for (const Json& request : {one_step, scored_before}) {
+    const std::unique_ptr<Prepared> prepared = prepare(request);
+    ASSERT_TRUE(prepared);
+    const advice::Situation situation{prepared->run.network, prepared->run.resolved.recipe,
+                                      prepared->run.resolved.values, nullptr};
+    const advice::Space space = advice::open_choices(situation, {});
+    advice::Pricer pricer(prepared->basis, space);
+    const std::size_t optimizer = space.find("optimizer");
+    ASSERT_LT(optimizer, space.slots.size());
+    for (std::size_t option = 1; option < space.slots[optimizer].options.size(); ++option) {
+      Choice choice{};
+      choice[optimizer] = static_cast<uint8_t>(option);
+      const advice::Price* price = pricer.price(choice);
+      if (price == nullptr) continue;
+      const auto full = advice::change(prepared->basis, advice::changes_of(space, choice));
+      ASSERT_TRUE(full);
+      EXPECT_NEAR(price->sizes.high, full->price.sizes.high, 1) << option;
+    }
+  }
+}
+
 // With a smaller micro-batch than the effective batch, the gradients of one micro-batch lie there while the
 // next one runs. In full fine-tuning that can cost more than the smaller batch saves, and shorter sequences
 // alone are the plan.
