@@ -28,35 +28,38 @@ void sort_by_quality(std::vector<Entry>& entries) {
   entries.swap(sorted);
 }
 
-// A higher rank may take less: paged states of small tensors stay on the card, and of some methods r is a
-// number of blocks. What costs more quality and saves nothing is no level of a scale.
 bool saves_further(const Price& price, const Price& before) {
   return price.sizes.high <= before.sizes.high && price.sizes.needed <= before.sizes.needed;
 }
 
+// A higher rank may take less: paged states of small tensors stay on the card, and of some methods r is a
+// number of blocks. A smaller batch may take more: very small tensors are not offloaded, and an instant with
+// other parts may become the highest. What needs more than the level before it is no level of a scale. Nor is
+// one that cannot be priced, such as one that a locked field follows: at a scale's end it would hide every
+// plan.
+std::vector<Option> without_idle_levels(Pricer& pricer, const Slot& slot, std::size_t place) {
+  std::vector<Option> kept = {slot.options.front()};
+  const Price* before = slot.options[1].level.may_rise ? nullptr : pricer.price(Choice{});
+  for (std::size_t option = 1; option < slot.options.size(); ++option) {
+    Choice alone{};
+    alone[place] = static_cast<uint8_t>(option);
+    const Price* price = pricer.price(alone);
+    const bool apart = slot.options[option].level.apart;
+    if (price == nullptr || (!apart && before != nullptr && !saves_further(*price, *before))) continue;
+    if (!apart) before = price;
+    kept.push_back(slot.options[option]);
+  }
+  return kept;
+}
+
 Space without_idle_levels(const Basis& basis, Space space) {
   Pricer pricer(basis, space);
-  std::vector<std::vector<Option>> kept(space.slots.size());
-  for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
-    const std::vector<Option>& options = space.slots[slot].options;
-    const bool plain = space.slots[slot].kind == Kind::scale && !options.back().level.may_rise &&
-                       !options.back().level.apart && options.back().level.quality > 0;
-    const Price* before = plain ? pricer.price(Choice{}) : nullptr;
-    for (std::size_t option = 0; option < options.size(); ++option) {
-      if (option > 0 && plain) {
-        Choice alone{};
-        alone[slot] = static_cast<uint8_t>(option);
-        const Price* price = pricer.price(alone);
-        if (price == nullptr || before == nullptr || !saves_further(*price, *before)) continue;
-        before = price;
-      }
-      kept[slot].push_back(options[option]);
-    }
-  }
   Space left;
-  for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
-    if (kept[slot].size() == 1) continue;
-    left.slots.push_back({space.slots[slot].name, space.slots[slot].kind, std::move(kept[slot])});
+  for (std::size_t place = 0; place < space.slots.size(); ++place) {
+    const Slot& slot = space.slots[place];
+    const bool scale = slot.kind == Kind::scale;
+    std::vector<Option> kept = scale ? without_idle_levels(pricer, slot, place) : slot.options;
+    if (kept.size() > 1) left.slots.push_back({slot.name, slot.kind, std::move(kept)});
   }
   return left;
 }

@@ -148,6 +148,33 @@ TEST(Advice, AccumulationThatCostsMemoryDoesNotHideThePlanWithoutIt) {
   EXPECT_EQ(plans.fewest->choice, shortest);
 }
 
+// A default that follows the batch is locked, so no smaller batch can be had. That once hid every other plan.
+TEST(Advice, AScaleThatALockHoldsHidesNoPlan) {
+  const Json request = {
+      {"model", "llama-3.2-1b"},
+      {"training",
+       {{"per_device_train_batch_size", 8}, {"max_length", 4096}, {"gradient_checkpointing", false}}},
+      {"peft", {{"r", 8}}},
+      {"rl", {{"num_iterations", 2}}},
+      {"locks", {"rl"}}};
+  const std::unique_ptr<Prepared> prepared = prepare(request);
+  ASSERT_TRUE(prepared);
+  std::vector<const advice::Fix*> some;
+  for (const advice::Fix* fix : advice::fixes()) {
+    if (fix->id == "micro_batch" || fix->slot == "checkpointing") some.push_back(fix);
+  }
+  const advice::Situation situation{prepared->run.network, prepared->run.resolved.recipe,
+                                    prepared->run.resolved.values, nullptr};
+  const advice::Space open = advice::open_choices(situation, prepared->basis.locks, some);
+  ASSERT_LT(open.find("micro_batch"), open.slots.size());
+  advice::Planner planner(prepared->basis, open);
+  EXPECT_EQ(planner.space().find("micro_batch"), planner.space().slots.size());
+  Choice checkpointing{};
+  checkpointing[planner.space().find("checkpointing")] = 1;
+  const double usable = planner.pricer().price(checkpointing)->sizes.high;
+  EXPECT_TRUE(planner.plans({usable, Measure::high}).fewest);
+}
+
 // A sample alone in its batch needs no mask, and on a T4 its scores are all kept: two may fit where one does
 // not.
 TEST(Advice, AMicroBatchOfOneThatNeedsMoreDoesNotHideTheOneOfTwo) {
