@@ -171,16 +171,6 @@ AttentionShape shape_of(const LayerProgram& p) {
   return shape;
 }
 
-// Prefix tuning: trained keys, or values, before those of the sequence, as a cache hands them over; the
-// gradient of the sequence's is a part of both's.
-Tensor with_prefix(Tape& tape, const LayerProgram& p, const Tensor& states) {
-  if (p.prefix == 0) return states;
-  const double elements = states.elements() / p.length * (p.length + p.prefix);
-  Tensor out = tape.make(elements, states.size(), Component::transient, true);
-  tape.record_unread(out, {states}, {pass(0)});
-  return out;
-}
-
 // PEFT src/peft/tuners/adaption_prompt/layer.py: the queries, projected once more, attend to the adapter's
 // tokens with a softmax in fp32; a trained gate scales what they find.
 Tensor adaption_prompt(Tape& tape, const LayerProgram& p, const Tensor& h, Tensor out) {
@@ -285,6 +275,15 @@ Tensor branch(Tape& tape, const LayerProgram& p, Tensor out, NormPlace after, co
 }
 
 }  // namespace
+
+// As a cache hands them over; the gradient of the sequence's is a part of both's.
+Tensor with_prefix(Tape& tape, const LayerProgram& p, const Tensor& states) {
+  if (p.prefix == 0) return states;
+  const double elements = states.elements() / p.length * (p.length + p.prefix);
+  Tensor out = tape.make(elements, states.size(), Component::transient, true);
+  tape.record_unread(out, {states}, {pass(0)});
+  return out;
+}
 
 Code code_of(const std::string& implementation) {
   if (implementation == "litgpt") return Code::litgpt;

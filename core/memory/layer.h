@@ -73,5 +73,7 @@ Tensor run_linear(Tape& tape, const LayerProgram& program, model::Role role, con
 
 /// x: rows of `hidden`. Returns the layer's output.
 Tensor run_layer(Tape& tape, const LayerProgram& program, const Tensor& x);
+/// Keys or values with those that prefix tuning trains before them.
+Tensor with_prefix(Tape& tape, const LayerProgram& program, const Tensor& states);
 
 }  // namespace plimsoll::memory

@@ -87,6 +87,8 @@ Tensor litgpt_attention(Tape& tape, const LayerProgram& p, AttentionShape shape,
     q = turn(tape, q);
     k = turn(tape, k);
   }
+  k = with_prefix(tape, p, k);
+  v = with_prefix(tape, p, v);
   shape.repeat_kv = false;
   return attend(tape, p.mode, p.attention.kernel, shape, std::move(q), std::move(k), std::move(v));
 }

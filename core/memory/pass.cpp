@@ -367,10 +367,10 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
   p.batch = s.batch;
   p.length = s.length;
   p.hidden = static_cast<double>(s.stack->hidden);
+  p.prefix = s.prefix;
   p.norm_size = norm_size(r);
   const bool text = s.stack->part == model::Part::text;
   if (const Tuner* tuner = text ? find_tuner(r.peft) : nullptr) {
-    if (tuner->place == TunerPlace::prefix) p.prefix = static_cast<double>(r.peft.tuner.num_virtual_tokens);
     if (tuner->place == TunerPlace::attention) p.adaption = static_cast<double>(r.peft.tuner.adapter_len);
   }
   p.train_norms = (s.trained && !group.frozen) || (is_language(*s.stack) && trains_norms(r));

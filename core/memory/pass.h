@@ -34,6 +34,7 @@ struct PassSettings {
   bool keep_kv = false;
   const Sharding* sharding = nullptr;       ///< null: every parameter is at hand
   const std::vector<Lent>* lent = nullptr;  ///< of this stack, by group
+  double prefix = 0;                 ///< prefix tuning: trained keys and values before those of every layer
   bool keep_hidden_states = false;   ///< output_hidden_states=True: every layer's output until the pass ends
   class ReplayMemo* memo = nullptr;  ///< layers that were replayed before, or null
   const Parameters* weighed = nullptr;  ///< with a memo: what the network weighs under this recipe, if known

@@ -39,6 +39,18 @@ double prompt_tokens(const recipe::Recipe& r) {
   return prompt ? static_cast<double>(r.peft.tuner.num_virtual_tokens) : 0;
 }
 
+// Prefix tuning puts trained keys and values before those of the layers that speak: a cache is handed to the
+// decoder where there is one (PEFT src/peft/peft_model.py get_prompt).
+double prefix_tokens(const Plan& plan, const model::Stack& stack) {
+  const Tuner* tuner = find_tuner(plan.recipe.peft);
+  if (tuner == nullptr || tuner->place != TunerPlace::prefix || !is_language(stack)) return 0;
+  const std::vector<model::Stack>& all = plan.network.stacks;
+  const bool answered = stack.part == Part::encoder && std::any_of(all.begin(), all.end(), [](const auto& s) {
+                          return s.part == Part::decoder;
+                        });
+  return answered ? 0 : static_cast<double>(plan.recipe.peft.tuner.num_virtual_tokens);
+}
+
 PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   const recipe::Recipe& r = plan.recipe;
   PassSettings s;
@@ -53,6 +65,7 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.weighed = in_its_own_types ? plan.machine.weighed : nullptr;
   s.batch = plan.rows;
   s.length = r.row_length() + prompt_tokens(r);
+  s.prefix = prefix_tokens(plan, stack);
   s.input_size = parameter_size(r);
   s.checkpointing = r.training.gradient_checkpointing;
   s.mask = r.training.padded_batches;

@@ -53,6 +53,33 @@ TEST(Tuners, TrainedParametersAreThoseThatPeftPrints) {
   }
 }
 
+// The gradient of a prefix goes through every layer above the first attention, whatever the network and the
+// code: none of them may let go of what it read.
+TEST(Tuners, APrefixKeepsActivationsInEveryNetwork) {
+  const std::pair<const char*, const char*> networks[] = {{"llama-3.2-1b", "transformers"},
+                                                          {"llama-3.2-1b", "litgpt"},
+                                                          {"bert-base-uncased", "transformers"},
+                                                          {"t5-3b", "transformers"},
+                                                          {"openai/whisper-small", "transformers"}};
+  for (const auto& [model, code] : networks) {
+    const auto activations = [&, model = model, code = code](const char* checkpointing) {
+      const Json report =
+          answer_text(R"({"model": ")" + std::string(model) + R"(", "model_args": {"implementation": ")" +
+                      code + R"("}, "peft": {"peft_type": "PREFIX_TUNING"}, "training": {)" +
+                      R"("max_length": 512, "gradient_checkpointing": )" + checkpointing + "}}");
+      double kept = 0;
+      for (const Json& row : report.at("memory").at("instants")) {
+        for (const Json& line : row.at("components")) {
+          const bool counts = row.at("id") == "loss" && line.at("id") == "activations";
+          if (counts) kept += line.at("bytes").get<double>();
+        }
+      }
+      return kept;
+    };
+    EXPECT_GT(activations("false"), 5 * activations("true")) << model << " " << code;
+  }
+}
+
 // Max reserved of the same runs lies 0.3 to 2 GiB above what is allocated here at 704 tokens; the order of
 // the methods is the published one: no copy of x < a copy of x < an o x i update < two of them.
 TEST(Tuners, WhatAMethodKeepsOrdersTheirPeaks) {
