@@ -52,6 +52,16 @@ void tensors_add_up(const Draw& draw, const Json& timeline, std::size_t point) {
   }
 }
 
+// What ColossalAI's ZeRO-2 may hold beside its closed form: gradients that are made whole before they are cut
+// (cut_later in replay_checks.cpp).
+double cut_later(const Draw& draw) {
+  const bool slices =
+      draw.request.value("/parallel/strategy"_json_pointer, "") == "zero2" &&
+      draw.request.value("/parallel/zero_optimization/library"_json_pointer, "") == "colossalai";
+  const auto trained = draw.report.at("/model/trainable"_json_pointer).get<double>();
+  return slices ? 4 * trained : 0;
+}
+
 // Loading is left out: the largest matrix is not the last one to be packed. So is the first step, of which
 // nothing is drawn, and preparation where it begins with more than it leaves.
 void peaks_are_drawn(const Draw& draw, const Json& memory) {
@@ -72,6 +82,7 @@ void peaks_are_drawn(const Draw& draw, const Json& memory) {
       EXPECT_GE(highest[id], allocated - rounding(allocated)) << said(draw);
       continue;
     }
+    if (highest[id] > allocated && highest[id] < allocated + cut_later(draw)) continue;
     EXPECT_NEAR(highest[id], allocated, rounding(allocated)) << id << said(draw);
   }
 }
