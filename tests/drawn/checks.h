@@ -30,6 +30,9 @@ Draw answered(uint64_t seed, const Json& request);
 std::string said(const Draw& draw);
 
 bool is_answered(const Draw& draw);
+/// A word that the request states, "" where it states none. Not Json::value(), which throws within, and wasm
+/// has no exceptions.
+std::string stated(const Draw& draw, const char* pointer);
 
 // Of a report.
 void is_answered_without_errors(const Draw& draw);

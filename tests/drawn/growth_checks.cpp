@@ -50,14 +50,13 @@ void more_is_never_less(const Draw& draw) {
     // A sample alone needs no mask, and so takes another kernel; the note says it.
     const bool alone = has_note(draw, "sdpa_without_flash") && resolved_count(draw, batch, 8) == 1;
     // Rows that flash attention joins count with their mean length, and a loss that goes row by row with it.
-    const bool joined =
-        draw.request.value("/model_args/attn_implementation"_json_pointer, "").rfind("flash", 0) == 0 &&
-        draw.request.contains("/data/mean_length"_json_pointer);
+    const bool joined = stated(draw, "/model_args/attn_implementation").rfind("flash", 0) == 0 &&
+                        draw.request.contains("/data/mean_length"_json_pointer);
     if (!alone && !joined) raise(batch, 8, 1);
     raise("/training/max_length", 1024, 64);
   }
   // ZeRO shares tensors of two types out by their mean, which moves with the rank: 0.1 % in 2 of 100,000.
-  const bool zero = draw.request.value("/parallel/strategy"_json_pointer, "").rfind("zero", 0) == 0;
+  const bool zero = stated(draw, "/parallel/strategy").rfind("zero", 0) == 0;
   // What is in `request` by now is given or a default: a run without adapters has no rank.
   if (request.contains("/peft/r"_json_pointer) && !has_note(draw, "rank_may_take_less"))
     raise("/peft/r", 8, 8, zero ? 0.998 : 1);

@@ -86,6 +86,11 @@ Draw answered(uint64_t seed, const Json& request) {
 
 Draw make_draw(uint64_t seed, const Wish& wish) { return answered(seed, drawn_request(seed, wish)); }
 
+std::string stated(const Draw& draw, const char* pointer) {
+  const Json::json_pointer where(pointer);
+  return draw.request.contains(where) ? draw.request.at(where).get<std::string>() : "";
+}
+
 std::string said(const Draw& draw) {
   std::string words = "\nSEED=" + std::to_string(draw.seed);
   words += " DRAWS=1\n";

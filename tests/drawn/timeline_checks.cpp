@@ -55,9 +55,8 @@ void tensors_add_up(const Draw& draw, const Json& timeline, std::size_t point) {
 // What ColossalAI's ZeRO-2 may hold beside its closed form: gradients that are made whole before they are cut
 // (cut_later in replay_checks.cpp).
 double cut_later(const Draw& draw) {
-  const bool slices =
-      draw.request.value("/parallel/strategy"_json_pointer, "") == "zero2" &&
-      draw.request.value("/parallel/zero_optimization/library"_json_pointer, "") == "colossalai";
+  const bool slices = stated(draw, "/parallel/strategy") == "zero2" &&
+                      stated(draw, "/parallel/zero_optimization/library") == "colossalai";
   const auto trained = draw.report.at("/model/trainable"_json_pointer).get<double>();
   return slices ? 4 * trained : 0;
 }
