@@ -12,7 +12,7 @@ namespace {
 // Logits of one batch as the Trainer collects them: fp32 once accelerate has converted the outputs, or the
 // class that argmax gives.
 double collected_bytes(const Plan& plan, double rows) {
-  const recipe::Recipe& r = plan.recipe;
+  const recipe::Recipe r = evaluation_recipe(plan.recipe);
   const auto words = static_cast<double>(plan.network.vocab_size);
   const double positions = plan.task->vocabulary ? rows * r.row_length() : rows;
   if (r.training.preprocess_logits_for_metrics) return positions * 8;
@@ -24,21 +24,25 @@ double rows_of(const Plan& plan) {
   return plan.task->rows * static_cast<double>(plan.recipe.training.per_device_eval_batch_size);
 }
 
-// Liger and Unsloth skip the logits in training alone.
-recipe::Recipe for_evaluation(const recipe::Recipe& recipe) {
+}  // namespace
+
+// One sample needs no padding, more do.
+recipe::Recipe evaluation_recipe(const recipe::Recipe& recipe) {
   recipe::Recipe changed = recipe;
-  if (changed.training.loss_kernel != "chunked_nll" && changed.training.loss_kernel != "chunked_log_probs") {
-    changed.training.loss_kernel = "stock";
-  }
+  recipe::Training& t = changed.training;
+  const bool several = t.per_device_eval_batch_size > 1;
+  const bool padding_free = !t.packing && !t.padded_batches && t.per_device_train_batch_size > 1;
+  t.loss_kernel = t.eval_loss_kernel;
+  t.packing = t.eval_packing;
+  t.padded_batches = several && !t.packing && !padding_free;
+  t.per_device_train_batch_size = t.per_device_eval_batch_size;
   return changed;
 }
-
-}  // namespace
 
 bool evaluates(const recipe::Recipe& recipe) { return recipe.training.eval_strategy != "no"; }
 
 Snapshot evaluation_pass(const Plan& plan) {
-  const recipe::Recipe changed = for_evaluation(plan.recipe);
+  const recipe::Recipe changed = evaluation_recipe(plan.recipe);
   const Plan evaluated{plan.network, changed,       plan.machine, plan.parameters,
                        plan.images,  plan.sharding, plan.task,    plan.rows};
   const double rows = rows_of(plan);

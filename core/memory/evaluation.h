@@ -21,6 +21,8 @@ struct Evaluation {
 /// Without eval_strategy there is none; ask `evaluates` first.
 Evaluation replay_evaluation(const Plan& plan);
 bool evaluates(const recipe::Recipe& recipe);
+/// The recipe by which a batch of the evaluation is computed: with its own batch, packing and loss kernel.
+recipe::Recipe evaluation_recipe(const recipe::Recipe& recipe);
 
 /// The highest of one batch, and what becomes of the logits of all batches: the two parts of the above. The
 /// first depends on the recipe's per_device_eval_batch_size alone among the settings of evaluation.

@@ -245,6 +245,32 @@ Default default_loss_kernel(const DefaultContext& c) {
   return {"stock", "the model's own cross-entropy over all logits"};
 }
 
+// Stacks that do otherwise say so in presets/stacks. Liger's own forward skips the logits in training alone;
+// Transformers 5.15 tells it to skip them in evaluation too, unless they are wanted (trainer.py
+// prediction_step). prediction_loss_only beside compute_metrics, which is then never called, is left out.
+// Liger's losses of preferences run in both (trl dpo_trainer.py, kto_trainer.py prediction_step). Unsloth
+// returns logits where metrics need them (trainer.py, UNSLOTH_RETURN_LOGITS).
+Default default_eval_loss_kernel(const DefaultContext& c) {
+  const std::string kernel = text(c, "/training/loss_kernel");
+  const Task* task = find_task(text(c, "/task"));
+  const bool log_probs = task != nullptr && task->has_rl() && task->vocabulary;
+  const bool wanted =
+      flag(c, "/training/compute_metrics") || flag(c, "/training/preprocess_logits_for_metrics");
+  if (kernel == "liger" && !log_probs) {
+    if (!at_least(c, "transformers", "5.15"))
+      return {"stock", "before Transformers 5.15 Liger skips the logits in training alone"};
+    if (wanted) return {"stock", "metrics need the logits"};
+    return {kernel, "Transformers tells Liger to skip the logits in evaluation too"};
+  }
+  if (kernel == "unsloth_fused" && wanted)
+    return {"fused_ce", "Unsloth returns the logits that metrics need"};
+  return {kernel, "evaluation computes its loss as training does"};
+}
+
+Default default_eval_packing(const DefaultContext& c) {
+  return {flag(c, "/training/packing"), "evaluation is packed as training is"};
+}
+
 Default default_num_labels(const DefaultContext& c) {
   return text(c, "/task") == "classification" ? Default{2, "two labels"} : Default{0, ""};
 }

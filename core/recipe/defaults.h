@@ -28,6 +28,8 @@ Default default_padded_batches(const DefaultContext&);
 Default default_use_reentrant(const DefaultContext&);
 Default default_optim(const DefaultContext&);
 Default default_loss_kernel(const DefaultContext&);
+Default default_eval_loss_kernel(const DefaultContext&);
+Default default_eval_packing(const DefaultContext&);
 Default default_image_size(const DefaultContext&);
 Default default_num_labels(const DefaultContext&);
 Default default_strategy(const DefaultContext&);

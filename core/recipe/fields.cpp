@@ -18,6 +18,9 @@ constexpr std::string_view packing_names =
     "gptq, awq, hqq, aqlm, torchao_int8, torchao_int4, eetq, quanto_int8, quanto_float8, quanto_int4, "
     "quanto_int2, "
     "fp8, fbgemm_fp8, mxfp4, nvfp4, higgs, spqr, vptq, auto-round, quark, gguf";
+constexpr std::string_view loss_kernels =
+    "stock, liger, fused_ce, chunked_nll, cut_cross_entropy, torchtune_chunked, torchtitan_chunked, "
+    "litgpt_chunked, litgpt_chunked_ce, chunked_log_probs, unsloth_fused, mean_logits";
 constexpr std::string_view current = "the newest release this version of Plimsoll knows";
 
 // One overload for each type of member; null leaves the member as it is.
@@ -388,7 +391,7 @@ constexpr Field table[] = {
     {"/training/liger_kernel_config/cross_entropy", FieldType::flag, 0, exact, "",
      nullptr, nullptr, "false", "",
      "Liger's cross-entropy on logits that exist."},
-    {"/training/loss_kernel", FieldType::word, 0, exact, "stock, liger, fused_ce, chunked_nll, cut_cross_entropy, torchtune_chunked, torchtitan_chunked, litgpt_chunked, litgpt_chunked_ce, chunked_log_probs, unsloth_fused, mean_logits",
+    {"/training/loss_kernel", FieldType::word, 0, exact, loss_kernels,
      [](Recipe& r, const Json& v) { put(r.training.loss_kernel, v); }, default_loss_kernel, "", "",
      "How logits and loss are computed."},
     {"/training/fused_lora", FieldType::flag, 0, exact, "",
@@ -415,6 +418,12 @@ constexpr Field table[] = {
     {"/training/preprocess_logits_for_metrics", FieldType::flag, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.training.preprocess_logits_for_metrics, v); }, nullptr, "false", "",
      "Logits are cut down to one class a token before they are collected."},
+    {"/training/eval_loss_kernel", FieldType::word, 0, exact, loss_kernels,
+     [](Recipe& r, const Json& v) { put(r.training.eval_loss_kernel, v); }, default_eval_loss_kernel, "", "",
+     "How logits and loss are computed in evaluation: some fused kernels run in training alone."},
+    {"/training/eval_packing", FieldType::flag, 0, exact, "",
+     [](Recipe& r, const Json& v) { put(r.training.eval_packing, v); }, default_eval_packing, "", "",
+     "The samples of an evaluation batch are packed as those of training are."},
     {"/training/per_device_eval_batch_size", FieldType::count, 1, 65536, "",
      [](Recipe& r, const Json& v) { put(r.training.per_device_eval_batch_size, v); }, nullptr, "8", "",
      "Sequences in one evaluation batch."},

@@ -126,6 +126,8 @@ struct Training {
   uint64_t max_steps = 0;                ///< optimizer steps of the run, 0: as many as the data has
   std::string eval_strategy;             ///< no | steps | epoch
   bool compute_metrics = false, preprocess_logits_for_metrics = false;
+  std::string eval_loss_kernel;  ///< the loss_kernel of evaluation
+  bool eval_packing = false;
   uint64_t per_device_eval_batch_size = 0;
   uint64_t eval_accumulation_steps = 0;
   bool prediction_loss_only = false;

@@ -69,6 +69,8 @@ bool matters(const std::string& pointer, const Values& values, const Surrounding
   if (below("/quantization/bnb_4bit")) return is_on(values, "/quantization/load_in_4bit");
   if (below("/quantization/") || pointer == "/versions/bitsandbytes") return quantized;
   if (pointer.find("/stage3_") != std::string::npos) return values.at("/parallel/strategy") == "zero3";
+  if (pointer == "/training/eval_loss_kernel" || pointer == "/training/eval_packing")
+    return values.at("/training/eval_strategy") != "no";
   if (pointer == "/data/eval_samples") return is_on(values, "/training/compute_metrics");
   if (below("/rl/")) return matters_to_task(pointer, values);
   if (below("/vision/")) return around.default_image_size > 0;

@@ -63,11 +63,7 @@ void write_peak(Writer& out, const Run& run, const Sizes& s, double shorter) {
 
 void write_instants(Writer& out, const Run& run) {
   const Facts training{&run.network, &run.resolved.recipe, &run.replay};
-  recipe::Recipe evaluated;  // formulas speak of the batch that they are about
-  if (memory::evaluates(run.resolved.recipe)) {
-    evaluated = run.resolved.recipe;
-    evaluated.training.per_device_train_batch_size = evaluated.training.per_device_eval_batch_size;
-  }
+  const recipe::Recipe evaluated = memory::evaluation_recipe(run.resolved.recipe);
   const Facts evaluation{&run.network, &evaluated, &run.replay};
   out.open_array();
   for (const memory::Instant& instant : run.replay.instants) {

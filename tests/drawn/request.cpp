@@ -310,7 +310,8 @@ class Drawing {
       set("/training/eval_strategy", dice_.one_of(when));
       for (const char* pointer :
            {"/training/per_device_eval_batch_size", "/training/compute_metrics", "/data/eval_samples",
-            "/training/eval_accumulation_steps", "/training/prediction_loss_only"}) {
+            "/training/eval_accumulation_steps", "/training/prediction_loss_only", "/training/eval_packing",
+            "/training/eval_loss_kernel"}) {
         if (dice_.one_in(2)) set_drawn(pointer);
       }
     }

@@ -57,6 +57,8 @@ std::string told(const recipe::Recipe& r) {
                       t.activation_offloading,
                       t.optim,
                       t.loss_kernel,
+                      t.eval_loss_kernel,
+                      t.eval_packing,
                       t.liger_rms_norm,
                       t.liger_swiglu,
                       t.liger_rope,
