@@ -9,6 +9,7 @@
 #include "core/memory/log_probs.h"
 #include "core/memory/replay_memo.h"
 #include "core/memory/script.h"
+#include "core/memory/unsloth.h"
 
 namespace plimsoll::memory {
 
@@ -187,7 +188,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
     }
   }
   h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
-  h.kernel = r.training.loss_kernel;
+  h.kernel = unsloth_loss(r, h.layer.batch * h.layer.length);
   h.returns_logits = r.stack != "loop" && r.model_args.implementation != "litgpt" &&
                      r.model_args.implementation != "torchtune";
   h.outputs_to_fp32 = r.autocast() && h.returns_logits;

@@ -1,5 +1,6 @@
 #include "core/report/growth_notes.h"
 
+#include "core/memory/unsloth.h"
 #include "core/recipe/optimizers.h"
 
 namespace plimsoll::report {
@@ -43,6 +44,10 @@ constexpr Threshold thresholds[] = {
      "Unsloth splits the loss into as many chunks as its share of memory asks for: where one more sample or "
      "token makes it four chunks more, the peak falls.",
      "unslothai/unsloth-zoo unsloth_zoo/fused_losses/cross_entropy_loss.py"},
+    {"size_may_take_less", [](const Facts& f) { return memory::unsloth_loss_has_threshold(*f.recipe); },
+     "These releases of Unsloth make the logits of a batch of up to 1,024 tokens and fuse head and loss "
+     "beyond: one token more can take less.",
+     "unslothai/unsloth 2025.8.2 unsloth/models/llama.py CausalLM_fast_forward"},
     {"size_may_take_less",
      [](const Facts& f) {
        return f.recipe->training.activation_offloading || f.recipe->training.offload_checkpoints;

@@ -71,6 +71,19 @@ TEST(MemoryEvaluation, UnslothsFusedLossRunsInEvaluationToo) {
   EXPECT_LT(evaluated_logits(request), 4 * whole_logits);
 }
 
+// unsloth 2025.8.2 unsloth/models/llama.py: logits are made up to 1,024 tokens, and not beyond.
+TEST(MemoryEvaluation, OlderUnslothMakesTheLogitsOfSmallBatches) {
+  Json request = evaluated("unsloth", "cut_cross_entropy", {{"unsloth", "2025.8.2"}});
+  request["training"]["per_device_eval_batch_size"] = 1;
+  request["training"]["max_length"] = 1025;
+  const uint64_t beyond = evaluated_logits(request);
+  request["training"]["max_length"] = 1024;
+  EXPECT_GE(evaluated_logits(request), 1024ULL * 128256 * 2);
+  EXPECT_LT(beyond, 10'000'000ULL);
+  request["versions"]["unsloth"] = "2025.10.8";
+  EXPECT_LT(evaluated_logits(request), 10'000'000ULL);
+}
+
 TEST(MemoryEvaluation, WithoutPackingARowIsAsLongAsTheLongestSample) {
   Json request = evaluated("axolotl", "stock");
   request["training"]["packing"] = true;

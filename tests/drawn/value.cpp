@@ -90,7 +90,7 @@ const std::vector<Texts>& texts() {
        {"1.13", "2.0", "2.1", "2.1.1", "2.2", "2.4", "2.5.1", "2.6", "2.8", "2.9", "2.13"}},
       {"/versions/bitsandbytes", {"0.37", "0.41", "0.43.1", "0.43.2", "0.45", "0.48", "0.50"}},
       {"/versions/litgpt", {"0.0.20231016", "0.0.20231024", "0.0.20240101", "0.3", "0.5"}},
-      {"/versions/unsloth", {"2024.1", "2024.4", "2024.8", "2024.11", "2025.3", "2025.8", "2026.8"}},
+      {"/versions/unsloth", {"2024.1", "2024.4", "2024.8", "2024.11", "2025.3", "2025.8.5", "2026.8"}},
       {"/rl/loss_type", {"sigmoid", "hinge", "ipo", "kto_pair", "grpo", "bnpo", "dr_grpo", "simpo", "dapo"}},
       {"/training/optim_args",
        {"rank=64, update_proj_gap=100, scale=0.10", "rank=128, update_proj_gap=200", "rank=8", "scale=0.25",
