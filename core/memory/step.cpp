@@ -416,6 +416,7 @@ double cache_bytes(const Plan& plan, double rows) {
     if (stack->part != Part::text && stack->part != Part::decoder) continue;
     PassSettings s = settings_for(plan, *stack);
     s.batch = rows;
+    s.length += plan.recipe.longest_row() - plan.recipe.row_length();  // whole sequences
     s.cross_length = plan.images.cross_tokens > 0 ? plan.images.cross_tokens : s.length;
     s.recorded = false;
     s.keep_kv = true;

@@ -60,12 +60,21 @@ double engine_share(const Plan& plan) {
   return plan.recipe.rl.vllm_gpu_memory_utilization * plan.machine.total_bytes;
 }
 
+// What the policy reads before it writes. Shorter samples than max_length say nothing of how a prompt and its
+// completion share them: a prompt may be as long as it is allowed to, up to the whole row.
+double prompt_length(const recipe::Recipe& r) {
+  const double allowed =
+      static_cast<double>(r.training.max_length) - static_cast<double>(r.rl.max_completion_length);
+  return std::max(1.0, std::min(allowed, r.longest_row()));
+}
+
 // transformers generation/utils.py _sample: one prefill with the logits of the last token alone, then one
-// token at a time while DynamicCache concatenates the new keys and values layer by layer.
+// token at a time while DynamicCache concatenates the new keys and values layer by layer. Each GPU writes
+// whole sequences: the trainers share out the rows of a training batch alone (transformers trainer.py
+// training_step, _prepare_context_parallel_inputs).
 Snapshot generate_here(const Plan& plan, double rows) {
   const recipe::Recipe& r = plan.recipe;
-  const double length = r.row_length();
-  const double prompt = std::max(1.0, length - static_cast<double>(r.rl.max_completion_length));
+  const double prompt = prompt_length(r);
   const double vocabulary = static_cast<double>(plan.network.vocab_size);
   const Snapshot prefill = replay_without_grad(plan, rows, prompt, {.scored = 1, .keys = true});
   Snapshot decode = replay_without_grad(plan, rows, 1, {.scored = 1, .decodes = true});

@@ -144,6 +144,27 @@ TEST(Tasks, DecodingHoldsTheKeysOfEveryTokenOnce) {
   }
 }
 
+// The prompt stays as long as it is, also where sequence parallelism shares out the rows of a batch or no
+// sample is as long as the row may be.
+TEST(Tasks, AShorterCompletionNeverTakesMoreToGenerate) {
+  for (const bool shared : {false, true}) {
+    uint64_t before = 0;
+    for (const uint64_t completion : {32, 256, 512, 1024}) {
+      Json body =
+          request("rloo", {{"max_length", 512 + completion}}, {{"max_completion_length", completion}});
+      if (shared) {
+        body["parallel"] = {{"num_gpus", 4}, {"strategy", "zero2"}, {"sequence_parallel_size", 2}};
+      } else {
+        body["data"] = {{"longest_length", 520}};
+      }
+      const Json report = answer(body);
+      const uint64_t now = bytes(instant(report, "generate"), "/allocated");
+      EXPECT_GE(now, before) << completion << (shared ? " shared" : " short samples");
+      before = now;
+    }
+  }
+}
+
 TEST(Tasks, FullFineTuningHoldsASecondModelAndAdaptersDoNot) {
   const Json full = answer(request("dpo", {}, nullptr, false));
   EXPECT_EQ(component(instant(full, "forward"), "frozen_models"),
