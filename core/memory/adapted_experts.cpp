@@ -29,6 +29,7 @@ StackedWeight gate_up_of(const LayerProgram& p, double experts) {
   const LinearSpec& up = p.at(model::Role::up);
   both.out += up.out;
   both.spec.r += up.r;
+  if (up.r > 0) both.spec.adapter_size = up.adapter_size;  // gate has none when only up is named
   return both;
 }
 

@@ -120,6 +120,21 @@ TEST(ReportLora, WhatPeftRefusesOnStackedExpertsIsSaid) {
   EXPECT_FALSE(refused({{"r", 16}, {"target_modules", {"gate_proj", "up_proj"}}}));
 }
 
+// A step with more micro-batches than one holds all gradients and those of a layer at work: of the type that
+// the adapters have, whichever of gate and up is named.
+TEST(ReportLora, AdaptersOfUpAloneHaveGradientsInTheirOwnType) {
+  const auto gradients = [](const char* type) {
+    Json request =
+        of_stacked_experts("qwen3-30b-a3b", "5.15", "0.21",
+                           {{"r", 8}, {"target_modules", {"up_proj", "down_proj"}}, {"adapter_dtype", type}});
+    request["model_args"] = {{"dtype", "bfloat16"}};
+    request["training"] = {
+        {"per_device_train_batch_size", 1}, {"max_length", 1}, {"gradient_checkpointing", true}};
+    return component(instant(answer(request), "backward"), "gradients");
+  };
+  EXPECT_EQ(gradients("float32"), 2 * gradients("bfloat16"));
+}
+
 // The adapters of three layers of gpt-oss-20b that its fine-tuning cookbook names: rank 8 on 32 experts.
 TEST(ReportLora, TargetParametersNameTheExpertsOfSomeLayers) {
   Json names = Json::array();
