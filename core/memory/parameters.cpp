@@ -236,8 +236,8 @@ struct Sum {
         train(tokens, 2 * static_cast<double>(group.kv_heads * group.head_dim), size, layers, false, true);
       }
       if (method->place == TunerPlace::attention) {
-        const double adapted =
-            t.adapter_layers > 0 ? std::min(layers, static_cast<double>(t.adapter_layers)) : layers;
+        const double adapted = static_cast<double>(prompted_layers(text, group, recipe));
+        if (adapted == 0) continue;
         const int own = parameter_size(recipe);  // made in the type of the base
         train(static_cast<double>(t.adapter_len), hidden, own, adapted, true, true);
         train(1, 0, own, adapted, true, true);
@@ -315,6 +315,17 @@ bool is_target(const model::Linear& linear, const model::Stack& stack, const rec
   const std::vector<std::string>& targets = recipe.peft.target_modules;
   if (targets.size() == 1 && targets[0] == "all-linear") return linear.role != Role::head;
   return is_named(linear, targets, recipe);
+}
+
+uint64_t prompted_layers(const model::Stack& stack, const model::LayerGroup& group,
+                         const recipe::Recipe& recipe) {
+  const Tuner* tuner = find_tuner(recipe.peft);
+  if (tuner == nullptr || tuner->place != TunerPlace::attention) return 0;
+  uint64_t left = recipe.peft.tuner.adapter_layers;
+  if (left == 0) return group.layers;
+  for (auto at = stack.groups.rbegin(); at != stack.groups.rend() && &*at != &group; ++at)
+    left -= std::min(left, at->layers);
+  return std::min(left, group.layers);
 }
 
 bool is_language(const model::Stack& stack) {

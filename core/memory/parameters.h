@@ -38,6 +38,11 @@ bool is_target(const model::Linear& linear, const model::Stack& stack, const rec
 /// True when PEFT would give this embedding an adapter.
 bool is_table_target(const model::Table& table, const recipe::Recipe& recipe);
 
+/// How many layers of `group`, its last ones, attend to an adaption prompt: the last adapter_layers of the
+/// whole stack (PEFT src/peft/tuners/adaption_prompt/model.py add_adapter).
+uint64_t prompted_layers(const model::Stack& stack, const model::LayerGroup& group,
+                         const recipe::Recipe& recipe);
+
 /// The text model and both halves of an encoder-decoder; not what reads images or sound.
 bool is_language(const model::Stack& stack);
 

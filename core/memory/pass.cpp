@@ -109,14 +109,40 @@ bool has_target(const model::LayerGroup& group, const PassSettings& s) {
                      [&s](const model::Linear& linear) { return is_target(linear, *s.stack, *s.recipe); });
 }
 
+// Layers of one group that run the same program; `group` is its number.
+struct EqualLayers {
+  std::size_t group = 0;
+  LayerProgram program;
+  double layers = 0;
+};
+
+std::vector<EqualLayers> equal_layers(const PassSettings& s) {
+  std::vector<EqualLayers> all;
+  all.reserve(s.stack->groups.size());
+  for (std::size_t i = 0; i < s.stack->groups.size(); ++i) {
+    const model::LayerGroup& group = s.stack->groups[i];
+    LayerProgram program = make_program(s, group);
+    const uint64_t prompted =
+        program.adaption > 0 ? prompted_layers(*s.stack, group, *s.recipe) : group.layers;
+    if (prompted < group.layers) {
+      LayerProgram bare = program;
+      bare.adaption = 0;
+      all.push_back({i, std::move(bare), static_cast<double>(group.layers - prompted)});
+      if (prompted == 0) continue;
+    }
+    all.push_back({i, std::move(program), static_cast<double>(prompted)});
+  }
+  return all;
+}
+
 std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
   std::vector<LayerRun> runs;
   int stream = s.input_size;
   const bool reentrant = s.recipe->training.use_reentrant;
   bool asleep = !s.input_needs_grad;  // nothing before or in these layers needs a gradient
-  for (std::size_t i = 0; i < s.stack->groups.size(); ++i) {
-    const model::LayerGroup& group = s.stack->groups[i];
-    const LayerProgram program = make_program(s, group);
+  for (const EqualLayers& equal : equal_layers(s)) {
+    const LayerProgram& program = equal.program;
+    const model::LayerGroup& group = *program.group;
     if (pass.attention.empty()) pass.attention = program.attention.why;
     LayerReplayOptions options;
     options.keep_output = s.checkpointing && reentrant;
@@ -127,7 +153,7 @@ std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
     if (s.recorded && !s.checkpointing) options.walks = Walks::with_graph;
     const auto walk = [&](bool leaf) {
       LayerRun run;
-      if (s.lent != nullptr) run.lent = (*s.lent)[i];
+      if (s.lent != nullptr) run.lent = (*s.lent)[equal.group];
       options.input_size = stream;
       options.input_needs_grad = s.recorded && !leaf;
       options.cross_needs_grad = s.recorded && s.cross_needs_grad;
@@ -137,7 +163,7 @@ std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
       run.selected = selected(s, program);
       return run;
     };
-    double left = static_cast<double>(group.layers);
+    double left = equal.layers;
     const bool leaf = asleep;
     LayerRun run = walk(leaf);
     // Some linears are weighed but not walked (indexers, gates of linear attention); their adapters wake a

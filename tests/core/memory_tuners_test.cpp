@@ -104,6 +104,19 @@ TEST(Tuners, LongerSequencesNeverTakeLess) {
   }
 }
 
+// PEFT counts them from the end of the whole model; the layers below have nothing to attend to.
+TEST(Tuners, AnAdaptionPromptStandsInTheLastLayersAlone) {
+  const auto prompted = [](int layers) {
+    return run(R"("peft_type": "ADAPTION_PROMPT", "adapter_len": 100, "adapter_layers": )" +
+               std::to_string(layers));
+  };
+  const Json one = prompted(1), all = prompted(28);
+  EXPECT_EQ(bytes(one, "/model/trainable"), 100u * 3072 + 1);
+  const auto kept = [](const Json& report) { return component(instant(report, "loss"), "activations"); };
+  // Nothing below the first prompt needs a gradient: one layer keeps what 28 keep, 28 times less.
+  EXPECT_LT(kept(one) * 14, kept(all));
+}
+
 TEST(Tuners, AFieldOfAnotherMethodNeedsThatMethodToMeanAnything) {
   const Json report = answer({{"model", "gpt2"}, {"peft", {{"r", 8}}}});
   for (const Json& row : report.at("assumptions")) {
