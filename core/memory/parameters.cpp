@@ -57,9 +57,12 @@ bool is_quantised(const model::Linear& linear, const recipe::Recipe& recipe) {
 }
 
 // LitGPT and torchtune have one set of names for all networks.
+bool names_by_role(const recipe::Recipe& recipe) {
+  return recipe.model_args.implementation == "litgpt" || recipe.model_args.implementation == "torchtune";
+}
+
 bool answers(const model::Linear& linear, const std::string& target, const recipe::Recipe& recipe) {
-  if (recipe.model_args.implementation != "litgpt" && recipe.model_args.implementation != "torchtune")
-    return ends_with_name(linear.path, target);
+  if (!names_by_role(recipe)) return ends_with_name(linear.path, target);
   struct Named {
     Role role;
     std::string_view name;
@@ -73,6 +76,14 @@ bool answers(const model::Linear& linear, const std::string& target, const recip
   };
   return std::any_of(std::begin(names), std::end(names),
                      [&](const Named& n) { return n.role == linear.role && n.name == target; });
+}
+
+// LFM2's in_proj has the role of a fused projection, but none of those names.
+bool feeds_convolution(const model::Linear& linear, const model::Stack& stack) {
+  return std::any_of(stack.groups.begin(), stack.groups.end(), [&linear](const model::LayerGroup& group) {
+    return group.attention == model::AttentionKind::short_convolution &&
+           model::find(group, Role::qkv) == &linear;
+  });
 }
 
 bool is_named(const model::Linear& linear, const std::vector<std::string>& names,
@@ -314,6 +325,7 @@ bool is_target(const model::Linear& linear, const model::Stack& stack, const rec
     return false;
   const std::vector<std::string>& targets = recipe.peft.target_modules;
   if (targets.size() == 1 && targets[0] == "all-linear") return linear.role != Role::head;
+  if (names_by_role(recipe) && feeds_convolution(linear, stack)) return false;
   return is_named(linear, targets, recipe);
 }
 
@@ -373,7 +385,7 @@ void specify_parts(const model::Linear& linear, const model::Stack& stack, const
     return std::find(targets.begin(), targets.end(), name) != targets.end() ? 1.0 : 0.0;
   };
   if (linear.role == Role::gate_up) spec.parts = 2;
-  if (linear.role != Role::qkv) return;
+  if (linear.role != Role::qkv || feeds_convolution(linear, stack)) return;
   for (const model::LayerGroup& group : stack.groups) {
     if (model::find(group, Role::qkv) != &linear) continue;
     const double head = static_cast<double>(group.head_dim), kv = head * static_cast<double>(group.kv_heads);

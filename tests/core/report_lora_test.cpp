@@ -79,6 +79,16 @@ TEST(ReportLora, ExpertsAreLinearsBeforeTransformersFiveAndParametersFromPeft019
             32u * 8 * (2 * 8 * (4096 + 2 * 14336) + 8 * (14336 + 4096)));
 }
 
+// LitGPT and torchtune have names of their own for the parts of attention, which a convolution has none of.
+TEST(ReportLora, AShortConvolutionHasNoQueries) {
+  for (const char* code : {"transformers", "litgpt", "torchtune"}) {
+    const Json report = answer({{"model", "lfm2-350m"},
+                                {"model_args", {{"implementation", code}}},
+                                {"peft", {{"r", 8}, {"target_modules", {"q_proj"}}}}});
+    EXPECT_EQ(bytes(report, "/model/trainable"), 6u * 8 * (1024 + 1024)) << code;
+  }
+}
+
 // Unsloth's notebook for gpt-oss lists gate_proj and up_proj, which this model does not have; the run trains
 // the rest.
 TEST(ReportLora, TargetsThatTheModelLacksAreNoted) {
