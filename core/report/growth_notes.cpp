@@ -14,6 +14,14 @@ bool steps_by_size(const recipe::Recipe& r) {
   return r.peft.on && optimizer != nullptr && (optimizer->paged || optimizer->full_state_below > 0);
 }
 
+// Of a few tokens, what flash attention's backward adds to a layer outweighs a second sample.
+constexpr double few_tokens = 32;
+bool pads_few_tokens(const Facts& f) {
+  const recipe::Recipe& r = *f.recipe;
+  const bool masked = r.training.padded_batches || r.training.per_device_train_batch_size == 1;
+  return r.model_args.attn_implementation == "sdpa" && masked && r.row_length() < few_tokens;
+}
+
 struct Threshold {
   const char* code;
   bool (*applies)(const Facts&);
@@ -55,6 +63,11 @@ constexpr Threshold thresholds[] = {
      "Saved tensors that are very small are not sent to host memory: where one more sample or token makes "
      "them large enough, they leave the GPU.",
      "huggingface/trl trl/models/activation_offloading.py min_offload_size"},
+    {"size_may_take_less", pads_few_tokens,
+     "A sample alone needs no mask and so takes flash attention, whose backward works on rows of 128 tokens: "
+     "of rows this short, two samples with a mask can take less.",
+     "pytorch/pytorch aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp mha_bwd "
+     "(seqlen_q_rounded)"},
 };
 
 }  // namespace
