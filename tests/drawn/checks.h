@@ -47,6 +47,7 @@ void numbers_are_sound(const Draw& draw, std::string_view what, const std::strin
 
 // Of a step, in closed form and as the list of its tensors.
 void unrolled_list_holds_what_closed_forms_say(const Draw& draw);
+void layers_leave_no_gradient_that_is_not_weighed(const Draw& draw);
 void later_step_is_the_same_without_the_first(const Draw& draw);
 void drawing_leaves_out_no_highest_moment(const Draw& draw);
 void replayed_layers_change_no_replay(const Draw& draw);

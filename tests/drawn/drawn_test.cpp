@@ -119,6 +119,12 @@ TEST_P(Drawn, UnrolledListHoldsWhatTheClosedFormsSay) {
   });
 }
 
+TEST_P(Drawn, LayersLeaveNoGradientThatIsNotWeighed) {
+  each(4, {.plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) layers_leave_no_gradient_that_is_not_weighed(draw);
+  });
+}
+
 TEST_P(Drawn, LaterStepIsTheSameWithoutTheFirst) {
   each(8, {.plain = true}, [](const Draw& draw) {
     if (is_answered(draw)) later_step_is_the_same_without_the_first(draw);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/memory/script.h"
 #include "core/memory/timeline.h"
 #include "core/recipe/fields.h"
 #include "core/report/components.h"
@@ -189,6 +190,23 @@ void unrolled_list_holds_what_closed_forms_say(const Draw& draw) {
     EXPECT_NEAR(list.after[1], list.after[2], rounding(list.highest))
         << "a step leaves something" << said(draw);
   }
+}
+
+// What the layers' programs leave as gradients, and what was weighed of the same parameters. Some linears are
+// weighed and not walked (indexers, gates of linear attention), none the other way round. Trained norms are
+// left out: one without a bias leaves a gradient for it, 4 to 32 kB a norm.
+void layers_leave_no_gradient_that_is_not_weighed(const Draw& draw) {
+  const auto run = run_of(draw);
+  if (!run || run->replay.sharding.computing) return;  // gradients in another type than the parameters
+  if (run->resolved.recipe.full() || memory::trains_norms(run->resolved.recipe)) return;
+  memory::Script script;
+  const memory::Replay replay = memory::replay(run->network, run->resolved.recipe, run->machine, &script);
+  double left = 0;
+  for (const memory::Script::Stage& stage : script.stages) {
+    for (const memory::LayerRun& layers : stage.runs) left += layers.replay.weight_gradients * layers.layers;
+  }
+  const memory::Parameters& weighed = replay.parameters;
+  EXPECT_LE(left, weighed.trained_bytes - weighed.outside_layer_gradients + rounding(left)) << said(draw);
 }
 
 // A drawing shows a later step alone: without the first one the list is about half as long, and the same.

@@ -213,8 +213,8 @@ void search_finds_what_trying_everything_finds(const Draw& draw) {
   expect_found(exhaustive(tried, highs, usable), fresh.plans({usable, Measure::high}), draw);
 }
 
-// No level of a smaller batch allocates more than the one before it, but where the report says that a smaller
-// size may. Of scales that cost quality the planner always dropped such levels.
+// No level of a smaller batch or a shorter completion allocates more than the one before it, but where the
+// report says that a smaller size may. Of scales that cost quality the planner always dropped such levels.
 void allocations_fall(const Draw& draw, const Prepared& prepared) {
   for (const Json& note : draw.report.at("notes")) {
     if (note.at("code") == "size_may_take_less") return;
@@ -222,7 +222,8 @@ void allocations_fall(const Draw& draw, const Prepared& prepared) {
   const advice::Space space = advice::open_choices(prepared.situation(), prepared.basis.locks);
   advice::Pricer pricer(prepared.basis, space);
   for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
-    if (space.slots[slot].name != "micro_batch") continue;
+    const std::string_view name = space.slots[slot].name;
+    if (name != "micro_batch" && name != "shorter_completions") continue;
     double before = 1e300;
     for (std::size_t option = 0; option < space.slots[slot].options.size(); ++option) {
       const advice::Level& level = space.slots[slot].options[option].level;

@@ -68,6 +68,11 @@ void checkpointing_keeps_less_until_the_loss(const Draw& draw) {
   // frozen vision tower, which keeps nothing otherwise, takes part in autograd.
   Json request = written_out(draw);
   if (request.contains("vision")) return;
+  // Selective checkpointing saves what attention and matrix products give, wanted or not: a frozen product's
+  // backward asks for nothing, and layers of which no module has an adapter keep little without it.
+  const auto selective = "/training/selective_checkpointing"_json_pointer;
+  const bool selects = request.contains(selective) && request.at(selective) == true;
+  if (selects && request.contains("peft")) return;
   // Of a network that is spread, another GPU may be the fullest.
   if (draw.request.contains("/model_args/device_map"_json_pointer)) return;
   // Frozen layers below the first trained one keep nothing for a backward that never reaches them; under
