@@ -190,8 +190,9 @@ Tensor adaption_prompt(Tape& tape, const LayerProgram& p, const Tensor& h, Tenso
   tape.record(found, {narrow}, {narrow}, {gradient(0, narrow.bytes())});
   narrow.free();
   Tensor gated = tape.make(found.elements(), found.size(), Component::transient);
+  const int own = p.at(fused ? Role::qkv : Role::q).size;  // of the base, whatever its stream is
   tape.record(gated, {found}, {found},
-              {gradient(0, found.bytes()), weight_gradient(p.adaption * p.hidden * h.size())}, true);
+              {gradient(0, found.bytes()), weight_gradient(p.adaption * p.hidden * own)}, true);
   found.free();
   return add(tape, std::move(out), std::move(gated));
 }
