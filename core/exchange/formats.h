@@ -23,5 +23,6 @@ extern const Format peft;
 extern const Format hf_config;
 extern const Format safetensors_index;
 extern const Format request;
+extern const Format installed;  // versions.cpp
 
 }  // namespace plimsoll::exchange
