@@ -4,6 +4,7 @@
 
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/python_calls.h"
+#include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/versions.h"
 #include "core/recipe/fields.h"
@@ -159,8 +160,26 @@ bool fits_language(const Format& format, Language language) {
   return format.written == language;
 }
 
+// Words that may name what a command starts: those without a flag, and what `python -m` or `--module` is
+// given.
+std::vector<std::string_view> started_by(const Node& root) {
+  std::vector<std::string_view> started;
+  for (const char* key : {"$words", "m", "module"}) {
+    const Node* node = root.find(key);
+    if (node == nullptr) continue;
+    if (node->is_scalar()) started.push_back(node->raw);
+    for (const Node& item : node->items) started.push_back(item.raw);
+  }
+  return started;
+}
+
 // The program that a command line starts.
 const Format* format_of_command(const Node& root) {
+  const std::vector<std::string_view> started = started_by(root);
+  for (const std::string_view word : started) {
+    if (word.find("openrlhf.cli.") == 0) return &openrlhf;
+  }
+  if (const Format* refused = refused_program(started, root); refused != nullptr) return refused;
   const Node* words = root.find("$words");
   if (words == nullptr) return &command_line;
   for (const Node& word : words->items) {

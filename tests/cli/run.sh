@@ -217,6 +217,10 @@ expect out '"num_gpus":2'
 expect err "Not said: /hardware/gpu"
 expect err "Not said: /training/max_length"
 expect_not err "/parallel/num_gpus"
+echo 'mlx_lm.lora --model Qwen/Qwen3-4B --train --iters 600' >mlx.sh
+run 3 import mlx.sh
+expect_empty out
+expect err "MLX"
 verdict
 
 begin "--lines without a bad line ends with 0, and no line gives no line"
