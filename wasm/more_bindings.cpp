@@ -23,8 +23,8 @@ Text diagnose(const Text& text, const Text& request, const Text& phase) {
 }
 Text language(const Text& text) { return Text(report::language_text(text)); }
 Text parts(const Text& text) { return report::parts_text(text); }
-Text import_text(const Text& text, const Text& yaml_tree) {
-  return report::import_text(text, yaml_tree, catalog());
+Text import_text(const Text& text, const Text& yaml_tree, const Text& around) {
+  return report::import_text(text, yaml_tree, catalog(), around);
 }
 Text export_text(const Text& request, const Text& format) {
   return report::export_text(request, format, catalog());

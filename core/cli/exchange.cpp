@@ -43,6 +43,40 @@ void list(std::string& out, const char* title, const Json& counts) {
   for (const auto& [name, count] : counts.items()) out += "  " + padded(count.dump(), 6) + name + "\n";
 }
 
+// The fullest configuration or command inside a longer paste; without a request when it has none.
+exchange::Import import_part(const std::string& paste, const report::Catalog& catalog) {
+  exchange::Import best;
+  size_t most = 2;  // one or two keys may be anybody's
+  for (const std::string_view part : exchange::settings_parts(paste)) {
+    const std::string text(part);
+    exchange::Import import = report::import_known(read_document(text), text, catalog, paste);
+    if (!import.errors.empty() || import.request.is_null()) continue;
+    const auto used = static_cast<size_t>(
+        std::count_if(import.findings.begin(), import.findings.end(),
+                      [](const exchange::Finding& found) { return found.use == exchange::Use::used; }));
+    if (used <= most) continue;
+    most = used;
+    const auto offset = static_cast<uint64_t>(part.data() - paste.data());
+    for (exchange::Finding& found : import.findings) {
+      found.at.at += offset;
+      found.key_at.at += offset;
+    }
+    best = std::move(import);
+  }
+  return best;
+}
+
+// A file of settings, or the settings in whatever else somebody has saved: an issue, a terminal's history.
+exchange::Import import_any(const std::string& text, const report::Catalog& catalog) {
+  exchange::Import whole = report::import_known(read_document(text), text, catalog);
+  const bool listed = whole.format != nullptr && whole.format->id == "versions";
+  const bool unread = !whole.errors.empty() && (whole.errors.front().code == "unknown_format" ||
+                                                whole.errors.front().code == "not_yaml");
+  if (!listed && !unread) return whole;
+  exchange::Import part = import_part(text, catalog);
+  return part.request.is_null() ? whole : part;
+}
+
 }  // namespace
 
 std::vector<std::string> files_below(const std::string& path) {
@@ -67,20 +101,8 @@ Json import_content(const std::string& text, const report::Catalog& catalog) {
 }
 
 std::string request_in(const std::string& paste, const report::Catalog& catalog) {
-  Json best;
-  size_t most = 2;  // one or two keys may be anybody's
-  for (const std::string_view part : exchange::settings_parts(paste)) {
-    const std::string text(part);
-    const exchange::Import import = report::import_known(read_document(text), text, catalog);
-    if (!import.errors.empty() || import.request.is_null()) continue;
-    const auto used = static_cast<size_t>(
-        std::count_if(import.findings.begin(), import.findings.end(),
-                      [](const exchange::Finding& found) { return found.use == exchange::Use::used; }));
-    if (used <= most) continue;
-    most = used;
-    best = import.request;
-  }
-  return best.is_null() ? "" : json::write(best);
+  const exchange::Import best = import_part(paste, catalog);
+  return best.request.is_null() ? "" : json::write(best.request);
 }
 
 std::string patch_content(const std::string& text, const std::string& changes,
@@ -97,7 +119,7 @@ Imported import_file(const std::string& path, const report::Catalog& catalog) {
   if (!input.problem().empty()) {
     import.errors.push_back({"unreadable_file", "", input.problem(), "a file that can be read"});
   } else {
-    import = report::import_known(read_document(text), text, catalog);
+    import = import_any(text, catalog);
   }
   if (import.format != nullptr) imported.format = import.format->id;
   json::Errors errors;
@@ -180,6 +202,10 @@ std::string import_table(const Json& answer) {
     }
     if (!rows.empty()) out += std::string("\nKeys ") + use + "\n" + rows;
   }
+  std::string asked;
+  for (const Json& one : at(answer, "missing"))
+    asked += "  " + padded(text_of(at(one, "pointer")), 34) + " " + text_of(at(one, "message")) + "\n";
+  if (!asked.empty()) out += "\nNot said, and asked for\n" + asked;
   const Json& request = at(answer, "request");
   if (request.is_object()) out += "\nRequest\n" + json::write(request, true) + "\n";
   return out;

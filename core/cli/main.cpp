@@ -182,6 +182,10 @@ int import_one(const Options& options) {
     return refuse(member(answer, "errors"));
   }
   if (!succeeded(answer)) return refuse(member(answer, "errors"));
+  for (const json::Json& one : member(answer, "missing")) {
+    std::fprintf(stderr, "Not said: %s: %s\n", member(one, "pointer").get<std::string>().c_str(),
+                 member(one, "message").get<std::string>().c_str());
+  }
   print(json::write(member(answer, "request")) + "\n");
   return finish(0);
 }

@@ -10,6 +10,8 @@ extern const Format llamafactory;
 extern const Format llamafactory_v1;
 extern const Format torchtune;
 extern const Format ms_swift;
+extern const Format openrlhf;
+extern const Format lomo;
 extern const Format trl_flat;
 extern const Format hf_python;
 extern const Format trl_python;
@@ -23,5 +25,10 @@ extern const Format peft;
 extern const Format hf_config;
 extern const Format safetensors_index;
 extern const Format request;
+extern const Format mlx_lm;  // known and refused, see formats/refused.cpp
+extern const Format verl;
+extern const Format nemo_rl;
+extern const Format agilerl;
+extern const Format installed;  // versions.cpp
 
 }  // namespace plimsoll::exchange

@@ -4,7 +4,9 @@
 
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/python_calls.h"
+#include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
+#include "core/exchange/versions.h"
 #include "core/recipe/fields.h"
 
 namespace plimsoll::exchange {
@@ -158,8 +160,26 @@ bool fits_language(const Format& format, Language language) {
   return format.written == language;
 }
 
+// Words that may name what a command starts: those without a flag, and what `python -m` or `--module` is
+// given.
+std::vector<std::string_view> started_by(const Node& root) {
+  std::vector<std::string_view> started;
+  for (const char* key : {"$words", "m", "module"}) {
+    const Node* node = root.find(key);
+    if (node == nullptr) continue;
+    if (node->is_scalar()) started.push_back(node->raw);
+    for (const Node& item : node->items) started.push_back(item.raw);
+  }
+  return started;
+}
+
 // The program that a command line starts.
 const Format* format_of_command(const Node& root) {
+  const std::vector<std::string_view> started = started_by(root);
+  for (const std::string_view word : started) {
+    if (word.find("openrlhf.cli.") == 0) return &openrlhf;
+  }
+  if (const Format* refused = refused_program(started, root); refused != nullptr) return refused;
   const Node* words = root.find("$words");
   if (words == nullptr) return &command_line;
   for (const Node& word : words->items) {
@@ -300,6 +320,30 @@ Import import_document(const Document& given, std::string_view given_text) {
   if (!given.code.empty())
     import.notes.emplace_back("Of the notebook its code cells are read, as one script in their order.");
   return import;
+}
+
+void add_versions(Import& import, std::string_view text) {
+  const recipe::Values versions = versions_in(text);
+  if (versions.empty()) return;
+  if (!import.errors.empty()) {
+    const std::string& code = import.errors.front().code;
+    const bool settings = text.find_first_not_of(" \t\r\n") == text.find('{');  // of something unknown
+    if (settings || (code != "unknown_format" && code != "not_yaml" && code != "needs_tree")) return;
+    import = {};
+    import.format = &installed;
+    import.partial = true;
+    import.request = Json::object();
+  }
+  std::string taken;
+  for (const auto& [pointer, version] : versions) {
+    const std::string library = pointer.substr(pointer.rfind('/') + 1);
+    Json& said = import.request["versions"];
+    if (!said.is_null() && !said.is_object()) return;
+    if (said.contains(library)) continue;
+    said[library] = version;
+    taken += (taken.empty() ? "" : ", ") + library + " " + version.get<std::string>();
+  }
+  if (!taken.empty()) import.notes.push_back("Versions, as the text says them: " + taken + ".");
 }
 
 }  // namespace plimsoll::exchange

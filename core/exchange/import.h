@@ -15,6 +15,11 @@
 
 namespace plimsoll::exchange {
 
+/// An essential that the text does not say, and why it is asked for.
+struct Missing {
+  std::string pointer, message;
+};
+
 struct Import {
   const Format* format = nullptr;
   json::Json request;  ///< null when there are errors
@@ -22,7 +27,8 @@ struct Import {
   bool partial = false;
   std::vector<Finding> findings;
   std::vector<std::string> notes;
-  json::Errors errors;  ///< codes: those of tree.h, unknown_format, not_training
+  std::vector<Missing> missing;  ///< filled where the presets are known, see core/report/essentials.h
+  json::Errors errors;           ///< codes: those of tree.h, unknown_format, not_training
 };
 
 Import import_document(const Document& document, std::string_view text);
@@ -35,6 +41,10 @@ Import import_prepared(const Document& document, std::string_view text, const Fo
 
 /// The format that claims most of the keys, null when none does.
 const Format* recognise(const Document& document);
+
+/// Versions of libraries that stand in `text`, for the fields that the import does not have. Where the text
+/// is nothing but such a list, the import becomes a part of a request with these alone.
+void add_versions(Import& import, std::string_view text);
 
 /// Values by pointer to a nested request; "/peft": true alone is an empty section.
 json::Json nest(const recipe::Values& values);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "core/exchange/languages.h"
 #include "core/exchange/scalar.h"
@@ -236,6 +237,26 @@ bool is_separator(const Word& word) {
   return false;
 }
 
+// What only precedes a command: its variables may follow.
+bool is_prefix(const Word& word) {
+  for (const std::string_view prefix :
+       {"export", "env", "nohup", "time", "sudo", "exec", "$", "&&", ";", "!"}) {
+    if (word.text == prefix) return true;
+  }
+  return false;
+}
+
+// The lines that end what "<<EOF" begins.
+std::set<std::string> here_document_ends(const std::vector<Word>& all) {
+  std::set<std::string> ends;
+  for (const Word& word : all) {
+    if (word.text.substr(0, 2) != "<<") continue;
+    const size_t from = word.text.substr(0, 3) == "<<-" ? 3 : 2;
+    if (word.text.size() > from) ends.insert(word.text.substr(from));
+  }
+  return ends;
+}
+
 bool ends_command(const Word& word) {
   return is_separator(word) || (!word.quoted && word.text.size() > 1 && word.text.back() == ';');
 }
@@ -256,6 +277,7 @@ Document read_shell(std::string_view text) {
   ShellVariables variables;
   read_job(text, document.root, variables);
   const std::vector<Word> all = put_variables(text, variables);
+  const std::set<std::string> ends = here_document_ends(all);
   bool in_command = false, begins = true, of_tool = false;
   for (size_t i = 0; i < all.size(); ++i) {
     const Word& word = all[i];
@@ -266,8 +288,7 @@ Document read_shell(std::string_view text) {
       in_command = false;
       continue;
     }
-    if (word.text == "export" || word.text == "$" || word.text == "&&" || word.text == ";" ||
-        word.text == "!") {
+    if (is_prefix(word) || (word.line_start && ends.count(word.text) != 0)) {
       in_command = false;
       continue;
     }
@@ -311,7 +332,7 @@ Document read_shell(std::string_view text) {
         const std::string_view name = next.text;
         const bool script = name.size() > 3 && (name.substr(name.size() - 3) == ".py");
         if (is_separator(next) || (script && !next.quoted)) break;
-        if (next.line_start && (assignment(next) || is_tool(next))) break;
+        if (next.line_start && (assignment(next) || is_tool(next) || ends.count(next.text) != 0)) break;
         given.push_back(value_of(next.text, next.quoted, next.span));
         ++i;
       }

@@ -62,13 +62,33 @@ bool looks_like_python(std::string_view line) {
   return i < line.size() && line[i] == '=' && (i + 1 == line.size() || line[i + 1] != '=');
 }
 
-constexpr std::string_view programs[] = {"accelerate", "torchrun",  "deepspeed", "python", "python3",
-                                         "swift",      "megatron",  "trl",       "tune",   "llamafactory-cli",
-                                         "axolotl",    "sbatch",    "srun",      "uv",     "axolotl-train",
-                                         "CUDA_",      "NPROC_PER", "PYTORCH_",  "--",     "\\",
-                                         "export ",    "#!/bin",    "$ ",        "nohup",  "OMP_NUM"};
+constexpr std::string_view programs[] = {
+    "accelerate", "torchrun",  "deepspeed", "python",     "python3",
+    "swift",      "megatron",  "trl",       "tune",       "llamafactory-cli",
+    "axolotl",    "sbatch",    "srun",      "uv",         "axolotl-train",
+    "CUDA_",      "NPROC_PER", "PYTORCH_",  "--",         "\\",
+    "export ",    "#!/bin",    "$ ",        "nohup",      "OMP_NUM",
+    "env",        "ray",       "mlx_lm",    "mlx_lm.lora"};
+
+// "MAX_PIXELS=1003520 swift rlhf", "HF_HOME=/data \\": a variable of the environment before a command, or
+// before another one. Python's constants have nothing behind them.
+bool sets_a_variable(std::string_view line) {
+  size_t name = 0;
+  while (name < line.size() && ((line[name] >= 'A' && line[name] <= 'Z') || line[name] == '_' ||
+                                (name > 0 && line[name] >= '0' && line[name] <= '9')))
+    ++name;
+  if (name < 2 || name >= line.size() || line[name] != '=') return false;
+  size_t end = name + 1;
+  for (char quote = 0; end < line.size() && (quote != 0 || (line[end] != ' ' && line[end] != '\t')); ++end) {
+    const bool mark = line[end] == '"' || line[end] == '\'';
+    if (mark && (quote == 0 || quote == line[end])) quote = quote == 0 ? line[end] : '\0';
+  }
+  const std::string_view behind = trim(line.substr(end));
+  return end > name + 1 && !behind.empty() && (is_word(behind[0]) || behind == "\\");
+}
 
 bool looks_like_shell(std::string_view line) {
+  if (sets_a_variable(line)) return true;
   for (std::string_view program : programs) {
     if (!starts(line, program)) continue;
     if (!is_word(program.back())) return program != "--" || (line.size() > 2 && is_word(line[2]));

@@ -201,12 +201,15 @@ Default default_max_length(const DefaultContext& c) {
         static_cast<uint64_t>(number(c, "/rl/max_prompt_length") + number(c, "/rl/max_completion_length")),
         "the longest prompt and the longest completion"};
   }
-  uint64_t length = 1024;
-  if (c.around.max_position_embeddings != 0 && c.around.max_position_embeddings < length) {
-    length = c.around.max_position_embeddings;
-  }
-  return {length, length == 1024 ? "TRL's SFTConfig default; say the length you train at"
-                                 : "the longest this model can read"};
+  // Stacks that cut samples at a length of their own have a row in their file; TRL's lies here, as it is no
+  // longer than the model.
+  constexpr uint64_t usual = 1024;
+  const uint64_t longest = c.around.max_position_embeddings;
+  const uint64_t length = longest != 0 && longest < usual ? longest : usual;
+  const std::string shorter = length < usual ? ", and no more than the model reads" : "";
+  if (c.stack == "trl") return {length, "TRL's max_length is 1024 where none is given" + shorter};
+  return {length, "assumed" + shorter + ": " + c.stack_name + " sets no length; say the one you train at",
+          true};
 }
 
 Default default_optimizer_in_backward(const DefaultContext& c) {

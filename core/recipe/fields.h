@@ -21,11 +21,13 @@ enum class FieldType { count, number, flag, word, optimizer, text, texts, texts_
 struct DefaultContext {
   const Values& values;  ///< fields above this one in the table, resolved
   const Surroundings& around;
-  const std::string& stack;
+  const std::string& stack;       ///< its id
+  const std::string& stack_name;  ///< for a person
 };
 struct Default {
   json::Json value;
   std::string why;
+  bool asked = false;  ///< no library sets it: it stands in for what only the person can say
 };
 
 struct Field {

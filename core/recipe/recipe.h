@@ -270,7 +270,8 @@ Given read_given(const json::Json& request, json::Errors& errors);
 struct Assumption {
   std::string pointer;
   json::Json value;
-  std::string why;
+  std::string why;     ///< names the stack or the library that sets it
+  bool asked = false;  ///< none does: the person is asked for it
 };
 
 /// One default of a stack preset; `when` holds version conditions such as {"transformers", ">=4.46"}.
@@ -280,6 +281,7 @@ struct StackDefault {
   std::vector<std::pair<std::string, std::string>> when;
   std::string why;
   std::string source;
+  bool asked = false;  ///< assumed for want of a default of the stack
 };
 
 /// A training stack: a named list of defaults, presets/stacks/<id>.json.

@@ -239,8 +239,8 @@ Default default_of(const Field& field, const Given& given, const StackPreset& st
   // Where the policy writes its own completions, the length is what prompt and completion add up to.
   const bool follows = field.pointer == "/training/max_length" && writes_completions(values);
   const StackDefault* row = follows ? nullptr : find_default(stack, field.pointer, values);
-  if (row != nullptr) return {row->value, row->why};
-  if (field.rule != nullptr) return field.rule(DefaultContext{values, around, stack.id});
+  if (row != nullptr) return {row->value, row->why, row->asked};
+  if (field.rule != nullptr) return field.rule(DefaultContext{values, around, stack.id, stack.name});
   return {fixed_default(field), std::string(field.why)};
 }
 
@@ -297,9 +297,9 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
     const bool pointless = !field.needs.empty() && given.values.count(std::string(field.needs)) == 0;
     if (found == resolved.values.end() && pointless) continue;
     if (found == resolved.values.end()) {
-      auto [value, why] = default_of(field, given, stack, around, resolved.values);
+      auto [value, why, asked] = default_of(field, given, stack, around, resolved.values);
       if (!why.empty() && matters(pointer, resolved.values, around)) {
-        resolved.assumptions.push_back({pointer, value, why});
+        resolved.assumptions.push_back({pointer, value, why, asked});
       }
       found = resolved.values.emplace(pointer, std::move(value)).first;
     }

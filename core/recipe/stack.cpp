@@ -1,6 +1,6 @@
 // presets/stacks/<id>.json:
 //   {"id", "name", "summary", "defaults": [{"pointer", "value", "when": {"/versions/trl": ">=0.27"}, "why",
-//   "source"}]}
+//   "source"}]}; "asked": true where the stack sets none and the value is assumed
 // Rows are tried in order; the first whose conditions hold gives the default. A condition on a version is a
 // comparison, on any other field the JSON of the value it must have.
 #include "core/recipe/fields.h"
@@ -26,6 +26,10 @@ std::optional<StackPreset> read_stack(const json::Json& preset, json::Errors& er
     StackDefault made;
     made.pointer = row.text("pointer").value_or("");
     made.why = row.text("why").value_or("");
+    made.asked = row.flag("asked").value_or(false);
+    // A default says whose it is, wherever it is shown.
+    if (!made.asked && !made.why.empty() && made.why.find(stack.name) == std::string::npos)
+      made.why = stack.name + ": " + made.why;
     made.source = row.text("source").value_or("");
     const json::Json* value = row.find("value");
     const json::Json* when = row.find("when");

@@ -33,13 +33,22 @@ const Task& task_of(const Values& values) {
   return task == nullptr ? tasks().front() : *task;
 }
 
+// Whose trainers for these tasks are TRL's, or inherit from them; the others have code of their own.
+bool follows_trl(const DefaultContext& c) {
+  return c.stack != "agilerl" && c.stack != "colossalai" && c.stack != "loop";
+}
+std::string of_trl(const DefaultContext& c, const char* ask) {
+  if (follows_trl(c)) return std::string("the default of TRL's trainer; ") + ask;
+  return "assumed, as in TRL's trainer: " + c.stack_name + " has its own, " + ask;
+}
+
 uint64_t whole(double value) { return static_cast<uint64_t>(std::max(1.0, value)); }
 
 }  // namespace
 
 Default default_beta(const DefaultContext& c) {
   const Task& task = task_of(c.values);
-  if (task.id != "grpo") return {task.beta, task.reference ? "the default of TRL's trainer" : ""};
+  if (task.id != "grpo") return {task.beta, task.reference ? of_trl(c, "say yours") : ""};
   if (trl_at_least(c, "0.19")) return {0.0, "GRPOConfig compares with no reference from TRL 0.19"};
   return {0.04, "the default of GRPOConfig before TRL 0.19"};
 }
@@ -66,7 +75,7 @@ Default default_cpo_alpha(const DefaultContext& c) {
 
 Default default_num_generations(const DefaultContext& c) {
   return {whole(task_of(c.values).num_generations),
-          task_of(c.values).online ? "the default of TRL's trainer" : ""};
+          task_of(c.values).online ? of_trl(c, "say how many a prompt gets") : "", !follows_trl(c)};
 }
 
 Default default_completion_length(const DefaultContext& c) {
@@ -75,7 +84,7 @@ Default default_completion_length(const DefaultContext& c) {
   const double total = number(c.values, "/training/max_length");
   if (total > 0 && total <= usual)
     return {whole(total / 2), "half of max_length: the trainer's default is longer"};
-  return {whole(usual), "the default of TRL's trainer; say the longest completion you allow"};
+  return {whole(usual), of_trl(c, "say the longest completion you allow"), !follows_trl(c)};
 }
 
 Default default_prompt_length(const DefaultContext& c) {
@@ -85,7 +94,8 @@ Default default_prompt_length(const DefaultContext& c) {
     return {whole(total - number(c.values, "/rl/max_completion_length")),
             "what max_length leaves beside the completion"};
   }
-  return {512, "the default of GRPOConfig before TRL 0.26; say the longest prompt of your data"};
+  if (!trl_at_least(c, "0.26") && follows_trl(c)) return {512, "the default of GRPOConfig before TRL 0.26"};
+  return {512, "assumed: " + c.stack_name + " cuts no prompt, say the longest one of your data", true};
 }
 
 Default default_temperature(const DefaultContext& c) { return {task_of(c.values).temperature, ""}; }

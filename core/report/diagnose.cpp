@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/exchange/versions.h"
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
 #include "core/report/advice.h"
@@ -176,6 +177,7 @@ std::vector<Adjustment> adjustments(const Case& one, const Diagnosis& d) {
   if (values.count("/hardware/gpu") == 0 && !d.cards.empty()) {
     out.push_back({"/hardware/gpu", d.cards.front(), "the first card that reports such a capacity"});
   }
+  for (const auto& [pointer, version] : one.versions) out.push_back({pointer, version, "the text says so"});
   const bool foreign = std::any_of(d.evidence.begin(), d.evidence.end(), [](const diagnosis::Evidence& e) {
     return e.sign == diagnosis::Sign::foreign_process || e.sign == diagnosis::Sign::large_residual;
   });
@@ -194,9 +196,10 @@ json::Json adjusted_request(std::string_view request, const std::vector<Adjustme
   json::Json tree = json::parse(request, ignored).value_or(json::Json::object());
   if (!tree.is_object()) tree = json::Json::object();
   for (const Adjustment& change : changes) {
-    json::Json& hardware = tree["hardware"];  // every pointer is below it
-    if (!hardware.is_object()) hardware = json::Json::object();
-    hardware[change.pointer.substr(change.pointer.rfind('/') + 1)] = change.value;
+    const std::size_t slash = change.pointer.rfind('/');  // every pointer has two parts
+    json::Json& section = tree[change.pointer.substr(1, slash - 1)];
+    if (!section.is_object()) section = json::Json::object();
+    section[change.pointer.substr(slash + 1)] = change.value;
   }
   return tree;
 }
@@ -304,6 +307,9 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   const auto tree = json::parse(request, out.errors);
   if (!tree) return;
   out.given = recipe::read_given(*tree, out.errors);
+  for (const auto& [pointer, version] : exchange::versions_in(text)) {
+    if (out.given.values.emplace(pointer, version).second) out.versions[pointer] = version;
+  }
   s.values = out.given.values;
   s.model = out.given.model_id.empty() ? out.given.model_name : out.given.model_id;
   const auto gpu = s.values.find("/hardware/gpu");

@@ -22,8 +22,9 @@ namespace plimsoll::report {
 /// fails:
 /// {"schema", "core", "ok", "errors", "request_errors", "messages", "numbers", "cards", "phase", "tensors",
 /// "causes", "run", "request",
-/// "adjusted", "plans", "blocked"}; "request" is the one to make plans for: as given, with the card and the
-/// foreign memory that the failure shows. "ok" is false when no message of lacking memory was found.
+/// "adjusted", "plans", "blocked"}; "request" is the one to make plans for: as given, with the card, the
+/// foreign memory and the versions of libraries that the text shows. "ok" is false when no message of lacking
+/// memory was found.
 std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
                            const Catalog& catalog);
 
@@ -33,6 +34,7 @@ struct Case {
   recipe::Given given;
   model::Architecture network;  ///< when the model is known but the run is not
   json::Errors errors;          ///< of the request
+  recipe::Values versions;      ///< of libraries that the text says and the request does not
   std::string found_request;    ///< made from a model that the text names, when no request was given
   std::vector<std::string>
       left_out;  ///< pointers that the replay cannot do and that were left out for the estimate

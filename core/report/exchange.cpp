@@ -7,6 +7,7 @@
 #include "core/json/ascii.h"
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
+#include "core/report/essentials.h"
 #include "core/report/handout.h"
 #include "core/report/heading.h"
 #include "core/report/model_names.h"
@@ -79,12 +80,15 @@ std::string parts_text(std::string_view text) {
   return out.take();
 }
 
-Import import_known(const exchange::Document& document, std::string_view text, const Catalog& catalog) {
+Import import_known(const exchange::Document& document, std::string_view text, const Catalog& catalog,
+                    std::string_view around) {
   Import import = exchange::import_document(document, text);
+  exchange::add_versions(import, around.empty() ? text : around);
   if (import.errors.empty() && !import.model.empty()) {
     add_packing(import);
     look_up_model(import, catalog);
   }
+  if (!import.request.is_null()) import.missing = missing_in(import.request, catalog);
   return import;
 }
 
@@ -107,6 +111,15 @@ std::string write_import(const Import& import) {
   } else {
     out.value(import.request);
   }
+  out.key("missing");
+  out.open_array();
+  for (const exchange::Missing& one : import.missing) {
+    out.open_object();
+    out.field("pointer", one.pointer);
+    out.field("message", one.message);
+    out.close_object();
+  }
+  out.close_array();
   std::array<uint64_t, 5> counts{};
   for (const exchange::Finding& found : import.findings) ++counts[static_cast<size_t>(found.use)];
   out.key("counts");
@@ -266,8 +279,9 @@ exchange::Document read_with_tree(std::string_view text, std::string_view yaml_t
   return document;
 }
 
-std::string import_text(std::string_view text, std::string_view yaml_tree, const Catalog& catalog) {
-  return write_import(import_known(read_with_tree(text, yaml_tree), text, catalog));
+std::string import_text(std::string_view text, std::string_view yaml_tree, const Catalog& catalog,
+                        std::string_view around) {
+  return write_import(import_known(read_with_tree(text, yaml_tree), text, catalog, around));
 }
 
 }  // namespace plimsoll::report

@@ -4,8 +4,8 @@
 //     std::string answer = report::import_text(text, tree, catalog); // YAML: its tree, see
 //     core/exchange/tree.h
 //
-// {"schema", "ok", "format": {"id", "name"}, "partial", "request", "counts": {"used", "implied",
-// "irrelevant",
+// {"schema", "ok", "format": {"id", "name"}, "partial", "request", "missing": [{"pointer", "message"}],
+// "counts": {"used", "implied", "irrelevant",
 //  "unsupported", "unknown"}, "keys": [{"key", "use", "pointer", "message", "at", "length"}], "notes",
 //  "errors"}
 // A model that is not known is an error of code unknown_model; the request is there all the same.
@@ -22,15 +22,17 @@ std::string_view language_text(std::string_view text);
 /// A text as a tree, of YAML the one that its parser made.
 exchange::Document read_with_tree(std::string_view text, std::string_view yaml_tree);
 
-std::string import_text(std::string_view text, std::string_view yaml_tree, const Catalog& catalog);
+std::string import_text(std::string_view text, std::string_view yaml_tree, const Catalog& catalog,
+                        std::string_view around = "");
 
 /// The settings inside a longer paste (core/exchange/parts.h) as a JSON list of texts.
 std::string parts_text(std::string_view text);
 
 /// An import with its model looked up among the presets: a hub id, a local folder, or a repackaged checkpoint
-/// ("unsloth/mistral-7b-bnb-4bit").
+/// ("unsloth/mistral-7b-bnb-4bit"). Versions of libraries are read from `around`, the longer paste that the
+/// text stands in, if there is one; what no text says is listed as missing.
 exchange::Import import_known(const exchange::Document& document, std::string_view text,
-                              const Catalog& catalog);
+                              const Catalog& catalog, std::string_view around = "");
 std::string write_import(const exchange::Import& import);
 
 /// A request as a file of another tool: {"schema", "ok", "format", "text", "left_out": [POINTER], "errors"}.

@@ -206,6 +206,7 @@ void write_assumptions(Writer& out, const Run& run) {
     out.field("pointer", assumption.pointer);
     out.field("value", assumption.value);
     out.field("why", assumption.why);
+    if (assumption.asked) out.field("asked", true);
     out.close_object();
   }
   out.close_array();

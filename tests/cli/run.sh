@@ -201,6 +201,28 @@ run 3 advise config.yaml --plan same
 expect_empty out
 verdict
 
+begin "import says in words what a command leaves open, and reads versions around it"
+cat >issue.txt <<'END'
+It dies at the first step.
+
+- `transformers` version: 4.51.3
+- PyTorch version (GPU?): 2.6.0+cu124 (True)
+
+accelerate launch --num_processes 2 train.py --model_name_or_path Qwen/Qwen3-4B --bf16 \
+  --per_device_train_batch_size 4
+END
+run 0 import issue.txt
+expect out '"transformers":"4.51.3"'
+expect out '"num_gpus":2'
+expect err "Not said: /hardware/gpu"
+expect err "Not said: /training/max_length"
+expect_not err "/parallel/num_gpus"
+echo 'mlx_lm.lora --model Qwen/Qwen3-4B --train --iters 600' >mlx.sh
+run 3 import mlx.sh
+expect_empty out
+expect err "MLX"
+verdict
+
 begin "--lines without a bad line ends with 0, and no line gives no line"
 run 0 report --lines
 expect_empty out

@@ -17,6 +17,7 @@ Json colossalchat(uint64_t gpus, uint64_t batch, bool offload) {
             {"zero_optimization", {{"offload_optimizer", {{"device", offload ? "cpu" : "none"}}}}}}},
           {"training",
            {{"per_device_train_batch_size", batch},
+            {"gradient_accumulation_steps", 1},
             {"max_length", 2048},
             {"padded_batches", false},
             {"gradient_checkpointing", true}}}};

@@ -31,6 +31,8 @@ export interface Assumption {
   pointer: string;
   value: Json;
   why: string;
+  /** No library sets it: the person is asked for it. */
+  asked?: boolean;
 }
 
 export interface Component {

@@ -21,17 +21,17 @@ export async function load(): Promise<More> {
     const { wire } = await import("./paste/yaml.ts");
     return wire(text);
   }
-  async function readWhole(text: string): Promise<Imported> {
-    return JSON.parse(module.import_text(text, await treeOf(text))) as Imported;
+  async function readWhole(text: string, around = ""): Promise<Imported> {
+    return JSON.parse(module.import_text(text, await treeOf(text), around)) as Imported;
   }
   /** An issue holds its command or file between prose and traceback: the part that says most is read. */
   async function read(text: string): Promise<Imported> {
     const whole = await readWhole(text);
-    if (whole.ok) return whole;
+    if (whole.ok && whole.format?.id !== "versions") return whole;
     let best = whole;
     let most = FEWEST_KEYS - 1;
     for (const part of JSON.parse(module.parts(text)) as string[]) {
-      const found = await readWhole(part);
+      const found = await readWhole(part, text);
       const used = found.counts?.used ?? 0;
       if (!found.ok || used <= most) continue;
       most = used;

@@ -1,6 +1,7 @@
 // Flat arguments of Transformers and TRL: a YAML or JSON file for HfArgumentParser or `trl sft --config`, a
 // command line, SageMaker's hyperparameters, and a nested YAML of one's own.
 #include "core/exchange/formats.h"
+#include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
 
 namespace plimsoll::exchange {
@@ -9,8 +10,15 @@ namespace {
 
 using json::Json;
 
-constexpr Section flat_sections[] = {
-    {"", &trl_model_table}, {"", &training_table}, {"", &model_table}, {"", &quantization_table}};
+// TRL's processors and Qwen-VL's finetuning scripts, and what is set before a command.
+constexpr Row image_rows[] = {{"max_pixels", "/vision/image_size", "", read_max_pixels, Write::no},
+                              {"$MAX_PIXELS", "/vision/image_size", "", read_max_pixels, Write::no}};
+constexpr Table image_table{image_rows, "min_pixels", "", ""};
+constexpr Section flat_sections[] = {{"", &image_table},
+                                     {"", &trl_model_table},
+                                     {"", &training_table},
+                                     {"", &model_table},
+                                     {"", &quantization_table}};
 // GPUs and environment alone, as of any program.
 bool says_nothing(const Reading& reading) {
   for (const auto& [pointer, value] : reading.values) {
@@ -236,9 +244,9 @@ constexpr std::string_view script_unpriced =
 constexpr Table script_table{script_rows, script_irrelevant, script_implied, script_unpriced};
 constexpr Row words_rows[] = {{"$words", "", "", read_words}};
 constexpr Table words_table{words_rows, "", "", ""};
-constexpr Section shell_sections[] = {{"", &words_table},       {"", &script_table},   {"", &launcher_table},
-                                      {"", &trl_model_table},   {"", &training_table}, {"", &model_table},
-                                      {"", &quantization_table}};
+constexpr Section shell_sections[] = {{"", &words_table},    {"", &image_table},       {"", &script_table},
+                                      {"", &launcher_table}, {"", &trl_model_table},   {"", &training_table},
+                                      {"", &model_table},    {"", &quantization_table}};
 
 bool write(Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/peft") {
@@ -307,9 +315,11 @@ void read_instance(Reading& reading, const Leaf& leaf) {
 }
 
 constexpr Row sagemaker_rows[] = {{"instance_type", "/hardware/gpu", "", read_instance},
-                                  {"InstanceType", "/hardware/gpu", "", read_instance}};
+                                  {"InstanceType", "/hardware/gpu", "", read_instance},
+                                  {"transformers_version", "/versions/transformers", ""},
+                                  {"pytorch_version", "/versions/torch", ""}};
 constexpr std::string_view sagemaker_irrelevant =
-    "entry_point source_dir instance_count role transformers_version pytorch_version py_version "
+    "entry_point source_dir instance_count role py_version "
     "base_job_name "
     "volume_size max_run max_wait use_spot_instances image_uri output_path checkpoint_* environment* "
     "distribution* "

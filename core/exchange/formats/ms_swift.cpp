@@ -1,7 +1,6 @@
 // ms-swift: arguments of `swift sft`, `swift pt`, `swift rlhf`, as a command line, YAML or JSON.
 // Keys: modelscope/ms-swift v4.6.0 swift/arguments/*.py, swift/trainers/arguments.py; older names from v2 and
 // v3.
-#include <cmath>
 #include <utility>
 
 #include "core/exchange/formats.h"
@@ -54,14 +53,6 @@ void read_attention(Reading& reading, const Leaf& leaf) {
   reading.set("/model_args/attn_implementation", leaf,
               "flash_attn=flash_attention_2, flash_attention=flash_attention_2, true=flash_attention_2, "
               "flash_attention_3=flash_attention_3");
-}
-
-void read_max_pixels(Reading& reading, const Leaf& leaf) {
-  const auto pixels = value_for("/vision/image_size", *leaf.node, "");
-  if (!pixels || !pixels->is_number_unsigned()) return reading.set("/vision/image_size", leaf);
-  reading.set("/vision/image_size", static_cast<uint64_t>(std::floor(std::sqrt(pixels->get<double>()))),
-              &leaf);
-  reading.finding(leaf).message = "the side of the largest square";
 }
 
 // The name that the model learns to give itself; Transformers' flag of this name is the model.
@@ -132,6 +123,7 @@ constexpr Row rows[] = {
     {"freeze_vit", "/vision/freeze_vision_tower", ""},
     {"max_pixels", "/vision/image_size", "", read_max_pixels},
     {"$MAX_PIXELS", "/vision/image_size", "", read_max_pixels},
+    {"$IMAGE_MAX_TOKEN_NUM", "/vision/image_size", "", read_max_image_tokens},
 };
 constexpr std::string_view irrelevant =
     "swanlab_* add_version create_checkpoint_symlink temperature load_args load_data_args val_dataset "

@@ -1,6 +1,7 @@
 #include "core/exchange/formats/shared.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace plimsoll::exchange {
 
@@ -80,6 +81,21 @@ void read_targets(Reading& reading, const Leaf& leaf) {
   if (pattern.find("language_model") != std::string::npos || pattern.find("text_model") != std::string::npos)
     reading.set("/peft/finetune_vision_layers", false);
 }
+
+namespace {
+
+void set_square(Reading& reading, const Leaf& leaf, double pixels_of_one) {
+  const auto count = value_for("/vision/image_size", *leaf.node, "");
+  if (!count || !count->is_number_unsigned()) return reading.set("/vision/image_size", leaf);
+  const double side = std::floor(std::sqrt(count->get<double>() * pixels_of_one));
+  reading.set("/vision/image_size", static_cast<uint64_t>(side), &leaf);
+  reading.finding(leaf).message = "the side of the largest square";
+}
+
+}  // namespace
+
+void read_max_pixels(Reading& reading, const Leaf& leaf) { set_square(reading, leaf, 1); }
+void read_max_image_tokens(Reading& reading, const Leaf& leaf) { set_square(reading, leaf, 32.0 * 32.0); }
 
 void read_checkpointing(Reading& reading, const Leaf& leaf) {
   const Node& node = *leaf.node;

@@ -15,6 +15,8 @@ export interface Imported {
   /** Where this stands in a longer paste: its own text. */
   part?: string;
   request?: Request | null;
+  /** Essentials that the text does not say, and why they are asked for. */
+  missing?: { pointer: string; message: string }[];
   counts?: Record<Finding["use"], number>;
   keys?: Finding[];
   notes?: string[];

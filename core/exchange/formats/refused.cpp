@@ -1,0 +1,92 @@
+// Trainers that are known by name and not replayed: what they are is said, and what can be pasted instead.
+// They are told apart so that none of them is taken for another tool's configuration.
+#include "core/exchange/formats/refused.h"
+
+#include "core/exchange/formats.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+struct Refusal {
+  const Format* format;
+  std::string_view programs;  // parts of what a command starts, joined by blanks
+  std::string_view settings;  // how its overrides begin: key=value
+  const char* what;
+  const char* instead;
+};
+
+const Refusal refusals[] = {
+    {&mlx_lm, "mlx_lm mlx-lm", "",
+     "This is MLX's trainer (mlx_lm.lora): it trains in the memory of an Apple chip, by other kernels than "
+     "those that "
+     "are replayed here.",
+     "the same model, rank, batch and length as a command of trl sft, or as a request"},
+    {&verl, "verl.trainer verl/trainer main_ppo main_dapo", "actor_rollout_ref. critic.model.",
+     "This starts verl, whose workers of FSDP or Megatron and of vLLM share the GPUs in turns, which is not "
+     "replayed.",
+     "the policy alone as a request: task grpo or ppo, actor_rollout_ref.model.path as model, "
+     "ppo_micro_batch_size_per_gpu, max_prompt_length and max_response_length"},
+    {&nemo_rl, "nemo_rl nemo-rl run_grpo_ run_grpo.py", "policy. cluster.gpus_per_node grpo.num_",
+     "This starts NeMo-RL, whose DTensor or Megatron workers and vLLM share the GPUs in turns, which is not "
+     "replayed.",
+     "the policy alone as a request: task grpo or dpo, policy.model_name as model, "
+     "policy.train_micro_batch_size and "
+     "policy.max_total_sequence_length"},
+    {&agilerl, "agilerl", "",
+     "This is a configuration of AgileRL, whose evolutionary settings say no memory; its files are not read.",
+     "a request with \"stack\": \"agilerl\", the model, peft.r, training.per_device_train_batch_size and the "
+     "lengths "
+     "under rl"},
+};
+
+bool holds_any(std::string_view word, std::string_view parts) {
+  while (!parts.empty()) {
+    const size_t blank = std::min(parts.find(' '), parts.size());
+    if (word.find(parts.substr(0, blank)) != std::string_view::npos) return true;
+    parts.remove_prefix(std::min(blank + 1, parts.size()));
+  }
+  return false;
+}
+
+bool begins_with_any(std::string_view word, std::string_view parts) {
+  while (!parts.empty()) {
+    const size_t blank = std::min(parts.find(' '), parts.size());
+    if (word.substr(0, blank) == parts.substr(0, blank)) return true;
+    parts.remove_prefix(std::min(blank + 1, parts.size()));
+  }
+  return false;
+}
+
+void refuse(Reading& reading) {
+  for (const Refusal& row : refusals) {
+    if (row.format == &reading.format) reading.errors.push_back({"unsupported", "", row.what, row.instead});
+  }
+}
+
+}  // namespace
+
+const Format mlx_lm{"mlx-lm", "MLX LM",
+                    "",       Language::none,
+                    {},       "!lora_parameters !steps_per_report model adapter_path val_batches iters",
+                    refuse};
+const Format verl{"verl", "verl", "", Language::none, {}, "!actor_rollout_ref algorithm data critic trainer",
+                  refuse};
+const Format nemo_rl{"nemo-rl",      "NeMo-RL", "",
+                     Language::none, {},        "policy cluster loss_fn checkpointing logger grpo dpo",
+                     refuse};
+const Format agilerl{"agilerl", "AgileRL", "", Language::none, {}, "!INIT_HP !MUTATION_PARAMS", refuse};
+
+const Format* refused_program(const std::vector<std::string_view>& started, const Node& root) {
+  for (const Refusal& row : refusals) {
+    for (const std::string_view word : started) {
+      if (holds_any(word, row.programs)) return row.format;
+    }
+    for (const Member& member : root.members) {
+      if (begins_with_any(member.key, row.settings)) return row.format;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace plimsoll::exchange

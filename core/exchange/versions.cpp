@@ -1,0 +1,221 @@
+#include "core/exchange/versions.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/exchange/formats.h"
+#include "core/json/ascii.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using ascii::is_alnum;
+using ascii::is_digit;
+
+constexpr size_t most_bytes = size_t{1} << 20;  // a list of everything that is installed has some 30 kB
+
+struct Library {
+  std::string_view name;     // in lower case
+  std::string_view pointer;  // of the request
+};
+constexpr Library libraries[] = {
+    {"transformers", "/versions/transformers"},
+    {"trl", "/versions/trl"},
+    {"peft", "/versions/peft"},
+    {"pytorch", "/versions/torch"},
+    {"torch", "/versions/torch"},
+    {"bitsandbytes", "/versions/bitsandbytes"},
+    {"litgpt", "/versions/litgpt"},
+    {"unsloth", "/versions/unsloth"},
+};
+
+// How much a form is worth; the higher one counts.
+enum class Strength : uint8_t { none, sentence, pinned, listed, printed };
+
+struct Said {
+  Strength strength = Strength::none;
+  std::string version;
+};
+
+bool is_space(char c) { return c == ' ' || c == '\t'; }
+bool begins(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+// A place in the text that moves on over what it is asked for.
+struct Cursor {
+  std::string_view text;  // in lower case
+  size_t at = 0;
+
+  std::string_view rest() const { return text.substr(at); }
+  bool ended() const { return at >= text.size(); }
+  bool take(std::string_view word) {
+    if (!begins(rest(), word)) return false;
+    at += word.size();
+    return true;
+  }
+  size_t take_all(std::string_view characters) {
+    const size_t from = at;
+    while (!ended() && characters.find(text[at]) != std::string_view::npos) ++at;
+    return at - from;
+  }
+};
+
+// "4.51.3", "0.41.3.post2", "2025.8.2", "0.12.0.dev0+14ef1ab"; nothing when it is a size or a factor.
+std::string take_version(Cursor& cursor) {
+  const size_t from = cursor.at;
+  size_t end = from, dots = 0;
+  while (end < cursor.text.size() && (is_digit(cursor.text[end]) || cursor.text[end] == '.')) {
+    if (cursor.text[end] == '.' && (end + 1 >= cursor.text.size() || !is_alnum(cursor.text[end + 1]))) break;
+    dots += cursor.text[end] == '.' ? 1 : 0;
+    ++end;
+  }
+  if (end == from || !is_digit(cursor.text[from]) || dots == 0) return "";
+  for (const std::string_view tail : {"post", "dev", "rc", "a", "b"}) {  // PEP 440
+    if (!begins(cursor.text.substr(end), tail)) continue;
+    size_t after = end + tail.size();
+    if (after >= cursor.text.size() || !is_digit(cursor.text[after])) continue;
+    while (after < cursor.text.size() && is_digit(cursor.text[after])) ++after;
+    end = after;
+    break;
+  }
+  const char next = end < cursor.text.size() ? cursor.text[end] : '\n';
+  if (is_alnum(next) || next == '_' || next == '%') return "";
+  std::string_view behind = cursor.text.substr(end);
+  while (!behind.empty() && behind.front() == ' ') behind.remove_prefix(1);
+  for (const std::string_view unit : {"gib", "gb", "mib", "mb", "kib", "%"}) {
+    if (begins(behind, unit)) return "";
+  }
+  cursor.at = end;
+  return std::string(cursor.text.substr(from, end - from));
+}
+
+std::string_view line_around(std::string_view text, size_t at) {
+  const size_t begin = text.rfind('\n', at) == std::string_view::npos ? 0 : text.rfind('\n', at) + 1;
+  return text.substr(begin, std::min(text.find('\n', at), text.size()) - begin);
+}
+
+// "peft 0.14" in "from peft 0.14 on" or "will be removed in Transformers 5.2" is not what is installed.
+bool speaks_of_another(std::string_view text, size_t name_at, size_t version_end) {
+  const std::string_view line = line_around(text, name_at);
+  for (const std::string_view word : {"deprecat", "will be removed", "will raise", "required", "requires"}) {
+    if (line.find(word) != std::string_view::npos) return true;
+  }
+  std::string_view before = text.substr(0, name_at);
+  while (!before.empty() && (is_space(before.back()) || before.back() == '`')) before.remove_suffix(1);
+  const size_t blank = before.find_last_of(" \t\n(");
+  const std::string_view last = before.substr(blank == std::string_view::npos ? 0 : blank + 1);
+  static constexpr std::string_view words[] = {"in",    "from",  "since", "until", "before", "after", "than",
+                                               "needs", "least", "to",    "of",    "for",    "upto",  "till"};
+  if (std::find(std::begin(words), std::end(words), last) != std::end(words)) return true;
+  std::string_view behind = text.substr(version_end, 20);
+  while (!behind.empty() && is_space(behind.front())) behind.remove_prefix(1);
+  for (const std::string_view tail : {"or ", "and later", "and newer", "and above", "+"}) {
+    if (begins(behind, tail)) return true;
+  }
+  return false;
+}
+
+// The version behind a library's name that ends at `cursor`, in one of the forms:
+//   transformers==4.51.3   torch=2.2.2=py3.10_0   transformers[torch]==4.51.3       pinned
+//   transformers    4.51.3      "trl": "0.15.1"     | peft | 0.14.0 |               a list's column or key
+//   - `transformers` version: 4.51.3    PyTorch version (GPU?): 2.5.1+cu124         an environment's line
+//   torch.__version__ 2.1.2     torch (on a line, and the next) 2.1.1
+//   Transformers: 4.55.0. in Unsloth's banner                                       the same
+//   transformers version 4.47.1    peft v0.10                                       a sentence
+Said read_behind(Cursor cursor, size_t name_at) {
+  constexpr std::string_view blanks = " \t", marks = "`*'\"";
+  if (cursor.take("[")) {  // extras of pip
+    const size_t close = cursor.rest().substr(0, 80).find(']');
+    if (close == std::string_view::npos) return {};
+    cursor.at += close + 1;
+  }
+  Strength strength = Strength::sentence;
+  if (cursor.take(".__version__")) strength = Strength::listed;
+  const char next = cursor.ended() ? '\n' : cursor.text[cursor.at];
+  if (is_alnum(next) || next == '_' || next == '-' || next == '/' || next == '.' || next == '@') return {};
+  cursor.take_all(marks);
+  size_t apart = cursor.take_all(blanks);
+  if (cursor.take("\r\n") || cursor.take("\n")) {
+    // The name stands alone on its line; the value, or "Version: 4.51.3", on the next.
+    std::string_view line = line_around(cursor.text, name_at);
+    while (!line.empty() && !is_alnum(line.front())) line.remove_prefix(1);
+    const bool alone = line.size() <= cursor.at - name_at + 1 || begins(line, "name");
+    if (!alone) return {};
+    strength = Strength::listed;
+    cursor.take_all(blanks);
+  }
+  const bool word = cursor.take("version") || cursor.take("release");
+  if (word) {
+    cursor.take_all(marks);
+    apart = cursor.take_all(blanks);
+    if (cursor.take("(gpu?)") || cursor.take("(cpu?)")) apart = cursor.take_all(blanks);
+  }
+  if (cursor.take("==")) {
+    strength = std::max(strength, Strength::pinned);
+  } else if (cursor.take("=")) {
+    strength = std::max(strength, word ? Strength::listed : Strength::pinned);
+  } else if (cursor.take(":") || cursor.take("\xEF\xBC\x9A") || cursor.take("|")) {
+    strength = Strength::listed;
+  } else if (apart > 1 || (apart == 1 && cursor.text[cursor.at - 1] == '\t')) {
+    strength = Strength::listed;
+  } else if (apart == 0 && strength != Strength::listed) {
+    return {};
+  } else if (word) {
+    cursor.take("is ");
+  }
+  cursor.take_all(blanks);
+  cursor.take_all(marks);
+  cursor.take("v");
+  std::string version = take_version(cursor);
+  if (version.empty()) return {};
+  if (strength == Strength::sentence && speaks_of_another(cursor.text, name_at, cursor.at)) return {};
+  return {strength, std::move(version)};
+}
+
+// "Unsloth 2025.8.2: Fast Llama patching.", "Unsloth 2024.5 patched 32 layers", and before mid 2024
+// "Unsloth: Fast Llama patching release 2024.5".
+Said read_banner(std::string_view text, size_t name_end) {
+  const std::string_view line = text.substr(name_end, text.find('\n', name_end) - name_end);
+  if (line.find("patch") == std::string_view::npos) return {};
+  const size_t release = line.find(" release ");
+  Cursor cursor{text, name_end + (release == std::string_view::npos ? 1 : release + 9)};
+  std::string version = take_version(cursor);
+  if (version.empty()) return {};
+  return {Strength::printed, std::move(version)};
+}
+
+}  // namespace
+
+recipe::Values versions_in(std::string_view given) {
+  const std::string text = ascii::lower(given.substr(0, most_bytes));
+  std::array<Said, std::size(libraries)> best;
+  for (size_t i = 0; i < std::size(libraries); ++i) {
+    const std::string_view name = libraries[i].name;
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + name.size())) {
+      const char before = at == 0 ? '\n' : text[at - 1];
+      if (is_alnum(before) || std::string_view("_-./@").find(before) != std::string_view::npos) continue;
+      const Cursor behind{text, at + name.size()};
+      Said said = read_behind(behind, at);
+      if (name == "unsloth") {
+        if (Said banner = read_banner(text, behind.at); banner.strength > said.strength) said = banner;
+      }
+      if (said.strength > best[i].strength) best[i] = std::move(said);
+    }
+  }
+  recipe::Values values;
+  std::array<Strength, std::size(libraries)> taken{};
+  for (size_t i = 0; i < std::size(libraries); ++i) {
+    if (best[i].strength == Strength::none) continue;
+    const std::string pointer(libraries[i].pointer);
+    // Two names of one library: the stronger form again.
+    const bool other = i > 0 && libraries[i - 1].pointer == libraries[i].pointer;
+    if (other && taken[i - 1] >= best[i].strength) continue;
+    taken[i] = best[i].strength;
+    values[pointer] = best[i].version;
+  }
+  return values;
+}
+
+const Format installed{"versions", "List of installed libraries", "", Language::none, {}, ""};
+
+}  // namespace plimsoll::exchange

@@ -1,0 +1,199 @@
+// Programs that are read or refused by their name, and variables of the environment before a command.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/exchange/import.h"
+#ifndef __EMSCRIPTEN__
+#include "core/cli/yaml.h"
+#endif
+
+namespace plimsoll::exchange {
+namespace {
+
+using json::Json;
+using testing::HasSubstr;
+
+Import read_program(const std::string& text) {
+#ifdef __EMSCRIPTEN__
+  return import_document(read_text(text), text);
+#else
+  return import_document(cli::read_document(text), text);
+#endif
+}
+
+Json field_of(const Import& import, const std::string& pointer) {
+  const Json::json_pointer where(pointer);
+  return import.request.contains(where) ? import.request[where] : Json();
+}
+
+TEST(Environment, BeforeACommandSetsTheFieldsItSpeaksOf) {
+  const Import import = read_program(
+      "MAX_PIXELS=1003520 CUDA_VISIBLE_DEVICES=0,1 NPROC_PER_NODE=2 swift rlhf --rlhf_type dpo "
+      "--model Qwen/Qwen2.5-VL-7B-Instruct --train_type lora --max_length 4096");
+  ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
+  EXPECT_EQ(import.format->id, "ms-swift");
+  EXPECT_EQ(field_of(import, "/task"), Json("dpo"));
+  EXPECT_EQ(field_of(import, "/parallel/num_gpus"), Json(2));
+  EXPECT_EQ(field_of(import, "/vision/image_size"), Json(1001));
+}
+
+TEST(Environment, SaysTheAllocatorOfAnyLauncher) {
+  for (const char* before : {"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True ",
+                             "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n",
+                             "env PYTORCH_CUDA_ALLOC_CONF=\"expandable_segments:True\" ",
+                             "PYTORCH_CUDA_ALLOC_CONF='expandable_segments:True' \\\n  "}) {
+    const Import import =
+        read_program(std::string(before) +
+                     "accelerate launch --num_processes 4 train.py --model_name_or_path Qwen/Qwen3-4B "
+                     "--per_device_train_batch_size 2");
+    ASSERT_TRUE(import.errors.empty()) << before;
+    EXPECT_EQ(field_of(import, "/hardware/PYTORCH_CUDA_ALLOC_CONF"), Json("expandable_segments:True"))
+        << before;
+    EXPECT_EQ(field_of(import, "/parallel/num_gpus"), Json(4)) << before;
+  }
+}
+
+TEST(Environment, TokensOfQwen3ImagesAreASquareToo) {
+  const Import import = read_program(
+      "IMAGE_MAX_TOKEN_NUM=1024 \\\nNPROC_PER_NODE=8 \\\nswift sft \\\n  --model Qwen/Qwen3-VL-8B-Instruct "
+      "\\\n"
+      "  --tuner_type lora --max_length 8192");
+  ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
+  EXPECT_EQ(field_of(import, "/vision/image_size"), Json(1024));
+}
+
+TEST(Environment, PixelsAreReadFromFlagsAndFilesOfTrlToo) {
+  const Import flags = read_program(
+      "torchrun --nproc_per_node 2 train_qwen.py --model_name_or_path Qwen/Qwen2.5-VL-3B-Instruct "
+      "--max_pixels=451584 --min_pixels 784 --bf16 --per_device_train_batch_size 1");
+  EXPECT_EQ(field_of(flags, "/vision/image_size"), Json(672));
+#ifndef __EMSCRIPTEN__
+  const Import file = read_program(
+      "model_name_or_path: Qwen/Qwen2.5-VL-3B-Instruct\nper_device_train_batch_size: 1\nlearning_rate: "
+      "1.0e-5\n"
+      "max_pixels: 200704\noutput_dir: out\n");
+  EXPECT_EQ(file.format->id, "trl");
+  EXPECT_EQ(field_of(file, "/vision/image_size"), Json(448));
+#endif
+}
+
+const char* const flat_flags = R"(deepspeed --num_gpus 8 --module openrlhf.cli.train_dpo \
+   --pretrain meta-llama/Meta-Llama-3-8B-Instruct \
+   --micro_train_batch_size 2 --train_batch_size 64 \
+   --max_len 4096 --zero_stage 3 --bf16 --flash_attn --adam_offload \
+   --beta 0.2 --lora_rank 32 --lora_alpha 64 --packing_samples \
+   --gradient_checkpointing --learning_rate 5e-6 --max_epochs 1)";
+
+TEST(OpenRlhf, FlatFlagsAreRead) {
+  const Import import = read_program(flat_flags);
+  ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
+  EXPECT_EQ(import.format->id, "openrlhf");
+  EXPECT_EQ(import.model, "meta-llama/Meta-Llama-3-8B-Instruct");
+  EXPECT_EQ(field_of(import, "/task"), Json("dpo"));
+  EXPECT_EQ(field_of(import, "/training/per_device_train_batch_size"), Json(2));
+  EXPECT_EQ(field_of(import, "/training/gradient_accumulation_steps"), Json(4));
+  EXPECT_EQ(field_of(import, "/training/max_length"), Json(4096));
+  EXPECT_EQ(field_of(import, "/training/padded_batches"), Json(false));
+  EXPECT_EQ(field_of(import, "/training/gradient_checkpointing"), Json(true));
+  EXPECT_EQ(field_of(import, "/parallel/strategy"), Json("zero3"));
+  EXPECT_EQ(field_of(import, "/parallel/num_gpus"), Json(8));
+  EXPECT_EQ(field_of(import, "/parallel/zero_optimization/offload_optimizer/device"), Json("cpu"));
+  EXPECT_EQ(field_of(import, "/peft/r"), Json(32));
+  EXPECT_EQ(field_of(import, "/peft/target_modules"), Json("all-linear"));
+  EXPECT_EQ(field_of(import, "/model_args/attn_implementation"), Json("flash_attention_2"));
+  EXPECT_EQ(field_of(import, "/model_args/dtype"), Json("bfloat16"));
+  for (const Finding& found : import.findings) EXPECT_NE(found.use, Use::unknown) << found.path;
+}
+
+// As its own example scripts write it, with the command in a here document.
+TEST(OpenRlhf, DottedFlagsInAHereDocumentAreRead) {
+  const Import import = read_program(
+      "set -x\n\nread -r -d '' training_commands <<EOF\nopenrlhf.cli.train_sft \\\n   --data.max_len 8192 "
+      "\\\n"
+      "   --train.batch_size 256 \\\n   --train.micro_batch_size 4 \\\n"
+      "   --model.model_name_or_path Qwen/Qwen3-8B \\\n   --ds.zero_stage 2 \\\n   --ds.param_dtype bf16 \\\n"
+      "   --model.gradient_checkpointing_enable\nEOF\n\nif [[ ${1} != \"slurm\" ]]; then\n"
+      "    deepspeed --module $training_commands\nfi\n");
+  ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
+  EXPECT_EQ(import.format->id, "openrlhf");
+  EXPECT_EQ(import.model, "Qwen/Qwen3-8B");
+  EXPECT_EQ(field_of(import, "/training/max_length"), Json(8192));
+  EXPECT_EQ(field_of(import, "/training/gradient_checkpointing"), Json(true));
+  EXPECT_EQ(field_of(import, "/model_args/attn_implementation"), Json("flash_attention_2"));
+  EXPECT_FALSE(import.request.contains("peft"));
+}
+
+struct Refused {
+  const char* text;
+  const char* format;
+  const char* says;
+};
+
+class Refusals : public testing::TestWithParam<Refused> {};
+
+TEST_P(Refusals, SayWhatItIsAndWhatCanBePasted) {
+  const Import import = read_program(GetParam().text);
+  ASSERT_NE(import.format, nullptr) << GetParam().text;
+  EXPECT_EQ(import.format->id, GetParam().format);
+  ASSERT_FALSE(import.errors.empty());
+  EXPECT_EQ(import.errors.front().code, "unsupported");
+  EXPECT_THAT(import.errors.front().message, HasSubstr(GetParam().says));
+  EXPECT_FALSE(import.errors.front().allowed.empty());
+  EXPECT_TRUE(import.request.is_null());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Commands, Refusals,
+    testing::Values(
+        Refused{
+            "mlx_lm.lora --model mistralai/Mistral-7B-v0.3 --train --data data --iters 600 --batch-size 2",
+            "mlx-lm", "MLX"},
+        Refused{"python -m mlx_lm lora --model Qwen/Qwen3-4B --train --num-layers 8", "mlx-lm", "MLX"},
+        Refused{"python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=512 "
+                "actor_rollout_ref.model.path=Qwen/Qwen3-8B trainer.n_gpus_per_node=8",
+                "verl", "verl"},
+        Refused{"torchrun --nproc_per_node=4 -m verl.trainer.fsdp_sft_trainer data.max_length=2048 "
+                "model.partial_pretrain=Qwen/Qwen2.5-0.5B",
+                "verl", "verl"},
+        Refused{"uv run python examples/run_grpo_math.py policy.model_name=Qwen/Qwen3-1.7B "
+                "cluster.gpus_per_node=8",
+                "nemo-rl", "NeMo-RL"},
+        Refused{"ray job submit --address=http://127.0.0.1:8265 -- python3 -m openrlhf.cli.train_ppo_ray "
+                "--pretrain OpenRLHF/Llama-3-8b-sft-mixture --zero_stage 3 --bf16",
+                "openrlhf", "OpenRLHF's PPO"}));
+
+#ifndef __EMSCRIPTEN__
+INSTANTIATE_TEST_SUITE_P(
+    Files, Refusals,
+    testing::Values(
+        Refused{"model: mlx-community/Qwen3-4B-bf16\ntrain: true\ndata: data/\nbatch_size: 4\niters: 900\n"
+                "max_seq_length: 4096\nnum_layers: 16\nlora_parameters:\n  rank: 16\n  scale: 2.0\n",
+                "mlx-lm", "MLX"},
+        Refused{"data:\n  train_batch_size: 256\n  max_prompt_length: 512\nactor_rollout_ref:\n  model:\n"
+                "    path: Qwen/Qwen3-8B\n  actor:\n    ppo_mini_batch_size: 64\ntrainer:\n  "
+                "n_gpus_per_node: 8\n",
+                "verl", "verl"},
+        Refused{"grpo:\n  num_prompts_per_step: 32\npolicy:\n  model_name: Qwen/Qwen3-1.7B\n"
+                "  train_micro_batch_size: 4\nloss_fn:\n  ratio_clip_min: 0.2\ncluster:\n  gpus_per_node: 8\n"
+                "checkpointing:\n  enabled: true\n",
+                "nemo-rl", "NeMo-RL"},
+        Refused{"INIT_HP:\n  ALGO: GRPO\n  BATCH_SIZE: 8\n  LR: 0.000005\nMUTATION_PARAMS:\n  NO_MUT: 0.1\n",
+                "agilerl", "AgileRL"}));
+
+TEST(LomosFile, ItsOwnFileTrainsWithLomo) {
+  const std::string text =
+      "model_name_or_path: huggyllama/llama-7b\ndataset_name: boolq\nrefresh: false\ndata_tag: base\n"
+      "data_max_length: 512\ntag: lomo\noutput_dir: outputs\ndeepspeed: config/ds_config.json\n"
+      "per_device_train_batch_size: 8\nclip_grad_norm: 1.0\ngradient_checkpointing: true\n";
+  const Import import = read_program(text);
+  ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
+  EXPECT_EQ(import.format->id, "lomo");
+  EXPECT_EQ(field_of(import, "/training/optim"), Json("lomo"));
+  EXPECT_EQ(field_of(import, "/training/max_length"), Json(512));
+  EXPECT_EQ(field_of(import, "/parallel/strategy"), Json("zero3"));
+  EXPECT_EQ(read_program(text + "peft_type: lora\nlora_only: false\n").errors.front().code, "unsupported");
+}
+#endif
+
+}  // namespace
+}  // namespace plimsoll::exchange
