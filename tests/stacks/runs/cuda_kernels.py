@@ -144,11 +144,61 @@ def dropout(input, p=0.5, training=True, inplace=False):
     return torch.native_dropout(input, p, True)[0] if training and p > 0 else input
 
 
+def unseen(function):
+    def run(*args, **kwargs):
+        with _disable_current_modes():
+            return function(*args, **kwargs)
+
+    return run
+
+
+def stand_in_for_trl():
+    """TRL from 1.15 folds tiles of logits in place with Triton and adds products to fp32 sums without a copy; it picks
+    the labelled positions first (trl/kernels/chunked_logprob.py, trl/trainer/utils.py add_fused_lm_head)."""
+    kernels, utils = (sys.modules.get(f"trl.{name}") for name in ("kernels.chunked_logprob", "trainer.utils"))
+    if kernels is None or utils is None:
+        return
+    for name in ("_forward_tile", "_backward_tile", "_addmm_fp32"):
+        setattr(kernels, name, unseen(getattr(kernels, name)))
+    utils._use_triton = lambda device: True
+
+
+def activation_forward(activation):
+    def run(gate, up):
+        out = torch.empty_like(gate)
+        with _disable_current_modes():
+            out.copy_(activation(gate) * up)
+        return out
+
+    return run
+
+
+def activation_backward(activation):
+    """Over the tensors that came in: the product, and the gradients of gate and up."""
+
+    def run(grad_output, gate, up):
+        with _disable_current_modes(), torch.enable_grad():
+            inputs = [x.detach().clone().requires_grad_() for x in (gate, up)]
+            product = activation(inputs[0]) * inputs[1]
+            gradients = torch.autograd.grad(product, inputs, grad_output)
+            for old, new in zip((grad_output, gate, up), (product.detach(), *gradients)):
+                old.data.copy_(new)
+        return grad_output, gate, up
+
+    return run
+
+
+def stand_in_for_axolotl():
+    """Its fused LoRA MLP calls Triton for the activation (axolotl/kernels/swiglu.py, geglu.py)."""
+    import axolotl.kernels.lora as kernels
+
+    for name, activation in (("swiglu", F.silu), ("geglu", lambda x: F.gelu(x, approximate="tanh"))):
+        setattr(kernels, f"{name}_forward", activation_forward(activation))
+        setattr(kernels, f"{name}_backward", activation_backward(activation))
+
+
 def stand_in(ledger):
     F.scaled_dot_product_attention = attend(ledger)
     F.dropout = dropout
-    import torch.optim.optimizer
-    import torch.utils._foreach_utils as foreach
-
-    foreach._get_foreach_kernels_supported_devices = lambda: ["cpu", "cuda"]
-    torch.optim.optimizer._get_foreach_kernels_supported_devices = lambda: ["cpu", "cuda"]
+    for name in ("torch.optim.optimizer", "torch.utils._foreach_utils"):
+        sys.modules[name]._get_foreach_kernels_supported_devices = lambda: ["cpu", "cuda"]

@@ -30,7 +30,7 @@ def count_of(run):
 
 def request_of(run, args):
     kept = ("per_device_train_batch_size", "per_device_eval_batch_size", "eval_strategy", "bf16", "optim", "gradient_checkpointing",
-            "gradient_checkpointing_kwargs", "prediction_loss_only", "packing", "packing_strategy")
+            "gradient_checkpointing_kwargs", "prediction_loss_only", "packing")
     training = {k: v for k, v in run["args"].items() if k in kept}
     training.update(max_length=run["length"], padded_batches=bool(run.get("padded")), gradient_accumulation_steps=1)
     training.setdefault("packing", False)

@@ -11,7 +11,7 @@ as `numbers`. What a data loader makes is host memory until accelerate sends it 
 another kernel than a GPU, cuda_kernels.py stands in. Instants are those of the replay, each the highest moment in it:
 
     load, prepare           parameters once from_pretrained has returned, and once the trainer is made
-    forward, loss, backward  of the second step; the loss is over when the last norm's output has its gradient
+    forward, loss, backward  of the second step; the loss is over when the last layer's output has its gradient
     optimizer_step_first, optimizer_step, eval
 """
 
@@ -19,6 +19,7 @@ import functools
 import gc
 import sys
 import weakref
+from collections.abc import Mapping
 
 import torch
 import torch.utils.checkpoint
@@ -36,7 +37,7 @@ def block(size):
 
 
 def shape_of(tensor):
-    return [str(tensor.dtype)[6:], *tensor.shape]
+    return f"{str(tensor.dtype)[6:]} {'x'.join(str(n) for n in tensor.shape)}"
 
 
 class Ledger(TorchDispatchMode):
@@ -149,7 +150,7 @@ class Tracker:
             self.facts[kind].append(fact)
 
     def mode(self):
-        return "train" if self.trainer is None or self.trainer.model.training else "eval"
+        return "eval" if self.ledger.phase == "eval" else "train"
 
     # ---- Transformers and accelerate
     def watch_transformers(self):
@@ -162,12 +163,16 @@ class Tracker:
 
         def copy_to_device(batch, *args, **kwargs):
             batch = send(batch, *args, **kwargs)
-            copied = tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, dict(batch))
+            copied = tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, plain(batch))
+            if not isinstance(copied, dict):  # samples in words (GRPO)
+                return copied
             shapes = {key: shape_of(x) for key, x in copied.items() if isinstance(x, torch.Tensor)}
             if "attention_mask" in copied:
                 shapes["padding"] = int((copied["attention_mask"] == 0).sum())
-            self.facts["batches"].setdefault(self.mode(), []).append(shapes)
-            return type(batch)(copied) if not isinstance(batch, dict) else copied
+            seen = self.facts["batches"].setdefault(self.mode(), [])
+            if shapes not in seen:
+                seen.append(shapes)
+            return copied
 
         accelerate.data_loader.send_to_device = copy_to_device
         load = PreTrainedModel.from_pretrained.__func__
@@ -191,6 +196,7 @@ class Tracker:
 
         @functools.wraps(train)
         def noted_train(trainer, *args, **kwargs):
+            cuda_kernels.stand_in_for_trl()
             self.begin(trainer)
             with self.ledger:
                 return train(trainer, *args, **kwargs)
@@ -248,18 +254,21 @@ class Tracker:
         for network in (model, getattr(trainer, "ref_model", None)):
             for tensor in [*network.parameters(), *network.buffers()] if network is not None else ():
                 self.ledger.see(tensor, "parameter")
-        self.ledger.peaks["prepare"] = self.ledger.now
-        norm = last_norm(model)
-        norm.register_forward_hook(lambda m, i, output: self.ends_loss(output))
+        if self.ledger.now != self.ledger.peaks.get("load"):
+            self.ledger.peaks["prepare"] = self.ledger.now
+        last_norm(model).register_forward_pre_hook(lambda norm, inputs: self.ends_loss(inputs[0]))
         head = model.get_output_embeddings() or getattr(model, "score", None)
         if head is not None:
-            head.register_forward_hook(lambda m, i, output: self.facts["logits"].setdefault(self.mode(), shape_of(output)))
+            head.register_forward_hook(self.note_logits)
         model.register_forward_pre_hook(self.scores, with_kwargs=True)
         model.register_forward_hook(self.scored, with_kwargs=True)
 
-    def ends_loss(self, output):
-        if output.requires_grad:
-            output.register_hook(lambda gradient: self.mark("backward") if self.is_loss() else None)
+    def note_logits(self, head, inputs, output):
+        self.facts["logits"].setdefault(self.mode(), shape_of(output))
+
+    def ends_loss(self, hidden):
+        if hidden.requires_grad:
+            hidden.register_hook(lambda gradient: self.mark("backward") if self.is_loss() else None)
 
     def is_loss(self):
         return (self.ledger.phase or "").startswith("loss")
@@ -282,12 +291,16 @@ class Tracker:
         instants = {name: peaks[key] for name, key in names.items() if key in peaks}
         return {"instants": instants, "numbers": self.ledger.highest_numbers, "facts": self.facts}
 
-    def explained(self, instant, top=20):
+    def explained(self, instant, top=200):
         rows = {}
         for size, what in self.ledger.live_at.get(instant, ()):
             count, total = rows.get(what, (0, 0))
             rows[what] = (count + 1, total + size)
         return sorted(((total, count, what) for what, (count, total) in rows.items()), reverse=True)[:top]
+
+
+def plain(batch):
+    return dict(batch) if isinstance(batch, Mapping) else batch
 
 
 def bytes_of(model):
