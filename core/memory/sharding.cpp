@@ -37,6 +37,7 @@ recipe::Recipe sixteen_bit(const recipe::Recipe& recipe) {
   r.model_args.dtype = dtype;
   r.peft.adapter_dtype = dtype;
   r.quantization.upcast = "none";
+  r.model_args.keep_in_fp32 = "none";
   return r;
 }
 
@@ -72,8 +73,9 @@ struct Network {
       }
     }
     if (!network.tied_head || network.stacks.front().tables.empty()) return 0;
-    const model::Table& table = network.stacks.front().tables.front();
-    return static_cast<double>(table.rows) * static_cast<double>(table.width) * parameter_size(recipe);
+    const model::Stack& text = network.stacks.front();
+    const model::Table& table = text.tables.front();
+    return static_cast<double>(table.rows) * static_cast<double>(table.width) * table_size(recipe, text);
   }
   template <class Lend>
   std::vector<std::vector<Lent>> lend(Lend lend_layer) const {
