@@ -307,7 +307,7 @@ bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe) {
   if (!recipe.peft.on) return false;
   // PEFT trains the new head of a classifier in full: tuners_utils.py, TaskType.SEQ_CLS.
   const bool within = path.rfind("classifier.", 0) == 0;
-  if (recipe.task == "classification" &&
+  if ((recipe.task == "classification" || recipe.task == "reward") &&
       (within || ends_with_name(path, "score") || ends_with_name(path, "classifier")))
     return true;
   return named_in(path, recipe.peft.modules_to_save);
@@ -508,6 +508,11 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
       sum.norm(norm, 1, (trained && !norm.frozen) || norms_trained, false);
     }
     sum.plain(static_cast<double>(stack.other_parameters), parameter_size(recipe), trained, false);
+  }
+  // PEFT copies a tied head apart from the embedding that it shares its weight with.
+  if (shares_head(network, recipe) && is_saved_in_full(own_head.path, recipe)) {
+    sum.train(static_cast<double>(own_head.out), static_cast<double>(own_head.in),
+              table_size(recipe, network.stacks.front()), 1, false, true);
   }
   sum.beside_the_linears(network);
   p.buffer_bytes = rotary_table_bytes(network, recipe);

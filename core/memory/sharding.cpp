@@ -240,8 +240,9 @@ void zero_3(const model::Architecture& network, const recipe::Recipe& r, Shardin
   const double n = s.ranks, made = seen.trained_bytes, fp32 = master.trained_bytes;
   const double size = seen.trainable > 0 ? made / static_cast<double>(seen.trainable) : 2;
   const double partition = (seen.weight_bytes - seen.replicated_bytes) / n;
-  const double sub_group =
-      std::min(1.0, static_cast<double>(config.sub_group_size) * 4 * n / std::max(1.0, fp32));
+  // A group holds whole parameters, so one at least.
+  const double grouped = std::max(4 * static_cast<double>(config.sub_group_size) * n, master.largest_trained);
+  const double sub_group = std::min(1.0, grouped / std::max(1.0, fp32));
   s.weights = seen.replicated_bytes + partition;
   s.adapters = seen.adapter_bytes / n;
   s.buckets = config.contiguous_gradients ? bucket_bytes(network, r, size) : 0;

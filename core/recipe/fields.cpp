@@ -520,7 +520,7 @@ constexpr Field table[] = {
     {"/parallel/zero_optimization/stage3_max_reuse_distance", FieldType::count, 0, 1e15, "",
      [](Recipe& r, const Json& v) { put(r.parallel.zero.stage3_max_reuse_distance, v); }, nullptr, "1000000000", "",
      "DeepSpeed, stage 3: parameters needed again within this many elements are not freed."},
-    {"/parallel/zero_optimization/sub_group_size", FieldType::count, 1, 1e15, "",
+    {"/parallel/zero_optimization/sub_group_size", FieldType::count, 0, 1e15, "",
      [](Recipe& r, const Json& v) { put(r.parallel.zero.sub_group_size, v); }, nullptr, "1000000000", "",
      "DeepSpeed, stage 3: elements that the optimizer steps through at a time."},
     {"/hardware/gpu", FieldType::text, 0, exact, "",

@@ -105,8 +105,6 @@ constexpr Row rows[] = {
     {"deepspeed", "/parallel/strategy", "", rules::read_deepspeed},
     {"fsdp", "/parallel/strategy", "", read_fsdp},
     {"fsdp_config", "/parallel/strategy", "", read_fsdp},
-    {"fsdp_config.fsdp_sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
-    {"fsdp_config.sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
     {"fsdp_config.offload_params", "/parallel/fsdp_config/offload_params", ""},
     {"fsdp_config.fsdp_offload_params", "/parallel/fsdp_config/offload_params", ""},
     {"fsdp_config.reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "", read_reshard},
@@ -118,10 +116,6 @@ constexpr Row rows[] = {
     {"fsdp_config.fsdp_version", "/parallel/strategy", "", read_fsdp_version},
     {"fsdp_config.use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
     {"fsdp_config.fsdp_use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
-    {"fsdp_config.fsdp_backward_prefetch", "/parallel/fsdp_config/backward_prefetch", prefetch},
-    {"fsdp_config.backward_prefetch", "/parallel/fsdp_config/backward_prefetch", prefetch},
-    {"fsdp_config.fsdp_forward_prefetch", "/parallel/fsdp_config/forward_prefetch", ""},
-    {"fsdp_config.forward_prefetch", "/parallel/fsdp_config/forward_prefetch", ""},
     {"precompute_ref_log_probs", "/rl/precompute_ref_log_probs", ""},
     {"rl_adapter_ref_model", "/rl/reference_model", "true=copy", nullptr, Write::no},
     {"rl_beta", "/rl/beta", ""},
@@ -161,10 +155,7 @@ constexpr std::string_view irrelevant =
     "min_sample_len sample_packing_* curriculum_sampling "
     "multipack_real_batches pose_* pretrain_multipack_* pretraining_sample_concatenation streaming "
     "streaming_multipack_buffer_size flex_attn_compile_kwargs* flash_optimum fsdp_final_state_dict_type "
-    "" special_tokens *
-    tokens * tokens added_tokens_overrides * torch_compile_ *
-    warmup_steps
-    "
+    "special_tokens* tokens* tokens added_tokens_overrides* torch_compile_* warmup_steps "
     "warmup_ratio "
     "save_safetensors save_only_model save_first_step logging_steps "
     "early_stopping_patience load_best_model_at_end use_tensorboard profiler_* include_tokens_per_second "
@@ -222,6 +213,8 @@ constexpr std::string_view implied =
     "fsdp_config.fsdp_sync_module_states fsdp_config.sync_module_states "
     ""
     "fsdp_config.cpu_offload_pin_memory "
+    "fsdp_config.fsdp_backward_prefetch fsdp_config.backward_prefetch fsdp_config.fsdp_forward_prefetch "
+    "fsdp_config.forward_prefetch fsdp_config.fsdp_sharding_strategy fsdp_config.sharding_strategy "
     "fsdp_config.mixed_precision_policy fsdp_config.fsdp_min_num_params fsdp_config.min_num_params "
     "gptq_model_v1 lisa_step_interval lisa_layers_attribute gptq_disable_exllama full_finetune "
     "torch_dtype liger_layer_norm liger_rms_norm_gated liger_kernel_impl flash_attn_rms_norm "

@@ -88,7 +88,7 @@ void finish_evaluation(Reading& reading) {
     reading.drop("/training/eval_strategy", "with these settings Axolotl evaluates nothing");
     reading.drop("/training/per_device_eval_batch_size", "with these settings Axolotl evaluates nothing");
     reading.drop("/training/eval_packing", "with these settings Axolotl evaluates nothing");
-    if (reading.leaf("val_set_size") != nullptr || reading.leaf(key) != nullptr)
+    if (is_given(reading, "eval_strategy") || is_given(reading, "evaluation_strategy"))
       reading.values["/training/eval_strategy"] = "no";
     return;
   }
@@ -129,7 +129,8 @@ void finish_kernels(Reading& reading) {
     reading.finding(*leaf).pointer = "/training/fused_lora";
     reading.mark(*leaf, Use::used);
   }
-  const bool barred = reading.is_on("trust_remote_code") || reading.is_on("nvfp4_merge_aware");
+  const bool barred = reading.is_on("trust_remote_code") || reading.is_on("nvfp4_merge_aware") ||
+                      reading.is_on("use_ray");  // its driver knows no GPU
   if (given || (barred && reading.has("/peft"))) reading.values["/training/fused_lora"] = used;
 }
 

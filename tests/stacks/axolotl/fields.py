@@ -88,10 +88,14 @@ def in_fp32(model):
 
 def of_model(cfg, loader):
     quantised = loader.model_kwargs.get("quantization_config") is not None
-    found = {"/task": task(cfg), "/peft": bool(cfg.adapter), "/model_args/dtype": name_of(cfg.torch_dtype),
+    found = {"/peft": bool(cfg.adapter), "/model_args/dtype": name_of(cfg.torch_dtype),
              "/model_args/attn_implementation": attention(loader, cfg),
              "/quantization/load_in_4bit": bool(quantised and cfg.load_in_4bit),
-             "/quantization/load_in_8bit": bool(quantised and cfg.load_in_8bit)}
+             "/quantization/load_in_8bit": bool(quantised and cfg.load_in_8bit),
+             "/quantization/quantize_moe_experts": bool(cfg.quantize_moe_experts),
+             "/parallel/sequence_parallel_size": cfg.context_parallel_size or 1}
+    if task(cfg) != "ebft":  # the contract has no word for it
+        found["/task"] = task(cfg)
     if cfg.torch_dtype != torch.float32:
         kept = in_fp32(loader.model)
         if zero_stage(cfg) and not cfg.adapter:
@@ -116,26 +120,27 @@ def of_adapter(loader, lora):
             "/peft/adapter_dtype": name_of(next(iter(types)))}
 
 
-def loss_kernel(cfg):
+def loss_kernel(cfg, args):
     if cfg.cut_cross_entropy:
         return "cut_cross_entropy"
-    if cfg.liger_fused_linear_cross_entropy:
+    if cfg.liger_fused_linear_cross_entropy or getattr(args, "use_liger_kernel", False):
         return "liger"
     return "fused_ce" if cfg.liger_cross_entropy else "stock"
 
 
 def of_training(cfg, args):
     evaluates = str(getattr(args.eval_strategy, "value", args.eval_strategy))
-    offloads = bool(getattr(args, "activation_offloading", False)) or cfg.activation_offloading is True
-    recomputes = bool(cfg.gradient_checkpointing)
+    offloads = bool(cfg.activation_offloading)
+    inside = bool(cfg.fsdp_config and cfg.fsdp_config.activation_checkpointing)
+    recomputes = bool(cfg.gradient_checkpointing) or inside
     found = {
         "/training/per_device_train_batch_size": args.per_device_train_batch_size,
         "/training/gradient_accumulation_steps": args.gradient_accumulation_steps,
         "/training/max_length": cfg.sequence_len, "/training/packing": bool(cfg.sample_packing),
         "/training/bf16": bool(args.bf16), "/training/fp16": bool(args.fp16),
         "/training/gradient_checkpointing": recomputes, "/training/activation_offloading": offloads,
-        "/training/torch_compile": bool(args.torch_compile), "/training/optim": str(cfg.optimizer),
-        "/training/loss_kernel": loss_kernel(cfg), "/training/liger_kernel_config/rms_norm": bool(cfg.liger_rms_norm),
+        "/training/torch_compile": bool(args.torch_compile), "/training/optim": str(getattr(cfg.optimizer, "value", cfg.optimizer)),
+        "/training/loss_kernel": loss_kernel(cfg, args), "/training/liger_kernel_config/rms_norm": bool(cfg.liger_rms_norm),
         "/training/liger_kernel_config/swiglu": bool(cfg.liger_glu_activation),
         "/training/liger_kernel_config/rope": bool(cfg.liger_rope),
         "/training/fused_lora": any(cfg[key] for key in ("lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel")),
@@ -143,19 +148,23 @@ def of_training(cfg, args):
         "/training/torch_empty_cache_steps": args.torch_empty_cache_steps or 0,
         "/training/save_total_limit": args.save_total_limit,
     }
+    if cfg.lisa_step_interval and cfg.lisa_n_layers:
+        found["/training/lisa_activated_layers"] = cfg.lisa_n_layers
     if recomputes and not offloads:
         found["/training/gradient_checkpointing_kwargs/use_reentrant"] = bool(
             (args.gradient_checkpointing_kwargs or {}).get("use_reentrant", True))
     if evaluates != "no":
         found["/training/per_device_eval_batch_size"] = args.per_device_eval_batch_size
-        found["/training/eval_accumulation_steps"] = args.eval_accumulation_steps
-        found["/training/prediction_loss_only"] = args.prediction_loss_only
         found["/training/eval_packing"] = bool(cfg.sample_packing and cfg.eval_sample_packing is not False)
     return found
 
 
 def of_rl(cfg, args):
-    names = ["beta", "loss_type", "num_generations", "max_completion_length", "temperature", "num_iterations", "use_vllm"]
+    names = ["num_generations", "max_completion_length", "temperature", "num_iterations", "use_vllm"]
+    if task(cfg) in ("dpo", "kto", "grpo"):
+        names.append("beta")  # elsewhere it weighs no reference
+    if cfg.rl == "ipo" or cfg.dpo_loss_type or (cfg.trl and cfg.trl.loss_type):
+        names.append("loss_type")
     if getattr(args, "use_vllm", False):
         names.append("vllm_mode")
         if args.vllm_mode == "colocate":
@@ -177,9 +186,11 @@ def of_fsdp(cfg, args):
     if not plugin:
         return found
     reshards = plugin.get("reshard_after_forward")
-    if isinstance(reshards, str):
-        reshards = reshards.lower() not in ("shard_grad_op", "false", "no_shard")
-    found["/parallel/fsdp_config/reshard_after_forward"] = reshards
+    if isinstance(reshards, str):  # the first FSDP takes a strategy's name, and fails on true and false
+        reshards = {"full_shard": True, "shard_grad_op": False}.get(reshards.lower())
+    if reshards is not None:
+        found["/parallel/fsdp_config/reshard_after_forward"] = reshards
+    found["/parallel/fsdp_config/activation_checkpointing"] = bool(plugin.get("activation_checkpointing"))
     if not second:
         found["/parallel/fsdp_config/use_orig_params"] = plugin["use_orig_params"]
         word = plugin["backward_prefetch"].lower()

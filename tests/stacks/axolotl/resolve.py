@@ -133,6 +133,8 @@ def resolve(config):
         path = pathlib.Path(folder, "config.yml")
         path.write_text(yaml.safe_dump(config))
         cfg = cli_config.load_cfg(str(path))
+        if not cfg.torch_dtype:
+            settings.resolve_dtype(cfg)  # left to the workers of Ray
         network = load_model_config(cfg)
         tokenizer = stand_ins.Tokenizer(network)
         loader, lora = load(cfg, tokenizer)
@@ -141,8 +143,8 @@ def resolve(config):
         args = training_arguments(cfg, holder, tokenizer)
         cfg.deepspeed = deepspeed
         golden = {"fields": fields.of(cfg, args, loader, lora, network)}
-        trained = sum(p.numel() for p in loader.model.parameters() if p.requires_grad)
-        golden["trainable"] = trained
+        if "/training/lisa_activated_layers" not in golden["fields"]:  # a callback freezes the others later
+            golden["trainable"] = sum(p.numel() for p in loader.model.parameters() if p.requires_grad)
         os.chdir("/")
     return golden
 

@@ -38,10 +38,10 @@ def pretend_one_h100():
 
 
 pretend_one_h100()
-# Axolotl imports what logs to it; nothing is logged.
-sys.modules["wandb"] = types.ModuleType("wandb")
-sys.modules["wandb"].__spec__ = importlib.machinery.ModuleSpec("wandb", None)
-
+# Axolotl imports what logs to it, and looks for what shares a sequence; neither runs here.
+for absent in ("wandb", "ring_flash_attn"):
+    sys.modules[absent] = types.ModuleType(absent)
+    sys.modules[absent].__spec__ = importlib.machinery.ModuleSpec(absent, None)
 import transformers  # noqa: E402
 import transformers.training_args  # noqa: E402
 
@@ -61,8 +61,11 @@ KNOWN = presets()
 
 
 def find_preset(name):
+    """By the id, by its last part, or by the longest id that the last part begins with: another packing of it."""
     name = str(name).lower()
-    return KNOWN.get(name) or KNOWN.get(name.rsplit("/", maxsplit=1)[-1])
+    last = name.rsplit("/", maxsplit=1)[-1]
+    beginnings = [known for known in KNOWN if last.startswith(known)]
+    return KNOWN.get(name) or KNOWN.get(last) or KNOWN.get(max(beginnings, key=len, default=""))
 
 
 def config_of(name):
@@ -106,3 +109,15 @@ class Tokenizer:
 
     def __len__(self):
         return self.words
+
+
+def without_images():
+    """Older releases import processors that need torchvision; no batch is made here."""
+    try:
+        import axolotl.processing_strategies  # noqa: F401
+    except ImportError:
+        stub = sys.modules["axolotl.processing_strategies"] = types.ModuleType("processing_strategies")
+        stub.get_processing_strategy = stub.ProcessingStrategy = None
+
+
+without_images()
