@@ -16,7 +16,8 @@ DENSE = ["meta-llama/Llama-3.2-1B", "meta-llama/Llama-3.1-8B", "mistralai/Mistra
          "swiss-ai/Apertus-8B-Instruct-2509", "stabilityai/stablelm-2-1_6b"]
 EXPERTS = ["mistralai/Mixtral-8x7B-v0.1", "Qwen/Qwen3-30B-A3B", "Qwen/Qwen1.5-MoE-A2.7B", "openai/gpt-oss-20b",
            "deepseek-ai/DeepSeek-V2-Lite", "allenai/OLMoE-1B-7B-0924", "Qwen/Qwen3.5-35B-A3B"]
-VISION = ["Qwen/Qwen2.5-VL-7B-Instruct", "google/gemma-3-4b-pt", "Qwen/Qwen3-VL-4B-Instruct", "Qwen/Qwen2-VL-2B-Instruct",
+VISION = ["Qwen/Qwen2.5-VL-7B-Instruct", "google/gemma-3-4b-pt", "Qwen/Qwen3-VL-4B-Instruct",
+          "Qwen/Qwen2-VL-2B-Instruct",
           "mistralai/Mistral-Small-3.2-24B-Instruct-2506", "HuggingFaceTB/SmolVLM2-2.2B-Instruct"]
 OPTIMIZERS = ["adamw_torch_fused", "adamw_bnb_8bit", "adamw_8bit", "paged_adamw_8bit", "paged_adamw_32bit",
               "adamw_torch", "adafactor", "lion_8bit", "muon", "ao_adamw_8bit", "sgd", "adamw_torch_8bit"]

@@ -92,8 +92,9 @@ def of_model(cfg, loader):
              "/model_args/attn_implementation": attention(loader, cfg),
              "/quantization/load_in_4bit": bool(quantised and cfg.load_in_4bit),
              "/quantization/load_in_8bit": bool(quantised and cfg.load_in_8bit),
-             "/quantization/quantize_moe_experts": bool(cfg.quantize_moe_experts),
-             "/parallel/sequence_parallel_size": cfg.context_parallel_size or 1}
+             "/quantization/quantize_moe_experts": bool(cfg.quantize_moe_experts)}
+    if (cfg.context_parallel_size or 1) > 1:
+        found["/parallel/sequence_parallel_size"] = cfg.context_parallel_size
     if task(cfg) != "ebft":  # the contract has no word for it
         found["/task"] = task(cfg)
     if cfg.torch_dtype != torch.float32:
@@ -139,8 +140,10 @@ def of_training(cfg, args):
         "/training/max_length": cfg.sequence_len, "/training/packing": bool(cfg.sample_packing),
         "/training/bf16": bool(args.bf16), "/training/fp16": bool(args.fp16),
         "/training/gradient_checkpointing": recomputes, "/training/activation_offloading": offloads,
-        "/training/torch_compile": bool(args.torch_compile), "/training/optim": str(getattr(cfg.optimizer, "value", cfg.optimizer)),
-        "/training/loss_kernel": loss_kernel(cfg, args), "/training/liger_kernel_config/rms_norm": bool(cfg.liger_rms_norm),
+        "/training/torch_compile": bool(args.torch_compile),
+        "/training/optim": str(getattr(cfg.optimizer, "value", cfg.optimizer)),
+        "/training/loss_kernel": loss_kernel(cfg, args),
+        "/training/liger_kernel_config/rms_norm": bool(cfg.liger_rms_norm),
         "/training/liger_kernel_config/swiglu": bool(cfg.liger_glu_activation),
         "/training/liger_kernel_config/rope": bool(cfg.liger_rope),
         "/training/fused_lora": any(cfg[key] for key in ("lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel")),

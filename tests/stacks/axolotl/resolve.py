@@ -80,8 +80,8 @@ def load(cfg, tokenizer):
     loader = loading.ModelLoader(cfg, tokenizer)
     stage = fields.zero_stage(cfg)
     loading.is_deepspeed_zero3_enabled = lambda: stage == 3
-    for step in ("_set_auto_model_loader", "_set_device_map_config", "_set_quantization_config", "_set_attention_config"):
-        getattr(loader, step)()
+    for step in ("auto_model_loader", "device_map_config", "quantization_config", "attention_config"):
+        getattr(loader, f"_set_{step}")()
     config = load_model_config(cfg)
     config._attn_implementation = "eager"  # any kernel will do for shapes and types
     cls = model_class(loader, cfg)
@@ -98,8 +98,8 @@ def load(cfg, tokenizer):
         if quantised is not None and cfg[flag]:
             loader.model.is_quantized = True
             setattr(loader.model, flag.replace("load", "is_loaded"), True)
-    for step in ("_configure_experts_implementation", "_configure_qat", "_resize_token_embeddings", "_set_z3_leaf_modules",
-                 "_reinitialize_classification_head"):
+    for step in ("_configure_experts_implementation", "_configure_qat", "_resize_token_embeddings",
+                 "_set_z3_leaf_modules", "_reinitialize_classification_head"):
         setattr(loader, step, lambda *args: None)
     loader._apply_post_model_load_setup()
     given = None
