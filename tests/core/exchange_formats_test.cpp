@@ -437,7 +437,9 @@ TEST(ExchangeAxolotl, ItsDeepSpeedFilesSayWhatTheirNamesDoNot) {
 
 TEST(ExchangeAxolotl, AttentionKernelsAreCalledInSeveralWays) {
   const auto kernel = [](const std::string& rest) {
-    return axolotl_request(rest)["model_args"].value("attn_implementation", Json());
+    const Json request = axolotl_request(rest);
+    return request.contains("model_args") ? request["model_args"].value("attn_implementation", Json())
+                                          : Json();
   };
   EXPECT_EQ(kernel("attn_implementation: kernels-community/vllm-flash-attn3\n"), "flash_attention_3");
   EXPECT_EQ(kernel("attn_implementation: kernels-community/flash-attn2@v1\n"), "flash_attention_2");

@@ -11,6 +11,8 @@ namespace {
 using json::Json;
 namespace rules = axolotl_rules;
 
+constexpr const char* cut_plugin = "axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin";
+
 constexpr Row rows[] = {
     {"base_model", "/model", ""},
     {"rl", "/task", "", rules::read_rl, Write::yes},
@@ -47,7 +49,7 @@ constexpr Row rows[] = {
     {"gradient_accumulation_steps", "/training/gradient_accumulation_steps", ""},
     {"batch_size", "/training/gradient_accumulation_steps", "", rules::read_batch_size},
     {"eval_batch_size", "/training/per_device_eval_batch_size", ""},
-    {"eval_sample_packing", "/training/eval_packing", ""},
+    {"eval_sample_packing", "/training/eval_packing", "", nullptr, Write::no},
     {"val_set_size", "/training/eval_strategy", "", read_implied},
     {"test_datasets*", "/training/eval_strategy", "", read_implied},
     {"evals_per_epoch", "/training/eval_strategy", "", read_implied},
@@ -110,8 +112,10 @@ constexpr Row rows[] = {
     {"fsdp_config.reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "", read_reshard},
     {"fsdp_config.fsdp_reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "",
      read_reshard},
-    {"fsdp_config.activation_checkpointing", "/parallel/fsdp_config/activation_checkpointing", ""},
-    {"fsdp_config.fsdp_activation_checkpointing", "/parallel/fsdp_config/activation_checkpointing", ""},
+    {"fsdp_config.activation_checkpointing", "/parallel/fsdp_config/activation_checkpointing", "", nullptr,
+     Write::no},
+    {"fsdp_config.fsdp_activation_checkpointing", "/parallel/fsdp_config/activation_checkpointing", "",
+     nullptr, Write::no},
     {"fsdp_version", "/parallel/strategy", "", read_fsdp_version},
     {"fsdp_config.fsdp_version", "/parallel/strategy", "", read_fsdp_version},
     {"fsdp_config.use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
@@ -282,6 +286,16 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     out.put("reward_model", true, pointer);
     return true;
   }
+  if (pointer == "/training/eval_packing") {
+    if (value == Json(true) && !out.is("/training/packing", true)) return false;
+    out.put("eval_sample_packing", value, pointer);
+    return true;
+  }
+  if (pointer == "/parallel/fsdp_config/activation_checkpointing") {
+    if (value == Json(true) && !out.is("/training/gradient_checkpointing", true)) return false;
+    out.put("fsdp_config.activation_checkpointing", value, pointer);
+    return true;
+  }
   if (pointer == "/model_args/dtype") {
     out.put(value.get<std::string>(), true, pointer);
     return true;
@@ -293,7 +307,7 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     return true;
   }
   if (pointer == "/training/loss_kernel" && value == "cut_cross_entropy") {
-    out.put("plugins", Json::array({"axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin"}));
+    out.put("plugins", Json::array({cut_plugin}));
     out.put("cut_cross_entropy", true, pointer);
     return true;
   }
@@ -303,7 +317,7 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     if (word == "fsdp" || word == "fsdp2") {
       out.put("fsdp_config.auto_wrap_policy", "TRANSFORMER_BASED_WRAP", pointer);
     } else if (word.rfind("zero", 0) == 0) {
-      out.put("deepspeed", "deepspeed_configs/" + word + ".json", pointer);
+      out.put("deepspeed", "ds_config_" + word + ".json", pointer);
     } else {
       return false;
     }
@@ -314,11 +328,15 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
 
 void close(Writing& out) {
   if (out.wrote("eval_strategy") && !out.is("/training/eval_strategy", "no")) out.put("val_set_size", 0.05);
+  bool liger = false;
   for (const char* key : {"liger_fused_linear_cross_entropy", "liger_cross_entropy", "liger_rms_norm",
-                          "liger_glu_activation", "liger_rope"}) {
-    if (out.wrote(key) && !out.wrote("plugins"))
-      out.put("plugins", Json::array({"axolotl.integrations.liger.LigerPlugin"}));
-  }
+                          "liger_glu_activation", "liger_rope"})
+    liger = liger || out.wrote(key);
+  if (!liger) return;
+  Json plugins = Json::array();
+  if (out.wrote("plugins")) plugins.push_back(cut_plugin);
+  plugins.push_back("axolotl.integrations.liger.LigerPlugin");
+  out.put("plugins", plugins);
 }
 
 }  // namespace

@@ -82,31 +82,25 @@ std::string evaluation(const Reading& reading, const char*& key) {
 }
 
 void finish_evaluation(Reading& reading) {
+  if (reading.is_on("eval_sample_packing") && !reading.is_on("sample_packing"))
+    reading.drop("/training/eval_packing", "nothing is packed without sample_packing");
   const char* key = "val_set_size";
   const std::string strategy = evaluation(reading, key);
   if (strategy == "no") {
     reading.drop("/training/eval_strategy", "with these settings Axolotl evaluates nothing");
-    reading.drop("/training/per_device_eval_batch_size", "with these settings Axolotl evaluates nothing");
-    reading.drop("/training/eval_packing", "with these settings Axolotl evaluates nothing");
     if (is_given(reading, "eval_strategy") || is_given(reading, "evaluation_strategy"))
       reading.values["/training/eval_strategy"] = "no";
     return;
   }
   reading.set("/training/eval_strategy", strategy, reading.leaf(key));
-  if (!reading.is_on("sample_packing"))
-    reading.drop("/training/eval_packing", "nothing is packed without sample_packing");
 }
 
 void finish_checkpointing(Reading& reading) {
   const char* reentrant = "/training/gradient_checkpointing_kwargs/use_reentrant";
   const Json offload = reading.value("activation_offloading");
-  const bool on = reading.has("/training/activation_offloading") &&
-                  reading.values["/training/activation_offloading"] == Json(true);
-  // Full fine-tuning: torch's own checkpoint wrapper takes the place of the Trainer's.
-  const bool wrapped = on && !reading.has("/peft") && offload != Json("hidden_states");
   const bool partly_frozen =
       reading.leaf("unfrozen_parameters[]") != nullptr || is_given(reading, "unfrozen_parameters");
-  if (wrapped || (!reading.has(reentrant) && (partly_frozen || offload == Json("hidden_states"))))
+  if (!reading.has(reentrant) && (partly_frozen || offload == Json("hidden_states")))
     reading.values[reentrant] = false;
   if (reading.is_on("fsdp_config.activation_checkpointing") ||
       reading.is_on("fsdp_config.fsdp_activation_checkpointing"))
