@@ -204,6 +204,8 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
             ? "flex_attention takes grouped key heads as they are"
             : "before flex_attention key heads are repeated where the number of heads is no power of two"};
   }
+  if (c.implementation == "xformers")
+    return {AttentionKernel::flash_2, repeats, "xformers is handed one key head for each query head"};
   if (c.implementation == "flash_attention_2" || c.implementation == "flash_attention_3") {
     // Until the attention interface of 4.48 these families called repeat_kv before the kernel.
     bool repeated = false;

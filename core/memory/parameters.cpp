@@ -31,15 +31,6 @@ bool named_in(const std::string& path, const std::vector<std::string>& names) {
   return false;
 }
 
-// Transformers 5 holds routed experts as 3-D parameters, which neither PEFT nor bitsandbytes replaces, and
-// most routers as 2-D ones.
-bool is_module(const model::Linear& linear, const recipe::Recipe& recipe) {
-  if (linear.expert && recipe.model_args.linearized_experts) return true;
-  if (linear.module == Module::parameter) return false;
-  const bool until_5 = linear.expert || linear.module == Module::linear_until_5;
-  return !until_5 || !recipe::version_at_least(recipe.versions.transformers, "5");
-}
-
 // Unsloth puts linears in the place of gpt-oss's experts, which are one parameter, so that bitsandbytes can
 // pack them (unslothai/unsloth-zoo unsloth_zoo/temporary_patches/gpt_oss.py). No other family's experts have
 // biases.
@@ -205,9 +196,9 @@ struct Sum {
     if (trained && elements > 0) train(elements, 0, size, 1, in_layers, false);
   }
 
-  void table(const model::Table& t, bool trained) {
+  void table(const model::Table& t, const model::Stack& stack, bool trained) {
     const auto rows = static_cast<double>(t.rows), width = static_cast<double>(t.width);
-    const int size = parameter_size(recipe);
+    const int size = table_size(recipe, stack);
     p.weight_bytes += rows * width * size;
     p.loaded_bytes += rows * width * dtype_size(recipe.model_args.dtype);
     if (trained && t.trained) train(rows, width, size, 1, false, false);
@@ -266,6 +257,13 @@ struct Sum {
 
 }  // namespace
 
+bool is_module(const model::Linear& linear, const recipe::Recipe& recipe) {
+  if (linear.expert && recipe.model_args.linearized_experts) return true;
+  if (linear.module == Module::parameter) return false;
+  const bool until_5 = linear.expert || linear.module == Module::linear_until_5;
+  return !until_5 || !recipe::version_at_least(recipe.versions.transformers, "5");
+}
+
 double linear_bytes(const LinearSpec& spec) {
   const double weights = spec.in * spec.out;
   const double bias = spec.bias ? spec.out * spec.size : 0;
@@ -292,7 +290,13 @@ int parameter_size(const recipe::Recipe& recipe) {
 }
 
 int norm_size(const recipe::Recipe& recipe) {
-  return recipe.quantization.upcast == "none" ? dtype_size(recipe.model_args.dtype) : 4;
+  const bool kept = recipe.model_args.keep_in_fp32 == "norms" || recipe.model_args.keep_in_fp32 == "all";
+  return recipe.quantization.upcast == "none" && !kept ? dtype_size(recipe.model_args.dtype) : 4;
+}
+
+int table_size(const recipe::Recipe& recipe, const model::Stack& stack) {
+  const bool kept = recipe.model_args.keep_in_fp32 == "all" && is_language(stack);
+  return kept ? 4 : parameter_size(recipe);
 }
 
 bool trains_norms(const recipe::Recipe& recipe) {
@@ -303,7 +307,7 @@ bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe) {
   if (!recipe.peft.on) return false;
   // PEFT trains the new head of a classifier in full: tuners_utils.py, TaskType.SEQ_CLS.
   const bool within = path.rfind("classifier.", 0) == 0;
-  if (recipe.task == "classification" &&
+  if ((recipe.task == "classification" || recipe.task == "reward") &&
       (within || ends_with_name(path, "score") || ends_with_name(path, "classifier")))
     return true;
   return named_in(path, recipe.peft.modules_to_save);
@@ -420,7 +424,7 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
   spec.out = static_cast<double>(linear.out);
   spec.copies = linear.expert ? static_cast<double>(linear.count) : 1;
   spec.bias = linear.bias;
-  spec.size = parameter_size(recipe);
+  spec.size = linear.role == Role::head ? table_size(recipe, stack) : parameter_size(recipe);
   spec.compute_size = dtype_size(recipe.quantization.bnb_4bit_compute_dtype);
   spec.double_quant = recipe.quantization.bnb_4bit_use_double_quant;
   if (is_quantised(linear, recipe)) {
@@ -499,11 +503,16 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
       sum.plain(static_cast<double>(group.other_parameters) * layers, parameter_size(recipe),
                 trained && !group.frozen, true);
     }
-    for (const model::Table& table : stack.tables) sum.table(table, trained);
+    for (const model::Table& table : stack.tables) sum.table(table, stack, trained);
     for (const model::Norm& norm : stack.norms) {
       sum.norm(norm, 1, (trained && !norm.frozen) || norms_trained, false);
     }
     sum.plain(static_cast<double>(stack.other_parameters), parameter_size(recipe), trained, false);
+  }
+  // PEFT copies a tied head apart from the embedding that it shares its weight with.
+  if (shares_head(network, recipe) && is_saved_in_full(own_head.path, recipe)) {
+    sum.train(static_cast<double>(own_head.out), static_cast<double>(own_head.in),
+              table_size(recipe, network.stacks.front()), 1, false, true);
   }
   sum.beside_the_linears(network);
   p.buffer_bytes = rotary_table_bytes(network, recipe);

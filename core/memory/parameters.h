@@ -32,6 +32,10 @@ bool shares_head(const model::Architecture& network, const recipe::Recipe& recip
 double linear_bytes(const LinearSpec& spec);
 double quant_state_bytes(const LinearSpec& spec);
 
+/// False for what is a parameter: Transformers 5 holds routed experts as 3-D parameters, which neither PEFT
+/// nor bitsandbytes replaces, and most routers as 2-D ones.
+bool is_module(const model::Linear& linear, const recipe::Recipe& recipe);
+
 /// True when PEFT would give this module an adapter.
 bool is_target(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe);
 
@@ -52,9 +56,11 @@ bool trains_norms(const recipe::Recipe& recipe);
 /// True when a module of that name is trained in full beside its frozen original.
 bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe);
 
-/// Bytes an element of unquantised parameters: everything but norms, and norms.
+/// Bytes an element of unquantised parameters: everything but norms, embeddings and head; norms.
 int parameter_size(const recipe::Recipe& recipe);
 int norm_size(const recipe::Recipe& recipe);
+/// Of embeddings and head, and so of what runs from layer to layer, which begins as an embedding.
+int table_size(const recipe::Recipe& recipe, const model::Stack& stack);
 /// Bytes an element of a dtype's name.
 int dtype_size(const std::string& dtype);
 

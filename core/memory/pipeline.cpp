@@ -42,7 +42,7 @@ std::vector<Unit> units_of(const model::Architecture& network, const recipe::Rec
       if (stack.part != part) continue;
       double tables = static_cast<double>(stack.other_parameters) * parameter_size(r);
       for (const model::Table& table : stack.tables)
-        tables += static_cast<double>(table.rows) * static_cast<double>(table.width) * parameter_size(r);
+        tables += static_cast<double>(table.rows) * static_cast<double>(table.width) * table_size(r, stack);
       units.push_back({i, 0, Piece::before, tables});
       for (std::size_t g = 0; g < stack.groups.size(); ++g) {
         const model::LayerGroup& group = stack.groups[g];

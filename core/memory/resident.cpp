@@ -26,8 +26,8 @@ struct List {
     const bool one_tensor = l.expert && recipe::version_at_least(recipe.versions.transformers, "5");
     if (spec.storage == Storage::plain) {
       for (double i = 0; i < (one_tensor ? 1 : count); ++i) {
-        plain(weights * (one_tensor ? count : 1), parameter_size(recipe));
-        plain(spec.bias ? spec.out : 0, parameter_size(recipe));
+        plain(weights * (one_tensor ? count : 1), spec.size);
+        plain(spec.bias ? spec.out : 0, spec.size);
       }
       return;
     }
@@ -80,7 +80,8 @@ std::vector<Resident> resident_weights(const model::Architecture& network, const
   List list{recipe, {}};
   for (const model::Stack& stack : network.stacks) {
     for (const model::Table& table : stack.tables) {
-      list.plain(static_cast<double>(table.rows) * static_cast<double>(table.width), parameter_size(recipe));
+      list.plain(static_cast<double>(table.rows) * static_cast<double>(table.width),
+                 table_size(recipe, stack));
     }
     for (const model::LayerGroup& group : stack.groups) {
       List layer{recipe, {}};

@@ -37,6 +37,7 @@ recipe::Recipe sixteen_bit(const recipe::Recipe& recipe) {
   r.model_args.dtype = dtype;
   r.peft.adapter_dtype = dtype;
   r.quantization.upcast = "none";
+  r.model_args.keep_in_fp32 = "none";
   return r;
 }
 
@@ -72,8 +73,9 @@ struct Network {
       }
     }
     if (!network.tied_head || network.stacks.front().tables.empty()) return 0;
-    const model::Table& table = network.stacks.front().tables.front();
-    return static_cast<double>(table.rows) * static_cast<double>(table.width) * parameter_size(recipe);
+    const model::Stack& text = network.stacks.front();
+    const model::Table& table = text.tables.front();
+    return static_cast<double>(table.rows) * static_cast<double>(table.width) * table_size(recipe, text);
   }
   template <class Lend>
   std::vector<std::vector<Lent>> lend(Lend lend_layer) const {
@@ -238,8 +240,9 @@ void zero_3(const model::Architecture& network, const recipe::Recipe& r, Shardin
   const double n = s.ranks, made = seen.trained_bytes, fp32 = master.trained_bytes;
   const double size = seen.trainable > 0 ? made / static_cast<double>(seen.trainable) : 2;
   const double partition = (seen.weight_bytes - seen.replicated_bytes) / n;
-  const double sub_group =
-      std::min(1.0, static_cast<double>(config.sub_group_size) * 4 * n / std::max(1.0, fp32));
+  // A group holds whole parameters, so one at least.
+  const double grouped = std::max(4 * static_cast<double>(config.sub_group_size) * n, master.largest_trained);
+  const double sub_group = std::min(1.0, grouped / std::max(1.0, fp32));
   s.weights = seen.replicated_bytes + partition;
   s.adapters = seen.adapter_bytes / n;
   s.buckets = config.contiguous_gradients ? bucket_bytes(network, r, size) : 0;

@@ -67,7 +67,7 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.batch = plan.rows;
   s.length = r.row_length() + prompt_tokens(r);
   s.prefix = prefix_tokens(plan, stack);
-  s.input_size = parameter_size(r);
+  s.input_size = table_size(r, stack);
   s.checkpointing = r.training.gradient_checkpointing;
   s.mask = r.training.padded_batches;
   s.trained = r.full();
@@ -106,7 +106,7 @@ double embedded_leaf(const Plan& plan) {
   const bool gemma =
       (type == "gemma" || type == "gemma2") && !recipe::version_at_least(r.versions.transformers, "5");
   if (!leaf || !(gemma || text.groups.front().scaled_branches)) return 0;
-  return plan.rows * r.row_length() * static_cast<double>(text.hidden) * parameter_size(r);
+  return plan.rows * r.row_length() * static_cast<double>(text.hidden) * table_size(r, text);
 }
 
 // A frozen tower joins autograd only when something makes its input require a gradient: an adapter inside it,
@@ -267,20 +267,19 @@ double input_bytes(const Plan& plan) {
                              ? static_cast<double>(r.training.gradient_accumulation_steps)
                              : 1;
   const double ids = 3 * 8 * batch * length;
+  const model::Stack& text = plan.network.stacks.front();
+  const int size = table_size(r, text);
   double mask = 0;
   if (r.model_args.attn_implementation == "eager") {
-    mask = batch * length * length * parameter_size(r);
+    mask = batch * length * length * size;
   } else if (r.training.padded_batches && r.model_args.attn_implementation == "sdpa") {
-    mask = batch * length * length *
-           (recipe::version_at_least(r.versions.transformers, "5") ? 1 : parameter_size(r));
+    mask = batch * length * length * (recipe::version_at_least(r.versions.transformers, "5") ? 1 : size);
   } else if (r.model_args.attn_implementation == "flex_attention") {
     const double blocks = std::ceil(length / 128);  // BlockMask: four lists of blocks
     mask = 4 * 4 * batch * blocks * blocks;
   }
-  const model::Stack& text = plan.network.stacks.front();
   const double head = text.groups.empty() ? 0 : static_cast<double>(text.groups.front().head_dim);
-  return ids * batches + mask + 2 * length * head * parameter_size(r) +
-         plan.images.pixel_bytes * batch * batches;
+  return ids * batches + mask + 2 * length * head * size + plan.images.pixel_bytes * batch * batches;
 }
 
 using Passes = std::vector<std::pair<PassSettings, Pass>>;
@@ -433,7 +432,7 @@ Snapshot embedding_gradient(const Plan& plan) {
     for (const model::Table& table : stack.tables) {
       if (!table.trained) continue;
       const double bytes =
-          static_cast<double>(table.rows) * static_cast<double>(table.width) * parameter_size(plan.recipe);
+          static_cast<double>(table.rows) * static_cast<double>(table.width) * table_size(plan.recipe, stack);
       largest = std::max(largest, bytes);
     }
   }

@@ -1,5 +1,8 @@
 #include "core/memory/targets.h"
 
+#include <set>
+
+#include "core/memory/parameters.h"
 #include "core/recipe/pattern.h"
 
 namespace plimsoll::memory {
@@ -23,10 +26,25 @@ uint64_t matching_layers(const recipe::Pattern& pattern, const model::PlacedLine
   return matched;
 }
 
+// Axolotl's find_all_linear_names and LLaMA-Factory's find_all_linear_modules: PEFT sees a list of names.
+std::vector<std::string> names_of_linears(const model::Architecture& network, const recipe::Recipe& recipe) {
+  std::set<std::string> names;
+  for (const model::PlacedLinear& at : model::linears(network)) {
+    if (at.linear->role == model::Role::head || !is_module(*at.linear, recipe)) continue;
+    names.insert(at.linear->path.substr(at.linear->path.rfind('.') + 1));
+  }
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 void expand_targets(const model::Architecture& network, recipe::Recipe& recipe, json::Errors& errors) {
   recipe::Peft& peft = recipe.peft;
+  const bool all = peft.target_modules.size() == 1 && peft.target_modules.front() == "all-linear";
+  if (peft.on && all && peft.all_linear == "names" && recipe.model_args.implementation == "transformers") {
+    peft.target_modules = names_of_linears(network, recipe);
+    return;
+  }
   if (!peft.on || peft.target_pattern.empty()) return;
   if (recipe.model_args.implementation == "litgpt" || recipe.model_args.implementation == "torchtune") {
     errors.push_back(
@@ -47,7 +65,8 @@ void expand_targets(const model::Architecture& network, recipe::Recipe& recipe, 
     }
     const uint64_t matched = matching_layers(*pattern, at, layers);
     if (matched == 0) continue;
-    if (matched < layers) {
+    const bool all_of_its_kind = at.group != nullptr && matched >= at.group->layers;
+    if (matched < layers && !all_of_its_kind) {
       errors.push_back({"unsupported", "/peft/target_modules",
                         "This pattern matches " + at.linear->path + " in " + std::to_string(matched) +
                             " of " + std::to_string(layers) +

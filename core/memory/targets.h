@@ -1,4 +1,4 @@
-// Which linears a regular expression of target_modules means.
+// Which linears a regular expression of target_modules means, and "all-linear" where a stack lists the names.
 //
 //     expand_targets(network, recipe, errors);
 //     recipe.peft.target_modules;   // {"model.layers.#.self_attn.q_proj", ...}: full paths, # for any layer
@@ -10,8 +10,9 @@
 
 namespace plimsoll::memory {
 
-/// Replaces a pattern by the paths that it matches. Nothing happens without one. Errors: unknown_value when
-/// nothing matches, unsupported when it picks some layers of a kind and leaves others.
+/// Replaces a pattern by the paths that it matches, and "all-linear" by names where the recipe says so.
+/// Errors: unknown_value when nothing matches, unsupported when it picks some layers of a kind and leaves
+/// others.
 void expand_targets(const model::Architecture& network, recipe::Recipe& recipe, json::Errors& errors);
 
 }  // namespace plimsoll::memory

@@ -36,6 +36,7 @@ struct ModelArgs {
   std::string implementation;       ///< whose model code runs: transformers | litgpt | torchtune | unsloth
   bool use_cache = false;           ///< K and V of every layer are kept while the outputs live
   bool linearized_experts = false;  ///< routed experts are linears even where Transformers has one parameter
+  std::string keep_in_fp32;         ///< none | norms | all: with all, embeddings and head too
 };
 
 struct Quantization {
@@ -80,6 +81,7 @@ struct Peft {
   uint64_t r = 0;
   double lora_alpha = 0;
   std::vector<std::string> target_modules;  ///< one entry "all-linear" means every linear but the head
+  std::string all_linear;                   ///< peft | names: who turns "all-linear" into modules
   std::string target_pattern;               ///< a regular expression over full names, in place of that list
   std::vector<std::string> target_parameters;  ///< experts that are 3-D parameters: "mlp.experts.down_proj"
   std::vector<std::string> exclude_modules;

@@ -95,13 +95,16 @@ void check_lengths(const Given& given, const Recipe& r, Errors& errors) {
                     "leave it out, or max_prompt_length + max_completion_length"});
 }
 
-const StackDefault* find_default(const StackPreset& stack, std::string_view pointer, const Values& values) {
+const StackDefault* find_default(const StackPreset& stack, std::string_view pointer, const Values& values,
+                                 const Surroundings& around) {
   for (const StackDefault& row : stack.defaults) {
     if (row.pointer != pointer) continue;
     bool applies = true;
     for (const auto& [field, condition] : row.when) {
       const auto found = values.find(field);
-      const Json value = found == values.end() ? Json() : found->second;
+      const Json value = field == "/model_type"  ? Json(around.model_type)
+                         : found == values.end() ? Json()
+                                                 : found->second;
       const bool version = field.substr(0, 10) == "/versions/";
       applies =
           applies && (version ? value.is_string() && version_matches(value.get<std::string>(), condition)
@@ -110,6 +113,11 @@ const StackDefault* find_default(const StackPreset& stack, std::string_view poin
     if (applies) return &row;
   }
   return nullptr;
+}
+
+// "value": "/training/per_device_train_batch_size": the same as there.
+const Field* same_as(const StackDefault& row) {
+  return row.value.is_string() ? find_field(row.value.get_ref<const std::string&>()) : nullptr;
 }
 
 // By place in the table; as strings, which the maps of values are searched with.
@@ -238,7 +246,11 @@ Default default_of(const Field& field, const Given& given, const StackPreset& st
   if (is_absent(field.pointer, given, values)) return {};
   // Where the policy writes its own completions, the length is what prompt and completion add up to.
   const bool follows = field.pointer == "/training/max_length" && writes_completions(values);
-  const StackDefault* row = follows ? nullptr : find_default(stack, field.pointer, values);
+  const StackDefault* row = follows ? nullptr : find_default(stack, field.pointer, values, around);
+  if (row != nullptr && same_as(*row) != nullptr) {
+    const auto there = values.find(row->value.get_ref<const std::string&>());
+    if (there != values.end()) return {there->second, row->why, row->asked};
+  }
   if (row != nullptr) return {row->value, row->why, row->asked};
   if (field.rule != nullptr) return field.rule(DefaultContext{values, around, stack.id, stack.name});
   return {fixed_default(field), std::string(field.why)};
@@ -318,8 +330,9 @@ Variations::Variations(const Given& given, const StackPreset& stack, const Surro
     const bool written = given.values.count(pointer) != 0, known = values_.count(pointer) != 0;
     if (written || !known || is_absent(pointer, given, values_)) continue;
     const bool by_stack =
-        std::any_of(stack.defaults.begin(), stack.defaults.end(),
-                    [&](const StackDefault& row) { return row.pointer == pointer && !row.when.empty(); });
+        std::any_of(stack.defaults.begin(), stack.defaults.end(), [&](const StackDefault& row) {
+          return row.pointer == pointer && (!row.when.empty() || same_as(row) != nullptr);
+        });
     if (by_stack || table[i].rule != nullptr) dependent_.push_back(i);
   }
 }

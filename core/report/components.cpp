@@ -50,6 +50,9 @@ std::string weights_formula(const Facts& f) {
   const memory::Parameters& p = f.replay->parameters;
   const auto base = static_cast<double>(p.base);
   const int size = memory::parameter_size(*f.recipe);
+  const double wide = size == 2 ? (p.weight_bytes - p.buffer_bytes) / 2 - base : 0;
+  if (p.quantised == 0 && wide > 0)
+    return grouped(base - wide) + " parameters x 2 bytes, " + grouped(wide) + " in fp32 x 4 bytes";
   if (p.quantised == 0) return grouped(base) + " parameters x " + std::to_string(size) + " bytes";
   const recipe::Quantization& q = f.recipe->quantization;
   const std::string packed = packed_words(q);

@@ -156,6 +156,14 @@ const Remark table[] = {
               "long batches pay for it twice.";
      },
      "huggingface/peft utils/other.py prepare_model_for_kbit_training"},
+    {"kept_in_fp32",
+     [](const Facts& f, const hardware::Gpu*) { return f.recipe->model_args.keep_in_fp32 == "all"; },
+     [](const Facts&, const hardware::Gpu*) -> std::string {
+       return "This stack holds norms, embeddings and head in fp32, and with them every layer boundary, "
+              "unless "
+              "flash attention or cut cross-entropy asks for 16 bits.";
+     },
+     "axolotl-ai-cloud/axolotl loaders/model.py _configure_embedding_dtypes"},
     {"no_bf16",
      [](const Facts& f, const hardware::Gpu* gpu) {
        return gpu != nullptr && !gpu->bf16 &&

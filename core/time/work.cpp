@@ -214,7 +214,8 @@ Work work_of(const model::Architecture& network, const recipe::Recipe& r, const 
     if (r.training.offload_checkpoints || r.training.activation_offloading) {
       for (const model::LayerGroup& group : stack.groups) {
         // A layer's input goes out in the forward and comes back in the backward.
-        const double size = r.quantization.upcast == "all" || !r.autocast() ? memory::parameter_size(r) : 2;
+        const bool wide = r.quantization.upcast == "all" || r.model_args.keep_in_fp32 == "all";
+        const double size = wide || !r.autocast() ? memory::table_size(r, stack) : 2;
         work.host_traffic += 2 * size * p.rows * static_cast<double>(stack.hidden * group.layers);
       }
     }

@@ -231,13 +231,12 @@ TEST(ExchangePatch, ItemsOfAYamlListComeAndGoByTheLine) {
             "+  - o_proj\n");
 }
 
-TEST(ExchangePatch, FromEightBitsToFourTakesTheKeysOfBoth) {
+// Axolotl quantises to 4 bits with adapter: qlora alone, which no key of the quantisation says.
+TEST(ExchangePatch, FromEightBitsToFourNeedsAnotherAdapterInAxolotl) {
   const Patch patch =
       patch_document(read_any(axolotl_file), axolotl_file,
                      {{"/quantization/load_in_8bit", nullptr}, {"/quantization/load_in_4bit", true}});
-  EXPECT_TRUE(patch.left_out.empty());
-  const Import again = import_document(read_any(patch.text), patch.text);
-  EXPECT_EQ(again.request["quantization"], (Json{{"load_in_4bit", true}})) << patch.text;
+  EXPECT_FALSE(patch.left_out.empty());
 }
 
 TEST(ExchangePatch, NestedYamlGetsItsKeysInTheRightBlock) {

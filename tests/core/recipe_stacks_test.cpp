@@ -173,6 +173,45 @@ TEST(RecipeStacks, AxolotlLeavesNothingInFp32) {
   EXPECT_FALSE(report::has_note(answer(request), "kbit_preparation_upcasts"));
 }
 
+// loaders/model.py _configure_embedding_dtypes, as Axolotl 0.19 itself leaves such a model (tests/stacks).
+TEST(RecipeStacks, AxolotlKeepsPartsOfAFullFineTuningInFp32WithoutFlashAttention) {
+  const auto kept = [](Json more) {
+    Json request = {
+        {"model", "llama-3.2-1b"}, {"stack", "axolotl"}, {"model_args", {{"attn_implementation", "sdpa"}}}};
+    request.merge_patch(more);
+    return assumed(request, "/model_args/keep_in_fp32");
+  };
+  EXPECT_EQ(kept(Json::object()), "all");
+  EXPECT_EQ(kept({{"model_args", {{"attn_implementation", "flash_attention_2"}}}}), nullptr);
+  EXPECT_EQ(kept({{"peft", {{"r", 8}}}}), nullptr);
+  EXPECT_EQ(kept({{"parallel", {{"num_gpus", 2}, {"strategy", "fsdp2"}}}}), nullptr);
+  EXPECT_EQ(kept({{"training", {{"loss_kernel", "cut_cross_entropy"}}}}), "none");
+}
+
+// 128,256 embeddings of 2,048, which are the head too, and 33 norms: two bytes more each.
+TEST(RecipeStacks, WhatIsKeptInFp32TakesFourBytes) {
+  const auto weights = [](const char* word) {
+    const Json request = {{"model", "llama-3.2-1b"},
+                          {"stack", "axolotl"},
+                          {"model_args", {{"attn_implementation", "sdpa"}, {"keep_in_fp32", word}}}};
+    const Json text = answer(request);
+    uint64_t bytes = 0;
+    for (const Json& part : text["memory"]["instants"].back()["components"])
+      if (part["id"] == "weights") bytes = part["bytes"].get<uint64_t>();
+    return bytes;
+  };
+  EXPECT_NEAR(static_cast<double>(weights("norms") - weights("none")), 33.0 * 2048 * 2, 1e5);
+  EXPECT_NEAR(static_cast<double>(weights("all") - weights("none")), (33.0 + 128256) * 2048 * 2, 1e6);
+}
+
+// Axolotl 0.19 trains 27,262,976 parameters of Mixtral with lora_target_linear at rank 32 (tests/stacks).
+TEST(RecipeStacks, AxolotlNamesTheLinearsSoStackedExpertsGetNoAdapters) {
+  const Json request = {{"model", "mixtral-8x7b-v0.1"},
+                        {"stack", "axolotl"},
+                        {"peft", {{"r", 32}, {"target_modules", "all-linear"}}}};
+  EXPECT_EQ(report::bytes(answer(request), "/model/trainable"), 27262976u);
+}
+
 TEST(RecipeStacks, LlamaFactoryTrainsAllLinearLayersOfTheLanguagePart) {
   const Json text = answer({{"model", "mistral-7b-v0.1"}, {"stack", "llamafactory"}, {"peft", {{"r", 16}}}});
   EXPECT_EQ(report::bytes(text, "/model/trainable"), 41943040u);

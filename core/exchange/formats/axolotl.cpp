@@ -1,6 +1,7 @@
 // Axolotl YAML. Keys: axolotl-ai-cloud/axolotl v0.19.0 src/axolotl/utils/schemas/*.py and
 // src/axolotl/integrations/*/args.py; renamed and removed keys from the published examples.
 #include "core/exchange/formats.h"
+#include "core/exchange/formats/axolotl_rules.h"
 #include "core/exchange/formats/shared.h"
 
 namespace plimsoll::exchange {
@@ -8,110 +9,34 @@ namespace plimsoll::exchange {
 namespace {
 
 using json::Json;
+namespace rules = axolotl_rules;
 
-// lora, qlora or nothing; the quantisation has keys of its own.
-void read_adapter(Reading& reading, const Leaf& leaf) {
-  const std::string word = reading.word(leaf.path);
-  if (word == "lora" || word == "qlora") {
-    reading.values["/peft"] = true;
-    reading.finding(leaf).pointer = "/peft";
-    return reading.mark(leaf, Use::used);
-  }
-  if (word.empty()) return reading.mark(leaf, Use::implied, "no adapter: full fine-tuning");
-  reading.values["/peft"] = true;
-  reading.mark(leaf, Use::unsupported, "this kind of adapter cannot be said yet; LoRA is taken");
-}
-
-void read_target_linear(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/peft/target_modules", "all-linear", &leaf);
-}
-
-// Each of the three kernels takes a part of the adapters; one that is on is taken for all.
-void read_lora_kernel(Reading& reading, const Leaf& leaf) {
-  if (leaf.node->value.is_null()) return reading.mark(leaf, Use::implied, "left to the default");
-  if (reading.is_on(leaf.path)) {
-    reading.set("/training/fused_lora", true, &leaf);
-  } else if (!reading.has("/training/fused_lora")) {
-    reading.set("/training/fused_lora", false, &leaf);
-  } else {
-    reading.mark(leaf, Use::implied, "another of the three kernels is set");
-  }
-}
-
-void read_cut_cross_entropy(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/training/loss_kernel", "cut_cross_entropy", &leaf);
-}
-
-void read_reward_model(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/task", "reward", &leaf);
-}
-
-void read_gptq(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/quantization/quant_method", "gptq", &leaf);
-}
-
-// The plugin that brings cut cross-entropy need not be told so again; Liger's has switches of its own.
-void read_plugins(Reading& reading, const Leaf& leaf) {
-  reading.mark(leaf, Use::implied, "the keys of each plugin are read");
-  for (const Node& item : leaf.node->items) {
-    if (item.raw.find("CutCrossEntropy") == std::string::npos) continue;
-    const Leaf* flag = reading.leaf("cut_cross_entropy");
-    if (flag == nullptr || reading.is_on("cut_cross_entropy"))
-      reading.set("/training/loss_kernel", "cut_cross_entropy", &leaf);
-  }
-}
-
-void read_dtype_flag(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/model_args/dtype", leaf.path, &leaf);
-}
-
-// bf16: full is bf16 without autocast, of older releases.
-void read_bf16(Reading& reading, const Leaf& leaf) {
-  if (reading.word(leaf.path) == "full") {
-    reading.set("/model_args/dtype", "bfloat16", &leaf);
-    reading.set("/training/bf16", false);
-    return;
-  }
-  reading.set("/training/bf16", leaf);
-}
-
-// Older releases: the rows of one step on one GPU, from which the accumulation follows (utils/config
-// normalize_config).
-void read_batch_size(Reading& reading, const Leaf& leaf) {
-  const Leaf* micro = reading.leaf("micro_batch_size");
-  if (reading.leaf("gradient_accumulation_steps") != nullptr || micro == nullptr)
-    return reading.mark(leaf, Use::implied, "micro_batch_size and gradient_accumulation_steps say it");
-  const Json rows = leaf.node->value, share = micro->node->value;
-  if (!rows.is_number_integer() || !share.is_number_integer() || share <= 0 || rows < share)
-    return reading.mark(leaf, Use::implied, "less than one micro_batch_size");
-  reading.set("/training/gradient_accumulation_steps", rows.get<int64_t>() / share.get<int64_t>(), &leaf);
-}
+constexpr const char* cut_plugin = "axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin";
 
 constexpr Row rows[] = {
     {"base_model", "/model", ""},
-    {"rl", "/task", "ipo=dpo"},
-    {"reward_model", "/task", "", read_reward_model},
-    {"adapter", "/peft", "", read_adapter},
+    {"rl", "/task", "", rules::read_rl, Write::yes},
+    {"reward_model", "/task", "true=reward", nullptr, Write::no},
+    {"adapter", "/peft", "", rules::read_adapter},
+    {"peft_adapter.len", "/peft/adapter_len", ""},
+    {"peft_adapter.layers", "/peft/adapter_layers", ""},
     {"load_in_8bit", "/quantization/load_in_8bit", ""},
     {"quantize_moe_experts", "/quantization/quantize_moe_experts", ""},
     {"load_in_4bit", "/quantization/load_in_4bit", ""},
-    {"gptq", "/quantization/quant_method", "", read_gptq},
+    {"gptq", "/quantization/quant_method", "true=gptq", nullptr, Write::no},
     {"gptq_groupsize", "/quantization/group_size", ""},
     {"bnb_config_kwargs.bnb_4bit_quant_type", "/quantization/bnb_4bit_quant_type", ""},
     {"bnb_config_kwargs.bnb_4bit_use_double_quant", "/quantization/bnb_4bit_use_double_quant", ""},
     {"bnb_config_kwargs.bnb_4bit_compute_dtype", "/quantization/bnb_4bit_compute_dtype", ""},
     {"bnb_config_kwargs.llm_int8_skip_modules", "/quantization/llm_int8_skip_modules", ""},
+    {"embeddings_skip_upcast", "/quantization/upcast", "", read_implied},
     {"llama4_linearized_experts", "/model_args/linearized_experts", ""},
     {"lora_r", "/peft/r", ""},
     {"lora_alpha", "/peft/lora_alpha", ""},
     {"lora_dropout", "/peft/lora_dropout", ""},
-    {"lora_target_linear", "/peft/target_modules", "", read_target_linear},
-    {"lora_target_modules", "/peft/target_modules", "", read_targets},
+    {"lora_target_linear", "/peft/target_modules", "", rules::read_target_linear},
+    {"lora_target_modules", "/peft/target_modules", "", rules::read_target_modules},
+    {"lora_exclude_modules", "/peft/exclude_modules", ""},
     {"lora_modules_to_save", "/peft/modules_to_save", ""},
     {"peft_use_dora", "/peft/use_dora", ""},
     {"peft_use_rslora", "/peft/use_rslora", ""},
@@ -122,74 +47,87 @@ constexpr Row rows[] = {
     {"max_packed_sequence_len", "/training/max_length", "", nullptr, Write::no},
     {"micro_batch_size", "/training/per_device_train_batch_size", ""},
     {"gradient_accumulation_steps", "/training/gradient_accumulation_steps", ""},
-    {"batch_size", "/training/gradient_accumulation_steps", "", read_batch_size},
+    {"batch_size", "/training/gradient_accumulation_steps", "", rules::read_batch_size},
     {"eval_batch_size", "/training/per_device_eval_batch_size", ""},
+    {"eval_sample_packing", "/training/eval_packing", "", nullptr, Write::no},
+    {"val_set_size", "/training/eval_strategy", "", read_implied},
+    {"test_datasets*", "/training/eval_strategy", "", read_implied},
+    {"evals_per_epoch", "/training/eval_strategy", "", read_implied},
+    {"eval_steps", "/training/eval_strategy", "", read_implied},
     {"num_epochs", "/data/epochs", ""},
     {"optimizer", "/training/optim", ""},
     {"optim_args", "/training/optim_args", "", read_optimizer_args, Write::yes},
     {"optim_args.*", "/training/optim_args", "", read_optimizer_arg, Write::no},
     {"optim_target_modules", "/training/optim_target_modules", "all_linear=all-linear",
      read_optimizer_targets, Write::yes},
-    {"torch_compile", "/training/torch_compile", ""},
+    {"torch_compile", "/training/torch_compile", "auto=true"},
+    {"torch_empty_cache_steps", "/training/torch_empty_cache_steps", ""},
+    {"gc_steps", "/training/torch_empty_cache_steps", "", rules::read_gc_steps},
+    {"save_steps", "/training/save_steps", "", rules::read_save_steps, Write::yes},
+    {"save_total_limit", "/training/save_total_limit", ""},
     {"eval_strategy", "/training/eval_strategy", "no=no, false=no", read_evaluation, Write::yes},
     {"evaluation_strategy", "/training/eval_strategy", "", read_evaluation, Write::no},
     {"context_parallel_size", "/parallel/sequence_parallel_size", ""},
     {"sequence_parallel_degree", "/parallel/sequence_parallel_size", "", nullptr, Write::no},
     {"lora_target_parameters", "/peft/target_parameters", ""},
-    {"bf16", "/training/bf16", "", read_bf16, Write::yes},
+    {"bf16", "/training/bf16", "", rules::read_bf16, Write::yes},
     {"fp16", "/training/fp16", ""},
-    {"bfloat16", "/model_args/dtype", "", read_dtype_flag},
-    {"float16", "/model_args/dtype", "", read_dtype_flag},
-    {"float32", "/model_args/dtype", "", read_dtype_flag},
+    {"bfloat16", "/model_args/dtype", "", rules::read_dtype_flag},
+    {"float16", "/model_args/dtype", "", rules::read_dtype_flag},
+    {"float32", "/model_args/dtype", "", rules::read_dtype_flag},
     {"gradient_checkpointing", "/training/gradient_checkpointing", "", read_checkpointing, Write::yes},
     {"gradient_checkpointing_kwargs.use_reentrant", "/training/gradient_checkpointing_kwargs/use_reentrant",
      ""},
     {"activation_offloading", "/training/activation_offloading",
      "true=true, false=false, legacy=true, disk=true, hidden_states=true"},
-    {"attn_implementation", "/model_args/attn_implementation", ""},
-    {"flash_attention", "/model_args/attn_implementation", "true=flash_attention_2"},
-    {"sdp_attention", "/model_args/attn_implementation", "true=sdpa"},
-    {"eager_attention", "/model_args/attn_implementation", "true=eager"},
-    {"xformers_attention", "/model_args/attn_implementation", "true=xformers"},
-    {"flex_attention", "/model_args/attn_implementation", "true=flex_attention"},
-    {"sage_attention", "/model_args/attn_implementation", "true=sage"},
-    {"plugins", "", "", read_plugins},
-    {"cut_cross_entropy", "/training/loss_kernel", "", read_cut_cross_entropy},
+    {"attn_implementation", "/model_args/attn_implementation", "", rules::read_attention, Write::yes},
+    {"flash_attention", "/model_args/attn_implementation", "", rules::read_attention_flag},
+    {"sdp_attention", "/model_args/attn_implementation", "", rules::read_attention_flag},
+    {"eager_attention", "/model_args/attn_implementation", "", rules::read_attention_flag},
+    {"xformers_attention", "/model_args/attn_implementation", "", rules::read_attention_flag},
+    {"flex_attention", "/model_args/attn_implementation", "", rules::read_attention_flag},
+    {"sage_attention", "/model_args/attn_implementation", "", rules::read_attention_flag},
+    {"gemma4_hybrid_attn_impl", "/model_args/attn_implementation", "", rules::read_attention_flag},
+    {"plugins", "", "", read_implied},
+    {"cut_cross_entropy", "/training/loss_kernel", "true=cut_cross_entropy", nullptr, Write::no},
     {"liger_fused_linear_cross_entropy", "/training/liger_kernel_config/fused_linear_cross_entropy", ""},
     {"liger_cross_entropy", "/training/liger_kernel_config/cross_entropy", ""},
     {"liger_rms_norm", "/training/liger_kernel_config/rms_norm", ""},
     {"liger_glu_activation", "/training/liger_kernel_config/swiglu", ""},
     {"liger_swiglu", "/training/liger_kernel_config/swiglu", ""},
     {"liger_rope", "/training/liger_kernel_config/rope", ""},
-    {"lora_mlp_kernel", "/training/fused_lora", "", read_lora_kernel},
-    {"lora_qkv_kernel", "/training/fused_lora", "", read_lora_kernel},
-    {"lora_o_kernel", "/training/fused_lora", "", read_lora_kernel},
+    {"lora_mlp_kernel", "/training/fused_lora", "", read_implied},
+    {"lora_qkv_kernel", "/training/fused_lora", "", read_implied},
+    {"lora_o_kernel", "/training/fused_lora", "", read_implied},
     {"num_labels", "/model_args/num_labels", ""},
     {"device_map", "/model_args/device_map", "", read_device_map, Write::yes},
     {"max_memory", "/model_args/max_memory", ""},
     {"image_size", "/vision/image_size", ""},
-    {"deepspeed", "/parallel/strategy", "", read_deepspeed_name},
+    {"freeze_mm_modules", "/vision/freeze_vision_tower", ""},
+    {"deepspeed", "/parallel/strategy", "", rules::read_deepspeed},
     {"fsdp", "/parallel/strategy", "", read_fsdp},
     {"fsdp_config", "/parallel/strategy", "", read_fsdp},
-    {"fsdp_config.fsdp_sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
-    {"fsdp_config.sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
     {"fsdp_config.offload_params", "/parallel/fsdp_config/offload_params", ""},
     {"fsdp_config.fsdp_offload_params", "/parallel/fsdp_config/offload_params", ""},
     {"fsdp_config.reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "", read_reshard},
     {"fsdp_config.fsdp_reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "",
      read_reshard},
-    {"fsdp_config.activation_checkpointing", "/training/gradient_checkpointing", ""},
-    {"fsdp_config.fsdp_activation_checkpointing", "/training/gradient_checkpointing", ""},
+    {"fsdp_config.activation_checkpointing", "/parallel/fsdp_config/activation_checkpointing", "", nullptr,
+     Write::no},
+    {"fsdp_config.fsdp_activation_checkpointing", "/parallel/fsdp_config/activation_checkpointing", "",
+     nullptr, Write::no},
     {"fsdp_version", "/parallel/strategy", "", read_fsdp_version},
     {"fsdp_config.fsdp_version", "/parallel/strategy", "", read_fsdp_version},
     {"fsdp_config.use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
     {"fsdp_config.fsdp_use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
-    {"fsdp_config.fsdp_backward_prefetch", "/parallel/fsdp_config/backward_prefetch", prefetch},
-    {"fsdp_config.backward_prefetch", "/parallel/fsdp_config/backward_prefetch", prefetch},
-    {"fsdp_config.fsdp_forward_prefetch", "/parallel/fsdp_config/forward_prefetch", ""},
-    {"fsdp_config.forward_prefetch", "/parallel/fsdp_config/forward_prefetch", ""},
     {"precompute_ref_log_probs", "/rl/precompute_ref_log_probs", ""},
+    {"rl_adapter_ref_model", "/rl/reference_model", "true=copy", nullptr, Write::no},
     {"rl_beta", "/rl/beta", ""},
+    {"dpo_beta", "/rl/beta", ""},
+    {"orpo_alpha", "/rl/beta", ""},
+    {"cpo_alpha", "/rl/cpo_alpha", ""},
+    {"dpo_use_liger_kernel", "/training/use_liger_kernel", ""},
+    {"trl.use_liger_loss", "/training/use_liger_kernel", ""},
     {"max_steps", "/training/max_steps", ""},
     {"lisa_n_layers", "/training/lisa_activated_layers", "", nullptr, Write::no},
     {"trl.beta", "/rl/beta", ""},
@@ -200,6 +138,7 @@ constexpr Row rows[] = {
     {"trl.vllm_enable_sleep_mode", "/rl/vllm_enable_sleep_mode", ""},
     {"trl.num_generations", "/rl/num_generations", ""},
     {"trl.max_completion_length", "/rl/max_completion_length", ""},
+    {"trl.max_prompt_length", "/rl/max_prompt_length", ""},
     {"trl.use_vllm", "/rl/use_vllm", ""},
     {"vllm.gpu_memory_utilization", "/rl/vllm_gpu_memory_utilization", ""},
 };
@@ -208,26 +147,24 @@ constexpr std::string_view irrelevant =
     "strict resume_from_checkpoint auto_resume_from_checkpoints mean_resizing_embeddings reinit_weights "
     "trainer_cls "
     "dynamic_checkpoint* center_rewards_coefficient dpo_use_weighting dpo_label_smoothing dpo_loss_* "
-    "dpo_beta "
-    "dpo_norm_loss dpo_generate_during_eval rpo_alpha datasets[]* datasets datasets.* test_datasets* "
+    "dpo_norm_loss dpo_generate_during_eval rpo_alpha datasets[]* datasets datasets.* "
     "pretraining_dataset[]* "
     "shuffle_* dataset_* skip_prepare_dataset num_dataset_shards_to_save dataloader_* accelerator_config* "
     "remove_unused_columns push_dataset_to_hub hf_use_auth_token device local_rank seed ddp_timeout "
     "ddp_bucket_cap_mb "
     "ddp_broadcast_buffers ddp_find_unused_parameters do_causal_lm_eval eval_causal_lm_metrics do_bench_eval "
     "bench_* "
-    "metric_for_best_model greater_is_better loss_watchdog_* gc_steps torch_empty_cache_steps "
+    "metric_for_best_model greater_is_better loss_watchdog_* "
     "gc_collect_steps tf32 "
-    "min_sample_len sample_packing_* eval_sample_packing curriculum_sampling "
+    "min_sample_len sample_packing_* curriculum_sampling "
     "multipack_real_batches pose_* pretrain_multipack_* pretraining_sample_concatenation streaming "
     "streaming_multipack_buffer_size flex_attn_compile_kwargs* flash_optimum fsdp_final_state_dict_type "
-    "val_set_size "
     "special_tokens* tokens* tokens added_tokens_overrides* torch_compile_* warmup_steps "
     "warmup_ratio "
-    "eval_steps evals_per_epoch save_* saves_per_epoch logging_steps "
+    "save_safetensors save_only_model save_first_step logging_steps "
     "early_stopping_patience load_best_model_at_end use_tensorboard profiler_* include_tokens_per_second "
     "include_tkps "
-    "neftune_noise_alpha noisy_embedding_alpha orpo_alpha simpo_gamma cpo_alpha kto_* "
+    "neftune_noise_alpha noisy_embedding_alpha simpo_gamma kto_* "
     "low_cpu_mem_usage "
     "chat_template* eot_tokens default_system_message fix_untrained_tokens is_preprocess preprocess_iterable "
     "total_num_tokens total_supervised_tokens axolotl_config_path generate_samples num_generation_samples "
@@ -258,7 +195,7 @@ constexpr std::string_view irrelevant =
     "trl.off_policy_mask_threshold "
     "trl.use_bias_correction_kl trl.replay_* trl.reroll_* trl.skip_zero_advantage_batches "
     "trl.generation_batch_size "
-    "trl.max_prompt_length ebft.* diffusion.* vllm.host vllm.port vllm.device vllm.tensor_parallel_size "
+    "ebft.* diffusion.* vllm.host vllm.port vllm.device vllm.tensor_parallel_size "
     "vllm.data_parallel_size vllm.dtype vllm.enable_* vllm.reasoning_parser vllm.enforce_eager "
     "vllm.serve_module "
     "vllm.worker_extension_cls sequential_* use_auth_token env_capabilities* capabilities* llmcompressor* "
@@ -269,7 +206,8 @@ constexpr std::string_view implied =
     "is_qwen_derived_model "
     "trust_remote_code device_map.* type_of_model revision_of_model cls_model_config "
     "overrides_of_model_config* model_config* "
-    "overrides_of_model_kwargs* pad_to_sequence_len pad_to_multiple_of eval_sequence_len max_prompt_len "
+    "overrides_of_model_kwargs* pad_to_sequence_len pad_to_multiple_of saves_per_epoch save_strategy "
+    "max_prompt_len "
     "ddp world_size  fsdp_config.cpu_ram_efficient_loading "
     "fsdp_config.fsdp_cpu_ram_efficient_loading fsdp_config.fsdp_auto_wrap_policy "
     "fsdp_config.auto_wrap_policy "
@@ -279,13 +217,15 @@ constexpr std::string_view implied =
     "fsdp_config.fsdp_sync_module_states fsdp_config.sync_module_states "
     ""
     "fsdp_config.cpu_offload_pin_memory "
+    "fsdp_config.fsdp_backward_prefetch fsdp_config.backward_prefetch fsdp_config.fsdp_forward_prefetch "
+    "fsdp_config.forward_prefetch fsdp_config.fsdp_sharding_strategy fsdp_config.sharding_strategy "
     "fsdp_config.mixed_precision_policy fsdp_config.fsdp_min_num_params fsdp_config.min_num_params "
     "gptq_model_v1 lisa_step_interval lisa_layers_attribute gptq_disable_exllama full_finetune "
     "torch_dtype liger_layer_norm liger_rms_norm_gated liger_kernel_impl flash_attn_rms_norm "
     "flash_attn_fuse_qkv "
-    "flash_attn_cross_entropy gemma4_hybrid_attn_impl sdpa_varlen flash_attn_d512 large_head_attention "
+    "flash_attn_cross_entropy sdpa_varlen flash_attn_d512 large_head_attention "
     "use_eaft "
-    "experts_implementation use_kernels rope_scaling* strict_mode freeze_mm_modules "
+    "experts_implementation use_kernels rope_scaling* strict_mode "
     "batch_flattening "
     "scaling_softmax* s2_attention ray_num_workers dsv4_* use_glm_dsa_kernels "
     "use_dsv4_kernels moe_grouped_backend moe_dequant_chunk_size moe_bnb_fast nvfp4_merge_aware* "
@@ -293,9 +233,9 @@ constexpr std::string_view implied =
     "use_scattermoe use_sonicmoe";
 
 constexpr std::string_view unpriced =
-    "resize_token_embeddings_to_32x shrink_embeddings embeddings_skip_upcast ebft* qat.* qat quantization.* "
+    "resize_token_embeddings_to_32x shrink_embeddings ebft* qat.* qat quantization.* "
     "diffusion "
-    "process_reward_model dpo_use_liger_kernel dpo_padding_free "
+    "process_reward_model dpo_padding_free "
     "dpo_use_logits_to_keep fp8 "
     "fp8_config* fp8_enable_fsdp_float8_all_gather selective_checkpointing* layer_offloading* "
     "unfrozen_parameters "
@@ -310,49 +250,14 @@ constexpr std::string_view unpriced =
     "peft_layer_replication* "
     "peft_trainable_token_indices* relora* qgalore_* model_quantization_config "
     "model_quantization_config_kwargs* "
-    "use_onebitllms kd_trainer spectrum_* use_mora mora* dense_mixer fused_attn_kernel trl.use_liger_loss "
+    "eval_sequence_len use_onebitllms kd_trainer spectrum_* use_mora mora* dense_mixer fused_attn_kernel "
     "vllm.max_model_len gemma4_fp8_nonexpert gemma4_nf4_nonexpert use_spectrum";
 
 constexpr Table table{rows, irrelevant, implied, unpriced};
 constexpr Section sections[] = {{"", &table}};
 
-bool is_positive(const Reading& reading, const char* key) {
-  const Json value = reading.value(key);
-  return value.is_number() && value > 0;
-}
-
-// Evaluated is what val_set_size splits off or test_datasets names (core/builders/base.py, utils/config:
-// evals_per_epoch becomes eval_steps).
-void finish_evaluation(Reading& reading) {
-  const bool data = is_positive(reading, "val_set_size") || reading.leaf("test_datasets[].path") != nullptr;
-  const Leaf* share = reading.leaf("val_set_size");
-  if (!data && share != nullptr)
-    return reading.drop("/training/eval_strategy", "there is nothing to evaluate on");
-  if (!data) return;
-  for (const char* key : {"evals_per_epoch", "eval_steps"}) {
-    if (!reading.has("/training/eval_strategy") && is_positive(reading, key))
-      reading.set("/training/eval_strategy", "steps", reading.leaf(key));
-  }
-}
-
 void finish(Reading& reading) {
-  finish_evaluation(reading);
-  if (!reading.has("/peft")) {
-    for (const char* pointer : {"/peft", "/training/fused_lora"})
-      reading.drop(pointer, "there is no adapter, so this says nothing");
-  } else if (reading.word("adapter") == "qlora" && !reading.has("/quantization/load_in_4bit") &&
-             !reading.has("/quantization/quant_method")) {
-    reading.values["/quantization/load_in_4bit"] = true;
-    reading.notes.emplace_back("adapter: qlora without load_in_4bit: true; 4-bit weights are taken.");
-  }
-  if (reading.is_on("lora_target_linear") && reading.leaf("lora_target_modules") != nullptr)
-    reading.values["/peft/target_modules"] = "all-linear";
-  bool fsdp = false;
-  for (const Leaf& leaf : reading.all) {
-    fsdp = fsdp || (leaf.path.rfind("fsdp_config.", 0) == 0 && !leaf.node->value.is_null());
-  }
-  if (fsdp && !reading.has("/parallel/strategy")) reading.values["/parallel/strategy"] = "fsdp";
-  if (!reading.has("/parallel/strategy")) reading.drop("/parallel/fsdp_config", "there is no FSDP");
+  rules::finish(reading);
   if (!reading.has("/task") && (reading.leaf("pretraining_dataset") != nullptr ||
                                 reading.leaf("pretraining_dataset[].path") != nullptr))
     reading.values["/task"] = "pretrain";
@@ -369,7 +274,8 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     return true;
   }
   if (pointer == "/peft/target_modules") {
-    if (value == "all-linear" || value == Json::array({"all-linear"})) {
+    const bool all = value == "all-linear" || value == Json::array({"all-linear"});
+    if (all && !out.is("/peft/all_linear", "peft")) {
       out.put("lora_target_linear", true, pointer);
     } else {
       out.put("lora_target_modules", value, pointer);
@@ -378,6 +284,16 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
   }
   if (pointer == "/task" && value == "reward") {
     out.put("reward_model", true, pointer);
+    return true;
+  }
+  if (pointer == "/training/eval_packing") {
+    if (value == Json(true) && !out.is("/training/packing", true)) return false;
+    out.put("eval_sample_packing", value, pointer);
+    return true;
+  }
+  if (pointer == "/parallel/fsdp_config/activation_checkpointing") {
+    if (value == Json(true) && !out.is("/training/gradient_checkpointing", true)) return false;
+    out.put("fsdp_config.activation_checkpointing", value, pointer);
     return true;
   }
   if (pointer == "/model_args/dtype") {
@@ -391,7 +307,7 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     return true;
   }
   if (pointer == "/training/loss_kernel" && value == "cut_cross_entropy") {
-    out.put("plugins", Json::array({"axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin"}));
+    out.put("plugins", Json::array({cut_plugin}));
     out.put("cut_cross_entropy", true, pointer);
     return true;
   }
@@ -401,7 +317,7 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     if (word == "fsdp" || word == "fsdp2") {
       out.put("fsdp_config.auto_wrap_policy", "TRANSFORMER_BASED_WRAP", pointer);
     } else if (word.rfind("zero", 0) == 0) {
-      out.put("deepspeed", "deepspeed_configs/" + word + ".json", pointer);
+      out.put("deepspeed", "ds_config_" + word + ".json", pointer);
     } else {
       return false;
     }
@@ -411,11 +327,16 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
 }
 
 void close(Writing& out) {
+  if (out.wrote("eval_strategy") && !out.is("/training/eval_strategy", "no")) out.put("val_set_size", 0.05);
+  bool liger = false;
   for (const char* key : {"liger_fused_linear_cross_entropy", "liger_cross_entropy", "liger_rms_norm",
-                          "liger_glu_activation", "liger_rope"}) {
-    if (out.wrote(key) && !out.wrote("plugins"))
-      out.put("plugins", Json::array({"axolotl.integrations.liger.LigerPlugin"}));
-  }
+                          "liger_glu_activation", "liger_rope"})
+    liger = liger || out.wrote(key);
+  if (!liger) return;
+  Json plugins = Json::array();
+  if (out.wrote("plugins")) plugins.push_back(cut_plugin);
+  plugins.push_back("axolotl.integrations.liger.LigerPlugin");
+  out.put("plugins", plugins);
 }
 
 }  // namespace

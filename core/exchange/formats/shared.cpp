@@ -61,6 +61,20 @@ std::vector<std::string> expand_pattern(std::string_view pattern) {
   return names;
 }
 
+namespace {
+
+// "a\.q_proj|b\.fc1": a bar outside of all groups.
+bool has_alternatives(std::string_view pattern) {
+  int level = 0;
+  for (const char c : pattern) {
+    level += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == '|' && level == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void read_targets(Reading& reading, const Leaf& leaf) {
   const Node& node = *leaf.node;
   const auto value = value_for("/peft/target_modules", node, "");
@@ -72,10 +86,8 @@ void read_targets(Reading& reading, const Leaf& leaf) {
   }
   const std::string pattern = value->get<std::string>();
   const std::vector<std::string> names = expand_pattern(pattern);
-  if (names.empty()) {
-    return reading.mark(leaf, Use::unsupported,
-                        "a pattern over module names whose end is not a list of names");
-  }
+  // Alternatives of whole names have more than one end.
+  if (names.empty() || has_alternatives(pattern)) return reading.set("/peft/target_modules", leaf);
   reading.set("/peft/target_modules", Json(names), &leaf);
   reading.finding(leaf).message = "a pattern over module names; the names at its end were taken";
   if (pattern.find("language_model") != std::string::npos || pattern.find("text_model") != std::string::npos)

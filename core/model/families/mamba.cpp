@@ -124,6 +124,9 @@ void read_jamba(ConfigReader& config, const Frame& frame, Architecture& network)
         experts.at = "feed_forward.experts.*.";
         experts.router = "feed_forward.router";
         add_experts(group, layer, hidden, experts);
+        for (Linear& linear : group.linears) {  // also in Transformers 5
+          if (linear.role == Role::router) linear.module = Module::linear;
+        }
       } else {
         add_gated_mlp(group, layer + "feed_forward.", hidden, intermediate);
       }
