@@ -32,6 +32,9 @@ bool shares_head(const model::Architecture& network, const recipe::Recipe& recip
 double linear_bytes(const LinearSpec& spec);
 double quant_state_bytes(const LinearSpec& spec);
 
+/// True when full fine-tuning leaves this part of the network as it is.
+bool is_frozen(const model::Stack& stack, const recipe::Recipe& recipe);
+
 /// True when PEFT would give this module an adapter.
 bool is_target(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe);
 
@@ -55,6 +58,8 @@ bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe);
 /// Bytes an element of unquantised parameters: everything but norms, and norms.
 int parameter_size(const recipe::Recipe& recipe);
 int norm_size(const recipe::Recipe& recipe);
+/// Of a trained parameter that would have `size` bytes: more where a stack casts up what it trains.
+int trained_size(const recipe::Recipe& recipe, int size);
 /// Bytes an element of a dtype's name.
 int dtype_size(const std::string& dtype);
 

@@ -26,8 +26,8 @@ struct List {
     const bool one_tensor = l.expert && recipe::version_at_least(recipe.versions.transformers, "5");
     if (spec.storage == Storage::plain) {
       for (double i = 0; i < (one_tensor ? 1 : count); ++i) {
-        plain(weights * (one_tensor ? count : 1), parameter_size(recipe));
-        plain(spec.bias ? spec.out : 0, parameter_size(recipe));
+        plain(weights * (one_tensor ? count : 1), spec.size);
+        plain(spec.bias ? spec.out : 0, spec.size);
       }
       return;
     }
@@ -56,8 +56,9 @@ struct List {
   void norms(const std::vector<model::Norm>& norms) {
     for (const model::Norm& norm : norms) {
       const auto width = static_cast<double>(norm.width);
-      plain(norm.weight ? width : 0, norm_size(recipe));
-      plain(norm.bias ? width : 0, norm_size(recipe));
+      const int size = norm.frozen ? norm_size(recipe) : trained_size(recipe, norm_size(recipe));
+      plain(norm.weight ? width : 0, size);
+      plain(norm.bias ? width : 0, size);
     }
   }
 };
@@ -86,7 +87,9 @@ std::vector<Resident> resident_weights(const model::Architecture& network, const
       List layer{recipe, {}};
       for (const model::Linear& linear : group.linears) layer.linear(linear, stack);
       layer.norms(group.norms);
-      layer.plain(static_cast<double>(group.other_parameters), parameter_size(recipe));
+      const int other = parameter_size(recipe);
+      layer.plain(static_cast<double>(group.other_parameters),
+                  group.frozen ? other : trained_size(recipe, other));
       for (uint64_t i = 0; i < group.layers; ++i) {
         list.rows.insert(list.rows.end(), layer.rows.begin(), layer.rows.end());
       }

@@ -110,7 +110,7 @@ class Drawing {
 
   void draw_versions() {
     for (const char* library :
-         {"transformers", "trl", "peft", "torch", "bitsandbytes", "litgpt", "unsloth"}) {
+         {"transformers", "trl", "peft", "torch", "bitsandbytes", "litgpt", "unsloth", "llamafactory"}) {
       if (dice_.one_in(4)) set_drawn((std::string("/versions/") + library).c_str());
     }
     if (dice_.one_in(6)) set_drawn("/model_args/implementation");
