@@ -92,6 +92,11 @@ void read_trained_layers(Reading& reading, const Leaf& leaf) {
   reading.set("/training/freeze_trainable_layers", leaf);
 }
 
+// model/adapter.py _setup_lora_tuning hands OFT the modules of lora_target.
+void read_oft_target(Reading& reading, const Leaf& leaf) {
+  reading.mark(leaf, Use::implied, "release 0.9.5 takes lora_target for OFT too");
+}
+
 // LLaMA-Factory's own switches for what is an optimizer.
 void read_muon(Reading& reading, const Leaf& leaf) {
   if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
@@ -193,7 +198,7 @@ constexpr Row rows[] = {
     {"lora_alpha", "/peft/lora_alpha", ""},
     {"lora_dropout", "/peft/lora_dropout", ""},
     {"lora_target", "/peft/target_modules", "", read_targets, Write::yes},
-    {"oft_target", "/peft/target_modules", "", read_targets},
+    {"oft_target", "/peft/target_modules", "", read_oft_target, Write::no},
     {"oft_block_size", "/peft/oft_block_size", ""},
     {"additional_target", "/peft/modules_to_save", ""},
     {"use_dora", "/peft/use_dora", ""},
@@ -301,6 +306,16 @@ void finish_evaluation(Reading& reading) {
   reading.finding(*at_the_end).message = "evaluated once, after the training";
 }
 
+// A resized vocabulary trains embeddings and head beside the adapters (model/adapter.py _setup_lora_tuning).
+void finish_vocabulary(Reading& reading) {
+  const Leaf* resized = reading.leaf("resize_vocab");
+  if (resized == nullptr) resized = reading.leaf("add_tokens");
+  if (resized == nullptr) resized = reading.leaf("add_special_tokens");
+  const bool grows = resized != nullptr && (resized->path != "resize_vocab" || reading.is_on(resized->path));
+  if (!grows || !reading.has("/peft") || reading.has("/peft/modules_to_save")) return;
+  reading.set("/peft/modules_to_save", Json::array({"embed_tokens", "lm_head"}), resized);
+}
+
 // train/trainer_utils.py create_ref_model: adapters are switched off under LoRA alone.
 void finish_reference(Reading& reading) {
   const std::string stage = reading.word("stage");
@@ -336,6 +351,7 @@ void finish(Reading& reading) {
   for (const ProjectionKeys& keys : projections) finish_projection(reading, keys);
   finish_freezing(reading, "finetuning_type");
   if (reading.is_on("neat_packing")) reading.values["/training/packing"] = true;
+  finish_vocabulary(reading);
   finish_evaluation(reading);
   finish_reference(reading);
 }

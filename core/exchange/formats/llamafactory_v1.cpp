@@ -129,6 +129,7 @@ void finish_defaults(Reading& reading) {
   }
   if (shared && reading.values["/parallel/strategy"] == "fsdp2")
     usual("/parallel/fsdp_config/reduce_dtype", "float32");
+  usual("/training/per_device_train_batch_size", uint64_t{1});
   usual("/training/optim", "adamw_torch");
   usual("/training/gradient_checkpointing_kwargs/use_reentrant", false);
   if (reading.has("/quantization/load_in_4bit")) usual("/quantization/bnb_4bit_compute_dtype", "float16");
