@@ -317,7 +317,7 @@ void read_deepspeed_name(Reading& reading, const Leaf& leaf) {
     }
   }
   if (strategy.empty() && (file.find("zero0") != std::string::npos || file.find("z0") != std::string::npos))
-    strategy = "ddp";
+    strategy = "zero0";
   if (strategy.empty()) {
     return reading.mark(leaf, Use::unsupported,
                         "the name of this file does not say the ZeRO stage; import the file itself as well");

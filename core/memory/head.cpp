@@ -304,11 +304,30 @@ constexpr Kernel kernels[] = {
     {"mean_logits", mean_logits},
 };
 
+// What a language head beside a value head makes and nobody reads: its logits, and their fp32 copy
+// (huggingface/trl v0.24.0 trl/models/modeling_value_head.py forward).
+struct Unread {
+  Tensor weight, logits, upcast;
+};
+
+Unread unread_logits(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  Unread made;
+  const LinearSpec& head = p.unread_head;
+  if (head.out == 0) return made;
+  const bool autocast = p.layer.mode.autocast;
+  if (autocast && head.size == 4) made.weight = tape.make(head.in * head.out, 2, Component::autocast);
+  const double elements = hidden.elements() / head.in * head.out;
+  made.logits = tape.make(elements, autocast ? 2 : head.size, Component::logits);
+  if (made.logits.size() < 4) made.upcast = tape.make(elements, 4, Component::logits);
+  return made;
+}
+
 Outcome forward(Tape& tape, const HeadProgram& p, Tensor x) {
   tape.doing = "final norm";
   Tensor hidden = final_norm(tape, p, x);
   tape.doing = "lm_head and loss";
   x.free();
+  const Unread unread = unread_logits(tape, p, hidden);
   if (p.head.out == 0) {
     Tensor loss = scalar(tape);
     tape.record(loss, {hidden}, {}, {gradient(0, hidden.bytes())});

@@ -49,7 +49,8 @@ struct Scoring {
 struct HeadProgram {
   LayerProgram layer;  ///< mode, batch, length, hidden, norm settings
   const model::Norm* final_norm = nullptr;
-  LinearSpec head;  ///< out == 0: no head (an encoder's hidden states are the end)
+  LinearSpec head;         ///< out == 0: no head (an encoder's hidden states are the end)
+  LinearSpec unread_head;  ///< runs before it, for nothing; out == 0: there is none
   StockLoss stock;
   std::string kernel = "stock";
   Scoring scoring;

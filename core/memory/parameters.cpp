@@ -43,7 +43,7 @@ bool is_quantised(const model::Linear& linear, const recipe::Recipe& recipe) {
   const bool packed_expert = linear.expert && recipe.quantization.quantize_moe_experts;
   return recipe.quantized() &&
          (is_module(linear, recipe) || is_unpacked_expert(linear, recipe) || packed_expert) &&
-         (linear.role != Role::head || recipe.quantization.quantize_lm_head) &&
+         ((linear.role != Role::head && !linear.unread) || recipe.quantization.quantize_lm_head) &&
          !model::is_skipped(linear.path, recipe.quantization.llm_int8_skip_modules);
 }
 
@@ -81,10 +81,6 @@ bool is_named(const model::Linear& linear, const std::vector<std::string>& names
               const recipe::Recipe& recipe) {
   return std::any_of(names.begin(), names.end(),
                      [&](const std::string& name) { return answers(linear, name, recipe); });
-}
-
-bool tower_is_frozen(const model::Stack& stack, const recipe::Recipe& recipe) {
-  return stack.part == model::Part::vision && recipe.vision.freeze_vision_tower;
 }
 
 double nf4_bytes(double weights, bool double_quant) {
@@ -160,6 +156,7 @@ struct Sum {
       if (l.bias) train(out, 0, spec.size, total, in_layers, false);
       return;
     }
+    if (l.unread && recipe.full() && !l.frozen) p.trainable += static_cast<uint64_t>(in * out * total);
     if (spec.tuner != nullptr) tuner(spec, l.path, total, in_layers);
     if (spec.r > 0) {
       matched(l.path);
@@ -190,7 +187,8 @@ struct Sum {
     widest_out = std::max(widest_out, spec.out);
   }
 
-  void plain(double elements, int size, bool trained, bool in_layers) {
+  void plain(double elements, int own_size, bool trained, bool in_layers) {
+    const int size = trained ? trained_size(recipe, own_size) : own_size;
     p.weight_bytes += elements * size;
     p.loaded_bytes += elements * dtype_size(recipe.model_args.dtype);
     if (trained && elements > 0) train(elements, 0, size, 1, in_layers, false);
@@ -299,12 +297,27 @@ int table_size(const recipe::Recipe& recipe, const model::Stack& stack) {
   return kept ? 4 : parameter_size(recipe);
 }
 
+int trained_size(const recipe::Recipe& recipe, int size) {
+  const recipe::Training& t = recipe.training;
+  const bool some = t.freeze_trainable_layers + t.llamapro_num_new_blocks > 0;
+  return recipe.full() && some && t.upcast_trainable ? 4 : size;
+}
+
 bool trains_norms(const recipe::Recipe& recipe) {
   return recipe.peft.on && recipe.peft.peft_type == "LN_TUNING";
 }
 
+bool is_frozen(const model::Stack& stack, const recipe::Recipe& recipe) {
+  const recipe::Vision& v = recipe.vision;
+  const bool sees = stack.part == model::Part::vision, joins = stack.part == model::Part::projector;
+  return (sees && v.freeze_vision_tower) || (joins && v.freeze_multi_modal_projector) ||
+         (is_language(stack) && v.freeze_language_model);
+}
+
 bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe) {
   if (!recipe.peft.on) return false;
+  // It is put on the model after its adapters.
+  if (recipe.model_args.value_head && path == "v_head.summary") return true;
   // PEFT trains the new head of a classifier in full: tuners_utils.py, TaskType.SEQ_CLS.
   const bool within = path.rfind("classifier.", 0) == 0;
   if ((recipe.task == "classification" || recipe.task == "reward") &&
@@ -325,10 +338,11 @@ bool is_target(const model::Linear& linear, const model::Stack& stack, const rec
   }
   if (!recipe.peft.finetune_vision_layers && !is_language(stack)) return false;
   if (!recipe.peft.finetune_language_layers && is_language(stack)) return false;
+  if (recipe.vision.freeze_multi_modal_projector && stack.part == model::Part::projector) return false;
   if (named_in(linear.path, recipe.peft.exclude_modules) || is_saved_in_full(linear.path, recipe))
     return false;
   const std::vector<std::string>& targets = recipe.peft.target_modules;
-  if (targets.size() == 1 && targets[0] == "all-linear") return linear.role != Role::head;
+  if (targets.size() == 1 && targets[0] == "all-linear") return linear.role != Role::head && !linear.unread;
   if (names_by_role(recipe) && feeds_convolution(linear, stack)) return false;
   return is_named(linear, targets, recipe);
 }
@@ -439,7 +453,8 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
     spec.unpacks_to_other_type =
         recipe.model_args.implementation == "litgpt" && q.bnb_4bit_compute_dtype == "bfloat16";
   }
-  spec.trainable = recipe.full() && !linear.frozen && !tower_is_frozen(stack, recipe);
+  spec.trainable = recipe.full() && !linear.frozen && !linear.unread && !is_frozen(stack, recipe);
+  if (spec.trainable) spec.size = trained_size(recipe, spec.size);
   if (is_target(linear, stack, recipe)) {
     spec.tuner = find_tuner(recipe.peft);
     const bool pruned = recipe.peft.peft_type == "ADALORA";
@@ -492,8 +507,13 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
   if (network.tied_head && !shares_head(network, recipe)) {
     sum.linear({&own_head, &network.stacks.front(), nullptr, 1});
   }
+  // PEFT copies the shared weight for each of the two modules that hold it.
+  if (shares_head(network, recipe) && is_saved_in_full(own_head.path, recipe)) {
+    sum.train(static_cast<double>(own_head.in), static_cast<double>(own_head.out), parameter_size(recipe), 1,
+              false, true);
+  }
   for (const model::Stack& stack : network.stacks) {
-    const bool trained = recipe.full() && !tower_is_frozen(stack, recipe);
+    const bool trained = recipe.full() && !is_frozen(stack, recipe);
     const bool norms_trained = trains_norms(recipe) && is_language(stack);
     for (const model::LayerGroup& group : stack.groups) {
       const auto layers = static_cast<double>(group.layers);

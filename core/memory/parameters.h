@@ -35,6 +35,8 @@ double quant_state_bytes(const LinearSpec& spec);
 /// False for what is a parameter: Transformers 5 holds routed experts as 3-D parameters, which neither PEFT
 /// nor bitsandbytes replaces, and most routers as 2-D ones.
 bool is_module(const model::Linear& linear, const recipe::Recipe& recipe);
+/// True when full fine-tuning leaves this part of the network as it is.
+bool is_frozen(const model::Stack& stack, const recipe::Recipe& recipe);
 
 /// True when PEFT would give this module an adapter.
 bool is_target(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe);
@@ -61,6 +63,8 @@ int parameter_size(const recipe::Recipe& recipe);
 int norm_size(const recipe::Recipe& recipe);
 /// Of embeddings and head, and so of what runs from layer to layer, which begins as an embedding.
 int table_size(const recipe::Recipe& recipe, const model::Stack& stack);
+/// Of a trained parameter that would have `size` bytes: more where a stack casts up what it trains.
+int trained_size(const recipe::Recipe& recipe, int size);
 /// Bytes an element of a dtype's name.
 int dtype_size(const std::string& dtype);
 

@@ -399,6 +399,7 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
   if (const Tuner* tuner = text ? find_tuner(r.peft) : nullptr) {
     if (tuner->place == TunerPlace::attention) p.adaption = static_cast<double>(r.peft.tuner.adapter_len);
   }
+  if (s.trained && !group.frozen) p.norm_size = trained_size(r, p.norm_size);
   p.train_norms = (s.trained && !group.frozen) || (is_language(*s.stack) && trains_norms(r));
   p.bf16 = r.training.bf16 || (!r.training.fp16 && r.model_args.dtype == "bfloat16");
   // A compiled layer keeps what its matrix products and its attention read, and computes what lies between

@@ -56,8 +56,9 @@ struct List {
   void norms(const std::vector<model::Norm>& norms) {
     for (const model::Norm& norm : norms) {
       const auto width = static_cast<double>(norm.width);
-      plain(norm.weight ? width : 0, norm_size(recipe));
-      plain(norm.bias ? width : 0, norm_size(recipe));
+      const int size = norm.frozen ? norm_size(recipe) : trained_size(recipe, norm_size(recipe));
+      plain(norm.weight ? width : 0, size);
+      plain(norm.bias ? width : 0, size);
     }
   }
 };
@@ -87,7 +88,9 @@ std::vector<Resident> resident_weights(const model::Architecture& network, const
       List layer{recipe, {}};
       for (const model::Linear& linear : group.linears) layer.linear(linear, stack);
       layer.norms(group.norms);
-      layer.plain(static_cast<double>(group.other_parameters), parameter_size(recipe));
+      const int other = parameter_size(recipe);
+      layer.plain(static_cast<double>(group.other_parameters),
+                  group.frozen ? other : trained_size(recipe, other));
       for (uint64_t i = 0; i < group.layers; ++i) {
         list.rows.insert(list.rows.end(), layer.rows.begin(), layer.rows.end());
       }

@@ -38,6 +38,7 @@ recipe::Recipe sixteen_bit(const recipe::Recipe& recipe) {
   r.peft.adapter_dtype = dtype;
   r.quantization.upcast = "none";
   r.model_args.keep_in_fp32 = "none";
+  r.training.upcast_trainable = false;
   return r;
 }
 
@@ -232,6 +233,22 @@ void zero_1_and_2(const model::Architecture& network, const recipe::Recipe& r, S
   s.step = std::max(made / n + fp32 / n, (fp32 + states.temporary - made) / n);
 }
 
+// Stage 0 in bf16: master weights and states in partitions, and every rank adds up gradients of all
+// parameters in fp32 as they are made (deepspeed/runtime/bf16_optimizer.py BF16_Optimizer,
+// immediate_grad_update). In fp32 it is as DDP.
+void without_zero(const model::Architecture& network, const recipe::Recipe& r, Sharding& s) {
+  const Parameters seen = weigh(network, *s.computing);
+  const Parameters master = in_fp32(seen, r.peft.on);
+  const States states = states_of(master, r.training.optim);
+  s.weights = seen.weight_bytes;
+  s.adapters = seen.adapter_bytes;
+  s.optimizer = (master.trained_bytes + states.bytes) / s.ranks;
+  s.paged = states.paged / s.ranks;
+  s.step = states.temporary / s.ranks;
+  s.resident_gradients = master.trained_bytes;
+  s.gradients_exist = true;
+}
+
 void zero_3(const model::Architecture& network, const recipe::Recipe& r, Sharding& s) {
   const recipe::ZeroConfig& config = r.parallel.zero;
   const Parameters seen = weigh(network, *s.computing);
@@ -280,8 +297,9 @@ Strategy strategy_of(const recipe::Recipe& recipe) {
     Strategy strategy;
   };
   static constexpr Word words[] = {{"ddp", Strategy::ddp},     {"fsdp", Strategy::fsdp},
-                                   {"fsdp2", Strategy::fsdp2}, {"zero1", Strategy::zero1},
-                                   {"zero2", Strategy::zero2}, {"zero3", Strategy::zero3}};
+                                   {"fsdp2", Strategy::fsdp2}, {"zero0", Strategy::zero0},
+                                   {"zero1", Strategy::zero1}, {"zero2", Strategy::zero2},
+                                   {"zero3", Strategy::zero3}};
   for (const Word& w : words) {
     if (recipe.parallel.strategy == w.word) return w.strategy;
   }
@@ -306,7 +324,11 @@ Sharding shard(const model::Architecture& network, const recipe::Recipe& r, cons
     fsdp(network, r, p, s);
   } else {
     s.computing = under_deepspeed(r);
-    s.strategy == Strategy::zero3 ? zero_3(network, r, s) : zero_1_and_2(network, r, s);
+    if (s.strategy == Strategy::zero0) {
+      without_zero(network, r, s);
+    } else {
+      s.strategy == Strategy::zero3 ? zero_3(network, r, s) : zero_1_and_2(network, r, s);
+    }
   }
   return s;
 }

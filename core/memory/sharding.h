@@ -9,6 +9,7 @@
 //   ddp      every rank holds all; flat buckets hold a second copy of the gradients
 //   fsdp     FullyShardedDataParallel: one flat parameter a layer, gathered before use, freed after
 //   fsdp2    fully_shard: the same by parameter, gathered into one buffer and copied out of it
+//   zero0    DeepSpeed without ZeRO: its bf16 optimizer, with fp32 gradients that stay
 //   zero1-3  DeepSpeed: fp32 master weights and states in partitions; gradients too (2), parameters too (3)
 //
 // Sources: pytorch/pytorch torch/distributed/fsdp/_runtime_utils.py, _flat_param.py (FSDP);
@@ -24,7 +25,7 @@
 
 namespace plimsoll::memory {
 
-enum class Strategy { none, ddp, fsdp, fsdp2, zero1, zero2, zero3 };
+enum class Strategy { none, ddp, fsdp, fsdp2, zero0, zero1, zero2, zero3 };
 Strategy strategy_of(const recipe::Recipe& recipe);
 
 /// Bytes of parameters that one rank holds, besides its own share, while a layer of a group works.

@@ -70,13 +70,14 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.input_size = table_size(r, stack);
   s.checkpointing = r.training.gradient_checkpointing;
   s.mask = r.training.padded_batches;
-  s.trained = r.full();
+  s.trained = r.full() && !is_frozen(stack, r);
   s.keep_kv = r.model_args.use_cache && stack.part != Part::encoder;
   // A frozen embedding's output needs no gradient unless a hook says so (enable_input_require_grads, which
   // checkpointing brings): the first layer keeps nothing for what lies before its first adapter.
   const bool frozen_below = !stack.groups.empty() && stack.groups.front().frozen && !stack.norms.empty() &&
                             stack.norms.front().frozen;
-  s.input_needs_grad = (s.trained && !frozen_below) || s.checkpointing || trains_table(stack, r) ||
+  // Under a frozen language model what reads images may still learn.
+  s.input_needs_grad = (r.full() && !frozen_below) || s.checkpointing || trains_table(stack, r) ||
                        (stack.part != Part::vision && prompt_tokens(r) > 0);
   s.sharding = plan.sharding;
   if (plan.sharding != nullptr && !plan.sharding->lent.empty()) {
@@ -118,7 +119,7 @@ PassSettings tower_settings(const Plan& plan, const model::Stack& stack) {
   s.length = std::max(1.0, plan.images.tower_tokens);
   s.mask = false;
   s.keep_kv = false;
-  s.trained = r.full() && !(stack.part == Part::vision && r.vision.freeze_vision_tower);
+  s.trained = r.full() && !is_frozen(stack, r);
   const bool hook = r.peft.on && s.checkpointing && recipe::version_at_least(r.versions.transformers, "5") &&
                     names_its_embedding(plan.network.model_type);
   s.recorded = s.trained || has_adapter(plan, stack) || hook;
@@ -175,6 +176,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
   if (!last.stack->norms.empty()) {
     h.final_norm = &last.stack->norms.back();
     h.layer.train_norms = (last.trained && !h.final_norm->frozen) || trains_norms(r);
+    if (h.final_norm->frozen) h.layer.norm_size = norm_size(r);
   }
   const model::Stack* owner = last.stack;
   if (const model::Linear* head = head_of(plan.network, &owner)) {
@@ -184,9 +186,12 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
     h.head = specify(tied_head(plan.network), *last.stack, r);
     if (shares_head(plan.network, r)) {
       h.head.r = 0;
-      h.head.trainable = r.full() && !tied_head(plan.network).frozen;
+      const model::Linear tied = tied_head(plan.network);
+      h.head.trainable =
+          (r.full() && !tied.frozen && !is_frozen(*last.stack, r)) || is_saved_in_full(tied.path, r);
     }
   }
+  if (plan.network.unread_head.out > 0) h.unread_head = specify(plan.network.unread_head, *last.stack, r);
   h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
   h.kernel = unsloth_loss(r, h.layer.batch * h.layer.length);
   h.returns_logits = r.stack != "loop" && r.model_args.implementation != "litgpt" &&
@@ -429,6 +434,7 @@ Snapshot embedding_gradient(const Plan& plan) {
   double largest = 0;
   if (!plan.recipe.full()) return {};
   for (const model::Stack& stack : plan.network.stacks) {
+    if (is_frozen(stack, plan.recipe)) continue;
     for (const model::Table& table : stack.tables) {
       if (!table.trained) continue;
       const double bytes =

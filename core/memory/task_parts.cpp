@@ -23,6 +23,7 @@ double batch_of(const recipe::Recipe& r) {
 // output_hidden_states=True).
 bool keeps_hidden_states(const Plan& plan) {
   const std::string& trl = plan.recipe.versions.trl;
+  if (plan.recipe.stack == "llamafactory") return false;  // train/dpo/trainer.py concatenated_forward
   return plan.task->id == "dpo" && plan.recipe.training.loss_kernel != "liger" &&
          recipe::version_at_least(trl, "0.19") && !recipe::version_at_least(trl, "0.29");
 }
@@ -106,7 +107,7 @@ void add_generation(const Plan& plan, TaskParts& parts) {
 // TRL's PPO trains a network with one output beside the policy, all of it even when the policy has adapters;
 // a quantised one can only be trained through adapters of its own.
 void add_value_network(const Plan& plan, TaskParts& parts) {
-  if (!plan.task->value_model) return;
+  if (!plan.task->value_model || plan.recipe.model_args.value_head) return;
   const model::Architecture network = model::with_classification_head(plan.network, 1);
   recipe::Recipe recipe = plan.recipe;
   recipe.task = "reward";

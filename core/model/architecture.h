@@ -73,6 +73,7 @@ struct Linear {
   Module module = Module::linear;
   bool expert = false;  ///< one of the routed experts
   bool frozen = false;  ///< full fine-tuning leaves it as it is
+  bool unread = false;  ///< a language head that no loss reads: it runs, and gets no gradient
 };
 
 /// layer_in_fp32: F.layer_norm on x.float(), cast back (OLMo). layer_written_out: (x - mean) *
@@ -234,6 +235,7 @@ struct Architecture {
   std::vector<Stack> stacks;             ///< text (or encoder, decoder) first
   uint64_t vocab_size = 0;               ///< rows of the output
   bool tied_head = false;                ///< the head is the input embedding
+  Linear unread_head;                    ///< the language head beside a value head; out == 0: there is none
   uint64_t max_position_embeddings = 0;  ///< 0: unknown
   ImageTokens image;
   std::string checkpoint_dtype;  ///< torch_dtype of the config; "" unknown

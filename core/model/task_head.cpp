@@ -41,6 +41,35 @@ Architecture with_classification_head(Architecture network, uint64_t labels) {
   return network;
 }
 
+Architecture with_value_head(Architecture network) {
+  if (network.stacks.empty()) return network;
+  for (Stack& stack : network.stacks) {
+    for (Linear& linear : stack.linears) {
+      if (linear.role != Role::head) continue;
+      linear.role = Role::other;
+      linear.unread = true;
+      network.unread_head = linear;
+    }
+  }
+  Stack& stack = network.stacks.front();
+  if (network.tied_head) {
+    network.unread_head.path = "lm_head";
+    network.unread_head.in = stack.hidden;
+    network.unread_head.out = network.vocab_size;
+    network.unread_head.unread = true;
+  }
+  Linear head;
+  head.path = "v_head.summary";
+  head.in = stack.hidden;
+  head.out = 1;
+  head.bias = true;
+  head.role = Role::head;
+  stack.linears.push_back(head);
+  network.vocab_size = 1;
+  network.tied_head = false;
+  return network;
+}
+
 namespace {
 
 void freeze(LayerGroup& group) {

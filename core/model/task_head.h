@@ -12,6 +12,10 @@ namespace plimsoll::model {
 /// GenericForSequenceClassification, models/bert/modeling_bert.py BertForSequenceClassification).
 Architecture with_classification_head(Architecture network, uint64_t labels);
 
+/// Puts a value head (`v_head.summary`) beside the language head, which runs on although no loss reads it
+/// (huggingface/trl v0.24.0 trl/models/modeling_value_head.py AutoModelForCausalLMWithValueHead).
+Architecture with_value_head(Architecture network);
+
 /// Leaves the last `layers` layers of the language model to be trained and freezes the others; embeddings,
 /// final norm and head with them unless `rest`.
 Architecture with_trained_layers(Architecture network, uint64_t layers, bool rest);

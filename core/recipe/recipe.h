@@ -24,7 +24,7 @@
 namespace plimsoll::recipe {
 
 struct Versions {  // "4.51.3"; compare with version_at_least
-  std::string transformers, trl, peft, torch, bitsandbytes, litgpt, unsloth;
+  std::string transformers, trl, peft, torch, bitsandbytes, litgpt, unsloth, llamafactory;
 };
 
 struct ModelArgs {
@@ -37,6 +37,7 @@ struct ModelArgs {
   bool use_cache = false;           ///< K and V of every layer are kept while the outputs live
   bool linearized_experts = false;  ///< routed experts are linears even where Transformers has one parameter
   std::string keep_in_fp32;         ///< none | norms | all: with all, embeddings and head too
+  bool value_head = false;          ///< the language model has a value head beside its own, which runs too
 };
 
 struct Quantization {
@@ -109,6 +110,7 @@ struct Training {
   bool selective_checkpointing = false;  ///< every second matrix product and the attention are kept
   uint64_t freeze_trainable_layers = 0;  ///< full fine-tuning of the last layers alone, 0: of all
   uint64_t llamapro_num_new_blocks = 0;  ///< LLaMA-Pro: copies of layers that are added and alone trained
+  bool upcast_trainable = false;         ///< with either of these: what is trained is fp32
   uint64_t lisa_activated_layers = 0;    ///< of that many layers at a time, and of embeddings and head
   bool offload_checkpoints = false;      ///< layer inputs wait in host memory
   bool activation_offloading = false;    ///< saved tensors wait in host memory
@@ -142,6 +144,8 @@ struct Vision {
   uint64_t image_size = 0;    ///< pixels of the wider side
   uint64_t image_height = 0;  ///< of the other; 0: square
   bool freeze_vision_tower = true;
+  bool freeze_multi_modal_projector = false;
+  bool freeze_language_model = false;
 };
 
 /// accelerate's FullyShardedDataParallelPlugin, Trainer's fsdp_config.
@@ -187,7 +191,7 @@ struct Rl {
 
 struct Parallel {
   uint64_t num_gpus = 1;
-  std::string strategy;                  ///< none | ddp | fsdp | fsdp2 | zero1 | zero2 | zero3
+  std::string strategy;                  ///< none | ddp | fsdp | fsdp2 | zero0 | zero1 | zero2 | zero3
   uint64_t sequence_parallel_size = 1;   ///< GPUs that share the tokens of one sequence
   bool gradient_as_bucket_view = false;  ///< DDP: gradients are views into the buckets
   FsdpConfig fsdp;

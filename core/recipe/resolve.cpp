@@ -167,7 +167,7 @@ constexpr Conflict conflicts[] = {
        return r.parallel.num_gpus > 1 && r.parallel.strategy == "none" && r.model_args.device_map.empty();
      },
      "Several GPUs share the work by a strategy, or hold a part of the layers each (model_args.device_map).",
-     "ddp, fsdp, fsdp2, zero1, zero2, zero3, or model_args.device_map \"auto\""},
+     "ddp, fsdp, fsdp2, zero0, zero1, zero2, zero3, or model_args.device_map \"auto\""},
     {"/model_args/device_map",
      [](const Recipe& r) {
        return r.model_args.device_map == "auto" && r.parallel.num_gpus > 1 && r.parallel.strategy != "none";
@@ -207,7 +207,7 @@ constexpr Conflict conflicts[] = {
        return size > 1 && (r.parallel.strategy == "none" || r.parallel.num_gpus % size != 0);
      },
      "The GPUs are shared out in groups that work on one sequence together.",
-     "a divisor of parallel.num_gpus, with ddp, fsdp, fsdp2, zero1, zero2 or zero3"},
+     "a divisor of parallel.num_gpus, with ddp, fsdp, fsdp2, zero0, zero1, zero2 or zero3"},
     {"/training/packing", [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
      "A packed batch holds no padding.", "one of packing and padded_batches"},
     {"/vision/image_height",

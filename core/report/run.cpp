@@ -168,7 +168,9 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   memory::expand_targets(run.network, run.resolved.recipe, errors);
   if (!errors.empty()) return std::nullopt;
   const recipe::Task* task = recipe::find_task(run.resolved.recipe.task);
-  if (task != nullptr && !task->vocabulary) {
+  const bool value_head =
+      task != nullptr && task->id == "reward" && run.resolved.recipe.model_args.value_head;
+  if (task != nullptr && !task->vocabulary && !value_head) {
     const uint64_t labels = task->preference ? 1 : run.resolved.recipe.model_args.num_labels;
     run.network = model::with_classification_head(std::move(run.network), labels);
   }
@@ -181,6 +183,10 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   }
   if (run.resolved.recipe.full() && training.llamapro_num_new_blocks > 0)
     run.network = model::with_new_blocks(std::move(run.network), training.llamapro_num_new_blocks);
+  if (value_head) {  // after what is frozen: it is made last, and trained
+    run.network = model::with_value_head(std::move(run.network));
+    if (run.adapted_network) run.adapted_network = model::with_value_head(std::move(*run.adapted_network));
+  }
   set_machine(run);
   memory::Machine machine = run.machine;
   machine.memo = memo;

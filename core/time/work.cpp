@@ -206,7 +206,7 @@ Work work_of(const model::Architecture& network, const recipe::Recipe& r, const 
       p.batch = batch * images.towers;
       p.length = images.tower_tokens;
       p.back = r.peft.on ? r.peft.finetune_vision_layers && stack.part == Part::vision
-                         : !r.vision.freeze_vision_tower;
+                         : !memory::is_frozen(stack, r);
     }
     p.rows = p.batch * p.length;
     if (p.rows == 0) continue;

@@ -109,8 +109,8 @@ class Drawing {
   }
 
   void draw_versions() {
-    for (const char* library :
-         {"transformers", "trl", "peft", "torch", "bitsandbytes", "litgpt", "unsloth", "axolotl"}) {
+    for (const char* library : {"transformers", "trl", "peft", "torch", "bitsandbytes", "litgpt", "unsloth",
+                                "axolotl", "llamafactory"}) {
       if (dice_.one_in(4)) set_drawn((std::string("/versions/") + library).c_str());
     }
     if (dice_.one_in(6)) set_drawn("/model_args/implementation");

@@ -92,6 +92,7 @@ const std::vector<Texts>& texts() {
       {"/versions/litgpt", {"0.0.20231016", "0.0.20231024", "0.0.20240101", "0.3", "0.5"}},
       {"/versions/unsloth", {"2024.1", "2024.4", "2024.8", "2024.11", "2025.3", "2025.8.5", "2026.8"}},
       {"/versions/axolotl", {"0.13.2", "0.15", "0.16", "0.18", "0.19"}},
+      {"/versions/llamafactory", {"0.9.1", "0.9.2", "0.9.3", "0.9.4", "0.9.5"}},
       {"/rl/loss_type", {"sigmoid", "hinge", "ipo", "kto_pair", "grpo", "bnpo", "dr_grpo", "simpo", "dapo"}},
       {"/training/optim_args",
        {"rank=64, update_proj_gap=100, scale=0.10", "rank=128, update_proj_gap=200", "rank=8", "scale=0.25",

@@ -1,5 +1,8 @@
-// LLaMA-Factory: the arguments of `llamafactory-cli train`, and the configuration of its second generation.
-// Keys: hiyouga/LLaMA-Factory v0.9.5 src/llamafactory/hparams/*.py, src/llamafactory/v1/config/*.py.
+// LLaMA-Factory: the arguments of `llamafactory-cli train`.
+// Keys: hiyouga/LLaMA-Factory v0.9.5 src/llamafactory/hparams/*.py; what they do: its parser.py, model/*.py,
+// train/*/workflow.py.
+#include "core/exchange/formats/llamafactory.h"
+
 #include <cmath>
 
 #include "core/exchange/formats.h"
@@ -7,8 +10,6 @@
 #include "core/exchange/formats/transformers.h"
 
 namespace plimsoll::exchange {
-
-namespace {
 
 using json::Json;
 
@@ -25,18 +26,27 @@ void read_finetuning_type(Reading& reading, const Leaf& leaf) {
   reading.mark(leaf, Use::used);
 }
 
-// LLaMA-Factory's own switches for what is an optimizer.
-void read_muon(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/training/optim", "muon", &leaf);
+void read_quantization_bit(Reading& reading, const Leaf& leaf) {
+  if (leaf.node->value.is_null()) return reading.mark(leaf, Use::implied, "not quantised");
+  const std::string prefix =
+      leaf.path.substr(0, leaf.path.rfind('.') == std::string::npos ? 0 : leaf.path.rfind('.') + 1);
+  const std::string method =
+      prefix.empty() ? reading.word("quantization_method") : reading.word(prefix + "name");
+  if (method == "hqq") {
+    reading.values["/quantization/quant_method"] = "hqq";
+    reading.set("/quantization/bits", leaf);
+  } else if (leaf.node->raw == "4") {
+    reading.set("/quantization/load_in_4bit", true, &leaf);
+  } else if (leaf.node->raw == "8" && method != "eetq") {
+    reading.set("/quantization/load_in_8bit", true, &leaf);
+  } else {
+    reading.mark(leaf, Use::unsupported, "this quantisation cannot be said yet");
+  }
 }
 
-// v1 names the optimizer; AdamW is what it takes anyway.
-void read_optimizer_name(Reading& reading, const Leaf& leaf) {
-  const std::string word = reading.word(leaf.path);
-  if (word == "muon") return reading.set("/training/optim", "muon", &leaf);
-  if (word.find("adamw") != std::string::npos) return reading.mark(leaf, Use::implied, "as it is anyway");
-  reading.mark(leaf, Use::unsupported, "this optimizer cannot be said yet");
+void read_flash(Reading& reading, const Leaf& leaf) {
+  reading.set("/model_args/attn_implementation", leaf,
+              "fa2=flash_attention_2, fa3=flash_attention_3, disabled=eager, sdpa=sdpa");
 }
 
 // finetuning_type: freeze trains the last layers, two where their number is not given
@@ -66,6 +76,33 @@ void finish_freezing(Reading& reading, const char* kind) {
       "activations are kept than in that run.");
 }
 
+void refuse_use(Reading& reading, const char* what) {
+  reading.errors.push_back({"not_training", "",
+                            std::string("This is a configuration for ") + what + ", not for training.",
+                            "a configuration with stage, finetuning_type and a dataset"});
+}
+
+namespace {
+
+// Where the trained layers do not lie at the end, the backward pass goes through more of the network.
+void read_trained_layers(Reading& reading, const Leaf& leaf) {
+  const Json& value = leaf.node->value;
+  if (value.is_number() && value < 0)
+    return reading.mark(leaf, Use::unsupported, "the first layers as the trained ones cannot be said yet");
+  reading.set("/training/freeze_trainable_layers", leaf);
+}
+
+// model/adapter.py _setup_lora_tuning hands OFT the modules of lora_target.
+void read_oft_target(Reading& reading, const Leaf& leaf) {
+  reading.mark(leaf, Use::implied, "release 0.9.5 takes lora_target for OFT too");
+}
+
+// LLaMA-Factory's own switches for what is an optimizer.
+void read_muon(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/training/optim", "muon", &leaf);
+}
+
 void read_stage_word(Reading& reading, const Leaf& leaf) {
   const std::string word = reading.word(leaf.path);
   if (word == "sft") return reading.mark(leaf, Use::implied);
@@ -81,24 +118,6 @@ void read_pref_loss(Reading& reading, const Leaf& leaf) {
   }
 }
 
-void read_quantization_bit(Reading& reading, const Leaf& leaf) {
-  if (leaf.node->value.is_null()) return reading.mark(leaf, Use::implied, "not quantised");
-  const std::string prefix =
-      leaf.path.substr(0, leaf.path.rfind('.') == std::string::npos ? 0 : leaf.path.rfind('.') + 1);
-  const std::string method =
-      prefix.empty() ? reading.word("quantization_method") : reading.word(prefix + "name");
-  if (method == "hqq") {
-    reading.values["/quantization/quant_method"] = "hqq";
-    reading.set("/quantization/bits", leaf);
-  } else if (leaf.node->raw == "4") {
-    reading.set("/quantization/load_in_4bit", true, &leaf);
-  } else if (leaf.node->raw == "8" && method != "eetq") {
-    reading.set("/quantization/load_in_8bit", true, &leaf);
-  } else {
-    reading.mark(leaf, Use::unsupported, "this quantisation cannot be said yet");
-  }
-}
-
 void read_quantization_method(Reading& reading, const Leaf& leaf) {
   const std::string word = reading.word(leaf.path);
   if (word == "eetq") return reading.mark(leaf, Use::unsupported, "EETQ cannot be said yet");
@@ -109,15 +128,47 @@ void read_disabled_checkpointing(Reading& reading, const Leaf& leaf) {
   reading.set("/training/gradient_checkpointing", !reading.is_on(leaf.path), &leaf);
 }
 
-void read_flash(Reading& reading, const Leaf& leaf) {
-  reading.set("/model_args/attn_implementation", leaf,
-              "fa2=flash_attention_2, fa3=flash_attention_3, disabled=eager, sdpa=sdpa");
-}
-
-// pure_bf16 trains weights in bf16 without autocast.
+// Trains weights in the type they are loaded in, without autocast.
 void read_pure_bf16(Reading& reading, const Leaf& leaf) {
   if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
   reading.set("/model_args/dtype", "bfloat16", &leaf);
+  reading.values["/training/upcast_trainable"] = false;
+}
+
+// Nothing is cast up for BAdam either (model/adapter.py init_adapter).
+void read_badam(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  read_pure_bf16(reading, leaf);
+  reading.mark(leaf, Use::unsupported,
+               "BAdam, which trains one block of layers at a time, cannot be said yet");
+}
+
+void read_upcast_layernorm(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/quantization/upcast", "norms", &leaf);
+}
+
+// Layer inputs wait in host memory (model/model_utils/checkpointing.py UnslothGradientCheckpointing).
+void read_unsloth_checkpointing(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  if (reading.is_on("disable_gradient_checkpointing"))
+    return reading.mark(leaf, Use::implied, "there is no checkpointing");
+  reading.set("/training/activation_offloading", true, &leaf);
+}
+
+// The classes of the tokens are collected, not their logits (train/sft/metric.py eval_logit_processor).
+void read_accuracy(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/training/compute_metrics", true, &leaf);
+  reading.values["/training/preprocess_logits_for_metrics"] = true;
+}
+
+void read_generation(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  read_accuracy(reading, leaf);
+  reading.notes.emplace_back(
+      "predict_with_generate writes answers in evaluation; a pass over whole samples is priced in its place, "
+      "with its logits.");
 }
 
 void read_neat_packing(Reading& reading, const Leaf& leaf) {
@@ -134,37 +185,6 @@ void read_pixels(Reading& reading, const Leaf& leaf) {
   reading.finding(leaf).message = "the side of the largest square";
 }
 
-void read_peft_name(Reading& reading, const Leaf& leaf) { read_finetuning_type(reading, leaf); }
-
-void read_dist_name(Reading& reading, const Leaf& leaf) {
-  const std::string word = reading.word(leaf.path);
-  if (word == "fsdp2") {
-    reading.set("/parallel/strategy", "fsdp2", &leaf);
-  } else if (word == "ddp") {
-    reading.set("/parallel/strategy", "ddp", &leaf);
-  } else if (word == "deepspeed") {
-    reading.mark(leaf, Use::implied, "its file says the stage");
-  } else {
-    reading.mark(leaf, Use::unsupported, "this way of sharing the work cannot be said yet");
-  }
-}
-
-void read_batching(Reading& reading, const Leaf& leaf) {
-  const std::string word = reading.word(leaf.path);
-  if (word == "normal") return reading.mark(leaf, Use::implied, "as it is anyway");
-  if (word == "padding_free") {
-    reading.set("/training/padded_batches", false, &leaf);
-    return;
-  }
-  reading.mark(leaf, Use::unsupported, "this way of making batches cannot be said yet");
-}
-
-void read_kernels(Reading& reading, const Leaf& leaf) {
-  const std::string word = leaf.node->raw + " " + reading.word("kernel_config.include_kernels");
-  if (word.find("liger") == std::string::npos) return reading.mark(leaf, Use::implied);
-  reading.set("/training/use_liger_kernel", true, &leaf);
-}
-
 constexpr Row rows[] = {
     {"model_name_or_path", "/model", ""},
     {"stage", "/task", "", read_stage_word},
@@ -178,7 +198,7 @@ constexpr Row rows[] = {
     {"lora_alpha", "/peft/lora_alpha", ""},
     {"lora_dropout", "/peft/lora_dropout", ""},
     {"lora_target", "/peft/target_modules", "", read_targets, Write::yes},
-    {"oft_target", "/peft/target_modules", "", read_targets},
+    {"oft_target", "/peft/target_modules", "", read_oft_target, Write::no},
     {"oft_block_size", "/peft/oft_block_size", ""},
     {"additional_target", "/peft/modules_to_save", ""},
     {"use_dora", "/peft/use_dora", ""},
@@ -194,12 +214,25 @@ constexpr Row rows[] = {
     {"use_reentrant_gc", "/training/gradient_checkpointing_kwargs/use_reentrant", ""},
     {"enable_liger_kernel", "/training/use_liger_kernel", ""},
     {"pure_bf16", "/model_args/dtype", "", read_pure_bf16},
+    {"use_badam", "/model_args/dtype", "", read_badam},
+    {"upcast_layernorm", "/quantization/upcast", "", read_upcast_layernorm},
+    {"use_unsloth_gc", "/training/activation_offloading", "", read_unsloth_checkpointing},
+    {"compute_accuracy", "/training/compute_metrics", "", read_accuracy},
+    {"predict_with_generate", "/training/compute_metrics", "", read_generation},
+    {"torch_empty_cache_steps", "/training/torch_empty_cache_steps", ""},
+    {"save_steps", "/training/save_steps", ""},
+    {"save_total_limit", "/training/save_total_limit", ""},
+    {"do_eval", "/training/eval_strategy", "", read_implied, Write::no},
+    {"max_new_tokens", "/rl/max_completion_length", "", read_implied, Write::no},
+    {"ref_model", "/rl/reference_model", "", read_implied, Write::no},
     {"image_max_pixels", "/vision/image_size", "", read_pixels},
     {"freeze_vision_tower", "/vision/freeze_vision_tower", ""},
+    {"freeze_multi_modal_projector", "/vision/freeze_multi_modal_projector", ""},
+    {"freeze_language_model", "/vision/freeze_language_model", ""},
     {"pref_beta", "/rl/beta", ""},
     {"ray_num_workers", "/parallel/num_gpus", ""},
     {"use_muon", "/training/optim", "", read_muon},
-    {"freeze_trainable_layers", "/training/freeze_trainable_layers", "", nullptr, Write::no},
+    {"freeze_trainable_layers", "/training/freeze_trainable_layers", "", read_trained_layers, Write::no},
     {"use_galore", "/training/optim", "", read_implied, Write::no},
     {"galore_rank", "/training/optim_args", "", read_implied, Write::no},
     {"galore_target", "/training/optim_target_modules", "", read_implied, Write::no},
@@ -223,13 +256,13 @@ constexpr std::string_view irrelevant =
     "interleave_probs overwrite_cache preprocessing_* max_samples eval_num_beams ignore_pad_token_for_loss "
     "val_size "
     "eval_on_each_dataset tool_format default_system enable_thinking preserve_thinking tokenized_path "
-    "data_shared_file_system do_sample temperature top_p top_k num_beams max_new_tokens repetition_penalty "
+    "data_shared_file_system do_sample temperature top_p top_k num_beams repetition_penalty "
     "length_penalty skip_special_tokens loraplus_lr_* pissa_* pref_ftx pref_bco_weight dpo_label_smoothing "
     "kto_chosen_weight kto_rejected_weight simpo_gamma ppo_buffer_size ppo_epochs ppo_score_norm ppo_target "
     "ppo_whiten_rewards ld_alpha galore_update_interval galore_scale galore_proj_type apollo_update_interval "
     "apollo_scale apollo_proj apollo_proj_type apollo_scale_type apollo_scale_front badam_verbose "
     "use_swanlab swanlab_* "
-    "asft_alpha eaft_alpha use_dft_loss use_eaft_loss compute_accuracy disable_shuffling "
+    "asft_alpha eaft_alpha use_dft_loss use_eaft_loss disable_shuffling "
     "early_stopping_steps "
     "plot_loss include_effective_tokens_per_second ray_init_kwargs* ray_run_name ray_storage_* "
     "resources_per_worker* "
@@ -244,14 +277,14 @@ constexpr std::string_view implied =
     "adapter_name_or_path resize_vocab add_tokens add_special_tokens new_special_tokens_config "
     "init_special_tokens "
     "rope_scaling train_from_scratch infer_backend use_v1_kernels compute_dtype device_map model_max_length "
-    "block_diag_attn create_new_adapter oft_rank module_dropout freeze_multi_modal_projector use_unsloth_gc "
+    "block_diag_attn create_new_adapter oft_rank module_dropout "
     "quantization_device_map ref_model_quantization_bit reward_model_type reward_model_quantization_bit "
-    "do_train do_eval do_predict megatron* use_packed_sequences";
+    "do_train do_predict megatron* use_packed_sequences";
 constexpr std::string_view unpriced =
-    "shift_attn mixture_of_depths use_unsloth upcast_layernorm upcast_lmhead_output "
-    "freeze_trainable_modules freeze_extra_modules freeze_language_model ref_model ref_model_adapters "
+    "shift_attn mixture_of_depths use_unsloth upcast_lmhead_output "
+    "freeze_trainable_modules freeze_extra_modules ref_model_adapters "
     "reward_model "
-    "reward_model_adapters use_badam badam_* use_llama_pro "
+    "reward_model_adapters badam_* use_llama_pro "
     "use_adam_mini "
     "use_mca use_megatron_bridge virtual_pipeline_model_parallel_size hyper_parallel_cp_size "
     "use_hyper_parallel use_asft_loss fp8 fp8_* use_kt kt_* tensor_model_parallel_size "
@@ -265,70 +298,50 @@ constexpr Section sections[] = {{"", &table},
                                 {"kt_config", &table},
                                 {"", &quantization_table}};
 
-constexpr Row v1_rows[] = {
-    {"model", "/model", ""},
-    {"micro_batch_size", "/training/per_device_train_batch_size", ""},
-    {"cutoff_len", "/training/max_length", ""},
-    {"bf16", "/training/bf16", ""},
-    {"enable_activation_checkpointing", "/training/gradient_checkpointing", ""},
-    {"flash_attn", "/model_args/attn_implementation",
-     "fa2=flash_attention_2, fa3=flash_attention_3, disabled=eager, sdpa=sdpa", read_flash, Write::yes},
-    {"max_steps", "/training/max_steps", ""},
-    {"num_train_epochs", "/data/epochs", ""},
-    {"peft_config.name", "/peft", "", read_peft_name},
-    {"peft_config.r", "/peft/r", ""},
-    {"peft_config.lora_alpha", "/peft/lora_alpha", ""},
-    {"peft_config.lora_dropout", "/peft/lora_dropout", ""},
-    {"peft_config.target_modules", "/peft/target_modules", "", read_targets, Write::yes},
-    {"peft_config.use_dora", "/peft/use_dora", ""},
-    {"peft_config.use_rslora", "/peft/use_rslora", ""},
-    {"peft_config.modules_to_save", "/peft/modules_to_save", ""},
-    {"quant_config.quantization_bit", "/quantization/load_in_4bit", "", read_quantization_bit},
-    {"quant_config.double_quantization", "/quantization/bnb_4bit_use_double_quant", ""},
-    {"quant_config.quantization_type", "/quantization/bnb_4bit_quant_type", ""},
-    {"dist_config.name", "/parallel/strategy", "", read_dist_name},
-    {"cp_size", "/parallel/sequence_parallel_size", ""},
-    {"dist_config.cp_size", "/parallel/sequence_parallel_size", ""},
-    {"dist_config.config_file", "/parallel/strategy", "", read_deepspeed_name},
-    {"dist_config.offload_params", "/parallel/fsdp_config/offload_params", ""},
-    {"dist_config.reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "", read_reshard},
-    {"batching_strategy", "/training/padded_batches", "", read_batching},
-    {"kernel_config.name", "/training/use_liger_kernel", "", read_kernels},
-    {"optim_config.name", "/training/optim", "", read_optimizer_name},
-    {"peft_config.freeze_trainable_layers", "/training/freeze_trainable_layers", "", nullptr, Write::no},
-};
-constexpr std::string_view v1_irrelevant =
-    "output_dir template trust_remote_code train_dataset eval_dataset sample_backend max_new_tokens "
-    "learning_rate "
-    "max_grad_norm batching_workers optim_config* lr_scheduler_config* seed full_determinism "
-    "resume_from_checkpoint "
-    "save_* logging_steps dist_config.dcp_path dist_config.* warmup_* lr_scheduler_type "
-    "peft_config.adapter_name_or_path "
-    "peft_config.export_* peft_config.infer_dtype dataloader_* report_to";
-constexpr std::string_view v1_implied =
-    "cp_mode dist_config.cp_mode model_class init_config* kernel_config* quant_config.name dist_config "
-    "peft_config quant_config "
-    "global_batch_size";
-constexpr std::string_view v1_unpriced =
-    "dist_config.tp_size peft_config.freeze_* peft_config.* "
-    "quant_config.*";
-constexpr Table v1_table{v1_rows, v1_irrelevant, v1_implied, v1_unpriced};
-constexpr Section v1_sections[] = {{"", &v1_table}};
+// Evaluation once the training is over is priced as one after an epoch: the optimizer's states are there.
+void finish_evaluation(Reading& reading) {
+  const Leaf* at_the_end = reading.leaf("do_eval");
+  if (at_the_end == nullptr || !reading.is_on("do_eval") || reading.has("/training/eval_strategy")) return;
+  reading.set("/training/eval_strategy", "epoch", at_the_end);
+  reading.finding(*at_the_end).message = "evaluated once, after the training";
+}
 
-void refuse(Reading& reading, const char* what) {
-  reading.errors.push_back({"not_training", "",
-                            std::string("This is a configuration for ") + what + ", not for training.",
-                            "a configuration with stage, finetuning_type and a dataset"});
+// A resized vocabulary trains embeddings and head beside the adapters (model/adapter.py _setup_lora_tuning).
+void finish_vocabulary(Reading& reading) {
+  const Leaf* resized = reading.leaf("resize_vocab");
+  if (resized == nullptr) resized = reading.leaf("add_tokens");
+  if (resized == nullptr) resized = reading.leaf("add_special_tokens");
+  const bool grows = resized != nullptr && (resized->path != "resize_vocab" || reading.is_on(resized->path));
+  if (!grows || !reading.has("/peft") || reading.has("/peft/modules_to_save")) return;
+  reading.set("/peft/modules_to_save", Json::array({"embed_tokens", "lm_head"}), resized);
+}
+
+// train/trainer_utils.py create_ref_model: adapters are switched off under LoRA alone.
+void finish_reference(Reading& reading) {
+  const std::string stage = reading.word("stage");
+  if (stage == "ppo") {
+    const Leaf* fresh = reading.leaf("max_new_tokens");
+    if (fresh != nullptr) reading.set("/rl/max_completion_length", *fresh);
+    if (!reading.has("/training/max_length")) return;
+    const Json prompt = reading.values["/training/max_length"];
+    reading.drop("/training/max_length", "of a prompt");
+    reading.set("/rl/max_prompt_length", prompt, reading.leaf("cutoff_len"));
+  }
+  if (stage != "dpo" && stage != "kto") return;
+  const Leaf* other = reading.leaf("ref_model");
+  const bool given = other != nullptr && !other->node->value.is_null();
+  if (given || reading.word("finetuning_type") == "oft")
+    reading.set("/rl/reference_model", "copy", given ? other : nullptr);
 }
 
 void finish(Reading& reading) {
   const bool trains = reading.leaf("stage") != nullptr || reading.is_on("do_train");
-  if (reading.is_on("do_predict") && !reading.is_on("do_train")) return refuse(reading, "prediction");
+  if (reading.is_on("do_predict") && !reading.is_on("do_train")) return refuse_use(reading, "prediction");
   if (!trains && reading.leaf("export_dir") != nullptr)
-    return refuse(reading, "merging or exporting adapters");
-  if (!trains && reading.leaf("infer_backend") != nullptr) return refuse(reading, "inference");
+    return refuse_use(reading, "merging or exporting adapters");
+  if (!trains && reading.leaf("infer_backend") != nullptr) return refuse_use(reading, "inference");
   if (!trains && reading.leaf("cutoff_len") == nullptr && reading.leaf("dataset") == nullptr)
-    return refuse(reading, "inference");
+    return refuse_use(reading, "inference");
   // Without finetuning_type LLaMA-Factory trains LoRA.
   if (reading.leaf("finetuning_type") == nullptr) {
     reading.values["/peft"] = true;
@@ -337,15 +350,10 @@ void finish(Reading& reading) {
   if (!reading.has("/peft")) reading.drop("/peft", "there is no adapter, so this says nothing");
   for (const ProjectionKeys& keys : projections) finish_projection(reading, keys);
   finish_freezing(reading, "finetuning_type");
-}
-
-void finish_v1(Reading& reading) {
-  if (reading.leaf("train_dataset") == nullptr) {
-    return refuse(reading,
-                  reading.leaf("peft_config.export_dir") != nullptr ? "exporting adapters" : "inference");
-  }
-  if (!reading.has("/peft")) reading.drop("/peft", "there is no adapter, so this says nothing");
-  finish_freezing(reading, "peft_config.name");
+  if (reading.is_on("neat_packing")) reading.values["/training/packing"] = true;
+  finish_vocabulary(reading);
+  finish_evaluation(reading);
+  finish_reference(reading);
 }
 
 bool write(Writing& out, const std::string& pointer, const Json& value) {
@@ -402,14 +410,4 @@ const Format llamafactory{"llamafactory",
                           finish,
                           write,
                           close};
-const Format llamafactory_v1{
-    "llamafactory-v1",
-    "LLaMA-Factory v1",
-    "llamafactory",
-    Language::none,
-    v1_sections,
-    "!model_class !dist_config !sample_backend !kernel_config train_dataset peft_config "
-    "quant_config model cutoff_len",
-    finish_v1};
-
 }  // namespace plimsoll::exchange

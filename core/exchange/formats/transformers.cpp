@@ -46,9 +46,7 @@ void read_deepspeed(Reading& reading, const Leaf& leaf) { read_deepspeed_name(re
 
 void read_stage(Reading& reading, const Leaf& leaf) {
   const std::string stage = leaf.node->raw;
-  if (stage == "0") {
-    reading.set("/parallel/strategy", "ddp", &leaf);
-  } else if (stage == "1" || stage == "2" || stage == "3") {
+  if (stage == "0" || stage == "1" || stage == "2" || stage == "3") {
     reading.set("/parallel/strategy", "zero" + stage, &leaf);
   } else {
     reading.mark(leaf, Use::unsupported, "ZeRO has stages 0 to 3");

@@ -1,0 +1,18 @@
+// What both generations of LLaMA-Factory say in the same way.
+#pragma once
+
+#include "core/exchange/format.h"
+
+namespace plimsoll::exchange {
+
+/// finetuning_type, and the name in v1's peft_config: full, freeze, lora, oft.
+void read_finetuning_type(Reading& reading, const Leaf& leaf);
+/// 4 and 8 bits are bitsandbytes' unless the method beside them says otherwise.
+void read_quantization_bit(Reading& reading, const Leaf& leaf);
+void read_flash(Reading& reading, const Leaf& leaf);
+/// To be called when all keys have been read, with the key that says `freeze`: layers that are trained.
+void finish_freezing(Reading& reading, const char* kind);
+/// A configuration that trains nothing.
+void refuse_use(Reading& reading, const char* what);
+
+}  // namespace plimsoll::exchange
