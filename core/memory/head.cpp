@@ -6,6 +6,7 @@
 
 #include "core/memory/head_kernel.h"
 #include "core/memory/log_probs.h"
+#include "core/memory/torchtune_loss.h"
 #include "core/recipe/recipe.h"
 
 namespace plimsoll::memory {
@@ -36,9 +37,9 @@ Tensor project(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 
 namespace {
 
-constexpr double trl_chunk = 256;       // TRL SFTConfig chunk size of loss_type="chunked_nll"
-constexpr double litgpt_chunk = 128;    // litgpt lm_head_chunk_size, chunked_cross_entropy(chunk_size)
-constexpr double torchtune_chunks = 8;  // torchtune CEWithChunkedOutputLoss, torchtitan ChunkedLossWrapper
+constexpr double trl_chunk = 256;        // TRL SFTConfig chunk size of loss_type="chunked_nll"
+constexpr double litgpt_chunk = 128;     // litgpt lm_head_chunk_size, chunked_cross_entropy(chunk_size)
+constexpr double torchtitan_chunks = 8;  // torchtitan ChunkedLossWrapper
 
 Tensor final_norm(Tape& tape, const HeadProgram& p, const Tensor& x) {
   const LayerProgram& l = p.layer;
@@ -166,7 +167,7 @@ Outcome liger(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 // torchtitan/components/loss.py ChunkedLossWrapper.
 Outcome torchtitan(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   const double tokens = p.layer.batch * p.layer.length;
-  return in_chunks(tape, p, hidden, std::ceil(tokens / torchtune_chunks), p.compiled ? 4 : 14);
+  return in_chunks(tape, p, hidden, std::ceil(tokens / torchtitan_chunks), p.compiled ? 4 : 14);
 }
 
 // Never makes a tensor of tokens x vocabulary.
@@ -181,41 +182,6 @@ Outcome cut(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   tape.record(loss, {input}, {input, head_cast, log_sums, average},
               {gradient(0, input.bytes()), weight_gradient(p.head.trainable ? weights * p.head.size : 0)},
               p.head.trainable);
-  return {std::move(loss), Tensor()};
-}
-
-// Eight chunks of logits, made one after another and all alive when the losses begin. A trained head gets a
-// gradient for each chunk, added to the first one.
-Tensor chunks_of_logits(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  if (!p.head.trainable || p.head.storage != Storage::plain) return project(tape, p, hidden);
-  const double weights = p.head.in * p.head.out * p.head.size;
-  Tensor logits = tape.make(hidden.elements() / p.head.in * p.head.out, hidden.size(), Component::logits);
-  tape.record(logits, {hidden}, {hidden},
-              {temporary(weights), temporary(weights), end_temporary(), weight_gradient(weights),
-               gradient(0, hidden.bytes())},
-              true);
-  return logits;
-}
-
-// Compiled, a chunk's loss is one kernel that makes nothing but the 16-bit gradient; else a chunk is cast to
-// fp32 and keeps its log-probabilities. The recipe drops the logits before the backward pass. A chunk's
-// gradient takes the place of what the chunk kept. pytorch/torchtune
-// torchtune/modules/loss/ce_chunked_output_loss.py.
-Outcome torchtune(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  Tensor logits = chunks_of_logits(tape, p, hidden);
-  const double chunk = std::ceil(logits.elements() / torchtune_chunks);
-  Tensor loss;
-  if (p.compiled) {
-    loss = scalar(tape);
-    tape.record(loss, {logits}, {logits}, {temporary(chunk * logits.size()), reuse(0)});
-  } else {
-    Tensor half = tape.make(logits.elements(), 2, Component::logits);
-    Tensor other_half = tape.make(logits.elements(), 2, Component::logits);
-    Tensor upcast = tape.make(chunk, 4, Component::logits);
-    upcast.free();
-    loss = scalar(tape);
-    tape.record(loss, {logits}, {half, other_half}, {temporary(chunk * 8), reuse(0)});
-  }
   return {std::move(loss), Tensor()};
 }
 
@@ -292,7 +258,8 @@ constexpr Kernel kernels[] = {
     {"chunked_nll", chunked_nll},
     {"liger", liger},
     {"cut_cross_entropy", cut},
-    {"torchtune_chunked", torchtune},
+    {"torchtune_chunked", torchtune_chunked},
+    {"torchtune_linear", torchtune_linear},
     {"torchtitan_chunked", torchtitan},
     {"litgpt_chunked", litgpt},
     {"litgpt_chunked_ce", litgpt_ce},

@@ -165,7 +165,7 @@ struct Sum {
       train(adapted(spec), spec.r * wide, spec.adapter_size, total / wide, in_layers, true);
       if (recipe.peft.peft_type == "ADALORA") train(spec.r, 0, spec.adapter_size, total, in_layers, true);
       if (recipe.peft.lora_bias) train(out, 0, spec.adapter_size, total, in_layers, true);
-      if (recipe.peft.use_dora) train(out, 0, spec.adapter_size, total, in_layers, true);
+      if (recipe.peft.use_dora) train(adapted(spec), 0, spec.adapter_size, total, in_layers, true);
     }
     const bool lora_bias =
         recipe.peft.on && (recipe.peft.bias == "all" || (recipe.peft.bias == "lora_only" && spec.r > 0));
@@ -386,7 +386,7 @@ namespace {
 
 // LitGPT's adapters on thirds of the fused projection, and on both halves of a fused gate and up. torchtune
 // and Unsloth have q, k, v, gate and up apart where the checkpoint of Phi-3 fuses them: Unsloth's notebooks
-// train 29,884,416 parameters of it at rank 16.
+// train 29,884,416 parameters of it at rank 16, and torchtune adapts those of q, k and v that are named.
 void specify_parts(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe,
                    LinearSpec& spec) {
   const std::string& code = recipe.model_args.implementation;
@@ -397,13 +397,15 @@ void specify_parts(const model::Linear& linear, const model::Stack& stack, const
       if (apart && model::find(group, Role::qkv) == &linear) spec.parts = 3;
     }
   }
-  if (code != "litgpt") return;
+  if (code != "litgpt" && code != "torchtune") return;
   const std::vector<std::string>& targets = recipe.peft.target_modules;
   const auto named = [&targets](const char* name) {
     return std::find(targets.begin(), targets.end(), name) != targets.end() ? 1.0 : 0.0;
   };
-  if (linear.role == Role::gate_up) spec.parts = 2;
-  if (linear.role != Role::qkv || feeds_convolution(linear, stack)) return;
+  if (code == "litgpt" && linear.role == Role::gate_up) spec.parts = 2;
+  const bool all = code == "torchtune" && named("all-linear") > 0;
+  const bool by_name = code == "litgpt" || (code == "torchtune" && spec.parts == 3 && !all);
+  if (linear.role != Role::qkv || !by_name || feeds_convolution(linear, stack)) return;
   for (const model::LayerGroup& group : stack.groups) {
     if (model::find(group, Role::qkv) != &linear) continue;
     const double head = static_cast<double>(group.head_dim), kv = head * static_cast<double>(group.kv_heads);

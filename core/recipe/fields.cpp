@@ -19,8 +19,8 @@ constexpr std::string_view packing_names =
     "quanto_int2, "
     "fp8, fbgemm_fp8, mxfp4, nvfp4, higgs, spqr, vptq, auto-round, quark, gguf";
 constexpr std::string_view loss_kernels =
-    "stock, liger, fused_ce, chunked_nll, cut_cross_entropy, torchtune_chunked, torchtitan_chunked, "
-    "litgpt_chunked, litgpt_chunked_ce, chunked_log_probs, unsloth_fused, mean_logits";
+    "stock, liger, fused_ce, chunked_nll, cut_cross_entropy, torchtune_chunked, torchtune_linear, "
+    "torchtitan_chunked, litgpt_chunked, litgpt_chunked_ce, chunked_log_probs, unsloth_fused, mean_logits";
 constexpr std::string_view current = "the newest release this version of Plimsoll knows";
 
 // One overload for each type of member; null leaves the member as it is.

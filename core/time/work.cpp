@@ -25,7 +25,7 @@ struct Passes {
 
 bool fused_head(const std::string& kernel) {
   return kernel == "liger" || kernel == "cut_cross_entropy" || kernel == "chunked_nll" ||
-         kernel == "torchtune_chunked";
+         kernel == "torchtune_chunked" || kernel == "torchtune_linear";
 }
 
 void add_linear(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& r,

@@ -278,6 +278,44 @@ checkpointer:
                    "gradient_checkpointing": true, "optim": "adamw_torch_fused", "loss_kernel": "torchtune_chunked"}})");
 }
 
+// A whole file, as the recipes read it: what it leaves out is off, validation has the batch of training, and
+// recipes for adapters never step in the backward.
+TEST(ExchangeTorchtune, AWholeFileIsReadAsItsRecipeReadsIt) {
+  const Import import = import_any(
+      "# tune run --nproc_per_node 2 lora_finetune_distributed --config drawn.yaml\n"
+      "model:\n  _component_: torchtune.models.phi3.lora_phi3_mini\n  lora_attn_modules: [q_proj, v_proj]\n"
+      "tokenizer:\n  max_seq_len: null\ncheckpointer:\n  _component_: "
+      "torchtune.training.FullModelHFCheckpointer\n"
+      "dataset_val:\n  _component_: torchtune.datasets.alpaca_dataset\nrun_val_every_n_steps: 10\n"
+      "optimizer:\n  _component_: torch.optim.AdamW\nloss:\n  _component_: "
+      "torchtune.modules.loss.LinearCrossEntropyLoss\n"
+      "batch_size: 4\ncompile:\n  loss: False\noptimizer_in_bwd: True\ndtype: bf16\n");
+  ASSERT_TRUE(import.errors.empty());
+  const Json& training = import.request["training"];
+  EXPECT_EQ(training["loss_kernel"], Json("torchtune_linear"));
+  EXPECT_EQ(training["torch_compile"], Json(true));
+  EXPECT_EQ(training["gradient_checkpointing"], Json(false));
+  EXPECT_EQ(training["optimizer_in_backward"], Json(false));
+  EXPECT_EQ(training["eval_strategy"], Json("steps"));
+  EXPECT_EQ(training["per_device_eval_batch_size"], Json(4));
+  EXPECT_FALSE(training.contains("max_length"));
+  EXPECT_EQ(import.request["peft"]["target_modules"], Json({"q_proj", "v_proj"}));
+}
+
+// swift/arguments/sft_args.py and trainers/arguments.py of 4.6.0: no validation set, no evaluation; 16
+// samples a step; the mixed precision follows the weights.
+TEST(ExchangeSwift, ACommandIsReadAsItsArgumentClassesReadIt) {
+  const Import import = import_any(
+      "NPROC_PER_NODE=2 swift pt --model Qwen/Qwen2.5-7B --dataset data.jsonl --torch_dtype float32 "
+      "--per_device_train_batch_size 2 --eval_strategy steps --deepspeed zero2\n");
+  ASSERT_TRUE(import.errors.empty());
+  EXPECT_EQ(import.request["training"]["eval_strategy"], Json("no"));
+  EXPECT_EQ(import.request["training"]["gradient_accumulation_steps"], Json(4));
+  EXPECT_EQ(import.request["training"]["fp16"], Json(true));
+  EXPECT_TRUE(import.request.contains("peft"));
+  EXPECT_EQ(import.request["parallel"]["zero_optimization"]["reduce_bucket_size"], Json(200000000));
+}
+
 TEST(ExchangeTorchtune, TheLaunchInAFilesOwnCommentSaysHowManyGpus) {
   const Import import = import_any(
       "# tune run --nproc_per_node 4 full_finetune_distributed --config llama3/8B_full\n"

@@ -77,6 +77,39 @@ TEST(Head, EightChunksWithABackwardEachTakeAnEighthOfTheLogits) {
   }
 }
 
+// LinearCrossEntropyLoss of torchtune's main branch, every storage of its forward and backward followed on a
+// CPU (PyTorch 2.13), in bytes a logit; evaluated without a graph, one chunk at a time.
+TEST(Head, LinearCrossEntropyInChunksKeepsOnlyLogProbabilities) {
+  HeadProgram p = program("4.57", 2, false, false);
+  p.kernel = "torchtune_linear";
+  p.layer.hidden = p.head.in = 16;
+  const double logits = 2.0 * 512 * vocabulary;
+  EXPECT_NEAR(replay_head(p).forward_peak.total() / logits, 3.5 + 1.25, 0.005);
+  EXPECT_NEAR(replay_head(p).held.total() / logits, 4, 0.005);
+  EXPECT_NEAR(replay_head(p).backward_peak.total() / logits, 5, 0.005);
+  EXPECT_NEAR(replay_head_without_grad(p).total() / logits, 1.25, 0.005);
+  p.compiled = true;
+  EXPECT_NEAR(replay_head(p).forward_peak.total() / logits, 2, 0.005);
+  EXPECT_NEAR(replay_head(p).backward_peak.total() / logits, 2.25, 0.005);
+}
+
+// The gradient of a trained head goes through all chunks. With few tokens it is the larger part: then a
+// chunk's own stands beside the sum.
+TEST(Head, ATrainedHeadInChunksHoldsItsGradientTwice) {
+  for (const bool accumulating : {false, true}) {
+    HeadProgram p = program("4.57", 1, false, false);
+    p.kernel = "torchtune_linear";
+    p.layer.length = 8;
+    p.layer.hidden = p.head.in = 4096;
+    p.head.trainable = true;
+    p.accumulating = accumulating;
+    const double weight = p.head.in * p.head.out * p.head.size;
+    EXPECT_NEAR(replay_head(p).backward_peak.total() / weight, 2, 0.05);
+    EXPECT_NEAR(replay_head(p).weight_gradients, weight, 1);
+    EXPECT_NEAR(replay_head(p).kept.total(), 0, 1);
+  }
+}
+
 TEST(Head, LinearAndCrossEntropyInBf16TakesWhatAnA100Measured) {
   // Liger-Kernel benchmark data: fused_linear_cross_entropy, provider huggingface, V = 128256, H = 4096, full
   // pass, torch.nn.Linear without upcast, max_memory_allocated; two cuBLAS workspaces are part of it.

@@ -1,6 +1,7 @@
 // ms-swift: arguments of `swift sft`, `swift pt`, `swift rlhf`, as a command line, YAML or JSON.
 // Keys: modelscope/ms-swift v4.6.0 swift/arguments/*.py, swift/trainers/arguments.py; older names from v2 and
 // v3.
+#include <algorithm>
 #include <utility>
 
 #include "core/exchange/formats.h"
@@ -53,6 +54,17 @@ void read_attention(Reading& reading, const Leaf& leaf) {
   reading.set("/model_args/attn_implementation", leaf,
               "flash_attn=flash_attention_2, flash_attention=flash_attention_2, true=flash_attention_2, "
               "flash_attention_3=flash_attention_3");
+}
+
+// Of sampling in reinforcement learning; in swift sft, of what predict_with_generate writes.
+void read_temperature(Reading& reading, const Leaf& leaf) {
+  if (reading.leaf("rlhf_type") == nullptr) return reading.mark(leaf, Use::implied, "nothing is sampled");
+  reading.set("/rl/temperature", leaf);
+}
+
+// 1 and 2 free the cache of vLLM between generations, 2 its weights too (rlhf_args.py).
+void read_sleep_level(Reading& reading, const Leaf& leaf) {
+  reading.set("/rl/vllm_enable_sleep_mode", leaf.node->raw != "0", &leaf);
 }
 
 // The name that the model learns to give itself; Transformers' flag of this name is the model.
@@ -119,6 +131,8 @@ constexpr Row rows[] = {
     {"truncation_strategy", "/training/truncation_strategy",
      "delete=drop, left=truncate, right=truncate, truncation_left=truncate"},
     {"batch_size", "/training/per_device_train_batch_size", ""},
+    {"temperature", "/rl/temperature", "", read_temperature, Write::no},
+    {"sleep_level", "/rl/vllm_enable_sleep_mode", "", read_sleep_level, Write::no},
     {"optimizer", "/training/optim", "", nullptr, Write::no},
     {"freeze_vit", "/vision/freeze_vision_tower", ""},
     {"max_pixels", "/vision/image_size", "", read_max_pixels},
@@ -126,7 +140,7 @@ constexpr Row rows[] = {
     {"$IMAGE_MAX_TOKEN_NUM", "/vision/image_size", "", read_max_image_tokens},
 };
 constexpr std::string_view irrelevant =
-    "swanlab_* add_version create_checkpoint_symlink temperature load_args load_data_args val_dataset "
+    "swanlab_* add_version create_checkpoint_symlink load_args load_data_args val_dataset "
     "cached_* "
     "split_dataset_ratio data_seed dataset_num_proc load_from_cache_file dataset_shuffle val_dataset_shuffle "
     "streaming "
@@ -152,7 +166,7 @@ constexpr std::string_view irrelevant =
     "enable_channel_loss enable_dft_loss $* lr warmup_steps seed quant_batch_size quant_n_samples "
     "add_output_dir_suffix preprocess_num_proc dataset_test_ratio save_only_model dynamic_sample "
     "overlong_filter "
-    "max_resample_times async_generate sleep_level vllm_limit_mm_per_prompt vllm_enforce_eager "
+    "max_resample_times async_generate vllm_limit_mm_per_prompt vllm_enforce_eager "
     "vllm_enable_prefix_caching multi_turn_* num_infer_workers advantage_estimator advantage_reweight "
     "chord_enable_phi_function chord_mu_* chord_sft_dataset completion_length_limit_scope context_manager "
     "cosine_* enable_flattened_weight_sync fipo_* gym_env use_gym_env kl_in_reward max_turns "
@@ -194,17 +208,69 @@ constexpr Section sections[] = {{"", &table},
                                 {"", &training_table},
                                 {"", &model_table}};
 
-// swift evaluates what it has split off or been given, as often as it saves (sft_args.py
-// _init_eval_strategy).
+// swift evaluates what it has split off or been given, as often as it saves, and nothing without such data
+// (sft_args.py _init_eval_strategy and __post_init__).
 void finish_evaluation(Reading& reading) {
-  if (reading.has("/training/eval_strategy")) return;
   const Leaf* share = reading.leaf("split_dataset_ratio");
   const Leaf* data = reading.leaf("val_dataset");
+  if (data == nullptr) data = reading.leaf("eval_dataset");
   const bool split = share != nullptr && share->node->value.is_number() && share->node->value > 0;
-  if (!split && data == nullptr) return;
+  const bool said = reading.has("/training/eval_strategy");
+  if (!split && data == nullptr) {
+    if (said && reading.leaf("dataset") != nullptr) {
+      reading.drop("/training/eval_strategy", "there is no validation set: nothing is evaluated");
+      reading.values["/training/eval_strategy"] = "no";
+    }
+    return;
+  }
+  if (said) return;
   const std::string save = reading.word("save_strategy");
   if (save == "no") return;
   reading.set("/training/eval_strategy", save == "epoch" ? "epoch" : "steps", split ? share : data);
+}
+
+// The run's mixed precision follows the type of the weights (model_args.py _init_mixed_precision).
+void finish_precision(Reading& reading) {
+  const auto dtype = reading.values.find("/model_args/dtype");
+  if (dtype == reading.values.end() || reading.has("/training/bf16") || reading.has("/training/fp16")) return;
+  const bool wide = dtype->second == Json("bfloat16");
+  reading.values["/training/bf16"] = wide;
+  if (!wide) reading.values["/training/fp16"] = true;
+}
+
+// What swift's own files of these names hold (swift/config/*.json).
+void finish_sharding(Reading& reading) {
+  const std::string zero = reading.word("deepspeed"), fsdp = reading.word("fsdp");
+  if (zero == "zero1" || zero.rfind("zero2", 0) == 0)
+    reading.values["/parallel/zero_optimization/reduce_bucket_size"] = uint64_t{200000000};
+  if (zero.rfind("zero", 0) == 0 && zero.find('.') == std::string::npos && zero != "zero0")
+    reading.values["/parallel/zero_optimization/overlap_comm"] = false;
+  if (fsdp != "fsdp2") return;
+  reading.values["/parallel/strategy"] = "fsdp2";
+  reading.values["/parallel/fsdp_config/activation_checkpointing"] = true;
+}
+
+// As many micro-batches as make 16 samples a step (trainers/arguments.py __post_init__); none in GRPO.
+void finish_accumulation(Reading& reading) {
+  const char* pointer = "/training/gradient_accumulation_steps";
+  if (reading.has(pointer) || reading.leaf("dataset") == nullptr || reading.word("rlhf_type") == "grpo")
+    return;
+  const auto count = [&reading](const char* of) {
+    const auto found = reading.values.find(of);
+    const bool known = found != reading.values.end() && found->second.is_number_unsigned();
+    return known ? std::max<uint64_t>(1, found->second.get<uint64_t>()) : uint64_t{1};
+  };
+  const uint64_t samples = count("/training/per_device_train_batch_size") * count("/parallel/num_gpus");
+  reading.values[pointer] = std::max<uint64_t>(1, (16 + samples - 1) / samples);
+}
+
+// Where the policy writes, max_length is that of the prompt (template_args.py).
+void finish_lengths(Reading& reading) {
+  const bool writes = reading.word("rlhf_type") == "grpo" || reading.word("rlhf_type") == "ppo";
+  const Leaf* length = reading.leaf("max_length");
+  if (!writes || length == nullptr) return;
+  reading.drop("/training/max_length", "of the prompt");
+  reading.set("/rl/max_prompt_length", *length);
 }
 
 constexpr ProjectionKeys projection{
@@ -213,6 +279,10 @@ constexpr ProjectionKeys projection{
 void finish(Reading& reading) {
   finish_projection(reading, projection);
   finish_evaluation(reading);
+  finish_precision(reading);
+  finish_sharding(reading);
+  finish_lengths(reading);
+  finish_accumulation(reading);
   // Blocks are added by their own tuner alone.
   bool blocks = false;
   for (const char* key : {"tuner_type", "train_type", "sft_type"})
@@ -222,12 +292,10 @@ void finish(Reading& reading) {
   } else if (const Leaf* said = reading.leaf("llamapro_num_new_blocks")) {
     reading.set("/training/llamapro_num_new_blocks", *said);
   }
-  // LoRA is the default of `swift sft`; `swift pt` trains in full.
+  // LoRA is the default of every command (base_args.py tuner_type).
   const bool said = reading.leaf("tuner_type") != nullptr || reading.leaf("train_type") != nullptr ||
                     reading.leaf("sft_type") != nullptr;
-  if (!said && reading.has("/task") && reading.values["/task"] == "pretrain") {
-    reading.drop("/peft", "swift pt trains in full");
-  } else if (!said) {
+  if (!said) {
     reading.values["/peft"] = true;
     reading.notes.emplace_back("No tuner_type is given; swift then trains LoRA.");
   } else if (!reading.has("/peft")) {

@@ -1,73 +1,16 @@
 // torchtune YAML, whose model is a function: torchtune.models.llama3_1.lora_llama3_1_8b.
 // Keys: meta-pytorch/torchtune v0.6.1 recipes/*.py, torchtune/models/*/_model_builders.py.
+#include <algorithm>
+
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/shared.h"
+#include "core/exchange/formats/torchtune_models.h"
 
 namespace plimsoll::exchange {
 
 namespace {
 
 using json::Json;
-
-struct Builder {
-  std::string_view name, model;
-};
-constexpr Builder builders[] = {
-    {"llama2_7b", "meta-llama/Llama-2-7b-hf"},
-    {"llama2_13b", "meta-llama/Llama-2-13b-hf"},
-    {"llama2_70b", "meta-llama/Llama-2-70b-hf"},
-    {"llama2_reward_7b", "meta-llama/Llama-2-7b-hf"},
-    {"code_llama2_7b", "codellama/CodeLlama-7b-hf"},
-    {"code_llama2_13b", "codellama/CodeLlama-13b-hf"},
-    {"code_llama2_70b", "codellama/CodeLlama-70b-hf"},
-    {"llama3_8b", "meta-llama/Meta-Llama-3-8B"},
-    {"llama3_70b", "meta-llama/Meta-Llama-3-70B"},
-    {"llama3_1_8b", "meta-llama/Llama-3.1-8B"},
-    {"llama3_1_70b", "meta-llama/Llama-3.1-70B"},
-    {"llama3_1_405b", "meta-llama/Llama-3.1-405B"},
-    {"llama3_2_1b", "meta-llama/Llama-3.2-1B"},
-    {"llama3_2_3b", "meta-llama/Llama-3.2-3B"},
-    {"llama3_3_70b", "meta-llama/Llama-3.3-70B-Instruct"},
-    {"llama3_2_vision_11b", "meta-llama/Llama-3.2-11B-Vision-Instruct"},
-    {"llama3_2_vision_90b", "meta-llama/Llama-3.2-90B-Vision-Instruct"},
-    {"llama4_scout_17b_16e", "meta-llama/Llama-4-Scout-17B-16E-Instruct"},
-    {"llama4_maverick_17b_128e", "meta-llama/Llama-4-Maverick-17B-128E-Instruct"},
-    {"gemma_2b", "google/gemma-2b"},
-    {"gemma_7b", "google/gemma-7b"},
-    {"gemma2_2b", "google/gemma-2-2b"},
-    {"gemma2_9b", "google/gemma-2-9b"},
-    {"gemma2_27b", "google/gemma-2-27b"},
-    {"mistral_7b", "mistralai/Mistral-7B-v0.1"},
-    {"mistral_reward_7b", "mistralai/Mistral-7B-v0.1"},
-    {"phi3_mini", "microsoft/Phi-3-mini-4k-instruct"},
-    {"phi4_14b", "microsoft/phi-4"},
-    {"qwen2_0_5b", "Qwen/Qwen2-0.5B"},
-    {"qwen2_1_5b", "Qwen/Qwen2-1.5B"},
-    {"qwen2_7b", "Qwen/Qwen2-7B"},
-    {"qwen2_5_0_5b", "Qwen/Qwen2.5-0.5B"},
-    {"qwen2_5_1_5b_base", "Qwen/Qwen2.5-1.5B"},
-    {"qwen2_5_1_5b_instruct", "Qwen/Qwen2.5-1.5B-Instruct"},
-    {"qwen2_5_3b", "Qwen/Qwen2.5-3B"},
-    {"qwen2_5_7b_base", "Qwen/Qwen2.5-7B"},
-    {"qwen2_5_7b_instruct", "Qwen/Qwen2.5-7B-Instruct"},
-    {"qwen2_5_14b_base", "Qwen/Qwen2.5-14B"},
-    {"qwen2_5_14b_instruct", "Qwen/Qwen2.5-14B-Instruct"},
-    {"qwen2_5_32b_base", "Qwen/Qwen2.5-32B"},
-    {"qwen2_5_32b_instruct", "Qwen/Qwen2.5-32B-Instruct"},
-    {"qwen2_5_72b_base", "Qwen/Qwen2.5-72B"},
-    {"qwen2_5_72b_instruct", "Qwen/Qwen2.5-72B-Instruct"},
-    {"qwen3_0_6b_base", "Qwen/Qwen3-0.6B-Base"},
-    {"qwen3_0_6b_instruct", "Qwen/Qwen3-0.6B"},
-    {"qwen3_1_7b_base", "Qwen/Qwen3-1.7B-Base"},
-    {"qwen3_1_7b_instruct", "Qwen/Qwen3-1.7B"},
-    {"qwen3_4b_base", "Qwen/Qwen3-4B-Base"},
-    {"qwen3_4b_instruct", "Qwen/Qwen3-4B"},
-    {"qwen3_8b_base", "Qwen/Qwen3-8B-Base"},
-    {"qwen3_8b_instruct", "Qwen/Qwen3-8B"},
-    {"qwen3_14b_base", "Qwen/Qwen3-14B-Base"},
-    {"qwen3_14b_instruct", "Qwen/Qwen3-14B"},
-    {"qwen3_32b", "Qwen/Qwen3-32B"},
-};
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
@@ -81,18 +24,33 @@ void read_model(Reading& reading, const Leaf& leaf) {
     if (method == "qlora_") reading.values["/quantization/load_in_4bit"] = true;
     break;
   }
-  for (const Builder& row : builders) {
-    if (row.name == name) reading.set("/model", std::string(row.model), &leaf);
-  }
+  const std::string_view model = model_of_builder(name);
+  if (!model.empty()) return reading.set("/model", std::string(model), &leaf);
   if (!reading.has("/model"))
     reading.mark(leaf, Use::unsupported, "no published checkpoint of this model builder is known here");
 }
 
+// torchao's optimizer in host memory: optimizer_class names the one that steps there, torch's AdamW unless
+// said (torchao/optim/cpu_offload.py).
+void read_cpu_offload(Reading& reading, const Leaf& leaf, const std::string& section) {
+  reading.set("/training/optimizer_offload",
+              reading.is_on(section + "offload_gradients") ? "states_and_gradients" : "states", &leaf);
+  reading.values["/training/optim"] = "adamw_torch_fused";
+}
+
 void read_optimizer(Reading& reading, const Leaf& leaf) {
   const std::string_view name = last_part(leaf.node->raw);
-  const std::string fused = leaf.path.substr(0, leaf.path.rfind('.')) + ".fused";
+  const std::string section = leaf.path.substr(0, leaf.path.rfind('.') + 1);
+  if (name == "CPUOffloadOptimizer") return read_cpu_offload(reading, leaf, section);
   std::string ours;
-  if (name == "AdamW" || name == "Adam") ours = reading.is_on(fused) ? "adamw_torch_fused" : "adamw_torch";
+  if (name == "AdamW" || name == "Adam")
+    ours = reading.is_on(section + "fused") ? "adamw_torch_fused" : "adamw_torch";
+  if (leaf.node->raw.find("torchao") != std::string::npos) {
+    ours = name == "AdamW8bit"   ? "adamw_torch_8bit"
+           : name == "AdamW4bit" ? "adamw_torch_4bit"
+           : name == "AdamWFp8"  ? "adamw_torch_fp8"
+                                 : "";
+  }
   if (leaf.node->raw.find("bitsandbytes") != std::string::npos) {
     ours = name == "PagedAdamW8bit"    ? "paged_adamw_8bit"
            : name == "PagedAdamW"      ? "paged_adamw_32bit"
@@ -102,7 +60,7 @@ void read_optimizer(Reading& reading, const Leaf& leaf) {
            : name == "PagedLion8bit"   ? "paged_lion_8bit"
                                        : "";
   }
-  if (name == "SGD") ours = "sgd";
+  if (name == "SGD") ours = reading.value(section + "momentum") > Json(0) ? "sgd_momentum" : "sgd";
   if (name == "Adafactor") ours = "adafactor";
   if (ours.empty()) return reading.mark(leaf, Use::unsupported, "this optimizer cannot be said yet");
   reading.set("/training/optim", ours, &leaf);
@@ -110,8 +68,10 @@ void read_optimizer(Reading& reading, const Leaf& leaf) {
 
 void read_loss(Reading& reading, const Leaf& leaf) {
   const std::string_view name = last_part(leaf.node->raw);
-  if (name == "CEWithChunkedOutputLoss" || name == "LinearCrossEntropyLoss") {
+  if (name == "CEWithChunkedOutputLoss") {
     reading.set("/training/loss_kernel", "torchtune_chunked", &leaf);
+  } else if (name == "LinearCrossEntropyLoss") {
+    reading.set("/training/loss_kernel", "torchtune_linear", &leaf);
   } else if (name == "CrossEntropyLoss") {
     reading.set("/training/loss_kernel", "stock", &leaf);
   } else if (name == "DPOLoss" || name == "RSOLoss") {
@@ -152,6 +112,37 @@ void read_offload(Reading& reading, const Leaf& leaf) {
   reading.set("/parallel/fsdp_config/offload_params", leaf);
 }
 
+// In the builders of vision models: true or false, or frozen or lora.
+void read_encoder(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word == "lora" || word == "frozen")
+    return reading.set("/peft/finetune_vision_layers", word == "lora", &leaf);
+  reading.set("/vision/freeze_vision_tower", word != "true", &leaf);
+}
+
+// Self-attention and cross-attention layers of the decoder are trained, or frozen, apart.
+void read_decoder(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  const bool trained = word == "lora" || word == "true";
+  reading.mark(leaf, trained ? Use::implied : Use::unsupported,
+               trained ? "trained, as it is anyway" : "what is frozen within the decoder cannot be said yet");
+}
+
+// A file says the steps of an epoch.
+void read_steps(Reading& reading, const Leaf& leaf) {
+  const Json epochs = reading.value("epochs"), steps = leaf.node->value;
+  if (!steps.is_number_unsigned() || !epochs.is_number_unsigned())
+    return reading.mark(leaf, Use::implied, "as many as the data has");
+  reading.set("/training/max_steps", steps.get<uint64_t>() * epochs.get<uint64_t>(), &leaf);
+}
+
+// Recipes for one device have no validation (recipes/full_finetune_distributed.py validate).
+void read_validation(Reading& reading, const Leaf& leaf) {
+  if (leaf.node->value.is_null() || reading.text.find("_single_device") != std::string_view::npos)
+    return reading.mark(leaf, Use::implied, "nothing is evaluated");
+  reading.set("/training/eval_strategy", "steps", &leaf);
+}
+
 // "${batch_size}" repeats another key.
 void read_eval_batch(Reading& reading, const Leaf& leaf) {
   const Leaf* batch = reading.leaf("batch_size");
@@ -175,6 +166,7 @@ constexpr Row rows[] = {
     {"tokenizer.max_seq_len", "/training/max_length", ""},
     {"dataset.packed", "/training/packing", ""},
     {"dataloader.packed", "/training/packing", ""},
+    {"dataset_val.packed", "/training/eval_packing", "", nullptr, Write::yes},
     {"batch_size", "/training/per_device_train_batch_size", ""},
     {"training.batch_size", "/training/per_device_train_batch_size", ""},
     {"batch_size_val", "/training/per_device_eval_batch_size", "", read_eval_batch, Write::yes},
@@ -190,6 +182,13 @@ constexpr Row rows[] = {
     {"enable_activation_offloading", "/training/activation_offloading", ""},
     {"training.enable_activation_offloading", "/training/activation_offloading", ""},
     {"optimizer_in_bwd", "/training/optimizer_in_backward", ""},
+    {"compile", "/training/torch_compile", ""},
+    {"compile.model", "/training/torch_compile", ""},
+    {"training.compile", "/training/torch_compile", ""},
+    {"run_val_every_n_steps", "/training/eval_strategy", "", read_validation, Write::no},
+    {"max_steps_per_epoch", "/training/max_steps", "", read_steps, Write::no},
+    {"save_every_n_steps", "/training/save_steps", "", nullptr, Write::no},
+    {"context_parallel_dim", "/parallel/sequence_parallel_size", "", nullptr, Write::no},
     {"dtype", "/model_args/dtype", "fp32=float32, bf16=bfloat16, fp16=float16"},
     {"fsdp.cpu_offload", "/parallel/fsdp_config/offload_params", "", read_offload},
     {"fsdp_cpu_offload", "/parallel/fsdp_config/offload_params", ""},
@@ -200,6 +199,9 @@ constexpr Row rows[] = {
     {"inference.max_generated_tokens", "/rl/max_completion_length", ""},
     {"temperature", "/rl/temperature", ""},
     {"model.image_size", "/vision/image_size", ""},
+    {"model.encoder_trainable", "/vision/freeze_vision_tower", "", read_encoder, Write::no},
+    {"model.decoder_trainable", "", "", read_decoder, Write::no},
+    {"model.fusion_trainable", "", "", read_decoder, Write::no},
 };
 constexpr std::string_view irrelevant =
     "name output_dir base_model_path tokenizer.path tokenizer.merges_* tokenizer.vocab_path "
@@ -208,10 +210,11 @@ constexpr std::string_view irrelevant =
     "teacher_checkpointer.* "
     "ref_checkpointer.* ref_policy_checkpointer.* value_checkpointer.* reward_checkpointer.* "
     "postprocessing.* "
-    "resume_from_checkpoint save_* enable_async_checkpointing dataset.* dataset_val.* datasets[]* dataset "
-    "dataloader.* seed shuffle run_val_every_n_steps optimizer.* lr_scheduler.* lr_scheduler loss.* "
+    "resume_from_checkpoint save_adapter_weights_only save_last_epoch_only enable_async_checkpointing "
+    "dataset.* dataset_val.* datasets[]* dataset "
+    "dataloader.* seed shuffle optimizer.* lr_scheduler.* lr_scheduler loss.* "
     "clip_grad_norm "
-    "max_steps_per_epoch metric_logger.* log_* profiler.* device collate_fn cudnn_deterministic_mode "
+    "metric_logger.* log_* profiler.* device collate_fn cudnn_deterministic_mode "
     "training.optimizer.* training.loss.* training.clip_grad_norm training.save_* training.seed "
     "training.checkpointer.* "
     "training.steps_before_weight_sync training.ppo_epochs reward_functions[]* num_steps ppo_epochs top_k "
@@ -224,45 +227,16 @@ constexpr std::string_view implied =
     "tokenizer._component_ optimizer.fused training.optimizer.fused custom_sharded_layers "
     "model.apply_lora_to_mlp "
     "model.apply_lora_to_output low_cpu_ram use_distributed_state_dict data_parallel_shard_dim "
-    "data_parallel_replicate_dim training.compile model.decoder_trainable model.encoder_trainable "
-    "model.fusion_trainable model.vocab_size model.num_layers model.num_heads model.num_kv_heads "
+    "data_parallel_replicate_dim compile.* "
+    "model.vocab_size model.num_layers model.num_heads model.num_kv_heads "
     "model.embed_dim "
     "model.max_seq_len model.intermediate_dim model.rope_base reward_and_value_model.* policy_model.*";
 constexpr std::string_view unpriced =
-    "compile tensor_parallel_dim tensor_parallel_plan._component_ context_parallel_dim quantizer._component_ "
+    "tensor_parallel_dim tensor_parallel_plan._component_ quantizer._component_ "
     "quantizer.groupsize quantizer teacher_model._component_ kd_loss._component_ forward_batch_size use_flex "
-    "ac_mode ac_option enable_fp8_training fp8_recipe_name";
+    "ac_mode ac_option resize_token_embeddings enable_fp8_training fp8_recipe_name";
 constexpr Table table{rows, irrelevant, implied, unpriced};
 constexpr Section sections[] = {{"", &table}};
-
-// torchtune.models.llama2.llama2 with its numbers: the shapes of a LLaMA checkpoint.
-void read_shapes(Reading& reading) {
-  const std::string section =
-      reading.leaf("policy_model._component_") != nullptr ? "policy_model." : "model.";
-  const std::string builder = reading.word(section + "_component_");
-  const bool llama =
-      builder == "torchtune.models.llama2.llama2" || builder == "torchtune.models.llama3.llama3";
-  if (reading.has("/model") || !llama) return;
-  const std::pair<const char*, const char*> names[] = {{"vocab_size", "vocab_size"},
-                                                       {"num_layers", "num_hidden_layers"},
-                                                       {"num_heads", "num_attention_heads"},
-                                                       {"num_kv_heads", "num_key_value_heads"},
-                                                       {"embed_dim", "hidden_size"},
-                                                       {"max_seq_len", "max_position_embeddings"},
-                                                       {"intermediate_dim", "intermediate_size"}};
-  Json config = {{"model_type", "llama"}, {"architectures", Json::array({"LlamaForCausalLM"})}};
-  for (const auto& [theirs, ours] : names) {
-    Json value = reading.value(section + theirs);
-    // torchtune/modules/common_utils scale_hidden_dim_for_mlp: two thirds of four times, in steps of 256.
-    if (value.is_null() && std::string_view(theirs) == "intermediate_dim" && config.contains("hidden_size"))
-      value = (config["hidden_size"].get<uint64_t>() * 8 / 3 + 255) / 256 * 256;
-    if (!value.is_number_unsigned()) return;
-    config[ours] = value;
-  }
-  config["tie_word_embeddings"] = false;
-  reading.values["/model"] = Json{{"config", config}, {"name", "model of this configuration"}};
-  reading.mark(*reading.leaf(section + "_component_"), Use::used);
-}
 
 // "tune run --nproc_per_node 4 full_finetune_distributed" stands in the comments of every published file.
 void read_launch(Reading& reading) {
@@ -284,6 +258,35 @@ void read_launch(Reading& reading) {
   }
 }
 
+// What the recipes do with keys that a whole file leaves out (cfg.get in recipes/*.py), where their published
+// configurations, which are the stack's defaults, say otherwise. Adapters' recipes never step in the
+// backward.
+void finish_left_out(Reading& reading) {
+  if (!reading.has("/model") || reading.leaf("checkpointer._component_") == nullptr) return;
+  for (const char* pointer : {"/training/gradient_checkpointing", "/training/optimizer_in_backward"}) {
+    if (!reading.has(pointer)) reading.values[pointer] = false;
+  }
+  if (reading.has("/peft") && reading.values["/training/optimizer_in_backward"] == Json(true)) {
+    reading.drop("/training/optimizer_in_backward", "recipes for adapters do not read it");
+    reading.values["/training/optimizer_in_backward"] = false;
+  }
+  if (!reading.has("/training/max_length"))
+    reading.notes.emplace_back(
+        "Without tokenizer.max_seq_len torchtune cuts nothing: rows are as long as the longest sample.");
+}
+
+// What keys say together.
+void finish_together(Reading& reading) {
+  const bool compiled = std::any_of(reading.all.begin(), reading.all.end(),
+                                    [](const Leaf& leaf) { return leaf.path.rfind("compile.", 0) == 0; });
+  if (compiled && !reading.has("/training/torch_compile")) reading.values["/training/torch_compile"] = true;
+  if (!reading.has("/training/eval_strategy")) return;
+  const auto batch = reading.values.find("/training/per_device_train_batch_size");
+  if (batch != reading.values.end())
+    reading.values.emplace("/training/per_device_eval_batch_size", batch->second);
+  reading.values.emplace("/training/eval_packing", false);
+}
+
 void finish(Reading& reading) {
   const bool trains = reading.leaf("optimizer._component_") != nullptr ||
                       reading.leaf("training.optimizer._component_") != nullptr;
@@ -301,25 +304,11 @@ void finish(Reading& reading) {
          "a configuration with an optimizer"});
     return;
   }
-  read_shapes(reading);
+  read_builder_shapes(reading);
   read_launch(reading);
+  finish_left_out(reading);
+  finish_together(reading);
   if (!reading.has("/peft")) reading.drop("/peft", "there is no adapter, so this says nothing");
-  if (reading.has("/peft") && reading.word("model._component_").find("phi3") != std::string::npos &&
-      reading.has("/peft/target_modules")) {
-    // Published Phi-3 checkpoints hold q, k and v in one matrix, gate and up in another.
-    Json fused = Json::array();
-    for (const Json& name : reading.values["/peft/target_modules"]) {
-      const bool qkv = name == "q_proj" || name == "k_proj" || name == "v_proj";
-      const bool gate = name == "gate_proj" || name == "up_proj";
-      const Json ours = qkv ? Json("qkv_proj") : gate ? Json("gate_up_proj") : name;
-      bool known = false;
-      for (const Json& old : fused) known = known || old == ours;
-      if (!known) fused.push_back(ours);
-    }
-    reading.values["/peft/target_modules"] = fused;
-    reading.notes.emplace_back(
-        "The published checkpoint joins q, k, v and gate, up; their adapters are priced as joined.");
-  }
   if (!reading.has("/parallel/strategy"))
     reading.drop("/parallel/fsdp_config", "one GPU: nothing is sharded");
 }
@@ -327,27 +316,12 @@ void finish(Reading& reading) {
 bool write(Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/model" || pointer == "/peft" || pointer == "/quantization/load_in_4bit") {
     if (out.wrote("model._component_")) return value != Json(false);
-    for (const Builder& row : builders) {
-      std::string id = out.model;
-      if (id != row.model) continue;
-      std::string family(row.name.substr(0, row.name.rfind('_')));
-      // The module is the name without its size: llama3_1_8b lies in llama3_1, qwen2_0_5b in qwen2.
-      for (std::string_view module :
-           {"llama3_2_vision", "code_llama2", "llama2", "llama3_1", "llama3_2", "llama3_3", "llama3",
-            "llama4", "gemma2", "gemma", "mistral", "phi3", "phi4", "qwen2_5", "qwen2", "qwen3"}) {
-        if (row.name.substr(0, module.size()) != module) continue;
-        family = module;
-        break;
-      }
-      const bool adapter = out.find("/peft") != nullptr;
-      const bool packed = out.is("/quantization/load_in_4bit", true);
-      if (packed && !adapter) return false;
-      const std::string method = packed ? "qlora_" : adapter ? "lora_" : "";
-      out.put("model._component_", "torchtune.models." + family + "." + method + std::string(row.name),
-              pointer);
-      return true;
-    }
-    return false;
+    const bool adapter = out.find("/peft") != nullptr;
+    const bool packed = out.is("/quantization/load_in_4bit", true);
+    const std::string component = builder_of_model(out.model, packed ? "qlora_" : adapter ? "lora_" : "");
+    if (component.empty() || (packed && !adapter)) return false;
+    out.put("model._component_", component, pointer);
+    return true;
   }
   // The launcher shards, not the file; and adapters are arguments of a builder, which not every model has.
   const bool unbuilt = pointer.rfind("/peft/", 0) == 0 && !out.wrote("model._component_");
@@ -400,11 +374,16 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     return false;
   }
   if (pointer == "/training/loss_kernel") {
-    if (value != "torchtune_chunked" && value != "stock") return false;
-    out.put("loss._component_",
-            value == "stock" ? "torch.nn.CrossEntropyLoss" : "torchtune.modules.loss.LinearCrossEntropyLoss",
-            pointer);
-    return true;
+    const std::pair<const char*, const char*> names[] = {
+        {"torchtune_linear", "torchtune.modules.loss.LinearCrossEntropyLoss"},
+        {"torchtune_chunked", "torchtune.modules.loss.CEWithChunkedOutputLoss"},
+        {"stock", "torch.nn.CrossEntropyLoss"}};
+    for (const auto& [ours, theirs] : names) {
+      if (value != ours) continue;
+      out.put("loss._component_", theirs, pointer);
+      return true;
+    }
+    return false;
   }
   return false;
 }
@@ -418,7 +397,7 @@ const Format torchtune{
     Language::yaml,
     sections,
     "checkpointer metric_logger profiler enable_activation_checkpointing tokenizer model optimizer "
-    "loss dataset batch_size dtype quantizer prompt tasks policy_model orchestration",
+    "loss dataset batch_size dtype compile quantizer prompt tasks policy_model orchestration",
     finish,
     write};
 
