@@ -152,7 +152,7 @@ Outcome chunked_log_probs(Tape& tape, const HeadProgram& p, const Tensor& hidden
 std::string log_prob_kernel(const recipe::Recipe& recipe) {
   const std::string& kernel = recipe.training.loss_kernel;
   if (kernel == "liger") return "liger_preference";
-  if (kernel == "chunked_log_probs") return kernel;
+  if (kernel == "chunked_log_probs" || kernel == "fused_lm_head") return kernel;
   const bool old = !recipe::version_at_least(recipe.versions.trl, "0.15");
   return old ? "log_softmax_gather" : "selective_log_softmax";
 }
