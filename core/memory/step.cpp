@@ -183,8 +183,9 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
   } else if (plan.network.tied_head) {
     h.head = specify(tied_head(plan.network), *last.stack, r);
     if (shares_head(plan.network, r)) {
-      h.head.r = 0;
-      h.head.trainable = r.full() && !tied_head(plan.network).frozen;
+      const bool saved = is_saved_in_full(tied_head(plan.network).path, r) ||
+                         (r.peft.ensure_weight_tying && saves_embedding(*last.stack, r));
+      h.head.trainable = (r.full() && !tied_head(plan.network).frozen) || saved;
     }
   }
   h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
