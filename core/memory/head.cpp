@@ -268,6 +268,7 @@ constexpr Kernel kernels[] = {
     {"log_softmax_gather", log_softmax_gather},
     {"liger_preference", liger_preference},
     {"chunked_log_probs", chunked_log_probs},
+    {"fused_lm_head", fused_lm_head},
     {"mean_logits", mean_logits},
 };
 

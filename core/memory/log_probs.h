@@ -28,6 +28,9 @@ Outcome liger_preference(Tape& tape, const HeadProgram& p, const Tensor& hidden)
 /// fp32, made again in the backward.
 Outcome chunked_log_probs(Tape& tape, const HeadProgram& p, const Tensor& hidden);
 
+/// TRL from 1.15 in SFT, DPO, KTO, GRPO and RLOO: tiles of tokens and words (fused_lm_head.cpp).
+Outcome fused_lm_head(Tape& tape, const HeadProgram& p, const Tensor& hidden);
+
 /// Which of them runs; `training.loss_kernel` where that says something else than how a cross-entropy is
 /// made.
 std::string log_prob_kernel(const recipe::Recipe& recipe);

@@ -194,6 +194,18 @@ struct Sum {
     if (trained && elements > 0) train(elements, 0, size, 1, in_layers, false);
   }
 
+  // A head that is the embedding: PEFT's wrappers make it a copy or a pair of its own.
+  void beside_the_tied_head(const model::Linear& head, const model::Stack& stack) {
+    const LinearSpec spec = specify(head, stack, recipe);
+    const bool with_table = recipe.peft.ensure_weight_tying && saves_embedding(stack, recipe);
+    if (is_saved_in_full(head.path, recipe) && !with_table)
+      train(spec.in, spec.out, spec.size, 1, false, true);
+    if (spec.r == 0) return;
+    matched(head.path);
+    train(spec.r, spec.in, spec.adapter_size, 1, false, true);
+    train(spec.out, spec.r, spec.adapter_size, 1, false, true);
+  }
+
   void table(const model::Table& t, const model::Stack& stack, bool trained) {
     const auto rows = static_cast<double>(t.rows), width = static_cast<double>(t.width);
     const int size = table_size(recipe, stack);
@@ -304,7 +316,10 @@ int trained_size(const recipe::Recipe& recipe, int size) {
 }
 
 bool trains_norms(const recipe::Recipe& recipe) {
-  return recipe.peft.on && recipe.peft.peft_type == "LN_TUNING";
+  if (!recipe.peft.on) return false;
+  // PEFT copies every module whose name ends so, "input_layernorm" too: utils/other.py _set_trainable.
+  const std::vector<std::string>& saved = recipe.peft.modules_to_save;
+  return recipe.peft.peft_type == "LN_TUNING" || std::find(saved.begin(), saved.end(), "norm") != saved.end();
 }
 
 bool is_frozen(const model::Stack& stack, const recipe::Recipe& recipe) {
@@ -324,6 +339,12 @@ bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe) {
       (within || ends_with_name(path, "score") || ends_with_name(path, "classifier")))
     return true;
   return named_in(path, recipe.peft.modules_to_save);
+}
+
+bool saves_embedding(const model::Stack& stack, const recipe::Recipe& recipe) {
+  return std::any_of(stack.tables.begin(), stack.tables.end(), [&recipe](const model::Table& table) {
+    return !table.positions && is_saved_in_full(table.path, recipe);
+  });
 }
 
 bool is_table_target(const model::Table& table, const recipe::Recipe& recipe) {
@@ -508,11 +529,8 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
   const model::Linear own_head = tied_head(network);
   if (network.tied_head && !shares_head(network, recipe)) {
     sum.linear({&own_head, &network.stacks.front(), nullptr, 1});
-  }
-  // PEFT copies the shared weight for each of the two modules that hold it.
-  if (shares_head(network, recipe) && is_saved_in_full(own_head.path, recipe)) {
-    sum.train(static_cast<double>(own_head.in), static_cast<double>(own_head.out), parameter_size(recipe), 1,
-              false, true);
+  } else if (network.tied_head) {
+    sum.beside_the_tied_head(own_head, network.stacks.front());
   }
   for (const model::Stack& stack : network.stacks) {
     const bool trained = recipe.full() && !is_frozen(stack, recipe);

@@ -57,6 +57,7 @@ bool trains_norms(const recipe::Recipe& recipe);
 
 /// True when a module of that name is trained in full beside its frozen original.
 bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe);
+bool saves_embedding(const model::Stack& stack, const recipe::Recipe& recipe);
 
 /// Bytes an element of unquantised parameters: everything but norms, embeddings and head; norms.
 int parameter_size(const recipe::Recipe& recipe);

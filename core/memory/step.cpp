@@ -185,10 +185,10 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
   } else if (plan.network.tied_head) {
     h.head = specify(tied_head(plan.network), *last.stack, r);
     if (shares_head(plan.network, r)) {
-      h.head.r = 0;
       const model::Linear tied = tied_head(plan.network);
-      h.head.trainable =
-          (r.full() && !tied.frozen && !is_frozen(*last.stack, r)) || is_saved_in_full(tied.path, r);
+      const bool saved = is_saved_in_full(tied.path, r) ||
+                         (r.peft.ensure_weight_tying && saves_embedding(*last.stack, r));
+      h.head.trainable = (r.full() && !tied.frozen && !is_frozen(*last.stack, r)) || saved;
     }
   }
   if (plan.network.unread_head.out > 0) h.unread_head = specify(plan.network.unread_head, *last.stack, r);

@@ -68,7 +68,27 @@ constexpr Targets default_targets[] = {
     {"roberta", {"query", "value"}},
 };
 
+// TRL 0.26 asks for dtype="auto" (trl/trainer/utils.py create_model_from_path), which its ORPO and CPO
+// trainers still do (trl/experimental/orpo/orpo_trainer.py).
+bool loads_published(const DefaultContext& c) {
+  if (at_least(c, "transformers", "5")) return true;
+  if (c.stack != "trl" || !at_least(c, "trl", "0.26")) return false;
+  const std::string task = text(c, "/task");
+  const bool experimental = task == "orpo" || task == "cpo" || task == "simpo";
+  const auto by_trainer = c.values.find("/model_args/loaded_by_trainer");
+  return by_trainer != c.values.end() && by_trainer->second == Json(true) &&
+         (experimental || !at_least(c, "trl", "0.27"));
+}
+
 }  // namespace
+
+Default published_dtype(const DefaultContext& c) {
+  const std::string& stored = c.around.checkpoint_dtype;
+  if (stored == "float32" || stored == "bfloat16" || stored == "float16")
+    return {stored, "the checkpoint is loaded in the type it was published in"};
+  return {"bfloat16",
+          "the checkpoint is loaded in its published type; it is not known here, bfloat16 is the usual one"};
+}
 
 Default default_dtype(const DefaultContext& c) {
   const std::string& stored = c.around.checkpoint_dtype;
@@ -82,11 +102,7 @@ Default default_dtype(const DefaultContext& c) {
       return {stored, "Transformers loads unquantised parts in the type of the published checkpoint"};
     return {"float16", "bitsandbytes loads unquantised parts in float16 when nothing else is said"};
   }
-  if (at_least(c, "transformers", "5")) {
-    if (known) return {stored, "Transformers 5 loads a checkpoint in the type it was published in"};
-    return {"bfloat16",
-            "Transformers 5 loads the published type; it is not known here, bfloat16 is the usual one"};
-  }
+  if (loads_published(c)) return published_dtype(c);
   return {"float32", "from_pretrained loads float32 before Transformers 5 unless a dtype is given"};
 }
 

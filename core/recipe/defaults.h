@@ -8,6 +8,8 @@
 namespace plimsoll::recipe {
 
 Default default_dtype(const DefaultContext&);
+/// What dtype="auto" loads.
+Default published_dtype(const DefaultContext&);
 Default default_attention(const DefaultContext&);
 Default default_use_cache(const DefaultContext&);
 Default default_linearized_experts(const DefaultContext&);

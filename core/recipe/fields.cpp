@@ -20,7 +20,8 @@ constexpr std::string_view packing_names =
     "fp8, fbgemm_fp8, mxfp4, nvfp4, higgs, spqr, vptq, auto-round, quark, gguf";
 constexpr std::string_view loss_kernels =
     "stock, liger, fused_ce, chunked_nll, cut_cross_entropy, torchtune_chunked, torchtune_linear, "
-    "torchtitan_chunked, litgpt_chunked, litgpt_chunked_ce, chunked_log_probs, unsloth_fused, mean_logits";
+    "torchtitan_chunked, litgpt_chunked, litgpt_chunked_ce, chunked_log_probs, fused_lm_head, unsloth_fused, "
+    "mean_logits";
 constexpr std::string_view current = "the newest release this version of Plimsoll knows";
 
 // One overload for each type of member; null leaves the member as it is.
@@ -127,9 +128,12 @@ constexpr Field table[] = {
     {"/training/upcast_trainable", FieldType::flag, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.training.upcast_trainable, v); }, nullptr, "false", "",
      "Where some layers alone are trained (freeze_trainable_layers, llamapro_num_new_blocks): these are cast to fp32, the others keep model_args.dtype."},
-    {"/model_args/dtype", FieldType::word, 0, exact, dtypes,
+    {"/model_args/loaded_by_trainer", FieldType::flag, 0, exact, "",
+     nullptr, nullptr, "true", "",
+     "The trainer loads the model itself, from its name, in a type of its own choice; false: it is given a model that Transformers loaded."},
+    {"/model_args/dtype", FieldType::word, 0, exact, "float32, bfloat16, float16, auto",
      [](Recipe& r, const Json& v) { put(r.model_args.dtype, v); }, default_dtype, "", "",
-     "Type of the weights after from_pretrained."},
+     "Type of the weights after from_pretrained; auto is the one that the checkpoint was published in."},
     {"/model_args/implementation", FieldType::word, 0, exact, "transformers, litgpt, torchtune, unsloth",
      [](Recipe& r, const Json& v) { put(r.model_args.implementation, v); }, nullptr, "transformers", "",
      "Whose model code runs: what is fused, and which local variables live how long."},
@@ -271,6 +275,9 @@ constexpr Field table[] = {
     {"/peft/modules_to_save", FieldType::texts, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.peft.modules_to_save, v); }, nullptr, "[]", "",
      "Modules trained in full: a trainable copy beside the frozen original."},
+    {"/peft/ensure_weight_tying", FieldType::flag, 0, exact, "",
+     [](Recipe& r, const Json& v) { put(r.peft.ensure_weight_tying, v); }, nullptr, "false", "",
+     "An embedding and a head that are one tensor stay one where modules_to_save or adapters name them (PEFT 0.18 and later)."},
     {"/peft/adapter_dtype", FieldType::word, 0, exact, dtypes,
      [](Recipe& r, const Json& v) { put(r.peft.adapter_dtype, v); }, default_adapter_dtype, "", "",
      "Type of the adapter weights, and so of their gradients and states."},

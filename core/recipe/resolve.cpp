@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <span>
 
+#include "core/recipe/defaults.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/packings.h"
 #include "core/recipe/task_defaults.h"
@@ -95,6 +96,17 @@ void check_lengths(const Given& given, const Recipe& r, Errors& errors) {
                     "leave it out, or max_prompt_length + max_completion_length"});
 }
 
+// A list of values is met by each of them; as text, which is compared many times in a search.
+bool holds(const Json& value, const std::string& condition) {
+  const std::string text = json::write(value);
+  if (condition.rfind('[', 0) != 0) return text == condition;
+  for (size_t at = condition.find(text); at != std::string::npos; at = condition.find(text, at + 1)) {
+    const char before = condition[at - 1], after = condition[at + text.size()];
+    if ((before == '[' || before == ',') && (after == ',' || after == ']')) return true;
+  }
+  return false;
+}
+
 const StackDefault* find_default(const StackPreset& stack, std::string_view pointer, const Values& values,
                                  const Surroundings& around) {
   for (const StackDefault& row : stack.defaults) {
@@ -108,7 +120,7 @@ const StackDefault* find_default(const StackPreset& stack, std::string_view poin
       const bool version = field.substr(0, 10) == "/versions/";
       applies =
           applies && (version ? value.is_string() && version_matches(value.get<std::string>(), condition)
-                              : json::write(value) == condition);
+                              : holds(value, condition));
     }
     if (applies) return &row;
   }
@@ -314,6 +326,11 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
         resolved.assumptions.push_back({pointer, value, why, asked});
       }
       found = resolved.values.emplace(pointer, std::move(value)).first;
+    }
+    if (pointer == "/model_args/dtype" && found->second == Json("auto")) {
+      Default known = published_dtype(DefaultContext{resolved.values, around, stack.id});
+      found->second = known.value;
+      resolved.assumptions.push_back({pointer, std::move(known.value), std::move(known.why)});
     }
     if (field.set != nullptr) field.set(resolved.recipe, found->second);
   }

@@ -79,8 +79,12 @@ Default default_num_generations(const DefaultContext& c) {
 }
 
 Default default_completion_length(const DefaultContext& c) {
-  const double usual = task_of(c.values).completion_length;
+  double usual = task_of(c.values).completion_length;
   if (usual == 0) return {nullptr, ""};
+  // huggingface/trl v1.10.0 trl/trainer/grpo_config.py, rloo_config.py; before 0.22 RLOO was PPO's kin
+  // (v0.19.0 trl/trainer/utils.py OnPolicyConfig.response_length).
+  if (task_of(c.values).id != "ppo" && trl_at_least(c, "1.10")) usual = 512;
+  if (task_of(c.values).id == "rloo" && !trl_at_least(c, "0.22")) usual = 53;
   const double total = number(c.values, "/training/max_length");
   if (total > 0 && total <= usual)
     return {whole(total / 2), "half of max_length: the trainer's default is longer"};
@@ -98,7 +102,10 @@ Default default_prompt_length(const DefaultContext& c) {
   return {512, "assumed: " + c.stack_name + " cuts no prompt, say the longest one of your data", true};
 }
 
-Default default_temperature(const DefaultContext& c) { return {task_of(c.values).temperature, ""}; }
+Default default_temperature(const DefaultContext& c) {
+  if (task_of(c.values).id == "rloo" && !trl_at_least(c, "0.22")) return {0.7, ""};
+  return {task_of(c.values).temperature, ""};
+}
 
 Default default_steps_per_generation(const DefaultContext& c) {
   return {whole(number(c.values, "/training/gradient_accumulation_steps")),

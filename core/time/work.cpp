@@ -25,7 +25,7 @@ struct Passes {
 
 bool fused_head(const std::string& kernel) {
   return kernel == "liger" || kernel == "cut_cross_entropy" || kernel == "chunked_nll" ||
-         kernel == "torchtune_chunked" || kernel == "torchtune_linear";
+         kernel == "fused_lm_head" || kernel == "torchtune_chunked" || kernel == "torchtune_linear";
 }
 
 void add_linear(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& r,
@@ -116,7 +116,7 @@ void add_head(const model::Architecture& network, const recipe::Recipe& r, const
     width = static_cast<double>(linear.out);
     Passes head = p;
     const std::string& kernel = r.training.loss_kernel;
-    head.again = kernel == "cut_cross_entropy" || kernel == "chunked_nll";
+    head.again = kernel == "cut_cross_entropy" || kernel == "chunked_nll" || kernel == "fused_lm_head";
     add_linear(linear, text, r, 1, 1, head, work);
   }
   if (!separate && network.tied_head) {

@@ -64,8 +64,23 @@ TEST(ExchangePython, TrlConfigsNameTheTask) {
 training_args = DPOConfig(output_dir="x", max_length=1024, per_device_train_batch_size=2, beta=0.1)
 trainer = DPOTrainer(model="Qwen/Qwen2.5-0.5B", args=training_args, train_dataset=d)
 )",
-                 "trl-python", R"({"stack": "trl", "task": "dpo", "rl": {"beta": 0.1},
+                 "trl-python",
+                 R"({"model": "Qwen/Qwen2.5-0.5B", "stack": "trl", "task": "dpo", "rl": {"beta": 0.1},
       "training": {"max_length": 1024, "per_device_train_batch_size": 2}})");
+}
+
+// trl/trainer/utils.py create_model_from_path: a name is loaded in float32, an object is left as it is.
+TEST(ExchangePython, WhoLoadedTheModelIsSaid) {
+  const Import by_name = import_any(
+      "from trl import SFTConfig, SFTTrainer\n"
+      "trainer = SFTTrainer(\"gpt2\", args=SFTConfig(model_init_kwargs={'torch_dtype': 'bfloat16'}))\n");
+  EXPECT_FALSE(by_name.request.contains("model_args"));
+  const Import by_script = import_any(
+      "from trl import SFTConfig, SFTTrainer\n"
+      "model = AutoModelForCausalLM.from_pretrained('gpt2', torch_dtype='auto')\n"
+      "trainer = SFTTrainer(model, args=SFTConfig(max_length=512))\n");
+  EXPECT_EQ(by_script.request["model_args"]["loaded_by_trainer"], Json(false));
+  EXPECT_EQ(by_script.request["model_args"]["dtype"], "auto");
 }
 
 TEST(ExchangePython, AnUnslothNotebookGivesItsRequest) {

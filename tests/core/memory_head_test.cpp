@@ -142,5 +142,19 @@ TEST(Head, ChunkedLossCostsMoreThanPlainLossForShortSequences) {
   EXPECT_NEAR(replay_head(p).backward_peak.total() / 1048576, 891, 20);
 }
 
+// trl/kernels/chunked_logprob.py: a tile of 4,096 tokens and 32,768 words in 16 bits, whatever the batch is;
+// a trained head's gradient adds up in fp32.
+TEST(Head, TheFusedHeadOfTrlHoldsOneTile) {
+  HeadProgram p = program("5.23", 64, true, false);
+  p.kernel = "fused_lm_head";
+  const double tile = 4096.0 * 32768 * 2, weights = hidden * vocabulary, states = 64.0 * 512 * hidden;
+  const HeadReplay frozen = replay_head(p);
+  EXPECT_NEAR(frozen.forward_peak.total(), tile, 12 * states);
+  EXPECT_NEAR(frozen.backward_peak.total(), tile, 12 * states);
+  EXPECT_LT(frozen.held.total(), 8 * states);
+  p.head.trainable = true;
+  EXPECT_NEAR(replay_head(p).backward_peak.total(), tile + 6 * weights, 12 * states);
+}
+
 }  // namespace
 }  // namespace plimsoll::memory

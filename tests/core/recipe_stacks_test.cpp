@@ -153,6 +153,8 @@ TEST(RecipeStacks, TrlChangedItsDefaultsByVersion) {
   EXPECT_EQ(value("0.27", "/model_args/dtype"), "float32");
   EXPECT_EQ(value("1.6", "/training/loss_kernel"), "stock");
   EXPECT_EQ(value("1.7", "/training/loss_kernel"), "chunked_nll");
+  EXPECT_EQ(value("1.14", "/training/loss_kernel"), "chunked_nll");
+  EXPECT_EQ(value("1.15", "/training/loss_kernel"), "fused_lm_head");
 }
 
 TEST(RecipeStacks, TrlWithFp16IsNotTurnedToBf16) {

@@ -1,4 +1,6 @@
 // Scripts and notebooks in Python: Transformers' Trainer, TRL's trainers, Unsloth.
+#include <algorithm>
+
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/transformers.h"
 
@@ -48,12 +50,21 @@ constexpr Table unsloth_model_table{
     // Checkpointing is settled when the adapters are added; load_in_16bit is what is left without the others.
     "full_finetuning auto_model use_gradient_checkpointing load_in_16bit", ""};
 
+// SFTTrainer("id", ...): TRL's trainers load a model that they are given by its name.
+void read_trainer_model(Reading& reading, const Leaf& leaf) {
+  if (!leaf.node->value.is_string() || reading.has("/model")) return reading.mark(leaf, Use::implied);
+  reading.set("/model", leaf);
+}
+
+constexpr Row trainer_rows[] = {
+    {"model", "/model", "", read_trainer_model, Write::no},
+};
 constexpr std::string_view trainer_irrelevant =
-    "model tokenizer processing_class train_dataset eval_dataset data_collator callbacks args "
+    "tokenizer processing_class train_dataset eval_dataset data_collator callbacks args "
     "dataset_text_field "
     "formatting_func compute_metrics peft_config reward_funcs ref_model optimizers "
     "preprocess_logits_for_metrics reward_funcs* callbacks* dataset_num_proc";
-constexpr Table trainer_table{{}, trainer_irrelevant, "", ""};
+constexpr Table trainer_table{trainer_rows, trainer_irrelevant, "", ""};
 
 constexpr Section sections[] = {
     {"", &call_table},           {"quantization", &quantization_table},
@@ -69,8 +80,46 @@ constexpr Section unsloth_sections[] = {
     {"model", &model_table},     {"quantization", &quantization_table},
 };
 
+// A model that the script loaded itself is of the type that Transformers gave it.
+void finish_loading(Reading& reading) {
+  if (reading.format.stack != "trl") return;
+  const bool own = std::any_of(reading.all.begin(), reading.all.end(),
+                               [](const Leaf& leaf) { return leaf.path.rfind("model.", 0) == 0; });
+  if (own) reading.values["/model_args/loaded_by_trainer"] = false;
+  // trl/trainer/utils.py create_model_from_path sets dtype to float32 unless it is given by that name.
+  const Leaf* old = reading.leaf("training.model_init_kwargs.torch_dtype");
+  if (own || old == nullptr || reading.leaf("training.model_init_kwargs.dtype") != nullptr) return;
+  const auto version = reading.values.find("/versions/trl");
+  const bool before = version != reading.values.end() && version->second.is_string() &&
+                      !recipe::version_at_least(version->second.get<std::string>(), "0.27");
+  if (before) return;
+  reading.values.erase("/model_args/dtype");
+  reading.mark(*old, Use::implied, "TRL from 0.27 on reads dtype here, not torch_dtype, and loads float32");
+}
+
+// unsloth/models/loader.py FastLanguageModel.from_pretrained: load_in_4bit is on unless something else is
+// said, and full_finetuning switches both quantisations off.
+void finish_unsloth(Reading& reading) {
+  if (reading.format.stack != "unsloth") return;
+  if (reading.is_on("model.full_finetuning")) {
+    reading.drop("/peft", "full_finetuning trains the model itself");
+    reading.values.erase("/quantization/load_in_4bit");
+    reading.values.erase("/quantization/load_in_8bit");
+    return;
+  }
+  const bool loads = std::any_of(reading.all.begin(), reading.all.end(),
+                                 [](const Leaf& leaf) { return leaf.path.rfind("model.", 0) == 0; });
+  const bool otherwise = reading.is_on("model.load_in_8bit") || reading.is_on("model.load_in_16bit") ||
+                         reading.is_on("model.load_in_fp8") || reading.has("/quantization/quant_method");
+  if (!loads || otherwise || reading.leaf("model.load_in_4bit") != nullptr) return;
+  reading.values["/quantization/load_in_4bit"] = true;
+  reading.notes.emplace_back("Unsloth loads in 4 bits unless load_in_4bit is switched off.");
+}
+
 void finish(Reading& reading) {
   finish_flat(reading);
+  finish_unsloth(reading);
+  finish_loading(reading);
   if (!reading.has("/model") && reading.values.empty()) {
     reading.errors.push_back(
         {"not_training", "", "No call in this source carries training settings.",

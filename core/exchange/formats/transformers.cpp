@@ -4,6 +4,8 @@
 // src/accelerate/commands/launch.py.
 #include "core/exchange/formats/transformers.h"
 
+#include <algorithm>
+
 #include "core/exchange/formats/shared.h"
 
 namespace plimsoll::exchange {
@@ -17,23 +19,35 @@ void read_adafactor(Reading& reading, const Leaf& leaf) {
   reading.set("/training/optim", "adafactor", &leaf);
 }
 
-// Of SFT it says how the loss is computed, of DPO and GRPO which loss it is.
-void read_loss_type(Reading& reading, const Leaf& leaf) {
-  const std::string word = leaf.node->raw;
-  if (word == "chunked_nll") {
-    reading.set("/training/loss_kernel", "chunked_nll", &leaf);
-  } else if (word == "nll" || word == "dft") {
-    reading.mark(leaf, Use::implied);
-  } else {
-    reading.set("/rl/loss_type", leaf);
-  }
-}
-
 // -1: as many as the epochs take.
 void read_max_steps(Reading& reading, const Leaf& leaf) {
   if (leaf.node->value.is_number() && leaf.node->value < 0)
     return reading.mark(leaf, Use::implied, "the epochs say how long");
   reading.set("/training/max_steps", leaf);
+}
+
+// Below 1 a share of the whole run.
+void read_save_steps(Reading& reading, const Leaf& leaf) {
+  const Json& value = leaf.node->value;
+  if (value.is_number() && value < 1) return reading.mark(leaf, Use::implied, "a share of the whole run");
+  reading.set("/training/save_steps", leaf);
+}
+
+// generation_batch_size: completions of one generation, over all GPUs. TRL refuses both keys together
+// (trl/trainer/grpo_config.py GRPOConfig.__post_init__).
+void finish_generation(Reading& reading) {
+  const Leaf* leaf = reading.leaf("generation_batch_size");
+  if (leaf == nullptr) leaf = reading.leaf("training.generation_batch_size");
+  if (leaf == nullptr || !leaf->node->value.is_number_unsigned()) return;
+  const auto of = [&reading](const char* pointer, uint64_t usual) {
+    const auto found = reading.values.find(pointer);
+    const bool number = found != reading.values.end() && found->second.is_number_unsigned();
+    return number ? std::max<uint64_t>(1, found->second.get<uint64_t>()) : usual;
+  };
+  const uint64_t batch = of("/training/per_device_train_batch_size", 8) * of("/parallel/num_gpus", 1);
+  const auto whole = leaf->node->value.get<uint64_t>();
+  if (whole < batch || whole % batch != 0) return;
+  reading.set("/rl/steps_per_generation", whole / batch, leaf);
 }
 
 void read_padding_free(Reading& reading, const Leaf& leaf) {
@@ -175,6 +189,7 @@ constexpr Row training_rows[] = {
     {"max_seq_length", "/training/max_length", ""},
     {"max_seq_len", "/training/max_length", ""},
     {"packing", "/training/packing", ""},
+    {"eval_packing", "/training/eval_packing", ""},
     {"padding_free", "/training/padded_batches", "", read_padding_free},
     {"bf16", "/training/bf16", ""},
     {"fp16", "/training/fp16", ""},
@@ -202,7 +217,7 @@ constexpr Row training_rows[] = {
     {"liger_kernel_config.fused_linear_cross_entropy",
      "/training/liger_kernel_config/fused_linear_cross_entropy", ""},
     {"liger_kernel_config.cross_entropy", "/training/liger_kernel_config/cross_entropy", ""},
-    {"loss_type", "/rl/loss_type", "", read_loss_type},
+    {"loss_type", "/rl/loss_type", ""},
     {"per_device_eval_batch_size", "/training/per_device_eval_batch_size", ""},
     {"per_gpu_eval_batch_size", "/training/per_device_eval_batch_size", ""},
     {"eval_accumulation_steps", "/training/eval_accumulation_steps", ""},
@@ -210,10 +225,13 @@ constexpr Row training_rows[] = {
     {"eval_strategy", "/training/eval_strategy", "no=no, false=no", read_evaluation, Write::yes},
     {"evaluation_strategy", "/training/eval_strategy", "", read_evaluation, Write::no},
     {"max_steps", "/training/max_steps", "", read_max_steps, Write::yes},
+    {"torch_empty_cache_steps", "/training/torch_empty_cache_steps", ""},
+    {"save_steps", "/training/save_steps", "", read_save_steps, Write::yes},
+    {"save_total_limit", "/training/save_total_limit", ""},
     {"num_train_epochs", "/data/epochs", ""},
     {"use_cache", "/model_args/use_cache", ""},
-    {"model_init_kwargs.dtype", "/model_args/dtype", "", nullptr, Write::no},
-    {"model_init_kwargs.torch_dtype", "/model_args/dtype", "", nullptr, Write::no},
+    {"model_init_kwargs.dtype", "/model_args/dtype", "auto=auto", nullptr, Write::no},
+    {"model_init_kwargs.torch_dtype", "/model_args/dtype", "auto=auto", nullptr, Write::no},
     {"model_init_kwargs.attn_implementation", "/model_args/attn_implementation", "", nullptr, Write::no},
     {"model_init_kwargs.device_map", "/model_args/device_map", "", read_device_map},
     {"beta", "/rl/beta", ""},
@@ -260,12 +278,13 @@ constexpr std::string_view training_irrelevant =
     "warmup_ratio "
     "weight_decay adam_beta1 adam_beta2 adam_epsilon max_grad_norm "
     "average_tokens_across_devices label_smoothing_factor label_smoothing bf16_full_eval fp16_full_eval tf32 "
-    "neftune_noise_alpha torch_empty_cache_steps logging_* log_* disable_tqdm report_to run_name project "
+    "neftune_noise_alpha logging_* log_* disable_tqdm report_to run_name project "
     "trackio_* "
     "include_num_input_tokens_seen include_tokens_per_second eval_steps "
     "eval_delay "
-    "eval_on_start eval_use_gather_object include_for_metrics include_inputs_for_metrics eval_packing "
-    "eval_do_concat_batches batch_eval_metrics save_* enable_jit_checkpoint push_to_hub* hub_* "
+    "eval_on_start eval_use_gather_object include_for_metrics include_inputs_for_metrics "
+    "eval_do_concat_batches batch_eval_metrics save_strategy save_safetensors save_only_model "
+    "save_on_each_node enable_jit_checkpoint push_to_hub* hub_* "
     "load_best_model_at_end "
     "metric_for_best_model greater_is_better ignore_data_skip restore_callback_states_from_checkpoint "
     "full_determinism "
@@ -329,8 +348,8 @@ constexpr Row model_rows[] = {
     {"model_name", "/model", ""},
     {"model_id", "/model", ""},
     {"base_model", "/model", ""},
-    {"dtype", "/model_args/dtype", ""},
-    {"torch_dtype", "/model_args/dtype", ""},
+    {"dtype", "/model_args/dtype", "auto=auto"},
+    {"torch_dtype", "/model_args/dtype", "auto=auto"},
     {"attn_implementation", "/model_args/attn_implementation", ""},
     {"use_flash_attention_2", "/model_args/attn_implementation", "", read_flash_flag},
     {"use_flash_attn", "/model_args/attn_implementation", "", read_flash_flag},
@@ -403,6 +422,7 @@ constexpr Row peft_rows[] = {
     {"bias", "/peft/bias", "", read_bias, Write::yes},
     {"lora_bias", "/peft/lora_bias", ""},
     {"modules_to_save", "/peft/modules_to_save", ""},
+    {"ensure_weight_tying", "/peft/ensure_weight_tying", ""},
     {"autocast_adapter_dtype", "/peft/adapter_dtype", "true=float32", nullptr, Write::no},
     {"finetune_vision_layers", "/peft/finetune_vision_layers", ""},
     {"finetune_language_layers", "/peft/finetune_language_layers", ""},
@@ -425,7 +445,7 @@ constexpr std::string_view peft_irrelevant =
     "auto_mapping* revision inference_mode fan_in_fan_out init_lora_weights layers_pattern alpha_pattern* "
     "megatron_config megatron_core loftq_config* eva_config* corda_config* lora_ga_config* arrow_config* "
     "kasa_config* "
-    "task_type peft_version qalora_group_size runtime_config* random_state ensure_weight_tying "
+    "task_type peft_version qalora_group_size runtime_config* random_state "
     "alora_invocation_tokens "
     "use_bdlora velora_config* monteclora_config* lora_ga* model temporary_location init_weights*";
 constexpr std::string_view peft_implied = "finetune_attention_modules finetune_mlp_modules";
@@ -530,10 +550,8 @@ bool write_training(Writing& out, const std::string& below, const std::string& p
   };
   if (pointer == "/training/padded_batches" && value == Json(false)) return put("padding_free", true);
   if (pointer == "/training/loss_kernel" && value == "chunked_nll") return put("loss_type", value);
-  if (pointer == "/rl/loss_type" && out.find("/training/loss_kernel") == nullptr && value != "nll" &&
-      value != "chunked_nll" && value != "dft") {
+  if (pointer == "/rl/loss_type" && out.find("/training/loss_kernel") == nullptr)
     return put("loss_type", value);
-  }
   if (pointer != "/parallel/strategy") return false;
   const std::string word = value.get<std::string>();
   if (word == "fsdp" || word == "fsdp2") {
@@ -550,6 +568,7 @@ bool write_training(Writing& out, const std::string& below, const std::string& p
 }
 
 void finish_flat(Reading& reading) {
+  finish_generation(reading);
   const Leaf* use_peft = reading.leaf("use_peft");
   if (use_peft != nullptr && !reading.is_on("use_peft")) {
     reading.drop("/peft", "use_peft is off, so this says nothing");

@@ -1,0 +1,50 @@
+// A key that bears the name of a field of the contract says something about memory: no format may wave it
+// through.
+#include <gtest/gtest.h>
+
+#include "core/exchange/format.h"
+#include "core/recipe/fields.h"
+
+namespace plimsoll::exchange {
+namespace {
+
+// Keys that bear a field's name and mean something else, by format.
+struct Other {
+  std::string_view format, key;
+};
+constexpr Other others[] = {
+    {"", "stack"},
+};
+
+bool is_other(std::string_view format, std::string_view key) {
+  for (const Other& other : others) {
+    if (other.key == key && (other.format.empty() || other.format == format)) return true;
+  }
+  return false;
+}
+
+// A row anywhere below the same key of the file goes before every list.
+bool has_row(const Format& format, std::string_view below, std::string_view key) {
+  for (const Section& section : format.sections) {
+    for (const Row& row : section.table->rows) {
+      if (section.below == below && in_list(key, row.key)) return true;
+    }
+  }
+  return false;
+}
+
+TEST(ContractFields, NoFormatCallsOneIrrelevantOrImplied) {
+  for (const Format* format : formats()) {
+    for (const recipe::Field& field : recipe::field_table()) {
+      const std::string_view key = field.pointer.substr(field.pointer.rfind('/') + 1);
+      for (const Section& section : format->sections) {
+        if (is_other(format->id, key) || has_row(*format, section.below, key)) continue;
+        EXPECT_FALSE(in_list(key, section.table->irrelevant)) << format->id << " waves " << key << " through";
+        EXPECT_FALSE(in_list(key, section.table->implied)) << format->id << " implies " << key;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::exchange

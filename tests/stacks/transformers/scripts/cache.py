@@ -1,0 +1,21 @@
+import torch
+from datasets import load_dataset
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+
+dataset = load_dataset("trl-lib/tokens", split="train")
+model = AutoModelForCausalLM.from_pretrained(
+    "meta-llama/Llama-3.2-1B",
+    torch_dtype=torch.bfloat16,
+)
+args = TrainingArguments(
+    output_dir="out",
+    use_cache=True,
+    gradient_checkpointing=False,
+    bf16=True,
+)
+trainer = Trainer(
+    model=model,
+    args=args,
+    train_dataset=dataset,
+)
+trainer.train()

@@ -1,0 +1,3 @@
+from trl import PPOConfig
+
+args = PPOConfig(output_dir="out")

@@ -1,0 +1,13 @@
+from datasets import load_dataset
+from trl import SFTConfig, SFTTrainer
+
+dataset = load_dataset("trl-lib/Capybara", split="train")
+args = SFTConfig(
+    output_dir="out",
+)
+trainer = SFTTrainer(
+    model="meta-llama/Llama-3.2-1B",
+    args=args,
+    train_dataset=dataset,
+)
+trainer.train()
