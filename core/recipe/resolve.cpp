@@ -328,7 +328,7 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
       found = resolved.values.emplace(pointer, std::move(value)).first;
     }
     if (pointer == "/model_args/dtype" && found->second == Json("auto")) {
-      Default known = published_dtype(DefaultContext{resolved.values, around, stack.id});
+      Default known = published_dtype(DefaultContext{resolved.values, around, stack.id, stack.name});
       found->second = known.value;
       resolved.assumptions.push_back({pointer, std::move(known.value), std::move(known.why)});
     }
