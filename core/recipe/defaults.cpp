@@ -78,7 +78,8 @@ Default default_dtype(const DefaultContext& c) {
       return {"bfloat16", "the 16-bit type of the run; unquantised parts are loaded in it"};
     if (flag(c, "/training/fp16"))
       return {"float16", "the 16-bit type of the run; unquantised parts are loaded in it"};
-    if (known && stored != "float32") return {stored, "the type of the published checkpoint"};
+    if (known && stored != "float32")
+      return {stored, "Transformers loads unquantised parts in the type of the published checkpoint"};
     return {"float16", "bitsandbytes loads unquantised parts in float16 when nothing else is said"};
   }
   if (at_least(c, "transformers", "5")) {
@@ -112,7 +113,7 @@ Default default_use_cache(const DefaultContext& c) {
 
 Default default_linearized_experts(const DefaultContext& c) {
   if (c.around.linearized_experts) return {true, "the checkpoint's name says that its experts are linears"};
-  return {false, "experts are what the model class makes of them"};
+  return {false, "experts are what Transformers' model class makes of them"};
 }
 
 Default default_quant_type(const DefaultContext&) {
@@ -121,8 +122,9 @@ Default default_quant_type(const DefaultContext&) {
 
 Default default_compute_dtype(const DefaultContext& c) {
   if (flag(c, "/training/bf16"))
-    return {"bfloat16", "under autocast 4-bit layers compute in the 16-bit type"};
-  if (flag(c, "/training/fp16")) return {"float16", "under autocast 4-bit layers compute in the 16-bit type"};
+    return {"bfloat16", "bitsandbytes: under autocast 4-bit layers compute in the 16-bit type"};
+  if (flag(c, "/training/fp16"))
+    return {"float16", "bitsandbytes: under autocast 4-bit layers compute in the 16-bit type"};
   return {"float32", "the default of BitsAndBytesConfig: every 4-bit layer computes in fp32"};
 }
 
@@ -136,7 +138,7 @@ Default default_prepare(const DefaultContext& c) {
 
 Default default_upcast(const DefaultContext& c) {
   if (!flag(c, "/quantization/prepare_for_kbit_training")) return {"none", "nothing is cast to fp32"};
-  return {"all", "prepare_model_for_kbit_training casts every 16-bit parameter that is left to fp32"};
+  return {"all", "PEFT's prepare_model_for_kbit_training casts every 16-bit parameter that is left to fp32"};
 }
 
 Default default_bits(const DefaultContext& c) {
@@ -245,7 +247,7 @@ Default default_loss_kernel(const DefaultContext& c) {
   if (flag(c, "/training/liger_kernel_config/fused_linear_cross_entropy")) {
     return {"liger", "use_liger_kernel fuses the head with the loss"};
   }
-  return {"stock", "the model's own cross-entropy over all logits"};
+  return {"stock", "Transformers' cross-entropy of the model class, over all logits"};
 }
 
 // Stacks that do otherwise say so in presets/stacks. Liger's own forward skips the logits in training alone;
@@ -275,7 +277,8 @@ Default default_eval_packing(const DefaultContext& c) {
 }
 
 Default default_num_labels(const DefaultContext& c) {
-  return text(c, "/task") == "classification" ? Default{2, "two labels"} : Default{0, ""};
+  return text(c, "/task") == "classification" ? Default{2, "num_labels of a configuration in Transformers"}
+                                              : Default{0, ""};
 }
 
 Default default_strategy(const DefaultContext& c) {
@@ -293,7 +296,7 @@ Default default_fsdp_checkpointing(const DefaultContext& c) {
 
 Default default_upcast_trainable(const DefaultContext& c) {
   if (!flag(c, "/training/bf16") && !flag(c, "/training/fp16"))
-    return {false, "without mixed precision parameters are sharded in the type they were loaded in"};
+    return {false, "without mixed precision FSDP shards parameters in the type they were loaded in"};
   if (c.stack == "loop" || c.stack == "torchtune" || c.stack == "litgpt")
     return {false, "a training loop of its own shards parameters in the type they were loaded in"};
   return {true, "accelerate casts trained parameters to fp32 when mixed precision is on"};
@@ -312,7 +315,9 @@ Default default_reduce_dtype(const DefaultContext& c) {
 
 Default default_reduce_bucket(const DefaultContext& c) {
   if (text(c, "/parallel/strategy") == "zero3")
-    return {uint64_t{0}, "\"auto\", as the published stage 3 configurations say: hidden size squared"};
+    return {
+        uint64_t{0},
+        "\"auto\", as published DeepSpeed files for stage 3 say: Transformers fills in hidden size squared"};
   return {uint64_t{500000000}, "DeepSpeed's default"};
 }
 
@@ -323,11 +328,11 @@ Default default_overlap_comm(const DefaultContext& c) {
 
 Default default_images(const DefaultContext& c) {
   if (c.around.default_image_size == 0) return {0, "the model sees no images"};
-  return {1, "one image a sample"};
+  return {1, "assumed: one image a sample, say how many", true};
 }
 
 Default default_image_size(const DefaultContext& c) {
-  return {c.around.default_image_size, "the size the vision tower was made for"};
+  return {c.around.default_image_size, "the size that the model's configuration gives its vision tower"};
 }
 
 }  // namespace plimsoll::recipe

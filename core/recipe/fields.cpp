@@ -473,7 +473,7 @@ constexpr Field table[] = {
      [](Recipe& r, const Json& v) { put(r.parallel.fsdp.forward_prefetch, v); }, nullptr, "false", "",
      "FSDP: the next layer's parameters are fetched ahead in the forward pass too."},
     {"/parallel/fsdp_config/auto_wrap", FieldType::flag, 0, exact, "",
-     [](Recipe& r, const Json& v) { put(r.parallel.fsdp.auto_wrap, v); }, nullptr, "true", "the wrap policy by transformer layer",
+     [](Recipe& r, const Json& v) { put(r.parallel.fsdp.auto_wrap, v); }, nullptr, "true", "FSDP's wrap policy by transformer layer",
      "FSDP: every layer is a unit of its own; false gathers the whole network at once."},
     {"/parallel/fsdp_config/activation_checkpointing", FieldType::flag, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.parallel.fsdp.activation_checkpointing, v); }, default_fsdp_checkpointing, "", "",

@@ -62,7 +62,7 @@ Default default_reference_model(const DefaultContext& c) {
     return {"none", "its log-probabilities are computed before the training begins"};
   }
   if (c.values.count("/peft") != 0) {
-    return {"adapter_off", "the base without its adapters is the reference; no copy is held"};
+    return {"adapter_off", "PEFT switches the adapters off for the reference; no copy is held"};
   }
   return {"copy", "a frozen copy of the model stays beside the one that is trained"};
 }
