@@ -89,9 +89,14 @@ std::string take_version(Cursor& cursor) {
   return std::string(cursor.text.substr(from, end - from));
 }
 
+// As much of the line at `at` as anybody writes on one: a text without line ends costs no more.
 std::string_view line_around(std::string_view text, size_t at) {
-  const size_t begin = text.rfind('\n', at) == std::string_view::npos ? 0 : text.rfind('\n', at) + 1;
-  return text.substr(begin, std::min(text.find('\n', at), text.size()) - begin);
+  constexpr size_t longest = 300;
+  const size_t from = at < longest ? 0 : at - longest;
+  const std::string_view near = text.substr(from, 2 * longest);
+  const size_t before = near.substr(0, at - from).rfind('\n');
+  const size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return near.substr(begin, std::min(near.find('\n', at - from), near.size()) - begin);
 }
 
 // "peft 0.14" in "from peft 0.14 on" or "will be removed in Transformers 5.2" is not what is installed.
@@ -100,7 +105,7 @@ bool speaks_of_another(std::string_view text, size_t name_at, size_t version_end
   for (const std::string_view word : {"deprecat", "will be removed", "will raise", "required", "requires"}) {
     if (line.find(word) != std::string_view::npos) return true;
   }
-  std::string_view before = text.substr(0, name_at);
+  std::string_view before = line.substr(0, static_cast<size_t>(text.data() + name_at - line.data()));
   while (!before.empty() && (is_space(before.back()) || before.back() == '`')) before.remove_suffix(1);
   const size_t blank = before.find_last_of(" \t\n(");
   const std::string_view last = before.substr(blank == std::string_view::npos ? 0 : blank + 1);
@@ -175,7 +180,8 @@ Said read_behind(Cursor cursor, size_t name_at) {
 // "Unsloth 2025.8.2: Fast Llama patching.", "Unsloth 2024.5 patched 32 layers", and before mid 2024
 // "Unsloth: Fast Llama patching release 2024.5".
 Said read_banner(std::string_view text, size_t name_end) {
-  const std::string_view line = text.substr(name_end, text.find('\n', name_end) - name_end);
+  std::string_view line = line_around(text, name_end);
+  line.remove_prefix(static_cast<size_t>(text.data() + name_end - line.data()));
   if (line.find("patch") == std::string_view::npos) return {};
   const size_t release = line.find(" release ");
   Cursor cursor{text, name_end + (release == std::string_view::npos ? 1 : release + 9)};
