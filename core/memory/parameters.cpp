@@ -549,11 +549,6 @@ Parameters weigh(const model::Architecture& network, const recipe::Recipe& recip
     }
     sum.plain(static_cast<double>(stack.other_parameters), parameter_size(recipe), trained, false);
   }
-  // PEFT copies a tied head apart from the embedding that it shares its weight with.
-  if (shares_head(network, recipe) && is_saved_in_full(own_head.path, recipe)) {
-    sum.train(static_cast<double>(own_head.out), static_cast<double>(own_head.in),
-              table_size(recipe, network.stacks.front()), 1, false, true);
-  }
   sum.beside_the_linears(network);
   p.buffer_bytes = rotary_table_bytes(network, recipe);
   p.weight_bytes += p.buffer_bytes;
