@@ -187,7 +187,8 @@ def argument_fields(args):
     fields["/training/eval_strategy"] = str(getattr(strategy, "value", strategy))
     fields["/training/optim"] = str(getattr(args.optim, "value", args.optim))
     fields["/training/max_steps"] = max(args.max_steps, 0)
-    if str(getattr(args.save_strategy, "value", args.save_strategy)) == "steps":
+    by_steps = str(getattr(args.save_strategy, "value", args.save_strategy)) == "steps"
+    if by_steps and args.save_steps >= 1:  # below, a share of the run
         fields["/training/save_steps"] = args.save_steps
     for kernel, on in (getattr(args, "liger_kernel_config", None) or {}).items():
         if args.use_liger_kernel:
