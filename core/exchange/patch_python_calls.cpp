@@ -108,10 +108,19 @@ bool write_unsloth_calls(const Site& site, const PatchContext& context, const No
   size_t begin = end;
   while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '.')) --begin;
   if (begin == end) return false;
-  // Loaded to be trained in full, the model would take no adapters.
+  // Loaded to be trained in full, the model would take no adapters; and without that word it would be loaded
+  // in 4 bits.
+  const bool says_bits = std::any_of(model.members.begin(), model.members.end(),
+                                     [](const Member& member) { return member.key == "load_in_4bit"; });
   for (const Member& member : model.members) {
-    if (member.key == "full_finetuning" && member.value.value == Json(true) && member.value.span.length > 0)
-      edits.push_back({member.value.span.at, member.value.span.length, "False"});
+    const size_t at = member.value.span.at;
+    if (member.key != "full_finetuning" || member.value.value != Json(true) || member.value.span.length == 0)
+      continue;
+    const bool own_line = text.substr(bracket, at - bracket).find('\n') != std::string_view::npos;
+    const std::string gap =
+        own_line ? context.newline + std::string(indentation(text, at)) : std::string(" ");
+    edits.push_back({at, member.value.span.length,
+                     says_bits ? std::string("False") : "False," + gap + "load_in_4bit = False"});
   }
   const std::string margin(indentation(text, bracket));
   std::string head = name + " = ";

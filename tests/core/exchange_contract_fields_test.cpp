@@ -14,6 +14,10 @@ struct Other {
 };
 constexpr Other others[] = {
     {"", "stack"},
+    {"axolotl", "device"},           // of a process, not of offloaded states
+    {"axolotl", "gpu"},              // that Modal is to rent
+    {"llamafactory", "task"},        // of the evaluation on MMLU
+    {"llamafactory", "device_map"},  // of its own making, one card a process
 };
 
 bool is_other(std::string_view format, std::string_view key) {

@@ -390,6 +390,7 @@ TEST(ExchangePatch, AnUnslothScriptGetsItsAdaptersFromTheClassThatLoadsTheModel)
   const Patch patch = patch_document(read_any(text), text, {{"/peft/r", 16}, {"/peft/lora_alpha", 32}});
   EXPECT_TRUE(patch.left_out.empty());
   EXPECT_NE(patch.text.find("    full_finetuning = False,\n"
+                            "    load_in_4bit = False,\n"
                             ")\n"
                             "model = FastLanguageModel.get_peft_model(\n"
                             "    model,\n"

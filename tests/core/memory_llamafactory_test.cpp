@@ -85,7 +85,7 @@ TEST(DeepSpeedStageZero, KeepsGradientsInFp32) {
                         {"training", {{"bf16", true}, {"per_device_train_batch_size", 1}}}};
   const Json report = answer(request);
   constexpr uint64_t all = 1235814400;
-  const Json step = instant(report, "steady_forward");
+  const Json step = instant(report, "optimizer_step");
   EXPECT_EQ(component(step, "gradients"), 4 * all);
   EXPECT_NEAR(static_cast<double>(component(step, "optimizer")), 12.0 * all / 4, 1e6);
 }

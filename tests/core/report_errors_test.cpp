@@ -223,7 +223,8 @@ TEST(ReportErrors, WhatIsAllowedIsNamed) {
   const auto allowed = [](const std::string& request) {
     return at(answer_text(request), "/errors/0/allowed").get<std::string>();
   };
-  EXPECT_EQ(allowed(R"({"model": "gpt2", "model_args": {"dtype": "bf16"}})"), "float32, bfloat16, float16");
+  EXPECT_EQ(allowed(R"({"model": "gpt2", "model_args": {"dtype": "bf16"}})"),
+            "float32, bfloat16, float16, auto");
   EXPECT_EQ(allowed(R"({"model": "gpt2", "peft": {"r": 0}})"), "1 to 8192");
   EXPECT_NE(allowed(R"({"model": "gpt2", "stack": "keras"})").find("torchtune"), std::string::npos);
   EXPECT_NE(

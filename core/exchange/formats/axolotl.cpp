@@ -297,6 +297,7 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     return true;
   }
   if (pointer == "/model_args/dtype") {
+    if (value == "auto") return false;
     out.put(value.get<std::string>(), true, pointer);
     return true;
   }

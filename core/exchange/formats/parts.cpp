@@ -14,7 +14,7 @@ using json::Json;
 
 void read_stage(Reading& reading, const Leaf& leaf) {
   if (leaf.node->raw == "0") {
-    reading.set("/parallel/strategy", "ddp", &leaf);
+    reading.set("/parallel/strategy", "zero0", &leaf);
   } else if (leaf.node->raw == "1" || leaf.node->raw == "2" || leaf.node->raw == "3") {
     reading.set("/parallel/strategy", "zero" + leaf.node->raw, &leaf);
   } else {

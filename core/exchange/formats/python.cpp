@@ -177,6 +177,12 @@ bool write_unsloth(Writing& out, const std::string& pointer, const Json& value) 
   return write(out, pointer, value);
 }
 
+// Left out, load_in_4bit is on.
+void close_unsloth(Writing& out) {
+  if (!out.wrote("model.load_in_4bit") && !out.is("/quantization/load_in_8bit", true))
+    out.put("model.load_in_4bit", false);
+}
+
 }  // namespace
 
 const Format hf_python{"hf",     "Transformers, Python",
@@ -186,9 +192,9 @@ const Format hf_python{"hf",     "Transformers, Python",
 const Format trl_python{"trl-python",     "TRL, Python", "trl",
                         Language::python, sections,      "!$trl training peft quantization model",
                         finish,           write};
-const Format unsloth{"unsloth",        "Unsloth, Python",
-                     "unsloth",        Language::python,
-                     unsloth_sections, "!$unsloth !$import training peft model quantization",
-                     finish,           write_unsloth};
+const Format unsloth{
+    "unsloth",        "Unsloth, Python", "unsloth",
+    Language::python, unsloth_sections,  "!$unsloth !$import training peft model quantization",
+    finish,           write_unsloth,     close_unsloth};
 
 }  // namespace plimsoll::exchange

@@ -189,7 +189,7 @@ constexpr Row rows[] = {
     {"max_steps_per_epoch", "/training/max_steps", "", read_steps, Write::no},
     {"save_every_n_steps", "/training/save_steps", "", nullptr, Write::no},
     {"context_parallel_dim", "/parallel/sequence_parallel_size", "", nullptr, Write::no},
-    {"dtype", "/model_args/dtype", "fp32=float32, bf16=bfloat16, fp16=float16"},
+    {"dtype", "/model_args/dtype", "fp32=float32, bf16=bfloat16, fp16=float16", nullptr, Write::yes},
     {"fsdp.cpu_offload", "/parallel/fsdp_config/offload_params", "", read_offload},
     {"fsdp_cpu_offload", "/parallel/fsdp_config/offload_params", ""},
     {"fsdp_reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", ""},
@@ -314,6 +314,10 @@ void finish(Reading& reading) {
 }
 
 bool write(Writing& out, const std::string& pointer, const Json& value) {
+  if (pointer == "/model_args/dtype" && value == "auto") {
+    out.left_out.push_back(pointer);
+    return true;
+  }
   if (pointer == "/model" || pointer == "/peft" || pointer == "/quantization/load_in_4bit") {
     if (out.wrote("model._component_")) return value != Json(false);
     const bool adapter = out.find("/peft") != nullptr;

@@ -549,9 +549,6 @@ bool write_training(Writing& out, const std::string& below, const std::string& p
     return true;
   };
   if (pointer == "/training/padded_batches" && value == Json(false)) return put("padding_free", true);
-  if (pointer == "/training/loss_kernel" && value == "chunked_nll") return put("loss_type", value);
-  if (pointer == "/rl/loss_type" && out.find("/training/loss_kernel") == nullptr)
-    return put("loss_type", value);
   if (pointer != "/parallel/strategy") return false;
   const std::string word = value.get<std::string>();
   if (word == "fsdp" || word == "fsdp2") {
