@@ -28,6 +28,7 @@ constexpr Library libraries[] = {
     {"bitsandbytes", "/versions/bitsandbytes"},
     {"litgpt", "/versions/litgpt"},
     {"unsloth", "/versions/unsloth"},
+    {"llamafactory", "/versions/llamafactory"},
 };
 
 // How much a form is worth; the higher one counts.

@@ -222,6 +222,13 @@ constexpr Conflict conflicts[] = {
      "a divisor of parallel.num_gpus, with ddp, fsdp, fsdp2, zero0, zero1, zero2 or zero3"},
     {"/training/packing", [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
      "A packed batch holds no padding.", "one of packing and padded_batches"},
+    {"/vision/freeze_language_model",
+     [](const Recipe& r) {
+       const Vision& v = r.vision;
+       return r.full() && v.freeze_language_model && v.freeze_vision_tower && v.freeze_multi_modal_projector;
+     },
+     "Nothing of the model is left to train.",
+     "one of freeze_language_model, freeze_vision_tower and freeze_multi_modal_projector false"},
     {"/vision/image_height",
      [](const Recipe& r) {
        return r.vision.image_height > 0 && r.vision.image_height != r.vision.image_size;

@@ -161,6 +161,9 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   if (!errors.empty() || run.stack == nullptr) return std::nullopt;
   run.resolved = recipe::resolve(run.given, *run.stack, surroundings(run), errors);
   if (!errors.empty()) return std::nullopt;
+  // A model that sees nothing has no other part to train.
+  if (run.network.image.rule == model::ImageTokens::Rule::none)
+    run.resolved.recipe.vision.freeze_language_model = false;
   note_packing(run);
   run.network =
       model::with_layers_apart(std::move(run.network), run.resolved.recipe.quantization.llm_int8_skip_modules,

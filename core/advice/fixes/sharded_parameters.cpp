@@ -6,8 +6,8 @@ namespace {
 
 std::vector<Level> levels(const Situation& s) {
   const recipe::Parallel& p = s.recipe.parallel;
-  const bool whole =
-      p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero1" || p.strategy == "zero2";
+  const bool whole = p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero0" ||
+                     p.strategy == "zero1" || p.strategy == "zero2";
   if (p.num_gpus < 2 || !whole || s.recipe.stack == "unsloth" || s.recipe.quantization.load_in_8bit)
     return {};
   return {{{{"/parallel/strategy", "zero3"}}, quality::none}};

@@ -6,7 +6,8 @@ namespace {
 
 std::vector<Level> levels(const Situation& s) {
   const recipe::Parallel& p = s.recipe.parallel;
-  const bool whole = p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero1";
+  const bool whole =
+      p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero0" || p.strategy == "zero1";
   if (p.num_gpus < 2 || !whole || s.recipe.stack == "unsloth") return {};
   return {{{{"/parallel/strategy", "zero2"}}, quality::none}};
 }
