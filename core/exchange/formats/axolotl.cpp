@@ -297,7 +297,7 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     return true;
   }
   if (pointer == "/model_args/dtype") {
-    if (value == "auto") return false;
+    if (value == "auto") return false;  // Axolotl loads in the type of the run or in one that is named
     out.put(value.get<std::string>(), true, pointer);
     return true;
   }

@@ -217,8 +217,7 @@ def training_fields(training_args, data_args):
             "/training/max_steps": max(training_args.max_steps, 0),
             "/training/torch_empty_cache_steps": getattr(training_args, "torch_empty_cache_steps", None) or 0,
             "/training/save_steps": int(training_args.save_steps),
-            "/training/save_total_limit": training_args.save_total_limit or 0,
-            "/data/epochs": training_args.num_train_epochs}
+            "/training/save_total_limit": training_args.save_total_limit or 0}
 
 
 def task_fields(finetuning_args, trainer):
@@ -266,6 +265,8 @@ def resolve(config):
     if finetuning_args.stage == "ppo":
         fields["/rl/max_prompt_length"] = fields.pop("/training/max_length")
         fields["/rl/max_completion_length"] = arguments[4].max_new_tokens
+    if "num_train_epochs" in config:
+        fields["/data/epochs"] = training_args.num_train_epochs
     liger = model_args.enable_liger_kernel
     fields["/training/use_liger_kernel"] = liger
     if liger:
