@@ -291,7 +291,7 @@ checkpointer:
       "peft": {"r": 8, "lora_alpha": 16,
                "target_modules": ["q_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]},
       "training": {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 8, "max_length": 4096,
-                   "gradient_checkpointing": true, "optimizer_in_backward": false,
+                   "gradient_checkpointing": true, "torch_compile": false, "optimizer_in_backward": false,
                    "optim": "adamw_torch_fused", "loss_kernel": "torchtune_linear"}})");
 }
 
