@@ -224,7 +224,8 @@ Default default_max_length(const DefaultContext& c) {
   constexpr uint64_t usual = 1024;
   const uint64_t longest = c.around.max_position_embeddings;
   if (c.stack == "ms-swift" && longest != 0)
-    return {longest, "swift's max_length is what the model can read; say the longest of your samples", true};
+    return {longest, "assumed: swift cuts at what the model can read alone; say the longest of your samples",
+            true};
   const uint64_t length = longest != 0 && longest < usual ? longest : usual;
   const std::string shorter = length < usual ? ", and no more than the model reads" : "";
   if (c.stack == "trl") return {length, "TRL's max_length is 1024 where none is given" + shorter};

@@ -153,7 +153,8 @@ TEST(ExchangeShell, SwiftTrainsLoraUnlessToldOtherwise) {
       "ms-swift",
       R"({"model": "Qwen/Qwen2.5-7B-Instruct", "stack": "ms-swift", "quantization": {"load_in_4bit": true},
       "model_args": {"dtype": "bfloat16"}, "peft": {"r": 8, "target_modules": "all-linear"},
-      "training": {"max_length": 2048}, "vision": {"freeze_vision_tower": true}, "parallel": {"num_gpus": 1}})");
+      "training": {"bf16": true, "gradient_accumulation_steps": 16, "max_length": 2048},
+      "vision": {"freeze_vision_tower": true}, "parallel": {"num_gpus": 1}})");
 }
 
 TEST(ExchangeParts, ADeepSpeedFileIsAPartOfARequest) {
@@ -290,7 +291,8 @@ checkpointer:
       "peft": {"r": 8, "lora_alpha": 16,
                "target_modules": ["q_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]},
       "training": {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 8, "max_length": 4096,
-                   "gradient_checkpointing": true, "optim": "adamw_torch_fused", "loss_kernel": "torchtune_chunked"}})");
+                   "gradient_checkpointing": true, "torch_compile": false, "optimizer_in_backward": false,
+                   "optim": "adamw_torch_fused", "loss_kernel": "torchtune_linear"}})");
 }
 
 // A whole file, as the recipes read it: what it leaves out is off, validation has the batch of training, and

@@ -135,6 +135,7 @@ constexpr Row rows[] = {
     {"sleep_level", "/rl/vllm_enable_sleep_mode", "", read_sleep_level, Write::no},
     {"optimizer", "/training/optim", "", nullptr, Write::no},
     {"freeze_vit", "/vision/freeze_vision_tower", ""},
+    {"freeze_aligner", "/vision/freeze_multi_modal_projector", ""},
     {"max_pixels", "/vision/image_size", "", read_max_pixels},
     {"$MAX_PIXELS", "/vision/image_size", "", read_max_pixels},
     {"$IMAGE_MAX_TOKEN_NUM", "/vision/image_size", "", read_max_image_tokens},
@@ -184,7 +185,7 @@ constexpr std::string_view irrelevant =
 constexpr std::string_view implied =
     "model_type model_revision task_type experts_impl problem_type rope_scaling* local_repo_path "
     "init_strategy "
-    "tuner_backend adapters quant_method bnb_4bit_quant_storage hqq_axis max_model_len freeze_aligner "
+    "tuner_backend adapters quant_method bnb_4bit_quant_storage hqq_axis max_model_len "
     "check_dataset_strategy "
     "enable_npu_model_patch use_swift_lora packing_length zero_hpz_partition_size max_epochs "
     "new_special_tokens ref_model_type "
