@@ -45,15 +45,18 @@ Tensor fused(Tape& tape, AttentionKernel kernel, const AttentionShape& s, Tensor
   const double rows = s.batch * s.length;
   const double padded = s.batch * round_up(s.length, 128);
   const double wide = round_up(s.head_dim, s.head_dim > 128 ? 64 : 32);
+  // scaled_dot_product_attention: convert_boolean_attn_mask, for this call alone.
+  const double keys = s.key_length > 0 ? s.key_length : s.length;
+  Tensor bias = s.converted_mask ? tape.make(rows * keys, q.size(), Component::transient) : Tensor();
   Tensor out = tape.make(rows * s.heads * s.value_head_dim, q.size(), Component::transient);
   Tensor log_sum = tape.make(rows * s.heads, 4, Component::transient);
   const bool flash = kernel != AttentionKernel::efficient;
   const double delta = 4 * s.heads * (flash ? padded : rows);
   const double query_sum = flash ? 4 * padded * s.heads * wide : 4 * q.elements();
   // Fewer key heads than query heads: flash's backward writes the gradients of all heads, then adds them up.
-  const bool grouped = k.elements() * s.length < q.elements() * (s.key_length > 0 ? s.key_length : s.length);
+  const bool grouped = k.elements() * s.length < q.elements() * keys;
   const double expanded = grouped ? 2 * q.bytes() : 0;
-  tape.record(out, {q, k, v}, {q, k, v, out, log_sum},
+  tape.record(out, {q, k, v}, {q, k, v, out, log_sum, bias},
               {gradient(0, q.bytes()), gradient(1, k.bytes()), gradient(2, v.bytes()), temporary(delta),
                temporary(query_sum), temporary(expanded)});
   let_go(q, k, v);
@@ -227,9 +230,12 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
                                                : nullptr;
   if (no_flash != nullptr && repeats && native && !c.own_calls)
     return {AttentionKernel::math, false, no_flash->to_math};
-  if (no_flash != nullptr) return {AttentionKernel::efficient, repeats, no_flash->to_efficient};
+  // masking_utils makes booleans (4.53 on); before, one mask of numbers served all layers.
+  const bool converted = c.mask && !c.own_calls && recipe::version_at_least(c.transformers, "4.53");
+  if (no_flash != nullptr) return {AttentionKernel::efficient, repeats, no_flash->to_efficient, converted};
   if (c.mask) {
-    return {AttentionKernel::efficient, repeats, "padding makes an attention mask, which flash refuses"};
+    return {AttentionKernel::efficient, repeats, "padding makes an attention mask, which flash refuses",
+            converted};
   }
   return {AttentionKernel::flash, repeats && !native, "no mask, 16 bits, Ampere or newer: SDPA picks flash"};
 }

@@ -32,6 +32,7 @@ struct AttentionShape {
   bool fp32_softmax = true;     ///< eager: softmax(dtype=float32), then cast back
   bool scores_in_fp32 = false;  ///< eager: q and k are cast first
   bool soft_capped = false;     ///< eager: cap * tanh(scores / cap)
+  bool converted_mask = false;  ///< efficient: each call makes numbers of the mask's booleans, and keeps them
   bool bf16 = true;             ///< the 16-bit type; float16 needs one copy less in the softmax
   double dropout = 0;
 };
@@ -45,6 +46,7 @@ struct AttentionChoice {
   AttentionKernel kernel = AttentionKernel::flash;
   bool repeat_kv = true;
   std::string_view why;
+  bool converted_mask = false;
   bool operator==(const AttentionChoice&) const = default;
 };
 

@@ -26,7 +26,7 @@ double rows_of(const Plan& plan) {
 
 }  // namespace
 
-// One sample needs no padding, more do.
+// One sample needs no padding, more do. torchtune and LitGPT pad without a mask.
 recipe::Recipe evaluation_recipe(const recipe::Recipe& recipe) {
   recipe::Recipe changed = recipe;
   recipe::Training& t = changed.training;
@@ -34,8 +34,11 @@ recipe::Recipe evaluation_recipe(const recipe::Recipe& recipe) {
   const bool padding_free = !t.packing && !t.padded_batches && t.per_device_train_batch_size > 1;
   t.loss_kernel = t.eval_loss_kernel;
   t.packing = t.eval_packing;
-  t.padded_batches = several && !t.packing && !padding_free;
+  const std::string& code = recipe.model_args.implementation;
+  const bool masks = t.padded_batches || (code != "torchtune" && code != "litgpt");
+  t.padded_batches = several && masks && !t.packing && !padding_free;
   t.per_device_train_batch_size = t.per_device_eval_batch_size;
+  t.gradient_accumulation_steps = 1;
   return changed;
 }
 
@@ -43,11 +46,13 @@ bool evaluates(const recipe::Recipe& recipe) { return recipe.training.eval_strat
 
 Snapshot evaluation_pass(const Plan& plan) {
   const recipe::Recipe changed = evaluation_recipe(plan.recipe);
-  const Plan evaluated{plan.network, changed,       plan.machine, plan.parameters,
-                       plan.images,  plan.sharding, plan.task,    plan.rows};
   const double rows = rows_of(plan);
-  const double length = changed.row_length();
-  return replay_without_grad(evaluated, rows, length, {.keys = changed.model_args.use_cache});
+  const Plan evaluated{plan.network, changed,       plan.machine, plan.parameters,
+                       plan.images,  plan.sharding, plan.task,    rows};
+  Snapshot pass =
+      replay_without_grad(evaluated, rows, changed.row_length(), {.keys = changed.model_args.use_cache});
+  pass[Component::inputs] += input_bytes(evaluated);
+  return pass;
 }
 
 Evaluation collect_evaluation(const Plan& plan, const Snapshot& pass) {

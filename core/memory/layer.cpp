@@ -165,6 +165,7 @@ AttentionShape shape_of(const LayerProgram& p) {
   shape.fp32_softmax = g.scores != model::Scores::own_type || p.mode.autocast;
   shape.scores_in_fp32 = g.scores == model::Scores::fp32;
   shape.soft_capped = g.soft_capped;
+  shape.converted_mask = p.attention.converted_mask;
   shape.bf16 = p.bf16;
   shape.dropout = g.attention_dropout;
   if (p.prefix > 0) shape.key_length = p.length + p.prefix;
@@ -247,6 +248,7 @@ Tensor cross_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   k = normalise_at(tape, p, NormPlace::k, std::move(k));
   AttentionShape shape = shape_of(p);
   shape.key_length = p.cross_length;
+  shape.converted_mask = false;
   Tensor out = attend(tape, p.mode, p.attention.kernel, shape, std::move(q), std::move(k), std::move(v));
   return run_linear(tape, p, Role::cross_o, out);
 }

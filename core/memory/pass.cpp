@@ -358,10 +358,12 @@ void without_graph(const PassSettings& s, const std::vector<LayerRun>& runs, Pas
   pass.standing = kept;
   Snapshot before = only(Component::transient, kept);
   for (const LayerRun& run : runs) {
-    const Snapshot one = only(Component::kv_cache, run.replay.kv_cache);
+    const double casts = s.keeps_casts ? run.replay.cached : 0;
+    const Snapshot one = left_behind(run.replay, {}, casts);
     raise_forward(pass.forward_peak, before, one, run.layers,
                   run.replay.without_grad + gathered(run.lent.forward));
     before = before + times(one, run.layers);
+    pass.cached += casts * run.layers;
   }
 }
 

@@ -32,6 +32,7 @@ struct PassSettings {
   bool mask = false;
   bool trained = false;  ///< the base weights of this stack
   bool keep_kv = false;
+  bool keeps_casts = true;  ///< without a graph: autocast keeps the casts of what is trained until the end
   const Sharding* sharding = nullptr;       ///< null: every parameter is at hand
   const std::vector<Lent>* lent = nullptr;  ///< of this stack, by group
   double prefix = 0;                 ///< prefix tuning: trained keys and values before those of every layer

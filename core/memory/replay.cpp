@@ -181,9 +181,10 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   add("backward", higher(before + sending + one.backward, embedding),
       "the layers go backward, one after another");
   result.between_steps = with_head;
+  result.between_steps[Component::inputs] = batch_bytes(here);
   if (evaluates(recipe) && script == nullptr) {  // a script tells of training alone
     const Evaluation eval = replay_evaluation(here);
-    add("eval", with_head + eval.highest,
+    add("eval", result.between_steps + eval.highest,
         "evaluation between two steps: no gradients, a batch size of its own");
     result.host_bytes += eval.host_bytes;
   }

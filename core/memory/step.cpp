@@ -263,15 +263,20 @@ Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe,
           task->rows * static_cast<double>(recipe.training.per_device_train_batch_size)};
 }
 
-double input_bytes(const Plan& plan) {
+double batch_bytes(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
-  const double batch = plan.rows;
-  const double length = r.row_length();
   // Trainer.get_batch_samples (4.46 on) puts all micro-batches of a step on the device at once.
   const double batches = recipe::version_at_least(r.versions.transformers, "4.46")
                              ? static_cast<double>(r.training.gradient_accumulation_steps)
                              : 1;
-  const double ids = 3 * 8 * batch * length;
+  const double ids = 3 * 8 * r.row_length();
+  return (ids + plan.images.pixel_bytes) * plan.rows * batches;
+}
+
+double input_bytes(const Plan& plan) {
+  const recipe::Recipe& r = plan.recipe;
+  const double batch = plan.rows;
+  const double length = r.row_length();
   const model::Stack& text = plan.network.stacks.front();
   const int size = table_size(r, text);
   double mask = 0;
@@ -284,7 +289,7 @@ double input_bytes(const Plan& plan) {
     mask = 4 * 4 * batch * blocks * blocks;
   }
   const double head = text.groups.empty() ? 0 : static_cast<double>(text.groups.front().head_dim);
-  return ids * batches + mask + 2 * length * head * size + plan.images.pixel_bytes * batch * batches;
+  return batch_bytes(plan) + mask + 2 * length * head * size;
 }
 
 using Passes = std::vector<std::pair<PassSettings, Pass>>;
@@ -382,7 +387,7 @@ OneStep replay_step(const Plan& plan, Script* script) {
 
 Snapshot replay_without_grad(const Plan& plan, double rows, double length, const Asked& asked) {
   Snapshot highest;
-  double keys = 0;
+  double keys = 0, casts = 0;  // autocast's cache outlives the layers (ATen/autocast_mode.cpp cached_cast)
   PassSettings last;
   Pass pass;
   for (const model::Stack* stack : forward_order(plan.network)) {
@@ -397,15 +402,18 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
     last.recorded = false;
     last.keep_kv = asked.keys && (stack->part == Part::text || stack->part == Part::decoder);
     last.keep_hidden_states = last.keep_hidden_states || (asked.hidden_states && !tower);
+    last.keeps_casts = !asked.reference;
     pass = replay_pass(last);
-    highest = higher(highest, pass.forward_peak);
+    highest = higher(highest, pass.forward_peak + only(Component::autocast, casts));
     keys += pass.kv_bytes;
+    casts += pass.cached;
   }
   HeadProgram head = make_head(plan, last, pass);
   head.scoring.tokens = asked.scored;
   head.scoring.entropy = false;
   Snapshot end = replay_head_without_grad(head);
   end[Component::kv_cache] += keys;
+  end[Component::autocast] += casts;
   if (asked.hidden_states) {
     double layers = 1;
     for (const model::LayerGroup& group : last.stack->groups) layers += static_cast<double>(group.layers);

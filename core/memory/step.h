@@ -63,6 +63,7 @@ struct Asked {
   double scored = 0;           ///< tokens of each sequence that have logits, 0: all
   bool hidden_states = false;  ///< every layer's output is kept until it ends (output_hidden_states=True)
   bool keys = false;           ///< keys and values too, in the type in which the attention gets them
+  bool reference = false;      ///< a frozen model runs, of whose weights autocast keeps no casts
   bool decodes = false;  ///< tokens that follow a prompt: no image and no virtual token goes before them
 };
 
@@ -72,7 +73,10 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
 /// Keys and values that the cache holds of `rows` whole sequences, virtual tokens among them.
 double cache_bytes(const Plan& plan, double rows);
 
-/// The batch on the device: ids, masks, rotary tables, pixels.
+/// The batches of a step on the device, which a training loop holds until it takes the next ones.
+double batch_bytes(const Plan& plan);
+
+/// With them what the model makes of a batch before its first layer: attention masks, rotary tables.
 double input_bytes(const Plan& plan);
 
 /// A trained embedding's dense gradient, when it meets one that is there already.

@@ -51,8 +51,9 @@ void add_scoring(const Plan& plan, TaskParts& parts) {
   parts.scores = precomputed || old || task.unpaired || r.rl.reference_model != "none";
   if (!parts.scores) return;
   const double scored = task.online ? static_cast<double>(r.rl.max_completion_length) + 1 : 0;
-  parts.score = replay_without_grad(plan, plan.rows, r.row_length(),
-                                    {.scored = scored, .hidden_states = keeps_hidden_states(plan)});
+  parts.score =
+      replay_without_grad(plan, plan.rows, r.row_length(),
+                          {.scored = scored, .hidden_states = keeps_hidden_states(plan), .reference = !old});
   parts.score_beside_graph = !task.online && !precomputed;
   parts.score_before_training = precomputed;
 }

@@ -39,6 +39,42 @@ TEST(FlexAttention, KeepsWhatFlashAttentionKeeps) {
   EXPECT_NEAR(allocated_at(flex, "forward"), allocated_at(flash, "forward"), 4 * 4 * 16 * 16 + 1);
 }
 
+// scaled_dot_product_attention makes numbers of a mask's booleans for each call, and each of 16 layers keeps
+// its own (tests/stacks/runs: 131,072 bytes in the backward of four padded rows of 128 tokens).
+TEST(PaddedBatches, KeepAMaskOfNumbersForEachLayer) {
+  const auto forward = [](const char* transformers) {
+    Json request = with_attention("llama-3.2-1b", "sdpa");
+    request["versions"] = {{"transformers", transformers}};
+    request["model_args"]["use_cache"] = false;
+    request["training"]["per_device_train_batch_size"] = 2;
+    request["training"]["padded_batches"] = true;
+    return allocated_at(answer(request), "forward");
+  };
+  const double mask = 2.0 * 2048 * 2048;
+  // In exchange the one mask of all layers was of numbers itself.
+  EXPECT_NEAR(forward("5.23.0") - forward("4.52.0"), 16 * 2 * mask - mask, 0.5 * mask);
+}
+
+// Autocast casts a trained fp32 weight once in a forward, also without a graph: evaluation holds the 16-bit
+// weights of all layers when the head runs.
+TEST(Evaluation, HoldsAutocastsCastsOfTrainedWeights) {
+  const auto in_evaluation = [](bool full) {
+    Json request = {{"model", "llama-3.2-1b"},
+                    {"model_args", {{"dtype", "float32"}}},
+                    {"training",
+                     {{"bf16", true},
+                      {"max_length", 128},
+                      {"per_device_eval_batch_size", 1},
+                      {"eval_strategy", "steps"},
+                      {"loss_kernel", "stock"}}}};
+    if (!full) request["peft"] = {{"r", 8}, {"target_modules", {"q_proj"}}};
+    return bytes_of_part(answer(request), "eval", "autocast");
+  };
+  const double linears = 16.0 * 60817408;  // of llama-3.2-1b's layers
+  EXPECT_GE(in_evaluation(true), 2 * linears);
+  EXPECT_LT(in_evaluation(false), linears);  // the frozen head's alone
+}
+
 // Qwen2.5-7B has 28 heads and 4 of keys, 128 wide: keys and values are repeated in 16 bits in each of 28
 // layers.
 TEST(FlexAttention, RepeatsKeysWhereTheHeadsAreNoPowerOfTwo) {
