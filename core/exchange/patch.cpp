@@ -395,6 +395,15 @@ class Patcher {
     return all;
   }
 
+  // What write_python_calls makes of a text in which Unsloth loads the model to be trained in full.
+  static void load_for_adapters(Node& root) {
+    Node* full = find_path(root, "model.full_finetuning");
+    if (full == nullptr || full->value != Json(true)) return;
+    *full = node_of(Json(false));
+    if (find_path(root, "model.load_in_4bit") == nullptr)
+      plant(root, "model.load_in_4bit", node_of(Json(false)));
+  }
+
   // Takes key changes when they bring the file nearer to what is asked.
   bool take(const std::vector<KeyChange>& more, bool any = false) {
     if (more.empty() || more.size() > most_changes) return false;
@@ -424,6 +433,7 @@ class Patcher {
         plant(tried.root, change.key, node_of(*change.value));
       }
       kept.push_back(change);
+      if (change.value && change.key.rfind("peft", 0) == 0) load_for_adapters(tried.root);
     }
     std::vector<Edit> edits;
     if (!write_keys(document_, format_, text_, kept, edits)) return false;

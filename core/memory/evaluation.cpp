@@ -31,12 +31,11 @@ recipe::Recipe evaluation_recipe(const recipe::Recipe& recipe) {
   recipe::Recipe changed = recipe;
   recipe::Training& t = changed.training;
   const bool several = t.per_device_eval_batch_size > 1;
-  const bool padding_free = !t.packing && !t.padded_batches && t.per_device_train_batch_size > 1;
   t.loss_kernel = t.eval_loss_kernel;
   t.packing = t.eval_packing;
   const std::string& code = recipe.model_args.implementation;
   const bool masks = t.padded_batches || (code != "torchtune" && code != "litgpt");
-  t.padded_batches = several && masks && !t.packing && !padding_free;
+  t.padded_batches = several && masks && !t.packing;
   t.per_device_train_batch_size = t.per_device_eval_batch_size;
   t.gradient_accumulation_steps = 1;
   return changed;

@@ -321,6 +321,8 @@ class Drawing {
       if (has("/vision/image_size") && dice_.one_in(4))
         set("/vision/image_height", values_["/vision/image_size"]);
       if (dice_.one_in(3)) set_drawn("/vision/freeze_vision_tower");
+      if (dice_.one_in(6)) set_drawn("/vision/freeze_multi_modal_projector");
+      if (dice_.one_in(12)) set_drawn("/vision/freeze_language_model");
     }
   }
 

@@ -132,7 +132,7 @@ void read_disabled_checkpointing(Reading& reading, const Leaf& leaf) {
 void read_pure_bf16(Reading& reading, const Leaf& leaf) {
   if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
   reading.set("/model_args/dtype", "bfloat16", &leaf);
-  reading.values["/training/upcast_trainable"] = false;
+  if (reading.word("finetuning_type") == "freeze") reading.values["/training/upcast_trainable"] = false;
 }
 
 // Nothing is cast up for BAdam either (model/adapter.py init_adapter).
@@ -378,6 +378,18 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     out.put("quantization_bit", pointer == "/quantization/load_in_4bit" ? 4 : 8, pointer);
     return true;
   }
+  // Of PPO cutoff_len is the prompt's.
+  const bool ppo = out.is("/task", "ppo");
+  if (ppo && pointer == "/training/max_length") {
+    out.left_out.push_back(pointer);
+    return true;
+  }
+  if (ppo && pointer == "/rl/max_prompt_length") {
+    out.put("cutoff_len", value, pointer);
+    return true;
+  }
+  const bool parts = out.find("/training/freeze_trainable_layers") != nullptr && out.find("/peft") == nullptr;
+  if (pointer == "/model_args/dtype" && parts && !out.is("/training/upcast_trainable", false)) return false;
   if (pointer == "/model_args/dtype" && value == "bfloat16") {
     out.put("pure_bf16", true, pointer);
     return true;

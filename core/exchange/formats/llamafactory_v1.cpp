@@ -55,6 +55,8 @@ constexpr Row v1_rows[] = {
     {"model", "/model", ""},
     {"micro_batch_size", "/training/per_device_train_batch_size", ""},
     {"cutoff_len", "/training/max_length", ""},
+    {"save_steps", "/training/save_steps", ""},
+    {"save_total_limit", "/training/save_total_limit", ""},
     {"bf16", "/training/bf16", ""},
     {"enable_activation_checkpointing", "/training/gradient_checkpointing", ""},
     {"flash_attn", "/model_args/attn_implementation",

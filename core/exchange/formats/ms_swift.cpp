@@ -304,7 +304,25 @@ void finish(Reading& reading) {
   }
 }
 
+// What a word of swift's says besides is said only where the request says it too.
+bool says_more(const Writing& out, const std::string& pointer, const Json& value) {
+  const auto task = out.word("/task");
+  const bool online = task == "grpo" || task == "ppo";
+  if (pointer == "/training/max_length") return online;  // of the prompt
+  if (pointer != "/model_args/dtype") return false;
+  return value == "auto" || !out.is(value == "bfloat16" ? "/training/bf16" : "/training/fp16", true);
+}
+
 bool write(Writing& out, const std::string& pointer, const Json& value) {
+  if (says_more(out, pointer, value)) {
+    out.left_out.push_back(pointer);
+    return true;
+  }
+  if (pointer == "/rl/max_prompt_length") {
+    if (!out.is("/task", "grpo") && !out.is("/task", "ppo")) return false;
+    out.put("max_length", value, pointer);
+    return true;
+  }
   if (pointer == "/peft") {
     out.put("tuner_type", "lora", pointer);
     return true;
