@@ -323,6 +323,7 @@ class Drawing {
       if (dice_.one_in(3)) set_drawn("/vision/freeze_vision_tower");
       if (dice_.one_in(6)) set_drawn("/vision/freeze_multi_modal_projector");
       if (dice_.one_in(12)) set_drawn("/vision/freeze_language_model");
+      if (is("/vision/freeze_language_model", true)) set("/vision/freeze_vision_tower", false);
     }
   }
 

@@ -52,7 +52,7 @@ def resolve(case):
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--only")
-    options.add_argument("out", type=Path)
+    options.add_argument("folders", type=Path, nargs="+", help="the last is where goldens go; no others are read")
     given = options.parse_args()
     warnings.simplefilter("ignore")
     transformers.logging.set_verbosity_error()
@@ -74,7 +74,7 @@ def main():
             "fields": {**fields, "/peft": "peft" in case},
             "trainable": trainable,
         }
-        scripts.write_golden(given.out / f"{name}.json", golden)
+        scripts.write_golden(given.folders[-1] / f"{name}.json", golden)
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ def called(arguments):
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--only")
-    options.add_argument("out", type=Path)
+    options.add_argument("folders", type=Path, nargs="+", help="the last is where goldens go; no others are read")
     given = options.parse_args()
     version = importlib.metadata.version("unsloth")
     goldens = {}
@@ -138,13 +138,13 @@ def main():
     for name, request in REQUESTS.items():
         fields = trainer_fields(request["task"])
         goldens[name] = {"request": {"stack": "unsloth", "peft": {}, **request}, "fields": fields}
-    given.out.mkdir(parents=True, exist_ok=True)
+    given.folders[-1].mkdir(parents=True, exist_ok=True)
     for name, golden in goldens.items():
         if given.only and name != given.only:
             continue
         source_files = "unsloth/models/loader.py, llama.py, rl.py"
         golden = {"source": f"unsloth {version} {source_files}", "versions": {"unsloth": version}, **golden}
-        (given.out / f"{name}.json").write_text(json.dumps(golden, indent=2) + "\n")
+        (given.folders[-1] / f"{name}.json").write_text(json.dumps(golden, indent=2) + "\n")
 
 
 if __name__ == "__main__":
