@@ -186,8 +186,8 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
     h.head = specify(tied_head(plan.network), *last.stack, r);
     if (shares_head(plan.network, r)) {
       const model::Linear tied = tied_head(plan.network);
-      const bool saved = is_saved_in_full(tied.path, r) ||
-                         (r.peft.ensure_weight_tying && saves_embedding(*last.stack, r));
+      const bool saved =
+          is_saved_in_full(tied.path, r) || (r.peft.ensure_weight_tying && saves_embedding(*last.stack, r));
       h.head.trainable = (r.full() && !tied.frozen && !is_frozen(*last.stack, r)) || saved;
     }
   }

@@ -2,8 +2,8 @@
 //   {"id", "name", "summary", "defaults": [{"pointer", "value", "when": {"/versions/trl": ">=0.27"}, "why",
 //   "source"}]}; "asked": true where the stack sets none and the value is assumed
 // Rows are tried in order; the first whose conditions hold gives the default. A condition on a version is a
-// comparison, on any other field the JSON of the value it must have, or a list of such values; "/model_type" is
-// the network's. A value that is the pointer of a field is that field's value.
+// comparison, on any other field the JSON of the value it must have, or a list of such values; "/model_type"
+// is the network's. A value that is the pointer of a field is that field's value.
 #include "core/recipe/fields.h"
 
 namespace plimsoll::recipe {
