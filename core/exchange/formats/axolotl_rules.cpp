@@ -98,8 +98,8 @@ void finish_evaluation(Reading& reading) {
 void finish_checkpointing(Reading& reading) {
   const char* reentrant = "/training/gradient_checkpointing_kwargs/use_reentrant";
   const Json offload = reading.value("activation_offloading");
-  const bool partly_frozen =
-      reading.leaf("unfrozen_parameters[]") != nullptr || is_given(reading, "unfrozen_parameters");
+  const Leaf* unfrozen = reading.leaf("unfrozen_parameters");
+  const bool partly_frozen = unfrozen != nullptr && !unfrozen->node->items.empty();
   if (!reading.has(reentrant) && (partly_frozen || offload == Json("hidden_states")))
     reading.values[reentrant] = false;
   if (reading.is_on("fsdp_config.activation_checkpointing") ||
