@@ -93,10 +93,10 @@ Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
   const auto head = static_cast<double>(g.head_dim);
   if (p.has(Role::gate_up) && (p.code == Code::torchtune || p.code == Code::unsloth)) {  // never fused
     const LinearSpec& all = p.at(Role::qkv);
-    Tensor q = linear(tape, p.mode, h, part_of(all, static_cast<double>(g.heads) * head));
-    const LinearSpec part = part_of(all, static_cast<double>(g.kv_heads) * head);
-    Tensor k = linear(tape, p.mode, h, part);
-    Tensor v = linear(tape, p.mode, h, part);
+    const double queries = static_cast<double>(g.heads) * head, keys = static_cast<double>(g.kv_heads) * head;
+    Tensor q = linear(tape, p.mode, h, part_of(all, queries, all.on_q));
+    Tensor k = linear(tape, p.mode, h, part_of(all, keys, all.on_k));
+    Tensor v = linear(tape, p.mode, h, part_of(all, keys, all.on_v));
     return {std::move(q), std::move(k), std::move(v)};
   }
   Tensor fused = run_linear(tape, p, Role::qkv, h);

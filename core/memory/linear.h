@@ -37,7 +37,8 @@ struct LinearSpec {
   double r = 0;                        ///< rank of the adapter, 0: none
   double parts = 1;        ///< adapters on parts of a fused projection share x: that many A matrices
   double adapter_out = 0;  ///< columns that the adapters reach; 0: all of `out`
-  bool stacked = false;    ///< the adapter stands on one parameter for all experts
+  bool on_q = true, on_k = true, on_v = true;  ///< the parts of a fused projection that are adapted
+  bool stacked = false;                        ///< the adapter stands on one parameter for all experts
   int adapter_size = 4;
   double dropout = 0;
   bool dora = false;
@@ -53,10 +54,12 @@ struct LinearSpec {
 
 /// One of the modules that a fused one stands for: `out` of its columns, with a share of what another method
 /// than LoRA trains of it.
-inline LinearSpec part_of(LinearSpec spec, double out) {
+inline LinearSpec part_of(LinearSpec spec, double out, bool adapted) {
   spec.tuner_trained *= out / spec.out;
   spec.out = out;
   spec.parts = 1;
+  spec.adapter_out = 0;
+  if (!adapted) spec.r = 0;
   return spec;
 }
 

@@ -26,7 +26,7 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
     product = clamped_glu(tape, run_linear(tape, p, Role::gate_up, x));
   } else if (p.has(Role::gate_up) && gate_role == Role::gate && p.code != Code::transformers) {
     const LinearSpec& both = p.at(Role::gate_up);  // these never fuse gate and up
-    const LinearSpec half = part_of(both, both.out / 2);
+    const LinearSpec half = part_of(both, both.out / 2, true);
     Tensor gate = linear(tape, p.mode, x, half);
     Tensor up = linear(tape, p.mode, x, half);
     product = multiply(tape, activation(tape, activation_of(p), std::move(gate)), std::move(up));

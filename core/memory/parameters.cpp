@@ -430,9 +430,12 @@ void specify_parts(const model::Linear& linear, const model::Stack& stack, const
   for (const model::LayerGroup& group : stack.groups) {
     if (model::find(group, Role::qkv) != &linear) continue;
     const double head = static_cast<double>(group.head_dim), kv = head * static_cast<double>(group.kv_heads);
-    spec.parts = named("q_proj") + named("k_proj") + named("v_proj");
-    spec.adapter_out =
-        named("q_proj") * head * static_cast<double>(group.heads) + (named("k_proj") + named("v_proj")) * kv;
+    const double q = named("q_proj"), k = named("k_proj"), v = named("v_proj");
+    spec.parts = q + k + v;
+    spec.adapter_out = q * head * static_cast<double>(group.heads) + (k + v) * kv;
+    spec.on_q = q > 0;
+    spec.on_k = k > 0;
+    spec.on_v = v > 0;
   }
 }
 
