@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/fields.h"
 
 namespace plimsoll::advice {
 
@@ -18,11 +19,12 @@ std::vector<Level> levels(const Situation& s) {
   }
   const bool old = s.gpu != nullptr && s.gpu->compute_capability > 0 && s.gpu->compute_capability < 8;
   const bool alone_differs = grouped && (wide || old || !s.recipe.autocast());
+  const double most = recipe::find_field("/training/gradient_accumulation_steps")->high;
   std::vector<Level> found;
   // Every smaller batch that divides the product: never a near miss. Beyond some sizes, those at most half of
   // the one before are enough.
   for (uint64_t smaller = batch - 1; smaller >= 1; --smaller) {
-    if (together % smaller != 0) continue;
+    if (together % smaller != 0 || static_cast<double>(together / smaller) > most) continue;
     found.push_back({{{"/training/per_device_train_batch_size", smaller},
                       {"/training/gradient_accumulation_steps", together / smaller}},
                      quality::none,
