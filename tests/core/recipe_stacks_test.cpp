@@ -278,6 +278,13 @@ TEST(RecipeStacks, SwiftPreparesNothingAndMakesSixteenSamplesAStep) {
   EXPECT_EQ(assumed(request, "/training/bf16"), true);
 }
 
+TEST(RecipeStacks, PaddingThatIsSaidTurnsTheStacksPackingOff) {
+  Json request = {{"model", "llama-3.1-8b"}, {"stack", "llamafactory"}, {"task", "pretrain"}};
+  EXPECT_EQ(assumed(request, "/training/packing"), true);
+  request["training"] = {{"padded_batches", true}};
+  EXPECT_EQ(assumed(request, "/training/packing"), false);
+}
+
 TEST(RecipeStacks, AFileThatIsNoStackSaysWhatIsWrong) {
   json::Errors errors;
   EXPECT_FALSE(read_stack({{"id", "x"}}, errors));
