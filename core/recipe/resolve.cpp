@@ -270,7 +270,10 @@ Default default_of(const Field& field, const Given& given, const StackPreset& st
     const auto there = values.find(row->value.get_ref<const std::string&>());
     if (there != values.end()) return {there->second, row->why, row->asked};
   }
-  if (row != nullptr) return {row->value, row->why, row->asked};
+  const Default by_stack = row != nullptr ? Default{row->value, row->why, row->asked} : Default{};
+  if (row != nullptr && field.pointer == "/rl/max_completion_length")
+    return beside_a_prompt(by_stack, values);
+  if (row != nullptr) return by_stack;
   if (field.rule != nullptr) return field.rule(DefaultContext{values, around, stack.id, stack.name});
   return {fixed_default(field), std::string(field.why)};
 }

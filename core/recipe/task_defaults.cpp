@@ -85,10 +85,14 @@ Default default_completion_length(const DefaultContext& c) {
   // (v0.19.0 trl/trainer/utils.py OnPolicyConfig.response_length).
   if (task_of(c.values).id != "ppo" && trl_at_least(c, "1.10")) usual = 512;
   if (task_of(c.values).id == "rloo" && !trl_at_least(c, "0.22")) usual = 53;
-  const double total = number(c.values, "/training/max_length");
-  if (total > 0 && total <= usual)
-    return {whole(total / 2), "half of max_length: the trainer's default is longer"};
-  return {whole(usual), of_trl(c, "say the longest completion you allow"), !follows_trl(c)};
+  return beside_a_prompt({whole(usual), of_trl(c, "say the longest completion you allow"), !follows_trl(c)},
+                         c.values);
+}
+
+Default beside_a_prompt(Default completion, const Values& values) {
+  const double total = number(values, "/training/max_length");
+  if (total == 0 || completion.value.get<double>() < total) return completion;
+  return {whole(total / 2), "half of max_length: the trainer's default is longer"};
 }
 
 Default default_prompt_length(const DefaultContext& c) {

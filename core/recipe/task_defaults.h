@@ -18,6 +18,9 @@ Default default_steps_per_generation(const DefaultContext&);
 Default default_vllm_mode(const DefaultContext&);
 Default default_vllm_share(const DefaultContext&);
 
+/// A stack's completion length, or half of a max_length that it would fill without leaving a prompt.
+Default beside_a_prompt(Default completion, const Values& values);
+
 /// True when a field under "rl" changes something for this task, so that its default is worth telling.
 bool matters_to_task(std::string_view pointer, const Values& values);
 

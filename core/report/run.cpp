@@ -119,6 +119,14 @@ void set_machine(Run& run) {
 // PEFT raises when no module answers to any of the names; when some do, the rest is worth a note.
 void check_targets(const recipe::Recipe& r, const memory::Parameters& p, Errors& errors) {
   if (!r.peft.on || !p.matched.empty()) return;
+  const bool searched = r.peft.finetune_language_layers;
+  if (!searched || r.vision.freeze_language_model) {
+    errors.push_back(
+        {"conflict", searched ? "/vision/freeze_language_model" : "/peft/finetune_language_layers",
+         "Outside the language model no module is called " + joined(r.peft.target_modules) + ".",
+         searched ? "false, or target modules outside it" : "true, or target modules outside it"});
+    return;
+  }
   errors.push_back({"unknown_value", "/peft/target_modules",
                     "This model has no module called " + joined(r.peft.target_modules) + ".",
                     "names of its linear layers"});

@@ -285,6 +285,13 @@ TEST(RecipeStacks, PaddingThatIsSaidTurnsTheStacksPackingOff) {
   EXPECT_EQ(assumed(request, "/training/packing"), false);
 }
 
+TEST(RecipeStacks, AStacksCompletionLengthLeavesRoomForAPrompt) {
+  Json request = {{"model", "llama-3.1-8b"}, {"stack", "llamafactory"}, {"task", "ppo"}};
+  EXPECT_EQ(assumed(request, "/rl/max_completion_length"), 1024);
+  request["training"] = {{"max_length", 798}};
+  EXPECT_EQ(assumed(request, "/rl/max_completion_length"), 399);
+}
+
 TEST(RecipeStacks, AFileThatIsNoStackSaysWhatIsWrong) {
   json::Errors errors;
   EXPECT_FALSE(read_stack({{"id", "x"}}, errors));

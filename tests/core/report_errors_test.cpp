@@ -36,6 +36,10 @@ std::vector<Bad> bad_requests() {
                             for (int i = 0; i < 62; ++i) zeros += "/0";
                             return zeros;
                           }()}}},
+      {"AdaptersOfAFrozenLanguageModelAlone",
+       R"({"model": "internvl3-1b", "stack": "llamafactory", "peft": {"target_modules": ["up_proj"]},
+           "vision": {"images_per_sample": 1, "freeze_language_model": true, "freeze_vision_tower": false}})",
+       {{"conflict", "/vision/freeze_language_model"}}},
       {"AList", R"(["gpt2"])", {{"wrong_type", ""}}},
       {"AString", R"("gpt2")", {{"wrong_type", ""}}},
       {"ANumber", "7", {{"wrong_type", ""}}},
