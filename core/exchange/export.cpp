@@ -89,7 +89,11 @@ Writing compose(const Format& format, const recipe::Given& given) {
   const auto put = [&](const std::string& pointer, const Json& stated) {
     const Json value = as_written(stated);
     // No words after an option are no list on a command line.
-    const bool unsayable = format.written == Language::shell && value.is_array() && value.empty();
+    const bool empty_list = value.is_array() && value.empty();
+    // No targets but parameters, of which the format knows nothing.
+    const bool of_parameters = pointer == "/peft/target_modules" &&
+                               place_of(format, "/peft/target_parameters", value).row == nullptr;
+    const bool unsayable = empty_list && (format.written == Language::shell || of_parameters);
     if (format.id != "request" && (unsayable || is_idle(out.values, pointer))) {
       out.left_out.push_back(pointer);
       return;

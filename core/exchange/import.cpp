@@ -277,6 +277,12 @@ Import import_prepared(const Document& document, std::string_view text, const Fo
   Reading reading(document, format, text);
   read_keys(reading);
   if (format.finish != nullptr) format.finish(reading);
+  // An empty list of targets says something beside parameters alone.
+  if (const auto targets = reading.values.find("/peft/target_modules");
+      targets != reading.values.end() && targets->second == Json::array() &&
+      !reading.has("/peft/target_parameters")) {
+    reading.drop("/peft/target_modules", "empty");
+  }
   finish_sequence_parallel(reading);
   if (!reading.errors.empty()) {
     import.errors = std::move(reading.errors);

@@ -69,11 +69,6 @@ std::optional<Json> read_text_map(const Json& value, const std::string& pointer,
 std::optional<Json> read_targets(const Json& value, const std::string& pointer, Errors& errors) {
   if (!value.is_string()) {
     auto list = json::read_texts(value, pointer, errors);
-    if (list && list->empty()) {
-      errors.push_back({"missing", pointer, "An adapter needs at least one target module.",
-                        "a list of module names, a regular expression, or \"all-linear\""});
-      return std::nullopt;
-    }
     return list ? std::optional<Json>(*list) : std::nullopt;
   }
   if (value == "all-linear") return Json::array({"all-linear"});

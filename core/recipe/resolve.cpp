@@ -283,13 +283,20 @@ bool takes_adaption_prompt(std::string_view model_type) {
   return model_type == "llama" || model_type == "mistral" || model_type == "gpt2";
 }
 
-bool lacks_targets(const Peft& peft) { return needs_targets(peft) && peft.target_modules.empty(); }
+// huggingface/peft src/peft/tuners/lora/model.py _prepare_adapter_config: parameters alone are enough.
+bool lacks_targets(const Peft& peft) {
+  const bool parameters = peft.peft_type == "LORA" && !peft.target_parameters.empty();
+  return needs_targets(peft) && peft.target_modules.empty() && !parameters;
+}
 
 void check(const Given& given, const Recipe& recipe, const Surroundings& around, Errors& errors) {
   if (lacks_targets(recipe.peft)) {
-    errors.push_back({"missing", "/peft/target_modules",
-                      "PEFT has no default target modules for model type \"" + around.model_type + "\".",
-                      "a list of module names, or \"all-linear\""});
+    const bool emptied = given.values.count("/peft/target_modules") != 0;
+    errors.push_back(
+        {"missing", "/peft/target_modules",
+         emptied ? "An adapter needs at least one target module."
+                 : "PEFT has no default target modules for model type \"" + around.model_type + "\".",
+         "a list of module names, a regular expression, or \"all-linear\""});
   }
   if (recipe.peft.on && recipe.peft.peft_type == "ADAPTION_PROMPT" &&
       !takes_adaption_prompt(around.model_type)) {

@@ -119,12 +119,17 @@ void set_machine(Run& run) {
 // PEFT raises when no module answers to any of the names; when some do, the rest is worth a note.
 void check_targets(const recipe::Recipe& r, const memory::Parameters& p, Errors& errors) {
   if (!r.peft.on || !p.matched.empty()) return;
-  const bool searched = r.peft.finetune_language_layers;
-  if (!searched || r.vision.freeze_language_model) {
-    errors.push_back(
-        {"conflict", searched ? "/vision/freeze_language_model" : "/peft/finetune_language_layers",
-         "Outside the language model no module is called " + joined(r.peft.target_modules) + ".",
-         searched ? "false, or target modules outside it" : "true, or target modules outside it"});
+  const bool frozen = r.vision.freeze_language_model;
+  if (frozen || !r.peft.finetune_language_layers) {
+    errors.push_back({"conflict", frozen ? "/vision/freeze_language_model" : "/peft/finetune_language_layers",
+                      "Outside the language model no module is called " + joined(r.peft.target_modules) + ".",
+                      frozen ? "false, or target modules outside it" : "true, or target modules outside it"});
+    return;
+  }
+  if (r.peft.target_modules.empty() && !r.peft.target_parameters.empty()) {
+    errors.push_back({"unknown_value", "/peft/target_parameters",
+                      "This model has no parameter called " + joined(r.peft.target_parameters) + ".",
+                      "names of its stacked experts, such as mlp.experts.down_proj"});
     return;
   }
   errors.push_back({"unknown_value", "/peft/target_modules",

@@ -180,6 +180,24 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"INIT_HP:\n  ALGO: GRPO\n  BATCH_SIZE: 8\n  LR: 0.000005\nMUTATION_PARAMS:\n  NO_MUT: 0.1\n",
                 "agilerl", "AgileRL"}));
 
+// transformers Trainer.evaluation_loop: prediction_loss_only is set where compute_metrics is None.
+TEST(PythonTrainer, AFunctionThatComputesMetricsIsASetting) {
+  const auto script = [](const std::string& rest) {
+    return "model = AutoModelForCausalLM.from_pretrained('gpt2')\n"
+           "args = TrainingArguments(output_dir='o', eval_strategy='steps')\n"
+           "trainer = Trainer(model=model, args=args, eval_dataset=ev" +
+           rest + ")\n";
+  };
+  const Import named = read_program(script(", compute_metrics=compute_metrics"));
+  EXPECT_EQ(field_of(named, "/training/compute_metrics"), Json(true));
+  const Import made = read_program(
+      script(", compute_metrics=make(tok), preprocess_logits_for_metrics=lambda l, y: l.argmax(-1)"));
+  EXPECT_EQ(field_of(made, "/training/compute_metrics"), Json(true));
+  EXPECT_EQ(field_of(made, "/training/preprocess_logits_for_metrics"), Json(true));
+  const Import none = read_program(script(", compute_metrics=None"));
+  EXPECT_EQ(field_of(none, "/training/compute_metrics"), Json());
+}
+
 TEST(LomosFile, ItsOwnFileTrainsWithLomo) {
   const std::string text =
       "model_name_or_path: huggyllama/llama-7b\ndataset_name: boolq\nrefresh: false\ndata_tag: base\n"

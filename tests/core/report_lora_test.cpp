@@ -178,6 +178,16 @@ TEST(ReportLora, ALoopOverExpertsKeepsTheirWeightsOnceForEachBeforePeft019) {
 }
 
 // Axolotl's quantize_moe_experts packs what bitsandbytes leaves alone, and unpacks it again in every layer.
+// peft tuners/lora/model.py _prepare_adapter_config; Axolotl's loaders/adapter.py hands PEFT an empty list.
+TEST(ReportLora, ParametersAloneAreEnough) {
+  Json request = of_stacked_experts(
+      "qwen3-30b-a3b", "5.15", "0.20",
+      {{"r", 8}, {"target_modules", Json::array()}, {"target_parameters", {"mlp.experts.down_proj"}}});
+  const Json report = answer(request);
+  // 48 layers, 128 experts: A of 8 x 768 and B of 2048 x 8 each.
+  EXPECT_EQ(report::bytes(report, "/model/trainable"), uint64_t{48} * 128 * 8 * (768 + 2048));
+}
+
 TEST(ReportLora, PackedExpertsAreUnpackedALayerAtATime) {
   Json request =
       of_stacked_experts("qwen3-30b-a3b", "5.15", "0.21", {{"r", 8}, {"target_modules", {"q_proj"}}});

@@ -5,6 +5,7 @@
 #include "core/exchange/import.h"
 #include "core/recipe/packings.h"
 #include "core/recipe/tasks.h"
+#include "core/report/report.h"
 #include "tests/drawn/value.h"
 
 namespace plimsoll::drawn {
@@ -179,6 +180,7 @@ class Drawing {
           Json::array({"mlp.experts.gate_up_proj"}), Json::array({"mlp.experts.down_proj"}),
           Json::array({"mlp.experts.gate_up_proj", "mlp.experts.down_proj"})};
       set("/peft/target_parameters", dice_.one_of(parameters));
+      if (!has("/peft/peft_type") && dice_.one_in(3)) set("/peft/target_modules", Json::array());
     }
     if (is("/peft/target_modules", "all-linear") && dice_.one_in(6)) {
       const std::vector<std::string> left_out = drawn_linears(*network_, 1, dice_);
@@ -430,7 +432,14 @@ bool never_valid(std::string_view pointer, std::string_view word) {
   return packing == nullptr || packing->trainable_from.empty();
 }
 
-Json drawn_request(uint64_t seed, const Wish& wish) { return Drawing(seed, wish).request(); }
+Json drawn_request(uint64_t seed, const Wish& wish) {
+  Json request = Drawing(seed, wish).request();
+  // Whether experts are one parameter depends on releases and code; where they are not, nothing is adapted.
+  const auto targets = "/peft/target_modules"_json_pointer;
+  if (!request.contains(targets) || request.at(targets) != Json::array()) return request;
+  if (!report::answered(report::report_text(request.dump(), presets()))) request[targets] = "all-linear";
+  return request;
+}
 
 std::vector<std::string> stated_fields(const Json& request) {
   std::vector<std::string> found;

@@ -69,7 +69,7 @@ constexpr Row rows[] = {
     {"evaluation_strategy", "/training/eval_strategy", "", read_evaluation, Write::no},
     {"context_parallel_size", "/parallel/sequence_parallel_size", ""},
     {"sequence_parallel_degree", "/parallel/sequence_parallel_size", "", nullptr, Write::no},
-    {"lora_target_parameters", "/peft/target_parameters", ""},
+    {"lora_target_parameters", "/peft/target_parameters", "", rules::read_target_parameters},
     {"bf16", "/training/bf16", "", rules::read_bf16, Write::yes},
     {"fp16", "/training/fp16", ""},
     {"bfloat16", "/model_args/dtype", "", rules::read_dtype_flag},

@@ -191,6 +191,13 @@ void read_target_modules(Reading& reading, const Leaf& leaf) {
   if (reading.word(leaf.path) == "all-linear") reading.values["/peft/all_linear"] = "peft";
 }
 
+// axolotl loaders/adapter.py load_lora: without names the list of modules is empty, not PEFT's own.
+void read_target_parameters(Reading& reading, const Leaf& leaf) {
+  reading.set("/peft/target_parameters", leaf);
+  if (!reading.is_on("lora_target_linear") && reading.leaf("lora_target_modules") == nullptr)
+    reading.values["/peft/target_modules"] = Json::array();
+}
+
 void read_rl(Reading& reading, const Leaf& leaf) {
   const std::string word = reading.word(leaf.path);
   if (word != "ebft") {

@@ -16,6 +16,7 @@ namespace plimsoll::exchange::axolotl_rules {
 void read_adapter(Reading& reading, const Leaf& leaf);
 void read_target_linear(Reading& reading, const Leaf& leaf);
 void read_target_modules(Reading& reading, const Leaf& leaf);
+void read_target_parameters(Reading& reading, const Leaf& leaf);
 /// dpo, kto, orpo, simpo, grpo; ipo and gdpo are losses of two of them, ebft is none.
 void read_rl(Reading& reading, const Leaf& leaf);
 /// attn_implementation, whose hub kernels are called by the repository they lie in, and the older switches.

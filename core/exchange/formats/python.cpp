@@ -56,14 +56,26 @@ void read_trainer_model(Reading& reading, const Leaf& leaf) {
   reading.set("/model", leaf);
 }
 
+// compute_metrics=my_metrics: what the function computes is not known, but with one, logits are gathered.
+void read_function(Reading& reading, const Leaf& leaf) {
+  const bool none = !leaf.node->opaque && leaf.node->value.is_null();
+  if (none) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set(leaf.path == "trainer.compute_metrics" ? "/training/compute_metrics"
+                                                     : "/training/preprocess_logits_for_metrics",
+              true, &leaf);
+}
+
 constexpr Row trainer_rows[] = {
     {"model", "/model", "", read_trainer_model, Write::no},
+    {"compute_metrics", "/training/compute_metrics", "", read_function, Write::no},
+    {"preprocess_logits_for_metrics", "/training/preprocess_logits_for_metrics", "", read_function,
+     Write::no},
 };
 constexpr std::string_view trainer_irrelevant =
     "tokenizer processing_class train_dataset eval_dataset data_collator callbacks args "
     "dataset_text_field "
-    "formatting_func compute_metrics peft_config reward_funcs ref_model optimizers "
-    "preprocess_logits_for_metrics reward_funcs* callbacks* dataset_num_proc";
+    "formatting_func peft_config reward_funcs ref_model optimizers "
+    "reward_funcs* callbacks* dataset_num_proc";
 constexpr Table trainer_table{trainer_rows, trainer_irrelevant, "", ""};
 
 constexpr Section sections[] = {

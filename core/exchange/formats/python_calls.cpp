@@ -156,10 +156,13 @@ Node python_sections(const Node& python) {
     for (const Member& argument : call.value.members) {
       // An argument that is a call has a section of its own; the model and the data are not settings.
       const bool inner = argument.value.is_map() && !argument.value.call.empty();
-      if (inner && (place == "trainer" || !place_of(argument.value.call).empty())) continue;
+      // A function has no value, but that there is one is a setting.
+      const bool function =
+          argument.key == "compute_metrics" || argument.key == "preprocess_logits_for_metrics";
+      if (inner && !function && (place == "trainer" || !place_of(argument.value.call).empty())) continue;
       const bool position = argument.key.find_first_not_of("0123456789") == std::string::npos;
       if (position && !(place == "model" && argument.key == "0")) continue;
-      if (argument.value.opaque &&
+      if (argument.value.opaque && !function &&
           (place == "trainer" || argument.key == "quantization_config" || argument.key == "config")) {
         continue;
       }

@@ -80,7 +80,6 @@ void read_targets(Reading& reading, const Leaf& leaf) {
   const auto value = value_for("/peft/target_modules", node, "");
   const bool is_pattern = value && value->is_string() && *value != "all-linear";
   if (!is_pattern) {
-    if (value && value->is_array() && value->empty()) return reading.mark(leaf, Use::implied, "empty");
     reading.set("/peft/target_modules", leaf);
     return;
   }
