@@ -6,6 +6,7 @@
 #include "core/exchange/formats/python_calls.h"
 #include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
+#include "core/exchange/formats/torchtune_command.h"
 #include "core/exchange/versions.h"
 #include "core/recipe/fields.h"
 
@@ -265,6 +266,8 @@ const Format* recognise(const Document& document) {
 
 Document prepared(const Document& document) {
   Document made = document;
+  if (document.language == Language::shell && is_torchtune_command(document.root))
+    made.root = torchtune_command(document.root);
   if (document.language != Language::python) return made;
   const Node* axolotl = axolotl_call(document.root);
   made.root = axolotl != nullptr ? *axolotl : python_sections(document.root);

@@ -388,6 +388,7 @@ class Reader {
         (void)call(name, span, 65);
         return scalar_node(true, name + "()", false, {span.at, tokens_[at_ - 1].span.at + 1 - span.at});
       }
+      if (name == "getattr") return attribute(from, depth);
       return call(name, span, depth);
     }
     if (name == "None") return scalar_node(nullptr, name, false, span);
@@ -399,6 +400,21 @@ class Reader {
     at_ = from;
     Node node = opaque(from);
     return node;
+  }
+
+  // getattr(torch, "float16"): torch.float16. Of any other object nothing is known.
+  Node attribute(size_t from, int depth) {
+    if (peek(1).text == "torch" && is_sign(",", 2)) {
+      at_ += 3;
+      const Node name = expression(depth + 1);
+      if (is_sign(")") && name.is_scalar() && name.quoted && !name.opaque) {
+        ++at_;
+        const size_t begin = tokens_[from].span.at, end = tokens_[at_ - 1].span.at + 1;
+        return scalar_node("torch." + name.raw, "torch." + name.raw, false, {begin, end - begin});
+      }
+    }
+    at_ = from;
+    return opaque(from);
   }
 
   Node list(int depth) {

@@ -180,6 +180,73 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"INIT_HP:\n  ALGO: GRPO\n  BATCH_SIZE: 8\n  LR: 0.000005\nMUTATION_PARAMS:\n  NO_MUT: 0.1\n",
                 "agilerl", "AgileRL"}));
 
+// meta-pytorch/torchtune torchtune/config/_parse.py: dotted keys behind --config.
+TEST(TorchtunesCommand, SaysModelMethodAndKeys) {
+  const Import import = read_program(
+      "tune run --nproc_per_node 2 lora_finetune_distributed --config llama3_1/8B_lora batch_size=4 "
+      "dataset.packed=True tokenizer.max_seq_len=4096");
+  EXPECT_EQ(field_of(import, "/model"), Json("meta-llama/Llama-3.1-8B"));
+  EXPECT_TRUE(import.request.contains("peft"));
+  EXPECT_EQ(field_of(import, "/parallel/strategy"), Json("fsdp2"));
+  EXPECT_EQ(field_of(import, "/training/per_device_train_batch_size"), Json(4));
+  EXPECT_EQ(field_of(import, "/training/packing"), Json(true));
+  EXPECT_EQ(field_of(import, "/training/max_length"), Json(4096));
+  const Import full =
+      read_program("tune run full_finetune_single_device --config qwen2_5/0.5B_full_single_device");
+  EXPECT_EQ(field_of(full, "/model"), Json("Qwen/Qwen2.5-0.5B"));
+  EXPECT_FALSE(full.request.contains("peft"));
+}
+
+TEST(PythonLoop, OfItsOwnSaysBatchOptimizerAndPrecision) {
+  const Import import = read_program(
+      "model = AutoModelForCausalLM.from_pretrained('facebook/opt-1.3b').to('cuda')\n"
+      "BATCH_SIZE = 4\n"
+      "loader = DataLoader(ds, batch_size=BATCH_SIZE, shuffle=True)\n"
+      "held_out = DataLoader(test, batch_size=64)\n"
+      "opt = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)\n"
+      "def collate(batch):\n"
+      "    return tokenizer([b['text'] for b in batch], truncation=True, max_length=512)\n"
+      "for b in loader:\n"
+      "    with torch.autocast('cuda', dtype=torch.bfloat16):\n"
+      "        loss = model(**b).loss\n"
+      "    loss.backward()\n");
+  EXPECT_EQ(field_of(import, "/stack"), Json("loop"));
+  EXPECT_EQ(field_of(import, "/training/per_device_train_batch_size"), Json(4));
+  EXPECT_EQ(field_of(import, "/training/optim"), Json("sgd_momentum"));
+  EXPECT_EQ(field_of(import, "/training/bf16"), Json(true));
+  EXPECT_EQ(field_of(import, "/training/max_length"), Json(512));
+}
+
+TEST(PythonLoop, ABatchThatIsNotKnownIsNotThatOfAnotherLoader) {
+  const Import import = read_program(
+      "accelerator = Accelerator(mixed_precision='bf16', gradient_accumulation_steps=4)\n"
+      "model = AutoModelForCausalLM.from_pretrained('gpt2-xl')\n"
+      "optimizer = torch.optim.AdamW(model.parameters(), fused=True)\n"
+      "train = DataLoader(ds, batch_size=args.batch_size)\n"
+      "held_out = DataLoader(test, batch_size=64)\n"
+      "accelerator.backward(loss)\n");
+  EXPECT_EQ(field_of(import, "/training/per_device_train_batch_size"), Json());
+  EXPECT_EQ(field_of(import, "/training/gradient_accumulation_steps"), Json(4));
+  EXPECT_EQ(field_of(import, "/training/optim"), Json("adamw_torch_fused"));
+}
+
+TEST(PythonSource, AnAttributeOfTorchByItsNameIsThatAttribute) {
+  const Import import = read_program(
+      "name = 'float16'\nmodel = AutoModelForCausalLM.from_pretrained('gpt2', torch_dtype=getattr(torch, "
+      "name))\n"
+      "trainer = Trainer(model=model, args=TrainingArguments(output_dir='o', max_steps=3))\n");
+  EXPECT_EQ(field_of(import, "/model_args/dtype"), Json("float16"));
+}
+
+// transformers trainer_seq2seq.py prediction_step gathers the generated tokens.
+TEST(PythonTrainer, MetricsOfGeneratedTextGatherNoLogits) {
+  const Import import = read_program(
+      "model = WhisperForConditionalGeneration.from_pretrained('openai/whisper-small')\n"
+      "args = Seq2SeqTrainingArguments(output_dir='o', eval_strategy='steps', predict_with_generate=True)\n"
+      "trainer = Seq2SeqTrainer(model=model, args=args, compute_metrics=compute_metrics)\n");
+  EXPECT_EQ(field_of(import, "/training/compute_metrics"), Json());
+}
+
 // transformers Trainer.evaluation_loop: prediction_loss_only is set where compute_metrics is None.
 TEST(PythonTrainer, AFunctionThatComputesMetricsIsASetting) {
   const auto script = [](const std::string& rest) {

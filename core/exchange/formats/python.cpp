@@ -34,6 +34,7 @@ constexpr Row call_rows[] = {
     {"prepare.use_gradient_checkpointing", "", "", read_prepared_checkpointing},
     {"$task", "/task", "", read_task},
     {"$adapter", "/peft", "", read_adapter},
+    {"$loop", "/stack", "", nullptr, Write::no},
     {"$PYTORCH_CUDA_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", ""},
 };
 constexpr Table call_table{call_rows, "$*", "$trl $unsloth $import", ""};
@@ -60,6 +61,9 @@ void read_trainer_model(Reading& reading, const Leaf& leaf) {
 void read_function(Reading& reading, const Leaf& leaf) {
   const bool none = !leaf.node->opaque && leaf.node->value.is_null();
   if (none) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  // transformers trainer_seq2seq.py prediction_step.
+  if (reading.is_on("training.predict_with_generate"))
+    return reading.mark(leaf, Use::implied, "generated tokens are gathered, not logits");
   reading.set(leaf.path == "trainer.compute_metrics" ? "/training/compute_metrics"
                                                      : "/training/preprocess_logits_for_metrics",
               true, &leaf);

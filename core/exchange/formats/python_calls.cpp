@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/exchange/formats/python_loop.h"
+
 namespace plimsoll::exchange {
 
 namespace {
@@ -92,6 +94,21 @@ bool is_length(std::string_view name) {
     if (name == known) return true;
   }
   return false;
+}
+
+// Null when the call is none of a tokenizer, or its length is no number.
+const Node* tokenized_length(const Member& member) {
+  if (!member.value.is_map() || member.value.call.empty()) return nullptr;
+  const std::string_view call = member.key;
+  const bool loads =
+      ends_with(call, "Tokenizer.from_pretrained") || ends_with(call, "Processor.from_pretrained");
+  const std::string_view name = last_part(call);
+  const bool applies = ends_with(name, "tokenizer") || ends_with(name, "processor") ||
+                       name == "encode_plus" || name == "apply_chat_template";
+  const Node* length = loads     ? member.value.find("model_max_length")
+                       : applies ? member.value.find("max_length")
+                                 : nullptr;
+  return length != nullptr && !length->opaque && length->value.is_number_unsigned() ? length : nullptr;
 }
 
 }  // namespace
@@ -194,11 +211,22 @@ Node python_sections(const Node& python) {
       }
     }
   }
+  add_loop(python, root);
   // A length that no call takes is used in a call of the tokenizer, or by the reader of the data.
   bool has_length = false;
   for (const Member& section : root.members) {
     has_length = has_length || section.value.find("max_length") != nullptr ||
                  section.value.find("max_seq_length") != nullptr;
+  }
+  // tokenizer(texts, truncation=True, max_length=512), or AutoTokenizer.from_pretrained(...,
+  // model_max_length=512).
+  const Node* task = root.find("$task");
+  const bool cuts = any && (task == nullptr || task->raw == "sft");  // others have lengths of their own
+  for (const Member& member : python.members) {
+    const Node* length = cuts && !has_length ? tokenized_length(member) : nullptr;
+    if (length == nullptr) continue;
+    section_of(root, "length")->value.members.push_back({"max_length", member.key_span, *length});
+    has_length = true;
   }
   for (const Member& member : python.members) {
     if (!any || has_length || !is_length(member.key) || !member.value.value.is_number()) continue;

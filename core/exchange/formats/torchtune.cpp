@@ -224,7 +224,8 @@ constexpr std::string_view irrelevant =
     "policy_model.norm_eps teacher_model.* ppo_batch_size tasks limit max_seq_length max_new_tokens "
     "prompt.* prompt include_path";
 constexpr std::string_view implied =
-    "tokenizer._component_ optimizer.fused training.optimizer.fused custom_sharded_layers "
+    "nproc_per_node nproc-per-node rdzv_backend tokenizer._component_ optimizer.fused "
+    "training.optimizer.fused custom_sharded_layers "
     "model.apply_lora_to_mlp "
     "model.apply_lora_to_output low_cpu_ram use_distributed_state_dict data_parallel_shard_dim "
     "data_parallel_replicate_dim compile.* "
@@ -252,7 +253,7 @@ void read_launch(Reading& reading) {
     if (count < 2 || count > 65536) return;
     reading.values["/parallel/num_gpus"] = count;
     if (!reading.has("/parallel/strategy")) reading.values["/parallel/strategy"] = "fsdp2";
-    reading.notes.push_back("A comment in this file starts it on " + std::to_string(count) +
+    reading.notes.push_back("It is started on " + std::to_string(count) +
                             " GPUs; torchtune then shards the model over them (FSDP2).");
     return;
   }

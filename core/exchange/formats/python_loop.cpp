@@ -1,0 +1,116 @@
+#include "core/exchange/formats/python_loop.h"
+
+#include <algorithm>
+
+namespace plimsoll::exchange {
+
+namespace {
+
+std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
+struct Optimizer {
+  std::string_view name, ours;
+};
+// torch.optim, bitsandbytes.optim, transformers. Without fused=True, PyTorch takes its foreach kernels.
+constexpr Optimizer optimizers[] = {
+    {"AdamW", "adamw_torch"},
+    {"Adam", "adamw_torch"},
+    {"AdamW8bit", "adamw_8bit"},
+    {"Adam8bit", "adamw_8bit"},
+    {"AdamW32bit", "paged_adamw_32bit"},
+    {"PagedAdamW", "paged_adamw_32bit"},
+    {"PagedAdamW32bit", "paged_adamw_32bit"},
+    {"PagedAdamW8bit", "paged_adamw_8bit"},
+    {"PagedAdam8bit", "paged_adamw_8bit"},
+    {"Lion", "lion_32bit"},
+    {"Lion8bit", "lion_8bit"},
+    {"PagedLion8bit", "paged_lion_8bit"},
+    {"Adafactor", "adafactor"},
+    {"SGD", "sgd"},
+    {"RMSprop", "rmsprop"},
+    {"Adagrad", "adagrad"},
+};
+
+bool is_true(const Node* node) { return node != nullptr && !node->opaque && node->value == json::Json(true); }
+
+std::string_view optimizer_of(const Member& call) {
+  const std::string_view name = last_part(call.key);
+  for (const Optimizer& row : optimizers) {
+    if (row.name != name) continue;
+    if (row.ours == "adamw_torch" && is_true(call.value.find("fused"))) return "adamw_torch_fused";
+    const Node* momentum = call.value.find("momentum");
+    if (row.ours == "sgd" && momentum != nullptr && momentum->value != json::Json(0)) return "sgd_momentum";
+    return row.ours;
+  }
+  return "";
+}
+
+Node word(std::string_view text, Span span) {
+  return scalar_node(std::string(text), std::string(text), true, span);
+}
+
+// torch.autocast("cuda", dtype=torch.bfloat16); on CUDA its type is float16 unless one is given.
+std::string_view autocast_of(const Member& call) {
+  if (last_part(call.key) != "autocast") return "";
+  const Node* dtype = call.value.find("dtype");
+  if (dtype == nullptr) dtype = call.value.find("1");
+  const Node* enabled = call.value.find("enabled");
+  if (enabled != nullptr && enabled->value == json::Json(false)) return "";
+  if (dtype == nullptr) return "fp16";
+  return dtype->raw.find("bfloat16") != std::string::npos ? "bf16" : "fp16";
+}
+
+struct Training {
+  Node& section;
+  void add(const char* key, Span key_span, Node value) const {
+    if (section.find(key) == nullptr) section.members.push_back({key, key_span, std::move(value)});
+  }
+};
+
+void add_call(const Member& call, const Training& training) {
+  const std::string_view name = last_part(call.key);
+  const Node* batch = call.value.find("batch_size");
+  if (name == "DataLoader" && batch != nullptr)
+    training.add("per_device_train_batch_size", call.key_span, *batch);
+  if (name == "Accelerator") {
+    if (const Node* steps = call.value.find("gradient_accumulation_steps"))
+      training.add("gradient_accumulation_steps", call.key_span, *steps);
+    const Node* precision = call.value.find("mixed_precision");
+    if (precision != nullptr && (precision->raw == "bf16" || precision->raw == "fp16"))
+      training.add(precision->raw.c_str(), call.key_span,
+                   scalar_node(true, precision->raw, false, precision->span));
+  }
+  if (const std::string_view optim = optimizer_of(call); !optim.empty())
+    training.add("optim", call.key_span, word(optim, call.value.span));
+  if (const std::string_view type = autocast_of(call); !type.empty())
+    training.add(type == "bf16" ? "bf16" : "fp16", call.key_span,
+                 scalar_node(true, "True", false, call.value.span));
+}
+
+}  // namespace
+
+void add_loop(const Node& python, Node& sections) {
+  if (sections.find("training") != nullptr || sections.find("trainer") != nullptr ||
+      sections.find("sagemaker") != nullptr) {
+    return;
+  }
+  const auto is_call = [](const Member& member) {
+    return member.value.is_map() && !member.value.call.empty();
+  };
+  const auto goes_back = [&](const Member& member) {
+    return is_call(member) && last_part(member.key) == "backward";
+  };
+  const auto found = std::find_if(python.members.begin(), python.members.end(), goes_back);
+  if (found == python.members.end()) return;
+  sections.members.push_back({"$loop", found->key_span, word("loop", found->key_span)});
+  Node made;
+  made.kind = Node::Kind::map;
+  made.span = python.span;
+  const Training training{made};
+  for (const Member& call : python.members) {
+    if (is_call(call)) add_call(call, training);
+  }
+  if (!made.members.empty()) sections.members.push_back({"training", {}, std::move(made)});
+}
+
+}  // namespace plimsoll::exchange

@@ -1,0 +1,15 @@
+// A training loop of its own in Python: what it calls, as the settings that a Trainer would take.
+//
+//     add_loop(read_python(source).root, sections);    // sections: {"training": {"optim": "sgd", ...},
+//     "$loop": "loop"}
+#pragma once
+
+#include "core/exchange/tree.h"
+
+namespace plimsoll::exchange {
+
+/// Adds to `sections` what DataLoader, the optimizer, autocast and Accelerator say, where the source calls
+/// backward() and no trainer.
+void add_loop(const Node& python, Node& sections);
+
+}  // namespace plimsoll::exchange
