@@ -4,10 +4,32 @@ namespace plimsoll::exchange {
 
 std::span<const Format* const> formats() {
   static constexpr const Format* table[] = {
-      &axolotl, &llamafactory, &llamafactory_v1,   &torchtune, &ms_swift,  &trl_flat,  &hf_python,
-      &unsloth, &trl_python,   &command_line,      &sagemaker, &nested,    &deepspeed, &accelerate,
-      &peft,    &hf_config,    &safetensors_index, &request,   &installed, &openrlhf,  &lomo,
-      &mlx_lm,  &verl,         &nemo_rl,           &agilerl,
+      &axolotl,
+      &llamafactory,
+      &llamafactory_v1,
+      &torchtune,
+      &ms_swift,
+      &trl_flat,
+      &hf_python,
+      &unsloth,
+      &trl_python,
+      &command_line,
+      &sagemaker,
+      &nested,
+      &deepspeed,
+      &accelerate,
+      &peft,
+      &hf_config,
+      &safetensors_index,
+      &request,
+      &installed,
+      &openrlhf,
+      &lomo,
+      &litgpt,
+      &mlx_lm,
+      &verl,
+      &nemo_rl,
+      &agilerl,
   };
   return table;
 }

@@ -11,6 +11,7 @@ extern const Format llamafactory_v1;
 extern const Format torchtune;
 extern const Format ms_swift;
 extern const Format openrlhf;
+extern const Format litgpt;
 extern const Format lomo;
 extern const Format trl_flat;
 extern const Format hf_python;

@@ -188,6 +188,7 @@ const Format* format_of_command(const Node& root) {
     if (word.raw.find("swift/cli/") != std::string::npos) return &ms_swift;  // what `swift sft` starts
     if (word.raw == "axolotl") return &axolotl;
     if (word.raw == "tune") return &torchtune;
+    if (word.raw == "litgpt") return &litgpt;
     const bool script = word.raw.find("src/train.py") != std::string::npos ||
                         word.raw.find("src/train_bash.py") != std::string::npos;
     if (word.raw == "llamafactory-cli" || script) return &llamafactory;

@@ -60,9 +60,9 @@ bool is_command(std::string_view line) {
   }
   if (flags >= 2) return true;
   if (line.empty() || line.back() != '\\') return false;
-  static constexpr std::array<std::string_view, 10> starters = {
-      "python", "torchrun", "accelerate ", "deepspeed",     "llamafactory-cli",
-      "swift ", "tune ",    "axolotl ",    "openrlhf.cli.", "mlx_lm"};
+  static constexpr std::array<std::string_view, 11> starters = {
+      "python", "torchrun", "accelerate ",   "deepspeed", "llamafactory-cli", "swift ", "litgpt ",
+      "tune ",  "axolotl ", "openrlhf.cli.", "mlx_lm"};
   return std::any_of(starters.begin(), starters.end(),
                      [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
 }

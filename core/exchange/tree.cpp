@@ -62,13 +62,36 @@ bool looks_like_python(std::string_view line) {
   return i < line.size() && line[i] == '=' && (i + 1 == line.size() || line[i + 1] != '=');
 }
 
-constexpr std::string_view programs[] = {
-    "accelerate", "torchrun",  "deepspeed", "python",     "python3",
-    "swift",      "megatron",  "trl",       "tune",       "llamafactory-cli",
-    "axolotl",    "sbatch",    "srun",      "uv",         "axolotl-train",
-    "CUDA_",      "NPROC_PER", "PYTORCH_",  "--",         "\\",
-    "export ",    "#!/bin",    "$ ",        "nohup",      "OMP_NUM",
-    "env",        "ray",       "mlx_lm",    "mlx_lm.lora"};
+constexpr std::string_view programs[] = {"accelerate",
+                                         "torchrun",
+                                         "deepspeed",
+                                         "python",
+                                         "python3",
+                                         "swift",
+                                         "litgpt",
+                                         "megatron",
+                                         "trl",
+                                         "tune",
+                                         "llamafactory-cli",
+                                         "axolotl",
+                                         "sbatch",
+                                         "srun",
+                                         "uv",
+                                         "axolotl-train",
+                                         "CUDA_",
+                                         "NPROC_PER",
+                                         "PYTORCH_",
+                                         "--",
+                                         "\\",
+                                         "export ",
+                                         "#!/bin",
+                                         "$ ",
+                                         "nohup",
+                                         "OMP_NUM",
+                                         "env",
+                                         "ray",
+                                         "mlx_lm",
+                                         "mlx_lm.lora"};
 
 // "MAX_PIXELS=1003520 swift rlhf", "HF_HOME=/data \\": a variable of the environment before a command, or
 // before another one. Python's constants have nothing behind them.

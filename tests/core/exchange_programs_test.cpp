@@ -180,6 +180,44 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"INIT_HP:\n  ALGO: GRPO\n  BATCH_SIZE: 8\n  LR: 0.000005\nMUTATION_PARAMS:\n  NO_MUT: 0.1\n",
                 "agilerl", "AgileRL"}));
 
+// Lightning-AI/litgpt 0.5.13 litgpt/finetune/lora.py setup: 16 sequences a step, bf16-mixed unless it is
+// said.
+TEST(LitgptsCommand, SaysModelPrecisionAndBatch) {
+  const Import import = read_program(
+      "litgpt finetune_lora mistralai/Mistral-7B-Instruct-v0.2 --data JSON --train.micro_batch_size 2 "
+      "--train.max_seq_length 1024 --precision bf16-true --quantize bnb.nf4-dq --lora_r 16 --lora_key true");
+  EXPECT_EQ(field_of(import, "/model"), Json("mistralai/Mistral-7B-Instruct-v0.2"));
+  EXPECT_EQ(field_of(import, "/stack"), Json("litgpt"));
+  EXPECT_EQ(field_of(import, "/model_args/dtype"), Json("bfloat16"));
+  EXPECT_EQ(field_of(import, "/quantization/bnb_4bit_use_double_quant"), Json(true));
+  EXPECT_EQ(field_of(import, "/training/gradient_accumulation_steps"), Json(8));
+  EXPECT_EQ(field_of(import, "/peft/target_modules"), Json::array({"q_proj", "k_proj", "v_proj"}));
+  const Import full = read_program("litgpt finetune_full checkpoints/EleutherAI/pythia-160m --devices 4");
+  EXPECT_EQ(field_of(full, "/model"), Json("EleutherAI/pythia-160m"));
+  EXPECT_EQ(field_of(full, "/model_args/dtype"), Json("float32"));
+  EXPECT_EQ(field_of(full, "/training/bf16"), Json(true));
+  EXPECT_EQ(field_of(full, "/training/gradient_accumulation_steps"), Json(4));
+  EXPECT_FALSE(full.request.contains("peft"));
+}
+
+TEST(ScriptsOfTheirOwn, UseLoraTurnsAdaptersOn) {
+  const std::string line =
+      "deepspeed --num_gpus=4 finetune.py --model_name_or_path Qwen/Qwen-7B-Chat --bf16 True ";
+  EXPECT_TRUE(read_program(line + "--use_lora").request.contains("peft"));
+  EXPECT_FALSE(read_program(line + "--use_lora False").request.contains("peft"));
+}
+
+// unslothai/unsloth unsloth/models/rl.py vllm_setter.
+TEST(UnslothsScript, FastInferenceIsVllmOnTheSameCard) {
+  const Import import = read_program(
+      "from unsloth import FastLanguageModel\n"
+      "model, tokenizer = FastLanguageModel.from_pretrained(model_name='Qwen/Qwen2.5-3B-Instruct', "
+      "max_seq_length=1024, fast_inference=True, gpu_memory_utilization=0.6)\n"
+      "trainer = GRPOTrainer(model=model, args=GRPOConfig(num_generations=6))\n");
+  EXPECT_EQ(field_of(import, "/rl/use_vllm"), Json(true));
+  EXPECT_EQ(field_of(import, "/rl/vllm_mode"), Json("colocate"));
+}
+
 // meta-pytorch/torchtune torchtune/config/_parse.py: dotted keys behind --config.
 TEST(TorchtunesCommand, SaysModelMethodAndKeys) {
   const Import import = read_program(

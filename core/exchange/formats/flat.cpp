@@ -42,8 +42,12 @@ void finish_arguments(Reading& reading) {
   // TrainingArguments.
   const bool file = reading.document.language != Language::shell;
   for (const char* key : {"lora_enable", "use_lora"}) {
-    if (reading.leaf(key) != nullptr && !reading.is_on(key))
+    if (reading.leaf(key) == nullptr) continue;
+    if (reading.is_on(key)) {
+      reading.values["/peft"] = true;
+    } else {
       reading.drop("/peft", "the adapters are switched off");
+    }
   }
   if (!reading.has("/stack")) reading.values["/stack"] = file && reading.has("/model") ? "trl" : "hf";
 }

@@ -39,12 +39,21 @@ constexpr Row call_rows[] = {
 };
 constexpr Table call_table{call_rows, "$*", "$trl $unsloth $import", ""};
 
+// unsloth/models/rl.py: a model with an engine sets use_vllm and vllm_mode='colocate' in the trainer's
+// arguments.
+void read_fast_inference(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off");
+  reading.set("/rl/use_vllm", true, &leaf);
+  reading.values["/rl/vllm_mode"] = "colocate";
+}
+
 constexpr Row unsloth_model_rows[] = {
     {"model_name", "/model", ""},
     {"max_seq_length", "/training/max_length", ""},
     {"load_in_4bit", "/quantization/load_in_4bit", ""},
     {"load_in_8bit", "/quantization/load_in_8bit", ""},
     {"dtype", "/model_args/dtype", ""},
+    {"fast_inference", "/rl/use_vllm", "", read_fast_inference, Write::no},
 };
 constexpr Table unsloth_model_table{
     unsloth_model_rows, "device_map_planner_kwargs* whisper_*",

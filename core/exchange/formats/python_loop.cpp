@@ -34,15 +34,10 @@ constexpr Optimizer optimizers[] = {
 bool is_true(const Node* node) { return node != nullptr && !node->opaque && node->value == json::Json(true); }
 
 std::string_view optimizer_of(const Member& call) {
-  const std::string_view name = last_part(call.key);
-  for (const Optimizer& row : optimizers) {
-    if (row.name != name) continue;
-    if (row.ours == "adamw_torch" && is_true(call.value.find("fused"))) return "adamw_torch_fused";
-    const Node* momentum = call.value.find("momentum");
-    if (row.ours == "sgd" && momentum != nullptr && momentum->value != json::Json(0)) return "sgd_momentum";
-    return row.ours;
-  }
-  return "";
+  const std::string_view ours = optimizer_class(call.key);
+  if (ours == "adamw_torch" && is_true(call.value.find("fused"))) return "adamw_torch_fused";
+  const Node* momentum = call.value.find("momentum");
+  return ours == "sgd" && momentum != nullptr && momentum->value != json::Json(0) ? "sgd_momentum" : ours;
 }
 
 Node word(std::string_view text, Span span) {
@@ -88,6 +83,13 @@ void add_call(const Member& call, const Training& training) {
 }
 
 }  // namespace
+
+std::string_view optimizer_class(std::string_view name) {
+  for (const Optimizer& row : optimizers) {
+    if (row.name == last_part(name)) return row.ours;
+  }
+  return "";
+}
 
 void add_loop(const Node& python, Node& sections) {
   if (sections.find("training") != nullptr || sections.find("trainer") != nullptr ||

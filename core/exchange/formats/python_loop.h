@@ -12,4 +12,7 @@ namespace plimsoll::exchange {
 /// backward() and no trainer.
 void add_loop(const Node& python, Node& sections);
 
+/// "torch.optim.AdamW" as a request says it, "adamw_torch"; "" when it is not known.
+std::string_view optimizer_class(std::string_view name);
+
 }  // namespace plimsoll::exchange

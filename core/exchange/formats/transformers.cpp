@@ -369,7 +369,6 @@ constexpr std::string_view model_irrelevant =
     "force_download use_safetensors variant tokenizer_name padding_side random_state fix_tokenizer "
     "use_fast_tokenizer "
     "offload_folder offload_state_dict resume_download use_fast resize_model_vocab float32_mixed_precision "
-    "fast_inference "
     "id2label* label2id* ignore_mismatched_sizes max_lora_rank proxies subfolder tie_word_embeddings "
     "disable_log_stats "
     "attention_dropout hidden_dropout problem_type unsloth_force_compile use_exact_model_name "
