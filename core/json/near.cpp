@@ -69,7 +69,7 @@ Near near(std::string_view word, std::string_view list) {
     std::size_t rank = static_cast<std::size_t>(std::count(own.begin(), own.end(), ' '));
     if (!holds(parts(item), wanted)) {
       const std::size_t slips = distance(word, name);
-      if (slips * 4 <= std::max<std::size_t>(word.size(), 4)) {
+      if (slips * 3 <= std::max<std::size_t>(word.size(), 3)) {
         rank = by_letters + slips;
       } else if (holds(wanted, own)) {
         rank = by_fewer_parts - rank;
