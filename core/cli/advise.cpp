@@ -112,6 +112,7 @@ Asked read_asked(const std::string& source, const Wishes& wishes, const report::
   } else if (names_a_model(source)) {
     const Typed named = typed_model(source, catalog);
     asked.request = json::write(Json{{"model", named.value}});
+    if (!named.candidates.empty()) asked.errors = as_json({ambiguous("/model", named)});
     if (!named.why.empty()) asked.said.push_back({"/model", named.value, named.why});
   } else {
     asked.fresh = false;

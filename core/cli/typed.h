@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/json/json.h"
 #include "core/recipe/recipe.h"
@@ -19,6 +20,8 @@ namespace plimsoll::cli {
 struct Typed {
   json::Json value;
   std::string why;  ///< what was made of the text, for a person; "" where the value is what was typed
+  std::vector<std::string>
+      candidates;  ///< names that share these parts, where it is not clear which is meant
 };
 
 Typed typed(const recipe::FieldInfo& field, const std::string& text, const report::Catalog& catalog);

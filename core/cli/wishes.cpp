@@ -64,6 +64,7 @@ void put(Json& request, std::string_view pointer, Json value) {
 
 // A value from the command line goes before what stands in the request, and that is said.
 void change(Changed& changed, const std::string& pointer, const Typed& typed) {
+  if (!typed.candidates.empty()) changed.errors.push_back(ambiguous(pointer, typed));
   const Json before = look(changed.request, pointer);
   put(changed.request, pointer, typed.value);
   std::string why = typed.why;
@@ -74,7 +75,7 @@ void change(Changed& changed, const std::string& pointer, const Typed& typed) {
 
 // A flag or a section as null means: not that.
 void leave_out(Changed& changed, const std::string& pointer) {
-  if (!look(changed.request, pointer).is_null()) change(changed, pointer, {Json(), ""});
+  if (!look(changed.request, pointer).is_null()) change(changed, pointer, {Json(), "", {}});
 }
 
 void apply_method(Changed& changed, const std::string& method) {
@@ -162,6 +163,12 @@ void fill_in(Changed& changed, const report::Catalog& catalog) {
 
 }  // namespace
 
+json::Error ambiguous(const std::string& pointer, const Typed& typed) {
+  std::string names;
+  for (const std::string& name : typed.candidates) names += (names.empty() ? "" : ", ") + name;
+  return {"ambiguous", pointer, "\"" + words(typed.value) + "\" may mean any of several names.", names};
+}
+
 bool any(const Wishes& wishes) {
   const auto some = [](const auto& row) { return !row.second.empty(); };
   const auto on = [](const auto& row) { return row.second; };
@@ -178,7 +185,7 @@ Changed with_wishes(Json request, const Wishes& wishes, bool fresh, const report
     if (given != wishes.given.end() && !given->second.empty())
       change(changed, flag.pointer, typed(*find(flag.pointer), given->second, catalog));
     const auto on = wishes.on.find(flag.pointer);
-    if (on != wishes.on.end() && on->second) change(changed, flag.pointer, {true, ""});
+    if (on != wishes.on.end() && on->second) change(changed, flag.pointer, {true, "", {}});
   }
   for (const std::string& one : wishes.set) apply_set(changed, one, catalog);
   if (wishes.method == "full" && look(changed.request, "/peft").is_object()) {

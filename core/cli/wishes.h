@@ -24,6 +24,9 @@ struct Wishes {
 };
 bool any(const Wishes& wishes);
 
+/// Parts that several names share.
+json::Error ambiguous(const std::string& pointer, const Typed& typed);
+
 /// What the command made of a request: a value, and where it comes from. As /assumptions of a report.
 struct Said {
   std::string pointer;

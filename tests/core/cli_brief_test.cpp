@@ -60,7 +60,9 @@ TEST(BriefTable, SaysWhatRoomIsLeftWhereItFits) {
 }
 
 TEST(BriefTable, NamesTheSizesThatFitWhereNoCardIsNamed) {
-  const std::string text = brief(R"({"model": "gpt2", "peft": {}, "training": {"max_length": 512}})");
+  const std::string text = brief(
+      R"({"model": "gpt2", "peft": {}, "training": {"max_length": 512, "per_device_train_batch_size": 1}})",
+      {200, false});
   EXPECT_THAT(text, HasSubstr("Needs "));
   EXPECT_THAT(text, HasSubstr("Fits 6 GiB and more"));
   EXPECT_THAT(text, HasSubstr("Name a card with --gpu."));

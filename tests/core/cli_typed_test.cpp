@@ -72,17 +72,28 @@ TEST(TypedValues, AreFoundByTheirPartsWhenOnlyOneHasThem) {
   EXPECT_EQ(written("/hardware/gpu", "4090"), "\"rtx-4090\"");
   EXPECT_EQ(read("/hardware/gpu", "4090").why, "found by the parts of \"4090\"");
   EXPECT_EQ(written("/hardware/gpu", "RTX 4090 Laptop"), "\"rtx-4090-laptop\"");
-  EXPECT_EQ(written("/hardware/gpu", "h100"), "\"h100\"");
   EXPECT_EQ(written("/hardware/gpu", "a10"), "\"a10\"");
   EXPECT_EQ(written("/training/optim", "adamw8bit"), "\"adamw_8bit\"");
   EXPECT_EQ(written("/model_args/attn_implementation", "xformer"), "\"xformers\"");
   EXPECT_EQ(written("/stack", "ms swift"), "\"ms-swift\"");
 }
 
+TEST(TypedValues, AreLeftWithTheirCandidatesWhereSeveralNamesShareTheParts) {
+  const Typed h100 = read("/hardware/gpu", "h100");
+  EXPECT_EQ(h100.value, Json("h100"));
+  ASSERT_GE(h100.candidates.size(), 4u);
+  EXPECT_EQ(h100.candidates[0], "h100-nvl");
+  EXPECT_EQ(h100.candidates[1], "h100-pcie");
+  EXPECT_EQ(h100.candidates[2], "h100-sxm");
+  EXPECT_TRUE(read("/hardware/gpu", "4090").candidates.empty());
+  EXPECT_TRUE(read("/hardware/gpu", "voodoo").candidates.empty());
+}
+
 TEST(TypedModels, AreListedNamesOrTheOnlyOneWithTheseParts) {
   EXPECT_EQ(typed_model("llama-3.1-8b", report::presets()).value, Json("meta-llama/Llama-3.1-8B"));
   EXPECT_EQ(typed_model("Qwen/Qwen3-8B", report::presets()).value, Json("Qwen/Qwen3-8B"));
-  EXPECT_EQ(typed_model("mixtral 8x7b", report::presets()).value, Json("mixtral-8x7b-v0.1"));
+  EXPECT_EQ(typed_model("jamba large", report::presets()).value, Json("ai21-jamba-1.5-large"));
+  EXPECT_FALSE(typed_model("llama-70b", report::presets()).candidates.empty());
   EXPECT_EQ(typed_model("nobody/nothing-7b", report::presets()).value, Json("nobody/nothing-7b"));
 }
 
