@@ -1,8 +1,12 @@
 #include "core/cli/app.h"
 
+#include <memory>
+
 #include "core/cli/answer.h"
 #include "core/cli/commands.h"
 #include "core/cli/completion.h"
+#include "core/cli/input.h"
+#include "core/cli/layout.h"
 #include "core/cli/manual.h"
 #include "core/json/near.h"
 #include "core/recipe/recipe.h"
@@ -15,18 +19,19 @@ namespace {
 constexpr const char* run_group = "The run, also on top of a request";
 
 constexpr const char* about_errors =
-    R"(A request that cannot be read gives exit code 3 and an empty standard output.
-What is wrong stands on standard error, as {"ok":false,"errors":[...]} when that is not a terminal.)";
+    "A request that cannot be read gives exit code 3 and an empty standard output. What is wrong stands on "
+    "standard error, as {\"ok\":false,\"errors\":[...]} when that is not a terminal.";
 
 constexpr const char* about_lines =
-    R"(With --lines the error object takes the line of its request on standard output,
-{"schema":1,"ok":false,"errors":[...]}, so that lines keep their order. The other lines are still
-answered, and the exit code is 3 at the end.)";
+    "With --lines the error object takes the line of its request on standard output, so that lines keep "
+    "their "
+    "order. The other lines are still answered, and the exit code is 3 at the end.";
 
 constexpr const char* about_flags =
-    R"(Names are found by their parts: 4090 is rtx-4090. A length of 4k is 4096 tokens; 8,192 and 1e4 are numbers.
-A flag goes before what the request says, and the answer tells so. Without a request and without --stack, bf16
-(where the card has it) and adapters on all linear layers are taken, and said.)";
+    "Names are found by their parts: 4090 is rtx-4090. A length of 4k is 4096 tokens; 8,192 and 1e4 are "
+    "numbers. A flag goes before what the request says, and the answer tells so. Without a request and "
+    "without "
+    "--stack, bf16 (where the card has it) and adapters on all linear layers are taken, and said.";
 
 std::string sentence_of(const std::string& pointer) {
   if (pointer == "/model") return "A preset, a Hugging Face id, or parts of its name.";
@@ -212,6 +217,30 @@ constexpr Command all_commands[] = {
     {"man", "This command's manual page", R"(  plimsoll man | man -l -)", add_nothing, nullptr},
 };
 
+// CLI11 breaks no lines.
+class WithinWidth : public CLI::Formatter {
+ public:
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return broken(Formatter::make_option_desc(option));
+  }
+
+ private:
+  std::string broken(const std::string& text) const {
+    const std::size_t width = output_style().width;
+    std::string out;
+    for (const std::string& line :
+         wrap(text, width > 2 * column_width_ ? width - column_width_ : column_width_))
+      out += (out.empty() ? "" : "\n") + line;
+    return out;
+  }
+};
+
+std::string wrapped(const char* text) {
+  std::string out = "\n";
+  for (const std::string& line : wrap(text, output_style().width)) out += "\n" + line;
+  return out;
+}
+
 bool takes_flags(const CLI::App* command) { return command->get_option_no_throw("--set") != nullptr; }
 
 }  // namespace
@@ -221,6 +250,7 @@ void describe(CLI::App& app, Options& options) {
   app.description("Will this fine-tuning run fit on this GPU, and what fills its memory?");
   app.set_version_flag("--version", std::string(report::version()));
   app.require_subcommand(1);
+  app.formatter(std::make_shared<WithinWidth>());
   std::string examples = "Examples:\n";
   for (const Command& row : all_commands) {
     CLI::App* command = app.add_subcommand(row.name, row.what);
@@ -228,8 +258,8 @@ void describe(CLI::App& app, Options& options) {
     const std::string own = row.examples;
     examples += own.substr(0, own.find('\n')) + "\n";
     std::string footer = "Examples:\n" + own;
-    if (takes_flags(command)) footer += std::string("\n\n") + about_flags + "\n\n" + about_errors;
-    if (command->get_option_no_throw("--lines") != nullptr) footer += std::string("\n\n") + about_lines;
+    if (takes_flags(command)) footer += wrapped(about_flags) + wrapped(about_errors);
+    if (command->get_option_no_throw("--lines") != nullptr) footer += wrapped(about_lines);
     command->footer(footer);
   }
   app.footer(examples + "\nThe smallest request is {\"model\": \"mistralai/Mistral-7B-v0.3\"}.");

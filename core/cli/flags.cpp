@@ -1,5 +1,8 @@
 #include "core/cli/flags.h"
 
+#include <algorithm>
+
+#include "core/json/ascii.h"
 #include "core/report/phrases.h"
 
 namespace plimsoll::cli {
@@ -27,11 +30,23 @@ constexpr Flag table[] = {
     {"--liger", "/training/use_liger_kernel", ""},
 };
 
+// A shell splits at spaces and reads brackets and quotes.
+std::string quoted(const std::string& text) {
+  const auto plain = [](char c) {
+    return ascii::is_word(c) || std::string_view("-.,:/=").find(c) != std::string_view::npos;
+  };
+  if (std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string out = "'";
+  for (char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
 }  // namespace
 
 std::span<const Flag> flags() { return table; }
 
-std::string as_flag(std::string_view pointer, const std::string& value) {
+std::string as_flag(std::string_view pointer, const std::string& text) {
+  const std::string value = quoted(text);
   std::string flag = "--set=" + report::dotted(pointer) + "=" + value;
   for (const Flag& row : table) {
     if (row.pointer != pointer) continue;

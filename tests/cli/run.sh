@@ -485,6 +485,16 @@ while read -r _ words; do
 done <examples
 verdict
 
+begin "help keeps to the width, but for examples"
+for width in 80 120; do
+  for command in report check compare completion; do
+    COLUMNS=$width run 0 "$command" --help
+    longest=$(grep -v '^  plimsoll\|^  source\|Excludes' out | awk '{ if (length($0) > most) most = length($0) } END { print most }')
+    [ "$longest" -le "$width" ] || complain "$command: a line of $longest characters at a width of $width"
+  done
+done
+verdict
+
 begin "completion knows commands, flags, cards, models, words and fields, in three shells"
 for shell in bash zsh fish; do
   run 0 completion "$shell"

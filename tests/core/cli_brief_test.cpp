@@ -95,6 +95,7 @@ TEST(Flags, SayAFieldInOneWordOfACommandLine) {
   EXPECT_EQ(as_flag("/training/gradient_checkpointing", "false"),
             "--set=training.gradient_checkpointing=false");
   EXPECT_EQ(as_flag("/training/per_device_train_batch_size", "1"), "--batch=1");
+  EXPECT_EQ(as_flag("/peft/target_modules", R"(["q_proj"])"), R"(--targets='["q_proj"]')");
   EXPECT_EQ(as_flag("/quantization/upcast", "none"), "--set=quantization.upcast=none");
 }
 
