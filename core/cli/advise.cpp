@@ -1,7 +1,12 @@
 #include "core/cli/advise.h"
 
+#include <filesystem>
+
 #include "core/cli/exchange.h"
+#include "core/cli/hub_cache.h"
+#include "core/cli/input.h"
 #include "core/cli/values.h"
+#include "core/json/ascii.h"
 #include "core/json/at.h"
 
 namespace plimsoll::cli {
@@ -11,32 +16,117 @@ namespace {
 using json::at;
 using json::Json;
 
-}  // namespace
-
-std::string on_gpu(const std::string& request, const std::string& gpu) {
-  json::Errors errors;
-  auto tree = json::parse(request, errors);
-  if (gpu.empty() || !tree || !errors.empty() || !tree->is_object()) return request;
-  Json& hardware = (*tree)["hardware"];
-  if (hardware.is_null()) hardware = Json::object();
-  if (!hardware.is_object()) return request;
-  hardware["gpu"] = gpu;
-  return json::write(*tree);
+Json error(const char* code, const std::string& message, const char* allowed) {
+  return {{"code", code}, {"pointer", ""}, {"message", message}, {"allowed", allowed}};
 }
 
-Asked read_asked(const std::string& text, const std::string& gpu, const report::Catalog& catalog) {
-  Asked asked;
-  const Json read = import_content(text, catalog);
-  const bool own = at(at(read, "format"), "id") == "request" || at(read, "format").is_null();
-  if (own) {
-    // A whole pasted report may hold the settings in some part of it.
-    const std::string inside = parsed(text).is_object() ? "" : request_in(text, catalog);
-    asked.request = on_gpu(inside.empty() ? text : inside, gpu);
-    return asked;
+Json as_json(const json::Errors& errors) {
+  Json list = Json::array();
+  for (const json::Error& one : errors) {
+    list.push_back(
+        {{"code", one.code}, {"pointer", one.pointer}, {"message", one.message}, {"allowed", one.allowed}});
   }
-  asked.errors = at(read, "errors");
+  return list;
+}
+
+// "llama-3.1-8b" and "org/name" are models; "nowhere.json" and "./run" are files, and may be missing.
+bool names_a_model(const std::string& source) {
+  std::error_code none;
+  if (source.empty() || source == "-" || source[0] == '.' || source[0] == '/' || source[0] == '~')
+    return false;
+  if (std::filesystem::is_regular_file(source, none)) return false;
+  const std::string extension = std::filesystem::path(source).extension().string();
+  for (const char* known :
+       {".json", ".jsonl", ".yaml", ".yml", ".toml", ".py", ".sh", ".ipynb", ".txt", ".md"}) {
+    if (extension == known) return false;
+  }
+  return source.find_first_of(" \t\n") == std::string::npos;
+}
+
+// Any format that `plimsoll import` reads; a request stays as it is, errors and all.
+void read_text(const std::string& text, Asked& asked, const report::Catalog& catalog) {
+  asked.request = text;
+  const std::string_view first = ascii::trim(text).substr(0, 1);
+  if (first.empty() || first == "[" || first == "\"") return;
+  json::Errors errors;
+  if (first == "{") {
+    const auto tree = json::parse(text, errors);
+    if (!tree || !errors.empty() || tree->contains("model")) return;
+  }
+  const Json read = import_content(text, catalog);
+  if (at(at(read, "format"), "id") == "request" || at(read, "format").is_null()) {
+    // A whole pasted report may hold the settings in some part of it.
+    const std::string inside = first == "{" ? "" : request_in(text, catalog);
+    if (!inside.empty()) asked.request = inside;
+    return;
+  }
   asked.file = text;
-  asked.request = on_gpu(json::write(at(read, "request")), gpu);
+  asked.request = json::write(at(read, "request"));
+  for (const Json& one : at(read, "errors")) {
+    // Flags, and this computer's own copy, may know the model; if not, the core says so again.
+    if (at(one, "code") != Json("unknown_model") || !at(read, "request").is_object())
+      asked.errors.push_back(one);
+  }
+}
+
+// "./Llama-3.1-8B", as save_pretrained leaves it.
+void read_folder(const std::string& config, const std::string& folder, Asked& asked) {
+  Input input(config);
+  json::Errors errors;
+  auto tree = json::parse(input.rest(), errors);
+  if (!tree || !errors.empty()) {
+    asked.errors = as_json(errors);
+    return;
+  }
+  const std::string name = std::filesystem::absolute(folder).lexically_normal().string();
+  asked.request = json::write(Json{{"model", {{"config", std::move(*tree)}, {"name", name}}}});
+}
+
+void apply(Asked& asked, const Wishes& wishes, const report::Catalog& catalog) {
+  json::Errors errors;
+  auto tree = json::parse(asked.request, errors);
+  if (!tree || !errors.empty() || !tree->is_object()) return;
+  Changed changed = with_wishes(*tree, wishes, asked.fresh, catalog);
+  if (!changed.errors.empty()) asked.errors = as_json(changed.errors);
+  if (changed.request != *tree) asked.request = json::write(changed.request);
+  for (Said& one : changed.said) asked.said.push_back(std::move(one));
+}
+
+}  // namespace
+
+Asked with_flags(const Asked& asked, const Wishes& wishes, const report::Catalog& catalog) {
+  Asked changed = asked;
+  apply(changed, wishes, catalog);
+  return changed;
+}
+
+Asked read_asked(const std::string& source, const Wishes& wishes, const report::Catalog& catalog) {
+  Asked asked;
+  const auto model = wishes.given.find("/model");
+  const bool by_flag = source.empty() && model != wishes.given.end() && !model->second.empty();
+  const std::string config = source.empty() || source == "-" ? "" : config_in(source);
+  if (by_flag) {
+    asked.request = "{}";
+  } else if (!config.empty()) {
+    read_folder(config, source, asked);
+  } else if (names_a_model(source)) {
+    const Typed named = typed_model(source, catalog);
+    asked.request = json::write(Json{{"model", named.value}});
+    if (!named.candidates.empty()) asked.errors = as_json({ambiguous("/model", named)});
+    if (!named.why.empty()) asked.said.push_back({"/model", named.value, named.why});
+  } else {
+    asked.fresh = false;
+    Input input(source.empty() ? "-" : source);
+    const std::string text = input.rest();
+    if (input.problem().empty()) {
+      read_text(text, asked, catalog);
+    } else {
+      asked.errors.push_back(error("unreadable_file", input.problem(),
+                                   "a file that can be read, - for standard input, or a model"));
+    }
+  }
+  if (!asked.errors.empty()) return asked;
+  apply(asked, wishes, catalog);
   return asked;
 }
 

@@ -1,25 +1,33 @@
-// `plimsoll advise` on a file of any format: the request in it, and each plan as that file again.
+// A request from a file of any format, from a model's name, and from flags; for `plimsoll advise` each plan
+// as that file again.
 //
-//     Asked asked = read_asked(text, "rtx-4090", catalog);      // asked.request, or asked.errors
-//     add_files(advice, asked, catalog);                        // each plan of the card gets "file"
+//     Asked asked = read_asked({"axolotl.yaml"}, wishes, catalog);   // asked.request, or asked.errors
+//     add_files(advice, asked, catalog);                             // each plan of the card gets "file"
 #pragma once
 
 #include <string>
 
 #include "core/cli/layout.h"
+#include "core/cli/wishes.h"
 #include "core/json/json.h"
 #include "core/report/catalog.h"
 
 namespace plimsoll::cli {
 
 struct Asked {
-  std::string request;  ///< a request as text, on the card that was named
+  std::string request;  ///< as text: the bytes that were read where nothing changed them
   std::string file;     ///< the text that plans are written into; "" where it is a request
-  json::Json errors = json::Json::array();  ///< of the import; empty when there is a request
+  bool fresh = true;    ///< there was no request but the flags and a model
+  AllSaid said;         ///< what the flags changed, and what was found by its parts
+  json::Json errors = json::Json::array();  ///< of the flags, the file or the import
 };
 
-/// A request stays as it is, errors and all; any other format is imported.
-Asked read_asked(const std::string& text, const std::string& gpu, const report::Catalog& catalog);
+/// `source` is a file, - for standard input, a folder with a config.json, or a model's name; "" is standard
+/// input unless a model is given by a flag.
+Asked read_asked(const std::string& source, const Wishes& wishes, const report::Catalog& catalog);
+
+/// Flags on top of what was asked already. A text that is no JSON object stays, for the report to refuse.
+Asked with_flags(const Asked& asked, const Wishes& wishes, const report::Catalog& catalog);
 
 /// To each plan of the chosen card "file": {"text", "diff", "left_out", "environment"}.
 void add_files(json::Json& advice, const Asked& asked, const report::Catalog& catalog);
@@ -32,8 +40,5 @@ std::string not_in_file(const json::Json& file);
 
 /// The changed lines of each plan, below its name.
 std::string plan_diffs(const json::Json& advice, const Style& style);
-
-/// The request on a card. A text that is not a JSON object stays as it is, for the report to refuse.
-std::string on_gpu(const std::string& request, const std::string& gpu);
 
 }  // namespace plimsoll::cli

@@ -99,7 +99,7 @@ std::string peak_lines(const Json& report, const Style& style) {
          layout({{""}, {"", Align::right}, {"", Align::left, true}}, rows, style);
 }
 
-std::string component_lines(const Json& report, const Style& style, size_t most) {
+std::string component_lines(const Json& report, const Style& style) {
   const std::string peak = text(at(report, {"memory", "peak", "instant"}));
   std::vector<const Json*> components;
   for (const Json* instant : items(at(report, {"memory", "instants"}))) {
@@ -109,7 +109,6 @@ std::string component_lines(const Json& report, const Style& style, size_t most)
   std::stable_sort(components.begin(), components.end(), [](const Json* a, const Json* b) {
     return number(at(*a, {"bytes"})) > number(at(*b, {"bytes"}));
   });
-  if (components.size() > most) components.resize(most);
   std::vector<std::vector<Cell>> rows;
   for (const Json* component : components) {
     if (number(at(*component, {"bytes"})) == 0) continue;
@@ -193,14 +192,9 @@ std::string joined(std::initializer_list<std::string> sections) {
 }  // namespace
 
 std::string report_table(const json::Json& report, const Style& style) {
-  constexpr size_t all = static_cast<size_t>(-1);
   return joined({model_lines(report, style), verdict_lines(report, style), peak_lines(report, style),
-                 component_lines(report, style, all), instant_lines(report, style),
-                 tier_verdicts(report, style), note_lines(report, style), assumption_lines(report, style)});
-}
-
-std::string verdict_table(const json::Json& report, const Style& style) {
-  return joined({verdict_lines(report, style), peak_lines(report, style), component_lines(report, style, 5)});
+                 component_lines(report, style), instant_lines(report, style), tier_verdicts(report, style),
+                 note_lines(report, style), assumption_lines(report, style)});
 }
 
 std::string models_table(const json::Json& models, const Style& style) {

@@ -20,9 +20,6 @@ struct Style {
 /// The whole report: model, verdict, peak, what fills it, instants, tiers, notes, assumptions.
 std::string report_table(const json::Json& report, const Style& style);
 
-/// The verdict for the chosen GPU and the peak behind it, in a few lines.
-std::string verdict_table(const json::Json& report, const Style& style);
-
 /// What the presets hold.
 std::string models_table(const json::Json& models, const Style& style);
 std::string gpus_table(const json::Json& gpus, const Style& style);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json/near.h"
+
 namespace plimsoll::json {
 
 namespace {
@@ -289,7 +291,8 @@ void Object::no_other_keys() {
   for (const std::string& key : known_) allowed += (allowed.empty() ? "" : ", ") + key;
   for (const auto& [key, value] : value_->items()) {
     if (known_.count(key) != 0) continue;
-    errors_->push_back({"unknown_key", pointer(key), "Nothing here is called \"" + key + "\".", allowed});
+    errors_->push_back({"unknown_key", pointer(key),
+                        "Nothing here is called \"" + key + "\"." + did_you_mean(key, allowed), allowed});
   }
 }
 

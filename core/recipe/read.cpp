@@ -1,4 +1,5 @@
 // Reading what the user wrote: every key must be a field of the table.
+#include "core/json/near.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/pattern.h"
 
@@ -89,8 +90,10 @@ std::optional<Json> read_words(const Field& field, const Json& value, const std:
   if (!list) return std::nullopt;
   for (std::size_t i = 0; i < list->size() && !field.words.empty(); ++i) {
     if (is_one_of((*list)[i], field.words)) continue;
-    errors.push_back({"unknown_value", pointer + "/" + std::to_string(i),
-                      "\"" + (*list)[i] + "\" is not known here.", std::string(field.words)});
+    errors.push_back(
+        {"unknown_value", pointer + "/" + std::to_string(i),
+         "\"" + (*list)[i] + "\" is not known here." + json::did_you_mean((*list)[i], field.words),
+         std::string(field.words)});
     return std::nullopt;
   }
   return Json(*list);
@@ -122,7 +125,8 @@ std::optional<Json> read_field(const Field& field, const Json& value, const std:
   if (!word) return std::nullopt;
   const std::string allowed = words_of(field);
   if (is_one_of(*word, allowed)) return Json(*word);
-  errors.push_back({"unknown_value", pointer, "\"" + *word + "\" is not known here.", allowed});
+  errors.push_back({"unknown_value", pointer,
+                    "\"" + *word + "\" is not known here." + json::did_you_mean(*word, allowed), allowed});
   return std::nullopt;
 }
 
@@ -190,8 +194,10 @@ void read_section(const Json& object, const std::string& pointer, Values& values
     } else if (const char* why = not_modelled(key)) {
       errors.push_back({"not_modelled", here, why, join(keys_below(pointer))});
     } else {
-      errors.push_back(
-          {"unknown_key", here, "Nothing here is called \"" + key + "\".", join(keys_below(pointer))});
+      const std::string allowed = join(keys_below(pointer));
+      errors.push_back({"unknown_key", here,
+                        "Nothing here is called \"" + key + "\"." + json::did_you_mean(key, allowed),
+                        allowed});
     }
   }
 }

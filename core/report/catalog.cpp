@@ -69,6 +69,11 @@ std::size_t common_letters(std::string_view a, std::string_view b) {
   return shared;
 }
 
+void add_item(std::string& list, const std::string& id, const std::string& name) {
+  if (!list.empty()) list += ", ";
+  list += id + "\t" + name;
+}
+
 }  // namespace
 
 Catalog read_catalog(std::span<const PresetFile> files) {
@@ -134,6 +139,19 @@ const recipe::StackPreset* Catalog::find_stack(std::string_view id) const {
     if (stack.id == id) return &stack;
   }
   return nullptr;
+}
+
+std::string model_list(const Catalog& catalog) {
+  std::string list;
+  for (const ModelEntry& entry : catalog.models) add_item(list, entry.preset.id, entry.preset.hf_id);
+  return list;
+}
+
+std::string gpu_list(const Catalog& catalog) {
+  std::string list;
+  for (const hardware::Gpu& gpu : catalog.gpus)
+    add_item(list, gpu.id, gpu.name.substr(0, gpu.name.find(',')));
+  return list;
 }
 
 std::vector<std::string> similar_models(const Catalog& catalog, std::string_view name, std::size_t count) {

@@ -5,6 +5,7 @@
 #include "core/exchange/export.h"
 #include "core/exchange/parts.h"
 #include "core/json/ascii.h"
+#include "core/json/near.h"
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
 #include "core/report/essentials.h"
@@ -55,7 +56,8 @@ void look_up_model(Import& import, const Catalog& catalog) {
     similar += (similar.empty() ? "" : ", ") + name;
   import.errors.push_back({"unknown_model", "/model",
                            "The configuration is read, but the model \"" + import.model +
-                               "\" is not among the presets; give its config.json instead.",
+                               "\" is not among the presets; give its config.json instead." +
+                               json::did_you_mean(import.model, model_list(catalog)),
                            similar});
 }
 

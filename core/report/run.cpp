@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json/ascii.h"
+#include "core/json/near.h"
 #include "core/memory/targets.h"
 #include "core/memory/tuners.h"
 #include "core/memory/unroll.h"
@@ -30,11 +31,11 @@ void find_network(const recipe::Given& given, const Catalog& catalog, Run& run, 
   const NamedModel named = find_by_name(catalog, given.model_id);
   run.entry = named.entry;
   if (run.entry == nullptr) {
-    errors.push_back(
-        {"unknown_model", "/model",
-         "\"" + given.model_id +
-             "\" is not among the presets. Paste its config.json as {\"config\": {...}} instead.",
-         joined(similar_models(catalog, given.model_id, 5))});
+    errors.push_back({"unknown_model", "/model",
+                      "\"" + given.model_id + "\" is not among the presets." +
+                          json::did_you_mean(given.model_id, model_list(catalog)) +
+                          " Paste its config.json as {\"config\": {...}} instead.",
+                      joined(similar_models(catalog, given.model_id, 5))});
     return;
   }
   run.network = run.entry->network;
@@ -76,7 +77,9 @@ const recipe::StackPreset* find_stack(const recipe::Given& given, const Catalog&
   if (stack == nullptr) {
     std::vector<std::string> ids;
     for (const recipe::StackPreset& known : catalog.stacks) ids.push_back(known.id);
-    errors.push_back({"unknown_stack", "/stack", "There is no stack called \"" + id + "\".", joined(ids)});
+    const std::string allowed = joined(ids);
+    errors.push_back({"unknown_stack", "/stack",
+                      "There is no stack called \"" + id + "\"." + json::did_you_mean(id, allowed), allowed});
   }
   return stack;
 }
@@ -87,7 +90,8 @@ void find_gpu(const recipe::Given& given, const Catalog& catalog, Run& run, Erro
   const auto id = named->second.get<std::string>();
   run.gpu = catalog.find_gpu(id);
   if (run.gpu == nullptr) {
-    errors.push_back({"unknown_gpu", "/hardware/gpu", "There is no GPU called \"" + id + "\".",
+    errors.push_back({"unknown_gpu", "/hardware/gpu",
+                      "There is no GPU called \"" + id + "\"." + json::did_you_mean(id, gpu_list(catalog)),
                       "an id that `plimsoll gpus` lists"});
   }
 }

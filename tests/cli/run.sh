@@ -82,7 +82,7 @@ expect_same from_file out
 verdict
 
 begin "--table prints tables into a pipe, without colour"
-run 0 report --table request.json
+run 0 report --table --all request.json
 for heading in "Peak: " "What fills it" "Instants" "Tiers" "Assumed"; do expect out "$heading"; done
 expect_not out "$escape"
 expect_not out '"schema"'
@@ -90,18 +90,20 @@ verdict
 
 begin "tables keep to the width that COLUMNS names"
 for width in 60 80 140; do
-  COLUMNS=$width run 0 report --table request.json
-  longest=$(awk '{ if (length($0) > most) most = length($0) } END { print most }' out)
-  [ "$longest" -le "$width" ] || complain "a line of $longest characters at a width of $width"
+  for all in "" --all; do
+    COLUMNS=$width run 0 report --table $all request.json
+    longest=$(awk '{ if (length($0) > most) most = length($0) } END { print most }' out)
+    [ "$longest" -le "$width" ] || complain "a line of $longest characters at a width of $width"
+  done
 done
 verdict
 
 begin "a terminal gets tables in colour, and none with NO_COLOR"
 on_terminal "env -u NO_COLOR TERM=xterm $plimsoll report request.json"
-expect out "What fills it"
+expect out "Most of it"
 expect out "${escape}["
 on_terminal "NO_COLOR=1 TERM=xterm $plimsoll report request.json"
-expect out "What fills it"
+expect out "Most of it"
 expect_not out "${escape}["
 verdict
 
@@ -265,7 +267,8 @@ sed -n "${tight:-1}p" lengths.jsonl >in
 run 1 check --gpu a10g
 expect out '"verdict":"tight"'
 run 1 check --gpu a10g --table
-expect out "but the high end of the estimate does not fit"
+tr '\n' ' ' <out | tr -s ' ' >words
+expect words "but the high end of the estimate does not fit"
 verdict
 
 begin "check ends with 2 when it does not fit, whatever GPU the request names"
@@ -274,7 +277,7 @@ run 2 check --gpu rtx-2060-6
 expect out '"verdict":"no"'
 expect out '"id":"rtx-2060-6"'
 run 2 check --gpu rtx-2060-6 --table
-expect_line out '^  no  [0-9.]+ GiB too much'
+expect_line out '^  no  Needs [0-9.]+ of 5\.[0-9]+ GiB: [0-9.]+ GiB too much'
 verdict
 
 begin "check ends with 3 for a GPU that nobody knows and for a request that is wrong"
@@ -314,6 +317,219 @@ echo 'all is well' >in
 run 3 diagnose
 expect_empty out
 expect err '"code":"no_message"'
+verdict
+
+begin "flags alone are a request, and what they were taken for is said"
+run 0 report llama-3.1-8b --gpu 4090 --gpus 2 --qlora --rank 16 --batch 2 --length 4k \
+  --set training.optim=paged_adamw_8bit --json
+expect out '"ok":true'
+expect out '"id":"rtx-4090"'
+expect out '"command_line":[{"pointer":"/hardware/gpu","value":"rtx-4090","why":"found by the parts of \"4090\""}'
+expect out '{"pointer":"/training/max_length","value":4096,"why":"for 4k"}'
+expect_empty err
+echo '{"model": "meta-llama/Llama-3.1-8B", "quantization": {"load_in_4bit": true, "bnb_4bit_quant_type": "nf4"},
+  "peft": {"r": 16, "target_modules": "all-linear"}, "hardware": {"gpu": "rtx-4090"}, "parallel": {"num_gpus": 2},
+  "training": {"per_device_train_batch_size": 2, "max_length": 4096, "optim": "paged_adamw_8bit", "bf16": true}}' >same.json
+sed 's/,"command_line":.*/}/' out >by_flags
+run 0 report same.json
+expect_same by_flags out
+verdict
+
+begin "the first table is a verdict, one subtraction, three components and fixes; --all is the rest"
+run 0 report llama-3.1-8b --gpu 4090 --lora --batch 2 --length 4k --table
+expect_line out '^  no  Needs [0-9.]+ of 23\.5 GiB: [0-9.]+ GiB too much'
+expect out "Makes it fit"
+expect out "--checkpointing"
+expect_not out "Tiers"
+[ "$(sed -n '/^Most of it/,/^$/p' out | grep -cE '^ +[0-9.]+  ')" -eq 3 ] || complain "not three components"
+[ "$(wc -l <out)" -le 40 ] || complain "the first table has $(wc -l <out) lines"
+run 0 report llama-3.1-8b --gpu 4090 --lora --batch 2 --length 4k --table --all
+expect out "Tiers"
+verdict
+
+begin "the flags of a fix make it fit"
+run 0 report llama-3.1-8b --gpu 4090 --qlora --batch 2 --length 4k --table
+flags=$(tr '\n' ' ' <out | grep -oE ' --[a-z]+[^ ]*' | tr -d '\n')
+first=$(tr '\n' ' ' <out | sed 's/ 2  .*//; s/From the command line.*//' | grep -oE ' --[a-z]+[^ ]*' | tr -d '\n')
+[ -n "$flags" ] || complain "no fix is given as flags"
+run 0 check llama-3.1-8b --gpu 4090 --qlora --length 4k $(case "$first" in *--batch*) ;; *) echo --batch 2 ;; esac) $first
+expect out '"verdict":"fits"'
+verdict
+
+begin "flags go before a request, and that is said"
+run 0 report request.json --gpu t4 --length 8,192 --json
+expect out '{"pointer":"/hardware/gpu","value":"t4","why":"the request says a10g"}'
+run 0 report request.json --gpu t4 --table
+expect out "hardware.gpu is t4: the request says a10g"
+cp request.json in && run 0 report --gpu t4
+expect out '"id":"t4"'
+cp request.json in && run 0 report - --model gpt2 --full
+expect out '"id":"gpt2"'
+expect out '"pointer":"/peft","value":null,"why":"the request says '
+cp requests.jsonl in && run 3 report --lines --gpu t4
+expect_lines out 3
+expect out '"id":"t4"'
+verdict
+
+begin "a configuration of another tool is checked and reported as it is, with flags on top"
+run 1 check config.yaml --gpu h200-sxm
+expect out '"verdict":"tight"'
+run 0 report config.yaml --gpu 4090 --batch 1 --json
+expect out '"id":"rtx-4090"'
+expect out '"pointer":"/training/per_device_train_batch_size","value":1,"why":"the request says 4"'
+verdict
+
+begin "check, advise, compare and export take a model and flags too"
+run 2 check llama-3.1-8b --gpu 4090 --full --length 2k
+run 0 check gpt2 --gpu 4090 --lora --length 512
+run 0 advise llama-3.1-8b --gpu 4090 --qlora --length 4k
+expect out '"plans":['
+run 0 compare llama-3.1-8b qwen3-8b --gpu 4090 --qlora --length 2k
+expect out '"field":"model"'
+run 0 compare request.json --checkpointing
+expect out '"field":"training.gradient_checkpointing"'
+run 0 export llama-3.1-8b --qlora --rank 16 --length 4k --stack axolotl --as axolotl
+expect out "base_model: meta-llama/Llama-3.1-8B"
+expect out "adapter: qlora"
+expect out "lora_r: 16"
+expect out "sequence_len: 4096"
+expect err "training.max_length is 4096: for 4k"
+verdict
+
+begin "--set takes every field, by its whole name, by its last part or by parts"
+run 0 export gpt2 --set training.packing=yes --set optim=adafactor --set /training/max_length=1e3 \
+  --set gradient_accumulation=4 --set want=plans,limits --set locks=peft.r --as request
+expect out '"packing": true'
+expect out '"optim": "adafactor"'
+expect out '"max_length": 1000'
+expect out '"gradient_accumulation_steps": 4'
+expect err "training.optim is adafactor: the field that --set optim means"
+run 0 export gpt2 --lora --set peft.target_modules=c_attn,c_proj --set peft.lora_dropout=0.05 --as request
+expect out '"c_proj"'
+expect out '"lora_dropout": 0.05'
+run 0 export request.json --set peft=null --as request
+expect_not out '"peft": {'
+verdict
+
+begin "what --set cannot mean is refused in the words of the core, with what was probably meant"
+refused() {
+  local wanted="$1" meant="$2"
+  shift 2
+  run 3 "$@"
+  expect_empty out
+  expect err "$wanted"
+  expect err "$meant"
+}
+refused '"code":"unknown_key","pointer":"/training/optin"' "Did you mean optim?" report gpt2 --set training.optin=x
+refused '"code":"unknown_key","pointer":"/optin"' "Did you mean optim?" report gpt2 --set optin=x
+refused '"code":"unknown_value","pointer":"/training/optim"' "Did you mean adamw_torch?" report gpt2 --optim adamw_tosch
+refused '"code":"wrong_type","pointer":"/training/max_length"' "a whole number" report gpt2 --length long
+refused '"code":"negative","pointer":"/peft/r"' "cannot be negative" report gpt2 --lora --rank=-1
+refused '"code":"wrong_type","pointer":"/training/packing"' "true or false" report gpt2 --set packing=perhaps
+refused '"code":"out_of_range","pointer":"/parallel/num_gpus"' "1 to 65536" report gpt2 --gpus 0
+refused '"code":"missing"' "gives no field and value" report gpt2 --set training.packing
+refused '"code":"conflict","pointer":"/peft"' "no adapter" report gpt2 --full --rank 8
+refused '"code":"unknown_stack"' "Did you mean axolotl?" report gpt2 --stack axolotle
+refused '"code":"ambiguous","pointer":"/hardware/gpu"' '"a100-pcie-40, a100-pcie-80, a100-sxm-40, a100-sxm-80, ' report gpt2 --gpu a100
+refused '"code":"ambiguous","pointer":"/model"' '"llama-3.1-70b, ' report llama-70b
+refused '"code":"ambiguous","pointer":"/training/optim"' 'adamw_torch' report gpt2 --optim adamw
+refused '"code":"unknown_gpu"' "Did you mean rtx-4090?" report gpt2 --gpu rtx-4909
+refused '"code":"unknown_model"' "Did you mean llama-3.1-8b?" report lama-3.1-8b
+refused "" "--lora excludes" report gpt2 --full --lora
+refused "" "Did you mean --rank?" report gpt2 --ranks 8
+refused "" "Did you mean report?" reprot gpt2
+refused '"code":"missing"' "nothing to compare" compare request.json
+verdict
+
+begin "a model that no list holds is read from the local Hugging Face cache, and that is said"
+snapshots=cache/models--ours--secret-9b/snapshots
+mkdir -p "$snapshots/aaaa" "$snapshots/bbbb" cache/models--ours--secret-9b/refs
+config='{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 512, "intermediate_size": 1024,
+  "num_hidden_layers": LAYERS, "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 1000, "torch_dtype": "bfloat16"}'
+echo "${config/LAYERS/2}" >"$snapshots/aaaa/config.json"
+echo "${config/LAYERS/4}" >"$snapshots/bbbb/config.json"
+printf bbbb >cache/models--ours--secret-9b/refs/main
+HF_HUB_CACHE=$work/cache run 0 report ours/secret-9b --gpu 4090 --json
+expect out '"parameters":11514368'
+expect out "from the local Hugging Face cache, $work/cache/models--ours--secret-9b/snapshots/bbbb/config.json"
+rm -r cache/models--ours--secret-9b/refs
+HF_HUB_CACHE=$work/cache run 0 report ours/secret-9b --gpu 4090 --json
+expect out '"parameters":6269440'
+mkdir -p home/hub && mv cache/models--ours--secret-9b home/hub/
+echo '{"model": "ours/secret-9b"}' >in
+HF_HOME=$work/home run 0 report
+expect out '"parameters":6269440'
+HF_HUB_CACHE=$work/cache run 3 report ours/secret-9b
+expect err '"code":"unknown_model"'
+HF_HUB_CACHE=$work/home/hub run 3 report ../models--ours--secret-9b
+verdict
+
+begin "a folder that holds a config.json is a model"
+run 0 report home/hub/models--ours--secret-9b/snapshots/aaaa --lora --json
+expect out '"parameters":6269440'
+verdict
+
+begin "every command's help has an example, and every example of a model runs"
+for command in report check advise compare export import patch diagnose models gpus completion man; do
+  run 0 "$command" --help
+  expect out "Examples:"
+  expect out "plimsoll $command"
+  grep -E '^  plimsoll (report|check|advise|compare|export) [a-z]+[0-9.-]*[^ ]* --' out | grep -v '\.json\|\.yaml --\|<' |
+    sed 's/   .*//; s/ > .*//' >>examples
+done
+[ "$(wc -l <examples)" -ge 4 ] || complain "only $(wc -l <examples) examples of models"
+while read -r _ words; do
+  code=0
+  "$plimsoll" $words >out 2>err </dev/null || code=$?
+  [ "$code" -ne 3 ] || complain "the example fails: $words: $(head -c 200 err)"
+done <examples
+verdict
+
+begin "help keeps to the width, but for examples"
+for width in 80 120; do
+  for command in report check compare completion; do
+    COLUMNS=$width run 0 "$command" --help
+    longest=$(grep -v '^  plimsoll\|^  source\|Excludes' out | awk '{ if (length($0) > most) most = length($0) } END { print most }')
+    [ "$longest" -le "$width" ] || complain "$command: a line of $longest characters at a width of $width"
+  done
+done
+verdict
+
+begin "completion knows commands, flags, cards, models, words and fields, in three shells"
+for shell in bash zsh fish; do
+  run 0 completion "$shell"
+  for word in report axolotl rtx-4090 qwen3-8b paged_adamw_8bit accumulation zero3 training.packing; do
+    expect out "$word"
+  done
+done
+run 3 completion tcsh
+run 0 completion bash
+cp out completion.bash
+complete_as() { bash -c '. ./completion.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _plimsoll 2>/dev/null; printf "%s\n" "${COMPREPLY[@]}"' _ "$@" >out; }
+complete_as plimsoll rep
+expect_line out '^report$'
+complete_as plimsoll report gpt2 --gpu rtx-409
+expect_line out '^rtx-4090$'
+complete_as plimsoll report qwen3-8
+expect_line out '^qwen3-8b$'
+complete_as plimsoll check gpt2 --str
+expect_line out '^--strategy$'
+complete_as plimsoll report gpt2 --set training.pack
+expect_line out '^training.packing=$'
+complete_as plimsoll export gpt2 --as ax
+expect_line out '^axolotl$'
+complete_as plimsoll check req
+expect_line out '^request\.json$'
+verdict
+
+begin "the manual page has every command and flag, and is clean troff"
+run 0 man
+expect_line out '^\.TH PLIMSOLL 1 '
+for word in 'plimsoll report' 'plimsoll completion' '\-\-accumulation' 'NO_COLOR' 'HF_HUB_CACHE' 'EXIT STATUS'; do expect out "$word"; done
+if command -v groff >/dev/null; then
+  groff -man -Tutf8 -ww -z out 2>err
+  expect_empty err
+fi
 verdict
 
 # A line of bad_requests.tsv: the code and the pointer of each error that it must give, then the request.

@@ -18,7 +18,6 @@ using testing::IsEmpty;
 using testing::Not;
 
 double cards(std::string_view text) { return cards_in_words(clean(text)).value_or(1); }
-Phase phase_of(std::string_view text) { return explained(text).reading.phase; }
 Facts facts_of(std::string_view text) { return explained(text).reading.facts; }
 
 TEST(DiagnosisSaid, CardsAreCountedBehindTheirNameAndInWords) {

@@ -19,8 +19,6 @@ using testing::Not;
 
 std::string named_first(std::string_view text) { return first_cause(text); }
 
-Phase phase_of(std::string_view text) { return explained(text).reading.phase; }
-
 TEST(DiagnosisTogether, TwoWordsOfOneSentenceAreSaidTogetherInEitherOrder) {
   EXPECT_THAT(said_together("there is not enough cpu memory here", {"cpu memory"}, {"not enough"}),
               Not(IsEmpty()));

@@ -24,6 +24,8 @@ inline Diagnosis explained(std::string_view text, std::string_view request = "",
   return diagnose(one.situation);
 }
 
+inline Phase phase_of(std::string_view text) { return explained(text).reading.phase; }
+
 inline std::string first_cause(std::string_view text, std::string_view request = "",
                                std::string_view phase = "") {
   const Diagnosis d = explained(text, request, phase);

@@ -1,0 +1,180 @@
+#include "core/cli/brief_table.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "core/cli/flags.h"
+#include "core/cli/layout.h"
+#include "core/cli/values.h"
+#include "core/json/at.h"
+#include "core/report/phrases.h"
+
+namespace plimsoll::cli {
+
+namespace {
+
+using json::at;
+using json::Json;
+
+constexpr std::size_t most_components = 3;
+constexpr std::size_t most_fixes = 3;
+
+std::string tenths(double bytes) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%.1f", bytes / 1073741824.0);
+  return buffer;
+}
+
+// "25.0 of 23.5": with a second decimal where the first would say that both are the same.
+std::string of(double needs, double has) {
+  const bool alike = tenths(needs) == tenths(has);
+  return (alike ? gib(needs) : tenths(needs)) + " of " + (alike ? gib(has) : tenths(has)) + " GiB";
+}
+
+std::string name_line(const Json& report, const Style& style) {
+  const Json &model = at(report, "model"), &gpu = at(report, "gpu");
+  std::string line = words(at(model, "name").is_null() ? at(model, "id") : at(model, "name"));
+  if (gpu.is_object()) {
+    const double gpus = number(at(at(report, "memory"), "gpus"));
+    line += gpus > 1 ? " on " + grouped(static_cast<uint64_t>(gpus)) + " x " : " on ";
+    line += words(at(gpu, "name"));
+  }
+  return heading(line, style);
+}
+
+std::string verdict_line(const Json& report, const Style& style) {
+  const Json& gpu = at(report, "gpu");
+  const double usable = number(at(gpu, "usable")), headroom = number(at(gpu, "headroom"));
+  const std::string verdict = words(at(gpu, "verdict"));
+  std::string line = "Needs " + of(usable - headroom, usable) + ": ";
+  line += headroom < 0 ? size_words(-headroom) + " too much" : size_words(headroom) + " to spare";
+  if (number(at(at(report, "memory"), "gpus")) > 1) line += " on each";
+  if (verdict == "tight") line += ", but the high end of the estimate does not fit";
+  return layout({{""}, {"", Align::left, true}}, {{{verdict, verdict_colour(verdict)}, {line}}}, style);
+}
+
+// Without a card there is no verdict for one: the sizes that it fits.
+std::string sizes_line(const Json& report, const Style& style) {
+  std::string fitting, tight;
+  for (const Json& tier : at(report, "tiers")) {
+    const std::string verdict = words(at(tier, "verdict")), size = words(at(tier, "gib"));
+    if (verdict == "fits" && fitting.empty()) {
+      fitting = " Fits " + size + " GiB and more";
+      std::string names;
+      for (const Json& gpu : at(tier, "gpus")) {
+        if (names.size() < 40) names += (names.empty() ? "" : ", ") + words(gpu);
+      }
+      fitting += " (" + names + ").";
+    }
+    if (verdict == "tight") tight = " Tight on " + size + " GiB.";
+  }
+  const double needed = number(at(at(at(report, "memory"), "peak"), "needed"));
+  if (fitting.empty()) fitting = " Fits no single GPU.";
+  return paragraph("Needs " + tenths(needed) + " GiB." + fitting + tight + " Name a card with --gpu.", style);
+}
+
+std::string largest_lines(const Json& report, const Style& style) {
+  const Json& peak = at(at(at(report, "memory"), "peak"), "instant");
+  std::vector<const Json*> components;
+  for (const Json& instant : at(at(report, "memory"), "instants")) {
+    if (at(instant, "id") != peak) continue;
+    for (const Json& component : at(instant, "components")) components.push_back(&component);
+  }
+  std::stable_sort(components.begin(), components.end(), [](const Json* a, const Json* b) {
+    return number(at(*a, "bytes")) > number(at(*b, "bytes"));
+  });
+  if (components.size() > most_components) components.resize(most_components);
+  std::vector<std::vector<Cell>> rows;
+  for (const Json* one : components) {
+    rows.push_back({{tenths(number(at(*one, "bytes")))}, {words(at(*one, "id"))}, {words(at(*one, "what"))}});
+  }
+  return rows.empty() ? ""
+                      : "\n" + heading("Most of it, in GiB (peak: " + words(peak) + ")", style) +
+                            layout({{"", Align::right}, {""}, {"", Align::left, true}}, rows, style);
+}
+
+std::string titles(const Json& plan) {
+  std::string joined, last;
+  for (const Json& change : at(plan, "changes")) {
+    if (words(at(change, "title")) == last) continue;
+    last = words(at(change, "title"));
+    joined += (joined.empty() ? "" : " + ") + last;
+  }
+  return joined;
+}
+
+// So that a fix can be tried at once.
+std::string as_flags(const Json& plan) {
+  std::string joined;
+  for (const Json& change : at(plan, "changes"))
+    joined += " " + as_flag(words(at(change, "pointer")), words(at(change, "to")));
+  return joined.empty() ? joined : joined.substr(1);
+}
+
+std::string effect(const std::string& quality) {
+  if (quality == "none") return "no effect on training";
+  return quality == "parity" ? "equal quality in published runs" : quality + " cost in quality";
+}
+
+std::string fix_lines(const Json& gpu, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Json& plan : at(gpu, "plans")) {
+    if (rows.size() / 2 >= most_fixes) break;
+    char time[32];
+    std::snprintf(time, sizeof time, "%.2f x time", number(at(plan, "time_factor")));
+    rows.push_back({{std::to_string(rows.size() / 2 + 1)},
+                    {titles(plan) + ": " + tenths(number(at(at(plan, "peak"), "needed"))) + " GiB, " + time +
+                     ", " + effect(words(at(plan, "quality")))}});
+    rows.push_back({{""}, {as_flags(plan), "2"}});
+  }
+  if (!rows.empty())
+    return "\n" + heading("Makes it fit", style) + layout({{""}, {"", Align::left, true}}, rows, style);
+  const Json& blocked = at(gpu, "blocked");
+  if (!blocked.is_object()) return "";
+  std::string line = "Nothing makes it fit: the least is " + size_words(number(at(blocked, "least"))) + ".";
+  if (!at(blocked, "smallest_tier").is_null())
+    line += " The smallest size that works is " + words(at(blocked, "smallest_tier")) + " GiB.";
+  return "\n" + paragraph(line, style);
+}
+
+std::string room_line(const Json& advice, const Style& style) {
+  const Json& limits = at(advice, "limits");
+  std::string line;
+  const auto add = [&](const char* key, const char* what) {
+    const auto most = static_cast<uint64_t>(number(at(limits, key)));
+    if (most > 0)
+      line += std::string(line.empty() ? "Largest that still fits: " : ", or ") + what + " " + grouped(most);
+  };
+  add("per_device_train_batch_size", "batch");
+  add("max_length", "length");
+  return line.empty() ? "" : "\n" + paragraph(line + ".", style);
+}
+
+// What no library sets stands in for what only the person can say.
+std::string asked_lines(const Json& report, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Json& one : at(report, "assumptions")) {
+    if (at(one, "asked") != Json(true)) continue;
+    rows.push_back({{report::dotted(words(at(one, "pointer"))) + " = " + words(at(one, "value"))},
+                    {words(at(one, "why"))}});
+  }
+  if (rows.empty()) return "";
+  return "\n" + heading("Not said, so assumed", style) + layout({{""}, {"", Align::left, true}}, rows, style);
+}
+
+}  // namespace
+
+std::string brief_table(const Json& report, const Json& advice, const Style& style) {
+  const bool card = at(report, "gpu").is_object();
+  const Json& gpu = at(advice, "gpu");
+  std::string out = name_line(report, style);
+  out += card ? verdict_line(report, style) : sizes_line(report, style);
+  out += largest_lines(report, style);
+  if (card)
+    out +=
+        at(at(report, "gpu"), "verdict") == Json("fits") ? room_line(advice, style) : fix_lines(gpu, style);
+  return out + asked_lines(report, style);
+}
+
+}  // namespace plimsoll::cli

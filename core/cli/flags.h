@@ -1,0 +1,23 @@
+// The fields that have a flag of their own; every other one is said with --set.
+//
+//     for (const Flag& flag : flags()) add_option(flag.name, sentence_of(flag.pointer));
+//     as_flag("/training/gradient_checkpointing", "true")      // "--checkpointing"
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace plimsoll::cli {
+
+struct Flag {
+  const char* name;
+  const char* pointer;
+  const char* value;  ///< its word in the help; "" for a flag that needs none: true
+};
+std::span<const Flag> flags();
+
+/// A field's value as one word of a command line.
+std::string as_flag(std::string_view pointer, const std::string& value);
+
+}  // namespace plimsoll::cli

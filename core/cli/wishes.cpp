@@ -1,0 +1,228 @@
+#include "core/cli/wishes.h"
+
+#include <algorithm>
+
+#include "core/cli/hub_cache.h"
+#include "core/cli/input.h"
+#include "core/cli/typed.h"
+#include "core/cli/values.h"
+#include "core/json/at.h"
+#include "core/json/near.h"
+#include "core/report/phrases.h"
+
+namespace plimsoll::cli {
+
+namespace {
+
+using json::at;
+using json::Json;
+
+const std::vector<recipe::FieldInfo>& fields() {
+  static const std::vector<recipe::FieldInfo> all = [] {
+    std::vector<recipe::FieldInfo> rows = recipe::fields();
+    rows.push_back({"/model", "text", "", "A preset, a Hugging Face id, or parts of its name."});
+    return rows;
+  }();
+  return all;
+}
+
+const recipe::FieldInfo* find(const std::string& pointer) {
+  for (const recipe::FieldInfo& field : fields()) {
+    if (field.pointer == pointer) return &field;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> keys(std::string_view pointer) {
+  std::vector<std::string> found;
+  for (std::size_t at = 1; at <= pointer.size();) {
+    const std::size_t end = std::min(pointer.find('/', at), pointer.size());
+    found.emplace_back(pointer.substr(at, end - at));
+    at = end + 1;
+  }
+  return found;
+}
+
+// Null when there is nothing.
+const Json& look(const Json& request, std::string_view pointer) {
+  const Json* place = &request;
+  for (const std::string& key : keys(pointer)) place = &at(*place, key);
+  return *place;
+}
+
+// Whatever is no object on the way stays, for the core to refuse.
+void put(Json& request, std::string_view pointer, Json value) {
+  const std::vector<std::string> path = keys(pointer);
+  Json* place = &request;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (place->is_null()) *place = Json::object();
+    if (!place->is_object()) return;
+    place = &(*place)[path[i]];
+  }
+  *place = std::move(value);
+}
+
+// A value from the command line goes before what stands in the request, and that is said.
+void change(Changed& changed, const std::string& pointer, const Typed& typed) {
+  if (!typed.candidates.empty()) changed.errors.push_back(ambiguous(pointer, typed));
+  const Json before = look(changed.request, pointer);
+  put(changed.request, pointer, typed.value);
+  std::string why = typed.why;
+  if (!before.is_null() && before != typed.value)
+    why += std::string(why.empty() ? "" : "; ") + "the request says " + words(before);
+  if (!why.empty()) changed.said.push_back({pointer, typed.value, why});
+}
+
+// A flag or a section as null means: not that.
+void leave_out(Changed& changed, const std::string& pointer) {
+  if (!look(changed.request, pointer).is_null()) change(changed, pointer, {Json(), "", {}});
+}
+
+void apply_method(Changed& changed, const std::string& method) {
+  if (method == "full") {
+    leave_out(changed, "/peft");
+    leave_out(changed, "/quantization");
+    return;
+  }
+  if (!look(changed.request, "/peft").is_object()) put(changed.request, "/peft", Json::object());
+  if (method == "lora") return leave_out(changed, "/quantization");
+  const Json four = look(changed.request, "/quantization/load_in_4bit");
+  if (four == Json(true)) return;
+  leave_out(changed, "/quantization");
+  put(changed.request, "/quantization", {{"load_in_4bit", true}, {"bnb_4bit_quant_type", "nf4"}});
+}
+
+// "training.optim", "/training/optim", "optim" where one field ends so, or parts of it.
+std::string pointer_of(const std::string& name, std::string& why) {
+  std::string pointer = name[0] == '/' ? name : "/" + name;
+  if (name[0] != '/') std::replace(pointer.begin(), pointer.end(), '.', '/');
+  if (find(pointer) != nullptr || pointer.find('/', 1) != std::string::npos) return pointer;
+  std::string all, last;
+  for (const recipe::FieldInfo& field : fields()) {
+    if (field.pointer.rfind(pointer + "/", 0) == 0) return pointer;  // a section
+    all += (all.empty() ? "" : ", ") + field.pointer;
+    const std::string end = field.pointer.substr(field.pointer.rfind('/'));
+    if (end == pointer) last = last.empty() ? field.pointer : "several";
+  }
+  if (last.empty()) {
+    const json::Near found = json::near(name, all);
+    if (found.by_parts && found.names.find(',') == std::string::npos) last = found.names;
+  }
+  if (last.empty() || last == "several") return pointer;
+  why = "the field that --set " + name + " means";
+  return last;
+}
+
+void apply_set(Changed& changed, const std::string& text, const report::Catalog& catalog) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    changed.errors.push_back({"missing", "", "--set " + text + " gives no field and value.",
+                              "POINTER=VALUE, such as training.packing=true"});
+    return;
+  }
+  std::string why;
+  const std::string pointer = pointer_of(text.substr(0, equals), why);
+  const recipe::FieldInfo* field = find(pointer);
+  const recipe::FieldInfo unknown{pointer, "text", "", ""};
+  Typed value = typed(field == nullptr ? unknown : *field, text.substr(equals + 1), catalog);
+  if (value.why.empty()) value.why = why;
+  change(changed, pointer, value);
+  if (field == nullptr && pointer.find('/', 1) == std::string::npos &&
+      look(changed.request, pointer).is_string()) {
+    std::string names;
+    for (const recipe::FieldInfo& row : fields()) {
+      names += (names.empty() ? "" : ", ") + row.pointer.substr(row.pointer.rfind('/') + 1);
+      names += "\t" + row.pointer;
+    }
+    changed.errors.push_back({"unknown_key", pointer,
+                              "No field of a request is called \"" + pointer.substr(1) + "\"." +
+                                  json::did_you_mean(pointer.substr(1), names),
+                              "the dotted name of a field, such as training.max_length"});
+  }
+}
+
+// What nobody trains without, where the stack was left open too: its own defaults are a person's own.
+void fill_in(Changed& changed, const report::Catalog& catalog) {
+  const Json& request = changed.request;
+  if (!look(request, "/stack").is_null()) return;
+  const hardware::Gpu* gpu = catalog.find_gpu(text(look(request, "/hardware/gpu")));
+  const bool precise =
+      !look(request, "/training/bf16").is_null() || !look(request, "/training/fp16").is_null();
+  const bool has = gpu == nullptr || gpu->bf16, adapters = look(request, "/peft").is_object();
+  if (!precise && (has || adapters)) {
+    const std::string pointer = has ? "/training/bf16" : "/training/fp16";
+    put(changed.request, pointer, true);
+    changed.said.push_back({pointer, true, has ? "what most runs use" : "this card has no bf16"});
+  }
+  const bool lora = look(request, "/peft/peft_type").is_null();
+  if (adapters && lora && look(request, "/peft/target_modules").is_null()) {
+    put(changed.request, "/peft/target_modules", "all-linear");
+    changed.said.push_back({"/peft/target_modules", "all-linear", "what most runs use"});
+  }
+}
+
+}  // namespace
+
+json::Error ambiguous(const std::string& pointer, const Typed& typed) {
+  std::string names;
+  for (const std::string& name : typed.candidates) names += (names.empty() ? "" : ", ") + name;
+  return {"ambiguous", pointer, "\"" + words(typed.value) + "\" may mean any of several names.", names};
+}
+
+bool any(const Wishes& wishes) {
+  const auto some = [](const auto& row) { return !row.second.empty(); };
+  const auto on = [](const auto& row) { return row.second; };
+  return !wishes.method.empty() || !wishes.set.empty() ||
+         std::any_of(wishes.given.begin(), wishes.given.end(), some) ||
+         std::any_of(wishes.on.begin(), wishes.on.end(), on);
+}
+
+Changed with_wishes(Json request, const Wishes& wishes, bool fresh, const report::Catalog& catalog) {
+  Changed changed{std::move(request), {}, {}};
+  if (!wishes.method.empty()) apply_method(changed, wishes.method);
+  for (const Flag& flag : flags()) {
+    const auto given = wishes.given.find(flag.pointer);
+    if (given != wishes.given.end() && !given->second.empty())
+      change(changed, flag.pointer, typed(*find(flag.pointer), given->second, catalog));
+    const auto on = wishes.on.find(flag.pointer);
+    if (on != wishes.on.end() && on->second) change(changed, flag.pointer, {true, "", {}});
+  }
+  for (const std::string& one : wishes.set) apply_set(changed, one, catalog);
+  if (wishes.method == "full" && look(changed.request, "/peft").is_object()) {
+    changed.errors.push_back({"conflict", "/peft",
+                              "Full fine-tuning has no adapter, so no rank and no targets.",
+                              "--lora or --qlora with a rank, or --full without"});
+  }
+  if (fresh) fill_in(changed, catalog);
+  use_local_config(changed, catalog);
+  return changed;
+}
+
+void use_local_config(Changed& changed, const report::Catalog& catalog) {
+  const std::string model = text(look(changed.request, "/model"));
+  if (model.empty() || catalog.find_model(model) != nullptr) return;
+  const std::string path = cached_config(model);
+  if (path.empty()) return;
+  Input input(path);
+  json::Errors errors;
+  auto config = json::parse(input.rest(), errors);
+  if (!config || !errors.empty() || !input.problem().empty()) return;
+  changed.request["model"] = {{"config", std::move(*config)}, {"name", model}};
+  changed.said.push_back({"/model", model, "from the local Hugging Face cache, " + path});
+}
+
+std::vector<std::string> sentences(const AllSaid& said) {
+  std::vector<std::string> lines;
+  for (const Said& one : said)
+    lines.push_back(report::dotted(one.pointer) + " is " + words(one.value) + ": " + one.why);
+  return lines;
+}
+
+Json as_json(const AllSaid& said) {
+  Json list = Json::array();
+  for (const Said& one : said)
+    list.push_back({{"pointer", one.pointer}, {"value", one.value}, {"why", one.why}});
+  return list;
+}
+
+}  // namespace plimsoll::cli
