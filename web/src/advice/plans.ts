@@ -8,17 +8,12 @@ import { VERDICTS } from "../names.ts";
 import { dotted, get, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
 import { copy } from "../save.ts";
+import { speed } from "./fixes.ts";
 import { planTable } from "../share/tables.ts";
 import { coreWords } from "../words/core-words.ts";
 import { say } from "../words/say.ts";
 
 const RUNGS = 5;
-
-function speed(factor: number): string {
-  const percent = Math.round(Math.abs(factor - 1) * 100);
-  if (percent === 0) return say("plan.same_speed");
-  return say(factor > 1 ? "plan.slower" : "plan.faster", { percent: `${percent}\u00a0%` });
-}
 
 const capital = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
@@ -227,12 +222,6 @@ function found(advice: Advice, view: View, report: Report, actions: Actions): Te
     ${sizes(view, advice, actions)}
     ${view.told?.message.includes(say("plan.copy"))
       ? html`<p class="told">${view.told.message}</p>`
-      : nothing}
-    ${view.undo
-      ? html`<p class="undo">
-          ${say("plan.applied")}
-          <button type="button" @click=${() => actions.undo()}>${say("plan.undo")}</button>
-        </p>`
       : nothing}
     ${shown?.verdict === "fits" ? html`<p>${say("plan.fits", { name: shown.name })}</p>` : nothing}
     ${shown && shown.verdict !== "fits" && shown.plans.length > 0
