@@ -93,10 +93,11 @@ test("4: GRPO of a 7B model with vLLM beside it on one H100", async ({ page }) =
   const asker = await begin(page);
   await asker.paste(GRPO);
   await asker.click(asker.answer("Which GPU?").getByRole("button", { name: "H100 SXM5 80GB" }));
+  await asker.click(asker.answer("longest prompt").getByRole("button", { name: "512" }));
   await expect(page).toHaveURL(/task=grpo/);
   await expect(page).toHaveURL(/model=Qwen\/Qwen2\.5-7B-Instruct/);
   await expect(headline(page)).toContainText("H100");
-  asker.within(2);
+  asker.within(3);
 });
 
 const ERROR =

@@ -49,6 +49,7 @@ function answers(pointer: string, view: View): Answer[] {
     case "/parallel/num_gpus":
       return COUNTS.map((each) => one(pointer, `${each}`, each));
     case "/training/max_length":
+    case "/rl/max_prompt_length":
       return LENGTHS.map((each) => one(pointer, count(each), each));
     default:
       return [];

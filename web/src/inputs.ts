@@ -85,7 +85,7 @@ function numberInput(field: Field & { kind: "number" }, view: View, actions: Act
     @input=${(event: InputEvent) => change((event.target as HTMLInputElement).value)}
     @change=${() => {
       // "4k" was good enough to type; the number is what was meant.
-      if (typeof own === "number" && typed !== undefined) change(asText(own));
+      if (typeof own === "number" && shown !== asText(own)) change(asText(own));
     }}
     @keydown=${(event: KeyboardEvent) => {
       const direction = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;

@@ -17,7 +17,8 @@ export class PlimsollOptions extends LitElement {
   @state() private open = false;
   @state() private active = -1;
   private input: HTMLInputElement | undefined;
-  private readonly listening = new AbortController();
+  /** Something that was typed is looked for again when more models have come. */
+  private typed = false;
 
   protected override createRenderRoot(): this {
     return this;
@@ -27,12 +28,17 @@ export class PlimsollOptions extends LitElement {
     const input = this.previousElementSibling;
     if (!(input instanceof HTMLInputElement)) return;
     this.input = input;
-    const { signal } = this.listening;
-    input.addEventListener("input", () => this.show(input.value), { signal });
-    input.addEventListener("click", () => this.show(""), { signal });
-    input.addEventListener("blur", () => this.close(), { signal });
-    input.addEventListener("keydown", (event) => this.pressed(event), { signal });
-    if (document.activeElement === input && input.dataset["typed"] !== undefined) this.show(input.value);
+    input.addEventListener("input", () => {
+      this.typed = true;
+      this.show(input.value);
+    });
+    input.addEventListener("click", () => this.show(""));
+    input.addEventListener("blur", () => this.close());
+    input.addEventListener("keydown", (event) => this.pressed(event));
+  }
+
+  protected override willUpdate(changed: Map<string, unknown>): void {
+    if (changed.has("entries") && this.typed && !this.open && this.input) this.show(this.input.value);
   }
 
   protected override updated(): void {
@@ -55,6 +61,7 @@ export class PlimsollOptions extends LitElement {
   }
 
   private close(): void {
+    this.typed = false;
     this.open = false;
     this.active = -1;
   }

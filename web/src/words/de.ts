@@ -18,6 +18,7 @@ export const DE: Words = {
   "ask.taken": "(bis es gesagt ist: {value})",
   "ask.else": "andere",
   "ask.other": "Was ist {field}?",
+  "ask.max_prompt_length": "Wie lang ist der längste Prompt, in Tokens?",
   "ask.method": "Welche Methode?",
   "ask.max_length": "Wie lang sind die Beispiele, in Tokens?",
   "ask.num_gpus": "Wie viele GPUs?",

@@ -304,6 +304,7 @@ export const EN_REST = {
   "ask.gpu": "Which GPU?",
   "ask.num_gpus": "How many GPUs?",
   "ask.max_length": "How long are your samples, in tokens?",
+  "ask.max_prompt_length": "How long is your longest prompt, in tokens?",
   "ask.method": "Which method?",
   "ask.other": "What is {field}?",
   "ask.else": "another",
