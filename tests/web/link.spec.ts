@@ -44,10 +44,16 @@ test.describe("the form of a link", () => {
     expect(decode(link.replaceAll(",", "%2C").replaceAll("_", "%5F")).kind).toBe("request");
   });
 
-  test("is refused when any of it is cut off or changed", () => {
-    const link = encode({ model: "mistral-7b-v0.3", training: { max_length: 512 } });
+  test("is refused when any of it is cut off or changed, and said to be unchecked when it says nothing of itself", () => {
+    const link = encode(
+      { model: "mistral-7b-v0.3", training: { max_length: 512 } },
+      { version: "1.0.0", total: "14.20" },
+    );
+    const own = link.indexOf("&by");
     for (let length = 2; length < link.length; ++length) {
-      expect(decode(link.slice(0, length)).kind).toBe("broken");
+      const decoded = decode(link.slice(0, length));
+      if (length >= own + 4) expect(decoded.kind).toBe("broken");
+      else if (decoded.kind === "request") expect(decoded.unchecked).toBe(true);
     }
     expect(decode(link.replace("512", "511")).kind).toBe("broken");
   });
@@ -102,6 +108,12 @@ test("typing changes the address without filling the history", async ({ page }) 
   await page.getByLabel("Max length").pressSequentially("00");
   await expect(page).toHaveURL(/max_length=25600/);
   expect(await page.evaluate(() => history.length)).toBe(length);
+});
+
+test("a link typed by hand is read, and said to be unchecked", async ({ page }) => {
+  await open(page, "#v=1&model=gpt2&hardware.gpu=l4&training.max_length=512");
+  await expect(page.getByRole("alert")).toContainText("no checksum");
+  await expect(headline(page)).toContainText("Fits the L4");
 });
 
 test("a cut link says so and loads nothing of itself", async ({ page }) => {

@@ -83,6 +83,7 @@ export class PlimsollApp extends LitElement implements Actions {
     try {
       const [{ rest }] = await Promise.all([import("./rest.ts"), import("./paste/box.ts")]);
       if (this.view) this.view = { ...this.view, rest };
+      rest.frame();
       await this.view?.core.complete();
       if (this.view) this.view = { ...this.view };
       await keepOffline({
@@ -251,6 +252,7 @@ export class PlimsollApp extends LitElement implements Actions {
     void speak(id).then((spoken) => {
       if (!spoken || !this.view) return;
       remember(id, LANGUAGE_KEY);
+      this.view.rest?.frame();
       this.view = { ...this.view };
     });
   }
@@ -374,7 +376,8 @@ export class PlimsollApp extends LitElement implements Actions {
       this.view = {
         ...this.view,
         more: more.ok ? more : undefined,
-        advice,
+        // No plan is for a card before the run is known.
+        advice: this.view.report?.gpu ? advice : { ...advice, gpu: null },
         comparison: this.view.kept ? comparison : undefined,
       };
     } catch (error) {
@@ -410,7 +413,8 @@ export class PlimsollApp extends LitElement implements Actions {
     const fresh = { typed: new Map<string, string>(), instant: undefined, notice: undefined };
     if (decoded.kind === "request") {
       this.made = decoded.made;
-      this.ask(decoded.request, { ...fresh, origin: this.scenarioOf(decoded.request) });
+      const notice = decoded.unchecked ? say("link.unchecked") : undefined;
+      this.ask(decoded.request, { ...fresh, notice, origin: this.scenarioOf(decoded.request) });
     } else if (decoded.kind === "empty") {
       this.ask(first?.request ?? {}, { ...fresh, origin: first });
     } else if (this.view.report || this.view.errors.length > 0) {

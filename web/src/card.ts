@@ -8,7 +8,7 @@ import { effective } from "./inputs.ts";
 import { METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
 import { dotted, get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
-import { coreWords } from "./words/core-words.ts";
+import { coreWords, gist } from "./words/core-words.ts";
 import { EN_REST } from "./words/en-rest.ts";
 import { say, type Word } from "./words/say.ts";
 
@@ -94,10 +94,22 @@ function methodAsk(view: View, actions: Actions): TemplateResult | typeof nothin
   </div>`;
 }
 
+/** What the core remarks of the run that would make the answer pointless. */
+const WARNINGS = ["beyond_context", "no_bf16"];
+
+function warnings(report: Report): TemplateResult[] {
+  return report.notes
+    .filter(({ code }) => WARNINGS.includes(code))
+    .map(
+      ({ code, message }) =>
+        html`<div class="ask">${gist(`note.${code}`, message, say("notes.original"))}</div>`,
+    );
+}
+
 function asks(view: View, report: Report | undefined, actions: Actions): TemplateResult {
   const missing = unsaid(view.request, report);
   return html`${missing.map((pointer) => ask(pointer, answers(pointer, view), view, actions))}
-  ${report ? methodAsk(view, actions) : nothing}`;
+  ${report ? [methodAsk(view, actions), ...warnings(report)] : nothing}`;
 }
 
 function done(view: View, actions: Actions): TemplateResult | typeof nothing {

@@ -15,6 +15,7 @@ import { entries } from "./entries.ts";
 import { figures } from "./figures.ts";
 import { find } from "./find.ts";
 import { folds } from "./folds.ts";
+import { frame } from "./frame.ts";
 import { gallery } from "./gallery.ts";
 import { instants } from "./instants.ts";
 import { machines } from "./machines.ts";
@@ -81,6 +82,7 @@ export const rest = {
   entries,
   find,
   folds,
+  frame,
   gallery,
   options,
   repairs,

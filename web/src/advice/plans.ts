@@ -174,7 +174,7 @@ function otherWays(list: Elsewhere[], actions: Actions): TemplateResult | typeof
 }
 
 /** The size whose plans are shown: the one asked for, or that of the chosen GPU, or the largest that needs a plan. */
-function target(view: View, advice: Advice): (Target & { name: string }) | undefined {
+function target(view: View, advice: Advice): (Target & { name: string; gib?: number }) | undefined {
   const wanted = view.planTier;
   const chosen = advice.gpu;
   if (wanted === undefined && chosen) return chosen;
@@ -183,7 +183,8 @@ function target(view: View, advice: Advice): (Target & { name: string }) | undef
   return tier ? { ...tier, name: sizeName(tier.gib) } : undefined;
 }
 
-function sizes(view: View, advice: Advice, actions: Actions): TemplateResult {
+/** `shown`: the size whose plans stand below; undefined for the chosen card. */
+function sizes(advice: Advice, shown: number | undefined, actions: Actions): TemplateResult {
   const chosen = advice.gpu;
   const ascending = [...advice.tiers].sort((one, other) => one.gib - other.gib);
   return html`<div class="field inline">
@@ -195,15 +196,13 @@ function sizes(view: View, advice: Advice, actions: Actions): TemplateResult {
         actions.choosePlanTier(value === "" ? undefined : Number(value));
       }}
     >
-      ${chosen
-        ? html`<option value="" ?selected=${view.planTier === undefined}>${chosen.name}</option>`
-        : nothing}
+      ${chosen ? html`<option value="" ?selected=${shown === undefined}>${chosen.name}</option>` : nothing}
       ${ascending.map(
         (tier) =>
-          html`<option value=${tier.gib} ?selected=${tier.gib === view.planTier}>
+          html`<option value=${tier.gib} ?selected=${tier.gib === shown}>
             ${sizeName(tier.gib)}:
             ${VERDICTS[tier.verdict].word}${tier.verdict !== "fits" && tier.plans.length > 0
-              ? `, ${say("plan.count", { count: tier.plans.length })}`
+              ? `, ${say(tier.plans.length === 1 ? "plan.one" : "plan.count", { count: tier.plans.length })}`
               : ""}
           </option>`,
       )}
@@ -219,7 +218,7 @@ function found(advice: Advice, view: View, report: Report, actions: Actions): Te
       ${say("plan.caption")}
       ${Array.isArray(locked) ? say("plan.locks", { locks: locked.join(", ") }) : nothing}
     </p>
-    ${sizes(view, advice, actions)}
+    ${sizes(advice, shown?.gib, actions)}
     ${view.told?.message.includes(say("plan.copy"))
       ? html`<p class="told">${view.told.message}</p>`
       : nothing}

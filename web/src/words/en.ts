@@ -162,6 +162,7 @@ export const EN = {
   "link.damaged": "it was damaged on the way",
   "link.newer": "a newer version of Plimsoll made it; reload the page to update",
   "link.cut": "it is incomplete or was changed on the way (its checksum does not match)",
+  "link.unchecked": "This link has no checksum: nothing says whether it is whole. Check the settings.",
   "link.twice": "it names the same setting twice",
   "errors.allowed": "Allowed: {allowed}",
   "link.was": "This link was made by Plimsoll {version}, which said {was}; now it is {now}.",
