@@ -129,8 +129,16 @@ test("a value that the core refuses is explained at its input, and the old verdi
     await expect(page.locator(".verdict, .rest")).toHaveCount(0);
     expect(await length.inputValue()).toBe(bad);
   }
+  // A repair is a button: what was typed, as it may have been meant, or the default.
+  await length.fill("-5");
+  await page.locator(".message .repair", { hasText: "use the default" }).click();
+  await expect(length).toHaveValue("");
+  await expect(page.locator(".verdict")).toBeVisible();
+  await length.fill("many");
   await page.locator(".message .link").click();
   await expect(length).toBeFocused();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(length).toHaveValue("");
   await length.fill("256");
   await expect(page.locator(".message")).toHaveCount(0);
   await expect(page.locator(".verdict")).toBeVisible();

@@ -7,6 +7,7 @@ import { elementFor } from "./form.ts";
 import { measureIn, UNIT_KEY, type Unit } from "./format.ts";
 import { headline } from "./headline.ts";
 import { decode, encode, sameRequest, type Made } from "./link.ts";
+import { accepts } from "./lists.ts";
 import { madeOf } from "./made.ts";
 import { isSuperseded, loadMore } from "./more.ts";
 import { asFarAsSaid, changed, givenWay, type Edit } from "./own.ts";
@@ -326,9 +327,7 @@ export class PlimsollApp extends LitElement implements Actions {
   private refused(view: View, { errors }: Refusal): void {
     // What was wrong before is not mended by a choice of something else.
     const fresh = errors.filter(({ pointer }) => !view.errors.some((old) => old.pointer === pointer));
-    const way = givenWay(view.request, view.chosen, fresh, (request) => {
-      return view.core.knows(request) && view.core.report(JSON.stringify(request)).ok;
-    });
+    const way = givenWay(view.request, view.chosen, fresh, (request) => accepts(view.core, request));
     if (way) {
       const dropped = way.dropped.map(dotted).join(", ");
       const done = say("shown.dropped", { dropped });
@@ -465,7 +464,9 @@ export class PlimsollApp extends LitElement implements Actions {
   private readonly sight = new IntersectionObserver((entries) => {
     const at = entries.at(-1);
     // On a wide page the verdict returns at the upper edge, and only once it has left there.
-    const below = (at?.boundingClientRect.top ?? 0) > 0 && window.matchMedia("(min-width: 860px)").matches;
+    // Where there is no verdict, nothing need return.
+    const away = (at?.boundingClientRect.top ?? 0) > 0 || at?.target.isConnected === false;
+    const below = away && window.matchMedia("(min-width: 860px)").matches;
     this.verdictInSight = below || (at?.isIntersecting ?? true);
   });
 

@@ -14,7 +14,7 @@ export type Field = {
   /** Shown only while this holds. */
   when?: (request: Request) => boolean;
 } & (
-  | { kind: "number"; step: number }
+  | { kind: "number"; step: number; usual?: string }
   | { kind: "flag" }
   | { kind: "choice"; labels: Record<string, string> }
 );
@@ -80,7 +80,13 @@ const DATA: Field[] = [
   { pointer: "/data/longest_length", label: "field.longest", kind: "number", step: 64, explained: true },
 ];
 
-export const COUNT: Field = { pointer: "/parallel/num_gpus", label: "field.gpus", kind: "number", step: 1 };
+export const COUNT: Field = {
+  pointer: "/parallel/num_gpus",
+  label: "field.gpus",
+  kind: "number",
+  step: 1,
+  usual: "1",
+};
 export const STRATEGY: Field = {
   pointer: "/parallel/strategy",
   label: "field.strategy",

@@ -79,7 +79,7 @@ function numberInput(field: Field & { kind: "number" }, view: View, actions: Act
     inputmode="decimal"
     autocomplete="off"
     .value=${live(shown)}
-    placeholder=${asText(assumed(view, pointer))}
+    placeholder=${asText(assumed(view, pointer)) || field.usual || ""}
     aria-invalid=${invalid(view, pointer)}
     aria-describedby=${describedBy(view, pointer, field.explained)}
     @input=${(event: InputEvent) => change((event.target as HTMLInputElement).value)}

@@ -10,7 +10,9 @@ import { isExample } from "./scenarios.ts";
 import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
 
+/** None while nothing is known of the run. */
 const holds = (method: Method, view: View) =>
+  (method.id !== "full" || get(view.request, "/model") !== undefined || view.request["peft"] === null) &&
   method.adapters === hasAdapters(view.request) &&
   (["load_in_4bit", "load_in_8bit"] as const).every(
     (bits) => (get(view.request, `/quantization/${bits}`) === true) === (method.bits === bits),

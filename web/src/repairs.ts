@@ -5,6 +5,7 @@ import { entries } from "./entries.ts";
 import { find } from "./find.ts";
 import { ALL_FIELDS } from "./fields.ts";
 import { readNumber } from "./inputs.ts";
+import { accepts } from "./lists.ts";
 import type { Edit } from "./own.ts";
 import { get, plain, put } from "./pointer.ts";
 import type { View } from "./view.ts";
@@ -59,9 +60,8 @@ export function repairs(error: CoreError, view: View): Repair[] {
   }
   const works = ({ edits }: Repair): boolean => {
     const next = edits.reduce((under, edit) => put(under, edit.pointer, edit.value), view.request);
-    if (!view.core.knows(next)) return typeof next["model"] === "string" && pointer === "/model";
-    const answer = view.core.report(JSON.stringify(next));
-    return answer.ok || !answer.errors.some((each) => each.pointer === pointer);
+    if (pointer === "/model") return true;
+    return accepts(view.core, next) || view.errors.length > 1;
   };
   const seen = new Set<string>();
   return offered
