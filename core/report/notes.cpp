@@ -382,6 +382,17 @@ const Remark table[] = {
               ", and the report shows the fullest. The last one holds the head and the logits.";
      },
      "huggingface/accelerate utils/modeling.py infer_auto_device_map"},
+    {"beyond_context",
+     [](const Facts& f, const hardware::Gpu*) {
+       const uint64_t positions = f.network->max_position_embeddings;
+       return positions > 0 && static_cast<uint64_t>(f.recipe->training.max_length) > positions;
+     },
+     [](const Facts& f, const hardware::Gpu*) -> std::string {
+       return "This model's context ends at " +
+              grouped(static_cast<double>(f.network->max_position_embeddings)) +
+              " tokens (max_position_embeddings); longer samples need its positions to be extended.";
+     },
+     "the model's config.json"},
     {"unified_memory",
      [](const Facts&, const hardware::Gpu* gpu) { return gpu != nullptr && gpu->unified_memory; },
      [](const Facts&, const hardware::Gpu* gpu) -> std::string {

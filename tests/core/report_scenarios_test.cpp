@@ -97,6 +97,13 @@ TEST(ReportScenarios, CaseCIsNotLimitedByMaxMemory) {
   EXPECT_TRUE(has_note(answer(bf16), "no_bf16"));
 }
 
+TEST(ReportScenarios, ALengthBeyondTheModelsContextIsSaid) {
+  Json request = Json::parse(R"({"model": "meta-llama/Llama-3.1-8B", "training": {"max_length": 131072}})");
+  EXPECT_FALSE(has_note(answer(request), "beyond_context"));
+  request["training"]["max_length"] = 999999;
+  EXPECT_TRUE(has_note(answer(request), "beyond_context"));
+}
+
 // foreach AdamW makes a copy of all 322,961,408 trained parameters: 1.2 GiB that fused AdamW does not need.
 // Gradients that are accumulated live through the forward pass, which then comes within a few hundred MiB.
 TEST(ReportScenarios, CaseCPeaksInTheOptimizerStep) {

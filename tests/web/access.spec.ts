@@ -1,7 +1,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { encode } from "../../web/src/link.ts";
-import { expect, headline, open, openEveryFold, test, unfold } from "./page.ts";
+import { choose, expect, headline, open, openEveryFold, RUN, test, unfold } from "./page.ts";
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
@@ -19,7 +19,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       test.slow();
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 800 });
-      await open(page);
+      await open(page, RUN);
       await openEveryFold(page);
       await layOutEverything(page);
       expect((await new AxeBuilder({ page }).withTags(TAGS).analyze()).violations).toEqual([]);
@@ -75,6 +75,7 @@ test("on a phone the verdict stays in sight while a setting changes, and covers 
   await page.setViewportSize({ width: 360, height: 640 });
   await open(page);
   const ribbon = page.locator(".ribbon");
+  await headline(page).scrollIntoViewIfNeeded();
   await expect(ribbon).toBeHidden();
   const optimizer = page.getByLabel("Optimizer");
   await optimizer.scrollIntoViewIfNeeded();
@@ -87,7 +88,7 @@ test("on a phone the verdict stays in sight while a setting changes, and covers 
 });
 
 test("the keyboard reaches every control in the order of the page", async ({ page }) => {
-  await open(page);
+  await open(page, RUN);
   const seen: string[] = [];
   for (let step = 0; step < 60; ++step) {
     await page.keyboard.press("Tab");
@@ -101,20 +102,24 @@ test("the keyboard reaches every control in the order of the page", async ({ pag
   }
   expect(seen.filter((name) => name.includes("no focus ring"))).toEqual([]);
   const order = [
+    "paste-text",
     "field-model",
+    "field-parallel-num_gpus",
     "field-hardware-gpu",
     "field-training-per_device_train_batch_size",
     "field-training-max_length",
     "field-training-optim",
   ];
   expect(seen.filter((name) => order.includes(name))).toEqual(order);
+  // The form comes before the answer.
+  expect(seen.indexOf("field-model")).toBeLessThan(14);
 });
 
 test("the printed page holds the settings, the answer and the address, without the buttons", async ({
   page,
 }) => {
-  await open(page);
-  await page.getByLabel("GPU", { exact: true }).selectOption("l4");
+  await open(page, RUN);
+  await choose(page, "GPU", "l4");
   await page.emulateMedia({ media: "print" });
   await expect(page.locator("footer .print-only")).toContainText("#v=1&");
   await expect(page.locator(".scenarios")).toBeHidden();

@@ -70,6 +70,7 @@ const cases = {
   async "a key press changes the verdict and the address; a plan is applied and undone"() {
     const { page, complaints } = await visit();
     await page.waitForSelector("section:not([aria-busy]) > #plans-title", { timeout: 30_000 });
+    await press(page, ".shown .link");
     await write(page, "#field-training-max_length", "32768");
     await says(page, "#verdict-headline", "Does not fit");
     await until(page, () => location.hash.includes("max_length=32768"));
@@ -85,7 +86,6 @@ const cases = {
   async "an error is explained"() {
     const { page, complaints } = await visit();
     await page.waitForSelector("#paste-text", { timeout: 30_000 });
-    await press(page, ".paste > summary");
     await write(page, "#paste-text", ERROR);
     await says(page, ".found", "224.0");
     assert.deepEqual(complaints, []);
@@ -108,6 +108,7 @@ const cases = {
   async "a frame shows its card"() {
     const { page } = await visit();
     await page.waitForSelector("#share-title", { timeout: 30_000 });
+    await press(page, ".shown .link");
     await write(page, "#field-training-max_length", "512");
     await until(page, () => location.hash.includes("max_length=512"));
     const link = await page.evaluate(() => location.hash);

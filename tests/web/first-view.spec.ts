@@ -1,8 +1,8 @@
-import { expect, figure, headline, open, test } from "./page.ts";
+import { expect, figure, headline, open, RUN, test } from "./page.ts";
 
-test("opens with case D answered", async ({ page }) => {
+test("opens with a real answer that is plainly an example", async ({ page }) => {
   await open(page);
-  await expect(page.locator(".shown")).toContainText("An example (case D, after)");
+  await expect(page.locator(".shown")).toContainText("Example: Mistral-7B LoRA on an A10G");
   await expect(page.getByLabel("Model", { exact: true })).toHaveValue("mistralai/Mistral-7B-v0.3");
   await expect(headline(page)).toContainText("A10G");
   // What the author's own run printed and saved.
@@ -33,9 +33,10 @@ test("the opening case stands in the page before any script, as the core answers
   await context.close();
   await open(page);
   await expect(page.locator("#first")).toHaveCount(0);
-  for (const part of [headline(page), page.locator(".lede"), figure(page, "PyTorch reserves")]) {
+  for (const part of [headline(page), page.locator(".lede").first(), page.locator(".lede").last()]) {
     expect(early).toContain(await part.innerText());
   }
+  // What comes into the card with the rest of the page moves nothing.
   expect(await page.locator(".verdict").boundingBox()).toEqual(box);
 });
 
@@ -74,7 +75,7 @@ test("marks the peak among the moments of the run, and lists another moment when
   await expect(moments.filter({ hasText: "peak" })).toHaveCount(1);
   await expect(page.locator("#breakdown-title")).toContainText("the peak");
   await page.getByRole("button", { name: "Load", exact: true }).click();
-  await expect(page.locator("#breakdown-title")).toHaveText("What fills it: loading of the model");
+  await expect(page.locator("#breakdown-title")).toHaveText("What fills it while loading the model");
   await expect(page.locator(".breakdown tbody").first()).toContainText("Weights");
 });
 
@@ -96,7 +97,7 @@ test("says what it took for granted", async ({ page }) => {
 });
 
 test("announces the verdict to screen readers, once it has settled", async ({ page }) => {
-  await open(page);
+  await open(page, RUN);
   await expect(page.getByRole("status")).toContainText("A10G");
   await page.getByLabel("Micro-batch").fill("512");
   await expect(page.getByRole("status")).toContainText("Does not fit");

@@ -4,7 +4,7 @@ import type { Core } from "../../web/src/core.ts";
 import { CORE, DE, formula } from "../../web/src/words/de.ts";
 import { EN as FIRST } from "../../web/src/words/en.ts";
 import { EN_REST } from "../../web/src/words/en-rest.ts";
-import { expect, figure, headline, open, test } from "./page.ts";
+import { expect, figure, headline, open, RUN, test } from "./page.ts";
 
 const EN = { ...FIRST, ...EN_REST };
 
@@ -29,14 +29,14 @@ test("the page changes its language and keeps it", async ({ page }) => {
 test("German names components, plans and notes; what stays English is marked as English", async ({
   page,
 }) => {
-  await open(page);
+  await open(page, RUN);
   await page.getByLabel("Language").selectOption("de");
   await expect(headline(page)).toContainText("Passt auf");
   await expect(page.locator(".breakdown summary").first()).toHaveText("Das Basismodell.");
   await expect(page.locator(".breakdown caption")).toContainText("Der Verlust läuft rückwärts");
   await page.getByLabel("Maximale Länge").fill("16384");
   await expect(headline(page)).toContainText("Passt nicht auf");
-  await expect(page.locator(".plan").first()).toContainText("Gelernt wird");
+  await expect(page.locator(".plan").first()).toContainText("Ohne Wirkung auf das Training");
   const why = page.locator(".plan tbody td:not(.number)").first();
   expect(await why.getAttribute("lang")).toBeNull();
   expect(await why.locator("p").first().getAttribute("lang")).toBe("en");
@@ -84,7 +84,7 @@ test("German says every formula of the documented cases, and leaves no English i
 });
 
 test("sizes are said in GiB or GB, everywhere alike, and the choice is kept", async ({ page }) => {
-  await open(page);
+  await open(page, RUN);
   const shown = async () => Number.parseFloat(await figure(page, "nvidia-smi shows").innerText());
   const binary = await shown();
   await page.getByLabel("Max length").fill("512");

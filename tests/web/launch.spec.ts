@@ -1,5 +1,5 @@
 // An installed page is handed text and files by the system.
-import { expect, open, test } from "./page.ts";
+import { box, expect, open, test } from "./page.ts";
 
 const ERROR =
   "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB (GPU 0; 22.20 GiB total capacity; 20.90 GiB already allocated; 100.12 MiB free; 21.10 GiB reserved in total by PyTorch)";
@@ -7,7 +7,7 @@ const YAML = "base_model: mistralai/Mistral-7B-v0.1\nadapter: lora\nlora_r: 8\ns
 
 test("shared text is put into the box and read", async ({ page }) => {
   await open(page, `?text=${encodeURIComponent(ERROR)}`);
-  await expect(page.getByLabel("Whatever you have")).toHaveValue(ERROR);
+  await expect(box(page)).toHaveValue(ERROR);
   await expect(page.locator(".found").first()).toContainText("224.00 MiB");
 });
 
@@ -21,6 +21,6 @@ test("a file that is opened with the page is read", async ({ page }) => {
     });
   }, YAML);
   await open(page);
-  await expect(page.getByLabel("Whatever you have")).toHaveValue(YAML);
   await expect(page.locator(".found").first()).toContainText("Axolotl");
+  await expect(page).toHaveURL(/max_length=1024/);
 });

@@ -1,6 +1,6 @@
 import { decode, encode, sameRequest } from "../../web/src/link.ts";
 import type { Request } from "../../web/src/contract.ts";
-import { expect, headline, open, test, unfold } from "./page.ts";
+import { choose, expect, headline, open, RUN, test, unfold } from "./page.ts";
 
 test.describe("the form of a link", () => {
   const requests: Record<string, Request> = {
@@ -44,10 +44,16 @@ test.describe("the form of a link", () => {
     expect(decode(link.replaceAll(",", "%2C").replaceAll("_", "%5F")).kind).toBe("request");
   });
 
-  test("is refused when any of it is cut off or changed", () => {
-    const link = encode({ model: "mistral-7b-v0.3", training: { max_length: 512 } });
+  test("is refused when any of it is cut off or changed, and said to be unchecked when it says nothing of itself", () => {
+    const link = encode(
+      { model: "mistral-7b-v0.3", training: { max_length: 512 } },
+      { version: "1.0.0", total: "14.20" },
+    );
+    const own = link.indexOf("&by");
     for (let length = 2; length < link.length; ++length) {
-      expect(decode(link.slice(0, length)).kind).toBe("broken");
+      const decoded = decode(link.slice(0, length));
+      if (length >= own + 4) expect(decoded.kind).toBe("broken");
+      else if (decoded.kind === "request") expect(decoded.unchecked).toBe(true);
     }
     expect(decode(link.replace("512", "511")).kind).toBe("broken");
   });
@@ -65,9 +71,9 @@ test.describe("the form of a link", () => {
 });
 
 test("a change is in the address, and the address brings it back", async ({ page, context }) => {
-  await open(page);
+  await open(page, RUN);
   await page.getByLabel("Max length").fill("1024");
-  await page.getByLabel("GPU", { exact: true }).selectOption("l4");
+  await choose(page, "GPU", "l4");
   await expect(page).toHaveURL(/#v=1&.*training\.max_length=1024&.*hardware\.gpu=l4&.*c=[0-9a-z]{4}$/);
   const answer = await headline(page).innerText();
   const second = await context.newPage();
@@ -83,25 +89,31 @@ test("Back undoes the large steps one by one, Forward does them again", async ({
   await unfold(page, "Examples");
   await page.locator('[data-scenario="c-before"]').click();
   await expect(headline(page)).toContainText("Quadro RTX 6000");
-  await page.getByLabel("GPU", { exact: true }).selectOption("a100-sxm-80");
-  await expect(headline(page)).toContainText("A100");
+  await choose(page, "GPU", "a100-sxm-80");
+  await expect(headline(page)).toHaveText("Which run is it?");
   await page.goBack();
   await expect(headline(page)).toContainText("Quadro RTX 6000");
-  await expect(page.locator(".shown")).toContainText("An example (case C, before)");
+  await expect(page.locator(".shown")).toContainText("Example: ");
   await page.goBack();
   await expect(headline(page)).toHaveText(first);
-  await expect(page.locator(".shown")).toContainText("An example (case D, after)");
+  await expect(page.locator(".shown")).toContainText("Example: Mistral-7B LoRA on an A10G");
   await page.goForward();
   await expect(headline(page)).toContainText("Quadro RTX 6000");
 });
 
 test("typing changes the address without filling the history", async ({ page }) => {
-  await open(page);
+  await open(page, RUN);
   const length = await page.evaluate(() => history.length);
   await page.getByLabel("Max length").press("End");
   await page.getByLabel("Max length").pressSequentially("00");
   await expect(page).toHaveURL(/max_length=25600/);
   expect(await page.evaluate(() => history.length)).toBe(length);
+});
+
+test("a link typed by hand is read, and said to be unchecked", async ({ page }) => {
+  await open(page, "#v=1&model=gpt2&hardware.gpu=l4&training.max_length=512");
+  await expect(page.getByRole("alert")).toContainText("no checksum");
+  await expect(headline(page)).toContainText("Fits the L4");
 });
 
 test("a cut link says so and loads nothing of itself", async ({ page }) => {

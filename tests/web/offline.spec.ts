@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, resolve } from "node:path";
 import { test as base, type Page } from "@playwright/test";
-import { expect, headline, open, test } from "./page.ts";
+import { choose, expect, headline, open, test } from "./page.ts";
 
 const stored = async (page: Page) => {
   await open(page);
@@ -15,8 +15,9 @@ test("everything works with the network off after one visit", async ({ page, con
   await stored(page);
   await context.setOffline(true);
   await page.reload();
-  await expect(headline(page)).toBeVisible();
-  await page.getByLabel("GPU", { exact: true }).selectOption("l4");
+  await expect(page.locator("#share-title")).toBeAttached();
+  await page.getByRole("button", { name: "Edit this example" }).click();
+  await choose(page, "GPU", "l4");
   await expect(headline(page)).toContainText("L4");
   await page.goto("./docs/accuracy.html");
   await expect(page.locator(".scatter circle").first()).toBeVisible();

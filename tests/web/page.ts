@@ -1,6 +1,9 @@
 // Every browser test watches the same three things: nothing is asked of another host, the content security policy is
 // never violated, and no error reaches the console.
+import { readFileSync } from "node:fs";
 import { expect, test as base, type Page } from "@playwright/test";
+import type { Request } from "../../web/src/contract.ts";
+import { encode } from "../../web/src/link.ts";
 
 export const test = base.extend<{ page: Page }>({
   page: async ({ page, baseURL }, use) => {
@@ -27,6 +30,30 @@ export const test = base.extend<{ page: Page }>({
 });
 
 export { expect };
+
+const example = JSON.parse(readFileSync("presets/scenarios/d-after.json", "utf8")) as { request: Request };
+
+/** Somebody's own run, like the one that the page opens with: what is changed of that is all that stays of it. */
+export const RUN = encode({ ...example.request, data: { samples: 2_400_000, epochs: 1 } });
+
+/** Chooses what a combobox finds by a text. */
+export async function choose(page: Page, label: string, text: string): Promise<void> {
+  const input = page.getByRole("combobox", { name: label, exact: true });
+  await input.fill(text);
+  await expect(page.locator(".options [role=option]").first()).toBeVisible();
+  await input.press("Enter");
+}
+
+/** Ctrl+V with a text, while nothing that can be written into has the focus. */
+export const paste = (page: Page, text: string) =>
+  page.evaluate((text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+  }, text);
+
+/** The box for errors, configurations and scripts. */
+export const box = (page: Page) => page.locator("#paste-text");
 
 /**
  * Opens the page, at a fragment or without, and waits for its answer, the parts below it, and the end of the thread of the first

@@ -1,7 +1,7 @@
 // The one box: configurations and error messages, typed, dropped and picked.
 import type { Page } from "@playwright/test";
 import { encode } from "../../web/src/link.ts";
-import { expect, headline, open, test } from "./page.ts";
+import { box, expect, headline, open, paste, RUN, test } from "./page.ts";
 
 const AXOLOTL = `# my run
 base_model: mistralai/Mistral-7B-v0.1   # the base
@@ -31,20 +31,82 @@ async function drop(page: Page, name: string, text: string): Promise<void> {
   await page.dispatchEvent("main", "drop", { dataTransfer: transfer });
 }
 
-test("a pasted Axolotl file becomes the request, with a word on every key", async ({ page }) => {
+test("pasting is one action: the file is the request, and the box a chip with a word on every key", async ({
+  page,
+}) => {
   await open(page);
-  await page.locator(".paste > summary").click();
-  await page.getByLabel("Whatever you have").fill(AXOLOTL);
+  await paste(page, AXOLOTL);
   const found = page.locator(".found");
-  await expect(found).toContainText("Axolotl");
+  await expect(found.locator("h3")).toHaveText("Axolotl · 11 keys");
   await expect(found).toContainText("1 unknown");
+  await expect(box(page)).toHaveCount(0);
   await found.locator("summary", { hasText: "keys" }).click();
   await expect(found.locator("tr", { hasText: "no_such_key_anywhere" })).toContainText("unknown");
-  await page.getByRole("button", { name: "Use this configuration" }).click();
   await expect(page.getByLabel("Max length")).toHaveValue("2048");
   await expect(page.getByLabel("Rank", { exact: true })).toHaveValue("32");
-  await expect(headline(page)).toContainText("A10G");
   await expect(page).toHaveURL(/model=mistralai\/Mistral-7B-v0\.1/);
+  // Nothing of the example: no card, no data set.
+  await expect(headline(page)).toContainText("Needs");
+  await expect(page.locator(".ask")).toContainText("Which GPU?");
+  expect(page.url()).not.toMatch(/gpu=|samples|fp16/);
+  await found.getByRole("button", { name: "change" }).click();
+  await expect(box(page)).toHaveValue(AXOLOTL);
+});
+
+test("what was pasted is undone with one click, back to the example where that was shown", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(page, AXOLOTL);
+  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+  await page.locator(".found").getByRole("button", { name: "undo" }).click();
+  await expect(page.locator(".shown")).toContainText("Example: ");
+  await expect(headline(page)).toContainText("A10G");
+});
+
+test("a file for several cards is not answered for one", async ({ page }) => {
+  await open(page);
+  await paste(page, `${AXOLOTL.replace("Mistral-7B-v0.1", "Mistral-7B-v0.1")}fsdp: [full_shard]\n`);
+  await page.locator(".ask button", { hasText: "RTX 3090" }).click();
+  await expect(page.locator(".ask")).toContainText("How many GPUs?");
+  await expect(headline(page)).toContainText("Needs");
+  await page.locator(".ask").getByRole("button", { name: "2", exact: true }).click();
+  await expect(headline(page)).toContainText(/2.× GeForce RTX 3090 24GB, FSDP/);
+});
+
+test("a bare config.json changes the model alone", async ({ page }) => {
+  await open(page, RUN);
+  await paste(
+    page,
+    JSON.stringify({
+      model_type: "llama",
+      hidden_size: 2048,
+      intermediate_size: 5632,
+      num_hidden_layers: 22,
+      num_attention_heads: 32,
+      num_key_value_heads: 4,
+      vocab_size: 32000,
+    }),
+  );
+  await expect(page).toHaveURL(/model\.config\.hidden_size=2048/);
+  await expect(page.getByLabel("LoRA, 16-bit")).toBeChecked();
+  await expect(page.getByLabel("Max length")).toHaveValue("256");
+  await expect(headline(page)).toContainText("Fits the A10G");
+});
+
+test("what is typed waits for its button", async ({ page }) => {
+  await open(page);
+  await box(page).fill(AXOLOTL);
+  await expect(page.locator(".shown")).toContainText("Example: ");
+  await page.getByRole("button", { name: "Use this configuration" }).click();
+  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+});
+
+test("a bare error is not explained by the example", async ({ page }) => {
+  await open(page);
+  await paste(page, ERROR);
+  await expect(page.locator(".found")).toContainText("224.0 MiB");
+  expect(await page.locator(".found").innerText()).not.toMatch(/Mistral|settings on this page/);
 });
 
 test("a dropped file is read like a pasted one", async ({ page }) => {
@@ -55,7 +117,6 @@ test("a dropped file is read like a pasted one", async ({ page }) => {
 
 test("a picked file is read like a pasted one", async ({ page }) => {
   await open(page);
-  await page.locator(".paste > summary").click();
   await page.getByLabel("Or a file:").setInputFiles({
     name: "adapter_config.json",
     mimeType: "application/json",
@@ -63,13 +124,13 @@ test("a picked file is read like a pasted one", async ({ page }) => {
       '{"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q_proj", "v_proj"]}',
     ),
   });
-  await expect(page.locator(".found")).toContainText("Add this to the request");
+  await expect(page.locator(".found h3")).toContainText("PEFT");
+  await expect(page).toHaveURL(/peft\.r=8/);
 });
 
 test("the error of case D is explained: one fp32 matrix", async ({ page }) => {
   await open(page, encode({ model: "mistral-7b-v0.3", peft: { r: 16 }, hardware: { gpu: "a10g" } }));
-  await page.locator(".paste > summary").click();
-  await page.getByLabel("Whatever you have").fill(ERROR);
+  await box(page).fill(ERROR);
   const found = page.locator(".found");
   await expect(found).toContainText("224.0 MiB");
   await expect(found).toContainText(/14336 x 4096|4096 x 14336/);
@@ -82,20 +143,16 @@ test("the plan beside an explained error is applied with one click, and written 
   page,
 }) => {
   await open(page);
-  await page.locator(".paste > summary").click();
   const file = AXOLOTL.replace("sequence_len: 2_048", "sequence_len: 16384");
-  await page.getByLabel("Whatever you have").fill(`${file}\n${ERROR}\n`);
+  await paste(page, `${file}\n${ERROR}\n`);
   const way = page.locator(".way");
   await expect(way).toContainText("GiB");
   await way.getByRole("button", { name: "Apply" }).click();
-  await expect(headline(page)).toContainText(/(Fits|Tight on) the A10G/);
   await expect(page.locator(".patched .added").first()).toBeVisible();
 });
 
 test("text that is neither says so, and hostile text harms nothing", async ({ page }) => {
   await open(page);
-  await page.locator(".paste > summary").click();
-  const box = page.getByLabel("Whatever you have");
   for (const text of [
     "Dear all, the meeting is at noon.",
     "[".repeat(10_000),
@@ -103,7 +160,7 @@ test("text that is neither says so, and hostile text harms nothing", async ({ pa
     '{"__proto__": {"polluted": true}}',
     "<img src=x onerror=alert(1)>",
   ]) {
-    await box.fill(text);
+    await box(page).fill(text);
     await expect(page.locator(".paste .complaint, .paste .found")).toBeVisible();
   }
   expect(await page.evaluate(() => "polluted" in {})).toBe(false);
@@ -112,10 +169,9 @@ test("text that is neither says so, and hostile text harms nothing", async ({ pa
 
 test("an issue with its file between prose and error is read as both", async ({ page }) => {
   await open(page);
-  await page.locator(".paste > summary").click();
-  await page
-    .getByLabel("Whatever you have")
-    .fill(`Two days now, please help. This is my file:\n\n${AXOLOTL}\nand this is what I get\n\n${ERROR}\n`);
+  await box(page).fill(
+    `Two days now, please help. This is my file:\n\n${AXOLOTL}\nand this is what I get\n\n${ERROR}\n`,
+  );
   await expect(page.locator(".found", { hasText: "Axolotl" })).toContainText("1 unknown");
   await expect(page.locator(".found", { hasText: "224.0 MiB" })).toBeVisible();
   await page.getByRole("button", { name: "Use this configuration" }).click();
@@ -125,8 +181,7 @@ test("an issue with its file between prose and error is read as both", async ({ 
 test("what changes on the page is written back into the pasted file", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
-  await page.locator(".paste > summary").click();
-  await page.getByLabel("Whatever you have").fill(AXOLOTL);
+  await box(page).fill(AXOLOTL);
   await page.getByRole("button", { name: "Use this configuration" }).click();
   await expect(page.getByLabel("Max length")).toHaveValue("2048");
   await expect(page.locator(".patched")).toHaveCount(0);
@@ -148,7 +203,6 @@ test("what changes on the page is written back into the pasted file", async ({ p
 test("a dropped file keeps its name; what it cannot say is listed", async ({ page }) => {
   await open(page);
   await drop(page, "qlora.yaml", AXOLOTL);
-  await page.getByRole("button", { name: "Use this configuration" }).click();
   await expect(page.getByLabel("Max length")).toHaveValue("2048");
   await page.getByLabel("Max length").fill("512");
   const patched = page.locator(".patched");

@@ -20,12 +20,24 @@ test("every documented case opens with one click, before and after", async ({ pa
   }
 });
 
-test("a changed case says that it is one's own now", async ({ page }) => {
+test("the first thing that is said leaves the example, and Back leads to it again", async ({ page }) => {
   await open(page);
   await page.getByLabel("Max length").fill("300");
-  await expect(page.locator(".shown")).toContainText("Your request, begun from case D, after");
-  await page.getByLabel("Max length").fill("256");
-  await expect(page.locator(".shown")).toContainText("An example (case D, after)");
+  await expect(page.locator(".shown")).toHaveText("Your request");
+  await expect(page).toHaveURL(/#v=1&training\.max_length=300&training\.bf16=true&c=/);
+  await expect(headline(page)).toHaveText("Which run is it?");
+  await expect(page.locator(".ask")).toHaveCount(2);
+  await page.goBack();
+  await expect(page.locator(".shown")).toContainText("Example: Mistral-7B LoRA on an A10G");
+});
+
+test("an example is gone on from only by whoever says so", async ({ page }) => {
+  await open(page);
+  await page.getByRole("button", { name: "Edit this example" }).click();
+  await expect(page.getByLabel("Model", { exact: true })).toBeFocused();
+  await page.getByLabel("Max length").fill("300");
+  await expect(page).toHaveURL(/model=mistralai\/Mistral-7B-v0\.3&.*max_length=300&.*gpu=a10g/);
+  await expect(headline(page)).toContainText("Fits the A10G");
 });
 
 test("what the author of a case wrote can be read beside the answer", async ({ page }) => {

@@ -39,7 +39,7 @@ const states: Record<string, { at?: string; first?: (page: Page) => Promise<void
   compare: {
     at: DIED,
     first: async (page) => {
-      await page.getByRole("button", { name: "Keep this as A" }).click();
+      await page.getByRole("button", { name: "Compare against this" }).click();
       await page.locator(".plan .apply").first().click();
       await page.locator("section[aria-labelledby=compare-title] tbody").waitFor();
       await part("compare-title")(page);
@@ -47,8 +47,7 @@ const states: Record<string, { at?: string; first?: (page: Page) => Promise<void
   },
   diagnosis: {
     first: async (page) => {
-      await page.locator(".paste > summary").click();
-      await page.getByLabel("Whatever you have").fill(ERROR);
+      await page.locator("#paste-text").fill(ERROR);
       await page.locator(".found").first().waitFor();
     },
   },

@@ -1,6 +1,6 @@
 // What leaves the page: tables, pictures, code.
 import { readFile } from "node:fs/promises";
-import { expect, headline, open, test } from "./page.ts";
+import { expect, headline, open, RUN, test } from "./page.ts";
 
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
 
@@ -20,7 +20,7 @@ test("the Markdown table holds the headline, the figures and the link", async ({
 test("a link that is copied before its panel is drawn anew is that of the request on the page", async ({
   page,
 }) => {
-  await open(page);
+  await open(page, RUN);
   const button = page.getByRole("button", { name: "Copy link" });
   await button.scrollIntoViewIfNeeded();
   // In one turn of the page, so that nothing is drawn in between.
@@ -34,7 +34,7 @@ test("a link that is copied before its panel is drawn anew is that of the reques
 });
 
 test("the link is the address", async ({ page }) => {
-  await open(page);
+  await open(page, RUN);
   await page.getByLabel("Max length").fill("512");
   await expect(page).toHaveURL(/max_length=512/);
   await page.getByRole("button", { name: "Copy link" }).click();
@@ -98,7 +98,7 @@ test("a model's name cannot bring markup into a table or a picture", async ({ pa
 });
 
 test("the request is shown as a file of another tool, and as a checklist", async ({ page }) => {
-  await open(page);
+  await open(page, RUN);
   const fold = page.locator("plimsoll-export");
   await fold.locator("summary").click();
   await expect(fold.locator("pre")).toContainText("base_model: mistralai/Mistral-7B-v0.3");
@@ -120,7 +120,7 @@ test("the request is shown as a file of another tool, and as a checklist", async
 test("the link is a QR code once somebody wants it, and says so where it is too long for one", async ({
   page,
 }) => {
-  await open(page);
+  await open(page, RUN);
   const fold = page.locator("plimsoll-qr");
   await expect(fold.locator("svg")).toHaveCount(0);
   await fold.locator("summary").click();

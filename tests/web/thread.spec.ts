@@ -2,7 +2,7 @@
 import { encode } from "../../web/src/link.ts";
 import { queue } from "../../web/src/queue.ts";
 import { test as base } from "@playwright/test";
-import { expect, headline, open, test, workers } from "./page.ts";
+import { expect, headline, open, RUN, test, workers } from "./page.ts";
 
 test("a queue hands over one call at a time, urgent ones first, and drops what was asked anew", async () => {
   const begun: string[] = [];
@@ -37,7 +37,7 @@ test("a call that fails does not hold up the next", async () => {
 test("the page has one thread, and the last of many quick changes is the one that is planned for", async ({
   page,
 }) => {
-  await open(page);
+  await open(page, RUN);
   await expect(page.locator("section:not([aria-busy]) > #plans-title")).toBeVisible();
   expect(workers(page)).toEqual([expect.stringMatching(/^more-worker-.*\.js$/)]);
   const length = page.getByLabel("Max length");
@@ -59,7 +59,10 @@ test("a model whose preset comes later is answered, changed and linked", async (
 
 test("a rare method of PEFT is answered at first sight", async ({ page }) => {
   const ia3 = { peft_type: "IA3", target_modules: ["k_proj", "v_proj", "down_proj"] };
-  await page.goto(`./${encode({ model: "mistral-7b-v0.3", peft: ia3, hardware: { gpu: "a10g" } })}`);
+  const training = { max_length: 1024 };
+  await page.goto(
+    `./${encode({ model: "mistral-7b-v0.3", peft: ia3, training, hardware: { gpu: "a10g" } })}`,
+  );
   await expect(headline(page)).toContainText("Does not fit the A10G");
   await expect(page.locator("#errors-title")).toHaveCount(0);
   await expect(page.locator("#share-title")).toBeAttached();
@@ -73,7 +76,7 @@ test("where no thread may be started, the page works by itself", async ({ page }
       }
     } as unknown as typeof Worker;
   });
-  await open(page);
+  await open(page, RUN);
   await expect(headline(page)).toContainText("Fits");
   await page.getByLabel("Max length").fill("32768");
   await expect(headline(page)).toContainText("Does not fit");
@@ -91,7 +94,7 @@ test("what is typed before the page has an instance of its own is answered by th
     await held;
     await route.continue();
   });
-  await page.goto("./");
+  await page.goto(`./${RUN}`);
   await expect(headline(page)).toContainText("Fits");
   await page.getByLabel("Max length").fill("32768");
   await expect(headline(page)).toContainText("Does not fit");

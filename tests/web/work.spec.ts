@@ -3,7 +3,7 @@
 import type { Page } from "@playwright/test";
 import type { Core } from "../../web/src/core.ts";
 import { encode } from "../../web/src/link.ts";
-import { expect, headline, open, test } from "./page.ts";
+import { expect, headline, open, RUN, test } from "./page.ts";
 
 interface App extends HTMLElement {
   view: { core: Core };
@@ -76,7 +76,7 @@ const type = (page: Page, times: number) =>
 /** Opens the page and waits until nothing more will come by itself. */
 async function openQuietly(page: Page): Promise<void> {
   await watch(page);
-  await open(page);
+  await open(page, RUN);
   await expect(page.locator("section:not([aria-busy]) > #plans-title")).toBeVisible();
   await expect(page.locator(".offline")).toBeVisible();
 }

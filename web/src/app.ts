@@ -6,18 +6,20 @@ import type { CoreError, Json, Refusal, Report, Request, Scenario } from "./cont
 import { elementFor } from "./form.ts";
 import { measureIn, UNIT_KEY, type Unit } from "./format.ts";
 import { headline } from "./headline.ts";
-import { inputId } from "./inputs.ts";
 import { decode, encode, sameRequest, type Made } from "./link.ts";
+import { accepts } from "./lists.ts";
 import { madeOf } from "./made.ts";
 import { isSuperseded, loadMore } from "./more.ts";
-import { get, isObject, put } from "./pointer.ts";
+import { asFarAsSaid, changed, givenWay, type Edit } from "./own.ts";
+import { dotted, get, isObject, put } from "./pointer.ts";
 import { pause } from "./presets.ts";
 import { keepOffline } from "./offline.ts";
 import { page, STAGES } from "./page.ts";
+import type { Used } from "./paste/box.ts";
 import type { FigureId } from "./figures.ts";
-import { FIRST_SCENARIO } from "./scenarios.ts";
+import { FIRST_SCENARIO, isExample } from "./scenarios.ts";
 import { asTheme, remember, remembered, wear, type Theme } from "./theme.ts";
-import { firstView, PHONE, type Actions, type Edit, type How, type View } from "./view.ts";
+import { firstView, PHONE, type Actions, type How, type View } from "./view.ts";
 import { language, LANGUAGE_KEY, say, speak } from "./words/say.ts";
 
 const sentence = (error: CoreError) =>
@@ -82,10 +84,9 @@ export class PlimsollApp extends LitElement implements Actions {
     try {
       const [{ rest }] = await Promise.all([import("./rest.ts"), import("./paste/box.ts")]);
       if (this.view) this.view = { ...this.view, rest };
+      rest.frame();
       await this.view?.core.complete();
       if (this.view) this.view = { ...this.view };
-      // A name that was typed before its model was there.
-      document.getElementById(inputId("/model"))?.dispatchEvent(new Event("input"));
       await keepOffline({
         fetched: () => {
           if (this.view) this.view = { ...this.view, offline: true };
@@ -103,16 +104,18 @@ export class PlimsollApp extends LitElement implements Actions {
 
   edit(edits: Edit[], how: How, typed?: [pointer: string, text: string]): void {
     if (!this.view) return;
-    let request = this.view.request;
-    for (const { pointer, value } of edits) {
-      if (pointer === "/peft" || pointer === "/quantization") {
-        const old = get(request, pointer);
-        if (isObject(old)) this.shelf[pointer === "/peft" ? "peft" : "quantization"] = old;
-      }
-      request = put(request, pointer, value);
+    const { request, core } = this.view;
+    const example = isExample(this.view);
+    for (const section of example ? [] : (["peft", "quantization"] as const)) {
+      const old = get(request, `/${section}`);
+      if (isObject(old) && edits.some(({ pointer }) => pointer === `/${section}`)) this.shelf[section] = old;
     }
-    this.ask(request, { typed: typed ? new Map([...this.view.typed, typed]) : this.view.typed });
-    this.writeLink(how);
+    const next = changed(request, example, edits, core.gpus);
+    const own = example ? { origin: undefined, instant: undefined, kept: undefined } : {};
+    const chosen = how === "step" ? edits.map(({ pointer }) => pointer) : [];
+    this.ask(next, { ...own, chosen, typed: typed ? new Map([...this.view.typed, typed]) : this.view.typed });
+    // Back leads to the example again.
+    this.writeLink(example ? "step" : how);
   }
 
   editText(text: string): void {
@@ -128,6 +131,11 @@ export class PlimsollApp extends LitElement implements Actions {
     if (isObject(parsed)) this.writeLink("tweak");
   }
 
+  adopt(): void {
+    if (this.view) this.view = { ...this.view, origin: undefined };
+    this.goTo("/model");
+  }
+
   open(scenario: Scenario): void {
     this.ask(scenario.request, {
       origin: scenario,
@@ -138,8 +146,10 @@ export class PlimsollApp extends LitElement implements Actions {
     this.writeLink("step");
   }
 
-  replace(request: Request): void {
-    this.ask(request, { origin: undefined, notice: undefined, instant: undefined, typed: new Map() });
+  replace({ request, chosen, capacity }: Used): void {
+    const origin = this.scenarioOf(request);
+    const fresh = { notice: undefined, instant: undefined, typed: new Map<string, string>() };
+    this.ask(request, { ...fresh, origin, chosen, capacity });
     this.writeLink("step");
   }
 
@@ -179,16 +189,18 @@ export class PlimsollApp extends LitElement implements Actions {
     if (this.view) this.view = { ...this.view, planTier: gib };
   }
 
-  apply(edits: Edit[]): void {
-    const before = this.view?.request;
-    this.edit(edits, "step");
-    if (this.view) this.view = { ...this.view, undo: before };
+  apply(edits: Edit[], what = say("plan.applied")): void {
+    if (!this.view) return;
+    const { request } = this.view;
+    const next = edits.reduce((under, { pointer, value }) => put(under, pointer, value), request);
+    this.ask(next, { typed: new Map(), undo: request, done: what });
+    this.writeLink("step");
   }
 
   undo(): void {
     const before = this.view?.undo;
     if (!before) return;
-    this.ask(before, { typed: new Map(), undo: undefined });
+    this.ask(before, { typed: new Map(), undo: undefined, origin: this.scenarioOf(before) });
     this.writeLink("step");
   }
 
@@ -241,6 +253,7 @@ export class PlimsollApp extends LitElement implements Actions {
     void speak(id).then((spoken) => {
       if (!spoken || !this.view) return;
       remember(id, LANGUAGE_KEY);
+      this.view.rest?.frame();
       this.view = { ...this.view };
     });
   }
@@ -264,6 +277,8 @@ export class PlimsollApp extends LitElement implements Actions {
       draft: undefined,
       told: undefined,
       undo: undefined,
+      done: undefined,
+      chosen: [],
       ...changes,
       request,
     };
@@ -295,7 +310,8 @@ export class PlimsollApp extends LitElement implements Actions {
       this.view = {
         ...view,
         waiting: false,
-        report: answer,
+        report: asFarAsSaid(view.request, answer),
+        answered: view.request,
         errors: [],
         instant: known ? view.instant : undefined,
         moment: undefined,
@@ -303,9 +319,32 @@ export class PlimsollApp extends LitElement implements Actions {
       this.compareWithLink();
       this.askMoreSoon();
     } else {
-      this.view = { ...view, waiting: false, errors: answer.errors };
+      this.refused(view, answer);
     }
     this.announceSoon();
+  }
+
+  private refused(view: View, { errors }: Refusal): void {
+    // What was wrong before is not mended by a choice of something else.
+    const fresh = errors.filter(({ pointer }) => !view.errors.some((old) => old.pointer === pointer));
+    const way = givenWay(view.request, view.chosen, fresh, (request) => accepts(view.core, request));
+    if (way) {
+      const dropped = way.dropped.map(dotted).join(", ");
+      const done = say("shown.dropped", { dropped });
+      this.ask(way.request, { chosen: view.chosen, undo: view.undo ?? view.request, done });
+      this.writeLink("tweak");
+      return;
+    }
+    // That no model has been named is a question, not a mistake.
+    const nameless = get(view.request, "/model") === undefined;
+    this.view = {
+      ...view,
+      waiting: false,
+      report: undefined,
+      more: undefined,
+      advice: undefined,
+      errors: errors.filter(({ pointer }) => !nameless || pointer !== "/model"),
+    };
   }
 
   private loadingFailed(error: unknown): void {
@@ -323,7 +362,7 @@ export class PlimsollApp extends LitElement implements Actions {
 
   private async askMore(): Promise<void> {
     const { view, asked } = this;
-    if (!view || view.errors.length > 0 || view.waiting) return;
+    if (!view?.report || view.waiting) return;
     const { request, kept } = view;
     try {
       const core = await loadMore();
@@ -336,7 +375,8 @@ export class PlimsollApp extends LitElement implements Actions {
       this.view = {
         ...this.view,
         more: more.ok ? more : undefined,
-        advice,
+        // No plan is for a card before the run is known.
+        advice: this.view.report?.gpu ? advice : { ...advice, gpu: null },
         comparison: this.view.kept ? comparison : undefined,
       };
     } catch (error) {
@@ -350,13 +390,17 @@ export class PlimsollApp extends LitElement implements Actions {
       const { report, errors } = this.view ?? {};
       if (errors && errors.length > 0) {
         this.announcement = say("errors.announce", { errors: errors.map(sentence).join(" ") });
-      } else if (report) {
-        this.announcement = `${headline(report)}.`;
+      } else {
+        this.announcement = `${headline(report, this.view?.request)}.`;
       }
     }, ANNOUNCE_DELAY);
   }
 
   // Request and address
+
+  private scenarioOf(request: Request): Scenario | undefined {
+    return this.view?.core.scenarios.find((scenario) => sameRequest(scenario.request, request));
+  }
 
   private readLink(): void {
     window.clearTimeout(this.linkTimer);
@@ -367,12 +411,12 @@ export class PlimsollApp extends LitElement implements Actions {
     const first = known.find(({ id }) => id === FIRST_SCENARIO) ?? known[0];
     const fresh = { typed: new Map<string, string>(), instant: undefined, notice: undefined };
     if (decoded.kind === "request") {
-      const origin = known.find((scenario) => sameRequest(scenario.request, decoded.request));
       this.made = decoded.made;
-      this.ask(decoded.request, { ...fresh, origin });
+      const notice = decoded.unchecked ? say("link.unchecked") : undefined;
+      this.ask(decoded.request, { ...fresh, notice, origin: this.scenarioOf(decoded.request) });
     } else if (decoded.kind === "empty") {
       this.ask(first?.request ?? {}, { ...fresh, origin: first });
-    } else if (this.view.report) {
+    } else if (this.view.report || this.view.errors.length > 0) {
       this.view = { ...this.view, notice: decoded.message };
     } else {
       this.ask(first?.request ?? {}, { ...fresh, origin: first, notice: decoded.message });
@@ -420,7 +464,9 @@ export class PlimsollApp extends LitElement implements Actions {
   private readonly sight = new IntersectionObserver((entries) => {
     const at = entries.at(-1);
     // On a wide page the verdict returns at the upper edge, and only once it has left there.
-    const below = (at?.boundingClientRect.top ?? 0) > 0 && window.matchMedia("(min-width: 860px)").matches;
+    // Where there is no verdict, nothing need return.
+    const away = (at?.boundingClientRect.top ?? 0) > 0 || at?.target.isConnected === false;
+    const below = away && window.matchMedia("(min-width: 860px)").matches;
     this.verdictInSight = below || (at?.isIntersecting ?? true);
   });
 

@@ -271,6 +271,8 @@ export interface GpuPreset {
   vendor: string;
   tier_gib: number;
   usable_bytes: number;
+  /** Whether it has bfloat16 units. */
+  bf16: boolean;
 }
 
 /** One field of a request, as the core declares it. */

@@ -14,7 +14,7 @@ export type Field = {
   /** Shown only while this holds. */
   when?: (request: Request) => boolean;
 } & (
-  | { kind: "number"; step: number }
+  | { kind: "number"; step: number; usual?: string }
   | { kind: "flag" }
   | { kind: "choice"; labels: Record<string, string> }
 );
@@ -80,6 +80,27 @@ const DATA: Field[] = [
   { pointer: "/data/longest_length", label: "field.longest", kind: "number", step: 64, explained: true },
 ];
 
+export const COUNT: Field = {
+  pointer: "/parallel/num_gpus",
+  label: "field.gpus",
+  kind: "number",
+  step: 1,
+  usual: "1",
+};
+export const STRATEGY: Field = {
+  pointer: "/parallel/strategy",
+  label: "field.strategy",
+  kind: "choice",
+  labels: {
+    ddp: "DDP",
+    fsdp: "FSDP",
+    fsdp2: "FSDP2",
+    zero1: "DeepSpeed ZeRO-1",
+    zero2: "DeepSpeed ZeRO-2",
+    zero3: "DeepSpeed ZeRO-3",
+  },
+};
+
 /** With model, GPU and method, the seven inputs that are always in sight. */
 export const BATCH: Field[] = [
   { pointer: "/training/per_device_train_batch_size", label: "field.batch", kind: "number", step: 1 },
@@ -126,7 +147,7 @@ export const TOPICS = {
   data: DATA,
 } satisfies Record<string, Field[]>;
 
-export const ALL_FIELDS: Field[] = [...BATCH, ...MEASURES, ...Object.values(TOPICS).flat()];
+export const ALL_FIELDS: Field[] = [COUNT, STRATEGY, ...BATCH, ...MEASURES, ...Object.values(TOPICS).flat()];
 
 /** What a choice may be, with a name where it has one. */
 export function choices(field: Field & { kind: "choice" }, core: Core): [value: string, label: string][] {

@@ -1,6 +1,7 @@
 // The figures behind the verdict. Each opens to say how it comes about (web/src/figure-why.ts).
 import { html, nothing, type TemplateResult } from "lit";
 import type { Report } from "./contract.ts";
+import { figureWhy } from "./figure-why.ts";
 import { count, parameters, percent, size, sizeShort, unit } from "./format.ts";
 import type { Actions, View } from "./view.ts";
 import { say, type Word } from "./words/say.ts";
@@ -63,7 +64,9 @@ function figuresOf(report: Report): Figure[] {
 export function figures(view: View, report: Report, actions: Actions): TemplateResult {
   const all = figuresOf(report);
   const open = all.find(({ id }) => id === view.figure);
-  return html`<dl class="figures">
+  return html`<section class="panel" aria-labelledby="figures-title">
+    <h3 id="figures-title">${say("figures.title")}</h3>
+    <dl class="figures">
       ${all.map(
         ({ id, name, value, beside }) =>
           html`<div>
@@ -83,9 +86,10 @@ export function figures(view: View, report: Report, actions: Actions): TemplateR
           </div>`,
       )}
     </dl>
-    ${open && view.rest
+    ${open
       ? html`<section class="why" aria-label=${say("why.title", { name: say(open.name) })}>
-          ${view.rest.figureWhy(open.id, report)}
+          ${figureWhy(open.id, report)}
         </section>`
-      : nothing}`;
+      : nothing}
+  </section>`;
 }

@@ -4,8 +4,10 @@ import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import type { CoreError, Json } from "./contract.ts";
 import { choices, type Field } from "./fields.ts";
+import type { Entry } from "./find.ts";
 import { complaint } from "./messages.ts";
 import { get } from "./pointer.ts";
+import type { Rest } from "./rest.ts";
 import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
 
@@ -21,12 +23,19 @@ export const effective = (view: View, pointer: string): Json | undefined =>
 export const asText = (value: Json | undefined): string =>
   value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
 
-/** A number where it is one; otherwise the text itself, for the core to refuse in words. */
-export function readNumber(text: string): Json | undefined {
+const TIMES: Record<string, number> = { k: 1000, m: 1e6 };
+
+/** "4096", "8,192", "1e4", "4k": a number where it is one; otherwise the text itself, for the core to refuse in words. */
+export function readNumber(text: string, pointer: string): Json | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;
-  const value = Number(trimmed);
-  return /^[-+]?[\d.]/.test(trimmed) && Number.isFinite(value) ? value : trimmed;
+  const [, figures = trimmed, letter = ""] = /^(.*\d) ?([km])$/i.exec(trimmed) ?? [];
+  const digits = /^\d{1,3}([,_\s]\d{3})+$/.test(figures) ? figures.replace(/[,_\s]/g, "") : figures;
+  // Four thousand tokens are 4096.
+  const kilo =
+    letter.toLowerCase() === "k" && pointer.endsWith("length") ? 1024 : TIMES[letter.toLowerCase()];
+  const value = Number(digits) * (kilo ?? 1);
+  return /^[-+]?[\d.]/.test(digits) && Number.isFinite(value) ? value : trimmed;
 }
 
 export const errorsAt = (view: View, pointers: string[]): CoreError[] =>
@@ -61,19 +70,23 @@ function numberInput(field: Field & { kind: "number" }, view: View, actions: Act
   const { pointer } = field;
   const own = get(view.request, pointer);
   const typed = view.typed.get(pointer);
-  const shown = typed !== undefined && readNumber(typed) === own ? typed : asText(own);
+  const shown = typed !== undefined && readNumber(typed, pointer) === own ? typed : asText(own);
   const change = (text: string) =>
-    actions.edit([{ pointer, value: readNumber(text) }], "tweak", [pointer, text]);
+    actions.edit([{ pointer, value: readNumber(text, pointer) }], "tweak", [pointer, text]);
   return html`<input
     id=${inputId(pointer)}
     type="text"
     inputmode="decimal"
     autocomplete="off"
     .value=${live(shown)}
-    placeholder=${asText(assumed(view, pointer))}
+    placeholder=${asText(assumed(view, pointer)) || field.usual || ""}
     aria-invalid=${invalid(view, pointer)}
     aria-describedby=${describedBy(view, pointer, field.explained)}
     @input=${(event: InputEvent) => change((event.target as HTMLInputElement).value)}
+    @change=${() => {
+      // "4k" was good enough to type; the number is what was meant.
+      if (typeof own === "number" && shown !== asText(own)) change(asText(own));
+    }}
     @keydown=${(event: KeyboardEvent) => {
       const direction = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
       const from = effective(view, pointer);
@@ -88,10 +101,18 @@ function numberInput(field: Field & { kind: "number" }, view: View, actions: Act
   />`;
 }
 
+/** More choices than anybody reads are searched. */
+const MANY = 12;
+
 function choiceInput(field: Field & { kind: "choice" }, view: View, actions: Actions): TemplateResult {
   const { pointer } = field;
   const value = asText(effective(view, pointer));
   const options = choices(field, view.core);
+  if (options.length > MANY) {
+    const shown = options.find(([id]) => id === value)?.[1] ?? value;
+    const one = { pointer, shown, placeholder: "", helped: field.explained === true };
+    return searched({ ...one, entries: (all) => all.choices(field, view.core) }, view, actions);
+  }
   const listed = options.some(([id]) => id === value);
   return html`<select
     id=${inputId(pointer)}
@@ -104,6 +125,51 @@ function choiceInput(field: Field & { kind: "choice" }, view: View, actions: Act
     ${listed ? nothing : html`<option value=${value} selected>${value || say("form.not_set")}</option>`}
     ${options.map(([id, label]) => html`<option value=${id} ?selected=${id === value}>${label}</option>`)}
   </select>`;
+}
+
+export interface Searched {
+  pointer: string;
+  /** What the input shows of the value. */
+  shown: string;
+  placeholder: string;
+  helped: boolean;
+  entries: (all: Rest["entries"]) => Entry[];
+}
+
+/** An input that finds what it is for by typing; its list comes with the rest of the page. */
+export function searched(one: Searched, view: View, actions: Actions): TemplateResult {
+  const { pointer, shown } = one;
+  const { rest } = view;
+  const id = inputId(pointer);
+  const take = (value: string) =>
+    actions.edit([{ pointer, value: value === "" ? undefined : value }], "step");
+  const described = describedBy(view, pointer, one.helped);
+  return html`<div class="combobox">
+    <input
+      id=${id}
+      type="text"
+      role="combobox"
+      aria-autocomplete="list"
+      aria-expanded="false"
+      aria-controls="${id}-list"
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck="false"
+      placeholder=${one.placeholder}
+      .value=${shown}
+      aria-invalid=${invalid(view, pointer)}
+      aria-describedby=${described}
+      @focus=${(event: FocusEvent) => (event.target as HTMLInputElement).select()}
+      @change=${(event: Event) => {
+        const text = (event.target as HTMLInputElement).value.trim();
+        if (text === shown) return;
+        const match =
+          rest && pointer !== "/model" ? rest.find(one.entries(rest.entries), text)[0] : undefined;
+        take(text === "" ? "" : (match?.value ?? text));
+      }}
+    />
+    ${rest ? rest.options(() => one.entries(rest.entries), take) : nothing}
+  </div>`;
 }
 
 /** `complain` false: the caller shows the complaints, where there is more room for them. */

@@ -6,7 +6,8 @@
 // ... every value that the request states, by its dotted path; what is left out is left to the core's defaults
 // by  version of the core that made the link, and
 // t   the total it showed then, in GiB: a newer core may say otherwise, and the page then tells both
-// c   checksum over the rest, because half a readable link still reads as a link, to another configuration
+// c   checksum over the rest, because half a readable link still reads as a link, to another configuration; a link typed by
+//     hand has none, and is said to be unchecked
 //
 // A value is a number, true, false, null, a word, or words joined by commas (a list; a list of one ends in a comma).
 // Anything else is JSON. The core checks every value afterwards: nothing here is trusted.
@@ -24,7 +25,7 @@ export const FROZEN: Record<string, Record<string, Json>> = { "1": {} };
 
 export type Decoded =
   | { kind: "empty" }
-  | { kind: "request"; request: Request; made?: Made }
+  | { kind: "request"; request: Request; made?: Made; unchecked: boolean }
   | { kind: "broken"; message: string };
 
 /** What the link's maker saw. */
@@ -62,9 +63,11 @@ export function decode(fragment: string): Decoded {
   const version = pairs[0];
   if (version?.[0] !== "v") return broken("link.foreign");
   if (version[1] !== VERSION) return broken("link.newer");
-  const last = pairs.pop();
-  if (last?.[0] !== "c" || last[1] !== checksum(pairs)) {
-    return broken("link.cut");
+  // Whoever types a link has no checksum; a link that says what its maker saw has lost it.
+  const unchecked = !pairs.some(([path]) => ["c", "by", "t"].includes(path));
+  if (!unchecked) {
+    const last = pairs.pop();
+    if (last?.[0] !== "c" || last[1] !== checksum(pairs)) return broken("link.cut");
   }
   let request: Request = {};
   const made: Partial<Made> = {};
@@ -82,8 +85,8 @@ export function decode(fragment: string): Decoded {
   }
   const { version: by, total } = made;
   return by !== undefined && total !== undefined
-    ? { kind: "request", request, made: { version: by, total } }
-    : { kind: "request", request };
+    ? { kind: "request", request, unchecked, made: { version: by, total } }
+    : { kind: "request", request, unchecked };
 }
 
 /** Same settings, in whatever order they are written. */

@@ -44,6 +44,22 @@ export async function listsOf(plimsoll: Plimsoll, pause: () => Promise<void>): P
 export const isPlain = ({ want }: Request): boolean =>
   want === undefined || (Array.isArray(want) && want.length === 0);
 
+/**
+ * Whether the core accepts a request, asked at once: what a setting may be hardly ever hangs on the model, so one that is at
+ * hand stands in for one that is not.
+ */
+export function accepts(
+  core: Pick<Lists, "scenarios"> & {
+    knows(request: Request): boolean;
+    report(text: string): { ok: boolean };
+  },
+  request: Request,
+): boolean {
+  const near = core.scenarios[0]?.request["model"];
+  const asked = core.knows(request) || near === undefined ? request : { ...request, model: near };
+  return core.knows(asked) && core.report(JSON.stringify(asked)).ok;
+}
+
 /** Whether the first module answers it with these models; one whose config.json is pasted needs no preset. */
 export const listed = (models: ModelPreset[], request: Request): boolean =>
   isPlain(request) &&

@@ -83,7 +83,7 @@ export function machines(view: View, report: Report, actions: Actions): Template
   const hours = listed.some((machine) => machine.hours !== undefined);
   return html`<section class="panel" aria-labelledby="machines-title">
     <h3 id="machines-title">${say("time.title")}</h3>
-    ${time ? chosen(time, report) : nothing}
+    ${time && report.gpu ? chosen(time, report) : nothing}
     ${time?.seconds_per_step === undefined
       ? nothing
       : html`<details>

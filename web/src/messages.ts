@@ -11,6 +11,9 @@ export function notice(view: View): TemplateResult | typeof nothing {
 
 /** In the page's language as far as it has words for it, and in the core's own. */
 export function complaint(error: CoreError): TemplateResult {
+  if (error.code === "wrong_type" && error.allowed === "a whole number") {
+    return html`<span>${say("errors.whole")}</span>`;
+  }
   const translated = sayError(error.code);
   const allowed = error.allowed
     ? html` <small>${say("errors.allowed", { allowed: error.allowed })}</small>`
@@ -20,10 +23,12 @@ export function complaint(error: CoreError): TemplateResult {
     : html`<span><span lang="en">${error.message}</span>${allowed}</span>`;
 }
 
+/** Ways to mend each; and back to what was answered last. */
 export function errors(view: View, actions: Actions): TemplateResult | typeof nothing {
   if (view.errors.length === 0) return nothing;
+  const { rest, answered } = view;
   return html`<section class="message" aria-labelledby="errors-title">
-    <h2 id="errors-title">${say(view.report ? "errors.before" : "errors.none")}</h2>
+    <h2 id="errors-title">${say("errors.none")}</h2>
     <ul>
       ${view.errors.map(
         (error) =>
@@ -31,8 +36,23 @@ export function errors(view: View, actions: Actions): TemplateResult | typeof no
             <button type="button" class="link" @click=${() => actions.goTo(error.pointer)}>
               ${error.pointer === "" ? "request" : dotted(error.pointer)}</button
             >: ${complaint(error)}
+            ${rest && view.draft === undefined
+              ? rest
+                  .repairs(error, view)
+                  .map(
+                    ({ label, edits }) =>
+                      html`<button type="button" class="repair" @click=${() => actions.edit(edits, "step")}>
+                        ${label}
+                      </button> `,
+                  )
+              : nothing}
           </li>`,
       )}
     </ul>
+    ${answered
+      ? html`<button type="button" @click=${() => actions.replace({ request: answered, chosen: [] })}>
+          ${say("repair.back")}
+        </button>`
+      : nothing}
   </section>`;
 }

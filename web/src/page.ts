@@ -5,7 +5,7 @@ import { form } from "./form.ts";
 import { hull } from "./hull.ts";
 import { errors, notice } from "./messages.ts";
 import type { UseEvent } from "./paste/box.ts";
-import { scenarios, title } from "./scenarios.ts";
+import { isExample, scenarios, title } from "./scenarios.ts";
 import { ribbon, verdict } from "./verdict.ts";
 import type { Actions, View } from "./view.ts";
 import { language, say } from "./words/say.ts";
@@ -27,21 +27,23 @@ export function page(
   { announcement, verdictInSight, drawn }: Around,
 ): TemplateResult {
   const { report } = view;
-  const stale = view.errors.length > 0;
+  const asking = !report && !view.waiting && view.errors.length === 0;
   return html`
     <div class="starts">
       <plimsoll-paste
         .request=${view.request}
+        .example=${isExample(view)}
         @use=${(event: UseEvent) => actions.replace(event.detail)}
       ></plimsoll-paste>
       ${scenarios(view, actions)}
     </div>
     <main>
-      <div class="top">${view.rest?.updateNotice(view, actions)} ${notice(view)} ${title(view)}</div>
+      <div class="top">${view.rest?.updateNotice(view, actions)} ${notice(view)} ${title(view, actions)}</div>
+      <div class="side">${drawn > 1 ? form(view, actions) : nothing}</div>
       <div class="head">
-        ${errors(view, actions)}
+        ${errors(view, actions)} ${asking && drawn > 2 ? verdict(view, undefined, actions) : nothing}
         ${report
-          ? html`<div class="answer ${stale ? "stale" : ""}">
+          ? html`<div class="answer">
               ${drawn > 2 ? verdict(view, report, actions) : nothing}
               ${drawn > 3 ? hull(view, report, actions) : nothing}
             </div>`
@@ -49,11 +51,10 @@ export function page(
             ? html`<p class="loading" role="status">${say("load.models")}</p>`
             : nothing}
       </div>
-      <div class="side">${drawn > 1 ? form(view, actions) : nothing}</div>
-      ${report && view.rest ? html`<div class="rest answer ${stale ? "stale" : ""}"></div>` : nothing}
+      ${report && view.rest ? html`<div class="rest answer"></div>` : nothing}
     </main>
     <p class="visually-hidden" role="status" aria-live="polite">${announcement}</p>
-    ${report ? ribbon(report, stale, verdictInSight) : nothing}
+    ${ribbon(view, verdictInSight)}
     <footer>
       ${view.rest?.preferences(view, language(), actions)}
       <p>

@@ -8,15 +8,21 @@ import { limits } from "./advice/limits.ts";
 import { plans } from "./advice/plans.ts";
 import { aliveIn } from "./alive.ts";
 import { breakdown } from "./breakdown.ts";
+import { card } from "./card.ts";
 import { componentWhy } from "./component-why.ts";
 import type { Report } from "./contract.ts";
-import { figureWhy } from "./figure-why.ts";
+import { entries } from "./entries.ts";
+import { figures } from "./figures.ts";
+import { find } from "./find.ts";
 import { folds } from "./folds.ts";
+import { frame } from "./frame.ts";
 import { gallery } from "./gallery.ts";
 import { instants } from "./instants.ts";
 import { machines } from "./machines.ts";
 import { notes } from "./notes.ts";
+import { options } from "./options.ts";
 import { preferences, updateNotice } from "./preferences.ts";
+import { repairs } from "./repairs.ts";
 import { sharePanel } from "./share/share-panel.ts";
 import { tiers } from "./tiers.ts";
 import { timeline } from "./timeline.ts";
@@ -55,6 +61,7 @@ type Part = (view: View, report: Report, actions: Actions) => TemplateResult | t
 /** In the order of the page. They are drawn one after another, so that none keeps a key press waiting for all. */
 const parts: Part[] = [
   (view, report, actions) => html`${jumps()} ${plans(view, report, actions)}`,
+  figures,
   timeline,
   tiers,
   limits,
@@ -69,11 +76,16 @@ const parts: Part[] = [
 export const rest = {
   parts,
   aliveIn,
-  figureWhy,
+  card,
   componentWhy,
   coreWords,
+  entries,
+  find,
   folds,
+  frame,
   gallery,
+  options,
+  repairs,
   preferences,
   updateNotice,
 };

@@ -11,6 +11,10 @@ export const FIRST_SCENARIO = "d-after";
 export const stateWord = (state: string) =>
   state === "before" ? say("cases.before") : state === "after" ? say("cases.after") : state;
 
+/** Whether nothing of what is shown is the person's own. */
+export const isExample = ({ origin, request }: View): boolean =>
+  origin !== undefined && sameRequest(request, origin.request);
+
 /** The list itself comes with the rest of the page (gallery.ts): folded, it is not worth a moment of the first answer. */
 export const scenarios = (view: View, actions: Actions): TemplateResult =>
   html`<nav class="scenarios" aria-label=${say("cases.label")}>
@@ -21,27 +25,22 @@ export const scenarios = (view: View, actions: Actions): TemplateResult =>
   </nav>`;
 
 /** What is being shown, and how it came about. */
-export function title(view: View): TemplateResult {
+export function title(view: View, actions: Actions): TemplateResult {
   const { origin } = view;
   if (!origin) return html`<p class="shown"><b>${say("shown.yours")}</b></p>`;
-  const untouched = sameRequest(view.request, origin.request);
-  if (!untouched) {
+  if (!isExample(view)) {
     return html`<p class="shown">
       ${parts("shown.from", {
         yours: html`<b>${say("shown.yours")}</b>`,
-        case: origin.case,
-        state: stateWord(origin.state),
         title: html`<span lang="en">${origin.title}</span>`,
       })}
     </p>`;
   }
   return html`<div class="shown">
     <p>
-      <b
-        >${say("shown.example", { id: origin.case, state: stateWord(origin.state) })}
-        <span lang="en">${origin.title}.</span></b
-      >
-      <span class="wide-only" lang="en">${origin.summary}</span>
+      <b>${say("shown.example")} <span lang="en">${origin.title}.</span></b>
+      ${say("shown.leave")}
+      <button type="button" class="link" @click=${() => actions.adopt()}>${say("shown.adopt")}</button>
     </p>
     ${origin.claims ? claims(origin.claims) : nothing}
   </div>`;

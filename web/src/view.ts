@@ -5,6 +5,10 @@ import type { Unit } from "./format.ts";
 import type { Rest } from "./rest.ts";
 import type { Theme } from "./theme.ts";
 import type { Advice, Comparison, CoreError, Json, Report, Request, Scenario } from "./contract.ts";
+import type { Edit } from "./own.ts";
+import type { Used } from "./paste/box.ts";
+
+export type { Edit };
 
 /** Where charts are drawn narrow; the style sheets have the same width. */
 export const PHONE = "(max-width: 520px)";
@@ -17,7 +21,9 @@ export interface View {
   typed: ReadonlyMap<string, string>;
   /** The text of the request editor while it is not the request written out. */
   draft: string | undefined;
-  /** The last answer that the core gave. */
+  /** The last request that the core answered. */
+  answered: Request | undefined;
+  /** The answer to the request: none while the core refuses it, no card's while essentials are not said. */
   report: Report | undefined;
   /** The same report with its slower parts, once they have been asked for; undefined until then. */
   more: Report | undefined;
@@ -25,8 +31,13 @@ export interface View {
   advice: Advice | undefined;
   /** The size whose plans are shown; that of the chosen GPU when undefined. */
   planTier: number | undefined;
-  /** The request before the last plan was applied. */
+  /** The request before the last plan was applied, or before something gave way to a choice; and what was done. */
   undo: Request | undefined;
+  done: string | undefined;
+  /** What was chosen last, by pointer: what does not go with it gives way. */
+  chosen: string[];
+  /** What the card has, by an error message that names none. */
+  capacity: number | undefined;
   /** The request kept for comparison, and how this one differs. */
   kept: Request | undefined;
   comparison: Comparison | undefined;
@@ -35,13 +46,13 @@ export interface View {
   /** Whether the timeline starts at zero, not at what is there all the time; by what is worth seeing when undefined. */
   wholeTimeline: boolean | undefined;
   everyMachine: boolean;
-  /** What the core has against the request as it stands; `report` is then the answer to an earlier one. */
+  /** What the core has against the request as it stands. */
   errors: CoreError[];
   /** The answer to the request is on its way; `report`, if there is one, is that to an earlier one of the same model. */
   waiting: boolean;
   /** A link that could not be read. */
   notice: string | undefined;
-  /** The scenario that the request began as. */
+  /** The scenario that the request is, or began as where a change of it was tried. */
   origin: Scenario | undefined;
   /** The instant whose components are listed; the peak when undefined. */
   instant: string | undefined;
@@ -68,6 +79,7 @@ export const firstView = (core: Core, theme: Theme): View => ({
   request: {},
   typed: new Map(),
   draft: undefined,
+  answered: undefined,
   report: undefined,
   errors: [],
   waiting: false,
@@ -79,6 +91,9 @@ export const firstView = (core: Core, theme: Theme): View => ({
   advice: undefined,
   planTier: undefined,
   undo: undefined,
+  done: undefined,
+  chosen: [],
+  capacity: undefined,
   kept: undefined,
   comparison: undefined,
   moment: undefined,
@@ -94,11 +109,6 @@ export const firstView = (core: Core, theme: Theme): View => ({
   rest: undefined,
 });
 
-export interface Edit {
-  pointer: string;
-  value: Json | undefined;
-}
-
 /** A step can be undone with the Back button; a tweak only changes the address. */
 export type How = "step" | "tweak";
 
@@ -106,7 +116,9 @@ export interface Actions {
   edit(edits: Edit[], how: How, typed?: [pointer: string, text: string]): void;
   editText(text: string): void;
   open(scenario: Scenario): void;
-  replace(request: Request): void;
+  replace(used: Used): void;
+  /** Goes on from the example as it is. */
+  adopt(): void;
   chooseInstant(id: string | undefined): void;
   chooseFigure(id: FigureId | undefined): void;
   chooseComponent(id: string | undefined): void;
@@ -117,7 +129,7 @@ export interface Actions {
   showWholeTimeline(whole: boolean): void;
   choosePlanTier(gib: number | undefined): void;
   /** Sets what a plan sets, as one step that can be undone. */
-  apply(edits: Edit[]): void;
+  apply(edits: Edit[], what?: string): void;
   undo(): void;
   keep(): void;
   swap(): void;

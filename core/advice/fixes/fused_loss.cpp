@@ -42,7 +42,7 @@ constexpr Setting settings[] = {
 
 const Fix fused_loss = {
     "fused_loss",
-    "Head and loss in one kernel",
+    "Liger fused cross-entropy",
     "loss",
     Kind::choice,
     Needs::nothing,

@@ -33,7 +33,7 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix nf4 = {"nf4",
-                 "The base in NF4",
+                 "Load base model in 4-bit (NF4)",
                  "base",
                  Kind::choice,
                  Needs::adapters,

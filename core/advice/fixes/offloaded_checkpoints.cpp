@@ -37,7 +37,7 @@ constexpr Setting settings[] = {
 
 const Fix offloaded_checkpoints = {
     "offloaded_checkpoints",
-    "Checkpoints in host memory",
+    "Offload checkpointed activations to CPU",
     "checkpointing",
     Kind::choice,
     Needs::nothing,

@@ -26,7 +26,7 @@ constexpr Setting settings[] = {
 
 const Fix parameters_in_host_memory = {
     "parameters_in_host_memory",
-    "Parameters in host memory",
+    "Offload parameters to CPU (FSDP)",
     "offload",
     Kind::choice,
     Needs::nothing,

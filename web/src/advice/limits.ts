@@ -78,12 +78,16 @@ export function limits(view: View, report: Report, actions: Actions): TemplateRe
     <dl class="figures">
       ${FIELDS.map(([key, word]) => {
         const value = found[key];
-        return typeof value === "number"
-          ? html`<div>
-              <dt>${say(word)}</dt>
-              <dd>${say("limits.up_to", { value: count(value) })}</dd>
-            </div>`
-          : nothing;
+        const asked = key === "per_device_train_batch_size" || key === "max_length";
+        if (typeof value !== "number" && !asked) return nothing;
+        return html`<div>
+          <dt>${say(word)}</dt>
+          <dd>
+            ${typeof value === "number"
+              ? say("limits.up_to", { value: count(value) })
+              : say("limits.nothing")}
+          </dd>
+        </div>`;
       })}
       ${model
         ? html`<div>

@@ -8,17 +8,12 @@ import { VERDICTS } from "../names.ts";
 import { dotted, get, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
 import { copy } from "../save.ts";
+import { speed } from "./fixes.ts";
 import { planTable } from "../share/tables.ts";
 import { coreWords } from "../words/core-words.ts";
 import { say } from "../words/say.ts";
 
 const RUNGS = 5;
-
-function speed(factor: number): string {
-  const percent = Math.round(Math.abs(factor - 1) * 100);
-  if (percent === 0) return say("plan.same_speed");
-  return say(factor > 1 ? "plan.slower" : "plan.faster", { percent: `${percent}\u00a0%` });
-}
 
 const capital = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
@@ -179,7 +174,7 @@ function otherWays(list: Elsewhere[], actions: Actions): TemplateResult | typeof
 }
 
 /** The size whose plans are shown: the one asked for, or that of the chosen GPU, or the largest that needs a plan. */
-function target(view: View, advice: Advice): (Target & { name: string }) | undefined {
+function target(view: View, advice: Advice): (Target & { name: string; gib?: number }) | undefined {
   const wanted = view.planTier;
   const chosen = advice.gpu;
   if (wanted === undefined && chosen) return chosen;
@@ -188,7 +183,8 @@ function target(view: View, advice: Advice): (Target & { name: string }) | undef
   return tier ? { ...tier, name: sizeName(tier.gib) } : undefined;
 }
 
-function sizes(view: View, advice: Advice, actions: Actions): TemplateResult {
+/** `shown`: the size whose plans stand below; undefined for the chosen card. */
+function sizes(advice: Advice, shown: number | undefined, actions: Actions): TemplateResult {
   const chosen = advice.gpu;
   const ascending = [...advice.tiers].sort((one, other) => one.gib - other.gib);
   return html`<div class="field inline">
@@ -200,15 +196,13 @@ function sizes(view: View, advice: Advice, actions: Actions): TemplateResult {
         actions.choosePlanTier(value === "" ? undefined : Number(value));
       }}
     >
-      ${chosen
-        ? html`<option value="" ?selected=${view.planTier === undefined}>${chosen.name}</option>`
-        : nothing}
+      ${chosen ? html`<option value="" ?selected=${shown === undefined}>${chosen.name}</option>` : nothing}
       ${ascending.map(
         (tier) =>
-          html`<option value=${tier.gib} ?selected=${tier.gib === view.planTier}>
+          html`<option value=${tier.gib} ?selected=${tier.gib === shown}>
             ${sizeName(tier.gib)}:
             ${VERDICTS[tier.verdict].word}${tier.verdict !== "fits" && tier.plans.length > 0
-              ? `, ${say("plan.count", { count: tier.plans.length })}`
+              ? `, ${say(tier.plans.length === 1 ? "plan.one" : "plan.count", { count: tier.plans.length })}`
               : ""}
           </option>`,
       )}
@@ -224,15 +218,9 @@ function found(advice: Advice, view: View, report: Report, actions: Actions): Te
       ${say("plan.caption")}
       ${Array.isArray(locked) ? say("plan.locks", { locks: locked.join(", ") }) : nothing}
     </p>
-    ${sizes(view, advice, actions)}
+    ${sizes(advice, shown?.gib, actions)}
     ${view.told?.message.includes(say("plan.copy"))
       ? html`<p class="told">${view.told.message}</p>`
-      : nothing}
-    ${view.undo
-      ? html`<p class="undo">
-          ${say("plan.applied")}
-          <button type="button" @click=${() => actions.undo()}>${say("plan.undo")}</button>
-        </p>`
       : nothing}
     ${shown?.verdict === "fits" ? html`<p>${say("plan.fits", { name: shown.name })}</p>` : nothing}
     ${shown && shown.verdict !== "fits" && shown.plans.length > 0

@@ -77,7 +77,8 @@ export interface Prepared {
 
 export async function prepare(core: Core, fragment: string): Promise<Prepared | undefined> {
   const decoded = decode(fragment);
-  if (decoded.kind !== "request") return undefined;
+  // A card stands where nobody can check what it was meant to say.
+  if (decoded.kind !== "request" || decoded.unchecked) return undefined;
   const { request } = decoded;
   const text = JSON.stringify(request);
   return { request, answer: core.knows(request) ? core.report(text) : await core.answer(request, text) };

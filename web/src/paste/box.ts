@@ -1,38 +1,50 @@
 // One box for whatever people have: a configuration, an error message, a command line, or all in one. It is read in
-// the browser; what was understood of it is said key by key, and only then used.
+// the browser. What is pasted, dropped or picked is applied at once and can be undone; what is typed waits for a button.
 import "../words/add-rest.ts";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import type { Plan, Request } from "../contract.ts";
 import { size } from "../format.ts";
 import { isSuperseded, loadMore } from "../more.ts";
-import { dotted, put } from "../pointer.ts";
+import { put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
 import { copy, download } from "../save.ts";
-import type { Diagnosis, Finding, Imported, Patched } from "./found.ts";
+import { findings } from "./findings.ts";
+import type { Diagnosis, Imported, Patched } from "./found.ts";
 import { patched } from "./patched.ts";
 
 const DELAY = 250;
 const LARGEST = 16 * 2 ** 20;
-const ORDER: Finding["use"][] = ["used", "implied", "unsupported", "unknown", "irrelevant"];
+const EDITABLE = "input, textarea, select, [contenteditable]";
 
-/** Somebody wants to use what was read: `detail` is the request. */
-export type UseEvent = CustomEvent<Request>;
+/** Somebody wants to use what was read; `chosen` is what is new in it, by pointer. */
+export interface Used {
+  request: Request;
+  chosen: string[];
+  /** What the card has, by an error message that names none. */
+  capacity?: number | undefined;
+}
+export type UseEvent = CustomEvent<Used>;
 
 @customElement("plimsoll-paste")
 export class PlimsollPaste extends LitElement {
   @property({ attribute: false }) request: Request = {};
+  /** Whether that is nobody's own: nothing of it may answer for the person. */
+  @property({ attribute: false }) example = false;
   @state() private text = "";
   @state() private imported: Imported | undefined;
   @state() private diagnosed: Diagnosis | undefined;
   @state() private problem = "";
   @state() private patch: Patched | undefined;
   @state() private told = "";
+  /** The request before the text was applied: then the box is a chip. */
+  @state() private replaced: Request | undefined;
   /** The text that the request came from, and the request as it was then. */
   private origin: { text: string; request: Request | undefined } | undefined;
   private fileName = "";
   private timer = 0;
+  private pasted = false;
 
   protected override createRenderRoot(): this {
     return this;
@@ -42,6 +54,7 @@ export class PlimsollPaste extends LitElement {
     super.connectedCallback();
     document.addEventListener("dragover", this.overPage);
     document.addEventListener("drop", this.dropped);
+    document.addEventListener("paste", this.pastedAnywhere);
     this.readLaunch();
   }
 
@@ -49,10 +62,13 @@ export class PlimsollPaste extends LitElement {
     super.disconnectedCallback();
     document.removeEventListener("dragover", this.overPage);
     document.removeEventListener("drop", this.dropped);
+    document.removeEventListener("paste", this.pastedAnywhere);
   }
 
   protected override willUpdate(changed: Map<string, unknown>): void {
-    if (changed.has("request") && this.origin) void this.writeBack();
+    if (!changed.has("request")) return;
+    if (this.origin) void this.writeBack();
+    if (this.diagnosed?.ok && !this.whole()) void this.explain(this.text);
   }
 
   /** What has changed on the page since, in the words of the pasted file. */
@@ -97,6 +113,14 @@ export class PlimsollPaste extends LitElement {
     void this.takeFile(file);
   };
 
+  private readonly pastedAnywhere = (event: ClipboardEvent) => {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    const file = event.clipboardData?.files[0];
+    if (event.target instanceof Element && event.target.closest(EDITABLE)) return;
+    if (file) void this.takeFile(file);
+    else if (text.trim() !== "") this.take(text);
+  };
+
   /** An installed page is handed files and shared text by the system. */
   private readLaunch(): void {
     const shared = new URL(window.location.href).searchParams;
@@ -118,33 +142,29 @@ export class PlimsollPaste extends LitElement {
   private async takeFile(file: File): Promise<void> {
     if (file.size > LARGEST) {
       this.problem = say("paste.too_large", { size: size(file.size) });
-      this.open();
       return;
     }
     this.take(await file.text());
     this.fileName = file.name;
   }
 
-  /** Puts a text into the box and reads it. */
+  /** Reads a text and applies what it says. */
   take(text: string): void {
     this.text = text;
     this.fileName = "";
-    this.open();
-    void this.read();
-  }
-
-  private open(): void {
-    const fold = this.querySelector("details");
-    if (fold) fold.open = true;
+    this.replaced = undefined;
+    void this.read(true);
   }
 
   private readSoon(text: string): void {
     this.text = text;
     window.clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => void this.read(), DELAY);
+    const atOnce = this.pasted;
+    this.pasted = false;
+    this.timer = window.setTimeout(() => void this.read(atOnce), atOnce ? 0 : DELAY);
   }
 
-  private async read(): Promise<void> {
+  private async read(apply: boolean): Promise<void> {
     const { text } = this;
     this.problem = "";
     if (text.trim() === "") {
@@ -158,20 +178,64 @@ export class PlimsollPaste extends LitElement {
       if (text !== this.text) return;
       const config = imported.ok && imported.request ? imported.request : undefined;
       this.imported = imported;
-      const diagnosed = await core.diagnose(text, config && !imported.partial ? config : this.request);
-      if (text === this.text) this.diagnosed = diagnosed;
+      if (apply && config && imported.ok) this.use(config);
+      await this.explain(text);
+      // What died is the person's own run: nothing of an example explains it.
+      const { diagnosed } = this;
+      if (text !== this.text || !diagnosed?.ok || config || !this.example) return;
+      this.hand({ request: {}, chosen: [], capacity: diagnosed.messages[0]?.numbers["capacity"] });
     } catch (error) {
       if (isSuperseded(error)) return;
       this.problem = say("paste.failed", { why: error instanceof Error ? error.message : String(error) });
     }
   }
 
+  /** What the person has said so far: of an example, nothing. */
+  private own(): Request | undefined {
+    return this.example || this.request["model"] === undefined ? undefined : this.request;
+  }
+
+  /** The request that the text alone says, where it says a whole one. */
+  private whole(): Request | undefined {
+    const { request, partial } = this.imported ?? {};
+    return request && !partial && request["model"] !== undefined ? request : undefined;
+  }
+
+  private async explain(text: string): Promise<void> {
+    try {
+      const core = await loadMore();
+      const diagnosed = await core.diagnose(text, this.whole() ?? this.own());
+      if (text === this.text) this.diagnosed = diagnosed;
+    } catch (error) {
+      if (!isSuperseded(error)) throw error;
+    }
+  }
+
   private use(request: Request): void {
-    // A part of a configuration changes what is there; a whole one replaces it.
     this.origin = { text: this.imported?.part ?? this.text, request: undefined };
     this.patch = undefined;
-    const merged = this.imported?.partial ? merge(this.request, request) : keepGpu(this.request, request);
-    this.dispatchEvent(new CustomEvent("use", { detail: merged }));
+    this.replaced = this.request;
+    const under = this.example ? {} : this.request;
+    const chosen = Object.keys(request).map((key) => `/${key}`);
+    this.hand({ request: combined(under, request, this.imported), chosen });
+  }
+
+  private hand(detail: Used): void {
+    this.dispatchEvent(new CustomEvent("use", { detail }));
+  }
+
+  private undo(): void {
+    const { replaced } = this;
+    if (!replaced) return;
+    this.origin = undefined;
+    this.patch = undefined;
+    this.replaced = undefined;
+    this.hand({ request: replaced, chosen: [] });
+  }
+
+  private change(): void {
+    this.replaced = undefined;
+    void this.updateComplete.then(() => this.querySelector("textarea")?.focus());
   }
 
   /** The changes of a plan, also in the words of the file where one was pasted. */
@@ -180,120 +244,79 @@ export class PlimsollPaste extends LitElement {
     this.origin = whole ? { text: this.imported?.part ?? this.text, request: before } : undefined;
     this.patch = undefined;
     const after = plan.changes.reduce((request, { pointer, to }) => put(request, pointer, to), before);
-    this.dispatchEvent(new CustomEvent("use", { detail: after }));
+    this.replaced = this.request;
+    this.hand({ request: after, chosen: [] });
   }
 
-  private findings(imported: Imported): TemplateResult {
-    const counts = imported.counts;
-    const keys = [...(imported.keys ?? [])].sort(
-      (one, other) => ORDER.indexOf(one.use) - ORDER.indexOf(other.use),
-    );
-    const request = imported.request;
-    return html`<section class="found" aria-labelledby="found-title">
-      <h3 id="found-title">${say("paste.format", { name: imported.format?.name ?? "" })}</h3>
-      ${counts
-        ? html`<p>
-            ${ORDER.filter((use) => counts[use] > 0)
-              .map((use) => say(`paste.${use}`, { count: counts[use] }))
-              .join(", ")}.
-          </p>`
-        : nothing}
-      ${imported.errors.length > 0
-        ? html`<ul class="notes" lang="en">
-            ${imported.errors.map((error) => html`<li>${error.message}</li>`)}
-          </ul>`
-        : nothing}
-      ${imported.notes && imported.notes.length > 0
-        ? html`<ul class="notes" lang="en">
-            ${imported.notes.map((note) => html`<li>${note}</li>`)}
-          </ul>`
-        : nothing}
-      ${request
-        ? html`<button type="button" class="apply" @click=${() => this.use(request)}>
-            ${say(imported.partial ? "paste.add" : "paste.use")}
-          </button>`
-        : nothing}
-      <details>
-        <summary>${say("paste.keys", { count: keys.length })}</summary>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">${say("paste.key")}</th>
-              <th scope="col">${say("paste.fate")}</th>
-              <th scope="col">${say("paste.field")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${keys.map(
-              (key) =>
-                html`<tr>
-                  <th scope="row"><code>${key.key}</code></th>
-                  <td>${say(`use.${key.use}`)}</td>
-                  <td>
-                    ${key.pointer ? html`<code>${dotted(key.pointer)}</code>` : nothing}
-                    <span lang="en">${key.message ?? ""}</span>
-                  </td>
-                </tr>`,
-            )}
-          </tbody>
-        </table>
-      </details>
-    </section>`;
+  private acts(imported: Imported): TemplateResult | typeof nothing {
+    const { request } = imported;
+    if (this.replaced) {
+      return html`<div class="buttons">
+        <button type="button" @click=${() => this.change()}>${say("paste.change")}</button>
+        <button type="button" @click=${() => this.undo()}>${say("paste.undo")}</button>
+      </div>`;
+    }
+    if (!request) return nothing;
+    return html`<button type="button" class="apply" @click=${() => this.use(request)}>
+      ${say(imported.partial ? "paste.add" : "paste.use")}
+    </button>`;
+  }
+
+  private box(): TemplateResult {
+    return html`<div class="field">
+      <label for="paste-text">${say("paste.title")}</label>
+      <textarea
+        id="paste-text"
+        rows="3"
+        spellcheck="false"
+        autocapitalize="off"
+        placeholder=${say("paste.placeholder")}
+        aria-describedby="paste-help"
+        .value=${this.text}
+        @paste=${() => (this.pasted = true)}
+        @input=${(event: InputEvent) => this.readSoon((event.target as HTMLTextAreaElement).value)}
+      ></textarea>
+      <p class="help" id="paste-help">
+        ${say("paste.help")}
+        <label class="pick"
+          >${say("paste.pick")}
+          <input
+            type="file"
+            accept=".yaml,.yml,.json,.py,.sh,.txt,.log,.ipynb"
+            @change=${(event: Event) => {
+              const file = (event.target as HTMLInputElement).files?.[0];
+              if (file) void this.takeFile(file);
+            }}
+        /></label>
+      </p>
+    </div>`;
   }
 
   protected override render(): TemplateResult {
     const { imported, diagnosed } = this;
     const failure = diagnosed?.ok === true;
     const config = imported && (imported.ok || (imported.format && imported.request));
-    return html`<section aria-label=${say("paste.title")}>
-      <details class="paste">
-        <summary>${say("paste.title")}</summary>
-        <div class="field">
-          <label for="paste-text">${say("paste.label")}</label>
-          <textarea
-            id="paste-text"
-            rows="6"
-            spellcheck="false"
-            autocapitalize="off"
-            aria-describedby="paste-help"
-            .value=${this.text}
-            @input=${(event: InputEvent) => this.readSoon((event.target as HTMLTextAreaElement).value)}
-          ></textarea>
-          <p class="help" id="paste-help">${say("paste.help")}</p>
-          <p>
-            <label class="pick"
-              >${say("paste.pick")}
-              <input
-                type="file"
-                accept=".yaml,.yml,.json,.py,.sh,.txt,.log,.ipynb"
-                @change=${(event: Event) => {
-                  const file = (event.target as HTMLInputElement).files?.[0];
-                  if (file) void this.takeFile(file);
-                }}
-            /></label>
-          </p>
-        </div>
-        <div aria-live="polite">
-          ${this.problem ? html`<p class="complaint">${this.problem}</p>` : nothing}
-          ${failure && diagnosed
-            ? diagnosis(diagnosed, !config || imported.partial === true, (plan) =>
-                this.applyPlan(diagnosed.request ?? this.request, plan),
-              )
-            : nothing}
-          ${config ? this.findings(imported) : nothing}
-          ${this.patch
-            ? patched(this.patch, this.told, {
-                copy: () => void this.copyPatched(),
-                save: () => this.savePatched(),
-              })
-            : nothing}
-          ${imported && !config && !failure
-            ? html`<p class="complaint" lang="en">
-                ${imported.errors.map((error) => error.message).join(" ")}
-              </p>`
-            : nothing}
-        </div>
-      </details>
+    const ofPage = !this.whole() && this.own() !== undefined;
+    return html`<section class="paste" aria-label=${say("paste.label")}>
+      ${this.replaced ? nothing : this.box()}
+      <div aria-live="polite">
+        ${this.problem ? html`<p class="complaint">${this.problem}</p>` : nothing}
+        ${config ? findings(imported, this.acts(imported)) : nothing}
+        ${failure && diagnosed
+          ? diagnosis(diagnosed, ofPage, (plan) => this.applyPlan(diagnosed.request ?? this.request, plan))
+          : nothing}
+        ${this.patch
+          ? patched(this.patch, this.told, {
+              copy: () => void this.copyPatched(),
+              save: () => this.savePatched(),
+            })
+          : nothing}
+        ${imported && !config && !failure
+          ? html`<p class="complaint" lang="en">
+              ${imported.errors.map((error) => error.message).join(" ")}
+            </p>`
+          : nothing}
+      </div>
     </section>`;
   }
 }
@@ -310,8 +333,13 @@ function merge(under: Request, over: Request): Request {
   return merged;
 }
 
-/** A training file does not know the GPU it runs on; the page does. */
-const keepGpu = (old: Request, fresh: Request): Request =>
-  fresh["hardware"] === undefined && old["hardware"] !== undefined
-    ? { ...fresh, hardware: old["hardware"] }
-    : fresh;
+/**
+ * A part of a configuration changes what is there, a config.json the model alone. A whole one replaces it; only the machine, which no
+ * training file knows, stays where the person has named it.
+ */
+function combined(under: Request, fresh: Request, read: Imported | undefined): Request {
+  if (read?.format?.id === "config") return { ...under, model: fresh["model"] ?? null };
+  if (read?.partial) return merge(under, fresh);
+  const { hardware } = under;
+  return fresh["hardware"] === undefined && hardware !== undefined ? { ...fresh, hardware } : fresh;
+}

@@ -246,6 +246,7 @@ export const CORE: Record<string, string> = {
   "note.no_sync_keeps_whole_gradients": "Beim Akkumulieren hält FSDP die Gradienten ganz auf jeder GPU.",
   "note.zero_buckets": "Die Puffer von DeepSpeed sind groß; sie lassen sich verkleinern.",
   "note.layers_are_spread": "device_map verteilt die Schichten auf mehrere GPUs, die nacheinander arbeiten.",
+  "note.beyond_context": "Der Kontext dieses Modells endet vor dieser Länge.",
   "note.unified_memory": "Diese Karte teilt sich den Speicher mit dem System.",
   "note.sequence_is_shared": "Jede GPU hält ihren Teil jeder Sequenz.",
   "note.unknown_activation": "Die Aktivierungsfunktion ist unbekannt; gerechnet ist sie wie gelu.",

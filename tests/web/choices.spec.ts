@@ -1,0 +1,186 @@
+// Clicks alone never lead to an error: every model with every method, optimizers and cards in turn, and walks of clicks from every
+// example, through the functions that the page itself calls, answered by the module that the site ships.
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { resolve } from "node:path";
+import { expect, test } from "@playwright/test";
+import type {
+  CoreError,
+  FieldInfo,
+  GpuPreset,
+  ModelPreset,
+  Request,
+  Scenario,
+} from "../../web/src/contract.ts";
+import { find } from "../../web/src/find.ts";
+import { readNumber } from "../../web/src/inputs.ts";
+import { changed, givenWay, methodEdits, METHODS, type Edit } from "../../web/src/own.ts";
+import { get } from "../../web/src/pointer.ts";
+import type { Options, Plimsoll } from "../../wasm/plimsoll.d.ts";
+
+const folder = resolve(process.env["PLIMSOLL_WASM"] ?? "build/wasm");
+
+async function openCore() {
+  const { default: create } = (await import(pathToFileURL(`${folder}/plimsoll.js`).href)) as {
+    default: (options: Options) => Promise<Plimsoll>;
+  };
+  const core = await create({ wasmBinary: readFileSync(`${folder}/plimsoll.wasm`) });
+  for (const name of ["first", "rest"]) {
+    for (const line of readFileSync(`${folder}/${name}.txt`, "utf8").split("\n")) {
+      const problem = core.add_presets(line);
+      if (problem !== "") throw new Error(problem);
+    }
+  }
+  const fields = (JSON.parse(core.fields()) as { fields: FieldInfo[] }).fields;
+  const allowed = (pointer: string) =>
+    fields.find((field) => field.pointer === pointer)?.allowed.split(", ") ?? [];
+  return {
+    models: (JSON.parse(core.models()) as { models: ModelPreset[] }).models,
+    gpus: (JSON.parse(core.gpus()) as { gpus: GpuPreset[] }).gpus,
+    scenarios: (JSON.parse(core.scenarios()) as { scenarios: Scenario[] }).scenarios,
+    optimizers: allowed("/training/optim"),
+    errors: (request: Request) =>
+      (JSON.parse(core.quick_report(JSON.stringify(request))) as { errors: CoreError[] }).errors,
+  };
+}
+type Core = Awaited<ReturnType<typeof openCore>>;
+
+interface State {
+  request: Request;
+  example: boolean;
+}
+
+/** What the page does with one click: edits, and whatever does not go with them gives way. */
+function click(core: Core, { request, example }: State, edits: Edit[]): State & { errors: CoreError[] } {
+  let next = changed(request, example, edits, core.gpus);
+  const chosen = edits.map(({ pointer }) => pointer);
+  const accepts = (request: Request) => core.errors(request).length === 0;
+  let errors = core.errors(next);
+  while (errors.length > 0) {
+    const way = givenWay(next, chosen, errors, accepts);
+    if (!way) break;
+    next = way.request;
+    errors = core.errors(next);
+  }
+  // Until a model is chosen, that is a question.
+  const nameless = get(next, "/model") === undefined;
+  return {
+    request: next,
+    example: false,
+    errors: errors.filter(({ pointer }) => !nameless || pointer !== "/model"),
+  };
+}
+
+const one = (pointer: string, value: string): Edit[] => [{ pointer, value }];
+const pick = <Value>(list: Value[], index: number): Value => list[index % list.length]!;
+
+test("every model with every method, optimizers and cards in turn: no error from clicks alone", async () => {
+  const core = await openCore();
+  const wrong: string[] = [];
+  let clicks = 0;
+  let turn = 0;
+  for (const model of core.models) {
+    for (const method of METHODS) {
+      let state: State = { request: pick(core.scenarios, turn).request, example: true };
+      const optimizer = pick(core.optimizers, turn);
+      const gpu = pick(core.gpus, turn * 7 + 3);
+      for (const edits of [
+        one("/model", model.hf_id),
+        methodEdits(method, undefined, undefined),
+        one("/hardware/gpu", gpu.id),
+        one("/training/optim", optimizer),
+      ]) {
+        const after = click(core, state, edits);
+        clicks += 1;
+        if (after.errors.length > 0) {
+          wrong.push(`${model.id} ${method.id} ${gpu.id} ${optimizer}: ${after.errors[0]!.message}`);
+        }
+        state = after;
+      }
+      turn += 1;
+    }
+  }
+  test.info().annotations.push({ type: "clicks", description: String(clicks) });
+  console.log(`${clicks} clicks on ${core.models.length} models, ${wrong.length} errors`);
+  expect(wrong).toEqual([]);
+  expect(clicks).toBeGreaterThan(6000);
+});
+
+test("walks of clicks from every example that is gone on from: no error", async () => {
+  const core = await openCore();
+  const wrong: string[] = [];
+  let clicks = 0;
+  let seed = 1;
+  const draw = (count: number) => {
+    seed = (seed * 48271) % 2147483647;
+    return seed % count;
+  };
+  for (let walk = 0; walk < 400; ++walk) {
+    // "Edit this example": its own fields stay, and are what has to give way.
+    let state: State = { request: pick(core.scenarios, walk).request, example: false };
+    for (let step = 0; step < 8; ++step) {
+      const own = state.request;
+      const choices: Edit[][] = [
+        one("/model", core.models[draw(core.models.length)]!.hf_id),
+        methodEdits(METHODS[draw(METHODS.length)]!, own["peft"], own["quantization"]),
+        one("/hardware/gpu", core.gpus[draw(core.gpus.length)]!.id),
+        one("/training/optim", core.optimizers[draw(core.optimizers.length)]!),
+      ];
+      const edits = choices[draw(choices.length)]!;
+      const after = click(core, state, edits);
+      clicks += 1;
+      if (after.errors.length > 0) {
+        wrong.push(`${JSON.stringify(edits)} on ${JSON.stringify(own)}: ${after.errors[0]!.message}`);
+        break;
+      }
+      state = after;
+    }
+  }
+  console.log(`${clicks} clicks on the way, ${wrong.length} errors`);
+  expect(wrong).toEqual([]);
+});
+
+test("what is filled in for nobody goes with the card, and nothing of an example stays", async () => {
+  const core = await openCore();
+  const example = core.scenarios.find(({ id }) => id === "d-after")!.request;
+  const first = click(core, { request: example, example: true }, one("/hardware/gpu", "rtx-4090"));
+  expect(first.request).toEqual({ hardware: { gpu: "rtx-4090" }, training: { bf16: true } });
+  const turing = click(core, first, one("/hardware/gpu", "t4"));
+  expect(turing.request).toMatchObject({ training: { fp16: true }, model_args: { dtype: "float32" } });
+  // What a person has set stays, whatever the card.
+  const own = { model: "gpt2", training: { fp16: true } };
+  const kept = click(core, { request: own, example: false }, one("/hardware/gpu", "h100-sxm"));
+  expect(kept.request).toMatchObject({ training: { fp16: true } });
+});
+
+test("names are found by their parts, the nearest first", async () => {
+  const { gpus, models } = await openCore();
+  const cards = gpus.map(({ id, name, vendor }) => ({ value: id, name, detail: "", words: vendor }));
+  for (const text of ["4090", "rtx 4090", "RTX4090", "GeForce RTX 4090"]) {
+    expect(find(cards, text)[0]?.value, text).toBe("rtx-4090");
+  }
+  expect(find(cards, "a100 80")[0]?.name).toContain("80GB");
+  expect(find(cards, "no such card")).toEqual([]);
+  const names = models.map(({ id, hf_id }) => ({ value: hf_id, name: hf_id, detail: "", words: id }));
+  expect(find(names, "llama 8b").map(({ value }) => value)).toContain("meta-llama/Llama-3.1-8B");
+  expect(find(names, "qwen3 8b")[0]?.value).toBe("Qwen/Qwen3-8B");
+});
+
+test("numbers are read as people write them", () => {
+  const length = "/training/max_length";
+  for (const [text, value] of [
+    ["4k", 4096],
+    ["8,192", 8192],
+    ["8_192", 8192],
+    ["1e4", 10000],
+    ["4096", 4096],
+    ["", undefined],
+    ["many", "many"],
+    ["-5", -5],
+    ["1,5", "1,5"],
+  ] as const) {
+    expect(readNumber(text, length), text).toBe(value);
+  }
+  expect(readNumber("50k", "/data/samples")).toBe(50_000);
+  expect(readNumber("2M", "/data/samples")).toBe(2_000_000);
+});

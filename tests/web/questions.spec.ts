@@ -1,0 +1,215 @@
+// Ten questions that people ask, each from an empty page, with the number of actions to its answer. A choice in a combobox, a
+// click, a text typed or pasted is one action; docs/actions.md has the counts.
+import type { Locator, Page } from "@playwright/test";
+import { encode } from "../../web/src/link.ts";
+import { choose, expect, headline, open, paste, test } from "./page.ts";
+
+class Asker {
+  actions = 0;
+  constructor(readonly page: Page) {}
+
+  async click(what: Locator): Promise<void> {
+    this.actions += 1;
+    await what.click();
+  }
+  async check(label: string): Promise<void> {
+    this.actions += 1;
+    await this.page.getByLabel(label).check();
+  }
+  async choose(label: string, text: string): Promise<void> {
+    this.actions += 1;
+    await choose(this.page, label, text);
+  }
+  async write(label: string, text: string): Promise<void> {
+    this.actions += 1;
+    await this.page.getByLabel(label, { exact: true }).fill(text);
+  }
+  async paste(text: string): Promise<void> {
+    this.actions += 1;
+    await paste(this.page, text);
+  }
+  answer(question: string): Locator {
+    return this.page.locator(".ask", { hasText: question });
+  }
+  /** The shortest way out, from the card itself. */
+  async applyFirst(): Promise<void> {
+    await this.click(this.page.locator(".ways .apply").first());
+    await expect(headline(this.page)).toContainText(/Fits|Tight/);
+  }
+  within(most: number): void {
+    test.info().annotations.push({ type: "actions", description: String(this.actions) });
+    expect(this.actions).toBeLessThanOrEqual(most);
+  }
+}
+
+async function begin(page: Page): Promise<Asker> {
+  await open(page);
+  return new Asker(page);
+}
+
+test("1: does LoRA of an 8B model at 4k fit a 4090, and with which batch", async ({ page }) => {
+  const asker = await begin(page);
+  await asker.choose("Model", "llama 3.1 8b");
+  await asker.check("LoRA, 16-bit");
+  await asker.choose("GPU", "4090");
+  await asker.write("Max length", "4k");
+  await expect(headline(page)).toContainText("Does not fit the GeForce RTX 4090 24GB");
+  asker.within(4);
+  await asker.applyFirst();
+  await expect(page.locator(".chips")).toContainText(/Largest micro-batch: \d+/);
+  asker.within(5);
+});
+
+test("2: QLoRA of a 70B model on two 3090", async ({ page }) => {
+  const asker = await begin(page);
+  await asker.choose("Model", "llama 3.1 70b");
+  await asker.check("QLoRA, NF4");
+  await asker.choose("GPU", "3090");
+  await asker.write("GPUs", "2");
+  await asker.write("Max length", "2048");
+  await expect(headline(page)).toContainText(/2.× GeForce RTX 3090 24GB/);
+  await expect(page.locator(".ways, .way-out")).toBeVisible();
+  asker.within(5);
+});
+
+test("3: which GPU to rent for all parameters of Qwen3-8B", async ({ page }) => {
+  const asker = await begin(page);
+  await asker.choose("Model", "qwen3 8b");
+  await asker.check("Full, 16-bit");
+  await asker.click(asker.answer("How long").getByRole("button", { name: "2,048" }));
+  await expect(headline(page)).toContainText("Needs");
+  await expect(page.locator(".verdict")).toContainText(/Every GPU of|No single GPU/);
+  await expect(page.locator(".machines tbody tr").first()).toBeVisible();
+  asker.within(3);
+});
+
+const GRPO = `from trl import GRPOConfig, GRPOTrainer
+args = GRPOConfig(output_dir="out", per_device_train_batch_size=8, num_generations=8, max_completion_length=512,
+                  use_vllm=True, vllm_mode="colocate", vllm_gpu_memory_utilization=0.3, bf16=True)
+trainer = GRPOTrainer(model="Qwen/Qwen2.5-7B-Instruct", args=args, reward_funcs=reward, train_dataset=data)
+`;
+
+test("4: GRPO of a 7B model with vLLM beside it on one H100", async ({ page }) => {
+  const asker = await begin(page);
+  await asker.paste(GRPO);
+  await asker.click(asker.answer("Which GPU?").getByRole("button", { name: "H100 SXM5 80GB" }));
+  await asker.click(asker.answer("longest prompt").getByRole("button", { name: "512" }));
+  await expect(page).toHaveURL(/task=grpo/);
+  await expect(page).toHaveURL(/model=Qwen\/Qwen2\.5-7B-Instruct/);
+  await expect(headline(page)).toContainText("H100");
+  asker.within(3);
+});
+
+const ERROR =
+  "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.64 GiB total capacity; 20.90 GiB already allocated; 1.12 GiB free; 21.10 GiB reserved in total by PyTorch)";
+
+test("5: what a bare error line means", async ({ page }) => {
+  const asker = await begin(page);
+  await asker.paste(ERROR);
+  await expect(page.locator(".found")).toContainText("2.00 GiB were asked for");
+  asker.within(1);
+  // Nothing of the example stands beside it; the card is asked for, those that have so much first.
+  await expect(page.locator(".shown")).toHaveText("Your request");
+  await expect(asker.answer("Which GPU?")).toContainText("23.64");
+  await expect(asker.answer("Which GPU?")).toContainText("RTX 3090");
+  await asker.click(asker.answer("Which GPU?").getByRole("button", { name: "RTX 3090 24GB" }));
+  await asker.click(asker.answer("Which model?").getByRole("button", { name: "Qwen3-8B" }));
+  await asker.click(asker.answer("Which method?").getByRole("button", { name: "QLoRA" }));
+  await asker.click(asker.answer("How long").getByRole("button", { name: "4,096" }));
+  await expect(headline(page)).toContainText("RTX 3090");
+  asker.within(5);
+});
+
+const AXOLOTL = `base_model: meta-llama/Llama-2-70b-hf
+load_in_4bit: true
+adapter: qlora
+lora_r: 16
+lora_target_linear: true
+sequence_len: 2048
+micro_batch_size: 1
+gradient_accumulation_steps: 8
+bf16: true
+fsdp:
+  - full_shard
+`;
+
+test("6: will an Axolotl file for several cards run", async ({ page }) => {
+  const asker = await begin(page);
+  await asker.paste(AXOLOTL);
+  await expect(headline(page)).toContainText("Needs");
+  asker.within(1);
+  await asker.click(asker.answer("Which GPU?").getByRole("button", { name: "RTX 3090" }));
+  await asker.click(asker.answer("How many").getByRole("button", { name: "2", exact: true }));
+  await expect(headline(page)).toContainText(/2.× GeForce RTX 3090 24GB, FSDP/);
+  asker.within(3);
+});
+
+test("7: what a colleague saw who sent a link", async ({ page }) => {
+  await open(
+    page,
+    encode({
+      model: "Qwen/Qwen2.5-7B",
+      peft: { r: 16, target_modules: "all-linear" },
+      quantization: { load_in_4bit: true },
+      training: { bf16: true, max_length: 2048, per_device_train_batch_size: 1 },
+      hardware: { gpu: "l4" },
+    }),
+  );
+  await expect(headline(page)).toContainText("the L4 24GB");
+  await expect(page.locator(".shown")).toHaveText("Your request");
+});
+
+test("8: the same without a network", async ({ page, context }) => {
+  const asker = await begin(page);
+  await expect(page.locator(".offline")).toContainText("without a network");
+  await context.setOffline(true);
+  await page.reload();
+  await expect(page.locator("#share-title")).toBeAttached();
+  await asker.choose("Model", "phi-4");
+  await asker.check("QLoRA, NF4");
+  await asker.choose("GPU", "l4");
+  await asker.write("Max length", "1,024");
+  await expect(headline(page)).toContainText("the L4 24GB");
+  asker.within(4);
+  await context.setOffline(false);
+});
+
+const CONFIG = JSON.stringify({
+  architectures: ["LlamaForCausalLM"],
+  model_type: "llama",
+  hidden_size: 3072,
+  intermediate_size: 8192,
+  num_hidden_layers: 28,
+  num_attention_heads: 24,
+  num_key_value_heads: 8,
+  vocab_size: 128256,
+  torch_dtype: "bfloat16",
+});
+
+test("9: a model that nobody knows, by its config.json", async ({ page }) => {
+  const asker = await begin(page);
+  await asker.paste(CONFIG);
+  await asker.check("LoRA, 16-bit");
+  await asker.choose("GPU", "4090");
+  await asker.write("Max length", "2k");
+  await expect(headline(page)).toContainText("4090");
+  asker.within(4);
+  // Another config.json changes the model alone.
+  await page.locator(".found").getByRole("button", { name: "change" }).click();
+  await asker.paste(CONFIG.replace("28", "14"));
+  await expect(page).toHaveURL(/(?=.*num_hidden_layers=14&)(?=.*max_length=2048&)/);
+  await expect(headline(page)).toContainText("4090");
+});
+
+test("10: all of it on a phone", async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  const asker = await begin(page);
+  expect((await page.getByLabel("Model", { exact: true }).boundingBox())?.y).toBeLessThan(740);
+  await asker.choose("Model", "llama 3.1 8b");
+  await asker.check("QLoRA, NF4");
+  await asker.choose("GPU", "t4");
+  await asker.write("Max length", "512");
+  await expect(page.locator(".ribbon")).toContainText("T4");
+  asker.within(4);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+});

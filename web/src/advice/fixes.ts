@@ -1,0 +1,30 @@
+// The plans for the chosen GPU as lines of the verdict card, each set of changes once.
+import type { Json, Plan } from "../contract.ts";
+import { sizeWords } from "../format.ts";
+import { say } from "../words/say.ts";
+
+export function speed(factor: number): string {
+  const percent = Math.round(Math.abs(factor - 1) * 100);
+  if (percent === 0) return say("plan.same_speed");
+  return say(factor > 1 ? "plan.slower" : "plan.faster", { percent: `${percent}\u00a0%` });
+}
+
+export interface Way {
+  titles: [fix: string, title: string][];
+  needs: string;
+  effect: string;
+  edits: { pointer: string; value: Json }[];
+}
+
+/** Fewest changes first: a person whose run has just died reads one line. */
+export function fixes(plans: Plan[]): Way[] {
+  const fewest = (plan: Plan) => new Set(plan.changes.map(({ fix }) => fix)).size;
+  return [...plans]
+    .sort((one, other) => fewest(one) - fewest(other))
+    .map((plan) => ({
+      titles: [...new Map(plan.changes.map(({ fix, title }) => [fix, title]))],
+      needs: say("plan.needs", { size: sizeWords(plan.peak.needed) }),
+      effect: `${speed(plan.time_factor)}. ${say(`quality.${plan.quality}`)}`,
+      edits: plan.changes.map(({ pointer, to }) => ({ pointer, value: to })),
+    }));
+}

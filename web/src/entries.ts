@@ -1,0 +1,37 @@
+// What the comboboxes offer.
+import type { Core } from "./core.ts";
+import { choices, type Field } from "./fields.ts";
+import type { Entry } from "./find.ts";
+import { parameters, sizeWords } from "./format.ts";
+import { say } from "./words/say.ts";
+
+const models = (core: Core): Entry[] =>
+  core.models.flatMap(({ id, hf_id, family, parameters: count, aliases }) => {
+    const detail = say("model.size", { size: parameters(count) });
+    const own: Entry = { value: hf_id, name: hf_id, detail, words: `${id} ${family}` };
+    return [
+      own,
+      ...(aliases ?? []).map((alias) => ({
+        value: alias,
+        name: alias,
+        detail: `${detail}, ${say("model.alias", { id: hf_id })}`,
+        words: "",
+        alias: true as const,
+      })),
+    ];
+  });
+
+const gpus = (core: Core): Entry[] =>
+  core.gpus.map(({ id, name, vendor, usable_bytes }) => ({
+    value: id,
+    name,
+    detail: say("gpu.usable", { size: sizeWords(usable_bytes) }),
+    words: vendor,
+  }));
+
+export const entries = {
+  models,
+  gpus,
+  choices: (field: Field & { kind: "choice" }, core: Core): Entry[] =>
+    choices(field, core).map(([value, name]) => ({ value, name, detail: "", words: "" })),
+};

@@ -1,0 +1,47 @@
+// Finding a name by its parts, as people type them: "4090" finds the RTX 4090, "llama 8b" Llama-3.1-8B.
+export interface Entry {
+  /** What the request says. */
+  value: string;
+  /** What the input shows. */
+  name: string;
+  detail: string;
+  /** Further names it is found by. */
+  words: string;
+  /** Another name for the same. */
+  alias?: true;
+}
+
+const partsOf = (text: string) =>
+  text
+    .toLowerCase()
+    .split(/[^a-z0-9.]+/)
+    .filter((part) => part !== "");
+
+/** Lower is better; undefined where a part of the text occurs nowhere. A part that is a whole word counts most. */
+function distance(entry: Entry, wanted: string[]): number | undefined {
+  const words = partsOf(`${entry.value} ${entry.name} ${entry.words}`);
+  const whole = words.join("");
+  let sum = 0;
+  for (const part of wanted) {
+    if (words.includes(part)) continue;
+    if (words.some((word) => word.startsWith(part))) sum += 10;
+    else if (whole.includes(part)) sum += 100;
+    else return undefined;
+  }
+  return sum + (entry.alias ? 5 : 0) + entry.name.length / 100;
+}
+
+/** The nearest first; all of them, as they stand, for an empty text. */
+export function find(entries: Entry[], text: string): Entry[] {
+  const wanted = partsOf(text);
+  if (wanted.length === 0) return entries;
+  const exact = text.trim().toLowerCase();
+  return entries
+    .map((entry) => {
+      const same = [entry.value, entry.name].some((name) => name.toLowerCase() === exact);
+      return { entry, far: same ? -1 : distance(entry, wanted) };
+    })
+    .filter((each): each is { entry: Entry; far: number } => each.far !== undefined)
+    .sort((one, other) => one.far - other.far)
+    .map(({ entry }) => entry);
+}

@@ -1,0 +1,135 @@
+// What becomes of a request when a person changes it: an example is left behind, a choice makes what it does not go with give way.
+// Plain functions over plain data; tests/web/choices.spec.ts sends every model through them.
+import type { CoreError, GpuPreset, Json, Report, Request } from "./contract.ts";
+import { get, isObject, put } from "./pointer.ts";
+
+export interface Edit {
+  pointer: string;
+  value: Json | undefined;
+}
+
+const applied = (request: Request, edits: Edit[]): Request =>
+  edits.reduce((under, { pointer, value }) => put(under, pointer, value), request);
+
+// Methods
+
+export interface Method {
+  id: "full" | "lora" | "qlora" | "lora8";
+  adapters: boolean;
+  bits?: "load_in_4bit" | "load_in_8bit";
+}
+
+export const METHODS: Method[] = [
+  { id: "full", adapters: false },
+  { id: "lora", adapters: true },
+  { id: "qlora", adapters: true, bits: "load_in_4bit" },
+  { id: "lora8", adapters: true, bits: "load_in_8bit" },
+];
+
+/** "all-linear", because a list of names is another one for each family of models. */
+const ADAPTERS: Json = { r: 16, lora_alpha: 32, target_modules: "all-linear" };
+const BITS: Record<NonNullable<Method["bits"]>, Json> = {
+  load_in_4bit: { load_in_4bit: true, bnb_4bit_quant_type: "nf4", bnb_4bit_use_double_quant: true },
+  load_in_8bit: { load_in_8bit: true },
+};
+
+/** `shelf`: what the sections were when their method was last left. */
+export function methodEdits(method: Method, peft: Json | undefined, quantization: Json | undefined): Edit[] {
+  const own = isObject(quantization) && method.bits && quantization[method.bits] === true;
+  return [
+    { pointer: "/peft", value: method.adapters ? (isObject(peft) ? peft : ADAPTERS) : null },
+    { pointer: "/quantization", value: method.bits ? (own ? quantization : BITS[method.bits]) : null },
+  ];
+}
+
+// Precision: what everybody sets who is not asked, and what depends on the card
+
+const PRECISION = ["/training/bf16", "/training/fp16", "/model_args/dtype"];
+
+function precisionFor(request: Request, gpus: GpuPreset[]): Edit[] {
+  const gpu = gpus.find(({ id }) => id === get(request, "/hardware/gpu"));
+  if (gpu?.bf16 !== false) return [{ pointer: "/training/bf16", value: true }];
+  return [
+    { pointer: "/training/fp16", value: true },
+    // The scaler of fp16 training needs trained weights in fp32.
+    { pointer: "/model_args/dtype", value: isObject(get(request, "/peft")) ? "float16" : "float32" },
+  ];
+}
+
+const states = (request: Request, edits: Edit[]) =>
+  PRECISION.every(
+    (pointer) => get(request, pointer) === edits.find((edit) => edit.pointer === pointer)?.value,
+  );
+
+/**
+ * What a person says of an example is all that is kept of it; the rest is the core's own defaults. The precision that was
+ * filled in follows the card, until somebody sets another.
+ */
+export function changed(request: Request, example: boolean, edits: Edit[], gpus: GpuPreset[]): Request {
+  const before = example ? {} : request;
+  const after = applied(before, edits);
+  const untouched = !edits.some(({ pointer }) => PRECISION.includes(pointer));
+  const filled = example || Object.keys(before).length === 0 || states(before, precisionFor(before, gpus));
+  if (!untouched || !filled) return after;
+  const clear = PRECISION.map((pointer) => ({ pointer, value: undefined }));
+  return applied(after, [...clear, ...precisionFor(after, gpus)]);
+}
+
+const within = (pointer: string, outer: string) => pointer === outer || pointer.startsWith(`${outer}/`);
+
+/** Every value that the recipe of a request states, by pointer; the model and the machine are no recipe. */
+function stated(tree: Request, at = ""): string[] {
+  return Object.entries(tree).flatMap(([key, value]) => {
+    const pointer = `${at}/${key}`;
+    if (pointer === "/model" || pointer === "/hardware") return [];
+    return isObject(value) ? [pointer, ...stated(value, pointer)] : [pointer];
+  });
+}
+
+/**
+ * A choice that the core refuses because of something else: without that. Undefined where nothing can give way. Names of
+ * modules are those of another family: all of them then. Where the core only names what was chosen, `accepts` finds the
+ * one thing that stands against it.
+ */
+export function givenWay(
+  request: Request,
+  chosen: string[],
+  errors: CoreError[],
+  accepts: (request: Request) => boolean,
+): { request: Request; dropped: string[] } | undefined {
+  if (chosen.length === 0 || errors.length === 0) return undefined;
+  const dropped: string[] = [];
+  let after = request;
+  for (const { pointer } of errors) {
+    const targets = within(pointer, "/peft/target_modules");
+    const place = targets ? "/peft/target_modules" : pointer;
+    const value = targets && isObject(get(after, "/peft")) ? "all-linear" : undefined;
+    if (place === "" || chosen.includes(place) || get(after, place) === value) continue;
+    after = put(after, place, value);
+    dropped.push(place);
+  }
+  if (dropped.length > 0) return { request: after, dropped };
+  const free = stated(request).filter((pointer) => !chosen.some((own) => within(own, pointer)));
+  const one = free.find((pointer) => accepts(put(request, pointer, undefined)));
+  return one === undefined ? undefined : { request: put(request, one, undefined), dropped: [one] };
+}
+
+// Essentials
+
+const SHARED = ["ddp", "fsdp", "fsdp2", "zero0", "zero1", "zero2", "zero3"];
+
+/** What nobody has said and no default may stand in for, by pointer. */
+export function unsaid(request: Request, report: Report | undefined): string[] {
+  const missing: string[] = [];
+  if (get(request, "/model") === undefined) missing.push("/model");
+  if (get(request, "/hardware/gpu") === undefined) missing.push("/hardware/gpu");
+  const strategy = get(request, "/parallel/strategy");
+  const several = typeof strategy === "string" && SHARED.includes(strategy);
+  if (several && get(request, "/parallel/num_gpus") === undefined) missing.push("/parallel/num_gpus");
+  for (const { asked, pointer } of report?.assumptions ?? []) if (asked) missing.push(pointer);
+  return missing;
+}
+
+/** "GiB at an assumed length" is no verdict on a card. */
+export const asFarAsSaid = (request: Request, report: Report): Report =>
+  unsaid(request, report).length > 0 ? { ...report, gpu: null } : report;

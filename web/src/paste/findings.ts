@@ -1,0 +1,60 @@
+// What became of each key of a pasted text.
+import { html, nothing, type TemplateResult } from "lit";
+import { dotted } from "../pointer.ts";
+import { say } from "../words/say.ts";
+import type { Finding, Imported } from "./found.ts";
+
+const ORDER: Finding["use"][] = ["used", "implied", "unsupported", "unknown", "irrelevant"];
+
+const list = (lines: string[]) =>
+  lines.length > 0
+    ? html`<ul class="notes" lang="en">
+        ${lines.map((line) => html`<li>${line}</li>`)}
+      </ul>`
+    : nothing;
+
+function keysOf(imported: Imported): TemplateResult {
+  const keys = [...(imported.keys ?? [])].sort(
+    (one, other) => ORDER.indexOf(one.use) - ORDER.indexOf(other.use),
+  );
+  return html`<details>
+    <summary>${say("paste.keys", { count: keys.length })}</summary>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${say("paste.key")}</th>
+          <th scope="col">${say("paste.fate")}</th>
+          <th scope="col">${say("paste.field")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${keys.map(
+          (key) =>
+            html`<tr>
+              <th scope="row"><code>${key.key}</code></th>
+              <td>${say(`use.${key.use}`)}</td>
+              <td>
+                ${key.pointer ? html`<code>${dotted(key.pointer)}</code>` : nothing}
+                <span lang="en">${key.message ?? ""}</span>
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </details>`;
+}
+
+/** `act`: a button, or what was done already. */
+export function findings(imported: Imported, act: unknown): TemplateResult {
+  const { counts } = imported;
+  const said = counts
+    ? ORDER.filter((use) => counts[use] > 0).map((use) => say(`paste.${use}`, { count: counts[use] }))
+    : [];
+  return html`<section class="found" aria-labelledby="found-title">
+    <h3 id="found-title">
+      ${say("paste.chip", { name: imported.format?.name ?? "", count: imported.keys?.length ?? 0 })}
+    </h3>
+    ${act} ${said.length > 0 ? html`<p>${said.join(", ")}.</p>` : nothing}
+    ${list(imported.errors.map(({ message }) => message))} ${list(imported.notes ?? [])} ${keysOf(imported)}
+  </section>`;
+}
