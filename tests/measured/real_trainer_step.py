@@ -24,6 +24,7 @@ warnings.filterwarnings("ignore")
 
 import fake_cuda
 import torch
+from fake_cuda_ledger import Ledger
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map
 
@@ -208,8 +209,10 @@ def preference_rows(task, length, count):
 def trl_classes(task):
     import trl
     import trl.trainer.dpo_trainer
+    import trl.trainer.utils
 
     trl.trainer.dpo_trainer.hash_module = lambda *args, **kwargs: "0"
+    trl.trainer.utils._use_triton = lambda device: True  # which tokens are scored; the tiles themselves are plain
     trl.kernels.chunked_logprob._forward_tile = trl.kernels.chunked_logprob._backward_tile = lambda *args, **kwargs: None
     if task == "orpo":
         import trl.experimental.orpo as orpo
@@ -277,7 +280,7 @@ def begin(ledger, model, reference=None):
 
 
 def measure(request):
-    ledger = fake_cuda.Ledger()
+    ledger = Ledger()
     fake_cuda.Attention.used = {}
 
     @contextlib.contextmanager
