@@ -47,7 +47,8 @@ Tensor fused(Tape& tape, AttentionKernel kernel, const AttentionShape& s, Tensor
   const double wide = round_up(s.head_dim, s.head_dim > 128 ? 64 : 32);
   // scaled_dot_product_attention: convert_boolean_attn_mask, for this call alone.
   const double keys = s.key_length > 0 ? s.key_length : s.length;
-  Tensor bias = s.converted_mask ? tape.make(rows * keys, q.size(), Component::transient) : Tensor();
+  Tensor bias =
+      s.converted_mask ? tape.make(rows * round_up(keys, 16), q.size(), Component::transient) : Tensor();
   Tensor out = tape.make(rows * s.heads * s.value_head_dim, q.size(), Component::transient);
   Tensor log_sum = tape.make(rows * s.heads, 4, Component::transient);
   const bool flash = kernel != AttentionKernel::efficient;
@@ -106,9 +107,11 @@ Tensor written_out(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tens
   copy_for_cast.free();
   // For bfloat16 the fp32 result of the backward is cast afterwards.
   record_softmax(tape, weights, probabilities, size != wide && s.bf16 ? scores * wide : 0);
-  weights = cast(tape, probabilities, own);
+  weights = s.cast_late ? probabilities : cast(tape, probabilities, own);
   probabilities.free();
   weights = dropout(tape, std::move(weights), s.dropout);
+  if (s.frame != nullptr) s.frame->push_back(weights);
+  weights = cast(tape, std::move(weights), own);
   Tensor mixed = copy(tape, weighted_sum(tape, s, weights, v));  // transpose(1, 2).contiguous()
   weights.free();
   let_go(q, k, v);
@@ -219,6 +222,11 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
       return {AttentionKernel::flash_2, true, "this model class repeats key heads before flash attention"};
     }
     return {AttentionKernel::flash_2, false, "the flash-attn package takes grouped key heads as they are"};
+  }
+  // Falcon hands its one key head to the kernel as it is; flash and efficient want one for each query head.
+  if (c.bare_kv_head && c.heads > 1) {
+    return {AttentionKernel::math, false,
+            "one key head for all queries, which only SDPA's math kernel takes"};
   }
   // use_gqa_in_sdpa: without a mask, key heads go to the kernel as they are; heads wider than 256 from 4.54
   // to 5.12 too.

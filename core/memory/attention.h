@@ -10,6 +10,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/memory/ops.h"
 
@@ -30,11 +31,13 @@ struct AttentionShape {
   double heads = 1, kv_heads = 1, head_dim = 1, value_head_dim = 1;
   bool repeat_kv = true;        ///< K and V are copied to the number of query heads
   bool fp32_softmax = true;     ///< eager: softmax(dtype=float32), then cast back
+  bool cast_late = false;       ///< eager: what the softmax makes is cast behind the dropout
   bool scores_in_fp32 = false;  ///< eager: q and k are cast first
   bool soft_capped = false;     ///< eager: cap * tanh(scores / cap)
   bool converted_mask = false;  ///< efficient: each call makes numbers of the mask's booleans, and keeps them
   bool bf16 = true;             ///< the 16-bit type; float16 needs one copy less in the softmax
   double dropout = 0;
+  std::vector<Tensor>* frame = nullptr;  ///< eager: where the caller holds on to the weights
 };
 
 /// q, k, v as rotated: rows of heads * head_dim. Returns rows of heads * value_head_dim.
@@ -60,6 +63,7 @@ struct AttentionConditions {
   bool mask = false;                ///< a mask is built (padding)
   bool grouped = false;             ///< fewer key heads than query heads
   bool one_kv_head = false;
+  bool bare_kv_head = false;  ///< which the model's own code does not repeat for the kernel
   double head_dim = 128;
   uint64_t heads = 32;  ///< of the queries
 };

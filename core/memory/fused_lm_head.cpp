@@ -23,7 +23,7 @@ Outcome fused_lm_head(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   const double rows = std::min(tokens, tile_tokens), words = std::min(p.head.out, tile_words);
   const double casts = (hidden.size() != computed ? rows * p.head.in * computed : 0) +
                        (p.head.size != computed ? words * p.head.in * computed : 0);
-  const double tile = rows * words * computed + casts;
+  const double tile = rows * tile_words * computed + casts;  // mm_buf, however few words there are
   // hidden_states[:, :-1][mask]: a copy, and where its rows came from; backward spreads them out twice.
   Tensor scored = tape.make(tokens * p.head.in, hidden.size(), Component::logits);
   Tensor places = tape.make(2 * tokens, 8, Component::logits);

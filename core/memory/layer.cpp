@@ -162,12 +162,15 @@ AttentionShape shape_of(const LayerProgram& p) {
   shape.head_dim = static_cast<double>(g.head_dim);
   shape.value_head_dim = static_cast<double>(g.value_head_dim == 0 ? g.head_dim : g.value_head_dim);
   shape.repeat_kv = p.attention.repeat_kv && g.kv_heads > 1 && g.attention != model::AttentionKind::latent;
-  shape.fp32_softmax = g.scores != model::Scores::own_type || p.mode.autocast;
+  const bool own = g.scores == model::Scores::own_type || g.scores == model::Scores::own_type_cast_late;
+  shape.fp32_softmax = g.scores != model::Scores::own_type_stated && (!own || p.mode.autocast);
+  shape.cast_late = g.scores == model::Scores::own_type_cast_late;
   shape.scores_in_fp32 = g.scores == model::Scores::fp32;
   shape.soft_capped = g.soft_capped;
   shape.converted_mask = p.attention.converted_mask;
   shape.bf16 = p.bf16;
   shape.dropout = g.attention_dropout;
+  shape.frame = p.holds_weights ? p.frame : nullptr;
   if (p.prefix > 0) shape.key_length = p.length + p.prefix;
   return shape;
 }
@@ -295,8 +298,9 @@ Code code_of(const std::string& implementation) {
   return Code::transformers;
 }
 
-Tensor run_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
-  if (p.group->parallel) return parallel_layer(tape, p, x);
+namespace {
+
+Tensor serial_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   Tensor residual = x;
   const bool attends = p.has(Role::o) || p.has(Role::q) || p.has(Role::qkv);
   if (attends || p.has(Role::ssm_in)) {
@@ -320,6 +324,14 @@ Tensor run_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   Tensor out = mlp(tape, p, h);
   h.free();
   return branch(tape, p, std::move(out), NormPlace::after_mlp, residual);
+}
+
+}  // namespace
+
+Tensor run_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
+  Tensor out = p.group->parallel ? parallel_layer(tape, p, x) : serial_layer(tape, p, x);
+  if (p.frame != nullptr) free_in_order(*p.frame);
+  return out;
 }
 
 }  // namespace plimsoll::memory

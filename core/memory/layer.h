@@ -52,7 +52,9 @@ struct LayerProgram {
   bool output_copy = false;           ///< the attention output is laid out anew before the output projection
   bool keep_kv = false;               ///< a cache keeps K and V until the outputs die
   std::vector<Tensor>* kv = nullptr;  ///< where that cache is
-  double cross_length = 0;            ///< states a sample that cross-attention reads
+  bool holds_weights = false;         ///< forward() gets eager attention's weights too, and keeps the name
+  std::vector<Tensor>* frame = nullptr;  ///< what such names hold until the layer returns
+  double cross_length = 0;               ///< states a sample that cross-attention reads
   const Tensor* cross_states = nullptr;
   double prefix = 0;    ///< prefix tuning: keys and values before the sequence
   double adaption = 0;  ///< adaption prompt: trained tokens that the layer attends to besides

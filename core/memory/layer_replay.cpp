@@ -28,10 +28,11 @@ void end_no_grad(Tape& tape, LayerTrace& trace, const Tensor& x, const Tensor& y
 
 void walk_without_graph(const LayerProgram& given, const LayerReplayOptions& options, LayerReplay& result) {
   Tape tape;
-  std::vector<Tensor> kv;
+  std::vector<Tensor> kv, frame;
   Tensor states = cross_states(tape, given, options.input_size, false);
   LayerProgram program = given;
   program.kv = &kv;
+  program.frame = &frame;
   program.cross_states = &states;
   tape.recording = false;
   Tensor x = tape.input(given.batch * given.length * given.hidden, options.input_size, false);
@@ -50,10 +51,11 @@ void walk_without_graph(const LayerProgram& given, const LayerReplayOptions& opt
 
 void walk_with_graph(const LayerProgram& given, const LayerReplayOptions& options, LayerReplay& result) {
   Tape tape;
-  std::vector<Tensor> kv;
+  std::vector<Tensor> kv, frame;
   Tensor states = cross_states(tape, given, options.input_size, options.cross_needs_grad);
   LayerProgram program = given;
   program.kv = &kv;
+  program.frame = &frame;
   program.cross_states = &states;
   tape.accumulating = options.accumulating;
   tape.hooked = options.stop_early;

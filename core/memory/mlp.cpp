@@ -29,13 +29,13 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
     const LinearSpec half = part_of(both, both.out / 2, true);
     Tensor gate = linear(tape, p.mode, x, half);
     Tensor up = linear(tape, p.mode, x, half);
-    product = multiply(tape, activation(tape, activation_of(p), std::move(gate)), std::move(up));
+    product = multiply(tape, activation(tape, p.mode, activation_of(p), std::move(gate)), std::move(up));
   } else if (p.has(Role::gate_up) && gate_role == Role::gate) {
     Tensor both = run_linear(tape, p, Role::gate_up, x);
     Tensor gate = slice(tape, both, both.elements() / 2);
     Tensor up = slice(tape, both, both.elements() / 2);
     tape.doing = "activation";
-    Tensor active = activation(tape, activation_of(p), std::move(gate));
+    Tensor active = activation(tape, p.mode, activation_of(p), std::move(gate));
     tape.doing = "gate times up";
     product = multiply(tape, std::move(up), std::move(active));
     both.free();
@@ -47,7 +47,7 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
       tape.record(product, {gate, up}, {gate, up}, {pass(0), gradient(1, up.bytes())});
     } else {
       tape.doing = "activation";
-      Tensor active = activation(tape, activation_of(p), std::move(gate));
+      Tensor active = activation(tape, p.mode, activation_of(p), std::move(gate));
       Tensor up = run_linear(tape, p, up_role, x);
       tape.doing = "gate times up";
       product = multiply(tape, std::move(active), std::move(up));
@@ -62,7 +62,7 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
 Tensor plain_mlp(Tape& tape, const LayerProgram& p, const Tensor& x, Role up_role, Role down_role) {
   Tensor up = run_linear(tape, p, up_role, x);
   tape.doing = "activation";
-  Tensor active = activation(tape, activation_of(p), std::move(up), p.train_norms);
+  Tensor active = activation(tape, p.mode, activation_of(p), std::move(up), p.train_norms);
   active = dropout(tape, std::move(active), p.group->activation_dropout);
   return run_linear(tape, p, down_role, active);
 }

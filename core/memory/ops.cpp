@@ -85,8 +85,31 @@ Tensor slice(Tape& tape, const Tensor& x, double elements) {
   return out;
 }
 
-Tensor activation(Tape& tape, model::Activation kind, Tensor x, bool trainable) {
+namespace {
+
+// The two activations with a power in them under autocast, whose list for fp32 has pow
+// (aten/src/ATen/autocast_mode.h AT_FORALL_FP32): x is cast, and all that follows, the result too, is fp32.
+Tensor wide_power(Tape& tape, model::Activation kind, Tensor x) {
+  const double wide = x.elements() * 4;
+  if (kind == model::Activation::squared_relu) {
+    Tensor relu = like(tape, x), base = like(tape, x, 4), out = like(tape, x, 4);
+    tape.record(out, {x}, {relu, base}, {temporary(3 * wide), end_temporary(), gradient(0, x.bytes())});
+    x.free();
+    return out;
+  }
+  Tensor half = like(tape, x), base = like(tape, x, 4);
+  Tensor tanh = like(tape, x, 4), one_plus = like(tape, x, 4), out = like(tape, x, 4);
+  tape.record(out, {x}, {half, base, tanh, one_plus}, {temporary(2 * wide), gradient(0, x.bytes())});
+  x.free();
+  return out;
+}
+
+}  // namespace
+
+Tensor activation(Tape& tape, const Mode& mode, model::Activation kind, Tensor x, bool trainable) {
   using model::Activation;
+  const bool has_power = kind == Activation::squared_relu || kind == Activation::gelu_new;
+  if (has_power && mode.autocast && x.size() == 2) return wide_power(tape, kind, std::move(x));
   const double bytes = x.bytes();
   Tensor out = like(tape, x);
   if (kind == Activation::relu) {
@@ -246,6 +269,10 @@ Tensor any_layer_norm(Tape& tape, const Mode& mode, model::NormKind kind, Tensor
   }
   if (kind == model::NormKind::layer) {
     return layer_norm(tape, mode, std::move(x), width, weight_size, trainable);
+  }
+  if (kind == model::NormKind::layer_in_autocast_type) {
+    Tensor narrow = mode.autocast ? cast(tape, std::move(x), 2) : std::move(x);
+    return layer_norm(tape, {}, std::move(narrow), width, weight_size, trainable);
   }
   const int size = x.size();
   Tensor wide = cast(tape, std::move(x), 4);

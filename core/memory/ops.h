@@ -48,8 +48,8 @@ Tensor slice(Tape& tape, const Tensor& x, double elements);
 
 /// Elementwise activation. silu, gelu, relu are one kernel; gelu_new and quick_gelu are written out in
 /// Python.
-/// `trainable`: its scalars are, where it has any (xIELU).
-Tensor activation(Tape& tape, model::Activation kind, Tensor x, bool trainable = false);
+/// `trainable`: its scalars are, where it has any (xIELU). Autocast runs a power in fp32.
+Tensor activation(Tape& tape, const Mode& mode, model::Activation kind, Tensor x, bool trainable = false);
 
 /// gpt-oss: min(gate, limit) * sigmoid(1.702 * that) * (clamp(up) + 1) on the two interleaved halves of
 /// `both` (transformers models/gpt_oss GptOssExperts._apply_gate).

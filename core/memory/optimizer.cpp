@@ -75,6 +75,8 @@ double optimizer_temporary_bytes(const Parameters& parameters, const std::string
     case recipe::StepTemporary::copy_of_all:
       // _multi_tensor_adam works through one dtype group at a time; a model has one, or norms beside it.
       return parameters.trained_bytes;
+    case recipe::StepTemporary::two_copies_of_all:
+      return 2 * parameters.trained_bytes;
     case recipe::StepTemporary::two_of_largest:
       return std::max(largest, 2 * parameters.largest_trained);
     case recipe::StepTemporary::adafactor:
@@ -95,7 +97,8 @@ double optimizer_temporary_bytes(const Parameters& parameters, const std::string
 double step_in_backward(const recipe::Recipe& recipe, double step, double largest_trained) {
   const recipe::Optimizer* o = recipe::find_optimizer(recipe.training.optim);
   const bool shrinks = recipe.training.optimizer_in_backward && o != nullptr &&
-                       o->temporary == recipe::StepTemporary::copy_of_all;
+                       (o->temporary == recipe::StepTemporary::copy_of_all ||
+                        o->temporary == recipe::StepTemporary::two_copies_of_all);
   return shrinks ? std::min(step, 2 * largest_trained) : step;
 }
 

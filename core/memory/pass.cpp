@@ -11,6 +11,15 @@ namespace {
 
 using model::Role;
 
+// Causality alone needs no mask (transformers masking_utils.py _ignore_causal_mask_sdpa): a window that the
+// row reaches does, and so do keys that stand before the sequence.
+bool sees_a_part(const PassSettings& s, const model::LayerGroup& group) {
+  if (s.stack->part != model::Part::text || s.recipe->model_args.implementation != "transformers")
+    return false;
+  const bool windowed = group.attention == model::AttentionKind::sliding && group.window > 0;
+  return s.prefix > 0 || (windowed && s.length >= static_cast<double>(group.window));
+}
+
 AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& group) {
   AttentionConditions c;
   c.implementation = s.recipe->model_args.attn_implementation;
@@ -19,9 +28,11 @@ AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& g
   c.compute_capability = s.compute_capability;
   c.own_calls = s.recipe->model_args.implementation == "unsloth";
   c.sixteen_bit = s.recipe->autocast() || s.input_size == 2;
-  c.mask = s.mask;
+  c.mask = s.mask || sees_a_part(s, group);
   c.grouped = group.kv_heads > 0 && group.kv_heads < group.heads;
   c.one_kv_head = group.kv_heads == 1;
+  c.bare_kv_head =
+      c.one_kv_head && s.model_type == "falcon" && s.recipe->model_args.implementation == "transformers";
   c.head_dim = static_cast<double>(group.head_dim);
   c.heads = group.heads;
   return c;
@@ -427,6 +438,9 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
 LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group) {
   LayerProgram p = make_outline(s, group);
   p.attention = choose_attention(conditions(s, group));
+  // Until 4.48 the attention module forgot the weights that nobody had asked for.
+  p.holds_weights = p.attention.kernel == AttentionKernel::eager && p.code == Code::transformers &&
+                    recipe::version_at_least(s.transformers, "4.48");
   if (p.code == Code::torchtune) p.attention.repeat_kv = true;  // expand().flatten(): a copy for every head
   const bool known = s.memo != nullptr && s.weighed != nullptr;
   p.linears = known ? s.memo->linears(*s.weighed, group, *s.stack, *s.recipe)
@@ -454,12 +468,13 @@ double stem_bytes(const PassSettings& s) {
                        std::any_of(stack.tables.begin(), stack.tables.end(),
                                    [](const model::Table& table) { return table.positions; });
   const bool hooked = r.peft.on && s.checkpointing;
-  const double wide = (stack.embedding_norm ? 1 : 0) + (hooked && changed ? 1 : 0);
+  const double normed = stack.embedding_norm ? s.input_size : 0;
+  const double leaf = hooked && changed ? table_size(r, stack) : 0;
   const double mask = stack.embedding_dropout > 0 ? 1 : 0;
   // The norm and the dropout behind the last layer of an encoder that a decoder reads.
   const bool read_on = stack.part == model::Part::encoder && !stack.embedding_norm && !stack.norms.empty();
   const double behind = read_on ? 4 + (s.trained ? s.input_size : 0) + mask : 0;
-  return elements * (wide * s.input_size + mask + behind);
+  return elements * (normed + leaf + mask + behind);
 }
 
 Pass replay_pass(const PassSettings& s) {

@@ -66,7 +66,7 @@ Tensor route(Tape& tape, const LayerProgram& p, const Tensor& x, double pairs) {
 Tensor gate_times_up(Tape& tape, const LayerProgram& p, const Tensor& both) {
   const double half = both.elements() / 2;
   tape.doing = "gate times up";
-  if (!p.group->gated) return activation(tape, p.group->activation, both);
+  if (!p.group->gated) return activation(tape, p.mode, p.group->activation, both);
   if (p.group->activation == model::Activation::clamped_glu) return clamped_glu(tape, both);
   Tensor active = tape.make(half, both.size(), Component::transient);
   Tensor product = tape.make(half, both.size(), Component::transient);

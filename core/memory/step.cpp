@@ -67,7 +67,8 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.batch = plan.rows;
   s.length = r.row_length() + prompt_tokens(r);
   s.prefix = prefix_tokens(plan, stack);
-  s.input_size = table_size(r, stack);
+  // Autocast runs the norm behind the embedding in fp32, and leaves its result so.
+  s.input_size = stack.embedding_norm && r.autocast() ? 4 : table_size(r, stack);
   s.checkpointing = r.training.gradient_checkpointing;
   s.mask = r.training.padded_batches;
   s.trained = r.full() && !is_frozen(stack, r);

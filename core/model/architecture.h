@@ -77,8 +77,9 @@ struct Linear {
 };
 
 /// layer_in_fp32: F.layer_norm on x.float(), cast back (OLMo). layer_written_out: (x - mean) *
-/// rsqrt(variance) in fp32, statement by statement (Cohere).
-enum class NormKind { rms, layer, layer_in_fp32, layer_written_out };
+/// rsqrt(variance) in fp32, statement by statement (Cohere). layer_in_autocast_type: in the 16-bit type of
+/// autocast, which is off inside (Nemotron).
+enum class NormKind { rms, layer, layer_in_fp32, layer_written_out, layer_in_autocast_type };
 /// Where in the layer a norm acts. q and k: on the heads, after the projection.
 enum class NormPlace {
   before_attention,
@@ -129,9 +130,10 @@ constexpr bool has_scores(AttentionKind kind) {
 /// clamped_glu: gpt-oss, which clamps gate and up and adds one to up.
 enum class Activation { silu, gelu, gelu_tanh, gelu_new, quick_gelu, relu, squared_relu, xielu, clamped_glu };
 
-/// In what eager attention computes its scores: the softmax alone in fp32, all in the type of q and k
-/// (GPT-2), or all in fp32 (GPT-J).
-enum class Scores { fp32_softmax, own_type, fp32 };
+/// In what eager attention computes its scores: the softmax alone in fp32, all in the type of q and k, or all
+/// in fp32 (GPT-J). Autocast runs a softmax in fp32 unless its type is stated (gpt-oss); what it makes is
+/// cast back at once (GPT-2), or by the product behind the dropout (BERT, BART, T5).
+enum class Scores { fp32_softmax, own_type, own_type_cast_late, own_type_stated, fp32 };
 
 /// In what type the router says how much an expert counts: that of x, fp32, or that of its logits, which
 /// autocast makes in 16 bits.

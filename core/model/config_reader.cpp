@@ -1,13 +1,35 @@
 #include "core/model/config_reader.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace plimsoll::model {
 
 namespace {
 
+// Names of one field: a configuration class saves it under the first name of its attribute_map, and that has
+// changed between releases (Qwen3-MoE: num_experts, as Transformers 5.23 saves it num_local_experts).
+constexpr std::array<std::array<std::string_view, 4>, 3> same_field = {{
+    {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"},
+    {"num_experts_per_tok", "num_experts_per_token", "moe_k", "moe_topk"},
+    {"layer_types", "layers_block_type"},
+}};
+
 constexpr double largest_size = 134217728;  // 2^27: 100 times the largest vocabulary, and width, in use
 constexpr double most_layers = 4096;        // the deepest published network has some 130
+
+// The name under which `config` has the field; `key` itself where it has none.
+std::string_view written(const json::Json& config, std::string_view key) {
+  if (config.contains(key)) return key;
+  for (const auto& names : same_field) {
+    if (std::find(names.begin(), names.end(), key) == names.end()) continue;
+    for (std::string_view name : names) {
+      if (!name.empty() && config.contains(name)) return name;
+    }
+  }
+  return key;
+}
 
 const json::Json& empty_object() {
   static const json::Json empty = json::Json::object();
@@ -27,7 +49,7 @@ ConfigReader::ConfigReader(const json::Json& value, std::string pointer, json::E
 }
 
 const json::Json* ConfigReader::find(std::string_view key) const {
-  const auto at = value_->find(std::string(key));
+  const auto at = value_->find(std::string(written(*value_, key)));
   return at == value_->end() ? nullptr : &*at;
 }
 
@@ -58,7 +80,9 @@ std::string_view ConfigReader::spelling(std::initializer_list<std::string_view> 
   return *keys.begin();
 }
 
-std::string ConfigReader::pointer(std::string_view key) const { return pointer_ + "/" + json::escape(key); }
+std::string ConfigReader::pointer(std::string_view key) const {
+  return pointer_ + "/" + json::escape(written(*value_, key));
+}
 
 void ConfigReader::fail(std::string_view key, std::string message, std::string allowed) {
   errors_->push_back({"unreadable_config", pointer(key), std::move(message), std::move(allowed)});

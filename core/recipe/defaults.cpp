@@ -178,28 +178,67 @@ Default default_lora_alpha(const DefaultContext&) {
   return {8, "PEFT's LoraConfig default; changes nothing in memory"};
 }
 
-// PEFT src/peft/utils/constants.py TRANSFORMERS_MODELS_TO_IA3_TARGET_MODULES_MAPPING and
-// ..._IA3_FEEDFORWARD_MODULES_MAPPING.
-Default default_feedforward_modules(const DefaultContext&) {
+namespace {
+
+// PEFT src/peft/utils/constants.py TRANSFORMERS_MODELS_TO_IA3_TARGET_MODULES_MAPPING: linears of the
+// attention and, last, the feed-forward module, which is scaled at its input.
+struct ScaledModules {
+  std::string_view model_type;
+  std::array<const char*, 3> modules;
+  const char* feedforward() const { return modules[2] != nullptr ? modules[2] : modules[1]; }
+};
+constexpr ScaledModules scaled_modules[] = {
+    {"llama", {"k_proj", "v_proj", "down_proj"}},
+    {"llama4", {"q_proj", "v_proj", "down_proj"}},
+    {"mistral", {"k_proj", "v_proj", "down_proj"}},
+    {"gemma", {"q_proj", "v_proj", "down_proj"}},
+    {"gemma2", {"q_proj", "v_proj", "down_proj"}},
+    {"gemma3_text", {"q_proj", "v_proj", "down_proj"}},
+    {"qwen2", {"q_proj", "v_proj", "down_proj"}},
+    {"qwen3", {"q_proj", "v_proj", "down_proj"}},
+    {"mixtral", {"k_proj", "v_proj", "w2"}},
+    {"phi", {"q_proj", "v_proj", "fc2"}},
+    {"opt", {"q_proj", "k_proj", "fc2"}},
+    {"bart", {"q_proj", "v_proj", "fc2"}},
+    {"gptj", {"q_proj", "v_proj", "fc_out"}},
+    {"gpt_neo", {"q_proj", "v_proj", "c_proj"}},
+    {"bert", {"key", "value", "output.dense"}},
+    {"roberta", {"key", "value", "output.dense"}},
+    {"t5", {"k", "v", "wo"}},
+    {"gpt2", {"c_attn", "mlp.c_proj"}},
+    {"gpt_bigcode", {"c_attn", "mlp.c_proj"}},
+    {"bloom", {"query_key_value", "mlp.dense_4h_to_h"}},
+    {"gpt_neox", {"query_key_value", "dense_4h_to_h"}},
+    {"falcon", {"query_key_value", "dense_4h_to_h"}},
+};
+
+template <typename Row>
+Json modules_of(const Row& row) {
+  Json modules = Json::array();
+  for (const char* module : row.modules) {
+    if (module != nullptr) modules.push_back(module);
+  }
+  return modules;
+}
+
+}  // namespace
+
+Default default_feedforward_modules(const DefaultContext& c) {
+  for (const ScaledModules& row : scaled_modules) {
+    if (row.model_type == c.around.model_type) return {Json::array({row.feedforward()}), ""};
+  }
   return {Json::array({"down_proj", "fc2", "w2", "wo", "dense_4h_to_h", "mlp.c_proj"}), ""};
 }
 
 Default default_target_modules(const DefaultContext& c) {
   if (text(c, "/peft/peft_type") == "IA3") {
-    for (const char* type :
-         {"llama", "llama4", "mistral", "gemma", "gemma2", "gemma3_text", "qwen2", "qwen3"}) {
-      if (c.around.model_type == type) {
-        return {Json::array({"k_proj", "v_proj", "down_proj"}), "PEFT's default for IA3"};
-      }
+    for (const ScaledModules& row : scaled_modules) {
+      if (row.model_type == c.around.model_type) return {modules_of(row), "PEFT's default for IA3"};
     }
   }
   for (const Targets& row : default_targets) {
-    if (row.model_type != c.around.model_type) continue;
-    Json modules = Json::array();
-    for (const char* module : row.modules) {
-      if (module != nullptr) modules.push_back(module);
-    }
-    return {modules, "PEFT's default for model type " + c.around.model_type};
+    if (row.model_type == c.around.model_type)
+      return {modules_of(row), "PEFT's default for model type " + c.around.model_type};
   }
   return {nullptr, ""};
 }

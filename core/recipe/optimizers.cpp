@@ -46,7 +46,7 @@ const std::vector<Optimizer>& optimizers() {
       {"adafactor",          0, 0,    0,    0,     0,     true,    false, T::adafactor,      "Adafactor without momentum: row and column sums of every matrix", hf_adafactor},
       {"sgd",                0, 0,    0,    0,     0,     false,   false, T::none,           "SGD without momentum: no state", torch_sgd},
       {"sgd_momentum",       1, 0,    0,    0,     0,     false,   false, T::none,           "SGD with momentum: one state in the parameter's dtype", torch_sgd},
-      {"adagrad",            1, 0,    0,    0,     0,     false,   false, T::copy_of_all,    "Adagrad: one state, and a copy of all of it during the step", "pytorch/pytorch torch/optim/adagrad.py"},
+      {"adagrad",            1, 0,    0,    0,     0,     false,   false, T::two_copies_of_all, "Adagrad: one state, and two copies of all of it during the step", "pytorch/pytorch torch/optim/adagrad.py"},
       {"rmsprop",            1, 0,    0,    0,     0,     false,   false, T::copy_of_all,    "RMSprop: one state, and a copy of all of it during the step", "pytorch/pytorch torch/optim/rmsprop.py"},
       {"adamw_torch_8bit",   0, 2,    256,  2,     4096,  false,   false, T::none,           "torchao's 8-bit AdamW: two one-byte states with an fp32 scale for every 256 elements, one compiled kernel a parameter", torchao},
       {"adamw_torch_4bit",   0, 1,    128,  2,     4096,  false,   false, T::none,           "torchao's 4-bit AdamW: two half-byte states with an fp32 scale for every 128 elements, one compiled kernel a parameter", torchao},

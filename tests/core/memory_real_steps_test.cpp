@@ -1,7 +1,8 @@
 // Real steps of Transformers, beside the replay. tests/core/golden/real_steps.json is what
 // tests/measured/real_step.py saw when it ran the model classes themselves, without weights: six layers of
 // each family, full fine-tuning in bfloat16 and LoRA on all linears, with and without checkpointing; of some
-// also under autocast, full fine-tuning then with fp32 weights. real_vision_steps.json: models that see;
+// also under autocast, full fine-tuning then with fp32 weights (without Phi, whose power a CPU's autocast
+// leaves in 16 bits). real_vision_steps.json: models that see;
 // real_tuner_steps.json: PEFT's methods besides plain LoRA; real_encoder_steps.json: encoders and
 // encoder-decoders.
 #include <gtest/gtest.h>
@@ -104,15 +105,16 @@ std::vector<double> errors_of(std::string_view name, double farthest) {
 // The farthest: one token-wide tensor or two at a moment beside the one that was modelled.
 TEST(RealSteps, OfEveryFamilyAllocateWhatTheReplaySays) {
   const std::vector<double> errors = errors_of("real_steps.json", 0.045);
-  ASSERT_GE(errors.size(), 148U);
+  ASSERT_GE(errors.size(), 145U);
   EXPECT_LT(errors[errors.size() / 2], 0.003);
 }
 
-// PEFT's methods on six layers of Llama. The farthest: DoRA under autocast, FourierFT, LoHa and RandLoRA, all
-// too high.
+// PEFT's methods on six layers of Llama, without prefix tuning: its keys ask for a mask, which that script's
+// stand-in for SDPA does not know (trainer_steps.json has it). The farthest: DoRA under autocast, FourierFT,
+// LoHa and RandLoRA, all too high.
 TEST(RealSteps, WithEveryAdapterMethodAllocateWhatTheReplaySays) {
   const std::vector<double> errors = errors_of("real_tuner_steps.json", 0.08);
-  ASSERT_GE(errors.size(), 76U);
+  ASSERT_GE(errors.size(), 74U);
   EXPECT_LT(errors[errors.size() / 2], 0.001);
 }
 

@@ -150,7 +150,7 @@ void read_nemotron(ConfigReader& config, const Frame& frame, Architecture& netwo
   traits.positions = 4096;
   traits.activation = "relu2";
   traits.plain_mlp = true;
-  traits.norm = NormKind::layer;
+  traits.norm = NormKind::layer_in_autocast_type;
   traits.norm_bias = true;
   traits.rotary_share = 0.5;
   read_decoder(config, frame, traits, network);

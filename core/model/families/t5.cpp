@@ -68,6 +68,7 @@ void read(ConfigReader& config, uint64_t vocab, uint64_t layers, uint64_t heads,
   t5.shape.heads = t5.shape.kv_heads = t5.heads;
   t5.shape.head_dim = t5.shape.value_head_dim = config.size("d_kv", 64);
   t5.shape.rotary_share = 0;
+  t5.shape.scores = Scores::own_type_cast_late;
   t5.shape.gated = t5.gated;
   t5.shape.intermediate = t5.width;
   t5.shape.attention_dropout = t5.shape.residual_dropout = t5.shape.activation_dropout =

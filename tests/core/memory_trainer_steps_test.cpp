@@ -1,0 +1,80 @@
+// Steps of the real trainers on fake CUDA tensors, beside the replay: what
+// tests/measured/real_trainer_step.py saw of requests that tests/measured/draw_trainer_cases.py drew by seed,
+// before any of them was priced. trainer_steps.json is the half that mechanisms were found on,
+// trainer_steps_held.json was only counted.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/core/golden.h"
+#include "tests/core/report_answers.h"
+
+namespace plimsoll::report {
+namespace {
+
+// Two matrix-product workspaces, which a CPU does not have.
+constexpr double workspaces = 2 * 8519680.0;
+
+// The highest of what a step and an evaluation hold. Loading, generation and scoring are not run.
+double priced(const Json& report) {
+  double highest = 0;
+  for (const Json& instant : report["memory"]["instants"]) {
+    const std::string id = instant["id"].get<std::string>();
+    if (id == "load" || id == "prepare" || id == "generate" || id == "score") continue;
+    highest = std::max(highest, instant["allocated"].get<double>());
+  }
+  return highest;
+}
+
+double measured(const Json& seen) {
+  double highest = 0;
+  for (const char* phase : {"forward", "backward", "optimizer", "eval"}) {
+    if (seen.contains(phase)) highest = std::max(highest, seen[phase].get<double>());
+  }
+  return highest + workspaces;
+}
+
+struct Errors {
+  std::vector<double> by_size;
+  int refused = 0;
+  double median() const { return by_size[by_size.size() / 2]; }
+  double of_95_percent() const { return by_size[by_size.size() * 95 / 100]; }
+};
+
+Errors errors_of(std::string_view name) {
+  json::Errors unread;
+  const Json file = json::parse(golden_file(name), unread).value_or(Json::object());
+  Errors errors;
+  for (const Json& seen : file["cases"]) {
+    const Json report = answer(seen["request"]);
+    if (report["ok"] != Json(true)) {
+      ++errors.refused;
+      continue;
+    }
+    EXPECT_EQ(bytes(report, "/model/trainable"), seen["seen"]["trainable"].get<uint64_t>()) << seen["name"];
+    const double error = priced(report) / measured(seen["seen"]) - 1;
+    errors.by_size.push_back(std::abs(error));
+  }
+  std::sort(errors.by_size.begin(), errors.by_size.end());
+  return errors;
+}
+
+TEST(TrainerSteps, OfDrawnRequestsAllocateWhatTheReplaySays) {
+  const Errors errors = errors_of("trainer_steps.json");
+  ASSERT_GE(errors.by_size.size(), 59U);
+  EXPECT_EQ(errors.refused, 0);
+  EXPECT_LT(errors.median(), 0.002);
+  EXPECT_LT(errors.of_95_percent(), 0.075);  // T5 and BLOOM are farthest
+}
+
+TEST(TrainerSteps, OfRequestsThatWereOnlyCountedDoSoToo) {
+  const Errors errors = errors_of("trainer_steps_held.json");
+  ASSERT_GE(errors.by_size.size(), 31U);
+  EXPECT_EQ(errors.refused, 3);  // BART is no family yet
+  EXPECT_LT(errors.median(), 0.005);
+  EXPECT_LT(errors.of_95_percent(), 0.2);
+}
+
+}  // namespace
+}  // namespace plimsoll::report
