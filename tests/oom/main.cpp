@@ -31,6 +31,9 @@ json::Json object(const Score& s) {
                     {"cause_top3", s.cause_top3},
                     {"verdict_right_benchmark", s.benchmark.share()},
                     {"verdict_right_issue", s.issue.share()},
+                    {"confidently_wrong", s.confidently_wrong},
+                    {"asked_top1", s.asked_top1},
+                    {"asked", s.asked},
                     {"phase_right", s.phase_right},
                     {"causes", s.causes},
                     {"verdicts_benchmark",
@@ -51,6 +54,14 @@ void print_table(const Score& s) {
   std::printf("cause named first           %6.1f %%  of %zu with a known cause\n", 100 * s.cause_top1,
               s.causes);
   std::printf("cause among the first three %6.1f %%\n", 100 * s.cause_top3);
+  std::printf("  with its question answered %6.1f %%  %zu asked\n", 100 * s.asked_top1, s.asked);
+  std::printf("wrong and above 70 %% sure   %6.1f %%\n", 100 * s.confidently_wrong);
+  for (const Score::Bin& bin : s.calibration) {
+    if (bin.stated == 0) continue;
+    const auto stated = static_cast<double>(bin.stated);
+    std::printf("  stated %5.1f %% on average   %6.1f %%  right of %zu\n", 100 * bin.confidence / stated,
+                100 * static_cast<double>(bin.right) / stated, bin.stated);
+  }
   std::printf("phase read from the frame   %6.1f %%\n", 100 * s.phase_right);
   const auto verdicts = [](const char* name, const Score::Verdicts& v) {
     std::printf("verdicts, %-12s      %6.1f %%  right; %zu of %zu answered, %zu died but called fits\n", name,
