@@ -88,7 +88,15 @@ Diagnosis diagnose(const Situation& situation) {
   d.cards = cards_of(situation, r);
   if (r.messages.empty() && r.table.cards.empty()) return d;
   d.evidence = collect(r, situation);
-  d.causes = rank(d.evidence);
+  Ranking by;
+  by.reading = &r;
+  by.answers = read_answers(situation.answers);
+  by.in_words = r.message() != nullptr && r.message()->family->kind == Kind::spoken;
+  by.framed = r.frames.phase != Phase::unknown;
+  Ranked ranked = rank(d.evidence, by);
+  d.causes = std::move(ranked.causes);
+  d.vetoed = std::move(ranked.vetoed);
+  d.question = ranked.question;
   return d;
 }
 

@@ -31,6 +31,7 @@ struct KnownModel {
 /// All that a diagnosis is made from. Only `text` is required.
 struct Situation {
   std::string_view text;
+  std::string_view answers;      ///< to the questions of an earlier diagnosis, "when=save" (questions.h)
   Phase phase = Phase::unknown;  ///< when the person says when it happened and the text does not
   recipe::Values values;         ///< of the request, as far as it could be read
   std::string model;             ///< name in the request

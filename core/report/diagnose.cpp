@@ -139,6 +139,36 @@ void write_causes(Writer& out, const Diagnosis& d) {
   out.close_array();
 }
 
+void write_vetoed(Writer& out, const Diagnosis& d) {
+  out.open_array();
+  for (const diagnosis::Vetoed& one : d.vetoed) {
+    out.open_object();
+    out.field("id", one.cause->id);
+    out.field("title", one.cause->title);
+    out.field("why", one.why);
+    out.close_object();
+  }
+  out.close_array();
+}
+
+void write_question(Writer& out, const Diagnosis& d) {
+  if (d.question == nullptr) return out.null();
+  out.open_object();
+  out.field("id", d.question->id);
+  out.field("text", d.question->words);
+  out.key("choices");
+  out.open_array();
+  for (const diagnosis::Choice& choice : d.question->choices) {
+    out.open_object();
+    out.field("id", choice.id);
+    out.field("text", choice.words);
+    out.field("means", choice.means);
+    out.close_object();
+  }
+  out.close_array();
+  out.close_object();
+}
+
 // What a person reads first.
 std::string summary_of(const Diagnosis& d) {
   using diagnosis::size_text;
@@ -291,6 +321,7 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   diagnosis::Situation& s = out.situation;
   s.text = text;
   s.phase = diagnosis::phase_named(phase);
+  s.answers = phase;
   for (const ModelEntry& entry : catalog.models) {
     s.models.push_back({entry.preset.id, &entry.network, entry.preset.same_shapes.size()});
   }
@@ -393,6 +424,10 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   write_tensors(out, d);
   out.key("causes");
   write_causes(out, d);
+  out.key("vetoed");
+  write_vetoed(out, d);
+  out.key("question");
+  write_question(out, d);
   out.key("run");
   write_run(out, one, d);
   write_plans(out, one, d, catalog);

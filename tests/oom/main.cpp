@@ -77,12 +77,14 @@ void print_each(const std::vector<Scored>& all) {
     if (one.has_message()) {
       std::string causes;
       for (std::size_t i = 0; i < one.causes.size() && i < 4; ++i) causes += " " + one.causes[i];
-      std::printf("%s %zu %-26s %-28s %.2f%s %s\n",
-                  !one.has_cause()   ? "-"
-                  : one.place() == 1 ? "+"
-                                     : "x",
-                  one.place(), one.record.id.c_str(), one.record.category.c_str(), one.confidence,
-                  causes.c_str(), one.wrong_numbers.c_str());
+      std::printf(
+          "%s %zu %-26s %-28s %.2f%s %s%s\n",
+          !one.has_cause()   ? "-"
+          : one.place() == 1 ? "+"
+                             : "x",
+          one.place(), one.record.id.c_str(), one.record.category.c_str(), one.confidence, causes.c_str(),
+          one.wrong_numbers.c_str(),
+          one.asked.empty() ? "" : (" ? " + one.asked + "=" + one.answered + " -> " + one.after).c_str());
     }
     if (one.record.complete) {
       std::printf("%s verdict %-26s %-9s %-5s %-6s %s\n",

@@ -87,6 +87,22 @@ void judge(Scored& one, const report::Catalog& catalog) {
   }
 }
 
+// What the person answers: as the thread says, or as the cause that was found implies. "" when neither tells.
+std::string answer_of(const Record& record, const diagnosis::Question& question) {
+  const auto said = record.answers.find(std::string(question.id));
+  if (said != record.answers.end()) return said->second;
+  const diagnosis::Choice* best = nullptr;
+  double most = -1;  // an answer that the cause leaves open is none
+  for (const diagnosis::Choice& choice : question.choices) {
+    const double share = log_share(question, choice, record.category);
+    if (share > most) {
+      most = share;
+      best = &choice;
+    }
+  }
+  return best == nullptr ? "" : std::string(best->id);
+}
+
 Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
                  const report::Catalog& catalog) {
   Scored one;
@@ -101,6 +117,14 @@ Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
   for (const diagnosis::Named& named : d.causes) one.causes.emplace_back(named.cause->id);
   if (!d.causes.empty()) one.confidence = d.causes.front().confidence;
   one.after = one.causes.empty() ? "" : one.causes.front();
+  if (d.question != nullptr) {
+    one.asked = d.question->id;
+    one.answered = answer_of(record, *d.question);
+    const std::string told = one.asked + "=" + one.answered;
+    found.situation.answers = told;
+    const diagnosis::Diagnosis then = diagnosis::diagnose(found.situation);
+    if (!then.causes.empty()) one.after = then.causes.front().cause->id;
+  }
   const diagnosis::Text frame = diagnosis::clean(record.frame);
   diagnosis::Phase phase = diagnosis::read_frames(frame).phase;
   if (phase == diagnosis::Phase::unknown) phase = diagnosis::phase_in_words(frame);
