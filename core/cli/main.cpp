@@ -31,6 +31,7 @@ struct Options {
   std::string file = "-";
   std::string gpu;
   std::string format;
+  std::vector<std::string> answers;
   std::string request, phase, plan;
   bool json = false;
   bool table = false;
@@ -228,7 +229,9 @@ int command_diagnose(const Options& options) {
   if (!input.problem().empty()) return refuse_input(input);
   const std::string request =
       options.request.empty() ? request_in(pasted, catalog()) : request_of(options.request);
-  const std::string text = report::diagnosis_text(pasted, request, options.phase, catalog());
+  std::string said = options.phase;
+  for (const std::string& answer : options.answers) said += " " + answer;
+  const std::string text = report::diagnosis_text(pasted, request, said, catalog());
   const json::Json diagnosis = parsed(text);
   if (!succeeded(diagnosis)) return refuse(member(diagnosis, "errors"));
   show(text, diagnosis, diagnosis_table, options);
@@ -376,6 +379,9 @@ int run(int argc, char** argv) {
   diagnose->add_option("--phase", options.phase, "When it happened, where the text does not show it")
       ->check(CLI::IsMember(
           {"load", "forward", "loss", "backward", "optimizer", "eval", "save", "generate", "merge"}));
+  diagnose->add_option("--answer", options.answers, "An answer to the question of a diagnosis, as ID=CHOICE")
+      ->expected(1)
+      ->take_all();
   add_format_flags(diagnose, options);
 
   CLI::App* advise = app.add_subcommand("advise", "The smallest change that makes it fit, on every size");

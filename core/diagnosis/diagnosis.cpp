@@ -85,6 +85,7 @@ Diagnosis diagnose(const Situation& situation) {
   if (r.phase == Phase::unknown) r.phase = phase_in_words(r.text);
   r.facts = read_facts(situation, r.text, numbers, r.table);
   if (numbers.tried) r.matches = tensors_of_size(*numbers.tried, situation, r);
+  if (numbers.tried) r.products = products_of(*numbers.tried, situation, r.facts);
   d.cards = cards_of(situation, r);
   if (r.messages.empty() && r.table.cards.empty()) return d;
   d.evidence = collect(r, situation);

@@ -13,24 +13,26 @@ constexpr Ids at_load[] = {"does_not_fit_at_all", "sharding_load_peak", "load_pe
                            "fp32_by_mistake",     "bnb_not_applied",    "kbit_upcast",
                            "dequantised_base",    "vllm_kv_cache",      "replicated_not_sharded",
                            "embedding_tensor",    "other_process"};
-constexpr Ids at_first[] = {"batch_or_sequence_too_large",
-                            "logits_peak",
-                            "checkpointing_not_active",
-                            "optimizer_states_first_step",
-                            "optimizer_foreach_temporary",
-                            "eager_attention_quadratic",
-                            "vision_tokens",
-                            "dpo_reference_model",
-                            "does_not_fit_at_all",
-                            "replicated_not_sharded",
-                            "dora_overhead",
-                            "modules_to_save",
-                            "single_giant_tensor",
-                            "pairwise_doubles_batch",
-                            "dequantisation_temporary",
-                            "adapters_large_or_fp32",
-                            "packing_interaction",
-                            "other_process"};
+constexpr Ids at_once[] = {"does_not_fit_at_all",
+                           "replicated_not_sharded",
+                           "optimizer_states_first_step",
+                           "optimizer_foreach_temporary",
+                           "modules_to_save",
+                           "adapters_large_or_fp32",
+                           "dora_overhead",
+                           "dequantisation_temporary",
+                           "other_process",
+                           "fp32_by_mistake"};
+constexpr Ids of_tokens[] = {"batch_or_sequence_too_large",
+                             "logits_peak",
+                             "checkpointing_not_active",
+                             "eager_attention_quadratic",
+                             "vision_tokens",
+                             "dpo_reference_model",
+                             "single_giant_tensor",
+                             "pairwise_doubles_batch",
+                             "packing_interaction"};
+constexpr Ids updated[] = {"regression_in_library"};
 constexpr Ids at_later[] = {"long_outlier_sequences", "fragmentation"};
 constexpr Ids growing[] = {"growth_over_steps"};
 constexpr Ids at_eval[] = {"eval_accumulates_logits"};
@@ -40,8 +42,11 @@ constexpr Ids at_rollout[] = {"vllm_colocate"};
 constexpr Choice when[] = {
     {"load", "While the model was loaded or prepared",
      "No sample was there yet: weights, or a second copy of them.", at_load},
-    {"first", "In the first step",
-     "Either everything together is too much, or activations of one micro-batch are.", at_first},
+    {"once", "In the first step, even with a micro-batch of 1 and 512 tokens",
+     "What fails does not depend on the tokens: weights, gradients, states, or who else holds the card.",
+     at_once},
+    {"first", "In the first step, but fewer or shorter samples run",
+     "What fails grows with the tokens of a micro-batch.", of_tokens},
     {"later", "After steps that ran",
      "Something was larger than before: a longer sample, or pieces of the cache.", at_later},
     {"growing", "The use crept up until it failed", "Something is kept from step to step.", growing},
@@ -50,34 +55,14 @@ constexpr Choice when[] = {
     {"merge", "While merging or exporting adapters", "A second copy of the weights is made.", at_merge},
     {"rollout", "While generating samples (GRPO, PPO)", "The engine and the training share the card.",
      at_rollout},
+    {"update", "Since an update of the libraries; it ran before", "A default changed: compare the versions.",
+     updated},
 };
 
 constexpr Ids foreign[] = {"other_process"};
 constexpr Choice others[] = {
     {"yes", "Yes, something else was using it", "Not all of the card was free for this run.", foreign},
     {"no", "No, it was empty", "All of the card was this run's.", {}, true},
-};
-
-constexpr Ids of_tokens[] = {
-    "batch_or_sequence_too_large", "logits_peak",           "long_outlier_sequences",
-    "eager_attention_quadratic",   "vision_tokens",         "checkpointing_not_active",
-    "dpo_reference_model",         "pairwise_doubles_batch"};
-constexpr Ids of_parameters[] = {"does_not_fit_at_all",
-                                 "replicated_not_sharded",
-                                 "sharding_load_peak",
-                                 "load_peak",
-                                 "optimizer_states_first_step",
-                                 "fp32_by_mistake",
-                                 "other_process",
-                                 "bnb_not_applied",
-                                 "kbit_upcast",
-                                 "embedding_tensor",
-                                 "dequantised_base",
-                                 "modules_to_save"};
-constexpr Choice smaller[] = {
-    {"yes", "Yes, that runs", "What fails grows with the tokens of a micro-batch.", of_tokens},
-    {"no", "No, that fails too",
-     "What fails does not depend on the tokens: weights, gradients, states, others.", of_parameters},
 };
 
 constexpr Ids copied[] = {"replicated_not_sharded"};
@@ -90,21 +75,10 @@ constexpr Choice cards[] = {
     {"one", "Only one card is used", "Everything must fit on it.", {}, true},
 };
 
-constexpr Ids newer[] = {"regression_in_library"};
-constexpr Ids other_data[] = {"long_outlier_sequences", "batch_or_sequence_too_large", "vision_tokens"};
-constexpr Choice before[] = {
-    {"version", "Yes, with other versions of the libraries", "A default changed: compare the versions.",
-     newer},
-    {"data", "Yes, with other data or settings", "What changed is what is too much.", other_data},
-    {"never", "No, it never ran", "Nothing says that it could fit.", {}, true},
-};
-
 constexpr Question all_questions[] = {
     {"when", "When did it fail?", when},
-    {"smaller", "Does it run with a micro-batch of 1 and at most 512 tokens?", smaller},
     {"others", "Did another program hold memory of the card before it started?", others},
     {"cards", "How do the cards share the model?", cards},
-    {"before", "Did the same run work before?", before},
 };
 
 bool speaks_for(const Choice& choice, std::string_view cause) {
@@ -112,7 +86,7 @@ bool speaks_for(const Choice& choice, std::string_view cause) {
 }
 
 // People err, and causes mix: an answer against a cause leaves it a chance.
-constexpr double believed = 0.88;
+constexpr double believed = 0.95;
 
 double share(const Question& question, const Choice& choice, std::string_view cause) {
   const auto count = static_cast<double>(question.choices.size());
@@ -154,7 +128,6 @@ bool is_known(const Question& question, const Reading& r) {
   if (question.id == "when") return r.frames.phase != Phase::unknown;
   if (question.id == "cards") return !f.several() || !f.strategy.empty();
   if (question.id == "others") return r.derived.residual.has_value() || r.derived.other.has_value();
-  if (question.id == "smaller") return f.batch.value_or(2) <= 1 && f.length.value_or(1024) <= 512;
   return false;
 }
 

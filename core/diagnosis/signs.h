@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/diagnosis/facts.h"
+#include "core/diagnosis/size_products.h"
 #include "core/diagnosis/tensors.h"
 
 namespace plimsoll::diagnosis {
@@ -171,7 +172,8 @@ struct Reading {
   Frames frames;
   Phase phase = Phase::unknown;
   Facts facts;
-  std::vector<Match> matches;  ///< tensors of the size that failed, best first
+  std::vector<Match> matches;     ///< tensors of the size that failed, best first
+  std::vector<Product> products;  ///< shapes of that size, with the unknown solved for
 
   const Message* message() const { return messages.empty() ? nullptr : &messages[first]; }
 };

@@ -73,14 +73,24 @@ std::string evaluation(const Reading& r) {
                                                          : "";
 }
 
+// What no card could give is not refused for what others hold of it.
+std::string larger_than_card(const Reading& r) {
+  const Message* message = r.message();
+  if (message == nullptr || !message->numbers.tried || !message->numbers.capacity) return "";
+  const bool larger = message->numbers.tried->bytes > message->numbers.capacity->bytes;
+  return larger ? "One tensor was asked for that is larger than the whole card." : "";
+}
+
 std::string pieces(const Reading& r) {
   const Message* message = r.message();
+  if (std::string larger = larger_than_card(r); !larger.empty()) return larger;
   if (message == nullptr || !message->numbers.tried || !r.derived.slack) return "";
   if (*r.derived.slack >= message->numbers.tried->bytes) return "";
   return "Only " + size_text(*r.derived.slack) + " are reserved but free, less than was asked for.";
 }
 
 std::string elsewhere(const Reading& r) {
+  if (std::string larger = larger_than_card(r); !larger.empty()) return larger;
   const Message* message = r.message();
   if (message == nullptr || !r.derived.residual || message->numbers.allocated.value_or(Size()).bytes == 0)
     return "";
