@@ -154,6 +154,7 @@ enum class Sign : uint8_t {
   fp32_of_a_frozen_base,
   large_request,
   beyond_the_text,
+  product_of_logits,  ///< no model is named, and a chosen number of tokens times a vocabulary has this size
   count
 };
 

@@ -80,7 +80,7 @@ void add_logits(const Size& tried, double vocabulary, const std::string& model, 
     out.push_back({"logits",
                    (exact ? "" : "about ") + grouped(tokens) + " tokens x " + grouped(vocabulary) +
                        " words of the vocabulary" + element(bytes),
-                   model, tokens, exact, ""});
+                   model, tokens, exact, false, ""});
   }
 }
 
@@ -92,7 +92,7 @@ void add_rows(const Size& tried, const char* tensor, double width, const char* w
   out.push_back(
       {tensor,
        (exact ? "" : "about ") + grouped(tokens) + " tokens x " + grouped(width) + " " + what + element(2),
-       "", tokens, exact, ""});
+       "", tokens, exact, false, ""});
 }
 
 void add_scores(const Size& tried, double heads, std::vector<Product>& out) {
@@ -105,7 +105,7 @@ void add_scores(const Size& tried, double heads, std::vector<Product>& out) {
     out.push_back(
         {"scores",
          grouped(heads) + " heads x " + grouped(round) + " x " + grouped(round) + " tokens" + element(bytes),
-         "", round, true, ""});
+         "", round, true, false, ""});
   }
 }
 
@@ -139,14 +139,24 @@ std::vector<Product> products_of(const Size& tried, const Situation& situation, 
       add_logits(tried, vocabulary, known.id, true, out);
     }
   }
+  // A power of two, once, three or five times, is chosen; another multiple may be chance.
+  const auto chosen = [](const Product& one) {
+    double count = one.tokens;
+    while (count >= 2 && std::fmod(count, 2) == 0) count /= 2;
+    return one.exact && (count == 1 || count == 3 || count == 5);
+  };
   // As many tokens as the person said come first, then numbers that somebody chooses.
   const double said = facts.batch.value_or(0) * facts.length.value_or(0);
-  std::stable_sort(out.begin(), out.end(), [said](const Product& a, const Product& b) {
+  std::stable_sort(out.begin(), out.end(), [said, chosen](const Product& a, const Product& b) {
     if ((a.tokens == said) != (b.tokens == said)) return a.tokens == said;
+    if (chosen(a) != chosen(b)) return chosen(a);
     return a.exact && !b.exact;
   });
   if (out.size() > most) out.resize(most);
-  for (Product& one : out) one.knob = knob_of(situation, one.tensor);
+  for (Product& one : out) {
+    one.knob = knob_of(situation, one.tensor);
+    one.chosen = chosen(one);
+  }
   return out;
 }
 

@@ -19,10 +19,11 @@ constexpr double largest_tensor = 8.0 * 1099511627776.0;
 struct Product {
   std::string tensor;  ///< logits, scores, mlp, hidden
   std::string words;
-  std::string model;   ///< whose shapes, where the run's model is not known: "Qwen2.5-7B"
-  double tokens = 0;   ///< solved for: tokens, of scores the length
-  bool exact = false;  ///< a number of tokens that a person chooses, a multiple of 256
-  std::string knob;    ///< what makes this tensor smaller in the stack at hand
+  std::string model;    ///< whose shapes, where the run's model is not known: "Qwen2.5-7B"
+  double tokens = 0;    ///< solved for: tokens, of scores the length
+  bool exact = false;   ///< a number of tokens that a person chooses, a multiple of 256
+  bool chosen = false;  ///< ... that hardly comes by chance: 2^k, or three or five times it
+  std::string knob;     ///< what makes this tensor smaller in the stack at hand
 };
 
 /// The likeliest first, at most four. Without a model only products that come out exact.
