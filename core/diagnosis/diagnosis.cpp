@@ -63,6 +63,14 @@ std::vector<std::string> cards_of(const Situation& situation, const Reading& rea
   return out;
 }
 
+// A line of Python, or of a log that quotes one.
+bool is_traceback(std::string_view words) {
+  for (const std::string_view sign : {".py", "(", "=", "::", "in forward"}) {
+    if (words.find(sign) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Diagnosis diagnose(const Situation& situation) {
@@ -81,6 +89,8 @@ Diagnosis diagnose(const Situation& situation) {
   r.derived = derive(numbers);
   r.frames = read_frames(r.text);
   r.phase = r.frames.phase;
+  // A word that names a function is no frame: only a traceback's own syntax says where it was.
+  if (!is_traceback(r.frames.words)) r.frames.phase = Phase::unknown;
   if (r.phase == Phase::unknown) r.phase = situation.phase;
   if (r.phase == Phase::unknown) r.phase = phase_in_words(r.text);
   r.facts = read_facts(situation, r.text, numbers, r.table);

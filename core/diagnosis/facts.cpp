@@ -63,7 +63,7 @@ void read_request(const Situation& s, Facts& f) {
 }
 
 // What people write around an error when they have no configuration at hand.
-void read_words(const Text& text, Facts& f) {
+void read_words(const Text& text, bool spoken, Facts& f) {
   // A request that says nothing of adapters is full fine-tuning by default alone.
   if (const Method said = method_said(text); f.method == Method::full && said != Method::unknown)
     f.method = said;
@@ -112,6 +112,15 @@ void read_words(const Text& text, Facts& f) {
                         "rlhf_type rm", "infonce", "contrastive", "triplet loss", "multiplenegatives"}))
       f.task = "reward";
     if (mentions(text, {"grpotrainer", "rlhf_type grpo", "rl: grpo"})) f.task = "grpo";
+  }
+  // Whoever fine-tunes a model and names neither an adapter nor a quantised base trains it whole; preferences
+  // and rollouts are mostly trained with adapters.
+  const bool plain = f.task.empty() || !spoken;
+  if (plain && f.method == Method::unknown && f.quantization.empty() && (!f.model.empty() || spoken) &&
+      mentions(text, {"fine-tun", "finetun", "fine tun", "sft", "微调", "to pretrain", " pretrain ",
+                      "pre-train "}) &&
+      !mentions(text, {"adapter", "unsloth"})) {
+    f.method = Method::full;
   }
   if (!f.checkpointing &&
       mentions(text, {"gradient_checkpointing false", "gradient_checkpointing=false",
@@ -231,7 +240,7 @@ Facts read_facts(const Situation& situation, const Text& text, const Numbers& nu
   const bool no_figures = !numbers.tried && !numbers.capacity;
   const bool unnamed = situation.model.empty();
   const bool spoken = no_figures && unnamed;
-  read_words(text, facts);
+  read_words(text, unnamed && parameters_in_name(head) > 0, facts);
   find_card(situation, numbers, table, facts);
   double largest = 0;
   if (no_figures && facts.capacity == 0) largest = find_spoken_card(situation, head, facts);

@@ -72,7 +72,7 @@ TEST(Veto, NoOtherProgramIsToBlameForATensorLargerThanTheCard) {
 TEST(Certainty, WordsAloneNeverSayMoreThanTwoThirds) {
   for (const char* text :
        {"OOM at evaluation, training works", "it runs out of memory while saving the checkpoint",
-        "CUDA out of memory after updating transformers"}) {
+        "it runs out of memory since I updated transformers"}) {
     const auto d = explained(text);
     ASSERT_FALSE(d.causes.empty());
     EXPECT_LE(d.causes.front().confidence, 0.68) << text;
