@@ -21,7 +21,8 @@ export interface More extends Plimsoll {
   /**
    * A pasted failure (error lines, a traceback, nvidia-smi, all in one) explained: the figures, the causes by
    * likelihood, the tensor that failed. `request` is the run's request, even half of one, or ""; `phase` is what
-   * the person says of the moment ("load", "loss", ...), or "".
+   * the person says of the moment ("load", "loss", ...), or "". After it, or alone, answers to the "question" of an
+   * earlier diagnosis: "when=save cards=copies".
    */
   diagnose(text: string, request: string, phase: string): string;
   /** "json", "yaml", "python", "shell", "link" or "none". */

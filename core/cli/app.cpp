@@ -156,6 +156,9 @@ void add_diagnose(CLI::App* command, Options& options) {
   command->add_option("--phase", options.phase, "When it happened, where the text does not show it")
       ->check(CLI::IsMember(
           {"load", "forward", "loss", "backward", "optimizer", "eval", "save", "generate", "merge"}));
+  command->add_option("--answer", options.answers, "An answer to the question of a diagnosis, as ID=CHOICE")
+      ->expected(1)
+      ->take_all();
   add_format(command, options);
 }
 

@@ -76,7 +76,9 @@ int command_diagnose(const Options& options) {
   if (!input.problem().empty()) return refuse_input(input.problem());
   const std::string request =
       options.request.empty() ? request_in(pasted, catalog()) : request_of(options.request);
-  const std::string text = report::diagnosis_text(pasted, request, options.phase, catalog());
+  std::string said = options.phase;
+  for (const std::string& answer : options.answers) said += " " + answer;
+  const std::string text = report::diagnosis_text(pasted, request, said, catalog());
   const json::Json diagnosis = parsed(text);
   if (!succeeded(diagnosis)) return refuse(member(diagnosis, "errors"));
   show(text, diagnosis, diagnosis_table, {}, options);

@@ -78,6 +78,31 @@ std::string tensors_lines(const Json& tensors, const Style& style) {
          layout({{""}, {"", Align::left, true}}, rows, style) + "\n";
 }
 
+std::string sizes_lines(const Json& sizes, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Json& size : sizes) {
+    const std::string model = text(at(size, "model"));
+    rows.push_back({{text(at(size, "tensor"))},
+                    {text(at(size, "text")) + (model.empty() ? "" : " (as in " + model + ")") +
+                     ". Smaller by " + text(at(size, "knob"))}});
+  }
+  if (rows.empty()) return "";
+  return coloured("What has that size", "1", style) + "\n" +
+         layout({{""}, {"", Align::left, true}}, rows, style) + "\n";
+}
+
+std::string question_lines(const Json& question, const Style& style) {
+  if (!question.is_object()) return "";
+  const std::string id = text(at(question, "id"));
+  std::vector<std::vector<Cell>> rows;
+  for (const Json& choice : at(question, "choices")) {
+    rows.push_back({{"--answer " + id + "=" + text(at(choice, "id"))},
+                    {text(at(choice, "text")) + ". " + text(at(choice, "means"))}});
+  }
+  return coloured(text(at(question, "text")), "1", style) + "\n" +
+         layout({{""}, {"", Align::left, true}}, rows, style) + "\n";
+}
+
 std::string plans_lines(const Json& plans, const Style& style) {
   if (!plans.is_array() || plans.empty()) return "";
   std::string out = coloured("What makes it fit this card", "1", style) + "\n";
@@ -117,6 +142,8 @@ std::string diagnosis_table(const Json& diagnosis, const Style& style) {
     out += paragraph("Phase: " + phase + (frame.empty() ? "" : " (" + frame + ")"), style) + "\n";
   }
   out += causes_lines(at(diagnosis, "causes"), style);
+  out += question_lines(at(diagnosis, "question"), style);
+  out += sizes_lines(at(diagnosis, "sizes"), style);
   out += tensors_lines(at(diagnosis, "tensors"), style);
   out += plans_lines(at(diagnosis, "plans"), style);
   for (const Json& error : at(diagnosis, "request_errors")) {

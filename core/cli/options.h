@@ -14,6 +14,7 @@ struct Options {
   Wishes wishes;
   std::string format;
   std::string request, phase, plan, shell;
+  std::vector<std::string> answers;  ///< to a diagnosis, ID=CHOICE
   bool json = false;
   bool table = false;
   bool all = false;

@@ -107,13 +107,10 @@ constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},     {Sign::se
                                         {Sign::beyond_the_text, 1.5F}, {Sign::asks_beyond_card, 3.0F},
                                         {Sign::loading, -3.0F},        {Sign::optimizer, -3.0F},
                                         {Sign::says_driver, -5.0F}};
-constexpr Weight for_logits_peak[] = {{Sign::loss, 6.0F},
-                                      {Sign::logits_frame, 3.0F},
-                                      {Sign::says_logits, 5.5F},
-                                      {Sign::is_logits, 5.5F},
-                                      {Sign::large_request, 3.0F},
-                                      {Sign::evaluating, -3.0F},
-                                      {Sign::asks_beyond_card, 0.5F}};
+constexpr Weight for_logits_peak[] = {
+    {Sign::loss, 6.0F},        {Sign::logits_frame, 3.0F},      {Sign::says_logits, 5.5F},
+    {Sign::is_logits, 5.5F},   {Sign::product_of_logits, 3.2F}, {Sign::large_request, 3.0F},
+    {Sign::evaluating, -3.0F}, {Sign::asks_beyond_card, 0.5F}};
 constexpr Weight for_embedding_tensor[] = {{Sign::is_embedding16, 3.5F},
                                            {Sign::says_xla, 3.0F},
                                            {Sign::loading, 0.5F},

@@ -1,9 +1,6 @@
 // The root causes of out-of-memory failures: one row each, with what speaks for it.
 //
-//     std::vector<Named> ranked = rank(collect(reading, situation));
-//     ranked[0].cause->id;         // "logits_peak"
-//     ranked[0].confidence;        // 0.86
-//     ranked[0].shown;             // the sentences that speak for it
+//     find_cause("logits_peak")->title;   // "Logits over a large vocabulary"
 //
 // The order of ruling out is in the base figures and weights (logarithms of odds): what the words alone
 // decide, then other programs, the host and known bugs, then fragmentation, then the tensor, then the
@@ -46,11 +43,10 @@ const Cause* find_cause(std::string_view id);
 struct Named {
   const Cause* cause = nullptr;
   double score = 0;
-  double confidence = 0;  ///< 0..1, of all causes together 1
+  double confidence = 0;  ///< 0..1, never more than its evidence allows; of all causes together at most 1
   std::vector<std::string> shown;
+  std::vector<Sign> signs;  ///< that speak for it
+  bool answered = false;    ///< an answer of the person speaks for it
 };
-
-/// Most likely first, those that something speaks for; at most `most`.
-std::vector<Named> rank(const std::vector<Evidence>& evidence, std::size_t most = 6);
 
 }  // namespace plimsoll::diagnosis

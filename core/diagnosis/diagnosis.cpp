@@ -63,6 +63,14 @@ std::vector<std::string> cards_of(const Situation& situation, const Reading& rea
   return out;
 }
 
+// A line of Python, or of a log that quotes one.
+bool is_traceback(std::string_view words) {
+  for (const std::string_view sign : {".py", "(", "=", "::", "in forward"}) {
+    if (words.find(sign) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Diagnosis diagnose(const Situation& situation) {
@@ -81,14 +89,25 @@ Diagnosis diagnose(const Situation& situation) {
   r.derived = derive(numbers);
   r.frames = read_frames(r.text);
   r.phase = r.frames.phase;
+  // A word that names a function is no frame: only a traceback's own syntax says where it was.
+  if (!is_traceback(r.frames.words)) r.frames.phase = Phase::unknown;
   if (r.phase == Phase::unknown) r.phase = situation.phase;
   if (r.phase == Phase::unknown) r.phase = phase_in_words(r.text);
   r.facts = read_facts(situation, r.text, numbers, r.table);
   if (numbers.tried) r.matches = tensors_of_size(*numbers.tried, situation, r);
+  if (numbers.tried) r.products = products_of(*numbers.tried, situation, r.facts);
   d.cards = cards_of(situation, r);
   if (r.messages.empty() && r.table.cards.empty()) return d;
   d.evidence = collect(r, situation);
-  d.causes = rank(d.evidence);
+  Ranking by;
+  by.reading = &r;
+  by.answers = read_answers(situation.answers);
+  by.in_words = r.message() != nullptr && r.message()->family->kind == Kind::spoken;
+  by.framed = r.frames.phase != Phase::unknown;
+  Ranked ranked = rank(d.evidence, by);
+  d.causes = std::move(ranked.causes);
+  d.vetoed = std::move(ranked.vetoed);
+  d.question = ranked.question;
   return d;
 }
 

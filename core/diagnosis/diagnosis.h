@@ -14,6 +14,7 @@
 
 #include "core/diagnosis/causes.h"
 #include "core/diagnosis/facts.h"
+#include "core/diagnosis/ranking.h"
 #include "core/diagnosis/signs.h"
 
 namespace plimsoll::diagnosis {
@@ -21,8 +22,10 @@ namespace plimsoll::diagnosis {
 struct Diagnosis {
   Reading reading;
   std::vector<Evidence> evidence;
-  std::vector<Named> causes;       ///< most likely first
-  std::vector<std::string> cards;  ///< ids of GPUs that report such a capacity
+  std::vector<Named> causes;           ///< most likely first
+  std::vector<Vetoed> vetoed;          ///< that something spoke for, and that cannot be
+  const Question* question = nullptr;  ///< what would tell the causes apart; null: nothing to ask
+  std::vector<std::string> cards;      ///< ids of GPUs that report such a capacity
 };
 
 Diagnosis diagnose(const Situation& situation);

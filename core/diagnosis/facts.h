@@ -31,6 +31,7 @@ struct KnownModel {
 /// All that a diagnosis is made from. Only `text` is required.
 struct Situation {
   std::string_view text;
+  std::string_view answers;      ///< to the questions of an earlier diagnosis, "when=save" (questions.h)
   Phase phase = Phase::unknown;  ///< when the person says when it happened and the text does not
   recipe::Values values;         ///< of the request, as far as it could be read
   std::string model;             ///< name in the request
@@ -49,6 +50,7 @@ struct Facts {
   std::string model, task, strategy, attention, quantization;
   double parameters = 0;  ///< 0: unknown
   bool mixture = false, sees = false;
+  bool can_see = false;       ///< the network has a vision tower, whatever it is given
   bool fixed_images = false;  ///< the model takes as many tokens for every image, as LLaVA 1.5 does
   Method method = Method::unknown;
   bool dora = false, saves_modules = false, fp32 = false, offload = false, whole_on_each = false;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/diagnosis/facts.h"
+#include "core/diagnosis/size_products.h"
 #include "core/diagnosis/tensors.h"
 
 namespace plimsoll::diagnosis {
@@ -153,6 +154,7 @@ enum class Sign : uint8_t {
   fp32_of_a_frozen_base,
   large_request,
   beyond_the_text,
+  product_of_logits,  ///< no model is named, and a chosen number of tokens times a vocabulary has this size
   count
 };
 
@@ -171,7 +173,8 @@ struct Reading {
   Frames frames;
   Phase phase = Phase::unknown;
   Facts facts;
-  std::vector<Match> matches;  ///< tensors of the size that failed, best first
+  std::vector<Match> matches;     ///< tensors of the size that failed, best first
+  std::vector<Product> products;  ///< shapes of that size, with the unknown solved for
 
   const Message* message() const { return messages.empty() ? nullptr : &messages[first]; }
 };

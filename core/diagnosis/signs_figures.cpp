@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/diagnosis/sign_parts.h"
+#include "core/diagnosis/size_products.h"
 
 namespace plimsoll::diagnosis {
 
@@ -11,6 +12,8 @@ void read_figures(const Reading& r, const Situation& situation, Signs& out) {
   const Numbers& n = message->numbers;
   const Derived& d = r.derived;
   add(out, n.at_least, Sign::asks_nonsense, "More than an exbibyte was asked for, which no tensor has.");
+  add(out, !n.at_least && n.tried && n.tried->bytes > largest_tensor, Sign::asks_nonsense,
+      "No tensor of a training run has " + size_text(n.tried ? n.tried->bytes : 0) + ".");
   if (n.tried && n.capacity && n.tried->bytes > n.capacity->bytes) {
     add(out, true, Sign::asks_beyond_card,
         "One tensor of " + size_text(n.tried->bytes) + " is larger than the whole card (" +

@@ -205,9 +205,13 @@ void read_run(const Reading& r, Signs& out) {
   const bool named_so = folded.find("vl") != std::string::npos || folded.find("llava") != std::string::npos ||
                         folded.find("vision") != std::string::npos ||
                         folded.find("internv") != std::string::npos;
-  add(out, f.sees && f.fixed_images, Sign::sees_fixed_images,
+  // Who names a model for its eyes trains on images; that a network has some says nothing of what it was
+  // given.
+  const bool images = f.sees || named_so || r.frames.shows("vision") ||
+                      (f.can_see && says_any(r.text.folded_lines, {"image", "pixel", "video", "图", "bild"}));
+  add(out, images && f.fixed_images, Sign::sees_fixed_images,
       "The model reads images, each of a fixed number of tokens.");
-  add(out, (f.sees || named_so) && !f.fixed_images, Sign::sees_images,
+  add(out, images && !f.fixed_images, Sign::sees_images,
       "The model reads images, whose tokens the text length does not bound.");
   add(out, f.attention == "eager", Sign::eager, "Attention scores are kept (eager attention).");
   add(out, f.saves_modules, Sign::saves_modules,

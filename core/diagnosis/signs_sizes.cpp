@@ -106,6 +106,15 @@ void read_tensor(const Reading& r, const Situation& situation, Signs& out) {
       "One tensor of " + size_text(large ? message->numbers.tried->bytes : 0) +
           " is no weight of this model: in a step only logits, attention scores or a long batch are so "
           "large.");
+  // Where no model is named, a product that comes out to a number that people choose names the tensor.
+  // Scores of heads and lengths come to whole powers of two GiB, and so do the few vocabularies that are one.
+  const double doublings = large ? std::log2(message->numbers.tried->bytes / gibibyte) : 0;
+  const bool like_scores = doublings >= 1 && std::fabs(doublings - std::round(doublings)) < 1e-9;
+  const bool within = large && (r.facts.capacity == 0 || message->numbers.tried->bytes < r.facts.capacity);
+  const bool product = !like_scores && within && !r.products.empty() && r.products.front().chosen &&
+                       r.products.front().tensor == "logits";
+  add(out, large && in_a_pass && !named && product && r.products.front().tokens >= 2048,
+      Sign::product_of_logits, "The size that failed is " + (product ? r.products.front().words : "") + ".");
   // What one tensor of the text alone can take: logits in fp32, or the scores of all heads. Flat buffers of
   // all parameters belong to full fine-tuning.
   const double text = largest_of_text(r.facts, situation);

@@ -139,6 +139,63 @@ void write_causes(Writer& out, const Diagnosis& d) {
   out.close_array();
 }
 
+void write_sizes(Writer& out, const Diagnosis& d) {
+  out.open_array();
+  for (const diagnosis::Product& one : d.reading.products) {
+    out.open_object();
+    out.field("tensor", one.tensor);
+    out.field("text", one.words);
+    out.field("model", one.model);
+    out.field("tokens", whole(one.tokens));
+    out.field("exact", one.exact);
+    out.field("knob", one.knob);
+    out.close_object();
+  }
+  out.close_array();
+}
+
+void write_vetoed(Writer& out, const Diagnosis& d) {
+  out.open_array();
+  for (const diagnosis::Vetoed& one : d.vetoed) {
+    out.open_object();
+    out.field("id", one.cause->id);
+    out.field("title", one.cause->title);
+    out.field("why", one.why);
+    out.close_object();
+  }
+  out.close_array();
+}
+
+void write_question(Writer& out, const Diagnosis& d) {
+  if (d.question == nullptr) return out.null();
+  out.open_object();
+  out.field("id", d.question->id);
+  out.field("text", d.question->words);
+  out.key("choices");
+  out.open_array();
+  for (const diagnosis::Choice& choice : d.question->choices) {
+    out.open_object();
+    out.field("id", choice.id);
+    out.field("text", choice.words);
+    out.field("means", choice.means);
+    out.close_object();
+  }
+  out.close_array();
+  out.close_object();
+}
+
+// What has this size: only where it is a large part of the card, since any size fails on a full one.
+std::string size_sentence(const Diagnosis& d, const diagnosis::Size& tried) {
+  using diagnosis::size_text;
+  if (tried.bytes > diagnosis::largest_tensor)
+    return "No tensor has that size: a shape or a length is wrong. ";
+  const bool large = tried.bytes > 0.03 * d.reading.facts.capacity && tried.bytes > 512 * diagnosis::mebibyte;
+  if (!large || d.reading.products.empty() || !d.reading.products.front().exact) return "";
+  const diagnosis::Product& first = d.reading.products.front();
+  return size_text(tried.bytes) + " is " + first.words +
+         (first.model.empty() ? "" : " (as in " + first.model + ")") + ". ";
+}
+
 // What a person reads first.
 std::string summary_of(const Diagnosis& d) {
   using diagnosis::size_text;
@@ -155,6 +212,7 @@ std::string summary_of(const Diagnosis& d) {
       out += "; " + size_text(n.free->bytes) + " of " + size_text(n.capacity->bytes) + " were free";
     }
     out += ". ";
+    out += size_sentence(d, *n.tried);
   } else {
     out = std::string(message->family->what) + " ";
   }
@@ -290,7 +348,8 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
                const Catalog& catalog, Case& out) {
   diagnosis::Situation& s = out.situation;
   s.text = text;
-  s.phase = diagnosis::phase_named(phase);
+  s.phase = diagnosis::phase_named(phase.substr(0, phase.find(' ')));
+  s.answers = phase;
   for (const ModelEntry& entry : catalog.models) {
     s.models.push_back({entry.preset.id, &entry.network, entry.preset.same_shapes.size()});
   }
@@ -391,8 +450,14 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   out.close_object();
   out.key("tensors");
   write_tensors(out, d);
+  out.key("sizes");
+  write_sizes(out, d);
   out.key("causes");
   write_causes(out, d);
+  out.key("vetoed");
+  write_vetoed(out, d);
+  out.key("question");
+  write_question(out, d);
   out.key("run");
   write_run(out, one, d);
   write_plans(out, one, d, catalog);

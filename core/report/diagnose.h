@@ -18,13 +18,12 @@
 namespace plimsoll::report {
 
 /// The diagnosis as JSON text, compact. `request` may be empty; `phase` is what the person says of the moment
-/// ("load", "forward", "loss", "backward", "optimizer", "eval", "save", "generate", "merge") or empty. Never
-/// fails:
+/// ("load", "forward", "loss", "backward", "optimizer", "eval", "save", "generate", "merge") or empty, or
+/// what they answered to "question": "when=save others=yes". Never fails:
 /// {"schema", "core", "ok", "errors", "request_errors", "messages", "numbers", "cards", "phase", "tensors",
-/// "causes", "run", "request",
-/// "adjusted", "plans", "blocked"}; "request" is the one to make plans for: as given, with the card, the
-/// foreign memory and the versions of libraries that the text shows. "ok" is false when no message of lacking
-/// memory was found.
+/// "sizes", "causes", "vetoed", "question", "run", "request", "adjusted", "plans", "blocked"}; "request" is
+/// the one to make plans for: as given, with the card, the foreign memory and the versions of libraries that
+/// the text shows. "ok" is false when no message of lacking memory was found.
 std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
                            const Catalog& catalog);
 

@@ -31,6 +31,9 @@ json::Json object(const Score& s) {
                     {"cause_top3", s.cause_top3},
                     {"verdict_right_benchmark", s.benchmark.share()},
                     {"verdict_right_issue", s.issue.share()},
+                    {"confidently_wrong", s.confidently_wrong},
+                    {"asked_top1", s.asked_top1},
+                    {"asked", s.asked},
                     {"phase_right", s.phase_right},
                     {"causes", s.causes},
                     {"verdicts_benchmark",
@@ -51,6 +54,14 @@ void print_table(const Score& s) {
   std::printf("cause named first           %6.1f %%  of %zu with a known cause\n", 100 * s.cause_top1,
               s.causes);
   std::printf("cause among the first three %6.1f %%\n", 100 * s.cause_top3);
+  std::printf("  with its question answered %6.1f %%  %zu asked\n", 100 * s.asked_top1, s.asked);
+  std::printf("wrong and above 70 %% sure   %6.1f %%\n", 100 * s.confidently_wrong);
+  for (const Score::Bin& bin : s.calibration) {
+    if (bin.stated == 0) continue;
+    const auto stated = static_cast<double>(bin.stated);
+    std::printf("  stated %5.1f %% on average   %6.1f %%  right of %zu\n", 100 * bin.confidence / stated,
+                100 * static_cast<double>(bin.right) / stated, bin.stated);
+  }
   std::printf("phase read from the frame   %6.1f %%\n", 100 * s.phase_right);
   const auto verdicts = [](const char* name, const Score::Verdicts& v) {
     std::printf("verdicts, %-12s      %6.1f %%  right; %zu of %zu answered, %zu died but called fits\n", name,
@@ -66,12 +77,14 @@ void print_each(const std::vector<Scored>& all) {
     if (one.has_message()) {
       std::string causes;
       for (std::size_t i = 0; i < one.causes.size() && i < 4; ++i) causes += " " + one.causes[i];
-      std::printf("%s %zu %-26s %-28s %.2f%s %s\n",
-                  !one.has_cause()   ? "-"
-                  : one.place() == 1 ? "+"
-                                     : "x",
-                  one.place(), one.record.id.c_str(), one.record.category.c_str(), one.confidence,
-                  causes.c_str(), one.wrong_numbers.c_str());
+      std::printf(
+          "%s %zu %-26s %-28s %.2f%s %s%s\n",
+          !one.has_cause()   ? "-"
+          : one.place() == 1 ? "+"
+                             : "x",
+          one.place(), one.record.id.c_str(), one.record.category.c_str(), one.confidence, causes.c_str(),
+          one.wrong_numbers.c_str(),
+          one.asked.empty() ? "" : (" ? " + one.asked + "=" + one.answered + " -> " + one.after).c_str());
     }
     if (one.record.complete) {
       std::printf("%s verdict %-26s %-9s %-5s %-6s %s\n",

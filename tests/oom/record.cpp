@@ -27,6 +27,11 @@ std::vector<Record> read_records(const json::Json& rows, json::Errors& errors) {
     r.free_mib = row.number("free_mib");
     r.other_process_gib = row.number("other_process_gib");
     r.complete = row.flag("config_complete").value_or(false);
+    if (const json::Json* answers = row.find("answers"); answers != nullptr && answers->is_object()) {
+      json::Object given(*answers, "/" + std::to_string(i) + "/answers", errors);
+      for (const auto& [question, choice] : answers->items())
+        r.answers[question] = given.text(question).value_or("");
+    }
     const json::Json* config = row.find("config");
     r.config = config != nullptr && config->is_object() ? *config : json::Json::object();
     out.push_back(std::move(r));

@@ -4,6 +4,7 @@
 // The cause, its category and the remedy are what the diagnosis is scored on; nothing of them reaches it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +17,8 @@ struct Record {
   std::string id, kind, text, phase, frame, gpu, category, outcome;
   std::optional<double> tried_mib, total_gib, allocated_gib, reserved_gib, free_mib, other_process_gib;
   bool complete = false;
-  json::Json config;  ///< the settings in the source's words
+  std::map<std::string, std::string> answers;  ///< to the questions of the diagnosis, as the thread has them
+  json::Json config;                           ///< the settings in the source's words
 };
 
 /// Fields that are not needed are left alone; of wrong type are errors.

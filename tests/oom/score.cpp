@@ -87,6 +87,22 @@ void judge(Scored& one, const report::Catalog& catalog) {
   }
 }
 
+// What the person answers: as the thread says, or as the cause that was found implies. "" when neither tells.
+std::string answer_of(const Record& record, const diagnosis::Question& question) {
+  const auto said = record.answers.find(std::string(question.id));
+  if (said != record.answers.end()) return said->second;
+  const diagnosis::Choice* best = nullptr;
+  double most = -1;  // an answer that the cause leaves open is none
+  for (const diagnosis::Choice& choice : question.choices) {
+    const double share = log_share(question, choice, record.category);
+    if (share > most) {
+      most = share;
+      best = &choice;
+    }
+  }
+  return best == nullptr ? "" : std::string(best->id);
+}
+
 Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
                  const report::Catalog& catalog) {
   Scored one;
@@ -100,6 +116,15 @@ Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
   one.wrong_numbers = wrong_numbers(record, diagnosis::read_messages(diagnosis::clean(record.text)));
   for (const diagnosis::Named& named : d.causes) one.causes.emplace_back(named.cause->id);
   if (!d.causes.empty()) one.confidence = d.causes.front().confidence;
+  one.after = one.causes.empty() ? "" : one.causes.front();
+  if (d.question != nullptr) {
+    one.asked = d.question->id;
+    one.answered = answer_of(record, *d.question);
+    const std::string told = one.asked + "=" + one.answered;
+    found.situation.answers = told;
+    const diagnosis::Diagnosis then = diagnosis::diagnose(found.situation);
+    if (!then.causes.empty()) one.after = then.causes.front().cause->id;
+  }
   const diagnosis::Text frame = diagnosis::clean(record.frame);
   diagnosis::Phase phase = diagnosis::read_frames(frame).phase;
   if (phase == diagnosis::Phase::unknown) phase = diagnosis::phase_in_words(frame);
@@ -129,9 +154,19 @@ std::vector<Scored> score(const std::vector<Record>& records, const std::vector<
   return out;
 }
 
+namespace {
+
+std::size_t bin_of(double confidence) {
+  constexpr double upper[] = {0.3, 0.5, 0.7, 0.8, 0.9};
+  return static_cast<std::size_t>(std::lower_bound(std::begin(upper), std::end(upper), confidence) -
+                                  std::begin(upper));
+}
+
+}  // namespace
+
 Score summarize(const std::vector<Scored>& all) {
   Score s;
-  std::size_t right = 0, first = 0, third = 0, framed = 0, phases = 0;
+  std::size_t right = 0, first = 0, third = 0, framed = 0, phases = 0, wrong = 0, after = 0;
   for (const Scored& one : all) {
     if (one.has_message()) {
       ++s.messages;
@@ -141,6 +176,15 @@ Score summarize(const std::vector<Scored>& all) {
       ++s.causes;
       first += one.place() == 1 ? 1 : 0;
       third += one.place() >= 1 && one.place() <= 3 ? 1 : 0;
+      wrong += one.confidently_wrong() ? 1 : 0;
+      after += one.after == one.record.category ? 1 : 0;
+      s.asked += one.asked.empty() ? 0 : 1;
+      if (!one.causes.empty()) {
+        Score::Bin& bin = s.calibration.at(bin_of(one.confidence));
+        ++bin.stated;
+        bin.right += one.place() == 1 ? 1 : 0;
+        bin.confidence += one.confidence;
+      }
     }
     if (!one.record.frame.empty() && one.record.phase != "other") {
       ++framed;
@@ -160,6 +204,8 @@ Score summarize(const std::vector<Scored>& all) {
   s.numbers_right = share(right, s.messages);
   s.cause_top1 = share(first, s.causes);
   s.cause_top3 = share(third, s.causes);
+  s.confidently_wrong = share(wrong, s.causes);
+  s.asked_top1 = share(after, s.causes);
   s.phase_right = share(phases, framed);
   return s;
 }

@@ -1,6 +1,7 @@
 // Each report through the diagnosis: figures, cause, phase, and the verdict where the settings are complete.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct Scored {
   std::string wrong_numbers;        ///< "" when all figures are right
   std::vector<std::string> causes;  ///< ids, most likely first
   double confidence = 0;            ///< of the first
+  std::string asked;                ///< id of the question, or ""
+  std::string answered;             ///< the choice that the person takes, or ""
+  std::string after;                ///< first cause once it is answered; as before where nothing is asked
   std::string phase;                ///< read from the frame alone; "other" none
   std::string verdict;              ///< fits, tight, no; "" unknown
 
@@ -27,6 +31,7 @@ struct Scored {
     return has_message() && record.outcome == "oom" && record.category != "unknown" &&
            !record.category.empty();
   }
+  bool confidently_wrong() const { return has_cause() && confidence > 0.7 && place() != 1; }
   std::size_t place() const;  ///< of the true cause among `causes`, from 1; 0 not there
   bool verdict_right() const;
 };
@@ -38,7 +43,14 @@ std::vector<Scored> score(const std::vector<Record>& records, const std::vector<
 struct Score {
   std::size_t messages = 0, causes = 0;
   double numbers_right = 0, cause_top1 = 0, cause_top3 = 0;
-  double phase_right = 0;  ///< of the messages and reports that quote a frame
+  double confidently_wrong = 0, asked_top1 = 0;
+  std::size_t asked = 0;  ///< messages that a question is asked of
+  struct Bin {
+    std::size_t stated = 0, right = 0;
+    double confidence = 0;  ///< sum
+  };
+  std::array<Bin, 6> calibration;  ///< below 0.3, 0.5, 0.7, 0.8, 0.9, and above
+  double phase_right = 0;          ///< of the messages and reports that quote a frame
   struct Verdicts {
     std::size_t records = 0, answered = 0, right = 0, died_but_called_fits = 0;
     double share() const {

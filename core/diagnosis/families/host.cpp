@@ -47,7 +47,9 @@ constexpr std::string_view markers[] = {"defaultcpuallocator",
                                         "arraymemoryerror",
                                         "cudahostalloc",
                                         "pinned host memory",  // TensorFlow gpu_host_allocator.h
-                                        "bytes on host"};
+                                        "bytes on host",
+                                        "insufficient shared memory (shm)",  // PyTorch's DataLoader
+                                        "out of shared memory. please"};
 
 // "Killed" alone is the shell's word; "Killing subprocess" is DeepSpeed's after any failure of a rank.
 constexpr std::string_view weak_markers[] = {"killed",      "killing subprocess", "sigkill",

@@ -1,0 +1,197 @@
+#include "core/diagnosis/questions.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+using Ids = std::string_view;
+
+constexpr Ids at_load[] = {"does_not_fit_at_all", "sharding_load_peak", "load_peak",
+                           "fp32_by_mistake",     "bnb_not_applied",    "kbit_upcast",
+                           "dequantised_base",    "vllm_kv_cache",      "replicated_not_sharded",
+                           "embedding_tensor",    "other_process"};
+constexpr Ids at_once[] = {"does_not_fit_at_all",
+                           "replicated_not_sharded",
+                           "optimizer_states_first_step",
+                           "optimizer_foreach_temporary",
+                           "modules_to_save",
+                           "adapters_large_or_fp32",
+                           "dora_overhead",
+                           "dequantisation_temporary",
+                           "other_process",
+                           "fp32_by_mistake"};
+constexpr Ids of_tokens[] = {"batch_or_sequence_too_large",
+                             "logits_peak",
+                             "checkpointing_not_active",
+                             "eager_attention_quadratic",
+                             "vision_tokens",
+                             "dpo_reference_model",
+                             "single_giant_tensor",
+                             "pairwise_doubles_batch",
+                             "packing_interaction"};
+constexpr Ids updated[] = {"regression_in_library"};
+constexpr Ids at_later[] = {"long_outlier_sequences", "fragmentation"};
+constexpr Ids growing[] = {"growth_over_steps"};
+constexpr Ids at_eval[] = {"eval_accumulates_logits"};
+constexpr Ids at_save[] = {"resume_or_save_peak"};
+constexpr Ids at_merge[] = {"merge_peak"};
+constexpr Ids at_rollout[] = {"vllm_colocate"};
+constexpr Choice when[] = {
+    {"load", "While the model was loaded or prepared",
+     "No sample was there yet: weights, or a second copy of them.", at_load},
+    {"once", "In the first step, even with a micro-batch of 1 and 512 tokens",
+     "What fails does not depend on the tokens: weights, gradients, states, or who else holds the card.",
+     at_once},
+    {"first", "In the first step, but fewer or shorter samples run",
+     "What fails grows with the tokens of a micro-batch.", of_tokens},
+    {"later", "After steps that ran",
+     "Something was larger than before: a longer sample, or pieces of the cache.", at_later},
+    {"growing", "The use crept up until it failed", "Something is kept from step to step.", growing},
+    {"eval", "In evaluation", "Training fits; evaluation keeps logits, or takes a larger batch.", at_eval},
+    {"save", "While saving or resuming", "What was spread is gathered, or lies there twice.", at_save},
+    {"merge", "While merging or exporting adapters", "A second copy of the weights is made.", at_merge},
+    {"rollout", "While generating samples (GRPO, PPO)", "The engine and the training share the card.",
+     at_rollout},
+    {"update", "Since an update of the libraries; it ran before", "A default changed: compare the versions.",
+     updated},
+};
+
+constexpr Ids foreign[] = {"other_process"};
+constexpr Choice others[] = {
+    {"yes", "Yes, something else was using it", "Not all of the card was free for this run.", foreign},
+    {"no", "No, it was empty", "All of the card was this run's.", {}, true},
+};
+
+constexpr Ids copied[] = {"replicated_not_sharded"};
+constexpr Ids sharded[] = {"sharding_load_peak", "resume_or_save_peak"};
+constexpr Choice cards[] = {
+    {"copies", "Each holds the whole model (DDP, ZeRO-1 or -2, torchrun without FSDP)",
+     "More cards do not make room for the weights.", copied},
+    {"sharded", "The weights are divided (FSDP, ZeRO-3)",
+     "Only what is gathered or not yet divided can be too much.", sharded},
+    {"one", "Only one card is used", "Everything must fit on it.", {}, true},
+};
+
+constexpr Question all_questions[] = {
+    {"when", "When did it fail?", when},
+    {"others", "Did another program hold memory of the card before it started?", others},
+    {"cards", "How do the cards share the model?", cards},
+};
+
+bool speaks_for(const Choice& choice, std::string_view cause) {
+  return std::find(choice.causes.begin(), choice.causes.end(), cause) != choice.causes.end();
+}
+
+// People err, and causes mix: an answer against a cause leaves it a chance.
+constexpr double believed = 0.95;
+
+double share(const Question& question, const Choice& choice, std::string_view cause) {
+  const auto count = static_cast<double>(question.choices.size());
+  double naming = 0;
+  for (const Choice& one : question.choices) naming += speaks_for(one, cause) ? 1 : 0;
+  const bool by_rest = naming == 0 && std::any_of(question.choices.begin(), question.choices.end(),
+                                                  [](const Choice& one) { return one.rest; });
+  if (by_rest) naming = 1;
+  if (naming == 0 || naming == count) return 1 / count;
+  const bool speaks = by_rest ? choice.rest : speaks_for(choice, cause);
+  return speaks ? believed / naming : (1 - believed) / (count - naming);
+}
+
+double entropy(const std::vector<double>& shares) {
+  double sum = 0, out = 0;
+  for (const double one : shares) sum += one;
+  for (const double one : shares) {
+    if (one > 0) out -= one / sum * std::log2(one / sum);
+  }
+  return out;
+}
+
+// Bits that the answer is expected to tell.
+double gain(const Question& question, const std::vector<Named>& named, const std::vector<double>& shares) {
+  double left = 0;
+  for (const Choice& choice : question.choices) {
+    std::vector<double> then = shares;
+    double likely = 0;
+    for (std::size_t i = 0; i < named.size(); ++i)
+      likely += then[i] *= share(question, choice, named[i].cause->id);
+    left += likely * entropy(then);
+  }
+  return entropy(shares) - left;
+}
+
+// What the text, the traceback or the request answers already is not asked.
+bool is_known(const Question& question, const Reading& r) {
+  const Facts& f = r.facts;
+  if (question.id == "when") return r.frames.phase != Phase::unknown;
+  if (question.id == "cards") return !f.several() || !f.strategy.empty();
+  if (question.id == "others") return r.derived.residual.has_value() || r.derived.other.has_value();
+  return false;
+}
+
+}  // namespace
+
+std::span<const Question> questions() { return all_questions; }
+
+const Question* find_question(std::string_view id) {
+  const auto* found = std::find_if(std::begin(all_questions), std::end(all_questions),
+                                   [id](const Question& one) { return one.id == id; });
+  return found == std::end(all_questions) ? nullptr : found;
+}
+
+const Choice* find_choice(const Question& question, std::string_view id) {
+  const auto found = std::find_if(question.choices.begin(), question.choices.end(),
+                                  [id](const Choice& one) { return one.id == id; });
+  return found == question.choices.end() ? nullptr : &*found;
+}
+
+std::vector<Answer> read_answers(std::string_view text) {
+  constexpr std::size_t most = 8;
+  std::vector<Answer> out;
+  while (!text.empty() && out.size() < most) {
+    const std::size_t end = std::min(text.find_first_of(" ,\n"), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t sign = word.find('=');
+    if (sign == std::string_view::npos) continue;
+    const Question* question = find_question(word.substr(0, sign));
+    const Choice* choice = question == nullptr ? nullptr : find_choice(*question, word.substr(sign + 1));
+    if (choice != nullptr) out.push_back({question, choice});
+  }
+  return out;
+}
+
+double log_share(const Question& question, const Choice& choice, std::string_view cause) {
+  return std::log(share(question, choice, cause));
+}
+
+const Question* question_for(const std::vector<Named>& named, const std::vector<Answer>& answered,
+                             const Reading& reading) {
+  constexpr std::size_t most_questions = 2;
+  constexpr double sure = 0.85, least_gain = 0.1;
+  if (answered.size() >= most_questions || named.empty()) return nullptr;
+  std::vector<double> shares;
+  double sum = 0;
+  for (const Named& one : named) sum += std::exp(one.score);
+  for (const Named& one : named) shares.push_back(std::exp(one.score) / sum);
+  const bool decided = *std::max_element(shares.begin(), shares.end()) > sure;
+  if (decided &&
+      std::any_of(named.begin(), named.end(), [](const Named& one) { return one.confidence > 0.7; }))
+    return nullptr;
+  const Question* best = nullptr;
+  double most = least_gain;
+  for (const Question& question : all_questions) {
+    const bool asked = std::any_of(answered.begin(), answered.end(),
+                                   [&](const Answer& one) { return one.question->id == question.id; });
+    if (asked || is_known(question, reading)) continue;
+    if (const double bits = gain(question, named, shares); bits > most) {
+      most = bits;
+      best = &question;
+    }
+  }
+  return best;
+}
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,163 @@
+#include "core/diagnosis/size_products.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+// The stack's own name of what makes a tensor smaller.
+struct Knob {
+  std::string_view stack, tensor, words;
+};
+constexpr Knob knobs[] = {
+    {"hf", "logits", "use_liger_kernel=true in TrainingArguments"},
+    {"trl", "logits", "use_liger_kernel=true, or loss_type=\"chunked_nll\", in SFTConfig"},
+    {"axolotl", "logits", "cut_cross_entropy: true or liger_fused_linear_cross_entropy: true (plugins)"},
+    {"llamafactory", "logits", "enable_liger_kernel: true"},
+    {"unsloth", "logits", "leave UNSLOTH_RETURN_LOGITS unset: its fused loss makes none"},
+    {"torchtune", "logits", "loss._component_: torchtune.modules.loss.LinearCrossEntropyLoss"},
+    {"ms-swift", "logits", "--use_liger_kernel true"},
+    {"", "logits", "a fused or chunked loss (use_liger_kernel=true with Transformers and TRL)"},
+    {"axolotl", "scores", "flash_attention: true or sdp_attention: true"},
+    {"llamafactory", "scores", "flash_attn: fa2 or sdpa"},
+    {"ms-swift", "scores", "--attn_impl flash_attn"},
+    {"", "scores", "attn_implementation=\"sdpa\" or \"flash_attention_2\""},
+    {"axolotl", "", "gradient_checkpointing: true, then a smaller micro_batch_size or sequence_len"},
+    {"llamafactory", "", "a smaller per_device_train_batch_size or cutoff_len"},
+    {"torchtune", "", "enable_activation_checkpointing: True, then a smaller batch_size or max_seq_len"},
+    {"", "", "gradient_checkpointing=true, then a smaller micro-batch or length"},
+};
+
+std::string knob_of(const Situation& situation, std::string_view tensor) {
+  json::Errors ignored;
+  const auto given = situation.values.find("/stack");
+  const std::string stack =
+      given == situation.values.end() ? "" : json::read_text(given->second, "", ignored).value_or("");
+  const bool named = tensor == "logits" || tensor == "scores";
+  for (const Knob& knob : knobs) {
+    if ((knob.stack.empty() || knob.stack == stack) && knob.tensor == (named ? tensor : ""))
+      return std::string(knob.words);
+  }
+  return "";
+}
+
+const model::LayerGroup* first_layers(const model::Architecture& network) {
+  if (network.stacks.empty() || network.stacks.front().groups.empty()) return nullptr;
+  return &network.stacks.front().groups.front();
+}
+
+// How many units of `each` bytes print as this size, the roundest of them; 0 where none does.
+double units_in(const Size& tried, double each, bool* exact) {
+  const double half = std::max(tried.half, 256.0);
+  const double padding = tried.bytes > 20 * mebibyte ? 2 * mebibyte : 0;  // of the caching allocator
+  const double least = std::ceil((tried.bytes - half - padding) / each),
+               most = std::floor((tried.bytes + half) / each);
+  *exact = false;
+  if (most < 1 || most < least) return 0;
+  for (const double step : {1024.0, 512.0, 256.0}) {
+    const double round = std::floor(most / step) * step;
+    if (round < std::max(least, 1.0)) continue;
+    *exact = true;
+    return round;
+  }
+  return std::round((least + most) / 2);
+}
+
+std::string element(int bytes) { return bytes == 4 ? ", fp32" : ", 16-bit"; }
+
+// Millions of tokens are no micro-batch, and a handful is chance.
+constexpr double fewest_tokens = 64, most_tokens = 4194304;
+
+void add_logits(const Size& tried, double vocabulary, const std::string& model, bool only_exact,
+                std::vector<Product>& out) {
+  if (vocabulary < 1000) return;
+  for (const int bytes : {4, 2}) {
+    bool exact = false;
+    const double tokens = units_in(tried, bytes * vocabulary, &exact);
+    if (tokens < fewest_tokens || tokens > most_tokens || (only_exact && !exact)) continue;
+    out.push_back({"logits",
+                   (exact ? "" : "about ") + grouped(tokens) + " tokens x " + grouped(vocabulary) +
+                       " words of the vocabulary" + element(bytes),
+                   model, tokens, exact, false, ""});
+  }
+}
+
+void add_rows(const Size& tried, const char* tensor, double width, const char* what,
+              std::vector<Product>& out) {
+  bool exact = false;
+  const double tokens = width > 0 ? units_in(tried, 2 * width, &exact) : 0;
+  if (tokens < fewest_tokens || tokens > most_tokens) return;
+  out.push_back(
+      {tensor,
+       (exact ? "" : "about ") + grouped(tokens) + " tokens x " + grouped(width) + " " + what + element(2),
+       "", tokens, exact, false, ""});
+}
+
+void add_scores(const Size& tried, double heads, std::vector<Product>& out) {
+  if (heads < 1) return;
+  for (const int bytes : {2, 4}) {
+    const double length = std::sqrt(tried.bytes / (heads * bytes));
+    const double round = std::round(length / 256) * 256;
+    const double off = std::fabs(round * round * heads * bytes - tried.bytes);
+    if (round < 512 || off > std::max(tried.half, 256.0) + 2 * mebibyte) continue;
+    out.push_back(
+        {"scores",
+         grouped(heads) + " heads x " + grouped(round) + " x " + grouped(round) + " tokens" + element(bytes),
+         "", round, true, false, ""});
+  }
+}
+
+}  // namespace
+
+std::string grouped(double count) {
+  std::string out = std::to_string(static_cast<uint64_t>(std::llround(std::max(0.0, count))));
+  for (std::size_t at = out.size(); at > 3;) out.insert(at -= 3, ",");
+  return out;
+}
+
+std::vector<Product> products_of(const Size& tried, const Situation& situation, const Facts& facts) {
+  constexpr std::size_t most = 4;
+  std::vector<Product> out;
+  if (tried.bytes <= 20 * mebibyte || tried.bytes > largest_tensor) return out;
+  if (situation.network != nullptr) {
+    const model::Architecture& network = *situation.network;
+    const model::LayerGroup* layers = first_layers(network);
+    add_logits(tried, static_cast<double>(network.vocab_size), "", false, out);
+    if (layers != nullptr) {
+      add_scores(tried, static_cast<double>(layers->heads), out);
+      add_rows(tried, "mlp", static_cast<double>(layers->intermediate), "columns of the MLP", out);
+      add_rows(tried, "hidden", static_cast<double>(network.stacks.front().hidden), "hidden columns", out);
+    }
+  } else if (tried.bytes >= gibibyte / 2) {
+    std::vector<double> seen;
+    for (const KnownModel& known : situation.models) {
+      const auto vocabulary = static_cast<double>(known.network->vocab_size);
+      if (std::find(seen.begin(), seen.end(), vocabulary) != seen.end()) continue;
+      seen.push_back(vocabulary);
+      add_logits(tried, vocabulary, known.id, true, out);
+    }
+  }
+  // A power of two, once, three or five times, is chosen; another multiple may be chance.
+  const auto chosen = [](const Product& one) {
+    double count = one.tokens;
+    while (count >= 2 && std::fmod(count, 2) == 0) count /= 2;
+    return one.exact && (count == 1 || count == 3 || count == 5);
+  };
+  // As many tokens as the person said come first, then numbers that somebody chooses.
+  const double said = facts.batch.value_or(0) * facts.length.value_or(0);
+  std::stable_sort(out.begin(), out.end(), [said, chosen](const Product& a, const Product& b) {
+    if ((a.tokens == said) != (b.tokens == said)) return a.tokens == said;
+    if (chosen(a) != chosen(b)) return chosen(a);
+    return a.exact && !b.exact;
+  });
+  if (out.size() > most) out.resize(most);
+  for (Product& one : out) {
+    one.knob = knob_of(situation, one.tensor);
+    one.chosen = chosen(one);
+  }
+  return out;
+}
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,35 @@
+// A size as a product of shapes, with the unknown solved for: 9.27 GiB is 16,384 tokens x 151,936 words in
+// fp32.
+//
+//     products_of(size, situation, facts)[0].words;   // "16,384 tokens x 151,936 words of the vocabulary,
+//     fp32" products_of(size, situation, facts)[0].knob;    // "use_liger_kernel=true"
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/diagnosis/facts.h"
+#include "core/diagnosis/size.h"
+
+namespace plimsoll::diagnosis {
+
+/// No GPU and no host holds a tensor beyond it: a wrong shape or a corrupt length.
+constexpr double largest_tensor = 8.0 * 1099511627776.0;
+
+struct Product {
+  std::string tensor;  ///< logits, scores, mlp, hidden
+  std::string words;
+  std::string model;    ///< whose shapes, where the run's model is not known: "Qwen2.5-7B"
+  double tokens = 0;    ///< solved for: tokens, of scores the length
+  bool exact = false;   ///< a number of tokens that a person chooses, a multiple of 256
+  bool chosen = false;  ///< ... that hardly comes by chance: 2^k, or three or five times it
+  std::string knob;     ///< what makes this tensor smaller in the stack at hand
+};
+
+/// The likeliest first, at most four. Without a model only products that come out exact.
+std::vector<Product> products_of(const Size& tried, const Situation& situation, const Facts& facts);
+
+/// 16384 as "16,384".
+std::string grouped(double count);
+
+}  // namespace plimsoll::diagnosis

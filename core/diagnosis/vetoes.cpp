@@ -1,0 +1,138 @@
+#include "core/diagnosis/vetoes.h"
+
+#include <algorithm>
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+double allocated_of(const Reading& r) {
+  const Message* message = r.message();
+  if (message == nullptr || message->family->kind != Kind::allocator) return 0;
+  return message->numbers.allocated ? message->numbers.allocated->bytes : 0;
+}
+
+// Behind loading, by the traceback: all weights are in their place.
+bool in_a_step(const Reading& r) {
+  switch (r.frames.phase) {
+    case Phase::forward:
+    case Phase::loss:
+    case Phase::backward:
+    case Phase::optimizer:
+    case Phase::eval:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Weights that would be there are larger than all that is.
+std::string no_room_for_weights(const Reading& r, double bytes_each, const char* what) {
+  const double weights = bytes_each * r.facts.parameters, there = allocated_of(r);
+  if (!in_a_step(r) || there == 0 || r.facts.offload || weights <= 1.03 * there) return "";
+  return std::string(what) + " takes " + size_text(weights) + ", and in the step " + size_text(there) +
+         " were allocated in all.";
+}
+
+std::string too_much_weight(const Reading& r) {
+  const Facts& f = r.facts;
+  const bool divided = f.several() || f.sharded() || f.strategy == "deepspeed";
+  return divided || !f.quantization.empty() ? ""
+                                            : no_room_for_weights(r, 2, "One copy of the weights in 16 bits");
+}
+
+std::string whole_copy(const Reading& r) {
+  if (r.facts.gpus && *r.facts.gpus == 1) return "There is one card, so nothing is copied onto several.";
+  return r.facts.quantization.empty() ? no_room_for_weights(r, 2, "A whole copy of the weights in 16 bits")
+                                      : "";
+}
+
+std::string fp32_weights(const Reading& r) {
+  const Facts& f = r.facts;
+  if (f.several() || f.sharded() || !f.quantization.empty()) return "";
+  return no_room_for_weights(r, 4, "The model in fp32");
+}
+
+std::string states(const Reading& r) {
+  const Phase at = r.frames.phase;
+  const bool before = at == Phase::forward || at == Phase::loss || at == Phase::backward;
+  return before ? "Optimizer states are made in the optimizer's step, and it failed in the pass before it."
+                : "";
+}
+
+std::string tokens(const Reading& r) {
+  const Phase at = r.frames.phase;
+  return at == Phase::load || at == Phase::merge || at == Phase::optimizer
+             ? "The traceback shows a moment at which no sample is in the model."
+             : "";
+}
+
+std::string evaluation(const Reading& r) {
+  const Phase at = r.frames.phase;
+  return at == Phase::backward || at == Phase::optimizer ? "Evaluation has no backward pass and no optimizer."
+                                                         : "";
+}
+
+// What no card could give is not refused for what others hold of it.
+std::string larger_than_card(const Reading& r) {
+  const Message* message = r.message();
+  if (message == nullptr || !message->numbers.tried || !message->numbers.capacity) return "";
+  const bool larger = message->numbers.tried->bytes > message->numbers.capacity->bytes;
+  return larger ? "One tensor was asked for that is larger than the whole card." : "";
+}
+
+std::string pieces(const Reading& r) {
+  const Message* message = r.message();
+  if (std::string larger = larger_than_card(r); !larger.empty()) return larger;
+  if (message == nullptr || !message->numbers.tried || !r.derived.slack) return "";
+  if (*r.derived.slack >= message->numbers.tried->bytes) return "";
+  return "Only " + size_text(*r.derived.slack) + " are reserved but free, less than was asked for.";
+}
+
+std::string elsewhere(const Reading& r) {
+  if (std::string larger = larger_than_card(r); !larger.empty()) return larger;
+  const Message* message = r.message();
+  if (message == nullptr || !r.derived.residual || message->numbers.allocated.value_or(Size()).bytes == 0)
+    return "";
+  const bool windows = r.derived.sentinel || *r.derived.residual < 0;
+  if (windows || *r.derived.residual > gibibyte || r.derived.other.value_or(0) > gibibyte / 4) return "";
+  return "All but " + size_text(std::max(0.0, *r.derived.residual)) + " of the card is this run's or free.";
+}
+
+std::string checkpoints(const Reading& r) {
+  return r.facts.checkpointing.value_or(false) && r.facts.length ? "Gradient checkpointing is on." : "";
+}
+
+struct Rule {
+  std::string_view cause;
+  std::string (*why)(const Reading&);
+};
+constexpr Rule rules[] = {
+    {"does_not_fit_at_all", too_much_weight},
+    {"replicated_not_sharded", whole_copy},
+    {"sharding_load_peak",
+     [](const Reading& r) { return in_a_step(r) ? std::string("Loading was over.") : ""; }},
+    {"load_peak", [](const Reading& r) { return in_a_step(r) ? std::string("Loading was over.") : ""; }},
+    {"fp32_by_mistake", fp32_weights},
+    {"optimizer_states_first_step", states},
+    {"optimizer_foreach_temporary", states},
+    {"logits_peak", tokens},
+    {"eager_attention_quadratic", tokens},
+    {"long_outlier_sequences", tokens},
+    {"vision_tokens", tokens},
+    {"eval_accumulates_logits", evaluation},
+    {"fragmentation", pieces},
+    {"other_process", elsewhere},
+    {"checkpointing_not_active", checkpoints},
+};
+
+}  // namespace
+
+std::string veto(std::string_view cause, const Reading& reading) {
+  for (const Rule& rule : rules) {
+    if (rule.cause == cause) return rule.why(reading);
+  }
+  return "";
+}
+
+}  // namespace plimsoll::diagnosis
