@@ -6,7 +6,7 @@ namespace {
 
 std::vector<Level> levels(const Situation& s) {
   const std::vector<std::string>& now = s.recipe.peft.target_modules;
-  if (!s.recipe.peft.on) return {};
+  if (!s.recipe.peft.on || now.empty()) return {};  // empty: adapters on parameters alone
   // Among the targets that are there, those of the attention; then q and v alone.
   std::vector<Level> found;
   const auto keep = [&](const std::vector<std::string_view>& names) {
