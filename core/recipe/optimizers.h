@@ -15,9 +15,9 @@ enum class StepTemporary {
   none,
   copy_of_all,  ///< foreach: one tensor a parameter, all of a dtype at once (the square root of exp_avg_sq)
   two_copies_of_all,  ///< foreach, with the numerator beside it (_multi_tensor_adagrad)
-  two_of_largest,  ///< one parameter after another: denominator and update of the largest
-  adafactor,       ///< one parameter after another: fp32 gradient, fp32 weight, update, its negative
-  lomo,            ///< one parameter after another: fp32 gradient and fp32 weight of what is in 16 bits
+  two_of_largest,     ///< one parameter after another: denominator and update of the largest
+  adafactor,          ///< one parameter after another: fp32 gradient, fp32 weight, update, its negative
+  lomo,               ///< one parameter after another: fp32 gradient and fp32 weight of what is in 16 bits
 };
 
 /// States of a matrix live in a subspace: of its larger side times the rank, with the matrix that leads

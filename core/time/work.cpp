@@ -178,8 +178,9 @@ void set_optimizer(Work& work, const std::string& optim) {
   const recipe::Optimizer* optimizer = recipe::find_optimizer(optim);
   double state = 0;
   if (optimizer != nullptr) state = optimizer->state_bytes + optimizer->state_in_parameter_dtype * 4;
-  const bool many = optimizer != nullptr && (optimizer->temporary == recipe::StepTemporary::copy_of_all ||
-                     optimizer->temporary == recipe::StepTemporary::two_copies_of_all);
+  const bool many =
+      optimizer != nullptr && (optimizer->temporary == recipe::StepTemporary::copy_of_all ||
+                               optimizer->temporary == recipe::StepTemporary::two_copies_of_all);
   work.step_bytes = work.trained * (16 + 2 * state) * (many ? 3 : 1);
   work.paged_bytes = optimizer != nullptr && optimizer->paged ? work.trained * 2 * state : 0;
 }

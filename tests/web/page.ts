@@ -89,5 +89,6 @@ export const figure = (page: Page, name: string) =>
 
 /** "14.73 GiB" to 14.73. */
 export async function gibOf(page: Page, name: string): Promise<number> {
-  return Number.parseFloat((await figure(page, name).innerText()).replaceAll(",", ""));
+  // Not innerText: a panel out of sight may not be laid out (content-visibility).
+  return Number.parseFloat(((await figure(page, name).textContent()) ?? "").replaceAll(",", ""));
 }
