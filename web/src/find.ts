@@ -28,7 +28,11 @@ function distance(entry: Entry, wanted: string[]): number | undefined {
     else if (whole.includes(part)) sum += 100;
     else return undefined;
   }
-  return sum + (entry.alias ? 5 : 0) + entry.name.length / 100;
+  // The fewest parts beside those that were typed, a release number less than a word: Llama-3.1-8B before LLaMA-Pro-8B.
+  const beside = partsOf(entry.name.slice(entry.name.lastIndexOf("/") + 1))
+    .filter((part) => !wanted.includes(part))
+    .reduce((all, part) => all + (/^[\d.]+$/.test(part) ? 0.5 : 1), 0);
+  return sum + beside + (entry.alias ? 5 : 0) + entry.name.length / 100;
 }
 
 /** The nearest first; all of them, as they stand, for an empty text. */
