@@ -192,6 +192,9 @@ std::string size_sentence(const Diagnosis& d, const diagnosis::Size& tried) {
   const bool large = tried.bytes > 0.03 * d.reading.facts.capacity && tried.bytes > 512 * diagnosis::mebibyte;
   if (!large || d.reading.products.empty() || !d.reading.products.front().exact) return "";
   const diagnosis::Product& first = d.reading.products.front();
+  // Of a model that nobody named a size says little, and nothing beside another cause.
+  const bool leads = !d.causes.empty() && d.causes.front().cause->id == "logits_peak";
+  if (!first.model.empty() && !leads) return "";
   return size_text(tried.bytes) + " is " + first.words +
          (first.model.empty() ? "" : " (as in " + first.model + ")") + ". ";
 }

@@ -108,6 +108,11 @@ test("5: what a bare error line means", async ({ page }) => {
   await asker.paste(ERROR);
   await expect(page.locator(".found")).toContainText("2.00 GiB were asked for");
   asker.within(1);
+  // The diagnosis asks what divides its causes, and answers anew.
+  const asked = page.locator(".found").getByRole("group", { name: "When did it fail?" });
+  await asked.getByRole("button", { name: "In evaluation" }).click();
+  await expect(page.locator(".likeliest h4")).toContainText("evaluation", { ignoreCase: true });
+  await expect(asked).toHaveCount(0);
   // Nothing of the example stands beside it; the card is asked for, those that have so much first.
   await expect(page.locator(".shown")).toHaveText("Your request");
   await expect(asker.answer("Which GPU?")).toContainText("23.64");

@@ -48,7 +48,8 @@ export async function load(): Promise<More> {
     advise: (request) => parsed(module.advise(JSON.stringify(request))),
     compare: (one, other) => parsed(module.compare(JSON.stringify(one), JSON.stringify(other))),
     read,
-    diagnose: (text, request) => parsed(module.diagnose(text, request ? JSON.stringify(request) : "", "")),
+    diagnose: (text, request, answers) =>
+      parsed(module.diagnose(text, request ? JSON.stringify(request) : "", answers)),
     patch: async (text, before, after) =>
       parsed(module.patch_text(text, await treeOf(text), JSON.stringify({ before, after }))),
     formats: async () => (await parsed<{ formats: Format[] }>(module.formats())).formats,

@@ -12,7 +12,8 @@ export interface More {
   advise(request: Request): Promise<Advice>;
   compare(one: Request, other: Request): Promise<Comparison>;
   read(text: string): Promise<Imported>;
-  diagnose(text: string, request: Request | undefined): Promise<Diagnosis>;
+  /** `answers`: to the questions of earlier diagnoses of this text, "when=save". */
+  diagnose(text: string, request: Request | undefined, answers: string): Promise<Diagnosis>;
   /** The pasted text with the difference of two requests written into it. */
   patch(text: string, before: Request, after: Request): Promise<Patched>;
   formats(): Promise<Format[]>;

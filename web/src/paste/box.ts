@@ -35,6 +35,8 @@ export class PlimsollPaste extends LitElement {
   @state() private text = "";
   @state() private imported: Imported | undefined;
   @state() private diagnosed: Diagnosis | undefined;
+  /** To the questions of the diagnosis, "when=save"; of this text alone. */
+  private answers: string[] = [];
   @state() private problem = "";
   @state() private patch: Patched | undefined;
   @state() private told = "";
@@ -151,6 +153,7 @@ export class PlimsollPaste extends LitElement {
   /** Reads a text and applies what it says. */
   take(text: string): void {
     this.text = text;
+    this.answers = [];
     this.fileName = "";
     this.replaced = undefined;
     void this.read(true);
@@ -158,6 +161,7 @@ export class PlimsollPaste extends LitElement {
 
   private readSoon(text: string): void {
     this.text = text;
+    this.answers = [];
     window.clearTimeout(this.timer);
     const atOnce = this.pasted;
     this.pasted = false;
@@ -204,11 +208,16 @@ export class PlimsollPaste extends LitElement {
   private async explain(text: string): Promise<void> {
     try {
       const core = await loadMore();
-      const diagnosed = await core.diagnose(text, this.whole() ?? this.own());
+      const diagnosed = await core.diagnose(text, this.whole() ?? this.own(), this.answers.join(" "));
       if (text === this.text) this.diagnosed = diagnosed;
     } catch (error) {
       if (!isSuperseded(error)) throw error;
     }
+  }
+
+  private answer(question: string, choice: string): void {
+    this.answers = [...this.answers, `${question}=${choice}`];
+    void this.explain(this.text);
   }
 
   private use(request: Request): void {
@@ -303,7 +312,10 @@ export class PlimsollPaste extends LitElement {
         ${this.problem ? html`<p class="complaint">${this.problem}</p>` : nothing}
         ${config ? findings(imported, this.acts(imported)) : nothing}
         ${failure && diagnosed
-          ? diagnosis(diagnosed, ofPage, (plan) => this.applyPlan(diagnosed.request ?? this.request, plan))
+          ? diagnosis(diagnosed, ofPage, {
+              apply: (plan) => this.applyPlan(diagnosed.request ?? this.request, plan),
+              answer: (question, choice) => this.answer(question, choice),
+            })
           : nothing}
         ${this.patch
           ? patched(this.patch, this.told, {

@@ -6,7 +6,7 @@ import { dotted, plain } from "../pointer.ts";
 import { coreWords } from "../words/core-words.ts";
 import { EN_REST } from "../words/en-rest.ts";
 import { language, say, type Word } from "../words/say.ts";
-import type { Cause, Diagnosis, Message } from "./found.ts";
+import type { Cause, Diagnosis, Message, Question } from "./found.ts";
 
 const SHOWN = 3;
 
@@ -84,20 +84,40 @@ function way(plan: Plan, ofPage: boolean, apply: () => void): TemplateResult {
   </div>`;
 }
 
+/** What divides the likeliest causes best, one click each. */
+function question(one: Question, answer: Acts["answer"]): TemplateResult {
+  return html`<div class="ask" role="group" aria-label=${one.text} lang="en">
+    <b>${one.text}</b>
+    ${one.choices.map(
+      (choice) =>
+        html`<button type="button" title=${choice.means} @click=${() => answer(one.id, choice.id)}>
+          ${choice.text}
+        </button>`,
+    )}
+  </div>`;
+}
+
 const fold = (title: string, body: unknown): TemplateResult =>
   html`<details>
     <summary>${title}</summary>
     ${body}
   </details>`;
 
-/** `ofPage`: no configuration came with the message; `apply` makes the request what a plan makes of it. */
-export function diagnosis(found: Diagnosis, ofPage: boolean, apply: (plan: Plan) => void): TemplateResult {
+export interface Acts {
+  /** Makes the request what a plan makes of it. */
+  apply(plan: Plan): void;
+  answer(question: string, choice: string): void;
+}
+
+/** `ofPage`: no configuration came with the message. */
+export function diagnosis(found: Diagnosis, ofPage: boolean, acts: Acts): TemplateResult {
   const [first] = found.causes;
   const [plan] = found.plans ?? [];
   return html`<section class="found" aria-labelledby="diagnosis-title">
     <h3 id="diagnosis-title">${say("diagnosis.title")}</h3>
     <p lang="en">${found.summary}</p>
-    ${first ? likeliest(first) : nothing} ${plan ? way(plan, ofPage, () => apply(plan)) : nothing}
+    ${first ? likeliest(first) : nothing} ${found.question ? question(found.question, acts.answer) : nothing}
+    ${plan ? way(plan, ofPage, () => acts.apply(plan)) : nothing}
     <div class="folds">
       ${found.tensors.length > 0
         ? fold(

@@ -41,9 +41,17 @@ export interface Cause {
   ask: string;
 }
 
+/** What would tell the likeliest causes apart. */
+export interface Question {
+  id: string;
+  text: string;
+  choices: { id: string; text: string; means: string }[];
+}
+
 export interface Diagnosis {
   ok: boolean;
   summary: string;
+  question?: Question | null;
   messages: Message[];
   tensors: Json[];
   causes: Cause[];
