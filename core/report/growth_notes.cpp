@@ -1,5 +1,6 @@
 #include "core/report/growth_notes.h"
 
+#include "core/memory/evaluation.h"
 #include "core/memory/unsloth.h"
 #include "core/recipe/optimizers.h"
 
@@ -48,7 +49,12 @@ constexpr Threshold thresholds[] = {
      "This optimizer treats tensors by their size: states of small ones stay on the GPU, or in fp32. A "
      "higher rank can cross a threshold and take less.",
      "bitsandbytes optim/optimizer.py get_state_buffer, min_8bit_size"},
-    {"size_may_take_less", [](const Facts& f) { return f.recipe->training.loss_kernel == "unsloth_fused"; },
+    {"size_may_take_less",
+     [](const Facts& f) {
+       const recipe::Training& t = f.recipe->training;
+       const bool evaluates = memory::evaluates(*f.recipe) && t.eval_loss_kernel == "unsloth_fused";
+       return t.loss_kernel == "unsloth_fused" || evaluates;
+     },
      "Unsloth splits the loss into as many chunks as its share of memory asks for: where one more sample or "
      "token makes it four chunks more, the peak falls.",
      "unslothai/unsloth-zoo unsloth_zoo/fused_losses/cross_entropy_loss.py"},

@@ -78,7 +78,8 @@ test("the plan's own figure is what the page then shows", async ({ page }) => {
   const promised = Number.parseFloat(words.replaceAll(",", ""));
   await card.getByRole("button", { name: "Apply" }).click();
   await expect(headline(page)).toContainText("Fits");
-  expect(await gibOf(page, "nvidia-smi shows")).toBeCloseTo(promised, 2);
+  // The panel of figures is drawn after the verdict.
+  await expect.poll(() => gibOf(page, "nvidia-smi shows")).toBeCloseTo(promised, 2);
 });
 
 test("a locked field is in no plan", async ({ page }) => {

@@ -109,7 +109,7 @@ TrainingArguments(per_device_train_batch_size=2, gradient_accumulation_steps=8, 
 `);
   await expect(page.locator(".found").last()).toContainText("224.00 MiB");
   // The file names neither model nor card: both are asked for, and nothing of the example answers.
-  await expect(page.locator(".ask")).toHaveCount(2);
+  await expect(page.locator("main .ask")).toHaveCount(2);
   await author.choose("Model", "mistralai/Mistral-7B-v0.3");
   await author.click(page.locator(".ask button", { hasText: "LoRA, 16-bit" }));
   await author.choose("GPU", "a10g");

@@ -88,9 +88,12 @@ test("sizes are said in GiB or GB, everywhere alike, and the choice is kept", as
   const shown = async () => Number.parseFloat(await figure(page, "nvidia-smi shows").innerText());
   const binary = await shown();
   await page.getByLabel("Max length").fill("512");
+  // The panel of figures is drawn after the verdict.
+  await expect.poll(shown).not.toBe(binary);
   const exact = await shown();
   await expect(page).toHaveURL(new RegExp(`&t=${exact.toFixed(2)}&`));
   await page.getByLabel("Max length").fill("256");
+  await expect.poll(shown).toBe(binary);
   await page.getByLabel("Sizes in").selectOption("GB");
   await expect(figure(page, "nvidia-smi shows")).toContainText("GB");
   expect(await shown()).toBeCloseTo((binary * 2 ** 30) / 1e9, 1);
