@@ -1,6 +1,6 @@
 import { decode, encode, sameRequest } from "../../web/src/link.ts";
 import type { Request } from "../../web/src/contract.ts";
-import { choose, expect, headline, open, RUN, test, unfold } from "./page.ts";
+import { choose, expect, headline, open, RUN, test, unfold, UNKNOWN_MODEL } from "./page.ts";
 
 test.describe("the form of a link", () => {
   const requests: Record<string, Request> = {
@@ -132,15 +132,7 @@ test("a link with a key that the core does not know is answered by the core", as
 });
 
 test("a model of one's own travels in the link", async ({ page, context }) => {
-  const config = {
-    model_type: "llama",
-    hidden_size: 2048,
-    intermediate_size: 5632,
-    num_hidden_layers: 22,
-    num_attention_heads: 32,
-    num_key_value_heads: 4,
-    vocab_size: 32000,
-  };
+  const config = UNKNOWN_MODEL;
   const model = { name: "ours", config };
   await open(page, encode({ model, training: { max_length: 512 }, hardware: { gpu: "l4" } }));
   await expect(headline(page)).toContainText("L4");

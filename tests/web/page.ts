@@ -92,3 +92,14 @@ export async function gibOf(page: Page, name: string): Promise<number> {
   // Not innerText: a panel out of sight may not be laid out (content-visibility).
   return Number.parseFloat(((await figure(page, name).textContent()) ?? "").replaceAll(",", ""));
 }
+
+/** The config.json of a model that no preset holds. */
+export const UNKNOWN_MODEL = {
+  model_type: "llama",
+  hidden_size: 2048,
+  intermediate_size: 5632,
+  num_hidden_layers: 22,
+  num_attention_heads: 32,
+  num_key_value_heads: 4,
+  vocab_size: 32000,
+};

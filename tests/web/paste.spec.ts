@@ -1,7 +1,7 @@
 // The one box: configurations and error messages, typed, dropped and picked.
 import type { Page } from "@playwright/test";
 import { encode } from "../../web/src/link.ts";
-import { box, expect, headline, open, paste, RUN, test } from "./page.ts";
+import { box, expect, headline, open, paste, RUN, test, UNKNOWN_MODEL } from "./page.ts";
 
 const AXOLOTL = `# my run
 base_model: mistralai/Mistral-7B-v0.1   # the base
@@ -76,18 +76,7 @@ test("a file for several cards is not answered for one", async ({ page }) => {
 
 test("a bare config.json changes the model alone", async ({ page }) => {
   await open(page, RUN);
-  await paste(
-    page,
-    JSON.stringify({
-      model_type: "llama",
-      hidden_size: 2048,
-      intermediate_size: 5632,
-      num_hidden_layers: 22,
-      num_attention_heads: 32,
-      num_key_value_heads: 4,
-      vocab_size: 32000,
-    }),
-  );
+  await paste(page, JSON.stringify(UNKNOWN_MODEL));
   await expect(page).toHaveURL(/model\.config\.hidden_size=2048/);
   await expect(page.getByLabel("LoRA, 16-bit")).toBeChecked();
   await expect(page.getByLabel("Max length")).toHaveValue("256");

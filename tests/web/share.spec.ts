@@ -1,6 +1,6 @@
 // What leaves the page: tables, pictures, code.
 import { readFile } from "node:fs/promises";
-import { expect, headline, open, RUN, test } from "./page.ts";
+import { expect, headline, open, RUN, test, UNKNOWN_MODEL } from "./page.ts";
 
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
 
@@ -77,15 +77,7 @@ test("a model's name cannot bring markup into a table or a picture", async ({ pa
   const request = {
     model: {
       name: '=cmd|<img src=x onerror=alert(1)>"',
-      config: {
-        model_type: "llama",
-        hidden_size: 2048,
-        intermediate_size: 5632,
-        num_hidden_layers: 22,
-        num_attention_heads: 32,
-        num_key_value_heads: 4,
-        vocab_size: 32000,
-      },
+      config: UNKNOWN_MODEL,
     },
   };
   await page.locator("summary", { hasText: "as JSON" }).click();
