@@ -124,8 +124,8 @@ std::string fix_lines(const Json& gpu, const Style& style) {
     char time[32];
     std::snprintf(time, sizeof time, "%.2f x time", number(at(plan, "time_factor")));
     rows.push_back({{std::to_string(rows.size() / 2 + 1)},
-                    {titles(plan) + ": " + tenths(number(at(at(plan, "peak"), "needed"))) + " GiB, " + time +
-                     ", " + effect(words(at(plan, "quality")))}});
+                    {titles(plan) + ": " + tenths(number(at(gpu, "usable")) - number(at(plan, "headroom"))) +
+                     " GiB, " + time + ", " + effect(words(at(plan, "quality")))}});
     rows.push_back({{""}, {as_flags(plan), "2"}});
   }
   if (!rows.empty())

@@ -188,6 +188,7 @@ void Advisor::write_plan(Writer& out, const Named& named, double usable) {
   out.field("name", named.name);
   out.field("readings", named.readings);
   out.field("verdict", memory::word(memory::verdict(sizes, usable)));
+  out.field("headroom", whole(memory::headroom(sizes, usable)));
   out.key("changes");
   write_changes(out, named.plan.choice);
   out.key("peak");

@@ -47,6 +47,7 @@ void plan_holds(const Draw& draw, const Json& plan, const std::vector<std::strin
   EXPECT_EQ(changed.report.at("memory").at("peak").at("high"), plan.at("peak").at("high"))
       << plan.at("changes") << said(draw);
   EXPECT_EQ(changed.report.at("gpu").at("verdict"), plan.at("verdict")) << plan.at("changes") << said(draw);
+  EXPECT_EQ(changed.report.at("gpu").at("headroom"), plan.at("headroom")) << plan.at("changes") << said(draw);
   EXPECT_NE(plan.at("verdict"), "no") << said(draw);
   EXPECT_EQ(sequences_in_a_step(changed), plan.at("effective_batch").get<uint64_t>()) << said(draw);
   EXPECT_EQ(sequences_in_a_step(changed), sequences_in_a_step(draw)) << plan.at("changes") << said(draw);

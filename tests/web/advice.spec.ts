@@ -37,9 +37,11 @@ test("the verdict itself names the fewest changes that make it fit, one click aw
   const ways = page.locator(".verdict .ways li");
   await expect(ways.first()).toContainText(/needs [\d.]+.GiB/);
   expect(await ways.count()).toBeLessThanOrEqual(3);
+  const promised = /needs ([\d.]+)/.exec(await ways.first().innerText())?.[1] ?? "";
   await ways.first().getByRole("button", { name: "Apply" }).click();
   await expect(headline(page)).toContainText("Fits the A10G");
   await expect(ways).toHaveCount(0);
+  await expect(page.locator(".verdict")).toContainText(`Needs ${promised} of`);
   // What happened is said in the card, where it was asked for.
   await expect(page.locator(".verdict .undo")).toContainText("Applied: ");
   await expect(page.locator(".verdict .undo button")).toBeInViewport();

@@ -127,7 +127,7 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
   const { advice } = view;
   if (!report.gpu || report.gpu.verdict === "fits") return nothing;
   if (advice?.gpu?.id !== report.gpu.id) return html`<p class="way-out">${say("lede.looking")}</p>`;
-  const ways = plansOf(advice.gpu.plans).slice(0, FIXES);
+  const ways = plansOf(advice.gpu.plans, advice.gpu.usable).slice(0, FIXES);
   if (ways.length === 0) return html`<p class="way-out">${say("lede.no_plan")}</p>`;
   return html`<ul class="ways" aria-label=${say("plan.title")}>
     ${ways.map(({ titles, needs, effect, edits }) => {

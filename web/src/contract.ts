@@ -326,6 +326,8 @@ export interface Plan {
   name: "same" | "fewest" | "fastest";
   readings: ("same" | "fewest" | "fastest")[];
   verdict: Verdict;
+  /** What is left of the usable memory, as the report of the plan's request says. */
+  headroom: number;
   changes: Change[];
   peak: Sizes;
   time_factor: number;

@@ -16,14 +16,14 @@ export interface Way {
   edits: { pointer: string; value: Json }[];
 }
 
-/** Fewest changes first: a person whose run has just died reads one line. */
-export function fixes(plans: Plan[]): Way[] {
+/** Fewest changes first: a person whose run has just died reads one line. `usable`: of the card that the plans are for. */
+export function fixes(plans: Plan[], usable: number): Way[] {
   const fewest = (plan: Plan) => new Set(plan.changes.map(({ fix }) => fix)).size;
   return [...plans]
     .sort((one, other) => fewest(one) - fewest(other))
     .map((plan) => ({
       titles: [...new Map(plan.changes.map(({ fix, title }) => [fix, title]))],
-      needs: say("plan.needs", { size: sizeWords(plan.peak.needed) }),
+      needs: say("plan.needs", { size: sizeWords(usable - plan.headroom) }),
       effect: `${speed(plan.time_factor)}. ${say(`quality.${plan.quality}`)}`,
       edits: plan.changes.map(({ pointer, to }) => ({ pointer, value: to })),
     }));
