@@ -4,7 +4,7 @@
 #
 # LIST names one file a line. COMPACT drops line breaks and indentation, which mean nothing in JSON and cost bytes in wasm.
 file(STRINGS ${LIST} files)
-string(APPEND code "#include \"core/report/preset_files.h\"\n\nnamespace plimsoll {\n\n"
+string(APPEND code "#include \"core/report/preset_files.h\"\n\nusing namespace std::string_view_literals;\n\nnamespace plimsoll {\n\n"
        "std::span<const PresetFile> ${FUNCTION}() {\n")
 if(files)
   string(APPEND code "  static constexpr PresetFile files[] = {\n")
@@ -19,7 +19,7 @@ foreach(file IN LISTS files)
     message(FATAL_ERROR "${file} holds the characters that end a C++ raw string: )embed\"")
   endif()
   file(RELATIVE_PATH path ${ROOT} ${file})
-  string(APPEND code "      {\"${path}\", R\"embed(${text})embed\"},\n")
+  string(APPEND code "      {\"${path}\", R\"embed(${text})embed\"sv},\n")
 endforeach()
 if(files)
   string(APPEND code "  };\n  return files;\n")

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/json/ascii.h"
+#include "core/json/utf8.h"
 
 namespace plimsoll::diagnosis {
 
@@ -15,26 +16,6 @@ constexpr std::size_t most_ranks = 64;
 
 unsigned byte_at(CountedText text, std::size_t at) {
   return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-}
-
-// Bytes of the UTF-8 sequence that begins here, or 0 when it is none.
-std::size_t sequence_length(CountedText text, std::size_t at) {
-  const unsigned lead = byte_at(text, at);
-  std::size_t length = 0;
-  if (lead < 0x80) {
-    length = 1;
-  } else if (lead >= 0xC2 && lead < 0xE0) {
-    length = 2;
-  } else if (lead >= 0xE0 && lead < 0xF0) {
-    length = 3;
-  } else if (lead >= 0xF0 && lead < 0xF5) {
-    length = 4;
-  }
-  if (length == 0 || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte_at(text, at + i) & 0xC0U) != 0x80U) return 0;
-  }
-  return length;
 }
 
 // "\x1b[31m" and its kind: the length, or 0.
@@ -100,7 +81,7 @@ void clean_into(std::string& out, CountedText text) {
       at += 2;
       continue;
     }
-    const std::size_t length = sequence_length(text, at);
+    const std::size_t length = json::utf8_length(text, at);
     if (length == 0 || static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
       out += ' ';
       ++at;

@@ -6,6 +6,7 @@
 #include "core/exchange/notebook.h"
 #include "core/exchange/scalar.h"
 #include "core/json/ascii.h"
+#include "core/json/utf8.h"
 
 namespace plimsoll::exchange {
 
@@ -22,31 +23,6 @@ constexpr size_t longest_line = size_t{64} << 10;
 constexpr size_t largest_yaml = size_t{1} << 20;
 constexpr size_t largest_json = size_t{512} << 10;
 constexpr int64_t most_members = 2000;  // keys are compared with each other
-
-// Well-formed UTF-8 without overlong forms and surrogates (RFC 3629).
-bool is_utf8(std::string_view text) {
-  size_t i = 0;
-  const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
-  while (i < text.size()) {
-    const unsigned char c = byte(i);
-    if (c < 0x80) {
-      ++i;
-      continue;
-    }
-    const size_t more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : 1;
-    if (c < 0xC2 || c > 0xF4 || i + more >= text.size()) return false;
-    for (size_t k = 1; k <= more; ++k) {
-      if ((byte(i + k) & 0xC0) != 0x80) return false;
-    }
-    const unsigned char second = byte(i + 1);
-    if ((c == 0xE0 && second < 0xA0) || (c == 0xED && second > 0x9F) || (c == 0xF0 && second < 0x90) ||
-        (c == 0xF4 && second > 0x8F)) {
-      return false;
-    }
-    i += more + 1;
-  }
-  return true;
-}
 
 bool starts(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 
@@ -242,7 +218,7 @@ bool check_text(std::string_view text, json::Errors& errors) {
   if (trim(text).empty()) return refuse("empty", "There is nothing here to read.", "a configuration");
   if (text.find('\0') != std::string_view::npos)
     return refuse("not_text", "This holds NUL bytes, so it is not a text.", "text in UTF-8");
-  if (!is_utf8(text)) return refuse("not_text", "This is not valid UTF-8.", "text in UTF-8");
+  if (!json::is_utf8(text)) return refuse("not_text", "This is not valid UTF-8.", "text in UTF-8");
   if (is_notebook(text))
     return true;  // its strings are program text; the reader of JSON counts levels itself
   size_t depth = 0, line = 0, longest = 0, run = 0;

@@ -1,6 +1,9 @@
 #include "core/json/writer.h"
 
+#include <algorithm>
 #include <charconv>
+
+#include "core/json/utf8.h"
 
 namespace plimsoll::json {
 
@@ -13,7 +16,12 @@ void append_number(std::string& text, Number number) {
   text.append(digits, end);
 }
 
-bool is_plain(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
+bool is_plain(char c) {
+  const auto code = static_cast<unsigned char>(c);
+  return code >= 0x20 && code < 0x80 && c != '"' && c != '\\';
+}
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
 void append_escaped(std::string& text, char c) {
   constexpr char hex[] = "0123456789abcdef";
@@ -63,8 +71,16 @@ void Writer::value(std::string_view text) {
     std::size_t plain = 0;
     while (plain < text.size() && is_plain(text[plain])) ++plain;
     text_ += text.substr(0, plain);
-    if (plain < text.size()) append_escaped(text_, text[plain++]);
     text.remove_prefix(plain);
+    if (text.empty()) break;
+    // What a person pastes may be cut in the middle of a character, or be no UTF-8 at all.
+    const std::size_t length = utf8_length(text, 0);
+    if (static_cast<unsigned char>(text[0]) < 0x80) {
+      append_escaped(text_, text[0]);
+    } else {
+      text_ += length == 0 ? replacement : text.substr(0, length);
+    }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   text_ += '"';
 }

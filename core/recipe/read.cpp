@@ -204,7 +204,9 @@ void read_section(const Json& object, const std::string& pointer, Values& values
 
 void read_model(const Json& request, Given& given, Errors& errors) {
   const auto found = request.find("model");
-  if (found == request.end() || found->is_null()) {
+  const bool empty =
+      found != request.end() && found->is_string() && found->get_ref<const std::string&>().empty();
+  if (found == request.end() || found->is_null() || empty) {
     errors.push_back({"missing", "/model", "A request needs a model.",
                       "a Hugging Face id, a preset id, or {\"config\": {...}, \"name\": \"...\"}"});
     return;

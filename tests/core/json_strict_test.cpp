@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/json/json.h"
+#include "core/json/writer.h"
 
 namespace plimsoll::json {
 namespace {
@@ -177,6 +178,25 @@ TEST(StrictJson, AnObjectThatIsNoneIsOneError) {
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_EQ(errors[0].code, "wrong_type");
   EXPECT_EQ(errors[0].pointer, "/list");
+}
+
+// A log that was cut in the middle of a character, or written in Latin-1; found by the fuzzer.
+TEST(StrictJson, BytesThatAreNoTextAreWrittenAsTheReplacementCharacter) {
+  const auto written = [](std::string_view text) {
+    Writer out;
+    out.value(text);
+    return out.take();
+  };
+  EXPECT_EQ(written("Gr\xC3\xB6\xC3\x9F"
+                    "e \"\n"),
+            "\"Gr\xC3\xB6\xC3\x9F"
+            "e \\\"\\n\"");
+  EXPECT_EQ(written("Gr\xF6\xDF"
+                    "e"),
+            "\"Gr\xEF\xBF\xBD\xEF\xBF\xBD"
+            "e\"");
+  EXPECT_EQ(written("cut \xE2\x94"), "\"cut \xEF\xBF\xBD\xEF\xBF\xBD\"");
+  EXPECT_EQ(written("\xED\xA0\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
 }
 
 }  // namespace

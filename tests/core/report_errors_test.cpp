@@ -20,6 +20,7 @@ std::string nested(size_t depth) {
 std::vector<Bad> bad_requests() {
   return {
       {"EmptyText", "", {{"not_json", ""}}},
+      {"EmptyModel", R"({"model": ""})", {{"missing", "/model"}}},
       {"PlainWords", "mistral 7b on a 4090", {{"not_json", ""}}},
       {"Truncated", R"({"model": "gpt2", "peft": {"r": 16)", {{"not_json", "/peft"}}},
       {"TrailingText", R"({"model": "gpt2"} and more)", {{"not_json", ""}}},

@@ -1,0 +1,134 @@
+#include "tests/fuzz/ways.h"
+
+#include "core/report/advice.h"
+#include "core/report/compare.h"
+#include "core/report/diagnose.h"
+#include "core/report/exchange.h"
+#include "core/report/patch.h"
+#include "core/report/report.h"
+#include "tests/drawn/request.h"
+#ifndef __EMSCRIPTEN__
+#include "core/cli/yaml.h"
+#endif
+
+namespace plimsoll::fuzz {
+
+namespace {
+
+using json::Json;
+
+const report::Catalog& catalog() { return drawn::presets(); }
+
+exchange::Document document_of(const std::string& text) {
+#ifndef __EMSCRIPTEN__
+  return cli::read_document(text);
+#else
+  return exchange::read_text(text);
+#endif
+}
+
+// The answer as strict JSON, which knows no NaN, no infinity, no invalid UTF-8 and no key twice.
+std::optional<Json> read(const std::string& answer) {
+  json::Errors errors;
+  return json::parse(answer, errors);
+}
+std::string not_json(std::string_view what, const std::string& answer) {
+  json::Errors errors;
+  if (json::parse(answer, errors)) return "";
+  return std::string(what) + " is no strict JSON: " + errors[0].message + "\n" + answer;
+}
+
+bool says_true(const Json& answer, const char* key) {
+  return answer.contains(key) && answer.at(key).is_boolean() && answer.at(key).get<bool>();
+}
+
+std::string wrong_request(const std::string& text) {
+  return not_json("the report", report::report_text(text, catalog()));
+}
+
+std::string wrong_advice(const std::string& text) {
+  return not_json("the advice", report::advise_text(text, catalog()));
+}
+
+std::string wrong_config(const std::string& text) {
+  const auto config = read(text);
+  if (!config || !config->is_object()) return "";
+  const Json request = {{"model", {{"config", *config}}}, {"training", {{"max_length", 512}}}};
+  return wrong_request(json::write(request));
+}
+
+// What was read as a request is one: a report never finds a value in it of a type that the field does not
+// have.
+std::string wrong_import(const std::string& text) {
+  const exchange::Import import = report::import_known(document_of(text), text, catalog());
+  const std::string answer = report::write_import(import);
+  std::string wrong = not_json("the import", answer);
+  if (!wrong.empty() || !import.errors.empty()) return wrong;
+  const std::string report = report::report_text(json::write(import.request), catalog());
+  wrong = not_json("the report of an import", report);
+  if (!wrong.empty()) return wrong;
+  const auto read_report = read(report);
+  for (const Json& error : read_report->contains("errors") ? read_report->at("errors") : Json::array()) {
+    const Json& code = error.at("code");
+    if (code == "wrong_type" || code == "unknown_field" || code == "not_json") {
+      return "an import gave a request that no field takes: " + json::write(error);
+    }
+  }
+  return "";
+}
+
+// A file with changes written into it is read again, and its request is the one that the patch promised.
+std::string wrong_patch(const std::string& text) {
+  const char* changes = R"([{"pointer": "/training/max_length", "to": 512}, {"pointer": "/peft/r", "to": 8},
+    {"pointer": "/training/gradient_checkpointing", "to": true}, {"pointer": "/training/optim", "to": "adamw_8bit"},
+    {"pointer": "/training/per_device_train_batch_size", "to": 1}])";
+  const std::string answer = report::patch_text(document_of(text), text, changes, catalog());
+  const auto patch = read(answer);
+  if (!patch) return not_json("the patch", answer);
+  if (!says_true(*patch, "ok")) return "";
+  const std::string patched = patch->at("text").get<std::string>();
+  const exchange::Import again = exchange::import_document(document_of(patched), patched);
+  if (!again.errors.empty()) return "the patched file is refused: " + again.errors[0].message;
+  const Json promised = patch->at("request");
+  return again.request == promised ? ""
+                                   : "the patched file says " + json::write(again.request) +
+                                         ", promised was " + json::write(promised);
+}
+
+std::string wrong_diagnosis(const std::string& text) {
+  return not_json("the diagnosis", report::diagnosis_text(text, "", "", catalog()));
+}
+
+std::string wrong_parts(const std::string& text) { return not_json("the parts", report::parts_text(text)); }
+
+// Two requests, one a line.
+std::string wrong_comparison(const std::string& text) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string::npos) return "";
+  return not_json("the comparison",
+                  report::compare_text(text.substr(0, end), text.substr(end + 1), catalog()));
+}
+
+constexpr Way all_ways[] = {
+    {"request", "a request", wrong_request},
+    {"advice", "a request of which plans are wanted", wrong_advice},
+    {"config", "the config.json of a model", wrong_config},
+    {"import", "a file, a script, a command line, a notebook or a link", wrong_import},
+    {"patch", "the same, to be given back with changes", wrong_patch},
+    {"diagnosis", "what a run printed when it died", wrong_diagnosis},
+    {"parts", "a long paste in which settings stand", wrong_parts},
+    {"comparison", "two requests, one a line", wrong_comparison},
+};
+
+}  // namespace
+
+std::span<const Way> ways() { return all_ways; }
+
+const Way* find_way(std::string_view name) {
+  for (const Way& way : all_ways) {
+    if (way.name == name) return &way;
+  }
+  return nullptr;
+}
+
+}  // namespace plimsoll::fuzz

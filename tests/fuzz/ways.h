@@ -1,0 +1,25 @@
+// The ways by which a text from outside enters the core, each with what must hold of its answer whatever the
+// text is.
+//
+//     const Way* way = find_way("import");
+//     std::string wrong = way->wrong("base_model: gpt2\n");    // "" when all is well
+//
+// plimsoll_fuzz drives them with libFuzzer, tests/drawn with spoiled files of drawn requests. A crash is
+// found by the sanitizers; what is wrong without one is said in words here.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace plimsoll::fuzz {
+
+struct Way {
+  std::string_view name;
+  std::string_view what;                          ///< the text is
+  std::string (*wrong)(const std::string& text);  ///< what is wrong with the answer, or ""
+};
+std::span<const Way> ways();
+const Way* find_way(std::string_view name);  ///< null: there is none
+
+}  // namespace plimsoll::fuzz
