@@ -3,6 +3,7 @@
 // the batch that holds it, padded or not (foundation-model-stack/fms-acceleration
 // scripts/benchmarks/refs_orca, scenarios-orca.yaml).
 #include <algorithm>
+#include <cmath>
 
 #include "core/recipe/recipe.h"
 
@@ -22,8 +23,10 @@ double Recipe::longest_row() const {
 // attention. Outside it each GPU holds its share of every row, and in it either a share of the heads of the
 // whole row or of the row itself: the same bytes (deepspeedai/DeepSpeed deepspeed/sequence/layer.py;
 // pytorch/pytorch torch/distributed/tensor/experimental/_attention.py).
+// A row is padded until every GPU has the same number of tokens.
 double Recipe::row_length() const {
-  return longest_row() / static_cast<double>(std::max<uint64_t>(1, parallel.sequence_parallel_size));
+  if (parallel.sequence_parallel_size <= 1) return longest_row();
+  return std::ceil(longest_row() / static_cast<double>(parallel.sequence_parallel_size));
 }
 
 }  // namespace plimsoll::recipe

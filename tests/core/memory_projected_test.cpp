@@ -109,6 +109,8 @@ TEST(SequenceParallel, SharesOutTheTokensOfARow) {
   };
   EXPECT_EQ(bytes(run(65536, 8), "/memory/peak/allocated"), bytes(run(8192, 1), "/memory/peak/allocated"));
   EXPECT_EQ(at(run(4096, 3), "/ok"), Json(false));
+  // A quarter of a token is a whole one: less than a byte of it had no place among the tensors of a timeline.
+  EXPECT_EQ(bytes(run(2, 8), "/memory/peak/allocated"), bytes(run(1, 1), "/memory/peak/allocated"));
 }
 
 }  // namespace
