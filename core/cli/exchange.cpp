@@ -107,7 +107,20 @@ std::string request_in(const std::string& paste, const report::Catalog& catalog)
 
 std::string patch_content(const std::string& text, const std::string& changes,
                           const report::Catalog& catalog) {
-  return report::patch_text(read_document(text), text, changes, catalog);
+  std::string answer = report::patch_text(read_document(text), text, changes, catalog);
+  json::Errors errors;
+  const auto patch = json::parse(answer, errors);
+  if (!patch || !patch->contains("text")) return answer;
+  // yaml-cpp reads files that are hardly YAML; a line more can make them unreadable.
+  if (read_document(patch->at("text").get<std::string>()).errors.empty()) return answer;
+  return json::write(
+      {{"schema", 1},
+       {"ok", false},
+       {"errors",
+        {{{"code", "not_writable"},
+          {"pointer", ""},
+          {"message", "With the changes this file could not be read any more: it is no clean YAML as it is."},
+          {"allowed", "a file that every YAML parser reads"}}}}});
 }
 
 Imported import_file(const std::string& path, const report::Catalog& catalog) {

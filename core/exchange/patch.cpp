@@ -124,6 +124,19 @@ void replace_span(Node& node, const Span& span, const Node& by) {
   }
 }
 
+// A value that stands where a block would have to be is somebody's: the name of a DeepSpeed file, a preset's
+// name.
+bool has_room(const Node& root, std::string_view path) {
+  for (const Member& member : root.members) {
+    const std::string_view key = member.key;
+    if (path.size() <= key.size() || path.substr(0, key.size()) != key || path[key.size()] != '.') continue;
+    const Node& value = member.value;
+    if (value.is_map()) return has_room(value, path.substr(key.size() + 1));
+    return value.is_scalar() && value.value.is_null();
+  }
+  return true;
+}
+
 void plant(Node& root, std::string_view path, const Node& value) {
   Node* place = &root;
   std::string_view rest = path;
@@ -407,6 +420,11 @@ class Patcher {
   // Takes key changes when they bring the file nearer to what is asked.
   bool take(const std::vector<KeyChange>& more, bool any = false) {
     if (more.empty() || more.size() > most_changes) return false;
+    const bool has_variables =
+        document_.language == Language::python || document_.language == Language::shell;
+    for (const KeyChange& change : more) {
+      if (!has_variables && change.key[0] == '$') return false;
+    }
     std::vector<KeyChange> all = keys_;
     for (const KeyChange& change : more) {
       const auto old = std::find_if(all.begin(), all.end(),
@@ -430,6 +448,7 @@ class Patcher {
         *node = by;
         if (span.length > 0) replace_span(tried.root, span, by);
       } else {
+        if (!has_room(tried.root, change.key)) return false;
         plant(tried.root, change.key, node_of(*change.value));
       }
       kept.push_back(change);
@@ -460,7 +479,10 @@ class Patcher {
 
 bool is_environment(std::string_view pointer) { return pointer == "/hardware/PYTORCH_CUDA_ALLOC_CONF"; }
 
-std::string reason(const std::string& pointer) {
+std::string reason(const std::string& pointer, Node& root) {
+  const Node* named = find_path(root, "deepspeed");
+  if (named != nullptr && named->value.is_string() && pointer.rfind("/parallel/zero_optimization/", 0) == 0)
+    return "\"" + named->raw + "\" says this: change it there, or name another file";
   if (is_environment(pointer)) return "an environment variable: set it where the run is started";
   if (pointer.rfind("/hardware/", 0) == 0 || pointer.rfind("/data/", 0) == 0 || pointer == "/locks" ||
       pointer == "/stack" || pointer.rfind("/versions/", 0) == 0) {
@@ -517,7 +539,8 @@ Patch patch_document(const Document& given, std::string_view text, const std::ve
   for (const auto& [pointer, wanted] : patcher.wanted()) {
     const bool section = wanted == Json(true) && recipe::find_field(pointer) == nullptr;
     const bool said = section ? inside(patcher.values(), pointer) : says(patcher.values(), pointer, &wanted);
-    if (!said) patch.left_out.push_back({pointer, reason(pointer), wanted});
+    Node root = document.root;
+    if (!said) patch.left_out.push_back({pointer, reason(pointer, root), wanted});
   }
   return patch;
 }

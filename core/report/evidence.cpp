@@ -43,7 +43,7 @@ std::string method_of(const recipe::Recipe& recipe) {
 double release_of(const std::string& version) {
   char* end = nullptr;
   const double major = std::strtod(version.c_str(), &end);
-  const auto whole = static_cast<double>(static_cast<int>(major));
+  const double whole = std::floor(major);
   const std::size_t dot = version.find('.');
   const double minor = dot == std::string::npos ? 0 : std::strtod(version.c_str() + dot + 1, nullptr);
   return whole >= 5 ? last_of_four + 1 + std::floor(minor) : std::floor(minor);

@@ -175,6 +175,17 @@ TEST(ExchangeAxolotl, APatternOverModuleNamesGivesTheNamesAtItsEnd) {
   EXPECT_EQ(import.request["peft"]["finetune_vision_layers"], Json(false));
 }
 
+TEST(ExchangeAxolotl, FewerNamesInAPatternLeaveTheVisionTowerAlone) {
+  const std::string text =
+      "base_model: a/b\nadapter: lora\nsequence_len: 512\n"
+      "lora_target_modules: "
+      "'model.language_model.layers.[\\d]+.(mlp|cross_attn|self_attn).(up|down|q)_proj'\n";
+  const Patch patch =
+      patch_document(cli::read_document(text), text, {{"/peft/target_modules", {"q_proj", "v_proj"}}});
+  EXPECT_EQ(patch.request["peft"]["target_modules"], json_of(R"(["q_proj", "v_proj"])")) << patch.text;
+  EXPECT_EQ(patch.request["peft"]["finetune_vision_layers"], Json(false)) << patch.text;
+}
+
 TEST(ExchangeAxolotl, TheZeroStageIsReadFromTheNameOfTheDeepSpeedFile) {
   const Import import =
       import_yaml("base_model: a/b\nsequence_len: 512\ndeepspeed: deepspeed_configs/zero3_bf16.json\n");

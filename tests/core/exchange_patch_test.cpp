@@ -239,6 +239,29 @@ TEST(ExchangePatch, FromEightBitsToFourNeedsAnotherAdapterInAxolotl) {
   EXPECT_FALSE(patch.left_out.empty());
 }
 
+// Found by writing every plan back into every golden of LLaMA-Factory.
+TEST(ExchangePatch, TheNameOfADeepSpeedFileIsNotReplacedByHalfAFile) {
+  const std::string text =
+      R"({"model_name_or_path": "Qwen/Qwen2.5-7B", "stage": "sft", "finetuning_type": "full",
+ "cutoff_len": 1024, "deepspeed": "examples/deepspeed/ds_z2_config.json"})";
+  const Patch patch = patch_document(read_text(text), text,
+                                     {{"/parallel/zero_optimization/offload_optimizer/device", "cpu"}});
+  EXPECT_EQ(patch.text, text);
+  ASSERT_EQ(patch.left_out.size(), 1u);
+  EXPECT_EQ(patch.left_out[0].why,
+            "\"examples/deepspeed/ds_z2_config.json\" says this: change it there, or name another file");
+}
+
+TEST(ExchangePatch, AnEnvironmentVariableIsNoKeyOfAJsonFile) {
+  const std::string text =
+      R"({"model_name_or_path": "Qwen/Qwen2.5-7B", "stage": "sft", "finetuning_type": "lora",
+ "cutoff_len": 1024})";
+  const Patch patch = patch_document(read_text(text), text,
+                                     {{"/hardware/PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True"}});
+  EXPECT_EQ(patch.text, text);
+  EXPECT_EQ(patch.left_out.size(), 1u);
+}
+
 TEST(ExchangePatch, NestedYamlGetsItsKeysInTheRightBlock) {
   const std::string text =
       "model:\n"

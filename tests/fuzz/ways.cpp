@@ -8,6 +8,7 @@
 #include "core/report/report.h"
 #include "tests/drawn/request.h"
 #ifndef __EMSCRIPTEN__
+#include "core/cli/exchange.h"
 #include "core/cli/yaml.h"
 #endif
 
@@ -24,6 +25,14 @@ exchange::Document document_of(const std::string& text) {
   return cli::read_document(text);
 #else
   return exchange::read_text(text);
+#endif
+}
+
+std::string patched_text(const std::string& text, const std::string& changes) {
+#ifndef __EMSCRIPTEN__
+  return cli::patch_content(text, changes, catalog());
+#else
+  return report::patch_text(exchange::read_text(text), text, changes, catalog());
 #endif
 }
 
@@ -82,7 +91,7 @@ std::string wrong_patch(const std::string& text) {
   const char* changes = R"([{"pointer": "/training/max_length", "to": 512}, {"pointer": "/peft/r", "to": 8},
     {"pointer": "/training/gradient_checkpointing", "to": true}, {"pointer": "/training/optim", "to": "adamw_8bit"},
     {"pointer": "/training/per_device_train_batch_size", "to": 1}])";
-  const std::string answer = report::patch_text(document_of(text), text, changes, catalog());
+  const std::string answer = patched_text(text, changes);
   const auto patch = read(answer);
   if (!patch) return not_json("the patch", answer);
   if (!says_true(*patch, "ok")) return "";

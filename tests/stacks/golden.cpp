@@ -53,12 +53,6 @@ std::vector<Golden> read_list(const fs::path& path, json::Errors& errors) {
   return all;
 }
 
-std::string text_of(const Golden& golden) {
-  const Json& c = golden.content;
-  if (c.contains("config")) return json::write(c.at("config"), true);
-  return c.value("text", "");
-}
-
 // The request of a configuration; a golden without a model is one of a stack's defaults.
 Json request_of(const Golden& golden, const report::Catalog& catalog, std::string& problem) {
   const Json& c = golden.content;
@@ -105,6 +99,12 @@ Json effective(const std::string& pointer, const report::Run& run) {
 }
 
 }  // namespace
+
+std::string text_of(const Golden& golden) {
+  const Json& c = golden.content;
+  if (c.contains("config")) return json::write(c.at("config"), true);
+  return c.value("text", "");
+}
 
 std::vector<Golden> read_goldens(const std::string& path, json::Errors& errors) {
   std::error_code problem;

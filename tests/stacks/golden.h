@@ -28,6 +28,9 @@ struct Golden {
   json::Json content;
 };
 
+/// The configuration as text, one that was kept as values as JSON; "" none.
+std::string text_of(const Golden& golden);
+
 /// Every golden below a folder; or the rows of a list [{"file", "stack", "version", "fields"}], whose
 /// configurations lie at "file" beside the list. Adds an error for what cannot be read.
 std::vector<Golden> read_goldens(const std::string& path, json::Errors& errors);

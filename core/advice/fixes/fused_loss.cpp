@@ -23,8 +23,14 @@ std::vector<Level> levels(const Situation& s) {
   const bool whole = kernel == "stock" || kernel == "fused_ce" || kernel == "chunked_nll";
   if (!whole || r.stack == "torchtune" || r.stack == "unsloth" || r.stack == "litgpt") return {};
   if (r.task == "classification" || r.task == "reward" || !liger_knows(s.network.model_type)) return {};
+  // LLaMA-Factory's losses of preferences read the logits: it patches Liger in without the fused loss
+  // (model/model_utils/liger_kernel.py require_logits).
+  if (r.stack == "llamafactory" && r.task != "sft" && r.task != "pretrain") return {};
   Level level;
   level.changes["/training/use_liger_kernel"] = true;
+  // Liger refuses both (monkey_patch.py, "cannot both be True").
+  const auto apart = s.values.find("/training/liger_kernel_config/cross_entropy");
+  if (apart != s.values.end() && apart->second == json::Json(true)) level.changes[apart->first] = false;
   // What was said about single kernels stays as it was said.
   level.changes["/training/loss_kernel"] = "liger";
   return {level};

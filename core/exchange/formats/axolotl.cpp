@@ -268,6 +268,14 @@ void finish(Reading& reading) {
   }
 }
 
+// PEFT matches a text against the whole name of a module. A vision tower's projections have the same last
+// names.
+std::string language_pattern(const Json& names) {
+  std::string pattern = ".*language_model.*\\.(";
+  for (const Json& name : names) pattern += (&name == &names.front() ? "" : "|") + name.get<std::string>();
+  return pattern + ")";
+}
+
 bool write(Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/peft") {
     out.put("adapter", out.is("/quantization/load_in_4bit", true) ? "qlora" : "lora", pointer);
@@ -275,12 +283,21 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
   }
   if (pointer == "/peft/target_modules") {
     const bool all = value == "all-linear" || value == Json::array({"all-linear"});
+    if (!all && value.is_array() && !value.empty() && out.is("/peft/finetune_vision_layers", false)) {
+      out.put("lora_target_modules", language_pattern(value), pointer);
+      return true;
+    }
     if (all && !out.is("/peft/all_linear", "peft")) {
       out.put("lora_target_linear", true, pointer);
     } else {
       out.put("lora_target_modules", value, pointer);
     }
     return true;
+  }
+  // Said by the pattern over the names.
+  if (pointer == "/peft/finetune_vision_layers" && value == Json(false)) {
+    const Json* targets = out.find("/peft/target_modules");
+    return targets != nullptr && targets->is_array();
   }
   if (pointer == "/task" && value == "reward") {
     out.put("reward_model", true, pointer);

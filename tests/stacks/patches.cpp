@@ -1,0 +1,164 @@
+// plimsoll_patches [--each] PATH
+//
+// Every plan for every configuration below PATH, written back into the file: the file is read again as the
+// planned request, every line of it stands as it was but those of the plan's settings, and no comment is
+// lost. PATH is a folder of goldens (golden.h) or of configurations as people publish them.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/cli/yaml.h"
+#include "core/report/advice.h"
+#include "core/report/exchange.h"
+#include "core/report/patch.h"
+#include "core/report/preset_files.h"
+#include "core/report/report.h"
+#include "tests/scoring.h"
+#include "tests/stacks/golden.h"
+
+namespace plimsoll::stacks {
+namespace {
+
+namespace fs = std::filesystem;
+using json::Json;
+
+struct Count {
+  size_t files = 0, plans = 0, whole = 0, partly = 0, wrong = 0;
+};
+
+std::optional<Json> parsed(const std::string& text) {
+  json::Errors errors;
+  return json::parse(text, errors);
+}
+
+std::vector<std::pair<std::string, std::string>> texts_below(const std::string& path, json::Errors& errors) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const Golden& golden : read_goldens(path, errors)) {
+    if (std::string text = text_of(golden); !text.empty()) texts.emplace_back(golden.path, std::move(text));
+  }
+  if (!texts.empty()) return texts;
+  errors.clear();
+  for (const auto& entry : fs::recursive_directory_iterator(path)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream stream(entry.path(), std::ios::binary);
+    texts.emplace_back(entry.path().string(), std::string((std::istreambuf_iterator<char>(stream)), {}));
+  }
+  return texts;
+}
+
+std::string trimmed(std::string line) {
+  const auto begin = line.find_first_not_of(" \t-");
+  return begin == std::string::npos ? "" : line.substr(begin);
+}
+
+// Lines that the diff takes away or puts in.
+std::vector<std::string> lines_of(const std::string& diff, char sign) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < diff.size();) {
+    const std::size_t end = std::min(diff.find('\n', at), diff.size());
+    if (diff[at] == sign) lines.push_back(diff.substr(at + 1, end - at - 1));
+    at = end + 1;
+  }
+  return lines;
+}
+
+// No line of comment goes, and none behind a setting that stays.
+std::string wrong_lines(const std::string& diff) {
+  const std::vector<std::string> added = lines_of(diff, '+');
+  for (const std::string& line : lines_of(diff, '-')) {
+    const std::string words = trimmed(line);
+    if (!words.empty() && words[0] == '#') return "takes a comment away: " + line;
+    const std::size_t comment = line.find(" #"), key = words.find_first_of(":=");
+    if (comment == std::string::npos || key == std::string::npos) continue;
+    for (const std::string& other : added) {
+      const bool same_key = trimmed(other).compare(0, key + 1, words, 0, key + 1) == 0;
+      if (same_key && other.find(line.substr(comment)) == std::string::npos)
+        return "loses the comment of: " + line;
+    }
+  }
+  return "";
+}
+
+// Bytes at the peak; nothing when the request is refused.
+std::optional<double> peak_of(const Json& request, const report::Catalog& catalog) {
+  const auto report = parsed(report::quick_report_text(json::write(request), catalog));
+  if (!report || !report->at("ok").get<bool>()) return std::nullopt;
+  return report->at("memory").at("peak").at("allocated").get<double>();
+}
+
+// "" or what is wrong with one plan's changes written into the text.
+std::string wrong_patch(const std::string& text, const exchange::Document& document, const Json& plan,
+                        const report::Catalog& catalog, bool& whole) {
+  const std::string answer = report::patch_text(document, text, json::write(plan.at("changes")), catalog);
+  const auto patch = parsed(answer);
+  if (!patch) return "the patch is no JSON";
+  if (!patch->at("ok").get<bool>()) return "refused: " + json::write(patch->at("errors"));
+  whole = patch->at("left_out").empty() && patch->at("environment").empty();
+  const std::string patched = patch->at("text").get<std::string>();
+  const exchange::Import again = exchange::import_document(cli::read_document(patched), patched);
+  if (!again.errors.empty()) return "the patched file is refused: " + again.errors[0].message;
+  Json planned = exchange::import_document(document, text).request;
+  for (const Json& change : plan.at("changes"))
+    planned[Json::json_pointer(change.at("pointer").get<std::string>())] = change.at("to");
+  if (whole) {
+    // A file says some settings by leaving them to the trainer: an evaluation's batch that follows the
+    // micro-batch.
+    const auto wanted = peak_of(planned, catalog), written = peak_of(again.request, catalog);
+    if (wanted && !written) return "the patched file's request is refused";
+    if (wanted && *written > *wanted * 1.000001) {
+      return "the file needs " + std::to_string(*written) + " B, planned " + std::to_string(*wanted) + ": " +
+             json::write(again.request);
+    }
+  }
+  return wrong_lines(patch->at("diff").get<std::string>());
+}
+
+void try_file(const std::string& name, const std::string& text, const report::Catalog& catalog, bool each,
+              Count& count) {
+  const exchange::Document document = cli::read_document(text);
+  const exchange::Import import = report::import_known(document, text, catalog);
+  if (!import.errors.empty() || import.format == nullptr ||
+      import.format->written == exchange::Language::none)
+    return;
+  ++count.files;
+  const auto report = parsed(report::advise_text(json::write(import.request), catalog));
+  if (!report || !report->contains("tiers")) return;
+  for (const Json& tier : report->at("tiers")) {
+    for (const Json& plan : tier.contains("plans") ? tier.at("plans") : Json::array()) {
+      ++count.plans;
+      bool whole = false;
+      const std::string wrong = wrong_patch(text, document, plan, catalog, whole);
+      ++(!wrong.empty() ? count.wrong : whole ? count.whole : count.partly);
+      if (wrong.empty() && (!each || whole)) continue;
+      std::printf("%s: %s: %s\n", name.c_str(), json::write(plan.at("changes")).c_str(),
+                  wrong.empty() ? "partly" : wrong.c_str());
+    }
+  }
+}
+
+int run(const scoring::Options& options) {
+  const report::Catalog catalog = report::read_catalog(preset_files());
+  json::Errors errors = catalog.errors;
+  Count count;
+  for (const auto& [name, text] : texts_below(options.file, errors))
+    try_file(name, text, catalog, options.has("--each"), count);
+  if (!errors.empty()) return scoring::refuse(options.file, errors);
+  std::printf(
+      "%zu files, %zu plans: %zu written whole, %zu but for settings that such a file has no words for, %zu "
+      "wrong\n",
+      count.files, count.plans, count.whole, count.partly, count.wrong);
+  return count.plans > 0 && count.wrong == 0 ? scoring::good : scoring::worse;
+}
+
+}  // namespace
+}  // namespace plimsoll::stacks
+
+int main(int argc, char** argv) {
+  const auto options = plimsoll::scoring::read_options(argc, argv, {"--each"});
+  if (!options) {
+    std::fputs("plimsoll_patches [--each] PATH\n", stderr);
+    return plimsoll::scoring::bad_input;
+  }
+  return plimsoll::stacks::run(*options);
+}
