@@ -1,5 +1,7 @@
 #include "core/report/growth_notes.h"
 
+#include <algorithm>
+
 #include "core/memory/evaluation.h"
 #include "core/memory/unsloth.h"
 #include "core/recipe/optimizers.h"
@@ -21,6 +23,16 @@ bool pads_few_tokens(const Facts& f) {
   const recipe::Recipe& r = *f.recipe;
   const bool masked = r.training.padded_batches || r.training.per_device_train_batch_size == 1;
   return r.model_args.attn_implementation == "sdpa" && masked && r.row_length() < few_tokens;
+}
+
+// The math kernel runs where no mask is, and none is needed until a row reaches the sliding window.
+bool gets_a_mask_at_the_window(const Facts& f) {
+  if (f.replay->attention.find("math kernel") == std::string_view::npos) return false;
+  const auto& groups = f.network->stacks.front().groups;
+  return std::any_of(groups.begin(), groups.end(), [&f](const model::LayerGroup& group) {
+    return group.attention == model::AttentionKind::sliding &&
+           f.recipe->row_length() < static_cast<double>(group.window);
+  });
 }
 
 struct Threshold {
@@ -74,6 +86,12 @@ constexpr Threshold thresholds[] = {
      "of rows this short, two samples with a mask can take less.",
      "pytorch/pytorch aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp mha_bwd "
      "(seqlen_q_rounded)"},
+    {"size_may_take_less", gets_a_mask_at_the_window,
+     "Rows that reach the sliding window get a mask, and with it the memory-efficient kernel runs instead of "
+     "the "
+     "math kernel: a longer row can take less.",
+     "huggingface/transformers src/transformers/masking_utils.py _ignore_causal_mask_sdpa; "
+     "integrations/sdpa_attention.py use_gqa_in_sdpa"},
 };
 
 }  // namespace
