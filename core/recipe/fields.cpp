@@ -3,8 +3,11 @@
 #include <cstdlib>
 
 #include "core/recipe/defaults.h"
+#include "core/recipe/loss_kernels.h"
 #include "core/recipe/optimizers.h"
+#include "core/recipe/packings.h"
 #include "core/recipe/task_defaults.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::recipe {
 
@@ -14,14 +17,6 @@ using json::Json;
 
 constexpr double exact = 9007199254740992.0;
 constexpr std::string_view dtypes = "float32, bfloat16, float16";
-constexpr std::string_view packing_names =
-    "gptq, awq, hqq, aqlm, torchao_int8, torchao_int4, eetq, quanto_int8, quanto_float8, quanto_int4, "
-    "quanto_int2, "
-    "fp8, fbgemm_fp8, mxfp4, nvfp4, higgs, spqr, vptq, auto-round, quark, gguf";
-constexpr std::string_view loss_kernels =
-    "stock, liger, fused_ce, chunked_nll, cut_cross_entropy, torchtune_chunked, torchtune_linear, "
-    "torchtitan_chunked, litgpt_chunked, litgpt_chunked_ce, chunked_log_probs, fused_lm_head, unsloth_fused, "
-    "mean_logits";
 constexpr std::string_view current = "the newest release this version of Plimsoll knows";
 
 // One overload for each type of member; null leaves the member as it is.
@@ -68,7 +63,7 @@ constexpr Field table[] = {
     {"/stack", FieldType::text, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.stack, v); }, nullptr, "hf", "the plain Transformers Trainer",
      "The library set that runs the training: its defaults fill what is left out."},
-    {"/task", FieldType::word, 0, exact, "sft, pretrain, classification, dpo, orpo, kto, cpo, simpo, reward, grpo, rloo, ppo",
+    {"/task", FieldType::word, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.task, v); }, nullptr, "sft", "",
      "What is trained for; decides the loss and how many sequences a sample has."},
     {"/versions/llamafactory", FieldType::text, 0, exact, "",
@@ -116,7 +111,7 @@ constexpr Field table[] = {
     {"/quantization/load_in_8bit", FieldType::flag, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.quantization.load_in_8bit, v); }, nullptr, "false", "",
      "Base weights in 8 bits (bitsandbytes LLM.int8)."},
-    {"/quantization/quant_method", FieldType::word, 0, exact, packing_names,
+    {"/quantization/quant_method", FieldType::word, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.quantization.quant_method, v); }, nullptr, "", "",
      "A base that another library packed; the adapters stay in higher precision."},
     {"/training/freeze_trainable_layers", FieldType::count, 0, 1000, "",
@@ -413,7 +408,7 @@ constexpr Field table[] = {
     {"/training/liger_kernel_config/cross_entropy", FieldType::flag, 0, exact, "",
      nullptr, nullptr, "false", "",
      "Liger's cross-entropy on logits that exist."},
-    {"/training/loss_kernel", FieldType::word, 0, exact, loss_kernels,
+    {"/training/loss_kernel", FieldType::word, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.training.loss_kernel, v); }, default_loss_kernel, "", "",
      "How logits and loss are computed."},
     {"/training/fused_lora", FieldType::flag, 0, exact, "",
@@ -443,7 +438,7 @@ constexpr Field table[] = {
     {"/training/preprocess_logits_for_metrics", FieldType::flag, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.training.preprocess_logits_for_metrics, v); }, nullptr, "false", "",
      "Logits are cut down to one class a token before they are collected."},
-    {"/training/eval_loss_kernel", FieldType::word, 0, exact, loss_kernels,
+    {"/training/eval_loss_kernel", FieldType::word, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.training.eval_loss_kernel, v); }, default_eval_loss_kernel, "", "",
      "How logits and loss are computed in evaluation: some fused kernels run in training alone."},
     {"/training/eval_packing", FieldType::flag, 0, exact, "",
@@ -595,6 +590,30 @@ constexpr Field table[] = {
 };
 // clang-format on
 
+template <typename Table>
+std::string joined_ids(const Table& rows) {
+  std::string ids;
+  for (const auto& row : rows) {
+    if (!ids.empty()) ids += ", ";
+    ids += row.id;
+  }
+  return ids;
+}
+
+// Fields whose words are the ids of a table that says what each means.
+struct Listed {
+  std::string_view pointer;
+  std::string (*ids)();
+};
+std::string kernel_ids() { return joined_ids(loss_kernels()); }
+constexpr Listed listed_fields[] = {
+    {"/task", [] { return joined_ids(tasks()); }},
+    {"/quantization/quant_method", [] { return joined_ids(packings()); }},
+    {"/training/optim", [] { return joined_ids(optimizers()); }},
+    {"/training/loss_kernel", kernel_ids},
+    {"/training/eval_loss_kernel", kernel_ids},
+};
+
 }  // namespace
 
 std::span<const Field> field_table() { return table; }
@@ -607,13 +626,10 @@ const Field* find_field(std::string_view pointer) {
 }
 
 std::string words_of(const Field& field) {
-  if (field.type != FieldType::optimizer) return std::string(field.words);
-  std::string ids;
-  for (const Optimizer& optimizer : optimizers()) {
-    if (!ids.empty()) ids += ", ";
-    ids += optimizer.id;
+  for (const Listed& listed : listed_fields) {
+    if (listed.pointer == field.pointer) return listed.ids();
   }
-  return ids;
+  return std::string(field.words);
 }
 
 Json fixed_default(const Field& field) {

@@ -34,7 +34,7 @@ struct Field {
   std::string_view pointer;
   FieldType type;
   double low, high;                         ///< of a count or number
-  std::string_view words;                   ///< allowed words, joined by ", "
+  std::string_view words;                   ///< allowed words, joined by ", "; "": see words_of
   void (*set)(Recipe&, const json::Json&);  ///< null: read, checked, not yet used
   Default (*rule)(const DefaultContext&);   ///< the default, when it depends on other fields
   std::string_view value;                   ///< else this one, as it would be written; "": none

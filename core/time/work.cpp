@@ -4,6 +4,7 @@
 
 #include "core/memory/images.h"
 #include "core/memory/parameters.h"
+#include "core/recipe/loss_kernels.h"
 #include "core/recipe/optimizers.h"
 
 namespace plimsoll::time {
@@ -22,11 +23,6 @@ struct Passes {
   double forwards() const { return again && back ? 2 : 1; }
   double all() const { return forwards() + (back ? 1 : 0); }
 };
-
-bool fused_head(const std::string& kernel) {
-  return kernel == "liger" || kernel == "cut_cross_entropy" || kernel == "chunked_nll" ||
-         kernel == "fused_lm_head" || kernel == "torchtune_chunked" || kernel == "torchtune_linear";
-}
 
 void add_linear(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& r,
                 double layers, double share, const Passes& p, Work& work) {
@@ -110,13 +106,13 @@ void add_head(const model::Architecture& network, const recipe::Recipe& r, const
   const model::Stack& text = network.stacks.front();
   double width = static_cast<double>(network.vocab_size);
   bool separate = false;
+  const recipe::LossKernel& kernel = recipe::loss_kernel(r.training.loss_kernel);
   for (const model::Linear& linear : text.linears) {
     if (linear.role != model::Role::head) continue;
     separate = true;
     width = static_cast<double>(linear.out);
     Passes head = p;
-    const std::string& kernel = r.training.loss_kernel;
-    head.again = kernel == "cut_cross_entropy" || kernel == "chunked_nll" || kernel == "fused_lm_head";
+    head.again = kernel.head_again;
     add_linear(linear, text, r, 1, 1, head, work);
   }
   if (!separate && network.tied_head) {
@@ -126,7 +122,7 @@ void add_head(const model::Architecture& network, const recipe::Recipe& r, const
   }
   // Logits, their fp32 copy, log-softmax and both gradients; a fused or compiled kernel touches each logit a
   // few times.
-  const bool fused = fused_head(r.training.loss_kernel) || r.training.torch_compile;
+  const bool fused = kernel.moves_little || r.training.torch_compile;
   work.moved_bytes += p.rows * width * (fused ? 8 : 34);
 }
 

@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/loss_kernels.h"
 
 namespace plimsoll::advice {
 
@@ -23,8 +24,7 @@ bool cce_knows(const std::string& type, bool axolotl) {
 
 std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
-  const std::string& kernel = r.training.loss_kernel;
-  const bool whole = kernel == "stock" || kernel == "fused_ce" || kernel == "chunked_nll";
+  const bool whole = recipe::loss_kernel(r.training.loss_kernel).whole_logits;
   const bool patched = r.stack == "hf" || r.stack == "trl" || r.stack == "axolotl" || r.stack == "loop";
   if (!whole || !patched || r.task != "sft" || !cce_knows(s.network.model_type, r.stack == "axolotl"))
     return {};

@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/loss_kernels.h"
 
 namespace plimsoll::advice {
 
@@ -19,8 +20,7 @@ bool liger_knows(const std::string& type) {
 
 std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
-  const std::string& kernel = r.training.loss_kernel;
-  const bool whole = kernel == "stock" || kernel == "fused_ce" || kernel == "chunked_nll";
+  const bool whole = recipe::loss_kernel(r.training.loss_kernel).whole_logits;
   if (!whole || r.stack == "torchtune" || r.stack == "unsloth" || r.stack == "litgpt") return {};
   if (r.task == "classification" || r.task == "reward" || !liger_knows(s.network.model_type)) return {};
   // LLaMA-Factory's losses of preferences read the logits: it patches Liger in without the fused loss
