@@ -55,15 +55,17 @@ Snapshot last_of_backward(const Plan& plan, const Sharding& rank, const Snapshot
   return live;
 }
 
-// A second network runs forward first and backward last; each waits while the other is at work.
+// A second network runs forward first and backward last; each waits while the other is at work. Its outputs
+// go when both have run (trl trainer/ppo_trainer.py PolicyAndValueWrapper.forward), but for a loop that keeps
+// those of every network.
 OneStep both(const OneStep& policy, const OneStep& value) {
   OneStep step = policy;
   step.forward = higher(value.forward, value.waiting + policy.forward);
-  step.loss = value.waiting + policy.loss;
-  const Snapshot made = only(Component::gradients, policy.gradients);
-  step.backward = higher(value.waiting + policy.backward, higher(made + value.loss, made + value.backward));
+  step.loss = value.held + policy.loss;
+  const Snapshot left = policy.kept + only(Component::gradients, policy.gradients);
+  step.backward = higher(value.held + policy.backward, higher(left + value.loss, left + value.backward));
   step.waiting = policy.waiting + value.waiting;
-  step.gradients += value.gradients;
+  step.kept = policy.kept + value.kept;
   return step;
 }
 

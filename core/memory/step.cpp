@@ -363,7 +363,7 @@ OneStep replay_step(const Plan& plan, Script* script) {
   step.loss = retained + head.backward_peak;
   step.kept = head.kept;
   step.waiting = retained + head.with_outputs;
-  step.gradients = head.weight_gradients;
+  step.held = retained + head.held;
   retained = retained + head.kept;
   const bool accumulating = plan.recipe.gradients_outlive_step() || gradients_pass(plan);
   const double share = plan.sharding == nullptr ? 1 : plan.sharding->gradient_share;
@@ -372,7 +372,6 @@ OneStep replay_step(const Plan& plan, Script* script) {
   for (auto at = passes.rbegin(); at != passes.rend(); ++at) {
     const Pass& pass = at->second;
     if (!at->first.recorded) continue;
-    step.gradients += pass.weight_gradients;
     Snapshot others = retained;
     for (std::size_t i = 0; i < component_count; ++i) others.bytes[i] -= pass.retained.bytes[i];
     Snapshot highest = pass.backward_peak;
@@ -383,6 +382,7 @@ OneStep replay_step(const Plan& plan, Script* script) {
     retained = others;
     if (!accumulating) gradients_after += pass.weight_gradients * share;
   }
+  step.gradients = gradients_after;
   return step;
 }
 

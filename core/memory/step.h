@@ -49,7 +49,8 @@ Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe,
 struct OneStep {
   Snapshot forward, loss, backward;
   Snapshot waiting;      ///< when the loss is known: all that the backward will need, and outputs still held
-  double gradients = 0;  ///< of all trained parameters, once the backward is through
+  Snapshot held;         ///< the same when the outputs have gone, but for those that a loop keeps
+  double gradients = 0;  ///< that the backward leaves here, beside those that were there before it
   Snapshot kept;         ///< outputs that a training loop of one's own still holds
   std::string_view attention;  ///< why this kernel
   double host_bytes = 0;       ///< what waits for the backward in host memory
