@@ -1,5 +1,5 @@
-// A step is said twice: in closed form over repeated layers, and as the list of its tensors. Both are held
-// against each other here.
+// A run is composed once, for its highest moments (PeakSink) and as the list of its tensors (TraceSink). Both
+// are held against each other here.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -92,7 +92,7 @@ std::string differences(const Snapshot& unrolled, const Snapshot& closed) {
   for (std::size_t i = 0; i < memory::component_count; ++i) {
     if (std::fabs(unrolled.bytes[i] - closed.bytes[i]) <= 1) continue;
     words += "\n  " + std::string(report::component_id(static_cast<memory::Component>(i))) + ": unrolled " +
-             std::to_string(unrolled.bytes[i]) + ", closed form " + std::to_string(closed.bytes[i]);
+             std::to_string(unrolled.bytes[i]) + ", peaks " + std::to_string(closed.bytes[i]);
   }
   return words;
 }
@@ -202,7 +202,7 @@ void layers_leave_no_gradient_that_is_not_weighed(const Draw& draw) {
   memory::Script script;
   const memory::Replay replay = memory::replay(run->network, run->resolved.recipe, run->machine, &script);
   double left = 0;
-  for (const memory::Script::Stage& stage : script.stages) {
+  for (const memory::Stage& stage : script.networks.back().stages) {
     for (const memory::LayerRun& layers : stage.runs) left += layers.replay.weight_gradients * layers.layers;
   }
   const memory::Parameters& weighed = replay.parameters;
