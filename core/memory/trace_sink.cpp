@@ -164,12 +164,13 @@ TraceSink::Gradients TraceSink::head_backward(Head& head, Event& gradient) {
   const HeadTrace& t = *head.events;
   play(head, t.backward_begin, t.backward_end);
   const uint32_t made = t.has_input_gradient ? head.places(t.input_gradient) : Places::none;
-  gradient = {Kind::allocate, Component::transient, true, made, 0, "gradient"};
+  gradient = {Kind::allocate, Component::transient, true, made, 0, "gradient of the last hidden state"};
   Trace left, own;
   for (const Event* event : head.alive) {
     if (event == nullptr || event->tensor == t.input) continue;
     if (t.has_input_gradient && event->tensor == t.input_gradient) {
       gradient.bytes = event->bytes;
+      if (event->component != Component::transient) become(gradient, Component::transient);
       continue;
     }
     (event->component == Component::gradients ? own : left).push_back(*event);
