@@ -115,7 +115,7 @@ void keep_gradients(HeadTrace& head) {
   head.backward_end = head.events.size();
 }
 
-LayerForms layer_forms(const LayerRun& run, const Script::Stage& stage) {
+LayerForms layer_forms(const LayerRun& run, const Stage& stage) {
   const LayerTrace& t = run.trace;
   LayerForms f;
   f.tensors = numbers_in(t);

@@ -5,7 +5,8 @@
 //     for (const Event& event : forms.backward) ...        // numbers are those of the layer's own tape
 #pragma once
 
-#include "core/memory/script.h"
+#include "core/memory/head.h"
+#include "core/memory/stage.h"
 
 namespace plimsoll::memory {
 
@@ -23,7 +24,7 @@ struct LayerForms {
   uint32_t tensors = 0;  ///< numbers that the layer uses
 };
 
-LayerForms layer_forms(const LayerRun& run, const Script::Stage& stage);
+LayerForms layer_forms(const LayerRun& run, const Stage& stage);
 
 /// What a micro-batch that finds no gradients does otherwise than one that adds to them: those that passed
 /// through, released as soon as they were made, stay.

@@ -38,45 +38,10 @@ AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& g
   return c;
 }
 
-Snapshot times(Snapshot snapshot, double factor) {
-  for (double& bytes : snapshot.bytes) bytes *= factor;
-  return snapshot;
+// What a layer makes is added to something that exists already, or leaves at once.
+bool gradients_pass(const PassSettings& s) {
+  return s.recipe->gradients_pass_through() || (s.sharding != nullptr && s.sharding->gradients_exist);
 }
-
-void raise(Snapshot& highest, const Snapshot& candidate) {
-  if (candidate.total() > highest.total()) highest = candidate;
-}
-
-// Groups of equal layers as they are walked; the first layer may meet a narrower stream than the others.
-// What sharding makes of the gradients of a pass.
-struct Gradients {
-  bool exist = false;  // already, or in a buffer of their own: the caller counts them
-  double share = 1;    // of a finished layer's
-  double copies = 0;   // of the layer's at work, when it hands them over
-  bool keeps_boundaries = false;
-};
-Gradients gradients_of(const PassSettings& s) {
-  Gradients g;
-  g.exist = s.recipe->gradients_pass_through();
-  if (s.sharding == nullptr) return g;
-  g.exist = g.exist || s.sharding->gradients_exist;
-  g.share = s.sharding->gradient_share;
-  g.copies = s.sharding->gradient_copies;
-  g.keeps_boundaries = s.sharding->keeps_boundaries;
-  return g;
-}
-
-// The moment when a layer's gradients are handed over: nothing else of the layer is left.
-Snapshot handing_over(const LayerRun& run, const Gradients& g) {
-  const double sent = run.replay.weight_gradients * g.copies + run.lent.flat_gradient;
-  if (sent == 0) return {};
-  Snapshot end = only(Component::gradients, run.replay.weight_gradients);
-  end[Component::buckets] = sent;
-  end[Component::transient] = run.replay.input_gradient;
-  return end;
-}
-
-Snapshot gathered(double bytes) { return only(Component::gathered, bytes); }
 
 // torchtitan's selective mode by operation: attention, and every second matrix product counted from the first
 // (pytorch/torchtitan torchtitan/models/llama3/infra/parallelize.py _apply_ac_to_transformer_block).
@@ -146,19 +111,19 @@ std::vector<EqualLayers> equal_layers(const PassSettings& s) {
   return all;
 }
 
-std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
-  std::vector<LayerRun> runs;
+void replay_groups(const PassSettings& s, Stage& stage) {
+  std::vector<LayerRun>& runs = stage.runs;
   int stream = s.input_size;
   const bool reentrant = s.recipe->training.use_reentrant;
   bool asleep = !s.input_needs_grad;  // nothing before or in these layers needs a gradient
   for (const EqualLayers& equal : equal_layers(s)) {
     const LayerProgram& program = equal.program;
     const model::LayerGroup& group = *program.group;
-    if (pass.attention.empty()) pass.attention = program.attention.why;
+    if (stage.attention.empty()) stage.attention = program.attention.why;
     LayerReplayOptions options;
     options.keep_output = s.checkpointing && reentrant;
     options.stop_early = s.checkpointing && !reentrant;
-    options.accumulating = gradients_of(s).exist;
+    options.accumulating = stage.gradients_pass;
     // What the pass does not run is not walked.
     if (!s.recorded) options.walks = Walks::without_graph;
     if (s.recorded && !s.checkpointing) options.walks = Walks::with_graph;
@@ -168,7 +133,7 @@ std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
       options.input_size = stream;
       options.input_needs_grad = s.recorded && !leaf;
       options.cross_needs_grad = s.recorded && s.cross_needs_grad;
-      if (s.runs != nullptr) options.trace = &run.trace;
+      if (s.traced) options.trace = &run.trace;
       run.replay = s.memo != nullptr && options.trace == nullptr ? s.memo->replay(program, options)
                                                                  : replay_layer(program, options);
       run.selected = selected(s, program);
@@ -193,95 +158,8 @@ std::vector<LayerRun> replay_groups(const PassSettings& s, Pass& pass) {
     run.layers = left;
     runs.push_back(std::move(run));
   }
-  pass.output_size = stream;
-  pass.output_needs_grad = s.recorded && !asleep;
-  return runs;
-}
-
-// What one layer of a run leaves behind in the forward, beside `kept`: autocast's cache, and K and V.
-Snapshot left_behind(const LayerReplay& layer, Snapshot kept, double cached) {
-  kept[Component::autocast] += cached;
-  kept[Component::kv_cache] += layer.kv_cache;
-  return kept;
-}
-
-// Within a run everything changes by a constant from layer to layer, so its highest moment is at its first or
-// its last layer. `before` is what the layers before the run left behind, `one` what each of its layers
-// leaves.
-void raise_forward(Snapshot& highest, const Snapshot& before, const Snapshot& one, double layers,
-                   const Snapshot& layer_peak) {
-  raise(highest, before + layer_peak);
-  raise(highest, before + times(one, layers - 1) + layer_peak);
-}
-
-// The layers go backward last to first: at the first layer of a run its own others have made their gradients,
-// at the last layer they are all still waiting. `early`, `second` and `late`: what else is alive at the last
-// layer, at the one behind the first, and at the first.
-struct Beside {
-  Snapshot early, second, late;
-};
-void raise_backward(Snapshot& highest, const Snapshot& before, const Snapshot& one, double layers,
-                    double gradients_after, double gradients_of_one, const Snapshot& layer_peak,
-                    const Beside& beside) {
-  const auto at = [&](double waiting, const Snapshot& others) {
-    const double gradients = gradients_after + (layers - 1 - waiting) * gradients_of_one;
-    raise(highest,
-          before + times(one, waiting) + only(Component::gradients, gradients) + layer_peak + others);
-  };
-  at(layers - 1, beside.early);
-  if (layers > 2) at(1, beside.second);
-  at(0, beside.late);
-}
-
-// The very first layer has none before it to fetch ahead; the one behind it has.
-Beside gathered_backward(const LayerRun& run, bool very_first) {
-  return {gathered(very_first && run.layers <= 1 ? run.lent.first : run.lent.last), gathered(run.lent.last),
-          gathered(very_first ? run.lent.first : run.lent.last)};
-}
-
-// Inputs of layers that have gone backward, and their gradients, but for the one that comes in: what FSDP may
-// keep (sharding.h keeps_boundaries).
-Snapshot left_over(const Gradients& g, double gone, double incoming) {
-  return only(Component::boundaries, g.keeps_boundaries ? gone + std::max(0.0, gone - incoming) : 0);
-}
-
-// Only the inputs of the layers are kept; each layer runs again before its backward.
-void checkpointed(const std::vector<LayerRun>& runs, const Gradients& g, Pass& pass) {
-  Snapshot before;
-  for (const LayerRun& run : runs) {
-    const LayerReplay& r = run.replay;
-    const Snapshot input = only(Component::boundaries, r.input_bytes);
-    const Snapshot kept = input + run.selected;
-    const Snapshot one = left_behind(r, kept, r.cached);
-    raise_forward(pass.forward_peak, before, one, run.layers,
-                  input + r.without_grad + gathered(run.lent.forward));
-    before = before + times(one, run.layers);
-    raise(pass.forward_peak, before + only(Component::transient, r.output_bytes));
-    pass.retained = pass.retained + times(kept, run.layers);
-    pass.cached += r.cached * run.layers;
-  }
-  Snapshot kept = pass.retained;
-  double gradients_after = 0, gone = 0, incoming = 0;
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    const LayerReplay& r = run->replay;
-    const Snapshot input = only(Component::boundaries, r.input_bytes);
-    const double gradients = g.exist ? 0 : r.weight_gradients * g.share;
-    const Snapshot one = input + run->selected;
-    kept = kept + times(one, -run->layers);
-    if (!r.output_needs_grad) continue;
-    const double gone_late = gone + (run->layers - 1) * r.input_bytes;
-    Beside beside = gathered_backward(*run, run + 1 == runs.rend());
-    beside.early = beside.early + left_over(g, gone, incoming);
-    beside.second = beside.second + left_over(g, gone_late - r.input_bytes, r.input_bytes);
-    beside.late = beside.late + left_over(g, gone_late, run->layers > 1 ? r.input_bytes : incoming);
-    for (const Snapshot& peak : {r.recompute_peak, r.backward_peak, handing_over(*run, g)}) {
-      raise_backward(pass.backward_peak, kept, one, run->layers, gradients_after, gradients, input + peak,
-                     beside);
-    }
-    gradients_after += gradients * run->layers;
-    gone = gone_late + r.input_bytes;
-    incoming = r.input_bytes;
-  }
+  stage.output_size = stream;
+  stage.output_needs_grad = s.recorded && !asleep;
 }
 
 // Unsloth leaves tensors up to this size where they are.
@@ -290,92 +168,28 @@ constexpr double least_offloaded = 2.0 * 1024 * 1024;
 // Bytes of the layer inputs that are on the GPU on their way to host memory or back, 0: they stay on the GPU.
 // Unsloth has two buffers; PyTorch's saved-tensor hooks in torchtune and TRL let five tensors wait for a
 // copy.
-double buffers(const std::vector<LayerRun>& runs, const recipe::Training& training) {
+double buffers(const Stage& stage, const recipe::Training& training, double layers, double widest) {
+  if (!stage.recorded || !stage.checkpointing) return 0;
   if (!training.offload_checkpoints && !training.activation_offloading) return 0;
-  double layers = 0, widest = 0;
-  for (const LayerRun& run : runs) {
-    layers += run.layers;
-    widest = std::max(widest, run.replay.input_bytes);
-  }
   return widest < least_offloaded ? 0 : widest * std::min(layers, training.activation_offloading ? 5.0 : 2.0);
 }
 
-// The inputs of the layers wait in host memory; a layer's own comes back into a buffer.
-void offloaded(const std::vector<LayerRun>& runs, const Gradients& g, double on_the_way, Pass& pass) {
-  pass.offload_buffers = on_the_way;
-  pass.retained = only(Component::boundaries, on_the_way);
-  Snapshot before = pass.retained;
-  for (const LayerRun& run : runs) {
-    const LayerReplay& r = run.replay;
-    const Snapshot one = left_behind(r, {}, r.cached);
-    raise_forward(pass.forward_peak, before, one, run.layers,
-                  only(Component::boundaries, r.input_bytes) + r.without_grad + gathered(run.lent.forward));
-    before = before + times(one, run.layers);
-    pass.cached += r.cached * run.layers;
-    pass.host_bytes += r.input_bytes * run.layers;
+const char* part_name(model::Part part) {
+  switch (part) {
+    case model::Part::text:
+      return "text";
+    case model::Part::vision:
+      return "vision";
+    case model::Part::projector:
+      return "projector";
+    case model::Part::encoder:
+      return "encoder";
+    case model::Part::decoder:
+      return "decoder";
+    case model::Part::audio:
+      return "audio";
   }
-  double gradients_after = 0;
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    const LayerReplay& r = run->replay;
-    const double gradients = g.exist ? 0 : r.weight_gradients * g.share;
-    if (!r.output_needs_grad) continue;
-    const Beside beside = gathered_backward(*run, run + 1 == runs.rend());
-    for (const Snapshot& peak : {r.recompute_peak, r.backward_peak, handing_over(*run, g)}) {
-      raise_backward(pass.backward_peak, pass.retained, {}, run->layers, gradients_after, gradients, peak,
-                     beside);
-    }
-    gradients_after += gradients * run->layers;
-  }
-}
-
-void stored(const std::vector<LayerRun>& runs, const Gradients& g, Pass& pass) {
-  const auto kept_by = [](const LayerReplay& r) {
-    return r.saved + only(Component::activations, r.input_saved ? r.input_bytes : 0);
-  };
-  Snapshot before;
-  for (const LayerRun& run : runs) {
-    const LayerReplay& r = run.replay;
-    const Snapshot one = left_behind(r, kept_by(r), r.cached_only);
-    raise_forward(pass.forward_peak, before, one, run.layers,
-                  only(Component::activations, r.input_bytes) + r.forward_peak + gathered(run.lent.forward));
-    before = before + times(one, run.layers);
-    pass.retained = pass.retained + times(kept_by(r), run.layers);
-    pass.cached += r.cached_only * run.layers;
-  }
-  Snapshot kept = pass.retained;
-  double gradients_after = 0;
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    const LayerReplay& r = run->replay;
-    const double gradients = g.exist ? 0 : r.weight_gradients * g.share;
-    kept = kept + times(kept_by(r), -run->layers);
-    if (!r.output_needs_grad) continue;
-    const Beside beside = gathered_backward(*run, run + 1 == runs.rend());
-    const Snapshot input = only(Component::activations, r.input_saved ? r.input_bytes : 0);
-    for (const Snapshot& peak : {r.backward_peak, handing_over(*run, g)}) {
-      raise_backward(pass.backward_peak, kept, kept_by(r), run->layers, gradients_after, gradients,
-                     input + peak, beside);
-    }
-    gradients_after += gradients * run->layers;
-  }
-}
-
-void without_graph(const PassSettings& s, const std::vector<LayerRun>& runs, Pass& pass) {
-  double layers = 0, widest = 0;
-  for (const LayerRun& run : runs) {
-    layers += run.layers;
-    widest = std::max(widest, run.replay.input_bytes);
-  }
-  const double kept = s.keep_hidden_states ? (layers + 1) * widest : 2 * widest;
-  pass.standing = kept;
-  Snapshot before = only(Component::transient, kept);
-  for (const LayerRun& run : runs) {
-    const double casts = s.keeps_casts ? run.replay.cached : 0;
-    const Snapshot one = left_behind(run.replay, {}, casts);
-    raise_forward(pass.forward_peak, before, one, run.layers,
-                  run.replay.without_grad + gathered(run.lent.forward));
-    before = before + times(one, run.layers);
-    pass.cached += casts * run.layers;
-  }
+  return "";
 }
 
 // torch's grouped_mm runs from Ampere on since 2.9, and on Hopper alone before (transformers
@@ -477,32 +291,29 @@ double stem_bytes(const PassSettings& s) {
   return elements * (normed + leaf + mask + behind);
 }
 
-Pass replay_pass(const PassSettings& s) {
-  Pass pass;
-  std::vector<LayerRun> runs = replay_groups(s, pass);
-  pass.output_bytes = s.batch * s.length * static_cast<double>(s.stack->hidden) * pass.output_size;
-  for (const LayerRun& run : runs) {
-    pass.kv_bytes += run.replay.kv_cache * run.layers;
-    pass.weight_gradients += run.replay.weight_gradients * run.layers;
+Stage replay_stack(const PassSettings& s) {
+  Stage stage;
+  stage.part = part_name(s.stack->part);
+  stage.recorded = s.recorded;
+  stage.checkpointing = s.checkpointing;
+  stage.stop_early = !s.recipe->training.use_reentrant;
+  stage.keeps_casts = s.recorded || s.keeps_casts;
+  stage.gradients_pass = gradients_pass(s);
+  replay_groups(s, stage);
+  stage.output_bytes = s.batch * s.length * static_cast<double>(s.stack->hidden) * stage.output_size;
+  double layers = 0, widest = 0, inputs = 0;
+  for (const LayerRun& run : stage.runs) {
+    layers += run.layers;
+    widest = std::max(widest, run.replay.input_bytes);
+    inputs += run.replay.input_bytes * run.layers;
+    stage.kv_bytes += run.replay.kv_cache * run.layers;
+    stage.weight_gradients += run.replay.weight_gradients * run.layers;
   }
-  // From the second micro-batch on every gradient exists already, and the caller counts them all.
-  const Gradients gradients = gradients_of(s);
-  if (!s.recorded) {
-    without_graph(s, runs, pass);
-  } else if (const double on_the_way = s.checkpointing ? buffers(runs, s.recipe->training) : 0;
-             on_the_way > 0) {
-    offloaded(runs, gradients, on_the_way, pass);
-  } else if (s.checkpointing) {
-    checkpointed(runs, gradients, pass);
-  } else {
-    stored(runs, gradients, pass);
-  }
-  pass.stem = runs.empty() ? 0 : stem_bytes(s);
-  for (Snapshot* moment : {&pass.retained, &pass.forward_peak, &pass.backward_peak}) {
-    (*moment)[Component::activations] += pass.stem;
-  }
-  if (s.runs != nullptr) *s.runs = std::move(runs);
-  return pass;
+  if (!s.recorded) stage.standing = (s.keep_hidden_states ? layers + 1 : 2) * widest;
+  stage.offload_buffers = buffers(stage, s.recipe->training, layers, widest);
+  if (stage.offload_buffers > 0) stage.host_bytes = inputs;
+  stage.stem = stage.runs.empty() ? 0 : stem_bytes(s);
+  return stage;
 }
 
 }  // namespace plimsoll::memory

@@ -5,6 +5,7 @@
 
 #include "core/memory/allocator.h"
 #include "core/memory/evaluation.h"
+#include "core/memory/peak_sink.h"
 #include "core/memory/pipeline.h"
 #include "core/memory/script.h"
 #include "core/memory/task_parts.h"
@@ -45,28 +46,6 @@ double unpacking_buffers(const Plan& plan) {
   return plan.parameters.largest_quantised * (2 + 4.0 / 64);
 }
 
-// The embedding's gradient is the last to be made; FSDP then joins it with that of the head in one flat
-// tensor.
-Snapshot last_of_backward(const Plan& plan, const Sharding& rank, const Snapshot& at_step) {
-  Snapshot live = at_step + embedding_gradient(plan);
-  live[Component::gradients] += rank.root_gradients * (1 - rank.gradient_share);
-  live[Component::buckets] += rank.root_gradients + rank.backward_buckets;
-  live[Component::gathered] += rank.root;
-  return live;
-}
-
-// A second network runs forward first and backward last; each waits while the other is at work.
-OneStep both(const OneStep& policy, const OneStep& value) {
-  OneStep step = policy;
-  step.forward = higher(value.forward, value.waiting + policy.forward);
-  step.loss = value.waiting + policy.loss;
-  const Snapshot made = only(Component::gradients, policy.gradients);
-  step.backward = higher(value.waiting + policy.backward, higher(made + value.loss, made + value.backward));
-  step.waiting = policy.waiting + value.waiting;
-  step.gradients += value.gradients;
-  return step;
-}
-
 void join(Parameters& policy, const Parameters& value) {
   policy.weight_bytes += value.weight_bytes;
   policy.loaded_bytes += value.loaded_bytes;
@@ -88,13 +67,165 @@ void step_elsewhere(const recipe::Recipe& r, const Parameters& p, Sharding& rank
   rank.optimizer = rank.step = 0;
 }
 
+// Of what is there, the part that one rank keeps.
+double share_of(const Parameters& p, const Sharding& rank) {
+  return std::min(1.0, p.weight_bytes > 0 ? rank.weights / p.weight_bytes : 1);
+}
+
+// There all the time, from the first step on.
+Snapshot base_of(const Plan& plan, const TaskParts& parts, const Sharding& rank) {
+  Snapshot base = parts.resident;
+  base[Component::frozen_models] *= share_of(plan.parameters, rank);  // sharded as the model that is trained
+  base[Component::weights] = rank.weights;
+  base[Component::adapters] = rank.adapters;
+  base[Component::buckets] = rank.buckets;
+  base[Component::optimizer] = rank.optimizer;
+  base[Component::inputs] = input_bytes(plan);
+  base[Component::workspace] = 2 * plan.machine.workspace_bytes + unpacking_buffers(plan);
+  base[Component::gradients] = rank.resident_gradients;
+  return base;
+}
+
+Script script_of(const Plan& plan, TaskParts& parts, const Sharding& rank, bool traced) {
+  Script script;
+  if (parts.value) script.networks.push_back(std::move(parts.value->run));
+  script.networks.push_back(replay_network(plan, traced));
+  script.base = base_of(plan, parts, rank);
+  // A loop of one's own also holds what the reference said: once for a pair, three times for KTO, whose
+  // policy and reference score the mismatched batch as well.
+  const Snapshot& kept = script.networks.back().head.kept;
+  if (parts.score_beside_graph && kept.total() > 0) {
+    for (int i = 0; i < (plan.task->unpaired ? 3 : 1); ++i) script.scored = script.scored + kept;
+  }
+  script.embedding_gradient = embedding_gradient(plan).total();
+  script.gradients_pass = gradients_pass(plan);
+  script.head_gradients_pass = head_gradients_pass(plan);
+  return script;
+}
+
+// What tells of a run tensor by tensor.
+void add_tensors(const model::Architecture& network, const recipe::Recipe& recipe, const Parameters& p,
+                 Script& script) {
+  script.weights = resident_weights(network, recipe);
+  script.trained_tensors = trained_tensors(p);
+  if (recipe.training.optimizer_offload == "none")
+    script.optimizer_states = state_tensors(p, recipe.training.optim);
+}
+
+// What stands when a step begins. The optimizer's states come into being in the first step; a run of one step
+// never meets them before.
+Snapshot standing_of(const Script& script, const recipe::Recipe& recipe) {
+  Snapshot standing = script.base;
+  standing[Component::inputs] = 0;
+  if (recipe.training.max_steps == 1) standing[Component::optimizer] = 0;
+  return standing;
+}
+
+// A later step: of several micro-batches one that adds to the gradients of those before.
+PeakSink later_step(const Script& script, const Sharding& rank, const recipe::Recipe& recipe) {
+  PeakSink peaks(standing_of(script, recipe));
+  StepPlay play;
+  play.finds = script.gradients_outlive_step;
+  play.makes_states = recipe.training.max_steps == 1;
+  Composer(peaks, script, rank).step(play);
+  return peaks;
+}
+
+// The instants of a run as they come one after another.
+class Instants {
+ public:
+  Instants(const Plan& plan, const TaskParts& parts, const Sharding& rank, Replay& result)
+      : plan_(plan), parts_(parts), rank_(rank), result_(result) {}
+
+  void add_all(const Script& script) {
+    const recipe::Recipe& recipe = plan_.recipe;
+    before_training(script.base);
+    has_states_ = recipe.training.max_steps != 1;
+    Snapshot base = standing_of(script, recipe);
+    base[Component::inputs] = script.base[Component::inputs];
+    // What stands in a forward, the layers apart.
+    Snapshot standing = base + only(Component::gathered, rank_.root);
+    if (script.gradients_outlive_step) standing[Component::gradients] += rank_.accumulated;
+    standing = standing + only(Component::gathered, rank_.head);
+    if (parts_.generates) add("generate", base + parts_.generate, "completions are written");
+    if (parts_.scores && plan_.task->online)
+      add("score", standing + parts_.score, "old and reference log-probabilities, without a graph");
+    const PeakSink peaks = later_step(script, rank_, recipe);
+    step(peaks);
+    result_.between_steps = standing;
+    result_.between_steps[Component::inputs] = batch_bytes(plan_);
+    if (evaluates(recipe)) {
+      const Evaluation eval = replay_evaluation(plan_);
+      add("eval", result_.between_steps + eval.highest,
+          "evaluation between two steps: no gradients, a batch size of its own");
+      result_.host_bytes += eval.host_bytes;
+    }
+    has_states_ = true;
+    const Snapshot& stepping = peaks.highest(Phase::optimizer_step);
+    add("optimizer_step_first", stepping, "the first step: the states are made");
+    add("optimizer_step", stepping, "every later step");
+  }
+
+ private:
+  void add(const char* id, const Snapshot& live, const char* what) {
+    result_.instants.push_back({id, live, what, parts_.outside});
+    result_.instants.back().has_states = has_states_;
+  }
+
+  void before_training(const Snapshot& base) {
+    const recipe::Recipe& recipe = plan_.recipe;
+    Snapshot prepared;
+    for (const Component c :
+         {Component::weights, Component::adapters, Component::frozen_models, Component::engine})
+      prepared[c] = base[c];
+    add("load",
+        only(Component::weights, plan_.parameters.loaded_bytes * share_of(plan_.parameters, rank_)) +
+            only(Component::transient, quantise_transient(plan_)),
+        "the weights arrive, one tensor after another");
+    if (recipe.quantization.prepare_for_kbit_training || recipe.peft.on)
+      add("prepare", prepared, "upcasts are done and adapters are added");
+    if (parts_.score_before_training)
+      add("score", prepared + parts_.score, "the reference scores the data set before the training begins");
+  }
+
+  void step(const PeakSink& peaks) {
+    add("forward", peaks.highest(Phase::forward), "all layers and the head have run, the loss is known");
+    if (parts_.score_beside_graph) {
+      add("score", peaks.waiting() + parts_.score, "the reference scores the batch while the graph waits");
+    }
+    add("loss", peaks.highest(Phase::loss), "the loss goes backward: the logits and their gradients");
+    add("backward", peaks.highest(Phase::backward), "the layers go backward, one after another");
+  }
+
+  const Plan& plan_;
+  const TaskParts& parts_;
+  const Sharding& rank_;
+  Replay& result_;
+  bool has_states_ = false;
+};
+
+void find_peak(Replay& run) {
+  for (std::size_t i = 0; i < run.instants.size(); ++i) {
+    if (run.instants[i].live.total() > run.instants[run.peak].live.total()) run.peak = i;
+  }
+  if (run.instants[run.peak].id == "optimizer_step_first") ++run.peak;
+  Passing passing;
+  for (const Instant& instant : run.instants) {
+    if (repeats(instant)) passing.add(instant.live);
+  }
+  for (Instant& instant : run.instants) {
+    instant.apart = repeats(instant) ? passing.apart() : 0;
+    instant.lent = lent(instant.live, run);
+  }
+}
+
 // One GPU of the run. All ranks of a strategy are alike.
 Replay replay_rank(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
                    Script* script) {
   Replay result;
   result.parameters = parameters_of(network, recipe, machine);
   const Plan plan = make_plan(network, recipe, machine, result.parameters);
-  const TaskParts parts = task_parts(plan);
+  TaskParts parts = task_parts(plan);
   if (parts.value) join(result.parameters, parts.value->parameters);
   const Parameters& p = result.parameters;
   result.sharding = shard(network, recipe, p);
@@ -107,131 +238,21 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   result.state_bytes =
       rank.on() ? optimizer_state_bytes(p, recipe.training.optim, nullptr) : rank.optimizer + rank.paged;
   result.host_bytes = host_bytes(here, rank);
-
-  OneStep one = replay_step(here, script);
-  if (parts.value) one = both(one, parts.value->step);
-  // A loop of one's own also holds what the reference said: once for a pair, three times for KTO, whose
-  // policy and reference score the mismatched batch as well.
-  if (parts.score_beside_graph && one.kept.total() > 0) {
-    Snapshot held;
-    for (int i = 0; i < (plan.task->unpaired ? 3 : 1); ++i) held = held + one.kept;
-    one.loss = one.loss + held;
-    one.backward = one.backward + held;
-    one.kept = one.kept + held;
-    if (script != nullptr) script->scored = held;
-  }
-  result.attention = one.attention;
-  result.host_bytes += one.host_bytes;
-  const double share = p.weight_bytes > 0 ? rank.weights / p.weight_bytes : 1;
-  Snapshot base = parts.resident;
-  base[Component::frozen_models] *= std::min(1.0, share);  // sharded as the model that is trained
-  base[Component::weights] = rank.weights;
-  base[Component::adapters] = rank.adapters;
-  base[Component::buckets] = rank.buckets;
-  Snapshot prepared = base;
-  prepared[Component::buckets] = 0;
-  base[Component::optimizer] = rank.optimizer;
-  base[Component::inputs] = input_bytes(here);
-  base[Component::workspace] = 2 * machine.workspace_bytes + unpacking_buffers(here);
-  base[Component::gradients] = rank.resident_gradients;
-
-  const Snapshot sending =
-      only(Component::buckets, rank.backward_buckets) + only(Component::gradients, rank.reduced);
-  Snapshot at_step = base + only(Component::gradients, rank.gradients);
-  at_step[Component::inputs] = 0;
-  at_step = at_step + one.kept;
-  Snapshot stepping = at_step;
-  stepping[Component::transient] += rank.step;
-  // The states come into being in the first step; a run of one step never meets them before.
-  if (recipe.training.max_steps == 1) {
-    base[Component::optimizer] = 0;
-    at_step[Component::optimizer] = 0;
-  }
-  Snapshot before = base + only(Component::gathered, rank.root);
-  if (recipe.gradients_outlive_step()) before[Component::gradients] += rank.accumulated;
-  const Snapshot with_head = before + only(Component::gathered, rank.head);
-  const Snapshot embedding = last_of_backward(here, rank, at_step);
-
-  bool has_states = false;
-  const auto add = [&result, &parts, &has_states](const char* id, const Snapshot& live, const char* what) {
-    result.instants.push_back({id, live, what, parts.outside});
-    result.instants.back().has_states = has_states;
-  };
-  add("load",
-      only(Component::weights, p.loaded_bytes * std::min(1.0, share)) +
-          only(Component::transient, quantise_transient(here)),
-      "the weights arrive, one tensor after another");
-  if (recipe.quantization.prepare_for_kbit_training || recipe.peft.on) {
-    add("prepare", prepared, "upcasts are done and adapters are added");
-  }
-  if (parts.score_before_training) {
-    add("score", prepared + parts.score, "the reference scores the data set before the training begins");
-  }
-  has_states = recipe.training.max_steps != 1;
-  if (parts.generates) add("generate", base + parts.generate, "completions are written");
-  if (parts.scores && plan.task->online) {
-    add("score", with_head + parts.score, "old and reference log-probabilities, without a graph");
-  }
-  add("forward", with_head + one.forward, "all layers and the head have run, the loss is known");
-  if (parts.score_beside_graph) {
-    add("score", with_head + one.waiting + parts.score,
-        "the reference scores the batch while the graph waits");
-  }
-  add("loss", with_head + sending + one.loss, "the loss goes backward: the logits and their gradients");
-  add("backward", higher(before + sending + one.backward, embedding),
-      "the layers go backward, one after another");
-  result.between_steps = with_head;
-  result.between_steps[Component::inputs] = batch_bytes(here);
-  if (evaluates(recipe) && script == nullptr) {  // a script tells of training alone
-    const Evaluation eval = replay_evaluation(here);
-    add("eval", result.between_steps + eval.highest,
-        "evaluation between two steps: no gradients, a batch size of its own");
-    result.host_bytes += eval.host_bytes;
-  }
-  has_states = true;
-  add("optimizer_step_first", stepping, "the first step: the states are made");
-  add("optimizer_step", stepping, "every later step");
-  for (std::size_t i = 0; i < result.instants.size(); ++i) {
-    if (result.instants[i].live.total() > result.instants[result.peak].live.total()) result.peak = i;
-  }
-  if (result.instants[result.peak].id == "optimizer_step_first") ++result.peak;
-  Passing passing;
-  for (const Instant& instant : result.instants) {
-    if (repeats(instant)) passing.add(instant.live);
-  }
   result.gathered_throughout = rank.root + rank.head;
-  for (Instant& instant : result.instants) {
-    instant.apart = repeats(instant) ? passing.apart() : 0;
-    instant.lent = lent(instant.live, result);
-  }
+
+  Script told = script_of(here, parts, rank, script != nullptr);
+  told.loaded = p.loaded_bytes * share_of(p, rank);
+  told.gradients_outlive_step = recipe.gradients_outlive_step();
+  told.accumulates = recipe.training.gradient_accumulation_steps > 1;
+  result.attention = told.networks.back().stages.back().attention;
+  for (const Stage& stage : told.networks.back().stages) result.host_bytes += stage.host_bytes;
+  Instants(here, parts, rank, result).add_all(told);
+  find_peak(result);
   result.dynamic_bytes =
       result.instants[result.peak].live.total() - rank.weights - rank.adapters - rank.optimizer;
-  if (script != nullptr) {
-    script->base = base;
-    script->base[Component::optimizer] = result.optimizer_bytes;
-    script->root = rank.root;
-    script->head_gathered = rank.head;
-    script->gradient_share = rank.gradient_share;
-    script->head_gradient_share = rank.head_gradient_share;
-    script->gradient_copies = rank.gradient_copies;
-    script->root_gradients = rank.root_gradients;
-    script->resident_gradients = rank.resident_gradients;
-    script->accumulated = rank.accumulated;
-    script->backward_buckets = rank.backward_buckets;
-    script->reduced = rank.reduced;
-    script->keeps_boundaries = rank.keeps_boundaries;
-    script->loaded = p.loaded_bytes * std::min(1.0, share);
-    script->weights = resident_weights(network, recipe);
-    script->trained_tensors = trained_tensors(p);
-    if (recipe.training.optimizer_offload == "none")
-      script->optimizer_states = state_tensors(p, recipe.training.optim);
-    script->quantising = quantise_transient(here);
-    script->trained = rank.gradients;
-    script->optimizer_working = rank.step;
-    script->embedding_gradient = embedding_gradient(here).total();
-    script->gradients_outlive_step = recipe.gradients_outlive_step();
-    script->accumulates = recipe.training.gradient_accumulation_steps > 1;
-  }
+  if (script == nullptr) return result;
+  add_tensors(network, recipe, p, told);
+  *script = std::move(told);
   return result;
 }
 

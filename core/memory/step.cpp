@@ -4,11 +4,10 @@
 #include <cmath>
 #include <iterator>
 #include <string_view>
-#include <utility>
 
 #include "core/memory/log_probs.h"
+#include "core/memory/peak_sink.h"
 #include "core/memory/replay_memo.h"
-#include "core/memory/script.h"
 #include "core/memory/unsloth.h"
 
 namespace plimsoll::memory {
@@ -141,18 +140,6 @@ const model::Linear* head_of(const model::Architecture& network, const model::St
   return nullptr;
 }
 
-// What a layer makes is only passing through, even when there was none before.
-bool gradients_pass(const Plan& plan) {
-  return plan.recipe.gradients_leave_at_once() ||
-         (plan.sharding != nullptr && plan.sharding->gradients_exist);
-}
-// The same of the head. A tied one's gradient waits for that of the embedding, the last one, before it is
-// used up.
-bool head_gradients_pass(const Plan& plan) {
-  const recipe::Recipe& r = plan.recipe;
-  return gradients_pass(plan) && (plan.sharding != nullptr || !r.full() || !shares_head(plan.network, r));
-}
-
 // What the trainers do with the logits before the log-probabilities: huggingface/trl trainer/grpo_trainer.py
 // by tag.
 void score_tokens(const Plan& plan, HeadProgram& h) {
@@ -169,7 +156,7 @@ void score_tokens(const Plan& plan, HeadProgram& h) {
   h.scoring.entropy = trl("0.20") && task.id != "ppo";
 }
 
-HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pass) {
+HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& stage) {
   const recipe::Recipe& r = plan.recipe;
   HeadProgram h;
   static const model::LayerGroup nothing;
@@ -202,13 +189,18 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Pass& pa
   h.gathered = plan.sharding != nullptr &&
                (plan.sharding->strategy == Strategy::fsdp || plan.sharding->strategy == Strategy::fsdp2);
   h.softcap = plan.network.logit_softcap;
-  h.input_size = pass.output_size;
-  h.input_needs_grad = pass.output_needs_grad;
+  h.input_size = stage.output_size;
+  h.input_needs_grad = stage.output_needs_grad;
   h.accumulating = r.gradients_outlive_step() || head_gradients_pass(plan);
   h.compiled = r.training.torch_compile;
-  h.kv_bytes = pass.kv_bytes;
+  h.kv_bytes = stage.kv_bytes;
   if (plan.task->has_rl() && plan.task->vocabulary) score_tokens(plan, h);
   return h;
+}
+
+// What makes tokens of images or sound for the stacks that speak.
+bool is_tower(const model::Stack& stack) {
+  return stack.part == Part::vision || stack.part == Part::projector || stack.part == Part::audio;
 }
 
 // Stacks in the order of the forward pass: what the others read comes first.
@@ -222,25 +214,17 @@ std::vector<const model::Stack*> forward_order(const model::Architecture& networ
   return order;
 }
 
-const char* part_name(Part part) {
-  switch (part) {
-    case Part::text:
-      return "text";
-    case Part::vision:
-      return "vision";
-    case Part::projector:
-      return "projector";
-    case Part::encoder:
-      return "encoder";
-    case Part::decoder:
-      return "decoder";
-    case Part::audio:
-      return "audio";
-  }
-  return "";
-}
-
 }  // namespace
+
+bool gradients_pass(const Plan& plan) {
+  return plan.recipe.gradients_leave_at_once() ||
+         (plan.sharding != nullptr && plan.sharding->gradients_exist);
+}
+// A tied one's gradient waits for that of the embedding, the last one, before it is used up.
+bool head_gradients_pass(const Plan& plan) {
+  const recipe::Recipe& r = plan.recipe;
+  return gradients_pass(plan) && (plan.sharding != nullptr || !r.full() || !shares_head(plan.network, r));
+}
 
 const Snapshot& higher(const Snapshot& a, const Snapshot& b) { return b.total() > a.total() ? b : a; }
 
@@ -293,13 +277,11 @@ double input_bytes(const Plan& plan) {
   return batch_bytes(plan) + mask + 2 * length * head * size;
 }
 
-using Passes = std::vector<std::pair<PassSettings, Pass>>;
-
 // What one stack makes of trained parameters, another goes backward through to reach them: image features
 // among the embedded tokens, what cross-attention reads, a projector behind a tower.
-void join_graph(PassSettings& s, const Passes& before, bool images_by_cross_attention) {
-  const bool awake = std::any_of(before.begin(), before.end(),
-                                 [](const auto& pass) { return pass.second.output_needs_grad; });
+void join_graph(PassSettings& s, const std::vector<Stage>& before, bool images_by_cross_attention) {
+  const bool awake =
+      std::any_of(before.begin(), before.end(), [](const Stage& stage) { return stage.output_needs_grad; });
   const Part part = s.stack->part;
   if (part == Part::vision || part == Part::audio) return;
   if (part == Part::decoder || (part == Part::text && images_by_cross_attention)) {
@@ -313,87 +295,36 @@ void join_graph(PassSettings& s, const Passes& before, bool images_by_cross_atte
   s.input_needs_grad = s.input_needs_grad || awake;
 }
 
-OneStep replay_step(const Plan& plan, Script* script) {
-  OneStep step;
+NetworkRun replay_network(const Plan& plan, bool traced) {
+  NetworkRun network;
   const ImageLoad& images = plan.images;
-  Passes passes;
-  const double leaf = embedded_leaf(plan);
-  if (script != nullptr) script->embedded_leaf = leaf;
-  Snapshot retained = only(Component::activations, leaf);
-  double cached = 0, gradients_after = 0;
+  network.embedded_leaf = embedded_leaf(plan);
+  PassSettings settings;
   for (const model::Stack* stack : forward_order(plan.network)) {
-    const bool tower =
-        stack->part == Part::vision || stack->part == Part::projector || stack->part == Part::audio;
-    if (tower && images.tower_tokens == 0) continue;
-    if (tower && stack->groups.empty()) continue;
-    PassSettings settings = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
+    const bool tower = is_tower(*stack);
+    if (tower && (images.tower_tokens == 0 || stack->groups.empty())) continue;
+    settings = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
     settings.cross_length = images.cross_tokens > 0 ? images.cross_tokens : settings.length;
-    join_graph(settings, passes, images.cross_tokens > 0);
-    Script::Stage stage;
-    if (script != nullptr) settings.runs = &stage.runs;
-    passes.emplace_back(settings, replay_pass(settings));
-    const Pass& pass = passes.back().second;
-    if (script != nullptr) {
-      stage.part = part_name(stack->part);
-      stage.recorded = settings.recorded;
-      stage.checkpointing = settings.checkpointing;
-      stage.stop_early = !plan.recipe.training.use_reentrant;
-      stage.standing = pass.standing;
-      stage.stem = pass.stem;
-      stage.output_bytes = pass.output_bytes;
-      stage.offload_buffers = pass.offload_buffers;
-      script->stages.push_back(std::move(stage));
-    }
-    step.forward = higher(step.forward, retained + only(Component::autocast, cached) + pass.forward_peak);
-    retained = retained + pass.retained;
-    cached += pass.cached;
-    step.host_bytes += pass.host_bytes;
+    settings.traced = traced;
+    join_graph(settings, network.stages, images.cross_tokens > 0);
+    network.stages.push_back(replay_stack(settings));
   }
-  HeadProgram program = make_head(plan, passes.back().first, passes.back().second);
-  if (script != nullptr) {
-    program.trace = &script->head;
-    script->gradients_pass = gradients_pass(plan);
-    script->head_gradients_pass = head_gradients_pass(plan);
-  }
-  ReplayMemo* memo = passes.back().first.memo;
-  const HeadReplay head =
-      memo != nullptr && program.trace == nullptr ? memo->replay(program) : replay_head(program);
-  step.attention = passes.back().second.attention;
-  step.forward = higher(step.forward, retained + only(Component::autocast, cached) + head.forward_peak);
-  step.loss = retained + head.backward_peak;
-  step.kept = head.kept;
-  step.waiting = retained + head.with_outputs;
-  step.gradients = head.weight_gradients;
-  retained = retained + head.kept;
-  const bool accumulating = plan.recipe.gradients_outlive_step() || gradients_pass(plan);
-  const double share = plan.sharding == nullptr ? 1 : plan.sharding->gradient_share;
-  const double head_share = plan.sharding == nullptr ? 1 : plan.sharding->head_gradient_share;
-  gradients_after = program.accumulating ? 0 : head.weight_gradients * head_share;
-  for (auto at = passes.rbegin(); at != passes.rend(); ++at) {
-    const Pass& pass = at->second;
-    if (!at->first.recorded) continue;
-    step.gradients += pass.weight_gradients;
-    Snapshot others = retained;
-    for (std::size_t i = 0; i < component_count; ++i) others.bytes[i] -= pass.retained.bytes[i];
-    Snapshot highest = pass.backward_peak;
-    // The layers are elsewhere, and the gradient waits to be sent there.
-    if (at == passes.rbegin() && at->first.stack->groups.empty())
-      highest[Component::transient] += head.incoming_gradient;
-    step.backward = higher(step.backward, others + only(Component::gradients, gradients_after) + highest);
-    retained = others;
-    if (!accumulating) gradients_after += pass.weight_gradients * share;
-  }
-  return step;
+  HeadProgram program = make_head(plan, settings, network.stages.back());
+  network.head_passes = program.accumulating;
+  if (traced) program.trace = &network.head_trace;
+  network.head = settings.memo != nullptr && !traced ? settings.memo->replay(program) : replay_head(program);
+  return network;
 }
 
 Snapshot replay_without_grad(const Plan& plan, double rows, double length, const Asked& asked) {
-  Snapshot highest;
-  double keys = 0, casts = 0;  // autocast's cache outlives the layers (ATen/autocast_mode.cpp cached_cast)
+  const Script nothing;
+  const Sharding alone;
+  PeakSink peaks({});
+  Composer composer(peaks, nothing, alone);
   PassSettings last;
-  Pass pass;
+  Stage stage;
   for (const model::Stack* stack : forward_order(plan.network)) {
-    const bool tower =
-        stack->part == Part::vision || stack->part == Part::projector || stack->part == Part::audio;
+    const bool tower = is_tower(*stack);
     if (tower && (asked.decodes || plan.images.tower_tokens == 0 || stack->groups.empty())) continue;
     last = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
     last.batch *= rows / plan.rows;
@@ -404,23 +335,20 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
     last.keep_kv = asked.keys && (stack->part == Part::text || stack->part == Part::decoder);
     last.keep_hidden_states = last.keep_hidden_states || (asked.hidden_states && !tower);
     last.keeps_casts = !asked.reference;
-    pass = replay_pass(last);
-    highest = higher(highest, pass.forward_peak + only(Component::autocast, casts));
-    keys += pass.kv_bytes;
-    casts += pass.cached;
+    stage = replay_stack(last);
+    composer.without_graph(stage);
   }
-  HeadProgram head = make_head(plan, last, pass);
+  HeadProgram head = make_head(plan, last, stage);
   head.scoring.tokens = asked.scored;
   head.scoring.entropy = false;
   Snapshot end = replay_head_without_grad(head);
-  end[Component::kv_cache] += keys;
-  end[Component::autocast] += casts;
   if (asked.hidden_states) {
     double layers = 1;
     for (const model::LayerGroup& group : last.stack->groups) layers += static_cast<double>(group.layers);
-    end[Component::transient] += layers * pass.output_bytes;
+    end[Component::transient] += layers * stage.output_bytes;
   }
-  return higher(highest, end);
+  peaks.raise(end);
+  return peaks.highest(Phase::forward);
 }
 
 double cache_bytes(const Plan& plan, double rows) {
@@ -433,7 +361,7 @@ double cache_bytes(const Plan& plan, double rows) {
     s.cross_length = plan.images.cross_tokens > 0 ? plan.images.cross_tokens : s.length;
     s.recorded = false;
     s.keep_kv = true;
-    bytes += replay_pass(s).kv_bytes;
+    bytes += replay_stack(s).kv_bytes;
   }
   return bytes;
 }

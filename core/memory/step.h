@@ -1,19 +1,16 @@
-// One training step of a network under a recipe: its stacks forward, head and loss, and all the way back.
+// A network under a recipe, replayed: its stacks, and head and loss.
 //
 //     Parameters parameters = parameters_of(network, recipe, machine);
 //     Plan plan = make_plan(network, recipe, machine, parameters);
-//     OneStep step = replay_step(plan);
-//     step.loss.total();           // highest while the loss goes backward, weights and inputs not counted
+//     NetworkRun text = replay_network(plan, false);
+//     text.head.backward_peak.total();           // highest while the loss goes backward
 #pragma once
-
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "core/memory/head.h"
 #include "core/memory/images.h"
 #include "core/memory/parameters.h"
 #include "core/memory/pass.h"
+#include "core/memory/script.h"
 #include "core/recipe/tasks.h"
 
 namespace plimsoll::memory {
@@ -45,18 +42,14 @@ Parameters parameters_of(const model::Architecture& network, const recipe::Recip
 Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
                const Parameters& parameters);
 
-/// The highest moments of a step, without what is there all the time.
-struct OneStep {
-  Snapshot forward, loss, backward;
-  Snapshot waiting;      ///< when the loss is known: all that the backward will need, and outputs still held
-  double gradients = 0;  ///< of all trained parameters, once the backward is through
-  Snapshot kept;         ///< outputs that a training loop of one's own still holds
-  std::string_view attention;  ///< why this kernel
-  double host_bytes = 0;       ///< what waits for the backward in host memory
-};
-struct Script;
-/// `script` receives what unroll.h writes the step from, at some cost in time; null: nothing is kept.
-OneStep replay_step(const Plan& plan, Script* script = nullptr);
+/// The network as a micro-batch goes through it. `traced`: with the events of its layers and its head, at
+/// some cost in time.
+NetworkRun replay_network(const Plan& plan, bool traced);
+
+/// A layer's gradients never stay where they were made, even when there were none before.
+bool gradients_pass(const Plan& plan);
+/// The same of the head.
+bool head_gradients_pass(const Plan& plan);
 
 /// What a forward pass without a graph is asked for.
 struct Asked {

@@ -116,8 +116,8 @@ void add_value_network(const Plan& plan, TaskParts& parts) {
   Parameters parameters = parameters_of(network, recipe, plan.machine);
   Plan second = make_plan(network, recipe, plan.machine, parameters);
   second.rows = plan.rows;
-  const OneStep step = replay_step(second);
-  parts.value = SecondNetwork{std::move(parameters), step};
+  NetworkRun run = replay_network(second, false);
+  parts.value = SecondNetwork{std::move(parameters), std::move(run)};
 }
 
 }  // namespace

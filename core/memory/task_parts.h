@@ -19,7 +19,7 @@ namespace plimsoll::memory {
 /// A network that is trained beside the policy (PPO's value function).
 struct SecondNetwork {
   Parameters parameters;
-  OneStep step;
+  NetworkRun run;
 };
 
 struct TaskParts {

@@ -5,24 +5,15 @@
 //     for (const Section& s : run.sections)                     // "forward", layer 7
 //       for (std::size_t i = s.from; i < s.to; ++i) print(run.events[i].what, run.events[i].bytes);
 //
-// Each kind of layer is walked once (LayerTrace) and written down as often as the network has it, so the list
-// holds the same bytes at each moment as the closed forms of pass.cpp say. Of a step that accumulates, two
-// micro-batches are written: the one that makes the gradients and one that adds to them; all others repeat
-// the second.
+// It is composed as the peaks of replay() are (composer.h), and holds the same bytes at each moment. Of a
+// step that accumulates, two micro-batches are written: the one that makes the gradients and one that adds to
+// them; all others repeat the second.
 #pragma once
 
-#include <optional>
-#include <string_view>
-
+#include "core/memory/phase.h"
 #include "core/memory/replay.h"
 
 namespace plimsoll::memory {
-
-/// The instant that an event belongs to, named as in Replay::instants.
-enum class Phase : uint8_t { load, prepare, forward, loss, backward, optimizer_step_first, optimizer_step };
-const char* name(Phase phase);
-/// Nothing for an instant that the list does not hold.
-std::optional<Phase> phase_of(std::string_view name);
 
 /// Events that belong together.
 struct Section {
@@ -40,8 +31,7 @@ struct Unrolled {
   uint32_t tensors = 0;
 };
 
-/// False where a value network is trained beside the policy: the steps of two networks, one within the other,
-/// are replayed in closed form alone.
+/// False where a value network is trained beside the policy, whose tensors are not written down.
 bool unrolls(const recipe::Recipe& recipe);
 
 /// Which steps are written down. `later` leaves the first one out where nothing but its optimizer states

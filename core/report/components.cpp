@@ -203,8 +203,10 @@ void write_components(json::Writer& out, const memory::Snapshot& live, const Fac
   for (const Row& row : rows) {
     if (live[row.component] >= 0.5) order.push_back(&row);
   }
+  // Fractions of a byte that sums lose are no order.
+  const auto bytes = [&live](const Row* row) { return std::round(live[row->component]); };
   std::stable_sort(order.begin(), order.end(),
-                   [&live](const Row* a, const Row* b) { return live[a->component] > live[b->component]; });
+                   [&bytes](const Row* a, const Row* b) { return bytes(a) > bytes(b); });
   for (const Row* row : order) {
     write_component(out, {row->id, live[row->component], row->what, row->formula(facts), row->source});
   }

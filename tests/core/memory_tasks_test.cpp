@@ -204,6 +204,13 @@ TEST(Tasks, PpoTrainsAValueNetworkBesideThePolicy) {
   EXPECT_NEAR(static_cast<double>(component(forward, "frozen_models")) / 1073741824.0, 2 * weights, 0.1);
 }
 
+TEST(Tasks, PpoHoldsGradientsThatExistAlreadyOnce) {
+  const Json report = answer(request("ppo", {{"gradient_accumulation_steps", 4}}, nullptr, false));
+  const uint64_t trained = component(instant(report, "optimizer_step"), "gradients");
+  EXPECT_EQ(component(instant(report, "forward"), "gradients"), trained);
+  EXPECT_EQ(component(instant(report, "backward"), "gradients"), trained);
+}
+
 TEST(Tasks, KeysAndValuesOfAllLayersArePublishedFigures) {
   // Half a MiB a token for Llama-2-7B, 320 KiB for Llama-3-70B, 128 KiB for Mistral-7B, in 16 bits.
   const struct {

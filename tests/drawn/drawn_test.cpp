@@ -113,9 +113,9 @@ TEST_P(Drawn, HandoutIsWritten) {
   });
 }
 
-TEST_P(Drawn, UnrolledListHoldsWhatTheClosedFormsSay) {
+TEST_P(Drawn, UnrolledListHoldsWhatThePeaksSay) {
   each(1, {.plain = true}, [](const Draw& draw) {
-    if (is_answered(draw)) unrolled_list_holds_what_closed_forms_say(draw);
+    if (is_answered(draw)) unrolled_list_holds_what_the_peaks_say(draw);
   });
 }
 
