@@ -108,7 +108,7 @@ void add_advise(CLI::App* command, Options& options) {
       ->add_option(
           "--plan", options.plan,
           "Print the configuration with this plan in it: nothing learned changes, fewest changes, fastest")
-      ->check(CLI::IsMember({"same", "fewest", "fastest"}));
+      ->check(CLI::IsMember({"usual", "same", "fewest", "fastest"}));
   command->add_flag("--diff", options.diff, "The changed lines of the configuration only");
   add_format(command, options);
 }

@@ -106,9 +106,14 @@ std::vector<Advisor::Named> Advisor::plans_for(double usable, memory::Verdict& v
     found.push_back({name, {name}, *plan, full});
     found.back().plan.price.sizes = full->price.sizes;
   };
+  add("usual", plans.usual);
   add("same", plans.same);
   add("fewest", plans.fewest);
   add("fastest", plans.fastest);
+  // What published comparisons can tell apart comes after what they cannot.
+  std::stable_partition(found.begin(), found.end(), [&](const Named& named) {
+    return heaviest(planner_->space(), named.plan.choice) <= advice::quality::parity;
+  });
   return found;
 }
 

@@ -323,8 +323,8 @@ export interface Change {
 }
 
 export interface Plan {
-  name: "same" | "fewest" | "fastest";
-  readings: ("same" | "fewest" | "fastest")[];
+  name: "usual" | "same" | "fewest" | "fastest";
+  readings: ("usual" | "same" | "fewest" | "fastest")[];
   verdict: Verdict;
   /** What is left of the usable memory, as the report of the plan's request says. */
   headroom: number;

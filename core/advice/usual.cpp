@@ -1,0 +1,147 @@
+#include "core/advice/usual.h"
+
+#include <algorithm>
+
+#include "core/advice/fixes/fixes.h"
+#include "core/advice/planner.h"
+
+namespace plimsoll::advice {
+
+std::span<const Fix* const> usual_order() {
+  static const Fix* const order[] = {
+      // Settings of the loop.
+      &gradient_checkpointing,
+      &non_reentrant_checkpointing,
+      &smaller_eval_batch,
+      &vllm_sleep_mode,
+      &vllm_memory_share,
+      &micro_batch,
+      // Kernels and what is kept for them.
+      &fused_loss,
+      &cut_cross_entropy,
+      &plain_loss,
+      &flash_attention,
+      &sdpa,
+      &padding_free,
+      &eval_accumulation,
+      &loss_only,
+      &precomputed_reference,
+      &expandable_segments,
+      // Several cards.
+      &sharded_states,
+      &sharded_parameters,
+      // The optimizer.
+      &fused_optimizer,
+      &paged_optimizer,
+      &eight_bit_optimizer,
+      &paged_eight_bit_optimizer,
+      // The base.
+      &sixteen_bit_load,
+      &double_quantization,
+      &nf4,
+      &int8,
+      &no_kbit_upcast,
+      &optimizer_in_backward,
+      // Over PCIe.
+      &offloaded_checkpoints,
+      &optimizer_on_cpu,
+      &optimizer_in_host_memory,
+      &parameters_in_host_memory,
+      // Something else is learned.
+      &pure_bfloat16,
+      &sixteen_bit_adapters,
+      &adafactor,
+      &lion,
+      &adapters_instead_of_full,
+      &frozen_tower,
+      &smaller_images,
+      &shorter_completions,
+      &shorter,
+      &lower_rank,
+      &fewer_targets,
+      &fewer_images,
+  };
+  return order;
+}
+
+// The options of all slots in the usual order; all levels of a scale are one rung, at its end.
+void Planner::list_rungs() {
+  for (const Fix* fix : usual_order()) {
+    for (std::size_t slot = 0; slot < space_.slots.size(); ++slot) {
+      const std::vector<Option>& options = space_.slots[slot].options;
+      Rung rung{slot, 0, 0};
+      for (std::size_t option = 1; option < options.size(); ++option) {
+        if (options[option].fix != fix) continue;
+        if (rung.first == 0) rung.first = option;
+        rung.last = option;
+      }
+      if (rung.first != 0) rungs_.push_back(rung);
+    }
+  }
+}
+
+// One rung further up: it stays where it takes something away, or nothing while another moment is the
+// highest.
+bool Planner::climb(Climb& climb, const Rung& rung) {
+  // Most of a choice's levels first: the last one is the strongest.
+  for (std::size_t option = rung.last; option >= rung.first; --option) {
+    Choice next = climb.reached;
+    next[rung.slot] = static_cast<uint8_t>(option);
+    const Price* price = pricer_.price(next);
+    if (price == nullptr) continue;
+    const double now = value(price->sizes, climb.measure);
+    const bool instead = climb.reached[rung.slot] != 0;
+    if (instead ? now >= climb.value : now > climb.value) continue;
+    climb.reached = next;
+    climb.value = now;
+    return true;
+  }
+  return false;
+}
+
+// What is left of `choice` when each change is given up, or put more mildly, as long as it still fits: the
+// latest in the usual order first.
+Choice Planner::relaxed(Choice choice, const Target& target) {
+  for (auto rung = rungs_.rbegin(); rung != rungs_.rend(); ++rung) {
+    const std::size_t now = choice[rung->slot];
+    if (now < rung->first || now > rung->last) continue;
+    Choice less = choice;
+    less[rung->slot] = 0;
+    bool found = fits(less, target);
+    // Another fix of the same slot that comes earlier, then a milder level of this one.
+    for (const Rung& other : rungs_) {
+      if (found || (other.slot == rung->slot && other.first == rung->first)) break;
+      if (other.slot != rung->slot) continue;
+      for (std::size_t option = other.first; option <= other.last && !found; ++option) {
+        less[rung->slot] = static_cast<uint8_t>(option);
+        found = fits(less, target);
+      }
+    }
+    for (std::size_t option = rung->first; option < now && !found; ++option) {
+      less[rung->slot] = static_cast<uint8_t>(option);
+      found = fits(less, target);
+    }
+    if (found) choice = less;
+  }
+  return choice;
+}
+
+std::optional<PricedPlan> Planner::usual(const Target& target) {
+  if (rungs_.empty()) list_rungs();
+  Climb climb{Choice{}, target.measure, value(pricer_.price(Choice{})->sizes, target.measure)};
+  for (std::size_t top = 0; top < rungs_.size(); ++top) {
+    if (!this->climb(climb, rungs_[top])) continue;
+    // What only now means something, such as a base of four bits below adapters.
+    for (std::size_t below = 0; below < top; ++below) {
+      Choice with = climb.reached;
+      if (with[rungs_[below].slot] == 0) this->climb(climb, rungs_[below]);
+    }
+    if (!fits(climb.reached, target)) continue;
+    Choice found = relaxed(climb.reached, target);
+    while (const std::optional<Choice> part = fitting_part(found, 1, target)) found = relaxed(*part, target);
+    return plan(found);
+  }
+  return std::nullopt;
+}
+
+}  // namespace plimsoll::advice
