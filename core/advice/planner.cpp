@@ -500,7 +500,12 @@ Plans Planner::plans(const Target& target) {
     plans.fewest = fewest(target, false);
     plans.fastest = least_loss(target, changes_in(plans.fewest->choice));
   }
-  plans.usual = usual(target);
+  plans.usual = usual(target, false);
+  // Before less is learned, the plan that only the high end of the band contradicts.
+  if (plans.usual && heaviest_in(space_, plans.usual->choice) > quality::parity) {
+    const std::optional<PricedPlan> tight = usual({target.usable, Measure::needed}, true);
+    if (tight) plans.usual = tight;
+  }
   return plans;
 }
 

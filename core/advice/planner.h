@@ -99,7 +99,7 @@ class Planner {
   void list_rungs();
   bool climb(Climb& climb, const Rung& rung);
   Choice relaxed(Choice choice, const Target& target);
-  std::optional<PricedPlan> usual(const Target& target);
+  std::optional<PricedPlan> usual(const Target& target, bool parity);
   void list_structures();
   Entry begin(std::size_t structure) const;
   void extend(const Entry& from, std::size_t slot, int left, std::vector<Entry>& out);

@@ -126,11 +126,14 @@ Choice Planner::relaxed(Choice choice, const Target& target) {
   return choice;
 }
 
-std::optional<PricedPlan> Planner::usual(const Target& target) {
+// `parity`: with no change that costs more than that.
+std::optional<PricedPlan> Planner::usual(const Target& target, bool parity) {
   if (rungs_.empty()) list_rungs();
   Climb climb{Choice{}, target.measure, value(pricer_.price(Choice{})->sizes, target.measure)};
   for (std::size_t top = 0; top < rungs_.size(); ++top) {
-    if (!this->climb(climb, rungs_[top])) continue;
+    const Rung& rung = rungs_[top];
+    if (parity && space_.slots[rung.slot].options[rung.first].level.quality > quality::parity) continue;
+    if (!this->climb(climb, rung)) continue;
     // What only now means something, such as a base of four bits below adapters.
     for (std::size_t below = 0; below < top; ++below) {
       Choice with = climb.reached;

@@ -28,15 +28,6 @@ const char* quality_word(int cost) {
   if (cost < advice::quality::small) return "parity";
   return cost < advice::quality::visible ? "small" : "visible";
 }
-// The heaviest single change decides the word: three changes of parity are still parity.
-int heaviest(const advice::Space& space, const Choice& choice) {
-  int most = 0;
-  for (std::size_t i = 0; i < space.slots.size(); ++i) {
-    most = std::max(most, space.slots[i].options[choice[i]].level.quality);
-  }
-  return most;
-}
-
 void write_sizes(Writer& out, const memory::Sizes& s) {
   out.open_object();
   out.field("allocated", whole(s.allocated));
@@ -112,7 +103,7 @@ std::vector<Advisor::Named> Advisor::plans_for(double usable, memory::Verdict& v
   add("fastest", plans.fastest);
   // What published comparisons can tell apart comes after what they cannot.
   std::stable_partition(found.begin(), found.end(), [&](const Named& named) {
-    return heaviest(planner_->space(), named.plan.choice) <= advice::quality::parity;
+    return advice::heaviest_in(planner_->space(), named.plan.choice) <= advice::quality::parity;
   });
   return found;
 }
@@ -199,7 +190,7 @@ void Advisor::write_plan(Writer& out, const Named& named, double usable) {
   out.key("peak");
   write_sizes(out, sizes);
   out.field("time_factor", factor(named.plan.price.seconds, seconds_));
-  out.field("quality", quality_word(heaviest(planner_->space(), named.plan.choice)));
+  out.field("quality", quality_word(advice::heaviest_in(planner_->space(), named.plan.choice)));
   out.field("quality_cost", static_cast<int64_t>(named.plan.quality));
   out.field("effective_batch", named.full->recipe.effective_batch());
   out.field("host_bytes", whole(named.full->replay.host_bytes));
