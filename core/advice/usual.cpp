@@ -81,22 +81,29 @@ void Planner::list_rungs() {
 }
 
 // One rung further up: it stays where it takes something away, or nothing while another moment is the
-// highest.
+// highest. Of its options the one that needs least; a scale does so at one of its ends.
 bool Planner::climb(Climb& climb, const Rung& rung) {
-  // Most of a choice's levels first: the last one is the strongest.
+  const Slot& slot = space_.slots[rung.slot];
+  std::optional<Choice> best;
+  double least = climb.value;
   for (std::size_t option = rung.last; option >= rung.first; --option) {
+    const bool end = option == slot.end_for(option) || option == rung.last;
+    if (slot.kind == Kind::scale && !end) continue;
     Choice next = climb.reached;
     next[rung.slot] = static_cast<uint8_t>(option);
     const Price* price = pricer_.price(next);
     if (price == nullptr) continue;
     const double now = value(price->sizes, climb.measure);
-    const bool instead = climb.reached[rung.slot] != 0;
-    if (instead ? now >= climb.value : now > climb.value) continue;
-    climb.reached = next;
-    climb.value = now;
-    return true;
+    // As little as before is enough for what was not there; something else in its place must save.
+    const bool instead = best || climb.reached[rung.slot] != 0;
+    if (instead ? now >= least : now > least) continue;
+    best = next;
+    least = now;
   }
-  return false;
+  if (!best) return false;
+  climb.reached = *best;
+  climb.value = least;
+  return true;
 }
 
 // What is left of `choice` when each change is given up, or put more mildly, as long as it still fits: the

@@ -10,6 +10,8 @@
 #include "core/report/habits.h"
 #include "core/report/heading.h"
 #include "core/report/limits.h"
+#include "core/report/paged.h"
+#include "core/report/rent.h"
 
 namespace plimsoll::report {
 
@@ -59,12 +61,26 @@ const hardware::Gpu& timed_on(const Run& run, const Catalog& catalog) {
 
 }  // namespace
 
+advice::Basis basis_of(const Run& run, const recipe::Surroundings& around, const Catalog& catalog) {
+  return {run.network,
+          run.given,
+          *run.stack,
+          around,
+          run.resolved,
+          run.gpu,
+          timed_on(run, catalog),
+          run.machine,
+          run.context,
+          run.resolved.recipe.locks,
+          run.widening,
+          wants(run, "allocator"),
+          capacity_for(run),
+          run.adapted_network ? &*run.adapted_network : nullptr};
+}
+
 Advisor::Advisor(const Run& run, const Catalog& catalog)
     : run_(run), catalog_(catalog), around_(surroundings(run)) {
-  basis_ = std::make_unique<advice::Basis>(advice::Basis{
-      run.network, run.given, *run.stack, around_, run.resolved, run.gpu, timed_on(run, catalog), run.machine,
-      run.context, run.resolved.recipe.locks, run.widening, wants(run, "allocator"), capacity_for(run),
-      run.adapted_network ? &*run.adapted_network : nullptr});
+  basis_ = std::make_unique<advice::Basis>(basis_of(run, around_, catalog));
   const advice::Situation situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
   planner_ =
       std::make_unique<advice::Planner>(*basis_, advice::open_choices(situation, run.resolved.recipe.locks));
@@ -189,11 +205,26 @@ void Advisor::write_plan(Writer& out, const Named& named, double usable) {
   write_changes(out, named.plan.choice);
   out.key("peak");
   write_sizes(out, sizes);
-  out.field("time_factor", factor(named.plan.price.seconds, seconds_));
+  const double now = step_on({run_.network, run_.resolved.recipe, run_.replay, weighed(run_)},
+                             sizes_of(run_.replay.instants[run_.replay.peak], run_), usable, basis_->time_gpu)
+                         .seconds;
+  const advice::Changed& full = *named.full;
+  const double then =
+      step_on({basis_->network_of(full.recipe), full.recipe, full.replay}, sizes, usable, basis_->time_gpu)
+          .seconds;
+  out.field("time_factor", factor(then, now));
   out.field("quality", quality_word(advice::heaviest_in(planner_->space(), named.plan.choice)));
   out.field("quality_cost", static_cast<int64_t>(named.plan.quality));
   out.field("effective_batch", named.full->recipe.effective_batch());
   out.field("host_bytes", whole(named.full->replay.host_bytes));
+  if (named.full->replay.paged_bytes > 0) {
+    const Paged paged = paged_of(named.full->replay, sizes, usable);
+    out.key("paged");
+    out.open_object();
+    out.field("bytes", whole(paged.bytes));
+    out.field("on_card", whole(paged.on_card));
+    out.close_object();
+  }
   out.close_object();
 }
 
@@ -334,21 +365,19 @@ void Advisor::write_front(Writer& out) {
   out.close_array();
 }
 
-// From the plan of fewest changes on: the further change that costs least in quality, then in time, and takes
-// at least a fiftieth off the peak.
+// From the plan that is shown first on: the further change that costs least in quality, then in time, and
+// takes at least a fiftieth off the peak.
 void Advisor::write_ladder(Writer& out, double usable) {
   memory::Verdict verdict = memory::Verdict::no;
   Choice at{};
-  for (const Named& named : plans_for(usable, verdict)) {
-    if (std::find(named.readings.begin(), named.readings.end(), "fewest") != named.readings.end()) {
-      at = named.plan.choice;
-    }
-  }
+  const std::vector<Named> plans = plans_for(usable, verdict);
+  if (!plans.empty()) at = plans.front().plan.choice;
+  const double begin = planner_->pricer().price(Choice{})->sizes.device;
   advice::Pricer& pricer = planner_->pricer();
   const advice::Space& space = planner_->space();
   out.open_array();
   for (int rung = 0; rung < 8; ++rung) {
-    const double now = pricer.price(at)->sizes.device;
+    const double now = pricer.price(at)->sizes.device, seconds_now = pricer.seconds(at);
     std::optional<Choice> best;
     int best_cost = 0;
     double best_seconds = 0;
@@ -388,6 +417,16 @@ void Advisor::write_ladder(Writer& out, double usable) {
     out.key("peak");
     write_sizes(out, price->sizes);
     out.field("time_factor", factor(best_seconds, seconds_));
+    const auto effect = [&](const char* name, int64_t saved, double slower) {
+      out.key(name);
+      out.open_object();
+      out.field("saves", saved);
+      out.field("time_factor", slower);
+      out.close_object();
+    };
+    const int64_t so_far = whole(begin - price->sizes.device);
+    effect("step", so_far - whole(begin - now), factor(best_seconds, seconds_now));
+    effect("so_far", so_far, factor(best_seconds, seconds_));
     out.field("quality", quality_word(option.level.quality));
     out.close_object();
     at = *best;
@@ -518,6 +557,8 @@ std::string advise_text(std::string_view request, const Catalog& catalog) {
     advisor.write_spend(out, usable);
     out.key("elsewhere");
     advisor.write_elsewhere(out, usable);
+    out.key("rent");
+    write_rent(out, *run, catalog);
     out.close_object();
   }
   out.key("fixes");

@@ -16,6 +16,9 @@
 
 namespace plimsoll::report {
 
+/// What plans for this run are found from; `around` outlives it.
+advice::Basis basis_of(const Run& run, const recipe::Surroundings& around, const Catalog& catalog);
+
 class Advisor {
  public:
   Advisor(const Run& run, const Catalog& catalog);
