@@ -103,6 +103,18 @@ bool Planner::climb(Climb& climb, const Rung& rung) {
   if (!best) return false;
   climb.reached = *best;
   climb.value = least;
+  // Where the last level of a scale stands apart, the one before it may need less by now.
+  for (std::size_t i = 0; i < space_.slots.size(); ++i) {
+    const std::vector<Option>& options = space_.slots[i].options;
+    const std::size_t last = options.size() - 1;
+    if (!options[last].level.apart || climb.reached[i] != last || last < 2) continue;
+    Choice other = climb.reached;
+    other[i] = static_cast<uint8_t>(last - 1);
+    const Price* price = pricer_.price(other);
+    if (price == nullptr || value(price->sizes, climb.measure) >= climb.value) continue;
+    climb.reached = other;
+    climb.value = value(price->sizes, climb.measure);
+  }
   return true;
 }
 
