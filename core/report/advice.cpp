@@ -558,7 +558,11 @@ std::string advise_text(std::string_view request, const Catalog& catalog) {
     out.key("elsewhere");
     advisor.write_elsewhere(out, usable);
     out.key("rent");
-    write_rent(out, *run, catalog);
+    if (wants(*run, "rent")) {
+      write_rent(out, *run, catalog);
+    } else {
+      out.null();
+    }
     out.close_object();
   }
   out.key("fixes");

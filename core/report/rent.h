@@ -4,9 +4,10 @@
 //     write_rent(out, run, catalog);    // {"cheapest", "unchanged", "fastest", "machines": [...],
 //     "notebooks": [...]}
 //
-// The one change is the first in the usual order (core/advice/usual.h) that fits and that published
-// comparisons cannot tell apart. A notebook service, which chooses the card itself and ends the session, is
-// listed last and leads nothing.
+// Every kind of card takes replays of its own, so that only a request that wants "rent" is answered. The one
+// change is the first in the usual order (core/advice/usual.h) that fits and that published comparisons
+// cannot tell apart. A notebook service, which chooses the card itself and ends the session, is listed last
+// and leads nothing.
 #pragma once
 
 #include "core/json/writer.h"

@@ -20,7 +20,8 @@ Json full_8b() {
             {"gradient_checkpointing", true},
             {"bf16", true}}},
           {"hardware", {{"gpu", "rtx-4090"}}},
-          {"data", {{"samples", 20000}, {"epochs", 1}}}};
+          {"data", {{"samples", 20000}, {"epochs", 1}}},
+          {"want", {"rent"}}};
 }
 
 double number(const Json& row, const char* key) { return row.at(key).get<double>(); }

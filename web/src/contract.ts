@@ -473,7 +473,7 @@ export interface Advice {
         ladder: Rung[];
         spend: Rung[];
         elsewhere: Elsewhere[];
-        /** Null where the hardware is locked. */
+        /** Null where nobody asked (`want: ["rent"]`) or the hardware is locked. */
         rent: Rent | null;
       })
     | null;
