@@ -64,6 +64,11 @@ std::span<const Fix* const> usual_order() {
   return order;
 }
 
+std::size_t usual_place(const Fix& fix) {
+  const std::span<const Fix* const> order = usual_order();
+  return static_cast<std::size_t>(std::find(order.begin(), order.end(), &fix) - order.begin());
+}
+
 // The options of all slots in the usual order; all levels of a scale are one rung, at its end.
 void Planner::list_rungs() {
   for (const Fix* fix : usual_order()) {

@@ -17,5 +17,7 @@ namespace plimsoll::advice {
 
 /// Every fix, once.
 std::span<const Fix* const> usual_order();
+/// Place of a fix in it.
+std::size_t usual_place(const Fix& fix);
 
 }  // namespace plimsoll::advice

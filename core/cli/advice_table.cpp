@@ -181,21 +181,18 @@ std::string tier_lines(const Json& tiers, const Style& style) {
   for (const Json& tier : tiers) {
     const std::string verdict = words(at(tier, "verdict"));
     std::string plan;
-    for (const Json& one : at(tier, "plans")) {
-      bool fewest = false;
-      for (const Json& name : at(one, "readings")) fewest = fewest || name == "fewest";
-      if (!fewest) continue;
-      std::string last;
-      for (const Json& change : at(one, "changes")) {
-        if (words(at(change, "title")) == last) continue;
-        last = words(at(change, "title"));
-        plan += (plan.empty() ? "" : "; ") + last;
-      }
+    const Json& plans = at(tier, "plans");
+    const Json none = Json::array();
+    std::string last;
+    for (const Json& change : plans.empty() ? none : at(plans[0], "changes")) {
+      if (words(at(change, "title")) == last) continue;
+      last = words(at(change, "title"));
+      plan += (plan.empty() ? "" : "; ") + last;
     }
     if (verdict != "fits" && plan.empty()) plan = "nothing makes it fit";
     rows.push_back({{words(at(tier, "gib"))}, {verdict, verdict_colour(verdict)}, {plan}});
   }
-  return heading("Every size, with the fewest changes", style) +
+  return heading("Every size, with what is usually tried first", style) +
          layout({{"GiB", Align::right}, {""}, {"", Align::left, true}}, rows, style) + "\n";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/advice/usual.h"
 #include "core/json/rounding.h"
 #include "core/recipe/fields.h"
 #include "core/report/components.h"
@@ -380,8 +381,7 @@ void Advisor::write_ladder(Writer& out, double usable) {
     const double now = pricer.price(at)->sizes.device, seconds_now = pricer.seconds(at);
     std::optional<Choice> best;
     int best_cost = 0;
-    double best_seconds = 0;
-    std::size_t best_slot = 0;
+    std::size_t best_slot = 0, best_place = 0;
     for (std::size_t i = 0; i < space.slots.size(); ++i) {
       for (std::size_t option = 1; option < space.slots[i].options.size(); ++option) {
         // Never back to what a further rung has replaced.
@@ -391,11 +391,11 @@ void Advisor::write_ladder(Writer& out, double usable) {
         const advice::Price* price = pricer.price(next);
         if (price == nullptr || price->sizes.device > 0.98 * now) continue;
         const int cost = advice::quality_of(space, next);
-        const double seconds = pricer.seconds(next);
-        if (best && (cost > best_cost || (cost == best_cost && seconds >= best_seconds))) continue;
+        const std::size_t place = advice::usual_place(*space.slots[i].options[option].fix);
+        if (best && (cost > best_cost || (cost == best_cost && place >= best_place))) continue;
         best = next;
         best_cost = cost;
-        best_seconds = seconds;
+        best_place = place;
         best_slot = i;
         if (space.slots[i].kind == advice::Kind::scale) break;  // the mildest further step
       }
@@ -403,6 +403,7 @@ void Advisor::write_ladder(Writer& out, double usable) {
     if (!best) break;
     const advice::Option& option = space.slots[best_slot].options[(*best)[best_slot]];
     const advice::Price* price = pricer.price(*best);
+    const double seconds = pricer.seconds(*best);
     out.open_object();
     out.field("fix", option.fix->id);
     out.field("title", option.fix->title);
@@ -416,7 +417,7 @@ void Advisor::write_ladder(Writer& out, double usable) {
     out.field("saves", whole(now - price->sizes.device));
     out.key("peak");
     write_sizes(out, price->sizes);
-    out.field("time_factor", factor(best_seconds, seconds_));
+    out.field("time_factor", factor(seconds, seconds_));
     const auto effect = [&](const char* name, int64_t saved, double slower) {
       out.key(name);
       out.open_object();
@@ -425,8 +426,8 @@ void Advisor::write_ladder(Writer& out, double usable) {
       out.close_object();
     };
     const int64_t so_far = whole(begin - price->sizes.device);
-    effect("step", so_far - whole(begin - now), factor(best_seconds, seconds_now));
-    effect("so_far", so_far, factor(best_seconds, seconds_));
+    effect("step", so_far - whole(begin - now), factor(seconds, seconds_now));
+    effect("so_far", so_far, factor(seconds, seconds_));
     out.field("quality", quality_word(option.level.quality));
     out.close_object();
     at = *best;
