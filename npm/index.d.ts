@@ -19,6 +19,7 @@ export interface First {
 export interface Plimsoll extends First {
   /** With the parts that `want` names: "timeline", "machines", "limits". */
   report(request: Request): Report | Refusal;
+  /** With `want: ["rent"]` also which machine to rent. */
   advise(request: Request): Advice;
   compare(one: Request, other: Request): Comparison;
   diagnose(text: string, request?: Request): unknown;

@@ -32,6 +32,8 @@ std::span<const Fix* const> fixes() {
       &lower_rank,
       &shorter,
       &shorter_completions,
+      &vllm_sleep_mode,
+      &vllm_memory_share,
       &smaller_images,
       &fewer_images,
       &frozen_tower,

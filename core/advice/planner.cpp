@@ -183,28 +183,29 @@ bool Planner::training_may_fit(const Choice& choice, const Target& target) {
   return least == nullptr || 0.99 * value(*least, target.measure) <= target.usable;
 }
 
-// Whether no part of the changes is enough. Leaving out one at a time is not: memory is not monotone in them,
-// and a change may be there for the sake of another. Parts of fewer than `least` changes are known not to
-// fit.
-bool Planner::irreducible(const Choice& choice, int least, const Target& target) {
+// A part of the changes that is enough. Leaving out one at a time does not find it: memory is not monotone in
+// them, and a change may be there for the sake of another. Parts of fewer than `least` changes are known not
+// to fit.
+std::optional<Choice> Planner::fitting_part(const Choice& choice, int least, const Target& target) {
   std::vector<std::size_t> made;
   for (std::size_t i = 0; i < space_.slots.size(); ++i) {
     if (choice[i] != 0) made.push_back(i);
   }
-  const auto part_fits = [&](const auto& self, const Choice& part, std::size_t from, int left) -> bool {
-    if (left == 0) return fits(part, target);
+  const auto find = [&](const auto& self, const Choice& part, std::size_t from,
+                        int left) -> std::optional<Choice> {
+    if (left == 0) return fits(part, target) ? std::optional<Choice>(part) : std::nullopt;
     for (std::size_t i = from; i < made.size(); ++i) {
       Choice less = part;
       less[made[i]] = 0;
-      if (self(self, less, i + 1, left - 1)) return true;
+      if (const std::optional<Choice> found = self(self, less, i + 1, left - 1)) return found;
     }
-    return false;
+    return std::nullopt;
   };
   const int count = static_cast<int>(made.size());
   for (int left_out = 1; count - left_out >= std::max(1, least); ++left_out) {
-    if (part_fits(part_fits, choice, 0, left_out)) return false;
+    if (const std::optional<Choice> found = find(find, choice, 0, left_out)) return found;
   }
-  return true;
+  return std::nullopt;
 }
 
 PricedPlan Planner::plan(const Choice& choice) {
@@ -418,7 +419,7 @@ std::optional<PricedPlan> Planner::quickest(const Target& target, int least, boo
       Entry entry = training;
       if (evaluation.changes != 0) entry = together(training, evaluation);
       if (!may_fit(entry.choice, target) || !fits(entry.choice, target)) continue;
-      if (!irreducible(entry.choice, least, target)) continue;
+      if (fitting_part(entry.choice, least, target)) continue;
       if (!best) slowest = same_speed * entry.seconds;
       best = entry;
       best_cost = cost;
@@ -477,7 +478,7 @@ std::optional<PricedPlan> Planner::least_loss(const Target& target, int least) {
       const bool slower = seconds > best_seconds || (seconds == best_seconds && changes >= best_changes);
       if (best && slower) continue;
       if (!may_fit(choice, target) || !fits(choice, target)) continue;
-      if (!irreducible(choice, least, target)) continue;
+      if (fitting_part(choice, least, target)) continue;
       best = choice;
       best_seconds = seconds;
       best_quality = entry.quality;
@@ -498,6 +499,12 @@ Plans Planner::plans(const Target& target) {
   } else {
     plans.fewest = fewest(target, false);
     plans.fastest = least_loss(target, changes_in(plans.fewest->choice));
+  }
+  plans.usual = usual(target, false);
+  // Before less is learned, the plan that only the high end of the band contradicts.
+  if (plans.usual && heaviest_in(space_, plans.usual->choice) > quality::parity) {
+    const std::optional<PricedPlan> tight = usual({target.usable, Measure::needed}, true);
+    if (tight) plans.usual = tight;
   }
   return plans;
 }

@@ -10,6 +10,8 @@
 //            the fewest of all; of these the least cost in quality, then the fastest
 //   fastest  changes that published comparisons cannot tell apart; of these the fastest. Only when none of
 //            those fits: the least cost in quality, then the fastest
+//   usual    what a person who trains every week would try first (usual.h): nothing that comes later in that
+//            order where what comes before suffices, and of these the mildest
 // Of plans whose times differ by less than the time model can tell, the one with the fewest changes counts as
 // the fastest, and one that makes tensors smaller comes before one that only sets the allocator.
 //
@@ -41,7 +43,7 @@ struct PricedPlan {
 };
 
 struct Plans {
-  std::optional<PricedPlan> same, fewest, fastest;
+  std::optional<PricedPlan> usual, same, fewest, fastest;
   bool any() const { return fewest.has_value(); }
 };
 
@@ -85,7 +87,19 @@ class Planner {
   double floor_of(const Choice& choice, Measure measure);
   bool only_slack(const Choice& choice) const;
   bool at_parity(const Entry& entry) const;
-  bool irreducible(const Choice& choice, int least, const Target& target);
+  std::optional<Choice> fitting_part(const Choice& choice, int least, const Target& target);
+  struct Rung {  ///< the options of one fix in a slot
+    std::size_t slot, first, last;
+  };
+  struct Climb {
+    Choice reached;
+    Measure measure;
+    double value;
+  };
+  void list_rungs();
+  bool climb(Climb& climb, const Rung& rung);
+  Choice relaxed(Choice choice, const Target& target);
+  std::optional<PricedPlan> usual(const Target& target, bool parity);
   void list_structures();
   Entry begin(std::size_t structure) const;
   void extend(const Entry& from, std::size_t slot, int left, std::vector<Entry>& out);
@@ -105,6 +119,7 @@ class Planner {
   const std::size_t allocator_;     ///< its slot, or the number of slots
   std::vector<std::size_t> loose_;  // slots that are scales or cheap
   std::vector<Structure> structures_;
+  std::vector<Rung> rungs_;  ///< in the usual order; listed when they are first asked for
   struct Listed {
     double usable = -1;  // entries whose structure is dead for this much were left out
     std::vector<Entry> entries;

@@ -52,6 +52,14 @@ int changes_in(const Choice& choice) {
   return count;
 }
 
+int heaviest_in(const Space& space, const Choice& choice) {
+  int most = 0;
+  for (std::size_t i = 0; i < space.slots.size(); ++i) {
+    most = std::max(most, space.slots[i].options[choice[i]].level.quality);
+  }
+  return most;
+}
+
 int quality_of(const Space& space, const Choice& choice) {
   int sum = 0;
   for (std::size_t i = 0; i < space.slots.size(); ++i) sum += space.slots[i].options[choice[i]].level.quality;

@@ -52,6 +52,8 @@ bool is_locked(std::string_view pointer, const std::vector<std::string>& locks);
 
 int changes_in(const Choice& choice);
 int quality_of(const Space& space, const Choice& choice);
+/// The cost of its heaviest single change: three changes of parity are still parity.
+int heaviest_in(const Space& space, const Choice& choice);
 /// Fields that a choice sets.
 recipe::Values changes_of(const Space& space, const Choice& choice);
 

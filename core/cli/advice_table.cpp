@@ -20,6 +20,7 @@ std::string times(double factor) {
 }
 
 std::string reading(const std::string& name) {
+  if (name == "usual") return "what is usually tried first";
   if (name == "same") return "nothing learned changes";
   return name == "fewest" ? "fewest changes" : "fastest";
 }
@@ -101,6 +102,34 @@ std::string elsewhere_lines(const Json& ways, const Style& style) {
          layout({{""}, {""}, {"", Align::left, true}}, rows, style) + "\n";
 }
 
+// The three answers; the lists of all machines are in the JSON.
+std::string rent_lines(const Json& rent, const Style& style) {
+  if (!rent.is_object()) return "";
+  std::vector<std::vector<Cell>> rows;
+  const auto add = [&](const char* key, const char* title) {
+    const Json& row = at(rent, key);
+    if (!row.is_object()) return;
+    std::string what = words(at(row, "provider_name")) + " " + words(at(row, "instance")) + ", " +
+                       words(at(row, "gpus")) + " x " + words(at(row, "name"));
+    if (number(at(row, "gpus")) > 1) what += " (" + words(at(row, "strategy")) + ")";
+    what += ", " + words(at(row, "usd_per_hour")) + " USD an hour";
+    if (at(row, "usd").is_null()) {
+      what += ", " + words(at(row, "usd_per_1000_steps")) + " USD for 1,000 steps";
+    } else {
+      what += ", " + words(at(row, "usd")) + " USD in " + words(at(row, "hours")) + " hours";
+    }
+    const std::string date = words(at(row, "date"));
+    what += date == "undated" ? ", price without a date" : ", price of " + date;
+    if (words(at(row, "fix")) != "") what += "; with: " + words(at(row, "title"));
+    rows.push_back({{title}, {what}});
+  };
+  add("cheapest", "cheapest that works");
+  add("unchanged", "cheapest without a change");
+  add("fastest", "fastest");
+  if (rows.empty()) return "";
+  return heading("To rent", style) + layout({{""}, {"", Align::left, true}}, rows, style) + "\n";
+}
+
 std::string left(double headroom) {
   return headroom < 0 ? gib_words(-headroom) + " too much for " : gib_words(headroom) + " left of ";
 }
@@ -119,17 +148,30 @@ std::string gpu_lines(const Json& gpu, const Style& style) {
   const auto steps = [&](const char* key, const char* title, const char* amount) {
     std::vector<std::vector<Cell>> rows;
     for (const Json& step : at(gpu, key)) {
-      rows.push_back({{words(at(step, "title"))},
-                      {gib(number(at(step, amount)))},
-                      {times(number(at(step, "time_factor")))},
-                      {changed_fields(at(step, "changes"))}});
+      // A further step says what it does alone, then what all so far do; a way to spend room stands alone.
+      const Json& alone = at(step, "step");
+      const Json& factor = alone.is_object() ? at(alone, "time_factor") : at(step, "time_factor");
+      rows.push_back({{words(at(step, "title"))}, {gib(number(at(step, amount)))}, {times(number(factor))}});
+      if (alone.is_object()) {
+        const Json& so_far = at(step, "so_far");
+        rows.back().push_back({gib(number(at(so_far, "saves")))});
+        rows.back().push_back({times(number(at(so_far, "time_factor")))});
+      }
+      rows.back().push_back({changed_fields(at(step, "changes"))});
     }
     if (rows.empty()) return std::string();
-    return heading(title, style) +
-           layout({{""}, {"GiB", Align::right}, {""}, {"", Align::left, true}}, rows, style) + "\n";
+    std::vector<Column> columns = {{""}, {"GiB", Align::right}, {""}};
+    if (rows.front().size() > 4) columns.back() = {"this step"};
+    if (rows.front().size() > 4) {
+      columns.push_back({"GiB", Align::right});
+      columns.push_back({"so far"});
+    }
+    columns.push_back({"", Align::left, true});
+    return heading(title, style) + layout(columns, rows, style) + "\n";
   };
   out += steps("ladder", "If that still fails, next", "saves");
   out += elsewhere_lines(at(gpu, "elsewhere"), style);
+  out += rent_lines(at(gpu, "rent"), style);
   out += steps("spend", "With room to spare", "costs");
   return out;
 }
@@ -139,21 +181,18 @@ std::string tier_lines(const Json& tiers, const Style& style) {
   for (const Json& tier : tiers) {
     const std::string verdict = words(at(tier, "verdict"));
     std::string plan;
-    for (const Json& one : at(tier, "plans")) {
-      bool fewest = false;
-      for (const Json& name : at(one, "readings")) fewest = fewest || name == "fewest";
-      if (!fewest) continue;
-      std::string last;
-      for (const Json& change : at(one, "changes")) {
-        if (words(at(change, "title")) == last) continue;
-        last = words(at(change, "title"));
-        plan += (plan.empty() ? "" : "; ") + last;
-      }
+    const Json& plans = at(tier, "plans");
+    const Json none = Json::array();
+    std::string last;
+    for (const Json& change : plans.empty() ? none : at(plans[0], "changes")) {
+      if (words(at(change, "title")) == last) continue;
+      last = words(at(change, "title"));
+      plan += (plan.empty() ? "" : "; ") + last;
     }
     if (verdict != "fits" && plan.empty()) plan = "nothing makes it fit";
     rows.push_back({{words(at(tier, "gib"))}, {verdict, verdict_colour(verdict)}, {plan}});
   }
-  return heading("Every size, with the fewest changes", style) +
+  return heading("Every size, with what is usually tried first", style) +
          layout({{"GiB", Align::right}, {""}, {"", Align::left, true}}, rows, style) + "\n";
 }
 

@@ -105,10 +105,11 @@ void add_check(CLI::App* command, Options& options) {
 void add_advise(CLI::App* command, Options& options) {
   add_request(command, options);
   command
-      ->add_option(
-          "--plan", options.plan,
-          "Print the configuration with this plan in it: nothing learned changes, fewest changes, fastest")
-      ->check(CLI::IsMember({"same", "fewest", "fastest"}));
+      ->add_option("--plan", options.plan,
+                   "Print the configuration with this plan in it: usually tried first, nothing learned "
+                   "changes, fewest "
+                   "changes, fastest")
+      ->check(CLI::IsMember({"usual", "same", "fewest", "fastest"}));
   command->add_flag("--diff", options.diff, "The changed lines of the configuration only");
   add_format(command, options);
 }

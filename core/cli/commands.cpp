@@ -54,6 +54,17 @@ std::string with_everything(const std::string& request) {
   return json::write(*tree);
 }
 
+// The same request, asking for one part more.
+std::string asking_for(const std::string& request, const char* part) {
+  json::Errors errors;
+  auto tree = json::parse(request, errors);
+  if (!tree || !errors.empty() || !tree->is_object()) return request;
+  json::Json& want = (*tree)["want"];
+  if (want.is_null()) want = json::Json::array();
+  if (want.is_array()) want.push_back(part);
+  return json::write(*tree);
+}
+
 // What stands first on a terminal needs the fixes too.
 void show_brief(const std::string& text, const json::Json& report, const Asked& asked,
                 const Options& options) {
@@ -125,7 +136,7 @@ int command_check(const Options& options) {
 int command_advise(const Options& options) {
   const Asked asked = read_asked(options.file, options.wishes, catalog());
   if (!asked.errors.empty()) return refuse(asked.errors);
-  const std::string text = report::advise_text(asked.request, catalog());
+  const std::string text = report::advise_text(asking_for(asked.request, "rent"), catalog());
   json::Json advice = parsed(text);
   if (!succeeded(advice)) return refuse(member(advice, "errors"));
   add_files(advice, asked, catalog());

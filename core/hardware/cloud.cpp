@@ -1,6 +1,7 @@
 #include "core/hardware/cloud.h"
 
 #include <map>
+#include <set>
 
 namespace plimsoll::hardware {
 
@@ -27,8 +28,12 @@ Price read_price(json::Object& object, std::string_view key, Errors& errors) {
   return price;
 }
 
-Offer read_offer(const Json& value, const std::string& pointer,
-                 const std::map<std::string, std::string>& known, Errors& errors) {
+struct Sources {
+  std::map<std::string, std::string> words;  ///< by their keys
+  std::set<std::string> own;                 ///< the seller's
+};
+
+Offer read_offer(const Json& value, const std::string& pointer, const Sources& known, Errors& errors) {
   json::Object object(value, pointer, errors);
   Offer offer;
   const auto text = [&](std::string_view key) {
@@ -46,13 +51,19 @@ Offer read_offer(const Json& value, const std::string& pointer,
   offer.date = text("date");
   offer.low_confidence = object.text("confidence").value_or("") == "low";
   offer.note = object.text("note").value_or("");
+  bool own = false;
   for (const std::string& key : object.texts("sources").value_or(std::vector<std::string>())) {
-    const auto found = known.find(key);
-    offer.source += (offer.source.empty() ? "" : "; ") + (found == known.end() ? key : found->second);
+    const auto found = known.words.find(key);
+    offer.source += (offer.source.empty() ? "" : "; ") + (found == known.words.end() ? key : found->second);
+    own = own || known.own.count(key) != 0;
   }
   object.no_other_keys();
   if (!offer.on_demand.known && !offer.spot.known) {
     errors.push_back({"missing", pointer, "An offer has a price.", "on_demand_usd_per_hour"});
+  }
+  if (!own && !known.own.empty()) {
+    errors.push_back({"conflict", pointer + "/sources", "A price comes from a list of the seller's own.",
+                      "a source that `own` names"});
   }
   if (offer.source.empty()) {
     errors.push_back({"missing", pointer + "/sources", "A price has a source.", "a list of strings"});
@@ -69,11 +80,25 @@ std::optional<Cloud> read_cloud(const Json& value, const std::string& file, Erro
   cloud.id = object.text("id").value_or("");
   cloud.name = object.text("name").value_or("");
   object.text("collected");
-  std::map<std::string, std::string> sources;
+  Sources sources;
   if (const Json* words = object.find("sources"); words != nullptr && words->is_object()) {
     for (const auto& [key, text] : words->items()) {
-      if (auto read = json::read_text(text, "/sources/" + json::escape(key), found)) sources[key] = *read;
+      if (auto read = json::read_text(text, "/sources/" + json::escape(key), found))
+        sources.words[key] = *read;
     }
+  }
+  for (std::string& key : object.texts("own").value_or(std::vector<std::string>())) {
+    sources.own.insert(std::move(key));
+  }
+  double session_hours = 0;
+  if (const Json* notebook = object.find("notebook"); notebook != nullptr) {
+    json::Object service(*notebook, "/notebook", found);
+    session_hours = service.number("session_hours", {1, 1000}).value_or(0);
+    service.text("source");
+    service.no_other_keys();
+  }
+  if (sources.own.empty() && session_hours == 0) {
+    found.push_back({"missing", "/own", "A cloud names the sources that are the seller's own.", "own"});
   }
   const Json* offers = object.find("offers");
   object.no_other_keys();
@@ -84,6 +109,7 @@ std::optional<Cloud> read_cloud(const Json& value, const std::string& file, Erro
       cloud.offers.push_back(read_offer((*offers)[i], "/offers/" + std::to_string(i), sources, found));
       cloud.offers.back().provider = cloud.id;
       cloud.offers.back().provider_name = cloud.name;
+      cloud.offers.back().session_hours = session_hours;
     }
   }
   if (found.empty()) return cloud;

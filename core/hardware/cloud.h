@@ -29,7 +29,8 @@ struct Offer {
   std::string date;       ///< of the price: "2026-09-24", "2026-03", "undated"
   bool low_confidence = false;
   std::string note;
-  std::string source;  ///< in words, joined by "; "
+  std::string source;        ///< in words, joined by "; "
+  double session_hours = 0;  ///< of a notebook service, after which the session ends; 0: a machine that stays
 };
 
 struct Cloud {
@@ -37,7 +38,9 @@ struct Cloud {
   std::vector<Offer> offers;
 };
 
-/// Strict. Error pointers are those of the file; messages begin with its name.
+/// Strict: but for notebook services, whose cards are theirs to choose, a price comes from a list of the
+/// seller's own (`own` names these sources). Error pointers are those of the file; messages begin with its
+/// name.
 std::optional<Cloud> read_cloud(const json::Json& value, const std::string& file, json::Errors& errors);
 
 }  // namespace plimsoll::hardware

@@ -584,7 +584,7 @@ constexpr Field table[] = {
     {"/locks", FieldType::texts, 0, exact, "",
      [](Recipe& r, const Json& v) { put(r.locks, v); }, nullptr, "[]", "",
      "Fields that advice must not touch."},
-    {"/want", FieldType::texts, 0, exact, "plans, limits, machines, timeline, allocator",
+    {"/want", FieldType::texts, 0, exact, "plans, limits, machines, timeline, allocator, rent",
      [](Recipe& r, const Json& v) { put(r.want, v); }, nullptr, "[]", "",
      "Parts of the report that take longer and are left out unless they are asked for."},
 };

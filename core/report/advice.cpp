@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/advice/usual.h"
 #include "core/json/rounding.h"
 #include "core/recipe/fields.h"
 #include "core/report/components.h"
@@ -10,6 +11,8 @@
 #include "core/report/habits.h"
 #include "core/report/heading.h"
 #include "core/report/limits.h"
+#include "core/report/paged.h"
+#include "core/report/rent.h"
 
 namespace plimsoll::report {
 
@@ -28,15 +31,6 @@ const char* quality_word(int cost) {
   if (cost < advice::quality::small) return "parity";
   return cost < advice::quality::visible ? "small" : "visible";
 }
-// The heaviest single change decides the word: three changes of parity are still parity.
-int heaviest(const advice::Space& space, const Choice& choice) {
-  int most = 0;
-  for (std::size_t i = 0; i < space.slots.size(); ++i) {
-    most = std::max(most, space.slots[i].options[choice[i]].level.quality);
-  }
-  return most;
-}
-
 void write_sizes(Writer& out, const memory::Sizes& s) {
   out.open_object();
   out.field("allocated", whole(s.allocated));
@@ -68,12 +62,26 @@ const hardware::Gpu& timed_on(const Run& run, const Catalog& catalog) {
 
 }  // namespace
 
+advice::Basis basis_of(const Run& run, const recipe::Surroundings& around, const Catalog& catalog) {
+  return {run.network,
+          run.given,
+          *run.stack,
+          around,
+          run.resolved,
+          run.gpu,
+          timed_on(run, catalog),
+          run.machine,
+          run.context,
+          run.resolved.recipe.locks,
+          run.widening,
+          wants(run, "allocator"),
+          capacity_for(run),
+          run.adapted_network ? &*run.adapted_network : nullptr};
+}
+
 Advisor::Advisor(const Run& run, const Catalog& catalog)
     : run_(run), catalog_(catalog), around_(surroundings(run)) {
-  basis_ = std::make_unique<advice::Basis>(advice::Basis{
-      run.network, run.given, *run.stack, around_, run.resolved, run.gpu, timed_on(run, catalog), run.machine,
-      run.context, run.resolved.recipe.locks, run.widening, wants(run, "allocator"), capacity_for(run),
-      run.adapted_network ? &*run.adapted_network : nullptr});
+  basis_ = std::make_unique<advice::Basis>(basis_of(run, around_, catalog));
   const advice::Situation situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
   planner_ =
       std::make_unique<advice::Planner>(*basis_, advice::open_choices(situation, run.resolved.recipe.locks));
@@ -106,9 +114,14 @@ std::vector<Advisor::Named> Advisor::plans_for(double usable, memory::Verdict& v
     found.push_back({name, {name}, *plan, full});
     found.back().plan.price.sizes = full->price.sizes;
   };
+  add("usual", plans.usual);
   add("same", plans.same);
   add("fewest", plans.fewest);
   add("fastest", plans.fastest);
+  // What published comparisons can tell apart comes after what they cannot.
+  std::stable_partition(found.begin(), found.end(), [&](const Named& named) {
+    return advice::heaviest_in(planner_->space(), named.plan.choice) <= advice::quality::parity;
+  });
   return found;
 }
 
@@ -193,11 +206,26 @@ void Advisor::write_plan(Writer& out, const Named& named, double usable) {
   write_changes(out, named.plan.choice);
   out.key("peak");
   write_sizes(out, sizes);
-  out.field("time_factor", factor(named.plan.price.seconds, seconds_));
-  out.field("quality", quality_word(heaviest(planner_->space(), named.plan.choice)));
+  const double now = step_on({run_.network, run_.resolved.recipe, run_.replay, weighed(run_)},
+                             sizes_of(run_.replay.instants[run_.replay.peak], run_), usable, basis_->time_gpu)
+                         .seconds;
+  const advice::Changed& full = *named.full;
+  const double then =
+      step_on({basis_->network_of(full.recipe), full.recipe, full.replay}, sizes, usable, basis_->time_gpu)
+          .seconds;
+  out.field("time_factor", factor(then, now));
+  out.field("quality", quality_word(advice::heaviest_in(planner_->space(), named.plan.choice)));
   out.field("quality_cost", static_cast<int64_t>(named.plan.quality));
   out.field("effective_batch", named.full->recipe.effective_batch());
   out.field("host_bytes", whole(named.full->replay.host_bytes));
+  if (named.full->replay.paged_bytes > 0) {
+    const Paged paged = paged_of(named.full->replay, sizes, usable);
+    out.key("paged");
+    out.open_object();
+    out.field("bytes", whole(paged.bytes));
+    out.field("on_card", whole(paged.on_card));
+    out.close_object();
+  }
   out.close_object();
 }
 
@@ -338,25 +366,22 @@ void Advisor::write_front(Writer& out) {
   out.close_array();
 }
 
-// From the plan of fewest changes on: the further change that costs least in quality, then in time, and takes
-// at least a fiftieth off the peak.
+// From the plan that is shown first on: the further change that costs least in quality, then in time, and
+// takes at least a fiftieth off the peak.
 void Advisor::write_ladder(Writer& out, double usable) {
   memory::Verdict verdict = memory::Verdict::no;
   Choice at{};
-  for (const Named& named : plans_for(usable, verdict)) {
-    if (std::find(named.readings.begin(), named.readings.end(), "fewest") != named.readings.end()) {
-      at = named.plan.choice;
-    }
-  }
+  const std::vector<Named> plans = plans_for(usable, verdict);
+  if (!plans.empty()) at = plans.front().plan.choice;
+  const double begin = planner_->pricer().price(Choice{})->sizes.device;
   advice::Pricer& pricer = planner_->pricer();
   const advice::Space& space = planner_->space();
   out.open_array();
   for (int rung = 0; rung < 8; ++rung) {
-    const double now = pricer.price(at)->sizes.device;
+    const double now = pricer.price(at)->sizes.device, seconds_now = pricer.seconds(at);
     std::optional<Choice> best;
     int best_cost = 0;
-    double best_seconds = 0;
-    std::size_t best_slot = 0;
+    std::size_t best_slot = 0, best_place = 0;
     for (std::size_t i = 0; i < space.slots.size(); ++i) {
       for (std::size_t option = 1; option < space.slots[i].options.size(); ++option) {
         // Never back to what a further rung has replaced.
@@ -366,11 +391,11 @@ void Advisor::write_ladder(Writer& out, double usable) {
         const advice::Price* price = pricer.price(next);
         if (price == nullptr || price->sizes.device > 0.98 * now) continue;
         const int cost = advice::quality_of(space, next);
-        const double seconds = pricer.seconds(next);
-        if (best && (cost > best_cost || (cost == best_cost && seconds >= best_seconds))) continue;
+        const std::size_t place = advice::usual_place(*space.slots[i].options[option].fix);
+        if (best && (cost > best_cost || (cost == best_cost && place >= best_place))) continue;
         best = next;
         best_cost = cost;
-        best_seconds = seconds;
+        best_place = place;
         best_slot = i;
         if (space.slots[i].kind == advice::Kind::scale) break;  // the mildest further step
       }
@@ -378,6 +403,7 @@ void Advisor::write_ladder(Writer& out, double usable) {
     if (!best) break;
     const advice::Option& option = space.slots[best_slot].options[(*best)[best_slot]];
     const advice::Price* price = pricer.price(*best);
+    const double seconds = pricer.seconds(*best);
     out.open_object();
     out.field("fix", option.fix->id);
     out.field("title", option.fix->title);
@@ -391,7 +417,17 @@ void Advisor::write_ladder(Writer& out, double usable) {
     out.field("saves", whole(now - price->sizes.device));
     out.key("peak");
     write_sizes(out, price->sizes);
-    out.field("time_factor", factor(best_seconds, seconds_));
+    out.field("time_factor", factor(seconds, seconds_));
+    const auto effect = [&](const char* name, int64_t saved, double slower) {
+      out.key(name);
+      out.open_object();
+      out.field("saves", saved);
+      out.field("time_factor", slower);
+      out.close_object();
+    };
+    const int64_t so_far = whole(begin - price->sizes.device);
+    effect("step", so_far - whole(begin - now), factor(seconds, seconds_now));
+    effect("so_far", so_far, factor(seconds, seconds_));
     out.field("quality", quality_word(option.level.quality));
     out.close_object();
     at = *best;
@@ -522,6 +558,12 @@ std::string advise_text(std::string_view request, const Catalog& catalog) {
     advisor.write_spend(out, usable);
     out.key("elsewhere");
     advisor.write_elsewhere(out, usable);
+    out.key("rent");
+    if (wants(*run, "rent")) {
+      write_rent(out, *run, catalog);
+    } else {
+      out.null();
+    }
     out.close_object();
   }
   out.key("fixes");

@@ -16,6 +16,9 @@
 
 namespace plimsoll::report {
 
+/// What plans for this run are found from; `around` outlives it.
+advice::Basis basis_of(const Run& run, const recipe::Surroundings& around, const Catalog& catalog);
+
 class Advisor {
  public:
   Advisor(const Run& run, const Catalog& catalog);
@@ -66,7 +69,8 @@ class Advisor {
   std::map<advice::Choice, std::string> changes_;  ///< as they are written
 };
 
-/// {"schema", "core", "ok", "errors", "gpu", "tiers", "limits", "habits", "search"}
+/// {"schema", "core", "ok", "errors", "gpu", "tiers", "limits", "habits", "search"}; with "want": ["rent"]
+/// the card says which machine to rent
 std::string advise_text(std::string_view request, const Catalog& catalog);
 
 }  // namespace plimsoll::report

@@ -1,11 +1,11 @@
 #include "core/report/elsewhere.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
 #include "core/json/rounding.h"
+#include "core/report/spread.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
 
@@ -40,14 +40,6 @@ struct Cards {
   bool fits(const hardware::Gpu& gpu) {
     return memory::verdict(sizes(gpu), usable_for(run, gpu.usable_bytes)) == memory::Verdict::fits;
   }
-  // Emulated bfloat16 is no way out, and a card of another make is another installation.
-  bool suits(const hardware::Gpu& gpu) const {
-    const recipe::Recipe& r = run.resolved.recipe;
-    const bool sixteen = r.training.bf16 || r.model_args.dtype == "bfloat16";
-    const bool flash = r.model_args.attn_implementation.rfind("flash_attention", 0) == 0;
-    return gpu.vendor == run.gpu->vendor && !gpu.unified_memory && gpu.segment != "slice" &&
-           (gpu.bf16 || !sixteen) && (gpu.flash_attention_2 || !flash);
-  }
 };
 
 void write_speed(Writer& out, const Run& run, const hardware::Gpu& gpu) {
@@ -58,7 +50,7 @@ void write_speed(Writer& out, const Run& run, const hardware::Gpu& gpu) {
 void write_larger_gpu(Writer& out, const Run& run, const Catalog& catalog, Cards& cards) {
   std::vector<const hardware::Gpu*> larger;
   for (const hardware::Gpu& gpu : catalog.gpus) {
-    if (gpu.usable_bytes > run.gpu->usable_bytes && cards.suits(gpu)) larger.push_back(&gpu);
+    if (gpu.usable_bytes > run.gpu->usable_bytes && suits(run, gpu)) larger.push_back(&gpu);
   }
   std::stable_sort(larger.begin(), larger.end(), [](const hardware::Gpu* a, const hardware::Gpu* b) {
     return a->usable_bytes < b->usable_bytes;
@@ -80,12 +72,6 @@ void write_larger_gpu(Writer& out, const Run& run, const Catalog& catalog, Cards
   }
 }
 
-// Notebook services sell compute units, and which card one gets is theirs to say; a session ends when they
-// end it. That is no machine to send a run to.
-bool is_notebook(const hardware::Offer& offer) {
-  return offer.provider == "colab" || offer.provider == "kaggle";
-}
-
 void write_rented(Writer& out, const Run& run, const Catalog& catalog, Cards& cards) {
   const recipe::Recipe& r = run.resolved.recipe;
   const double steps = time::length_of(r).steps;
@@ -100,7 +86,7 @@ void write_rented(Writer& out, const Run& run, const Catalog& catalog, Cards& ca
       const hardware::Gpu* gpu = catalog.find_gpu(offer.gpu);
       const bool enough = gpu != nullptr && offer.gpus >= r.parallel.num_gpus;
       const bool priced = offer.on_demand.known && offer.on_demand.low > 0;
-      if (!enough || !priced || is_notebook(offer) || !cards.suits(*gpu)) continue;
+      if (!enough || !priced || offer.session_hours > 0 || !suits(run, *gpu)) continue;
       const double seconds = seconds_on(run, *gpu);
       if (seconds > 0) rows.push_back({&offer, gpu, seconds, offer.on_demand.low * seconds / 3600});
     }
@@ -132,33 +118,20 @@ void write_rented(Writer& out, const Run& run, const Catalog& catalog, Cards& ca
   }
 }
 
-// The same card more than once. DDP gives every card a whole copy, so that only a smaller share of the batch
-// helps; ZeRO-2 and ZeRO-3 share out more.
+// The same card more than once, as few of them as it takes.
 void write_more_gpus(Writer& out, const Run& run, const advice::Basis& basis, double usable) {
   const recipe::Recipe& r = run.resolved.recipe;
-  const uint64_t together = r.training.per_device_train_batch_size * r.training.gradient_accumulation_steps;
-  if (r.parallel.num_gpus > 1 || r.stack == "unsloth" || locked(run, "/parallel") ||
-      !r.model_args.device_map.empty()) {
-    return;
-  }
-  constexpr std::array<uint64_t, 3> counts = {2, 4, 8};
-  constexpr std::array<const char*, 3> strategies = {"ddp", "zero2", "zero3"};
+  if (locked(run, "/parallel")) return;
+  constexpr uint64_t most = 8;
   const double before = time::step_time(time::work_of(run.network, r), r, basis.time_gpu).seconds;
-  for (const uint64_t count : counts) {
-    if (together % count != 0) continue;
-    const uint64_t each = together / count;
-    uint64_t batch = std::min(r.training.per_device_train_batch_size, each);
-    while (each % batch != 0) --batch;
-    for (const char* strategy : strategies) {
-      recipe::Values changes = {{"/parallel/num_gpus", count}, {"/parallel/strategy", strategy}};
-      if (batch != r.training.per_device_train_batch_size)
-        changes["/training/per_device_train_batch_size"] = batch;
-      if (each / batch != r.training.gradient_accumulation_steps)
-        changes["/training/gradient_accumulation_steps"] = each / batch;
-      const bool touches = std::any_of(changes.begin(), changes.end(),
-                                       [&](const auto& change) { return locked(run, change.first); });
-      if (touches) continue;
-      const std::optional<advice::Changed> changed = advice::change(basis, changes);
+  for (uint64_t count = r.parallel.num_gpus + 1; count <= most; ++count) {
+    for (const std::string& strategy : strategies_for(run, count)) {
+      const std::optional<recipe::Values> changes =
+          spread(run, count, strategy, r.training.per_device_train_batch_size);
+      if (!changes) continue;
+      advice::Basis there = basis;
+      there.context = context_on(*run.gpu, count);
+      const std::optional<advice::Changed> changed = advice::change(there, *changes);
       if (!changed || memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) continue;
       out.open_object();
       out.field("id", "more_gpus");
@@ -168,12 +141,13 @@ void write_more_gpus(Writer& out, const Run& run, const advice::Basis& basis, do
       out.field("gpus", count);
       out.key("changes");
       out.open_object();
-      for (const auto& [pointer, value] : changes) out.field(pointer, value);
+      for (const auto& [pointer, value] : *changes) out.field(pointer, value);
       out.close_object();
       out.field("high", whole(changed->price.sizes.high));
       if (before > 0) out.field("time_factor", std::round(1000 * changed->price.seconds / before) / 1000);
-      out.field("effective_batch", together);
-      out.field("why", std::string(strategy) == "ddp"
+      out.field("efficiency", std::round(100 * efficiency_of(run, changed->recipe, basis.time_gpu)) / 100);
+      out.field("effective_batch", r.effective_batch());
+      out.field("why", strategy == "ddp"
                            ? "Each card takes a part of the batch; the model is whole on every one."
                            : "The cards share out what each would hold whole; the effective batch stays.");
       out.field("source", "pytorch torch/nn/parallel/distributed.py; deepspeedai/DeepSpeed runtime/zero");
@@ -253,6 +227,14 @@ void write_sibling(Writer& out, const Run& run, const Catalog& catalog, double u
 }
 
 }  // namespace
+
+bool suits(const Run& run, const hardware::Gpu& gpu) {
+  const recipe::Recipe& r = run.resolved.recipe;
+  const bool sixteen = r.training.bf16 || r.model_args.dtype == "bfloat16";
+  const bool flash = r.model_args.attn_implementation.rfind("flash_attention", 0) == 0;
+  return gpu.vendor == run.gpu->vendor && !gpu.unified_memory && gpu.segment != "slice" &&
+         (gpu.bf16 || !sixteen) && (gpu.flash_attention_2 || !flash);
+}
 
 const ModelEntry* smaller_sibling(const Run& run, const Catalog& catalog, double usable) {
   if (run.entry == nullptr || locked(run, "/model")) return nullptr;

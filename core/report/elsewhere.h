@@ -17,6 +17,10 @@ namespace plimsoll::report {
 void write_elsewhere(json::Writer& out, const Run& run, const Catalog& catalog, const advice::Basis& basis,
                      double usable);
 
+/// Whether a run may move to this card: emulated bfloat16 is no way out, and a card of another make is
+/// another installation.
+bool suits(const Run& run, const hardware::Gpu& gpu);
+
 /// The largest smaller model of the same family that the recipe as it is trains within `usable`, or null.
 const ModelEntry* smaller_sibling(const Run& run, const Catalog& catalog, double usable);
 

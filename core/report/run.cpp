@@ -98,12 +98,11 @@ void find_gpu(const recipe::Given& given, const Catalog& catalog, Run& run, Erro
 
 // NCCL's communicator lives outside PyTorch's count: 4 MiB for each channel and connection, in reports 0.2 to
 // 1.6 GB a process (NVIDIA/nccl issues 391, 864, 986).
-void add_communicators(Run& run) {
-  const recipe::Parallel& parallel = run.resolved.recipe.parallel;
-  if (parallel.strategy == "none" || parallel.num_gpus <= 1) return;
-  run.context.low += uint64_t{200} << 20;
-  run.context.typical += uint64_t{400} << 20;
-  run.context.high += uint64_t{1500} << 20;
+hardware::Context with_communicators(hardware::Context context) {
+  context.low += uint64_t{200} << 20;
+  context.typical += uint64_t{400} << 20;
+  context.high += uint64_t{1500} << 20;
+  return context;
 }
 
 // A GPU nobody named is taken as a present-day data-centre card.
@@ -116,8 +115,9 @@ void set_machine(Run& run) {
   run.machine.compute_capability = gpu.compute_capability;
   run.machine.total_bytes = run.gpu == nullptr ? 0 : static_cast<double>(run.gpu->usable_bytes);
   run.machine.workspace_bytes = static_cast<double>(hardware::cublas_workspace_bytes(gpu));
-  run.context = hardware::context(gpu);
-  add_communicators(run);
+  const recipe::Parallel& parallel = run.resolved.recipe.parallel;
+  const bool several = parallel.strategy != "none" && parallel.num_gpus > 1;
+  run.context = several ? with_communicators(hardware::context(gpu)) : hardware::context(gpu);
 }
 
 // PEFT raises when no module answers to any of the names; when some do, the rest is worth a note.
@@ -246,6 +246,10 @@ Run on_gpu(const Run& run, const hardware::Gpu& gpu) {
   there.replay = memory::replay(there.network, there.resolved.recipe, there.machine);
   there.holding.reset();
   return there;
+}
+
+hardware::Context context_on(const hardware::Gpu& gpu, uint64_t cards) {
+  return cards > 1 ? with_communicators(hardware::context(gpu)) : hardware::context(gpu);
 }
 
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run) {

@@ -60,6 +60,9 @@ void refuse(const recipe::Recipe& recipe, json::Errors& errors);
 /// The same run on another card, replayed.
 Run on_gpu(const Run& run, const hardware::Gpu& gpu);
 
+/// What driver, kernels and, with several cards, NCCL hold of one of them.
+hardware::Context context_on(const hardware::Gpu& gpu, uint64_t cards);
+
 /// Sizes of an instant of this run.
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run);
 /// What the chosen memory size leaves to this run: usable bytes less what other programs hold.

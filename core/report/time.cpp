@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/json/rounding.h"
+#include "core/report/paged.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
 
@@ -43,31 +44,64 @@ void write_parts(Writer& out, const time::StepTime& t) {
   out.close_object();
 }
 
+time::StepTime step_of(const Run& run, const hardware::Gpu& gpu) {
+  return step_on({run.network, run.resolved.recipe, run.replay, weighed(run)},
+                 sizes_of(run.replay.instants[run.replay.peak], run), usable_for(run, gpu.usable_bytes), gpu);
+}
+
+// The run on all cards of a machine that has more than it asks for: each takes a part of the batch. Where the
+// samples of a step cannot be shared out evenly, the other cards stand idle.
+recipe::Recipe on_cards(const recipe::Recipe& r, uint64_t cards) {
+  recipe::Recipe shared = r;
+  const uint64_t each = r.effective_batch() / cards;
+  const bool alone = r.stack == "unsloth" || !r.model_args.device_map.empty();
+  if (cards <= r.parallel.num_gpus || r.effective_batch() % cards != 0 || alone) return shared;
+  uint64_t batch = std::min(r.training.per_device_train_batch_size, each);
+  while (each % batch != 0) --batch;
+  shared.parallel.num_gpus = cards;
+  if (r.parallel.strategy == "none") shared.parallel.strategy = "ddp";
+  shared.training.per_device_train_batch_size = batch;
+  shared.training.gradient_accumulation_steps = each / batch;
+  return shared;
+}
+
 // One offer of a cloud, for this run.
 struct Machine {
   const hardware::Offer* offer;
   const hardware::Gpu* gpu;
   time::StepTime step;
   const char* verdict;
-  double usd;  // of the run, or of an hour where the data is not known
+  uint64_t used;  ///< of its cards
+  double usd;     ///< of the run, or of an hour where the data is not known
 };
 
-std::vector<Machine> machines(const Run& run, const Catalog& catalog, const time::Work& work,
-                              const time::Length& length) {
-  std::map<std::string_view, Machine> by_gpu;
+Machine machine_of(const Run& run, const hardware::Offer& offer, const hardware::Gpu& gpu) {
+  Run there = run;
+  there.resolved.recipe = on_cards(run.resolved.recipe, offer.gpus);
+  there = on_gpu(there, gpu);
+  const memory::Sizes sizes = sizes_of(there.replay.instants[there.replay.peak], there);
+  const recipe::Recipe& r = there.resolved.recipe;
+  return {&offer,
+          &gpu,
+          step_of(there, gpu),
+          memory::word(memory::verdict(sizes, usable_for(there, gpu.usable_bytes))),
+          r.parallel.num_gpus,
+          0};
+}
+
+// Cheapest first; a notebook service, which ends its sessions, after all others.
+std::vector<Machine> machines(const Run& run, const Catalog& catalog, const time::Length& length) {
+  std::map<std::pair<std::string_view, uint64_t>, Machine> known;
   std::vector<Machine> rows;
-  const recipe::Recipe& r = run.resolved.recipe;
   for (const hardware::Cloud& cloud : catalog.clouds) {
     for (const hardware::Offer& offer : cloud.offers) {
       const hardware::Gpu* gpu = catalog.find_gpu(offer.gpu);
-      if (gpu == nullptr || offer.gpus < r.parallel.num_gpus) continue;
-      auto found = by_gpu.find(gpu->id);
-      if (found == by_gpu.end()) {
-        Machine made{&offer, gpu, time::step_time(work, r, *gpu), "", 0};
-        const Run there = on_gpu(run, *gpu);
-        const memory::Sizes sizes = sizes_of(there.replay.instants[there.replay.peak], there);
-        made.verdict = memory::word(memory::verdict(sizes, usable_for(run, gpu->usable_bytes)));
-        found = by_gpu.emplace(gpu->id, made).first;
+      if (gpu == nullptr || offer.gpus < run.resolved.recipe.parallel.num_gpus) continue;
+      auto found = known.find({gpu->id, offer.gpus});
+      if (found == known.end()) {
+        found =
+            known.emplace(std::make_pair(std::string_view(gpu->id), offer.gpus), machine_of(run, offer, *gpu))
+                .first;
       }
       Machine row = found->second;
       row.offer = &offer;
@@ -77,8 +111,10 @@ std::vector<Machine> machines(const Run& run, const Catalog& catalog, const time
       rows.push_back(row);
     }
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Machine& a, const Machine& b) { return a.usd < b.usd; });
+  std::stable_sort(rows.begin(), rows.end(), [](const Machine& a, const Machine& b) {
+    const bool notebook = a.offer->session_hours > 0, other = b.offer->session_hours > 0;
+    return notebook != other ? other : a.usd < b.usd;
+  });
   return rows;
 }
 
@@ -113,6 +149,8 @@ void write_machine(Writer& out, const Machine& m, const Run& run, const time::Le
   out.field("region", m.offer->region);
   out.field("gpu", m.gpu->id);
   out.field("gpus", m.offer->gpus);
+  out.field("gpus_used", m.used);
+  if (m.offer->session_hours > 0) out.field("session_hours", m.offer->session_hours);
   out.field("verdict", m.verdict);
   if (m.step.known) {
     out.field("seconds_per_step", significant(m.step.seconds));
@@ -180,7 +218,7 @@ void write_time(Writer& out, const Run& run, const Catalog& catalog) {
   time::StepTime chosen;
   out.open_object();
   if (run.gpu != nullptr) {
-    chosen = time::step_time(work, r, *run.gpu);
+    chosen = step_of(run, *run.gpu);
     write_chosen(out, run, catalog, chosen, length);
   }
   out.field("tokens_per_step", work.tokens * static_cast<double>(r.training.gradient_accumulation_steps) *
@@ -196,7 +234,7 @@ void write_time(Writer& out, const Run& run, const Catalog& catalog) {
   if (listed) {
     out.key("machines");
     out.open_array();
-    for (const Machine& m : machines(run, catalog, work, length)) {
+    for (const Machine& m : machines(run, catalog, length)) {
       write_machine(out, m, run, length, chosen.seconds);
     }
     out.close_array();

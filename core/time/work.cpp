@@ -134,8 +134,10 @@ double trained_elements(const memory::Parameters& parameters) {
   return sum;
 }
 
-// What several GPUs send each other, and what lies in host memory. A rank sends and receives all but its own
-// share; a sharded layer is gathered before its forward and before its backward.
+// Parameters that come from host memory are waited for: FSDP copies them in the stream that gathers, right
+// before their layer runs (torch distributed/fsdp/_flat_param.py pre_unshard), with forward_prefetch off by
+// default. What several GPUs send each other, and what lies in host memory. A rank sends and receives all but
+// its own share; a sharded layer is gathered before its forward and before its backward.
 void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& work) {
   const recipe::Parallel& parallel = r.parallel;
   const auto ranks = static_cast<double>(parallel.num_gpus);
@@ -155,13 +157,16 @@ void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& wor
   }
   const bool zero = how.rfind("zero", 0) == 0;
   const bool fsdp_offload = (how == "fsdp" || how == "fsdp2") && parallel.fsdp.offload_params;
+  // ZeRO hands the gradients of each micro-batch to the CPU as they come (DeepSpeed stage_1_and_2.py
+  // async_accumulate_grad_in_cpu_via_gpu).
+  if (zero && parallel.zero.offload_optimizer != "none") work.host_traffic += p.trained_bytes / ranks;
   if ((zero && parallel.zero.offload_optimizer != "none") || fsdp_offload) {
     work.host_step = 2 * p.trained_bytes / ranks;
     work.host_elements = static_cast<double>(p.trainable) / ranks;
     work.step_bytes = work.paged_bytes = 0;
   }
   if ((how == "zero3" && parallel.zero.offload_param != "none") || fsdp_offload) {
-    work.host_traffic = kept * (p.weight_bytes + p.adapter_bytes) / ranks;
+    work.host_waited = kept * (p.weight_bytes + p.adapter_bytes) / ranks;
   }
 }
 

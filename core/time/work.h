@@ -29,6 +29,7 @@ struct Work {
   double traffic = 0;          ///< between GPUs, each micro-batch
   double step_traffic = 0;     ///< between GPUs, once a step
   double host_traffic = 0;     ///< over PCIe to host memory, each micro-batch
+  double host_waited = 0;      ///< over PCIe, each micro-batch, while nothing is computed
   double host_step = 0;        ///< over PCIe, once a step
   double host_elements = 0;    ///< parameters that the CPU updates
   double flops() const { return matmul_flops + attention_flops; }

@@ -170,7 +170,7 @@ begin "advise and compare answer with JSON, and with tables for people"
 run 0 advise request.json
 for part in '"tiers":[' '"ladder":[' '"habits":[' '"blocked":'; do expect out "$part"; done
 run 0 advise --table request.json
-expect out "Every size, with the fewest changes"
+expect out "Every size, with what is usually tried first"
 run 0 compare request.json request.json
 expect out '"differences":[]'
 run 3 compare request.json

@@ -159,6 +159,10 @@ export interface Machine {
   region: string;
   gpu: string;
   gpus: number;
+  /** As many of them as share the samples of a step. */
+  gpus_used: number;
+  /** Of a notebook service: after so many hours it ends the session. */
+  session_hours?: number;
   verdict: Verdict;
   seconds_per_step?: number;
   hours?: number;
@@ -323,8 +327,8 @@ export interface Change {
 }
 
 export interface Plan {
-  name: "same" | "fewest" | "fastest";
-  readings: ("same" | "fewest" | "fastest")[];
+  name: "usual" | "same" | "fewest" | "fastest";
+  readings: ("usual" | "same" | "fewest" | "fastest")[];
   verdict: Verdict;
   /** What is left of the usable memory, as the report of the plan's request says. */
   headroom: number;
@@ -337,6 +341,8 @@ export interface Plan {
   effective_batch: number;
   /** What lies in the memory of the computer under this plan. */
   host_bytes: number;
+  /** States of a paged optimizer, and how many of them stay on the card while it has room. */
+  paged?: { bytes: number; on_card: number };
 }
 
 /** Why nothing fits. */
@@ -369,7 +375,12 @@ export interface Rung {
   setting?: string;
   why?: string;
   peak: Sizes;
+  /** Against the run as it is, with all steps so far. */
   time_factor: number;
+  /** Of a further step: what it does alone, after those before it. */
+  step?: { saves: number; time_factor: number };
+  /** Of a further step: what the plan and all steps up to this one do together. */
+  so_far?: { saves: number; time_factor: number };
   quality?: Quality;
 }
 
@@ -390,11 +401,52 @@ export interface Elsewhere {
   changes?: JsonObject;
   usd_per_hour?: number;
   time_factor?: number;
+  /** Of several cards: how much of their number is speed. */
+  efficiency?: number;
   effective_batch?: number;
   why: string;
   evidence?: string;
   date?: string;
   source?: string;
+}
+
+/** A machine to rent, its cards shared out, with the recipe as it is (`fix` is "") or with one change. */
+export interface RentRow {
+  provider: string;
+  provider_name: string;
+  instance: string;
+  region: string;
+  gpu: string;
+  name: string;
+  gpus: number;
+  strategy: string;
+  fix: string;
+  title: string;
+  /** All fields to set: those of the cards and that of the fix. */
+  changes: JsonObject;
+  high: number;
+  seconds_per_step: number;
+  /** How much of the number of cards is speed. */
+  efficiency: number;
+  usd_per_hour: number;
+  usd_per_1000_steps: number;
+  hours?: number;
+  usd?: number;
+  /** Of a notebook service: a session ends after so many hours; so many sessions are needed. */
+  session_hours?: number;
+  sessions?: number;
+  date: string;
+  note?: string;
+  source: string;
+}
+
+/** Which machine to rent. Both lists have the cheapest first; notebook services lead nothing. */
+export interface Rent {
+  cheapest: RentRow | null;
+  unchanged: RentRow | null;
+  fastest: RentRow | null;
+  machines: RentRow[];
+  notebooks: RentRow[];
 }
 
 export interface Limits {
@@ -414,7 +466,17 @@ export interface Advice {
   errors: CoreError[];
   peak: Sizes;
   tiers: (Target & { gib: number; gpus: string[] })[];
-  gpu: (Target & { id: string; name: string; ladder: Rung[]; spend: Rung[]; elsewhere: Elsewhere[] }) | null;
+  gpu:
+    | (Target & {
+        id: string;
+        name: string;
+        ladder: Rung[];
+        spend: Rung[];
+        elsewhere: Elsewhere[];
+        /** Null where nobody asked (`want: ["rent"]`) or the hardware is locked. */
+        rent: Rent | null;
+      })
+    | null;
   /** Every fix that applies, alone. */
   fixes: {
     fix: string;

@@ -38,6 +38,8 @@ extern const Fix shorter;
 extern const Fix shorter_completions;
 extern const Fix smaller_images;
 extern const Fix fewer_images;
+extern const Fix vllm_memory_share;
+extern const Fix vllm_sleep_mode;
 extern const Fix frozen_tower;
 extern const Fix expandable_segments;
 extern const Fix smaller_eval_batch;

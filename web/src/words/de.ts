@@ -298,6 +298,7 @@ export const DE: Words = {
   "plan.one": "{count} Plan",
   "plan.count": "{count} Pläne",
   "plan.fits": "Auf {name} passt es schon.",
+  "plan.usual": "Üblicherweise zuerst versucht",
   "plan.same": "Ohne Wirkung auf das Training",
   "plan.fewest": "wenigste Änderungen",
   "plan.fastest": "am schnellsten",

@@ -96,6 +96,7 @@ export const EN_REST = {
   "plan.one": "{count} plan",
   "plan.count": "{count} plans",
   "plan.fits": "It already fits {name}.",
+  "plan.usual": "Usually tried first",
   "plan.same": "No effect on training",
   "plan.fewest": "fewest changes",
   "plan.fastest": "fastest",

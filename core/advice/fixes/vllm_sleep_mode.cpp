@@ -1,0 +1,38 @@
+#include "core/advice/fixes/fixes.h"
+#include "core/recipe/tasks.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const recipe::Rl& rl = s.recipe.rl;
+  const recipe::Task* task = recipe::find_task(s.recipe.task);
+  const bool colocated = task != nullptr && task->online && rl.use_vllm && rl.vllm_mode == "colocate";
+  if (!colocated || rl.vllm_enable_sleep_mode) return {};
+  return {{{{"/rl/vllm_enable_sleep_mode", true}}, quality::none}};
+}
+
+constexpr Setting settings[] = {
+    {"", "GRPOConfig(vllm_enable_sleep_mode=True)"},
+    {"axolotl", "trl: {vllm_enable_sleep_mode: true}"},
+};
+
+}  // namespace
+
+const Fix vllm_sleep_mode = {
+    "vllm_sleep_mode",
+    "vLLM sleeps while the policy trains",
+    "vllm_sleep",
+    Kind::choice,
+    Needs::nothing,
+    "one setting",
+    "Between generations vLLM's weights wait in RAM and its cache is given up, so that training has the "
+    "whole "
+    "card.",
+    "The same completions and the same update; waking up copies the weights back at every generation.",
+    "huggingface/trl docs vllm_integration, vllm_enable_sleep_mode; docs.vllm.ai features/sleep_mode",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice

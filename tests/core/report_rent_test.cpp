@@ -1,0 +1,181 @@
+// Which machine to rent, and what several cards cost and are worth.
+#include "core/report/advice.h"
+#include "tests/core/report_answers.h"
+
+namespace plimsoll::report {
+namespace {
+
+Json advice_for(const Json& request) {
+  json::Errors errors;
+  return json::parse(advise_text(json::write(request), presets()), errors).value_or(Json::object());
+}
+
+Json full_8b() {
+  return {{"model", "qwen3-8b"},
+          {"model_args", {{"dtype", "bfloat16"}}},
+          {"training",
+           {{"per_device_train_batch_size", 1},
+            {"gradient_accumulation_steps", 16},
+            {"max_length", 2048},
+            {"gradient_checkpointing", true},
+            {"bf16", true}}},
+          {"hardware", {{"gpu", "rtx-4090"}}},
+          {"data", {{"samples", 20000}, {"epochs", 1}}},
+          {"want", {"rent"}}};
+}
+
+double number(const Json& row, const char* key) { return row.at(key).get<double>(); }
+
+TEST(Rent, ACheapestACheapestAsItIsAndAFastestAreNamed) {
+  const Json rent = advice_for(full_8b()).at("gpu").at("rent");
+  const Json &cheapest = rent.at("cheapest"), &unchanged = rent.at("unchanged"),
+             &fastest = rent.at("fastest");
+  ASSERT_TRUE(cheapest.is_object() && unchanged.is_object() && fastest.is_object());
+  EXPECT_EQ(unchanged.at("fix"), "");
+  EXPECT_LE(number(cheapest, "usd"), number(unchanged, "usd"));
+  EXPECT_LE(number(fastest, "seconds_per_step"), number(unchanged, "seconds_per_step"));
+  for (const Json& row : rent.at("machines")) {
+    EXPECT_LE(number(cheapest, "usd"), number(row, "usd"));
+    EXPECT_GE(number(row, "seconds_per_step"), number(fastest, "seconds_per_step"));
+  }
+}
+
+// Every row, made as it says, is a run that fits on that card and keeps the samples of a step.
+TEST(Rent, WhatIsSaidToFitFitsInAFullReport) {
+  const Json request = full_8b();
+  const Json rent = advice_for(request).at("gpu").at("rent");
+  ASSERT_GE(rent.at("machines").size(), 5u);
+  for (const Json& row : rent.at("machines")) {
+    Json there = request;
+    for (const auto& [pointer, value] : row.at("changes").items()) there[Json::json_pointer(pointer)] = value;
+    there["hardware"]["gpu"] = row.at("gpu");
+    const Json report = answer(there);
+    EXPECT_EQ(at(report, "/gpu/verdict"), "fits") << row;
+    EXPECT_EQ(bytes(report, "/memory/peak/high"), row.at("high").get<uint64_t>()) << row;
+    EXPECT_EQ(at(report, "/time/tokens_per_step"), 16 * 2048) << row;
+    EXPECT_NEAR(at(report, "/time/seconds_per_step").get<double>(), number(row, "seconds_per_step"),
+                0.02 * number(row, "seconds_per_step"))
+        << row;
+  }
+}
+
+TEST(Rent, SeveralCardsRunAtTheirSpeedLessWhatTheyLoseToOneAnother) {
+  const Json rent = advice_for(full_8b()).at("gpu").at("rent");
+  for (const Json& row : rent.at("machines")) {
+    if (row.at("gpus") == 1) {
+      EXPECT_EQ(number(row, "efficiency"), 1);
+    } else {
+      EXPECT_LT(number(row, "efficiency"), 1) << row;
+      EXPECT_GT(number(row, "efficiency"), 0.2) << row;
+    }
+  }
+}
+
+TEST(Rent, ANotebookServiceLeadsNothingAndSaysWhenItsSessionsEnd) {
+  Json request = full_8b();
+  request["peft"] = {{"r", 16}};
+  request["quantization"] = {{"load_in_4bit", true}};
+  request["model"] = "qwen2.5-7b";
+  request["hardware"]["gpu"] = "rtx-3060-12";
+  request["training"]["max_length"] = 1024;
+  const Json rent = advice_for(request).at("gpu").at("rent");
+  ASSERT_FALSE(rent.at("notebooks").empty());
+  for (const Json& row : rent.at("notebooks")) {
+    EXPECT_EQ(row.at("session_hours"), 12);
+    EXPECT_GE(number(row, "sessions"), 1);
+  }
+  for (const Json& row : rent.at("machines")) EXPECT_FALSE(row.contains("session_hours"));
+  for (const char* lead : {"cheapest", "unchanged", "fastest"}) {
+    EXPECT_FALSE(rent.at(lead).contains("session_hours")) << lead;
+  }
+  request["want"] = {"machines"};
+  bool notebook = false;
+  const Json machines = at(answer(request), "/time/machines");
+  for (const Json& machine : machines) {
+    EXPECT_FALSE(notebook && !machine.contains("session_hours"));
+    notebook = machine.contains("session_hours");
+  }
+  EXPECT_TRUE(notebook);
+}
+
+TEST(Rent, AMachineOfEightCardsIsNotTimedAsOne) {
+  Json request = full_8b();
+  request["model"] = "qwen2.5-1.5b";
+  request["want"] = {"machines"};
+  double one = 0, eight = 0;
+  const Json machines = at(answer(request), "/time/machines");
+  for (const Json& machine : machines) {
+    if (machine.at("instance") == "gpu_1x_h100_sxm5") one = number(machine, "seconds_per_step");
+    if (machine.at("instance") == "gpu_8x_h100_sxm5") eight = number(machine, "seconds_per_step");
+  }
+  ASSERT_GT(one, 0);
+  ASSERT_GT(eight, 0);
+  EXPECT_LT(eight, one / 3);
+  EXPECT_GT(eight, one / 8);
+}
+
+const Json* more_gpus(const Json& advice) {
+  for (const Json& way : advice.at("gpu").at("elsewhere")) {
+    if (way.at("id") == "more_gpus") return &way;
+  }
+  return nullptr;
+}
+
+// An owner of two cards is told of more of them, and never of more than it takes.
+TEST(Rent, AsManyCardsAsItTakesAndNoMore) {
+  Json request = full_8b();
+  request["hardware"]["gpu"] = "h100-sxm";
+  request["model_args"]["dtype"] = "float32";
+  const Json advice = advice_for(request);
+  const Json* more = more_gpus(advice);
+  ASSERT_NE(more, nullptr);
+  const uint64_t count = more->at("gpus").get<uint64_t>();
+  for (uint64_t fewer = 2; fewer < count; fewer *= 2) {
+    for (const char* strategy : {"ddp", "zero2", "zero3"}) {
+      Json there = request;
+      there["parallel"] = {{"num_gpus", fewer}, {"strategy", strategy}};
+      there["training"]["gradient_accumulation_steps"] = 16 / fewer;
+      EXPECT_NE(at(answer(there), "/gpu/verdict"), "fits") << fewer << strategy;
+    }
+  }
+  request["parallel"] = {{"num_gpus", 2}, {"strategy", "ddp"}};
+  request["training"]["gradient_accumulation_steps"] = 8;
+  const Json two = advice_for(request);
+  const Json* from_two = more_gpus(two);
+  ASSERT_NE(from_two, nullptr);
+  EXPECT_GT(from_two->at("gpus").get<uint64_t>(), 2u);
+  EXPECT_EQ(from_two->at("effective_batch"), 16);
+}
+
+double seconds(const Json& request) { return at(answer(request), "/time/seconds_per_step").get<double>(); }
+
+TEST(Rent, ParametersInHostMemoryCostTheirWayOverPcie) {
+  Json request = full_8b();
+  request["parallel"] = {{"num_gpus", 2}, {"strategy", "fsdp"}};
+  for (const char* gpu : {"a100-sxm-80", "rtx-3090"}) {
+    request["hardware"]["gpu"] = gpu;
+    Json offloaded = request;
+    offloaded["parallel"]["fsdp_config"] = {{"offload_params", true}};
+    EXPECT_GT(seconds(offloaded), 1.1 * seconds(request)) << gpu;
+    Json zero = request, zero_offloaded;
+    zero["parallel"] = {{"num_gpus", 2}, {"strategy", "zero2"}};
+    zero_offloaded = zero;
+    zero_offloaded["parallel"]["zero_optimization"] = {{"offload_optimizer", {{"device", "cpu"}}}};
+    EXPECT_GT(seconds(zero_offloaded), 1.05 * seconds(zero)) << gpu;
+  }
+}
+
+// 16 GB of states: on a B200 they stay, on a card that is full they travel.
+TEST(Rent, PagedStatesTravelOnlyAsFarAsTheCardHasNoRoom) {
+  Json request = full_8b();
+  request["hardware"]["gpu"] = "b200-sxm";
+  Json paged = request;
+  paged["training"]["optim"] = "paged_adamw_32bit";
+  request["training"]["optim"] = "adamw_torch_fused";
+  EXPECT_NEAR(seconds(paged), seconds(request), 0.1 * seconds(request));
+  for (Json* one : {&paged, &request}) (*one)["hardware"]["gpu"] = "rtx-a6000";
+  EXPECT_GT(seconds(paged), 1.05 * seconds(request));
+}
+
+}  // namespace
+}  // namespace plimsoll::report
