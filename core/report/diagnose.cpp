@@ -122,17 +122,23 @@ std::string_view word(diagnosis::Found found) {
   return words[static_cast<std::size_t>(found)];
 }
 
+std::string_view title_of(const diagnosis::Named& named) {
+  return named.narrower != nullptr ? named.narrower->title : named.cause->title;
+}
+
 void write_causes(Writer& out, const Diagnosis& d) {
   out.open_array();
   for (const diagnosis::Named& named : d.causes) {
     out.open_object();
+    const diagnosis::Case* narrower = named.narrower;
     out.field("id", named.cause->id);
-    out.field("title", named.cause->title);
+    if (narrower != nullptr) out.field("case", narrower->id);
+    out.field("title", title_of(named));
     out.field("confidence", std::round(1000 * named.confidence) / 1000);
     out.field("detectable_from", word(named.cause->found));
     out.field("evidence", named.shown);
-    out.field("why", named.cause->why);
-    out.field("remedy", named.cause->remedy);
+    out.field("why", narrower != nullptr ? narrower->why : named.cause->why);
+    out.field("remedy", narrower != nullptr ? narrower->remedy : named.cause->remedy);
     out.field("ask", named.cause->ask);
     out.close_object();
   }
@@ -209,19 +215,21 @@ std::string summary_of(const Diagnosis& d) {
                                          : "A table of cards, and no error message beside it.";
   }
   const diagnosis::Numbers& n = message->numbers;
+  const diagnosis::Rerun& rerun = d.reading.rerun;
+  if (!rerun.contradiction.empty()) out = rerun.contradiction + " " + rerun.explained + " ";
   if (n.tried && message->family->kind == diagnosis::Kind::allocator) {
-    out = size_text(n.tried->bytes) + " were asked for";
+    out += size_text(n.tried->bytes) + " were asked for";
     if (n.free && n.capacity) {
       out += "; " + size_text(n.free->bytes) + " of " + size_text(n.capacity->bytes) + " were free";
     }
     out += ". ";
     out += size_sentence(d, *n.tried);
   } else {
-    out = std::string(message->family->what) + " ";
+    out += std::string(message->family->what) + " ";
   }
   if (!d.causes.empty()) {
     const diagnosis::Named& first = d.causes.front();
-    out += (first.confidence >= 0.6 ? "" : "Most likely: ") + std::string(first.cause->title) + ".";
+    out += (first.confidence >= 0.6 ? "" : "Most likely: ") + std::string(title_of(first)) + ".";
   }
   return out;
 }
@@ -400,6 +408,7 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
     if (out.found_request.empty()) {  // a name alone says nothing of how it is trained
       s.recipe = &out.run->resolved.recipe;
       s.replay = &out.run->replay;
+      s.machine = &out.run->machine;
     }
   } else if (const NamedModel named = find_by_name(catalog, s.model);
              named.entry != nullptr && !s.model.empty()) {
