@@ -18,7 +18,8 @@ using Instant = memory::Phase;
 
 // What the message says, as far as a replay can be held against it.
 struct Shown {
-  double allocated = 0, room = 0, tried = 0;
+  double allocated = 0, tried = 0;
+  double room = 0, without_slack = 0;  // reserved and free; without what was reserved in vain
   Window window;
   Phase phase = Phase::unknown;  // by a traceback
   bool tokens = true;            // batch and length are said
@@ -47,13 +48,9 @@ bool is_in(Instant instant, Phase phase) {
   }
 }
 
-bool is_of_tokens(const Asked& asked) {
-  const bool weights = asked.component == Component::weights || asked.component == Component::adapters ||
-                       asked.component == Component::gradients || asked.component == Component::optimizer ||
-                       asked.component == Component::gathered;
-  const bool stepless = asked.at == Instant::load || asked.at == Instant::prepare ||
-                        asked.at == Instant::optimizer_step_first || asked.at == Instant::optimizer_step;
-  return !weights && !stepless;
+// Where what is allocated depends on the tokens of a micro-batch.
+bool holds_tokens(Instant instant) {
+  return instant == Instant::forward || instant == Instant::loss || instant == Instant::backward;
 }
 
 struct Played {
@@ -84,10 +81,10 @@ Played play(const Situation& s, const recipe::Recipe& recipe, const Shown& shown
       if (event.kind == memory::Event::Kind::release) live -= bytes;
       if (event.kind != memory::Event::Kind::allocate) continue;
       const Asked asked{section.phase, event.component, section.layer, event.what, event.bytes, live};
-      const bool dies =
-          by_allocator ? held.died && n == held.died_in && i == held.died_at : live + bytes > shown.room;
+      const bool dies = by_allocator ? held.died && n == held.died_in && i == held.died_at
+                                     : live + bytes > shown.without_slack;
       const double off = std::fabs(live - shown.allocated);
-      const bool open = !shown.tokens && is_of_tokens(asked);
+      const bool open = !shown.tokens && holds_tokens(section.phase);
       if (!out.death && !open && is_in(section.phase, shown.phase) && shown.is_size(event.bytes) &&
           off < nearest) {
         nearest = off;
@@ -107,6 +104,7 @@ Played play(const Situation& s, const recipe::Recipe& recipe, const Shown& shown
 double agreement(const Played& played, const Shown& shown) {
   if (!played.death) return -1;  // such a run would not have failed
   const Asked& death = *played.death;
+  if (!shown.tokens && holds_tokens(death.at)) return played.match ? 2 : 0;
   const bool there = is_in(death.at, shown.phase);
   const double off = std::fabs(death.allocated - shown.allocated) / shown.room;
   if (!shown.telling()) return there && shown.phase != Phase::unknown && off < 0.05 ? 1 : 0;
@@ -120,8 +118,10 @@ std::string_view cause_of(const Asked& asked, const recipe::Recipe& recipe, doub
   const bool copied = several && (strategy == memory::Strategy::none || strategy == memory::Strategy::ddp);
   const std::string_view whole = copied ? "replicated_not_sharded" : "does_not_fit_at_all";
   switch (asked.at) {
-    case Instant::load:
     case Instant::prepare:
+      if (std::string_view(asked.what) == "upcast weights") return "kbit_upcast";
+      return whole;
+    case Instant::load:
       return whole;
     case Instant::optimizer_step_first:
       return asked.component == Component::optimizer ? "optimizer_states_first_step"
@@ -134,6 +134,7 @@ std::string_view cause_of(const Asked& asked, const recipe::Recipe& recipe, doub
   if (asked.component == Component::logits || asked.at == Instant::loss) return "logits_peak";
   if (std::string_view(asked.what).find("scores") != std::string_view::npos)
     return "eager_attention_quadratic";
+  if (recipe.quantized() && asked.component == Component::transient) return "dequantisation_temporary";
   if (fixed > 0.85 * room) return whole;
   if (recipe.vision.images_per_sample > 0) return "vision_tokens";
   return recipe.training.gradient_checkpointing ? "batch_or_sequence_too_large" : "checkpointing_not_active";
@@ -183,15 +184,26 @@ std::optional<Shown> shown_by(const Situation& s, const Reading& r) {
   if (message == nullptr || message->family->kind != Kind::allocator) return std::nullopt;
   const Numbers& n = message->numbers;
   if (!n.allocated || !n.tried || n.at_least || r.derived.sentinel) return std::nullopt;
+  if (n.free && n.free->bytes > n.tried->bytes) return std::nullopt;  // refused by another limit
   Shown shown;
   shown.allocated = n.allocated->bytes;
   shown.tried = n.tried->bytes;
   shown.window = window_of(*n.tried, message->family->kind);
   shown.room = r.derived.reserved.value_or(shown.allocated) + (n.free ? n.free->bytes : 0);
+  shown.without_slack = shown.allocated + (n.free ? n.free->bytes : 0);
   shown.phase = r.frames.phase;
   shown.tokens = s.values.count("/training/per_device_train_batch_size") != 0 &&
                  s.values.count("/training/max_length") != 0;
   return shown.room > 0 && shown.allocated > 0 ? std::optional(shown) : std::nullopt;
+}
+
+// What fails in a full card may be any tensor: these causes are told by the very request that fails alone.
+bool is_general(std::string_view cause) {
+  for (const std::string_view id : {"batch_or_sequence_too_large", "checkpointing_not_active",
+                                    "vision_tokens", "does_not_fit_at_all", "replicated_not_sharded"}) {
+    if (id == cause) return true;
+  }
+  return false;
 }
 
 void take(Rerun& out, const Asked& asked, const Case* setting, std::string_view cause, double weight) {
@@ -216,7 +228,8 @@ Rerun play_again(const Situation& s, const Reading& r) {
   double best = std::max(plain, 0.9);
   if (plain >= 1) {
     const Asked& asked = plain == 2 ? *as_requested.match : *as_requested.death;
-    take(out, asked, nullptr, cause_of(asked, *s.recipe, as_requested.at_rest, shown->room), 0.7 * plain);
+    const std::string_view cause = cause_of(asked, *s.recipe, as_requested.at_rest, shown->room);
+    if (plain != 2 || !is_general(cause)) take(out, asked, nullptr, cause, 0.7 * plain);
   }
   for (const Case& setting : all_cases()) {
     if (setting.undo == nullptr) continue;

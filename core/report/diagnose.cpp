@@ -7,8 +7,10 @@
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
 #include "core/report/advice.h"
+#include "core/report/answers.h"
 #include "core/report/heading.h"
 #include "core/report/model_names.h"
+#include "core/report/remedies.h"
 #include "core/report/report.h"
 
 namespace plimsoll::report {
@@ -273,6 +275,9 @@ json::Json adjusted_request(std::string_view request, const std::vector<Adjustme
   return tree;
 }
 
+// A model's name alone is no run.
+bool is_told(const Case& one) { return one.found_request.empty() || one.situation.recipe != nullptr; }
+
 // What this run may use of the card that failed.
 double usable_of(const Case& one, const Diagnosis& d) {
   double usable = one.run->gpu == nullptr ? 0 : usable_for(*one.run, one.run->gpu->usable_bytes);
@@ -285,7 +290,7 @@ double usable_of(const Case& one, const Diagnosis& d) {
 
 // What gets this run past the failure, on the card that failed and with what other programs leave of it.
 void write_plans(Writer& out, const Case& one, const Diagnosis& d, const Catalog& catalog) {
-  const bool priced = one.run && one.found_request.empty() && one.left_out.empty();
+  const bool priced = one.run && is_told(one) && one.left_out.empty();
   const double usable = priced ? usable_of(one, d) : 0;
   out.key("plans");
   if (usable <= 0) {
@@ -297,10 +302,16 @@ void write_plans(Writer& out, const Case& one, const Diagnosis& d, const Catalog
   advisor.write_plans(out, usable);
   out.key("blocked");
   advisor.write_blocked(out, usable);
+  // What the plans take is what costs least; the remedy of the cause named is offered in any case.
+  const auto remedies =
+      d.causes.empty() ? std::span<const std::string_view>() : remedies_of(d.causes.front().cause->id);
+  if (remedies.empty()) return;
+  out.key("remedies");
+  advisor.write_fixes(out, remedies);
 }
 
 void write_run(Writer& out, const Case& one, const Diagnosis& d) {
-  if (!one.run || !one.found_request.empty()) return out.null();  // a name alone is no run
+  if (!one.run || !is_told(one)) return out.null();
   const memory::Instant& peak = one.run->replay.instants[one.run->replay.peak];
   const memory::Sizes sizes = sizes_of(peak, *one.run);
   const double usable = usable_of(one, d);
@@ -322,35 +333,12 @@ bool is_unsupported(const json::Error& error) { return error.code == "unsupporte
 
 namespace {
 
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-         c == '.' || c == '/';
-}
-
-// A model that the text itself names, as the presets list it: "meta-llama/Meta-Llama-3-8B" in a command line.
-std::string model_in(std::string_view text, const Catalog& catalog) {
-  constexpr std::size_t most_bytes = 200000, longest = 100, most_words = 20000;
-  text = text.substr(0, most_bytes);
-  std::size_t words = 0;
-  for (std::size_t at = 0; at < text.size() && words < most_words;) {
-    if (!is_name(text[at])) {
-      ++at;
-      continue;
-    }
-    std::size_t end = at;
-    bool digit = false, hyphen = false;
-    for (; end < text.size() && is_name(text[end]); ++end) {
-      digit = digit || (text[end] >= '0' && text[end] <= '9');
-      hyphen = hyphen || text[end] == '-';
-    }
-    std::string_view word = text.substr(at, end - at);
-    at = end;
-    while (!word.empty() && (word.back() == '.' || word.back() == '/')) word.remove_suffix(1);
-    ++words;
-    if (!digit || !hyphen || word.size() > longest) continue;
-    if (catalog.find_model(word) != nullptr) return std::string(word);
-  }
-  return "";
+// What the text says, where that makes a run; else its model alone.
+json::Json of_text(const SaidRequest& said, const Catalog& catalog) {
+  json::Json request = said.request();
+  json::Errors errors;
+  if (said.method && read_run(json::write(request), catalog, errors)) return request;
+  return json::Json{{"model", said.model}};
 }
 
 }  // namespace
@@ -368,14 +356,14 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
                    [](const auto& a, const auto& b) { return a.copies > b.copies; });
   for (const hardware::Gpu& gpu : catalog.gpus) s.gpus.push_back(&gpu);
   std::string_view request = given_request;
-  if (request.empty()) {
-    const std::string model = model_in(text, catalog);
-    if (!model.empty()) out.found_request = json::write(json::Json{{"model", model}});
-    request = out.found_request;
+  out.said = said_request(diagnosis::clean(text), catalog);
+  std::optional<json::Json> tree;
+  if (!request.empty()) tree = json::parse(request, out.errors);
+  if (!tree) {  // none was given, or none that can be read
+    if (out.said.model.empty()) return;
+    tree = of_text(out.said, catalog);
+    out.found_request = json::write(*tree);
   }
-  if (request.empty()) return;
-  const auto tree = json::parse(request, out.errors);
-  if (!tree) return;
   out.given = recipe::read_given(*tree, out.errors);
   for (const auto& [pointer, version] : exchange::versions_in(text)) {
     if (out.given.values.emplace(pointer, version).second) out.versions[pointer] = version;
@@ -405,7 +393,7 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   }
   if (out.run) {
     s.network = &out.run->network;
-    if (out.found_request.empty()) {  // a name alone says nothing of how it is trained
+    if (out.found_request.empty() || out.said.method) {  // a name alone says nothing of how it is trained
       s.recipe = &out.run->resolved.recipe;
       s.replay = &out.run->replay;
       s.machine = &out.run->machine;
@@ -428,7 +416,10 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   Case one;
   read_case(text, request, phase, catalog, one);
   const Diagnosis d = diagnosis::diagnose(one.situation);
-  const bool found = !d.reading.messages.empty() || !d.reading.table.cards.empty();
+  const bool failed = !d.reading.messages.empty() || !d.reading.table.cards.empty();
+  const bool asked = !failed && !one.said.model.empty() && asks(d.reading.text.folded_lines);
+  const Answers answers = asked ? answer(one.said, catalog) : Answers();
+  const bool found = failed || !answers.ways.empty();
   Writer out;
   out.open_object();
   out.field("schema", uint64_t{1});
@@ -448,7 +439,7 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   out.close_array();
   out.key("request_errors");
   write_errors(out, one.errors);
-  out.field("summary", summary_of(d));
+  out.field("summary", answers.ways.empty() ? summary_of(d) : answers.words);
   out.field("shortened", d.reading.text.shortened);
   out.key("messages");
   write_messages(out, d);
@@ -470,6 +461,10 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   write_vetoed(out, d);
   out.key("question");
   write_question(out, d);
+  out.key("said");
+  write_said(out, one.said);
+  out.key("answers");
+  write_answers(out, answers);
   out.key("run");
   write_run(out, one, d);
   write_plans(out, one, d, catalog);
@@ -478,7 +473,8 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   if (one.situation.model.empty()) {
     out.null();
   } else {
-    out.value(adjusted_request(request.empty() ? one.found_request : request, changes));
+    out.value(
+        adjusted_request(one.found_request.empty() ? request : std::string_view(one.found_request), changes));
   }
   out.key("adjusted");
   out.open_array();
