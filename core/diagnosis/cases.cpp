@@ -71,6 +71,15 @@ constexpr std::string_view no_effect[] = {"no effect",
                                           "没有起作用",
                                           "没用",
                                           "不起作用",
+                                          "although",
+                                          "even though",
+                                          "despite",
+                                          "obwohl",
+                                          "trotz",
+                                          "明明",
+                                          "as high as",
+                                          "as much as without",
+                                          "as before",
                                           "ohne wirkung",
                                           "keine wirkung",
                                           "wirkt nicht",
@@ -312,7 +321,7 @@ const Case the_cases[] = {
      .speaks = true},
 };
 
-constexpr std::size_t reach = 110, most_places = 60;
+constexpr std::size_t reach = 110, near = 90, most_places = 60;
 
 template <typename List>
 bool any_in(std::string_view text, const List& words) {
@@ -325,7 +334,7 @@ bool shows(std::string_view folded, const Case& one, CaseShown& out) {
   for (const std::string_view word : one.alone) {
     const std::size_t at = folded.find(word);
     if (at == std::string_view::npos) continue;
-    out = {&one, first_bytes(folded.substr(at, reach), 100), at};
+    out = {&one, first_bytes(folded.substr(at, reach), 100), at, true};
     out.words = out.words.substr(0, out.words.find('\n'));
     return true;
   }
@@ -333,9 +342,13 @@ bool shows(std::string_view folded, const Case& one, CaseShown& out) {
     std::size_t places = 0;
     for (std::size_t at = folded.find(thing); at != std::string_view::npos && places < most_places;
          at = folded.find(thing, at + thing.size()), ++places) {
-      const std::string_view around = sentence_around(folded, at, thing.size(), reach);
-      if (one.said.size() == 0 ? !any_in(around, no_effect) : !any_in(around, one.said)) continue;
-      out = {&one, first_bytes(around, 100), at};
+      const bool setting = one.said.size() == 0;
+      // Who fills what memory goes over several sentences; what is said of a setting stands in one.
+      const std::size_t from = at > near ? at - near : 0;
+      const std::string_view around = setting ? sentence_around(folded, at, thing.size(), reach)
+                                              : folded.substr(from, at - from + thing.size() + near);
+      if (setting ? !any_in(around, no_effect) : !any_in(around, one.said)) continue;
+      out = {&one, first_bytes(sentence_around(folded, at, thing.size(), reach), 100), at};
       return true;
     }
   }

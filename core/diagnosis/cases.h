@@ -38,6 +38,7 @@ struct CaseShown {
   const Case* what = nullptr;
   std::string words;  ///< of the text
   std::size_t at = 0;
+  bool alone = false;  ///< by words that mean nothing else
 };
 std::vector<CaseShown> cases_in(const Text& text);
 

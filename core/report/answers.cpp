@@ -70,12 +70,20 @@ std::vector<Open> machines(const SaidRequest& said) {
   return out;
 }
 
+// Whether it can fit is asked: what nobody said is taken so that little is needed, and named.
+constexpr uint64_t smallest_batch = 1;
+void take_least(SaidRequest& said) {
+  said.values.emplace("/training/per_device_train_batch_size", smallest_batch);
+  said.values.emplace("/training/gradient_checkpointing", true);
+}
+
 std::optional<Way> price(const SaidRequest& said, const Open& method, const Open& machine,
                          const Catalog& catalog) {
   SaidRequest whole = said;
   for (const auto* open : {&method, &machine}) {
     for (const auto& [pointer, value] : open->values) whole.values[pointer] = value;
   }
+  take_least(whole);
   Way way;
   way.name = method.name + machine.name;
   way.request = whole.request();
@@ -92,6 +100,23 @@ std::optional<Way> price(const SaidRequest& said, const Open& method, const Open
   return way;
 }
 
+// The largest micro-batch that fits, by doubling; 0: not even that of `way`.
+uint64_t largest_batch(const Way& way, const Catalog& catalog) {
+  constexpr uint64_t most = 256;
+  uint64_t fits = 0;
+  for (uint64_t batch = way.batch; batch <= most; batch *= 2) {
+    json::Json request = way.request;
+    request["training"]["per_device_train_batch_size"] = batch;
+    json::Errors ignored;
+    const std::optional<Run> run = read_run(json::write(request), catalog, ignored);
+    if (!run) break;
+    const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
+    if (memory::verdict(sizes, way.usable) != memory::Verdict::fits) break;
+    fits = batch;
+  }
+  return fits;
+}
+
 std::string words_of(const Way& way) {
   std::string out = way.name + " needs " + size_text(way.needed);
   if (way.verdict.empty()) return out + ".";
@@ -106,9 +131,11 @@ bool is_open(const SaidRequest& said, std::string_view pointer) {
 
 std::string taken(const SaidRequest& said, const Way& way) {
   std::string out;
-  if (is_open(said, "/training/max_length")) out += std::to_string(way.length) + " tokens";
+  const auto add = [&out](const std::string& what) { out += (out.empty() ? "" : ", ") + what; };
+  if (is_open(said, "/training/max_length")) add(std::to_string(way.length) + " tokens");
   if (is_open(said, "/training/per_device_train_batch_size"))
-    out += (out.empty() ? "" : " and ") + std::string("a micro-batch of ") + std::to_string(way.batch);
+    add("a micro-batch of " + std::to_string(way.batch));
+  if (said.values.count("/training/gradient_checkpointing") == 0) add("gradient checkpointing");
   return out.empty() ? "" : " Not said, and taken here: " + out + ".";
 }
 
@@ -129,6 +156,12 @@ Answers answer(const SaidRequest& said, const Catalog& catalog) {
   if (shared)
     out.words += " The memory of several cards adds up only for what is divided over them (FSDP, ZeRO-3).";
   out.words += taken(said, out.ways.front());
+  const Way& first = out.ways.front();
+  if (first.verdict == "fits" && is_open(said, "/training/per_device_train_batch_size")) {
+    if (const uint64_t batch = largest_batch(first, catalog); batch > first.batch)
+      out.words += " A micro-batch of " + std::to_string(batch) + " fits as well" +
+                   (out.ways.size() > 1 ? " (" + first.name + ")." : ".");
+  }
   return out;
 }
 

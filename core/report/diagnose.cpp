@@ -162,6 +162,26 @@ void write_sizes(Writer& out, const Diagnosis& d) {
   out.close_array();
 }
 
+// Where the request's run, replayed, asks for what the message says, and what the two cannot both say.
+void write_rerun(Writer& out, const Diagnosis& d) {
+  const diagnosis::Rerun& rerun = d.reading.rerun;
+  if (!rerun.match && rerun.contradiction.empty()) return out.null();
+  out.open_object();
+  if (rerun.match) {
+    out.field("instant", memory::name(rerun.match->at));
+    out.field("tensor", rerun.match->what);
+    out.field("bytes", whole(rerun.match->bytes));
+    out.field("allocated", whole(rerun.match->allocated));
+    out.field("case", rerun.setting);
+    out.field("text", rerun.words);
+  }
+  if (!rerun.contradiction.empty()) {
+    out.field("contradiction", rerun.contradiction);
+    out.field("explained", rerun.explained);
+  }
+  out.close_object();
+}
+
 void write_vetoed(Writer& out, const Diagnosis& d) {
   out.open_array();
   for (const diagnosis::Vetoed& one : d.vetoed) {
@@ -200,6 +220,8 @@ std::string size_sentence(const Diagnosis& d, const diagnosis::Size& tried) {
   const bool large = tried.bytes > 0.03 * d.reading.facts.capacity && tried.bytes > 512 * diagnosis::mebibyte;
   if (!large || d.reading.products.empty() || !d.reading.products.front().exact) return "";
   const diagnosis::Product& first = d.reading.products.front();
+  const diagnosis::Facts& f = d.reading.facts;
+  if (f.batch && f.length && first.tokens > 2 * *f.batch * *f.length) return "";  // more than there are
   // Of a model that nobody named a size says little, and nothing beside another cause.
   const bool leads = !d.causes.empty() && d.causes.front().cause->id == "logits_peak";
   if (!first.model.empty() && !leads) return "";
@@ -219,13 +241,14 @@ std::string summary_of(const Diagnosis& d) {
   const diagnosis::Numbers& n = message->numbers;
   const diagnosis::Rerun& rerun = d.reading.rerun;
   if (!rerun.contradiction.empty()) out = rerun.contradiction + " " + rerun.explained + " ";
+  const bool told = rerun.match && !d.causes.empty() && d.causes.front().replayed;
   if (n.tried && message->family->kind == diagnosis::Kind::allocator) {
     out += size_text(n.tried->bytes) + " were asked for";
     if (n.free && n.capacity) {
       out += "; " + size_text(n.free->bytes) + " of " + size_text(n.capacity->bytes) + " were free";
     }
     out += ". ";
-    out += size_sentence(d, *n.tried);
+    out += told ? rerun.words + " " : size_sentence(d, *n.tried);
   } else {
     out += std::string(message->family->what) + " ";
   }
@@ -288,26 +311,37 @@ double usable_of(const Case& one, const Diagnosis& d) {
   return std::max(0.0, usable);
 }
 
-// What gets this run past the failure, on the card that failed and with what other programs leave of it.
-void write_plans(Writer& out, const Case& one, const Diagnosis& d, const Catalog& catalog) {
-  const bool priced = one.run && is_told(one) && one.left_out.empty();
-  const double usable = priced ? usable_of(one, d) : 0;
+// What gets a run past the failure, on the card that failed and with what other programs leave of it.
+void write_plans(Writer& out, const Run* run, double usable, std::span<const std::string_view> remedies,
+                 const Catalog& catalog) {
   out.key("plans");
-  if (usable <= 0) {
+  if (run == nullptr || usable <= 0) {
     out.open_array();
     out.close_array();
     return;
   }
-  Advisor advisor(*one.run, catalog);
+  Advisor advisor(*run, catalog);
   advisor.write_plans(out, usable);
   out.key("blocked");
   advisor.write_blocked(out, usable);
   // What the plans take is what costs least; the remedy of the cause named is offered in any case.
-  const auto remedies =
-      d.causes.empty() ? std::span<const std::string_view>() : remedies_of(d.causes.front().cause->id);
   if (remedies.empty()) return;
   out.key("remedies");
   advisor.write_fixes(out, remedies);
+}
+
+void write_ways_out(Writer& out, const Case& one, const Diagnosis& d, const Answers& answers,
+                    const Catalog& catalog) {
+  if (!answers.ways.empty()) {
+    const Way& way = answers.ways.front();
+    json::Errors ignored;
+    const std::optional<Run> run = read_run(json::write(way.request), catalog, ignored);
+    return write_plans(out, run && way.verdict != "fits" ? &*run : nullptr, way.usable, {}, catalog);
+  }
+  const bool priced = one.run && is_told(one) && one.left_out.empty();
+  const auto remedies =
+      d.causes.empty() ? std::span<const std::string_view>() : remedies_of(d.causes.front().cause->id);
+  write_plans(out, priced ? &*one.run : nullptr, priced ? usable_of(one, d) : 0, remedies, catalog);
 }
 
 void write_run(Writer& out, const Case& one, const Diagnosis& d) {
@@ -461,16 +495,24 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   write_vetoed(out, d);
   out.key("question");
   write_question(out, d);
+  out.key("replay");
+  write_rerun(out, d);
   out.key("said");
   write_said(out, one.said);
   out.key("answers");
   write_answers(out, answers);
   out.key("run");
-  write_run(out, one, d);
-  write_plans(out, one, d, catalog);
+  if (answers.ways.empty()) {
+    write_run(out, one, d);
+  } else {
+    out.null();
+  }
+  write_ways_out(out, one, d, answers, catalog);
   const std::vector<Adjustment> changes = adjustments(one, d);
   out.key("request");
-  if (one.situation.model.empty()) {
+  if (!answers.ways.empty()) {
+    out.value(answers.ways.front().request);
+  } else if (one.situation.model.empty()) {
     out.null();
   } else {
     out.value(

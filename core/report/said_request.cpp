@@ -227,8 +227,10 @@ void read_sizes(std::string_view folded, SaidRequest& out) {
                                            "batch size", "batch_size", "batchsize", "batch"});
   if (batch && *batch < 4096)
     out.values["/training/per_device_train_batch_size"] = static_cast<uint64_t>(*batch);
-  if (diagnosis::says_unless_denied(folded, {"gradient checkpointing", "gradient_checkpointing"}))
-    out.values["/training/gradient_checkpointing"] = true;
+  const std::initializer_list<std::string_view> checkpointing = {"gradient checkpointing",
+                                                                 "gradient_checkpointing"};
+  if (says_any(folded, checkpointing))
+    out.values["/training/gradient_checkpointing"] = diagnosis::says_unless_denied(folded, checkpointing);
 }
 
 void name_the_unknown(SaidRequest& out) {
@@ -273,7 +275,7 @@ bool asks(std::string_view folded) {
       const std::string_view said = diagnosis::sentence_around(folded, at, mark.size(), 160);
       const auto blanks = std::count(said.begin(), said.end(), ' ');
       const bool chinese = static_cast<unsigned char>(mark.front()) > 127;
-      if (!says_any(said, {"://", "=", "#", "{"}) && (chinese || blanks >= 3)) return true;
+      if (!says_any(said, {"://", "=", "#", "{"}) && (chinese || blanks >= 2)) return true;
     }
   }
   return false;
