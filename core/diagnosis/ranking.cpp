@@ -65,11 +65,17 @@ void lift(Named& named, const Reading& reading) {
   constexpr double said = 6, alone = 9;
   for (const CaseShown& one : reading.cases) {
     if (one.what->cause != named.cause->id || named.narrower != nullptr) continue;
+    // Who fills the machine's RAM is asked where RAM is what ran out.
+    const bool host = reading.message() != nullptr && reading.message()->family->kind == Kind::host;
+    if (one.what->cause == "host_ram" && !host) continue;
     named.score += one.alone ? alone : said;
     named.narrower = one.what;
     named.shown.push_back("\"" + one.words + "\"");
   }
   const Rerun& rerun = reading.rerun;
+  const bool of_request =
+      named.cause->id == "batch_or_sequence_too_large" || named.cause->id == "does_not_fit_at_all";
+  if (rerun.refuted && of_request) named.score -= 2.5;
   if (rerun.cause != named.cause->id) return;
   named.score += rerun.weight;
   named.shown.push_back(rerun.words);

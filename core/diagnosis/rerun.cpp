@@ -107,9 +107,18 @@ double agreement(const Played& played, const Shown& shown) {
   if (!shown.tokens && holds_tokens(death.at)) return played.match ? 2 : 0;
   const bool there = is_in(death.at, shown.phase);
   const double off = std::fabs(death.allocated - shown.allocated) / shown.room;
-  if (!shown.telling()) return there && shown.phase != Phase::unknown && off < 0.05 ? 1 : 0;
+  if (!shown.telling()) {
+    const bool framed = there && shown.phase != Phase::unknown && off < 0.05;
+    return framed ? (played.match ? 1.5 : 1) : 0;
+  }
   if (there && shown.is_size(death.bytes) && off < 0.05) return 3;
   return played.match ? 2 : -0.5;
+}
+
+// Whether a run that fails so could have written the message, whatever it asked for.
+bool explains(const Played& played, const Shown& shown) {
+  return played.death && is_in(played.death->at, shown.phase) &&
+         std::fabs(played.death->allocated - shown.allocated) < 0.05 * shown.room;
 }
 
 std::string_view cause_of(const Asked& asked, const recipe::Recipe& recipe, double fixed, double room) {
@@ -167,15 +176,15 @@ void contradict(const Played& played, const Shown& shown, Rerun& out) {
     out.explained =
         "Another configuration than this one ran: a smaller model, a quantised base, or weights divided "
         "over the cards.";
-  }
-  if (shown.tokens && shown.allocated > 1.15 * played.highest + margin) {
+  } else if (shown.tokens && shown.allocated > 1.15 * played.highest + margin) {
     out.contradiction = "By the request this run holds at most " + size_text(played.highest) + ", but " +
                         size_text(shown.allocated) + " were allocated when it failed.";
-    out.explained =
-        out.setting.empty()
-            ? "Another configuration than this one ran, a setting did not take effect, or a sample was "
-              "longer than the length it states."
-            : "It would be so with " + std::string(find_case(out.setting)->without) + ".";
+    out.explained = out.explained.empty()
+                        ? "Another configuration than this one ran, a setting did not take effect, or a "
+                          "sample was longer than the length it states (images and their tokens included)."
+                        : "It would be so with " + out.explained + ".";
+  } else {
+    out.explained.clear();
   }
 }
 
@@ -225,21 +234,26 @@ Rerun play_again(const Situation& s, const Reading& r) {
   out.played = true;
   const Played as_requested = play(s, *s.recipe, *shown);
   const double plain = agreement(as_requested, *shown);
-  double best = std::max(plain, 0.9);
+  out.refuted = shown->tokens && !as_requested.death;
   if (plain >= 1) {
-    const Asked& asked = plain == 2 ? *as_requested.match : *as_requested.death;
+    const bool death = plain != 2;
+    const Asked& asked = death ? *as_requested.death : *as_requested.match;
     const std::string_view cause = cause_of(asked, *s.recipe, as_requested.at_rest, shown->room);
-    if (plain != 2 || !is_general(cause)) take(out, asked, nullptr, cause, 0.7 * plain);
+    if (death || !is_general(cause)) take(out, asked, nullptr, cause, 0.7 * plain);
   }
+  double best = plain + 1.4;
   for (const Case& setting : all_cases()) {
     if (setting.undo == nullptr) continue;
     recipe::Recipe changed = *s.recipe;
     if (!setting.undo(changed) || !memory::unrolls(changed)) continue;
     const Played played = play(s, changed, *shown);
     const double odds = agreement(played, *shown);
-    if (odds <= best || odds < 2) continue;
+    if (explains(played, *shown))
+      out.explained += (out.explained.empty() ? "" : ", or with ") + std::string(setting.without);
+    if (odds <= best || odds < 1) continue;
     best = odds;
-    take(out, odds == 3 ? *played.death : *played.match, &setting, setting.cause, 0.7 * odds);
+    take(out, odds == 2 ? *played.match : *played.death, &setting, setting.cause,
+         0.7 * odds + (out.refuted ? 4 : 0));
   }
   contradict(as_requested, *shown, out);
   return out;

@@ -127,7 +127,9 @@ const hardware::Gpu* card_in(std::string_view folded, const Catalog& catalog) {
   const hardware::Gpu* chosen = first == named.end() ? named.front() : *first;
   // "A100", and nobody says of how many gigabytes.
   const bool open = std::any_of(named.begin(), named.end(), [&](const hardware::Gpu* gpu) {
-    return gpu->id.substr(0, 4) == chosen->id.substr(0, 4) && 3 * gpu->tier_gib < 2 * chosen->tier_gib;
+    const uint64_t less = std::min(gpu->tier_gib, chosen->tier_gib);
+    return gpu->id.substr(0, 4) == chosen->id.substr(0, 4) &&
+           3 * less < 2 * std::max(gpu->tier_gib, chosen->tier_gib);
   });
   return open && !sized ? nullptr : chosen;
 }
