@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/diagnosis/sentence.h"
+#include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
 
@@ -12,6 +13,12 @@ using Words = std::initializer_list<std::string_view>;
 
 // What people say of a setting that changes nothing.
 constexpr std::string_view no_effect[] = {"no effect",
+                                          "not affect",
+                                          "n't affect",
+                                          "is the same",
+                                          "are the same",
+                                          "remain the same",
+                                          "stay the same",
                                           "not take effect",
                                           "n't take effect",
                                           "not taking effect",
@@ -48,7 +55,10 @@ constexpr std::string_view no_effect[] = {"no effect",
                                           "n't split",
                                           "full precision",
                                           "are bf16",
+                                          "stay bf16",
+                                          "stays bf16",
                                           "stay in",
+                                          "stay 16",
                                           "not quantiz",
                                           "n't quantiz",
                                           "no saving",
@@ -211,9 +221,10 @@ const Case the_cases[] = {
      .why = "Data workers and NCCL hand their tensors over through /dev/shm; a container gets 64 MB of it.",
      .remedy = "docker run --shm-size=16g (or --ipc=host), in Kubernetes an emptyDir with medium: Memory; or "
                "fewer data workers. Neither the GPU nor the disk is full.",
-     .alone = {"/dev/shm", "shared memory (shm)", "out of shared memory", "shared memory segment"},
-     .things = {"no space left on device", "bus error"},
-     .said = {"multiprocessing", "data loader", "dataloader", "shared memory", "nccl"},
+     .alone = {"shared memory (shm)", "out of shared memory", "shared memory segment"},
+     .things = {"no space left on device", "bus error", "/dev/shm"},
+     .said = {"multiprocessing", "data loader", "dataloader", "shared memory", "nccl", "is full", "64m",
+              "too small"},
      .speaks = true},
     {.id = "ray",
      .cause = "host_ram",
@@ -236,7 +247,7 @@ const Case the_cases[] = {
          "or stream the data set. The GPU plays no part.",
      .alone = {"abruptly died during map"},
      .things = {"tokeniz", "tokenis", "num_proc", "preprocessing_num_workers", "dataset.map"},
-     .said = {"killed", "cannot allocate memory", "can't allocate memory", "abruptly died", "ram ",
+     .said = {"killed", "cannot allocate memory", "can't allocate memory", "abruptly died", " ram",
               "cpu memory", "host memory"},
      .speaks = true},
     {.id = "wsl",
@@ -250,7 +261,7 @@ const Case the_cases[] = {
          "peak while loading (safetensors, low_cpu_mem_usage).",
      .alone = {".wslconfig"},
      .things = {"wsl"},
-     .said = {"killed", "ram", "memory limit", "exit code 137", "signal 9"},
+     .said = {"killed", " ram", "memory limit", "exit code 137", "signal 9"},
      .speaks = true},
     {.id = "offload",
      .cause = "host_ram",
@@ -271,7 +282,7 @@ const Case the_cases[] = {
                "(HfDeepSpeedConfig), low_cpu_mem_usage=True.",
      .things = {"loading checkpoint shards", "each process", "every process", "each rank", "every rank",
                 "all ranks", "processes", "每个进程"},
-     .said = {"free -g", "killed", "sigkill", "exitcode: -9", "cpu memory", "host memory", "ram ", "内存"}},
+     .said = {"free -g", "killed", "sigkill", "exitcode: -9", "cpu memory", "host memory", " ram", "内存"}},
     {.id = "shared_gpu_memory",
      .cause = "windows_sysmem_fallback",
      .title = "Windows lets the run spill into shared GPU memory, which is RAM",
@@ -282,6 +293,8 @@ const Case the_cases[] = {
          "Take the run below the card's own memory; to get the error back: NVIDIA control panel, CUDA - "
          "Sysmem Fallback Policy, prefer no sysmem fallback.",
      .alone = {"shared gpu memory", "sysmem fallback", "共享gpu内存", "gemeinsamer gpu-speicher"},
+     .things = {"shared memory", "共享显存", "共享内存"},
+     .said = {"win10", "win11", "windows", "task manager", "任务管理器", "dedicated", "专用"},
      .speaks = true},
     {.id = "jax_share",
      .cause = "jax_preallocation",
@@ -290,8 +303,8 @@ const Case the_cases[] = {
      .remedy = "XLA_PYTHON_CLIENT_PREALLOCATE=false, or XLA_PYTHON_CLIENT_MEM_FRACTION=0.2, before jax is "
                "imported.",
      .things = {"jax", "flax"},
-     .said = {"nvidia-smi", "gb in use", "takes about", "75%", "75 %", "preallocat", "whole card",
-              "all of the", "all my", "gb on a"},
+     .said = {"nvidia-smi", "gb in use", "takes about", "75%", "75 %", "% of the gpu", "of memory used",
+              "gpu memory usage", "import", "preallocat", "whole card", "all of the", "all my", "gb on a"},
      .speaks = true},
     {.id = "vllm_share",
      .cause = "vllm_kv_cache",
@@ -302,9 +315,9 @@ const Case the_cases[] = {
      .remedy = "A smaller gpu_memory_utilization, or --kv-cache-memory-bytes; max_model_len alone does not "
                "lower it.",
      .things = {"vllm"},
-     .said = {"why does", "reserved memory is", "same memory", "each of them uses", "whatever model",
-              "regardless of the model", "uses 9", "takes 9", "so much memory", "so much vram", "为什么占用",
-              "占用这么多"},
+     .said = {"why ", "instance would take", "that much", "reserved memory is", "same memory",
+              "each of them uses", "whatever model", "regardless of the model", "uses 9", "takes 9",
+              "so much memory", "so much vram", "为什么占用", "占用这么多"},
      .speaks = true},
     {.id = "metal_working_set",
      .cause = "mps_watermark",
@@ -321,7 +334,8 @@ const Case the_cases[] = {
      .speaks = true},
 };
 
-constexpr std::size_t reach = 110, near = 90, most_places = 60;
+constexpr std::string_view chinese[] = {"没", "不", "吗"};
+constexpr std::size_t reach = 110, near = 140, most_places = 60;
 
 template <typename List>
 bool any_in(std::string_view text, const List& words) {
@@ -329,30 +343,64 @@ bool any_in(std::string_view text, const List& words) {
                      [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
-// Settings stand in a sentence with what is said of them, "load_in_4bit=True ..., but the experts are bf16".
+// Bytes between a setting and what is said of it.
+std::size_t distance(std::string_view around, std::string_view thing) {
+  const std::size_t at = around.find(thing);
+  std::size_t least = reach;
+  for (const std::string_view word : no_effect) {
+    for (std::size_t found = around.find(word); found != std::string_view::npos;
+         found = around.find(word, found + 1))
+      least = std::min(least, found > at ? found - at : at - found);
+  }
+  return least;
+}
+
+// Who fills what memory goes over several sentences; what is said of a setting stands in one:
+// "load_in_4bit=True ..., but the experts are bf16".
+std::string_view place_around(std::string_view folded, std::size_t at, std::size_t size, bool setting) {
+  if (setting) return sentence_around(folded, at, size, reach);
+  const std::size_t from = at > near ? at - near : 0;
+  return folded.substr(from, at - from + size + near);
+}
+
 bool shows(std::string_view folded, const Case& one, CaseShown& out) {
   for (const std::string_view word : one.alone) {
     const std::size_t at = folded.find(word);
     if (at == std::string_view::npos) continue;
-    out = {&one, first_bytes(folded.substr(at, reach), 100), at, true};
+    out = {&one, first_bytes(folded.substr(at, reach), 100), at, 0, true};
     out.words = out.words.substr(0, out.words.find('\n'));
     return true;
   }
+  const bool setting = one.said.size() == 0;
   for (const std::string_view thing : one.things) {
     std::size_t places = 0;
     for (std::size_t at = folded.find(thing); at != std::string_view::npos && places < most_places;
          at = folded.find(thing, at + thing.size()), ++places) {
-      const bool setting = one.said.size() == 0;
-      // Who fills what memory goes over several sentences; what is said of a setting stands in one.
-      const std::size_t from = at > near ? at - near : 0;
-      const std::string_view around = setting ? sentence_around(folded, at, thing.size(), reach)
-                                              : folded.substr(from, at - from + thing.size() + near);
+      // "wsl" is no part of "newsletter".
+      if (at > 0 && ascii::is_lower(folded[at]) && ascii::is_lower(folded[at - 1])) continue;
+      const std::string_view around = place_around(folded, at, thing.size(), setting);
       if (setting ? !any_in(around, no_effect) : !any_in(around, one.said)) continue;
-      out = {&one, first_bytes(sentence_around(folded, at, thing.size(), reach), 100), at};
+      out = {&one, first_bytes(sentence_around(folded, at, thing.size(), reach), 100), at,
+             setting ? distance(around, thing) : 0};
       return true;
     }
   }
   return false;
+}
+
+// "Checkpointing does not change the memory of FSDP workers": of one sentence the nearer setting is meant.
+void keep_the_nearest(std::vector<CaseShown>& shown) {
+  const auto is_further = [&](const CaseShown& one) {
+    return std::any_of(shown.begin(), shown.end(), [&](const CaseShown& other) {
+      const std::size_t apart = one.at > other.at ? one.at - other.at : other.at - one.at;
+      return other.distance < one.distance && other.distance > 0 && apart < reach;
+    });
+  };
+  std::vector<CaseShown> kept;
+  for (const CaseShown& one : shown) {
+    if (!is_further(one)) kept.push_back(one);
+  }
+  shown = std::move(kept);
 }
 
 }  // namespace
@@ -365,12 +413,22 @@ const Case* find_case(std::string_view id) {
   return found == std::end(the_cases) ? nullptr : found;
 }
 
+bool speaks_of_memory(const CaseShown& one, std::string_view folded) {
+  if (one.what->speaks) return true;
+  constexpr std::string_view memory[] = {"memory", "vram", "显存", " gb", "speicher"};
+  const std::string_view said = sentence_around(folded, one.at, 1, reach);
+  const bool prose = std::count(said.begin(), said.end(), ' ') >= 4 || any_in(said, chinese);
+  const std::size_t from = one.at > near ? one.at - near : 0;
+  return one.what->undo != nullptr && prose && any_in(folded.substr(from, 2 * near), memory);
+}
+
 std::vector<CaseShown> cases_in(const Text& text) {
   const std::string_view folded = std::string_view(text.folded_lines).substr(0, longest_prose);
   std::vector<CaseShown> out;
   for (const Case& one : the_cases) {
     if (CaseShown found; shows(folded, one, found)) out.push_back(std::move(found));
   }
+  keep_the_nearest(out);
   return out;
 }
 

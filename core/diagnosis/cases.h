@@ -38,8 +38,11 @@ struct CaseShown {
   const Case* what = nullptr;
   std::string words;  ///< of the text
   std::size_t at = 0;
-  bool alone = false;  ///< by words that mean nothing else
+  std::size_t distance = 0;  ///< of a setting: bytes to what is said of it
+  bool alone = false;        ///< by words that mean nothing else
 };
 std::vector<CaseShown> cases_in(const Text& text);
+/// Whether it is about memory in a text in which nobody speaks of a failure.
+bool speaks_of_memory(const CaseShown& one, std::string_view folded);
 
 }  // namespace plimsoll::diagnosis

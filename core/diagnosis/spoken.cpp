@@ -355,7 +355,8 @@ std::vector<Message> spoken_messages(const Text& text, const std::vector<CaseSho
   Message message;
   message.family = host ? &host_family : speaks_of_metal(folded) ? &mps_family : &spoken_family;
   for (const CaseShown& one : cases) {
-    if (!one.what->speaks || (at != std::string_view::npos && one.what->cause != "host_ram")) continue;
+    if (!speaks_of_memory(one, folded) || (at != std::string_view::npos && one.what->cause != "host_ram"))
+      continue;
     message.family = one.what->cause == "host_ram" ? &host_family : &spoken_family;
     at = std::min(at, one.at);
   }

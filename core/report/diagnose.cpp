@@ -250,7 +250,10 @@ std::string summary_of(const Diagnosis& d) {
     out += ". ";
     out += told ? rerun.words + " " : size_sentence(d, *n.tried);
   } else {
-    out += std::string(message->family->what) + " ";
+    // What shows a case need not have failed: "a step takes ten times as long".
+    const bool spoken = message->family->kind == diagnosis::Kind::spoken;
+    const bool shown = !d.causes.empty() && d.causes.front().narrower != nullptr;
+    if (!spoken || !shown) out += std::string(message->family->what) + " ";
   }
   if (!d.causes.empty()) {
     const diagnosis::Named& first = d.causes.front();
@@ -451,7 +454,10 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   read_case(text, request, phase, catalog, one);
   const Diagnosis d = diagnosis::diagnose(one.situation);
   const bool failed = !d.reading.messages.empty() || !d.reading.table.cards.empty();
-  const bool asked = !failed && !one.said.model.empty() && asks(d.reading.text.folded_lines);
+  const bool in_words = d.reading.message() == nullptr ||
+                        (d.reading.message()->family->kind == diagnosis::Kind::spoken && request.empty());
+  const bool asked = in_words && d.reading.table.cards.empty() && !one.said.model.empty() &&
+                     asks(d.reading.text.folded_lines);
   const Answers answers = asked ? answer(one.said, catalog) : Answers();
   const bool found = failed || !answers.ways.empty();
   Writer out;
@@ -473,7 +479,9 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   out.close_array();
   out.key("request_errors");
   write_errors(out, one.errors);
-  out.field("summary", answers.ways.empty() ? summary_of(d) : answers.words);
+  out.field("summary", answers.ways.empty() ? summary_of(d)
+                       : failed             ? summary_of(d) + " " + answers.words
+                                            : answers.words);
   out.field("shortened", d.reading.text.shortened);
   out.key("messages");
   write_messages(out, d);
