@@ -101,6 +101,7 @@ Played play(const Situation& s, const recipe::Recipe& recipe, const Shown& shown
 
 // How well a replay tells what the message says: a logarithm of odds against a run that has nothing to do
 // with it.
+constexpr double large = 2.5;  // a request of such a size is of few tensors
 double agreement(const Played& played, const Shown& shown) {
   if (!played.death) return -1;  // such a run would not have failed
   const Asked& death = *played.death;
@@ -112,7 +113,7 @@ double agreement(const Played& played, const Shown& shown) {
     return framed ? (played.match ? 1.5 : 1) : 0;
   }
   if (there && shown.is_size(death.bytes) && off < 0.05) return 3;
-  return played.match ? 2 : -0.5;
+  return !played.match ? -0.5 : shown.tried > 0.05 * shown.room ? large : 2;
 }
 
 // Whether a run that fails so could have written the message, whatever it asked for.
@@ -158,10 +159,11 @@ std::string place_of(const Asked& asked) {
   return out;
 }
 
-std::string words_of(const Asked& asked, std::string_view setting) {
+std::string words_of(const Asked& asked, std::string_view setting, const Shown& shown) {
   return "Replayed" + (setting.empty() ? std::string(" as requested") : " with " + std::string(setting)) +
          ", the run asks for " + size_text(asked.bytes) + " (" + asked.what + ") " + place_of(asked) +
-         " with " + size_text(asked.allocated) + " allocated, as the message says.";
+         " with " + size_text(asked.allocated) + " allocated; the message says " + size_text(shown.tried) +
+         " with " + size_text(shown.allocated) + ".";
 }
 
 // What is said of a run whose request and message differ by more than a replay errs.
@@ -215,12 +217,17 @@ bool is_general(std::string_view cause) {
   return false;
 }
 
-void take(Rerun& out, const Asked& asked, const Case* setting, std::string_view cause, double weight) {
+// A run that dies at the very request of the message leaves little doubt.
+double weight_of(double odds) { return odds >= 3 ? 3.5 : odds >= large ? 2.5 : 0.7 * odds; }
+
+void take(Rerun& out, const Shown& shown, const Asked& asked, const Case* setting, std::string_view cause,
+          double weight) {
   out.match = asked;
   out.setting = setting == nullptr ? "" : setting->id;
   out.cause = cause;
   out.weight = weight;
-  out.words = words_of(asked, setting == nullptr ? "" : setting->without);
+  out.exact = weight >= weight_of(3);
+  out.words = words_of(asked, setting == nullptr ? "" : setting->without, shown);
 }
 
 }  // namespace
@@ -236,10 +243,15 @@ Rerun play_again(const Situation& s, const Reading& r) {
   const double plain = agreement(as_requested, *shown);
   out.refuted = shown->tokens && !as_requested.death;
   if (plain >= 1) {
-    const bool death = plain != 2;
+    const bool death = plain < 2 || plain >= 3;
     const Asked& asked = death ? *as_requested.death : *as_requested.match;
     const std::string_view cause = cause_of(asked, *s.recipe, as_requested.at_rest, shown->room);
-    if (death || !is_general(cause)) take(out, asked, nullptr, cause, 0.7 * plain);
+    // What the cards could hold together is lost to its copies.
+    const auto cards = static_cast<double>(s.recipe->parallel.num_gpus);
+    const bool divisible =
+        cause == "replicated_not_sharded" && as_requested.highest < 0.8 * cards * shown->room;
+    if (death || !is_general(cause))
+      take(out, *shown, asked, nullptr, cause, weight_of(plain) + (divisible ? 1.5 : 0));
   }
   double best = plain + 1.4;
   for (const Case& setting : all_cases()) {
@@ -252,8 +264,8 @@ Rerun play_again(const Situation& s, const Reading& r) {
       out.explained += (out.explained.empty() ? "" : ", or with ") + std::string(setting.without);
     if (odds <= best || odds < 1) continue;
     best = odds;
-    take(out, odds == 2 ? *played.match : *played.death, &setting, setting.cause,
-         0.7 * odds + (out.refuted ? 4 : 0));
+    take(out, *shown, odds < 2 || odds >= 3 ? *played.death : *played.match, &setting, setting.cause,
+         weight_of(odds) + (out.refuted ? 4 : 0));
   }
   contradict(as_requested, *shown, out);
   return out;

@@ -41,6 +41,7 @@ struct Rerun {
   std::string_view cause;    ///< of the match; "": no match
   double weight = 0;         ///< added to the score of that cause, a logarithm of odds
   std::string words;         ///< the match, for a person
+  bool exact = false;        ///< it is the request at which the replayed run dies
   bool refuted = false;      ///< as requested, the run would have had room
   std::string contradiction;  ///< where request and message cannot be of one run; "": they can
   std::string explained;      ///< what would explain that
