@@ -417,7 +417,7 @@ bool speaks_of_memory(const CaseShown& one, std::string_view folded) {
   if (one.what->speaks) return true;
   constexpr std::string_view memory[] = {"memory", "vram", "显存", " gb", "speicher"};
   const std::string_view said = sentence_around(folded, one.at, 1, reach);
-  const bool prose = std::count(said.begin(), said.end(), ' ') >= 4 || any_in(said, chinese);
+  const bool prose = one.alone || std::count(said.begin(), said.end(), ' ') >= 4 || any_in(said, chinese);
   const std::size_t from = one.at > near ? one.at - near : 0;
   return one.what->undo != nullptr && prose && any_in(folded.substr(from, 2 * near), memory);
 }

@@ -4,6 +4,7 @@
 
 #include "core/diagnosis/signs.h"
 #include "core/json/rounding.h"
+#include "core/report/components.h"
 #include "core/report/run.h"
 
 namespace plimsoll::report {
@@ -77,6 +78,23 @@ void take_least(SaidRequest& said) {
   said.values.emplace("/training/gradient_checkpointing", true);
 }
 
+// The largest components of the peak, each a twentieth of it at least.
+std::string parts_of(const memory::Snapshot& live) {
+  constexpr std::size_t most = 4;
+  std::vector<std::pair<double, std::size_t>> parts;
+  for (std::size_t i = 0; i < memory::component_count; ++i) {
+    if (live.bytes[i] > 0.05 * live.total()) parts.emplace_back(live.bytes[i], i);
+  }
+  std::sort(parts.rbegin(), parts.rend());
+  std::string out;
+  for (std::size_t i = 0; i < std::min(most, parts.size()); ++i) {
+    out += (out.empty() ? "" : ", ") +
+           std::string(component_id(static_cast<memory::Component>(parts[i].second))) + " " +
+           size_text(parts[i].first);
+  }
+  return out;
+}
+
 std::optional<Way> price(const SaidRequest& said, const Open& method, const Open& machine,
                          const Catalog& catalog) {
   SaidRequest whole = said;
@@ -92,6 +110,7 @@ std::optional<Way> price(const SaidRequest& said, const Open& method, const Open
   if (!run) return std::nullopt;
   const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
   way.needed = sizes.needed;
+  way.parts = parts_of(run->replay.instants[run->replay.peak].live);
   way.length = run->resolved.recipe.training.max_length;
   way.batch = run->resolved.recipe.training.per_device_train_batch_size;
   if (run->gpu == nullptr) return way;
@@ -155,6 +174,7 @@ Answers answer(const SaidRequest& said, const Catalog& catalog) {
       std::any_of(said.cards.begin(), said.cards.end(), [](const SaidCards& one) { return one.count > 1; });
   if (shared)
     out.words += " The memory of several cards adds up only for what is divided over them (FSDP, ZeRO-3).";
+  if (out.ways.size() == 1) out.words += " At its peak: " + out.ways.front().parts + ".";
   out.words += taken(said, out.ways.front());
   const Way& first = out.ways.front();
   if (first.verdict == "fits" && is_open(said, "/training/per_device_train_batch_size")) {
@@ -189,6 +209,7 @@ void write_answers(json::Writer& out, const Answers& answers) {
     out.field("needed", json::whole(way.needed));
     if (way.usable > 0) out.field("usable", json::whole(way.usable));
     out.field("verdict", way.verdict);
+    out.field("parts", way.parts);
     out.field("request", way.request);
     out.close_object();
   }

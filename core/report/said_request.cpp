@@ -226,7 +226,7 @@ void read_sizes(std::string_view folded, SaidRequest& out) {
   if (length >= 16) out.values["/training/max_length"] = static_cast<uint64_t>(length);
   const auto batch =
       diagnosis::setting_in_words(folded, {"per_device_train_batch_size", "micro-batch", "micro batch",
-                                           "batch size", "batch_size", "batchsize", "batch"});
+                                           "batch size", "batch_size", "batchsize", "batch", "bs=", "bs ="});
   if (batch && *batch < 4096)
     out.values["/training/per_device_train_batch_size"] = static_cast<uint64_t>(*batch);
   const std::initializer_list<std::string_view> checkpointing = {"gradient checkpointing",
