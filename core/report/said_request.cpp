@@ -227,7 +227,12 @@ void read_sizes(std::string_view folded, SaidRequest& out) {
   const auto batch =
       diagnosis::setting_in_words(folded, {"per_device_train_batch_size", "micro-batch", "micro batch",
                                            "batch size", "batch_size", "batchsize", "batch", "bs=", "bs ="});
-  if (batch && *batch < 4096)
+  // "Works with batch 1, but with batch 8 ...": of two none is said to be the run's.
+  const std::size_t first = folded.find("batch");
+  const std::string_view behind =
+      first == std::string_view::npos ? std::string_view() : folded.substr(first + 5);
+  const double other = diagnosis::setting_in_words(behind, {"batch size", "batch"}).value_or(0);
+  if (batch && *batch < 4096 && (other == 0 || other == *batch))
     out.values["/training/per_device_train_batch_size"] = static_cast<uint64_t>(*batch);
   const std::initializer_list<std::string_view> checkpointing = {"gradient checkpointing",
                                                                  "gradient_checkpointing"};

@@ -59,6 +59,23 @@ TEST(SaidRequest, DoesNotTakeTheOptimizersBitsForTheBases) {
   EXPECT_EQ(text_at(said("LoRA of Mistral-7B-v0.3 with 8-bit Adam?"), "/quantization/load_in_8bit"), "");
 }
 
+TEST(SaidRequest, OfTwoBatchesNeitherIsTheRuns) {
+  const SaidRequest two =
+      said("LoRA of Llama-3.1-8B works with batch 1 but with batch 8 it is out of memory");
+  EXPECT_EQ(text_at(two, "/training/per_device_train_batch_size"), "");
+  EXPECT_EQ(text_at(two, "/peft"), "true");  // what works is the same method
+  EXPECT_EQ(text_at(said("Qwen2.5-7B 全量微调, bs=1"), "/training/per_device_train_batch_size"), "1");
+}
+
+TEST(Answers, SayWhatTheMemoryIs) {
+  const Answers why =
+      answer(said("Why does full fine-tuning of Llama-3.2-3B need so much more than its 6 GB of weights?"),
+             diagnosis::catalog());
+  ASSERT_EQ(why.ways.size(), 1U);
+  EXPECT_EQ(why.ways.front().parts.substr(0, 10), "optimizer ");
+  EXPECT_NE(why.words.find("At its peak"), std::string::npos);
+}
+
 TEST(Answers, CopiesOnEachCardAreNotDivided) {
   const Answers one =
       answer(said("LoRA of Mistral-7B-v0.3 on one RTX 3090, 1024 tokens, batch 1?"), diagnosis::catalog());
