@@ -17,6 +17,9 @@ using ascii::is_digit;
 using ascii::is_lower;
 using diagnosis::says_any;
 
+// Who asks is brief, and what stands in a log is no question.
+constexpr std::size_t longest_said = 32U << 10U, most_cards = 4;
+
 bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '_' ||
          c == '.' || c == '/';
@@ -141,9 +144,9 @@ bool is_one(std::string_view folded) {
 
 void read_cards(const diagnosis::Text& text, const Catalog& catalog, SaidRequest& out) {
   std::string_view rest = text.folded_lines;
-  rest = rest.substr(0, diagnosis::longest_prose);
+  rest = rest.substr(0, longest_said);
   constexpr std::string_view between[] = {" or ", " vs ", " vs. ", " oder ", "还是"};
-  while (!rest.empty()) {
+  while (!rest.empty() && out.cards.size() < most_cards) {
     std::size_t end = rest.size(), next = rest.size();
     for (const std::string_view word : between) {
       const std::size_t at = rest.find(word);
@@ -296,7 +299,7 @@ json::Json SaidRequest::request() const {
 
 SaidRequest said_request(const diagnosis::Text& text, const Catalog& catalog) {
   SaidRequest out;
-  const std::string_view folded = std::string_view(text.folded_lines).substr(0, diagnosis::longest_prose);
+  const std::string_view folded = std::string_view(text.folded_lines).substr(0, longest_said);
   out.model = model_in(text.lines, catalog);
   read_cards(text, catalog, out);
   read_method(folded, out);
