@@ -13,6 +13,11 @@ const causes = read('causes.json').map(
   (c) => `| \`${c.id}\` | ${from[c.read_from]} | ${c.shown} | ${named[c.place]} | ${c.source ?? ''} |`,
 );
 const variants = read('oom_variants.json').map((v) => `| ${v.row} | ${v.what} | ${v.source} |`);
+// A case of a cause as core/diagnosis/cases.cpp has it: its id, the cause, its title.
+const source = readFileSync(new URL('../core/diagnosis/cases.cpp', import.meta.url), 'utf8');
+const cases = [...source.matchAll(/\.id = "(\w+)",\s+\.cause = "(\w+)",\s+\.title = "([^"]+)"/g)].map(
+  ([, id, cause, title]) => `| \`${id}\` | \`${cause}\` | ${title} |`,
+);
 const undetectable = read('causes.json').filter((c) => c.read_from === 'not_shown').length;
 
 writeFileSync(
@@ -30,6 +35,15 @@ stands in the answer to that message. ${undetectable} causes cannot be seen in t
 | cause | read from | what shows it | named | message after |
 |---|---|---|---|---|
 ${causes.join('\n')}
+
+## Cases of a cause
+
+A setting that does not take effect, and memory that is not the GPU's, have a title and a remedy of their own. A text shows them, or the run of the
+request replayed without the setting does: where that asks for the message's size with as much allocated, at the traceback's instant.
+
+| case | of | what it says |
+|---|---|---|
+${cases.join('\n')}
 
 ## Forms of the message
 
@@ -50,6 +64,13 @@ counted in brackets.
 | 3, in words alone | 47 | 25 (33) | | |
 | 4, six more sets, each after the last was mended; with a line of an error | 54 | 39 (48) | 54 of 54 | |
 | 4, in words alone | 68 | 27 (39) | | |
+| 5, settings without effect, the half that no rule was written on | 8 | 6 (3 before), 7 with its question answered | | |
+| 5, memory that is not the GPU's, likewise | 9 | 8 (4 before) | | |
+
+Of 9 questions without an error in the same round, 8 were read without a mistake. The texts of round 5 are our own, after public threads.
+
+The replay beside the message (\`core/diagnosis/rerun.h\`) changed no first cause of the 328 labelled messages in this repository and made one right answer surer (72 to 93 %): few
+reports state a whole request and the allocated size. Where they do, it names the instant and the tensor, or the contradiction.
 
 What was misread was mended each time (46 of 48 and 13 of 19 now, 48 and 18 with the second readings); only the figures of the table say what to expect of the next report: most
 of those with figures are explained, of those without a quarter to a half.

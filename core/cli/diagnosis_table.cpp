@@ -119,11 +119,45 @@ std::string plans_lines(const Json& plans, const Style& style) {
   return out + "\n";
 }
 
+// What the text says of a run, where it is all there is, and what it leaves open.
+std::string answers_lines(const Json& diagnosis, const Style& style) {
+  std::vector<std::vector<Cell>> rows, open;
+  for (const Json& way : at(diagnosis, "answers")) {
+    const std::string verdict = text(at(way, "verdict"));
+    rows.push_back({{size_words(number(at(way, "needed")))}, {verdict}, {text(at(way, "name"))}});
+  }
+  if (rows.empty()) return "";
+  for (const Json& one : at(at(diagnosis, "said"), "unknown"))
+    open.push_back({{text(at(one, "pointer"))}, {text(at(one, "message"))}});
+  std::string out = layout({{"", Align::right}, {""}, {"", Align::left, true}}, rows, style) + "\n";
+  out += paragraph("Read as: " + json::write(at(at(diagnosis, "said"), "request")), style) + "\n";
+  if (open.empty()) return out;
+  return out + coloured("Not said", "1", style) + "\n" +
+         layout({{""}, {"", Align::left, true}}, open, style) + "\n";
+}
+
+// The remedy of the cause named, as changes of the request; the mildest level of each.
+std::string remedies_lines(const Json& remedies, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  std::string last;
+  for (const Json& fix : remedies) {
+    if (text(at(fix, "fix")) == last) continue;
+    last = text(at(fix, "fix"));
+    rows.push_back({{"saves " + size_words(number(at(fix, "saves")))},
+                    {text(at(fix, "title"))},
+                    {text(at(fix, "setting"))}});
+  }
+  if (rows.empty()) return "";
+  return coloured("The remedy of this cause", "1", style) + "\n" +
+         layout({{""}, {""}, {"", Align::left, true}}, rows, style) + "\n";
+}
+
 }  // namespace
 
 std::string diagnosis_table(const Json& diagnosis, const Style& style) {
   std::string out = coloured("Diagnosis", "1", style) + "\n";
-  out += paragraph(text(at(diagnosis, "summary")), style) + "\n";
+  const std::string answers = answers_lines(diagnosis, style);
+  out += paragraph(text(at(diagnosis, "summary")), style) + "\n" + answers;
   const Json& messages = at(diagnosis, "messages");
   if (messages.is_array() && !messages.empty()) {
     const auto first = static_cast<std::size_t>(number(at(diagnosis, "first")));
@@ -145,6 +179,7 @@ std::string diagnosis_table(const Json& diagnosis, const Style& style) {
   out += question_lines(at(diagnosis, "question"), style);
   out += sizes_lines(at(diagnosis, "sizes"), style);
   out += tensors_lines(at(diagnosis, "tensors"), style);
+  if (answers.empty()) out += remedies_lines(at(diagnosis, "remedies"), style);
   out += plans_lines(at(diagnosis, "plans"), style);
   for (const Json& error : at(diagnosis, "request_errors")) {
     out +=

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/diagnosis/cases.h"
 #include "core/diagnosis/signs.h"
 
 namespace plimsoll::diagnosis {
@@ -45,8 +46,10 @@ struct Named {
   double score = 0;
   double confidence = 0;  ///< 0..1, never more than its evidence allows; of all causes together at most 1
   std::vector<std::string> shown;
-  std::vector<Sign> signs;  ///< that speak for it
-  bool answered = false;    ///< an answer of the person speaks for it
+  std::vector<Sign> signs;         ///< that speak for it
+  bool answered = false;           ///< an answer of the person speaks for it
+  bool replayed = false;           ///< a replay shows it
+  const Case* narrower = nullptr;  ///< the case of it that is shown, or null
 };
 
 }  // namespace plimsoll::diagnosis

@@ -82,7 +82,8 @@ Diagnosis diagnose(const Situation& situation) {
   // A table of a card that is not full explains nothing; what a person says beside it may.
   const bool full = std::any_of(r.table.cards.begin(), r.table.cards.end(),
                                 [](const Card& card) { return card.used > 0.9 * card.total; });
-  if (r.messages.empty() && !full) r.messages = spoken_messages(r.text);
+  r.cases = cases_in(r.text);
+  if (r.messages.empty() && !full) r.messages = spoken_messages(r.text, r.cases);
   r.first = primary(r.messages);
   Numbers numbers;
   if (const Message* message = r.message()) numbers = message->numbers;
@@ -98,6 +99,7 @@ Diagnosis diagnose(const Situation& situation) {
   if (numbers.tried) r.products = products_of(*numbers.tried, situation, r.facts);
   d.cards = cards_of(situation, r);
   if (r.messages.empty() && r.table.cards.empty()) return d;
+  r.rerun = play_again(situation, r);
   d.evidence = collect(r, situation);
   Ranking by;
   by.reading = &r;

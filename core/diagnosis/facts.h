@@ -36,11 +36,12 @@ struct Situation {
   recipe::Values values;         ///< of the request, as far as it could be read
   std::string model;             ///< name in the request
   const model::Architecture* network = nullptr;
-  const recipe::Recipe* recipe = nullptr;  ///< resolved; null when the request is incomplete
-  const memory::Replay* replay = nullptr;  ///< of the whole run on one card
-  const hardware::Gpu* gpu = nullptr;      ///< that the request names
-  std::vector<KnownModel> models;          ///< to propose from, those most often trained first
-  std::vector<const hardware::Gpu*> gpus;  ///< to identify a card by what it reports
+  const recipe::Recipe* recipe = nullptr;    ///< resolved; null when the request is incomplete
+  const memory::Replay* replay = nullptr;    ///< of the whole run on one card
+  const memory::Machine* machine = nullptr;  ///< that it was replayed on
+  const hardware::Gpu* gpu = nullptr;        ///< that the request names
+  std::vector<KnownModel> models;            ///< to propose from, those most often trained first
+  std::vector<const hardware::Gpu*> gpus;    ///< to identify a card by what it reports
 };
 
 enum class Method { unknown, full, adapters, inference };

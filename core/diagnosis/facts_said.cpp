@@ -18,6 +18,9 @@ bool is_what_works(std::string_view folded, std::size_t at, std::size_t size) {
   const std::string_view said = sentence_around(folded, at, size, 60);
   const std::string_view before = said.substr(0, static_cast<std::size_t>(folded.data() + at - said.data()));
   const std::string_view behind = said.substr(before.size() + size);
+  // "LoRA works with a batch of 1, but with 8 ...": the same method, with less.
+  if (says_any(behind, {"batch", "length", "token", "seq", "context"}) && says_any(behind, {"but ", "但"}))
+    return false;
   return says_any(before, {"successfully ", "works with ", "work with ", "fine with ", "no problem with "}) ||
          says_any(behind.substr(0, 24),
                   {" works", " is fine", " runs fine", "没问题", "没有问题", "可以正常"});

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/diagnosis/cases.h"
 #include "core/diagnosis/size.h"
 #include "core/diagnosis/text.h"
 
@@ -100,8 +101,9 @@ struct Message {
 
 /// In order of rank and place; the first of each rank and form, the rest counted. At most 64.
 std::vector<Message> read_messages(const Text& text, Work* work = nullptr);
-/// What a person says in words, for a text in which no program says it; at most one.
-std::vector<Message> spoken_messages(const Text& text);
+/// What a person says in words, for a text in which no program says it; at most one. `cases`: those that the
+/// text shows, which may be a failure of memory without being called one.
+std::vector<Message> spoken_messages(const Text& text, const std::vector<CaseShown>& cases = {});
 /// The one to explain: the first that prints figures of the GPU, else the first. 0 when there are none.
 std::size_t primary(const std::vector<Message>& messages);
 

@@ -23,7 +23,7 @@ Source source_of(Sign sign, bool framed) {
 // from words alone were right in about half of all cases, those from a request's arithmetic in three of four.
 double most_sure(const Named& named, const Ranking& by) {
   if (named.answered) return 0.9;
-  double most = by.in_words ? 0.5 : 0.6;
+  double most = named.replayed ? 0.85 : named.narrower != nullptr ? 0.7 : by.in_words ? 0.5 : 0.6;
   for (const Sign sign : named.signs) {
     if (sign == Sign::says_in_words) continue;
     switch (source_of(sign, by.framed)) {
@@ -60,6 +60,33 @@ Named weigh(const Cause& cause, const std::vector<Evidence>& evidence) {
   return named;
 }
 
+// What the replay and the cases that the text speaks of add to a cause.
+void lift(Named& named, const Reading& reading) {
+  constexpr double said = 6, alone = 9;
+  for (const CaseShown& one : reading.cases) {
+    if (one.what->cause != named.cause->id || named.narrower != nullptr) continue;
+    // Who fills the machine's RAM is asked where RAM is what ran out.
+    const bool host = reading.message() != nullptr && reading.message()->family->kind == Kind::host;
+    if (one.what->cause == "host_ram" && !host) continue;
+    // A reservation is what a person asks after; a program's own message says what it lacked.
+    const bool reserved = one.what->id == "jax_share" || one.what->id == "vllm_share";
+    if (reserved && (reading.message() == nullptr || reading.message()->family->kind != Kind::spoken))
+      continue;
+    named.score += one.alone ? alone : said;
+    named.narrower = one.what;
+    named.shown.push_back("\"" + one.words + "\"");
+  }
+  const Rerun& rerun = reading.rerun;
+  const bool of_request =
+      named.cause->id == "batch_or_sequence_too_large" || named.cause->id == "does_not_fit_at_all";
+  if (rerun.refuted && of_request) named.score -= 2.5;
+  if (rerun.cause != named.cause->id) return;
+  named.score += rerun.weight;
+  named.shown.push_back(rerun.words);
+  named.replayed = true;
+  if (named.narrower == nullptr) named.narrower = find_case(rerun.setting);
+}
+
 }  // namespace
 
 Ranked rank(const std::vector<Evidence>& evidence, const Ranking& by) {
@@ -77,6 +104,7 @@ Ranked rank(const std::vector<Evidence>& evidence, const Ranking& by) {
           out.vetoed.push_back({&cause, std::move(why)});
         continue;
       }
+      lift(named, *by.reading);
     }
     for (const Answer& answer : by.answers) {
       const double told = log_share(*answer.question, *answer.choice, cause.id) +

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/diagnosis/cases.h"
 #include "core/diagnosis/facts.h"
+#include "core/diagnosis/rerun.h"
 #include "core/diagnosis/size_products.h"
 #include "core/diagnosis/tensors.h"
 
@@ -175,6 +177,8 @@ struct Reading {
   Facts facts;
   std::vector<Match> matches;     ///< tensors of the size that failed, best first
   std::vector<Product> products;  ///< shapes of that size, with the unknown solved for
+  std::vector<CaseShown> cases;   ///< of which the text speaks
+  Rerun rerun;
 
   const Message* message() const { return messages.empty() ? nullptr : &messages[first]; }
 };

@@ -322,7 +322,7 @@ bool is_remark(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::vector<Message> spoken_messages(const Text& text) {
+std::vector<Message> spoken_messages(const Text& text, const std::vector<CaseShown>& cases) {
   const std::string_view folded = text.folded_lines;
   std::vector<std::string_view> words(std::begin(lacking), std::end(lacking));
   words.insert(words.end(), std::begin(ended), std::end(ended));
@@ -351,10 +351,16 @@ std::vector<Message> spoken_messages(const Text& text) {
   const bool of_a_card = says_any(folded, {"显存", "gpu", "cuda", "vram", "显卡"});
   const bool host = machine != std::string_view::npos || lack == std::string_view::npos ||
                     (end != std::string_view::npos && !of_a_card);
-  const std::size_t at = machine != std::string_view::npos ? machine : (host ? end : lack);
-  if (at == std::string_view::npos) return {};
+  std::size_t at = machine != std::string_view::npos ? machine : (host ? end : lack);
   Message message;
   message.family = host ? &host_family : speaks_of_metal(folded) ? &mps_family : &spoken_family;
+  for (const CaseShown& one : cases) {
+    if (!speaks_of_memory(one, folded) || (at != std::string_view::npos && one.what->cause != "host_ram"))
+      continue;
+    message.family = one.what->cause == "host_ram" ? &host_family : &spoken_family;
+    at = std::min(at, one.at);
+  }
+  if (at == std::string_view::npos) return {};
   message.at = at;
   const std::size_t stop = std::min(folded.find('\n', at), folded.size());
   const std::size_t line = at == 0 ? std::string_view::npos : folded.rfind('\n', at - 1);

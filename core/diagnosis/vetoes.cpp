@@ -100,6 +100,10 @@ std::string elsewhere(const Reading& r) {
 }
 
 std::string checkpoints(const Reading& r) {
+  constexpr std::string_view ignored = "checkpointing_ignored";
+  const bool said = std::any_of(r.cases.begin(), r.cases.end(),
+                                [&](const CaseShown& one) { return one.what->id == ignored; });
+  if (said || r.rerun.setting == ignored) return "";  // set, and without effect
   return r.facts.checkpointing.value_or(false) && r.facts.length ? "Gradient checkpointing is on." : "";
 }
 

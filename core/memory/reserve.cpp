@@ -37,7 +37,12 @@ struct Process {
       CachingAllocator& pool = event.component == Component::gathered ? gathering : cuda;
       if (event.kind == Event::Kind::allocate) {
         block = pool.allocate(static_cast<uint64_t>(std::ceil(event.bytes)));
-        if (block == CachingAllocator::none) return false;
+        if (block == CachingAllocator::none) {
+          result.died_in = static_cast<std::size_t>(&section - run.sections.data());
+          result.died_at = i;
+          result.held = cuda.allocated() + gathering.allocated();
+          return false;
+        }
       } else if (event.kind == Event::Kind::release && block != CachingAllocator::none) {
         pool.release(block);
         block = CachingAllocator::none;

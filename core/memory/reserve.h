@@ -25,6 +25,9 @@ struct Reserve {
   uint64_t loaded_allocated = 0, loaded_reserved = 0;  ///< before the first step
   std::array<uint64_t, 7> by_phase{};                  ///< highest reserved until the end of it, by Phase
   uint64_t retries = 0;
+  /// Where it died: the request that failed, and what was allocated then.
+  std::size_t died_in = 0, died_at = 0;  ///< index of the section, of the event
+  uint64_t held = 0;
 };
 
 Reserve simulate(const Unrolled& run, const AllocatorRun& how);

@@ -293,7 +293,9 @@ void Advisor::write_blocked(Writer& out, double usable) {
   out.close_object();
 }
 
-void Advisor::write_fixes(Writer& out) {
+void Advisor::write_fixes(Writer& out) { write_fixes(out, {}); }
+
+void Advisor::write_fixes(Writer& out, std::span<const std::string_view> ids) {
   const advice::Space& space = planner_->space();
   advice::Pricer& pricer = planner_->pricer();
   const double before = pricer.price(Choice{})->sizes.device;
@@ -301,6 +303,7 @@ void Advisor::write_fixes(Writer& out) {
   for (std::size_t i = 0; i < space.slots.size(); ++i) {
     for (std::size_t o = 1; o < space.slots[i].options.size(); ++o) {
       const advice::Option& option = space.slots[i].options[o];
+      if (!ids.empty() && std::find(ids.begin(), ids.end(), option.fix->id) == ids.end()) continue;
       Choice alone{};
       alone[i] = static_cast<uint8_t>(o);
       const advice::Price* price = pricer.price(alone);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,8 @@ class Advisor {
 
   /// Every fix that applies, alone: what it saves and what it costs, each level.
   void write_fixes(json::Writer& out);
+  /// Those of them that `ids` names, in the order of the list.
+  void write_fixes(json::Writer& out, std::span<const std::string_view> ids);
   /// Of all choices priced so far those that no other beats in memory, time and quality, least memory first.
   void write_front(json::Writer& out);
 

@@ -7,8 +7,11 @@
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
 #include "core/report/advice.h"
+#include "core/report/answers.h"
+#include "core/report/diagnose_parts.h"
 #include "core/report/heading.h"
 #include "core/report/model_names.h"
+#include "core/report/remedies.h"
 #include "core/report/report.h"
 
 namespace plimsoll::report {
@@ -20,170 +23,6 @@ using diagnosis::Message;
 using json::whole;
 using json::Writer;
 
-void write_size(Writer& out, const char* key, const std::optional<diagnosis::Size>& size) {
-  if (size) out.field(key, whole(size->bytes));
-}
-void write_figure(Writer& out, const char* key, const std::optional<double>& bytes) {
-  if (bytes) out.field(key, whole(*bytes));
-}
-
-void write_numbers(Writer& out, const Message& message) {
-  const diagnosis::Numbers& n = message.numbers;
-  const diagnosis::Derived d = diagnosis::derive(n);
-  out.open_object();
-  write_size(out, "tried", n.tried);
-  if (n.tried) out.field("tried_half_step", whole(std::ceil(n.tried->half)));
-  if (n.at_least) out.field("tried_at_least", true);
-  write_size(out, "capacity", n.capacity);
-  write_size(out, "free", n.free);
-  write_size(out, "allocated", n.allocated);
-  write_figure(out, "reserved", d.reserved);
-  write_size(out, "private_pools", n.pools);
-  write_size(out, "limit", n.limit);
-  if (!d.sentinel) write_size(out, "this_process", n.this_process);
-  write_figure(out, "other_processes", d.other);
-  write_size(out, "other_allocations", n.other);
-  write_figure(out, "slack", d.slack);
-  write_figure(out, "residual", d.residual);
-  write_figure(out, "shortfall", d.shortfall);
-  if (d.sentinel) out.field("process_figure_unknown", true);
-  out.close_object();
-}
-
-void write_messages(Writer& out, const Diagnosis& d) {
-  out.open_array();
-  for (const Message& message : d.reading.messages) {
-    out.open_object();
-    out.field("form", message.family->id);
-    out.field("kind", diagnosis::name(message.family->kind));
-    out.field("what", message.family->what);
-    if (message.rank >= 0) out.field("rank", uint64_t(message.rank));
-    if (message.gpu >= 0) out.field("gpu", uint64_t(message.gpu));
-    if (message.cut_off) out.field("cut_off", true);
-    out.field("repeats", message.repeats);
-    out.key("traits");
-    out.open_array();
-    for (const uint8_t row : message.forms) out.value(diagnosis::forms()[row - 1].what);
-    out.close_array();
-    out.field("quote", message.quote);
-    out.key("numbers");
-    write_numbers(out, message);
-    out.close_object();
-  }
-  out.close_array();
-}
-
-void write_cards(Writer& out, const Diagnosis& d) {
-  out.open_object();
-  out.field("gpus", d.cards);
-  out.key("table");
-  out.open_array();
-  for (const diagnosis::Card& card : d.reading.table.cards) {
-    out.open_object();
-    if (card.index >= 0) out.field("index", uint64_t(card.index));
-    out.field("name", card.name);
-    out.field("used", whole(card.used));
-    out.field("total", whole(card.total));
-    out.close_object();
-  }
-  out.close_array();
-  out.key("processes");
-  out.open_array();
-  for (const diagnosis::CardProcess& process : d.reading.table.processes) {
-    out.open_object();
-    out.field("gpu", uint64_t(process.card));
-    out.field("pid", process.id);
-    out.field("name", process.name);
-    out.field("bytes", whole(process.bytes));
-    out.close_object();
-  }
-  out.close_array();
-  out.close_object();
-}
-
-void write_tensors(Writer& out, const Diagnosis& d) {
-  out.open_array();
-  for (const diagnosis::Match& match : d.reading.matches) {
-    out.open_object();
-    out.field("model", match.model);
-    out.field("what", match.what);
-    out.field("dtype", match.dtype);
-    out.field("bytes", whole(match.bytes));
-    out.field("off", whole(match.off));
-    out.field("phase", match.phase);
-    out.field("implies", match.implies);
-    out.close_object();
-  }
-  out.close_array();
-}
-
-std::string_view word(diagnosis::Found found) {
-  constexpr std::string_view words[] = {"figures", "frame", "request", "not_shown"};
-  return words[static_cast<std::size_t>(found)];
-}
-
-void write_causes(Writer& out, const Diagnosis& d) {
-  out.open_array();
-  for (const diagnosis::Named& named : d.causes) {
-    out.open_object();
-    out.field("id", named.cause->id);
-    out.field("title", named.cause->title);
-    out.field("confidence", std::round(1000 * named.confidence) / 1000);
-    out.field("detectable_from", word(named.cause->found));
-    out.field("evidence", named.shown);
-    out.field("why", named.cause->why);
-    out.field("remedy", named.cause->remedy);
-    out.field("ask", named.cause->ask);
-    out.close_object();
-  }
-  out.close_array();
-}
-
-void write_sizes(Writer& out, const Diagnosis& d) {
-  out.open_array();
-  for (const diagnosis::Product& one : d.reading.products) {
-    out.open_object();
-    out.field("tensor", one.tensor);
-    out.field("text", one.words);
-    out.field("model", one.model);
-    out.field("tokens", whole(one.tokens));
-    out.field("exact", one.exact);
-    out.field("knob", one.knob);
-    out.close_object();
-  }
-  out.close_array();
-}
-
-void write_vetoed(Writer& out, const Diagnosis& d) {
-  out.open_array();
-  for (const diagnosis::Vetoed& one : d.vetoed) {
-    out.open_object();
-    out.field("id", one.cause->id);
-    out.field("title", one.cause->title);
-    out.field("why", one.why);
-    out.close_object();
-  }
-  out.close_array();
-}
-
-void write_question(Writer& out, const Diagnosis& d) {
-  if (d.question == nullptr) return out.null();
-  out.open_object();
-  out.field("id", d.question->id);
-  out.field("text", d.question->words);
-  out.key("choices");
-  out.open_array();
-  for (const diagnosis::Choice& choice : d.question->choices) {
-    out.open_object();
-    out.field("id", choice.id);
-    out.field("text", choice.words);
-    out.field("means", choice.means);
-    out.close_object();
-  }
-  out.close_array();
-  out.close_object();
-}
-
 // What has this size: only where it is a large part of the card, since any size fails on a full one.
 std::string size_sentence(const Diagnosis& d, const diagnosis::Size& tried) {
   using diagnosis::size_text;
@@ -192,6 +31,8 @@ std::string size_sentence(const Diagnosis& d, const diagnosis::Size& tried) {
   const bool large = tried.bytes > 0.03 * d.reading.facts.capacity && tried.bytes > 512 * diagnosis::mebibyte;
   if (!large || d.reading.products.empty() || !d.reading.products.front().exact) return "";
   const diagnosis::Product& first = d.reading.products.front();
+  const diagnosis::Facts& f = d.reading.facts;
+  if (f.batch && f.length && first.tokens > 2 * *f.batch * *f.length) return "";  // more than there are
   // Of a model that nobody named a size says little, and nothing beside another cause.
   const bool leads = !d.causes.empty() && d.causes.front().cause->id == "logits_peak";
   if (!first.model.empty() && !leads) return "";
@@ -209,19 +50,25 @@ std::string summary_of(const Diagnosis& d) {
                                          : "A table of cards, and no error message beside it.";
   }
   const diagnosis::Numbers& n = message->numbers;
+  const diagnosis::Rerun& rerun = d.reading.rerun;
+  if (!rerun.contradiction.empty()) out = rerun.contradiction + " " + rerun.explained + " ";
+  const bool told = rerun.match && !d.causes.empty() && d.causes.front().replayed;
   if (n.tried && message->family->kind == diagnosis::Kind::allocator) {
-    out = size_text(n.tried->bytes) + " were asked for";
+    out += size_text(n.tried->bytes) + " were asked for";
     if (n.free && n.capacity) {
       out += "; " + size_text(n.free->bytes) + " of " + size_text(n.capacity->bytes) + " were free";
     }
     out += ". ";
-    out += size_sentence(d, *n.tried);
+    out += told ? rerun.words + " " : size_sentence(d, *n.tried);
   } else {
-    out = std::string(message->family->what) + " ";
+    // What shows a case need not have failed: "a step takes ten times as long".
+    const bool spoken = message->family->kind == diagnosis::Kind::spoken;
+    const bool shown = !d.causes.empty() && d.causes.front().narrower != nullptr;
+    if (!spoken || !shown) out += std::string(message->family->what) + " ";
   }
   if (!d.causes.empty()) {
     const diagnosis::Named& first = d.causes.front();
-    out += (first.confidence >= 0.6 ? "" : "Most likely: ") + std::string(first.cause->title) + ".";
+    out += (first.confidence >= 0.6 ? "" : "Most likely: ") + std::string(title_of(first)) + ".";
   }
   return out;
 }
@@ -265,6 +112,9 @@ json::Json adjusted_request(std::string_view request, const std::vector<Adjustme
   return tree;
 }
 
+// A model's name alone is no run.
+bool is_told(const Case& one) { return one.found_request.empty() || one.situation.recipe != nullptr; }
+
 // What this run may use of the card that failed.
 double usable_of(const Case& one, const Diagnosis& d) {
   double usable = one.run->gpu == nullptr ? 0 : usable_for(*one.run, one.run->gpu->usable_bytes);
@@ -275,24 +125,41 @@ double usable_of(const Case& one, const Diagnosis& d) {
   return std::max(0.0, usable);
 }
 
-// What gets this run past the failure, on the card that failed and with what other programs leave of it.
-void write_plans(Writer& out, const Case& one, const Diagnosis& d, const Catalog& catalog) {
-  const bool priced = one.run && one.found_request.empty() && one.left_out.empty();
-  const double usable = priced ? usable_of(one, d) : 0;
+// What gets a run past the failure, on the card that failed and with what other programs leave of it.
+void write_plans(Writer& out, const Run* run, double usable, std::span<const std::string_view> remedies,
+                 const Catalog& catalog) {
   out.key("plans");
-  if (usable <= 0) {
+  if (run == nullptr || usable <= 0) {
     out.open_array();
     out.close_array();
     return;
   }
-  Advisor advisor(*one.run, catalog);
+  Advisor advisor(*run, catalog);
   advisor.write_plans(out, usable);
   out.key("blocked");
   advisor.write_blocked(out, usable);
+  // What the plans take is what costs least; the remedy of the cause named is offered in any case.
+  if (remedies.empty()) return;
+  out.key("remedies");
+  advisor.write_fixes(out, remedies);
+}
+
+void write_ways_out(Writer& out, const Case& one, const Diagnosis& d, const Answers& answers,
+                    const Catalog& catalog) {
+  if (!answers.ways.empty()) {
+    const Way& way = answers.ways.front();
+    json::Errors ignored;
+    const std::optional<Run> run = read_run(json::write(way.request), catalog, ignored);
+    return write_plans(out, run && way.verdict != "fits" ? &*run : nullptr, way.usable, {}, catalog);
+  }
+  const bool priced = one.run && is_told(one) && one.left_out.empty();
+  const auto remedies =
+      d.causes.empty() ? std::span<const std::string_view>() : remedies_of(d.causes.front().cause->id);
+  write_plans(out, priced ? &*one.run : nullptr, priced ? usable_of(one, d) : 0, remedies, catalog);
 }
 
 void write_run(Writer& out, const Case& one, const Diagnosis& d) {
-  if (!one.run || !one.found_request.empty()) return out.null();  // a name alone is no run
+  if (!one.run || !is_told(one)) return out.null();
   const memory::Instant& peak = one.run->replay.instants[one.run->replay.peak];
   const memory::Sizes sizes = sizes_of(peak, *one.run);
   const double usable = usable_of(one, d);
@@ -314,35 +181,12 @@ bool is_unsupported(const json::Error& error) { return error.code == "unsupporte
 
 namespace {
 
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-         c == '.' || c == '/';
-}
-
-// A model that the text itself names, as the presets list it: "meta-llama/Meta-Llama-3-8B" in a command line.
-std::string model_in(std::string_view text, const Catalog& catalog) {
-  constexpr std::size_t most_bytes = 200000, longest = 100, most_words = 20000;
-  text = text.substr(0, most_bytes);
-  std::size_t words = 0;
-  for (std::size_t at = 0; at < text.size() && words < most_words;) {
-    if (!is_name(text[at])) {
-      ++at;
-      continue;
-    }
-    std::size_t end = at;
-    bool digit = false, hyphen = false;
-    for (; end < text.size() && is_name(text[end]); ++end) {
-      digit = digit || (text[end] >= '0' && text[end] <= '9');
-      hyphen = hyphen || text[end] == '-';
-    }
-    std::string_view word = text.substr(at, end - at);
-    at = end;
-    while (!word.empty() && (word.back() == '.' || word.back() == '/')) word.remove_suffix(1);
-    ++words;
-    if (!digit || !hyphen || word.size() > longest) continue;
-    if (catalog.find_model(word) != nullptr) return std::string(word);
-  }
-  return "";
+// What the text says, where that makes a run; else its model alone.
+json::Json of_text(const SaidRequest& said, const Catalog& catalog) {
+  json::Json request = said.request();
+  json::Errors errors;
+  if (said.method && read_run(json::write(request), catalog, errors)) return request;
+  return json::Json{{"model", said.model}};
 }
 
 }  // namespace
@@ -360,14 +204,14 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
                    [](const auto& a, const auto& b) { return a.copies > b.copies; });
   for (const hardware::Gpu& gpu : catalog.gpus) s.gpus.push_back(&gpu);
   std::string_view request = given_request;
-  if (request.empty()) {
-    const std::string model = model_in(text, catalog);
-    if (!model.empty()) out.found_request = json::write(json::Json{{"model", model}});
-    request = out.found_request;
+  out.said = said_request(diagnosis::clean(text), catalog);
+  std::optional<json::Json> tree;
+  if (!request.empty()) tree = json::parse(request, out.errors);
+  if (!tree) {  // none was given, or none that can be read
+    if (out.said.model.empty()) return;
+    tree = of_text(out.said, catalog);
+    out.found_request = json::write(*tree);
   }
-  if (request.empty()) return;
-  const auto tree = json::parse(request, out.errors);
-  if (!tree) return;
   out.given = recipe::read_given(*tree, out.errors);
   for (const auto& [pointer, version] : exchange::versions_in(text)) {
     if (out.given.values.emplace(pointer, version).second) out.versions[pointer] = version;
@@ -397,9 +241,10 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   }
   if (out.run) {
     s.network = &out.run->network;
-    if (out.found_request.empty()) {  // a name alone says nothing of how it is trained
+    if (out.found_request.empty() || out.said.method) {  // a name alone says nothing of how it is trained
       s.recipe = &out.run->resolved.recipe;
       s.replay = &out.run->replay;
+      s.machine = &out.run->machine;
     }
   } else if (const NamedModel named = find_by_name(catalog, s.model);
              named.entry != nullptr && !s.model.empty()) {
@@ -419,7 +264,13 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   Case one;
   read_case(text, request, phase, catalog, one);
   const Diagnosis d = diagnosis::diagnose(one.situation);
-  const bool found = !d.reading.messages.empty() || !d.reading.table.cards.empty();
+  const bool failed = !d.reading.messages.empty() || !d.reading.table.cards.empty();
+  const bool in_words = d.reading.message() == nullptr ||
+                        (d.reading.message()->family->kind == diagnosis::Kind::spoken && request.empty());
+  const bool asked = in_words && d.reading.table.cards.empty() && !one.said.model.empty() &&
+                     asks(d.reading.text.folded_lines);
+  const Answers answers = asked ? answer(one.said, catalog) : Answers();
+  const bool found = failed || !answers.ways.empty();
   Writer out;
   out.open_object();
   out.field("schema", uint64_t{1});
@@ -439,7 +290,9 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   out.close_array();
   out.key("request_errors");
   write_errors(out, one.errors);
-  out.field("summary", summary_of(d));
+  out.field("summary", answers.ways.empty() ? summary_of(d)
+                       : failed             ? summary_of(d) + " " + answers.words
+                                            : answers.words);
   out.field("shortened", d.reading.text.shortened);
   out.key("messages");
   write_messages(out, d);
@@ -461,15 +314,28 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   write_vetoed(out, d);
   out.key("question");
   write_question(out, d);
+  out.key("replay");
+  write_rerun(out, d);
+  out.key("said");
+  write_said(out, one.said);
+  out.key("answers");
+  write_answers(out, answers);
   out.key("run");
-  write_run(out, one, d);
-  write_plans(out, one, d, catalog);
+  if (answers.ways.empty()) {
+    write_run(out, one, d);
+  } else {
+    out.null();
+  }
+  write_ways_out(out, one, d, answers, catalog);
   const std::vector<Adjustment> changes = adjustments(one, d);
   out.key("request");
-  if (one.situation.model.empty()) {
+  if (!answers.ways.empty()) {
+    out.value(answers.ways.front().request);
+  } else if (one.situation.model.empty()) {
     out.null();
   } else {
-    out.value(adjusted_request(request.empty() ? one.found_request : request, changes));
+    out.value(
+        adjusted_request(one.found_request.empty() ? request : std::string_view(one.found_request), changes));
   }
   out.key("adjusted");
   out.open_array();

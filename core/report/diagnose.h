@@ -14,6 +14,7 @@
 #include "core/diagnosis/diagnosis.h"
 #include "core/report/catalog.h"
 #include "core/report/run.h"
+#include "core/report/said_request.h"
 
 namespace plimsoll::report {
 
@@ -21,9 +22,10 @@ namespace plimsoll::report {
 /// ("load", "forward", "loss", "backward", "optimizer", "eval", "save", "generate", "merge") or empty, or
 /// what they answered to "question": "when=save others=yes". Never fails:
 /// {"schema", "core", "ok", "errors", "request_errors", "messages", "numbers", "cards", "phase", "tensors",
-/// "sizes", "causes", "vetoed", "question", "run", "request", "adjusted", "plans", "blocked"}; "request" is
-/// the one to make plans for: as given, with the card, the foreign memory and the versions of libraries that
-/// the text shows. "ok" is false when no message of lacking memory was found.
+/// "sizes", "causes", "vetoed", "question", "replay", "said", "answers", "run", "request", "adjusted", "plans",
+/// "blocked", "remedies"}; "request" is the one to make plans for: as given, with the card, the foreign
+/// memory and the versions of libraries that the text shows; "said" is what the text alone says of the run.
+/// "ok" is false when no message of lacking memory was found and no question of a known model.
 std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
                            const Catalog& catalog);
 
@@ -34,7 +36,8 @@ struct Case {
   model::Architecture network;  ///< when the model is known but the run is not
   json::Errors errors;          ///< of the request
   recipe::Values versions;      ///< of libraries that the text says and the request does not
-  std::string found_request;    ///< made from a model that the text names, when no request was given
+  SaidRequest said;             ///< what the text says of the run
+  std::string found_request;    ///< made from that, when no request was given
   std::vector<std::string>
       left_out;  ///< pointers that the replay cannot do and that were left out for the estimate
   diagnosis::Situation situation;

@@ -13,8 +13,8 @@
 namespace plimsoll::report {
 namespace {
 
-// Two matrix-product workspaces, which a CPU does not have.
-constexpr double workspaces = 2 * 8519680.0;
+// Two matrix-product cublas_workspaces, which a CPU does not have.
+constexpr double cublas_workspaces = 2 * 8519680.0;
 
 // The highest of what a step and an evaluation hold. Loading, generation and scoring are not run.
 double priced(const Json& report) {
@@ -32,7 +32,7 @@ double measured(const Json& seen) {
   for (const char* phase : {"forward", "backward", "optimizer", "eval"}) {
     if (seen.contains(phase)) highest = std::max(highest, seen[phase].get<double>());
   }
-  return highest + workspaces;
+  return highest + cublas_workspaces;
 }
 
 struct Errors {

@@ -35,6 +35,10 @@ json::Json object(const Score& s) {
                     {"asked_top1", s.asked_top1},
                     {"asked", s.asked},
                     {"phase_right", s.phase_right},
+                    {"cases", s.cases},
+                    {"cases_right", s.cases_right},
+                    {"questions", s.questions},
+                    {"questions_read", s.questions_read},
                     {"causes", s.causes},
                     {"verdicts_benchmark",
                      {{"records", s.benchmark.records},
@@ -62,6 +66,13 @@ void print_table(const Score& s) {
     std::printf("  stated %5.1f %% on average   %6.1f %%  right of %zu\n", 100 * bin.confidence / stated,
                 100 * static_cast<double>(bin.right) / stated, bin.stated);
   }
+  if (s.cases > 0)
+    std::printf("its case named as well      %6.1f %%  of %zu\n",
+                100.0 * static_cast<double>(s.cases_right) / static_cast<double>(s.cases), s.cases);
+  if (s.questions > 0)
+    std::printf("questions read right        %6.1f %%  of %zu; verdict %zu of %zu\n",
+                100.0 * static_cast<double>(s.questions_read) / static_cast<double>(s.questions), s.questions,
+                s.verdicts_said, s.verdicts_asked);
   std::printf("phase read from the frame   %6.1f %%\n", 100 * s.phase_right);
   const auto verdicts = [](const char* name, const Score::Verdicts& v) {
     std::printf("verdicts, %-12s      %6.1f %%  right; %zu of %zu answered, %zu died but called fits\n", name,
@@ -74,6 +85,12 @@ void print_table(const Score& s) {
 
 void print_each(const std::vector<Scored>& all) {
   for (const Scored& one : all) {
+    if (one.is_question()) {
+      std::printf("%s question %-26s %s verdict %s, %s expected\n", one.said_wrong.empty() ? "+" : "x",
+                  one.record.id.c_str(), one.said_wrong.c_str(), one.answered_verdict.c_str(),
+                  one.record.expected.c_str());
+      continue;
+    }
     if (one.has_message()) {
       std::string causes;
       for (std::size_t i = 0; i < one.causes.size() && i < 4; ++i) causes += " " + one.causes[i];
@@ -83,7 +100,7 @@ void print_each(const std::vector<Scored>& all) {
           : one.place() == 1 ? "+"
                              : "x",
           one.place(), one.record.id.c_str(), one.record.category.c_str(), one.confidence, causes.c_str(),
-          one.wrong_numbers.c_str(),
+          (one.wrong_numbers + (one.narrower.empty() ? "" : " (" + one.narrower + ")")).c_str(),
           one.asked.empty() ? "" : (" ? " + one.asked + "=" + one.answered + " -> " + one.after).c_str());
     }
     if (one.record.complete) {

@@ -34,6 +34,15 @@ std::vector<Record> read_records(const json::Json& rows, json::Errors& errors) {
     }
     const json::Json* config = row.find("config");
     r.config = config != nullptr && config->is_object() ? *config : json::Json::object();
+    r.kind_of = row.text("case").value_or("");
+    r.expected = row.text("expected").value_or("");
+    const json::Json* said = row.find("said");
+    if (said != nullptr && said->is_object()) r.said = *said;
+    const json::Json* unsaid = row.find("unsaid");
+    if (unsaid != nullptr && unsaid->is_array()) {
+      for (const json::Json& pointer : *unsaid)
+        r.unsaid.push_back(json::read_text(pointer, "", errors).value_or(""));
+    }
     out.push_back(std::move(r));
   }
   return out;

@@ -19,6 +19,11 @@ struct Record {
   bool complete = false;
   std::map<std::string, std::string> answers;  ///< to the questions of the diagnosis, as the thread has them
   json::Json config;                           ///< the settings in the source's words
+  std::string kind_of;  ///< "not_applied" a setting without effect, "shm", "ray", ...: the case of the cause
+  /// Of a question: what its text says of the request, what it leaves open, and the verdict.
+  json::Json said;
+  std::vector<std::string> unsaid;
+  std::string expected;
 };
 
 /// Fields that are not needed are left alone; of wrong type are errors.

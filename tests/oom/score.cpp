@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/diagnosis/moment.h"
+#include "core/report/answers.h"
 #include "core/report/diagnose.h"
 #include "core/report/report.h"
 #include "tests/oom/numbers.h"
@@ -103,12 +104,34 @@ std::string answer_of(const Record& record, const diagnosis::Question& question)
   return best == nullptr ? "" : std::string(best->id);
 }
 
+// What a question says of the request, read from its text alone.
+void read_question(const Record& record, const report::Catalog& catalog, Scored& one) {
+  const report::SaidRequest said = report::said_request(diagnosis::clean(record.text), catalog);
+  for (const auto& [pointer, value] : record.said.items()) {
+    if (pointer == "/model") {
+      const report::ModelEntry* entry = catalog.find_model(said.model);
+      const report::ModelEntry* meant = catalog.find_model(text_of(value));
+      if (entry == nullptr || entry != meant) one.said_wrong += " " + pointer + "=" + said.model;
+      continue;
+    }
+    const auto found = said.values.find(pointer);
+    if (found == said.values.end() || text_of(found->second) != text_of(value))
+      one.said_wrong += " " + pointer + (found == said.values.end() ? "" : "=" + text_of(found->second));
+  }
+  for (const std::string& pointer : record.unsaid) {
+    if (said.values.count(pointer) != 0) one.said_wrong += " not said: " + pointer;
+  }
+  if (record.expected.empty()) return;
+  const report::Answers answers = report::answer(said, catalog);
+  if (!answers.ways.empty()) one.answered_verdict = std::string(answers.ways.front().verdict);
+}
+
 Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
                  const report::Catalog& catalog) {
   Scored one;
   one.record = record;
   const accuracy::Draft draft = draft_of(record, rules);
-  one.request = json::write(request_of(draft));
+  one.request = draft.values.empty() ? "" : json::write(request_of(draft));
   const std::string text = pasted(record);
   report::Case found;
   report::read_case(text, one.request, record.phase == "other" ? "" : record.phase, catalog, found);
@@ -116,6 +139,9 @@ Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
   one.wrong_numbers = wrong_numbers(record, diagnosis::read_messages(diagnosis::clean(record.text)));
   for (const diagnosis::Named& named : d.causes) one.causes.emplace_back(named.cause->id);
   if (!d.causes.empty()) one.confidence = d.causes.front().confidence;
+  if (!d.causes.empty() && d.causes.front().narrower != nullptr)
+    one.narrower = std::string(d.causes.front().narrower->id);
+  if (one.is_question()) read_question(record, catalog, one);
   one.after = one.causes.empty() ? "" : one.causes.front();
   if (d.question != nullptr) {
     one.asked = d.question->id;
@@ -168,6 +194,17 @@ Score summarize(const std::vector<Scored>& all) {
   Score s;
   std::size_t right = 0, first = 0, third = 0, framed = 0, phases = 0, wrong = 0, after = 0;
   for (const Scored& one : all) {
+    if (one.is_question()) {
+      ++s.questions;
+      s.questions_read += one.said_wrong.empty() ? 1 : 0;
+      s.verdicts_asked += one.record.expected.empty() ? 0 : 1;
+      s.verdicts_said += !one.record.expected.empty() && one.answered_verdict == one.record.expected ? 1 : 0;
+      continue;
+    }
+    if (!one.record.kind_of.empty()) {
+      ++s.cases;
+      s.cases_right += one.place() == 1 && one.narrower == one.record.kind_of ? 1 : 0;
+    }
     if (one.has_message()) {
       ++s.messages;
       right += one.wrong_numbers.empty() ? 1 : 0;

@@ -24,6 +24,10 @@ struct Scored {
   std::string after;                ///< first cause once it is answered; as before where nothing is asked
   std::string phase;                ///< read from the frame alone; "other" none
   std::string verdict;              ///< fits, tight, no; "" unknown
+  std::string narrower;             ///< id of the case of the first cause
+  std::string said_wrong;           ///< of a question: fields that were misread; "" none
+  std::string answered_verdict;     ///< of a question: of the first way that is priced
+  bool is_question() const { return record.outcome == "question"; }
 
   bool has_message() const { return !record.text.empty(); }
   /// A message whose cause somebody found.
@@ -49,8 +53,10 @@ struct Score {
     std::size_t stated = 0, right = 0;
     double confidence = 0;  ///< sum
   };
-  std::array<Bin, 6> calibration;  ///< below 0.3, 0.5, 0.7, 0.8, 0.9, and above
-  double phase_right = 0;          ///< of the messages and reports that quote a frame
+  std::array<Bin, 6> calibration;          ///< below 0.3, 0.5, 0.7, 0.8, 0.9, and above
+  std::size_t cases = 0, cases_right = 0;  ///< reports of a case of a cause, and those where it is named
+  std::size_t questions = 0, questions_read = 0, verdicts_asked = 0, verdicts_said = 0;
+  double phase_right = 0;  ///< of the messages and reports that quote a frame
   struct Verdicts {
     std::size_t records = 0, answered = 0, right = 0, died_but_called_fits = 0;
     double share() const {

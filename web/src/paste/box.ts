@@ -229,6 +229,14 @@ export class PlimsollPaste extends LitElement {
     this.hand({ request: combined(under, request, this.imported), chosen });
   }
 
+  /** The request that a question in words says. */
+  private takeSaid(request: Request): void {
+    this.origin = undefined;
+    this.patch = undefined;
+    this.replaced = this.request;
+    this.hand({ request, chosen: Object.keys(request).map((key) => `/${key}`) });
+  }
+
   private hand(detail: Used): void {
     this.dispatchEvent(new CustomEvent("use", { detail }));
   }
@@ -315,6 +323,7 @@ export class PlimsollPaste extends LitElement {
           ? diagnosis(diagnosed, ofPage, {
               apply: (plan) => this.applyPlan(diagnosed.request ?? this.request, plan),
               answer: (question, choice) => this.answer(question, choice),
+              take: (request) => this.takeSaid(request),
             })
           : nothing}
         ${this.patch

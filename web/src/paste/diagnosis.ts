@@ -1,6 +1,6 @@
 // What an error message says, and what it comes from.
 import { html, nothing, type TemplateResult } from "lit";
-import type { Json, Plan } from "../contract.ts";
+import type { Json, Plan, Request } from "../contract.ts";
 import { sizeWords, share, size } from "../format.ts";
 import { dotted, plain } from "../pointer.ts";
 import { coreWords } from "../words/core-words.ts";
@@ -55,14 +55,38 @@ function cause(one: Cause): TemplateResult {
   </li>`;
 }
 
-/** The likeliest cause: what it is, the first thing that speaks for it, what helps. */
-function likeliest(one: Cause): TemplateResult {
+/** The likeliest cause: what it is, the first thing that speaks for it, what helps and how it is set. */
+function likeliest(one: Cause, remedies: Diagnosis["remedies"] = []): TemplateResult {
   const [evidence] = one.evidence;
+  const first = remedies.filter((fix, i) => remedies.findIndex((other) => other.fix === fix.fix) === i);
   return html`<div class="likeliest">
     <h4>${coreWords(`cause.${one.id}`, one.title)}</h4>
     <p lang="en">${evidence === undefined ? one.why : textOf(evidence)}</p>
     <p><b>${say("diagnosis.remedy")}</b> <span lang="en">${one.remedy}</span></p>
+    ${first.map((fix) => html`<p><code lang="en">${fix.setting}</code></p>`)}
   </div>`;
+}
+
+/** The request that a question says, in each way that it leaves open. */
+function answers(found: Diagnosis, take: Acts["take"]): TemplateResult | typeof nothing {
+  const ways = found.answers ?? [];
+  if (ways.length === 0) return nothing;
+  const unknown = found.said?.unknown ?? [];
+  return html`<ul class="ways" lang="en">
+      ${ways.map(
+        (one) =>
+          html`<li>
+            ${one.name}: <b>${size(one.needed)}</b>${one.usable ? html` / ${size(one.usable)}` : nothing}
+            <button type="button" @click=${() => take(one.request)}>${say("paste.use")}</button>
+          </li>`,
+      )}
+    </ul>
+    ${unknown.length > 0
+      ? html`<p>
+          <b>${say("diagnosis.unknown")}</b>
+          <span lang="en">${unknown.map((one) => one.message).join("; ")}</span>
+        </p>`
+      : nothing}`;
 }
 
 /** What gets the run past it, proven by an estimate; applied with one click. */
@@ -107,6 +131,8 @@ export interface Acts {
   /** Makes the request what a plan makes of it. */
   apply(plan: Plan): void;
   answer(question: string, choice: string): void;
+  /** Makes a request of the text that of the page. */
+  take(request: Request): void;
 }
 
 /** `ofPage`: no configuration came with the message. */
@@ -116,7 +142,8 @@ export function diagnosis(found: Diagnosis, ofPage: boolean, acts: Acts): Templa
   return html`<section class="found" aria-labelledby="diagnosis-title">
     <h3 id="diagnosis-title">${say("diagnosis.title")}</h3>
     <p lang="en">${found.summary}</p>
-    ${first ? likeliest(first) : nothing} ${found.question ? question(found.question, acts.answer) : nothing}
+    ${first ? likeliest(first, found.remedies) : nothing} ${answers(found, acts.take)}
+    ${found.question ? question(found.question, acts.answer) : nothing}
     ${plan ? way(plan, ofPage, () => acts.apply(plan)) : nothing}
     <div class="folds">
       ${found.tensors.length > 0

@@ -48,9 +48,23 @@ export interface Question {
   choices: { id: string; text: string; means: string }[];
 }
 
+/** A way to run what a question asks, priced. */
+export interface Way {
+  name: string;
+  needed: number;
+  usable?: number;
+  verdict: "fits" | "tight" | "no" | "";
+  request: Request;
+}
+
 export interface Diagnosis {
   ok: boolean;
   summary: string;
+  /** What the text alone says of the run, and what it leaves open. */
+  said?: { request: Request; unknown: { pointer: string; message: string }[] } | null;
+  answers?: Way[];
+  /** The remedy of the likeliest cause, as changes of the request: every level of each fix. */
+  remedies?: { fix: string; setting: string }[];
   question?: Question | null;
   messages: Message[];
   tensors: Json[];

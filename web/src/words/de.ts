@@ -400,6 +400,7 @@ export const DE: Words = {
   "diagnosis.tensors": "Der Tensor, der nicht passte",
   "diagnosis.causes": "Alle {count} Ursachen, die wahrscheinlichste zuerst",
   "diagnosis.remedy": "Was hilft:",
+  "diagnosis.unknown": "Nicht gesagt:",
   "diagnosis.ask": "Um sicher zu sein:",
   "diagnosis.confidence": "Gewissheit {share}",
   "diagnosis.figures": "Die Meldung und ihre Zahlen",

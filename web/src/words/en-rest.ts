@@ -195,6 +195,7 @@ export const EN_REST = {
   "diagnosis.tensors": "The tensor that did not fit",
   "diagnosis.causes": "All {count} causes, the likeliest first",
   "diagnosis.remedy": "What helps:",
+  "diagnosis.unknown": "Not said:",
   "diagnosis.ask": "To be sure, look at:",
   "diagnosis.confidence": "confidence {share}",
   "diagnosis.figures": "The message and its figures",

@@ -1,0 +1,48 @@
+// Cases of a cause that have a name and a remedy of their own: a setting that is set and does not take
+// effect, and memory that is not the GPU's (RAM of the machine by who fills it, /dev/shm, an engine's or
+// JAX's own reservation).
+//
+//     for (const Case* one : cases_in(text)) one->title;   // "Gradient checkpointing is set without effect"
+//     if (recipe::Recipe without = recipe; one->undo != nullptr && one->undo(without)) ...   // the run then
+//
+// A case raises its cause, and speaks in its stead where that cause comes first.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/diagnosis/text.h"
+#include "core/recipe/recipe.h"
+
+namespace plimsoll::diagnosis {
+
+struct Case {
+  std::string_view id;
+  std::string_view cause;  ///< id of the cause that it is a case of
+  std::string_view title, why, remedy;
+  std::string_view without = {};  ///< of a setting: "gradient checkpointing off"
+  /// Makes the recipe what runs without the setting; false where it is not set. Null: no setting.
+  bool (*undo)(recipe::Recipe&) = nullptr;
+  std::initializer_list<std::string_view> alone = {};   ///< any of these shows it: what a library prints
+  std::initializer_list<std::string_view> things = {};  ///< one of these and one of `said` in a sentence
+  std::initializer_list<std::string_view> said = {};    ///< empty: that it has no effect
+  bool speaks = false;  ///< it is a failure of memory where nobody calls it so
+};
+std::span<const Case> all_cases();
+const Case* find_case(std::string_view id);
+
+struct CaseShown {
+  const Case* what = nullptr;
+  std::string words;  ///< of the text
+  std::size_t at = 0;
+  std::size_t distance = 0;  ///< of a setting: bytes to what is said of it
+  bool alone = false;        ///< by words that mean nothing else
+};
+std::vector<CaseShown> cases_in(const Text& text);
+/// Whether it is about memory in a text in which nobody speaks of a failure.
+bool speaks_of_memory(const CaseShown& one, std::string_view folded);
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,274 @@
+#include "core/diagnosis/rerun.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/diagnosis/cases.h"
+#include "core/diagnosis/signs.h"
+#include "core/diagnosis/size.h"
+#include "core/memory/reserve.h"
+#include "core/memory/sharding.h"
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+using memory::Component;
+using Instant = memory::Phase;
+
+// What the message says, as far as a replay can be held against it.
+struct Shown {
+  double allocated = 0, tried = 0;
+  double room = 0, without_slack = 0;  // reserved and free; without what was reserved in vain
+  Window window;
+  Phase phase = Phase::unknown;  // by a traceback
+  bool tokens = true;            // batch and length are said
+
+  // A request of a few hundredths of the card may be any of many tensors.
+  bool telling() const { return !window.empty() && tried > 0.01 * room; }
+  bool is_size(double bytes) const { return bytes >= window.low && bytes <= window.high; }
+};
+
+bool is_in(Instant instant, Phase phase) {
+  switch (phase) {
+    case Phase::load:
+      return instant == Instant::load || instant == Instant::prepare;
+    case Phase::forward:
+      return instant == Instant::forward || instant == Instant::loss;
+    case Phase::loss:
+      return instant == Instant::loss || instant == Instant::forward;
+    case Phase::backward:
+      return instant == Instant::backward;
+    case Phase::optimizer:
+      return instant == Instant::optimizer_step_first || instant == Instant::optimizer_step;
+    case Phase::unknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Where what is allocated depends on the tokens of a micro-batch.
+bool holds_tokens(Instant instant) {
+  return instant == Instant::forward || instant == Instant::loss || instant == Instant::backward;
+}
+
+struct Played {
+  std::optional<Asked> death;  // the request that failed in the room that the message shows
+  std::optional<Asked> match;  // of the message's size, until then
+  double highest = 0;          // allocated in all, had there been room
+  double at_rest = 0;          // before the first step
+};
+
+double in_blocks(double bytes) { return std::ceil(bytes / 512) * 512; }
+
+// The run with as much room as the message shows it had.
+Played play(const Situation& s, const recipe::Recipe& recipe, const Shown& shown) {
+  Played out;
+  const memory::Unrolled run = memory::unroll(*s.network, recipe, *s.machine);
+  memory::AllocatorRun how;
+  how.settings = memory::read_allocator_settings(recipe.hardware.cuda_alloc_conf);
+  how.capacity = static_cast<uint64_t>(shown.room);
+  const bool by_allocator = memory::simulates(recipe);
+  const memory::Reserve held = by_allocator ? memory::simulate(run, how) : memory::Reserve();
+  double live = 0, nearest = 0.05 * shown.room;
+  for (std::size_t n = 0; n < run.sections.size(); ++n) {
+    const memory::Section& section = run.sections[n];
+    if (section.step == 0) out.at_rest = live;
+    for (std::size_t i = section.from; i < section.to; ++i) {
+      const memory::Event& event = run.events[i];
+      const double bytes = in_blocks(event.bytes);
+      if (event.kind == memory::Event::Kind::release) live -= bytes;
+      if (event.kind != memory::Event::Kind::allocate) continue;
+      const Asked asked{section.phase, event.component, section.layer, event.what, event.bytes, live};
+      const bool dies = by_allocator ? held.died && n == held.died_in && i == held.died_at
+                                     : live + bytes > shown.without_slack;
+      const double off = std::fabs(live - shown.allocated);
+      const bool open = !shown.tokens && holds_tokens(section.phase);
+      if (!out.death && !open && is_in(section.phase, shown.phase) && shown.is_size(event.bytes) &&
+          off < nearest) {
+        nearest = off;
+        out.match = asked;
+      }
+      if (dies && !out.death) out.death = asked;
+      live += bytes;
+      out.highest = std::max(out.highest, live);
+    }
+    if (section.step == 0) out.at_rest = live;
+  }
+  return out;
+}
+
+// How well a replay tells what the message says: a logarithm of odds against a run that has nothing to do
+// with it.
+constexpr double large = 2.5;  // a request of such a size is of few tensors
+double agreement(const Played& played, const Shown& shown) {
+  if (!played.death) return -1;  // such a run would not have failed
+  const Asked& death = *played.death;
+  if (!shown.tokens && holds_tokens(death.at)) return played.match ? 2 : 0;
+  const bool there = is_in(death.at, shown.phase);
+  const double off = std::fabs(death.allocated - shown.allocated) / shown.room;
+  if (!shown.telling()) {
+    const bool framed = there && shown.phase != Phase::unknown && off < 0.05;
+    return framed ? (played.match ? 1.5 : 1) : 0;
+  }
+  if (there && shown.is_size(death.bytes) && off < 0.05) return 3;
+  return !played.match ? -0.5 : shown.tried > 0.05 * shown.room ? large : 2;
+}
+
+// Whether a run that fails so could have written the message, whatever it asked for.
+bool explains(const Played& played, const Shown& shown) {
+  return played.death && is_in(played.death->at, shown.phase) &&
+         std::fabs(played.death->allocated - shown.allocated) < 0.05 * shown.room;
+}
+
+std::string_view cause_of(const Asked& asked, const recipe::Recipe& recipe, double fixed, double room) {
+  const bool several = recipe.parallel.num_gpus > 1;
+  const memory::Strategy strategy = memory::strategy_of(recipe);
+  const bool copied = several && (strategy == memory::Strategy::none || strategy == memory::Strategy::ddp);
+  const std::string_view whole = copied ? "replicated_not_sharded" : "does_not_fit_at_all";
+  switch (asked.at) {
+    case Instant::prepare:
+      if (std::string_view(asked.what) == "upcast weights") return "kbit_upcast";
+      return whole;
+    case Instant::load:
+      return whole;
+    case Instant::optimizer_step_first:
+      return asked.component == Component::optimizer ? "optimizer_states_first_step"
+                                                     : "optimizer_foreach_temporary";
+    case Instant::optimizer_step:
+      return "optimizer_foreach_temporary";
+    default:
+      break;
+  }
+  if (asked.component == Component::logits || asked.at == Instant::loss) return "logits_peak";
+  if (std::string_view(asked.what).find("scores") != std::string_view::npos)
+    return "eager_attention_quadratic";
+  if (recipe.quantized() && asked.component == Component::transient) return "dequantisation_temporary";
+  if (fixed > 0.85 * room) return whole;
+  if (recipe.vision.images_per_sample > 0) return "vision_tokens";
+  return recipe.training.gradient_checkpointing ? "batch_or_sequence_too_large" : "checkpointing_not_active";
+}
+
+std::string place_of(const Asked& asked) {
+  constexpr std::string_view places[] = {
+      "while the weights are loaded", "while the model is prepared", "in the forward pass", "in the loss",
+      "in the backward pass",         "in the first optimizer step", "in an optimizer step"};
+  std::string out(places[static_cast<std::size_t>(asked.at)]);
+  if (asked.layer >= 0) out += ", in layer " + std::to_string(asked.layer);
+  return out;
+}
+
+std::string words_of(const Asked& asked, std::string_view setting, const Shown& shown) {
+  return "Replayed" + (setting.empty() ? std::string(" as requested") : " with " + std::string(setting)) +
+         ", the run asks for " + size_text(asked.bytes) + " (" + asked.what + ") " + place_of(asked) +
+         " with " + size_text(asked.allocated) + " allocated; the message says " + size_text(shown.tried) +
+         " with " + size_text(shown.allocated) + ".";
+}
+
+// What is said of a run whose request and message differ by more than a replay errs.
+void contradict(const Played& played, const Shown& shown, Rerun& out) {
+  constexpr double margin = 0.5 * gibibyte;
+  const bool in_a_step = shown.phase == Phase::forward || shown.phase == Phase::loss ||
+                         shown.phase == Phase::backward || shown.phase == Phase::optimizer;
+  if (in_a_step && shown.allocated < 0.9 * played.at_rest - margin) {
+    out.contradiction = "By the request " + size_text(played.at_rest) +
+                        " are held before the first step, but only " + size_text(shown.allocated) +
+                        " were allocated when a step failed.";
+    out.explained =
+        "Another configuration than this one ran: a smaller model, a quantised base, or weights divided "
+        "over the cards.";
+  } else if (shown.tokens && shown.allocated > 1.15 * played.highest + margin) {
+    out.contradiction = "By the request this run holds at most " + size_text(played.highest) + ", but " +
+                        size_text(shown.allocated) + " were allocated when it failed.";
+    out.explained = out.explained.empty()
+                        ? "Another configuration than this one ran, a setting did not take effect, or a "
+                          "sample was longer than the length it states (images and their tokens included)."
+                        : "It would be so with " + out.explained + ".";
+  } else {
+    out.explained.clear();
+  }
+}
+
+std::optional<Shown> shown_by(const Situation& s, const Reading& r) {
+  const Message* message = r.message();
+  if (message == nullptr || message->family->kind != Kind::allocator) return std::nullopt;
+  const Numbers& n = message->numbers;
+  if (!n.allocated || !n.tried || n.at_least || r.derived.sentinel) return std::nullopt;
+  if (n.free && n.free->bytes > n.tried->bytes) return std::nullopt;  // refused by another limit
+  Shown shown;
+  shown.allocated = n.allocated->bytes;
+  shown.tried = n.tried->bytes;
+  shown.window = window_of(*n.tried, message->family->kind);
+  shown.room = r.derived.reserved.value_or(shown.allocated) + (n.free ? n.free->bytes : 0);
+  shown.without_slack = shown.allocated + (n.free ? n.free->bytes : 0);
+  shown.phase = r.frames.phase;
+  shown.tokens = s.values.count("/training/per_device_train_batch_size") != 0 &&
+                 s.values.count("/training/max_length") != 0;
+  return shown.room > 0 && shown.allocated > 0 ? std::optional(shown) : std::nullopt;
+}
+
+// What fails in a full card may be any tensor: these causes are told by the very request that fails alone.
+bool is_general(std::string_view cause) {
+  for (const std::string_view id : {"batch_or_sequence_too_large", "checkpointing_not_active",
+                                    "vision_tokens", "does_not_fit_at_all", "replicated_not_sharded"}) {
+    if (id == cause) return true;
+  }
+  return false;
+}
+
+// A run that dies at the very request of the message leaves little doubt.
+double weight_of(double odds) { return odds >= 3 ? 3.5 : odds >= large ? 2.5 : 0.7 * odds; }
+
+void take(Rerun& out, const Shown& shown, const Asked& asked, const Case* setting, std::string_view cause,
+          double weight) {
+  out.match = asked;
+  out.setting = setting == nullptr ? "" : setting->id;
+  out.cause = cause;
+  out.weight = weight;
+  out.exact = weight >= weight_of(3);
+  out.words = words_of(asked, setting == nullptr ? "" : setting->without, shown);
+}
+
+}  // namespace
+
+Rerun play_again(const Situation& s, const Reading& r) {
+  Rerun out;
+  if (s.recipe == nullptr || s.network == nullptr || s.machine == nullptr || !memory::unrolls(*s.recipe))
+    return out;
+  const std::optional<Shown> shown = shown_by(s, r);
+  if (!shown) return out;
+  out.played = true;
+  const Played as_requested = play(s, *s.recipe, *shown);
+  const double plain = agreement(as_requested, *shown);
+  out.refuted = shown->tokens && !as_requested.death;
+  if (plain >= 1) {
+    const bool death = plain < 2 || plain >= 3;
+    const Asked& asked = death ? *as_requested.death : *as_requested.match;
+    const std::string_view cause = cause_of(asked, *s.recipe, as_requested.at_rest, shown->room);
+    // What the cards could hold together is lost to its copies.
+    const auto cards = static_cast<double>(s.recipe->parallel.num_gpus);
+    const bool divisible =
+        cause == "replicated_not_sharded" && as_requested.highest < 0.8 * cards * shown->room;
+    if (death || !is_general(cause))
+      take(out, *shown, asked, nullptr, cause, weight_of(plain) + (divisible ? 1.5 : 0));
+  }
+  double best = plain + 1.4;
+  for (const Case& setting : all_cases()) {
+    if (setting.undo == nullptr) continue;
+    recipe::Recipe changed = *s.recipe;
+    if (!setting.undo(changed) || !memory::unrolls(changed)) continue;
+    const Played played = play(s, changed, *shown);
+    const double odds = agreement(played, *shown);
+    if (explains(played, *shown))
+      out.explained += (out.explained.empty() ? "" : ", or with ") + std::string(setting.without);
+    if (odds <= best || odds < 1) continue;
+    best = odds;
+    take(out, *shown, odds < 2 || odds >= 3 ? *played.death : *played.match, &setting, setting.cause,
+         weight_of(odds) + (out.refuted ? 4 : 0));
+  }
+  contradict(as_requested, *shown, out);
+  return out;
+}
+
+}  // namespace plimsoll::diagnosis

@@ -1,0 +1,38 @@
+// A question without an error: "will it fit", "why A and not B", "do two cards add up". The request that the
+// text says is priced in every way that it leaves open.
+//
+//     Answers answers = answer(said, catalog);
+//     answers.words;             // "QLoRA of Llama-3.1-8B on one RTX 4090 needs 9.8 of 23.5 GiB: it fits."
+//     answers.ways[0].verdict;   // "fits"
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/json/writer.h"
+#include "core/report/catalog.h"
+#include "core/report/said_request.h"
+
+namespace plimsoll::report {
+
+struct Way {
+  std::string name;  ///< "LoRA on 2 x RTX 3090, a whole copy on each card"
+  json::Json request;
+  double needed = 0;         ///< bytes on the fullest card
+  double usable = 0;         ///< 0: no card is known
+  std::string_view verdict;  ///< fits, tight, no; "" where no card is known
+  uint64_t length = 0, batch = 0;
+  std::string parts;  ///< "optimizer 11.97 GiB, weights 5.98 GiB": what most of it is, at the peak
+};
+
+struct Answers {
+  std::vector<Way> ways;
+  std::string words;
+};
+Answers answer(const SaidRequest& said, const Catalog& catalog);
+
+/// {"request", "unknown": [{"pointer", "message"}]}, or null where no model is named.
+void write_said(json::Writer& out, const SaidRequest& said);
+void write_answers(json::Writer& out, const Answers& answers);
+
+}  // namespace plimsoll::report

@@ -1,0 +1,14 @@
+// The changes of a request that are the remedy of a cause.
+//
+//     for (std::string_view id : remedies_of("logits_peak")) ...   // "fused_loss", "cut_cross_entropy"
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace plimsoll::report {
+
+/// Ids of fixes (core/advice/fixes); empty where the remedy is no field of a request.
+std::span<const std::string_view> remedies_of(std::string_view cause);
+
+}  // namespace plimsoll::report

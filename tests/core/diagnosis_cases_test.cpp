@@ -1,0 +1,74 @@
+// Cases of a cause: settings without effect, and memory that is not the GPU's. All texts are our own.
+#include <gtest/gtest.h>
+
+#include "tests/core/explained.h"
+
+namespace plimsoll::diagnosis {
+namespace {
+
+struct Told {
+  const char* what;
+  const char* text;
+};
+constexpr Told told[] = {
+    {"checkpointing_ignored",
+     "OOM in the first step. gradient_checkpointing=True makes no difference, memory is as with False"},
+    {"checkpointing_ignored", "显存不足，gradient_checkpointing 好像没有生效"},
+    {"quantization_ignored", "load_in_4bit=True is ignored, the 7B takes 14 GB and then CUDA out of memory"},
+    {"sharding_ignored", "FSDP on four cards does nothing, each holds the whole 13B, out of memory"},
+    {"attention_kernel_ignored", "flash_attention_2 does not work on my T4, OOM at 4k tokens"},
+    {"loss_kernel_ignored", "use_liger_kernel has no effect, CUDA out of memory in logits.float()"},
+    {"length_ignored", "OOM: max_seq_length is ignored, there are samples of 9k tokens in the batch"},
+    {"shared_memory",
+     "RuntimeError: DataLoader worker is killed by signal: Bus error. insufficient shared "
+     "memory (shm)."},
+    {"ray", "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory"},
+    {"dataset_workers", "One of the subprocesses has abruptly died during map operation, num_proc=64"},
+    {"wsl", "In WSL the loading of a 13B just says Killed"},
+    {"shared_gpu_memory", "Windows 11: training uses 9 GB of shared GPU memory and is ten times slower"},
+    {"jax_share", "Importing jax makes nvidia-smi show 18 GB on my 4090. Is that normal?"},
+    {"vllm_share", "Why does vllm take so much memory for a 0.5B model?"},
+    {"metal_working_set", "mlx stops at recommendedMaxWorkingSetSize although RAM is free"},
+};
+
+TEST(Cases, AreNamedAndSpeakForTheirCause) {
+  for (const Told& one : told) {
+    const auto d = explained(one.text);
+    ASSERT_FALSE(d.causes.empty()) << one.text;
+    EXPECT_EQ(d.causes.front().cause->id, find_case(one.what)->cause) << one.text;
+    ASSERT_NE(d.causes.front().narrower, nullptr) << one.text;
+    EXPECT_EQ(d.causes.front().narrower->id, one.what) << one.text;
+  }
+}
+
+TEST(Cases, EachBelongsToACauseAndHasItsRemedy) {
+  for (const Case& one : all_cases()) {
+    EXPECT_NE(find_cause(one.cause), nullptr) << one.id;
+    EXPECT_FALSE(one.remedy.empty()) << one.id;
+    EXPECT_EQ(one.undo != nullptr, !one.without.empty()) << one.id;
+  }
+}
+
+TEST(Cases, TransformersNoteOnTheCacheIsNoSignOfTrouble) {
+  const auto d = explained(
+      "`use_cache=True` is incompatible with gradient checkpointing. Setting `use_cache=False`.\n"
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of "
+      "23.69 GiB of which 1.10 GiB is free.");
+  EXPECT_TRUE(d.reading.cases.empty());
+}
+
+TEST(Cases, OffloadingIsNoCaseWhereTheCardRanOut) {
+  EXPECT_NE(first_cause("CUDA out of memory although I offload to CPU memory"), "host_ram");
+}
+
+TEST(Cases, TheAnswerSpeaksOfTheCase) {
+  const std::string answer = report::diagnosis_text(
+      "RuntimeError: DataLoader worker (pid 3) is killed by signal: Bus error. insufficient shared memory "
+      "(shm)",
+      "", "", catalog());
+  EXPECT_NE(answer.find(R"("case":"shared_memory")"), std::string::npos);
+  EXPECT_NE(answer.find("--shm-size"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace plimsoll::diagnosis

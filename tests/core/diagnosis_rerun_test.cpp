@@ -1,0 +1,89 @@
+// The run of a request, replayed beside the message that it is said to have written.
+#include <gtest/gtest.h>
+
+#include "tests/core/explained.h"
+
+namespace plimsoll::diagnosis {
+namespace {
+
+// tloen/alpaca-lora#442: Vicuna-7B in 8 bits on a card of 8 GB, dead in prepare_model_for_int8_training.
+TEST(Rerun, NamesTheInstantAndTheTensorOfAPublishedFailure) {
+  const auto d = explained(
+      "  File \"peft/utils/other.py\", line 72, in prepare_model_for_int8_training\n"
+      "    param.data = param.data.to(torch.float32)\n"
+      "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 500.00 MiB (GPU 0; 7.78 GiB total "
+      "capacity; 6.68 GiB already allocated; 495.69 MiB free; 6.71 GiB reserved in total by PyTorch)",
+      R"({"model": "llama-7b", "quantization": {"load_in_8bit": true, "prepare_for_kbit_training": true},
+          "peft": {"r": 8}, "training": {"per_device_train_batch_size": 4, "max_length": 256}})");
+  ASSERT_TRUE(d.reading.rerun.match.has_value());
+  EXPECT_EQ(d.reading.rerun.match->at, memory::Phase::prepare);
+  EXPECT_EQ(d.reading.rerun.match->bytes, 500.0 * mebibyte);
+  EXPECT_EQ(d.reading.rerun.setting, "");
+  ASSERT_FALSE(d.causes.empty());
+  EXPECT_EQ(d.causes.front().cause->id, "kbit_upcast");
+}
+
+constexpr const char* of_a_step =
+    "  File \"transformers/models/mistral/modeling_mistral.py\", line 46, in forward\n"
+    "    down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))\n"
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 112.00 MiB. GPU 0 has a total capacity of "
+    "22.06 GiB of which 70.38 MiB is free. Including non-PyTorch memory, this process has 21.98 GiB memory "
+    "in use. Of the allocated memory 21.40 GiB is allocated by PyTorch, and 250.00 MiB is reserved by "
+    "PyTorch but unallocated.";
+constexpr const char* checkpointed =
+    R"({"model": "mistral-7b-v0.3", "peft": {"r": 16}, "model_args": {"dtype": "bfloat16"},
+        "training": {"bf16": true, "per_device_train_batch_size": 4, "max_length": 1024,
+                     "gradient_checkpointing": true}, "hardware": {"gpu": "a10g"}})";
+
+TEST(Rerun, FindsTheSettingThatDidNotTakeEffect) {
+  const auto d = explained(of_a_step, checkpointed);
+  EXPECT_EQ(d.reading.rerun.setting, "checkpointing_ignored");
+  ASSERT_FALSE(d.causes.empty());
+  EXPECT_EQ(d.causes.front().cause->id, "checkpointing_not_active");
+  ASSERT_NE(d.causes.front().narrower, nullptr);
+  EXPECT_EQ(d.causes.front().narrower->id, "checkpointing_ignored");
+}
+
+TEST(Rerun, AContradictionIsTheFirstSentenceAndItsExplanationTheSecond) {
+  const std::string answer = report::diagnosis_text(of_a_step, checkpointed, "", catalog());
+  EXPECT_NE(answer.find(R"("summary":"By the request this run holds at most 16.)"), std::string::npos);
+  EXPECT_NE(answer.find("It would be so with gradient checkpointing off."), std::string::npos);
+}
+
+TEST(Rerun, SaysNothingOfTokensThatNobodyStated) {
+  const auto d =
+      explained(of_a_step, R"({"model": "mistral-7b-v0.3", "peft": {"r": 16}, "hardware": {"gpu": "a10g"}})");
+  EXPECT_EQ(d.reading.rerun.contradiction, "");
+  EXPECT_EQ(d.reading.rerun.cause, "");
+}
+
+TEST(Rerun, AMessageWithLessThanTheWeightsIsOfAnotherRun) {
+  std::string less = of_a_step;
+  less.replace(less.find("21.40 GiB is allocated"), 9, "3.20 GiB");
+  const auto d = explained(less, checkpointed);
+  EXPECT_NE(d.reading.rerun.contradiction.find("before the first step"), std::string::npos);
+}
+
+TEST(Rerun, NeedsARequestThatSaysHowItTrains) {
+  EXPECT_FALSE(explained(of_a_step).reading.rerun.played);
+  EXPECT_FALSE(explained("it is out of memory", checkpointed).reading.rerun.played);
+}
+
+TEST(Rerun, TheRemedyOfTheCauseIsAmongTheChangesOffered) {
+  const std::string answer = report::diagnosis_text(
+      "  File \"transformers/models/llama/modeling_llama.py\", line 1200, in forward\n"
+      "    logits = logits.float()\n"
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.83 GiB. GPU 0 has a total capacity of "
+      "79.15 GiB of which 1.10 GiB is free. Of the allocated memory 70.80 GiB is allocated by PyTorch, and "
+      "310.00 MiB is reserved by PyTorch but unallocated.",
+      R"({"model": "llama-3.1-8b", "peft": {"r": 16}, "hardware": {"gpu": "a100-sxm-80"},
+          "training": {"per_device_train_batch_size": 16, "max_length": 1024,
+                       "gradient_checkpointing": true}})",
+      "", catalog());
+  const std::size_t remedies = answer.find(R"("remedies":[)");
+  ASSERT_NE(remedies, std::string::npos);
+  EXPECT_NE(answer.find(R"("fix":"fused_loss")", remedies), std::string::npos);
+}
+
+}  // namespace
+}  // namespace plimsoll::diagnosis

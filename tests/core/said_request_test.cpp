@@ -1,0 +1,125 @@
+// A question in words: the request that it says, what it leaves open, and the answer.
+#include <gtest/gtest.h>
+
+#include "core/report/answers.h"
+#include "tests/core/explained.h"
+
+namespace plimsoll::report {
+namespace {
+
+SaidRequest said(std::string_view text) { return said_request(diagnosis::clean(text), diagnosis::catalog()); }
+std::string text_at(const SaidRequest& request, const char* pointer) {
+  const auto found = request.values.find(pointer);
+  return found == request.values.end() ? "" : json::write(found->second);
+}
+bool is_unknown(const SaidRequest& request, std::string_view pointer) {
+  for (const auto& one : request.unknown) {
+    if (one.pointer == pointer) return true;
+  }
+  return false;
+}
+
+TEST(SaidRequest, HoldsWhatTheTextSaysAndNothingElse) {
+  const SaidRequest one =
+      said("Will QLoRA of Llama 3.1 8B with 8,192 tokens and batch size 2 run on two RTX 3090?");
+  EXPECT_EQ(one.model, "Llama-3.1-8B");
+  EXPECT_EQ(text_at(one, "/quantization/load_in_4bit"), "true");
+  EXPECT_EQ(text_at(one, "/hardware/gpu"), "\"rtx-3090\"");
+  EXPECT_EQ(text_at(one, "/parallel/num_gpus"), "2");
+  EXPECT_EQ(text_at(one, "/training/max_length"), "8192");
+  EXPECT_EQ(text_at(one, "/training/per_device_train_batch_size"), "2");
+  EXPECT_EQ(text_at(one, "/parallel/strategy"), "");
+  EXPECT_TRUE(one.unknown.empty());
+}
+
+TEST(SaidRequest, AMethodThatNobodyStatesIsUnknown) {
+  const SaidRequest one = said("Can I train Mistral-7B-v0.3 on a 4090?");
+  EXPECT_FALSE(one.method);
+  EXPECT_TRUE(is_unknown(one, "/peft"));
+  EXPECT_EQ(text_at(one, "/peft"), "");
+}
+
+TEST(SaidRequest, ABoardOfSeveralSizesIsNoCardUntilItsSizeIsSaid) {
+  EXPECT_EQ(text_at(said("LoRA of Mistral-7B-v0.3 on an A100?"), "/hardware/gpu"), "");
+  EXPECT_EQ(text_at(said("LoRA of Mistral-7B-v0.3 on an A100 40GB?"), "/hardware/gpu"), "\"a100-sxm-40\"");
+}
+
+TEST(SaidRequest, TiAndSuperAreOtherCards) {
+  EXPECT_EQ(text_at(said("LoRA of Llama-3.2-3B on an RTX 4070 Ti Super?"), "/hardware/gpu"),
+            "\"rtx-4070-ti-super\"");
+  EXPECT_EQ(text_at(said("LoRA of Llama-3.2-3B on an RTX 4070?"), "/hardware/gpu"), "\"rtx-4070\"");
+}
+
+TEST(SaidRequest, OfTwoWaysToShareThatAreWeighedNoneIsSaid) {
+  EXPECT_EQ(text_at(said("Mistral-7B-v0.3 on 4 x L40S: ZeRO-3, or is ZeRO-2 enough?"), "/parallel/strategy"),
+            "");
+}
+
+TEST(SaidRequest, DoesNotTakeTheOptimizersBitsForTheBases) {
+  EXPECT_EQ(text_at(said("LoRA of Mistral-7B-v0.3 with 8-bit Adam?"), "/quantization/load_in_8bit"), "");
+}
+
+TEST(SaidRequest, OfTwoBatchesNeitherIsTheRuns) {
+  const SaidRequest two =
+      said("LoRA of Llama-3.1-8B works with batch 1 but with batch 8 it is out of memory");
+  EXPECT_EQ(text_at(two, "/training/per_device_train_batch_size"), "");
+  EXPECT_EQ(text_at(two, "/peft"), "true");  // what works is the same method
+  EXPECT_EQ(text_at(said("Qwen2.5-7B 全量微调, bs=1"), "/training/per_device_train_batch_size"), "1");
+}
+
+TEST(Answers, SayWhatTheMemoryIs) {
+  const Answers why =
+      answer(said("Why does full fine-tuning of Llama-3.2-3B need so much more than its 6 GB of weights?"),
+             diagnosis::catalog());
+  ASSERT_EQ(why.ways.size(), 1U);
+  EXPECT_EQ(why.ways.front().parts.substr(0, 10), "optimizer ");
+  EXPECT_NE(why.words.find("At its peak"), std::string::npos);
+}
+
+TEST(Answers, CopiesOnEachCardAreNotDivided) {
+  const Answers one =
+      answer(said("LoRA of Mistral-7B-v0.3 on one RTX 3090, 1024 tokens, batch 1?"), diagnosis::catalog());
+  const Answers two = answer(said("LoRA of Mistral-7B-v0.3 with DDP on two RTX 3090, 1024 tokens, batch 1?"),
+                             diagnosis::catalog());
+  ASSERT_FALSE(one.ways.empty());
+  ASSERT_FALSE(two.ways.empty());
+  EXPECT_GE(two.ways.front().needed, one.ways.front().needed);
+}
+
+TEST(Answers, EachMethodIsPricedWhereNoneIsSaid) {
+  const Answers open = answer(said("Can I train Mistral-7B-v0.3 on a 4090?"), diagnosis::catalog());
+  ASSERT_EQ(open.ways.size(), 3U);
+  EXPECT_LT(open.ways[0].needed, open.ways[2].needed);
+  EXPECT_EQ(open.ways[2].verdict, "no");
+  EXPECT_NE(open.words.find("Not said, and taken here"), std::string::npos);
+}
+
+TEST(Answers, TwoMachinesAreWeighedAgainstEachOther) {
+  const Answers both =
+      answer(said("2x RTX 4090 or one A100 80GB for QLoRA of Llama-3.3-70B?"), diagnosis::catalog());
+  ASSERT_EQ(both.ways.size(), 3U);  // copies, divided, the one card
+  EXPECT_EQ(both.ways.back().verdict, "fits");
+}
+
+TEST(Question, WithoutAnErrorIsAnswered) {
+  const std::string text = diagnosis_text("Can I fine-tune Llama-3.1-8B with QLoRA on a single RTX 4090?", "",
+                                          "", diagnosis::catalog());
+  EXPECT_NE(text.find(R"("ok":true)"), std::string::npos);
+  EXPECT_NE(text.find(R"("summary":"Llama-3.1-8B: QLoRA on one)"), std::string::npos);
+}
+
+TEST(Question, AConfigurationIsNone) {
+  const std::string text =
+      diagnosis_text("model: Llama-3.1-8B\n# how many?\nbatch_size: 4\n", "", "", diagnosis::catalog());
+  EXPECT_NE(text.find(R"("ok":false)"), std::string::npos);
+}
+
+TEST(Question, ARequestThatCannotBeReadDoesNotThrowAwayTheText) {
+  const std::string text =
+      diagnosis_text("LoRA of Mistral-7B-v0.3, batch size 4. CUDA out of memory. Tried to allocate 2.00 GiB.",
+                     "{not json", "", diagnosis::catalog());
+  EXPECT_NE(text.find(R"("model":"Mistral-7B-v0.3")"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace plimsoll::report
