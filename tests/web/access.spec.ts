@@ -77,7 +77,7 @@ test("on a phone the verdict stays in sight while a setting changes, and covers 
   const ribbon = page.locator(".ribbon");
   await headline(page).scrollIntoViewIfNeeded();
   await expect(ribbon).toBeHidden();
-  const optimizer = page.getByLabel("Optimizer");
+  const optimizer = page.getByLabel("Optimizer", { exact: true });
   await optimizer.scrollIntoViewIfNeeded();
   await optimizer.focus();
   await expect(ribbon).toBeVisible();

@@ -18,6 +18,7 @@ import { folds } from "./folds.ts";
 import { frame } from "./frame.ts";
 import { gallery } from "./gallery.ts";
 import { instants } from "./instants.ts";
+import { lock } from "./lock.ts";
 import { machines } from "./machines.ts";
 import { notes } from "./notes.ts";
 import { options } from "./options.ts";
@@ -26,6 +27,7 @@ import { repairs } from "./repairs.ts";
 import { sharePanel } from "./share/share-panel.ts";
 import { tiers } from "./tiers.ts";
 import { timeline } from "./timeline.ts";
+import { topics } from "./topics.ts";
 import type { Actions, View } from "./view.ts";
 import { coreWords } from "./words/core-words.ts";
 import { say, type Word } from "./words/say.ts";
@@ -84,9 +86,11 @@ export const rest = {
   folds,
   frame,
   gallery,
+  lock,
   options,
   repairs,
   preferences,
+  topics,
   updateNotice,
 };
 export type Rest = typeof rest;
