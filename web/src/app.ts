@@ -10,7 +10,7 @@ import { decode, encode, sameRequest, type Made } from "./link.ts";
 import { accepts } from "./lists.ts";
 import { madeOf } from "./made.ts";
 import { isSuperseded, loadMore } from "./more.ts";
-import { asFarAsSaid, changed, givenWay, type Edit } from "./own.ts";
+import { asFarAsSaid, begins, changed, givenWay, NEUTRAL, type Edit } from "./own.ts";
 import { dotted, get, isObject, put } from "./pointer.ts";
 import { pause } from "./presets.ts";
 import { keepOffline } from "./offline.ts";
@@ -112,8 +112,15 @@ export class PlimsollApp extends LitElement implements Actions {
     }
     const next = changed(request, example, edits, core.gpus);
     const own = example ? { origin: undefined, instant: undefined, kept: undefined } : {};
+    const before = begins(request, example) ? NEUTRAL.map(({ pointer }) => pointer) : this.view.assumed;
+    const assumed = before.filter((pointer) => !edits.some((edit) => edit.pointer === pointer));
     const chosen = how === "step" ? edits.map(({ pointer }) => pointer) : [];
-    this.ask(next, { ...own, chosen, typed: typed ? new Map([...this.view.typed, typed]) : this.view.typed });
+    this.ask(next, {
+      ...own,
+      assumed,
+      chosen,
+      typed: typed ? new Map([...this.view.typed, typed]) : this.view.typed,
+    });
     // Back leads to the example again.
     this.writeLink(example ? "step" : how);
   }
@@ -276,6 +283,9 @@ export class PlimsollApp extends LitElement implements Actions {
       ...this.view,
       draft: undefined,
       told: undefined,
+      assumed: this.view.assumed.filter(
+        (pointer) => get(request, pointer) === get(this.view?.request ?? {}, pointer),
+      ),
       undo: undefined,
       done: undefined,
       chosen: [],

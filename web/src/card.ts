@@ -189,7 +189,13 @@ function chips(view: View, report: Report, actions: Actions): TemplateResult {
   });
   return html`${limit("chip.batch", CHIPS[0]![0], limits?.per_device_train_batch_size, actions)}
   ${limit("chip.length", CHIPS[1]![0], limits?.max_length, actions)}
-  ${assumed.length > 0 ? html`<span>${say("assumptions.title")}:</span>` : nothing}
+  ${assumed.length + view.assumed.length > 0 ? html`<span>${say("assumptions.title")}:</span>` : nothing}
+  ${CHIPS.filter(([pointer]) => view.assumed.includes(pointer)).map(
+    ([pointer, name]) =>
+      html`<button type="button" title=${say("chip.neutral")} @click=${() => actions.goTo(pointer)}>
+        ${say(name)}: ${plain(get(view.request, pointer) ?? "")}
+      </button>`,
+  )}
   ${assumed.map(
     ({ found, name }) =>
       html`<button type="button" title=${found.why} @click=${() => actions.goTo(found.pointer)}>

@@ -34,6 +34,8 @@ export interface View {
   /** The request before the last plan was applied, or before something gave way to a choice; and what was done. */
   undo: Request | undefined;
   done: string | undefined;
+  /** What the page itself has put into the request, where nobody has said it, by pointer. */
+  assumed: string[];
   /** What was chosen last, by pointer: what does not go with it gives way. */
   chosen: string[];
   /** What the card has, by an error message that names none. */
@@ -92,6 +94,7 @@ export const firstView = (core: Core, theme: Theme): View => ({
   planTier: undefined,
   undo: undefined,
   done: undefined,
+  assumed: [],
   chosen: [],
   capacity: undefined,
   kept: undefined,

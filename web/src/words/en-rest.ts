@@ -318,6 +318,7 @@ export const EN_REST = {
   "ask.else": "another",
   "ask.taken": "(until you say: {value})",
   "chip.on": "on",
+  "chip.neutral": "Nobody has said it: the smallest, until you do.",
   "chip.batch": "Largest micro-batch: {value}",
   "chip.length": "Longest samples: {value} tokens",
   "repair.default": "use the default",
