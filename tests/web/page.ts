@@ -67,11 +67,14 @@ export async function open(page: Page, fragment = ""): Promise<void> {
   await expect.poll(() => workers(page).filter((name) => name.startsWith("first-worker-"))).toEqual([]);
 }
 
+/** Opens a part of the answer: "timeline", "share". */
+export const showTab = (page: Page, id: string) => page.locator(`#tab-${id}`).click();
+
 /** The files that the threads of the page run. */
 export const workers = (page: Page) => page.workers().map((worker) => worker.url().split("/").pop() ?? "");
 
 export async function openEveryFold(page: Page): Promise<void> {
-  const closed = page.locator("details:not([open]) > summary");
+  const closed = page.locator("details:not([open]) > summary:visible");
   while ((await closed.count()) > 0) await closed.first().click();
 }
 
@@ -89,7 +92,7 @@ export const figure = (page: Page, name: string) =>
 
 /** "14.73 GiB" to 14.73. */
 export async function gibOf(page: Page, name: string): Promise<number> {
-  // Not innerText: a panel out of sight may not be laid out (content-visibility).
+  // Not innerText: the tab may be closed.
   return Number.parseFloat(((await figure(page, name).textContent()) ?? "").replaceAll(",", ""));
 }
 

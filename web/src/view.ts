@@ -1,5 +1,6 @@
 // What every part of the page is drawn from, and what it may ask for.
 import type { Core } from "./core.ts";
+import { FIRST_TAB } from "./link.ts";
 import type { FigureId } from "./figures.ts";
 import type { Unit } from "./format.ts";
 import type { Rest } from "./rest.ts";
@@ -59,6 +60,8 @@ export interface View {
   /** The instant whose components are listed; the peak when undefined. */
   instant: string | undefined;
   everyTier: boolean;
+  /** Which part of the answer is open. */
+  tab: string;
   /** The figure of the verdict, and the component of the hull, that are open. */
   figure: FigureId | undefined;
   component: string | undefined;
@@ -89,6 +92,7 @@ export const firstView = (core: Core, theme: Theme): View => ({
   origin: undefined,
   instant: undefined,
   everyTier: false,
+  tab: FIRST_TAB,
   more: undefined,
   advice: undefined,
   planTier: undefined,
@@ -132,7 +136,8 @@ export interface Actions {
   showWholeTimeline(whole: boolean): void;
   choosePlanTier(gib: number | undefined): void;
   /** Sets what a plan sets, as one step that can be undone. */
-  apply(edits: Edit[], what?: string): void;
+  apply(edits: Edit[], what?: string, stay?: boolean): void;
+  chooseTab(tab: string): void;
   undo(): void;
   keep(): void;
   swap(): void;
