@@ -5,19 +5,23 @@ import { expect, test as base, type Page } from "@playwright/test";
 import type { Request } from "../../web/src/contract.ts";
 import { encode } from "../../web/src/link.ts";
 
-export const test = base.extend<{ page: Page }>({
-  page: async ({ page, baseURL }, use) => {
+/** `hosts`: others that a test stands in for. */
+export const test = base.extend<{ page: Page; hosts: string[] }>({
+  hosts: [[], { option: true }],
+  page: async ({ page, baseURL, hosts }, use) => {
     const home = new URL(baseURL ?? "").origin;
     const complaints: string[] = [];
     page.on("request", (request) => {
       const url = new URL(request.url());
-      if (url.origin !== home && !["data:", "blob:"].includes(url.protocol)) {
+      if (url.origin !== home && !hosts.includes(url.origin) && !["data:", "blob:"].includes(url.protocol)) {
         complaints.push(`asked ${url.href}`);
       }
     });
     page.on("pageerror", (error) => complaints.push(`threw ${error.message}`));
     page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) complaints.push(`said ${message.text()}`);
+      const expected = hosts.some((host) => message.location().url.startsWith(host));
+      if (["error", "warning"].includes(message.type()) && !expected)
+        complaints.push(`said ${message.text()}`);
     });
     await page.addInitScript(() => {
       document.addEventListener("securitypolicyviolation", (event) => {

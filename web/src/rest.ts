@@ -18,6 +18,7 @@ import { find } from "./find.ts";
 import { folds } from "./folds.ts";
 import { frame } from "./frame.ts";
 import { gallery } from "./gallery.ts";
+import { hub } from "./hub.ts";
 import { instants } from "./instants.ts";
 import { lock } from "./lock.ts";
 import { machines } from "./machines.ts";
@@ -67,6 +68,7 @@ export const rest = {
   folds,
   frame,
   gallery,
+  hub,
   lock,
   options,
   repairs,
