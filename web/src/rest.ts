@@ -2,7 +2,7 @@
 import "./styles/rest.css";
 import "./styles/print.css";
 import "./words/add-rest.ts";
-import type { nothing, TemplateResult } from "lit";
+import { nothing, type TemplateResult } from "lit";
 import { compare } from "./advice/compare.ts";
 import { limits } from "./advice/limits.ts";
 import { plans } from "./advice/plans.ts";
@@ -44,7 +44,8 @@ export interface Placed {
 
 const parts: Placed[] = [
   { tab: "fixes", part: plans },
-  { tab: "fixes", part: (_view, report) => notes(report) },
+  // Not before the plans above, which would push it down.
+  { tab: "fixes", part: (view, report) => (view.advice ? notes(report) : nothing) },
   { tab: "timeline", part: timeline },
   { tab: "gpus", part: tiers },
   { tab: "limits", part: limits },
