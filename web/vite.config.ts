@@ -78,6 +78,8 @@ export default defineConfig(({ command, isPreview }) => {
         scope: "./",
         workbox: {
           cacheId: "plimsoll",
+          // Only programs that show links ask for it.
+          globIgnores: ["preview.png"],
           globPatterns: ["**/*.{html,js,css,wasm,svg,png,json,jsonl,txt,webmanifest}"],
           navigateFallback: null,
           ignoreURLParametersMatching: [/.*/],

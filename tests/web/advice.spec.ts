@@ -1,6 +1,6 @@
 // Plans are applied and undone, a request is compared with another, the map tries a cell.
 import { encode } from "../../web/src/link.ts";
-import { expect, figure, gibOf, headline, open, test } from "./page.ts";
+import { expect, figure, gibOf, headline, open, showTab, test } from "./page.ts";
 
 const TOO_LARGE = {
   model: "mistral-7b-v0.3",
@@ -97,6 +97,7 @@ test("a locked field is in no plan", async ({ page }) => {
 
 test("two requests are compared, and the differences add up", async ({ page }) => {
   await open(page, encode(TOO_LARGE));
+  await showTab(page, "compare");
   await page.getByRole("button", { name: "Compare against this" }).click();
   await page.getByLabel("Gradient checkpointing").check();
   await page.getByLabel("Max length").fill("1024");
@@ -115,6 +116,7 @@ test("a cell of the map is tried with one click", async ({ page }) => {
     page,
     encode({ ...TOO_LARGE, training: { ...TOO_LARGE.training, gradient_checkpointing: true } }),
   );
+  await showTab(page, "limits");
   await page.getByRole("button", { name: "Batch 1, 512 tokens: fits" }).click();
   await expect(page.getByLabel("Max length")).toHaveValue("512");
   await expect(headline(page)).toContainText("Fits");
@@ -122,6 +124,7 @@ test("a cell of the map is tried with one click", async ({ page }) => {
 
 test("the timeline walks through the step by keyboard", async ({ page }) => {
   await open(page);
+  await showTab(page, "timeline");
   const slider = page.getByLabel("Moment of the step");
   await expect(slider).toBeVisible();
   const before = await page.locator(".at-work").innerText();
@@ -133,6 +136,7 @@ test("the timeline walks through the step by keyboard", async ({ page }) => {
 
 test("the timeline says what is there where the pointer is", async ({ page }) => {
   await open(page);
+  await showTab(page, "timeline");
   const chart = page.locator(".timeline");
   await expect(chart).toBeVisible();
   await chart.hover({ position: { x: 60, y: 120 } });
@@ -148,6 +152,7 @@ test("the timeline names the tensors alive at the moment that is chosen, whichev
   page,
 }) => {
   await open(page);
+  await showTab(page, "timeline");
   const slider = page.getByLabel("Moment of the step");
   await expect(slider).toBeVisible();
   const fold = page.locator("details", { hasText: "The tensors alive" }).last();

@@ -27,7 +27,7 @@ class Author {
   /** A plan for this card: until the plans of a change are there, those of the request before it are shown. */
   async applyFirstPlan(card: string): Promise<void> {
     await expect(this.page.locator("#plan-tier option").first()).toContainText(card);
-    await this.click(this.page.locator(".plan .apply").first());
+    await this.click(this.page.locator(".ways .apply").first());
     await expect(headline(this.page)).toContainText(/Fits|Tight/);
   }
   async copyLink(): Promise<void> {
@@ -93,11 +93,12 @@ test("C: the same run on a Turing card, from the examples, compared with what fi
   await author.click(page.locator(".scenarios summary"));
   await author.click(page.locator('[data-scenario^="c-"][data-scenario$="-before"]'));
   await expect(headline(page)).toContainText("Quadro RTX 6000");
+  await author.click(page.locator("#tab-compare"));
   await author.click(page.getByRole("button", { name: "Compare against this" }));
   await author.applyFirstPlan("Quadro RTX 6000");
   await expect(page.locator("section[aria-labelledby=compare-title] tbody tr").first()).toBeVisible();
   await author.copyLink();
-  within(author, "C", 5);
+  within(author, "C", 6);
 });
 
 test("D: the error line and a few settings, on an A10G", async ({ page }) => {

@@ -144,7 +144,10 @@ test("what is filled in for nobody goes with the card, and nothing of an example
   const core = await openCore();
   const example = core.scenarios.find(({ id }) => id === "d-after")!.request;
   const first = click(core, { request: example, example: true }, one("/hardware/gpu", "rtx-4090"));
-  expect(first.request).toEqual({ hardware: { gpu: "rtx-4090" }, training: { bf16: true } });
+  expect(first.request).toEqual({
+    hardware: { gpu: "rtx-4090" },
+    training: { per_device_train_batch_size: 1, bf16: true },
+  });
   const turing = click(core, first, one("/hardware/gpu", "t4"));
   expect(turing.request).toMatchObject({ training: { fp16: true }, model_args: { dtype: "float32" } });
   // What a person has set stays, whatever the card.

@@ -1,4 +1,4 @@
-import { expect, figure, headline, open, RUN, test } from "./page.ts";
+import { expect, figure, headline, open, RUN, showTab, test } from "./page.ts";
 
 test("opens with a real answer that is plainly an example", async ({ page }) => {
   await open(page);
@@ -42,6 +42,7 @@ test("the opening case stands in the page before any script, as the core answers
 
 test("names the components that fill the memory, with formula and source", async ({ page }) => {
   await open(page);
+  await showTab(page, "breakdown");
   const breakdown = page.locator(".breakdown");
   const lines = breakdown.locator("tbody");
   expect(await lines.count()).toBeGreaterThan(4);
@@ -71,6 +72,7 @@ test("marks the peak among the moments of the run, and lists another moment when
   page,
 }) => {
   await open(page);
+  await showTab(page, "breakdown");
   const moments = page.locator(".instants tbody tr");
   await expect(moments.filter({ hasText: "peak" })).toHaveCount(1);
   await expect(page.locator("#breakdown-title")).toContainText("the peak");
@@ -81,6 +83,7 @@ test("marks the peak among the moments of the run, and lists another moment when
 
 test("shows each size of GPU with its own verdict", async ({ page }) => {
   await open(page);
+  await showTab(page, "gpus");
   const rows = page.locator(".tiers tbody tr");
   await expect(rows.filter({ hasText: "24 GiB" })).toHaveClass("mine");
   const near = await rows.count();
@@ -116,7 +119,7 @@ test("every figure of the verdict and every part of the hull opens to say how it
   page,
 }) => {
   await open(page);
-  await expect(page.locator(".jump")).toBeVisible();
+  await showTab(page, "breakdown");
   const openers = page.locator(".figures .opens, .hull-chart ~ .legend .opens");
   const count = await openers.count();
   expect(count).toBeGreaterThan(12);
@@ -137,7 +140,7 @@ test("every figure of the verdict and every part of the hull opens to say how it
 
 test("the figures add up where they are opened", async ({ page }) => {
   await open(page);
-  await expect(page.locator(".jump")).toBeVisible();
+  await showTab(page, "breakdown");
   for (const name of ["PyTorch allocates", "PyTorch reserves", "nvidia-smi shows"]) {
     await figure(page, name).locator("button").click();
     await expect(page.locator(".why .sum")).toBeVisible();

@@ -145,3 +145,26 @@ test("a model of one's own travels in the link", async ({ page, context }) => {
   await expect(second.getByLabel("Max length")).toHaveValue("1024");
   await second.close();
 });
+
+test("each part of the answer has an address, which is no part of the request", async ({ page }) => {
+  const request = encode({ model: "gpt2", hardware: { gpu: "l4" }, training: { max_length: 512 } });
+  await open(page, `${request}&tab=limits`);
+  await expect(page.getByRole("alert")).toHaveCount(0);
+  await expect(page.getByRole("tab", { name: "Limits" })).toHaveAttribute("aria-selected", "true");
+  await expect(page.locator("#limits-title")).toBeVisible();
+  await expect(page.locator("#plans-title")).toBeHidden();
+  await page.getByRole("tab", { name: "Cost" }).click();
+  await expect(page).toHaveURL(/&c=[0-9a-z]{4}&tab=cost$/);
+  // A change of the request keeps the tab, the first tab needs no address, and neither does the opening case.
+  await page.getByLabel("Max length").fill("640");
+  await expect(page).toHaveURL(/max_length=640&.*&tab=cost$/);
+  await page.getByRole("tab", { name: "Fixes" }).click();
+  await expect(page).toHaveURL(/&c=[0-9a-z]{4}$/);
+  await page.goto("./#tab=share");
+  await page.reload();
+  await expect(page.locator(".shown")).toContainText("Example: Mistral-7B LoRA on an A10G");
+  await expect(page.locator("#share-title")).toBeVisible();
+  // One that there is not opens the first.
+  await open(page, `${request}&tab=nonsense`);
+  await expect(page.locator("#plans-title")).toBeVisible();
+});

@@ -5,19 +5,23 @@ import { expect, test as base, type Page } from "@playwright/test";
 import type { Request } from "../../web/src/contract.ts";
 import { encode } from "../../web/src/link.ts";
 
-export const test = base.extend<{ page: Page }>({
-  page: async ({ page, baseURL }, use) => {
+/** `hosts`: others that a test stands in for. */
+export const test = base.extend<{ page: Page; hosts: string[] }>({
+  hosts: [[], { option: true }],
+  page: async ({ page, baseURL, hosts }, use) => {
     const home = new URL(baseURL ?? "").origin;
     const complaints: string[] = [];
     page.on("request", (request) => {
       const url = new URL(request.url());
-      if (url.origin !== home && !["data:", "blob:"].includes(url.protocol)) {
+      if (url.origin !== home && !hosts.includes(url.origin) && !["data:", "blob:"].includes(url.protocol)) {
         complaints.push(`asked ${url.href}`);
       }
     });
     page.on("pageerror", (error) => complaints.push(`threw ${error.message}`));
     page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) complaints.push(`said ${message.text()}`);
+      const expected = hosts.some((host) => message.location().url.startsWith(host));
+      if (["error", "warning"].includes(message.type()) && !expected)
+        complaints.push(`said ${message.text()}`);
     });
     await page.addInitScript(() => {
       document.addEventListener("securitypolicyviolation", (event) => {
@@ -67,11 +71,14 @@ export async function open(page: Page, fragment = ""): Promise<void> {
   await expect.poll(() => workers(page).filter((name) => name.startsWith("first-worker-"))).toEqual([]);
 }
 
+/** Opens a part of the answer: "timeline", "share". */
+export const showTab = (page: Page, id: string) => page.locator(`#tab-${id}`).click();
+
 /** The files that the threads of the page run. */
 export const workers = (page: Page) => page.workers().map((worker) => worker.url().split("/").pop() ?? "");
 
 export async function openEveryFold(page: Page): Promise<void> {
-  const closed = page.locator("details:not([open]) > summary");
+  const closed = page.locator("details:not([open]) > summary:visible");
   while ((await closed.count()) > 0) await closed.first().click();
 }
 
@@ -89,7 +96,7 @@ export const figure = (page: Page, name: string) =>
 
 /** "14.73 GiB" to 14.73. */
 export async function gibOf(page: Page, name: string): Promise<number> {
-  // Not innerText: a panel out of sight may not be laid out (content-visibility).
+  // Not innerText: the tab may be closed.
   return Number.parseFloat(((await figure(page, name).textContent()) ?? "").replaceAll(",", ""));
 }
 

@@ -79,8 +79,11 @@ test("3: which GPU to rent for all parameters of Qwen3-8B", async ({ page }) => 
   await asker.click(asker.answer("How long").getByRole("button", { name: "2,048" }));
   await expect(headline(page)).toContainText("Needs");
   await expect(page.locator(".verdict")).toContainText(/Every GPU of|No single GPU/);
-  await expect(page.locator(".machines tbody tr").first()).toBeVisible();
+  const machine = page.locator(".chips button", { hasText: "Cheapest:" });
+  await expect(machine).toContainText(/\$[\d.]+.* an hour/);
   asker.within(3);
+  await machine.click();
+  await expect(page.locator(".machines tbody tr").first()).toBeVisible();
 });
 
 const GRPO = `from trl import GRPOConfig, GRPOTrainer

@@ -1,4 +1,4 @@
-import { expect, headline, open, test, unfold } from "./page.ts";
+import { choose, expect, headline, open, paste, test, unfold } from "./page.ts";
 
 test("every documented case opens with one click, before and after", async ({ page }) => {
   await open(page);
@@ -24,7 +24,9 @@ test("the first thing that is said leaves the example, and Back leads to it agai
   await open(page);
   await page.getByLabel("Max length").fill("300");
   await expect(page.locator(".shown")).toHaveText("Your request");
-  await expect(page).toHaveURL(/#v=1&training\.max_length=300&training\.bf16=true&c=/);
+  await expect(page).toHaveURL(
+    /#v=1&training\.per_device_train_batch_size=1&training\.max_length=300&training\.bf16=true&c=/,
+  );
   await expect(headline(page)).toHaveText("Which run is it?");
   await expect(page.locator(".ask")).toHaveCount(2);
   await page.goBack();
@@ -56,4 +58,23 @@ test("the first step has a peak of its own where later ones are fuller", async (
   );
   await page.locator('[data-scenario="d-after"]').click();
   await expect(page.locator("table.instants caption")).not.toContainText("In the first step");
+});
+
+test("a run begun here has micro-batch 1, said as an assumption; a pasted file has its trainer's", async ({
+  page,
+}) => {
+  await open(page);
+  await choose(page, "Model", "Qwen/Qwen3-8B");
+  const chip = page.locator(".chips button", { hasText: "Micro-batch: 1" });
+  await expect(chip).toBeVisible();
+  await chip.click();
+  const batch = page.getByLabel("Micro-batch");
+  await expect(batch).toBeFocused();
+  await expect(batch).toHaveValue("1");
+  await paste(page, "model_name_or_path: gpt2\nstage: sft\nfinetuning_type: lora\ncutoff_len: 512\n");
+  await expect(page.getByLabel("Max length")).toHaveValue("512");
+  await expect(batch).toHaveValue("");
+  await expect(batch).toHaveAttribute("placeholder", "8");
+  await batch.fill("2");
+  await expect(chip).toHaveCount(0);
 });

@@ -2,7 +2,7 @@
 // there as well: 1280 and 360 pixels, light and dark. Then look at them.
 import type { Page } from "@playwright/test";
 import { encode } from "../../web/src/link.ts";
-import { open, test } from "./page.ts";
+import { open, showTab, test } from "./page.ts";
 
 const folder = process.env["PLIMSOLL_SHOTS"];
 const sizes = {
@@ -26,23 +26,31 @@ const DIED = encode({
 const ERROR =
   "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB (GPU 0; 22.20 GiB total capacity; 20.90 GiB already allocated; 100.12 MiB free; 21.10 GiB reserved in total by PyTorch)";
 
-const part = (title: string) => (page: Page) =>
-  page.locator(`section[aria-labelledby="${title}"]`).scrollIntoViewIfNeeded();
+const part = (id: string) => async (page: Page) => {
+  await showTab(page, id);
+  await page.locator(`#tab-${id}`).scrollIntoViewIfNeeded();
+};
 
 /** What is done before a picture is taken of the page as opened at a fragment. */
 const states: Record<string, { at?: string; first?: (page: Page) => Promise<void>; whole?: boolean }> = {
   whole: { whole: true },
   died: { at: DIED, whole: true },
-  figure: { first: (page) => page.locator(".figures .opens").nth(1).click() },
-  timeline: { at: DIED, first: part("timeline-title") },
-  plans: { at: DIED, first: part("plans-title") },
+  figure: {
+    first: async (page) => {
+      await showTab(page, "breakdown");
+      await page.locator(".figures .opens").nth(1).click();
+    },
+  },
+  timeline: { at: DIED, first: part("timeline") },
+  plans: { at: DIED, first: part("fixes") },
   compare: {
     at: DIED,
     first: async (page) => {
+      await showTab(page, "compare");
       await page.getByRole("button", { name: "Compare against this" }).click();
-      await page.locator(".plan .apply").first().click();
+      await page.locator(".ways .apply").first().click();
       await page.locator("section[aria-labelledby=compare-title] tbody").waitFor();
-      await part("compare-title")(page);
+      await part("compare")(page);
     },
   },
   diagnosis: {

@@ -1,6 +1,6 @@
 // What leaves the page: tables, pictures, code.
 import { readFile } from "node:fs/promises";
-import { expect, headline, open, RUN, test, UNKNOWN_MODEL } from "./page.ts";
+import { expect, headline, open, RUN, showTab, test, UNKNOWN_MODEL } from "./page.ts";
 
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
 
@@ -8,6 +8,7 @@ const copied = (page: import("@playwright/test").Page) => page.evaluate(() => na
 
 test("the Markdown table holds the headline, the figures and the link", async ({ page }) => {
   await open(page);
+  await showTab(page, "share");
   await page.getByRole("button", { name: "Copy Markdown table" }).click();
   await expect(page.locator(".told")).toContainText("Done");
   const text = await copied(page);
@@ -50,6 +51,7 @@ for (const [name, begins] of [
 ] as const) {
   test(`${name} is a file of its kind`, async ({ page }) => {
     await open(page);
+    await showTab(page, "share");
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name }).click(),
@@ -82,6 +84,7 @@ test("a model's name cannot bring markup into a table or a picture", async ({ pa
   };
   await page.locator("summary", { hasText: "as JSON" }).click();
   await page.locator("#request-text").fill(JSON.stringify(request));
+  await showTab(page, "share");
   await page.getByRole("button", { name: "Copy Markdown table" }).click();
   await expect(page.locator(".told")).toContainText("Done");
   expect(await copied(page)).toContain("\\<img src=x onerror=alert(1)\\>");
@@ -91,6 +94,7 @@ test("a model's name cannot bring markup into a table or a picture", async ({ pa
 
 test("the request is shown as a file of another tool, and as a checklist", async ({ page }) => {
   await open(page, RUN);
+  await showTab(page, "share");
   const fold = page.locator("plimsoll-export");
   await fold.locator("summary").click();
   await expect(fold.locator("pre")).toContainText("base_model: mistralai/Mistral-7B-v0.3");
@@ -113,6 +117,7 @@ test("the link is a QR code once somebody wants it, and says so where it is too 
   page,
 }) => {
   await open(page, RUN);
+  await showTab(page, "share");
   const fold = page.locator("plimsoll-qr");
   await expect(fold.locator("svg")).toHaveCount(0);
   await fold.locator("summary").click();

@@ -15,7 +15,7 @@
   if (theme === "light" || theme === "dark") root.dataset.theme = theme;
   const english = (remembered("plimsoll-language") || "en") === "en";
   const binary = remembered("plimsoll-unit") !== "GB";
-  if (english && binary && window.location.hash.length < 2) root.dataset.first = "";
+  if (english && binary && /^#?(?:tab=\w*)?$/.test(window.location.hash)) root.dataset.first = "";
   if (!thread) return;
   try {
     window.plimsollThread = new Worker(thread, { type: "module" });

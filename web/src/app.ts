@@ -1,36 +1,30 @@
 // The page's one element: holds the request, asks the core on every change, draws the parts.
-import { LitElement, nothing, render, type TemplateResult } from "lit";
+import { LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import type { Core } from "./core.ts";
 import type { CoreError, Json, Refusal, Report, Request, Scenario } from "./contract.ts";
 import { elementFor } from "./form.ts";
 import { measureIn, UNIT_KEY, type Unit } from "./format.ts";
 import { headline } from "./headline.ts";
-import { decode, encode, sameRequest, type Made } from "./link.ts";
+import { decode, encode, sameRequest, tabOf, withTab, type Made } from "./link.ts";
 import { accepts } from "./lists.ts";
 import { madeOf } from "./made.ts";
 import { isSuperseded, loadMore } from "./more.ts";
-import { asFarAsSaid, changed, givenWay, type Edit } from "./own.ts";
+import { asFarAsSaid, begins, changed, givenWay, NEUTRAL, type Edit } from "./own.ts";
 import { dotted, get, isObject, put } from "./pointer.ts";
 import { pause } from "./presets.ts";
 import { keepOffline } from "./offline.ts";
 import { page, STAGES } from "./page.ts";
 import type { Used } from "./paste/box.ts";
+import type { Rest } from "./rest.ts";
 import type { FigureId } from "./figures.ts";
 import { FIRST_SCENARIO, isExample } from "./scenarios.ts";
 import { asTheme, remember, remembered, wear, type Theme } from "./theme.ts";
 import { firstView, PHONE, type Actions, type How, type View } from "./view.ts";
-import { language, LANGUAGE_KEY, say, speak } from "./words/say.ts";
+import { LANGUAGE_KEY, say, speak } from "./words/say.ts";
 
 const sentence = (error: CoreError) =>
   `${error.pointer.slice(1).replaceAll("/", " ").replaceAll("_", " ")}: ${error.message}`;
-
-/** After the next picture has been painted. */
-const nextFrame = () =>
-  new Promise<void>((done) => requestAnimationFrame(() => window.setTimeout(() => done())));
-
-const isSame = (one: unknown, other: unknown[]): boolean =>
-  Array.isArray(one) && other.every((each, index) => each === one[index]);
 
 const FORM_STAGE = 2;
 const LINK_DELAY = 300;
@@ -83,6 +77,7 @@ export class PlimsollApp extends LitElement implements Actions {
     await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
     try {
       const [{ rest }] = await Promise.all([import("./rest.ts"), import("./paste/box.ts")]);
+      this.below = new rest.Below(this, this);
       if (this.view) this.view = { ...this.view, rest };
       rest.frame();
       await this.view?.core.complete();
@@ -112,8 +107,15 @@ export class PlimsollApp extends LitElement implements Actions {
     }
     const next = changed(request, example, edits, core.gpus);
     const own = example ? { origin: undefined, instant: undefined, kept: undefined } : {};
+    const before = begins(request, example) ? NEUTRAL.map(({ pointer }) => pointer) : this.view.assumed;
+    const assumed = before.filter((pointer) => !edits.some((edit) => edit.pointer === pointer));
     const chosen = how === "step" ? edits.map(({ pointer }) => pointer) : [];
-    this.ask(next, { ...own, chosen, typed: typed ? new Map([...this.view.typed, typed]) : this.view.typed });
+    this.ask(next, {
+      ...own,
+      assumed,
+      chosen,
+      typed: typed ? new Map([...this.view.typed, typed]) : this.view.typed,
+    });
     // Back leads to the example again.
     this.writeLink(example ? "step" : how);
   }
@@ -189,12 +191,34 @@ export class PlimsollApp extends LitElement implements Actions {
     if (this.view) this.view = { ...this.view, planTier: gib };
   }
 
-  apply(edits: Edit[], what = say("plan.applied")): void {
+  chooseTab(tab: string): void {
+    if (!this.view) return;
+    this.view = { ...this.view, tab };
+    window.clearTimeout(this.linkTimer);
+    if (this.linkTimer !== 0) this.replaceLink();
+    // The entry of the history stays that of the request: Back undoes steps, not looks.
+    const { pathname, search, hash } = window.location;
+    window.history.replaceState(null, "", withTab(hash, tab) || pathname + search);
+  }
+
+  /** `stay`: what was done is seen where it was done. */
+  apply(edits: Edit[], what = say("plan.applied"), stay = false): void {
     if (!this.view) return;
     const { request } = this.view;
     const next = edits.reduce((under, { pointer, value }) => put(under, pointer, value), request);
     this.ask(next, { typed: new Map(), undo: request, done: what });
     this.writeLink("step");
+    if (!stay) void this.showDone();
+  }
+
+  /** What happened, with its undo, in view, wherever the button was. */
+  private async showDone(): Promise<void> {
+    await this.answering;
+    await this.updateComplete;
+    const card = this.querySelector(".verdict");
+    const { top = 0, bottom = 0 } = card?.getBoundingClientRect() ?? {};
+    if (top < 0 || bottom > window.innerHeight) card?.scrollIntoView({ block: "start" });
+    card?.querySelector<HTMLElement>(".undo button")?.focus({ preventScroll: true });
   }
 
   undo(): void {
@@ -276,6 +300,9 @@ export class PlimsollApp extends LitElement implements Actions {
       ...this.view,
       draft: undefined,
       told: undefined,
+      assumed: this.view.assumed.filter(
+        (pointer) => get(request, pointer) === get(this.view?.request ?? {}, pointer),
+      ),
       undo: undefined,
       done: undefined,
       chosen: [],
@@ -407,6 +434,7 @@ export class PlimsollApp extends LitElement implements Actions {
     this.linkTimer = 0;
     if (!this.view) return;
     const decoded = decode(window.location.hash);
+    this.view = { ...this.view, tab: tabOf(window.location.hash) };
     const { scenarios: known } = this.view.core;
     const first = known.find(({ id }) => id === FIRST_SCENARIO) ?? known[0];
     const fresh = { typed: new Map<string, string>(), instant: undefined, notice: undefined };
@@ -438,7 +466,7 @@ export class PlimsollApp extends LitElement implements Actions {
 
   private address(): string {
     this.linkLacksTotal = this.view?.waiting === true;
-    return this.view ? encode(this.view.request, madeOf(this.view)) : "";
+    return this.view ? withTab(encode(this.view.request, madeOf(this.view)), this.view.tab) : "";
   }
 
   private writeLink(how: How): void {
@@ -470,41 +498,7 @@ export class PlimsollApp extends LitElement implements Actions {
     this.verdictInSight = below || (at?.isIntersecting ?? true);
   });
 
-  /** What each part below the hull was last drawn from. */
-  private drawn: { host: Element | null; from: unknown[] } = { host: null, from: [] };
-  private drawing = false;
-
-  /** The parts below follow once the verdict has been painted, one in each frame, the one that is being used first. */
-  private async drawBelow(): Promise<void> {
-    if (this.drawing) return;
-    this.drawing = true;
-    do await nextFrame();
-    while (this.drawNext());
-    this.drawing = false;
-  }
-
-  private drawNext(): boolean {
-    const { view } = this;
-    const host = this.querySelector(".rest");
-    if (!view?.report || !view.rest || !host) return false;
-    const { parts } = view.rest;
-    if (this.drawn.host !== host) {
-      this.drawn = { host, from: [] };
-      host.replaceChildren(
-        ...parts.map(() => Object.assign(document.createElement("div"), { className: "part" })),
-      );
-    }
-    const { from } = this.drawn;
-    const now = [view, language()];
-    const late = parts.map((_part, index) => index).filter((index) => !isSame(from[index], now));
-    const used = late.find((index) => host.children[index]?.contains(document.activeElement));
-    const index = used ?? late[0];
-    const [part, place] = [parts[index ?? -1], host.children[index ?? -1]];
-    if (index === undefined || !part || !place) return false;
-    from[index] = now;
-    render(part(view, view.report, this), place as HTMLElement);
-    return late.length > 1;
-  }
+  private below: InstanceType<Rest["Below"]> | undefined;
 
   /** Draws one part after another, with room between them; the page shows itself when all are there. */
   private async drawFirst(): Promise<void> {
@@ -520,7 +514,7 @@ export class PlimsollApp extends LitElement implements Actions {
 
   protected override updated(): void {
     if (this.parts < STAGES) return;
-    void this.drawBelow();
+    void this.below?.draw();
     const heading = this.querySelector("#verdict-headline");
     if (heading) this.sight.observe(heading);
   }

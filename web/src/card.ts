@@ -3,13 +3,14 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { fixes as plansOf } from "./advice/fixes.ts";
 import type { Assumption, GpuPreset, Json, Report } from "./contract.ts";
-import { count, size } from "./format.ts";
+import { count, dollars, range, size } from "./format.ts";
 import { effective } from "./inputs.ts";
 import { METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
 import { dotted, get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { coreWords, gist } from "./words/core-words.ts";
 import { EN_REST } from "./words/en-rest.ts";
+import { linkButton } from "./share/share-panel.ts";
 import { say, type Word } from "./words/say.ts";
 
 type Answer = [label: string, edits: Edit[]];
@@ -180,6 +181,19 @@ function limit(word: Word, pointer: string, most: number | null | undefined, act
   </button>`;
 }
 
+/** The first of the core's list that costs anything: what is free ends with its session. */
+function cheapest(view: View, actions: Actions): TemplateResult | typeof nothing {
+  const priced = (view.more?.time?.machines ?? []).filter(
+    ({ verdict, on_demand }) => verdict !== "no" && (on_demand?.usd_per_hour[0] ?? 0) > 0,
+  );
+  const [machine] = priced;
+  if (!machine?.on_demand) return nothing;
+  const price = range(machine.on_demand.usd_per_hour, dollars);
+  return html`<button type="button" @click=${() => actions.chooseTab("cost")}>
+    ${say("chip.cheapest", { machine: `${machine.provider_name} ${machine.instance}`, price })}
+  </button>`;
+}
+
 /** How far it can go, and what nobody said; each leads to its input. */
 function chips(view: View, report: Report, actions: Actions): TemplateResult {
   const limits = report.gpu ? view.advice?.limits : undefined;
@@ -188,14 +202,21 @@ function chips(view: View, report: Report, actions: Actions): TemplateResult {
     return found ? [{ found, name }] : [];
   });
   return html`${limit("chip.batch", CHIPS[0]![0], limits?.per_device_train_batch_size, actions)}
-  ${limit("chip.length", CHIPS[1]![0], limits?.max_length, actions)}
-  ${assumed.length > 0 ? html`<span>${say("assumptions.title")}:</span>` : nothing}
+  ${limit("chip.length", CHIPS[1]![0], limits?.max_length, actions)} ${cheapest(view, actions)}
+  ${assumed.length + view.assumed.length > 0 ? html`<span>${say("assumptions.title")}:</span>` : nothing}
+  ${CHIPS.filter(([pointer]) => view.assumed.includes(pointer)).map(
+    ([pointer, name]) =>
+      html`<button type="button" title=${say("chip.neutral")} @click=${() => actions.goTo(pointer)}>
+        ${say(name)}: ${plain(get(view.request, pointer) ?? "")}
+      </button>`,
+  )}
   ${assumed.map(
     ({ found, name }) =>
       html`<button type="button" title=${found.why} @click=${() => actions.goTo(found.pointer)}>
         ${say(name)}: ${value(found)}
       </button>`,
-  )}`;
+  )}
+  ${linkButton(view, actions)}`;
 }
 
 export const card = { asks, done, fixes, chips };

@@ -33,6 +33,7 @@ const ACCUMULATION: Field = {
   kind: "number",
   step: 1,
 };
+const PACKING: Field = { pointer: "/training/packing", label: "field.packing", kind: "flag" };
 const ATTENTION: Field = {
   pointer: "/model_args/attn_implementation",
   label: "field.attention",
@@ -142,7 +143,7 @@ export const WEIGHT_TYPE: Field = {
 export const TOPICS = {
   adapters: [RANK, DROPOUT],
   precision: [WEIGHT_TYPE, DOUBLE, K_BIT],
-  step: [ACCUMULATION, ATTENTION, LIGER],
+  step: [ACCUMULATION, PACKING, ATTENTION, LIGER],
   around: [STACK, IN_USE],
   data: DATA,
 } satisfies Record<string, Field[]>;

@@ -1,6 +1,7 @@
 // What stands in the folds of the form, fetched with the rest of the page.
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
+import { anyInput } from "./any-input.ts";
 import type { Json } from "./contract.ts";
 import { hasAdapters, RANK, TOPICS, WEIGHT_TYPE, type Field } from "./fields.ts";
 import { asText, complaints, describedBy, effective, field, inputId, invalid } from "./inputs.ts";
@@ -63,7 +64,7 @@ function adapterFields(view: View, actions: Actions): TemplateResult | typeof no
           actions.edit([{ pointer, value: names.length > 0 ? next : undefined }], "step");
         }}
       />
-      ${complaints(view, pointer)}
+      ${view.rest?.lock([pointer], say("targets.label"), view, actions)} ${complaints(view, pointer)}
     </div>
     ${TOPICS.adapters.filter((one) => one !== RANK).map((one) => field(one, view, actions))}
   `;
@@ -101,7 +102,15 @@ function autocastField(view: View, actions: Actions): TemplateResult {
   </div>`;
 }
 
-type Fold = (view: View, actions: Actions) => TemplateResult | typeof nothing;
+/** The libraries whose versions change what a run takes: those of every stack, and the stack's own. */
+function versions(view: View, actions: Actions): TemplateResult {
+  const own = asText(effective(view, "/stack"));
+  const names = ["transformers", "peft", "torch", own].filter((name, at, all) => all.indexOf(name) === at);
+  const fields = names.flatMap((name) => view.core.fields.get(`/versions/${name}`) ?? []);
+  return html`${fields.map((info) => anyInput(info, view, actions))}`;
+}
+
+type Fold = (view: View, actions: Actions) => unknown;
 
 const each = (fields: Field[], view: View, actions: Actions) =>
   html`${fields.map((one) => field(one, view, actions))}`;
@@ -116,6 +125,6 @@ export const folds: Record<keyof typeof TOPICS, Fold> = {
         actions,
       )}`,
   step: (view, actions) => each(TOPICS.step, view, actions),
-  around: (view, actions) => each(TOPICS.around, view, actions),
+  around: (view, actions) => [each(TOPICS.around, view, actions), versions(view, actions)],
   data: (view, actions) => html`<div class="two">${each(TOPICS.data, view, actions)}</div>`,
 };

@@ -184,6 +184,7 @@ export function field(
   const help = explained ? view.core.fields.get(pointer)?.what || undefined : undefined;
   const id = inputId(pointer);
   const hint = help ? html`<p class="help" id="${id}-help" lang="en">${help}</p>` : nothing;
+  const lock = view.rest?.lock([pointer], say(label), view, actions) ?? nothing;
   if (field.kind === "flag") {
     return html`<div class="field flag">
       <input
@@ -196,12 +197,12 @@ export function field(
           actions.edit([{ pointer, value: (event.target as HTMLInputElement).checked }], "step")}
       />
       <label for=${id}>${say(label)}</label>
-      ${hint}${complaints(view, pointer)}
+      ${lock}${hint}${complaints(view, pointer)}
     </div>`;
   }
   return html`<div class="field">
     <label for=${id}>${say(label)}</label>
     ${field.kind === "number" ? numberInput(field, view, actions) : choiceInput(field, view, actions)}
-    ${hint}${complain ? complaints(view, pointer) : nothing}
+    ${lock}${hint}${complain ? complaints(view, pointer) : nothing}
   </div>`;
 }

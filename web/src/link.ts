@@ -8,6 +8,7 @@
 // t   the total it showed then, in GiB: a newer core may say otherwise, and the page then tells both
 // c   checksum over the rest, because half a readable link still reads as a link, to another configuration; a link typed by
 //     hand has none, and is said to be unchecked
+// tab which part of the answer is open, where that is not the first; it is no part of the request
 //
 // A value is a number, true, false, null, a word, or words joined by commas (a list; a list of one ends in a comma).
 // Anything else is JSON. The core checks every value afterwards: nothing here is trusted.
@@ -16,6 +17,19 @@ import { get, isObject, put } from "./pointer.ts";
 import { say, type Word } from "./words/say.ts";
 
 const VERSION = "1";
+
+/** Behind the checksum, because it is no part of the request. */
+const TAB = /(?:^#?|&)tab=([a-z]*)$/;
+export const FIRST_TAB = "fixes";
+
+/** Which part of the answer an address opens. */
+export const tabOf = (fragment: string): string => TAB.exec(fragment)?.[1] ?? FIRST_TAB;
+
+export function withTab(fragment: string, tab: string): string {
+  const bare = fragment.replace(TAB, "");
+  if (tab === FIRST_TAB) return bare;
+  return `${bare === "" ? "#" : `${bare}&`}tab=${tab}`;
+}
 
 /**
  * A link leaves out what was the default when its version was current. Should the core change a default, its old value
@@ -48,7 +62,7 @@ export function encode(request: Request, made?: Made): string {
 }
 
 export function decode(fragment: string): Decoded {
-  const text = fragment.replace(/^#/, "");
+  const text = fragment.replace(TAB, "").replace(/^#/, "");
   if (text === "") return { kind: "empty" };
   const pairs: [string, string][] = [];
   for (const part of text.split("&")) {

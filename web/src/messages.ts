@@ -46,6 +46,7 @@ export function errors(view: View, actions: Actions): TemplateResult | typeof no
                       </button> `,
                   )
               : nothing}
+            ${rest?.hub(error, view, actions)}
           </li>`,
       )}
     </ul>

@@ -43,6 +43,7 @@ export function methodFields(view: View, leftOver: CoreError[], actions: Actions
           </label>`,
       )}
     </div>
+    ${view.rest?.lock(["/peft", "/quantization"], say("form.method"), view, actions)}
     ${complaints({ ...view, errors: leftOver }, "/peft", ["/quantization"])}
   </fieldset>`;
 }

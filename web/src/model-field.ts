@@ -36,6 +36,7 @@ export function modelField(view: View, actions: Actions): TemplateResult {
       view,
       actions,
     )}
+    ${view.rest?.lock([pointer], say("model.label"), view, actions)}
     <p class="help" id="${inputId(pointer)}-help">${about(view, value)}</p>
     ${complaints(view, pointer)}
   </div>`;

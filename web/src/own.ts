@@ -61,15 +61,22 @@ const states = (request: Request, edits: Edit[]) =>
     (pointer) => get(request, pointer) === edits.find((edit) => edit.pointer === pointer)?.value,
   );
 
+/** Where a run begins here and not in a file: the Trainer's 8 would answer for nobody, and say what no card has. */
+export const NEUTRAL: Edit[] = [{ pointer: "/training/per_device_train_batch_size", value: 1 }];
+
+/** Whether nothing of a request is the person's own yet. */
+export const begins = (request: Request, example: boolean) => example || Object.keys(request).length === 0;
+
 /**
- * What a person says of an example is all that is kept of it; the rest is the core's own defaults. The precision that was
+ * What a person says of an example is all that is kept of it; the rest is the core's own defaults, but for the neutral ones. The precision that was
  * filled in follows the card, until somebody sets another.
  */
 export function changed(request: Request, example: boolean, edits: Edit[], gpus: GpuPreset[]): Request {
-  const before = example ? {} : request;
-  const after = applied(before, edits);
+  const fresh = begins(request, example);
+  const before = fresh ? {} : request;
+  const after = applied(before, fresh ? [...NEUTRAL, ...edits] : edits);
   const untouched = !edits.some(({ pointer }) => PRECISION.includes(pointer));
-  const filled = example || Object.keys(before).length === 0 || states(before, precisionFor(before, gpus));
+  const filled = fresh || states(before, precisionFor(before, gpus));
   if (!untouched || !filled) return after;
   const clear = PRECISION.map((pointer) => ({ pointer, value: undefined }));
   return applied(after, [...clear, ...precisionFor(after, gpus)]);

@@ -33,6 +33,7 @@ export function page(
       <plimsoll-paste
         .request=${view.request}
         .example=${isExample(view)}
+        .assumed=${view.assumed}
         @use=${(event: UseEvent) => actions.replace(event.detail)}
       ></plimsoll-paste>
       ${scenarios(view, actions)}

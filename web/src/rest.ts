@@ -1,12 +1,13 @@
-// Everything below the hull, and what opens from a figure: fetched once the first answer is on the screen.
+// Everything in the tabs below the hull, and what opens from a figure: fetched once the first answer is on the screen.
 import "./styles/rest.css";
 import "./styles/print.css";
 import "./words/add-rest.ts";
-import { html, nothing, type TemplateResult } from "lit";
+import { nothing, type TemplateResult } from "lit";
 import { compare } from "./advice/compare.ts";
 import { limits } from "./advice/limits.ts";
 import { plans } from "./advice/plans.ts";
 import { aliveIn } from "./alive.ts";
+import { Below } from "./below.ts";
 import { breakdown } from "./breakdown.ts";
 import { card } from "./card.ts";
 import { componentWhy } from "./component-why.ts";
@@ -17,63 +18,47 @@ import { find } from "./find.ts";
 import { folds } from "./folds.ts";
 import { frame } from "./frame.ts";
 import { gallery } from "./gallery.ts";
+import { hub } from "./hub.ts";
 import { instants } from "./instants.ts";
+import { lock } from "./lock.ts";
 import { machines } from "./machines.ts";
 import { notes } from "./notes.ts";
 import { options } from "./options.ts";
 import { preferences, updateNotice } from "./preferences.ts";
 import { repairs } from "./repairs.ts";
 import { sharePanel } from "./share/share-panel.ts";
+import type { Tab } from "./tabs.ts";
 import { tiers } from "./tiers.ts";
 import { timeline } from "./timeline.ts";
+import { topics } from "./topics.ts";
 import type { Actions, View } from "./view.ts";
 import { coreWords } from "./words/core-words.ts";
-import { say, type Word } from "./words/say.ts";
-
-const PARTS: [id: string, word: Word][] = [
-  ["plans-title", "jump.plans"],
-  ["timeline-title", "jump.timeline"],
-  ["tiers-title", "jump.tiers"],
-  ["limits-title", "jump.limits"],
-  ["machines-title", "jump.machines"],
-  ["breakdown-title", "jump.breakdown"],
-  ["compare-title", "jump.compare"],
-  ["share-title", "jump.share"],
-];
-
-/** Buttons, because the part of the address after # is the request. */
-function jumps(): TemplateResult {
-  const go = (id: string) => {
-    const heading = document.getElementById(id);
-    heading?.setAttribute("tabindex", "-1");
-    heading?.focus({ preventScroll: true });
-    heading?.scrollIntoView({ block: "start" });
-  };
-  return html`<nav class="jump" aria-label=${say("jump.label")}>
-    ${PARTS.map(
-      ([id, word]) => html`<button type="button" class="quiet" @click=${() => go(id)}>${say(word)}</button>`,
-    )}
-  </nav>`;
-}
 
 type Part = (view: View, report: Report, actions: Actions) => TemplateResult | typeof nothing;
 
-/** In the order of the page. They are drawn one after another, so that none keeps a key press waiting for all. */
-const parts: Part[] = [
-  (view, report, actions) => html`${jumps()} ${plans(view, report, actions)}`,
-  figures,
-  timeline,
-  tiers,
-  limits,
-  machines,
-  instants,
-  breakdown,
-  (view, _report, actions) => compare(view, actions),
-  (_view, report) => notes(report),
-  sharePanel,
+/** In the order of the tabs. */
+export interface Placed {
+  tab: Tab;
+  part: Part;
+}
+
+const parts: Placed[] = [
+  { tab: "fixes", part: plans },
+  // Not before the plans above, which would push it down.
+  { tab: "fixes", part: (view, report) => (view.advice ? notes(report) : nothing) },
+  { tab: "timeline", part: timeline },
+  { tab: "gpus", part: tiers },
+  { tab: "limits", part: limits },
+  { tab: "cost", part: machines },
+  { tab: "breakdown", part: figures },
+  { tab: "breakdown", part: instants },
+  { tab: "breakdown", part: breakdown },
+  { tab: "compare", part: (view, _report, actions) => compare(view, actions) },
+  { tab: "share", part: sharePanel },
 ];
 
 export const rest = {
+  Below,
   parts,
   aliveIn,
   card,
@@ -84,9 +69,12 @@ export const rest = {
   folds,
   frame,
   gallery,
+  hub,
+  lock,
   options,
   repairs,
   preferences,
+  topics,
   updateNotice,
 };
 export type Rest = typeof rest;

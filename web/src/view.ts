@@ -1,5 +1,6 @@
 // What every part of the page is drawn from, and what it may ask for.
 import type { Core } from "./core.ts";
+import { FIRST_TAB } from "./link.ts";
 import type { FigureId } from "./figures.ts";
 import type { Unit } from "./format.ts";
 import type { Rest } from "./rest.ts";
@@ -34,6 +35,8 @@ export interface View {
   /** The request before the last plan was applied, or before something gave way to a choice; and what was done. */
   undo: Request | undefined;
   done: string | undefined;
+  /** What the page itself has put into the request, where nobody has said it, by pointer. */
+  assumed: string[];
   /** What was chosen last, by pointer: what does not go with it gives way. */
   chosen: string[];
   /** What the card has, by an error message that names none. */
@@ -57,6 +60,8 @@ export interface View {
   /** The instant whose components are listed; the peak when undefined. */
   instant: string | undefined;
   everyTier: boolean;
+  /** Which part of the answer is open. */
+  tab: string;
   /** The figure of the verdict, and the component of the hull, that are open. */
   figure: FigureId | undefined;
   component: string | undefined;
@@ -87,11 +92,13 @@ export const firstView = (core: Core, theme: Theme): View => ({
   origin: undefined,
   instant: undefined,
   everyTier: false,
+  tab: FIRST_TAB,
   more: undefined,
   advice: undefined,
   planTier: undefined,
   undo: undefined,
   done: undefined,
+  assumed: [],
   chosen: [],
   capacity: undefined,
   kept: undefined,
@@ -129,7 +136,8 @@ export interface Actions {
   showWholeTimeline(whole: boolean): void;
   choosePlanTier(gib: number | undefined): void;
   /** Sets what a plan sets, as one step that can be undone. */
-  apply(edits: Edit[], what?: string): void;
+  apply(edits: Edit[], what?: string, stay?: boolean): void;
+  chooseTab(tab: string): void;
   undo(): void;
   keep(): void;
   swap(): void;

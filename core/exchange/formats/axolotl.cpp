@@ -276,6 +276,19 @@ std::string language_pattern(const Json& names) {
   return pattern + ")";
 }
 
+// Without "rl" Axolotl fine-tunes on text, which its schema has no word for; false: the row writes the word.
+bool write_task(Writing& out, const Json& value) {
+  if (value == "reward") {
+    out.put("reward_model", true, "/task");
+    return true;
+  }
+  for (const char* known : {"dpo", "kto", "orpo", "simpo", "grpo"}) {
+    if (value == known) return false;
+  }
+  if (value != "sft") out.left_out.push_back("/task");
+  return true;
+}
+
 bool write(Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/peft") {
     out.put("adapter", out.is("/quantization/load_in_4bit", true) ? "qlora" : "lora", pointer);
@@ -299,10 +312,7 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     const Json* targets = out.find("/peft/target_modules");
     return targets != nullptr && targets->is_array();
   }
-  if (pointer == "/task" && value == "reward") {
-    out.put("reward_model", true, pointer);
-    return true;
-  }
+  if (pointer == "/task") return write_task(out, value);
   if (pointer == "/training/eval_packing") {
     if (value == Json(true) && !out.is("/training/packing", true)) return false;
     out.put("eval_sample_packing", value, pointer);

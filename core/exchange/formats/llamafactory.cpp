@@ -388,6 +388,11 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     out.put("cutoff_len", value, pointer);
     return true;
   }
+  // What only TRL's own configurations know: LLaMA-Factory's parser ends at a key that it does not.
+  if (pointer.rfind("/rl/", 0) == 0 && pointer != "/rl/beta") {
+    out.left_out.push_back(pointer);
+    return true;
+  }
   const bool parts = out.find("/training/freeze_trainable_layers") != nullptr && out.find("/peft") == nullptr;
   if (pointer == "/model_args/dtype" && parts && !out.is("/training/upcast_trainable", false)) return false;
   if (pointer == "/model_args/dtype" && value == "bfloat16") {
@@ -400,7 +405,7 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     out.put("image_max_pixels", side * side, pointer);
     return true;
   }
-  if (pointer == "/rl/loss_type" || pointer == "/training/loss_kernel") return false;
+  if (pointer == "/training/loss_kernel") return false;
   return write_training(out, "", pointer, value);
 }
 

@@ -37,10 +37,14 @@ function map(limits: Limits, view: View, actions: Actions): TemplateResult {
         type="button"
         aria-label=${say("limits.cell", { batch, length, verdict: VERDICTS[verdict].word })}
         @click=${() =>
-          actions.apply([
-            { pointer: "/training/per_device_train_batch_size", value: batch },
-            { pointer: "/training/max_length", value: length },
-          ])}
+          actions.apply(
+            [
+              { pointer: "/training/per_device_train_batch_size", value: batch },
+              { pointer: "/training/max_length", value: length },
+            ],
+            undefined,
+            true,
+          )}
       >
         ${VERDICTS[verdict].sign}
       </button>

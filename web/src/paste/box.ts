@@ -32,6 +32,8 @@ export class PlimsollPaste extends LitElement {
   @property({ attribute: false }) request: Request = {};
   /** Whether that is nobody's own: nothing of it may answer for the person. */
   @property({ attribute: false }) example = false;
+  /** What nobody has said of the request, by pointer: a file has its trainer's defaults. */
+  @property({ attribute: false }) assumed: string[] = [];
   @state() private text = "";
   @state() private imported: Imported | undefined;
   @state() private diagnosed: Diagnosis | undefined;
@@ -224,7 +226,9 @@ export class PlimsollPaste extends LitElement {
     this.origin = { text: this.imported?.part ?? this.text, request: undefined };
     this.patch = undefined;
     this.replaced = this.request;
-    const under = this.example ? {} : this.request;
+    const given = this.imported?.partial ? [] : this.assumed;
+    const own = given.reduce((under, pointer) => put(under, pointer, undefined), this.request);
+    const under = this.example ? {} : own;
     const chosen = Object.keys(request).map((key) => `/${key}`);
     this.hand({ request: combined(under, request, this.imported), chosen });
   }

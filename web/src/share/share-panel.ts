@@ -29,8 +29,10 @@ export function embedCode(address: string): string {
   return `<script async src="${source}" data-link="${hash.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"></script>`;
 }
 
+/** In the card, where it is always in sight. */
+const LINK: Way = { word: "share.link", make: (_report, _request, address) => address };
+
 const WAYS: Way[] = [
-  { word: "share.link", make: (_report, _request, address) => address },
   { word: "share.markdown", make: markdown },
   { word: "share.iframe", make: (_report, _request, address) => embedCode(address) },
   { word: "share.json", make: (report) => `${JSON.stringify(report, null, 2)}\n` },
@@ -52,7 +54,22 @@ async function take(way: Way, actions: Actions): Promise<void> {
   }
   const text = String(made);
   if (await copy(text)) actions.tell(say("share.done", { what: say(way.word) }));
-  else actions.tell(say("share.failed", { what: say(way.word) }), text);
+  else {
+    actions.tell(say("share.failed", { what: say(way.word) }), text);
+    actions.chooseTab("share");
+  }
+}
+
+export function linkButton({ told }: View, actions: Actions): TemplateResult {
+  return html`<button
+      type="button"
+      class="quiet"
+      data-share=${LINK.word}
+      @click=${() => void take(LINK, actions)}
+    >
+      ${say(LINK.word)}
+    </button>
+    ${told?.message.includes(say(LINK.word)) ? html`<span class="told">${told.message}</span>` : nothing}`;
 }
 
 export function sharePanel(view: View, _report: Report, actions: Actions): TemplateResult {
@@ -70,7 +87,9 @@ export function sharePanel(view: View, _report: Report, actions: Actions): Templ
     </div>
     <plimsoll-export .request=${view.request}></plimsoll-export>
     <plimsoll-qr .address=${addressOf(view)}></plimsoll-qr>
-    ${view.told ? html`<p class="told">${view.told.message}</p>` : nothing}
+    ${view.told && !view.told.message.includes(say(LINK.word))
+      ? html`<p class="told">${view.told.message}</p>`
+      : nothing}
     ${view.told?.text
       ? html`<textarea
           class="by-hand"
