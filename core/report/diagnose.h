@@ -22,10 +22,10 @@ namespace plimsoll::report {
 /// ("load", "forward", "loss", "backward", "optimizer", "eval", "save", "generate", "merge") or empty, or
 /// what they answered to "question": "when=save others=yes". Never fails:
 /// {"schema", "core", "ok", "errors", "request_errors", "messages", "numbers", "cards", "phase", "tensors",
-/// "sizes", "causes", "vetoed", "question", "replay", "said", "answers", "run", "request", "adjusted", "plans",
-/// "blocked", "remedies"}; "request" is the one to make plans for: as given, with the card, the foreign
-/// memory and the versions of libraries that the text shows; "said" is what the text alone says of the run.
-/// "ok" is false when no message of lacking memory was found and no question of a known model.
+/// "sizes", "causes", "vetoed", "question", "replay", "said", "answers", "run", "request", "adjusted",
+/// "plans", "blocked", "remedies"}; "request" is the one to make plans for: as given, with the card, the
+/// foreign memory and the versions of libraries that the text shows; "said" is what the text alone says of
+/// the run. "ok" is false when no message of lacking memory was found and no question of a known model.
 std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
                            const Catalog& catalog);
 
