@@ -171,7 +171,6 @@ std::string gpu_lines(const Json& gpu, const Style& style) {
   };
   out += steps("ladder", "If that still fails, next", "saves");
   out += elsewhere_lines(at(gpu, "elsewhere"), style);
-  out += rent_lines(at(gpu, "rent"), style);
   out += steps("spend", "With room to spare", "costs");
   return out;
 }
@@ -243,8 +242,8 @@ std::string limit_lines(const Json& limits, const Style& style) {
 }  // namespace
 
 std::string advice_table(const Json& advice, const Style& style) {
-  std::string out = gpu_lines(at(advice, "gpu"), style) + tier_lines(at(advice, "tiers"), style) +
-                    limit_lines(at(advice, "limits"), style);
+  std::string out = gpu_lines(at(advice, "gpu"), style) + rent_lines(at(advice, "rent"), style) +
+                    tier_lines(at(advice, "tiers"), style) + limit_lines(at(advice, "limits"), style);
   std::vector<std::vector<Cell>> rows;
   for (const Json& habit : at(advice, "habits")) rows.push_back({{"-"}, {words(at(habit, "message"))}});
   return out + heading("What does not help", style) + layout({{""}, {"", Align::left, true}}, rows, style);

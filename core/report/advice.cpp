@@ -561,13 +561,13 @@ std::string advise_text(std::string_view request, const Catalog& catalog) {
     advisor.write_spend(out, usable);
     out.key("elsewhere");
     advisor.write_elsewhere(out, usable);
-    out.key("rent");
-    if (wants(*run, "rent")) {
-      write_rent(out, *run, catalog);
-    } else {
-      out.null();
-    }
     out.close_object();
+  }
+  out.key("rent");
+  if (wants(*run, "rent")) {
+    write_rent(out, *run, catalog);
+  } else {
+    out.null();
   }
   out.key("fixes");
   advisor.write_fixes(out);

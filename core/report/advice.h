@@ -72,8 +72,8 @@ class Advisor {
   std::map<advice::Choice, std::string> changes_;  ///< as they are written
 };
 
-/// {"schema", "core", "ok", "errors", "gpu", "tiers", "limits", "habits", "search"}; with "want": ["rent"]
-/// the card says which machine to rent
+/// {"schema", "core", "ok", "errors", "gpu", "tiers", "rent", "limits", "habits", "search"}; "rent", with
+/// "want": ["rent"], says which machine to rent, whether a card is chosen or not
 std::string advise_text(std::string_view request, const Catalog& catalog);
 
 }  // namespace plimsoll::report

@@ -27,7 +27,7 @@ Json full_8b() {
 double number(const Json& row, const char* key) { return row.at(key).get<double>(); }
 
 TEST(Rent, ACheapestACheapestAsItIsAndAFastestAreNamed) {
-  const Json rent = advice_for(full_8b()).at("gpu").at("rent");
+  const Json rent = advice_for(full_8b()).at("rent");
   const Json &cheapest = rent.at("cheapest"), &unchanged = rent.at("unchanged"),
              &fastest = rent.at("fastest");
   ASSERT_TRUE(cheapest.is_object() && unchanged.is_object() && fastest.is_object());
@@ -43,7 +43,7 @@ TEST(Rent, ACheapestACheapestAsItIsAndAFastestAreNamed) {
 // Every row, made as it says, is a run that fits on that card and keeps the samples of a step.
 TEST(Rent, WhatIsSaidToFitFitsInAFullReport) {
   const Json request = full_8b();
-  const Json rent = advice_for(request).at("gpu").at("rent");
+  const Json rent = advice_for(request).at("rent");
   ASSERT_GE(rent.at("machines").size(), 5u);
   for (const Json& row : rent.at("machines")) {
     Json there = request;
@@ -60,7 +60,7 @@ TEST(Rent, WhatIsSaidToFitFitsInAFullReport) {
 }
 
 TEST(Rent, SeveralCardsRunAtTheirSpeedLessWhatTheyLoseToOneAnother) {
-  const Json rent = advice_for(full_8b()).at("gpu").at("rent");
+  const Json rent = advice_for(full_8b()).at("rent");
   for (const Json& row : rent.at("machines")) {
     if (row.at("gpus") == 1) {
       EXPECT_EQ(number(row, "efficiency"), 1);
@@ -78,7 +78,7 @@ TEST(Rent, ANotebookServiceLeadsNothingAndSaysWhenItsSessionsEnd) {
   request["model"] = "qwen2.5-7b";
   request["hardware"]["gpu"] = "rtx-3060-12";
   request["training"]["max_length"] = 1024;
-  const Json rent = advice_for(request).at("gpu").at("rent");
+  const Json rent = advice_for(request).at("rent");
   ASSERT_FALSE(rent.at("notebooks").empty());
   for (const Json& row : rent.at("notebooks")) {
     EXPECT_EQ(row.at("session_hours"), 12);
@@ -175,6 +175,17 @@ TEST(Rent, PagedStatesTravelOnlyAsFarAsTheCardHasNoRoom) {
   EXPECT_NEAR(seconds(paged), seconds(request), 0.1 * seconds(request));
   for (Json* one : {&paged, &request}) (*one)["hardware"]["gpu"] = "rtx-a6000";
   EXPECT_GT(seconds(paged), 1.05 * seconds(request));
+}
+
+// Who asks which GPU to rent has none yet.
+TEST(Rent, NeedsNoCardToBeChosen) {
+  Json request = full_8b();
+  request.erase("hardware");
+  const Json advice = advice_for(request);
+  EXPECT_TRUE(advice.at("gpu").is_null());
+  ASSERT_TRUE(advice.at("rent").is_object());
+  EXPECT_EQ(advice.at("rent").at("cheapest").at("instance"),
+            advice_for(full_8b()).at("rent").at("cheapest").at("instance"));
 }
 
 }  // namespace

@@ -66,11 +66,12 @@ class Walk {
     if (!counts_) return;
     if (total_ > so_far_->total()) *so_far_ = live_;
     const Snapshot& peak = peaks_[phase_];
-    const double total = peak.total();
-    if (heights.alike[phase_] || std::fabs(total_ - total) > rounding(total)) return;
+    // Sums beyond 2^53 bytes leave remainders, which the moments behind the highest one keep.
+    const double total = peak.total(), near = rounding(std::max(total, heights.highest));
+    if (heights.alike[phase_] || std::fabs(total_ - total) > near) return;
     bool alike = true;
     for (std::size_t i = 0; i < memory::component_count; ++i)
-      alike = alike && std::fabs(live_.bytes[i] - peak.bytes[i]) <= rounding(total);
+      alike = alike && std::fabs(live_.bytes[i] - peak.bytes[i]) <= near;
     heights.alike[phase_] = alike;
   }
   void apply(const Event& event, uint8_t step) {

@@ -83,6 +83,9 @@ void checkpointing_keeps_less_until_the_loss(const Draw& draw) {
   for (const char* field : {"freeze_trainable_layers", "lisa_activated_layers", "llamapro_num_new_blocks"}) {
     if (draw.request.contains("training") && draw.request["training"].contains(field)) return;
   }
+  // So do those below the prompts of LLaMA-Adapter, and all where a prefix meets no attention.
+  const std::string tuner = stated(draw, "/peft/peft_type");
+  if (tuner == "ADAPTION_PROMPT" || tuner == "PREFIX_TUNING") return;
   // So do the text layers where only a vision tower has adapters, and there are no images.
   const auto searched = "/peft/finetune_language_layers"_json_pointer;
   if (draw.request.contains(searched) && draw.request.at(searched) == false) return;

@@ -1,6 +1,6 @@
 // Plans are applied and undone, a request is compared with another, the map tries a cell.
 import { encode } from "../../web/src/link.ts";
-import { expect, figure, gibOf, headline, open, showTab, test } from "./page.ts";
+import { expect, figure, gibOf, headline, open, RUN, showTab, test } from "./page.ts";
 
 const TOO_LARGE = {
   model: "mistral-7b-v0.3",
@@ -176,6 +176,20 @@ test("the timeline names the tensors alive at the moment that is chosen, whichev
   }
   await slider.fill("150");
   await expect(page.getByText("Largest of what comes and goes:")).toBeVisible();
+});
+
+test("which GPU to rent is answered with a machine that one press takes", async ({ page }) => {
+  await open(page, RUN);
+  await showTab(page, "cost");
+  const panel = page.locator("section", {
+    has: page.getByRole("heading", { name: "Which GPU should I rent?" }),
+  });
+  await expect(panel).toContainText("Cheapest that works");
+  const first = panel.locator("tbody tr").first();
+  const card = (await first.locator("td").first().innerText()).split("\n")[0]!.replace(/^\d+ × /, "");
+  await first.getByRole("button", { name: /^Use/ }).click();
+  await expect(headline(page)).toContainText(card.split(" ")[0]!);
+  await expect(headline(page)).toContainText("Fits");
 });
 
 test("hours and cost of the whole run are listed for machines to rent", async ({ page }) => {

@@ -36,7 +36,7 @@ test("German names components, plans and notes; what stays English is marked as 
   await expect(page.locator(".breakdown caption")).toContainText("Der Verlust läuft rückwärts");
   await page.getByLabel("Maximale Länge").fill("16384");
   await expect(headline(page)).toContainText("Passt nicht auf");
-  await expect(page.locator(".plan").first()).toContainText("Ohne Wirkung auf das Training");
+  await expect(page.locator(".plan").first()).toContainText("Üblicherweise zuerst versucht");
   const why = page.locator(".plan tbody td:not(.number)").first();
   expect(await why.getAttribute("lang")).toBeNull();
   expect(await why.locator("p").first().getAttribute("lang")).toBe("en");

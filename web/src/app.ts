@@ -395,7 +395,7 @@ export class PlimsollApp extends LitElement implements Actions {
       const core = await loadMore();
       const [more, advice, comparison] = await Promise.all([
         core.report(request, MORE_PARTS),
-        core.advise(request),
+        core.advise({ ...request, want: ["rent"] }),
         kept ? core.compare(kept, request) : undefined,
       ]);
       if (asked !== this.asked || !this.view) return;

@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { fixes as plansOf } from "./advice/fixes.ts";
 import type { Assumption, GpuPreset, Json, Report } from "./contract.ts";
-import { count, dollars, range, size } from "./format.ts";
+import { count, dollars, size } from "./format.ts";
 import { effective } from "./inputs.ts";
 import { METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
 import { dotted, get, plain } from "./pointer.ts";
@@ -181,16 +181,16 @@ function limit(word: Word, pointer: string, most: number | null | undefined, act
   </button>`;
 }
 
-/** The first of the core's list that costs anything: what is free ends with its session. */
+/** The cheapest machine that the run fits as it is, or with one change. */
 function cheapest(view: View, actions: Actions): TemplateResult | typeof nothing {
-  const priced = (view.more?.time?.machines ?? []).filter(
-    ({ verdict, on_demand }) => verdict !== "no" && (on_demand?.usd_per_hour[0] ?? 0) > 0,
-  );
-  const [machine] = priced;
-  if (!machine?.on_demand) return nothing;
-  const price = range(machine.on_demand.usd_per_hour, dollars);
+  const found = view.advice?.rent;
+  const row = found?.unchanged ?? found?.cheapest;
+  if (!row) return nothing;
   return html`<button type="button" @click=${() => actions.chooseTab("cost")}>
-    ${say("chip.cheapest", { machine: `${machine.provider_name} ${machine.instance}`, price })}
+    ${say("chip.cheapest", {
+      machine: `${row.gpus > 1 ? `${row.gpus} × ` : ""}${row.name} (${row.provider_name})`,
+      price: dollars(row.usd_per_hour),
+    })}
   </button>`;
 }
 

@@ -473,10 +473,10 @@ export interface Advice {
         ladder: Rung[];
         spend: Rung[];
         elsewhere: Elsewhere[];
-        /** Null where nobody asked (`want: ["rent"]`) or the hardware is locked. */
-        rent: Rent | null;
       })
     | null;
+  /** Null where nobody asked (`want: ["rent"]`) or the hardware is locked. */
+  rent: Rent | null;
   /** Every fix that applies, alone. */
   fixes: {
     fix: string;

@@ -22,6 +22,7 @@ import { hub } from "./hub.ts";
 import { instants } from "./instants.ts";
 import { lock } from "./lock.ts";
 import { machines } from "./machines.ts";
+import { rent } from "./rent.ts";
 import { notes } from "./notes.ts";
 import { options } from "./options.ts";
 import { preferences, updateNotice } from "./preferences.ts";
@@ -49,6 +50,7 @@ const parts: Placed[] = [
   { tab: "timeline", part: timeline },
   { tab: "gpus", part: tiers },
   { tab: "limits", part: limits },
+  { tab: "cost", part: rent },
   { tab: "cost", part: machines },
   { tab: "breakdown", part: figures },
   { tab: "breakdown", part: instants },

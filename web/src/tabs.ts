@@ -29,7 +29,9 @@ const STEPS: Record<string, (at: number) => number> = {
 
 export function tabList(open: Tab, actions: Actions): TemplateResult {
   const press = (event: KeyboardEvent) => {
-    const to = STEPS[event.key]?.(TABS.findIndex(([id]) => id === open));
+    // From the tab that has the focus: a second press may come before the first one is drawn.
+    const from = event.target instanceof HTMLElement ? event.target.id : `tab-${open}`;
+    const to = STEPS[event.key]?.(TABS.findIndex(([id]) => `tab-${id}` === from));
     const next = to === undefined ? undefined : TABS[to];
     if (!next) return;
     event.preventDefault();

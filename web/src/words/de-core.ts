@@ -69,6 +69,8 @@ export const CORE: Record<string, string> = {
   "fix.sharded_parameters": "Alles auf die GPUs verteilt (ZeRO-3)",
   "fix.sharded_states": "Zustände und Gradienten auf die GPUs verteilt (ZeRO-2)",
   "fix.shorter": "Kürzere Sequenzen",
+  "fix.vllm_memory_share": "Ein kleinerer Anteil der GPU für vLLM",
+  "fix.vllm_sleep_mode": "vLLM schläft, während trainiert wird",
   "fix.shorter_completions": "Kürzere Antworten",
   "fix.sixteen_bit_adapters": "Adapter in 16 Bit",
   "fix.sixteen_bit_load": "Gewichte in 16 Bit geladen",
@@ -137,6 +139,10 @@ export const CORE: Record<string, string> = {
   "why.sharded_parameters":
     "Jede GPU behält ihren Teil der Gewichte, Gradienten und Zustände; eine Schicht wird geholt, während sie läuft.",
   "why.sharded_states": "Jede GPU behält ihren Teil der Zustände und Gradienten statt aller.",
+  "why.vllm_memory_share":
+    "vLLM nimmt seinen Anteil beim Start und füllt mit Cache, was seine Gewichte übrig lassen; das Training bekommt den Rest.",
+  "why.vllm_sleep_mode":
+    "Zwischen den Generierungen warten die Gewichte von vLLM im Arbeitsspeicher und sein Cache wird frei: Das Training hat die ganze Karte.",
   "why.shorter_completions":
     "Aktivierungen und Logits wachsen mit der Antwort, und ebenso der Cache, während sie geschrieben wird.",
   "why.shorter": "Aktivierungen und Logits wachsen mit der Länge; was darüber liegt, wird abgeschnitten.",

@@ -311,6 +311,17 @@ export const DE: Words = {
   "timeline.table": "Das Bild als Tabelle",
   "timeline.moment": "Abschnitt, an seiner höchsten Stelle",
 
+  "rent.title": "Welche GPU soll ich mieten?",
+  "rent.cheapest": "Am günstigsten",
+  "rent.unchanged": "Am günstigsten ohne Änderung",
+  "rent.fastest": "Am schnellsten",
+  "rent.run": "{price} für den Lauf",
+  "rent.steps": "{price} für 1.000 Schritte",
+  "rent.undated": "Preis ohne Datum",
+  "rent.take": "Nehmen",
+  "rent.none": "Keine der Maschinen mit bekanntem Preis reicht, mit einer Änderung oder ohne.",
+  "rent.source": "Woher die Preise sind",
+
   "time.title": "Stunden und Kosten",
   "time.unknown": "Wie schnell diese GPU dabei ist, ist nicht bekannt.",
   "time.step":

@@ -63,6 +63,17 @@ export const EN_REST = {
   "timeline.table": "The chart as a table",
   "timeline.moment": "Moment, at its highest",
 
+  "rent.title": "Which GPU should I rent?",
+  "rent.cheapest": "Cheapest that works",
+  "rent.unchanged": "Cheapest without a change",
+  "rent.fastest": "Fastest",
+  "rent.run": "{price} the run",
+  "rent.steps": "{price} for 1,000 steps",
+  "rent.undated": "price without a date",
+  "rent.take": "Use",
+  "rent.none": "None of the machines whose prices are known is enough, with one change or none.",
+  "rent.source": "Where the prices are from",
+
   "time.title": "Hours and cost",
   "time.unknown": "How fast this GPU is at it is not known.",
   "time.step":

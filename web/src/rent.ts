@@ -1,0 +1,84 @@
+// "Which GPU should I rent?": the cheapest machine that works, the cheapest without a change, the fastest.
+import { html, nothing, type TemplateResult } from "lit";
+import type { RentRow } from "./contract.ts";
+import { source } from "./component-why.ts";
+import { dollars, duration, seconds } from "./format.ts";
+import type { Actions, View } from "./view.ts";
+import { say } from "./words/say.ts";
+
+type Answer = "cheapest" | "unchanged" | "fastest";
+const ANSWERS: Answer[] = ["cheapest", "unchanged", "fastest"];
+
+/** "8 × H100 SXM 80GB" */
+const cards = ({ gpus, name }: RentRow) => `${gpus > 1 ? `${gpus} × ` : ""}${name}`;
+
+const edits = (row: RentRow) => [
+  { pointer: "/hardware/gpu", value: row.gpu },
+  ...Object.entries(row.changes).map(([pointer, value]) => ({ pointer, value })),
+];
+
+/** Of the whole run where its length is known, else of 1,000 steps. */
+export const cost = (row: RentRow) =>
+  row.usd === undefined
+    ? say("rent.steps", { price: dollars(row.usd_per_1000_steps) })
+    : say("rent.run", { price: dollars(row.usd) });
+
+function line(answers: Answer[], row: RentRow, actions: Actions): TemplateResult {
+  const machine = `${row.provider_name} ${row.instance}`;
+  return html`<tr>
+    <th scope="row">
+      ${answers.map((answer) => say(`rent.${answer}`)).join(", ")}
+      <small>${machine}</small>
+    </th>
+    <td>${cards(row)}${row.title === "" ? nothing : html`<br /><small>${row.title}</small>`}</td>
+    <td class="number">${row.hours === undefined ? seconds(row.seconds_per_step) : duration(row.hours)}</td>
+    <td class="number">
+      ${cost(row)}<br /><small title=${row.source}
+        >${row.date === "undated" ? say("rent.undated") : row.date}</small
+      >
+    </td>
+    <td>
+      <button
+        type="button"
+        aria-label=${`${say("rent.take")}: ${machine}`}
+        @click=${() => actions.apply(edits(row), machine)}
+      >
+        ${say("rent.take")}
+      </button>
+    </td>
+  </tr>`;
+}
+
+export function rent(view: View, _report: unknown, actions: Actions): TemplateResult | typeof nothing {
+  const found = view.advice?.rent;
+  if (!found) return nothing;
+  // One machine may be the answer to several of the questions.
+  const rows = new Map<string, { row: RentRow; answers: Answer[] }>();
+  for (const answer of ANSWERS) {
+    const row = found[answer];
+    if (!row) continue;
+    const key = [row.provider, row.instance, row.gpus, row.fix, row.strategy].join(" ");
+    const known = rows.get(key);
+    if (known) known.answers.push(answer);
+    else rows.set(key, { row, answers: [answer] });
+  }
+  if (rows.size === 0) {
+    return html`<section class="panel">
+      <h3>${say("rent.title")}</h3>
+      <p>${say("rent.none")}</p>
+    </section>`;
+  }
+  const [first] = rows.values();
+  return html`<section class="panel" aria-labelledby="rent-title">
+    <h3 id="rent-title">${say("rent.title")}</h3>
+    <table class="machines">
+      <tbody>
+        ${[...rows.values()].map(({ row, answers }) => line(answers, row, actions))}
+      </tbody>
+    </table>
+    <details>
+      <summary>${say("rent.source")}</summary>
+      <p class="caption" lang="en">${first ? source(first.row.source) : nothing}</p>
+    </details>
+  </section>`;
+}
