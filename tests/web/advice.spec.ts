@@ -185,10 +185,10 @@ test("which GPU to rent is answered with a machine that one press takes", async 
     has: page.getByRole("heading", { name: "Which GPU should I rent?" }),
   });
   await expect(panel).toContainText("Cheapest that works");
-  const first = panel.locator("tbody tr").first();
-  const card = (await first.locator("td").first().innerText()).split("\n")[0]!.replace(/^\d+ × /, "");
+  const first = panel.locator("li").first();
+  const card = (await first.innerText()).match(/: (?:\d+ × )?(.+?) \(/)![1]!;
   await first.getByRole("button", { name: /^Use/ }).click();
-  await expect(headline(page)).toContainText(card.split(" ")[0]!);
+  await expect(headline(page)).toContainText(card);
   await expect(headline(page)).toContainText("Fits");
 });
 

@@ -3,13 +3,14 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { fixes as plansOf } from "./advice/fixes.ts";
 import type { Assumption, GpuPreset, Json, Report } from "./contract.ts";
-import { count, dollars, size } from "./format.ts";
+import { count, size } from "./format.ts";
 import { effective } from "./inputs.ts";
 import { METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
 import { dotted, get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { coreWords, gist } from "./words/core-words.ts";
 import { EN_REST } from "./words/en-rest.ts";
+import { cost } from "./rent.ts";
 import { linkButton } from "./share/share-panel.ts";
 import { say, type Word } from "./words/say.ts";
 
@@ -189,7 +190,7 @@ function cheapest(view: View, actions: Actions): TemplateResult | typeof nothing
   return html`<button type="button" @click=${() => actions.chooseTab("cost")}>
     ${say("chip.cheapest", {
       machine: `${row.gpus > 1 ? `${row.gpus} × ` : ""}${row.name} (${row.provider_name})`,
-      price: dollars(row.usd_per_hour),
+      price: cost(row),
     })}
   </button>`;
 }

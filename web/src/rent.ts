@@ -25,28 +25,20 @@ export const cost = (row: RentRow) =>
 
 function line(answers: Answer[], row: RentRow, actions: Actions): TemplateResult {
   const machine = `${row.provider_name} ${row.instance}`;
-  return html`<tr>
-    <th scope="row">
-      ${answers.map((answer) => say(`rent.${answer}`)).join(", ")}
-      <small>${machine}</small>
-    </th>
-    <td>${cards(row)}${row.title === "" ? nothing : html`<br /><small>${row.title}</small>`}</td>
-    <td class="number">${row.hours === undefined ? seconds(row.seconds_per_step) : duration(row.hours)}</td>
-    <td class="number">
-      ${cost(row)}<br /><small title=${row.source}
-        >${row.date === "undated" ? say("rent.undated") : row.date}</small
-      >
-    </td>
-    <td>
-      <button
-        type="button"
-        aria-label=${`${say("rent.take")}: ${machine}`}
-        @click=${() => actions.apply(edits(row), machine)}
-      >
-        ${say("rent.take")}
-      </button>
-    </td>
-  </tr>`;
+  const takes = row.hours === undefined ? seconds(row.seconds_per_step) : duration(row.hours);
+  return html`<li>
+    <b>${answers.map((answer) => say(`rent.${answer}`)).join(", ")}</b>: ${cards(row)}
+    <small>(${machine})</small>, ${takes}, <b>${cost(row)}</b>
+    <small title=${row.source}>(${row.date === "undated" ? say("rent.undated") : row.date})</small
+    >${row.title === "" ? nothing : html`, ${row.title}`}
+    <button
+      type="button"
+      aria-label=${`${say("rent.take")}: ${machine}`}
+      @click=${() => actions.apply(edits(row), machine)}
+    >
+      ${say("rent.take")}
+    </button>
+  </li>`;
 }
 
 export function rent(view: View, _report: unknown, actions: Actions): TemplateResult | typeof nothing {
@@ -71,11 +63,9 @@ export function rent(view: View, _report: unknown, actions: Actions): TemplateRe
   const [first] = rows.values();
   return html`<section class="panel" aria-labelledby="rent-title">
     <h3 id="rent-title">${say("rent.title")}</h3>
-    <table class="machines">
-      <tbody>
-        ${[...rows.values()].map(({ row, answers }) => line(answers, row, actions))}
-      </tbody>
-    </table>
+    <ul class="rents">
+      ${[...rows.values()].map(({ row, answers }) => line(answers, row, actions))}
+    </ul>
     <details>
       <summary>${say("rent.source")}</summary>
       <p class="caption" lang="en">${first ? source(first.row.source) : nothing}</p>

@@ -59,7 +59,7 @@ export const DE: Words = {
   "chip.length": "Längste Beispiele: {value} Tokens",
   "chip.batch": "Größter Micro-Batch: {value}",
   "chip.on": "an",
-  "chip.cheapest": "Am günstigsten: {machine}, {price} je Stunde",
+  "chip.cheapest": "Am günstigsten: {machine}, {price}",
   "chip.neutral": "Niemand hat es gesagt: das kleinste, bis es jemand sagt.",
   "ask.taken": "(bis es gesagt ist: {value})",
   "ask.else": "andere",

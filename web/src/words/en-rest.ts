@@ -331,7 +331,7 @@ export const EN_REST = {
   "ask.else": "another",
   "ask.taken": "(until you say: {value})",
   "chip.on": "on",
-  "chip.cheapest": "Cheapest: {machine}, {price} an hour",
+  "chip.cheapest": "Cheapest: {machine}, {price}",
   "chip.neutral": "Nobody has said it: the smallest, until you do.",
   "chip.batch": "Largest micro-batch: {value}",
   "chip.length": "Longest samples: {value} tokens",
