@@ -9,10 +9,14 @@ namespace {
 
 using json::Json;
 
-size_t end_of(const Member& member) {
-  const size_t key = member.key_span.at + member.key_span.length;
-  const size_t value = member.value.span.at + member.value.span.length;
-  return member.value.span.length > 0 && value > key ? value : key;
+size_t end_of(const Member& member, std::string_view text) {
+  const Span value = member.value.span;
+  const size_t key = member.key_span.at + member.key_span.length, end = value.at + value.length;
+  if (value.length == 0 || end <= key) return key;
+  // JSON stands in quotes, which are not its own.
+  const bool quoted = value.at > 0 && end < text.size() && text[end] == text[value.at - 1] &&
+                      (text[end] == '\'' || text[end] == '"');
+  return quoted ? end + 1 : end;
 }
 
 bool of_launcher(std::string_view key) {
@@ -54,7 +58,7 @@ bool add(const std::string& key, const Json& value, const Site& site, const Patc
   }
   const Member* beside = neighbour_of(site, context, key, of_launcher(key) ? is_launcher_flag : is_flag);
   if (beside == nullptr) return false;
-  const size_t end = end_of(*beside), start = beside->key_span.at;
+  const size_t end = end_of(*beside, text), start = beside->key_span.at;
   const bool bare = text[start] != '-';
   const std::string written =
       bare ? key + "=" + literal(Language::shell, key, value)
@@ -87,7 +91,7 @@ bool write_shell_site(const Site& site, const PatchContext& context, std::vector
     if (member->key_span.length == 0) return false;
     size_t from = member->key_span.at;
     while (from > 0 && std::string_view(" \t\r\n\\").find(text[from - 1]) != std::string_view::npos) --from;
-    edits.push_back({from, end_of(*member) - from, ""});
+    edits.push_back({from, end_of(*member, text) - from, ""});
   }
   for (const auto& [key, value] : site.added.items()) {
     if (!add(key, value, site, context, edits)) return false;

@@ -75,6 +75,18 @@ TEST(ExchangeShell, AChangeOfASettingIsOneOfItsVariable) {
   EXPECT_THAT(patch.text, testing::HasSubstr("--per_device_train_batch_size $BATCH_PER_DEVICE"));
 }
 
+TEST(ExchangeShell, ANewFlagStandsBehindTheQuotesOfJson) {
+  const std::string command =
+      "swift sft --model Qwen/Qwen2.5-0.5B --max_length 2048 --gradient_checkpointing true "
+      "--gradient_checkpointing_kwargs '{\"use_reentrant\": false}'";
+  const Patch patch = patch_document(read_text(command), command,
+                                     {{"/training/use_liger_kernel", true},
+                                      {"/training/liger_kernel_config/fused_linear_cross_entropy", true}});
+  ASSERT_TRUE(patch.errors.empty());
+  EXPECT_THAT(patch.text,
+              testing::HasSubstr("false}' --liger_kernel_config '{\"fused_linear_cross_entropy\":true}'"));
+}
+
 TEST(ExchangeShell, OnlyWhatIsKnownIsReplaced) {
   ShellVariables variables;
   variables.set("A", "6");
