@@ -7,6 +7,7 @@
 #include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/torchtune_command.h"
+#include "core/exchange/parts.h"
 #include "core/exchange/versions.h"
 #include "core/recipe/fields.h"
 
@@ -315,8 +316,14 @@ Import import_document(const Document& given, std::string_view given_text) {
         {"too_large", "", "This has more settings than any configuration.", "at most 2,000 settings"});
     return import;
   }
+  // A file with its error below it may be YAML as a whole. Handed back with changes it would be no file any
+  // more.
+  const auto& keys = given.root.members;
+  const bool with_log = given.language == Language::yaml &&
+                        std::any_of(keys.begin(), keys.end(),
+                                    [](const Member& member) { return begins_a_log_line(member.key); });
   const Document document = prepared(given);
-  const Format* format = document.root.is_map() ? recognise(document) : nullptr;
+  const Format* format = document.root.is_map() && !with_log ? recognise(document) : nullptr;
   if (format == nullptr) {
     import.errors.push_back(
         {"unknown_format", "",

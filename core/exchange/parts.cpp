@@ -36,9 +36,7 @@ bool is_key_line(std::string_view line) {
     ++end;
   if (end == 0 || end >= line.size() || line[end] != ':') return false;
   if (end + 1 < line.size() && line[end + 1] != ' ') return false;
-  const std::string_view key = line.substr(0, end);
-  return !ends_with(key, "Error") && !ends_with(key, "error") && !ends_with(key, "Warning") &&
-         key != "INFO" && key != "WARNING" && key != "ERROR";
+  return !begins_a_log_line(line.substr(0, end));
 }
 
 bool is_filler(std::string_view line) {
@@ -158,6 +156,11 @@ size_t end_of_keys(const Lines& lines, size_t first) {
 }
 
 }  // namespace
+
+bool begins_a_log_line(std::string_view key) {
+  return ends_with(key, "Error") || ends_with(key, "error") || ends_with(key, "Warning") || key == "INFO" ||
+         key == "WARNING" || key == "ERROR";
+}
 
 std::vector<std::string_view> settings_parts(std::string_view text) {
   std::vector<std::string_view> parts;

@@ -17,4 +17,8 @@ namespace plimsoll::exchange {
 /// read. At most 16; nothing when the text has no such part or is one as a whole. Linear in the text.
 std::vector<std::string_view> settings_parts(std::string_view text);
 
+/// Whether what stands before a colon begins a line of a log and no setting: "torch.OutOfMemoryError",
+/// "INFO".
+bool begins_a_log_line(std::string_view key);
+
 }  // namespace plimsoll::exchange
