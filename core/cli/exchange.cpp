@@ -8,7 +8,9 @@
 #include "core/cli/yaml.h"
 #include "core/exchange/parts.h"
 #include "core/json/at.h"
+#include "core/json/writer.h"
 #include "core/report/exchange.h"
+#include "core/report/heading.h"
 #include "core/report/patch.h"
 
 namespace plimsoll::cli {
@@ -107,20 +109,24 @@ std::string request_in(const std::string& paste, const report::Catalog& catalog)
 
 std::string patch_content(const std::string& text, const std::string& changes,
                           const report::Catalog& catalog) {
-  std::string answer = report::patch_text(read_document(text), text, changes, catalog);
+  const exchange::Document document = read_document(text);
+  std::string answer = report::patch_text(document, text, changes, catalog);
+  if (document.language != exchange::Language::yaml) return answer;
   json::Errors errors;
   const auto patch = json::parse(answer, errors);
   if (!patch || !patch->contains("text")) return answer;
   // yaml-cpp reads files that are hardly YAML; a line more can make them unreadable.
-  if (read_document(patch->at("text").get<std::string>()).errors.empty()) return answer;
-  return json::write(
-      {{"schema", 1},
-       {"ok", false},
-       {"errors",
-        {{{"code", "not_writable"},
-          {"pointer", ""},
-          {"message", "With the changes this file could not be read any more: it is no clean YAML as it is."},
-          {"allowed", "a file that every YAML parser reads"}}}}});
+  const auto patched = patch->at("text").get<std::string>();
+  const exchange::Import again = exchange::import_document(read_document(patched), patched);
+  if (again.errors.empty() && again.request == patch->at("request")) return answer;
+  json::Writer out;
+  out.open_object();
+  out.field("schema", uint64_t{1});
+  out.field("ok", false);
+  out.key("errors");
+  report::write_errors(out, {exchange::unreadable_with_changes()});
+  out.close_object();
+  return out.take();
 }
 
 Imported import_file(const std::string& path, const report::Catalog& catalog) {

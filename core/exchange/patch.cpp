@@ -196,6 +196,13 @@ class Patcher {
   const recipe::Values& wanted() const { return wanted_; }
   const recipe::Values& values() const { return values_; }
   const Import& import() const { return import_; }
+  /// Whether another reading says of the wanted fields what this one does.
+  bool keeps_what_it_said(const Json& request) const {
+    const recipe::Values again = fields_of(request);
+    return std::all_of(wanted_.begin(), wanted_.end(), [&](const auto& field) {
+      return says(again, field.first, &field.second) == says(values_, field.first, &field.second);
+    });
+  }
   const std::vector<KeyChange>& keys() const { return keys_; }
   const std::vector<Edit>& edits() const { return edits_; }
 
@@ -459,6 +466,11 @@ class Patcher {
     Import import = import_prepared(tried, text_, format_);
     if (!import.errors.empty()) return false;
     recipe::Values values = fields_of(import.request);
+    // As near, but with a setting gone that is to be said: its old value was better than the tool's default.
+    const bool loses = std::any_of(target_.begin(), target_.end(), [&](const auto& field) {
+      return values_.count(field.first) != 0 && values.count(field.first) == 0;
+    });
+    if (any && loses) return false;
     const size_t before = distance(values_, target_), after = distance(values, target_);
     if (any ? after > before : after >= before) return false;
     keys_ = std::move(kept);
@@ -505,6 +517,12 @@ std::vector<Change> changes_between(const Json& before, const Json& after) {
   return changes;
 }
 
+json::Error unreadable_with_changes() {
+  return {"not_writable", "",
+          "With the changes this file would be read as something else: it is not clean as it is.",
+          "a file that its own tool reads"};
+}
+
 Patch patch_document(const Document& given, std::string_view text, const std::vector<Change>& changes) {
   Patch patch;
   Import import = import_document(given, text);
@@ -527,6 +545,17 @@ Patch patch_document(const Document& given, std::string_view text, const std::ve
   patch.request = patcher.import().request;
   patch.edits = patcher.edits();
   patch.text = edited(text, patch.edits);
+  // Read again: a script may work out one setting from another, and a text that is not quite of its language
+  // (a quote that never ends) may say something else with a line more. YAML is read again by whoever has its
+  // parser.
+  if (given.language != Language::yaml && given.code.empty()) {
+    Import again = import_document(read_text(patch.text), patch.text);
+    if (!again.errors.empty() || !patcher.keeps_what_it_said(again.request)) {
+      patch.errors.push_back(unreadable_with_changes());
+      return patch;
+    }
+    patch.request = std::move(again.request);
+  }
   patch.diff = line_diff(text, patch.text);
   for (const KeyChange& change : patcher.keys()) {
     Node root = document.root;

@@ -45,6 +45,9 @@ struct Patch {
   json::Errors errors;  ///< those of import.h, and not_writable
 };
 
+/// What is said where a file, read again with its changes, does not say them.
+json::Error unreadable_with_changes();
+
 Patch patch_document(const Document& document, std::string_view text, const std::vector<Change>& changes);
 
 /// A patch of a notebook's code (`document.code`, see notebook.h) as one of the notebook itself: text, diff

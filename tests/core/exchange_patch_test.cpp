@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/exchange/export.h"
+#include "core/exchange/parts.h"
 #include "core/exchange/patch.h"
 #ifndef __EMSCRIPTEN__
 #include "core/cli/yaml.h"
@@ -250,6 +251,19 @@ TEST(ExchangePatch, TheNameOfADeepSpeedFileIsNotReplacedByHalfAFile) {
   ASSERT_EQ(patch.left_out.size(), 1u);
   EXPECT_EQ(patch.left_out[0].why,
             "\"examples/deepspeed/ds_z2_config.json\" says this: change it there, or name another file");
+}
+
+// Pasted in one, they were one YAML file of which an error was the last key, and were handed back as that.
+TEST(ExchangePatch, AFileWithItsErrorBelowItIsNoFile) {
+  const std::string text =
+      "base_model: a/b\nadapter: qlora\nsequence_len: 4096\nmicro_batch_size: 4\n\n"
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.83 GiB.\n";
+  const Patch patch = patch_document(read_any(text), text, {{"/training/max_length", 2048}});
+  ASSERT_FALSE(patch.errors.empty());
+  EXPECT_EQ(patch.errors[0].code, read_any(text).language == Language::yaml ? "unknown_format" : "");
+  ASSERT_EQ(settings_parts(text).size(), 1u);
+  EXPECT_EQ(settings_parts(text)[0].substr(0, 15), "base_model: a/b");
+  EXPECT_EQ(settings_parts(text)[0].find("Error"), std::string_view::npos);
 }
 
 TEST(ExchangePatch, AnEnvironmentVariableIsNoKeyOfAJsonFile) {

@@ -71,6 +71,7 @@ void compared_with_itself_is_nothing(const Draw& draw);
 void its_failure_is_diagnosed(const Draw& draw);
 void limits_fit_and_no_more(const Draw& draw);
 void handouts_are_written(const Draw& draw);
+void spoiled_files_are_refused_or_read(const Draw& draw);
 
 // Of plans; the request has a card.
 void plans_hold(const Draw& draw);

@@ -113,6 +113,12 @@ TEST_P(Drawn, HandoutIsWritten) {
   });
 }
 
+TEST_P(Drawn, SpoiledFilesAreRefusedOrRead) {
+  each(8, {.small = true, .plain = true}, [](const Draw& draw) {
+    if (is_answered(draw)) spoiled_files_are_refused_or_read(draw);
+  });
+}
+
 TEST_P(Drawn, UnrolledListHoldsWhatThePeaksSay) {
   each(1, {.plain = true}, [](const Draw& draw) {
     if (is_answered(draw)) unrolled_list_holds_what_the_peaks_say(draw);

@@ -26,23 +26,6 @@ void write(const files::path& folder, const std::string& name, const std::string
   std::ofstream(folder / name, std::ios::binary) << text;
 }
 
-std::vector<std::string> written_formats() {
-  json::Errors errors;
-  std::vector<std::string> ids;
-  const auto formats = json::parse(report::formats_text(), errors);
-  for (const Json& format : formats->at("formats")) {
-    if (format.at("writes").get<bool>()) ids.push_back(format.at("id").get<std::string>());
-  }
-  return ids;
-}
-
-// The text of a request in a tool's format; "" where the tool cannot say it.
-std::string exported(const std::string& request, const std::string& format) {
-  json::Errors errors;
-  const auto answer = json::parse(report::export_text(request, format, drawn::presets()), errors);
-  return answer && answer->contains("text") ? answer->at("text").get<std::string>() : "";
-}
-
 // Words of the contract, so that the fuzzer need not guess them letter by letter.
 void write_dictionary(const files::path& file) {
   std::ofstream out(file);
@@ -76,7 +59,7 @@ int main(int count, char** words) {
     return 2;
   }
   const files::path folder = words[1];
-  const std::vector<std::string> formats = written_formats();
+  const std::vector<std::string> formats = fuzz::written_formats();
   for (uint64_t seed = 0; seed < draws; ++seed) {
     const Json request = drawn::drawn_request(seed, {.small = true, .plain = true});
     const std::string text = json::write(request), number = std::to_string(seed);
@@ -90,7 +73,7 @@ int main(int count, char** words) {
     write(folder / "config", number, json::write(drawn::drawn_config(dice, true)));
     write(folder / "diagnosis", number, std::to_string(seed) + '\n' + failure + text);
     for (const std::string& format : formats) {
-      const std::string file = exported(text, format);
+      const std::string file = fuzz::exported(text, format);
       if (file.empty()) continue;
       for (const char* way : {"import", "patch"}) write(folder / way, format + "-" + number, file);
       write(folder / "parts", format + "-" + number, failure + file);

@@ -140,4 +140,21 @@ const Way* find_way(std::string_view name) {
   return nullptr;
 }
 
+const std::vector<std::string>& written_formats() {
+  static const std::vector<std::string> ids = [] {
+    std::vector<std::string> found;
+    const auto formats = read(report::formats_text());
+    for (const Json& format : formats->at("formats")) {
+      if (format.at("writes").get<bool>()) found.push_back(format.at("id").get<std::string>());
+    }
+    return found;
+  }();
+  return ids;
+}
+
+std::string exported(const std::string& request, std::string_view format) {
+  const auto answer = read(report::export_text(request, format, catalog()));
+  return answer && answer->contains("text") ? answer->at("text").get<std::string>() : "";
+}
+
 }  // namespace plimsoll::fuzz

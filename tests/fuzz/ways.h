@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace plimsoll::fuzz {
 
@@ -21,5 +22,10 @@ struct Way {
 };
 std::span<const Way> ways();
 const Way* find_way(std::string_view name);  ///< null: there is none
+
+/// Ids of the formats in which a request can be written.
+const std::vector<std::string>& written_formats();
+/// A request as a file of such a format; "" where that cannot say it.
+std::string exported(const std::string& request, std::string_view format);
 
 }  // namespace plimsoll::fuzz

@@ -1,8 +1,10 @@
 // plimsoll_patches [--each] PATH
 //
-// Every plan for every configuration below PATH, written back into the file: the file is read again as the
-// planned request, every line of it stands as it was but those of the plan's settings, and no comment is
-// lost. PATH is a folder of goldens (golden.h) or of configurations as people publish them.
+// Every plan for every configuration below PATH, written back into the file: read again it needs the bytes
+// that were planned, no line goes but those of the plan's settings, and no comment is lost. PATH is a folder
+// of goldens (golden.h) or of configurations as people publish them.
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -65,13 +67,38 @@ std::vector<std::string> lines_of(const std::string& diff, char sign) {
   return lines;
 }
 
-// No line of comment goes, and none behind a setting that stays.
-std::string wrong_lines(const std::string& diff) {
+// A line says a key when the last part of the key stands in it: "lora.r" in "  r: 16", "lora_r" in "--lora_r
+// 16".
+bool says_one_of(const std::string& line, const Json& keys) {
+  return std::any_of(keys.begin(), keys.end(), [&line](const Json& key) {
+    const std::string name = key.at("key").get<std::string>();
+    return line.find(name.substr(name.rfind('.') + 1)) != std::string::npos;
+  });
+}
+
+// A call that got one argument more: "f(a)" in "f(a, b=c)".
+bool goes_on_in(const std::string& other, const std::string& line) {
+  return !line.empty() && line.back() == ')' &&
+         other.compare(0, line.size() - 1, line, 0, line.size() - 1) == 0;
+}
+
+// What goes is a setting of the plan or an item of its list; no comment goes that stands alone, or behind a
+// setting that stays.
+std::string wrong_lines(const Json& patch) {
+  const std::string diff = patch.at("diff").get<std::string>();
   const std::vector<std::string> added = lines_of(diff, '+');
   for (const std::string& line : lines_of(diff, '-')) {
     const std::string words = trimmed(line);
     if (!words.empty() && words[0] == '#') return "takes a comment away: " + line;
     const std::size_t comment = line.find(" #"), key = words.find_first_of(":=");
+    // In JSON the last line of a block gets a comma when another comes below it; a call gets an argument, a
+    // command a backslash.
+    const bool goes_on = std::any_of(added.begin(), added.end(), [&line](const std::string& other) {
+      return other == line + "," || other + "," == line || other == line + " \\" || other + " \\" == line ||
+             goes_on_in(other, line);
+    });
+    if (goes_on) continue;
+    if (key != std::string::npos && !says_one_of(line, patch.at("keys"))) return "takes away: " + line;
     if (comment == std::string::npos || key == std::string::npos) continue;
     for (const std::string& other : added) {
       const bool same_key = trimmed(other).compare(0, key + 1, words, 0, key + 1) == 0;
@@ -89,6 +116,21 @@ std::optional<double> peak_of(const Json& request, const report::Catalog& catalo
   return report->at("memory").at("peak").at("allocated").get<double>();
 }
 
+// The request with all changes of the plan that such a file has words for. An evaluation's batch follows the
+// micro-batch where the file leaves it to the trainer.
+Json planned_request(Json request, const Json& plan, const Json& patch, const Json& written) {
+  for (const Json& change : plan.at("changes")) {
+    const auto pointer = change.at("pointer").get<std::string>();
+    const Json& left = patch.at("left_out");
+    const bool out =
+        std::any_of(left.begin(), left.end(), [&](const Json& one) { return one.at("pointer") == pointer; });
+    if (!out) request[Json::json_pointer(pointer)] = change.at("to");
+  }
+  const Json::json_pointer evaluated("/training/per_device_eval_batch_size");
+  if (written.contains(evaluated)) request[evaluated] = written.at(evaluated);
+  return request;
+}
+
 // "" or what is wrong with one plan's changes written into the text.
 std::string wrong_patch(const std::string& text, const exchange::Document& document, const Json& plan,
                         const report::Catalog& catalog, bool& whole) {
@@ -100,20 +142,15 @@ std::string wrong_patch(const std::string& text, const exchange::Document& docum
   const std::string patched = patch->at("text").get<std::string>();
   const exchange::Import again = exchange::import_document(cli::read_document(patched), patched);
   if (!again.errors.empty()) return "the patched file is refused: " + again.errors[0].message;
-  Json planned = exchange::import_document(document, text).request;
-  for (const Json& change : plan.at("changes"))
-    planned[Json::json_pointer(change.at("pointer").get<std::string>())] = change.at("to");
-  if (whole) {
-    // A file says some settings by leaving them to the trainer: an evaluation's batch that follows the
-    // micro-batch.
-    const auto wanted = peak_of(planned, catalog), written = peak_of(again.request, catalog);
-    if (wanted && !written) return "the patched file's request is refused";
-    if (wanted && *written > *wanted * 1.000001) {
-      return "the file needs " + std::to_string(*written) + " B, planned " + std::to_string(*wanted) + ": " +
-             json::write(again.request);
-    }
+  const Json planned =
+      planned_request(exchange::import_document(document, text).request, plan, *patch, again.request);
+  const auto wanted = peak_of(planned, catalog), written = peak_of(again.request, catalog);
+  if (wanted && !written) return "the patched file's request is refused";
+  if (wanted && std::fabs(*written - *wanted) > 1e-6 * *wanted) {
+    return "the file needs " + std::to_string(*written) + " B, planned " + std::to_string(*wanted) + ": " +
+           json::write(again.request);
   }
-  return wrong_lines(patch->at("diff").get<std::string>());
+  return wrong_lines(*patch);
 }
 
 void try_file(const std::string& name, const std::string& text, const report::Catalog& catalog, bool each,
