@@ -388,11 +388,12 @@ model::Linear tied_head(const model::Architecture& network) {
   model::Linear head;
   head.path = "lm_head";
   const std::vector<model::Table>& tables = network.stacks.front().tables;
-  // Some project what leaves the layers to the width of their embeddings (OPT-350M).
-  head.in = network.stacks.front().hidden;
-  for (const model::Table& table : tables) {
-    if (table.rows >= network.vocab_size && !table.positions) head.in = table.width;
-  }
+  // Some project what leaves the layers to the width of their embeddings (OPT-350M); others have a second
+  // table for the layers (Gemma 4), behind that of the tokens.
+  const auto tokens = std::find_if(tables.begin(), tables.end(), [&network](const model::Table& table) {
+    return table.rows >= network.vocab_size && !table.positions;
+  });
+  head.in = tokens == tables.end() ? network.stacks.front().hidden : tokens->width;
   head.out = network.vocab_size;
   head.role = Role::head;
   head.frozen = !tables.empty() && !tables.front().trained;

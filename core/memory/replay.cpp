@@ -19,7 +19,7 @@ constexpr uint64_t most_spread = 64;  // machines have no more GPUs than that
 
 double quantise_transient(const Plan& plan) {
   if (!plan.recipe.quantized()) return 0;
-  const double n = plan.parameters.largest_linear;
+  const double n = plan.parameters.largest_quantised;
   return n * dtype_size(plan.recipe.model_args.dtype) + 4 * n / 64;
 }
 
@@ -139,7 +139,7 @@ class Instants {
 
   void add_all(const Script& script) {
     const recipe::Recipe& recipe = plan_.recipe;
-    before_training(script.base);
+    before_training(script);
     has_states_ = recipe.training.max_steps != 1;
     Snapshot base = standing_of(script, recipe);
     base[Component::inputs] = script.base[Component::inputs];
@@ -172,15 +172,14 @@ class Instants {
     result_.instants.back().has_states = has_states_;
   }
 
-  void before_training(const Snapshot& base) {
+  void before_training(const Script& script) {
     const recipe::Recipe& recipe = plan_.recipe;
+    const Snapshot& base = script.base;
     Snapshot prepared;
     for (const Component c :
          {Component::weights, Component::adapters, Component::frozen_models, Component::engine})
       prepared[c] = base[c];
-    add("load",
-        only(Component::weights, plan_.parameters.loaded_bytes * share_of(plan_.parameters, rank_)) +
-            only(Component::transient, quantise_transient(plan_)),
+    add("load", only(Component::weights, script.loaded) + only(Component::transient, script.staged),
         "the weights arrive, one tensor after another");
     if (recipe.quantization.prepare_for_kbit_training || recipe.peft.on)
       add("prepare", prepared, "upcasts are done and adapters are added");
@@ -237,11 +236,12 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   result.paged_bytes = rank.paged;
   result.state_bytes =
       rank.on() ? optimizer_state_bytes(p, recipe.training.optim, nullptr) : rank.optimizer + rank.paged;
-  result.host_bytes = host_bytes(here, rank);
+  result.host_bytes = host_bytes(plan, rank);
   result.gathered_throughout = rank.root + rank.head;
 
   Script told = script_of(here, parts, rank, script != nullptr);
   told.loaded = p.loaded_bytes * share_of(p, rank);
+  told.staged = quantise_transient(plan);
   told.gradients_outlive_step = recipe.gradients_outlive_step();
   told.accumulates = recipe.training.gradient_accumulation_steps > 1;
   result.attention = told.networks.back().stages.back().attention;

@@ -34,9 +34,11 @@ struct Script {
   /// A gradient never stays where it was made, even when there was none before: of the layers, of the head.
   bool gradients_pass = false, head_gradients_pass = false;
 
+  double loaded = 0;  ///< bytes of the weights as from_pretrained leaves them
+  double staged = 0;  ///< of the largest matrix beside its packed form
+
   // Of a run that is written down tensor by tensor.
   std::vector<Resident> weights;         ///< as they arrive
-  double loaded = 0;                     ///< bytes of all of them
   std::vector<double> trained_tensors;   ///< bytes of each
   std::vector<double> optimizer_states;  ///< bytes of each tensor that the first step makes
 };

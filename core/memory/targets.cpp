@@ -30,7 +30,7 @@ uint64_t matching_layers(const recipe::Pattern& pattern, const model::PlacedLine
 std::vector<std::string> names_of_linears(const model::Architecture& network, const recipe::Recipe& recipe) {
   std::set<std::string> names;
   for (const model::PlacedLinear& at : model::linears(network)) {
-    if (at.linear->role == model::Role::head || !is_module(*at.linear, recipe)) continue;
+    if (at.linear->role == model::Role::head || at.linear->unread || !is_module(*at.linear, recipe)) continue;
     names.insert(at.linear->path.substr(at.linear->path.rfind('.') + 1));
   }
   return {names.begin(), names.end()};

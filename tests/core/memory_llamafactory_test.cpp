@@ -1,5 +1,8 @@
 // What LLaMA-Factory's code does beside Transformers' and TRL's; the fields themselves are held by
 // tests/stacks/llamafactory.
+#include "core/memory/targets.h"
+#include "core/model/task_head.h"
+#include "tests/core/model_presets.h"
 #include "tests/core/report_answers.h"
 
 namespace plimsoll::report {
@@ -35,6 +38,21 @@ TEST(ValueHead, AnUnreadHeadHasNoStates) {
   constexpr uint64_t all = 8030261248, head = 128256ull * 4096;
   EXPECT_EQ(bytes(report, "/model/trainable"), all + 4097);
   EXPECT_LT(component(instant(report, "optimizer_step"), "optimizer"), 8 * (all - head / 2));
+}
+
+// Its list of names is made before the value head is, and a plan makes it again afterwards.
+TEST(ValueHead, TheUnreadHeadIsNoneOfAllLinears) {
+  recipe::Recipe before;
+  before.model_args.implementation = "transformers";
+  before.peft.on = true;
+  before.peft.all_linear = "names";
+  before.peft.target_modules = {"all-linear"};
+  recipe::Recipe after = before;
+  json::Errors errors;
+  memory::expand_targets(model::network("llama-3.1-8b"), before, errors);
+  memory::expand_targets(model::with_value_head(model::network("llama-3.1-8b")), after, errors);
+  EXPECT_EQ(before.peft.target_modules.size(), 7u);
+  EXPECT_EQ(before.peft.target_modules, after.peft.target_modules);
 }
 
 Json freeze(const Json& training) {
@@ -76,6 +94,15 @@ TEST(ModulesToSave, ATiedHeadIsACopyOfItsOwn) {
   const uint64_t adapters = trained(Json::array());
   EXPECT_EQ(trained({"embed_tokens"}), adapters + table);
   EXPECT_EQ(trained({"embed_tokens", "lm_head"}), adapters + 2 * table);
+}
+
+// Gemma 4's second table has rows for as many tokens, and one width for all layers together.
+TEST(ModulesToSave, ATiedHeadIsAsWideAsTheTokensEmbeddings) {
+  const auto trained = [](const Json& saved) {
+    const Json peft = {{"r", 8}, {"target_modules", {"q_proj"}}, {"modules_to_save", saved}};
+    return bytes(answer({{"model", "gemma-4-e2b"}, {"peft", peft}}), "/model/trainable");
+  };
+  EXPECT_EQ(trained({"lm_head"}), trained(Json::array()) + 262144ull * 1536);
 }
 
 // deepspeed/runtime/bf16_optimizer.py: fp32 gradients of all parameters on every rank, states in partitions.

@@ -125,6 +125,20 @@ TEST(Zero, ModelStatesOfStage2AreTwoBytesAndEighteenOverTheGpus) {
   EXPECT_GT(static_cast<double>(bytes(in_ram, "/memory/host_bytes")), 16 * parameters);
 }
 
+// DeepSpeed casts the module after from_pretrained has made it.
+TEST(Zero, AMatrixIsPackedFromTheTypeThatIsLoaded) {
+  const auto packed_beside = [](const char* dtype) {
+    const Json report = answer({{"model", "mistral-7b-v0.3"},
+                                {"model_args", {{"dtype", dtype}}},
+                                {"quantization", {{"load_in_8bit", true}}},
+                                {"peft", {{"r", 8}}},
+                                {"training", {{"bf16", true}, {"max_length", 128}}},
+                                {"parallel", {{"num_gpus", 2}, {"strategy", "zero2"}}}});
+    return static_cast<double>(component(instant(report, "load"), "transient"));
+  };
+  EXPECT_EQ(packed_beside("float32") - packed_beside("bfloat16"), 2.0 * 4096 * 14336);
+}
+
 TEST(Zero, BucketsAreThoseOfTheConfiguration) {
   const auto buckets = [](const Json& zero) {
     return static_cast<double>(component(instant(answer(t5("zero2", zero)), "loss"), "buckets"));

@@ -55,8 +55,9 @@ void tensors_add_up(const Draw& draw, const Json& timeline, std::size_t point) {
 // What ColossalAI's ZeRO-2 may hold beside its closed form: gradients that are made whole before they are cut
 // (cut_later in replay_checks.cpp).
 double cut_later(const Draw& draw) {
-  const bool slices = stated(draw, "/parallel/strategy") == "zero2" &&
-                      stated(draw, "/parallel/zero_optimization/library") == "colossalai";
+  const bool of_colossal = stated(draw, "/parallel/zero_optimization/library") == "colossalai" ||
+                           stated(draw, "/stack") == "colossalai";
+  const bool slices = stated(draw, "/parallel/strategy") == "zero2" && of_colossal;
   const auto trained = draw.report.at("/model/trainable"_json_pointer).get<double>();
   return slices ? 4 * trained : 0;
 }

@@ -2,7 +2,7 @@ import { expect, figure, headline, open, RUN, showTab, test } from "./page.ts";
 
 test("opens with a real answer that is plainly an example", async ({ page }) => {
   await open(page);
-  await expect(page.locator(".shown")).toContainText("Example: Mistral-7B LoRA on an A10G");
+  await expect(page.locator("plimsoll-app .shown")).toContainText("Example: Mistral-7B LoRA on an A10G");
   await expect(page.getByLabel("Model", { exact: true })).toHaveValue("mistralai/Mistral-7B-v0.3");
   await expect(headline(page)).toContainText("A10G");
   // What the author's own run printed and saved.

@@ -93,10 +93,10 @@ test("Back undoes the large steps one by one, Forward does them again", async ({
   await expect(headline(page)).toHaveText("Which run is it?");
   await page.goBack();
   await expect(headline(page)).toContainText("Quadro RTX 6000");
-  await expect(page.locator(".shown")).toContainText("Example: ");
+  await expect(page.locator("plimsoll-app .shown")).toContainText("Example: ");
   await page.goBack();
   await expect(headline(page)).toHaveText(first);
-  await expect(page.locator(".shown")).toContainText("Example: Mistral-7B LoRA on an A10G");
+  await expect(page.locator("plimsoll-app .shown")).toContainText("Example: Mistral-7B LoRA on an A10G");
   await page.goForward();
   await expect(headline(page)).toContainText("Quadro RTX 6000");
 });
@@ -162,7 +162,7 @@ test("each part of the answer has an address, which is no part of the request", 
   await expect(page).toHaveURL(/&c=[0-9a-z]{4}$/);
   await page.goto("./#tab=share");
   await page.reload();
-  await expect(page.locator(".shown")).toContainText("Example: Mistral-7B LoRA on an A10G");
+  await expect(page.locator("plimsoll-app .shown")).toContainText("Example: Mistral-7B LoRA on an A10G");
   await expect(page.locator("#share-title")).toBeVisible();
   // One that there is not opens the first.
   await open(page, `${request}&tab=nonsense`);

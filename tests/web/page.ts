@@ -82,10 +82,12 @@ export async function openEveryFold(page: Page): Promise<void> {
   while ((await closed.count()) > 0) await closed.first().click();
 }
 
-/** Opens a fold by its heading, unless it is open. */
+/** Opens a fold by its heading, once it is there, unless it is open. */
 export async function unfold(page: Page, heading: string | RegExp): Promise<void> {
-  const summary = page.locator("details:not([open]) > summary", { hasText: heading });
-  if ((await summary.count()) > 0) await summary.first().click();
+  const summary = page.locator("details > summary", { hasText: heading }).first();
+  await expect(summary).toBeAttached();
+  const open = page.locator("details[open] > summary", { hasText: heading });
+  if ((await open.count()) === 0) await summary.click();
 }
 
 export const headline = (page: Page) => page.locator("#verdict-headline");

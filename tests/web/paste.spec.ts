@@ -60,7 +60,7 @@ test("what was pasted is undone with one click, back to the example where that w
   await paste(page, AXOLOTL);
   await expect(page.getByLabel("Max length")).toHaveValue("2048");
   await page.locator(".found").getByRole("button", { name: "undo" }).click();
-  await expect(page.locator(".shown")).toContainText("Example: ");
+  await expect(page.locator("plimsoll-app .shown")).toContainText("Example: ");
   await expect(headline(page)).toContainText("A10G");
 });
 
@@ -86,7 +86,7 @@ test("a bare config.json changes the model alone", async ({ page }) => {
 test("what is typed waits for its button", async ({ page }) => {
   await open(page);
   await box(page).fill(AXOLOTL);
-  await expect(page.locator(".shown")).toContainText("Example: ");
+  await expect(page.locator("plimsoll-app .shown")).toContainText("Example: ");
   await page.getByRole("button", { name: "Use this configuration" }).click();
   await expect(page.getByLabel("Max length")).toHaveValue("2048");
 });

@@ -117,7 +117,7 @@ test("5: what a bare error line means", async ({ page }) => {
   await expect(page.locator(".likeliest h4")).toContainText("evaluation", { ignoreCase: true });
   await expect(asked).toHaveCount(0);
   // Nothing of the example stands beside it; the card is asked for, those that have so much first.
-  await expect(page.locator(".shown")).toHaveText("Your request");
+  await expect(page.locator("plimsoll-app .shown")).toHaveText("Your request");
   await expect(asker.answer("Which GPU?")).toContainText("23.64");
   await expect(asker.answer("Which GPU?")).toContainText("RTX 3090");
   await asker.click(asker.answer("Which GPU?").getByRole("button", { name: "RTX 3090 24GB" }));
@@ -164,7 +164,7 @@ test("7: what a colleague saw who sent a link", async ({ page }) => {
     }),
   );
   await expect(headline(page)).toContainText("the L4 24GB");
-  await expect(page.locator(".shown")).toHaveText("Your request");
+  await expect(page.locator("plimsoll-app .shown")).toHaveText("Your request");
 });
 
 test("8: the same without a network", async ({ page, context }) => {

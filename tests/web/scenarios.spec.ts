@@ -23,14 +23,14 @@ test("every documented case opens with one click, before and after", async ({ pa
 test("the first thing that is said leaves the example, and Back leads to it again", async ({ page }) => {
   await open(page);
   await page.getByLabel("Max length").fill("300");
-  await expect(page.locator(".shown")).toHaveText("Your request");
+  await expect(page.locator("plimsoll-app .shown")).toHaveText("Your request");
   await expect(page).toHaveURL(
     /#v=1&training\.per_device_train_batch_size=1&training\.max_length=300&training\.bf16=true&c=/,
   );
   await expect(headline(page)).toHaveText("Which run is it?");
   await expect(page.locator(".ask")).toHaveCount(2);
   await page.goBack();
-  await expect(page.locator(".shown")).toContainText("Example: Mistral-7B LoRA on an A10G");
+  await expect(page.locator("plimsoll-app .shown")).toContainText("Example: Mistral-7B LoRA on an A10G");
 });
 
 test("an example is gone on from only by whoever says so", async ({ page }) => {
