@@ -3,7 +3,7 @@
 // A fix is a file in core/advice/fixes/ and a line in fixes.cpp:
 //
 //     for (const Fix* fix : fixes()) {
-//       for (const Level& level : fix->levels(situation)) ...    // empty: it does not apply here
+//       for (const Level& level : levels_of(*fix, situation)) ...    // empty: it does not apply here
 //     }
 //
 // What a fix saves and how it changes the time of a step is never written down: both are differences between
@@ -53,9 +53,11 @@ enum class Kind { choice, scale };
 /// What must hold for the fix to do anything.
 enum class Needs { nothing, adapters, quantised, full };
 
+/// How a fix is written for some stacks. Where none of its settings names a stack, that stack has no way to
+/// say it, and the fix is not offered there.
 struct Setting {
-  std::string_view stack;  ///< "" for every stack that has no line of its own
-  std::string_view text;   ///< {name} stands for the new value of the field whose last part is that name
+  std::string_view stacks;  ///< their ids with spaces between them; "*": all
+  std::string_view text;    ///< {name} stands for the new value of the field whose last part is that name
 };
 
 struct Fix {
@@ -67,17 +69,20 @@ struct Fix {
   std::string_view why;       ///< why it saves memory
   std::string_view evidence;  ///< what is known about its effect on what is learned
   std::string_view source;
-  std::vector<Level> (*levels)(const Situation&);
+  std::vector<Level> (*levels)(const Situation&);  ///< whatever the stack; see levels_of
   std::span<const Setting> settings;
 };
 
 /// Every fix, in the order in which equal plans prefer them.
 std::span<const Fix* const> fixes();
 
+/// The ways to apply a fix to this run; none where its stack cannot say it.
+std::vector<Level> levels_of(const Fix& fix, const Situation& situation);
+
 /// What is known about a level's effect on what is learned.
 std::string evidence_for(const Fix& fix, const Level& level);
 
-/// The exact setting for a stack, with the new values filled in.
+/// The exact setting for a stack, with the new values filled in; empty where the stack cannot say it.
 std::string setting_for(const Fix& fix, const Level& level, const std::string& stack);
 
 }  // namespace plimsoll::advice

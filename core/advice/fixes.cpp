@@ -1,5 +1,7 @@
 #include "core/advice/fixes/fixes.h"
 
+#include <algorithm>
+
 namespace plimsoll::advice {
 
 std::span<const Fix* const> fixes() {
@@ -67,11 +69,34 @@ std::string evidence_for(const Fix& fix, const Level& level) {
   return text;
 }
 
-std::string setting_for(const Fix& fix, const Level& level, const std::string& stack) {
-  const Setting* chosen = nullptr;
-  for (const Setting& setting : fix.settings) {
-    if (setting.stack == stack || (chosen == nullptr && setting.stack.empty())) chosen = &setting;
+namespace {
+
+bool names(std::string_view stacks, std::string_view stack) {
+  if (stacks == "*") return true;
+  for (std::size_t from = 0; from < stacks.size();) {
+    const std::size_t end = std::min(stacks.find(' ', from), stacks.size());
+    if (stacks.substr(from, end - from) == stack) return true;
+    from = end + 1;
   }
+  return false;
+}
+
+const Setting* find_setting(const Fix& fix, std::string_view stack) {
+  for (const Setting& setting : fix.settings) {
+    if (names(setting.stacks, stack)) return &setting;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<Level> levels_of(const Fix& fix, const Situation& situation) {
+  if (find_setting(fix, situation.recipe.stack) == nullptr) return {};
+  return fix.levels(situation);
+}
+
+std::string setting_for(const Fix& fix, const Level& level, const std::string& stack) {
+  const Setting* chosen = find_setting(fix, stack);
   if (chosen == nullptr) return "";
   std::string text(chosen->text);
   for (const auto& [pointer, value] : level.changes) {

@@ -31,7 +31,7 @@ Space open_choices(const Situation& situation, const std::vector<std::string>& l
                    std::span<const Fix* const> some) {
   Space space;
   for (const Fix* fix : some) {
-    for (Level& level : fix->levels(situation)) {
+    for (Level& level : levels_of(*fix, situation)) {
       const bool locked = std::any_of(level.changes.begin(), level.changes.end(),
                                       [&](const auto& change) { return is_locked(change.first, locks); });
       if (locked) continue;

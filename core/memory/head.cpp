@@ -8,6 +8,7 @@
 #include "core/memory/log_probs.h"
 #include "core/memory/torchtune_loss.h"
 #include "core/recipe/recipe.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
 
@@ -311,9 +312,9 @@ Outcome forward(Tape& tape, const HeadProgram& p, Tensor x) {
 
 StockLoss stock_loss(const std::string& stack, const std::string& transformers,
                      const std::string& model_type) {
-  if (stack == "unsloth")
-    return {false, false, false};  // labels are shifted, and the kernel reads 16-bit logits
-  if (stack == "torchtune") return {true, true, false};  // the recipe pads the labels and floats the logits
+  const recipe::StackTraits& traits = recipe::stack_traits(stack);
+  if (traits.sixteen_bit_loss) return {false, false, false};
+  if (traits.pads_labels) return {true, true, false};
   // Qwen's first models bring their own class, which leaves the logits in 16 bits whatever the release
   // (modeling_qwen.py QWenLMHeadModel.forward on the hub).
   if (model_type == "qwen") return {false, false, true};

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/recipe/stacks.h"
+
 namespace plimsoll::memory {
 
 namespace {
@@ -153,8 +155,7 @@ std::string log_prob_kernel(const recipe::Recipe& recipe) {
   const std::string& kernel = recipe.training.loss_kernel;
   if (kernel == "liger") return "liger_preference";
   if (kernel == "chunked_log_probs" || kernel == "fused_lm_head") return kernel;
-  // hiyouga/LLaMA-Factory v0.9.5 src/llamafactory/train/trainer_utils.py get_batch_logps.
-  if (recipe.stack == "llamafactory") return "log_softmax_gather";
+  if (recipe::stack_traits(recipe.stack).own_log_probs) return "log_softmax_gather";
   const bool old = !recipe::version_at_least(recipe.versions.trl, "0.15");
   return old ? "log_softmax_gather" : "selective_log_softmax";
 }

@@ -9,6 +9,7 @@
 #include "core/memory/peak_sink.h"
 #include "core/memory/replay_memo.h"
 #include "core/memory/unsloth.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
 
@@ -182,8 +183,8 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
   if (plan.network.unread_head.out > 0) h.unread_head = specify(plan.network.unread_head, *last.stack, r);
   h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
   h.kernel = unsloth_loss(r, h.layer.batch * h.layer.length);
-  h.returns_logits = r.stack != "loop" && r.model_args.implementation != "litgpt" &&
-                     r.model_args.implementation != "torchtune";
+  h.returns_logits = recipe::stack_traits(r.stack).returns_logits &&
+                     r.model_args.implementation != "litgpt" && r.model_args.implementation != "torchtune";
   h.outputs_to_fp32 = r.autocast() && h.returns_logits;
   h.keep_outputs = r.training.keep_outputs;
   h.gathered = plan.sharding != nullptr &&

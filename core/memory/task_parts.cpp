@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/model/task_head.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
 
@@ -23,7 +24,7 @@ double batch_of(const recipe::Recipe& r) {
 // output_hidden_states=True).
 bool keeps_hidden_states(const Plan& plan) {
   const std::string& trl = plan.recipe.versions.trl;
-  if (plan.recipe.stack == "llamafactory") return false;  // train/dpo/trainer.py concatenated_forward
+  if (recipe::stack_traits(plan.recipe.stack).own_log_probs) return false;
   return plan.task->id == "dpo" && plan.recipe.training.loss_kernel != "liger" &&
          recipe::version_at_least(trl, "0.19") && !recipe::version_at_least(trl, "0.29");
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/recipe/stacks.h"
+
 namespace plimsoll::memory {
 
 namespace {
@@ -82,7 +84,8 @@ Tensor unsloth_linear(Tape& tape, const Tensor& x, const LinearSpec& w) {
 
 bool unsloth_loss_has_threshold(const recipe::Recipe& recipe) {
   const std::string& kernel = recipe.training.loss_kernel;
-  return recipe.stack == "unsloth" && (kernel == "cut_cross_entropy" || kernel == "unsloth_fused") &&
+  return recipe::stack_traits(recipe.stack).loss_by_row_length &&
+         (kernel == "cut_cross_entropy" || kernel == "unsloth_fused") &&
          recipe::version_matches(recipe.versions.unsloth, ">=2024.12,<2025.10.8");
 }
 

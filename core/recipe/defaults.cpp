@@ -4,6 +4,7 @@
 
 #include "core/recipe/packings.h"
 #include "core/recipe/sdpa_support.h"
+#include "core/recipe/stacks.h"
 #include "core/recipe/tasks.h"
 
 namespace plimsoll::recipe {
@@ -72,7 +73,7 @@ constexpr Targets default_targets[] = {
 // trainers still do (trl/experimental/orpo/orpo_trainer.py).
 bool loads_published(const DefaultContext& c) {
   if (at_least(c, "transformers", "5")) return true;
-  if (c.stack != "trl" || !at_least(c, "trl", "0.26")) return false;
+  if (!stack_traits(c.stack).trl_checkpoint_dtype || !at_least(c, "trl", "0.26")) return false;
   const std::string task = text(c, "/task");
   const bool experimental = task == "orpo" || task == "cpo" || task == "simpo";
   const auto by_trainer = c.values.find("/model_args/loaded_by_trainer");
@@ -262,7 +263,7 @@ Default default_max_length(const DefaultContext& c) {
   // longer than the model.
   constexpr uint64_t usual = 1024;
   const uint64_t longest = c.around.max_position_embeddings;
-  if (c.stack == "ms-swift" && longest != 0)
+  if (stack_traits(c.stack).model_length && longest != 0)
     return {longest, "assumed: swift cuts at what the model can read alone; say the longest of your samples",
             true};
   const uint64_t length = longest != 0 && longest < usual ? longest : usual;
@@ -343,25 +344,27 @@ Default default_strategy(const DefaultContext& c) {
   if (number(c, "/parallel/num_gpus") <= 1) return {"none", ""};
   if (!text(c, "/model_args/device_map").empty())
     return {"none", "device_map spreads the layers over the GPUs: one process, one after another"};
-  return {"ddp", "several GPUs without a strategy: each holds a whole copy"};
+  const std::string usual(stack_traits(c.stack).several_gpus);
+  if (usual == "ddp") return {usual, "several GPUs without a strategy: each holds a whole copy"};
+  return {usual, c.stack_name + " shards the model over several GPUs"};
 }
 
 Default default_fsdp_checkpointing(const DefaultContext& c) {
-  const bool trainer = c.stack != "loop" && c.stack != "torchtune" && c.stack != "litgpt";
-  if (trainer) return {false, "the Trainer's gradient_checkpointing wraps each unit as a whole"};
+  if (stack_traits(c.stack).accelerate)
+    return {false, "the Trainer's gradient_checkpointing wraps each unit as a whole"};
   return {true, "training loops of their own put the checkpoint wrapper inside the FSDP unit"};
 }
 
 Default default_upcast_trainable(const DefaultContext& c) {
   if (!flag(c, "/training/bf16") && !flag(c, "/training/fp16"))
     return {false, "without mixed precision FSDP shards parameters in the type they were loaded in"};
-  if (c.stack == "loop" || c.stack == "torchtune" || c.stack == "litgpt")
+  if (!stack_traits(c.stack).accelerate)
     return {false, "a training loop of its own shards parameters in the type they were loaded in"};
   return {true, "accelerate casts trained parameters to fp32 when mixed precision is on"};
 }
 
 Default default_reduce_dtype(const DefaultContext& c) {
-  const bool accelerate = c.stack != "loop" && c.stack != "torchtune" && c.stack != "litgpt";
+  const bool accelerate = stack_traits(c.stack).accelerate;
   if (flag(c, "/training/bf16"))
     return accelerate ? Default{"bfloat16", "accelerate's mixed precision for FSDP reduces in bfloat16"}
                       : Default{"float32", "the usual MixedPrecisionPolicy of a loop of one's own"};

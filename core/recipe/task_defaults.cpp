@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/recipe/stacks.h"
 #include "core/recipe/tasks.h"
 
 namespace plimsoll::recipe {
@@ -34,9 +35,7 @@ const Task& task_of(const Values& values) {
 }
 
 // Whose trainers for these tasks are TRL's, or inherit from them; the others have code of their own.
-bool follows_trl(const DefaultContext& c) {
-  return c.stack != "agilerl" && c.stack != "colossalai" && c.stack != "loop";
-}
+bool follows_trl(const DefaultContext& c) { return stack_traits(c.stack).trl_tasks; }
 std::string of_trl(const DefaultContext& c, const char* ask) {
   if (follows_trl(c)) return std::string("the default of TRL's trainer; ") + ask;
   return "assumed, as in TRL's trainer: " + c.stack_name + " has its own, " + ask;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/advice/space.h"
+#include "core/recipe/stacks.h"
 #include "core/time/step.h"
 
 namespace plimsoll::report {
@@ -12,9 +13,12 @@ std::vector<std::string> strategies_for(const Run& run, uint64_t cards) {
   const recipe::Parallel& p = r.parallel;
   if (cards == p.num_gpus) return {p.strategy};
   if (cards == 1) return {"none"};
-  if (r.stack == "unsloth" || !r.model_args.device_map.empty()) return {};
+  const recipe::StackTraits& stack = recipe::stack_traits(r.stack);
+  const bool alone = stack.one_process || (r.quantized() && !stack.shards_quantised);
+  if (alone || !r.model_args.device_map.empty()) return {};
   const bool shards = p.strategy != "none" && p.strategy != "ddp";
   if (shards) return {p.strategy};
+  if (stack.several_gpus != "ddp") return {std::string(stack.several_gpus)};
   // A base in few bits is shared out by FSDP (answerdotai/fsdp_qlora), everything else by ZeRO.
   if (r.quantized()) return {"ddp", "fsdp"};
   return {"ddp", "zero2", "zero3"};

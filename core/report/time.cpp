@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/json/rounding.h"
+#include "core/recipe/stacks.h"
 #include "core/report/paged.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
@@ -54,7 +55,7 @@ time::StepTime step_of(const Run& run, const hardware::Gpu& gpu) {
 recipe::Recipe on_cards(const recipe::Recipe& r, uint64_t cards) {
   recipe::Recipe shared = r;
   const uint64_t each = r.effective_batch() / cards;
-  const bool alone = r.stack == "unsloth" || !r.model_args.device_map.empty();
+  const bool alone = recipe::stack_traits(r.stack).one_process || !r.model_args.device_map.empty();
   if (cards <= r.parallel.num_gpus || r.effective_batch() % cards != 0 || alone) return shared;
   uint64_t batch = std::min(r.training.per_device_train_batch_size, each);
   while (each % batch != 0) --batch;

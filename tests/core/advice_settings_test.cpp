@@ -2,12 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <set>
+#include <sstream>
+
 #include "core/advice/fix.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::advice {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 const Fix& fix_called(std::string_view id) {
   for (const Fix* fix : fixes()) {
@@ -37,12 +43,60 @@ TEST(AdviceSettings, AxolotlsKeysAreThoseOfItsSchema) {
             "bnb_config_kwargs: {bnb_4bit_use_double_quant: true}");
 }
 
-TEST(AdviceSettings, EveryFixThatIsOfferedSaysWhatToWrite) {
+std::vector<std::string> words_of(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+TEST(AdviceSettings, EveryFixNamesItsSourceAndNoStackTwice) {
+  std::set<std::string> known{"*"};
+  for (const recipe::StackTraits& stack : recipe::all_stack_traits()) known.emplace(stack.id);
   for (const Fix* fix : fixes()) {
-    for (const char* stack : {"hf", "trl", "axolotl", "llamafactory", "unsloth", "torchtune"}) {
-      EXPECT_FALSE(setting_for(*fix, Level(), stack).empty()) << fix->id << " on " << stack;
-    }
     EXPECT_FALSE(fix->source.empty()) << fix->id;
+    std::set<std::string> seen;
+    for (const Setting& setting : fix->settings) {
+      EXPECT_FALSE(setting.text.empty()) << fix->id;
+      for (const std::string& stack : words_of(setting.stacks)) {
+        EXPECT_EQ(known.count(stack), 1U) << fix->id << " speaks of " << stack;
+        EXPECT_TRUE(seen.insert(stack).second) << fix->id << " says it twice for " << stack;
+      }
+    }
+  }
+}
+
+// What is configured in a file or by flags cannot be told to change a line of Python.
+TEST(AdviceSettings, AStackWithoutPythonOfYourOwnIsNeverToldToWriteSome) {
+  for (const char* stack : {"axolotl", "llamafactory", "ms-swift", "torchtune", "litgpt"}) {
+    for (const Fix* fix : fixes()) {
+      const std::string text = setting_for(*fix, Level(), stack);
+      for (const char* python : {"TrainingArguments(", "Trainer(", "from_pretrained(", "LoraConfig(",
+                                 "BitsAndBytesConfig(", "model = ", "import "}) {
+        EXPECT_THAT(text, Not(HasSubstr(python))) << fix->id << " on " << stack;
+      }
+    }
+  }
+}
+
+TEST(AdviceSettings, EveryStackCanHaveASmallerBatchAndAShorterRow) {
+  for (const recipe::StackTraits& stack : recipe::all_stack_traits()) {
+    for (const char* id : {"micro_batch", "shorter", "expandable_segments", "adapters_instead_of_full"}) {
+      EXPECT_NE(setting_for(fix_called(id), Level(), std::string(stack.id)), "") << id << " on " << stack.id;
+    }
+  }
+}
+
+// meta-pytorch/torchtune has no DeepSpeed; Lightning-AI/litgpt checkpoints under FSDP alone; a file of
+// Axolotl or LLaMA-Factory cannot hand the Trainer an optimizer.
+TEST(AdviceSettings, WhatAStackCannotDoIsNotOffered) {
+  for (const auto& [fix, stack] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"sharded_parameters", "torchtune"},
+           {"sharded_states", "litgpt"},
+           {"gradient_checkpointing", "litgpt"},
+           {"optimizer_on_cpu", "axolotl"},
+           {"optimizer_in_backward", "llamafactory"},
+           {"sharded_states", "unsloth"},
+           {"precomputed_reference", "llamafactory"}}) {
+    EXPECT_EQ(setting_for(fix_called(fix), Level(), stack), "") << fix << " on " << stack;
   }
 }
 

@@ -10,9 +10,13 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(optim=\"adafactor\")"},
+    {"hf trl unsloth", "TrainingArguments(optim=\"adafactor\")"},
     {"axolotl", "optimizer: adafactor"},
     {"llamafactory", "optim: adafactor"},
+    {"ms-swift", "--optim adafactor"},
+    {"torchtune", "optimizer: {_component_: torch.optim.Adafactor}"},
+    {"litgpt", "--optimizer torch.optim.Adafactor"},
+    {"loop", "optimizer = torch.optim.Adafactor(model.parameters(), lr=lr)"},
 };
 
 }  // namespace

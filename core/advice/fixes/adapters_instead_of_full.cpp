@@ -19,11 +19,19 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "LoraConfig(r={r}, lora_alpha=32, target_modules=\"all-linear\")"},
+    {"hf trl loop colossalai agilerl", "LoraConfig(r={r}, lora_alpha=32, target_modules=\"all-linear\")"},
+    {"unsloth",
+     "FastLanguageModel.get_peft_model(model, r={r}, lora_alpha=32)   # and full_finetuning=False"},
     {"axolotl", "adapter: lora\nlora_r: {r}\nlora_alpha: 32\nlora_target_linear: true"},
     {"llamafactory", "finetuning_type: lora\nlora_rank: {r}\nlora_target: all"},
+    {"ms-swift",
+     "--tuner_type lora --lora_rank {r} --lora_alpha 32 --target_modules all-linear   # before 4.0: "
+     "--train_type lora"},
     {"torchtune",
      "model: {_component_: ...lora_..., lora_rank: {r}, lora_alpha: 32, apply_lora_to_mlp: True}"},
+    {"litgpt",
+     "litgpt finetune_lora ... --lora_r {r} --lora_alpha 32 --lora_key true --lora_projection true "
+     "--lora_mlp true"},
 };
 
 }  // namespace

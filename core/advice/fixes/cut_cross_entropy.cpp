@@ -1,12 +1,14 @@
 #include "core/advice/fixes/fixes.h"
 #include "core/recipe/loss_kernels.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::advice {
 
 namespace {
 
-// apple/ml-cross-entropy cut_cross_entropy/transformers/patch.py; Axolotl's fork knows more.
-bool cce_knows(const std::string& type, bool axolotl) {
+// apple/ml-cross-entropy cut_cross_entropy/transformers/patch.py; axolotl-ai-cloud/ml-cross-entropy knows
+// more.
+bool cce_knows(const std::string& type, bool fork) {
   constexpr std::string_view known[] = {"llama", "phi3", "mistral", "gemma2", "qwen2"};
   constexpr std::string_view more[] = {"cohere",     "cohere2",   "gemma",    "gemma3",      "gemma3_text",
                                        "glm",        "glm4",      "granite",  "llama4",      "llama4_text",
@@ -17,7 +19,7 @@ bool cce_knows(const std::string& type, bool axolotl) {
     if (one == type) return true;
   }
   for (std::string_view one : more) {
-    if (axolotl && one == type) return true;
+    if (fork && one == type) return true;
   }
   return false;
 }
@@ -25,16 +27,15 @@ bool cce_knows(const std::string& type, bool axolotl) {
 std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
   const bool whole = recipe::loss_kernel(r.training.loss_kernel).whole_logits;
-  const bool patched = r.stack == "hf" || r.stack == "trl" || r.stack == "axolotl" || r.stack == "loop";
-  if (!whole || !patched || r.task != "sft" || !cce_knows(s.network.model_type, r.stack == "axolotl"))
-    return {};
+  const bool fork = recipe::stack_traits(r.stack).cce_fork;
+  if (!whole || r.task != "sft" || !cce_knows(s.network.model_type, fork)) return {};
   // Triton kernels in 16 bits from Ampere on.
   if (s.gpu != nullptr && !s.gpu->bf16) return {};
   return {{{{"/training/loss_kernel", "cut_cross_entropy"}}, quality::none}};
 }
 
 constexpr Setting settings[] = {
-    {"",
+    {"hf trl loop",
      "from cut_cross_entropy.transformers import cce_patch; model = cce_patch(model)   # pip install "
      "\"cut-cross-entropy @ git+https://github.com/apple/ml-cross-entropy.git\""},
     {"axolotl", "plugins: [axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin]"},

@@ -11,9 +11,12 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "BitsAndBytesConfig(bnb_4bit_use_double_quant=True)"},
+    {"hf trl loop agilerl", "BitsAndBytesConfig(bnb_4bit_use_double_quant=True)"},
+    {"unsloth", "BitsAndBytesConfig(bnb_4bit_use_double_quant=True)"},
     {"axolotl", "bnb_config_kwargs: {bnb_4bit_use_double_quant: true}"},
     {"llamafactory", "double_quantization: true"},
+    {"ms-swift", "--bnb_4bit_use_double_quant true"},
+    {"litgpt", "--quantize bnb.nf4-dq"},
 };
 
 }  // namespace

@@ -16,11 +16,14 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(optim=\"adamw_bnb_8bit\")"},
+    {"hf trl", "TrainingArguments(optim=\"adamw_bnb_8bit\")"},
+    {"unsloth", "optim = \"adamw_8bit\""},
     {"axolotl", "optimizer: adamw_bnb_8bit"},
     {"llamafactory", "optim: adamw_8bit"},
-    {"unsloth", "optim = \"adamw_8bit\""},
+    {"ms-swift", "--optim adamw_bnb_8bit"},
     {"torchtune", "optimizer: {_component_: bitsandbytes.optim.AdamW8bit}"},
+    {"litgpt", "--optimizer bitsandbytes.optim.AdamW8bit"},
+    {"loop", "optimizer = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=lr)"},
 };
 
 }  // namespace

@@ -6,13 +6,13 @@ namespace {
 
 std::vector<Level> levels(const Situation& s) {
   if (!evaluates(s) || s.recipe.training.eval_accumulation_steps == 1) return {};
-  if (s.recipe.stack == "axolotl") return {};  // its configuration has no such key
   return {{{{"/training/eval_accumulation_steps", 1}}, quality::none}};
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(eval_accumulation_steps={eval_accumulation_steps})"},
+    {"hf trl unsloth", "TrainingArguments(eval_accumulation_steps={eval_accumulation_steps})"},
     {"llamafactory", "eval_accumulation_steps: {eval_accumulation_steps}"},
+    {"ms-swift", "--eval_accumulation_steps {eval_accumulation_steps}"},
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+    {"*", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
 };
 
 }  // namespace

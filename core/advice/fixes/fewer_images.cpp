@@ -15,7 +15,7 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "at most {images_per_sample} images a sample in the data set"},
+    {"*", "at most {images_per_sample} images a sample in the data set"},
 };
 
 }  // namespace

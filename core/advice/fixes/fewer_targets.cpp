@@ -33,10 +33,15 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "LoraConfig(target_modules={target_modules})"},
+    {"hf trl loop colossalai agilerl", "LoraConfig(target_modules={target_modules})"},
+    {"unsloth", "FastLanguageModel.get_peft_model(..., target_modules={target_modules})"},
     {"axolotl", "lora_target_modules: {target_modules}"},
     {"llamafactory", "lora_target: {target_modules}"},
+    {"ms-swift", "--target_modules with the names {target_modules}"},
     {"torchtune", "lora_attn_modules: {target_modules}"},
+    {"litgpt",
+     "--lora_query, --lora_key, --lora_value, --lora_projection and --lora_mlp: true for {target_modules} "
+     "alone"},
 };
 
 }  // namespace

@@ -15,19 +15,21 @@ std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
   const std::string& now = r.model_args.attn_implementation;
   const bool sixteen = r.autocast() || r.model_args.dtype != "float32";
-  const bool other = r.stack == "unsloth" || r.stack == "torchtune" || r.stack == "litgpt";
   const bool decoder = s.network.kind == model::Kind::decoder || s.network.kind == model::Kind::vlm;
-  if ((now != "eager" && now != "sdpa") || !sixteen || other || !decoder) return {};
+  if ((now != "eager" && now != "sdpa") || !sixteen || !decoder) return {};
   if (std::find(std::begin(without), std::end(without), s.network.model_type) != std::end(without)) return {};
   if (s.gpu != nullptr && !s.gpu->flash_attention_2) return {};
   return {{{{"/model_args/attn_implementation", "flash_attention_2"}}, quality::none}};
 }
 
 constexpr Setting settings[] = {
-    {"", "from_pretrained(..., attn_implementation=\"flash_attention_2\")   # pip install flash-attn"},
+    {"hf loop agilerl",
+     "from_pretrained(..., attn_implementation=\"flash_attention_2\")   # pip install flash-attn"},
+    {"trl", "SFTConfig(model_init_kwargs={\"attn_implementation\": \"flash_attention_2\"})"},
     {"axolotl", "attn_implementation: flash_attention_2   # older releases: flash_attention: true"},
     {"llamafactory", "flash_attn: fa2"},
-    {"trl", "SFTConfig(model_init_kwargs={\"attn_implementation\": \"flash_attention_2\"})"},
+    {"ms-swift", "--attn_impl flash_attn   # pip install flash-attn"},
+    {"colossalai", "--use_flash_attn"},
 };
 
 }  // namespace

@@ -15,9 +15,15 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "for p in model.model.vision_tower.parameters(): p.requires_grad = False"},
+    {"hf trl loop agilerl colossalai",
+     "for p in model.model.vision_tower.parameters(): p.requires_grad = False"},
+    {"axolotl",
+     "unfrozen_parameters: ['^model.language_model.*', '^lm_head.*']   # with adapters: lora_target_modules "
+     "that matches the language model alone"},
     {"llamafactory", "freeze_vision_tower: true"},
+    {"ms-swift", "--freeze_vit true"},
     {"unsloth", "FastVisionModel.get_peft_model(..., finetune_vision_layers=False)"},
+    {"torchtune", "model: {encoder_trainable: False}"},
 };
 
 }  // namespace

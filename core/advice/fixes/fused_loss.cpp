@@ -1,5 +1,6 @@
 #include "core/advice/fixes/fixes.h"
 #include "core/recipe/loss_kernels.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::advice {
 
@@ -21,11 +22,10 @@ bool liger_knows(const std::string& type) {
 std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
   const bool whole = recipe::loss_kernel(r.training.loss_kernel).whole_logits;
-  if (!whole || r.stack == "torchtune" || r.stack == "unsloth" || r.stack == "litgpt") return {};
+  if (!whole) return {};
   if (r.task == "classification" || r.task == "reward" || !liger_knows(s.network.model_type)) return {};
-  // LLaMA-Factory's losses of preferences read the logits: it patches Liger in without the fused loss
-  // (model/model_utils/liger_kernel.py require_logits).
-  if (r.stack == "llamafactory" && r.task != "sft" && r.task != "pretrain") return {};
+  // Losses of preferences that read the logits.
+  if (recipe::stack_traits(r.stack).liger_for_sft_alone && r.task != "sft" && r.task != "pretrain") return {};
   Level level;
   level.changes["/training/use_liger_kernel"] = true;
   // Liger refuses both (monkey_patch.py, "cannot both be True").
@@ -37,11 +37,14 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(use_liger_kernel=True)   # pip install liger-kernel"},
+    {"hf trl", "TrainingArguments(use_liger_kernel=True)   # pip install liger-kernel"},
     {"axolotl", "plugins: [axolotl.integrations.liger.LigerPlugin]\nliger_fused_linear_cross_entropy: true"},
     {"llamafactory", "enable_liger_kernel: true"},
-    {"unsloth", "# Unsloth fuses the loss of long sequences by itself"},
-    {"torchtune", "loss: {_component_: torchtune.modules.loss.LinearCrossEntropyLoss}"},
+    {"ms-swift", "--use_liger_kernel true   # pip install liger-kernel"},
+    {"agilerl", "GRPO(..., use_liger_loss=True)"},
+    {"loop colossalai",
+     "from liger_kernel.transformers import AutoLigerKernelForCausalLM; model = "
+     "AutoLigerKernelForCausalLM.from_pretrained(...)"},
 };
 
 }  // namespace

@@ -11,10 +11,13 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(optim=\"adamw_torch_fused\")"},
+    {"hf trl unsloth", "TrainingArguments(optim=\"adamw_torch_fused\")"},
     {"axolotl", "optimizer: adamw_torch_fused"},
     {"llamafactory", "optim: adamw_torch_fused"},
+    {"ms-swift", "--optim adamw_torch_fused"},
     {"torchtune", "optimizer: {_component_: torch.optim.AdamW, fused: True}"},
+    {"litgpt", "--optimizer.class_path torch.optim.AdamW --optimizer.init_args.fused true"},
+    {"loop", "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)"},
 };
 
 }  // namespace

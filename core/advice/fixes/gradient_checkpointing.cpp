@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::advice {
 
@@ -6,20 +7,25 @@ namespace {
 
 std::vector<Level> levels(const Situation& s) {
   if (s.recipe.training.gradient_checkpointing) return {};
-  const bool reentrant_only = s.recipe.stack == "unsloth";
+  const bool reentrant_only = recipe::stack_traits(s.recipe.stack).reentrant_only;
   return {{{{"/training/gradient_checkpointing", true},
             {"/training/gradient_checkpointing_kwargs/use_reentrant", reentrant_only}},
            quality::none}};
 }
 
 constexpr Setting settings[] = {
-    {"",
+    {"hf trl",
      "TrainingArguments(gradient_checkpointing=True, gradient_checkpointing_kwargs={\"use_reentrant\": "
      "False})"},
     {"axolotl", "gradient_checkpointing: true\ngradient_checkpointing_kwargs: {use_reentrant: false}"},
     {"llamafactory", "disable_gradient_checkpointing: false"},
+    {"ms-swift",
+     "--gradient_checkpointing true --gradient_checkpointing_kwargs '{\"use_reentrant\": false}'"},
     {"unsloth", "FastLanguageModel.get_peft_model(..., use_gradient_checkpointing=\"unsloth\")"},
     {"torchtune", "enable_activation_checkpointing: True"},
+    {"agilerl", "GRPO(..., gradient_checkpointing=True)"},
+    {"colossalai", "--grad_checkpoint"},
+    {"loop", "model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={\"use_reentrant\": False})"},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::advice {
 
@@ -6,15 +7,18 @@ namespace {
 
 std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
-  if (r.quantized() || r.stack == "torchtune") return {};
+  if (r.parallel.num_gpus > 1 && !recipe::stack_traits(r.stack).shards_quantised) return {};
+  if (r.quantized()) return {};
   return {{{{"/quantization/load_in_8bit", true}}, quality::parity}};
 }
 
 constexpr Setting settings[] = {
-    {"", "BitsAndBytesConfig(load_in_8bit=True)"},
+    {"hf trl loop agilerl", "BitsAndBytesConfig(load_in_8bit=True)"},
     {"axolotl", "load_in_8bit: true\nadapter: lora"},
     {"llamafactory", "quantization_bit: 8\nquantization_method: bnb"},
+    {"ms-swift", "--quant_method bnb --quant_bits 8"},
     {"unsloth", "FastLanguageModel.from_pretrained(..., load_in_8bit=True)"},
+    {"litgpt", "--quantize bnb.int8-training --precision bf16-true"},
 };
 
 }  // namespace

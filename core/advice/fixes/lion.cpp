@@ -16,9 +16,13 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(optim=\"lion_8bit\")"},
+    {"hf trl unsloth", "TrainingArguments(optim=\"lion_8bit\")"},
     {"axolotl", "optimizer: lion_8bit"},
     {"llamafactory", "optim: lion_8bit"},
+    {"ms-swift", "--optim lion_8bit"},
+    {"torchtune", "optimizer: {_component_: bitsandbytes.optim.Lion8bit}"},
+    {"litgpt", "--optimizer bitsandbytes.optim.Lion8bit"},
+    {"loop", "optimizer = bitsandbytes.optim.Lion8bit(model.parameters(), lr=lr)"},
 };
 
 }  // namespace

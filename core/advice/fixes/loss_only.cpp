@@ -6,13 +6,13 @@ namespace {
 
 std::vector<Level> levels(const Situation& s) {
   if (!evaluates(s) || s.recipe.training.prediction_loss_only) return {};
-  if (s.recipe.stack == "axolotl") return {};  // without metrics it evaluates the loss alone as it is
   return {{{{"/training/prediction_loss_only", true}}, quality::parity}};
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(prediction_loss_only=True)"},
+    {"hf trl unsloth", "TrainingArguments(prediction_loss_only=True)"},
     {"llamafactory", "prediction_loss_only: true"},
+    {"ms-swift", "--prediction_loss_only true"},
 };
 
 }  // namespace

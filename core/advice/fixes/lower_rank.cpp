@@ -17,9 +17,12 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "LoraConfig(r={r}, lora_alpha={lora_alpha})"},
+    {"hf trl loop colossalai agilerl", "LoraConfig(r={r}, lora_alpha={lora_alpha})"},
+    {"unsloth", "FastLanguageModel.get_peft_model(..., r={r}, lora_alpha={lora_alpha})"},
     {"axolotl", "lora_r: {r}\nlora_alpha: {lora_alpha}"},
     {"llamafactory", "lora_rank: {r}\nlora_alpha: {lora_alpha}"},
+    {"ms-swift", "--lora_rank {r} --lora_alpha {lora_alpha}"},
+    {"litgpt", "--lora_r {r} --lora_alpha {lora_alpha}"},
     {"torchtune", "lora_rank: {r}\nlora_alpha: {lora_alpha}"},
 };
 

@@ -36,7 +36,7 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"",
+    {"hf trl unsloth",
      "TrainingArguments(per_device_train_batch_size={per_device_train_batch_size}, "
      "gradient_accumulation_steps={gradient_accumulation_steps})"},
     {"axolotl",
@@ -45,8 +45,22 @@ constexpr Setting settings[] = {
     {"llamafactory",
      "per_device_train_batch_size: {per_device_train_batch_size}\ngradient_accumulation_steps: "
      "{gradient_accumulation_steps}"},
+    {"ms-swift",
+     "--per_device_train_batch_size {per_device_train_batch_size} --gradient_accumulation_steps "
+     "{gradient_accumulation_steps}"},
     {"torchtune",
      "batch_size: {per_device_train_batch_size}\ngradient_accumulation_steps: {gradient_accumulation_steps}"},
+    {"litgpt",
+     "--train.micro_batch_size {per_device_train_batch_size}   # --train.global_batch_size stays: "
+     "{gradient_accumulation_steps} in a step"},
+    {"agilerl",
+     "GRPO(..., micro_batch_size_per_gpu={per_device_train_batch_size})   # {gradient_accumulation_steps} in "
+     "a step"},
+    {"colossalai",
+     "--batch_size {per_device_train_batch_size} --accumulation_steps {gradient_accumulation_steps}"},
+    {"loop",
+     "DataLoader(..., batch_size={per_device_train_batch_size})   # and optimizer.step() after every "
+     "{gradient_accumulation_steps}"},
 };
 
 }  // namespace

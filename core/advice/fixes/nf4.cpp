@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::advice {
 
@@ -6,6 +7,7 @@ namespace {
 
 std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
+  if (r.parallel.num_gpus > 1 && !recipe::stack_traits(r.stack).shards_quantised) return {};
   if (r.quantization.load_in_4bit || !r.quantization.quant_method.empty()) return {};
   Level level;
   level.changes["/quantization/load_in_4bit"] = true;
@@ -21,13 +23,15 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"",
+    {"hf trl loop agilerl",
      "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True, "
      "bnb_4bit_compute_dtype=torch.bfloat16)   # float16 where the card has no bfloat16"},
     {"axolotl", "load_in_4bit: true\nadapter: qlora"},
     {"llamafactory", "quantization_bit: 4\nquantization_method: bnb\ndouble_quantization: true"},
+    {"ms-swift", "--quant_method bnb --quant_bits 4"},
     {"unsloth", "FastLanguageModel.from_pretrained(..., load_in_4bit=True)"},
     {"torchtune", "model: {_component_: ...qlora_...}"},
+    {"litgpt", "--quantize bnb.nf4-dq --precision bf16-true"},
 };
 
 }  // namespace

@@ -7,14 +7,14 @@ namespace {
 std::vector<Level> levels(const Situation& s) {
   const recipe::Quantization& q = s.recipe.quantization;
   const bool given = s.values.count("/quantization/prepare_for_kbit_training") != 0;
-  if (!q.quant_method.empty() || s.recipe.stack == "unsloth" || s.recipe.stack == "torchtune") return {};
+  if (!q.quant_method.empty()) return {};
   if (s.recipe.quantized() && given && !q.prepare_for_kbit_training) return {};
   return {{{{"/quantization/prepare_for_kbit_training", false}, {"/quantization/upcast", "none"}},
            quality::parity}};
 }
 
 constexpr Setting settings[] = {
-    {"",
+    {"hf loop agilerl",
      "model.gradient_checkpointing_enable(); model.enable_input_require_grads()   # in place of "
      "prepare_model_for_kbit_training(model)"},
     {"trl", "# TRL 0.26 and later: nothing to do"},

@@ -6,14 +6,17 @@ namespace {
 
 std::vector<Level> levels(const Situation& s) {
   const recipe::Training& t = s.recipe.training;
-  if (!t.gradient_checkpointing || !t.use_reentrant || s.recipe.stack == "unsloth") return {};
+  if (!t.gradient_checkpointing || !t.use_reentrant) return {};
   return {{{{"/training/gradient_checkpointing_kwargs/use_reentrant", false}}, quality::none}};
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(gradient_checkpointing_kwargs={\"use_reentrant\": False})"},
+    {"hf trl", "TrainingArguments(gradient_checkpointing_kwargs={\"use_reentrant\": False})"},
     {"axolotl", "gradient_checkpointing_kwargs: {use_reentrant: false}"},
     {"llamafactory", "use_reentrant_gc: false"},
+    {"ms-swift", "--gradient_checkpointing_kwargs '{\"use_reentrant\": false}'"},
+    {"loop agilerl colossalai",
+     "model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={\"use_reentrant\": False})"},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::advice {
 
@@ -9,23 +10,26 @@ namespace {
 std::vector<Level> levels(const Situation& s) {
   const recipe::Training& t = s.recipe.training;
   if (t.offload_checkpoints || t.activation_offloading || s.recipe.parallel.num_gpus > 1) return {};
-  const std::string& stack = s.recipe.stack;
-  if (stack == "litgpt" || stack == "agilerl") return {};
+  const recipe::StackTraits& traits = recipe::stack_traits(s.recipe.stack);
   Level level;
   if (!t.gradient_checkpointing) {
     level.changes["/training/gradient_checkpointing"] = true;
-    level.changes["/training/gradient_checkpointing_kwargs/use_reentrant"] = stack == "unsloth";
+    level.changes["/training/gradient_checkpointing_kwargs/use_reentrant"] = traits.reentrant_only;
   }
-  const bool own = stack == "unsloth" || stack == "llamafactory";
-  level.changes[own ? "/training/offload_checkpoints" : "/training/activation_offloading"] = true;
+  level
+      .changes[traits.offloads_inputs ? "/training/offload_checkpoints" : "/training/activation_offloading"] =
+      true;
   return {level};
 }
 
 constexpr Setting settings[] = {
-    {"",
+    {"hf",
      "class OffloadingTrainer(Trainer):\n    def training_step(self, *args, **kwargs):\n        with "
      "get_act_offloading_ctx_manager(self.model):   # from trl.models\n            return "
      "super().training_step(*args, **kwargs)\n# with gradient_checkpointing=True"},
+    {"loop colossalai",
+     "with get_act_offloading_ctx_manager(model):   # from trl.models\n    loss = model(**batch).loss\n    "
+     "loss.backward()\n# with gradient checkpointing"},
     {"trl", "SFTConfig(activation_offloading=True, gradient_checkpointing=True)"},
     {"axolotl", "gradient_checkpointing: true\nactivation_offloading: true"},
     {"llamafactory", "use_unsloth_gc: true"},

@@ -9,15 +9,18 @@ std::vector<Level> levels(const Situation& s) {
   const recipe::Training& t = s.recipe.training;
   const bool there = t.optimizer_in_backward || t.optimizer_offload != "none";
   if (!s.recipe.full() || there || t.gradient_accumulation_steps > 1 || t.fp16) return {};
-  if (s.recipe.parallel.num_gpus > 1 || s.recipe.stack == "unsloth") return {};
+  if (s.recipe.parallel.num_gpus > 1) return {};
   return {{{{"/training/optimizer_in_backward", true}}, quality::parity}};
 }
 
 constexpr Setting settings[] = {
-    {"",
+    {"hf trl",
      "for p in model.parameters():\n    opt = AdamW([p], lr=lr)\n    "
      "p.register_post_accumulate_grad_hook(lambda p, opt=opt: (opt.step(), opt.zero_grad()))\n# and "
      "Trainer(..., optimizers=(an optimizer that does nothing, None)), max_grad_norm=0"},
+    {"loop",
+     "for p in model.parameters():\n    opt = AdamW([p], lr=lr)\n    "
+     "p.register_post_accumulate_grad_hook(lambda p, opt=opt: (opt.step(), opt.zero_grad()))"},
     {"torchtune", "optimizer_in_bwd: True\ngradient_accumulation_steps: 1\nclip_grad_norm: null"},
 };
 

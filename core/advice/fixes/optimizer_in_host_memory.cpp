@@ -11,7 +11,16 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "{\"zero_optimization\": {\"offload_optimizer\": {\"device\": \"cpu\"}}}"},
+    {"hf trl", "{\"zero_optimization\": {\"offload_optimizer\": {\"device\": \"cpu\"}}}"},
+    {"loop agilerl", "accelerate launch --use_deepspeed --offload_optimizer_device cpu"},
+    {"axolotl",
+     "{\"zero_optimization\": {\"offload_optimizer\": {\"device\": \"cpu\"}}}   # in the file that "
+     "deepspeed: names"},
+    {"llamafactory",
+     "deepspeed: examples/deepspeed/ds_z2_offload_config.json   # stage 3: ds_z3_offload_config.json with "
+     "offload_param taken out"},
+    {"ms-swift", "--deepspeed zero2_offload   # stage 3: a file of its own with offload_optimizer alone"},
+    {"colossalai", "--plugin zero2_cpu"},
 };
 
 }  // namespace

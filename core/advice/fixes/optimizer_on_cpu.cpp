@@ -18,10 +18,12 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"",
+    {"hf trl unsloth",
      "Trainer(..., optimizers=(CPUOffloadOptimizer(model.parameters(), torch.optim.AdamW, fused=True), "
-     "None)) "
-     "  # torchao.optim; for states_and_gradients add offload_gradients=True"},
+     "None))   # torchao.optim; for states_and_gradients add offload_gradients=True"},
+    {"loop",
+     "optimizer = CPUOffloadOptimizer(model.parameters(), torch.optim.AdamW, fused=True)   # torchao.optim; "
+     "for states_and_gradients add offload_gradients=True"},
     {"torchtune",
      "optimizer: {_component_: torchao.optim.CPUOffloadOptimizer}   # for states_and_gradients add "
      "offload_gradients: True"},

@@ -22,9 +22,8 @@ std::vector<Level> levels(const Situation& s) {
   const bool known = r.data.longest_length > 0 && r.data.mean_length > 0 &&
                      r.data.mean_length < static_cast<double>(r.data.longest_length);
   const bool sixteen = r.autocast() || r.model_args.dtype != "float32";
-  const bool offered = r.stack == "hf" || r.stack == "trl" || r.stack == "axolotl";
   const bool trains = r.task == "sft" && s.network.kind == model::Kind::decoder;
-  if (!known || !sixteen || !offered || !trains || !r.training.padded_batches) return {};
+  if (!known || !sixteen || !trains || !r.training.padded_batches) return {};
   if (!looks_back_by_attention_alone(s.network)) return {};
   if (s.gpu != nullptr && !s.gpu->flash_attention_2) return {};
   Level level{{{"/training/padded_batches", false}}, quality::none};
@@ -35,9 +34,9 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"",
-     "Trainer(data_collator=DataCollatorWithFlattening()), "
-     "from_pretrained(..., attn_implementation=\"flash_attention_2\")   # pip install flash-attn"},
+    {"hf",
+     "Trainer(data_collator=DataCollatorWithFlattening()), from_pretrained(..., "
+     "attn_implementation=\"flash_attention_2\")   # pip install flash-attn"},
     {"trl",
      "SFTConfig(padding_free=True, model_init_kwargs={\"attn_implementation\": \"flash_attention_2\"})   # "
      "pip install flash-attn"},

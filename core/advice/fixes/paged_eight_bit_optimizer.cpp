@@ -18,10 +18,13 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(optim=\"paged_adamw_8bit\")"},
+    {"hf trl unsloth", "TrainingArguments(optim=\"paged_adamw_8bit\")"},
     {"axolotl", "optimizer: paged_adamw_8bit"},
     {"llamafactory", "optim: paged_adamw_8bit"},
+    {"ms-swift", "--optim paged_adamw_8bit"},
     {"torchtune", "optimizer: {_component_: bitsandbytes.optim.PagedAdamW8bit}"},
+    {"litgpt", "--optimizer bitsandbytes.optim.PagedAdamW8bit"},
+    {"loop", "optimizer = bitsandbytes.optim.PagedAdamW8bit(model.parameters(), lr=lr)"},
 };
 
 }  // namespace

@@ -16,10 +16,13 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(optim=\"paged_adamw_32bit\")"},
+    {"hf trl unsloth", "TrainingArguments(optim=\"paged_adamw_32bit\")"},
     {"axolotl", "optimizer: paged_adamw_32bit"},
     {"llamafactory", "optim: paged_adamw_32bit"},
+    {"ms-swift", "--optim paged_adamw_32bit"},
     {"torchtune", "optimizer: {_component_: bitsandbytes.optim.PagedAdamW}"},
+    {"litgpt", "--optimizer bitsandbytes.optim.PagedAdamW"},
+    {"loop", "optimizer = bitsandbytes.optim.PagedAdamW(model.parameters(), lr=lr)"},
 };
 
 }  // namespace

@@ -17,9 +17,20 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"",
+    {"hf trl",
      "{\"zero_optimization\": {\"offload_param\": {\"device\": \"cpu\"}, \"offload_optimizer\": {\"device\": "
      "\"cpu\"}}}   # FSDP: fsdp_offload_params: true"},
+    {"loop agilerl",
+     "accelerate launch --use_deepspeed --offload_param_device cpu --offload_optimizer_device cpu   # FSDP: "
+     "fsdp_offload_params: true"},
+    {"axolotl",
+     "deepspeed: deepspeed_configs/zero3_bf16_cpuoffload_all.json   # FSDP: fsdp_config: {offload_params: "
+     "true}"},
+    {"llamafactory",
+     "deepspeed: examples/deepspeed/ds_z3_offload_config.json   # FSDP: fsdp_offload_params: true in the "
+     "accelerate file"},
+    {"ms-swift", "--deepspeed zero3_offload   # FSDP: --fsdp 'full_shard auto_wrap offload'"},
+    {"torchtune", "fsdp_cpu_offload: True"},
 };
 
 }  // namespace

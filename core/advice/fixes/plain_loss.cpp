@@ -10,7 +10,7 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "SFTConfig(loss_type=\"nll\")"},
+    {"trl unsloth", "SFTConfig(loss_type=\"nll\")"},
 };
 
 }  // namespace

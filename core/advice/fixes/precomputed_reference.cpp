@@ -8,13 +8,11 @@ std::vector<Level> levels(const Situation& s) {
   const std::string& task = s.recipe.task;
   const json::Json* now = value_of(s, "/rl/precompute_ref_log_probs");
   if ((task != "dpo" && task != "kto") || now == nullptr || *now != json::Json(false)) return {};
-  // LLaMA-Factory's trainers set it to False themselves (train/dpo/trainer.py, train/kto/trainer.py).
-  if (s.recipe.stack == "llamafactory") return {};
   return {{{{"/rl/precompute_ref_log_probs", true}}, quality::none}};
 }
 
 constexpr Setting settings[] = {
-    {"", "DPOConfig(precompute_ref_log_probs=True)"},
+    {"hf trl unsloth", "DPOConfig(precompute_ref_log_probs=True)"},
     {"axolotl", "precompute_ref_log_probs: true"},
 };
 

@@ -13,7 +13,12 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "from_pretrained(..., dtype=torch.bfloat16), TrainingArguments(bf16=False)"},
+    {"hf trl unsloth", "from_pretrained(..., dtype=torch.bfloat16), TrainingArguments(bf16=False)"},
+    {"loop agilerl colossalai", "from_pretrained(..., dtype=torch.bfloat16)   # without torch.autocast"},
+    {"axolotl", "bf16: full"},
+    {"llamafactory", "pure_bf16: true"},
+    {"ms-swift", "--torch_dtype bfloat16 --bf16 false"},
+    {"litgpt", "--precision bf16-true"},
     {"torchtune", "dtype: bf16"},
 };
 

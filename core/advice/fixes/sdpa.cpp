@@ -8,16 +8,19 @@ namespace {
 std::vector<Level> levels(const Situation& s) {
   if (s.recipe.model_args.attn_implementation != "eager") return {};
   // Soft-capped scores have no fused kernel there.
-  if (s.network.model_type == "gemma2") return {};
+  for (const model::LayerGroup& group : s.network.stacks.front().groups) {
+    if (group.soft_capped) return {};
+  }
   const bool own_classes = s.recipe.model_args.implementation == "transformers";
   if (own_classes && !recipe::supports_sdpa(s.network.model_type, s.recipe.versions.transformers)) return {};
   return {{{{"/model_args/attn_implementation", "sdpa"}}, quality::none}};
 }
 
 constexpr Setting settings[] = {
-    {"", "from_pretrained(..., attn_implementation=\"sdpa\")"},
+    {"hf trl loop colossalai agilerl", "from_pretrained(..., attn_implementation=\"sdpa\")"},
     {"axolotl", "attn_implementation: sdpa   # older releases: sdp_attention: true"},
     {"llamafactory", "flash_attn: sdpa"},
+    {"ms-swift", "--attn_impl sdpa"},
 };
 
 }  // namespace

@@ -8,15 +8,16 @@ std::vector<Level> levels(const Situation& s) {
   const recipe::Parallel& p = s.recipe.parallel;
   const bool whole = p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero0" ||
                      p.strategy == "zero1" || p.strategy == "zero2";
-  if (p.num_gpus < 2 || !whole || s.recipe.stack == "unsloth" || s.recipe.quantization.load_in_8bit)
-    return {};
+  if (p.num_gpus < 2 || !whole || s.recipe.quantization.load_in_8bit) return {};
   return {{{{"/parallel/strategy", "zero3"}}, quality::none}};
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(deepspeed=\"ds_zero3.json\")   # {\"zero_optimization\": {\"stage\": 3}}"},
+    {"hf trl", "TrainingArguments(deepspeed=\"ds_zero3.json\")   # {\"zero_optimization\": {\"stage\": 3}}"},
+    {"loop agilerl", "accelerate launch --use_deepspeed --zero_stage 3"},
     {"axolotl", "deepspeed: deepspeed_configs/zero3.json"},
     {"llamafactory", "deepspeed: examples/deepspeed/ds_z3_config.json"},
+    {"ms-swift", "--deepspeed zero3"},
 };
 
 }  // namespace

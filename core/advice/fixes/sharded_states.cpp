@@ -8,14 +8,17 @@ std::vector<Level> levels(const Situation& s) {
   const recipe::Parallel& p = s.recipe.parallel;
   const bool whole =
       p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero0" || p.strategy == "zero1";
-  if (p.num_gpus < 2 || !whole || s.recipe.stack == "unsloth") return {};
+  if (p.num_gpus < 2 || !whole) return {};
   return {{{{"/parallel/strategy", "zero2"}}, quality::none}};
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(deepspeed=\"ds_zero2.json\")   # {\"zero_optimization\": {\"stage\": 2}}"},
+    {"hf trl", "TrainingArguments(deepspeed=\"ds_zero2.json\")   # {\"zero_optimization\": {\"stage\": 2}}"},
+    {"loop agilerl", "accelerate launch --use_deepspeed --zero_stage 2"},
     {"axolotl", "deepspeed: deepspeed_configs/zero2.json"},
     {"llamafactory", "deepspeed: examples/deepspeed/ds_z2_config.json"},
+    {"ms-swift", "--deepspeed zero2"},
+    {"colossalai", "--plugin zero2"},
 };
 
 }  // namespace

@@ -77,10 +77,15 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "max_length={max_length}"},
+    {"hf loop", "max_length={max_length}"},
+    {"trl", "SFTConfig(max_length={max_length})"},
     {"axolotl", "sequence_len: {max_length}"},
     {"llamafactory", "cutoff_len: {max_length}"},
     {"unsloth", "max_seq_length = {max_length}"},
+    {"ms-swift", "--max_length {max_length}"},
+    {"litgpt", "--train.max_seq_length {max_length}"},
+    {"agilerl", "max_model_len={max_length}"},
+    {"colossalai", "--max_len {max_length}"},
     {"torchtune", "tokenizer: {max_seq_len: {max_length}}"},
 };
 

@@ -26,8 +26,11 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "max_completion_length={max_completion_length}"},
+    {"hf trl unsloth loop", "max_completion_length={max_completion_length}"},
     {"axolotl", "trl: {max_completion_length: {max_completion_length}}"},
+    {"llamafactory", "max_new_tokens: {max_completion_length}"},
+    {"ms-swift", "--max_completion_length {max_completion_length}"},
+    {"agilerl", "GRPO(..., max_output_tokens={max_completion_length})"},
 };
 
 }  // namespace

@@ -8,15 +8,17 @@ std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
   if (r.peft.on && r.peft.adapter_dtype != "float32") return {};
   // The gradient scaler refuses float16 parameters.
-  if (r.training.fp16 || r.stack == "unsloth" || (s.gpu != nullptr && !s.gpu->bf16)) return {};
+  if (r.training.fp16 || (s.gpu != nullptr && !s.gpu->bf16)) return {};
   return {{{{"/peft/adapter_dtype", "bfloat16"}}, quality::small}};
 }
 
 constexpr Setting settings[] = {
-    {"", "get_peft_model(model, config, autocast_adapter_dtype=False)"},
+    {"hf loop agilerl colossalai", "get_peft_model(model, config, autocast_adapter_dtype=False)"},
     {"trl", "# TRL 0.26 and later does this on a quantised base"},
     {"axolotl", "peft_autocast_adapter_dtype: false"},
     {"llamafactory", "pure_bf16: true"},
+    {"ms-swift", "--lora_dtype bfloat16"},
+    {"litgpt", "--precision bf16-true"},
     {"torchtune", "dtype: bf16"},
 };
 

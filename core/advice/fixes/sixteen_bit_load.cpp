@@ -14,10 +14,12 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "from_pretrained(..., dtype=torch.{dtype})"},
+    {"hf unsloth loop agilerl colossalai", "from_pretrained(..., dtype=torch.{dtype})"},
     {"trl", "SFTConfig(model_init_kwargs={\"dtype\": \"{dtype}\"})"},
     {"axolotl", "bf16: true   # loads the base in it"},
     {"llamafactory", "bf16: true"},
+    {"ms-swift", "--torch_dtype {dtype}"},
+    {"litgpt", "--precision bf16-true"},
     {"torchtune", "dtype: bf16"},
 };
 

@@ -14,8 +14,11 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "TrainingArguments(per_device_eval_batch_size={per_device_eval_batch_size})"},
+    {"hf trl unsloth", "TrainingArguments(per_device_eval_batch_size={per_device_eval_batch_size})"},
     {"axolotl", "eval_batch_size: {per_device_eval_batch_size}"},
+    {"llamafactory", "per_device_eval_batch_size: {per_device_eval_batch_size}"},
+    {"ms-swift", "--per_device_eval_batch_size {per_device_eval_batch_size}"},
+    {"loop", "DataLoader(eval_dataset, batch_size={per_device_eval_batch_size})"},
 };
 
 }  // namespace

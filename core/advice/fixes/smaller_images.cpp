@@ -19,8 +19,11 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "AutoProcessor.from_pretrained(..., max_pixels={image_size} * {image_size})"},
+    {"hf trl unsloth loop agilerl colossalai",
+     "AutoProcessor.from_pretrained(..., max_pixels={image_size} * {image_size})"},
+    {"axolotl", "image_size: {image_size}"},
     {"llamafactory", "image_max_pixels: {image_size^2}"},
+    {"ms-swift", "MAX_PIXELS={image_size^2}"},
 };
 
 }  // namespace

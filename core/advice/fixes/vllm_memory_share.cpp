@@ -31,8 +31,12 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "GRPOConfig(vllm_gpu_memory_utilization={vllm_gpu_memory_utilization})"},
+    {"hf trl", "GRPOConfig(vllm_gpu_memory_utilization={vllm_gpu_memory_utilization})"},
+    {"unsloth",
+     "FastLanguageModel.from_pretrained(..., gpu_memory_utilization={vllm_gpu_memory_utilization})"},
     {"axolotl", "trl: {vllm_gpu_memory_utilization: {vllm_gpu_memory_utilization}}"},
+    {"ms-swift", "--vllm_gpu_memory_utilization {vllm_gpu_memory_utilization}"},
+    {"agilerl", "VLLMConfig(gpu_memory_utilization={vllm_gpu_memory_utilization})"},
 };
 
 }  // namespace

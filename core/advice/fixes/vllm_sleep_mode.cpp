@@ -14,8 +14,11 @@ std::vector<Level> levels(const Situation& s) {
 }
 
 constexpr Setting settings[] = {
-    {"", "GRPOConfig(vllm_enable_sleep_mode=True)"},
+    {"hf trl", "GRPOConfig(vllm_enable_sleep_mode=True)"},
+    {"unsloth", "UNSLOTH_VLLM_STANDBY=1"},
     {"axolotl", "trl: {vllm_enable_sleep_mode: true}"},
+    {"ms-swift", "--sleep_level 1"},
+    {"agilerl", "VLLMConfig(sleep_mode=True)"},
 };
 
 }  // namespace

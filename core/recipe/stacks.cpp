@@ -1,0 +1,46 @@
+#include "core/recipe/stacks.h"
+
+namespace plimsoll::recipe {
+
+namespace {
+
+constexpr StackTraits rows[] = {
+    {.id = "hf"},
+    {.id = "trl", .trl_checkpoint_dtype = true},
+    {.id = "axolotl", .cce_fork = true},
+    // hiyouga/LLaMA-Factory train/trainer_utils.py get_batch_logps, train/dpo/trainer.py
+    // concatenated_forward, model/model_utils/checkpointing.py, model/model_utils/liger_kernel.py
+    // require_logits.
+    {.id = "llamafactory", .own_log_probs = true, .offloads_inputs = true, .liger_for_sft_alone = true},
+    // modelscope/ms-swift swift/template/base.py: max_length is the model's own unless said.
+    {.id = "ms-swift", .model_length = true},
+    // unslothai/unsloth kernels/cross_entropy_loss.py, unsloth-zoo gradient_checkpointing.py.
+    {.id = "unsloth",
+     .one_process = true,
+     .sixteen_bit_loss = true,
+     .reentrant_only = true,
+     .offloads_inputs = true,
+     .loss_by_row_length = true},
+    // meta-pytorch/torchtune recipes/full_finetune_distributed.py, training/_distributed.py shard_model
+    // (fully_shard); recipes/full_finetune_single_device.py _loss_step.
+    {.id = "torchtune", .several_gpus = "fsdp2", .accelerate = false, .pads_labels = true},
+    // Lightning-AI/litgpt litgpt/finetune/full.py and lora.py: FSDP on several devices, where lora.py refuses
+    // --quantize.
+    {.id = "litgpt", .several_gpus = "fsdp", .shards_quantised = false, .accelerate = false},
+    {.id = "loop", .accelerate = false, .trl_tasks = false, .returns_logits = false},
+    {.id = "agilerl", .trl_tasks = false},
+    {.id = "colossalai", .trl_tasks = false},
+};
+
+}  // namespace
+
+std::span<const StackTraits> all_stack_traits() { return rows; }
+
+const StackTraits& stack_traits(std::string_view id) {
+  for (const StackTraits& row : rows) {
+    if (row.id == id) return row;
+  }
+  return rows[0];
+}
+
+}  // namespace plimsoll::recipe

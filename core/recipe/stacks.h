@@ -1,0 +1,40 @@
+// What a training stack does, where no field of a request can say it.
+//
+//     recipe::stack_traits("torchtune").several_gpus;   // "fsdp2": its distributed recipes know nothing else
+//     recipe::stack_traits("unsloth").reentrant_only;   // true: its checkpoint function is reentrant
+//
+// What a field can say is a default in presets/stacks/<id>.json. No other code of this project asks which
+// stack it is, but what reads and writes that stack's own files.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace plimsoll::recipe {
+
+struct StackTraits {
+  std::string_view id;
+  /// The strategy of several GPUs where none is said.
+  std::string_view several_gpus = "ddp";
+  bool one_process = false;         ///< it does not share a run out over GPUs
+  bool shards_quantised = true;     ///< a quantised base may lie on several GPUs
+  bool accelerate = true;           ///< accelerate sets up FSDP; otherwise code of its own does
+  bool trl_tasks = true;            ///< its trainers for preferences and RL are TRL's, or inherit from them
+  bool own_log_probs = false;       ///< the log-probabilities of preferences come from code of its own
+  bool returns_logits = true;       ///< the loop gets the model's logits besides the loss
+  bool model_length = false;        ///< cuts samples only at what the model can read
+  bool sixteen_bit_loss = false;    ///< the loss reads the logits as they are, beside shifted labels
+  bool pads_labels = false;         ///< pads the labels instead of shifting the logits, and floats the logits
+  bool reentrant_only = false;      ///< its checkpoint function is reentrant
+  bool offloads_inputs = false;     ///< its checkpoint function can move the layers' inputs to host memory
+  bool loss_by_row_length = false;  ///< some releases take another loss for short batches
+  bool liger_for_sft_alone = false;   ///< Liger's fused loss is patched in for supervised training alone
+  bool cce_fork = false;              ///< brings a fork of cut cross-entropy that knows more models
+  bool trl_checkpoint_dtype = false;  ///< TRL's SFTTrainer loads the model itself, by its own defaults
+};
+
+/// The row of a stack; for one that is not in the table, a row of the usual values.
+const StackTraits& stack_traits(std::string_view id);
+std::span<const StackTraits> all_stack_traits();
+
+}  // namespace plimsoll::recipe
