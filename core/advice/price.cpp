@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "core/memory/allocator.h"
-#include "core/memory/reserve.h"
-#include "core/memory/sharding.h"
-#include "core/memory/targets.h"
-#include "core/memory/unroll.h"
+#include "core/memory/allocator/allocator.h"
+#include "core/memory/allocator/reserve.h"
+#include "core/memory/parameters/targets.h"
+#include "core/memory/sharding/sharding.h"
+#include "core/memory/step/unroll.h"
 #include "core/recipe/fields.h"
 
 namespace plimsoll::advice {

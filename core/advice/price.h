@@ -13,9 +13,9 @@
 #include <unordered_map>
 
 #include "core/advice/space.h"
-#include "core/memory/other_evaluations.h"
-#include "core/memory/replay_memo.h"
-#include "core/memory/sizes.h"
+#include "core/memory/allocator/sizes.h"
+#include "core/memory/step/other_evaluations.h"
+#include "core/memory/step/replay_memo.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/variations.h"
 #include "core/time/step.h"

@@ -15,7 +15,7 @@
 #include "core/diagnosis/message.h"
 #include "core/diagnosis/traceback.h"
 #include "core/hardware/gpu.h"
-#include "core/memory/replay.h"
+#include "core/memory/step/replay.h"
 #include "core/model/architecture.h"
 #include "core/recipe/recipe.h"
 

@@ -6,8 +6,8 @@
 #include "core/diagnosis/cases.h"
 #include "core/diagnosis/signs.h"
 #include "core/diagnosis/size.h"
-#include "core/memory/reserve.h"
-#include "core/memory/sharding.h"
+#include "core/memory/allocator/reserve.h"
+#include "core/memory/sharding/sharding.h"
 
 namespace plimsoll::diagnosis {
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/memory/unroll.h"
+#include "core/memory/step/unroll.h"
 
 namespace plimsoll::diagnosis {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/json/writer.h"
-#include "core/memory/replay.h"
+#include "core/memory/step/replay.h"
 
 namespace plimsoll::report {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/memory/evaluation.h"
-#include "core/memory/unsloth.h"
+#include "core/memory/layers/unsloth.h"
+#include "core/memory/step/evaluation.h"
 #include "core/recipe/optimizers.h"
 
 namespace plimsoll::report {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "core/json/rounding.h"
-#include "core/memory/targets.h"
+#include "core/memory/parameters/targets.h"
 #include "core/recipe/tasks.h"
 #include "core/recipe/variations.h"
 
@@ -212,7 +212,7 @@ void write_limits(Writer& out, const Run& run, const Catalog& catalog) {
   Limits limits(run, usable_for(run, run.gpu->usable_bytes));
   const bool grows = run.network.image.rule == model::ImageTokens::Rule::grid;
   out.open_object();
-  // A batch of one may take attention's slow way (core/memory/attention.cpp) where two do not.
+  // A batch of one may take attention's slow way (core/memory/layers/attention.cpp) where two do not.
   std::optional<uint64_t> batch = largest(limits, set_batch, 1, 65536, 2);
   if (!batch && limits.fits(set_batch, 1)) batch = 1;
   write_limit(out, "per_device_train_batch_size", batch);

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "core/memory/images.h"
-#include "core/memory/stacked_adapters.h"
+#include "core/memory/layers/images.h"
+#include "core/memory/parameters/stacked_adapters.h"
 #include "core/report/growth_notes.h"
 #include "core/report/phrases.h"
 

@@ -8,8 +8,8 @@
 // (bitsandbytes docs, optimizers, "Paged optimizers"). A verdict does not count it; nvidia-smi does.
 #pragma once
 
-#include "core/memory/replay.h"
-#include "core/memory/sizes.h"
+#include "core/memory/allocator/sizes.h"
+#include "core/memory/step/replay.h"
 #include "core/time/step.h"
 
 namespace plimsoll::report {

@@ -5,8 +5,8 @@
 
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
-#include "core/memory/evaluation.h"
-#include "core/memory/replay_memo.h"
+#include "core/memory/step/evaluation.h"
+#include "core/memory/step/replay_memo.h"
 #include "core/report/components.h"
 #include "core/report/heading.h"
 #include "core/report/likely_length.h"

@@ -4,9 +4,9 @@
 
 #include "core/json/ascii.h"
 #include "core/json/near.h"
-#include "core/memory/targets.h"
-#include "core/memory/tuners.h"
-#include "core/memory/unroll.h"
+#include "core/memory/layers/tuners.h"
+#include "core/memory/parameters/targets.h"
+#include "core/memory/step/unroll.h"
 #include "core/model/layers_apart.h"
 #include "core/model/task_head.h"
 #include "core/recipe/tasks.h"

@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "core/hardware/gpu.h"
-#include "core/memory/replay.h"
-#include "core/memory/replay_memo.h"
-#include "core/memory/reserve.h"
-#include "core/memory/sizes.h"
+#include "core/memory/allocator/reserve.h"
+#include "core/memory/allocator/sizes.h"
+#include "core/memory/step/replay.h"
+#include "core/memory/step/replay_memo.h"
 #include "core/report/catalog.h"
 
 namespace plimsoll::report {
@@ -71,7 +71,7 @@ double usable_for(const Run& run, uint64_t usable_bytes);
 /// What the chosen card leaves to PyTorch, its context not counted; UINT64_MAX where none was chosen.
 uint64_t capacity_for(const Run& run);
 
-/// Whether the run is written down tensor by tensor for the timeline (core/memory/unroll.h).
+/// Whether the run is written down tensor by tensor for the timeline (core/memory/step/unroll.h).
 bool unrolls(const Run& run);
 
 /// Whether the request asks for an optional part of the report ("plans", "limits", ...).

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/json/rounding.h"
-#include "core/memory/timeline.h"
+#include "core/memory/step/timeline.h"
 #include "core/report/components.h"
 
 namespace plimsoll::report {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/memory/images.h"
-#include "core/memory/parameters.h"
+#include "core/memory/layers/images.h"
+#include "core/memory/parameters/parameters.h"
 #include "core/recipe/loss_kernels.h"
 #include "core/recipe/optimizers.h"
 

@@ -8,7 +8,7 @@
 // gradient when it is trained, and 2 more where the layer is computed again under checkpointing.
 #pragma once
 
-#include "core/memory/parameters.h"
+#include "core/memory/parameters/parameters.h"
 #include "core/model/architecture.h"
 #include "core/recipe/recipe.h"
 

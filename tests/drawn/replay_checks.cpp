@@ -5,8 +5,8 @@
 #include <cmath>
 #include <map>
 
-#include "core/memory/script.h"
-#include "core/memory/timeline.h"
+#include "core/memory/step/script.h"
+#include "core/memory/step/timeline.h"
 #include "core/recipe/fields.h"
 #include "core/report/components.h"
 #include "core/report/run.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/memory/unroll.h"
+#include "core/memory/step/unroll.h"
 #include "tests/drawn/checks.h"
 
 namespace plimsoll::drawn {

@@ -5,7 +5,7 @@
 Runs the code of huggingface/trl (trainer/utils.py selective_log_softmax from v0.15 on; log_softmax and gather before)
 on small real tensors and adds up the allocations and frees that PyTorch's own profiler reports on a CPU, so that the
 autograd engine decides what is added in place. Needs torch and nothing else. Its table is that of
-tests/core/memory_tasks_test.cpp. On a CPU scatter_add_ works on an fp32 copy of 16-bit values; a GPU makes none.
+tests/core/memory/tasks_test.cpp. On a CPU scatter_add_ works on an fp32 copy of 16-bit values; a GPU makes none.
 """
 
 import torch

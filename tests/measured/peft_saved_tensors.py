@@ -5,7 +5,7 @@
 
 Runs the real PEFT on a two-layer Llama in bf16 on a CPU (no weights needed) and lists the tensors that
 torch.autograd.graph.saved_tensors_hooks sees in the first q_proj, parameters left out. The rows of
-core/memory/tuners.cpp were read from this with PEFT 0.21, Transformers 5.15 and torch 2.15.
+core/memory/layers/tuners.cpp were read from this with PEFT 0.21, Transformers 5.15 and torch 2.15.
 """
 
 import sys

@@ -11,7 +11,7 @@ std::vector<Level> levels(const Situation& s) {
   // The gradients of one micro-batch lie there while the next one runs: the first division costs that much.
   const bool begins = s.recipe.training.gradient_accumulation_steps == 1;
   // Alone in its batch, a sample needs no mask, and where flash cannot run SDPA then takes grouped key heads
-  // to its math kernel, which keeps every score (core/memory/attention.cpp).
+  // to its math kernel, which keeps every score (core/memory/layers/attention.cpp).
   bool grouped = false, wide = false;
   for (const model::LayerGroup& group : s.network.stacks.front().groups) {
     grouped = grouped || (group.kv_heads > 1 && group.kv_heads < group.heads);

@@ -1,0 +1,288 @@
+#include "core/memory/allocator/caching_allocator.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+namespace plimsoll::memory {
+
+namespace {
+
+constexpr uint64_t mib = 1048576;
+constexpr uint64_t smallest_block = 512;
+constexpr uint64_t small_request = mib;          // kSmallSize: up to here from the small pool
+constexpr uint64_t small_segment = 2 * mib;      // kSmallBuffer
+constexpr uint64_t large_segment = 20 * mib;     // kLargeBuffer
+constexpr uint64_t own_segment_from = 10 * mib;  // kMinLargeAlloc
+constexpr uint64_t own_segment_unit = 2 * mib;   // kRoundLarge
+
+uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+uint64_t segment_for(uint64_t size) {
+  if (size <= small_request) return small_segment;
+  return size < own_segment_from ? large_segment : round_up(size, own_segment_unit);
+}
+
+// The number behind `key:` in "a:1,b:2"; empty when it is not there.
+std::string value_of(std::string_view conf, std::string_view key) {
+  std::size_t from = 0;
+  while (from < conf.size()) {
+    std::size_t to = conf.find(',', from);
+    if (to == std::string_view::npos) to = conf.size();
+    std::string_view entry = conf.substr(from, to - from);
+    while (!entry.empty() && entry.front() == ' ') entry.remove_prefix(1);
+    if (entry.substr(0, key.size()) == key && entry.size() > key.size() && entry[key.size()] == ':') {
+      return std::string(entry.substr(key.size() + 1));
+    }
+    from = to + 1;
+  }
+  return "";
+}
+
+}  // namespace
+
+AllocatorSettings read_allocator_settings(std::string_view conf) {
+  AllocatorSettings settings;
+  settings.expandable_segments = value_of(conf, "expandable_segments") == "True";
+  const std::string split = value_of(conf, "max_split_size_mb");
+  if (!split.empty()) settings.max_split_size = std::strtoull(split.c_str(), nullptr, 10) * mib;
+  const std::string divisions = value_of(conf, "roundup_power2_divisions");
+  if (!divisions.empty()) settings.roundup_power2_divisions = std::strtoull(divisions.c_str(), nullptr, 10);
+  const std::string threshold = value_of(conf, "garbage_collection_threshold");
+  if (!threshold.empty()) settings.garbage_collection_threshold = std::strtod(threshold.c_str(), nullptr);
+  return settings;
+}
+
+uint64_t rounded_request(uint64_t bytes, const AllocatorSettings& settings) {
+  if (bytes < smallest_block) return smallest_block;
+  const uint64_t divisions = settings.roundup_power2_divisions;
+  if (divisions > 1 && bytes > smallest_block * divisions) {
+    uint64_t power = 1;
+    while (power * 2 <= bytes) power *= 2;
+    if (power == bytes) return bytes;
+    return round_up(bytes, std::max(smallest_block, power / divisions));
+  }
+  return round_up(bytes, smallest_block);
+}
+
+uint32_t CachingAllocator::new_block(const Block& block) {
+  if (unused_.empty()) {
+    blocks_.push_back(block);
+    return static_cast<uint32_t>(blocks_.size() - 1);
+  }
+  const uint32_t id = unused_.back();
+  unused_.pop_back();
+  blocks_[id] = block;
+  return id;
+}
+
+void CachingAllocator::insert(uint32_t id) {
+  Block& block = blocks_[id];
+  block.free = true;
+  std::vector<Free>& list = pool_of(block).free;
+  const Free entry{block.size, block.address, id};
+  list.insert(std::lower_bound(list.begin(), list.end(), entry), entry);
+}
+
+void CachingAllocator::erase(uint32_t id) {
+  Block& block = blocks_[id];
+  block.free = false;
+  std::vector<Free>& list = pool_of(block).free;
+  list.erase(std::lower_bound(list.begin(), list.end(), Free{block.size, block.address, id}));
+}
+
+uint32_t CachingAllocator::best_fit(Pool& pool, uint64_t size) {
+  auto at = std::lower_bound(pool.free.begin(), pool.free.end(), Free{size, 0, none});
+  if (at == pool.free.end()) return none;
+  // The end of an expandable segment counts as endless: any other block that is large enough fits better.
+  if (settings_.expandable_segments) {
+    if (at->block == pool.tail && at + 1 != pool.free.end()) ++at;
+    return at->block;
+  }
+  if (size < settings_.max_split_size && at->size >= settings_.max_split_size) return none;
+  if (size >= settings_.max_split_size && at->size >= size + large_segment) return none;
+  return at->block;
+}
+
+// Whole free segments return to the driver, the largest first, until `at_least` bytes are back.
+void CachingAllocator::give_back(Pool& pool, uint64_t at_least, uint64_t from_size) {
+  uint64_t given = 0;
+  for (std::size_t i = pool.free.size(); i-- > 0 && given < at_least;) {
+    const Free entry = pool.free[i];
+    const Block& block = blocks_[entry.block];
+    if (block.previous != none || block.next != none || entry.size < from_size) continue;
+    pool.free.erase(pool.free.begin() + static_cast<std::ptrdiff_t>(i));
+    reserved_ -= entry.size;
+    given += entry.size;
+    if (pool.tail == entry.block) pool.tail = none;
+    unused_.push_back(entry.block);
+  }
+}
+
+// Pages inside free blocks of expandable segments, which the driver can take back one by one.
+uint64_t CachingAllocator::unmappable() const {
+  uint64_t bytes = 0;
+  for (std::size_t p = 0; p < pools_.size(); ++p) {
+    const uint64_t page = p == 0 ? small_segment : large_segment;
+    for (const Free& entry : pools_[p].free) {
+      const uint64_t first = round_up(entry.address, page);
+      const uint64_t last = (entry.address + entry.size) / page * page;
+      if (last > first) bytes += last - first;
+    }
+  }
+  return bytes;
+}
+
+void CachingAllocator::empty_cache() {
+  if (settings_.expandable_segments) {
+    for (std::size_t p = 0; p < pools_.size(); ++p) {  // the free end of each segment
+      Pool& pool = pools_[p];
+      if (pool.tail == none || !blocks_[pool.tail].free) continue;
+      const uint64_t page = p == 0 ? small_segment : large_segment;
+      const uint32_t tail = pool.tail;
+      const uint64_t end = blocks_[tail].address + blocks_[tail].size;
+      const uint64_t keep = round_up(blocks_[tail].address, page);
+      if (keep >= end) continue;
+      erase(tail);
+      reserved_ -= end - keep;
+      blocks_[tail].size = keep - blocks_[tail].address;
+      if (blocks_[tail].size > 0) {
+        insert(tail);
+      } else {
+        pool.tail = blocks_[tail].previous;
+        if (pool.tail != none) blocks_[pool.tail].next = none;
+        unused_.push_back(tail);
+      }
+    }
+    return;
+  }
+  for (Pool& pool : pools_) give_back(pool, UINT64_MAX, 0);
+}
+
+bool CachingAllocator::make_room(uint64_t bytes) {
+  if (frugal_) empty_cache();
+  if (settings_.garbage_collection_threshold > 0 && capacity_ != UINT64_MAX) {
+    const auto limit =
+        static_cast<uint64_t>(settings_.garbage_collection_threshold * static_cast<double>(capacity_));
+    if (reserved_ + bytes > limit) give_back(pools_[1], reserved_ + bytes - limit, 0);
+  }
+  if (reserved_ + bytes <= capacity_) return true;
+  ++retries_;
+  if (settings_.max_split_size != UINT64_MAX) {
+    give_back(pools_[1], bytes, settings_.max_split_size);
+    if (reserved_ + bytes <= capacity_) return true;
+  }
+  const uint64_t pages = settings_.expandable_segments ? unmappable() : 0;
+  if (pages == 0) empty_cache();
+  return reserved_ + bytes - std::min(pages, reserved_) <= capacity_;
+}
+
+uint32_t CachingAllocator::new_segment(bool small, uint64_t size) {
+  const uint64_t bytes = segment_for(size);
+  if (!make_room(bytes)) return none;
+  Block block;
+  block.address = next_address_;
+  block.size = bytes;
+  block.small = small;
+  next_address_ += bytes + own_segment_unit;
+  reserved_ += bytes;
+  return new_block(block);
+}
+
+// One segment a pool that grows by pages of 2 or 20 MiB.
+uint32_t CachingAllocator::expand(bool small, uint64_t size) {
+  Pool& pool = pools_[small ? 0 : 1];
+  uint32_t tail = pool.tail;
+  const bool open = tail != none && blocks_[tail].free;
+  const uint64_t present = open ? blocks_[tail].size : 0;
+  const uint64_t growth = round_up(size - std::min(size, present), small ? small_segment : large_segment);
+  if (!make_room(growth)) return none;
+  tail = pool.tail;
+  if (tail != none && blocks_[tail].free) {
+    erase(tail);
+    blocks_[tail].size += growth;
+  } else {
+    Block block;
+    block.small = small;
+    block.size = growth;
+    block.previous = tail;
+    block.address =
+        tail == none ? (small ? 0 : large_segment << 26) : blocks_[tail].address + blocks_[tail].size;
+    const uint32_t made = new_block(block);
+    if (tail != none) blocks_[tail].next = made;
+    pool.tail = tail = made;
+  }
+  reserved_ += growth;
+  if (blocks_[tail].size < size) return expand(small, size);
+  return tail;
+}
+
+void CachingAllocator::split(uint32_t id, uint64_t size) {
+  const uint64_t rest = blocks_[id].size - size;
+  const bool small = blocks_[id].small;
+  const bool worth = small || settings_.expandable_segments
+                         ? rest >= smallest_block
+                         : size < settings_.max_split_size && rest > small_request;
+  if (!worth) return;
+  Block remaining;
+  remaining.address = blocks_[id].address + size;
+  remaining.size = rest;
+  remaining.small = small;
+  remaining.previous = id;
+  remaining.next = blocks_[id].next;
+  const uint32_t made = new_block(remaining);
+  if (remaining.next != none) blocks_[remaining.next].previous = made;
+  blocks_[id].next = made;
+  blocks_[id].size = size;
+  if (pools_[small ? 0 : 1].tail == id) pools_[small ? 0 : 1].tail = made;
+  insert(made);
+}
+
+uint32_t CachingAllocator::allocate(uint64_t bytes) {
+  const uint64_t size = rounded_request(bytes, settings_);
+  const bool small = size <= small_request;
+  uint32_t id = best_fit(pools_[small ? 0 : 1], size);
+  if (id != none) {
+    erase(id);
+  } else {
+    id = settings_.expandable_segments ? expand(small, size) : new_segment(small, size);
+    if (id == none) return none;
+  }
+  split(id, size);
+  allocated_ += blocks_[id].size;
+  peak_allocated_ = std::max(peak_allocated_, allocated_);
+  const uint64_t held =
+      frugal_ && settings_.expandable_segments ? reserved_ - std::min(reserved_, unmappable()) : reserved_;
+  peak_reserved_ = std::max(peak_reserved_, held);
+  return id;
+}
+
+void CachingAllocator::release(uint32_t id) {
+  allocated_ -= blocks_[id].size;
+  const uint32_t before = blocks_[id].previous, after = blocks_[id].next;
+  Pool& pool = pool_of(blocks_[id]);
+  if (before != none && blocks_[before].free) {
+    erase(before);
+    blocks_[id].address = blocks_[before].address;
+    blocks_[id].size += blocks_[before].size;
+    blocks_[id].previous = blocks_[before].previous;
+    if (blocks_[id].previous != none) blocks_[blocks_[id].previous].next = id;
+    unused_.push_back(before);
+  }
+  if (after != none && blocks_[after].free) {
+    erase(after);
+    blocks_[id].size += blocks_[after].size;
+    blocks_[id].next = blocks_[after].next;
+    if (blocks_[id].next != none) blocks_[blocks_[id].next].previous = id;
+    if (pool.tail == after) pool.tail = id;
+    unused_.push_back(after);
+  }
+  insert(id);
+}
+
+void CachingAllocator::mark() {
+  peak_allocated_ = allocated_;
+  peak_reserved_ = reserved_;
+}
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,52 @@
+// A run fed to PyTorch's caching allocator: what it holds, and what it could not do without.
+//
+//     Reserve r = simulate(unroll(network, recipe, machine), {.settings = read_allocator_settings("")});
+//     r.reserved;             // torch.cuda.max_memory_reserved()
+//     r.allocated;            // max_memory_allocated(): blocks, which may be larger than the tensors in them
+#pragma once
+
+#include <array>
+
+#include "core/memory/allocator/caching_allocator.h"
+#include "core/memory/step/unroll.h"
+
+namespace plimsoll::memory {
+
+struct AllocatorRun {
+  AllocatorSettings settings;
+  uint64_t empty_cache_steps = 0;  ///< torch_empty_cache_steps of the Trainer; 0: never
+  uint64_t capacity = UINT64_MAX;  ///< bytes that the driver can give
+  bool frugal = false;             ///< give back what is free before every new segment
+};
+
+struct Reserve {
+  bool died = false;  ///< a request failed though everything cached was given back
+  uint64_t allocated = 0, reserved = 0;
+  uint64_t loaded_allocated = 0, loaded_reserved = 0;  ///< before the first step
+  std::array<uint64_t, 7> by_phase{};                  ///< highest reserved until the end of it, by Phase
+  uint64_t retries = 0;
+  /// Where it died: the request that failed, and what was allocated then.
+  std::size_t died_in = 0, died_at = 0;  ///< index of the section, of the event
+  uint64_t held = 0;
+};
+
+Reserve simulate(const Unrolled& run, const AllocatorRun& how);
+
+/// Whether the list of a run tells all that its allocator meets. Not where a second stream is at work, whose
+/// blocks wait for the first one before they are lent again (record_stream): FSDP, ZeRO, saved tensors on
+/// their way to host memory. And compiled layers lay out their own memory.
+bool simulates(const recipe::Recipe& recipe);
+
+/// What a report says of the allocator.
+struct Holding {
+  Reserve roomy;         ///< with room to spare
+  Reserve frugal;        ///< when free segments go back before every new one
+  bool pressed = false;  ///< the card has less than `roomy` takes
+  Reserve on_card;       ///< then: on that card, cached blocks given back when a request fails
+  uint64_t needed = 0;   ///< reserved bytes that it cannot do without
+};
+/// `capacity`: what the card leaves to PyTorch, its context not counted; UINT64_MAX: no card was chosen.
+Holding holding(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+                uint64_t capacity);
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,32 @@
+#include "core/memory/layers/images.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace plimsoll::memory {
+
+ImageLoad image_load(const model::Architecture& network, const recipe::Recipe& recipe) {
+  ImageLoad load;
+  const model::ImageTokens& image = network.image;
+  const auto images = static_cast<double>(recipe.vision.images_per_sample);
+  if (image.rule == model::ImageTokens::Rule::none || images == 0) return load;
+  const auto size = static_cast<double>(recipe.vision.image_size);
+  load.towers = images;
+  load.tower_tokens = static_cast<double>(image.tower_tokens);
+  double text = static_cast<double>(image.tokens);
+  if (image.rule == model::ImageTokens::Rule::grid && image.patch > 0) {
+    const auto patch = static_cast<double>(image.patch), merge = static_cast<double>(image.merge);
+    const double side = std::max(1.0, std::round(size / (patch * merge)));
+    text = side * side;
+    load.tower_tokens = text * merge * merge;
+  }
+  if (image.rule == model::ImageTokens::Rule::cross) {
+    load.cross_tokens = text * images;
+  } else {
+    load.text_tokens = text * images;
+  }
+  load.pixel_bytes = images * 3 * size * size * 4;
+  return load;
+}
+
+}  // namespace plimsoll::memory

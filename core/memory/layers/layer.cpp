@@ -1,0 +1,337 @@
+#include "core/memory/layers/layer.h"
+
+#include <utility>
+
+#include "core/memory/layers/litgpt.h"
+#include "core/memory/layers/mlp.h"
+#include "core/memory/layers/state_space.h"
+#include "core/memory/layers/unsloth.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+// By role: what a reader of the timeline calls the module.
+constexpr const char* role_names[role_count] = {"q_proj",         "k_proj",           "v_proj",
+                                                "o_proj",         "qkv_proj",         "q_a_proj",
+                                                "q_b_proj",       "kv_a_proj",        "kv_b_proj",
+                                                "cross q",        "cross k",          "cross v",
+                                                "cross o",        "gate_proj",        "up_proj",
+                                                "gate_up_proj",   "down_proj",        "shared gate_proj",
+                                                "shared up_proj", "shared down_proj", "shared expert gate",
+                                                "router",         "fc1_latent_proj",  "fc2_latent_proj",
+                                                "in_proj",        "x_proj",           "dt_proj",
+                                                "out_proj",       "lm_head",          "linear"};
+
+}  // namespace
+
+Tensor run_linear(Tape& tape, const LayerProgram& p, model::Role role, const Tensor& x) {
+  tape.doing = role_names[static_cast<std::size_t>(role)];
+  return linear(tape, p.mode, x, p.at(role));
+}
+
+namespace {
+
+using model::Activation;
+using model::NormPlace;
+using model::Role;
+
+const model::Norm* find_norm(const LayerProgram& p, NormPlace place) {
+  for (const model::Norm& norm : p.group->norms) {
+    if (norm.place == place) return &norm;
+  }
+  return nullptr;
+}
+
+Tensor normalise(Tape& tape, const LayerProgram& p, const model::Norm& norm, const Tensor& x) {
+  tape.doing = "norm";
+  const auto width = static_cast<double>(norm.width);
+  if (norm.kind != model::NormKind::rms) {
+    return any_layer_norm(tape, p.mode, norm.kind, x, width, norm.weight ? p.norm_size : 0,
+                          p.train_norms && norm.weight);
+  }
+  if (p.liger_norm) return fused_rms_norm(tape, x, width, p.train_norms);
+  if (p.plain_rms_norm) return plain_rms_norm(tape, x, width, p.train_norms);
+  const bool fp32_product = norm.fp32_weight_product || p.code == Code::litgpt;
+  return rms_norm(tape, x, width, norm.weight ? p.norm_size : 0, p.train_norms, fp32_product);
+}
+
+// x itself when the layer has no norm there.
+Tensor normalise_at(Tape& tape, const LayerProgram& p, NormPlace place, Tensor x) {
+  const model::Norm* norm = find_norm(p, place);
+  if (norm == nullptr) return x;
+  Tensor out = normalise(tape, p, *norm, x);
+  x.free();
+  return out;
+}
+
+struct Heads {
+  Tensor q, k, v;
+};
+
+Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
+  if (unsloth_qkv_fits(p)) {
+    std::array<Tensor, 3> made = unsloth_qkv(tape, p, h);
+    return {std::move(made[0]), std::move(made[1]), std::move(made[2])};
+  }
+  const model::LayerGroup& g = *p.group;
+  const double rows = p.batch * p.length;
+  if (!p.has(Role::qkv)) {
+    Tensor q = p.has(Role::q_a)
+                   ? run_linear(tape, p, Role::q,
+                                normalise_at(tape, p, NormPlace::q_a, run_linear(tape, p, Role::q_a, h)))
+                   : run_linear(tape, p, Role::q, h);
+    const double keys = rows * static_cast<double>(g.kv_heads * g.head_dim);
+    // Gemma 4: late layers read the keys and values of an earlier one, and keys may serve as values.
+    Tensor k =
+        p.has(Role::k) ? run_linear(tape, p, Role::k, h) : tape.make(keys, q.size(), Component::transient);
+    Tensor v = p.has(Role::v)   ? run_linear(tape, p, Role::v, h)
+               : p.has(Role::k) ? copy(tape, k)
+                                : tape.view(k, keys);
+    return {std::move(q), std::move(k), std::move(v)};
+  }
+  const auto head = static_cast<double>(g.head_dim);
+  if (p.has(Role::gate_up) && (p.code == Code::torchtune || p.code == Code::unsloth)) {  // never fused
+    const LinearSpec& all = p.at(Role::qkv);
+    const double queries = static_cast<double>(g.heads) * head, keys = static_cast<double>(g.kv_heads) * head;
+    Tensor q = linear(tape, p.mode, h, part_of(all, queries, all.on_q));
+    Tensor k = linear(tape, p.mode, h, part_of(all, keys, all.on_k));
+    Tensor v = linear(tape, p.mode, h, part_of(all, keys, all.on_v));
+    return {std::move(q), std::move(k), std::move(v)};
+  }
+  Tensor fused = run_linear(tape, p, Role::qkv, h);
+  Tensor q = slice(tape, fused, rows * static_cast<double>(g.heads) * head);
+  Tensor k = slice(tape, fused, rows * static_cast<double>(g.kv_heads) * head);
+  Tensor v = slice(tape, fused, rows * static_cast<double>(g.kv_heads) * head);
+  return {std::move(q), std::move(k), std::move(v)};
+}
+
+// DeepSeek: q and k,v come through narrow projections; k is put together from a shared rotary part and its
+// own.
+Heads project_latent(Tape& tape, const LayerProgram& p, const Tensor& h) {
+  const model::LayerGroup& g = *p.group;
+  const double rows = p.batch * p.length;
+  const auto heads = static_cast<double>(g.heads);
+  Tensor q;
+  if (p.has(Role::q_a)) {
+    Tensor narrow = normalise_at(tape, p, NormPlace::q_a, run_linear(tape, p, Role::q_a, h));
+    q = run_linear(tape, p, Role::q_b, narrow);
+  } else {
+    q = run_linear(tape, p, Role::q, h);
+  }
+  Tensor shared = run_linear(tape, p, Role::kv_a, h);
+  const double latent = p.at(Role::kv_b).in;
+  Tensor narrow = normalise_at(tape, p, NormPlace::kv_a, slice(tape, shared, rows * latent));
+  Tensor wide = run_linear(tape, p, Role::kv_b, narrow);
+  Tensor v = slice(tape, wide, rows * heads * static_cast<double>(g.value_head_dim));
+  Tensor k = tape.make(rows * heads * static_cast<double>(g.head_dim), q.size(), Component::transient);
+  tape.record_unread(k, {wide, shared}, {gradient(0, wide.bytes()), gradient(1, shared.bytes())});
+  Tensor turned = copy(tape, q);
+  return {std::move(turned), std::move(k), std::move(v)};
+}
+
+void turn(Tape& tape, const LayerProgram& p, const Tensor& h, Heads& heads) {
+  if (p.group->rotary_share <= 0 || p.group->attention == model::AttentionKind::latent) return;
+  if (p.liger_rotary) return;  // Liger rotates in place
+  tape.doing = "rotary positions";
+  if (p.group->rotary_casts_first) {  // apply_rotary_pos_emb_vision
+    const int size = heads.q.size();
+    Tensor q = cast(tape, heads.q, 4), k = cast(tape, heads.k, 4);
+    q = rotate(tape, q, 4);
+    k = rotate(tape, k, 4);
+    heads.q = cast(tape, std::move(q), size);
+    heads.k = cast(tape, std::move(k), size);
+    return;
+  }
+  // torchtune, too, rotates in fp32 and casts back.
+  const bool wide = p.code == Code::torchtune || p.group->rotary_in_fp32;
+  const int table = wide ? 4 : h.size();
+  Tensor q = cast(tape, rotate(tape, heads.q, table), wide ? heads.q.size() : table);
+  Tensor k = cast(tape, rotate(tape, heads.k, table), wide ? heads.k.size() : table);
+  heads.q = std::move(q);
+  heads.k = std::move(k);
+}
+
+AttentionShape shape_of(const LayerProgram& p) {
+  const model::LayerGroup& g = *p.group;
+  AttentionShape shape;
+  shape.batch = p.batch;
+  shape.length = p.length;
+  shape.heads = static_cast<double>(g.heads);
+  shape.kv_heads = static_cast<double>(g.kv_heads);
+  shape.head_dim = static_cast<double>(g.head_dim);
+  shape.value_head_dim = static_cast<double>(g.value_head_dim == 0 ? g.head_dim : g.value_head_dim);
+  shape.repeat_kv = p.attention.repeat_kv && g.kv_heads > 1 && g.attention != model::AttentionKind::latent;
+  const bool own = g.scores == model::Scores::own_type || g.scores == model::Scores::own_type_cast_late;
+  shape.fp32_softmax = g.scores != model::Scores::own_type_stated && (!own || p.mode.autocast);
+  shape.cast_late = g.scores == model::Scores::own_type_cast_late;
+  shape.scores_in_fp32 = g.scores == model::Scores::fp32;
+  shape.soft_capped = g.soft_capped;
+  shape.converted_mask = p.attention.converted_mask;
+  shape.bf16 = p.bf16;
+  shape.dropout = g.attention_dropout;
+  shape.frame = p.holds_weights ? p.frame : nullptr;
+  if (p.prefix > 0) shape.key_length = p.length + p.prefix;
+  return shape;
+}
+
+// PEFT src/peft/tuners/adaption_prompt/layer.py: the queries, projected once more, attend to the adapter's
+// tokens with a softmax in fp32; a trained gate scales what they find.
+Tensor adaption_prompt(Tape& tape, const LayerProgram& p, const Tensor& h, Tensor out) {
+  const double rows = p.batch * p.length, heads = static_cast<double>(p.group->heads);
+  const bool fused =
+      model::find(*p.group, Role::q) == nullptr;  // GPT-2 has its queries beside keys and values
+  Tensor all = run_linear(tape, p, fused ? Role::qkv : Role::q, h);
+  if (fused) all = slice(tape, all, out.elements());
+  Tensor q = rotate(tape, std::move(all), h.size());
+  Tensor scores = tape.make(rows * heads * p.adaption, h.size(), Component::transient);
+  tape.record(scores, {q}, {q}, {gradient(0, q.bytes())});
+  Tensor shares = tape.make(scores.elements(), 4, Component::transient);
+  tape.record(shares, {scores}, {shares}, {temporary(shares.bytes()), gradient(0, scores.bytes())});
+  Tensor narrow = cast(tape, std::move(shares), h.size());
+  scores.free();
+  Tensor found = tape.make(out.elements(), h.size(), Component::transient);
+  tape.record(found, {narrow}, {narrow}, {gradient(0, narrow.bytes())});
+  narrow.free();
+  Tensor gated = tape.make(found.elements(), found.size(), Component::transient);
+  const int own = p.at(fused ? Role::qkv : Role::q).size;  // of the base, whatever its stream is
+  tape.record(gated, {found}, {found},
+              {gradient(0, found.bytes()), weight_gradient(p.adaption * p.hidden * own)}, true);
+  found.free();
+  return add(tape, std::move(out), std::move(gated));
+}
+
+// LFM2: gate times signal, a short convolution over padded rows, gate times that (transformers models/lfm2
+// Lfm2ShortConv.slow_forward).
+Tensor short_convolution(Tape& tape, const LayerProgram& p, const Tensor& h) {
+  Tensor all = run_linear(tape, p, Role::qkv, h);
+  tape.doing = "convolution";
+  const double wide = all.elements() / 3;
+  Tensor signal = multiply(tape, slice(tape, all, wide), slice(tape, all, wide));
+  Tensor mixed = tape.make(signal.elements(), signal.size(), Component::transient);
+  tape.record(mixed, {signal}, {signal}, {gradient(0, signal.bytes())}, p.train_norms);
+  signal.free();
+  Tensor out = multiply(tape, slice(tape, all, wide), std::move(mixed));
+  all.free();
+  return run_linear(tape, p, Role::o, copy(tape, std::move(out)));
+}
+
+Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
+  if (p.group->attention == model::AttentionKind::short_convolution) return short_convolution(tape, p, h);
+  const bool latent = p.group->attention == model::AttentionKind::latent;
+  if (p.code == Code::litgpt && !latent) {
+    Tensor out = litgpt_attention(tape, p, shape_of(p), h);
+    Tensor projected = run_linear(tape, p, Role::o, out);
+    return p.adaption > 0 ? adaption_prompt(tape, p, h, std::move(projected)) : projected;
+  }
+  Heads heads = latent ? project_latent(tape, p, h) : project(tape, p, h);
+  heads.q = normalise_at(tape, p, NormPlace::q, std::move(heads.q));
+  heads.k = normalise_at(tape, p, NormPlace::k, std::move(heads.k));
+  turn(tape, p, h, heads);
+  tape.doing = "attention";
+  heads.k = with_prefix(tape, p, heads.k);
+  heads.v = with_prefix(tape, p, heads.v);
+  if (p.keep_kv && p.kv != nullptr) {
+    p.kv->push_back(tape.make(heads.k.elements() + heads.v.elements(), heads.k.size(), Component::kv_cache));
+  }
+  Tensor out = attend(tape, p.mode, p.attention.kernel, shape_of(p), heads.q, heads.k, heads.v);
+  if (p.output_copy) out = copy(tape, std::move(out));
+  Tensor projected =
+      unsloth_qkv_fits(p) ? unsloth_linear(tape, out, p.at(Role::o)) : run_linear(tape, p, Role::o, out);
+  if (p.adaption > 0) return adaption_prompt(tape, p, h, std::move(projected));
+  return projected;
+}
+
+// Keys and values come from other states: an encoder's, or an image's.
+Tensor cross_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
+  Tensor q = run_linear(tape, p, Role::cross_q, h);
+  Tensor k = run_linear(tape, p, Role::cross_k, *p.cross_states);
+  Tensor v = run_linear(tape, p, Role::cross_v, *p.cross_states);
+  q = normalise_at(tape, p, NormPlace::q, std::move(q));
+  k = normalise_at(tape, p, NormPlace::k, std::move(k));
+  AttentionShape shape = shape_of(p);
+  shape.key_length = p.cross_length;
+  shape.converted_mask = false;
+  Tensor out = attend(tape, p.mode, p.attention.kernel, shape, std::move(q), std::move(k), std::move(v));
+  return run_linear(tape, p, Role::cross_o, out);
+}
+
+bool has_mlp(const LayerProgram& p) { return p.has(Role::down) || p.group->experts > 0; }
+
+Tensor parallel_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
+  Tensor h = normalise_at(tape, p, NormPlace::before_attention, x);
+  Tensor attended = self_attention(tape, p, h);
+  attended = dropout(tape, std::move(attended), p.group->residual_dropout);
+  Tensor before_mlp =
+      find_norm(p, NormPlace::before_mlp) != nullptr ? normalise_at(tape, p, NormPlace::before_mlp, x) : h;
+  Tensor mixed = mlp(tape, p, before_mlp);
+  tape.doing = "residual";
+  mixed = dropout(tape, std::move(mixed), p.group->residual_dropout);
+  Tensor sum = add(tape, std::move(mixed), std::move(attended));
+  return add(tape, std::move(sum), x);
+}
+
+Tensor branch(Tape& tape, const LayerProgram& p, Tensor out, NormPlace after, const Tensor& residual) {
+  if (!p.post_norm) out = normalise_at(tape, p, after, std::move(out));
+  tape.doing = "residual";
+  out = dropout(tape, std::move(out), p.group->residual_dropout);
+  if (p.group->scaled_branches) out = scale(tape, std::move(out));
+  Tensor sum = add(tape, residual, std::move(out));
+  return p.post_norm ? normalise_at(tape, p, after, std::move(sum)) : sum;
+}
+
+}  // namespace
+
+// As a cache hands them over; the gradient of the sequence's is a part of both's.
+Tensor with_prefix(Tape& tape, const LayerProgram& p, const Tensor& states) {
+  if (p.prefix == 0) return states;
+  const double elements = states.elements() / p.length * (p.length + p.prefix);
+  Tensor out = tape.make(elements, states.size(), Component::transient, true);
+  tape.record_unread(out, {states}, {pass(0)});
+  return out;
+}
+
+Code code_of(const std::string& implementation) {
+  if (implementation == "litgpt") return Code::litgpt;
+  if (implementation == "torchtune") return Code::torchtune;
+  if (implementation == "unsloth") return Code::unsloth;
+  return Code::transformers;
+}
+
+namespace {
+
+Tensor serial_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
+  Tensor residual = x;
+  const bool attends = p.has(Role::o) || p.has(Role::q) || p.has(Role::qkv);
+  if (attends || p.has(Role::ssm_in)) {
+    Tensor h = normalise_at(tape, p, NormPlace::before_attention, x);
+    Tensor out = p.has(Role::ssm_in) ? state_space(tape, p, h) : Tensor();
+    if (attends) {
+      Tensor attended = self_attention(tape, p, h);
+      out = out ? add(tape, std::move(out), std::move(attended)) : std::move(attended);
+    }
+    h.free();
+    residual = branch(tape, p, std::move(out), NormPlace::after_attention, x);
+  }
+  if (p.has(Role::cross_q) && p.cross_states != nullptr) {
+    Tensor h = normalise_at(tape, p, NormPlace::before_cross, residual);
+    Tensor out = cross_attention(tape, p, h);
+    h.free();
+    residual = add(tape, residual, std::move(out));
+  }
+  if (!has_mlp(p)) return residual;
+  Tensor h = normalise_at(tape, p, NormPlace::before_mlp, residual);
+  Tensor out = mlp(tape, p, h);
+  h.free();
+  return branch(tape, p, std::move(out), NormPlace::after_mlp, residual);
+}
+
+}  // namespace
+
+Tensor run_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
+  Tensor out = p.group->parallel ? parallel_layer(tape, p, x) : serial_layer(tape, p, x);
+  if (p.frame != nullptr) free_in_order(*p.frame);
+  return out;
+}
+
+}  // namespace plimsoll::memory

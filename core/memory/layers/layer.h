@@ -1,0 +1,81 @@
+// One transformer layer as a program over the tape, for every family in presets/models.
+//
+//     LayerProgram program = ...;                       // group, linears, settings
+//     Tape tape;
+//     Tensor x = tape.input(tokens * hidden, 2, true);
+//     Tensor y = run_layer(tape, program, x);
+//
+// Follows the forward() of huggingface/transformers src/transformers/models/*/modeling_*.py: which local
+// variables are alive when a tensor is made decides the forward peak.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/memory/layers/attention.h"
+#include "core/memory/layers/linear.h"
+#include "core/model/architecture.h"
+
+namespace plimsoll::memory {
+
+/// Whose forward() runs. The operations are the same; who keeps which local variable, and what is fused, is
+/// not.
+enum class Code { transformers, litgpt, torchtune, unsloth };
+Code code_of(const std::string& implementation);
+
+constexpr std::size_t role_count = static_cast<std::size_t>(model::Role::other) + 1;
+/// By role; out == 0: the layer has none.
+struct Linears : std::array<LinearSpec, role_count> {
+  bool operator==(const Linears& other) const {
+    for (std::size_t i = 0; i < role_count; ++i) {
+      const LinearSpec &a = (*this)[i], &b = other[i];
+      if ((a.out != 0 || b.out != 0) && !(a == b)) return false;
+    }
+    return true;
+  }
+};
+
+struct LayerProgram {
+  const model::LayerGroup* group = nullptr;
+  Linears linears{};
+  Code code = Code::transformers;
+  bool plain_rms_norm = false;  ///< RMSNorm in the dtype of x, without fp32 (lit-gpt until 24 October 2023)
+  Mode mode;
+  AttentionChoice attention;
+  double batch = 1, length = 1;
+  double hidden = 0;
+  int norm_size = 2;  ///< dtype of the norm weights
+  bool train_norms = false;
+  bool bf16 = true;
+  bool liger_norm = false, liger_mlp = false, liger_rotary = false;  ///< Liger's kernels
+  bool post_norm = false;             ///< BERT: the norm acts on the sum of residual and branch
+  bool output_copy = false;           ///< the attention output is laid out anew before the output projection
+  bool keep_kv = false;               ///< a cache keeps K and V until the outputs die
+  std::vector<Tensor>* kv = nullptr;  ///< where that cache is
+  bool holds_weights = false;         ///< forward() gets eager attention's weights too, and keeps the name
+  std::vector<Tensor>* frame = nullptr;  ///< what such names hold until the layer returns
+  double cross_length = 0;               ///< states a sample that cross-attention reads
+  const Tensor* cross_states = nullptr;
+  double prefix = 0;    ///< prefix tuning: keys and values before the sequence
+  double adaption = 0;  ///< adaption prompt: trained tokens that the layer attends to besides
+
+  bool stacked_experts = false;   ///< one parameter for all experts, multiplied at once (Transformers 5)
+  bool expert_slices = false;     ///< one parameter for all experts, a slice of it at a time
+  bool grouped_stand_in = false;  ///< without torch's grouped_mm kernel
+  bool folded_factors = true;     ///< PEFT adds B A to a parameter in one product (since 0.21)
+  bool weight_each_time = false;  ///< and does so whenever the parameter is read (until 0.19)
+
+  const LinearSpec& at(model::Role role) const { return linears[static_cast<std::size_t>(role)]; }
+  bool has(model::Role role) const { return at(role).out > 0; }
+  bool operator==(const LayerProgram&) const = default;
+};
+
+/// One of the layer's linears on x.
+Tensor run_linear(Tape& tape, const LayerProgram& program, model::Role role, const Tensor& x);
+
+/// x: rows of `hidden`. Returns the layer's output.
+Tensor run_layer(Tape& tape, const LayerProgram& program, const Tensor& x);
+/// Keys or values with those that prefix tuning trains before them.
+Tensor with_prefix(Tape& tape, const LayerProgram& program, const Tensor& states);
+
+}  // namespace plimsoll::memory

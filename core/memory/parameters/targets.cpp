@@ -1,0 +1,93 @@
+#include "core/memory/parameters/targets.h"
+
+#include <set>
+
+#include "core/memory/parameters/parameters.h"
+#include "core/recipe/pattern.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+std::string numbered(std::string path, uint64_t layer) {
+  for (const char mark : {'#', '*'}) {
+    const std::size_t at = path.find(mark);
+    if (at != std::string::npos) path.replace(at, 1, std::to_string(mark == '#' ? layer : 0));
+  }
+  return path;
+}
+
+// PEFT sees the names under the model it is given; ours are those of the class that Transformers loads.
+uint64_t matching_layers(const recipe::Pattern& pattern, const model::PlacedLinear& at, uint64_t layers) {
+  uint64_t matched = 0;
+  for (uint64_t layer = 0; layer < layers; ++layer) {
+    matched += pattern.matches(numbered(at.linear->path, layer)) ? 1 : 0;
+  }
+  return matched;
+}
+
+// Axolotl's find_all_linear_names and LLaMA-Factory's find_all_linear_modules: PEFT sees a list of names.
+std::vector<std::string> names_of_linears(const model::Architecture& network, const recipe::Recipe& recipe) {
+  std::set<std::string> names;
+  for (const model::PlacedLinear& at : model::linears(network)) {
+    if (at.linear->role == model::Role::head || at.linear->unread || !is_module(*at.linear, recipe)) continue;
+    names.insert(at.linear->path.substr(at.linear->path.rfind('.') + 1));
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+void expand_targets(const model::Architecture& network, recipe::Recipe& recipe, json::Errors& errors) {
+  recipe::Peft& peft = recipe.peft;
+  const bool all = peft.target_modules.size() == 1 && peft.target_modules.front() == "all-linear";
+  if (peft.on && all && peft.all_linear == "names" && recipe.model_args.implementation == "transformers") {
+    peft.target_modules = names_of_linears(network, recipe);
+    return;
+  }
+  if (!peft.on || peft.target_pattern.empty()) return;
+  if (recipe.model_args.implementation == "litgpt" || recipe.model_args.implementation == "torchtune") {
+    errors.push_back(
+        {"unsupported", "/peft/target_modules",
+         "LitGPT and torchtune have no modules that a regular expression could name.",
+         "\"all-linear\", or some of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj"});
+    return;
+  }
+  std::string why;
+  const auto pattern = recipe::read_pattern(peft.target_pattern, why);
+  if (!pattern) return;  // the reader has refused it
+  std::vector<std::string> paths;
+  for (const model::PlacedLinear& at : model::linears(network)) {
+    uint64_t layers = 1;
+    if (at.group != nullptr) {
+      layers = 0;
+      for (const model::LayerGroup& group : at.stack->groups) layers += group.layers;
+    }
+    const uint64_t matched = matching_layers(*pattern, at, layers);
+    if (matched == 0) continue;
+    const bool all_of_its_kind = at.group != nullptr && matched >= at.group->layers;
+    if (matched < layers && !all_of_its_kind) {
+      errors.push_back({"unsupported", "/peft/target_modules",
+                        "This pattern matches " + at.linear->path + " in " + std::to_string(matched) +
+                            " of " + std::to_string(layers) +
+                            " layers; adapters in some layers only are not replayed.",
+                        "a pattern that matches all layers of a kind"});
+      return;
+    }
+    paths.push_back(at.linear->path);
+  }
+  for (const model::Stack& stack : network.stacks) {
+    for (const model::Table& table : stack.tables) {
+      if (pattern->matches(table.path)) paths.push_back(table.path);
+    }
+  }
+  if (paths.empty()) {
+    errors.push_back({"unknown_value", "/peft/target_modules",
+                      "No module of this model matches \"" + peft.target_pattern + "\".",
+                      "a regular expression over full module names"});
+    return;
+  }
+  peft.target_modules = std::move(paths);
+}
+
+}  // namespace plimsoll::memory

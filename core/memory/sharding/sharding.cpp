@@ -1,0 +1,336 @@
+#include "core/memory/sharding/sharding.h"
+
+#include <algorithm>
+
+#include "core/memory/sharding/low_level_zero.h"
+#include "core/memory/step/replay.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+bool is_fsdp(Strategy s) { return s == Strategy::fsdp || s == Strategy::fsdp2; }
+
+int type_size(const std::string& dtype, int otherwise) {
+  return dtype.empty() ? otherwise : dtype_size(dtype);
+}
+
+// Trained tensors in fp32: master weights, or shards that mixed precision has cast.
+Parameters in_fp32(Parameters p, bool adapters_only) {
+  double trained = 0;
+  for (Trained& t : p.trained) {
+    t.size = 4;
+    trained += 4 * t.rows * std::max(1.0, t.columns) * t.count;
+  }
+  const double grown = trained - p.trained_bytes;
+  (adapters_only ? p.adapter_bytes : p.weight_bytes) += grown;
+  p.largest_trained *= p.trained_bytes > 0 ? trained / p.trained_bytes : 1;
+  p.trained_bytes = trained;
+  return p;
+}
+
+// Gathered parameters have the compute type of mixed precision; autocast finds nothing left to cast.
+recipe::Recipe sixteen_bit(const recipe::Recipe& recipe) {
+  recipe::Recipe r = recipe;
+  const std::string dtype =
+      r.training.fp16 || (!r.training.bf16 && r.model_args.dtype == "float16") ? "float16" : "bfloat16";
+  r.model_args.dtype = dtype;
+  r.peft.adapter_dtype = dtype;
+  r.quantization.upcast = "none";
+  r.model_args.keep_in_fp32 = "none";
+  r.training.upcast_trainable = false;
+  return r;
+}
+
+double layer_bytes(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& r) {
+  double sum = static_cast<double>(group.other_parameters) * parameter_size(r);
+  for (const model::Linear& linear : group.linears) {
+    const LinearSpec spec = specify(linear, stack, r);
+    sum += (linear_bytes(spec) - quant_state_bytes(spec)) * static_cast<double>(linear.count);
+  }
+  for (const model::Norm& norm : group.norms) {
+    const int parts = (norm.weight ? 1 : 0) + (norm.bias ? 1 : 0);
+    sum += static_cast<double>(norm.width) * parts * norm_size(r);
+  }
+  return sum;
+}
+
+struct Network {
+  const model::Architecture& network;
+  const recipe::Recipe& recipe;
+
+  double layers() const {
+    double sum = 0;
+    for (const model::Stack& stack : network.stacks) {
+      for (const model::LayerGroup& group : stack.groups)
+        sum += layer_bytes(group, stack, recipe) * static_cast<double>(group.layers);
+    }
+    return sum;
+  }
+  double head() const {
+    for (const model::Stack& stack : network.stacks) {
+      for (const model::Linear& linear : stack.linears) {
+        if (linear.role == model::Role::head) return linear_bytes(specify(linear, stack, recipe));
+      }
+    }
+    if (!network.tied_head || network.stacks.front().tables.empty()) return 0;
+    const model::Stack& text = network.stacks.front();
+    const model::Table& table = text.tables.front();
+    return static_cast<double>(table.rows) * static_cast<double>(table.width) * table_size(recipe, text);
+  }
+  template <class Lend>
+  std::vector<std::vector<Lent>> lend(Lend lend_layer) const {
+    std::vector<std::vector<Lent>> all;
+    for (const model::Stack& stack : network.stacks) {
+      all.emplace_back();
+      for (const model::LayerGroup& group : stack.groups)
+        all.back().push_back(lend_layer(layer_bytes(group, stack, recipe)));
+    }
+    return all;
+  }
+};
+
+struct States {
+  double bytes = 0, paged = 0, temporary = 0;
+};
+States states_of(const Parameters& p, const std::string& optim) {
+  States s;
+  s.bytes = optimizer_state_bytes(p, optim, &s.paged);
+  s.temporary = optimizer_temporary_bytes(p, optim);
+  return s;
+}
+
+void whole(const recipe::Recipe& r, const Parameters& p, Sharding& s) {
+  const States states = states_of(p, r.training.optim);
+  s.weights = p.weight_bytes;
+  s.adapters = p.adapter_bytes;
+  s.optimizer = states.bytes;
+  s.paged = states.paged;
+  s.step = states.temporary;
+  s.gradients = p.trained_bytes;
+  s.accumulated = p.trained_bytes;
+  if (s.strategy != Strategy::ddp) return;
+  // The reducer's buckets together are a flat copy of all gradients, made when the model is wrapped.
+  s.buckets = p.trained_bytes;
+  if (r.parallel.gradient_as_bucket_view) {
+    s.gradients = s.accumulated = 0;
+    s.gradients_exist = true;
+  }
+}
+
+void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Parameters& p, Sharding& s) {
+  const recipe::FsdpConfig& config = r.parallel.fsdp;
+  if (r.autocast()) s.computing = sixteen_bit(r);
+  const recipe::Recipe& seen = s.computing ? *s.computing : r;
+  const Parameters computed = s.computing ? weigh(network, seen) : p;
+  const Parameters kept = config.upcast_trainable ? in_fp32(p, r.peft.on) : p;
+  const States states = states_of(kept, r.training.optim);
+  const double n = s.ranks;
+  const double shards = (kept.weight_bytes - kept.replicated_bytes) / n;
+  s.weights = kept.replicated_bytes + shards;
+  s.adapters = kept.adapter_bytes / n;
+  s.optimizer = states.bytes / n;
+  s.paged = states.paged / n;
+  s.step = states.temporary / n;
+  s.gradients = kept.trained_bytes / n;
+  // Micro-batches before the last run under no_sync(): their gradients are kept whole on every rank. What
+  // outlives a step that has one micro-batch is its shards.
+  s.accumulated = r.training.gradient_accumulation_steps > 1 ? computed.trained_bytes : s.gradients;
+  s.gradient_share = computed.trained_bytes > 0 ? s.gradients / computed.trained_bytes : 1;
+  const int made = parameter_size(seen);
+  if (s.strategy == Strategy::fsdp2) {
+    s.gradient_copies = static_cast<double>(type_size(config.reduce_dtype, made)) / made;
+  } else if (r.full()) {
+    s.gradient_copies = 1;  // autograd hands over views; split's backward joins them in one flat tensor
+  }
+  const Network view{network, seen};
+  const double all = computed.weight_bytes - computed.replicated_bytes, layers = view.layers();
+  // LitGPT wraps blocks alone: adapters and frozen weights share a flat parameter, whose gradient is whole.
+  const bool together = r.peft.on && s.strategy == Strategy::fsdp && r.model_args.implementation == "litgpt";
+  s.root_gradients = r.full() ? computed.outside_layer_gradients : 0;
+  if (!config.auto_wrap || !config.reshard_after_forward) {
+    s.root = all;
+  } else {
+    s.root = all - layers;
+    // Under reentrant checkpointing the forward runs without a graph, so no unit is marked as needed in the
+    // backward, and none is fetched ahead (_runtime_utils.py _register_pre_backward_hooks, _prefetch_handle).
+    const bool unmarked =
+        r.training.gradient_checkpointing && r.training.use_reentrant && !config.activation_checkpointing;
+    const double ahead = config.backward_prefetch == "none" || unmarked ? 0 : 1;
+    const double forward_ahead = config.forward_prefetch ? 1 : 0;
+    // FSDP2 holds the buffer it gathered into beside the parameters copied out of it.
+    s.lent = s.strategy == Strategy::fsdp2
+                 ? view.lend([](double unit) {
+                     return Lent{2 * unit, 2 * unit, unit};
+                   })
+                 : view.lend([&](double unit) {
+                     return Lent{unit * (1 + forward_ahead), unit * (1 + ahead), unit, together ? unit : 0};
+                   });
+  }
+  if (together) {
+    s.accumulated = layers;
+    s.gradients = layers / n;
+    s.gradients_exist = true;
+  }
+  s.keeps_boundaries = !together && s.strategy == Strategy::fsdp && keeps_boundaries(r);
+  if (config.offload_params) {
+    s.host = (shards + s.adapters + s.optimizer + s.gradients + s.paged) * n;
+    s.weights = kept.replicated_bytes;
+    s.adapters = s.optimizer = s.paged = s.step = s.gradients = 0;
+    s.gradient_share = 0;
+  }
+}
+
+// bf16.enabled and fp16.enabled cast the whole module, and accelerate leaves out autocast then
+// (accelerate/accelerator.py native_amp; deepspeed/runtime/engine.py _configure_distributed_model).
+recipe::Recipe under_deepspeed(const recipe::Recipe& r) {
+  recipe::Recipe seen = r;
+  if (r.autocast() || r.model_args.dtype != "float32") seen = sixteen_bit(r);
+  seen.training.bf16 = seen.training.fp16 = false;
+  return seen;
+}
+
+double bucket_bytes(const model::Architecture& network, const recipe::Recipe& r, double size) {
+  const auto hidden = static_cast<double>(network.stacks.front().hidden);
+  const auto asked = static_cast<double>(r.parallel.zero.reduce_bucket_size);
+  return (asked > 0 ? asked : hidden * hidden) * size;
+}
+
+void zero_1_and_2(const model::Architecture& network, const recipe::Recipe& r, Sharding& s) {
+  const recipe::ZeroConfig& config = r.parallel.zero;
+  const Parameters seen = weigh(network, *s.computing);
+  const Parameters master = in_fp32(seen, r.peft.on);
+  const States states = states_of(master, r.training.optim);
+  const double n = s.ranks, made = seen.trained_bytes, fp32 = master.trained_bytes;
+  const double size = seen.trainable > 0 ? made / static_cast<double>(seen.trainable) : 2;
+  s.weights = seen.weight_bytes;
+  s.adapters = seen.adapter_bytes;
+  if (config.library == "colossalai") {
+    return low_level_zero(network, r,
+                          {made, fp32, states.bytes, states.paged, states.temporary, seen.largest_trained,
+                           parameter_size(*s.computing)},
+                          s);
+  }
+  const double bucket = config.contiguous_gradients ? bucket_bytes(network, r, size) : 0;
+  s.backward_buckets = bucket * (config.overlap_comm ? 2 : 1);
+  if (s.strategy == Strategy::zero2) {
+    s.gradients_exist = true;
+    s.accumulated = made / n;
+  } else {
+    s.accumulated = made;
+  }
+  if (config.offload_optimizer != "none") {
+    s.backward_buckets += seen.largest_trained;  // temp_grad_buffer_for_gpu_offload
+    s.host = fp32 + states.bytes + states.paged + fp32;
+    if (s.strategy == Strategy::zero2) s.accumulated = 0;
+    s.gradients = s.strategy == Strategy::zero1 ? made : 0;
+    return;
+  }
+  s.optimizer = (fp32 + states.bytes) / n;
+  s.paged = states.paged / n;
+  s.gradients = s.reduced = made / n;  // grads_in_partition
+  // step(): the partition flattened, then in fp32; after that the 16-bit gradients are gone.
+  s.step = std::max(made / n + fp32 / n, (fp32 + states.temporary - made) / n);
+}
+
+// Stage 0 in bf16: master weights and states in partitions, and every rank adds up gradients of all
+// parameters in fp32 as they are made (deepspeed/runtime/bf16_optimizer.py BF16_Optimizer,
+// immediate_grad_update). In fp32 it is as DDP.
+void without_zero(const model::Architecture& network, const recipe::Recipe& r, Sharding& s) {
+  const Parameters seen = weigh(network, *s.computing);
+  const Parameters master = in_fp32(seen, r.peft.on);
+  const States states = states_of(master, r.training.optim);
+  s.weights = seen.weight_bytes;
+  s.adapters = seen.adapter_bytes;
+  s.optimizer = (master.trained_bytes + states.bytes) / s.ranks;
+  s.paged = states.paged / s.ranks;
+  s.step = states.temporary / s.ranks;
+  s.resident_gradients = master.trained_bytes;
+  s.gradients_exist = true;
+}
+
+void zero_3(const model::Architecture& network, const recipe::Recipe& r, Sharding& s) {
+  const recipe::ZeroConfig& config = r.parallel.zero;
+  const Parameters seen = weigh(network, *s.computing);
+  const Parameters master = in_fp32(seen, r.peft.on);
+  const States states = states_of(master, r.training.optim);
+  const double n = s.ranks, made = seen.trained_bytes, fp32 = master.trained_bytes;
+  const double size = seen.trainable > 0 ? made / static_cast<double>(seen.trainable) : 2;
+  const double partition = (seen.weight_bytes - seen.replicated_bytes) / n;
+  // A group holds whole parameters, so one at least.
+  const double grouped = std::max(4 * static_cast<double>(config.sub_group_size) * n, master.largest_trained);
+  const double sub_group = std::min(1.0, grouped / std::max(1.0, fp32));
+  s.weights = seen.replicated_bytes + partition;
+  s.adapters = seen.adapter_bytes / n;
+  s.buckets = config.contiguous_gradients ? bucket_bytes(network, r, size) : 0;
+  s.gradients_exist = true;
+  s.resident_gradients = made / n;  // grad_partitions_flat_buffer
+  s.optimizer = (fp32 + states.bytes) / n;
+  s.paged = states.paged / n;
+  s.step = (fp32 + states.temporary) / n * sub_group;
+  if (config.offload_optimizer != "none") {
+    s.host += fp32 + states.bytes + states.paged + fp32 + made;
+    s.optimizer = s.paged = s.step = s.resident_gradients = 0;
+  }
+  if (config.offload_param != "none") {
+    s.host += (partition + s.adapters) * n;
+    s.weights = seen.replicated_bytes;
+    s.adapters = 0;
+  }
+  // A layer's recomputation and backward follow each other within the reuse distance, so its parameters stay
+  // gathered through both; the next ones are fetched ahead by the bucket, within the limit.
+  const Network view{network, *s.computing};
+  const double limit = static_cast<double>(config.stage3_max_live_parameters) * 2;
+  const double ahead = static_cast<double>(config.stage3_prefetch_bucket_size) * 2;
+  s.lent = view.lend([&](double layer) {
+    const double gathered = std::max(std::min(layer + ahead, limit), std::min(layer, limit));
+    return Lent{gathered, gathered, std::min(layer, limit), 0};
+  });
+  s.head = view.head();
+}
+
+}  // namespace
+
+Strategy strategy_of(const recipe::Recipe& recipe) {
+  struct Word {
+    const char* word;
+    Strategy strategy;
+  };
+  static constexpr Word words[] = {{"ddp", Strategy::ddp},     {"fsdp", Strategy::fsdp},
+                                   {"fsdp2", Strategy::fsdp2}, {"zero0", Strategy::zero0},
+                                   {"zero1", Strategy::zero1}, {"zero2", Strategy::zero2},
+                                   {"zero3", Strategy::zero3}};
+  for (const Word& w : words) {
+    if (recipe.parallel.strategy == w.word) return w.strategy;
+  }
+  return Strategy::none;
+}
+
+bool keeps_boundaries(const recipe::Recipe& r) {
+  return strategy_of(r) == Strategy::fsdp && r.peft.on && r.training.gradient_checkpointing &&
+         r.training.use_reentrant && !r.parallel.fsdp.activation_checkpointing &&
+         recipe::version_at_least(r.versions.torch, "2.1");
+}
+
+Sharding shard(const model::Architecture& network, const recipe::Recipe& r, const Parameters& p) {
+  Sharding s;
+  s.strategy = strategy_of(r);
+  s.ranks = s.on() ? static_cast<double>(std::max<uint64_t>(1, r.parallel.num_gpus)) : 1;
+  // One process needs no buckets: DDP on one GPU is not wrapped.
+  if (s.strategy == Strategy::ddp && s.ranks <= 1) s.strategy = Strategy::none;
+  if (!s.on() || s.strategy == Strategy::ddp) {
+    whole(r, p, s);
+  } else if (is_fsdp(s.strategy)) {
+    fsdp(network, r, p, s);
+  } else {
+    s.computing = under_deepspeed(r);
+    if (s.strategy == Strategy::zero0) {
+      without_zero(network, r, s);
+    } else {
+      s.strategy == Strategy::zero3 ? zero_3(network, r, s) : zero_1_and_2(network, r, s);
+    }
+  }
+  return s;
+}
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,381 @@
+// What happens in a run, said once: stacks forward, head and loss, all the way back, the optimizer's step.
+//
+//     PeakSink peaks(standing);                   // or TraceSink, which writes down every tensor
+//     Composer composer(peaks, script, rank);
+//     composer.step({});
+//     peaks.highest(Phase::backward);
+//
+// A sink is told of tensors that are made, released and counted otherwise, of layers that run forward and
+// backward, and of what is to be repeated. What lives on from layer to layer lies in pools of the sink, which
+// may not play every repetition.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/memory/step/phase.h"
+#include "core/memory/step/script.h"
+
+namespace plimsoll::memory {
+
+/// Tensors that are released together.
+enum class Pool : uint8_t {
+  cache,      ///< autocast's casts, until the forward of the network ends
+  kv_cache,   ///< keys and values, until the outputs die
+  outputs,    ///< what a loop of one's own still holds after the loss
+  left_over,  ///< what FSDP keeps of layers that have gone backward
+  gradients,  ///< of parameters
+};
+constexpr std::size_t pool_count = 5;
+
+/// How a step is played.
+struct StepPlay {
+  bool first = false;         ///< of the run
+  bool makes_states = false;  ///< of the optimizer
+  bool finds = false;         ///< gradients exist when it begins
+  bool another = false;       ///< a second micro-batch follows, which adds to the gradients of the first
+  bool keeps = false;         ///< gradients live on until the next step
+};
+
+/// The tensors of a list when they add up to `all`; else one block of that size, or what is missing beside
+/// them. Nothing in the list is larger than the whole. They stay until the run ends.
+template <class Sink>
+void hold_each(Sink& sink, Component component, const std::vector<double>& each, double all,
+               const char* what) {
+  double sum = 0;
+  for (const double bytes : each) sum += bytes;
+  if (sum > all + 0.5) {
+    sink.allocate(component, all, what);
+    return;
+  }
+  for (const double bytes : each) sink.allocate(component, bytes, what);
+  sink.allocate(component, all - sum, what);
+}
+
+template <class Sink>
+class Composer {
+ public:
+  using Handle = typename Sink::Handle;
+  using Gradients = typename Sink::Gradients;
+
+  Composer(Sink& sink, const Script& script, const Sharding& rank)
+      : sink_(sink), script_(script), rank_(rank) {}
+
+  /// The layers of one stack forward, when no graph is built.
+  void without_graph(const Stage& stage) {
+    Around around;
+    forward(stage, around);
+  }
+
+  /// One step of the optimizer.
+  void step(const StepPlay& play) {
+    sink_.enter(Phase::forward);
+    sink_.section("inputs");
+    const Handle inputs = sink_.allocate(Component::inputs, script_.base[Component::inputs], "batch");
+    if (play.first) hold_workspaces();
+    const Handle root = sink_.allocate(Component::gathered, rank_.root, "gathered outside the layers");
+    // Before the last micro-batch the ranks may keep their gradients to themselves.
+    in_private_ = play.another && rank_.accumulated > rank_.gradients;
+    sink_.begin_micro_batch(1, play.finds);
+    if (play.finds) settle_gradients(rank_.accumulated);
+    micro_batch();
+    in_private_ = false;
+    if (play.another) {
+      sink_.begin_micro_batch(2, true);
+      sink_.release(reduced_);
+      sink_.release(buffers_);
+      settle_gradients(rank_.accumulated);
+      release_outputs();
+      micro_batch();
+    }
+    sink_.release(inputs);
+    end_backward();
+    sink_.release(root);
+    sink_.begin_micro_batch(0, true);
+    sink_.enter(play.first ? Phase::optimizer_step_first : Phase::optimizer_step);
+    sink_.section("optimizer");
+    if (play.makes_states) hold_states();
+    optimizer_work();
+    sink_.section("clean-up");
+    release_outputs();
+    if (!play.keeps) sink_.release_all(Pool::gradients);
+  }
+
+  /// What a step leaves behind that keeps no gradients, without the step.
+  void leave_behind() {
+    sink_.enter(Phase::optimizer_step_first);
+    sink_.section("optimizer");
+    hold_workspaces();
+    hold_states();
+  }
+
+ private:
+  // A layer that has gone forward, until its backward.
+  struct Waiting {
+    typename Sink::Layer layer;
+    Handle input, selected;
+  };
+  // Of a stack: by run of equal layers. A sink that leaves out repetitions gets the same for all of a run.
+  struct Around {
+    std::vector<std::vector<Waiting>> runs;
+    Handle stem = Sink::nothing, offload = Sink::nothing;
+  };
+  // Of a network that has gone forward.
+  struct Graph {
+    std::vector<Around> stages;
+    Handle leaf = Sink::nothing;
+    typename Sink::Head head;
+  };
+  static const Waiting& at(const std::vector<Waiting>& run, int32_t layer) {
+    return run[std::min(static_cast<std::size_t>(layer), run.size() - 1)];
+  }
+  static Component kept_as(const Stage& stage) {
+    return stage.checkpointing ? Component::boundaries : Component::activations;
+  }
+  // Whether the input of a layer outlives its forward.
+  static bool keeps_input(const Stage& stage, const LayerReplay& layer) {
+    return stage.recorded && stage.offload_buffers == 0 && (stage.checkpointing || layer.input_saved);
+  }
+
+  void release_outputs() {
+    sink_.release_all(Pool::outputs);
+    sink_.release_all(Pool::kv_cache);
+  }
+  void hold_states() {
+    hold_each(sink_, Component::optimizer, script_.optimizer_states, script_.base[Component::optimizer],
+              "optimizer states");
+  }
+
+  Waiting layer_forward(const Stage& stage, const LayerRun& run, bool very_first, Handle& stream) {
+    Waiting waiting{sink_.enter(stage, run, stream), stream, Sink::nothing};
+    if (!very_first && stage.recorded) sink_.become(stream, kept_as(stage));
+    const Handle input = waiting.input = stream;
+    const Handle gathered = sink_.allocate(Component::gathered, run.lent.forward, "gathered layer");
+    stream = sink_.layer_forward(waiting.layer);
+    sink_.release(gathered);
+    if (stage.recorded && !keeps_input(stage, run.replay)) sink_.release(input);
+    if (stage.recorded && stage.checkpointing && stage.offload_buffers == 0)
+      waiting.selected =
+          sink_.allocate(Component::activations, run.selected.total(), "what is not computed again");
+    if (!stage.recorded) sink_.release(stream);
+    if (!stage.keeps_casts) sink_.release_all(Pool::cache);
+    return waiting;
+  }
+
+  Handle forward(const Stage& stage, Around& around) {
+    sink_.section(stage.part);
+    Handle stream = Sink::nothing, held = Sink::nothing;
+    if (stage.runs.empty()) {  // of a network that is spread, the layers are elsewhere
+      sink_.section(stage.part);
+      return stage.recorded ? sink_.allocate(Component::activations, stage.output_bytes, "hidden state")
+                            : stream;
+    }
+    if (stage.recorded) {
+      around.offload =
+          sink_.allocate(Component::boundaries, stage.offload_buffers, "layer inputs on their way");
+      stream = sink_.allocate(kept_as(stage), stage.runs.front().replay.input_bytes, "embedded input");
+    } else {
+      held = sink_.allocate(Component::transient, stage.standing, "layer inputs");
+    }
+    int32_t before = 0;
+    for (const LayerRun& run : stage.runs) {
+      around.runs.emplace_back();
+      const auto layers = static_cast<int32_t>(run.layers);
+      sink_.repeat(layers, [&](int32_t i) {
+        sink_.section(stage.part, before + i);
+        around.runs.back().push_back(layer_forward(stage, run, before + i == 0, stream));
+      });
+      before += layers;
+    }
+    sink_.release(held);
+    return stream;
+  }
+
+  // What is made of a layer's gradients to send them to the other ranks. Those that passed through were added
+  // to others, and are looked at once more.
+  void hand_over(const LayerRun& run, bool passed_through) {
+    const double made = run.replay.weight_gradients;
+    const double copies = made * (in_private_ ? 0 : rank_.gradient_copies) + run.lent.flat_gradient;
+    if (copies == 0) return;
+    const Handle own =
+        sink_.allocate(Component::gradients, passed_through ? made : 0, "gradients of a layer");
+    sink_.release(sink_.allocate(Component::buckets, copies, "gradients handed over"));
+    sink_.release(own);
+  }
+
+  // `share` of them stays; the other ranks take theirs.
+  void keep_gradients(const Gradients& made, double share) {
+    if (share == 1 || in_private_) {
+      sink_.keep(made);
+      return;
+    }
+    sink_.release(made);
+    sink_.put(Pool::gradients, sink_.allocate(Component::gradients, made.bytes * share, "gradients"));
+  }
+
+  void layer_backward(const Stage& stage, const LayerRun& run, const Waiting& waiting, bool very_first,
+                      Handle& gradient) {
+    sink_.release(waiting.selected);
+    if (!run.replay.output_needs_grad) {  // nothing in it or before it is trained
+      sink_.forget(waiting.layer);
+      sink_.release(gradient);
+      gradient = Sink::nothing;
+      if (keeps_input(stage, run.replay)) sink_.release(waiting.input);
+      return;
+    }
+    // The very first layer has none before it to fetch ahead.
+    const Handle gathered =
+        sink_.allocate(Component::gathered, very_first ? run.lent.first : run.lent.last, "gathered layers");
+    const Gradients made = sink_.layer_backward(waiting.layer, gradient);
+    hand_over(run, made.bytes == 0);
+    keep_gradients(made, rank_.gradient_share);
+    sink_.release(gathered);
+    const bool stays = rank_.keeps_boundaries && stage.checkpointing && stage.offload_buffers == 0;
+    if (stays) {
+      sink_.put(Pool::left_over,
+                sink_.allocate(Component::boundaries, incoming_, "gradient of a layer input"));
+    }
+    incoming_ = run.replay.input_bytes;
+    if (stays) {
+      sink_.put(Pool::left_over, waiting.input);
+    } else if (keeps_input(stage, run.replay)) {
+      sink_.release(waiting.input);
+    }
+  }
+
+  // Takes and gives the gradient of the stream.
+  Handle backward(const Stage& stage, const Around& around, Handle gradient) {
+    int32_t left = 0;
+    for (const LayerRun& run : stage.runs) left += static_cast<int32_t>(run.layers);
+    incoming_ = 0;
+    for (std::size_t r = stage.runs.size(); r-- > 0;) {
+      const LayerRun& run = stage.runs[r];
+      const auto layers = static_cast<int32_t>(run.layers);
+      left -= layers;
+      sink_.repeat(layers, [&](int32_t i) {
+        const int32_t layer = layers - 1 - i;
+        sink_.section(stage.part, left + layer);
+        layer_backward(stage, run, at(around.runs[r], layer), left + layer == 0, gradient);
+      });
+    }
+    sink_.release_all(Pool::left_over);
+    sink_.release(around.offload);
+    return gradient;
+  }
+
+  // Until the loss is known.
+  Graph forward(const NetworkRun& network) {
+    Graph graph;
+    Handle stream = Sink::nothing;
+    graph.leaf = sink_.allocate(Component::activations, network.embedded_leaf, "embedded tokens");
+    for (const Stage& stage : network.stages) {
+      Around& around = graph.stages.emplace_back();
+      sink_.section(stage.part);
+      around.stem = sink_.allocate(Component::activations, stage.stem, "between embedding and layers");
+      stream = forward(stage, around);
+      if (&stage != &network.stages.back() && stage.recorded) sink_.release(stream);
+    }
+    sink_.section("head");
+    sink_.become(stream, Component::activations);
+    graph.head = sink_.head_forward(network, stream);
+    sink_.release_all(Pool::cache);
+    return graph;
+  }
+
+  // From the gradient of the last hidden state on.
+  void backward(const NetworkRun& network, const Graph& graph, Handle gradient) {
+    sink_.enter(Phase::backward);
+    for (std::size_t s = network.stages.size(); s-- > 0;) {
+      const Stage& stage = network.stages[s];
+      if (!stage.recorded || stage.runs.empty()) continue;
+      if (s + 1 < network.stages.size()) {
+        sink_.section(stage.part);
+        sink_.release(gradient);
+        const LayerReplay& last = stage.runs.back().replay;
+        gradient =
+            sink_.allocate(Component::transient, last.output_needs_grad ? last.output_bytes : 0, "gradient");
+      }
+      gradient = backward(stage, graph.stages[s], gradient);
+      sink_.release(graph.stages[s].stem);
+    }
+    sink_.section("embedding");
+    sink_.release(gradient);
+    sink_.release(graph.leaf);
+  }
+
+  // The last network is the first to go backward; the others wait meanwhile.
+  void micro_batch() {
+    std::vector<Graph> graphs;
+    sink_.enter(Phase::forward);
+    sink_.section("inputs");
+    Handle head_gathered = sink_.allocate(Component::gathered, rank_.head, "gathered for the head");
+    for (const NetworkRun& network : script_.networks) graphs.push_back(forward(network));
+    for (Graph& graph : graphs) sink_.loss_known(graph.head);
+    sink_.enter(Phase::loss);
+    sink_.section("loss");
+    for (std::size_t c = 0; c < component_count; ++c) {
+      sink_.put(Pool::outputs, sink_.allocate(static_cast<Component>(c), script_.scored.bytes[c],
+                                              "what the reference said"));
+    }
+    buffers_ = sink_.allocate(Component::buckets, rank_.backward_buckets, "buffers of the backward");
+    reduced_ = sink_.allocate(Component::gradients, rank_.reduced, "this rank's share of gradients");
+    for (std::size_t n = script_.networks.size(); n-- > 0;) {
+      Handle gradient = Sink::nothing;
+      const Gradients made = sink_.head_backward(graphs[n].head, gradient);
+      keep_gradients(made, rank_.head_gradient_share);
+      sink_.release(head_gathered);
+      head_gathered = Sink::nothing;
+      backward(script_.networks[n], graphs[n], gradient);
+    }
+  }
+
+  // Makes those of parameters outside the layers, embeddings and norms; or gives away what is beyond `all`.
+  void settle_gradients(double all) {
+    if (sink_.bytes(Pool::gradients) > all + 0.5) sink_.release_all(Pool::gradients);
+    sink_.put(Pool::gradients, sink_.allocate(Component::gradients, all - sink_.bytes(Pool::gradients),
+                                              "gradients outside the layers"));
+  }
+
+  // The embeddings' gradient comes last: a flat tensor of what lies outside the layers is sent then.
+  void end_backward() {
+    sink_.release(reduced_);  // counted with the others from here on
+    settle_gradients(rank_.gradients + rank_.root_gradients * (1 - rank_.gradient_share));
+    const Handle flat = sink_.allocate(Component::buckets, rank_.root_gradients, "gradients handed over");
+    sink_.release(sink_.allocate(Component::transient, script_.embedding_gradient, "embedding gradient"));
+    sink_.release(flat);
+    settle_gradients(rank_.gradients);
+    sink_.release(buffers_);
+  }
+
+  void hold_workspaces() {
+    for (int thread = 0; thread < 2; ++thread)
+      sink_.allocate(Component::workspace, script_.base[Component::workspace] / 2, "cuBLAS workspace");
+    sink_.allocate(Component::buckets, script_.base[Component::buckets], "buckets of gradients");
+    sink_.allocate(Component::gradients, rank_.resident_gradients, "this rank's share of gradients");
+  }
+
+  // foreach kernels make one temporary for each trained tensor, and hold them all at once.
+  void optimizer_work() {
+    double all = 0;
+    for (const double bytes : script_.trained_tensors) all += bytes;
+    std::vector<Handle> temporaries;
+    const auto make = [&](double bytes) {
+      temporaries.push_back(sink_.allocate(Component::transient, bytes, "optimizer temporaries"));
+    };
+    if (rank_.step == rank_.gradients && all == rank_.gradients) {
+      for (const double bytes : script_.trained_tensors) make(bytes);
+    } else {
+      make(rank_.step);
+    }
+    for (const Handle& temporary : temporaries) sink_.release(temporary);
+  }
+
+  Sink& sink_;
+  const Script& script_;
+  const Sharding& rank_;
+  bool in_private_ = false;  // gradients stay whole on this rank
+  double incoming_ = 0;      // bytes of the input of the layer that went backward last
+  Handle buffers_ = Sink::nothing, reduced_ = Sink::nothing;  // from the loss to the end of a backward
+};
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,79 @@
+#include "core/memory/step/evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/memory/step/task_parts.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+// Logits of one batch as the Trainer collects them: fp32 once accelerate has converted the outputs, or the
+// class that argmax gives.
+double collected_bytes(const Plan& plan, double rows) {
+  const recipe::Recipe r = evaluation_recipe(plan.recipe);
+  const auto words = static_cast<double>(plan.network.vocab_size);
+  const double positions = plan.task->vocabulary ? rows * r.row_length() : rows;
+  if (r.training.preprocess_logits_for_metrics) return positions * 8;
+  return positions * words * (r.autocast() ? 4 : parameter_size(r));
+}
+
+// Sequences that are evaluated at once.
+double rows_of(const Plan& plan) {
+  return plan.task->rows * static_cast<double>(plan.recipe.training.per_device_eval_batch_size);
+}
+
+}  // namespace
+
+// One sample needs no padding, more do. torchtune and LitGPT pad without a mask.
+recipe::Recipe evaluation_recipe(const recipe::Recipe& recipe) {
+  recipe::Recipe changed = recipe;
+  recipe::Training& t = changed.training;
+  const bool several = t.per_device_eval_batch_size > 1;
+  t.loss_kernel = t.eval_loss_kernel;
+  t.packing = t.eval_packing;
+  const std::string& code = recipe.model_args.implementation;
+  const bool masks = t.padded_batches || (code != "torchtune" && code != "litgpt");
+  t.padded_batches = several && masks && !t.packing;
+  t.per_device_train_batch_size = t.per_device_eval_batch_size;
+  t.gradient_accumulation_steps = 1;
+  return changed;
+}
+
+bool evaluates(const recipe::Recipe& recipe) { return recipe.training.eval_strategy != "no"; }
+
+Snapshot evaluation_pass(const Plan& plan) {
+  const recipe::Recipe changed = evaluation_recipe(plan.recipe);
+  const double rows = rows_of(plan);
+  const Plan evaluated{plan.network, changed,       plan.machine, plan.parameters,
+                       plan.images,  plan.sharding, plan.task,    rows};
+  Snapshot pass =
+      replay_without_grad(evaluated, rows, changed.row_length(), {.keys = changed.model_args.use_cache});
+  pass[Component::inputs] += input_bytes(evaluated);
+  return pass;
+}
+
+Evaluation collect_evaluation(const Plan& plan, const Snapshot& pass) {
+  const recipe::Training& t = plan.recipe.training;
+  Evaluation result;
+  result.highest = pass;
+  if (t.prediction_loss_only || !t.compute_metrics) return result;
+  const double one = collected_bytes(plan, rows_of(plan));
+  const double all = std::max(1.0, std::ceil(static_cast<double>(plan.recipe.data.eval_samples) /
+                                             static_cast<double>(t.per_device_eval_batch_size)));
+  const double limit = t.eval_accumulation_steps == 0 ? all : static_cast<double>(t.eval_accumulation_steps);
+  result.batches = std::min(all, limit);
+  if (t.eval_accumulation_steps > 0) result.host_bytes = all * one;
+  // The last batch runs beside the ones before it; then old, new and their concatenation are there together.
+  Snapshot last = pass;
+  last[Component::logits] += (result.batches - 1) * one;
+  Snapshot joined;
+  joined[Component::logits] = (result.batches > 1 ? 2 : 1) * result.batches * one;
+  result.highest = higher(last, joined);
+  return result;
+}
+
+Evaluation replay_evaluation(const Plan& plan) { return collect_evaluation(plan, evaluation_pass(plan)); }
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,319 @@
+#include "core/memory/step/pass.h"
+
+#include <algorithm>
+
+#include "core/memory/parameters/stacked_adapters.h"
+#include "core/memory/step/replay_memo.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+using model::Role;
+
+// Causality alone needs no mask (transformers masking_utils.py _ignore_causal_mask_sdpa): a window that the
+// row reaches does, and so do keys that stand before the sequence.
+bool sees_a_part(const PassSettings& s, const model::LayerGroup& group) {
+  if (s.stack->part != model::Part::text || s.recipe->model_args.implementation != "transformers")
+    return false;
+  const bool windowed = group.attention == model::AttentionKind::sliding && group.window > 0;
+  return s.prefix > 0 || (windowed && s.length >= static_cast<double>(group.window));
+}
+
+AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& group) {
+  AttentionConditions c;
+  c.implementation = s.recipe->model_args.attn_implementation;
+  c.transformers = s.transformers;
+  c.model_type = s.model_type;
+  c.compute_capability = s.compute_capability;
+  c.own_calls = s.recipe->model_args.implementation == "unsloth";
+  c.sixteen_bit = s.recipe->autocast() || s.input_size == 2;
+  c.mask = s.mask || sees_a_part(s, group);
+  c.grouped = group.kv_heads > 0 && group.kv_heads < group.heads;
+  c.one_kv_head = group.kv_heads == 1;
+  c.bare_kv_head =
+      c.one_kv_head && s.model_type == "falcon" && s.recipe->model_args.implementation == "transformers";
+  c.head_dim = static_cast<double>(group.head_dim);
+  c.heads = group.heads;
+  return c;
+}
+
+// What a layer makes is added to something that exists already, or leaves at once.
+bool gradients_pass(const PassSettings& s) {
+  return s.recipe->gradients_pass_through() || (s.sharding != nullptr && s.sharding->gradients_exist);
+}
+
+// torchtitan's selective mode by operation: attention, and every second matrix product counted from the first
+// (pytorch/torchtitan torchtitan/models/llama3/infra/parallelize.py _apply_ac_to_transformer_block).
+double selected_width(const LayerProgram& p, double size) {
+  const auto heads = static_cast<double>(p.group->heads), head_dim = static_cast<double>(p.group->head_dim);
+  double width = heads * (head_dim * size + 4);
+  bool keep = true;
+  for (const LinearSpec& linear : p.linears) {
+    if (linear.out == 0) continue;
+    if (keep) width += linear.out * size;
+    keep = !keep;
+  }
+  return width;
+}
+
+// bitsandbytes before 0.43.2 holds x on the node itself instead of saving it, out of reach for the hooks of
+// non-reentrant checkpointing (bitsandbytes v0.43.1 autograd/_functions.py MatMul4Bit.forward, ctx.tensors).
+double held_on_nodes(const LayerProgram& p, double stream_size) {
+  double width = 0;
+  for (const Role role :
+       {Role::q, Role::k, Role::v, Role::qkv, Role::o, Role::gate, Role::up, Role::gate_up, Role::down}) {
+    const LinearSpec& linear = p.at(role);
+    if (linear.out == 0 || linear.storage != Storage::four_bit || !linear.keeps_input) continue;
+    const bool shares = role == Role::k || role == Role::v || role == Role::up;
+    if (!shares || stream_size != linear.compute_size) width += linear.in * linear.compute_size;
+  }
+  return width;
+}
+
+// What a checkpointed layer keeps beside its input.
+Snapshot selected(const PassSettings& s, const LayerProgram& p) {
+  if (!s.checkpointing || !s.recorded) return {};
+  const double size = p.mode.autocast ? 2 : s.input_size;
+  double width = s.recipe->training.selective_checkpointing ? selected_width(p, size) : 0;
+  if (!s.recipe->training.use_reentrant && p.code == Code::transformers) width += held_on_nodes(p, size);
+  return only(Component::activations, p.batch * p.length * width);
+}
+
+bool has_target(const model::LayerGroup& group, const PassSettings& s) {
+  return std::any_of(group.linears.begin(), group.linears.end(),
+                     [&s](const model::Linear& linear) { return is_target(linear, *s.stack, *s.recipe); });
+}
+
+// Layers of one group that run the same program; `group` is its number.
+struct EqualLayers {
+  std::size_t group = 0;
+  LayerProgram program;
+  double layers = 0;
+};
+
+std::vector<EqualLayers> equal_layers(const PassSettings& s) {
+  std::vector<EqualLayers> all;
+  all.reserve(s.stack->groups.size());
+  for (std::size_t i = 0; i < s.stack->groups.size(); ++i) {
+    const model::LayerGroup& group = s.stack->groups[i];
+    LayerProgram program = make_program(s, group);
+    const uint64_t prompted =
+        program.adaption > 0 ? prompted_layers(*s.stack, group, *s.recipe) : group.layers;
+    if (prompted < group.layers) {
+      LayerProgram bare = program;
+      bare.adaption = 0;
+      all.push_back({i, std::move(bare), static_cast<double>(group.layers - prompted)});
+      if (prompted == 0) continue;
+    }
+    all.push_back({i, std::move(program), static_cast<double>(prompted)});
+  }
+  return all;
+}
+
+void replay_groups(const PassSettings& s, Stage& stage) {
+  std::vector<LayerRun>& runs = stage.runs;
+  int stream = s.input_size;
+  const bool reentrant = s.recipe->training.use_reentrant;
+  bool asleep = !s.input_needs_grad;  // nothing before or in these layers needs a gradient
+  for (const EqualLayers& equal : equal_layers(s)) {
+    const LayerProgram& program = equal.program;
+    const model::LayerGroup& group = *program.group;
+    if (stage.attention.empty()) stage.attention = program.attention.why;
+    LayerReplayOptions options;
+    options.keep_output = s.checkpointing && reentrant;
+    options.stop_early = s.checkpointing && !reentrant;
+    options.accumulating = stage.gradients_pass;
+    // What the pass does not run is not walked.
+    if (!s.recorded) options.walks = Walks::without_graph;
+    if (s.recorded && !s.checkpointing) options.walks = Walks::with_graph;
+    const auto walk = [&](bool leaf) {
+      LayerRun run;
+      if (s.lent != nullptr) run.lent = (*s.lent)[equal.group];
+      options.input_size = stream;
+      options.input_needs_grad = s.recorded && !leaf;
+      options.cross_needs_grad = s.recorded && s.cross_needs_grad;
+      if (s.traced) options.trace = &run.trace;
+      run.replay = s.memo != nullptr && options.trace == nullptr ? s.memo->replay(program, options)
+                                                                 : replay_layer(program, options);
+      run.selected = selected(s, program);
+      return run;
+    };
+    double left = equal.layers;
+    const bool leaf = asleep;
+    LayerRun run = walk(leaf);
+    // Some linears are weighed but not walked (indexers, gates of linear attention); their adapters wake a
+    // layer all the same.
+    if (leaf && !run.replay.output_needs_grad && s.recorded && has_target(group, s)) run = walk(false);
+    asleep = asleep && !run.replay.output_needs_grad;
+    const int after = run.replay.output_size;
+    if ((after != stream || (leaf && !asleep)) && left > 1) {
+      run.layers = 1;
+      left -= 1;
+      runs.push_back(std::move(run));
+      stream = after;
+      run = walk(asleep);
+    }
+    stream = run.replay.output_size;
+    run.layers = left;
+    runs.push_back(std::move(run));
+  }
+  stage.output_size = stream;
+  stage.output_needs_grad = s.recorded && !asleep;
+}
+
+// Unsloth leaves tensors up to this size where they are.
+constexpr double least_offloaded = 2.0 * 1024 * 1024;
+
+// Bytes of the layer inputs that are on the GPU on their way to host memory or back, 0: they stay on the GPU.
+// Unsloth has two buffers; PyTorch's saved-tensor hooks in torchtune and TRL let five tensors wait for a
+// copy.
+double buffers(const Stage& stage, const recipe::Training& training, double layers, double widest) {
+  if (!stage.recorded || !stage.checkpointing) return 0;
+  if (!training.offload_checkpoints && !training.activation_offloading) return 0;
+  return widest < least_offloaded ? 0 : widest * std::min(layers, training.activation_offloading ? 5.0 : 2.0);
+}
+
+const char* part_name(model::Part part) {
+  switch (part) {
+    case model::Part::text:
+      return "text";
+    case model::Part::vision:
+      return "vision";
+    case model::Part::projector:
+      return "projector";
+    case model::Part::encoder:
+      return "encoder";
+    case model::Part::decoder:
+      return "decoder";
+    case model::Part::audio:
+      return "audio";
+  }
+  return "";
+}
+
+// torch's grouped_mm runs from Ampere on since 2.9, and on Hopper alone before (transformers
+// integrations/moe.py _can_use_grouped_mm).
+bool lacks_grouped_kernel(double compute_capability, const recipe::Recipe& r) {
+  if (compute_capability == 0) return false;
+  const bool any_ampere = recipe::version_at_least(r.versions.torch, "2.9");
+  return any_ampere ? compute_capability < 8 : compute_capability < 9 || compute_capability >= 10;
+}
+
+}  // namespace
+
+Linears specify_all(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& recipe) {
+  Linears linears{};
+  for (const model::Linear& linear : group.linears) {
+    linears[static_cast<std::size_t>(linear.role)] = specify(linear, stack, recipe);
+  }
+  return linears;
+}
+
+LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group) {
+  const recipe::Recipe& r = *s.recipe;
+  LayerProgram p;
+  p.group = &group;
+  p.code = code_of(r.model_args.implementation);
+  p.plain_rms_norm = p.code == Code::litgpt && !recipe::version_at_least(r.versions.litgpt, "0.0.20231024");
+  p.mode.autocast = r.autocast();
+  p.batch = s.batch;
+  p.length = s.length;
+  p.hidden = static_cast<double>(s.stack->hidden);
+  p.prefix = s.prefix;
+  p.norm_size = norm_size(r);
+  const bool text = s.stack->part == model::Part::text;
+  if (const Tuner* tuner = text ? find_tuner(r.peft) : nullptr) {
+    if (tuner->place == TunerPlace::attention) p.adaption = static_cast<double>(r.peft.tuner.adapter_len);
+  }
+  if (s.trained && !group.frozen) p.norm_size = trained_size(r, p.norm_size);
+  p.train_norms = (s.trained && !group.frozen) || (is_language(*s.stack) && trains_norms(r));
+  p.bf16 = r.training.bf16 || (!r.training.fp16 && r.model_args.dtype == "bfloat16");
+  // A compiled layer keeps what its matrix products and its attention read, and computes what lies between
+  // again, as Liger's kernels do (torch/_functorch/partitioners.py min_cut_rematerialization_partition).
+  // Unsloth's norm and rotary kernels keep as little.
+  const bool compiled = text && r.training.torch_compile;
+  const bool unsloth = text && p.code == Code::unsloth && r.peft.on;
+  p.liger_norm = (text && r.training.liger_rms_norm) || compiled || unsloth;
+  p.liger_mlp = (text && r.training.liger_swiglu) || compiled;
+  p.liger_rotary = (text && r.training.liger_rope) || compiled || unsloth;
+  p.cross_length = s.cross_length;
+  p.keep_kv = s.keep_kv;
+  p.stacked_experts = group.experts > 0 && group.experts_at_once && has_stacked_experts(r);
+  const model::Linear* down = model::find(group, Role::down);
+  p.expert_slices =
+      !p.stacked_experts && down != nullptr && down->expert && down->module == model::Module::parameter;
+  p.grouped_stand_in = p.stacked_experts && lacks_grouped_kernel(s.compute_capability, r);
+  p.folded_factors = recipe::version_at_least(r.versions.peft, "0.21");
+  p.weight_each_time = !recipe::version_at_least(r.versions.peft, "0.19");  // huggingface/peft#2912
+  return p;
+}
+
+LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group) {
+  LayerProgram p = make_outline(s, group);
+  p.attention = choose_attention(conditions(s, group));
+  // Until 4.48 the attention module forgot the weights that nobody had asked for.
+  p.holds_weights = p.attention.kernel == AttentionKernel::eager && p.code == Code::transformers &&
+                    recipe::version_at_least(s.transformers, "4.48");
+  if (p.code == Code::torchtune) p.attention.repeat_kv = true;  // expand().flatten(): a copy for every head
+  const bool known = s.memo != nullptr && s.weighed != nullptr;
+  p.linears = known ? s.memo->linears(*s.weighed, group, *s.stack, *s.recipe)
+                    : specify_all(group, *s.stack, *s.recipe);
+  // torch.cat of turned and unturned parts lays q out by head; so is what the kernel returns, and it is
+  // copied.
+  const bool partly_turned = group.rotary_share > 0 && group.rotary_share < 1;
+  p.output_copy = (p.has(Role::qkv) && group.rotary_share > 0) || partly_turned;
+  p.post_norm =
+      group.attention == model::AttentionKind::bidirectional &&
+      std::none_of(group.norms.begin(), group.norms.end(), [](const model::Norm& n) {
+        return n.place == model::NormPlace::before_attention || n.place == model::NormPlace::before_mlp;
+      });
+  return p;
+}
+
+double stem_bytes(const PassSettings& s) {
+  const model::Stack& stack = *s.stack;
+  if (!s.recorded || !s.input_needs_grad || stack.part == model::Part::vision) return 0;
+  const recipe::Recipe& r = *s.recipe;
+  const double elements = s.batch * s.length * static_cast<double>(stack.hidden);
+  const Tuner* tuner = find_tuner(r.peft);
+  const bool changed = stack.embedding_norm || stack.embedding_dropout > 0 ||
+                       (tuner != nullptr && tuner->place == TunerPlace::prompt) ||
+                       std::any_of(stack.tables.begin(), stack.tables.end(),
+                                   [](const model::Table& table) { return table.positions; });
+  const bool hooked = r.peft.on && s.checkpointing;
+  const double normed = stack.embedding_norm ? s.input_size : 0;
+  const double leaf = hooked && changed ? table_size(r, stack) : 0;
+  const double mask = stack.embedding_dropout > 0 ? 1 : 0;
+  // The norm and the dropout behind the last layer of an encoder that a decoder reads.
+  const bool read_on = stack.part == model::Part::encoder && !stack.embedding_norm && !stack.norms.empty();
+  const double behind = read_on ? 4 + (s.trained ? s.input_size : 0) + mask : 0;
+  return elements * (normed + leaf + mask + behind);
+}
+
+Stage replay_stack(const PassSettings& s) {
+  Stage stage;
+  stage.part = part_name(s.stack->part);
+  stage.recorded = s.recorded;
+  stage.checkpointing = s.checkpointing;
+  stage.stop_early = !s.recipe->training.use_reentrant;
+  stage.keeps_casts = s.recorded || s.keeps_casts;
+  stage.gradients_pass = gradients_pass(s);
+  replay_groups(s, stage);
+  stage.output_bytes = s.batch * s.length * static_cast<double>(s.stack->hidden) * stage.output_size;
+  double layers = 0, widest = 0, inputs = 0;
+  for (const LayerRun& run : stage.runs) {
+    layers += run.layers;
+    widest = std::max(widest, run.replay.input_bytes);
+    inputs += run.replay.input_bytes * run.layers;
+    stage.kv_bytes += run.replay.kv_cache * run.layers;
+    stage.weight_gradients += run.replay.weight_gradients * run.layers;
+  }
+  if (!s.recorded) stage.standing = (s.keep_hidden_states ? layers + 1 : 2) * widest;
+  stage.offload_buffers = buffers(stage, s.recipe->training, layers, widest);
+  if (stage.offload_buffers > 0) stage.host_bytes = inputs;
+  stage.stem = stage.runs.empty() ? 0 : stem_bytes(s);
+  return stage;
+}
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,55 @@
+// One stack of layers (the decoder, an encoder, a vision tower) under a recipe: each kind of layer is
+// replayed once.
+//
+//     Stage text = replay_stack(settings);
+//     text.runs.front().replay.saved.total();        // what one layer keeps for its backward
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/memory/parameters/parameters.h"
+#include "core/memory/step/stage.h"
+
+namespace plimsoll::memory {
+
+struct PassSettings {
+  const model::Stack* stack = nullptr;
+  const recipe::Recipe* recipe = nullptr;
+  std::string transformers, model_type;
+  double compute_capability = 0;
+  double batch = 1, length = 1;  ///< rows of this stack: images count as batch in a tower
+  double cross_length = 0;
+  int input_size = 2;            ///< dtype of the embedded input
+  bool recorded = true;          ///< a graph is built (false: frozen and nothing upstream is trained)
+  bool input_needs_grad = true;  ///< false: the first layer reads a frozen embedding, no hook on it
+  bool cross_needs_grad = true;  ///< the states of another stack that its cross-attention reads
+  bool checkpointing = false;
+  bool mask = false;
+  bool trained = false;  ///< the base weights of this stack
+  bool keep_kv = false;
+  bool keeps_casts = true;  ///< without a graph: autocast keeps the casts of what is trained until the end
+  const Sharding* sharding = nullptr;       ///< null: every parameter is at hand
+  const std::vector<Lent>* lent = nullptr;  ///< of this stack, by group
+  double prefix = 0;                 ///< prefix tuning: trained keys and values before those of every layer
+  bool keep_hidden_states = false;   ///< output_hidden_states=True: every layer's output until the pass ends
+  class ReplayMemo* memo = nullptr;  ///< layers that were replayed before, or null
+  const Parameters* weighed = nullptr;  ///< with a memo: what the network weighs under this recipe, if known
+  bool traced = false;                  ///< the events of each layer are written down
+};
+
+/// What lies between the embedding and the first layer and is kept for the backward: the input of a norm, the
+/// mask of a dropout, and the embedded tokens themselves where a hook has made them a leaf (Transformers
+/// enable_input_require_grads) and the layers read something made of them. With it, the same behind an
+/// encoder that a decoder reads.
+double stem_bytes(const PassSettings& settings);
+
+Stage replay_stack(const PassSettings& settings);
+
+LayerProgram make_program(const PassSettings& settings, const model::LayerGroup& group);
+/// The same without the attention kernel and the linears: what a head reads of the layers below it.
+LayerProgram make_outline(const PassSettings& settings, const model::LayerGroup& group);
+/// The linears of a group as the recipe has them.
+Linears specify_all(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& recipe);
+
+}  // namespace plimsoll::memory

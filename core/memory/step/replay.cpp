@@ -1,0 +1,303 @@
+#include "core/memory/step/replay.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/memory/allocator/allocator.h"
+#include "core/memory/sharding/pipeline.h"
+#include "core/memory/step/evaluation.h"
+#include "core/memory/step/peak_sink.h"
+#include "core/memory/step/script.h"
+#include "core/memory/step/task_parts.h"
+#include "core/recipe/optimizers.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+constexpr uint64_t most_spread = 64;  // machines have no more GPUs than that
+
+double quantise_transient(const Plan& plan) {
+  if (!plan.recipe.quantized()) return 0;
+  const double n = plan.parameters.largest_quantised;
+  return n * dtype_size(plan.recipe.model_args.dtype) + 4 * n / 64;
+}
+
+// RAM that this run takes at least, Python and its libraries not counted: weights on their way to the GPU,
+// and states in managed memory. Transformers 4 without a device map builds the whole model in RAM first.
+double host_bytes(const Plan& plan, const Sharding& rank) {
+  const recipe::Recipe& r = plan.recipe;
+  const bool whole = !r.quantized() && r.model_args.device_map.empty() &&
+                     !recipe::version_at_least(r.versions.transformers, "5");
+  const double staged =
+      whole ? plan.parameters.loaded_bytes : plan.parameters.largest_linear * dtype_size(r.model_args.dtype);
+  // Every process loads its own copy, but for strategies that share the parameters out: those read them once.
+  const bool each = rank.strategy == Strategy::ddp || rank.strategy == Strategy::zero0 ||
+                    rank.strategy == Strategy::zero1 || rank.strategy == Strategy::zero2;
+  return staged * (each ? rank.ranks : 1) + rank.paged * rank.ranks + rank.host;
+}
+
+// Unsloth unpacks every 4-bit weight of the forward into one buffer, as large as the largest, and its scales
+// into another; they stay. unsloth/kernels/utils.py fast_dequantize(use_global_buffer=True).
+double unpacking_buffers(const Plan& plan) {
+  const recipe::Recipe& r = plan.recipe;
+  if (r.model_args.implementation != "unsloth" || !r.quantization.load_in_4bit || !r.training.fused_lora)
+    return 0;
+  return plan.parameters.largest_quantised * (2 + 4.0 / 64);
+}
+
+void join(Parameters& policy, const Parameters& value) {
+  policy.weight_bytes += value.weight_bytes;
+  policy.loaded_bytes += value.loaded_bytes;
+  policy.adapter_bytes += value.adapter_bytes;
+  policy.trained_bytes += value.trained_bytes;
+  policy.largest_trained = std::max(policy.largest_trained, value.largest_trained);
+  policy.trained.insert(policy.trained.end(), value.trained.begin(), value.trained.end());
+}
+
+// The step of one GPU that is not taken all at once: each parameter in the backward, or on the host, where a
+// copy of the parameters and of the gradients goes with the states.
+void step_elsewhere(const recipe::Recipe& r, const Parameters& p, Sharding& rank) {
+  if (rank.on()) return;
+  if (r.training.optimizer_in_backward || r.training.optimizer_offload == "states_and_gradients")
+    rank.gradients = p.largest_trained;
+  rank.step = step_in_backward(r, rank.step, p.largest_trained);
+  if (r.training.optimizer_offload == "none") return;
+  rank.host += rank.optimizer + 2 * p.trained_bytes;
+  rank.optimizer = rank.step = 0;
+}
+
+// Of what is there, the part that one rank keeps.
+double share_of(const Parameters& p, const Sharding& rank) {
+  return std::min(1.0, p.weight_bytes > 0 ? rank.weights / p.weight_bytes : 1);
+}
+
+// There all the time, from the first step on.
+Snapshot base_of(const Plan& plan, const TaskParts& parts, const Sharding& rank) {
+  Snapshot base = parts.resident;
+  base[Component::frozen_models] *= share_of(plan.parameters, rank);  // sharded as the model that is trained
+  base[Component::weights] = rank.weights;
+  base[Component::adapters] = rank.adapters;
+  base[Component::buckets] = rank.buckets;
+  base[Component::optimizer] = rank.optimizer;
+  base[Component::inputs] = input_bytes(plan);
+  base[Component::workspace] = 2 * plan.machine.workspace_bytes + unpacking_buffers(plan);
+  base[Component::gradients] = rank.resident_gradients;
+  return base;
+}
+
+Script script_of(const Plan& plan, TaskParts& parts, const Sharding& rank, bool traced) {
+  Script script;
+  if (parts.value) script.networks.push_back(std::move(parts.value->run));
+  script.networks.push_back(replay_network(plan, traced));
+  script.base = base_of(plan, parts, rank);
+  // A loop of one's own also holds what the reference said: once for a pair, three times for KTO, whose
+  // policy and reference score the mismatched batch as well.
+  const Snapshot& kept = script.networks.back().head.kept;
+  if (parts.score_beside_graph && kept.total() > 0) {
+    for (int i = 0; i < (plan.task->unpaired ? 3 : 1); ++i) script.scored = script.scored + kept;
+  }
+  script.embedding_gradient = embedding_gradient(plan).total();
+  script.gradients_pass = gradients_pass(plan);
+  script.head_gradients_pass = head_gradients_pass(plan);
+  return script;
+}
+
+// What tells of a run tensor by tensor.
+void add_tensors(const model::Architecture& network, const recipe::Recipe& recipe, const Parameters& p,
+                 Script& script) {
+  script.weights = resident_weights(network, recipe);
+  script.trained_tensors = trained_tensors(p);
+  if (recipe.training.optimizer_offload == "none")
+    script.optimizer_states = state_tensors(p, recipe.training.optim);
+}
+
+// What stands when a step begins. The optimizer's states come into being in the first step; a run of one step
+// never meets them before.
+Snapshot standing_of(const Script& script, const recipe::Recipe& recipe) {
+  Snapshot standing = script.base;
+  standing[Component::inputs] = 0;
+  if (recipe.training.max_steps == 1) standing[Component::optimizer] = 0;
+  return standing;
+}
+
+// A later step: of several micro-batches one that adds to the gradients of those before.
+PeakSink later_step(const Script& script, const Sharding& rank, const recipe::Recipe& recipe) {
+  PeakSink peaks(standing_of(script, recipe));
+  StepPlay play;
+  play.finds = script.gradients_outlive_step;
+  play.makes_states = recipe.training.max_steps == 1;
+  Composer(peaks, script, rank).step(play);
+  return peaks;
+}
+
+// The instants of a run as they come one after another.
+class Instants {
+ public:
+  Instants(const Plan& plan, const TaskParts& parts, const Sharding& rank, Replay& result)
+      : plan_(plan), parts_(parts), rank_(rank), result_(result) {}
+
+  void add_all(const Script& script) {
+    const recipe::Recipe& recipe = plan_.recipe;
+    before_training(script);
+    has_states_ = recipe.training.max_steps != 1;
+    Snapshot base = standing_of(script, recipe);
+    base[Component::inputs] = script.base[Component::inputs];
+    // What stands in a forward, the layers apart.
+    Snapshot standing = base + only(Component::gathered, rank_.root);
+    if (script.gradients_outlive_step) standing[Component::gradients] += rank_.accumulated;
+    standing = standing + only(Component::gathered, rank_.head);
+    if (parts_.generates) add("generate", base + parts_.generate, "completions are written");
+    if (parts_.scores && plan_.task->online)
+      add("score", standing + parts_.score, "old and reference log-probabilities, without a graph");
+    const PeakSink peaks = later_step(script, rank_, recipe);
+    step(peaks);
+    result_.between_steps = standing;
+    result_.between_steps[Component::inputs] = batch_bytes(plan_);
+    if (evaluates(recipe)) {
+      const Evaluation eval = replay_evaluation(plan_);
+      add("eval", result_.between_steps + eval.highest,
+          "evaluation between two steps: no gradients, a batch size of its own");
+      result_.host_bytes += eval.host_bytes;
+    }
+    has_states_ = true;
+    const Snapshot& stepping = peaks.highest(Phase::optimizer_step);
+    add("optimizer_step_first", stepping, "the first step: the states are made");
+    add("optimizer_step", stepping, "every later step");
+  }
+
+ private:
+  void add(const char* id, const Snapshot& live, const char* what) {
+    result_.instants.push_back({id, live, what, parts_.outside});
+    result_.instants.back().has_states = has_states_;
+  }
+
+  void before_training(const Script& script) {
+    const recipe::Recipe& recipe = plan_.recipe;
+    const Snapshot& base = script.base;
+    Snapshot prepared;
+    for (const Component c :
+         {Component::weights, Component::adapters, Component::frozen_models, Component::engine})
+      prepared[c] = base[c];
+    add("load", only(Component::weights, script.loaded) + only(Component::transient, script.staged),
+        "the weights arrive, one tensor after another");
+    if (recipe.quantization.prepare_for_kbit_training || recipe.peft.on)
+      add("prepare", prepared, "upcasts are done and adapters are added");
+    if (parts_.score_before_training)
+      add("score", prepared + parts_.score, "the reference scores the data set before the training begins");
+  }
+
+  void step(const PeakSink& peaks) {
+    add("forward", peaks.highest(Phase::forward), "all layers and the head have run, the loss is known");
+    if (parts_.score_beside_graph) {
+      add("score", peaks.waiting() + parts_.score, "the reference scores the batch while the graph waits");
+    }
+    add("loss", peaks.highest(Phase::loss), "the loss goes backward: the logits and their gradients");
+    add("backward", peaks.highest(Phase::backward), "the layers go backward, one after another");
+  }
+
+  const Plan& plan_;
+  const TaskParts& parts_;
+  const Sharding& rank_;
+  Replay& result_;
+  bool has_states_ = false;
+};
+
+void find_peak(Replay& run) {
+  for (std::size_t i = 0; i < run.instants.size(); ++i) {
+    if (run.instants[i].live.total() > run.instants[run.peak].live.total()) run.peak = i;
+  }
+  if (run.instants[run.peak].id == "optimizer_step_first") ++run.peak;
+  Passing passing;
+  for (const Instant& instant : run.instants) {
+    if (repeats(instant)) passing.add(instant.live);
+  }
+  for (Instant& instant : run.instants) {
+    instant.apart = repeats(instant) ? passing.apart() : 0;
+    instant.lent = lent(instant.live, run);
+  }
+}
+
+// One GPU of the run. All ranks of a strategy are alike.
+Replay replay_rank(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+                   Script* script) {
+  Replay result;
+  result.parameters = parameters_of(network, recipe, machine);
+  const Plan plan = make_plan(network, recipe, machine, result.parameters);
+  TaskParts parts = task_parts(plan);
+  if (parts.value) join(result.parameters, parts.value->parameters);
+  const Parameters& p = result.parameters;
+  result.sharding = shard(network, recipe, p);
+  step_elsewhere(recipe, p, result.sharding);
+  const Sharding& rank = result.sharding;
+  const recipe::Recipe& seen = rank.computing ? *rank.computing : recipe;
+  const Plan here{network, seen, machine, p, plan.images, rank.on() ? &rank : nullptr, plan.task, plan.rows};
+  result.optimizer_bytes = rank.optimizer;
+  result.paged_bytes = rank.paged;
+  result.state_bytes =
+      rank.on() ? optimizer_state_bytes(p, recipe.training.optim, nullptr) : rank.optimizer + rank.paged;
+  result.host_bytes = host_bytes(plan, rank);
+  result.gathered_throughout = rank.root + rank.head;
+
+  Script told = script_of(here, parts, rank, script != nullptr);
+  told.loaded = p.loaded_bytes * share_of(p, rank);
+  told.staged = quantise_transient(plan);
+  told.gradients_outlive_step = recipe.gradients_outlive_step();
+  told.accumulates = recipe.training.gradient_accumulation_steps > 1;
+  result.attention = told.networks.back().stages.back().attention;
+  for (const Stage& stage : told.networks.back().stages) result.host_bytes += stage.host_bytes;
+  Instants(here, parts, rank, result).add_all(told);
+  find_peak(result);
+  result.dynamic_bytes =
+      result.instants[result.peak].live.total() - rank.weights - rank.adapters - rank.optimizer;
+  if (script == nullptr) return result;
+  add_tensors(network, recipe, p, told);
+  *script = std::move(told);
+  return result;
+}
+
+}  // namespace
+
+bool repeats(const Instant& instant) { return instant.id != "load" && instant.id != "prepare"; }
+
+double lent(const Snapshot& live, const Replay& run) {
+  return std::max(0.0, live[Component::gathered] - run.gathered_throughout);
+}
+
+FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {
+  FirstStep highest;
+  for (const Instant& instant : run.instants) {
+    if (instant.id == "eval" || instant.id == "optimizer_step") continue;
+    double bytes = instant.live.total();
+    const bool makes_states = instant.id == "optimizer_step_first" ||
+                              (instant.id == "backward" && recipe.training.optimizer_in_backward);
+    if (!makes_states) bytes -= instant.live[Component::optimizer];
+    if (bytes > highest.allocated) highest = {instant.id, bytes};
+  }
+  if (highest.instant == "optimizer_step_first") highest.instant = "optimizer_step";
+  return highest;
+}
+
+Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+              Script* script) {
+  const uint64_t gpus = std::min<uint64_t>(recipe.parallel.num_gpus, most_spread);
+  if (strategy_of(recipe) != Strategy::none || gpus <= 1)
+    return replay_rank(network, recipe, machine, script);
+  Replay fullest;
+  std::vector<double> highest;
+  for (const model::Architecture& part : spread(network, recipe, gpus)) {
+    Replay one = replay_rank(part, recipe, machine, nullptr);
+    const double total = one.instants[one.peak].live.total();
+    const bool higher = highest.empty() || total > *std::max_element(highest.begin(), highest.end());
+    highest.push_back(total);
+    if (!higher) continue;
+    if (script != nullptr) *script = {};
+    fullest = script == nullptr ? std::move(one) : replay_rank(part, recipe, machine, script);
+  }
+  fullest.spread = std::move(highest);
+  fullest.parameters = weigh(network, recipe);
+  fullest.state_bytes = optimizer_state_bytes(fullest.parameters, recipe.training.optim, nullptr);
+  return fullest;
+}
+
+}  // namespace plimsoll::memory

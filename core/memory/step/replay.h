@@ -1,0 +1,85 @@
+// A whole training run, replayed: what is alive on one GPU, the fullest, at each instant of a step.
+//
+// Example, the peak and when it is reached:
+//
+//     Replay run = replay(network, recipe, machine);
+//     const Instant& peak = run.instants[run.peak];
+//     peak.id;                          // "optimizer_step"
+//     peak.live.total();                // bytes that torch.cuda.max_memory_allocated() would print
+//     peak.live[Component::gradients];
+//
+// Instants are taken in the steady state (the second step and later), when optimizer states exist during the
+// forward pass. The peak of a run is the highest instant, never a sum of maxima.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/memory/parameters/parameters.h"
+#include "core/memory/step/step.h"
+
+namespace plimsoll::memory {
+
+struct Instant {
+  std::string_view
+      id;  ///< load, prepare, generate, score, forward, loss, backward, optimizer_step_first, optimizer_step
+  Snapshot live;
+  std::string_view what;  ///< one sentence
+  double outside = 0;     ///< bytes on the device outside PyTorch's count, the context apart
+  double lent = 0;        ///< gathered parameters of the layers at work, which a stream of their own keeps
+  double apart = 0;  ///< what the instants of a step hold one after another and cannot share (allocator.h)
+  bool has_states = false;  ///< of the optimizer, which exist by then
+};
+
+struct Replay {
+  std::vector<Instant> instants;
+  std::size_t peak = 0;
+  Snapshot between_steps;  ///< what stands while the model is evaluated
+  Parameters parameters;
+  Sharding sharding;           ///< what one rank holds
+  std::vector<double> spread;  ///< highest allocated bytes of each GPU, when device_map spreads the layers
+  double optimizer_bytes = 0;  ///< states on the GPU
+  double state_bytes = 0;      ///< states of all ranks together, wherever they lie
+  double paged_bytes = 0;      ///< states in managed memory, which PyTorch does not count
+  double host_bytes = 0;       ///< RAM of the process, at least
+  std::string_view attention;  ///< why this kernel
+  double gathered_throughout = 0;  ///< FSDP: of the root unit and the head
+  double dynamic_bytes = 0;        ///< of the peak: what came after loading
+  std::vector<model::Note> notes;
+  // What one more unit costs at the peak instant, by replaying again.
+  double per_sample = 0, per_token = 0, per_rank = 0, per_image = 0;
+};
+
+/// Whether the instant comes again with every step.
+bool repeats(const Instant& instant);
+
+/// Instant::lent of what is alive in `run`.
+double lent(const Snapshot& live, const Replay& run);
+
+/// The highest instant until the first optimizer step is over, and its allocated bytes: what a run must
+/// survive to get going at all. The states of the optimizer do not exist before that step
+/// (torch/optim/adam.py _init_group), so a run whose peak is a forward pass of later steps may first touch
+/// its limit in the optimizer.
+struct FirstStep {
+  std::string_view instant;
+  double allocated = 0;
+};
+FirstStep first_step(const Replay& run, const recipe::Recipe& recipe);
+
+struct Script;
+
+/// Replays `recipe` on `network`. Never fails: what the replay cannot express is said in notes. `script`
+/// receives what unroll.h writes the whole run from, at some cost in time; null: nothing is kept.
+Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+              Script* script = nullptr);
+
+/// Bytes of the optimizer's states for the trained tensors; `paged` gets those in managed memory.
+double optimizer_state_bytes(const Parameters& parameters, const std::string& optim, double* paged);
+/// Bytes that step() needs beyond them.
+double optimizer_temporary_bytes(const Parameters& parameters, const std::string& optim);
+
+/// What is left of `step` bytes, which a step takes at once, where each parameter steps in the backward.
+double step_in_backward(const recipe::Recipe& recipe, double step, double largest_trained);
+
+}  // namespace plimsoll::memory

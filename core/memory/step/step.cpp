@@ -1,0 +1,387 @@
+#include "core/memory/step/step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+
+#include "core/memory/head/log_probs.h"
+#include "core/memory/layers/unsloth.h"
+#include "core/memory/step/peak_sink.h"
+#include "core/memory/step/replay_memo.h"
+#include "core/recipe/stacks.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+using model::Part;
+
+bool has_adapter(const Plan& plan, const model::Stack& stack) {
+  for (const model::LayerGroup& group : stack.groups) {
+    for (const model::Linear& linear : group.linears) {
+      if (is_target(linear, stack, plan.recipe)) return true;
+    }
+  }
+  return false;
+}
+
+// An embedding that is trained, or has an adapter.
+bool trains_table(const model::Stack& stack, const recipe::Recipe& r) {
+  return std::any_of(stack.tables.begin(), stack.tables.end(), [&r](const model::Table& table) {
+    return is_table_target(table, r) || is_saved_in_full(table.path, r);
+  });
+}
+
+// Prompt and P-tuning put trained tokens before the sequence.
+double prompt_tokens(const recipe::Recipe& r) {
+  const Tuner* tuner = find_tuner(r.peft);
+  const bool prompt = tuner != nullptr && tuner->place == TunerPlace::prompt;
+  return prompt ? static_cast<double>(r.peft.tuner.num_virtual_tokens) : 0;
+}
+
+// Prefix tuning puts trained keys and values before those of the layers that speak: a cache is handed to the
+// decoder where there is one (PEFT src/peft/peft_model.py get_prompt).
+double prefix_tokens(const Plan& plan, const model::Stack& stack) {
+  const Tuner* tuner = find_tuner(plan.recipe.peft);
+  if (tuner == nullptr || tuner->place != TunerPlace::prefix || !is_language(stack)) return 0;
+  const std::vector<model::Stack>& all = plan.network.stacks;
+  const bool answered = stack.part == Part::encoder && std::any_of(all.begin(), all.end(), [](const auto& s) {
+                          return s.part == Part::decoder;
+                        });
+  return answered ? 0 : static_cast<double>(plan.recipe.peft.tuner.num_virtual_tokens);
+}
+
+PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
+  const recipe::Recipe& r = plan.recipe;
+  PassSettings s;
+  s.stack = &stack;
+  s.recipe = &r;
+  s.transformers = r.versions.transformers;
+  s.model_type = plan.network.model_type;
+  s.compute_capability = plan.machine.compute_capability;
+  ReplayMemo* memo = plan.machine.memo;
+  s.memo = memo != nullptr && memo->knows(plan.network) ? memo : nullptr;
+  const bool in_its_own_types = plan.sharding == nullptr || !plan.sharding->computing;
+  s.weighed = in_its_own_types ? plan.machine.weighed : nullptr;
+  s.batch = plan.rows;
+  s.length = r.row_length() + prompt_tokens(r);
+  s.prefix = prefix_tokens(plan, stack);
+  // Autocast runs the norm behind the embedding in fp32, and leaves its result so.
+  s.input_size = stack.embedding_norm && r.autocast() ? 4 : table_size(r, stack);
+  s.checkpointing = r.training.gradient_checkpointing;
+  s.mask = r.training.padded_batches;
+  s.trained = r.full() && !is_frozen(stack, r);
+  s.keep_kv = r.model_args.use_cache && stack.part != Part::encoder;
+  // A frozen embedding's output needs no gradient unless a hook says so (enable_input_require_grads, which
+  // checkpointing brings): the first layer keeps nothing for what lies before its first adapter.
+  const bool frozen_below = !stack.groups.empty() && stack.groups.front().frozen && !stack.norms.empty() &&
+                            stack.norms.front().frozen;
+  // Under a frozen language model what reads images may still learn.
+  s.input_needs_grad = (r.full() && !frozen_below) || s.checkpointing || trains_table(stack, r) ||
+                       (stack.part != Part::vision && prompt_tokens(r) > 0);
+  s.sharding = plan.sharding;
+  if (plan.sharding != nullptr && !plan.sharding->lent.empty()) {
+    s.lent = &plan.sharding->lent[static_cast<std::size_t>(&stack - plan.network.stacks.data())];
+  }
+  return s;
+}
+
+// Transformers 5 hooks the input embedding of every model class that names one (modeling_utils.py
+// enable_input_require_grads). The towers of these do not, as 5.23 lists them.
+bool names_its_embedding(const std::string& model_type) {
+  constexpr std::string_view silent[] = {"gemma4",   "gemma4_unified", "glm4v",   "glm4v_moe",
+                                         "idefics",  "paddleocr_vl",   "qwen3_5", "qwen3_5_moe",
+                                         "qwen3_vl", "qwen3_vl_moe"};
+  return std::find(std::begin(silent), std::end(silent), model_type) == std::end(silent);
+}
+
+// The hook makes embedded tokens a leaf of the graph, which holds them until the backward is over. Most
+// models hand that very tensor to their first layer; Granite, and Gemma before Transformers 5, scale it in
+// between.
+double embedded_leaf(const Plan& plan) {
+  const recipe::Recipe& r = plan.recipe;
+  const model::Stack& text = plan.network.stacks.front();
+  const bool leaf = r.peft.on && r.training.gradient_checkpointing && !trains_table(text, r) &&
+                    r.model_args.implementation == "transformers" && !text.groups.empty();
+  const std::string& type = plan.network.model_type;
+  const bool gemma =
+      (type == "gemma" || type == "gemma2") && !recipe::version_at_least(r.versions.transformers, "5");
+  if (!leaf || !(gemma || text.groups.front().scaled_branches)) return 0;
+  return plan.rows * r.row_length() * static_cast<double>(text.hidden) * table_size(r, text);
+}
+
+// A frozen tower joins autograd only when something makes its input require a gradient: an adapter inside it,
+// or that hook, under checkpointing.
+PassSettings tower_settings(const Plan& plan, const model::Stack& stack) {
+  PassSettings s = settings_for(plan, stack);
+  const recipe::Recipe& r = plan.recipe;
+  s.batch = s.batch * plan.images.towers;
+  s.length = std::max(1.0, plan.images.tower_tokens);
+  s.mask = false;
+  s.keep_kv = false;
+  s.trained = r.full() && !is_frozen(stack, r);
+  const bool hook = r.peft.on && s.checkpointing && recipe::version_at_least(r.versions.transformers, "5") &&
+                    names_its_embedding(plan.network.model_type);
+  s.recorded = s.trained || has_adapter(plan, stack) || hook;
+  s.input_needs_grad = s.input_needs_grad && (s.trained || hook);
+  s.keep_hidden_states = plan.network.model_type.rfind("llava", 0) == 0;
+  return s;
+}
+
+const model::Linear* head_of(const model::Architecture& network, const model::Stack** owner) {
+  for (const model::Stack& stack : network.stacks) {
+    for (const model::Linear& linear : stack.linears) {
+      if (linear.role == model::Role::head) {
+        *owner = &stack;
+        return &linear;
+      }
+    }
+  }
+  return nullptr;
+}
+
+// What the trainers do with the logits before the log-probabilities: huggingface/trl trainer/grpo_trainer.py
+// by tag.
+void score_tokens(const Plan& plan, HeadProgram& h) {
+  const recipe::Recipe& r = plan.recipe;
+  const recipe::Task& task = *plan.task;
+  const auto trl = [&r](const char* version) { return recipe::version_at_least(r.versions.trl, version); };
+  h.kernel = log_prob_kernel(r);
+  h.scoring.chosen_nll = task.id == "orpo" || r.rl.cpo_alpha > 0;
+  h.scoring.paired = task.rows > 1;
+  h.scoring.reference = r.rl.reference_model != "none";
+  if (!task.online || h.kernel == "chunked_log_probs") return;  // AgileRL scores prompts too
+  h.scoring.tokens = static_cast<double>(r.rl.max_completion_length) + 1;
+  h.scoring.division = trl("1") ? Division::in_place : trl("0.16") ? Division::copy : Division::none;
+  h.scoring.entropy = trl("0.20") && task.id != "ppo";
+}
+
+HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& stage) {
+  const recipe::Recipe& r = plan.recipe;
+  HeadProgram h;
+  static const model::LayerGroup nothing;
+  h.layer = make_outline(last, last.stack->groups.empty() ? nothing : last.stack->groups.back());
+  if (!last.stack->norms.empty()) {
+    h.final_norm = &last.stack->norms.back();
+    h.layer.train_norms = (last.trained && !h.final_norm->frozen) || trains_norms(r);
+    if (h.final_norm->frozen) h.layer.norm_size = norm_size(r);
+  }
+  const model::Stack* owner = last.stack;
+  if (const model::Linear* head = head_of(plan.network, &owner)) {
+    h.head = specify(*head, *owner, r);
+    h.head.trainable = h.head.trainable || is_saved_in_full(head->path, r);
+  } else if (plan.network.tied_head) {
+    h.head = specify(tied_head(plan.network), *last.stack, r);
+    if (shares_head(plan.network, r)) {
+      const model::Linear tied = tied_head(plan.network);
+      const bool saved =
+          is_saved_in_full(tied.path, r) || (r.peft.ensure_weight_tying && saves_embedding(*last.stack, r));
+      h.head.trainable = (r.full() && !tied.frozen && !is_frozen(*last.stack, r)) || saved;
+    }
+  }
+  if (plan.network.unread_head.out > 0) h.unread_head = specify(plan.network.unread_head, *last.stack, r);
+  h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
+  h.kernel = unsloth_loss(r, h.layer.batch * h.layer.length);
+  h.returns_logits = recipe::stack_traits(r.stack).returns_logits &&
+                     r.model_args.implementation != "litgpt" && r.model_args.implementation != "torchtune";
+  h.outputs_to_fp32 = r.autocast() && h.returns_logits;
+  h.keep_outputs = r.training.keep_outputs;
+  h.gathered = plan.sharding != nullptr &&
+               (plan.sharding->strategy == Strategy::fsdp || plan.sharding->strategy == Strategy::fsdp2);
+  h.softcap = plan.network.logit_softcap;
+  h.input_size = stage.output_size;
+  h.input_needs_grad = stage.output_needs_grad;
+  h.accumulating = r.gradients_outlive_step() || head_gradients_pass(plan);
+  h.compiled = r.training.torch_compile;
+  h.kv_bytes = stage.kv_bytes;
+  if (plan.task->has_rl() && plan.task->vocabulary) score_tokens(plan, h);
+  return h;
+}
+
+// What makes tokens of images or sound for the stacks that speak.
+bool is_tower(const model::Stack& stack) {
+  return stack.part == Part::vision || stack.part == Part::projector || stack.part == Part::audio;
+}
+
+// Stacks in the order of the forward pass: what the others read comes first.
+std::vector<const model::Stack*> forward_order(const model::Architecture& network) {
+  std::vector<const model::Stack*> order;
+  for (Part part : {Part::audio, Part::vision, Part::projector, Part::encoder, Part::decoder, Part::text}) {
+    for (const model::Stack& stack : network.stacks) {
+      if (stack.part == part) order.push_back(&stack);
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+bool gradients_pass(const Plan& plan) {
+  return plan.recipe.gradients_leave_at_once() ||
+         (plan.sharding != nullptr && plan.sharding->gradients_exist);
+}
+// A tied one's gradient waits for that of the embedding, the last one, before it is used up.
+bool head_gradients_pass(const Plan& plan) {
+  const recipe::Recipe& r = plan.recipe;
+  return gradients_pass(plan) && (plan.sharding != nullptr || !r.full() || !shares_head(plan.network, r));
+}
+
+const Snapshot& higher(const Snapshot& a, const Snapshot& b) { return b.total() > a.total() ? b : a; }
+
+Parameters parameters_of(const model::Architecture& network, const recipe::Recipe& recipe,
+                         const Machine& machine) {
+  const bool known = machine.weighed != nullptr && machine.memo != nullptr && machine.memo->knows(network);
+  return known ? *machine.weighed : weigh(network, recipe);
+}
+
+Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
+               const Parameters& parameters) {
+  const recipe::Task* task = recipe::find_task(recipe.task);
+  if (task == nullptr) task = &recipe::tasks().front();
+  return {network,
+          recipe,
+          machine,
+          parameters,
+          image_load(network, recipe),
+          nullptr,
+          task,
+          task->rows * static_cast<double>(recipe.training.per_device_train_batch_size)};
+}
+
+double batch_bytes(const Plan& plan) {
+  const recipe::Recipe& r = plan.recipe;
+  // Trainer.get_batch_samples (4.46 on) puts all micro-batches of a step on the device at once.
+  const double batches = recipe::version_at_least(r.versions.transformers, "4.46")
+                             ? static_cast<double>(r.training.gradient_accumulation_steps)
+                             : 1;
+  const double ids = 3 * 8 * r.row_length();
+  return (ids + plan.images.pixel_bytes) * plan.rows * batches;
+}
+
+double input_bytes(const Plan& plan) {
+  const recipe::Recipe& r = plan.recipe;
+  const double batch = plan.rows;
+  const double length = r.row_length();
+  const model::Stack& text = plan.network.stacks.front();
+  const int size = table_size(r, text);
+  double mask = 0;
+  if (r.model_args.attn_implementation == "eager") {
+    mask = batch * length * length * size;
+  } else if (r.training.padded_batches && r.model_args.attn_implementation == "sdpa") {
+    mask = batch * length * length * (recipe::version_at_least(r.versions.transformers, "5") ? 1 : size);
+  } else if (r.model_args.attn_implementation == "flex_attention") {
+    const double blocks = std::ceil(length / 128);  // BlockMask: four lists of blocks
+    mask = 4 * 4 * batch * blocks * blocks;
+  }
+  const double head = text.groups.empty() ? 0 : static_cast<double>(text.groups.front().head_dim);
+  return batch_bytes(plan) + mask + 2 * length * head * size;
+}
+
+// What one stack makes of trained parameters, another goes backward through to reach them: image features
+// among the embedded tokens, what cross-attention reads, a projector behind a tower.
+void join_graph(PassSettings& s, const std::vector<Stage>& before, bool images_by_cross_attention) {
+  const bool awake =
+      std::any_of(before.begin(), before.end(), [](const Stage& stage) { return stage.output_needs_grad; });
+  const Part part = s.stack->part;
+  if (part == Part::vision || part == Part::audio) return;
+  if (part == Part::decoder || (part == Part::text && images_by_cross_attention)) {
+    s.cross_needs_grad = awake;
+    return;
+  }
+  if (part == Part::projector) {
+    s.recorded = s.recorded || awake;
+    s.cross_needs_grad = awake;
+  }
+  s.input_needs_grad = s.input_needs_grad || awake;
+}
+
+NetworkRun replay_network(const Plan& plan, bool traced) {
+  NetworkRun network;
+  const ImageLoad& images = plan.images;
+  network.embedded_leaf = embedded_leaf(plan);
+  PassSettings settings;
+  for (const model::Stack* stack : forward_order(plan.network)) {
+    const bool tower = is_tower(*stack);
+    if (tower && (images.tower_tokens == 0 || stack->groups.empty())) continue;
+    settings = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
+    settings.cross_length = images.cross_tokens > 0 ? images.cross_tokens : settings.length;
+    settings.traced = traced;
+    join_graph(settings, network.stages, images.cross_tokens > 0);
+    network.stages.push_back(replay_stack(settings));
+  }
+  HeadProgram program = make_head(plan, settings, network.stages.back());
+  network.head_passes = program.accumulating;
+  if (traced) program.trace = &network.head_trace;
+  network.head = settings.memo != nullptr && !traced ? settings.memo->replay(program) : replay_head(program);
+  return network;
+}
+
+Snapshot replay_without_grad(const Plan& plan, double rows, double length, const Asked& asked) {
+  const Script nothing;
+  const Sharding alone;
+  PeakSink peaks({});
+  Composer composer(peaks, nothing, alone);
+  PassSettings last;
+  Stage stage;
+  for (const model::Stack* stack : forward_order(plan.network)) {
+    const bool tower = is_tower(*stack);
+    if (tower && (asked.decodes || plan.images.tower_tokens == 0 || stack->groups.empty())) continue;
+    last = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
+    last.batch *= rows / plan.rows;
+    if (!tower) last.length += length - plan.recipe.row_length();
+    if (asked.decodes) last.length = length;
+    last.cross_length = plan.images.cross_tokens > 0 ? plan.images.cross_tokens : last.length;
+    last.recorded = false;
+    last.keep_kv = asked.keys && (stack->part == Part::text || stack->part == Part::decoder);
+    last.keep_hidden_states = last.keep_hidden_states || (asked.hidden_states && !tower);
+    last.keeps_casts = !asked.reference;
+    stage = replay_stack(last);
+    composer.without_graph(stage);
+  }
+  HeadProgram head = make_head(plan, last, stage);
+  head.scoring.tokens = asked.scored;
+  head.scoring.entropy = false;
+  Snapshot end = replay_head_without_grad(head);
+  if (asked.hidden_states) {
+    double layers = 1;
+    for (const model::LayerGroup& group : last.stack->groups) layers += static_cast<double>(group.layers);
+    end[Component::transient] += layers * stage.output_bytes;
+  }
+  peaks.raise(end);
+  return peaks.highest(Phase::forward);
+}
+
+double cache_bytes(const Plan& plan, double rows) {
+  double bytes = 0;
+  for (const model::Stack* stack : forward_order(plan.network)) {
+    if (stack->part != Part::text && stack->part != Part::decoder) continue;
+    PassSettings s = settings_for(plan, *stack);
+    s.batch = rows;
+    s.length += plan.recipe.longest_row() - plan.recipe.row_length();  // whole sequences
+    s.cross_length = plan.images.cross_tokens > 0 ? plan.images.cross_tokens : s.length;
+    s.recorded = false;
+    s.keep_kv = true;
+    bytes += replay_stack(s).kv_bytes;
+  }
+  return bytes;
+}
+
+// Embeddings come last: their dense gradient meets that of a tied head.
+Snapshot embedding_gradient(const Plan& plan) {
+  double largest = 0;
+  if (!plan.recipe.full()) return {};
+  for (const model::Stack& stack : plan.network.stacks) {
+    if (is_frozen(stack, plan.recipe)) continue;
+    for (const model::Table& table : stack.tables) {
+      if (!table.trained) continue;
+      const double bytes =
+          static_cast<double>(table.rows) * static_cast<double>(table.width) * table_size(plan.recipe, stack);
+      largest = std::max(largest, bytes);
+    }
+  }
+  const bool meets_another = shares_head(plan.network, plan.recipe) || plan.recipe.gradients_outlive_step();
+  return only(Component::transient, meets_another ? largest : 0);
+}
+
+}  // namespace plimsoll::memory

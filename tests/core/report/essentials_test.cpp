@@ -1,0 +1,104 @@
+// What no file says is asked for, and every default says whose it is.
+#include "core/report/essentials.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/json/at.h"
+#include "core/report/exchange.h"
+#include "tests/core/report_answers.h"
+
+namespace plimsoll::report {
+namespace {
+
+using json::Json;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::vector<std::string> pointers_of(const Json& missing) {
+  std::vector<std::string> pointers;
+  for (const Json& one : missing) pointers.push_back(json::at(one, "pointer").get<std::string>());
+  return pointers;
+}
+
+std::vector<std::string> missing_from(const std::string& text) {
+  json::Errors errors;
+  return pointers_of(
+      json::at(json::parse(import_text(text, "", presets()), errors).value_or(Json()), "missing"));
+}
+
+std::string why(const Json& request, const std::string& pointer) {
+  const Json report = answer(request);
+  for (const Json& one : json::at(report, "assumptions")) {
+    if (json::at(one, "pointer") == Json(pointer)) return json::at(one, "why").get<std::string>();
+  }
+  return "";
+}
+
+TEST(Essentials, ThatACommandDoesNotSayAreMissing) {
+  EXPECT_THAT(missing_from("accelerate launch train.py --model_name_or_path Qwen/Qwen3-4B --bf16"),
+              ElementsAre("/hardware/gpu", "/parallel/num_gpus", "/data/samples", "/training/max_length"));
+}
+
+TEST(Essentials, ThatAreSaidAreNotMissing) {
+  EXPECT_THAT(missing_from(R"({"model": "gpt2", "hardware": {"gpu": "t4"}, "parallel": {"num_gpus": 1},
+                               "training": {"max_length": 512}, "data": {"samples": 1000}})"),
+              IsEmpty());
+  EXPECT_THAT(missing_from(R"({"model": "gpt2", "hardware": {"gpu": "t4"}, "parallel": {"num_gpus": 1},
+                               "training": {"max_length": 512, "max_steps": 100}})"),
+              IsEmpty());
+}
+
+TEST(Essentials, APartOfAConfigurationMissesItsModel) {
+  EXPECT_THAT(
+      missing_from("accelerate launch --num_processes 2 train.py --bf16 --max_length 512 --max_steps 9"),
+      ElementsAre("/model", "/hardware/gpu"));
+}
+
+// TRL cuts at 1024 by itself; that is said, not asked.
+TEST(Essentials, ALengthThatTheStackSetsIsNotMissing) {
+  EXPECT_THAT(missing_from("trl sft --model_name_or_path Qwen/Qwen3-4B --bf16 --num_processes 1"),
+              ElementsAre("/hardware/gpu", "/data/samples"));
+}
+
+TEST(Essentials, ALengthThatNoStackSetsIsAskedForByTheReport) {
+  for (const char* stack : {"hf", "torchtune", "litgpt", "loop"}) {
+    const Json request = {{"model", "mistral-7b-v0.3"}, {"stack", stack}};
+    const Json report = answer(request);
+    bool asked = false;
+    for (const Json& one : json::at(report, "assumptions"))
+      asked = asked || (json::at(one, "pointer") == Json("/training/max_length") &&
+                        json::at(one, "asked") == Json(true));
+    EXPECT_TRUE(asked) << stack;
+    EXPECT_THAT(why(request, "/training/max_length"), AllOf(HasSubstr("assumed"), Not(HasSubstr("TRL"))))
+        << stack;
+  }
+}
+
+TEST(Essentials, ADefaultNamesTheStackThatSetsIt) {
+  const auto length = [](const char* stack) {
+    return why({{"model", "mistral-7b-v0.3"}, {"stack", stack}}, "/training/max_length");
+  };
+  EXPECT_THAT(length("trl"), HasSubstr("TRL"));
+  EXPECT_THAT(length("axolotl"), HasSubstr("Axolotl"));
+  EXPECT_THAT(length("llamafactory"), HasSubstr("LLaMA-Factory"));
+  EXPECT_THAT(length("unsloth"), HasSubstr("Unsloth"));
+}
+
+// TrainingArguments are the Trainer's: a loop of its own knows nothing of them.
+TEST(Essentials, NoDefaultOfTheTrainerIsSaidOfALoopOfItsOwn) {
+  for (const char* stack : {"loop", "torchtune", "litgpt", "colossalai", "agilerl"}) {
+    const Json report = answer({{"model", "mistral-7b-v0.3"}, {"stack", stack}, {"peft", {{"r", 8}}}});
+    for (const Json& one : json::at(report, "assumptions")) {
+      const std::string reason = json::at(one, "why").get<std::string>();
+      EXPECT_THAT(reason, Not(HasSubstr("TrainingArguments"))) << stack << " " << json::write(one);
+      EXPECT_THAT(reason, Not(HasSubstr("the Trainer's default"))) << stack << " " << json::write(one);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::report
