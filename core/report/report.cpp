@@ -315,8 +315,6 @@ bool answered(std::string_view report) {
   return report.substr(0, start.size()) == start;
 }
 
-std::string_view version() { return "0.1.0"; }
-
 std::string report_text_with(std::string_view request, const run::Catalog& catalog, const SlowParts& parts) {
   Errors errors;
   memory::ReplayMemo memo;
