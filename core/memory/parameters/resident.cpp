@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/memory/step/replay.h"
+#include "core/memory/parameters/optimizer_states.h"
 #include "core/recipe/optimizers.h"
 
 namespace plimsoll::memory {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/memory/parameters/optimizer_states.h"
 #include "core/memory/sharding/low_level_zero.h"
-#include "core/memory/step/replay.h"
 
 namespace plimsoll::memory {
 

@@ -1,11 +1,11 @@
-#include "core/report/model_names.h"
+#include "core/run/model_names.h"
 
 #include <algorithm>
 #include <array>
 
 #include "core/json/ascii.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 namespace {
 
@@ -220,4 +220,4 @@ NamedModel find_by_name(const Catalog& catalog, std::string_view name) {
 
 std::string_view packing_in(std::string_view name) { return ending(trimmed(name), packings); }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

@@ -9,10 +9,10 @@
 
 #include <vector>
 
-#include "core/report/components.h"
+#include "core/run/components.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
-std::vector<model::Note> growth_notes(const Facts& facts);
+std::vector<model::Note> growth_notes(const Replayed& facts);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "core/report/run.h"
+#include "core/run/run.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 /// Ways to use so many cards, those that share less first; none where the stack or the request knows one
 /// card.
@@ -25,4 +25,4 @@ std::optional<recipe::Values> spread(const Run& run, uint64_t cards, const std::
 /// By how much less than `cards` times as fast a run on several cards is than on one: 1 would be all of it.
 double efficiency_of(const Run& run, const recipe::Recipe& recipe, const hardware::Gpu& gpu);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

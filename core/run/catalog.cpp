@@ -1,11 +1,11 @@
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 #include <algorithm>
 
 #include "core/json/ascii.h"
 #include "core/model/family_table.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 namespace {
 
@@ -172,4 +172,4 @@ std::vector<std::string> similar_models(const Catalog& catalog, std::string_view
   return names;
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

@@ -6,9 +6,9 @@
 
 #include <optional>
 
-#include "core/report/run.h"
+#include "core/run/run.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 struct LikelyLength {
   const char* pointer = "";  ///< "/data/p95_length"
@@ -23,4 +23,4 @@ std::optional<LikelyLength> likely_length(const Run& run);
 
 model::Note note_of(const LikelyLength& likely, const Run& run);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

@@ -1,27 +1,23 @@
-#include "core/report/habits.h"
+#include "core/advice/habits.h"
 
 #include <cmath>
 
-#include "core/report/phrases.h"
+#include "core/run/phrases.h"
 
-namespace plimsoll::report {
+namespace plimsoll::advice {
 
 namespace {
 
-using json::Writer;
 using memory::Component;
 
-double device_with(const Run& run, const recipe::Recipe& changed) {
+double device_with(const run::Run& run, const recipe::Recipe& changed) {
   const memory::Replay replay = memory::replay(run.network, changed, run.machine);
   return memory::sizes_of(replay.instants[replay.peak], changed, run.context).device;
 }
 
-struct Habit {
-  std::string code, message, source;
-  double bytes;
-};
+}  // namespace
 
-std::vector<Habit> habits_of(const Run& run) {
+std::vector<Habit> habits_of(const run::Run& run) {
   const recipe::Recipe& r = run.resolved.recipe;
   const memory::Instant& peak = run.replay.instants[run.replay.peak];
   const memory::Sizes sizes = sizes_of(peak, run);
@@ -36,22 +32,22 @@ std::vector<Habit> habits_of(const Run& run) {
     // A method whose r is a number of blocks takes more with fewer.
     if (saved >= 0 && saved < 0.25 * 1073741824.0) {
       add("rank_cut_saves_little",
-          "Halving the rank to " + std::to_string(half.peft.r) + " would save " + gib(saved) + " of " +
-              gib(sizes.device) + ": it is not what fills the card.",
+          "Halving the rank to " + std::to_string(half.peft.r) + " would save " + run::gib(saved) + " of " +
+              run::gib(sizes.device) + ": it is not what fills the card.",
           saved, "replay with half the rank");
     }
   }
   if (r.hardware.cuda_alloc_conf.find("max_split_size_mb") != std::string::npos) {
     add("max_split_size_against_shortage",
         "max_split_size_mb can give back at most the idle part of the reserved memory, " +
-            gib(sizes.reserved - sizes.needed + static_cast<double>(run.context.typical)) +
-            " here; the tensors of the peak need " + gib(sizes.allocated) + ".",
+            run::gib(sizes.reserved - sizes.needed + static_cast<double>(run.context.typical)) +
+            " here; the tensors of the peak need " + run::gib(sizes.allocated) + ".",
         0, "pytorch docs notes/cuda; c10/cuda/CUDACachingAllocator.cpp");
   }
   if (!r.model_args.max_memory.empty()) {
     add("max_memory_as_a_limit",
         "max_memory places weights and limits nothing in training: of the peak, " +
-            gib(sizes.allocated - peak.live[Component::weights]) + " are not weights.",
+            run::gib(sizes.allocated - peak.live[Component::weights]) + " are not weights.",
         0, "huggingface/accelerate utils/modeling.py get_max_memory");
   }
   if (r.quantized() &&
@@ -59,20 +55,20 @@ std::vector<Habit> habits_of(const Run& run) {
           0.5 * peak.live.total()) {
     add("quantisation_leaves_activations",
         "A quantised base shrinks the weights, not the activations and logits: these are " +
-            gib(peak.live[Component::activations] + peak.live[Component::logits] +
-                peak.live[Component::boundaries]) +
+            run::gib(peak.live[Component::activations] + peak.live[Component::logits] +
+                     peak.live[Component::boundaries]) +
             " of the peak.",
         0, "bitsandbytes functional.py; the replay");
   }
   if (r.parallel.num_gpus > 1 && (r.parallel.strategy == "ddp" || r.parallel.strategy == "none")) {
     add("ddp_does_not_pool_memory",
         "Under DDP every GPU holds a whole copy: " + std::to_string(r.parallel.num_gpus) +
-            " cards each need " + gib(sizes.device) + ", their memory does not add up.",
+            " cards each need " + run::gib(sizes.device) + ", their memory does not add up.",
         0, "pytorch torch/nn/parallel/distributed.py");
   }
   add("empty_cache_each_step",
       "torch.cuda.empty_cache() in the loop frees no tensor; it returns " +
-          gib(sizes.reserved - sizes.allocated) +
+          run::gib(sizes.reserved - sizes.allocated) +
           " of cached blocks that the next step asks the driver for again, more slowly.",
       0, "pytorch docs notes/cuda, memory management");
   add("dataloader_workers",
@@ -82,19 +78,4 @@ std::vector<Habit> habits_of(const Run& run) {
   return found;
 }
 
-}  // namespace
-
-void write_habits(Writer& out, const Run& run) {
-  out.open_array();
-  for (const Habit& habit : habits_of(run)) {
-    out.open_object();
-    out.field("code", habit.code);
-    out.field("message", habit.message);
-    out.field("bytes", static_cast<int64_t>(std::llround(habit.bytes)));
-    out.field("source", habit.source);
-    out.close_object();
-  }
-  out.close_array();
-}
-
-}  // namespace plimsoll::report
+}  // namespace plimsoll::advice

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 /// Hundredths of a GiB; nothing below zero.
 inline std::string gib(double bytes) {
@@ -35,4 +35,4 @@ inline std::string dotted(std::string_view pointer) {
   return name;
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "core/hardware/gpu.h"
-#include "core/report/components.h"
+#include "core/run/components.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 /// `gpu` may be null. Each note has a code that never changes, one or two sentences and a source.
-std::vector<model::Note> remarks(const Facts& facts, const hardware::Gpu* gpu);
+std::vector<model::Note> remarks(const Replayed& facts, const hardware::Gpu* gpu);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

@@ -16,10 +16,10 @@
 #include "core/model/architecture.h"
 #include "core/model/preset.h"
 #include "core/recipe/recipe.h"
-#include "core/report/evidence.h"
-#include "core/report/preset_files.h"
+#include "core/run/evidence.h"
+#include "core/run/preset_files.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 struct ModelEntry {
   model::ModelPreset preset;
@@ -61,4 +61,4 @@ std::string gpu_list(const Catalog& catalog);
 /// Up to `count` known names most like `name`, best first.
 std::vector<std::string> similar_models(const Catalog& catalog, std::string_view name, std::size_t count);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

@@ -1,8 +1,8 @@
-#include "core/report/likely_length.h"
+#include "core/run/likely_length.h"
 
-#include "core/report/phrases.h"
+#include "core/run/phrases.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 namespace {
 
@@ -49,4 +49,4 @@ model::Note note_of(const LikelyLength& likely, const Run& run) {
   return {"longest_sample_unknown", message, likely.pointer};
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

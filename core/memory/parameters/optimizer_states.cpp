@@ -1,8 +1,8 @@
-// Optimizer states and the temporaries of step(), from the table in core/recipe/optimizers.cpp.
+#include "core/memory/parameters/optimizer_states.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "core/memory/step/replay.h"
 #include "core/recipe/optimizers.h"
 
 namespace plimsoll::memory {

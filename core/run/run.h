@@ -15,9 +15,9 @@
 #include "core/memory/allocator/sizes.h"
 #include "core/memory/step/replay.h"
 #include "core/memory/step/replay_memo.h"
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 struct Run {
   recipe::Given given;
@@ -77,4 +77,4 @@ bool unrolls(const Run& run);
 /// Whether the request asks for an optional part of the report ("plans", "limits", ...).
 bool wants(const Run& run, std::string_view part);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

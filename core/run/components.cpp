@@ -1,4 +1,4 @@
-#include "core/report/components.h"
+#include "core/run/components.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "core/recipe/optimizers.h"
 #include "core/recipe/packings.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 namespace {
 
@@ -46,91 +46,91 @@ std::string packed_words(const recipe::Quantization& q) {
   return words;
 }
 
-std::string weights_formula(const Facts& f) {
-  const memory::Parameters& p = f.replay->parameters;
+std::string weights_formula(const Replayed& f) {
+  const memory::Parameters& p = f.replay.parameters;
   const auto base = static_cast<double>(p.base);
-  const int size = memory::parameter_size(*f.recipe);
+  const int size = memory::parameter_size(f.recipe);
   const double wide = size == 2 ? (p.weight_bytes - p.buffer_bytes) / 2 - base : 0;
   if (p.quantised == 0 && wide > 0)
     return grouped(base - wide) + " parameters x 2 bytes, " + grouped(wide) + " in fp32 x 4 bytes";
   if (p.quantised == 0) return grouped(base) + " parameters x " + std::to_string(size) + " bytes";
-  const recipe::Quantization& q = f.recipe->quantization;
+  const recipe::Quantization& q = f.recipe.quantization;
   const std::string packed = packed_words(q);
   return grouped(p.quantised) + " parameters x " + packed + ", " + grouped(base - p.quantised) +
          " others x " + std::to_string(size) + " bytes";
 }
 
-std::string adapters_formula(const Facts& f) {
-  return grouped(static_cast<double>(f.replay->parameters.adapter)) + " adapter parameters (rank " +
-         grouped(static_cast<double>(f.recipe->peft.r)) + " x (in + out) of each target) x " +
-         std::to_string(memory::dtype_size(f.recipe->peft.adapter_dtype)) + " bytes";
+std::string adapters_formula(const Replayed& f) {
+  return grouped(static_cast<double>(f.replay.parameters.adapter)) + " adapter parameters (rank " +
+         grouped(static_cast<double>(f.recipe.peft.r)) + " x (in + out) of each target) x " +
+         std::to_string(memory::dtype_size(f.recipe.peft.adapter_dtype)) + " bytes";
 }
 
-std::string gradients_formula(const Facts& f) {
-  return "one value for each of " + grouped(static_cast<double>(f.replay->parameters.trainable)) +
+std::string gradients_formula(const Replayed& f) {
+  return "one value for each of " + grouped(static_cast<double>(f.replay.parameters.trainable)) +
          " trained parameters in its own type, as far as they exist at this moment";
 }
 
-std::string optimizer_formula(const Facts& f) {
-  const recipe::Optimizer* o = recipe::find_optimizer(f.recipe->training.optim);
-  const auto trained = static_cast<double>(f.replay->parameters.trainable);
+std::string optimizer_formula(const Replayed& f) {
+  const recipe::Optimizer* o = recipe::find_optimizer(f.recipe.training.optim);
+  const auto trained = static_cast<double>(f.replay.parameters.trainable);
   std::string words = o == nullptr ? "" : std::string(o->what);
-  return words + "; " + number(f.replay->optimizer_bytes / std::max(1.0, trained)) + " bytes x " +
+  return words + "; " + number(f.replay.optimizer_bytes / std::max(1.0, trained)) + " bytes x " +
          grouped(trained);
 }
 
-std::string boundaries_formula(const Facts& f) {
-  return "the input of each of " + grouped(layers(*f.network)) + " layers: " + tokens(*f.recipe) + " x " +
-         grouped(static_cast<double>(f.network->stacks.front().hidden)) + " values";
+std::string boundaries_formula(const Replayed& f) {
+  return "the input of each of " + grouped(layers(f.network)) + " layers: " + tokens(f.recipe) + " x " +
+         grouped(static_cast<double>(f.network.stacks.front().hidden)) + " values";
 }
 
-std::string activations_formula(const Facts& f) {
-  return f.recipe->training.gradient_checkpointing
-             ? "what the layer at work keeps for its own backward pass, " + tokens(*f.recipe)
-             : "what all " + grouped(layers(*f.network)) + " layers keep for the backward pass, " +
-                   tokens(*f.recipe);
+std::string activations_formula(const Replayed& f) {
+  return f.recipe.training.gradient_checkpointing
+             ? "what the layer at work keeps for its own backward pass, " + tokens(f.recipe)
+             : "what all " + grouped(layers(f.network)) + " layers keep for the backward pass, " +
+                   tokens(f.recipe);
 }
 
-std::string logits_formula(const Facts& f) {
-  return tokens(*f.recipe) + " x " + grouped(static_cast<double>(f.network->vocab_size)) +
+std::string logits_formula(const Replayed& f) {
+  return tokens(f.recipe) + " x " + grouped(static_cast<double>(f.network.vocab_size)) +
          " words, in the copies that the loss holds at this moment (kernel: " +
-         f.recipe->training.loss_kernel + ")";
+         f.recipe.training.loss_kernel + ")";
 }
 
-std::string autocast_formula(const Facts&) {
+std::string autocast_formula(const Replayed&) {
   return "2 bytes for each fp32 weight that autocast cast to 16 bits";
 }
-std::string transient_formula(const Facts&) { return "results and gradients in flight at this moment"; }
-std::string kv_formula(const Facts& f) {
-  return "K and V of every layer, " + tokens(*f.recipe) + " (use_cache is on)";
+std::string transient_formula(const Replayed&) { return "results and gradients in flight at this moment"; }
+std::string kv_formula(const Replayed& f) {
+  return "K and V of every layer, " + tokens(f.recipe) + " (use_cache is on)";
 }
-std::string inputs_formula(const Facts& f) {
-  return "ids, masks, labels, rotary tables and pixels of " + tokens(*f.recipe);
+std::string inputs_formula(const Replayed& f) {
+  return "ids, masks, labels, rotary tables and pixels of " + tokens(f.recipe);
 }
-std::string workspace_formula(const Facts&) {
+std::string workspace_formula(const Replayed&) {
   return "one cuBLAS workspace for the forward thread, one for the backward thread";
 }
 
-std::string gathered_formula(const Facts& f) {
-  return "parameters that the other " + grouped(f.replay->sharding.ranks - 1) +
+std::string gathered_formula(const Replayed& f) {
+  return "parameters that the other " + grouped(f.replay.sharding.ranks - 1) +
          " GPUs hold, fetched for the layer at work, the next one, and what lies outside the layers";
 }
-std::string buckets_formula(const Facts& f) {
-  return "buffers in which gradients travel between " + grouped(f.replay->sharding.ranks) + " GPUs";
+std::string buckets_formula(const Replayed& f) {
+  return "buffers in which gradients travel between " + grouped(f.replay.sharding.ranks) + " GPUs";
 }
-std::string frozen_formula(const Facts& f) {
-  const bool adapters = f.recipe->rl.reference_model == "adapter_copy";
+std::string frozen_formula(const Replayed& f) {
+  const bool adapters = f.recipe.rl.reference_model == "adapter_copy";
   return adapters ? "a frozen copy of the adapters" : weights_formula(f) + ", for each frozen network";
 }
-std::string engine_formula(const Facts& f) {
-  return number(f.recipe->rl.vllm_gpu_memory_utilization) + " of the GPU's memory";
+std::string engine_formula(const Replayed& f) {
+  return number(f.recipe.rl.vllm_gpu_memory_utilization) + " of the GPU's memory";
 }
 
 struct Row {
   Component component;
   const char* id;
   const char* what;
-  std::string (*formula)(const Facts&);
+  std::string (*formula)(const Replayed&);
   const char* source;
 };
 constexpr Row rows[] = {
@@ -188,17 +188,7 @@ std::string_view component_id(Component component) {
   return "";
 }
 
-void write_component(json::Writer& out, const ComponentRow& row) {
-  out.open_object();
-  out.field("id", row.id);
-  out.field("bytes", json::whole(std::max(0.0, row.bytes)));
-  out.field("what", row.what);
-  out.field("formula", row.formula);
-  out.field("source", row.source);
-  out.close_object();
-}
-
-void write_components(json::Writer& out, const memory::Snapshot& live, const Facts& facts) {
+std::vector<ComponentRow> component_rows(const memory::Snapshot& live, const Replayed& facts) {
   std::vector<const Row*> order;
   for (const Row& row : rows) {
     if (live[row.component] >= 0.5) order.push_back(&row);
@@ -207,9 +197,10 @@ void write_components(json::Writer& out, const memory::Snapshot& live, const Fac
   const auto bytes = [&live](const Row* row) { return std::round(live[row->component]); };
   std::stable_sort(order.begin(), order.end(),
                    [&bytes](const Row* a, const Row* b) { return bytes(a) > bytes(b); });
-  for (const Row* row : order) {
-    write_component(out, {row->id, live[row->component], row->what, row->formula(facts), row->source});
-  }
+  std::vector<ComponentRow> found;
+  for (const Row* row : order)
+    found.push_back({row->id, live[row->component], row->what, row->formula(facts), row->source});
+  return found;
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

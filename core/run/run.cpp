@@ -1,4 +1,4 @@
-#include "core/report/run.h"
+#include "core/run/run.h"
 
 #include <algorithm>
 
@@ -10,10 +10,10 @@
 #include "core/model/layers_apart.h"
 #include "core/model/task_head.h"
 #include "core/recipe/tasks.h"
-#include "core/report/model_names.h"
-#include "core/report/phrases.h"
+#include "core/run/model_names.h"
+#include "core/run/phrases.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 namespace {
 
@@ -277,4 +277,4 @@ bool wants(const Run& run, std::string_view part) {
   return std::find(wanted.begin(), wanted.end(), part) != wanted.end();
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

@@ -13,9 +13,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 struct NamedModel {
   const ModelEntry* entry = nullptr;  ///< null: nothing like it
@@ -26,4 +26,4 @@ NamedModel find_by_name(const Catalog& catalog, std::string_view name);
 /// The part of a checkpoint's name that says its weights are stored quantised ("bnb-4bit", "AWQ"), or "".
 std::string_view packing_in(std::string_view name);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

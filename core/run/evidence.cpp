@@ -1,10 +1,10 @@
-#include "core/report/evidence.h"
+#include "core/run/evidence.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 namespace {
 
@@ -131,4 +131,4 @@ double widening(const recipe::Recipe& recipe, const model::Architecture& network
   return std::min(unmeasured, 1 + widening_by_distance * sum / static_cast<double>(count));
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

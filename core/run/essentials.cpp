@@ -1,8 +1,8 @@
-#include "core/report/essentials.h"
+#include "core/run/essentials.h"
 
 #include <algorithm>
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 namespace {
 
@@ -23,8 +23,8 @@ constexpr Essential essentials[] = {
 
 }  // namespace
 
-std::vector<exchange::Missing> missing_in(const Json& request, const Catalog& catalog) {
-  std::vector<exchange::Missing> missing;
+std::vector<Missing> missing_in(const Json& request, const Catalog& catalog) {
+  std::vector<Missing> missing;
   json::Errors ignored;
   const recipe::Given given = recipe::read_given(request, ignored);
   const auto said = [&given](std::string_view pointer) {
@@ -42,12 +42,11 @@ std::vector<exchange::Missing> missing_in(const Json& request, const Catalog& ca
   if (preset == nullptr) return missing;
   for (const recipe::Assumption& one :
        recipe::resolve(given, *preset, recipe::Surroundings{}, ignored).assumptions) {
-    const bool listed = std::any_of(missing.begin(), missing.end(), [&one](const exchange::Missing& other) {
-      return other.pointer == one.pointer;
-    });
+    const bool listed = std::any_of(missing.begin(), missing.end(),
+                                    [&one](const Missing& other) { return other.pointer == one.pointer; });
     if (one.asked && !listed) missing.push_back({one.pointer, one.why});
   }
   return missing;
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

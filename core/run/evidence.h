@@ -17,7 +17,7 @@
 #include "core/model/architecture.h"
 #include "core/recipe/recipe.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 struct Measured {
   std::string id, source, stack;
@@ -63,4 +63,4 @@ Span allocated_span(const std::vector<Nearest>& nearest);
 double widening(const recipe::Recipe& recipe, const model::Architecture& network,
                 const std::vector<Measured>& runs);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

@@ -1,8 +1,8 @@
-#include "core/report/paged.h"
+#include "core/run/paged.h"
 
 #include <algorithm>
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 Paged paged_of(const memory::Replay& replay, const memory::Sizes& sizes, double usable) {
   return {replay.paged_bytes, std::clamp(usable - sizes.device, 0.0, replay.paged_bytes)};
@@ -15,4 +15,4 @@ time::StepTime step_on(const Replayed& run, const memory::Sizes& sizes, double u
   return time::step_time(work, run.recipe, gpu);
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

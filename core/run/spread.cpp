@@ -1,12 +1,12 @@
-#include "core/report/spread.h"
+#include "core/run/spread.h"
 
 #include <algorithm>
 
-#include "core/advice/space.h"
+#include "core/recipe/locks.h"
 #include "core/recipe/stacks.h"
 #include "core/time/step.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 std::vector<std::string> strategies_for(const Run& run, uint64_t cards) {
   const recipe::Recipe& r = run.resolved.recipe;
@@ -41,7 +41,7 @@ std::optional<recipe::Values> spread(const Run& run, uint64_t cards, const std::
     changes["/training/gradient_accumulation_steps"] = each / batch;
   }
   const bool touches = std::any_of(changes.begin(), changes.end(), [&](const auto& change) {
-    return advice::is_locked(change.first, r.locks);
+    return recipe::is_locked(change.first, r.locks);
   });
   if (touches) return std::nullopt;
   return changes;
@@ -58,4 +58,4 @@ double efficiency_of(const Run& run, const recipe::Recipe& recipe, const hardwar
   return shared > 0 ? whole / (static_cast<double>(cards) * shared) : 0;
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

@@ -1,23 +1,16 @@
 // The lines of the breakdown: what each component is, how its bytes come about in this run, and where that is
 // known from.
 //
-//     write_components(out, instant.live, facts);
+//     for (const ComponentRow& row : component_rows(instant.live, replayed)) print(row.what, row.bytes);
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "core/json/writer.h"
-#include "core/memory/step/replay.h"
+#include "core/run/replayed.h"
 
-namespace plimsoll::report {
-
-/// What the words are made of.
-struct Facts {
-  const model::Architecture* network;
-  const recipe::Recipe* recipe;
-  const memory::Replay* replay;
-};
+namespace plimsoll::run {
 
 struct ComponentRow {
   std::string_view id;
@@ -27,11 +20,8 @@ struct ComponentRow {
   std::string_view source;
 };
 
-/// {"id", "bytes", "what", "formula", "source"}
-void write_component(json::Writer& out, const ComponentRow& row);
-
 /// One row for every component with bytes, largest first.
-void write_components(json::Writer& out, const memory::Snapshot& live, const Facts& facts);
+std::vector<ComponentRow> component_rows(const memory::Snapshot& live, const Replayed& facts);
 
 /// "weights", "gradients", ...: a component's name in a report.
 std::string_view component_id(memory::Component component);
@@ -39,4 +29,4 @@ std::string_view component_id(memory::Component component);
 /// 1234567 as "1,234,567".
 std::string grouped(double number);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run

@@ -9,10 +9,10 @@
 #pragma once
 
 #include "core/memory/allocator/sizes.h"
-#include "core/memory/step/replay.h"
+#include "core/run/replayed.h"
 #include "core/time/step.h"
 
-namespace plimsoll::report {
+namespace plimsoll::run {
 
 struct Paged {
   double bytes = 0, on_card = 0;
@@ -21,15 +21,8 @@ struct Paged {
 
 Paged paged_of(const memory::Replay& replay, const memory::Sizes& sizes, double usable);
 
-struct Replayed {
-  const model::Architecture& network;
-  const recipe::Recipe& recipe;
-  const memory::Replay& replay;
-  const memory::Parameters* weighed = nullptr;  ///< what the network weighs, where that is known
-};
-
 /// How long a step takes on a card that leaves `usable` to a run of these sizes.
 time::StepTime step_on(const Replayed& run, const memory::Sizes& sizes, double usable,
                        const hardware::Gpu& gpu);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::run
