@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/model/model_types.h"
+
 namespace plimsoll::run {
 
 namespace {
@@ -110,7 +112,7 @@ Span allocated_span(const std::vector<Nearest>& nearest) {
 
 double widening(const recipe::Recipe& recipe, const model::Architecture& network,
                 const std::vector<Measured>& runs) {
-  const bool unlike_any = model::has_state_space(network) || network.model_type == "gemma3n";
+  const bool unlike_any = model::has_state_space(network) || model::model_type(network.model_type).unmeasured;
   if (runs.empty() || unlike_any) return unmeasured;
   const auto oldest = std::min_element(
       runs.begin(), runs.end(), [](const Measured& a, const Measured& b) { return a.release < b.release; });

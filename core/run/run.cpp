@@ -105,6 +105,31 @@ hardware::Context with_communicators(hardware::Context context) {
   return context;
 }
 
+bool trains_some_layers(const recipe::Recipe& r) {
+  const recipe::Training& t = r.training;
+  return r.full() && t.freeze_trainable_layers + t.lisa_activated_layers + t.llamapro_num_new_blocks > 0;
+}
+
+// The network as this recipe trains it: its head, its new blocks, and which layers learn.
+model::Architecture trained_network(model::Architecture network, const recipe::Recipe& r) {
+  const recipe::Task* task = recipe::find_task(r.task);
+  const bool value_head = task != nullptr && task->id == "reward" && r.model_args.value_head;
+  if (task != nullptr && !task->vocabulary && !value_head) {
+    const uint64_t labels = task->preference ? 1 : r.model_args.num_labels;
+    network = model::with_classification_head(std::move(network), labels);
+  }
+  const recipe::Training& t = r.training;
+  if (r.full() && t.freeze_trainable_layers + t.lisa_activated_layers > 0) {
+    network = model::with_trained_layers(std::move(network),
+                                         std::max(t.freeze_trainable_layers, t.lisa_activated_layers),
+                                         t.lisa_activated_layers > 0);
+  }
+  if (r.full() && t.llamapro_num_new_blocks > 0)
+    network = model::with_new_blocks(std::move(network), t.llamapro_num_new_blocks);
+  // After what is frozen: it is made last, and trained.
+  return value_head ? model::with_value_head(std::move(network)) : network;
+}
+
 // A GPU nobody named is taken as a present-day data-centre card.
 void set_machine(Run& run) {
   hardware::Gpu unnamed;
@@ -187,26 +212,12 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
                                run.resolved.recipe.peft.target_parameters);
   memory::expand_targets(run.network, run.resolved.recipe, errors);
   if (!errors.empty()) return std::nullopt;
-  const recipe::Task* task = recipe::find_task(run.resolved.recipe.task);
-  const bool value_head =
-      task != nullptr && task->id == "reward" && run.resolved.recipe.model_args.value_head;
-  if (task != nullptr && !task->vocabulary && !value_head) {
-    const uint64_t labels = task->preference ? 1 : run.resolved.recipe.model_args.num_labels;
-    run.network = model::with_classification_head(std::move(run.network), labels);
+  if (trains_some_layers(run.resolved.recipe)) {
+    recipe::Recipe adapted = run.resolved.recipe;
+    adapted.peft.on = true;
+    run.adapted_network = trained_network(run.network, adapted);
   }
-  const recipe::Training& training = run.resolved.recipe.training;
-  if (run.resolved.recipe.full() && training.freeze_trainable_layers + training.lisa_activated_layers > 0) {
-    run.adapted_network = run.network;
-    run.network = model::with_trained_layers(
-        std::move(run.network), std::max(training.freeze_trainable_layers, training.lisa_activated_layers),
-        training.lisa_activated_layers > 0);
-  }
-  if (run.resolved.recipe.full() && training.llamapro_num_new_blocks > 0)
-    run.network = model::with_new_blocks(std::move(run.network), training.llamapro_num_new_blocks);
-  if (value_head) {  // after what is frozen: it is made last, and trained
-    run.network = model::with_value_head(std::move(run.network));
-    if (run.adapted_network) run.adapted_network = model::with_value_head(std::move(*run.adapted_network));
-  }
+  run.network = trained_network(std::move(run.network), run.resolved.recipe);
   set_machine(run);
   memory::Machine machine = run.machine;
   machine.memo = memo;

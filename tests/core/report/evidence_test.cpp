@@ -63,10 +63,10 @@ TEST(Evidence, WidensTheBandOfAStackThatNobodyMeasured) {
 }
 
 TEST(Evidence, CountsReleasesAcrossTheChangeToFive) {
-  EXPECT_EQ(release_of("4.48.1"), 48);
-  EXPECT_EQ(release_of("5.0"), 58);
-  EXPECT_EQ(release_of("5.15"), 73);
-  EXPECT_EQ(release_of(""), 0);
+  EXPECT_EQ(run::release_of("4.48.1"), 48);
+  EXPECT_EQ(run::release_of("5.0"), 58);
+  EXPECT_EQ(run::release_of("5.15"), 73);
+  EXPECT_EQ(run::release_of(""), 0);
 }
 
 TEST(Evidence, KnowsTheErrorOfEveryRunItNames) {
