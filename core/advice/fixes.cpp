@@ -48,6 +48,7 @@ std::span<const Fix* const> fixes() {
       &optimizer_on_cpu,
       &sharded_states,
       &sharded_parameters,
+      &shards_in_host_memory,
       &optimizer_in_host_memory,
       &parameters_in_host_memory,
   };

@@ -60,7 +60,7 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
 // `errors` has those of resolving the recipe.
 std::optional<Changed> replay_changed(const Basis& basis, const memory::Machine& machine,
                                       recipe::Recipe recipe, json::Errors& errors) {
-  memory::expand_targets(basis.network_of(recipe), recipe, errors);
+  memory::expand_targets(basis.network_of(recipe), basis.resolved.recipe, recipe, errors);
   if (!errors.empty()) return std::nullopt;
   Changed changed;
   changed.recipe = std::move(recipe);
@@ -209,7 +209,7 @@ const recipe::Recipe* Pricer::resolved(const Choice& choice) {
     }
     json::Errors errors;
     recipe::Variation after = variations_.with(changes_of(space_, choice), errors);
-    memory::expand_targets(basis_.network_of(after.recipe), after.recipe, errors);
+    memory::expand_targets(basis_.network_of(after.recipe), basis_.resolved.recipe, after.recipe, errors);
     base->valid = errors.empty() && keeps_locks(after);
     for (std::size_t i = 0; i < space_.slots.size(); ++i) {
       const Fix* fix = space_.slots[i].options[choice[i]].fix;

@@ -154,6 +154,12 @@ void fill_in(Changed& changed, const run::Catalog& catalog) {
     put(changed.request, pointer, true);
     changed.said.push_back({pointer, true, has ? "what most runs use" : "this card has no bf16"});
   }
+  // The Trainer's 8 would answer for a person who was not asked.
+  if (look(request, "/training/per_device_train_batch_size").is_null()) {
+    const std::string pointer = "/training/per_device_train_batch_size";
+    put(changed.request, pointer, 1);
+    changed.said.push_back({pointer, 1, "the smallest; --batch says another"});
+  }
   const bool lora = look(request, "/peft/peft_type").is_null();
   if (adapters && lora && look(request, "/peft/target_modules").is_null()) {
     put(changed.request, "/peft/target_modules", "all-linear");

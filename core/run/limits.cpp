@@ -32,7 +32,7 @@ class Sizing {
   std::optional<recipe::Recipe> with(const recipe::Values& changes) {
     json::Errors errors;
     recipe::Recipe changed = variations_.with(changes, errors).recipe;
-    memory::expand_targets(run.network, changed, errors);
+    memory::expand_targets(run.network, run.resolved.recipe, changed, errors);
     if (!errors.empty()) return std::nullopt;
     return changed;
   }

@@ -48,6 +48,7 @@ extern const Fix loss_only;
 extern const Fix precomputed_reference;
 extern const Fix sharded_states;
 extern const Fix sharded_parameters;
+extern const Fix shards_in_host_memory;
 extern const Fix optimizer_in_host_memory;
 extern const Fix parameters_in_host_memory;
 extern const Fix offloaded_checkpoints;
