@@ -47,6 +47,7 @@ std::span<const Fix* const> usual_order() {
       &optimizer_on_cpu,
       &optimizer_in_host_memory,
       &parameters_in_host_memory,
+      &sharded_in_host_memory,
       // Something else is learned.
       &pure_bfloat16,
       &sixteen_bit_adapters,
