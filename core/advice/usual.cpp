@@ -32,9 +32,9 @@ std::span<const Fix* const> usual_order() {
       &sharded_parameters,
       // The optimizer.
       &fused_optimizer,
-      &paged_optimizer,
       &eight_bit_optimizer,
       &paged_eight_bit_optimizer,
+      &paged_optimizer,
       // The base.
       &sixteen_bit_load,
       &double_quantization,
