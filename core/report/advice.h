@@ -52,6 +52,7 @@ class Advisor {
     std::vector<std::string> readings;
     advice::PricedPlan plan;
     const advice::Changed* full = nullptr;  ///< the changed run
+    double seconds = 0;                     ///< of a step of it, on a card of this size
   };
   std::vector<Named> plans_for(double usable, memory::Verdict& verdict);
   void write_plan(json::Writer& out, const Named& named, double usable);
