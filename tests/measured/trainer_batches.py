@@ -34,16 +34,17 @@ def sound_batch(request, size):
 
 
 def image_batch(request, size):
-    """Pixels in fp32 and the image's place among the tokens, one square image a row, as the processors lay them out."""
+    """Pixels in fp32 and the image's place among the tokens, one square image a row, as the processors lay them out. An image of
+    zeros would be padding to Idefics."""
     config = request["model"]["config"]
     kind, vision, side = config["model_type"], config["vision_config"], request["vision"]["image_size"]
     ids = torch.full((size, request["training"]["max_length"]), 10)
     patch = vision["patch_size"]
-    across, pixels, more = side // patch, torch.zeros(size, 3, side, side), {}
+    across, pixels, more = side // patch, torch.ones(size, 3, side, side), {}
     if kind.startswith("qwen"):
         merge = vision["spatial_merge_size"]
         count = (across // merge) ** 2
-        pixels = torch.zeros(size * across**2, 3 * vision["temporal_patch_size"] * patch**2)
+        pixels = torch.ones(size * across**2, 3 * vision["temporal_patch_size"] * patch**2)
         more["image_grid_thw"] = torch.tensor([[1, across, across]] * size)
         ids[:, 4] = config["vision_start_token_id"]
     elif kind == "gemma3":
