@@ -503,7 +503,8 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
       spec.tuner_rank = shapes.rank;
     }
     spec.adapter_size = dtype_size(recipe.peft.adapter_dtype);
-    spec.dropout = recipe.peft.lora_dropout;
+    spec.dropout_module = recipe.peft.lora_dropout > 0;
+    spec.dropout = recipe.training.disable_dropout ? 0 : recipe.peft.lora_dropout;
     spec.dora = recipe.peft.use_dora;
     spec.pruned = pruned;
     spec.fused = recipe.training.fused_lora;

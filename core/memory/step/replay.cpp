@@ -148,12 +148,16 @@ class Instants {
     Snapshot standing = base + only(Component::gathered, rank_.root);
     if (script.gradients_outlive_step) standing[Component::gradients] += rank_.accumulated;
     standing = standing + only(Component::gathered, rank_.head);
+    Snapshot between = standing;
+    if (!recipe.gradients_outlive_optimizer()) between[Component::gradients] = base[Component::gradients];
     if (parts_.generates) add("generate", base + parts_.generate, "completions are written");
-    if (parts_.scores && plan_.task->online)
-      add("score", standing + parts_.score, "old and reference log-probabilities, without a graph");
+    if (parts_.scores && plan_.task->online) {
+      add("score", (scores_between_steps() ? between : standing) + parts_.score,
+          "old and reference log-probabilities, without a graph");
+    }
     const PeakSink peaks = later_step(script, rank_, recipe);
     step(peaks);
-    result_.between_steps = standing;
+    result_.between_steps = between;
     result_.between_steps[Component::inputs] = batch_bytes(plan_);
     if (evaluates(recipe)) {
       const Evaluation eval = replay_evaluation(plan_);
@@ -168,6 +172,13 @@ class Instants {
   }
 
  private:
+  // huggingface/trl v1.9.0 trl/trainer/grpo_trainer.py _prepare_inputs: completions are written and scored
+  // every steps_per_generation micro-batches. Where these are whole optimizer steps, no gradient waits.
+  bool scores_between_steps() const {
+    const recipe::Recipe& r = plan_.recipe;
+    return r.rl.steps_per_generation % r.training.gradient_accumulation_steps == 0;
+  }
+
   void add(const char* id, const Snapshot& live, const char* what) {
     result_.instants.push_back({id, live, what, parts_.outside});
     result_.instants.back().has_states = has_states_;
