@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/model/model_types.h"
 #include "core/recipe/recipe.h"
 
 namespace plimsoll::memory {
@@ -232,11 +233,7 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
   if (c.implementation == "xformers")
     return {AttentionKernel::flash_2, repeats, "xformers is handed one key head for each query head"};
   if (c.implementation == "flash_attention_2" || c.implementation == "flash_attention_3") {
-    // Until the attention interface of 4.48 these families called repeat_kv before the kernel.
-    bool repeated = false;
-    for (const char* type : {"mistral", "mixtral", "qwen2", "qwen2_moe", "phi3", "starcoder2"}) {
-      repeated = repeated || c.model_type == type;
-    }
+    const bool repeated = model::model_type(c.model_type).repeats_key_heads;
     if (repeated && repeats && !recipe::version_at_least(c.transformers, "4.48")) {
       return {AttentionKernel::flash_2, true, "this model class repeats key heads before flash attention"};
     }

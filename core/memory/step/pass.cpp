@@ -4,6 +4,7 @@
 
 #include "core/memory/parameters/stacked_adapters.h"
 #include "core/memory/step/replay_memo.h"
+#include "core/model/model_types.h"
 
 namespace plimsoll::memory {
 
@@ -32,8 +33,8 @@ AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& g
   c.position_bias = group.position_bias;
   c.grouped = group.kv_heads > 0 && group.kv_heads < group.heads;
   c.one_kv_head = group.kv_heads == 1;
-  c.bare_kv_head =
-      c.one_kv_head && s.model_type == "falcon" && s.recipe->model_args.implementation == "transformers";
+  c.bare_kv_head = c.one_kv_head && model::model_type(s.model_type).bare_key_head &&
+                   s.recipe->model_args.implementation == "transformers";
   c.head_dim = static_cast<double>(group.head_dim);
   c.heads = group.heads;
   return c;

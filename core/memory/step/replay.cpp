@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/memory/allocator/allocator.h"
+#include "core/memory/parameters/optimizer_states.h"
 #include "core/memory/sharding/pipeline.h"
+#include "core/memory/step/component_peaks.h"
 #include "core/memory/step/evaluation.h"
 #include "core/memory/step/peak_sink.h"
 #include "core/memory/step/script.h"
@@ -219,12 +220,12 @@ void find_peak(Replay& run) {
     if (run.instants[i].live.total() > run.instants[run.peak].live.total()) run.peak = i;
   }
   if (run.instants[run.peak].id == "optimizer_step_first") ++run.peak;
-  Passing passing;
+  ComponentPeaks peaks;
   for (const Instant& instant : run.instants) {
-    if (repeats(instant)) passing.add(instant.live);
+    if (repeats(instant)) peaks.add(instant.live);
   }
   for (Instant& instant : run.instants) {
-    instant.apart = repeats(instant) ? passing.apart() : 0;
+    instant.apart = repeats(instant) ? peaks.apart() : 0;
     instant.lent = lent(instant.live, run);
   }
 }

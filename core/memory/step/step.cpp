@@ -9,6 +9,7 @@
 #include "core/memory/layers/unsloth.h"
 #include "core/memory/step/peak_sink.h"
 #include "core/memory/step/replay_memo.h"
+#include "core/model/model_types.h"
 #include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
@@ -108,15 +109,6 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   return s;
 }
 
-// Transformers 5 hooks the input embedding of every model class that names one (modeling_utils.py
-// enable_input_require_grads). The towers of these do not, as 5.23 lists them.
-bool names_its_embedding(const std::string& model_type) {
-  constexpr std::string_view silent[] = {"gemma4",   "gemma4_unified", "glm4v",   "glm4v_moe",
-                                         "idefics",  "paddleocr_vl",   "qwen3_5", "qwen3_5_moe",
-                                         "qwen3_vl", "qwen3_vl_moe"};
-  return std::find(std::begin(silent), std::end(silent), model_type) == std::end(silent);
-}
-
 // The hook makes embedded tokens a leaf of the graph, which holds them until the backward is over. Most
 // models hand that very tensor to their first layer; Granite, and Gemma before Transformers 5, scale it in
 // between.
@@ -125,10 +117,9 @@ double embedded_leaf(const Plan& plan) {
   const model::Stack& text = plan.network.stacks.front();
   const bool leaf = r.peft.on && r.training.gradient_checkpointing && !trains_table(text, r) &&
                     r.model_args.implementation == "transformers" && !text.groups.empty();
-  const std::string& type = plan.network.model_type;
-  const bool gemma =
-      (type == "gemma" || type == "gemma2") && !recipe::version_at_least(r.versions.transformers, "5");
-  if (!leaf || !(gemma || text.groups.front().scaled_branches)) return 0;
+  const bool scaled = model::model_type(plan.network.model_type).scales_embedding &&
+                      !recipe::version_at_least(r.versions.transformers, "5");
+  if (!leaf || !(scaled || text.groups.front().scaled_branches)) return 0;
   return plan.rows * r.row_length() * static_cast<double>(text.hidden) * table_size(r, text);
 }
 
@@ -142,11 +133,12 @@ PassSettings tower_settings(const Plan& plan, const model::Stack& stack) {
   s.mask = false;
   s.keep_kv = false;
   s.trained = r.full() && !is_frozen(stack, r);
+  const model::ModelType& type = model::model_type(plan.network.model_type);
   const bool hook = r.peft.on && s.checkpointing && recipe::version_at_least(r.versions.transformers, "5") &&
-                    names_its_embedding(plan.network.model_type);
+                    !type.tower_without_hook;
   s.recorded = s.trained || has_adapter(plan, stack) || hook;
   s.input_needs_grad = s.input_needs_grad && (s.trained || hook);
-  s.keep_hidden_states = plan.network.model_type.rfind("llava", 0) == 0;
+  s.keep_hidden_states = type.tower_keeps_hidden_states;
   return s;
 }
 
@@ -220,8 +212,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
   h.gathered = plan.sharding != nullptr &&
                (plan.sharding->strategy == Strategy::fsdp || plan.sharding->strategy == Strategy::fsdp2);
   h.softcap = plan.network.logit_softcap;
-  const std::string& type = plan.network.model_type;
-  h.wide_bias = (type == "bart" || type == "mbart") && h.layer.norm_size == 4;
+  h.wide_bias = model::model_type(plan.network.model_type).final_logits_bias && h.layer.norm_size == 4;
   h.input_size = stage.output_size;
   h.input_needs_grad = stage.output_needs_grad;
   h.accumulating = r.gradients_outlive_step() || head_gradients_pass(plan);
