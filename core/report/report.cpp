@@ -75,6 +75,7 @@ void write_instants(Writer& out, const Run& run) {
     out.field("allocated", whole(s.allocated));
     out.field("reserved", whole(s.reserved));
     out.field("device", whole(s.device));
+    if (instant.host_bytes > 0) out.field("host_bytes", whole(instant.host_bytes));
     out.key("components");
     out.open_array();
     write_components(out, instant.live, facts);
