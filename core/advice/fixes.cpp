@@ -48,9 +48,9 @@ std::span<const Fix* const> fixes() {
       &optimizer_on_cpu,
       &sharded_states,
       &sharded_parameters,
-      &shards_in_host_memory,
       &optimizer_in_host_memory,
       &parameters_in_host_memory,
+      &sharded_in_host_memory,
   };
   return table;
 }

@@ -214,6 +214,7 @@ constexpr Command all_commands[] = {
      R"(  plimsoll diagnose error.txt --request axolotl.yaml)", add_diagnose, command_diagnose},
     {"models", "The models that are known by name", R"(  plimsoll models)", add_format, command_models},
     {"gpus", "The GPUs that are known by name", R"(  plimsoll gpus)", add_format, command_gpus},
+    {"fields", "What a request can say", R"(  plimsoll fields)", add_format, command_fields},
     {"completion", "Completion for a shell",
      R"(  source <(plimsoll completion bash)         also in ~/.bashrc
   source <(plimsoll completion zsh)          also in ~/.zshrc

@@ -478,7 +478,7 @@ expect out '"parameters":6269440'
 verdict
 
 begin "every command's help has an example, and every example of a model runs"
-for command in report check advise compare export import patch diagnose models gpus completion man; do
+for command in report check advise compare export import patch diagnose models gpus fields completion man; do
   run 0 "$command" --help
   expect out "Examples:"
   expect out "plimsoll $command"

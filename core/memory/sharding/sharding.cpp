@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "core/memory/parameters/ledger.h"
+#include "core/memory/parameters/optimizer_states.h"
 #include "core/memory/sharding/low_level_zero.h"
-#include "core/memory/step/replay.h"
 
 namespace plimsoll::memory {
 
@@ -42,18 +43,10 @@ recipe::Recipe sixteen_bit(const recipe::Recipe& recipe) {
   return r;
 }
 
-double norm_bytes(const model::Norm& norm, const recipe::Recipe& r) {
-  return static_cast<double>(norm.width) * ((norm.weight ? 1 : 0) + (norm.bias ? 1 : 0)) * norm_size(r);
-}
-
 WrappedUnit layer_tensors(const model::LayerGroup& group, const model::Stack& stack,
                           const recipe::Recipe& r) {
-  WrappedUnit tensors{static_cast<double>(group.other_parameters) * parameter_size(r)};
-  for (const model::Linear& linear : group.linears) {
-    const LinearSpec spec = specify(linear, stack, r);
-    tensors.push_back((linear_bytes(spec) - quant_state_bytes(spec)) * static_cast<double>(linear.count));
-  }
-  for (const model::Norm& norm : group.norms) tensors.push_back(norm_bytes(norm, r));
+  WrappedUnit tensors;
+  visit_layer(group, stack, r, [&](const Entry& one) { tensors.push_back(one.sharded_bytes()); });
   return tensors;
 }
 
@@ -64,7 +57,9 @@ double sum_of(const WrappedUnit& unit) {
 }
 
 double layer_bytes(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& r) {
-  return sum_of(layer_tensors(group, stack, r));
+  double sum = 0;
+  visit_layer(group, stack, r, [&sum](const Entry& one) { sum += one.sharded_bytes(); });
+  return sum;
 }
 
 std::vector<WrappedUnit> wrapped_units(const model::Architecture& network, const recipe::Recipe& r) {
@@ -72,10 +67,9 @@ std::vector<WrappedUnit> wrapped_units(const model::Architecture& network, const
   WrappedUnit root;
   for (const model::Stack& stack : network.stacks) {
     for (const model::LayerGroup& group : stack.groups) units.push_back(layer_tensors(group, stack, r));
-    for (const model::Table& table : stack.tables)
-      root.push_back(static_cast<double>(table.rows) * static_cast<double>(table.width) *
-                     table_size(r, stack));
-    for (const model::Linear& linear : stack.linears) root.push_back(linear_bytes(specify(linear, stack, r)));
+    const auto outside = [&root](const Entry& one) { root.push_back(one.sharded_bytes()); };
+    visit_tables(stack, r, outside);
+    visit_after(stack, r, outside);
   }
   units.push_back(std::move(root));
   return units;
