@@ -85,6 +85,7 @@ void write_instants(Writer& out, const run::Run& run) {
     out.field("allocated", whole(s.allocated));
     out.field("reserved", whole(s.reserved));
     out.field("device", whole(s.device));
+    if (instant.host_bytes > 0) out.field("host_bytes", whole(instant.host_bytes));
     out.key("components");
     out.open_array();
     for (const run::ComponentRow& row : component_rows(instant.live, replayed)) write_component(out, row);

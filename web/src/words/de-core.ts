@@ -31,6 +31,9 @@ export const CORE: Record<string, string> = {
   "moment.optimizer_step": "Jeder spätere Schritt.",
   "moment.eval": "Auswertung zwischen zwei Schritten: ohne Gradienten, mit eigener Batchgröße.",
   "moment.generate": "Antworten werden geschrieben.",
+  "moment.save": "Ein Checkpoint wird geschrieben.",
+  "moment.load_best": "Der beste Checkpoint wird zurückgelesen.",
+  "moment.merge": "Adapter werden in die Gewichte gerechnet, eine Matrix nach der anderen.",
 
   "fix.adafactor": "Adafactor",
   "fix.cut_cross_entropy": "Verlust ohne Logits (Cut Cross-Entropy)",
