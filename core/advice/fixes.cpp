@@ -50,6 +50,7 @@ std::span<const Fix* const> fixes() {
       &sharded_parameters,
       &optimizer_in_host_memory,
       &parameters_in_host_memory,
+      &sharded_in_host_memory,
   };
   return table;
 }

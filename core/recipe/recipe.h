@@ -104,6 +104,7 @@ struct Training {
   uint64_t max_length = 0;
   std::string truncation_strategy;  ///< truncate | drop: samples longer than max_length
   bool packing = false;
+  bool disable_dropout = false;     ///< TRL: every dropout module of model and adapters is switched off
   bool padded_batches = false;      ///< a batch holds padding, so an attention mask is built
   bool bf16 = false, fp16 = false;  ///< autocast
   bool gradient_checkpointing = false;
@@ -253,6 +254,8 @@ struct Recipe {
   /// late, or when zero_grad() fills them with zeros instead of freeing them (its default before
   /// PyTorch 2.0).
   bool gradients_outlive_step() const;
+  /// And the optimizer's step besides: nothing clears them before the next forward, an evaluation's too.
+  bool gradients_outlive_optimizer() const;
   /// Used up or sent away as soon as they are made.
   bool gradients_leave_at_once() const {
     return training.optimizer_in_backward || training.optimizer_offload == "states_and_gradients";

@@ -22,6 +22,7 @@ struct StackTraits {
   bool trl_tasks = true;            ///< its trainers for preferences and RL are TRL's, or inherit from them
   bool own_log_probs = false;       ///< the log-probabilities of preferences come from code of its own
   bool returns_logits = true;       ///< the loop gets the model's logits besides the loss
+  bool own_length = false;          ///< cuts samples at 1,024 tokens where no length is given
   bool model_length = false;        ///< cuts samples only at what the model can read
   bool sixteen_bit_loss = false;    ///< the loss reads the logits as they are, beside shifted labels
   bool pads_labels = false;         ///< pads the labels instead of shifting the logits, and floats the logits

@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/advice/habits.h"
 #include "core/advice/usual.h"
 #include "core/json/rounding.h"
 #include "core/recipe/fields.h"
-#include "core/report/components.h"
+#include "core/recipe/locks.h"
 #include "core/report/elsewhere.h"
-#include "core/report/habits.h"
 #include "core/report/heading.h"
 #include "core/report/limits.h"
-#include "core/report/paged.h"
 #include "core/report/rent.h"
+#include "core/run/components.h"
+#include "core/run/paged.h"
 
 namespace plimsoll::report {
 
@@ -23,6 +24,8 @@ using advice::Measure;
 using json::Json;
 using json::whole;
 using json::Writer;
+
+constexpr double patience = 3;  // of the fastest plan's time
 
 double factor(double now, double before) { return before > 0 ? std::round(1000 * now / before) / 1000 : 1; }
 
@@ -52,7 +55,7 @@ std::vector<std::pair<std::string, Json>> in_reading_order(const recipe::Values&
 }
 
 // Steps are compared on the chosen card, or on an A100 where none was chosen or its rates are not known.
-const hardware::Gpu& timed_on(const Run& run, const Catalog& catalog) {
+const hardware::Gpu& timed_on(const run::Run& run, const run::Catalog& catalog) {
   static const hardware::Gpu none{};
   const bool known = run.gpu != nullptr && run.gpu->tensor_flops > 0;
   if (known) return *run.gpu;
@@ -62,7 +65,7 @@ const hardware::Gpu& timed_on(const Run& run, const Catalog& catalog) {
 
 }  // namespace
 
-advice::Basis basis_of(const Run& run, const recipe::Surroundings& around, const Catalog& catalog) {
+advice::Basis basis_of(const run::Run& run, const recipe::Surroundings& around, const run::Catalog& catalog) {
   return {run.network,
           run.given,
           *run.stack,
@@ -79,8 +82,8 @@ advice::Basis basis_of(const Run& run, const recipe::Surroundings& around, const
           run.adapted_network ? &*run.adapted_network : nullptr};
 }
 
-Advisor::Advisor(const Run& run, const Catalog& catalog)
-    : run_(run), catalog_(catalog), around_(surroundings(run)) {
+Advisor::Advisor(const run::Run& run, const run::Catalog& catalog)
+    : run_(run), catalog_(catalog), around_(run::surroundings(run)) {
   basis_ = std::make_unique<advice::Basis>(basis_of(run, around_, catalog));
   const advice::Situation situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
   planner_ =
@@ -111,13 +114,22 @@ std::vector<Advisor::Named> Advisor::plans_for(double usable, memory::Verdict& v
     // A full replay of the changed request has the last word.
     const advice::Changed* full = checked(plan->choice);
     if (full == nullptr || memory::verdict(full->price.sizes, usable) == memory::Verdict::no) return;
-    found.push_back({name, {name}, *plan, full});
+    const double seconds = run::step_on({basis_->network_of(full->recipe), full->recipe, full->replay},
+                                        full->price.sizes, usable, basis_->time_gpu)
+                               .seconds;
+    found.push_back({name, {name}, *plan, full, seconds});
     found.back().plan.price.sizes = full->price.sizes;
   };
   add("usual", plans.usual);
   add("same", plans.same);
   add("fewest", plans.fewest);
   add("fastest", plans.fastest);
+  // Nobody waits several times as long for what another plan does as well.
+  const auto sooner = [](const Named& a, const Named& b) { return a.seconds < b.seconds; };
+  const auto first = std::min_element(found.begin(), found.end(), sooner);
+  const double longest = first == found.end() ? 0 : patience * first->seconds;
+  std::stable_partition(found.begin(), found.end(),
+                        [&](const Named& named) { return named.seconds <= longest; });
   // What published comparisons can tell apart comes after what they cannot.
   std::stable_partition(found.begin(), found.end(), [&](const Named& named) {
     return advice::heaviest_in(planner_->space(), named.plan.choice) <= advice::quality::parity;
@@ -206,20 +218,17 @@ void Advisor::write_plan(Writer& out, const Named& named, double usable) {
   write_changes(out, named.plan.choice);
   out.key("peak");
   write_sizes(out, sizes);
-  const double now = step_on({run_.network, run_.resolved.recipe, run_.replay, weighed(run_)},
-                             sizes_of(run_.replay.instants[run_.replay.peak], run_), usable, basis_->time_gpu)
-                         .seconds;
-  const advice::Changed& full = *named.full;
-  const double then =
-      step_on({basis_->network_of(full.recipe), full.recipe, full.replay}, sizes, usable, basis_->time_gpu)
+  const double now =
+      run::step_on({run_.network, run_.resolved.recipe, run_.replay, weighed(run_)},
+                   sizes_of(run_.replay.instants[run_.replay.peak], run_), usable, basis_->time_gpu)
           .seconds;
-  out.field("time_factor", factor(then, now));
+  out.field("time_factor", factor(named.seconds, now));
   out.field("quality", quality_word(advice::heaviest_in(planner_->space(), named.plan.choice)));
   out.field("quality_cost", static_cast<int64_t>(named.plan.quality));
   out.field("effective_batch", named.full->recipe.effective_batch());
   out.field("host_bytes", whole(named.full->replay.host_bytes));
   if (named.full->replay.paged_bytes > 0) {
-    const Paged paged = paged_of(named.full->replay, sizes, usable);
+    const run::Paged paged = run::paged_of(named.full->replay, sizes, usable);
     out.key("paged");
     out.open_object();
     out.field("bytes", whole(paged.bytes));
@@ -276,7 +285,7 @@ void Advisor::write_blocked(Writer& out, double usable) {
   }
   out.field("locks_in_the_way", in_the_way);
   out.key("sibling");
-  const ModelEntry* sibling = smaller_sibling(run_, catalog_, usable);
+  const run::ModelEntry* sibling = smaller_sibling(run_, catalog_, usable);
   if (sibling == nullptr) {
     out.null();
   } else {
@@ -288,7 +297,7 @@ void Advisor::write_blocked(Writer& out, double usable) {
   for (std::size_t c = 1; c < memory::component_count; ++c) {
     if (peak.live.bytes[c] > peak.live.bytes[largest]) largest = c;
   }
-  out.field("component", component_id(static_cast<memory::Component>(largest)));
+  out.field("component", run::component_id(static_cast<memory::Component>(largest)));
   out.field("component_bytes", whole(peak.live.bytes[largest]));
   out.close_object();
 }
@@ -455,7 +464,7 @@ void Advisor::write_spend(Writer& out, double usable) {
   out.open_array();
   const auto offer = [&](const char* id, const char* title, const recipe::Values& changes, const char* why) {
     for (const auto& [pointer, value] : changes) {
-      if (advice::is_locked(pointer, r.locks)) return;
+      if (recipe::is_locked(pointer, r.locks)) return;
     }
     const std::optional<advice::Changed> changed = fitting(changes, usable);
     if (!changed) return;
@@ -512,9 +521,22 @@ void Advisor::write_spend(Writer& out, double usable) {
   out.close_array();
 }
 
-std::string advise_text(std::string_view request, const Catalog& catalog) {
+void write_habits(Writer& out, const std::vector<advice::Habit>& habits) {
+  out.open_array();
+  for (const advice::Habit& habit : habits) {
+    out.open_object();
+    out.field("code", habit.code);
+    out.field("message", habit.message);
+    out.field("bytes", static_cast<int64_t>(std::llround(habit.bytes)));
+    out.field("source", habit.source);
+    out.close_object();
+  }
+  out.close_array();
+}
+
+std::string advise_text(std::string_view request, const run::Catalog& catalog) {
   json::Errors errors;
-  const std::optional<Run> run = read_run(request, catalog, errors);
+  const std::optional<run::Run> run = run::read_run(request, catalog, errors);
   if (!run) return refusal(errors);
   const memory::Sizes now = sizes_of(run->replay.instants[run->replay.peak], *run);
   Advisor advisor(*run, catalog);
@@ -576,7 +598,7 @@ std::string advise_text(std::string_view request, const Catalog& catalog) {
   out.key("limits");
   write_limits(out, *run, catalog);
   out.key("habits");
-  write_habits(out, *run);
+  write_habits(out, advice::habits_of(*run));
   out.key("search");
   out.open_object();
   out.field("replays", advisor.planner().pricer().replays);

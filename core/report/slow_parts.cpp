@@ -11,7 +11,7 @@ namespace plimsoll::report {
 
 namespace {
 
-PlanWriter plans(const Run& run, const Catalog& catalog) {
+PlanWriter plans(const run::Run& run, const run::Catalog& catalog) {
   // Shared, because a function object is copied; the advisor remembers what it has priced.
   const auto advisor = std::make_shared<Advisor>(run, catalog);
   return [advisor](json::Writer& out, double usable) { advisor->write_plans(out, usable); };
@@ -19,7 +19,7 @@ PlanWriter plans(const Run& run, const Catalog& catalog) {
 
 }  // namespace
 
-std::string report_text(std::string_view request, const Catalog& catalog) {
+std::string report_text(std::string_view request, const run::Catalog& catalog) {
   return report_text_with(request, catalog, {plans, write_limits, write_timeline});
 }
 

@@ -9,7 +9,7 @@
 #include <functional>
 
 #include "core/json/writer.h"
-#include "core/report/run.h"
+#include "core/run/run.h"
 
 namespace plimsoll::report {
 
@@ -18,12 +18,12 @@ using PlanWriter = std::function<void(json::Writer& out, double usable)>;
 
 /// Null: this program cannot write that part.
 struct SlowParts {
-  PlanWriter (*plans)(const Run& run, const Catalog& catalog) = nullptr;
-  void (*limits)(json::Writer& out, const Run& run, const Catalog& catalog) = nullptr;
-  void (*timeline)(json::Writer& out, const Run& run, const memory::Machine& machine) = nullptr;
+  PlanWriter (*plans)(const run::Run& run, const run::Catalog& catalog) = nullptr;
+  void (*limits)(json::Writer& out, const run::Run& run, const run::Catalog& catalog) = nullptr;
+  void (*timeline)(json::Writer& out, const run::Run& run, const memory::Machine& machine) = nullptr;
 };
 
 /// The report with such parts as are at hand and wanted.
-std::string report_text_with(std::string_view request, const Catalog& catalog, const SlowParts& parts);
+std::string report_text_with(std::string_view request, const run::Catalog& catalog, const SlowParts& parts);
 
 }  // namespace plimsoll::report

@@ -335,6 +335,14 @@ run 0 report same.json
 expect_same by_flags out
 verdict
 
+begin "a run begun with flags has micro-batch 1, said as an assumption; a file has its trainer's default"
+run 0 report llama-3.1-8b --gpu 4090 --lora --length 4k --json
+expect out '{"pointer":"/training/per_device_train_batch_size","value":1,"why":"the smallest; --batch says another"}'
+echo '{"model": "llama-3.1-8b", "peft": {"r": 8}}' >in
+run 0 report in --gpu 4090
+expect out '"pointer":"/training/per_device_train_batch_size","value":8,"why":"TrainingArguments default"'
+verdict
+
 begin "the first table is a verdict, one subtraction, three components and fixes; --all is the rest"
 run 0 report llama-3.1-8b --gpu 4090 --lora --batch 2 --length 4k --table
 expect_line out '^  no  Needs [0-9.]+ of 23\.5 GiB: [0-9.]+ GiB too much'
@@ -470,7 +478,7 @@ expect out '"parameters":6269440'
 verdict
 
 begin "every command's help has an example, and every example of a model runs"
-for command in report check advise compare export import patch diagnose models gpus completion man; do
+for command in report check advise compare export import patch diagnose models gpus fields completion man; do
   run 0 "$command" --help
   expect out "Examples:"
   expect out "plimsoll $command"

@@ -1,6 +1,7 @@
 #include <set>
 
 #include "core/advice/space.h"
+#include "core/recipe/locks.h"
 #include "core/report/advice.h"
 #include "tests/drawn/checks.h"
 
@@ -52,7 +53,7 @@ void plan_holds(const Draw& draw, const Json& plan, const std::vector<std::strin
   EXPECT_EQ(sequences_in_a_step(changed), plan.at("effective_batch").get<uint64_t>()) << said(draw);
   EXPECT_EQ(sequences_in_a_step(changed), sequences_in_a_step(draw)) << plan.at("changes") << said(draw);
   for (const Json& change : plan.at("changes")) {
-    EXPECT_FALSE(advice::is_locked(change.at("pointer").get<std::string>(), locks)) << change << said(draw);
+    EXPECT_FALSE(recipe::is_locked(change.at("pointer").get<std::string>(), locks)) << change << said(draw);
   }
   every_change_is_needed(draw, plan);
 }

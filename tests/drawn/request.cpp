@@ -92,7 +92,7 @@ class Drawing {
   }
 
   void draw_model() {
-    const report::Catalog& catalog = presets();
+    const run::Catalog& catalog = presets();
     if (dice_.one_in(10)) {
       const Json config = drawn_config(dice_, wish_.small);
       json::Errors errors;
@@ -102,7 +102,7 @@ class Drawing {
       network_ = own_network_ ? &*own_network_ : &catalog.models.front().network;
       return;
     }
-    const report::ModelEntry* entry = nullptr;
+    const run::ModelEntry* entry = nullptr;
     if (wish_.small) entry = catalog.find_model(small_models[dice_.draw(std::size(small_models))]);
     if (entry == nullptr) entry = &catalog.models[dice_.draw(catalog.models.size())];
     model_ = dice_.one_in(2) ? entry->preset.id : entry->preset.hf_id;
@@ -421,8 +421,8 @@ void add_fields(const Json& value, const std::string& pointer, std::vector<std::
 
 }  // namespace
 
-const report::Catalog& presets() {
-  static const report::Catalog catalog = report::read_catalog(preset_files());
+const run::Catalog& presets() {
+  static const run::Catalog catalog = run::read_catalog(preset_files());
   return catalog;
 }
 

@@ -13,7 +13,7 @@
   };
   const theme = remembered("plimsoll-theme");
   if (theme === "light" || theme === "dark") root.dataset.theme = theme;
-  const english = (remembered("plimsoll-language") || "en") === "en";
+  const english = (remembered("plimsoll-language") || navigator.language.slice(0, 2)) !== "de";
   const binary = remembered("plimsoll-unit") !== "GB";
   if (english && binary && /^#?(?:tab=\w*)?$/.test(window.location.hash)) root.dataset.first = "";
   if (!thread) return;

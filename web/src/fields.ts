@@ -88,7 +88,7 @@ export const COUNT: Field = {
   step: 1,
   usual: "1",
 };
-export const STRATEGY: Field = {
+export const STRATEGY: Field & { kind: "choice" } = {
   pointer: "/parallel/strategy",
   label: "field.strategy",
   kind: "choice",

@@ -14,7 +14,7 @@ import { componentWhy } from "./component-why.ts";
 import type { Report } from "./contract.ts";
 import { entries } from "./entries.ts";
 import { figures } from "./figures.ts";
-import { find } from "./find.ts";
+import { counted, find } from "./find.ts";
 import { folds } from "./folds.ts";
 import { frame } from "./frame.ts";
 import { gallery } from "./gallery.ts";
@@ -67,6 +67,7 @@ export const rest = {
   componentWhy,
   coreWords,
   entries,
+  counted,
   find,
   folds,
   frame,

@@ -7,6 +7,7 @@
 #include "core/memory/head/head_kernel.h"
 #include "core/memory/head/log_probs.h"
 #include "core/memory/head/torchtune_loss.h"
+#include "core/model/model_types.h"
 #include "core/recipe/recipe.h"
 #include "core/recipe/stacks.h"
 
@@ -315,21 +316,13 @@ StockLoss stock_loss(const std::string& stack, const std::string& transformers,
   const recipe::StackTraits& traits = recipe::stack_traits(stack);
   if (traits.sixteen_bit_loss) return {false, false, false};
   if (traits.pads_labels) return {true, true, false};
-  // Qwen's first models bring their own class, which leaves the logits in 16 bits whatever the release
-  // (modeling_qwen.py QWenLMHeadModel.forward on the hub).
-  if (model_type == "qwen") return {false, false, true};
-  // Encoders and encoder-decoders hand their logits, as they are and unshifted, to CrossEntropyLoss in every
-  // release (models/t5, bart, bert, roberta, whisper modeling files).
-  for (const char* type : {"bart", "bert", "camembert", "marian", "mbart", "mt5", "pegasus", "roberta", "t5",
-                           "umt5", "whisper", "xlm-roberta"}) {
-    if (model_type == type) return {false, false, false};
-  }
+  const model::LogitsUpcast logits = model::model_type(model_type).logits;
+  if (logits == model::LogitsUpcast::never_shifted) return {false, false, true};
+  if (logits == model::LogitsUpcast::never) return {false, false, false};
   const auto at_least = [&](const char* version) { return recipe::version_at_least(transformers, version); };
   if (at_least("4.49")) return {true, false, false};
   if (at_least("4.46")) return {true, false, true};
-  for (const char* type : {"gpt2", "gpt_neox", "opt", "falcon", "bloom", "gptj"}) {
-    if (model_type == type) return {false, false, true};
-  }
+  if (logits == model::LogitsUpcast::none_until_4_46) return {false, false, true};
   if (at_least("4.31")) return {true, true, true};
   return {false, false, true};
 }

@@ -83,14 +83,6 @@ bool is_named(const model::Linear& linear, const std::vector<std::string>& names
                      [&](const std::string& name) { return answers(linear, name, recipe); });
 }
 
-double nf4_bytes(double weights, bool double_quant) {
-  const double blocks = std::ceil(weights / 64);
-  const double packed = std::ceil(weights / 2);
-  const double table = small_tensor;
-  if (!double_quant) return packed + 4 * blocks + table;
-  return packed + blocks + 4 * std::ceil(blocks / 256) + 1024 + 2 * small_tensor;
-}
-
 // By the rows of recipe/packings.cpp.
 double packed_bytes(const LinearSpec& spec) {
   const double weights = spec.in * spec.out, share = spec.packed_bits / 8;
@@ -274,10 +266,21 @@ bool is_module(const model::Linear& linear, const recipe::Recipe& recipe) {
   return !until_5 || !recipe::version_at_least(recipe.versions.transformers, "5");
 }
 
+FourBit four_bit(double weights, bool double_quant) {
+  const double blocks = std::ceil(weights / 64);
+  FourBit tensors{std::ceil(weights / 2), 4 * blocks, 0, small_tensor};
+  if (double_quant) {
+    tensors.scales = blocks;
+    tensors.scales_of_scales = 4 * std::ceil(blocks / 256);
+    tensors.tables = 1024 + 2 * small_tensor;
+  }
+  return tensors;
+}
+
 double linear_bytes(const LinearSpec& spec) {
   const double weights = spec.in * spec.out;
   const double bias = spec.bias ? spec.out * spec.size : 0;
-  if (spec.storage == Storage::four_bit) return nf4_bytes(weights, spec.double_quant) + bias;
+  if (spec.storage == Storage::four_bit) return std::ceil(weights / 2) + quant_state_bytes(spec) + bias;
   if (spec.storage == Storage::eight_bit) return weights + 4 * spec.out + bias;
   if (spec.storage == Storage::packed) return packed_bytes(spec) + bias;
   return weights * spec.size + bias;
@@ -285,8 +288,10 @@ double linear_bytes(const LinearSpec& spec) {
 
 double quant_state_bytes(const LinearSpec& spec) {
   const double weights = spec.in * spec.out;
-  if (spec.storage == Storage::four_bit)
-    return nf4_bytes(weights, spec.double_quant) - std::ceil(weights / 2);
+  if (spec.storage == Storage::four_bit) {
+    const FourBit tensors = four_bit(weights, spec.double_quant);
+    return tensors.scales + tensors.scales_of_scales + tensors.tables;
+  }
   if (spec.storage == Storage::eight_bit) return 4 * spec.out;
   if (spec.storage != Storage::packed) return 0;
   const double share = spec.packed_bits / 8, groups = weights / spec.packed_group;
@@ -498,7 +503,8 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
       spec.tuner_rank = shapes.rank;
     }
     spec.adapter_size = dtype_size(recipe.peft.adapter_dtype);
-    spec.dropout = recipe.peft.lora_dropout;
+    spec.dropout_module = recipe.peft.lora_dropout > 0;
+    spec.dropout = recipe.training.disable_dropout ? 0 : recipe.peft.lora_dropout;
     spec.dora = recipe.peft.use_dora;
     spec.pruned = pruned;
     spec.fused = recipe.training.fused_lora;

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "core/memory/parameters/ledger.h"
+#include "core/memory/parameters/optimizer_states.h"
 #include "core/memory/sharding/low_level_zero.h"
-#include "core/memory/step/replay.h"
 
 namespace plimsoll::memory {
 
@@ -43,15 +44,8 @@ recipe::Recipe sixteen_bit(const recipe::Recipe& recipe) {
 }
 
 double layer_bytes(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& r) {
-  double sum = static_cast<double>(group.other_parameters) * parameter_size(r);
-  for (const model::Linear& linear : group.linears) {
-    const LinearSpec spec = specify(linear, stack, r);
-    sum += (linear_bytes(spec) - quant_state_bytes(spec)) * static_cast<double>(linear.count);
-  }
-  for (const model::Norm& norm : group.norms) {
-    const int parts = (norm.weight ? 1 : 0) + (norm.bias ? 1 : 0);
-    sum += static_cast<double>(norm.width) * parts * norm_size(r);
-  }
+  double sum = 0;
+  visit_layer(group, stack, r, [&sum](const Entry& one) { sum += one.sharded_bytes(); });
   return sum;
 }
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/memory/allocator/allocator.h"
+#include "core/memory/parameters/optimizer_states.h"
 #include "core/memory/sharding/pipeline.h"
+#include "core/memory/step/component_peaks.h"
 #include "core/memory/step/evaluation.h"
 #include "core/memory/step/peak_sink.h"
 #include "core/memory/step/script.h"
@@ -147,12 +148,16 @@ class Instants {
     Snapshot standing = base + only(Component::gathered, rank_.root);
     if (script.gradients_outlive_step) standing[Component::gradients] += rank_.accumulated;
     standing = standing + only(Component::gathered, rank_.head);
+    Snapshot between = standing;
+    if (!recipe.gradients_outlive_optimizer()) between[Component::gradients] = base[Component::gradients];
     if (parts_.generates) add("generate", base + parts_.generate, "completions are written");
-    if (parts_.scores && plan_.task->online)
-      add("score", standing + parts_.score, "old and reference log-probabilities, without a graph");
+    if (parts_.scores && plan_.task->online) {
+      add("score", (scores_between_steps() ? between : standing) + parts_.score,
+          "old and reference log-probabilities, without a graph");
+    }
     const PeakSink peaks = later_step(script, rank_, recipe);
     step(peaks);
-    result_.between_steps = standing;
+    result_.between_steps = between;
     result_.between_steps[Component::inputs] = batch_bytes(plan_);
     if (evaluates(recipe)) {
       const Evaluation eval = replay_evaluation(plan_);
@@ -167,6 +172,13 @@ class Instants {
   }
 
  private:
+  // huggingface/trl v1.9.0 trl/trainer/grpo_trainer.py _prepare_inputs: completions are written and scored
+  // every steps_per_generation micro-batches. Where these are whole optimizer steps, no gradient waits.
+  bool scores_between_steps() const {
+    const recipe::Recipe& r = plan_.recipe;
+    return r.rl.steps_per_generation % r.training.gradient_accumulation_steps == 0;
+  }
+
   void add(const char* id, const Snapshot& live, const char* what) {
     result_.instants.push_back({id, live, what, parts_.outside});
     result_.instants.back().has_states = has_states_;
@@ -208,12 +220,12 @@ void find_peak(Replay& run) {
     if (run.instants[i].live.total() > run.instants[run.peak].live.total()) run.peak = i;
   }
   if (run.instants[run.peak].id == "optimizer_step_first") ++run.peak;
-  Passing passing;
+  ComponentPeaks peaks;
   for (const Instant& instant : run.instants) {
-    if (repeats(instant)) passing.add(instant.live);
+    if (repeats(instant)) peaks.add(instant.live);
   }
   for (Instant& instant : run.instants) {
-    instant.apart = repeats(instant) ? passing.apart() : 0;
+    instant.apart = repeats(instant) ? peaks.apart() : 0;
     instant.lent = lent(instant.live, run);
   }
 }

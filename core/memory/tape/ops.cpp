@@ -124,6 +124,14 @@ Tensor activation(Tape& tape, const Mode& mode, model::Activation kind, Tensor x
   } else if (kind == Activation::gelu_new) {  // 0.5 * x * (1 + tanh(c * (x + 0.044715 * x ** 3)))
     Tensor half = like(tape, x), tanh = like(tape, x), one_plus = like(tape, x);
     tape.record(out, {x}, {x, half, tanh, one_plus}, {temporary(bytes), gradient(0, bytes)});
+  } else if (kind == Activation::bloom_gelu) {
+    // transformers models/bloom/modeling_bloom.py bloom_gelu_forward, bloom_gelu_back: its statements'
+    // results beside x, before the result takes their place, and beside x and the gradient.
+    out.free();
+    Tensor working = tape.make(4 * x.elements(), x.size(), Component::transient);
+    working.free();
+    out = like(tape, x);
+    tape.record(out, {x}, {x}, {temporary(5 * bytes), end_temporary(), gradient(0, bytes)});
   } else if (kind == Activation::xielu) {
     // where(x > 0, a * x * x + b * x, (expm1(min(x, e)) - x) * c + b * x): transformers activations.py
     // XIELUActivation without its CUDA package. Scalars a and c are trained or not, x is kept for both.

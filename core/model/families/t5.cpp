@@ -70,6 +70,7 @@ void read(ConfigReader& config, uint64_t vocab, uint64_t layers, uint64_t heads,
   t5.shape.rotary_share = 0;
   t5.shape.scores = Scores::own_type_cast_late;
   t5.shape.gated = t5.gated;
+  t5.shape.position_bias = true;
   t5.shape.intermediate = t5.width;
   t5.shape.attention_dropout = t5.shape.residual_dropout = t5.shape.activation_dropout =
       config.share("dropout_rate", 0.1);

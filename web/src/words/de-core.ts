@@ -62,6 +62,7 @@ export const CORE: Record<string, string> = {
   "fix.paged_eight_bit_optimizer": "AdamW in 8 Bit, ausgelagert bei Bedarf",
   "fix.paged_optimizer": "AdamW, ausgelagert bei Bedarf",
   "fix.parameters_in_host_memory": "Parameter im Speicher des Rechners",
+  "fix.sharded_in_host_memory": "FSDP mit Parametern im Speicher des Rechners",
   "fix.plain_loss": "Den stückweisen Verlust abschalten",
   "fix.precomputed_reference": "Die Referenz vorab gerechnet",
   "fix.pure_bfloat16": "Alles in bfloat16",
@@ -129,6 +130,8 @@ export const CORE: Record<string, string> = {
     "Die Zustände liegen in Speicher, der in den Rechner ausweicht, wenn die Karte voll ist.",
   "why.parameters_in_host_memory":
     "Gewichte, Gradienten und Zustände liegen im Speicher des Rechners; jede Schicht kommt über PCIe, wenn sie läuft.",
+  "why.sharded_in_host_memory":
+    "Jede GPU hält ihren Teil der Gewichte, Gradienten und Zustände im Speicher des Rechners; eine Schicht kommt über PCIe, wenn sie läuft.",
   "why.plain_loss":
     "Bei wenigen Token kostet der stückweise Verlust Speicher: er hält den ganzen Kopf in fp32.",
   "why.precomputed_reference":

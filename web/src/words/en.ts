@@ -6,7 +6,7 @@ export const EN = {
   "headline.no": "Does not fit {gpu}: {by} too much",
   "headline.needs": "Needs {size}",
 
-  "lede.peak": "Peak {size} while {moment}: {components}, above all.",
+  "lede.peak": "Largest parts while {moment}: {components}.",
   "lede.smallest": "Every GPU of {size} or more is enough.",
   "lede.looking": "Looking for the fewest changes that make it fit.",
   "lede.no_plan": "No set of changes that Plimsoll knows makes it fit this card; what would is below.",
@@ -173,8 +173,11 @@ export const EN = {
   "field.gpus": "GPUs",
   "field.strategy": "Shared by",
   "model.size": "{size} parameters",
-  "shown.leave": "Your first choice or a paste begins your own run.",
+  "shown.begin": "Your own run:",
   "shown.adopt": "Edit this example",
+  "sentence.run": "{method} of {model} on {gpu}, batch {batch} × {length} tokens",
+  "sentence.change": "Change",
+  "sentence.done": "Done",
   "shown.dropped": "Set back, because it does not go with your choice: {dropped}.",
   "plan.applied": "Applied.",
 } as const;
