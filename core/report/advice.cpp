@@ -12,6 +12,7 @@
 #include "core/report/elsewhere.h"
 #include "core/report/heading.h"
 #include "core/report/limits.h"
+#include "core/report/refused.h"
 #include "core/report/rent.h"
 #include "core/run/components.h"
 #include "core/run/paged.h"
@@ -311,6 +312,8 @@ std::string advise_text(std::string_view request, const run::Catalog& catalog) {
   Writer out;
   out.open_object();
   write_heading(out, {});
+  out.key("refused");
+  write_notes(out, refused(*run));
   out.key("peak");
   write_sizes(out, now);
   const auto write_target = [&](double usable) {
