@@ -9,8 +9,8 @@
 namespace plimsoll::report {
 namespace {
 
-constexpr double mistral = 7241732096.0;                    // its parameters
-constexpr double layer = 218112000.0, table = 131072000.0;  // of one layer, of the embedding
+constexpr double mistral = 7241732096.0;                            // its parameters
+constexpr double one_layer = 218112000.0, one_table = 131072000.0;  // of one layer, of the embedding
 constexpr double widest = 14336.0 * 4096.0;
 
 Json sharded(const char* strategy) {
@@ -28,7 +28,7 @@ double host(const Json& instant) { return instant.value("host_bytes", 0.0); }
 TEST(Saving, CollectsTheWholeModelInTheFirstProcessUnderFsdp) {
   const Json save = instant(answer(sharded("fsdp")), "save");
   ASSERT_TRUE(save.is_object());
-  expect_within(gathered(save), 2 * std::max(layer, 2 * table), 0.001);
+  expect_within(gathered(save), 2 * std::max(one_layer, 2 * one_table), 0.001);
   expect_within(host(save), 2 * 2 * mistral, 0.001);  // the optimizer's two moments, after the weights
   const Json alone =
       instant(answer(merged(sharded("fsdp"), {{"training", {{"save_only_model", true}}}})), "save");
@@ -47,7 +47,7 @@ TEST(Saving, CollectsSixteenBitWeightsUnderZero3WhereItIsAsked) {
       merged(sharded("zero3"),
              {{"parallel", {{"zero_optimization", {{"stage3_gather_16bit_weights_on_model_save", true}}}}}});
   const Json save = instant(answer(request), "save");
-  expect_within(gathered(save), 2 * table, 0.001);
+  expect_within(gathered(save), 2 * one_table, 0.001);
   expect_within(host(save), 2 * mistral, 0.001);
 }
 
