@@ -95,7 +95,7 @@ constexpr ModelType types[] = {
      .ia3_targets = {"q_proj", "v_proj", "fc_out"},
      .without_sdpa = {{{"", ""}}},
      .logits = LogitsUpcast::none_until_4_46},
-    {.id = "granite", .liger = true, .cut_cross_entropy = CutCrossEntropy::fork},
+    {.id = "granite", .cut_cross_entropy = CutCrossEntropy::fork},
     {.id = "idefics", .tower_without_hook = true},
     {.id = "internvl", .liger = true},
     {.id = "llama",

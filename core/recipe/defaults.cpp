@@ -183,6 +183,12 @@ Default default_adapter_dtype(const DefaultContext& c) {
           "PEFT before 0.12 gives adapters the type of the base weight"};
 }
 
+Default default_state_dict_type(const DefaultContext& c) {
+  const bool second = text(c, "/parallel/strategy") == "fsdp2";
+  return {second ? "SHARDED_STATE_DICT" : "FULL_STATE_DICT",
+          "accelerate utils/dataclasses.py FullyShardedDataParallelPlugin"};
+}
+
 Default default_max_length(const DefaultContext& c) {
   if (const Task* task = find_task(text(c, "/task")); task != nullptr && task->online) {
     return {

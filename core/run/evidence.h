@@ -47,12 +47,13 @@ std::vector<Nearest> nearest_runs(const recipe::Recipe& recipe, double parameter
                                   const std::vector<Measured>& runs, std::size_t count);
 
 /// Where the allocated peak of a run like this one lies, as shares of the estimate: what the nearest runs
-/// that recorded it measured, and more the farther these are. `nearest`: all runs, nearest first. Held
-/// against runs of sources that it does not know, it contains nineteen of twenty (tests/measured).
+/// that recorded it measured, and beyond that, the less the nearer they are, what runs of unknown sources
+/// did. `nearest`: all runs, nearest first. It contains nineteen of twenty exactly specified ones
+/// (tests/measured).
 struct Span {
   double low = 1, high = 1;
 };
-Span allocated_span(const std::vector<Nearest>& nearest);
+Span allocated_span(const std::vector<Nearest>& nearest, bool sharded = false);
 
 /// What the high end of the band is multiplied by: a tenth more for each unit of distance in stack and
 /// release to the nearest measured runs, since nothing else says how sure an estimate is. 1.5 for a

@@ -43,7 +43,8 @@ void PeakSink::enter(Phase phase) {
   look();
 }
 
-PeakSink::Handle PeakSink::allocate(Component component, double bytes, const char* /*what*/) {
+PeakSink::Handle PeakSink::allocate(Component component, double bytes, const char* /*what*/,
+                                    Stream /*stream*/) {
   if (bytes == 0) return nothing;
   now_.live[component] += bytes;
   look();

@@ -8,6 +8,7 @@
 #include "core/memory/step/component_peaks.h"
 #include "core/memory/step/evaluation.h"
 #include "core/memory/step/peak_sink.h"
+#include "core/memory/step/saving.h"
 #include "core/memory/step/script.h"
 #include "core/memory/step/task_parts.h"
 #include "core/recipe/optimizers.h"
@@ -138,7 +139,8 @@ class Instants {
   Instants(const Plan& plan, const TaskParts& parts, const Sharding& rank, Replay& result)
       : plan_(plan), parts_(parts), rank_(rank), result_(result) {}
 
-  void add_all(const Script& script) {
+  // `beside`: what happens between steps or after them.
+  void add_all(const Script& script, const std::vector<Aside>& beside) {
     const recipe::Recipe& recipe = plan_.recipe;
     before_training(script);
     has_states_ = recipe.training.max_steps != 1;
@@ -165,6 +167,7 @@ class Instants {
           "evaluation between two steps: no gradients, a batch size of its own");
       result_.host_bytes += eval.host_bytes;
     }
+    add_beside(script, beside);
     has_states_ = true;
     const Snapshot& stepping = peaks.highest(Phase::optimizer_step);
     add("optimizer_step_first", stepping, "the first step: the states are made");
@@ -182,6 +185,23 @@ class Instants {
   void add(const char* id, const Snapshot& live, const char* what) {
     result_.instants.push_back({id, live, what, parts_.outside});
     result_.instants.back().has_states = has_states_;
+  }
+
+  // Parameters are no longer gathered then, and the batch is gone with the step.
+  void add_beside(const Script& script, const std::vector<Aside>& list) {
+    Snapshot standing = result_.between_steps;
+    standing[Component::gathered] = standing[Component::inputs] = 0;
+    standing[Component::optimizer] = script.base[Component::optimizer];
+    for (const Aside& aside : list) {
+      Instant& instant = result_.instants.emplace_back();
+      instant.id = aside.id;
+      instant.live = standing + aside.beside;
+      instant.what = aside.what;
+      instant.outside = parts_.outside;
+      instant.has_states = true;
+      instant.host_bytes = rank_.host + rank_.paged * rank_.ranks + aside.host_bytes;
+      result_.host_bytes = std::max(result_.host_bytes, instant.host_bytes);
+    }
   }
 
   void before_training(const Script& script) {
@@ -258,7 +278,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   told.accumulates = recipe.training.gradient_accumulation_steps > 1;
   result.attention = told.networks.back().stages.back().attention;
   for (const Stage& stage : told.networks.back().stages) result.host_bytes += stage.host_bytes;
-  Instants(here, parts, rank, result).add_all(told);
+  Instants(here, parts, rank, result).add_all(told, asides(plan, rank));
   find_peak(result);
   result.dynamic_bytes =
       result.instants[result.peak].live.total() - rank.weights - rank.adapters - rank.optimizer;
@@ -270,7 +290,9 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
 
 }  // namespace
 
-bool repeats(const Instant& instant) { return instant.id != "load" && instant.id != "prepare"; }
+bool repeats(const Instant& instant) {
+  return instant.id != "load" && instant.id != "prepare" && !is_aside(instant.id);
+}
 
 double lent(const Snapshot& live, const Replay& run) {
   return std::max(0.0, live[Component::gathered] - run.gathered_throughout);
@@ -279,7 +301,7 @@ double lent(const Snapshot& live, const Replay& run) {
 FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {
   FirstStep highest;
   for (const Instant& instant : run.instants) {
-    if (instant.id == "eval" || instant.id == "optimizer_step") continue;
+    if (instant.id == "eval" || instant.id == "optimizer_step" || is_aside(instant.id)) continue;
     double bytes = instant.live.total();
     const bool makes_states = instant.id == "optimizer_step_first" ||
                               (instant.id == "backward" && recipe.training.optimizer_in_backward);

@@ -22,8 +22,8 @@
 namespace plimsoll::memory {
 
 struct Instant {
-  std::string_view
-      id;  ///< load, prepare, generate, score, forward, loss, backward, optimizer_step_first, optimizer_step
+  std::string_view id;  ///< load, prepare, generate, score, forward, loss, backward, eval,
+                        ///< optimizer_step_first, optimizer_step, save, load_best, merge
   Snapshot live;
   std::string_view what;  ///< one sentence
   double outside = 0;     ///< bytes on the device outside PyTorch's count, the context apart
@@ -31,6 +31,7 @@ struct Instant {
   double apart =
       0;  ///< what the instants of a step hold one after another and cannot share (component_peaks.h)
   bool has_states = false;  ///< of the optimizer, which exist by then
+  double host_bytes = 0;    ///< RAM that is needed then, where that is known; 0: what is there all the time
 };
 
 struct Replay {

@@ -31,6 +31,9 @@ export const CORE: Record<string, string> = {
   "moment.optimizer_step": "Jeder spätere Schritt.",
   "moment.eval": "Auswertung zwischen zwei Schritten: ohne Gradienten, mit eigener Batchgröße.",
   "moment.generate": "Antworten werden geschrieben.",
+  "moment.save": "Ein Checkpoint wird geschrieben.",
+  "moment.load_best": "Der beste Checkpoint wird zurückgelesen.",
+  "moment.merge": "Adapter werden in die Gewichte gerechnet, eine Matrix nach der anderen.",
 
   "fix.adafactor": "Adafactor",
   "fix.cut_cross_entropy": "Verlust ohne Logits (Cut Cross-Entropy)",
@@ -240,6 +243,7 @@ export const CORE: Record<string, string> = {
   "note.dora_is_approximate": "DoRA ist noch an keinem gemessenen Lauf geprüft.",
   "note.experts_get_adapters":
     "PEFT behandelt die Experten einer Schicht als einen Parameter und baut ihre Gewichte in jedem Vorwärtslauf neu, vor PEFT 0.19 in einer Schleife sogar für jeden Experten einmal.",
+  "note.refused": "Eine Bibliothek bricht diesen Lauf mit einer Fehlermeldung ab.",
   "note.stacked_adapters_refused":
     "PEFT bricht sofort ab: Adapter auf gestapelten Experten vertragen weder lora_dropout noch DoRA noch lora_bias, und gate und up gehören zusammen.",
   "note.parameters_not_found":

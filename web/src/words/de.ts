@@ -88,6 +88,7 @@ export const DE: Words = {
   "paste.placeholder":
     "CUDA out of memory ..., eine Datei von Axolotl oder LLaMA-Factory, TrainingArguments, config.json, oder: QLoRA of Llama 3.1 8B on a 4090 at 4k",
   "plan.did": "Angewandt: {what}.",
+  "plan.times": "ein Schritt dauert {times}-mal so lang",
   "plan.needs": "braucht {size}",
   "shown.dropped": "Zurückgesetzt, weil es nicht zur Wahl passt: {dropped}.",
   "shown.adopt": "Dieses Beispiel bearbeiten",
@@ -245,6 +246,7 @@ export const DE: Words = {
   "instant.eval": "Auswertung",
   "instant.generate": "Generierung",
   "instant.save": "Speichern",
+  "instant.load_best": "Bestes laden",
   "instant.merge": "Zusammenführen",
   "phrase.load": "beim Laden des Modells",
   "phrase.prepare": "beim Vorbereiten des Modells",
@@ -256,6 +258,7 @@ export const DE: Words = {
   "phrase.eval": "in der Auswertung",
   "phrase.generate": "bei der Generierung",
   "phrase.save": "beim Speichern",
+  "phrase.load_best": "beim Zurücklesen des besten Stands",
   "phrase.merge": "beim Zusammenführen",
   "verdict.fits": "passt",
   "verdict.tight": "knapp",
