@@ -90,10 +90,10 @@ TEST(TrainerSteps, WithImagesEvaluationsAndPackedRowsToo) {
 
 TEST(TrainerSteps, OfTheLastSeedWereCountedAlone) {
   const Errors errors = errors_of("trainer_steps_fourth.json");
-  ASSERT_GE(errors.by_size.size(), 20U);
+  ASSERT_GE(errors.by_size.size(), 40U);
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.004);
-  EXPECT_LT(errors.of_95_percent(), 0.13);  // packed rows of BLOOM
+  EXPECT_LT(errors.of_95_percent(), 0.07);  // packed rows of BLOOM are farther
 }
 
 }  // namespace
