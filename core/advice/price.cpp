@@ -78,6 +78,7 @@ std::optional<Changed> change(const Basis& basis, const recipe::Values& changes)
   json::Errors errors;
   recipe::Resolved resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.around, errors);
   if (!keeps_locks(basis, resolved.values)) return std::nullopt;
+  if (Refused(basis.network, basis.gpu, basis.resolved.recipe).adds(resolved.recipe)) return std::nullopt;
   return replay_changed(basis, basis.machine, std::move(resolved.recipe), errors);
 }
 
@@ -89,6 +90,7 @@ Pricer::Pricer(const Basis& basis, const Space& space)
       machine_(basis.machine),
       adapted_machine_(basis.machine),
       space_(space),
+      refused_(basis.network, basis.gpu, basis.resolved.recipe),
       variations_(basis.given, basis.stack, basis.around, basis.resolved) {
   machine_.memo = &layers_;
   adapted_machine_.memo = &adapted_layers_;
@@ -247,7 +249,7 @@ Pricer::Walk& Pricer::walk(const Choice& choice) {
       if (effect.locked) found->valid = false;
     }
   }
-  if (recipe::contradicts_itself(found->recipe)) found->valid = false;
+  if (recipe::contradicts_itself(found->recipe) || refused_.adds(found->recipe)) found->valid = false;
   found->optim = found->recipe.training.optim;
   found->cuda_alloc_conf = found->recipe.hardware.cuda_alloc_conf;
   found->eval_batch = found->recipe.training.per_device_eval_batch_size;
@@ -368,7 +370,12 @@ const Price* Pricer::price(const Choice& choice) {
   if (!at.valid) return nullptr;
   if (at.prices.empty()) at.prices.resize(cheap_choices_);
   uint32_t& place = at.prices[cheap_key(choice)];
+  if (place == refused_price) return nullptr;
   if (place != 0) return &prices_[place - 1].price;
+  if (refused_.adds(with_cheap(at, choice))) {
+    place = refused_price;
+    return nullptr;
+  }
   prices_.push_back({choice, {}});
   place = static_cast<uint32_t>(prices_.size());
   Price* found = &prices_.back().price;

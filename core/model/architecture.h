@@ -79,7 +79,8 @@ struct Linear {
 /// layer_in_fp32: F.layer_norm on x.float(), cast back (OLMo). layer_written_out: (x - mean) *
 /// rsqrt(variance) in fp32, statement by statement (Cohere). layer_in_autocast_type: in the 16-bit type of
 /// autocast, which is off inside (Nemotron).
-enum class NormKind { rms, layer, layer_in_fp32, layer_written_out, layer_in_autocast_type };
+/// rms_of_input: the product is with x itself, not with its fp32 copy (T5).
+enum class NormKind { rms, rms_of_input, layer, layer_in_fp32, layer_written_out, layer_in_autocast_type };
 /// Where in the layer a norm acts. q and k: on the heads, after the projection.
 enum class NormPlace {
   before_attention,

@@ -70,6 +70,11 @@ struct ModelType {
   /// Modeling files of the types; modeling_qwen.py QWenLMHeadModel.forward on the hub.
   LogitsUpcast logits = LogitsUpcast::by_release;
 
+  /// A buffer in the type of the weights is added to the logits.
+  bool final_logits_bias = false;
+  /// The decoder has a configuration of its own, which no trainer tells to go without a cache.
+  bool own_decoder_cache = false;
+
   /// Transformers 5 hooks the input embedding of every model class that names one (modeling_utils.py
   /// enable_input_require_grads). The towers of these do not, as 5.23 lists them.
   bool tower_without_hook = false;

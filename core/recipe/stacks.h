@@ -31,6 +31,7 @@ struct StackTraits {
   bool loss_by_row_length = false;  ///< some releases take another loss for short batches
   bool liger_for_sft_alone = false;   ///< Liger's fused loss is patched in for supervised training alone
   bool cce_fork = false;              ///< brings a fork of cut cross-entropy that knows more models
+  bool flattens_packed = false;       ///< its collator makes one row of all packed ones (TRL from 0.19 on)
   bool trl_checkpoint_dtype = false;  ///< TRL's SFTTrainer loads the model itself, by its own defaults
 };
 

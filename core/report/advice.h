@@ -73,8 +73,8 @@ class Advisor {
   std::map<advice::Choice, std::string> changes_;  ///< as they are written
 };
 
-/// {"schema", "core", "ok", "errors", "gpu", "tiers", "rent", "limits", "habits", "search"}; "rent", with
-/// "want": ["rent"], says which machine to rent, whether a card is chosen or not
+/// {"schema", "core", "ok", "errors", "refused", "gpu", "tiers", "rent", "limits", "habits", "search"};
+/// "rent", with "want": ["rent"], says which machine to rent, whether a card is chosen or not
 std::string advise_text(std::string_view request, const run::Catalog& catalog);
 
 }  // namespace plimsoll::report

@@ -195,19 +195,13 @@ void write_model(Writer& out, const run::Run& run) {
   out.close_object();
 }
 
-void write_notes(Writer& out, const run::Run& run, const std::optional<run::LikelyLength>& likely) {
+std::vector<model::Note> notes_of(const run::Run& run, const std::optional<run::LikelyLength>& likely,
+                                  const SlowParts& parts) {
+  std::vector<model::Note> notes = parts.refused != nullptr ? parts.refused(run) : std::vector<model::Note>();
   const run::Replayed facts{run.network, run.resolved.recipe, run.replay};
-  out.open_array();
-  std::vector<model::Note> notes = remarks(facts, run.gpu);
+  for (model::Note& note : remarks(facts, run.gpu)) notes.push_back(std::move(note));
   if (likely) notes.push_back(note_of(*likely, run));
-  for (const model::Note& note : notes) {
-    out.open_object();
-    out.field("code", note.code);
-    out.field("message", note.message);
-    out.field("source", note.source);
-    out.close_object();
-  }
-  out.close_array();
+  return notes;
 }
 
 void write_assumptions(Writer& out, const run::Run& run) {
@@ -257,7 +251,7 @@ std::string write_report(const run::Run& run, const run::Catalog& catalog, const
   write_heading(out, {});
   const std::optional<run::LikelyLength> likely = likely_length(run);
   out.key("notes");
-  write_notes(out, run, likely);
+  write_notes(out, notes_of(run, likely, parts));
   out.key("assumptions");
   write_assumptions(out, run);
   out.key("model");

@@ -4,7 +4,7 @@
 
 #include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/facts_said.h"
-#include "core/diagnosis/moment.h"
+#include "core/diagnosis/prose.h"
 #include "core/diagnosis/sentence.h"
 #include "core/json/ascii.h"
 #include "core/run/model_names.h"
@@ -185,9 +185,7 @@ void read_method(std::string_view folded, SaidRequest& out) {
     out.values["/quantization/load_in_8bit"] = true;
   }
   const bool adapters = qlora || diagnosis::says_unless_denied(folded, {"lora"});
-  const bool full = diagnosis::full_tuning_said(folded) != std::string_view::npos ||
-                    says_any(folded, {"full fine", "full-fine", "full parameter", "all weights",
-                                      "all parameters", "every weight", "全量", "全参", "voll"});
+  const bool full = diagnosis::read_prose(folded).says(diagnosis::Say::full) != nullptr;
   if (adapters) out.values["/peft"] = true;
   out.method = adapters || full;
 }

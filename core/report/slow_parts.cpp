@@ -4,6 +4,7 @@
 
 #include "core/report/advice.h"
 #include "core/report/limits.h"
+#include "core/report/refused.h"
 #include "core/report/report.h"
 #include "core/report/timeline.h"
 
@@ -20,7 +21,7 @@ PlanWriter plans(const run::Run& run, const run::Catalog& catalog) {
 }  // namespace
 
 std::string report_text(std::string_view request, const run::Catalog& catalog) {
-  return report_text_with(request, catalog, {plans, write_limits, write_timeline});
+  return report_text_with(request, catalog, {plans, write_limits, write_timeline, refused});
 }
 
 }  // namespace plimsoll::report

@@ -1,5 +1,6 @@
-// The parts of a report that are written only when the request wants them and that take longer than all the
-// rest: plans, limits, the timeline.
+// The parts of a report that the page's first module cannot write: plans, limits and the timeline, which are
+// written only when the request wants them and take longer than all the rest, and the notes of what libraries
+// refuse.
 //
 //     report_text(request, catalog);               // has them all
 //     quick_report_text(request, catalog);         // has none, and does not link them: the page's first
@@ -21,6 +22,7 @@ struct SlowParts {
   PlanWriter (*plans)(const run::Run& run, const run::Catalog& catalog) = nullptr;
   void (*limits)(json::Writer& out, const run::Run& run, const run::Catalog& catalog) = nullptr;
   void (*timeline)(json::Writer& out, const run::Run& run, const memory::Machine& machine) = nullptr;
+  std::vector<model::Note> (*refused)(const run::Run& run) = nullptr;  ///< core/report/refused.h
 };
 
 /// The report with such parts as are at hand and wanted.

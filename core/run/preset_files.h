@@ -7,15 +7,9 @@
 // A preset is added by adding its file; the build finds it.
 #pragma once
 
-#include <span>
-#include <string_view>
+#include "core/json/embedded_file.h"
 
 namespace plimsoll {
-
-struct PresetFile {
-  std::string_view path;  ///< relative to presets/, with forward slashes
-  std::string_view text;  ///< JSON
-};
 
 /// All presets, ordered by path.
 std::span<const PresetFile> preset_files();

@@ -554,5 +554,27 @@ while IFS=$'\t' read -r errors request; do
   verdict
 done <"$here/bad_requests.tsv"
 
+while IFS=$'\t' read -r said text; do
+  case "$said" in '#'* | '') continue ;; esac
+  begin "told of: $text"
+  printf '%b' "$text" >in
+  "$plimsoll" import in --json >out 2>err || true
+  cat out err | grep -oE '"code":"[a-z_]*"|"key":"[^"]*","use":"(unsupported|unknown)"' |
+    sed -E 's/"code":"(.*)"/error \1/; s/"key":"(.*)","use":"(.*)"/\2 \1/' |
+    awk '/^error/ { errors = errors "," $0; next } { rest = rest "," $0 } END { print substr(errors rest, 2) }' >found
+  printf '%s\n' "$said" >wanted
+  expect_same wanted found
+  verdict
+done <"$here/bad_configurations.tsv"
+
+while IFS=$'\t' read -r said text; do
+  case "$said" in '#'* | '') continue ;; esac
+  begin "pasted: $text"
+  printf '%s' "$text" >in
+  "$plimsoll" diagnose in --json >out 2>err || true
+  if [ "$said" = no_message ]; then expect err '"code":"no_message"'; else expect out "$said"; fi
+  verdict
+done <"$here/bad_pastes.tsv"
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

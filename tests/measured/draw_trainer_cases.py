@@ -81,9 +81,10 @@ SEQ2SEQ, ENCODERS = ("t5", "bart", "whisper"), ("bert", "roberta")
 STACKED = ("gpt_oss", "mixtral", "qwen3_moe", "deepseek_v3", "granitemoe", "olmoe")  # experts are one parameter
 # PEFT's own default targets (peft/utils/constants.py) are not there for every family.
 WITH_DEFAULTS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "gpt2", "gpt_neox", "opt", "bloom",
-                 "falcon", "phi", "mixtral", "t5", "bart", "bert", "roberta", "whisper")
+                 "falcon", "phi", "t5", "bart", "bert", "roberta", "whisper")
 EAGER = ("bloom", "gpt_oss", "gemma2")  # no SDPA
 HEAD_APART = ("llama", "mistral", "qwen2", "qwen3", "phi3", "olmo2", "starcoder2", "seed_oss", "mixtral", "qwen3_moe")
+FUSED = ("phi3",)  # q, k and v are one linear
 TUNERS = {
     "full": None, "lora": dict(r=16, target_modules="all-linear", lora_dropout=0.0),
     "lora, dropout": dict(r=8, target_modules="all-linear", lora_dropout=0.05), "lora, default targets": dict(r=8, lora_dropout=0.0),
@@ -121,7 +122,7 @@ def stack_and_task(draw, family):
 def tuner(draw, family, task, checkpointed):
     prompts = task != "sft" or checkpointed or family in SEQ2SEQ or family in SEE
     unfit = {"prefix": prompts or family == "falcon", "prompt": prompts,
-             "lora, q and v": family not in HEAD_APART + ("bart", "whisper"),
+             "lora, q and v": family in FUSED or family not in HEAD_APART + ("bart", "whisper"),
              "lora, head and embedding": family not in HEAD_APART or task in ("classification", "reward"),
              "ia3": family not in WITH_DEFAULTS, "lora, default targets": family not in WITH_DEFAULTS,
              "lora, dropout": family in STACKED, "dora, dropout": family in STACKED}

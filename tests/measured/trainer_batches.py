@@ -75,8 +75,9 @@ def text_batch(request, size):
 
 
 def preference_rows(task, length, count, packed):
-    """Prompts of a quarter, answers of the rest; the tokenizer adds an end where the trainer asks for one."""
-    prompt = length // 4
+    """Rows of that length. A preference's prompt is short: a request says nothing of it, and all tokens count as labelled.
+    The tokenizer adds an end where the trainer asks for one."""
+    prompt = length // 4 if task in ("grpo", "rloo") else 8
     answer = length - prompt
     if task == "dpo":
         return {"prompt": [words(prompt)] * count, "chosen": [" " + words(answer - 1, 3)] * count,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/diagnosis/moment.h"
+#include "core/diagnosis/prose_signs.h"
 #include "core/report/answers.h"
 #include "core/report/diagnose.h"
 #include "core/report/report.h"
@@ -153,7 +153,8 @@ Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
   }
   const diagnosis::Text frame = diagnosis::clean(record.frame);
   diagnosis::Phase phase = diagnosis::read_frames(frame).phase;
-  if (phase == diagnosis::Phase::unknown) phase = diagnosis::phase_in_words(frame);
+  if (phase == diagnosis::Phase::unknown)
+    phase = diagnosis::phase_in_words(frame.folded_lines, diagnosis::read_prose(frame.folded_lines));
   one.phase = diagnosis::name(phase);
   if (!record.complete) return one;
   one.refused = draft.refused;

@@ -269,4 +269,9 @@ test("a run that is said in a sentence is the request at once", async ({ page })
   await expect(page.locator(".assumed")).toContainText("Gradient checkpointing: on");
   await page.locator(".found").getByRole("button", { name: "undo" }).click();
   await expect(page.locator("plimsoll-app .shown")).toContainText("Example:");
+  // How two cards share it is the person's to say; everything else is as if it were chosen here.
+  await asker.paste("QLoRA of Llama 3.1 70B on 2x RTX 3090 at 2048 tokens");
+  await expect(headline(page)).toContainText(/2.× GeForce RTX 3090 24GB/);
+  await expect(asker.answer("How do the GPUs share the run?")).toBeVisible();
+  await expect(page.locator(".assumed")).toContainText("Micro-batch: 1");
 });

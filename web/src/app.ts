@@ -161,7 +161,7 @@ export class PlimsollApp extends LitElement implements Actions {
     const said = taken ? changed({}, true, saidEdits(request), this.view?.core.gpus ?? []) : request;
     this.ask(gpu ? put(said, "/hardware/gpu", gpu) : said, { ...fresh, origin, chosen, capacity });
     const assumed = [...(gpu ? ["/hardware/gpu"] : []), ...(taken ?? [])];
-    if (this.view) this.view = { ...this.view, assumed };
+    if (this.view && assumed.length > 0) this.view = { ...this.view, assumed };
     this.writeLink("step");
   }
 

@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { fixes as plansOf } from "./advice/fixes.ts";
 import type { GpuPreset, Json, Report } from "./contract.ts";
 import { count, size } from "./format.ts";
-import { choices, COUNT, STRATEGY } from "./fields.ts";
+import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
 import { effective } from "./inputs.ts";
 import { METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
 import { dotted, get, plain } from "./pointer.ts";
@@ -188,8 +188,6 @@ const CHIPS: [pointer: string, name: Word][] = [
   ["/stack", "field.stack"],
 ];
 
-const ONLINE = ["grpo", "rloo", "ppo"];
-
 function said(value: Json | undefined): string {
   if (typeof value === "boolean") return say(value ? "chip.on" : "form.off");
   return Array.isArray(value) ? value.map(plain).join(", ") : plain(value ?? "");
@@ -226,14 +224,12 @@ interface Assumed {
 
 /** What the page or the stack has put where nobody has said it. */
 function assumedIn(view: View, report: Report): Assumed[] {
-  // Of these the length is that of prompt and completion.
-  const online = ONLINE.includes(String(get(view.request, "/task")));
   return CHIPS.flatMap(([pointer, name]): Assumed[] => {
     if (view.assumed.includes(pointer)) {
       const text = `${say(name)}: ${said(get(view.request, pointer))}`;
       return [{ pointer, why: say("chip.neutral"), text }];
     }
-    if (online && pointer === "/training/max_length") return [];
+    if (generates(view.request) && pointer === "/training/max_length") return [];
     const found = report.assumptions.find((each) => each.pointer === pointer && !each.asked);
     return found ? [{ pointer, why: found.why, text: `${say(name)}: ${said(found.value)}` }] : [];
   });

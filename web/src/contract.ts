@@ -518,6 +518,8 @@ export interface Advice {
   core: string;
   ok: boolean;
   errors: CoreError[];
+  /** What libraries refuse of this run; among the notes of a report of the second module. */
+  refused: Note[];
   peak: Sizes;
   tiers: {
     usable: number;

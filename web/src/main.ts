@@ -35,4 +35,6 @@ try {
   if (loading) {
     loading.textContent = `The calculator could not be loaded (${error instanceof Error ? error.message : String(error)}). Reload the page to try again.`;
   }
+  // What is stored of the site may be what is damaged: the next visit fetches it anew.
+  if ("caches" in window) for (const key of await caches.keys()) await caches.delete(key);
 }

@@ -57,7 +57,12 @@ export function saidEdits(request: Request): Edit[] {
     const own = get(request, pointer);
     return { pointer, value: isObject(value) && isObject(own) ? { ...value, ...own } : value };
   });
-  return [...Object.entries(request).map(([key, value]) => ({ pointer: `/${key}`, value })), ...whole];
+  const parts = Object.entries(request).flatMap(([key, value]) =>
+    isObject(value)
+      ? Object.entries(value).map(([name, each]) => ({ pointer: `/${key}/${name}`, value: each }))
+      : [{ pointer: `/${key}`, value }],
+  );
+  return [...parts, ...whole];
 }
 
 // Precision: what everybody sets who is not asked, and what depends on the card

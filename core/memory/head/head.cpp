@@ -15,19 +15,23 @@ namespace plimsoll::memory {
 
 Tensor scalar(Tape& tape) { return tape.make(1, 4, Component::transient); }
 
+// It asks for a log_softmax in the logits' own type, which autocast leaves alone; nll_loss it casts to fp32
+// (aten/src/ATen/native/LossNLL.cpp cross_entropy_loss, aten/src/ATen/autocast_mode.h).
 Tensor cross_entropy(Tape& tape, const Mode& mode, Tensor logits) {
   tape.doing = "cross-entropy";
-  if (mode.autocast) logits = cast(tape, std::move(logits), 4);
-  Tensor log_probabilities = tape.make(logits.elements(), logits.size(), Component::logits);
-  tape.record(log_probabilities, {logits}, {log_probabilities}, {gradient(0, logits.bytes())});
+  Tensor read = tape.make(logits.elements(), logits.size(), Component::logits);
+  tape.record(read, {logits}, {read}, {gradient(0, logits.bytes())});
+  logits.free();
+  if (mode.autocast) read = cast(tape, std::move(read), 4);
   Tensor loss = scalar(tape);
-  tape.record(loss, {log_probabilities}, {}, {gradient(0, log_probabilities.bytes())});
+  tape.record(loss, {read}, {read}, {gradient(0, read.bytes())});
   return loss;
 }
 
 Tensor project(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   Tensor made = linear(tape, p.layer.mode, hidden, p.head);
   tape.mark_as_logits(made);
+  if (p.wide_bias) made = cast(tape, std::move(made), 4);
   if (p.softcap > 0) {  // logits / cap, tanh, * cap
     made = scale(tape, std::move(made));
     Tensor tanh = tape.make(made.elements(), made.size(), Component::logits);
@@ -340,14 +344,17 @@ HeadReplay replay_head(const HeadProgram& p) {
   const auto events = [&p] { return p.trace == nullptr ? 0 : p.trace->events.size(); };
   Outcome outcome = forward(tape, p, std::move(x));
   result.cached = tape.cached_bytes();
-  if (p.outputs_to_fp32 && outcome.outputs) {
-    outcome.outputs = cast(tape, std::move(outcome.outputs), 4);
-    tape.mark_as_logits(outcome.outputs);
-  }
   result.forward_peak = tape.peak();
   const std::size_t forward_end = events();
   tape.end_scope();
   const std::size_t scope_end = events();
+  tape.mark();
+  // convert_outputs_to_fp32 is wrapped around autocast (accelerate accelerator.py prepare_model).
+  if (p.outputs_to_fp32 && outcome.outputs) {
+    outcome.outputs = cast(tape, std::move(outcome.outputs), 4);
+    tape.mark_as_logits(outcome.outputs);
+  }
+  result.converted_peak = tape.peak();
   const uint32_t kv_id = kv.id();
   result.with_outputs = tape.live();
   if (!p.keep_outputs) {

@@ -265,6 +265,8 @@ Tensor cross_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   Tensor v = run_linear(tape, p, Role::cross_v, *p.cross_states);
   q = normalise_at(tape, p, NormPlace::q, std::move(q));
   k = normalise_at(tape, p, NormPlace::k, std::move(k));
+  if (p.keep_kv && p.kv != nullptr)
+    p.kv->push_back(tape.make(k.elements() + v.elements(), k.size(), Component::kv_cache));
   AttentionShape shape = shape_of(p);
   shape.key_length = p.cross_length;
   shape.converted_mask = false;

@@ -107,6 +107,7 @@ PeakSink::Head PeakSink::head_forward(const NetworkRun& network, const Handle& s
 void PeakSink::loss_known(Head network) {
   waiting_ = now_.live;
   add(now_.live, network->head.with_outputs, -1);
+  raise(network->head.converted_peak);
   add(now_.live, network->head.held);
 }
 

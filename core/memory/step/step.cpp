@@ -53,11 +53,20 @@ double prefix_tokens(const Plan& plan, const model::Stack& stack) {
   return answered ? 0 : static_cast<double>(plan.recipe.peft.tuner.num_virtual_tokens);
 }
 
+// TRL's SFTTrainer packs without padding whatever the attention (v1.9.0 trl/trainer/sft_trainer.py __init__,
+// DataCollatorForLanguageModeling): one row whose positions begin anew, of which a mask is made where flash
+// attention does not read them itself (transformers masking_utils.py find_packed_sequence_indices).
+bool flattens(const recipe::Recipe& r) {
+  const std::string& attention = r.model_args.attn_implementation;
+  return r.training.packing && recipe::stack_traits(r.stack).flattens_packed &&
+         recipe::version_at_least(r.versions.trl, "0.19") && (attention == "sdpa" || attention == "eager");
+}
+
 // Rows with padding, or an image among the tokens of a model whose mask says what belongs to it.
 bool builds_mask(const Plan& plan, const model::Stack& stack) {
   const bool images = plan.images.text_tokens > 0 && stack.part == Part::text && !stack.groups.empty() &&
                       stack.groups.front().images_in_mask;
-  return plan.recipe.training.padded_batches ||
+  return plan.recipe.training.padded_batches || flattens(plan.recipe) ||
          (images && plan.recipe.model_args.implementation == "transformers");
 }
 
@@ -78,6 +87,10 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.prefix = prefix_tokens(plan, stack);
   // Autocast runs the norm behind the embedding in fp32, and leaves its result so.
   s.input_size = stack.embedding_norm && r.autocast() ? 4 : table_size(r, stack);
+  if (flattens(r) && stack.part == Part::text) {
+    s.length *= s.batch;
+    s.batch = 1;
+  }
   s.checkpointing = r.training.gradient_checkpointing;
   s.mask = builds_mask(plan, stack);
   s.trained = r.full() && !is_frozen(stack, r);
@@ -199,6 +212,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
   h.gathered = plan.sharding != nullptr &&
                (plan.sharding->strategy == Strategy::fsdp || plan.sharding->strategy == Strategy::fsdp2);
   h.softcap = plan.network.logit_softcap;
+  h.wide_bias = model::model_type(plan.network.model_type).final_logits_bias && h.layer.norm_size == 4;
   h.input_size = stage.output_size;
   h.input_needs_grad = stage.output_needs_grad;
   h.accumulating = r.gradients_outlive_step() || head_gradients_pass(plan);
@@ -273,8 +287,8 @@ double batch_bytes(const Plan& plan) {
 
 double input_bytes(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
-  const double batch = plan.rows;
-  const double length = r.row_length();
+  const double batch = flattens(r) ? 1 : plan.rows;
+  const double length = r.row_length() * plan.rows / batch;
   const model::Stack& text = plan.network.stacks.front();
   const int size = table_size(r, text);
   double mask = 0;

@@ -3,7 +3,11 @@ import type { Json, Plan } from "../contract.ts";
 import { sizeWords } from "../format.ts";
 import { say } from "../words/say.ts";
 
+/** From here on a share of the time is no longer read as one. */
+const TIMES = 2;
+
 export function speed(factor: number): string {
+  if (factor >= TIMES) return say("plan.times", { times: factor.toFixed(1) });
   const percent = Math.round(Math.abs(factor - 1) * 100);
   if (percent === 0) return say("plan.same_speed");
   return say(factor > 1 ? "plan.slower" : "plan.faster", { percent: `${percent}\u00a0%` });

@@ -8,11 +8,10 @@ import type { Diagnosis } from "./found.ts";
 /** What an answer takes where the question says nothing; a length is asked for instead. */
 const TAKEN = ["/training/per_device_train_batch_size", "/training/gradient_checkpointing"];
 
-/** As the answer to the question takes it, or where there are several ways just what was said. */
+/** As the answer to the question takes it; of the ways in which several cards may share it none. */
 export function askedRun({ said, answers }: Diagnosis): { request: Request; taken: string[] } | undefined {
   if (!said || said.request["model"] === undefined) return undefined;
-  const [only, another] = answers ?? [];
-  const run = only && !another ? only.request : said.request;
+  const run = put(answers?.[0]?.request ?? said.request, "/parallel", said.request["parallel"]);
   const open = said.unknown.filter(({ pointer }) => pointer.endsWith("_length"));
   return {
     request: open.reduce((under, { pointer }) => put(under, pointer, undefined), run),

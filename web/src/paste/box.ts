@@ -169,6 +169,7 @@ export class PlimsollPaste extends LitElement {
     this.answers = [];
     this.fileName = "";
     this.replaced = undefined;
+    this.diagnosed = undefined;
     void this.read(true);
   }
 

@@ -243,6 +243,7 @@ export const CORE: Record<string, string> = {
   "note.dora_is_approximate": "DoRA ist noch an keinem gemessenen Lauf geprüft.",
   "note.experts_get_adapters":
     "PEFT behandelt die Experten einer Schicht als einen Parameter und baut ihre Gewichte in jedem Vorwärtslauf neu, vor PEFT 0.19 in einer Schleife sogar für jeden Experten einmal.",
+  "note.refused": "Eine Bibliothek bricht diesen Lauf mit einer Fehlermeldung ab.",
   "note.stacked_adapters_refused":
     "PEFT bricht sofort ab: Adapter auf gestapelten Experten vertragen weder lora_dropout noch DoRA noch lora_bias, und gate und up gehören zusammen.",
   "note.parameters_not_found":

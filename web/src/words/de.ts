@@ -88,6 +88,7 @@ export const DE: Words = {
   "paste.placeholder":
     "CUDA out of memory ..., eine Datei von Axolotl oder LLaMA-Factory, TrainingArguments, config.json, oder: QLoRA of Llama 3.1 8B on a 4090 at 4k",
   "plan.did": "Angewandt: {what}.",
+  "plan.times": "ein Schritt dauert {times}-mal so lang",
   "plan.needs": "braucht {size}",
   "shown.dropped": "Zurückgesetzt, weil es nicht zur Wahl passt: {dropped}.",
   "shown.adopt": "Dieses Beispiel bearbeiten",

@@ -308,6 +308,7 @@ export const EN_REST = {
   "offline.ready": "Plimsoll now also works without a network.",
   "form.autocast": "Mixed precision",
   "cases.case": "Case {id}",
+  "plan.times": "{times} times as long a step",
   "plan.needs": "needs {size}",
   "plan.did": "Applied: {what}.",
   "paste.placeholder":
