@@ -4,7 +4,7 @@
 #
 # LIST names one file a line. COMPACT drops line breaks and indentation, which mean nothing in JSON and cost bytes in wasm.
 file(STRINGS ${LIST} files)
-string(APPEND code "#include \"core/report/preset_files.h\"\n\nusing namespace std::string_view_literals;\n\nnamespace plimsoll {\n\n"
+string(APPEND code "#include \"core/json/embedded_file.h\"\n\nusing namespace std::string_view_literals;\n\nnamespace plimsoll {\n\n"
        "std::span<const PresetFile> ${FUNCTION}() {\n")
 if(files)
   string(APPEND code "  static constexpr PresetFile files[] = {\n")

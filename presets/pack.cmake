@@ -3,7 +3,7 @@
 #   cmake -D ROOT=/…/presets -D LIST=presets.list -D FIRST=first.txt -D REST=rest.txt -P pack.cmake
 #
 # LIST names one file a line. A text has one file a line: its path, a tab, its JSON without line breaks. REST holds the
-# models and the clouds, FIRST all else and the models of the scenarios; core/report/catalog.h reads both.
+# models and the clouds, FIRST all else and the models of the scenarios; core/run/catalog.h reads both.
 file(STRINGS ${LIST} files)
 foreach(file IN LISTS files)
   file(READ ${file} text)
@@ -23,6 +23,10 @@ foreach(file IN LISTS files)
       string(REGEX REPLACE "\"([a-z0-9_]*_note|notes|tensor_source|nvidia_smi_source|measured_source)\": \"[^\"]*\""
                            "\"\\1\": \"\"" line "${line}")
       string(REGEX REPLACE "\"sources\": \\[[^]]*\\]" "\"sources\": []" line "${line}")
+    endif()
+    if(path MATCHES "^stacks/")
+      # Where a default comes from, likewise; the reader asks for a source.
+      string(REGEX REPLACE "\"source\": \"[^\"]*\"" "\"source\": \"-\"" line "${line}")
     endif()
     string(APPEND first "${line}")
     if(path MATCHES "^scenarios/")

@@ -3,16 +3,16 @@
 
 #include <string>
 
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
-inline plimsoll::report::Catalog& catalog() {
-  static plimsoll::report::Catalog presets;
+inline plimsoll::run::Catalog& catalog() {
+  static plimsoll::run::Catalog presets;
   return presets;
 }
 
 /// What is wrong with the first bad file; empty when all is well.
 inline std::string add_presets(const std::string& text) {
-  plimsoll::report::add_presets(catalog(), plimsoll::report::packed_files(text));
+  plimsoll::run::add_presets(catalog(), plimsoll::run::packed_files(text));
   if (catalog().errors.empty()) return "";
   const plimsoll::json::Error& error = catalog().errors.front();
   return error.pointer + ": " + error.message;

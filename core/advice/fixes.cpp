@@ -1,6 +1,6 @@
 #include "core/advice/fixes/fixes.h"
 
-#include <algorithm>
+#include "core/json/words.h"
 
 namespace plimsoll::advice {
 
@@ -50,6 +50,7 @@ std::span<const Fix* const> fixes() {
       &sharded_parameters,
       &optimizer_in_host_memory,
       &parameters_in_host_memory,
+      &sharded_in_host_memory,
   };
   return table;
 }
@@ -71,19 +72,9 @@ std::string evidence_for(const Fix& fix, const Level& level) {
 
 namespace {
 
-bool names(std::string_view stacks, std::string_view stack) {
-  if (stacks == "*") return true;
-  for (std::size_t from = 0; from < stacks.size();) {
-    const std::size_t end = std::min(stacks.find(' ', from), stacks.size());
-    if (stacks.substr(from, end - from) == stack) return true;
-    from = end + 1;
-  }
-  return false;
-}
-
 const Setting* find_setting(const Fix& fix, std::string_view stack) {
   for (const Setting& setting : fix.settings) {
-    if (names(setting.stacks, stack)) return &setting;
+    if (setting.stacks == "*" || json::is_listed(stack, setting.stacks)) return &setting;
   }
   return nullptr;
 }

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
-#include "core/memory/allocator/allocator.h"
 #include "core/memory/allocator/reserve.h"
+#include "core/memory/parameters/optimizer_states.h"
 #include "core/memory/parameters/targets.h"
 #include "core/memory/sharding/sharding.h"
+#include "core/memory/step/component_peaks.h"
 #include "core/memory/step/unroll.h"
 #include "core/recipe/fields.h"
+#include "core/recipe/locks.h"
 
 namespace plimsoll::advice {
 
@@ -25,7 +27,7 @@ recipe::Given with(const recipe::Given& given, const recipe::Values& changes) {
 bool keeps_locks(const Basis& basis, const recipe::Values& values) {
   if (basis.locks.empty()) return true;
   for (const auto& [pointer, before] : basis.resolved.values) {
-    if (!is_locked(pointer, basis.locks)) continue;
+    if (!recipe::is_locked(pointer, basis.locks)) continue;
     const auto now = values.find(pointer);
     if (now == values.end() || now->second != before) return false;
   }
@@ -58,7 +60,7 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
 // `errors` has those of resolving the recipe.
 std::optional<Changed> replay_changed(const Basis& basis, const memory::Machine& machine,
                                       recipe::Recipe recipe, json::Errors& errors) {
-  memory::expand_targets(basis.network_of(recipe), recipe, errors);
+  memory::expand_targets(basis.network_of(recipe), basis.resolved.recipe, recipe, errors);
   if (!errors.empty()) return std::nullopt;
   Changed changed;
   changed.recipe = std::move(recipe);
@@ -76,6 +78,7 @@ std::optional<Changed> change(const Basis& basis, const recipe::Values& changes)
   json::Errors errors;
   recipe::Resolved resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.around, errors);
   if (!keeps_locks(basis, resolved.values)) return std::nullopt;
+  if (Refused(basis.network, basis.gpu, basis.resolved.recipe).adds(resolved.recipe)) return std::nullopt;
   return replay_changed(basis, basis.machine, std::move(resolved.recipe), errors);
 }
 
@@ -87,6 +90,7 @@ Pricer::Pricer(const Basis& basis, const Space& space)
       machine_(basis.machine),
       adapted_machine_(basis.machine),
       space_(space),
+      refused_(basis.network, basis.gpu, basis.resolved.recipe),
       variations_(basis.given, basis.stack, basis.around, basis.resolved) {
   machine_.memo = &layers_;
   adapted_machine_.memo = &adapted_layers_;
@@ -153,13 +157,13 @@ bool Pricer::steps_apart(const Slot& optimizers) {
 Pricer::Effect Pricer::effect(const std::string& pointer, const json::Json& value) const {
   const recipe::Field* field = recipe::find_field(pointer);
   const bool sets = field != nullptr && field->set != nullptr;
-  return {sets ? field : nullptr, value, is_locked(pointer, basis_.locks)};
+  return {sets ? field : nullptr, value, recipe::is_locked(pointer, basis_.locks)};
 }
 
 // A default may follow a change into a field that is locked.
 bool Pricer::keeps_locks(const recipe::Variation& after) const {
   return std::none_of(after.moved.begin(), after.moved.end(),
-                      [this](const auto& field) { return is_locked(field.first, basis_.locks); });
+                      [this](const auto& field) { return recipe::is_locked(field.first, basis_.locks); });
 }
 
 std::optional<Changed> Pricer::changed(const Choice& choice) {
@@ -207,7 +211,7 @@ const recipe::Recipe* Pricer::resolved(const Choice& choice) {
     }
     json::Errors errors;
     recipe::Variation after = variations_.with(changes_of(space_, choice), errors);
-    memory::expand_targets(basis_.network_of(after.recipe), after.recipe, errors);
+    memory::expand_targets(basis_.network_of(after.recipe), basis_.resolved.recipe, after.recipe, errors);
     base->valid = errors.empty() && keeps_locks(after);
     for (std::size_t i = 0; i < space_.slots.size(); ++i) {
       const Fix* fix = space_.slots[i].options[choice[i]].fix;
@@ -245,7 +249,7 @@ Pricer::Walk& Pricer::walk(const Choice& choice) {
       if (effect.locked) found->valid = false;
     }
   }
-  if (recipe::contradicts_itself(found->recipe)) found->valid = false;
+  if (recipe::contradicts_itself(found->recipe) || refused_.adds(found->recipe)) found->valid = false;
   found->optim = found->recipe.training.optim;
   found->cuda_alloc_conf = found->recipe.hardware.cuda_alloc_conf;
   found->eval_batch = found->recipe.training.per_device_eval_batch_size;
@@ -366,7 +370,12 @@ const Price* Pricer::price(const Choice& choice) {
   if (!at.valid) return nullptr;
   if (at.prices.empty()) at.prices.resize(cheap_choices_);
   uint32_t& place = at.prices[cheap_key(choice)];
+  if (place == refused_price) return nullptr;
   if (place != 0) return &prices_[place - 1].price;
+  if (refused_.adds(with_cheap(at, choice))) {
+    place = refused_price;
+    return nullptr;
+  }
   prices_.push_back({choice, {}});
   place = static_cast<uint32_t>(prices_.size());
   Price* found = &prices_.back().price;
@@ -388,7 +397,7 @@ memory::Sizes Pricer::sizes_with(const Walk& at, const Stepping& optimizer, Eval
                                  const memory::Snapshot* evaluation) const {
   memory::Instant highest;
   double most = -1;
-  memory::Passing passing;
+  memory::ComponentPeaks peaks;
   const memory::Instant* at_most = nullptr;
   memory::Snapshot live, peak;
   for (const memory::Instant& instant : at.replay.instants) {
@@ -398,7 +407,7 @@ memory::Sizes Pricer::sizes_with(const Walk& at, const Stepping& optimizer, Eval
     const bool stepping = instant.id.rfind("optimizer_step", 0) == 0;
     if (instant.has_states) live[Component::optimizer] += optimizer.states;
     if (stepping) live[Component::transient] += optimizer.temporary;
-    if (memory::repeats(instant)) passing.add(live);
+    if (memory::repeats(instant)) peaks.add(live);
     const double total = live.total();
     if (total <= most) continue;
     most = total;
@@ -410,7 +419,7 @@ memory::Sizes Pricer::sizes_with(const Walk& at, const Stepping& optimizer, Eval
   highest.outside = at_most->outside;
   // Another evaluation may be highest in the head, where no layer is gathered, and not in a layer.
   highest.lent = memory::lent(peak, at.replay);
-  highest.apart = passing.apart();
+  highest.apart = peaks.apart();
   return sizes_of(highest, at.recipe, basis_);
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/advice/refused.h"
 #include "core/advice/space.h"
 #include "core/memory/allocator/sizes.h"
 #include "core/memory/step/other_evaluations.h"
@@ -56,7 +57,7 @@ struct Changed {
   memory::Replay replay;
   Price price;
 };
-/// Nothing when the changes contradict each other or move a locked field.
+/// Nothing when the changes contradict each other, move a locked field or are refused by a library.
 std::optional<Changed> change(const Basis& basis, const recipe::Values& changes);
 
 class Pricer {
@@ -65,7 +66,7 @@ class Pricer {
   Pricer(const Pricer&) = delete;
   Pricer& operator=(const Pricer&) = delete;
 
-  /// Null when the changes contradict each other or miss what they need.
+  /// Null when the changes contradict each other, miss what they need or are refused by a library.
   const Price* price(const Choice& choice);
   /// The same by the simulated allocator where the basis asks for it: the high end is never lower.
   const Price* confirmed(const Choice& choice);
@@ -132,9 +133,11 @@ class Pricer {
     std::vector<Evaluated> evaluated;  ///< those that were asked for
     std::deque<Training> trainings;
     time::Work work;
-    std::vector<double> seconds;   ///< of a step, by option of the optimizer; negative until it is asked for
-    std::vector<uint32_t> prices;  ///< by what the cheap slots choose: place in prices_, from 1
+    std::vector<double> seconds;  ///< of a step, by option of the optimizer; negative until it is asked for
+    std::vector<uint32_t>
+        prices;  ///< by what the cheap slots choose: place in prices_, from 1, or refused_price
   };
+  static constexpr uint32_t refused_price = UINT32_MAX;
   /// A field that an option of a slot sets.
   struct Effect {
     const recipe::Field* field;  ///< null: known by no setter
@@ -163,6 +166,7 @@ class Pricer {
   memory::Machine machine_, adapted_machine_;  ///< of the basis, with the layers that were replayed before
   const memory::Machine& machine_for(const recipe::Recipe& recipe) const;
   const Space& space_;
+  const Refused refused_;
   recipe::Variations variations_;
   std::vector<uint64_t> radix_;
   std::size_t optimizer_, allocator_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/recipe/locks.h"
+
 namespace plimsoll::advice {
 
 std::size_t Space::find(std::string_view slot) const {
@@ -9,18 +11,6 @@ std::size_t Space::find(std::string_view slot) const {
     if (slots[i].name == slot) return i;
   }
   return slots.size();
-}
-
-bool is_locked(std::string_view pointer, const std::vector<std::string>& locks) {
-  for (const std::string& lock : locks) {
-    std::string path = "/" + lock;
-    std::replace(path.begin(), path.end(), '.', '/');
-    const bool same = pointer == path;
-    const bool inside = pointer.substr(0, path.size() + 1) == path + "/";
-    const bool around = path.substr(0, pointer.size() + 1) == std::string(pointer) + "/";
-    if (same || inside || around) return true;
-  }
-  return false;
 }
 
 Space open_choices(const Situation& situation, const std::vector<std::string>& locks) {
@@ -32,8 +22,9 @@ Space open_choices(const Situation& situation, const std::vector<std::string>& l
   Space space;
   for (const Fix* fix : some) {
     for (Level& level : levels_of(*fix, situation)) {
-      const bool locked = std::any_of(level.changes.begin(), level.changes.end(),
-                                      [&](const auto& change) { return is_locked(change.first, locks); });
+      const bool locked = std::any_of(level.changes.begin(), level.changes.end(), [&](const auto& change) {
+        return recipe::is_locked(change.first, locks);
+      });
       if (locked) continue;
       std::size_t place = space.find(fix->slot);
       if (place == space.slots.size()) {

@@ -47,9 +47,6 @@ Space open_choices(const Situation& situation, const std::vector<std::string>& l
 Space open_choices(const Situation& situation, const std::vector<std::string>& locks,
                    std::span<const Fix* const> some);
 
-/// Whether one of the locks ("peft.r", "training") stands for the field at `pointer`, or lies inside it.
-bool is_locked(std::string_view pointer, const std::vector<std::string>& locks);
-
 int changes_in(const Choice& choice);
 int quality_of(const Space& space, const Choice& choice);
 /// The cost of its heaviest single change: three changes of parity are still parity.

@@ -32,9 +32,9 @@ std::span<const Fix* const> usual_order() {
       &sharded_parameters,
       // The optimizer.
       &fused_optimizer,
-      &paged_optimizer,
       &eight_bit_optimizer,
       &paged_eight_bit_optimizer,
+      &paged_optimizer,
       // The base.
       &sixteen_bit_load,
       &double_quantization,
@@ -47,6 +47,7 @@ std::span<const Fix* const> usual_order() {
       &optimizer_on_cpu,
       &optimizer_in_host_memory,
       &parameters_in_host_memory,
+      &sharded_in_host_memory,
       // Something else is learned.
       &pure_bfloat16,
       &sixteen_bit_adapters,

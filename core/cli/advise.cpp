@@ -44,7 +44,7 @@ bool names_a_model(const std::string& source) {
 }
 
 // Any format that `plimsoll import` reads; a request stays as it is, errors and all.
-void read_text(const std::string& text, Asked& asked, const report::Catalog& catalog) {
+void read_text(const std::string& text, Asked& asked, const run::Catalog& catalog) {
   asked.request = text;
   const std::string_view first = ascii::trim(text).substr(0, 1);
   if (first.empty() || first == "[" || first == "\"") return;
@@ -82,7 +82,7 @@ void read_folder(const std::string& config, const std::string& folder, Asked& as
   asked.request = json::write(Json{{"model", {{"config", std::move(*tree)}, {"name", name}}}});
 }
 
-void apply(Asked& asked, const Wishes& wishes, const report::Catalog& catalog) {
+void apply(Asked& asked, const Wishes& wishes, const run::Catalog& catalog) {
   json::Errors errors;
   auto tree = json::parse(asked.request, errors);
   if (!tree || !errors.empty() || !tree->is_object()) return;
@@ -94,13 +94,13 @@ void apply(Asked& asked, const Wishes& wishes, const report::Catalog& catalog) {
 
 }  // namespace
 
-Asked with_flags(const Asked& asked, const Wishes& wishes, const report::Catalog& catalog) {
+Asked with_flags(const Asked& asked, const Wishes& wishes, const run::Catalog& catalog) {
   Asked changed = asked;
   apply(changed, wishes, catalog);
   return changed;
 }
 
-Asked read_asked(const std::string& source, const Wishes& wishes, const report::Catalog& catalog) {
+Asked read_asked(const std::string& source, const Wishes& wishes, const run::Catalog& catalog) {
   Asked asked;
   const auto model = wishes.given.find("/model");
   const bool by_flag = source.empty() && model != wishes.given.end() && !model->second.empty();
@@ -130,7 +130,7 @@ Asked read_asked(const std::string& source, const Wishes& wishes, const report::
   return asked;
 }
 
-void add_files(Json& advice, const Asked& asked, const report::Catalog& catalog) {
+void add_files(Json& advice, const Asked& asked, const run::Catalog& catalog) {
   if (asked.file.empty() || !at(at(advice, "gpu"), "plans").is_array()) return;
   for (Json& plan : advice["gpu"]["plans"]) {
     const Json answer = parsed(patch_content(asked.file, json::write(at(plan, "changes")), catalog));

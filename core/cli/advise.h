@@ -10,7 +10,7 @@
 #include "core/cli/layout.h"
 #include "core/cli/wishes.h"
 #include "core/json/json.h"
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::cli {
 
@@ -24,13 +24,13 @@ struct Asked {
 
 /// `source` is a file, - for standard input, a folder with a config.json, or a model's name; "" is standard
 /// input unless a model is given by a flag.
-Asked read_asked(const std::string& source, const Wishes& wishes, const report::Catalog& catalog);
+Asked read_asked(const std::string& source, const Wishes& wishes, const run::Catalog& catalog);
 
 /// Flags on top of what was asked already. A text that is no JSON object stays, for the report to refuse.
-Asked with_flags(const Asked& asked, const Wishes& wishes, const report::Catalog& catalog);
+Asked with_flags(const Asked& asked, const Wishes& wishes, const run::Catalog& catalog);
 
 /// To each plan of the chosen card "file": {"text", "diff", "left_out", "environment"}.
-void add_files(json::Json& advice, const Asked& asked, const report::Catalog& catalog);
+void add_files(json::Json& advice, const Asked& asked, const run::Catalog& catalog);
 
 /// The plan that has this reading (same, fewest, fastest) on the chosen card; null when there is none.
 json::Json plan_named(const json::Json& advice, const std::string& reading);

@@ -5,12 +5,12 @@
 #include "core/cli/input.h"
 #include "core/cli/layout.h"
 #include "core/cli/values.h"
-#include "core/report/preset_files.h"
+#include "core/run/preset_files.h"
 
 namespace plimsoll::cli {
 
-const report::Catalog& catalog() {
-  static const report::Catalog read = report::read_catalog(preset_files());
+const run::Catalog& catalog() {
+  static const run::Catalog read = run::read_catalog(preset_files());
   return read;
 }
 

@@ -11,14 +11,14 @@
 #include "core/cli/options.h"
 #include "core/cli/table.h"
 #include "core/json/json.h"
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::cli {
 
 // A team's CI tells these apart; CLI11's own codes (100 and up) become bad_input too.
 enum ExitCode { fits = 0, tight = 1, no = 2, bad_input = 3 };
 
-const report::Catalog& catalog();
+const run::Catalog& catalog();
 
 void print(const std::string& text);
 int finish(int code);

@@ -31,7 +31,8 @@ constexpr const char* about_flags =
     "Names are found by their parts: 4090 is rtx-4090. A length of 4k is 4096 tokens; 8,192 and 1e4 are "
     "numbers. A flag goes before what the request says, and the answer tells so. Without a request and "
     "without "
-    "--stack, bf16 (where the card has it) and adapters on all linear layers are taken, and said.";
+    "--stack, bf16 (where the card has it), adapters on all linear layers and micro-batch 1 are taken, and "
+    "said.";
 
 std::string sentence_of(const std::string& pointer) {
   if (pointer == "/model") return "A preset, a Hugging Face id, or parts of its name.";
@@ -213,6 +214,7 @@ constexpr Command all_commands[] = {
      R"(  plimsoll diagnose error.txt --request axolotl.yaml)", add_diagnose, command_diagnose},
     {"models", "The models that are known by name", R"(  plimsoll models)", add_format, command_models},
     {"gpus", "The GPUs that are known by name", R"(  plimsoll gpus)", add_format, command_gpus},
+    {"fields", "What a request can say", R"(  plimsoll fields)", add_format, command_fields},
     {"completion", "Completion for a shell",
      R"(  source <(plimsoll completion bash)         also in ~/.bashrc
   source <(plimsoll completion zsh)          also in ~/.zshrc

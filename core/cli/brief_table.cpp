@@ -8,7 +8,7 @@
 #include "core/cli/layout.h"
 #include "core/cli/values.h"
 #include "core/json/at.h"
-#include "core/report/phrases.h"
+#include "core/run/phrases.h"
 
 namespace plimsoll::cli {
 
@@ -156,7 +156,7 @@ std::string asked_lines(const Json& report, const Style& style) {
   std::vector<std::vector<Cell>> rows;
   for (const Json& one : at(report, "assumptions")) {
     if (at(one, "asked") != Json(true)) continue;
-    rows.push_back({{report::dotted(words(at(one, "pointer"))) + " = " + words(at(one, "value"))},
+    rows.push_back({{run::dotted(words(at(one, "pointer"))) + " = " + words(at(one, "value"))},
                     {words(at(one, "why"))}});
   }
   if (rows.empty()) return "";

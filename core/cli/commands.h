@@ -14,6 +14,7 @@ int command_import(const Options& options);
 int command_patch(const Options& options);
 int command_diagnose(const Options& options);
 int command_models(const Options& options);
+int command_fields(const Options& options);
 int command_gpus(const Options& options);
 
 }  // namespace plimsoll::cli

@@ -114,6 +114,12 @@ int command_models(const Options& options) {
   return finish(fits);
 }
 
+int command_fields(const Options& options) {
+  const std::string text = report::fields_text(catalog());
+  show(text, parsed(text), fields_table, {}, options);
+  return finish(fits);
+}
+
 int command_gpus(const Options& options) {
   const std::string text = report::gpus_text(catalog());
   show(text, parsed(text), gpus_table, {}, options);

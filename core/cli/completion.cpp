@@ -38,7 +38,7 @@ std::string joined(const Words& words, const char* between = " ") {
 
 Words model_names() {
   Words names;
-  for (const report::ModelEntry& model : catalog().models) names.push_back(model.preset.id);
+  for (const run::ModelEntry& model : catalog().models) names.push_back(model.preset.id);
   return names;
 }
 

@@ -46,7 +46,7 @@ void list(std::string& out, const char* title, const Json& counts) {
 }
 
 // The fullest configuration or command inside a longer paste; without a request when it has none.
-exchange::Import import_part(const std::string& paste, const report::Catalog& catalog) {
+exchange::Import import_part(const std::string& paste, const run::Catalog& catalog) {
   exchange::Import best;
   size_t most = 2;  // one or two keys may be anybody's
   for (const std::string_view part : exchange::settings_parts(paste)) {
@@ -69,7 +69,7 @@ exchange::Import import_part(const std::string& paste, const report::Catalog& ca
 }
 
 // A file of settings, or the settings in whatever else somebody has saved: an issue, a terminal's history.
-exchange::Import import_any(const std::string& text, const report::Catalog& catalog) {
+exchange::Import import_any(const std::string& text, const run::Catalog& catalog) {
   exchange::Import whole = report::import_known(read_document(text), text, catalog);
   const bool listed = whole.format != nullptr && whole.format->id == "versions";
   const bool unread = !whole.errors.empty() && (whole.errors.front().code == "unknown_format" ||
@@ -96,19 +96,18 @@ std::vector<std::string> files_below(const std::string& path) {
   return files;
 }
 
-Json import_content(const std::string& text, const report::Catalog& catalog) {
+Json import_content(const std::string& text, const run::Catalog& catalog) {
   json::Errors errors;
   return json::parse(report::write_import(report::import_known(read_document(text), text, catalog)), errors)
       .value_or(Json::object());
 }
 
-std::string request_in(const std::string& paste, const report::Catalog& catalog) {
+std::string request_in(const std::string& paste, const run::Catalog& catalog) {
   const exchange::Import best = import_part(paste, catalog);
   return best.request.is_null() ? "" : json::write(best.request);
 }
 
-std::string patch_content(const std::string& text, const std::string& changes,
-                          const report::Catalog& catalog) {
+std::string patch_content(const std::string& text, const std::string& changes, const run::Catalog& catalog) {
   const exchange::Document document = read_document(text);
   std::string answer = report::patch_text(document, text, changes, catalog);
   if (document.language != exchange::Language::yaml) return answer;
@@ -129,7 +128,7 @@ std::string patch_content(const std::string& text, const std::string& changes,
   return out.take();
 }
 
-Imported import_file(const std::string& path, const report::Catalog& catalog) {
+Imported import_file(const std::string& path, const run::Catalog& catalog) {
   Imported imported;
   imported.file = path;
   Input input(path);

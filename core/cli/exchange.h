@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/json/json.h"
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::cli {
 
@@ -18,17 +18,16 @@ struct Imported {
   json::Json answer;  ///< as report::write_import gives it
 };
 
-Imported import_file(const std::string& path, const report::Catalog& catalog);
+Imported import_file(const std::string& path, const run::Catalog& catalog);
 
 /// A text of any format, as report::write_import gives it.
-json::Json import_content(const std::string& text, const report::Catalog& catalog);
+json::Json import_content(const std::string& text, const run::Catalog& catalog);
 
 /// The request of the fullest configuration or command line inside a longer paste; "" when it has none.
-std::string request_in(const std::string& paste, const report::Catalog& catalog);
+std::string request_in(const std::string& paste, const run::Catalog& catalog);
 
 /// A text of any format with changes written back, as report::patch_text gives it.
-std::string patch_content(const std::string& text, const std::string& changes,
-                          const report::Catalog& catalog);
+std::string patch_content(const std::string& text, const std::string& changes, const run::Catalog& catalog);
 
 /// Every file below a folder, in the order of its name; a file stands for itself.
 std::vector<std::string> files_below(const std::string& path);

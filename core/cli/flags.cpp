@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/json/ascii.h"
-#include "core/report/phrases.h"
+#include "core/run/phrases.h"
 
 namespace plimsoll::cli {
 
@@ -47,7 +47,7 @@ std::span<const Flag> flags() { return table; }
 
 std::string as_flag(std::string_view pointer, const std::string& text) {
   const std::string value = quoted(text);
-  std::string flag = "--set=" + report::dotted(pointer) + "=" + value;
+  std::string flag = "--set=" + run::dotted(pointer) + "=" + value;
   for (const Flag& row : table) {
     if (row.pointer != pointer) continue;
     if (*row.value != '\0') flag = std::string(row.name) + "=" + value;

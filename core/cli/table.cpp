@@ -207,6 +207,14 @@ std::string models_table(const json::Json& models, const Style& style) {
   return layout({{"id"}, {"parameters", Align::right}, {"Hugging Face", Align::left, true}}, rows, style);
 }
 
+std::string fields_table(const json::Json& fields, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Json* field : items(at(fields, {"fields"})))
+    rows.push_back(
+        {{text(at(*field, {"pointer"}))}, {text(at(*field, {"type"}))}, {text(at(*field, {"what"}))}});
+  return layout({{"field"}, {"type"}, {"what it means", Align::left, true}}, rows, style);
+}
+
 std::string gpus_table(const json::Json& gpus, const Style& style) {
   std::vector<std::vector<Cell>> rows;
   for (const Json* gpu : items(at(gpus, {"gpus"}))) {

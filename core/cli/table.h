@@ -22,6 +22,7 @@ std::string report_table(const json::Json& report, const Style& style);
 
 /// What the presets hold.
 std::string models_table(const json::Json& models, const Style& style);
+std::string fields_table(const json::Json& fields, const Style& style);
 std::string gpus_table(const json::Json& gpus, const Style& style);
 
 /// The errors of a report that could not be made, one a line.

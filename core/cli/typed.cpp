@@ -6,7 +6,7 @@
 #include "core/exchange/scalar.h"
 #include "core/json/ascii.h"
 #include "core/json/near.h"
-#include "core/report/model_names.h"
+#include "core/run/model_names.h"
 
 namespace plimsoll::cli {
 
@@ -108,7 +108,7 @@ Typed list_of(const recipe::FieldInfo& field, const std::string& text) {
   return list;
 }
 
-std::string stack_list(const report::Catalog& catalog) {
+std::string stack_list(const run::Catalog& catalog) {
   std::string list;
   for (const recipe::StackPreset& stack : catalog.stacks) list += (list.empty() ? "" : ", ") + stack.id;
   return list;
@@ -131,15 +131,15 @@ std::optional<double> amount(std::string_view text, bool binary) {
   return value ? std::optional<double>(*value * unit) : std::nullopt;
 }
 
-Typed typed_model(const std::string& name, const report::Catalog& catalog) {
-  const report::ModelEntry* listed = catalog.find_model(name);
+Typed typed_model(const std::string& name, const run::Catalog& catalog) {
+  const run::ModelEntry* listed = catalog.find_model(name);
   // What another tool can load too.
   if (listed != nullptr && listed->preset.id == name) return {listed->preset.hf_id, "", {}};
-  if (report::find_by_name(catalog, name).entry != nullptr) return {name, "", {}};
-  return named(name, report::model_list(catalog));
+  if (run::find_by_name(catalog, name).entry != nullptr) return {name, "", {}};
+  return named(name, run::model_list(catalog));
 }
 
-Typed typed(const recipe::FieldInfo& field, const std::string& text, const report::Catalog& catalog) {
+Typed typed(const recipe::FieldInfo& field, const std::string& text, const run::Catalog& catalog) {
   if (text == "null") return {Json(), "", {}};
   if (!text.empty() && std::string_view("{[\"").find(text[0]) != std::string_view::npos) {
     json::Errors errors;
@@ -148,7 +148,7 @@ Typed typed(const recipe::FieldInfo& field, const std::string& text, const repor
   if (field.pointer == "/model") return typed_model(text, catalog);
   if (field.pointer == "/stack") return word_of(text, stack_list(catalog));
   if (field.pointer == "/hardware/gpu") {
-    return catalog.find_gpu(text) != nullptr ? Typed{text, "", {}} : named(text, report::gpu_list(catalog));
+    return catalog.find_gpu(text) != nullptr ? Typed{text, "", {}} : named(text, run::gpu_list(catalog));
   }
   if (field.type == "count" || field.type == "number") {
     std::string why;

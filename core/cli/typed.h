@@ -13,7 +13,7 @@
 
 #include "core/json/json.h"
 #include "core/recipe/recipe.h"
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::cli {
 
@@ -24,12 +24,12 @@ struct Typed {
       candidates;  ///< names that share these parts, where it is not clear which is meant
 };
 
-Typed typed(const recipe::FieldInfo& field, const std::string& text, const report::Catalog& catalog);
+Typed typed(const recipe::FieldInfo& field, const std::string& text, const run::Catalog& catalog);
 
 /// 4k, 8,192, 1e4, 1.5m. A k is 1024 for a `binary` quantity, such as tokens, else 1000.
 std::optional<double> amount(std::string_view text, bool binary);
 
 /// A model's listed name, or the only one that has these parts.
-Typed typed_model(const std::string& name, const report::Catalog& catalog);
+Typed typed_model(const std::string& name, const run::Catalog& catalog);
 
 }  // namespace plimsoll::cli

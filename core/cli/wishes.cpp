@@ -8,7 +8,7 @@
 #include "core/cli/values.h"
 #include "core/json/at.h"
 #include "core/json/near.h"
-#include "core/report/phrases.h"
+#include "core/run/phrases.h"
 
 namespace plimsoll::cli {
 
@@ -113,7 +113,7 @@ std::string pointer_of(const std::string& name, std::string& why) {
   return last;
 }
 
-void apply_set(Changed& changed, const std::string& text, const report::Catalog& catalog) {
+void apply_set(Changed& changed, const std::string& text, const run::Catalog& catalog) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos) {
     changed.errors.push_back({"missing", "", "--set " + text + " gives no field and value.",
@@ -142,7 +142,7 @@ void apply_set(Changed& changed, const std::string& text, const report::Catalog&
 }
 
 // What nobody trains without, where the stack was left open too: its own defaults are a person's own.
-void fill_in(Changed& changed, const report::Catalog& catalog) {
+void fill_in(Changed& changed, const run::Catalog& catalog) {
   const Json& request = changed.request;
   if (!look(request, "/stack").is_null()) return;
   const hardware::Gpu* gpu = catalog.find_gpu(text(look(request, "/hardware/gpu")));
@@ -153,6 +153,12 @@ void fill_in(Changed& changed, const report::Catalog& catalog) {
     const std::string pointer = has ? "/training/bf16" : "/training/fp16";
     put(changed.request, pointer, true);
     changed.said.push_back({pointer, true, has ? "what most runs use" : "this card has no bf16"});
+  }
+  // The Trainer's 8 would answer for a person who was not asked.
+  if (look(request, "/training/per_device_train_batch_size").is_null()) {
+    const std::string pointer = "/training/per_device_train_batch_size";
+    put(changed.request, pointer, 1);
+    changed.said.push_back({pointer, 1, "the smallest; --batch says another"});
   }
   const bool lora = look(request, "/peft/peft_type").is_null();
   if (adapters && lora && look(request, "/peft/target_modules").is_null()) {
@@ -177,7 +183,7 @@ bool any(const Wishes& wishes) {
          std::any_of(wishes.on.begin(), wishes.on.end(), on);
 }
 
-Changed with_wishes(Json request, const Wishes& wishes, bool fresh, const report::Catalog& catalog) {
+Changed with_wishes(Json request, const Wishes& wishes, bool fresh, const run::Catalog& catalog) {
   Changed changed{std::move(request), {}, {}};
   if (!wishes.method.empty()) apply_method(changed, wishes.method);
   for (const Flag& flag : flags()) {
@@ -198,7 +204,7 @@ Changed with_wishes(Json request, const Wishes& wishes, bool fresh, const report
   return changed;
 }
 
-void use_local_config(Changed& changed, const report::Catalog& catalog) {
+void use_local_config(Changed& changed, const run::Catalog& catalog) {
   const std::string model = text(look(changed.request, "/model"));
   if (model.empty() || catalog.find_model(model) != nullptr) return;
   const std::string path = cached_config(model);
@@ -214,7 +220,7 @@ void use_local_config(Changed& changed, const report::Catalog& catalog) {
 std::vector<std::string> sentences(const AllSaid& said) {
   std::vector<std::string> lines;
   for (const Said& one : said)
-    lines.push_back(report::dotted(one.pointer) + " is " + words(one.value) + ": " + one.why);
+    lines.push_back(run::dotted(one.pointer) + " is " + words(one.value) + ": " + one.why);
   return lines;
 }
 

@@ -12,7 +12,7 @@
 #include "core/cli/flags.h"
 #include "core/cli/typed.h"
 #include "core/json/json.h"
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::cli {
 
@@ -43,10 +43,10 @@ struct Changed {
 };
 
 /// `fresh`: there is no request but the flags. Then what they leave open is bf16 and all-linear adapters.
-Changed with_wishes(json::Json request, const Wishes& wishes, bool fresh, const report::Catalog& catalog);
+Changed with_wishes(json::Json request, const Wishes& wishes, bool fresh, const run::Catalog& catalog);
 
 /// A model that no list holds, by the config.json that this computer has of it.
-void use_local_config(Changed& changed, const report::Catalog& catalog);
+void use_local_config(Changed& changed, const run::Catalog& catalog);
 
 /// ["hardware.gpu is rtx-4090: found by the parts of "4090"", ...]
 std::vector<std::string> sentences(const AllSaid& said);

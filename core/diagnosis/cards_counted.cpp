@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/diagnosis/moment.h"
+#include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/sentence.h"
 #include "core/json/ascii.h"
 

@@ -18,4 +18,7 @@ double spoken_size(std::string_view folded);
 /// Where its size stays open, the largest of that name is returned: what does not fit there fits on none.
 double find_spoken_card(const Situation& situation, std::string_view folded, Facts& facts);
 
+/// How many cards a text speaks of: a launcher's flag, "8 x A100", "8卡", ranks of a log; nothing: not said.
+std::optional<double> cards_in_words(const Text& text);
+
 }  // namespace plimsoll::diagnosis

@@ -9,93 +9,6 @@ namespace plimsoll::diagnosis {
 
 namespace {
 
-using Words = std::initializer_list<std::string_view>;
-
-// What people say of a setting that changes nothing.
-constexpr std::string_view no_effect[] = {"no effect",
-                                          "not affect",
-                                          "n't affect",
-                                          "is the same",
-                                          "are the same",
-                                          "remain the same",
-                                          "stay the same",
-                                          "not take effect",
-                                          "n't take effect",
-                                          "not taking effect",
-                                          "no difference",
-                                          "changes nothing",
-                                          "does nothing",
-                                          "doing anything",
-                                          "did nothing",
-                                          "ignored",
-                                          "not applied",
-                                          "n't applied",
-                                          "not active",
-                                          "n't active",
-                                          "not actually",
-                                          "n't actually",
-                                          "n't seem to work",
-                                          "not seem to work",
-                                          "not work",
-                                          "n't work",
-                                          "same memory",
-                                          "same vram",
-                                          "same amount",
-                                          "memory is the same",
-                                          "exactly what it was",
-                                          "as without",
-                                          "same as with",
-                                          "does not change",
-                                          "n't change",
-                                          "never used",
-                                          "is never",
-                                          "silently",
-                                          "skipped",
-                                          "not split",
-                                          "n't split",
-                                          "full precision",
-                                          "are bf16",
-                                          "stay bf16",
-                                          "stays bf16",
-                                          "stay in",
-                                          "stay 16",
-                                          "not quantiz",
-                                          "n't quantiz",
-                                          "no saving",
-                                          "not reduce",
-                                          "n't reduce",
-                                          "not supported",
-                                          "n't support",
-                                          "still built",
-                                          "still materiali",
-                                          "not shard",
-                                          "n't shard",
-                                          "really active",
-                                          "没有生效",
-                                          "没生效",
-                                          "不生效",
-                                          "未生效",
-                                          "没有效果",
-                                          "没有变化",
-                                          "没有作用",
-                                          "没有起作用",
-                                          "没用",
-                                          "不起作用",
-                                          "although",
-                                          "even though",
-                                          "despite",
-                                          "obwohl",
-                                          "trotz",
-                                          "明明",
-                                          "as high as",
-                                          "as much as without",
-                                          "as before",
-                                          "ohne wirkung",
-                                          "keine wirkung",
-                                          "wirkt nicht",
-                                          "ignoriert",
-                                          "genauso viel"};
-
 bool without_checkpointing(recipe::Recipe& r) {
   const bool set = r.training.gradient_checkpointing;
   r.training.gradient_checkpointing = false;
@@ -343,64 +256,52 @@ bool any_in(std::string_view text, const List& words) {
                      [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
-// Bytes between a setting and what is said of it.
-std::size_t distance(std::string_view around, std::string_view thing) {
-  const std::size_t at = around.find(thing);
-  std::size_t least = reach;
-  for (const std::string_view word : no_effect) {
-    for (std::size_t found = around.find(word); found != std::string_view::npos;
-         found = around.find(word, found + 1))
-      least = std::min(least, found > at ? found - at : at - found);
-  }
-  return least;
+// Where one of the words begins a word: "wsl" is no part of "newsletter".
+std::size_t find_thing(std::string_view text, std::string_view thing, std::size_t from) {
+  std::size_t at = text.find(thing, from);
+  while (at != std::string_view::npos && at > 0 && ascii::is_lower(text[at]) && ascii::is_lower(text[at - 1]))
+    at = text.find(thing, at + 1);
+  return at;
 }
 
-// Who fills what memory goes over several sentences; what is said of a setting stands in one:
-// "load_in_4bit=True ..., but the experts are bf16".
-std::string_view place_around(std::string_view folded, std::size_t at, std::size_t size, bool setting) {
-  if (setting) return sentence_around(folded, at, size, reach);
-  const std::size_t from = at > near ? at - near : 0;
-  return folded.substr(from, at - from + size + near);
-}
-
-bool shows(std::string_view folded, const Case& one, CaseShown& out) {
-  for (const std::string_view word : one.alone) {
-    const std::size_t at = folded.find(word);
-    if (at == std::string_view::npos) continue;
-    out = {&one, first_bytes(folded.substr(at, reach), 100), at, 0, true};
-    out.words = out.words.substr(0, out.words.find('\n'));
+// A setting, in a sentence that says that something changes nothing; of several the first.
+bool shows_setting(std::string_view folded, const Prose& prose, const Case& one, CaseShown& out) {
+  for (const Sentence& sentence : prose.sentences) {
+    if (!sentence.says(Say::no_effect)) continue;
+    const std::string_view said = folded.substr(sentence.at, sentence.size);
+    std::size_t first = std::string_view::npos;
+    for (const std::string_view thing : one.things) first = std::min(first, find_thing(said, thing, 0));
+    if (first == std::string_view::npos) continue;
+    out = {&one, first_bytes(said, 100), sentence.at + first};
     return true;
   }
-  const bool setting = one.said.size() == 0;
+  return false;
+}
+
+// Who fills what memory goes over several sentences.
+bool shows_end(std::string_view folded, const Case& one, CaseShown& out) {
   for (const std::string_view thing : one.things) {
     std::size_t places = 0;
-    for (std::size_t at = folded.find(thing); at != std::string_view::npos && places < most_places;
-         at = folded.find(thing, at + thing.size()), ++places) {
-      // "wsl" is no part of "newsletter".
-      if (at > 0 && ascii::is_lower(folded[at]) && ascii::is_lower(folded[at - 1])) continue;
-      const std::string_view around = place_around(folded, at, thing.size(), setting);
-      if (setting ? !any_in(around, no_effect) : !any_in(around, one.said)) continue;
-      out = {&one, first_bytes(sentence_around(folded, at, thing.size(), reach), 100), at,
-             setting ? distance(around, thing) : 0};
+    for (std::size_t at = find_thing(folded, thing, 0); at != std::string_view::npos && places < most_places;
+         at = find_thing(folded, thing, at + thing.size()), ++places) {
+      const std::size_t from = at > near ? at - near : 0;
+      if (!any_in(folded.substr(from, at - from + thing.size() + near), one.said)) continue;
+      out = {&one, first_bytes(sentence_around(folded, at, thing.size(), reach), 100), at};
       return true;
     }
   }
   return false;
 }
 
-// "Checkpointing does not change the memory of FSDP workers": of one sentence the nearer setting is meant.
-void keep_the_nearest(std::vector<CaseShown>& shown) {
-  const auto is_further = [&](const CaseShown& one) {
-    return std::any_of(shown.begin(), shown.end(), [&](const CaseShown& other) {
-      const std::size_t apart = one.at > other.at ? one.at - other.at : other.at - one.at;
-      return other.distance < one.distance && other.distance > 0 && apart < reach;
-    });
-  };
-  std::vector<CaseShown> kept;
-  for (const CaseShown& one : shown) {
-    if (!is_further(one)) kept.push_back(one);
+bool shows(std::string_view folded, const Prose& prose, const Case& one, CaseShown& out) {
+  for (const std::string_view word : one.alone) {
+    const std::size_t at = folded.find(word);
+    if (at == std::string_view::npos) continue;
+    out = {&one, first_bytes(folded.substr(at, reach), 100), at, true};
+    out.words = out.words.substr(0, out.words.find('\n'));
+    return true;
   }
-  shown = std::move(kept);
+  return one.said.size() == 0 ? shows_setting(folded, prose, one, out) : shows_end(folded, one, out);
 }
 
 }  // namespace
@@ -422,13 +323,23 @@ bool speaks_of_memory(const CaseShown& one, std::string_view folded) {
   return one.what->undo != nullptr && prose && any_in(folded.substr(from, 2 * near), memory);
 }
 
-std::vector<CaseShown> cases_in(const Text& text) {
+std::vector<CaseShown> cases_in(const Text& text, const Prose& prose) {
   const std::string_view folded = std::string_view(text.folded_lines).substr(0, longest_prose);
   std::vector<CaseShown> out;
   for (const Case& one : the_cases) {
-    if (CaseShown found; shows(folded, one, found)) out.push_back(std::move(found));
+    CaseShown found;
+    if (!shows(folded, prose, one, found)) continue;
+    // "Checkpointing does not change the memory of FSDP workers": of one sentence the setting named first is
+    // meant.
+    const auto same = std::find_if(out.begin(), out.end(), [&](const CaseShown& other) {
+      return !found.alone && !other.alone && one.said.size() == 0 && other.words == found.words;
+    });
+    if (same == out.end()) {
+      out.push_back(std::move(found));
+    } else if (found.at < same->at) {
+      *same = std::move(found);
+    }
   }
-  keep_the_nearest(out);
   return out;
 }
 

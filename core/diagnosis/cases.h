@@ -2,8 +2,9 @@
 // effect, and memory that is not the GPU's (RAM of the machine by who fills it, /dev/shm, an engine's or
 // JAX's own reservation).
 //
-//     for (const Case* one : cases_in(text)) one->title;   // "Gradient checkpointing is set without effect"
-//     if (recipe::Recipe without = recipe; one->undo != nullptr && one->undo(without)) ...   // the run then
+//     for (const Case* one : cases_in(text, prose)) one.what->title;   // "Gradient checkpointing is set
+//     without effect" if (recipe::Recipe without = recipe; one->undo != nullptr && one->undo(without)) ... //
+//     the run then
 //
 // A case raises its cause, and speaks in its stead where that cause comes first.
 #pragma once
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/diagnosis/prose.h"
 #include "core/diagnosis/text.h"
 #include "core/recipe/recipe.h"
 
@@ -38,10 +40,9 @@ struct CaseShown {
   const Case* what = nullptr;
   std::string words;  ///< of the text
   std::size_t at = 0;
-  std::size_t distance = 0;  ///< of a setting: bytes to what is said of it
-  bool alone = false;        ///< by words that mean nothing else
+  bool alone = false;  ///< by words that mean nothing else
 };
-std::vector<CaseShown> cases_in(const Text& text);
+std::vector<CaseShown> cases_in(const Text& text, const Prose& prose);
 /// Whether it is about memory in a text in which nobody speaks of a failure.
 bool speaks_of_memory(const CaseShown& one, std::string_view folded);
 

@@ -87,13 +87,22 @@ constexpr Weight for_sharding_load_peak[] = {{Sign::shards, 2.5F},
                                              {Sign::at_save, -3.0F},
                                              {Sign::at_evaluation, -3.0F},
                                              {Sign::after_steps, -3.0F}};
-constexpr Weight for_replicated_not_sharded[] = {
-    {Sign::replicates, 4.0F},        {Sign::spread_works, 4.0F},        {Sign::sums_cards, 2.0F},
-    {Sign::is_partition, -1.0F},     {Sign::whole_beyond, 2.5F},        {Sign::quantized_and_sharded, 2.0F},
-    {Sign::loading, 1.0F},           {Sign::optimizer, -3.0F},          {Sign::share_well_within, -1.0F},
-    {Sign::asks_beyond_card, -4.0F}, {Sign::generates_rollouts, -1.5F}, {Sign::fits_with_less, -6.0F},
-    {Sign::says_logits, -1.5F},      {Sign::says_driver, 2.5F},         {Sign::loss, -2.0F},
-    {Sign::share_is_small, -4.0F},   {Sign::inference, -1.0F}};
+constexpr Weight for_replicated_not_sharded[] = {{Sign::replicates, 4.0F},
+                                                 {Sign::sums_cards, 2.0F},
+                                                 {Sign::is_partition, -1.0F},
+                                                 {Sign::whole_beyond, 2.5F},
+                                                 {Sign::quantized_and_sharded, 2.0F},
+                                                 {Sign::loading, 1.0F},
+                                                 {Sign::optimizer, -3.0F},
+                                                 {Sign::share_well_within, -1.0F},
+                                                 {Sign::asks_beyond_card, -4.0F},
+                                                 {Sign::generates_rollouts, -1.5F},
+                                                 {Sign::fits_with_less, -6.0F},
+                                                 {Sign::says_logits, -1.5F},
+                                                 {Sign::says_driver, 2.5F},
+                                                 {Sign::loss, -2.0F},
+                                                 {Sign::share_is_small, -4.0F},
+                                                 {Sign::inference, -1.0F}};
 constexpr Weight for_packing_interaction[] = {{Sign::packs, 2.0F}, {Sign::varlen, 5.5F}};
 constexpr Weight for_eager_attention_quadratic[] = {
     {Sign::is_scores, 6.0F},       {Sign::large_request, 1.0F}, {Sign::is_power_of_two, 3.8F},

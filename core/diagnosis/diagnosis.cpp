@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/diagnosis/moment.h"
+#include "core/diagnosis/prose_signs.h"
 #include "core/diagnosis/size.h"
 
 namespace plimsoll::diagnosis {
@@ -82,8 +82,10 @@ Diagnosis diagnose(const Situation& situation) {
   // A table of a card that is not full explains nothing; what a person says beside it may.
   const bool full = std::any_of(r.table.cards.begin(), r.table.cards.end(),
                                 [](const Card& card) { return card.used > 0.9 * card.total; });
-  r.cases = cases_in(r.text);
-  if (r.messages.empty() && !full) r.messages = spoken_messages(r.text, r.cases);
+  r.prose = read_prose(r.text.folded_lines);
+  r.cases = cases_in(r.text, r.prose);
+  const bool spoken = r.messages.empty() && !full;
+  if (spoken) r.messages = spoken_messages(r.text, r.prose, r.cases);
   r.first = primary(r.messages);
   Numbers numbers;
   if (const Message* message = r.message()) numbers = message->numbers;
@@ -93,18 +95,22 @@ Diagnosis diagnose(const Situation& situation) {
   // A word that names a function is no frame: only a traceback's own syntax says where it was.
   if (!is_traceback(r.frames.words)) r.frames.phase = Phase::unknown;
   if (r.phase == Phase::unknown) r.phase = situation.phase;
-  if (r.phase == Phase::unknown) r.phase = phase_in_words(r.text);
-  r.facts = read_facts(situation, r.text, numbers, r.table);
+  if (r.phase == Phase::unknown) r.phase = phase_in_words(r.text.folded_lines, r.prose);
+  r.facts = read_facts(situation, r, numbers);
   if (numbers.tried) r.matches = tensors_of_size(*numbers.tried, situation, r);
   if (numbers.tried) r.products = products_of(*numbers.tried, situation, r.facts);
   d.cards = cards_of(situation, r);
   if (r.messages.empty() && r.table.cards.empty()) return d;
   r.rerun = play_again(situation, r);
   d.evidence = collect(r, situation);
+  for (Evidence& e : d.evidence) {
+    // That the machine ran out is read from prose as well.
+    if (spoken && e.sign == Sign::says_host) e.strength = most_strength;
+  }
   Ranking by;
   by.reading = &r;
   by.answers = read_answers(situation.answers);
-  by.in_words = r.message() != nullptr && r.message()->family->kind == Kind::spoken;
+  by.in_words = spoken;
   by.framed = r.frames.phase != Phase::unknown;
   Ranked ranked = rank(d.evidence, by);
   d.causes = std::move(ranked.causes);

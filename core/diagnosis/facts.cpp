@@ -5,10 +5,9 @@
 
 #include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/facts_said.h"
-#include "core/diagnosis/moment.h"
 #include "core/diagnosis/sentence.h"
+#include "core/diagnosis/signs.h"
 #include "core/diagnosis/size.h"
-#include "core/diagnosis/words.h"
 
 namespace plimsoll::diagnosis {
 
@@ -63,21 +62,15 @@ void read_request(const Situation& s, Facts& f) {
 }
 
 // What people write around an error when they have no configuration at hand.
-void read_words(const Text& text, bool spoken, Facts& f) {
+void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
   // A request that says nothing of adapters is full fine-tuning by default alone.
   if (const Method said = method_said(text); f.method == Method::full && said != Method::unknown)
     f.method = said;
   if (f.method == Method::unknown) {
-    if (mentions(text, {"inference", "generation only"})) f.method = Method::inference;
-    const std::size_t whole = full_tuning_said(text.folded_lines);
-    if (whole != std::string_view::npos) f.method = Method::full;
-    if (f.method == Method::full && is_an_alternative(text.folded_lines, whole)) {
-      // "full fine-tuning of 72B dies; can it be trained with LoRA only?"
-    } else if (says_unless_denied(text.folded_lines, {"lora", "peft"})) {
-      f.method = Method::adapters;
-    } else if (mentions(text, {"lora", "peft"})) {
-      f.method = Method::full;  // "without any PEFT"
-    }
+    f.method = method_said(text);
+    if (f.method == Method::unknown && prose.says(Say::inference)) f.method = Method::inference;
+    if (prose.says(Say::full)) f.method = Method::full;
+    if (f.method != Method::full && prose.says(Say::adapters)) f.method = Method::adapters;
   }
   if (f.quantization.empty()) {
     if (mentions(text, {"qlora", "load_in_4bit", "nf4", "4-bit", "4bit", "gptq"})) f.quantization = "4bit";
@@ -139,18 +132,12 @@ void read_words(const Text& text, bool spoken, Facts& f) {
                                                    "batch_size", "batch-size", "batchsize", "batch size"});
   f.pure_16bit = mentions(text, {"torchtune", "pure_bf16", "bf16-true", "full_bf16"});
   f.offload = mentions(text, {"offload"}) && !mentions(text, {"no offload", "without offload"});
-  f.whole_on_each =
-      mentions(text, {"plain python", "whole on each", "places the model whole", "replicated"}) ||
-      !said_together(text.folded_lines, {"fsdp", "zero", "deepspeed", "weights", "model", "模型"},
-                     {"not actually shard", "not shard", "n't shard", "not being shard", "not sharding",
-                      "没有切分", "没切分", "没有分片", "没有切开"},
-                     70)
-           .empty() ||
-      !said_together(
-           text.folded_lines, {"fsdp", "zero", "deepspeed"},
-           {"not take effect", "n't take effect", "has no effect", "没有生效", "没生效", "不生效", "未生效"},
-           40)
-           .empty();
+  f.whole_on_each = mentions(text, {"plain python", "whole on each", "places the model whole", "replicated"});
+  for (const Sentence& one : prose.sentences) {
+    const std::string_view said = std::string_view(text.folded_lines).substr(one.at, one.size);
+    f.whole_on_each =
+        f.whole_on_each || (one.says(Say::no_effect) && says_any(said, {"fsdp", "zero", "deepspeed"}));
+  }
   if (!f.dora)
     f.dora = mentions(text, {"use_dora", "dora_", " dora", ":dora"}) &&
              !mentions(text, {"use_dora: false", "use_dora=false", "use_dora false"});
@@ -175,9 +162,9 @@ void read_words(const Text& text, bool spoken, Facts& f) {
     f.method = Method::inference;
   if (!f.fp32)
     f.fp32 = mentions(text, {"precision: fp32", "float32", "fp32 load", "torch_dtype: none"}) ||
-             says_fp32(text.folded_lines);
+             prose.says(Say::fp32) != nullptr;
   if (f.attention.empty() &&
-      (says_no_flash(text.folded_lines) ||
+      (prose.says(Say::no_flash) != nullptr ||
        mentions(text, {"attn_implementation=\"eager", "attn_implementation=eager",
                        "attn_implementation='eager", "attn_implementation: eager",
                        "attn_implementation eager", "eager attention", "flash_attention: false",
@@ -231,8 +218,8 @@ void weigh(const Situation& s, Facts& f) {
 
 }  // namespace
 
-Facts read_facts(const Situation& situation, const Text& text, const Numbers& numbers,
-                 const GpuTable& table) {
+Facts read_facts(const Situation& situation, const Reading& reading, const Numbers& numbers) {
+  const Text& text = reading.text;
   Facts facts;
   read_request(situation, facts);
   const std::size_t opening = 600;  // what a report is about stands at its beginning
@@ -240,8 +227,8 @@ Facts read_facts(const Situation& situation, const Text& text, const Numbers& nu
   const bool no_figures = !numbers.tried && !numbers.capacity;
   const bool unnamed = situation.model.empty();
   const bool spoken = no_figures && unnamed;
-  read_words(text, unnamed && parameters_in_name(head) > 0, facts);
-  find_card(situation, numbers, table, facts);
+  read_words(text, reading.prose, unnamed && parameters_in_name(head) > 0, facts);
+  find_card(situation, numbers, reading.table, facts);
   double largest = 0;
   if (no_figures && facts.capacity == 0) largest = find_spoken_card(situation, head, facts);
   if (spoken && facts.capacity == 0 && largest == 0) facts.capacity = 0.985 * spoken_size(head);

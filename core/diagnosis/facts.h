@@ -1,6 +1,6 @@
 // What is known of the run besides its message: from a request, even half a one, and from words in the text.
 //
-//     Facts facts = read_facts(situation, text);
+//     Facts facts = read_facts(situation, reading, numbers);
 //     facts.parameters;          // 7.2e9, of the network or of a name like "llama-7b"
 //     facts.whole;               // bytes of weights, gradients and states on one card when nothing is
 //     sharded
@@ -44,6 +44,8 @@ struct Situation {
   std::vector<const hardware::Gpu*> gpus;    ///< to identify a card by what it reports
 };
 
+struct Reading;
+
 enum class Method { unknown, full, adapters, inference };
 
 struct Facts {
@@ -75,7 +77,7 @@ struct Facts {
   bool shared_by_unknown() const { return sharded() && !gpus && quantization.empty(); }
 };
 
-Facts read_facts(const Situation& situation, const Text& text, const Numbers& numbers, const GpuTable& table);
+Facts read_facts(const Situation& situation, const Reading& reading, const Numbers& numbers);
 
 /// Whether a text in lower case speaks of a card: "4090" of "rtx-4090", "a100" of "a100-sxm-80". A slice of
 /// MIG is spoken of by its profile alone ("3g.40gb"): its card's name means the whole card.

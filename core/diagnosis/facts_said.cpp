@@ -13,51 +13,11 @@ namespace {
 using ascii::is_digit;
 using ascii::is_lower;
 
-// "I can successfully run finetune_with_lora.sh", "LoRA works fine": what works is not what failed.
-bool is_what_works(std::string_view folded, std::size_t at, std::size_t size) {
-  const std::string_view said = sentence_around(folded, at, size, 60);
-  const std::string_view before = said.substr(0, static_cast<std::size_t>(folded.data() + at - said.data()));
-  const std::string_view behind = said.substr(before.size() + size);
-  // "LoRA works with a batch of 1, but with 8 ...": the same method, with less.
-  if (says_any(behind, {"batch", "length", "token", "seq", "context"}) && says_any(behind, {"but ", "但"}))
-    return false;
-  return says_any(before, {"successfully ", "works with ", "work with ", "fine with ", "no problem with "}) ||
-         says_any(behind.substr(0, 24),
-                  {" works", " is fine", " runs fine", "没问题", "没有问题", "可以正常"});
-}
-
 bool mentions_head_or_embedding(std::string_view value) {
   for (const std::string_view word : {"embed", "lm_head", "wte", "head", "score"}) {
     if (value.find(word) != std::string_view::npos) return true;
   }
   return false;
-}
-
-constexpr std::string_view words_of_full[] = {"full fine",
-                                              "full-fine",
-                                              "full tuning",
-                                              "full parameter",
-                                              "full-parameter",
-                                              "fully fine",
-                                              "full_finetun",
-                                              "full sft",
-                                              "full finetun",
-                                              "finetuning_type: full",
-                                              "method: full",
-                                              "method: pretrain",
-                                              "pretraining",
-                                              "sft_type full",
-                                              "train_type full",
-                                              "全量",
-                                              "全参",
-                                              "全模型",
-                                              "full微调",
-                                              "full 微调"};
-
-std::size_t first_of(std::string_view folded, std::span<const std::string_view> words) {
-  std::size_t first = std::string_view::npos;
-  for (const std::string_view word : words) first = std::min(first, folded.find(word));
-  return first;
 }
 
 }  // namespace
@@ -84,7 +44,6 @@ bool says_unless_denied(std::string_view folded, std::initializer_list<std::stri
       denied = denied || behind.find(" false") != std::string_view::npos ||
                behind.find("=false") != std::string_view::npos ||
                behind.find(": null") != std::string_view::npos;
-      denied = denied || is_what_works(folded, at, word.size());
       if (!denied) return true;
     }
   }
@@ -192,70 +151,6 @@ bool names_a_vl_model(std::string_view folded) {
     if (tied && ends) return true;
   }
   return false;
-}
-
-std::size_t full_tuning_said(std::string_view folded) {
-  return first_of(folded.substr(0, longest_prose), words_of_full);
-}
-
-// Whether adapters are spoken of as what else could be done, behind full fine-tuning: "or is LoRA the only
-// way?", "还是说只能lora". A setting of adapters speaks for itself.
-bool is_an_alternative(std::string_view folded, std::size_t full) {
-  for (std::size_t at = folded.find("lora"); at != std::string_view::npos; at = folded.find("lora", at + 4)) {
-    const std::string_view said = sentence_around(folded, at, 4, 40);
-    const bool alternative = says_any(said, {"only ", "instead", "should i", "must i", "have to", "or use",
-                                             "switch to", "只能", "还是说", "改用", "必须"});
-    if (at < full || !alternative || in_setting(folded, at)) return false;
-  }
-  return folded.find("lora") != std::string_view::npos;
-}
-
-// "loaded in fp32", "converted at full precision (fp32)", "强制转fp32": of the weights, not of the
-// optimizer's copy, the norms or the logits.
-bool says_fp32(std::string_view folded) {
-  return !said_together(folded, {"fp32", "float32", "full precision", "full-precision", "32-bit", "单精度"},
-                        {"load", "weights", "transfer", "cast", "convert", "import", "default", "model",
-                         "instead of", "加载", "转", "权重", "模型", "精度"},
-                        48,
-                        {"partition",
-                         "master",
-                         "optim",
-                         "state",
-                         "logit",
-                         "loss",
-                         "norm",
-                         "adamw",
-                         "32_cpu",
-                         "lora",
-                         "adapter",
-                         "instead of fp32",
-                         "instead of float32",
-                         "fp32: false",
-                         "kbit",
-                         "llm_int8",
-                         "except",
-                         "gradient",
-                         "buffer",
-                         "rope",
-                         "rotary",
-                         "attention"})
-              .empty();
-}
-
-// "without flash attention", "flash attn is not supported on V100": scores are then kept.
-bool says_no_flash(std::string_view folded) {
-  return !said_together(
-              folded,
-              {"flash attention", "flash-attention", "flash_attention", "flash attn", "flash-attn",
-               "flash_attn", "flashattention", "flashattn"},
-              {"without",    "not support", "n't support", "not use",    "not using",     "n't use",
-               "no flash",   "not install", "n't install", "cannot use", "cannot be",     "can't be",
-               "could not",  "can't use",   "disabled",    "not enabl",  "unable to use", "removed",
-               "turned off", "turn off",    "不支持",      "用不了",     "装不了",        "不能用",
-               "没法用",     "没有",        "没装",        "未安装",     "不用",          "关闭",
-               "关掉"},
-              40, {"even with", "same", "works with"})
-              .empty();
 }
 
 // "--per_device_train_batch_size 8", "batch size of 64", "batch_size=4": the number behind the first name

@@ -22,11 +22,6 @@ bool names_modules(std::string_view folded);
 bool is_the_subject(std::string_view folded, std::string_view task);
 double trained_percent(std::string_view folded);
 bool names_a_vl_model(std::string_view folded);
-/// Where full fine-tuning is first spoken of, or npos.
-std::size_t full_tuning_said(std::string_view folded);
-bool is_an_alternative(std::string_view folded, std::size_t full);
-bool says_fp32(std::string_view folded);
-bool says_no_flash(std::string_view folded);
 std::optional<double> setting_in_words(std::string_view folded,
                                        std::initializer_list<std::string_view> names);
 

@@ -103,7 +103,8 @@ struct Message {
 std::vector<Message> read_messages(const Text& text, Work* work = nullptr);
 /// What a person says in words, for a text in which no program says it; at most one. `cases`: those that the
 /// text shows, which may be a failure of memory without being called one.
-std::vector<Message> spoken_messages(const Text& text, const std::vector<CaseShown>& cases = {});
+std::vector<Message> spoken_messages(const Text& text, const Prose& prose,
+                                     const std::vector<CaseShown>& cases = {});
 /// The one to explain: the first that prints figures of the GPU, else the first. 0 when there are none.
 std::size_t primary(const std::vector<Message>& messages);
 

@@ -21,12 +21,14 @@ Source source_of(Sign sign, bool framed) {
 
 // How sure an answer may be, by the surest thing that speaks for it. On reports that no rule had seen, causes
 // from words alone were right in about half of all cases, those from a request's arithmetic in three of four.
-double most_sure(const Named& named, const Ranking& by) {
+double most_sure(const Named& named, const std::vector<Evidence>& evidence, const Ranking& by) {
   if (named.answered) return 0.9;
   double most = named.replayed ? 0.85 : named.narrower != nullptr ? 0.7 : by.in_words ? 0.5 : 0.6;
   for (const Sign sign : named.signs) {
     if (sign == Sign::says_in_words) continue;
-    switch (source_of(sign, by.framed)) {
+    const bool said = std::any_of(evidence.begin(), evidence.end(),
+                                  [sign](const Evidence& e) { return e.sign == sign && e.strength < 1; });
+    switch (said ? Source::words : source_of(sign, by.framed)) {
       case Source::figures:
         most = std::max(most, by.in_words ? 0.9 : 0.97);
         break;
@@ -51,7 +53,7 @@ Named weigh(const Cause& cause, const std::vector<Evidence>& evidence) {
   for (const Weight& weight : cause.weights) {
     for (const Evidence& e : evidence) {
       if (e.sign != weight.sign) continue;
-      named.score += weight.weight;
+      named.score += weight.weight * e.strength;
       if (weight.weight <= 0) continue;
       named.shown.push_back(e.words);
       named.signs.push_back(e.sign);
@@ -120,7 +122,7 @@ Ranked rank(const std::vector<Evidence>& evidence, const Ranking& by) {
   }
   for (Named& named : out.causes) {
     named.score /= spread;
-    named.confidence = std::min(std::exp(named.score) / sum, most_sure(named, by));
+    named.confidence = std::min(std::exp(named.score) / sum, most_sure(named, evidence, by));
   }
   std::stable_sort(out.causes.begin(), out.causes.end(),
                    [](const Named& a, const Named& b) { return a.score > b.score; });

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "core/diagnosis/families.h"
-#include "core/diagnosis/phrases.h"
+#include "core/diagnosis/prose_signs.h"
 #include "core/diagnosis/sign_parts.h"
 #include "core/diagnosis/text.h"
 #include "core/json/ascii.h"

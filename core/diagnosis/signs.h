@@ -10,6 +10,7 @@
 
 #include "core/diagnosis/cases.h"
 #include "core/diagnosis/facts.h"
+#include "core/diagnosis/prose.h"
 #include "core/diagnosis/rerun.h"
 #include "core/diagnosis/size_products.h"
 #include "core/diagnosis/tensors.h"
@@ -108,7 +109,6 @@ enum class Sign : uint8_t {
   quantized,
   several_cards,
   replicates,
-  spread_works,
   shards,
   quantized_and_sharded,
   uses_dora,
@@ -162,12 +162,14 @@ enum class Sign : uint8_t {
 
 struct Evidence {
   Sign sign;
-  std::string words;  ///< one sentence for a person, with the figures
+  std::string words;    ///< one sentence for a person, with the figures
+  double strength = 1;  ///< 0..1: less where only prose says it, and not clearly
 };
 
 /// All that was read, before anything is concluded.
 struct Reading {
   Text text;
+  Prose prose;  ///< of the text
   std::vector<Message> messages;
   std::size_t first = 0;  ///< index of the message to explain
   Derived derived;

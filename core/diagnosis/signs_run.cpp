@@ -1,158 +1,11 @@
 #include <algorithm>
-#include <initializer_list>
 #include <string_view>
 
+#include "core/diagnosis/prose_signs.h"
 #include "core/diagnosis/sentence.h"
 #include "core/diagnosis/sign_parts.h"
 
 namespace plimsoll::diagnosis {
-
-namespace {
-
-// "Two cards of 12 GB, 24 GB in all": memory summed over cards.
-bool sums_the_cards(std::string_view folded) {
-  for (const std::string_view words :
-       {"一共", "总共有", "加起来", "总显存", "总体显存", "in total i have", "gb in total", "combined vram",
-        "not add up", "n't add up", "memory of both", "combine the memory", "pool the memory", "as one big",
-        "total gpu memory", "gb total"}) {
-    if (folded.find(words) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
-// "单卡可以成功预训练", "works on a single GPU": success, said of one card; the failure is then of several.
-bool one_card_works(std::string_view folded) {
-  constexpr std::string_view one[] = {"单卡",       "单张卡",      "单gpu",      "一张卡",      "single gpu",
-                                      "single-gpu", "one gpu",     "1 gpu",      "single card", "one card",
-                                      "1 card",     "single a100", "single h100"};
-  constexpr std::string_view works[] = {"可以",           "成功",   "没问题",      "没有问题",
-                                        "正常",           "能跑",   "能够",        "works",
-                                        "work fine",      "worked", "fine",        "succe",
-                                        "no problem",     "no oom", "without oom", "does not happen",
-                                        "doesn't happen", "runs",   "it fits",     " fits"};
-  constexpr std::string_view fails[] = {"不可以",   "不能",  "无法", "not work",
-                                        "n't work", "fails", "oom",  "out of mem"};
-  constexpr std::size_t behind = 60, before = 40;
-  for (const std::string_view card : one) {
-    for (std::size_t at = folded.find(card); at != std::string_view::npos; at = folded.find(card, at + 3)) {
-      const std::string_view window = folded.substr(at > before ? at - before : 0, std::min(at, before));
-      const std::string_view ahead = window.substr(window.rfind('\n') + 1);
-      const std::string_view rest = folded.substr(at + card.size(), behind);
-      const std::string_view after = rest.substr(0, rest.find('\n'));
-      const auto says = [](std::string_view text, const auto& words) {
-        std::size_t first = std::string_view::npos;
-        for (const std::string_view word : words) first = std::min(first, text.find(word));
-        return first;
-      };
-      const std::size_t good = says(after, works), bad = says(after, fails);
-      if (good != std::string_view::npos && good <= bad) return true;
-      // "it works on a single GPU"
-      if (says(ahead, std::initializer_list<std::string_view>{"works on a", "works on one", "works with a",
-                                                              "works with one", "fine on a", "fine on one",
-                                                              "fine with a", "fine with one", "runs on a",
-                                                              "train on a"}) != std::string_view::npos &&
-          says(ahead, std::initializer_list<std::string_view>{"not ", "n't "}) == std::string_view::npos)
-        return true;
-    }
-  }
-  return !said_together(
-              folded,
-              {"single gpu", "single-gpu", "one gpu", "1 gpu", "single card", "one card", "单卡", "单张卡"},
-              {"works", "work well", "work fine", "succe", "no problem", "without oom", "runs fine",
-               "runs well"},
-              32, {"not work", "n't work", "fails", "not even", "if it works"})
-              .empty();
-}
-
-// "The cards together have enough": the question that copies on each card answer.
-bool asks_of_each_card(std::string_view folded) {
-  for (const std::string_view words : {"总显存",
-                                       "总体显存",
-                                       "单张卡的显存",
-                                       "单卡显存",
-                                       "每张卡",
-                                       "每个gpu",
-                                       "每块卡",
-                                       "每张显卡",
-                                       "单卡训练没问题",
-                                       "单卡没问题",
-                                       "each gpu loads",
-                                       "every gpu loads",
-                                       "each gpu load",
-                                       "on each gpu",
-                                       "on every gpu",
-                                       "on each of them",
-                                       "on each card",
-                                       "on every card",
-                                       "total vram",
-                                       "combined vram",
-                                       "total gpu memory",
-                                       "single gpu works",
-                                       "works on a single gpu",
-                                       "works on one gpu",
-                                       "fine on one gpu",
-                                       "fine on a single gpu"}) {
-    if (folded.find(words) != std::string_view::npos) return true;
-  }
-  // "把一个模型平均分到多张卡", "how can I split the model across GPUs": who asks for it has it not.
-  return !said_together(folded, {"model", "weights", "模型", "权重"},
-                        {"split across",
-                         "distribute across",
-                         "distributed across",
-                         "spread across",
-                         "shard across",
-                         "get distributed",
-                         "be distributed",
-                         "n't distribut",
-                         "not distribut",
-                         "n't split",
-                         "not split",
-                         "get split",
-                         "spread over",
-                         "split over",
-                         "split between",
-                         "across the gpus",
-                         "across gpus",
-                         "across multiple",
-                         "across all",
-                         "across several",
-                         "平均分",
-                         "分到多",
-                         "分布到",
-                         "切分到",
-                         "拆分到",
-                         "分配到",
-                         "拆到多"},
-                        60, {"is split", "is spread", "are spread", "is sharded", "was split"})
-              .empty() ||
-         !said_together(
-              folded,
-              {"more gpus", "additional gpu", "number of gpus", "adding gpus", "more cards", "another gpu",
-               "second gpu", "every gpu", "each gpu", "every card", "each card", "every one of them",
-               "every process", "each process", "each of my", "each of the", "each one", "all gpus",
-               "all cards"},
-              {"n't lower",   "not lower",     "n't reduce",     "not reduce",    "n't help",
-               "not help",    "no difference", "same memory",    "not change",    "n't change",
-               "same amount", "still oom",     "fills up",       "is full",       "full model",
-               "whole model", "entire model",  "complete model", "for the model", "of the model",
-               "has all of",  "holds all",     "own copy",       "full copy",     "all the weights"},
-              64)
-              .empty() ||
-         !said_together(folded, {"每个卡", "每卡", "每个显卡", "不同的显卡", "不同的卡", "各个卡"},
-                        {"加载", "完整", "一份", "重复"}, 60)
-              .empty();
-}
-
-// What torchrun copies onto each card, device_map spreads over them.
-bool spread_works(std::string_view folded) {
-  return !said_together(folded,
-                        {"device_map", "python3 command", "plain python", "single process", "naive pipeline"},
-                        {"fine", "works", "succe", "no problem", "runs", "正常", "可以", "没问题"}, 80,
-                        {"not work", "n't work"})
-              .empty();
-}
-
-}  // namespace
 
 void read_run(const Reading& r, Signs& out) {
   const Facts& f = r.facts;
@@ -165,18 +18,14 @@ void read_run(const Reading& r, Signs& out) {
   const bool quantized = !f.quantization.empty();
   add(out, quantized, Sign::quantized, "The base is quantised.");
   add(out, f.several(), Sign::several_cards, "Several cards are used.");
-  const bool spread = spread_works(r.text.folded_lines);
-  const bool each = spread || asks_of_each_card(r.text.folded_lines);
+  const Sentence* copies = r.prose.says(Say::copies);
+  const bool each = copies != nullptr;
   const bool divided_somehow = f.strategy == "deepspeed" && !quantized && !f.whole_on_each && !each;
   const bool whole_each = (f.several() || (each && !f.gpus)) &&
                           (!f.sharded() || quantized || f.whole_on_each) && !divided_somehow;
   // Words alone say that there are several cards, not that the model was too large for one of them.
-  const bool sums = sums_the_cards(r.text.folded_lines);
-  add(out, whole_each && spread, Sign::spread_works,
-      "Spread over the cards it runs; started once for each card, it does not.");
-  const bool told = sums || each || f.whole_on_each || one_card_works(r.text.folded_lines) ||
-                    !f.gpus_in_words || r.phase == Phase::load || f.strategy == "ddp" ||
-                    (f.whole > 0.93 * f.capacity && f.capacity > 0);
+  const bool told = each || f.whole_on_each || !f.gpus_in_words || r.phase == Phase::load ||
+                    f.strategy == "ddp" || (f.whole > 0.93 * f.capacity && f.capacity > 0);
   add(out, whole_each && told, Sign::replicates,
       "Each card holds all the weights: " +
           std::string(quantized            ? "a quantised base is not sharded"
@@ -185,8 +34,9 @@ void read_run(const Reading& r, Signs& out) {
           " does not divide them.");
   add(out, whole_each && (f.sharded() || f.whole_on_each), Sign::quantized_and_sharded,
       "Sharding is configured but does not reach the weights.");
-  add(out, whole_each && sums, Sign::sums_cards,
-      "The memory of the cards is summed, although each holds a copy.");
+  add(out, whole_each && each, Sign::sums_cards,
+      "What one card would hold alone, each of them holds (\"" +
+          (each ? quote(r.text.folded_lines, *copies) : std::string()) + "\").");
   // What shards has several cards, also where nobody counts them.
   add(out, (f.several() || !f.gpus) && f.sharded() && !whole_each && !quantized, Sign::shards,
       "The weights are sharded over the cards.");

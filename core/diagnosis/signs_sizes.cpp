@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/diagnosis/sentence.h"
 #include "core/diagnosis/sign_parts.h"
+#include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
 
@@ -58,6 +60,51 @@ void read_arithmetic(const Reading& r, Signs& out) {
 
 namespace {
 
+// Lengths of a bracket: "16, 20000, 20000".
+std::vector<uint64_t> lengths_in(std::string_view text) {
+  constexpr std::size_t most = 8;
+  std::vector<uint64_t> out;
+  bool open = false;
+  for (const char c : text) {
+    if (ascii::is_digit(c)) {
+      if (!open) out.push_back(0);
+      out.back() = std::min<uint64_t>(out.back() * 10 + static_cast<uint64_t>(c - '0'), 1U << 30U);
+    } else if (c != ',' && c != ' ' && c != 'x' && c != '*') {
+      return {};
+    }
+    open = ascii::is_digit(c);
+    if (out.size() > most) return {};
+  }
+  return out;
+}
+
+constexpr uint64_t least_length = 1024;
+
+// A tensor of a text's own brackets whose last two lengths are the same: "[16, 20000, 20000]", "40320^2"; ""
+// none. Only attention has such.
+std::string square_shape(std::string_view folded) {
+  constexpr std::size_t longest = 48;
+  for (std::size_t at = folded.find_first_of("[("); at != std::string_view::npos;
+       at = folded.find_first_of("[(", at + 1)) {
+    const std::string_view rest = folded.substr(at + 1, longest);
+    const std::size_t end = rest.find_first_of("])");
+    if (end == std::string_view::npos || end == 0 || !ascii::is_digit(rest.front())) continue;
+    const std::vector<uint64_t> lengths = lengths_in(rest.substr(0, end));
+    const std::size_t n = lengths.size();
+    // A picture is as high as wide and has its few channels; a weight has two lengths.
+    if (n < 3 || n > 4 || lengths[n - 1] != lengths[n - 2] || lengths[n - 1] < least_length) continue;
+    if (says_any(sentence_around(folded, at, end + 2, 60), {"alloc", "tensor", "shape", "oom", "out of mem"}))
+      return std::string(folded.substr(at, end + 2));
+  }
+  for (std::size_t at = folded.find("^2"); at != std::string_view::npos; at = folded.find("^2", at + 2)) {
+    std::size_t begin = at;
+    while (begin > 0 && ascii::is_digit(folded[begin - 1]) && at - begin < 8) --begin;
+    if (at - begin >= 4 && says_any(sentence_around(folded, at, 2, 60), {"alloc", "matrix", "tensor", "oom"}))
+      return std::string(folded.substr(begin, at + 2 - begin));
+  }
+  return "";
+}
+
 // The largest tensor that grows with the text of a micro-batch, in bytes; 0 where that is not known.
 double largest_of_text(const Facts& f, const Situation& situation) {
   const model::Architecture* network = situation.network;
@@ -75,6 +122,10 @@ double largest_of_text(const Facts& f, const Situation& situation) {
 }  // namespace
 
 void read_tensor(const Reading& r, const Situation& situation, Signs& out) {
+  if (const std::string shape = square_shape(r.text.folded_lines); !shape.empty())
+    out.push_back({Sign::is_scores, "A tensor of " + shape +
+                                        " has the shape of attention scores: it grows with the square of the "
+                                        "length."});
   // Under adapters nothing makes an fp32 copy of a frozen 16-bit weight: the weight itself is held so.
   if (!r.matches.empty() && r.matches.front().model.empty()) {
     const Match& best = r.matches.front();

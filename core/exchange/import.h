@@ -12,13 +12,9 @@
 #pragma once
 
 #include "core/exchange/format.h"
+#include "core/run/essentials.h"
 
 namespace plimsoll::exchange {
-
-/// An essential that the text does not say, and why it is asked for.
-struct Missing {
-  std::string pointer, message;
-};
 
 struct Import {
   const Format* format = nullptr;
@@ -27,8 +23,8 @@ struct Import {
   bool partial = false;
   std::vector<Finding> findings;
   std::vector<std::string> notes;
-  std::vector<Missing> missing;  ///< filled where the presets are known, see core/report/essentials.h
-  json::Errors errors;           ///< codes: those of tree.h, unknown_format, not_training
+  std::vector<run::Missing> missing;  ///< filled where the presets are known, see core/run/essentials.h
+  json::Errors errors;                ///< codes: those of tree.h, unknown_format, not_training
 };
 
 Import import_document(const Document& document, std::string_view text);

@@ -79,12 +79,14 @@ struct Linear {
 /// layer_in_fp32: F.layer_norm on x.float(), cast back (OLMo). layer_written_out: (x - mean) *
 /// rsqrt(variance) in fp32, statement by statement (Cohere). layer_in_autocast_type: in the 16-bit type of
 /// autocast, which is off inside (Nemotron).
-enum class NormKind { rms, layer, layer_in_fp32, layer_written_out, layer_in_autocast_type };
+/// rms_of_input: the product is with x itself, not with its fp32 copy (T5).
+enum class NormKind { rms, rms_of_input, layer, layer_in_fp32, layer_written_out, layer_in_autocast_type };
 /// Where in the layer a norm acts. q and k: on the heads, after the projection.
 enum class NormPlace {
   before_attention,
   after_attention,
   before_cross,
+  after_cross,
   before_mlp,
   after_mlp,
   q,
@@ -127,8 +129,20 @@ constexpr bool has_scores(AttentionKind kind) {
   return kind != AttentionKind::none && kind != AttentionKind::linear_delta &&
          kind != AttentionKind::short_convolution;
 }
-/// clamped_glu: gpt-oss, which clamps gate and up and adds one to up.
-enum class Activation { silu, gelu, gelu_tanh, gelu_new, quick_gelu, relu, squared_relu, xielu, clamped_glu };
+/// clamped_glu: gpt-oss, which clamps gate and up and adds one to up. bloom_gelu: an autograd function of
+/// BLOOM's own.
+enum class Activation {
+  silu,
+  gelu,
+  gelu_tanh,
+  gelu_new,
+  quick_gelu,
+  relu,
+  squared_relu,
+  xielu,
+  clamped_glu,
+  bloom_gelu
+};
 
 /// In what eager attention computes its scores: the softmax alone in fp32, all in the type of q and k, or all
 /// in fp32 (GPT-J). Autocast runs a softmax in fp32 unless its type is stated (gpt-oss); what it makes is
@@ -183,7 +197,12 @@ struct LayerGroup {
   RoutedType routed_type = RoutedType::own;            ///< of the router's shares and of what they weigh
   double attention_dropout = 0, residual_dropout = 0;  ///< of the config, active in training
   double activation_dropout = 0;                       ///< before the last linear of the MLP
+  bool dropout_modules = false;  ///< all of them nn.Dropout, which a trainer can switch off
   bool attention_output_gate = false;
+  bool copied_heads = false;  ///< BLOOM: q, k and v are copied out of their fused tensor, and its scores kept
+  bool images_in_mask = false;  ///< Gemma 3, PaliGemma: tokens of an image see each other, which takes a mask
+  bool position_bias = false;   ///< T5: a number for each distance and head is added to the scores
+  bool post_norm = false;       ///< BERT, BART: a norm acts on the sum of residual and branch
   StateSpace state_space;
   std::vector<Linear> linears;    ///< of one layer
   std::vector<Norm> norms;        ///< of one layer
@@ -207,6 +226,9 @@ struct Stack {
   uint64_t other_parameters = 0;  ///< convolutions, class tokens, newline vectors
   bool embedding_norm = false;    ///< the first of `norms` stands between the embedding and the layers
   double embedding_dropout = 0;   ///< on the embedded tokens, active in training
+  uint64_t frames = 0;            ///< Whisper's encoder: what it reads, however long the text; 0: the row
+  uint64_t frame_features = 0;    ///< fp32 numbers that come in for each
+  uint64_t frame_width = 0;       ///< elements that its convolutions keep for each when they are trained
 };
 
 /// How many tokens an image becomes in the text sequence and in the tower.

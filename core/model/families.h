@@ -140,6 +140,8 @@ void read_modernbert(ConfigReader&, const Frame&, Architecture&);
 void read_t5(ConfigReader&, const Frame&, Architecture&);
 void read_mt5(ConfigReader&, const Frame&, Architecture&);
 // families/whisper.cpp
+void read_bart(ConfigReader&, const Frame&, Architecture&);
+void read_mbart(ConfigReader&, const Frame&, Architecture&);
 void read_whisper(ConfigReader&, const Frame&, Architecture&);
 void read_m2m_100(ConfigReader&, const Frame&, Architecture&);
 // families/llava.cpp

@@ -110,6 +110,8 @@ constexpr Family table[] = {
     {"modernbert", Kind::encoder, read_modernbert},
     {"t5", Kind::encoder_decoder, read_t5},
     {"mt5", Kind::encoder_decoder, read_mt5},
+    {"bart", Kind::encoder_decoder, read_bart},
+    {"mbart", Kind::encoder_decoder, read_mbart},
     {"whisper", Kind::encoder_decoder, read_whisper},
     {"m2m_100", Kind::encoder_decoder, read_m2m_100},
     {"llava", Kind::vlm, read_llava},

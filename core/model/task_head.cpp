@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/model/model_types.h"
+
 namespace plimsoll::model {
 
 Architecture with_classification_head(Architecture network, uint64_t labels) {
@@ -14,14 +16,12 @@ Architecture with_classification_head(Architecture network, uint64_t labels) {
   }
   const bool encoder = network.kind == Kind::encoder;
   Stack& stack = network.stacks.front();
-  // RobertaClassificationHead has a dense layer of its own where the base model has a pooler;
-  // ModernBertPredictionHead has one too, without a bias, and a norm.
-  const std::string& type = network.model_type;
-  const bool own_dense = type == "roberta" || type == "xlm-roberta" || type == "camembert";
+  const Classifier classifier = model_type(network.model_type).classifier;
+  const bool own_dense = classifier == Classifier::dense_of_its_own;
   for (Linear& linear : stack.linears) {
     if (own_dense && linear.role == Role::other) linear.path = "classifier.dense";
   }
-  if (type == "modernbert") {
+  if (classifier == Classifier::dense_and_norm) {
     Linear dense;
     dense.path = "head.dense";
     dense.in = dense.out = stack.hidden;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "core/model/model_types.h"
 #include "core/recipe/packings.h"
 #include "core/recipe/sdpa_support.h"
 #include "core/recipe/stacks.h"
@@ -33,41 +34,6 @@ bool quantized(const DefaultContext& c) {
   return flag(c, "/quantization/load_in_4bit") || flag(c, "/quantization/load_in_8bit") ||
          !text(c, "/quantization/quant_method").empty();
 }
-
-// PEFT src/peft/utils/constants.py TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING. Types that are missing
-// there make PEFT raise, and so do we.
-struct Targets {
-  std::string_view model_type;
-  std::array<const char*, 4> modules;
-};
-constexpr Targets default_targets[] = {
-    {"llama", {"q_proj", "v_proj"}},
-    {"llama4", {"q_proj", "v_proj"}},
-    {"mistral", {"q_proj", "v_proj"}},
-    {"mixtral", {"q_proj", "v_proj"}},
-    {"gemma", {"q_proj", "v_proj"}},
-    {"gemma2", {"q_proj", "v_proj"}},
-    {"gemma3_text", {"q_proj", "v_proj"}},
-    {"qwen2", {"q_proj", "v_proj"}},
-    {"qwen3", {"q_proj", "v_proj"}},
-    {"opt", {"q_proj", "v_proj"}},
-    {"gptj", {"q_proj", "v_proj"}},
-    {"gpt_neo", {"q_proj", "v_proj"}},
-    {"bart", {"q_proj", "v_proj"}},
-    {"stablelm", {"q_proj", "v_proj"}},
-    {"gpt2", {"c_attn"}},
-    {"gpt_bigcode", {"c_attn"}},
-    {"bloom", {"query_key_value"}},
-    {"gpt_neox", {"query_key_value"}},
-    {"falcon", {"query_key_value"}},
-    {"chatglm", {"query_key_value"}},
-    {"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
-    {"t5", {"q", "v"}},
-    {"mt5", {"q", "v"}},
-    {"mpt", {"Wqkv"}},
-    {"bert", {"query", "value"}},
-    {"roberta", {"query", "value"}},
-};
 
 // TRL 0.26 asks for dtype="auto" (trl/trainer/utils.py create_model_from_path), which its ORPO and CPO
 // trainers still do (trl/experimental/orpo/orpo_trainer.py).
@@ -181,42 +147,10 @@ Default default_lora_alpha(const DefaultContext&) {
 
 namespace {
 
-// PEFT src/peft/utils/constants.py TRANSFORMERS_MODELS_TO_IA3_TARGET_MODULES_MAPPING: linears of the
-// attention and, last, the feed-forward module, which is scaled at its input.
-struct ScaledModules {
-  std::string_view model_type;
-  std::array<const char*, 3> modules;
-  const char* feedforward() const { return modules[2] != nullptr ? modules[2] : modules[1]; }
-};
-constexpr ScaledModules scaled_modules[] = {
-    {"llama", {"k_proj", "v_proj", "down_proj"}},
-    {"llama4", {"q_proj", "v_proj", "down_proj"}},
-    {"mistral", {"k_proj", "v_proj", "down_proj"}},
-    {"gemma", {"q_proj", "v_proj", "down_proj"}},
-    {"gemma2", {"q_proj", "v_proj", "down_proj"}},
-    {"gemma3_text", {"q_proj", "v_proj", "down_proj"}},
-    {"qwen2", {"q_proj", "v_proj", "down_proj"}},
-    {"qwen3", {"q_proj", "v_proj", "down_proj"}},
-    {"mixtral", {"k_proj", "v_proj", "w2"}},
-    {"phi", {"q_proj", "v_proj", "fc2"}},
-    {"opt", {"q_proj", "k_proj", "fc2"}},
-    {"bart", {"q_proj", "v_proj", "fc2"}},
-    {"gptj", {"q_proj", "v_proj", "fc_out"}},
-    {"gpt_neo", {"q_proj", "v_proj", "c_proj"}},
-    {"bert", {"key", "value", "output.dense"}},
-    {"roberta", {"key", "value", "output.dense"}},
-    {"t5", {"k", "v", "wo"}},
-    {"gpt2", {"c_attn", "mlp.c_proj"}},
-    {"gpt_bigcode", {"c_attn", "mlp.c_proj"}},
-    {"bloom", {"query_key_value", "mlp.dense_4h_to_h"}},
-    {"gpt_neox", {"query_key_value", "dense_4h_to_h"}},
-    {"falcon", {"query_key_value", "dense_4h_to_h"}},
-};
-
-template <typename Row>
-Json modules_of(const Row& row) {
+template <std::size_t most>
+Json modules_of(const std::array<const char*, most>& names) {
   Json modules = Json::array();
-  for (const char* module : row.modules) {
+  for (const char* module : names) {
     if (module != nullptr) modules.push_back(module);
   }
   return modules;
@@ -225,22 +159,18 @@ Json modules_of(const Row& row) {
 }  // namespace
 
 Default default_feedforward_modules(const DefaultContext& c) {
-  for (const ScaledModules& row : scaled_modules) {
-    if (row.model_type == c.around.model_type) return {Json::array({row.feedforward()}), ""};
-  }
+  const Json scaled = modules_of(model::model_type(c.around.model_type).ia3_targets);
+  if (!scaled.empty()) return {Json::array({scaled.back()}), ""};
   return {Json::array({"down_proj", "fc2", "w2", "wo", "dense_4h_to_h", "mlp.c_proj"}), ""};
 }
 
 Default default_target_modules(const DefaultContext& c) {
-  if (text(c, "/peft/peft_type") == "IA3") {
-    for (const ScaledModules& row : scaled_modules) {
-      if (row.model_type == c.around.model_type) return {modules_of(row), "PEFT's default for IA3"};
-    }
-  }
-  for (const Targets& row : default_targets) {
-    if (row.model_type == c.around.model_type)
-      return {modules_of(row), "PEFT's default for model type " + c.around.model_type};
-  }
+  const model::ModelType& type = model::model_type(c.around.model_type);
+  if (const Json scaled = modules_of(type.ia3_targets);
+      !scaled.empty() && text(c, "/peft/peft_type") == "IA3")
+    return {scaled, "PEFT's default for IA3"};
+  if (const Json targets = modules_of(type.lora_targets); !targets.empty())
+    return {targets, "PEFT's default for model type " + c.around.model_type};
   return {nullptr, ""};
 }
 
@@ -251,6 +181,12 @@ Default default_adapter_dtype(const DefaultContext& c) {
   if (quantized(c)) return {"float32", "PEFT before 0.12 keeps adapters of a quantised base in fp32"};
   return {dtype.empty() ? Json("float32") : Json(dtype),
           "PEFT before 0.12 gives adapters the type of the base weight"};
+}
+
+Default default_state_dict_type(const DefaultContext& c) {
+  const bool second = text(c, "/parallel/strategy") == "fsdp2";
+  return {second ? "SHARDED_STATE_DICT" : "FULL_STATE_DICT",
+          "accelerate utils/dataclasses.py FullyShardedDataParallelPlugin"};
 }
 
 Default default_max_length(const DefaultContext& c) {
@@ -268,7 +204,8 @@ Default default_max_length(const DefaultContext& c) {
             true};
   const uint64_t length = longest != 0 && longest < usual ? longest : usual;
   const std::string shorter = length < usual ? ", and no more than the model reads" : "";
-  if (c.stack == "trl") return {length, "TRL's max_length is 1024 where none is given" + shorter};
+  if (stack_traits(c.stack).own_length)
+    return {length, c.stack_name + "'s max_length is 1024 where none is given" + shorter};
   return {length, "assumed" + shorter + ": " + c.stack_name + " sets no length; say the one you train at",
           true};
 }

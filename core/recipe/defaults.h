@@ -24,6 +24,7 @@ Default default_lora_alpha(const DefaultContext&);
 Default default_target_modules(const DefaultContext&);
 Default default_feedforward_modules(const DefaultContext&);
 Default default_adapter_dtype(const DefaultContext&);
+Default default_state_dict_type(const DefaultContext&);
 Default default_max_length(const DefaultContext&);
 Default default_optimizer_in_backward(const DefaultContext&);
 Default default_padded_batches(const DefaultContext&);

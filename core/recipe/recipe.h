@@ -88,6 +88,7 @@ struct Peft {
   std::vector<std::string> exclude_modules;
   double lora_dropout = 0;
   bool use_dora = false;
+  bool merge_and_unload = false;  ///< at the end, in the process that has trained
   bool use_rslora = false;
   std::string bias;  ///< none | all | lora_only
   bool lora_bias = false;
@@ -104,6 +105,7 @@ struct Training {
   uint64_t max_length = 0;
   std::string truncation_strategy;  ///< truncate | drop: samples longer than max_length
   bool packing = false;
+  bool disable_dropout = false;     ///< TRL: every dropout module of model and adapters is switched off
   bool padded_batches = false;      ///< a batch holds padding, so an attention mask is built
   bool bf16 = false, fp16 = false;  ///< autocast
   bool gradient_checkpointing = false;
@@ -130,6 +132,9 @@ struct Training {
   uint64_t torch_empty_cache_steps = 0;  ///< 0: never
   uint64_t max_steps = 0;                ///< optimizer steps of the run, 0: as many as the data has
   std::string eval_strategy;             ///< no | steps | epoch
+  std::string save_strategy;             ///< no | steps | epoch | best
+  bool save_only_model = false;          ///< no optimizer states, with which a run could go on
+  bool load_best_model_at_end = false;
   bool compute_metrics = false, preprocess_logits_for_metrics = false;
   std::string eval_loss_kernel;  ///< the loss_kernel of evaluation
   bool eval_packing = false;
@@ -160,6 +165,7 @@ struct FsdpConfig {
   bool activation_checkpointing = false;  ///< checkpoint wrappers lie inside the units, not around them
   bool upcast_trainable = false;          ///< trained parameters are sharded in fp32
   std::string reduce_dtype;               ///< of gradients on their way between ranks
+  std::string state_dict_type;            ///< FULL_STATE_DICT | SHARDED_STATE_DICT
 };
 
 /// zero_optimization of a DeepSpeed configuration.
@@ -172,6 +178,7 @@ struct ZeroConfig {
   uint64_t stage3_max_reuse_distance = 1000000000;
   uint64_t sub_group_size = 1000000000;
   bool overlap_comm = false;
+  bool stage3_gather_16bit_weights_on_model_save = false;
   bool contiguous_gradients = true;
 };
 
@@ -215,6 +222,7 @@ struct Cloud {  ///< what a rented machine costs, where the snapshots of presets
 struct Hardware {
   std::string gpu;  ///< "" none chosen
   double in_use_gib = 0;
+  double context_gib = 0;       ///< outside PyTorch's count; 0: as measured on such a GPU
   std::string cuda_alloc_conf;  ///< PYTORCH_CUDA_ALLOC_CONF
 };
 
@@ -253,6 +261,8 @@ struct Recipe {
   /// late, or when zero_grad() fills them with zeros instead of freeing them (its default before
   /// PyTorch 2.0).
   bool gradients_outlive_step() const;
+  /// And the optimizer's step besides: nothing clears them before the next forward, an evaluation's too.
+  bool gradients_outlive_optimizer() const;
   /// Used up or sent away as soon as they are made.
   bool gradients_leave_at_once() const {
     return training.optimizer_in_backward || training.optimizer_offload == "states_and_gradients";

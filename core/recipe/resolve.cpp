@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <span>
 
+#include "core/model/model_types.h"
 #include "core/recipe/defaults.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/packings.h"
@@ -278,11 +279,6 @@ Default default_of(const Field& field, const Given& given, const StackPreset& st
   return {fixed_default(field), std::string(field.why)};
 }
 
-// huggingface/peft src/peft/tuners/adaption_prompt/config.py TRANSFORMERS_MODEL_CONFIG.
-bool takes_adaption_prompt(std::string_view model_type) {
-  return model_type == "llama" || model_type == "mistral" || model_type == "gpt2";
-}
-
 // huggingface/peft src/peft/tuners/lora/model.py _prepare_adapter_config: parameters alone are enough.
 bool lacks_targets(const Peft& peft) {
   const bool parameters = peft.peft_type == "LORA" && !peft.target_parameters.empty();
@@ -299,7 +295,7 @@ void check(const Given& given, const Recipe& recipe, const Surroundings& around,
          "a list of module names, a regular expression, or \"all-linear\""});
   }
   if (recipe.peft.on && recipe.peft.peft_type == "ADAPTION_PROMPT" &&
-      !takes_adaption_prompt(around.model_type)) {
+      !model::model_type(around.model_type).adaption_prompt) {
     errors.push_back({"unsupported", "/peft/peft_type",
                       "PEFT has no adaption prompt for model type \"" + around.model_type + "\".",
                       "llama, mistral, gpt2; or another method"});

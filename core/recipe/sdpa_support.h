@@ -2,8 +2,7 @@
 //
 //     supports_sdpa("opt", "4.44.0");    // false: eager attention unless flash is asked for
 //
-// Source: `_supports_sdpa` in huggingface/transformers src/transformers/models/*/modeling_*.py, read in the
-// last patch of each minor release from 4.36 to 5.23.
+// The rows are those of core/model/model_types.cpp.
 #pragma once
 
 #include <string>

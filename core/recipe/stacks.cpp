@@ -6,7 +6,8 @@ namespace {
 
 constexpr StackTraits rows[] = {
     {.id = "hf"},
-    {.id = "trl", .trl_checkpoint_dtype = true},
+    // huggingface/trl trl/trainer/sft_config.py, dpo_config.py: max_length.
+    {.id = "trl", .own_length = true, .flattens_packed = true, .trl_checkpoint_dtype = true},
     {.id = "axolotl", .cce_fork = true},
     // hiyouga/LLaMA-Factory train/trainer_utils.py get_batch_logps, train/dpo/trainer.py
     // concatenated_forward, model/model_utils/checkpointing.py, model/model_utils/liger_kernel.py

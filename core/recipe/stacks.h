@@ -22,6 +22,7 @@ struct StackTraits {
   bool trl_tasks = true;            ///< its trainers for preferences and RL are TRL's, or inherit from them
   bool own_log_probs = false;       ///< the log-probabilities of preferences come from code of its own
   bool returns_logits = true;       ///< the loop gets the model's logits besides the loss
+  bool own_length = false;          ///< cuts samples at 1,024 tokens where no length is given
   bool model_length = false;        ///< cuts samples only at what the model can read
   bool sixteen_bit_loss = false;    ///< the loss reads the logits as they are, beside shifted labels
   bool pads_labels = false;         ///< pads the labels instead of shifting the logits, and floats the logits
@@ -30,6 +31,7 @@ struct StackTraits {
   bool loss_by_row_length = false;  ///< some releases take another loss for short batches
   bool liger_for_sft_alone = false;   ///< Liger's fused loss is patched in for supervised training alone
   bool cce_fork = false;              ///< brings a fork of cut cross-entropy that knows more models
+  bool flattens_packed = false;       ///< its collator makes one row of all packed ones (TRL from 0.19 on)
   bool trl_checkpoint_dtype = false;  ///< TRL's SFTTrainer loads the model itself, by its own defaults
 };
 

@@ -52,6 +52,22 @@ Default default_beta(const DefaultContext& c) {
   return {0.04, "the default of GRPOConfig before TRL 0.19"};
 }
 
+// huggingface/trl trainer/*_config.py disable_dropout by tag: DPO, KTO, ORPO and CPO in every release,
+// rewards from v0.14; GRPO and, from v0.22, RLOO leave it on. PPO never asks (v0.24.0
+// trl/trainer/ppo_trainer.py
+// __init__). hiyouga/LLaMA-Factory src/llamafactory/train/dpo/trainer.py and kto/trainer.py do as TRL does;
+// its trainers for rewards and PPO do not.
+Default default_disable_dropout(const DefaultContext& c) {
+  const Task& task = task_of(c.values);
+  const StackTraits& stack = stack_traits(c.stack);
+  bool off = task.preference || task.id == "ppo" || (task.id == "rloo" && !trl_at_least(c, "0.22"));
+  if (task.id == "reward") off = trl_at_least(c, "0.14");
+  if (!task.preference || task.id == "reward") off = off && !stack.own_log_probs;
+  if (!off || !stack.trl_tasks) return {false, ""};
+  const bool some = number(c.values, "/peft/lora_dropout") > 0;
+  return {true, some ? "TRL's trainer switches dropout off, lora_dropout too, unless told otherwise" : ""};
+}
+
 Default default_reference_model(const DefaultContext& c) {
   if (!task_of(c.values).reference) return {"none", ""};
   if (number(c.values, "/rl/beta") == 0 && task_of(c.values).online) {

@@ -8,6 +8,7 @@
 namespace plimsoll::recipe {
 
 Default default_beta(const DefaultContext&);
+Default default_disable_dropout(const DefaultContext&);
 Default default_reference_model(const DefaultContext&);
 Default default_cpo_alpha(const DefaultContext&);
 Default default_num_generations(const DefaultContext&);

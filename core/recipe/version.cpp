@@ -41,8 +41,11 @@ bool version_at_least(std::string_view have, std::string_view want) {
 
 bool Recipe::gradients_outlive_step() const {
   if (training.optimizer_in_backward) return false;
-  if (training.gradient_accumulation_steps > 1) return true;
-  if (training.max_steps == 1) return false;  // there is no step after it
+  return training.gradient_accumulation_steps > 1 || gradients_outlive_optimizer();
+}
+
+bool Recipe::gradients_outlive_optimizer() const {
+  if (training.optimizer_in_backward || training.max_steps == 1) return false;  // there is no step after it
   return training.keep_gradients || !version_at_least(versions.torch, "2");
 }
 

@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/advice/habits.h"
 #include "core/advice/usual.h"
 #include "core/json/rounding.h"
 #include "core/recipe/fields.h"
-#include "core/report/components.h"
+#include "core/recipe/locks.h"
+#include "core/report/advice_parts.h"
 #include "core/report/elsewhere.h"
-#include "core/report/habits.h"
 #include "core/report/heading.h"
 #include "core/report/limits.h"
-#include "core/report/paged.h"
+#include "core/report/refused.h"
 #include "core/report/rent.h"
+#include "core/run/components.h"
+#include "core/run/paged.h"
 
 namespace plimsoll::report {
 
@@ -24,23 +27,7 @@ using json::Json;
 using json::whole;
 using json::Writer;
 
-double factor(double now, double before) { return before > 0 ? std::round(1000 * now / before) / 1000 : 1; }
-
-const char* quality_word(int cost) {
-  if (cost == advice::quality::none) return "none";
-  if (cost < advice::quality::small) return "parity";
-  return cost < advice::quality::visible ? "small" : "visible";
-}
-void write_sizes(Writer& out, const memory::Sizes& s) {
-  out.open_object();
-  out.field("allocated", whole(s.allocated));
-  out.field("reserved", whole(s.reserved));
-  out.field("device", whole(s.device));
-  out.field("low", whole(s.low));
-  out.field("high", whole(s.high));
-  out.field("needed", whole(s.needed));
-  out.close_object();
-}
+constexpr double patience = 3;  // of the fastest plan's time
 
 // What is switched on comes first, then the batch before its accumulation and the rank before alpha.
 std::vector<std::pair<std::string, Json>> in_reading_order(const recipe::Values& changes) {
@@ -52,7 +39,7 @@ std::vector<std::pair<std::string, Json>> in_reading_order(const recipe::Values&
 }
 
 // Steps are compared on the chosen card, or on an A100 where none was chosen or its rates are not known.
-const hardware::Gpu& timed_on(const Run& run, const Catalog& catalog) {
+const hardware::Gpu& timed_on(const run::Run& run, const run::Catalog& catalog) {
   static const hardware::Gpu none{};
   const bool known = run.gpu != nullptr && run.gpu->tensor_flops > 0;
   if (known) return *run.gpu;
@@ -62,7 +49,7 @@ const hardware::Gpu& timed_on(const Run& run, const Catalog& catalog) {
 
 }  // namespace
 
-advice::Basis basis_of(const Run& run, const recipe::Surroundings& around, const Catalog& catalog) {
+advice::Basis basis_of(const run::Run& run, const recipe::Surroundings& around, const run::Catalog& catalog) {
   return {run.network,
           run.given,
           *run.stack,
@@ -79,8 +66,8 @@ advice::Basis basis_of(const Run& run, const recipe::Surroundings& around, const
           run.adapted_network ? &*run.adapted_network : nullptr};
 }
 
-Advisor::Advisor(const Run& run, const Catalog& catalog)
-    : run_(run), catalog_(catalog), around_(surroundings(run)) {
+Advisor::Advisor(const run::Run& run, const run::Catalog& catalog)
+    : run_(run), catalog_(catalog), around_(run::surroundings(run)) {
   basis_ = std::make_unique<advice::Basis>(basis_of(run, around_, catalog));
   const advice::Situation situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
   planner_ =
@@ -111,13 +98,22 @@ std::vector<Advisor::Named> Advisor::plans_for(double usable, memory::Verdict& v
     // A full replay of the changed request has the last word.
     const advice::Changed* full = checked(plan->choice);
     if (full == nullptr || memory::verdict(full->price.sizes, usable) == memory::Verdict::no) return;
-    found.push_back({name, {name}, *plan, full});
+    const double seconds = run::step_on({basis_->network_of(full->recipe), full->recipe, full->replay},
+                                        full->price.sizes, usable, basis_->time_gpu)
+                               .seconds;
+    found.push_back({name, {name}, *plan, full, seconds});
     found.back().plan.price.sizes = full->price.sizes;
   };
   add("usual", plans.usual);
   add("same", plans.same);
   add("fewest", plans.fewest);
   add("fastest", plans.fastest);
+  // Nobody waits several times as long for what another plan does as well.
+  const auto sooner = [](const Named& a, const Named& b) { return a.seconds < b.seconds; };
+  const auto first = std::min_element(found.begin(), found.end(), sooner);
+  const double longest = first == found.end() ? 0 : patience * first->seconds;
+  std::stable_partition(found.begin(), found.end(),
+                        [&](const Named& named) { return named.seconds <= longest; });
   // What published comparisons can tell apart comes after what they cannot.
   std::stable_partition(found.begin(), found.end(), [&](const Named& named) {
     return advice::heaviest_in(planner_->space(), named.plan.choice) <= advice::quality::parity;
@@ -206,20 +202,17 @@ void Advisor::write_plan(Writer& out, const Named& named, double usable) {
   write_changes(out, named.plan.choice);
   out.key("peak");
   write_sizes(out, sizes);
-  const double now = step_on({run_.network, run_.resolved.recipe, run_.replay, weighed(run_)},
-                             sizes_of(run_.replay.instants[run_.replay.peak], run_), usable, basis_->time_gpu)
-                         .seconds;
-  const advice::Changed& full = *named.full;
-  const double then =
-      step_on({basis_->network_of(full.recipe), full.recipe, full.replay}, sizes, usable, basis_->time_gpu)
+  const double now =
+      run::step_on({run_.network, run_.resolved.recipe, run_.replay, weighed(run_)},
+                   sizes_of(run_.replay.instants[run_.replay.peak], run_), usable, basis_->time_gpu)
           .seconds;
-  out.field("time_factor", factor(then, now));
+  out.field("time_factor", factor(named.seconds, now));
   out.field("quality", quality_word(advice::heaviest_in(planner_->space(), named.plan.choice)));
   out.field("quality_cost", static_cast<int64_t>(named.plan.quality));
   out.field("effective_batch", named.full->recipe.effective_batch());
   out.field("host_bytes", whole(named.full->replay.host_bytes));
   if (named.full->replay.paged_bytes > 0) {
-    const Paged paged = paged_of(named.full->replay, sizes, usable);
+    const run::Paged paged = run::paged_of(named.full->replay, sizes, usable);
     out.key("paged");
     out.open_object();
     out.field("bytes", whole(paged.bytes));
@@ -276,7 +269,7 @@ void Advisor::write_blocked(Writer& out, double usable) {
   }
   out.field("locks_in_the_way", in_the_way);
   out.key("sibling");
-  const ModelEntry* sibling = smaller_sibling(run_, catalog_, usable);
+  const run::ModelEntry* sibling = smaller_sibling(run_, catalog_, usable);
   if (sibling == nullptr) {
     out.null();
   } else {
@@ -288,239 +281,39 @@ void Advisor::write_blocked(Writer& out, double usable) {
   for (std::size_t c = 1; c < memory::component_count; ++c) {
     if (peak.live.bytes[c] > peak.live.bytes[largest]) largest = c;
   }
-  out.field("component", component_id(static_cast<memory::Component>(largest)));
+  out.field("component", run::component_id(static_cast<memory::Component>(largest)));
   out.field("component_bytes", whole(peak.live.bytes[largest]));
   out.close_object();
-}
-
-void Advisor::write_fixes(Writer& out) { write_fixes(out, {}); }
-
-void Advisor::write_fixes(Writer& out, std::span<const std::string_view> ids) {
-  const advice::Space& space = planner_->space();
-  advice::Pricer& pricer = planner_->pricer();
-  const double before = pricer.price(Choice{})->sizes.device;
-  out.open_array();
-  for (std::size_t i = 0; i < space.slots.size(); ++i) {
-    for (std::size_t o = 1; o < space.slots[i].options.size(); ++o) {
-      const advice::Option& option = space.slots[i].options[o];
-      if (!ids.empty() && std::find(ids.begin(), ids.end(), option.fix->id) == ids.end()) continue;
-      Choice alone{};
-      alone[i] = static_cast<uint8_t>(o);
-      const advice::Price* price = pricer.price(alone);
-      if (price == nullptr) continue;
-      out.open_object();
-      out.field("fix", option.fix->id);
-      out.field("title", option.fix->title);
-      out.key("changes");
-      out.open_object();
-      for (const auto& [pointer, value] : option.level.changes) {
-        if (recipe::find_field(pointer) != nullptr) out.field(pointer, value);
-      }
-      out.close_object();
-      out.field("saves", whole(before - price->sizes.device));
-      out.field("time_factor", factor(pricer.seconds(alone), seconds_));
-      out.field("quality", quality_word(option.level.quality));
-      out.field("why", option.fix->why);
-      out.field("evidence", advice::evidence_for(*option.fix, option.level));
-      out.field("effort", option.fix->effort);
-      out.field("setting", advice::setting_for(*option.fix, option.level, run_.resolved.recipe.stack));
-      out.field("source", option.fix->source);
-      out.close_object();
-    }
-  }
-  out.close_array();
-}
-
-void Advisor::write_front(Writer& out) {
-  struct Point {
-    Choice choice;
-    double high, seconds;
-    int quality;
-  };
-  std::vector<Point> points, front;
-  for (const auto& [choice, price] : planner_->pricer().all()) {
-    points.push_back({choice, price.sizes.high, planner_->pricer().seconds(choice),
-                      advice::quality_of(planner_->space(), choice)});
-  }
-  std::stable_sort(points.begin(), points.end(),
-                   [](const Point& a, const Point& b) { return a.high < b.high; });
-  // Whatever comes later needs more memory: it stays only if nothing before is as fast and as good.
-  for (const Point& point : points) {
-    const bool beaten = std::any_of(front.begin(), front.end(), [&](const Point& other) {
-      return other.seconds <= point.seconds && other.quality <= point.quality;
-    });
-    if (!beaten) front.push_back(point);
-  }
-  out.open_array();
-  for (const Point& point : front) {
-    out.open_object();
-    out.field("high", whole(point.high));
-    out.field("time_factor", factor(point.seconds, seconds_));
-    out.field("quality_cost", static_cast<int64_t>(point.quality));
-    out.key("fixes");
-    out.open_array();
-    const advice::Space& space = planner_->space();
-    for (std::size_t i = 0; i < space.slots.size(); ++i) {
-      if (point.choice[i] != 0) out.value(space.slots[i].options[point.choice[i]].fix->id);
-    }
-    out.close_array();
-    out.close_object();
-  }
-  out.close_array();
-}
-
-// From the plan that is shown first on: the further change that costs least in quality, then in time, and
-// takes at least a fiftieth off the peak.
-void Advisor::write_ladder(Writer& out, double usable) {
-  memory::Verdict verdict = memory::Verdict::no;
-  Choice at{};
-  const std::vector<Named> plans = plans_for(usable, verdict);
-  if (!plans.empty()) at = plans.front().plan.choice;
-  const double begin = planner_->pricer().price(Choice{})->sizes.device;
-  advice::Pricer& pricer = planner_->pricer();
-  const advice::Space& space = planner_->space();
-  out.open_array();
-  for (int rung = 0; rung < 8; ++rung) {
-    const double now = pricer.price(at)->sizes.device, seconds_now = pricer.seconds(at);
-    std::optional<Choice> best;
-    int best_cost = 0;
-    std::size_t best_slot = 0, best_place = 0;
-    for (std::size_t i = 0; i < space.slots.size(); ++i) {
-      for (std::size_t option = 1; option < space.slots[i].options.size(); ++option) {
-        // Never back to what a further rung has replaced.
-        if (option <= at[i]) continue;
-        Choice next = at;
-        next[i] = static_cast<uint8_t>(option);
-        const advice::Price* price = pricer.price(next);
-        if (price == nullptr || price->sizes.device > 0.98 * now) continue;
-        const int cost = advice::quality_of(space, next);
-        const std::size_t place = advice::usual_place(*space.slots[i].options[option].fix);
-        if (best && (cost > best_cost || (cost == best_cost && place >= best_place))) continue;
-        best = next;
-        best_cost = cost;
-        best_place = place;
-        best_slot = i;
-        if (space.slots[i].kind == advice::Kind::scale) break;  // the mildest further step
-      }
-    }
-    if (!best) break;
-    const advice::Option& option = space.slots[best_slot].options[(*best)[best_slot]];
-    const advice::Price* price = pricer.price(*best);
-    const double seconds = pricer.seconds(*best);
-    out.open_object();
-    out.field("fix", option.fix->id);
-    out.field("title", option.fix->title);
-    out.key("changes");
-    out.open_object();
-    for (const auto& [pointer, value] : option.level.changes) {
-      if (recipe::find_field(pointer) != nullptr) out.field(pointer, value);
-    }
-    out.close_object();
-    out.field("setting", advice::setting_for(*option.fix, option.level, run_.resolved.recipe.stack));
-    out.field("saves", whole(now - price->sizes.device));
-    out.key("peak");
-    write_sizes(out, price->sizes);
-    out.field("time_factor", factor(seconds, seconds_));
-    const auto effect = [&](const char* name, int64_t saved, double slower) {
-      out.key(name);
-      out.open_object();
-      out.field("saves", saved);
-      out.field("time_factor", slower);
-      out.close_object();
-    };
-    const int64_t so_far = whole(begin - price->sizes.device);
-    effect("step", so_far - whole(begin - now), factor(seconds, seconds_now));
-    effect("so_far", so_far, factor(seconds, seconds_));
-    out.field("quality", quality_word(option.level.quality));
-    out.close_object();
-    at = *best;
-  }
-  out.close_array();
 }
 
 void Advisor::write_elsewhere(Writer& out, double usable) {
   report::write_elsewhere(out, run_, catalog_, *basis_, usable);
 }
 
-// The changed run, where it is valid and fits with its whole band.
-std::optional<advice::Changed> Advisor::fitting(const recipe::Values& changes, double usable) const {
-  std::optional<advice::Changed> changed = advice::change(*basis_, changes);
-  if (changed && memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) changed.reset();
-  return changed;
-}
-
-void Advisor::write_spend(Writer& out, double usable) {
-  const recipe::Recipe& r = run_.resolved.recipe;
-  const memory::Sizes now = sizes_of(run_.replay.instants[run_.replay.peak], run_);
+void write_habits(Writer& out, const std::vector<advice::Habit>& habits) {
   out.open_array();
-  const auto offer = [&](const char* id, const char* title, const recipe::Values& changes, const char* why) {
-    for (const auto& [pointer, value] : changes) {
-      if (advice::is_locked(pointer, r.locks)) return;
-    }
-    const std::optional<advice::Changed> changed = fitting(changes, usable);
-    if (!changed) return;
+  for (const advice::Habit& habit : habits) {
     out.open_object();
-    out.field("fix", id);
-    out.field("title", title);
-    out.key("changes");
-    out.open_object();
-    for (const auto& [pointer, value] : changes) out.field(pointer, value);
+    out.field("code", habit.code);
+    out.field("message", habit.message);
+    out.field("bytes", static_cast<int64_t>(std::llround(habit.bytes)));
+    out.field("source", habit.source);
     out.close_object();
-    out.field("costs", whole(changed->price.sizes.device - now.device));
-    out.key("peak");
-    write_sizes(out, changed->price.sizes);
-    out.field("time_factor", factor(changed->price.seconds, seconds_));
-    out.field("why", why);
-    out.close_object();
-  };
-  if (memory::verdict(now, usable) == memory::Verdict::fits) {
-    const recipe::Training& t = r.training;
-    const uint64_t together = t.per_device_train_batch_size * t.gradient_accumulation_steps;
-    for (uint64_t batch = together; batch > t.per_device_train_batch_size; --batch) {
-      if (together % batch != 0 || batch > 64) continue;
-      const recipe::Values changes = {{"/training/per_device_train_batch_size", batch},
-                                      {"/training/gradient_accumulation_steps", together / batch}};
-      if (!fitting(changes, usable)) continue;
-      offer("larger_micro_batch", "Larger micro-batch, less accumulation", changes,
-            "Fewer, larger passes use the GPU better; the effective batch stays.");
-      break;
-    }
-    if (t.gradient_checkpointing) {
-      offer("no_checkpointing", "No gradient checkpointing", {{"/training/gradient_checkpointing", false}},
-            "Nothing is computed twice.");
-    }
-    if (r.quantization.load_in_4bit || r.quantization.load_in_8bit) {
-      offer("sixteen_bit_base", "The base in 16 bits",
-            {{"/quantization/load_in_4bit", false}, {"/quantization/load_in_8bit", false}},
-            "No unpacking in each pass, and no quantisation error.");
-    }
-    offer("longer", "Twice the length", {{"/training/max_length", 2 * t.max_length}},
-          "Longer samples are seen whole.");
-    if (r.peft.on) {
-      offer("higher_rank", "Twice the rank",
-            {{"/peft/r", 2 * r.peft.r}, {"/peft/lora_alpha", 2 * r.peft.lora_alpha}},
-            "More can be learned; alpha stays in ratio.");
-      const bool all = r.peft.target_modules == std::vector<std::string>{"all-linear"};
-      if (!all) {
-        offer(
-            "all_linear", "Adapters on all linear layers",
-            {{"/peft/target_modules", Json::array({"all-linear"})}},
-            "At equal numbers of parameters adapters on all layers learn more (arXiv:2305.14314, figure 2).");
-      }
-    }
   }
   out.close_array();
 }
 
-std::string advise_text(std::string_view request, const Catalog& catalog) {
+std::string advise_text(std::string_view request, const run::Catalog& catalog) {
   json::Errors errors;
-  const std::optional<Run> run = read_run(request, catalog, errors);
+  const std::optional<run::Run> run = run::read_run(request, catalog, errors);
   if (!run) return refusal(errors);
   const memory::Sizes now = sizes_of(run->replay.instants[run->replay.peak], *run);
   Advisor advisor(*run, catalog);
   Writer out;
   out.open_object();
   write_heading(out, {});
+  out.key("refused");
+  write_notes(out, refused(*run));
   out.key("peak");
   write_sizes(out, now);
   const auto write_target = [&](double usable) {
@@ -576,7 +369,7 @@ std::string advise_text(std::string_view request, const Catalog& catalog) {
   out.key("limits");
   write_limits(out, *run, catalog);
   out.key("habits");
-  write_habits(out, *run);
+  write_habits(out, advice::habits_of(*run));
   out.key("search");
   out.open_object();
   out.field("replays", advisor.planner().pricer().replays);

@@ -13,16 +13,16 @@
 
 #include "core/advice/planner.h"
 #include "core/json/writer.h"
-#include "core/report/run.h"
+#include "core/run/run.h"
 
 namespace plimsoll::report {
 
 /// What plans for this run are found from; `around` outlives it.
-advice::Basis basis_of(const Run& run, const recipe::Surroundings& around, const Catalog& catalog);
+advice::Basis basis_of(const run::Run& run, const recipe::Surroundings& around, const run::Catalog& catalog);
 
 class Advisor {
  public:
-  Advisor(const Run& run, const Catalog& catalog);
+  Advisor(const run::Run& run, const run::Catalog& catalog);
   Advisor(const Advisor&) = delete;
   Advisor& operator=(const Advisor&) = delete;
 
@@ -52,6 +52,7 @@ class Advisor {
     std::vector<std::string> readings;
     advice::PricedPlan plan;
     const advice::Changed* full = nullptr;  ///< the changed run
+    double seconds = 0;                     ///< of a step of it, on a card of this size
   };
   std::vector<Named> plans_for(double usable, memory::Verdict& verdict);
   void write_plan(json::Writer& out, const Named& named, double usable);
@@ -62,8 +63,8 @@ class Advisor {
   /// By a full replay; null when the changes contradict each other.
   const advice::Changed* checked(const advice::Choice& choice);
 
-  const Run& run_;
-  const Catalog& catalog_;
+  const run::Run& run_;
+  const run::Catalog& catalog_;
   recipe::Surroundings around_;
   std::unique_ptr<advice::Basis> basis_;
   std::unique_ptr<advice::Planner> planner_;
@@ -72,8 +73,8 @@ class Advisor {
   std::map<advice::Choice, std::string> changes_;  ///< as they are written
 };
 
-/// {"schema", "core", "ok", "errors", "gpu", "tiers", "rent", "limits", "habits", "search"}; "rent", with
-/// "want": ["rent"], says which machine to rent, whether a card is chosen or not
-std::string advise_text(std::string_view request, const Catalog& catalog);
+/// {"schema", "core", "ok", "errors", "refused", "gpu", "tiers", "rent", "limits", "habits", "search"};
+/// "rent", with "want": ["rent"], says which machine to rent, whether a card is chosen or not
+std::string advise_text(std::string_view request, const run::Catalog& catalog);
 
 }  // namespace plimsoll::report

@@ -4,8 +4,8 @@
 
 #include "core/diagnosis/signs.h"
 #include "core/json/rounding.h"
-#include "core/report/components.h"
-#include "core/report/run.h"
+#include "core/run/components.h"
+#include "core/run/run.h"
 
 namespace plimsoll::report {
 
@@ -89,14 +89,14 @@ std::string parts_of(const memory::Snapshot& live) {
   std::string out;
   for (std::size_t i = 0; i < std::min(most, parts.size()); ++i) {
     out += (out.empty() ? "" : ", ") +
-           std::string(component_id(static_cast<memory::Component>(parts[i].second))) + " " +
+           std::string(run::component_id(static_cast<memory::Component>(parts[i].second))) + " " +
            size_text(parts[i].first);
   }
   return out;
 }
 
 std::optional<Way> price(const SaidRequest& said, const Open& method, const Open& machine,
-                         const Catalog& catalog) {
+                         const run::Catalog& catalog) {
   SaidRequest whole = said;
   for (const auto* open : {&method, &machine}) {
     for (const auto& [pointer, value] : open->values) whole.values[pointer] = value;
@@ -106,7 +106,7 @@ std::optional<Way> price(const SaidRequest& said, const Open& method, const Open
   way.name = method.name + machine.name;
   way.request = whole.request();
   json::Errors ignored;
-  const std::optional<Run> run = read_run(json::write(way.request), catalog, ignored);
+  const std::optional<run::Run> run = run::read_run(json::write(way.request), catalog, ignored);
   if (!run) return std::nullopt;
   const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
   way.needed = sizes.needed;
@@ -120,14 +120,14 @@ std::optional<Way> price(const SaidRequest& said, const Open& method, const Open
 }
 
 // The largest micro-batch that fits, by doubling; 0: not even that of `way`.
-uint64_t largest_batch(const Way& way, const Catalog& catalog) {
+uint64_t largest_batch(const Way& way, const run::Catalog& catalog) {
   constexpr uint64_t most = 256;
   uint64_t fits = 0;
   for (uint64_t batch = way.batch; batch <= most; batch *= 2) {
     json::Json request = way.request;
     request["training"]["per_device_train_batch_size"] = batch;
     json::Errors ignored;
-    const std::optional<Run> run = read_run(json::write(request), catalog, ignored);
+    const std::optional<run::Run> run = run::read_run(json::write(request), catalog, ignored);
     if (!run) break;
     const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
     if (memory::verdict(sizes, way.usable) != memory::Verdict::fits) break;
@@ -145,7 +145,7 @@ std::string words_of(const Way& way) {
 
 bool is_open(const SaidRequest& said, std::string_view pointer) {
   return std::any_of(said.unknown.begin(), said.unknown.end(),
-                     [&](const exchange::Missing& one) { return one.pointer == pointer; });
+                     [&](const run::Missing& one) { return one.pointer == pointer; });
 }
 
 std::string taken(const SaidRequest& said, const Way& way) {
@@ -160,7 +160,7 @@ std::string taken(const SaidRequest& said, const Way& way) {
 
 }  // namespace
 
-Answers answer(const SaidRequest& said, const Catalog& catalog) {
+Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
   Answers out;
   for (const Open& machine : machines(said)) {
     for (const Open& method : methods(said)) {
@@ -191,7 +191,7 @@ void write_said(json::Writer& out, const SaidRequest& said) {
   out.field("request", said.request());
   out.key("unknown");
   out.open_array();
-  for (const exchange::Missing& one : said.unknown) {
+  for (const run::Missing& one : said.unknown) {
     out.open_object();
     out.field("pointer", one.pointer);
     out.field("message", one.message);

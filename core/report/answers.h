@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/json/writer.h"
-#include "core/report/catalog.h"
 #include "core/report/said_request.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::report {
 
@@ -29,7 +29,7 @@ struct Answers {
   std::vector<Way> ways;
   std::string words;
 };
-Answers answer(const SaidRequest& said, const Catalog& catalog);
+Answers answer(const SaidRequest& said, const run::Catalog& catalog);
 
 /// {"request", "unknown": [{"pointer", "message"}]}, or null where no model is named.
 void write_said(json::Writer& out, const SaidRequest& said);

@@ -1,16 +1,12 @@
 #include "core/report/compare.h"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
 #include <optional>
 
 #include "core/json/rounding.h"
 #include "core/recipe/fields.h"
 #include "core/report/heading.h"
-#include "core/report/phrases.h"
-#include "core/report/run.h"
-#include "core/time/step.h"
+#include "core/run/comparison.h"
+#include "core/run/phrases.h"
 
 namespace plimsoll::report {
 
@@ -21,191 +17,7 @@ using json::significant;
 using json::whole;
 using json::Writer;
 
-constexpr std::size_t most_exact = 8;
-constexpr int orders = 200;
-
-// Fields that change together: where one of them alone would contradict the rest.
-struct Player {
-  std::vector<std::string> pointers;
-  std::string name;
-  bool model = false;
-};
-
-struct Worth {
-  double device = 0, allocated = 0, seconds = 0;
-};
-
-struct Game {
-  const Run& a;
-  const Run& b;
-  const Catalog& catalog;
-  std::vector<Player> players;
-  std::map<uint64_t, std::optional<Worth>> known;
-
-  // A with the players of the set as in B.
-  recipe::Given mixed(uint64_t set) const {
-    recipe::Given given = a.given;
-    for (std::size_t i = 0; i < players.size(); ++i) {
-      if ((set >> i & 1) == 0) continue;
-      if (players[i].model) {
-        given.model_id = b.given.model_id;
-        given.model_config = b.given.model_config;
-        given.model_name = b.given.model_name;
-      }
-      for (const std::string& pointer : players[i].pointers) {
-        const auto there = b.given.values.find(pointer);
-        if (there == b.given.values.end()) {
-          given.values.erase(pointer);
-        } else {
-          given.values[pointer] = there->second;
-        }
-      }
-    }
-    return given;
-  }
-
-  std::optional<Worth> worth(uint64_t set) {
-    const auto found = known.find(set);
-    if (found != known.end()) return found->second;
-    json::Errors errors;
-    const std::optional<Run> run = read_run(mixed(set), catalog, errors);
-    std::optional<Worth> worth;
-    if (run) worth = worth_of(*run);
-    known[set] = worth;
-    return worth;
-  }
-
-  Worth worth_of(const Run& run) const {
-    const memory::Sizes sizes = sizes_of(run.replay.instants[run.replay.peak], run);
-    const hardware::Gpu* gpu = run.gpu != nullptr ? run.gpu : catalog.find_gpu("a100-sxm-80");
-    Worth worth{sizes.device, sizes.allocated, 0};
-    if (gpu != nullptr) {
-      const recipe::Recipe& r = run.resolved.recipe;
-      worth.seconds = time::step_time(time::work_of(run.network, r), r, *gpu).seconds;
-    }
-    return worth;
-  }
-};
-
-bool same_model(const Run& a, const Run& b) {
-  return a.entry == b.entry && a.given.model_config == b.given.model_config;
-}
-
-// Fields whose value differs, given by at least one side: a difference of defaults belongs to what caused it.
-std::vector<Player> differing(const Run& a, const Run& b) {
-  std::vector<Player> players;
-  if (!same_model(a, b)) players.push_back({{}, "model", true});
-  std::vector<std::string> pointers;
-  for (const Run* side : {&a, &b}) {
-    for (const auto& [pointer, value] : side->given.values) {
-      if (std::find(pointers.begin(), pointers.end(), pointer) == pointers.end()) pointers.push_back(pointer);
-    }
-  }
-  std::sort(pointers.begin(), pointers.end());
-  for (const std::string& pointer : pointers) {
-    // How much data there is changes the length of a run, not a step of it.
-    const bool amount = pointer == "/data" || pointer == "/data/samples" || pointer == "/data/epochs";
-    if (pointer == "/locks" || pointer == "/want" || amount) continue;
-    const auto left = a.resolved.values.find(pointer);
-    const auto right = b.resolved.values.find(pointer);
-    const Json at_a = left == a.resolved.values.end() ? Json() : left->second;
-    const Json at_b = right == b.resolved.values.end() ? Json() : right->second;
-    if (at_a != at_b) players.push_back({{pointer}, dotted(pointer), false});
-  }
-  return players;
-}
-
-// Adapters and quantisation hang together: a 4-bit base without adapters cannot be trained.
-void join_adapters(std::vector<Player>& players) {
-  Player joined{{}, "peft and quantization", false};
-  std::vector<Player> rest;
-  for (Player& player : players) {
-    const bool member = !player.model && (player.pointers[0].rfind("/peft", 0) == 0 ||
-                                          player.pointers[0].rfind("/quantization", 0) == 0);
-    if (member) {
-      joined.pointers.insert(joined.pointers.end(), player.pointers.begin(), player.pointers.end());
-    } else {
-      rest.push_back(std::move(player));
-    }
-  }
-  if (!joined.pointers.empty()) rest.push_back(std::move(joined));
-  players = std::move(rest);
-}
-void join_all(std::vector<Player>& players) {
-  Player joined{{}, "everything", false};
-  for (const Player& player : players) {
-    joined.model = joined.model || player.model;
-    joined.pointers.insert(joined.pointers.end(), player.pointers.begin(), player.pointers.end());
-  }
-  players = {joined};
-}
-
-void add(Worth& to, const Worth& after, const Worth& before, double weight) {
-  to.device += weight * (after.device - before.device);
-  to.allocated += weight * (after.allocated - before.allocated);
-  to.seconds += weight * (after.seconds - before.seconds);
-}
-
-// Nothing when some mixture is no valid request.
-std::optional<std::vector<Worth>> shares(Game& game) {
-  const std::size_t n = game.players.size();
-  std::vector<Worth> share(n);
-  if (n <= most_exact) {
-    std::vector<double> factorial(n + 1, 1);
-    for (std::size_t i = 1; i <= n; ++i) factorial[i] = factorial[i - 1] * static_cast<double>(i);
-    for (uint64_t set = 0; set < (uint64_t{1} << n); ++set) {
-      const std::optional<Worth> before = game.worth(set);
-      if (!before) return std::nullopt;
-      std::size_t size = 0;
-      for (std::size_t i = 0; i < n; ++i) size += set >> i & 1;
-      for (std::size_t i = 0; i < n; ++i) {
-        if ((set >> i & 1) != 0) continue;
-        const std::optional<Worth> after = game.worth(set | uint64_t{1} << i);
-        if (!after) return std::nullopt;
-        add(share[i], *after, *before, factorial[size] * factorial[n - size - 1] / factorial[n]);
-      }
-    }
-    return share;
-  }
-  uint64_t state = 1;
-  std::vector<std::size_t> order(n);
-  for (std::size_t i = 0; i < n; ++i) order[i] = i;
-  for (int round = 0; round < orders; ++round) {
-    for (std::size_t i = n - 1; i > 0; --i) {
-      state = state * 6364136223846793005u + 1442695040888963407u;
-      std::swap(order[i], order[(state >> 33) % (i + 1)]);
-    }
-    uint64_t set = 0;
-    for (std::size_t i : order) {
-      const std::optional<Worth> before = game.worth(set);
-      set |= uint64_t{1} << i;
-      const std::optional<Worth> after = game.worth(set);
-      if (!before || !after) return std::nullopt;
-      add(share[i], *after, *before, 1.0 / orders);
-    }
-  }
-  return share;
-}
-
-// Fields that change neither memory nor time, from either end: they take part in no mixture.
-std::vector<Player> without_effect(Game& game) {
-  std::vector<Player> silent, loud;
-  const uint64_t all = (uint64_t{1} << game.players.size()) - 1;
-  const std::optional<Worth> start = game.worth(0), end = game.worth(all);
-  const auto same = [](const std::optional<Worth>& x, const std::optional<Worth>& y) {
-    return x && y && x->device == y->device && x->allocated == y->allocated && x->seconds == y->seconds;
-  };
-  for (std::size_t i = 0; i < game.players.size(); ++i) {
-    const uint64_t one = uint64_t{1} << i;
-    const bool nothing = same(game.worth(one), start) && same(game.worth(all & ~one), end);
-    (nothing ? silent : loud).push_back(game.players[i]);
-  }
-  game.players = std::move(loud);
-  game.known.clear();
-  return silent;
-}
-
-void write_side(Writer& out, const Run& run, const Worth& worth, const Catalog& catalog) {
+void write_side(Writer& out, const run::Run& run, const run::Worth& worth) {
   const memory::Instant& peak = run.replay.instants[run.replay.peak];
   const memory::Sizes sizes = sizes_of(peak, run);
   out.open_object();
@@ -222,10 +34,9 @@ void write_side(Writer& out, const Run& run, const Worth& worth, const Catalog& 
   out.field("effective_batch", run.resolved.recipe.effective_batch());
   out.field("trainable", run.replay.parameters.trainable);
   out.close_object();
-  (void)catalog;
 }
 
-void write_value(Writer& out, std::string_view name, const Run& run, const Player& player) {
+void write_value(Writer& out, std::string_view name, const run::Run& run, const run::Player& player) {
   out.key(name);
   if (player.model && player.pointers.empty()) return out.value(run.network.name);
   const auto value_at = [&run](const std::string& pointer) {
@@ -234,65 +45,46 @@ void write_value(Writer& out, std::string_view name, const Run& run, const Playe
   };
   if (player.pointers.size() == 1) return out.value(value_at(player.pointers[0]));
   Json values = Json::object();
-  for (const std::string& pointer : player.pointers) values[dotted(pointer)] = value_at(pointer);
+  for (const std::string& pointer : player.pointers) values[run::dotted(pointer)] = value_at(pointer);
   out.value(values);
 }
 
 }  // namespace
 
-std::string compare_text(std::string_view first, std::string_view second, const Catalog& catalog) {
+std::string compare_text(std::string_view first, std::string_view second, const run::Catalog& catalog) {
   json::Errors errors, of_second;
-  const std::optional<Run> a = read_run(first, catalog, errors);
-  const std::optional<Run> b = read_run(second, catalog, of_second);
+  const std::optional<run::Run> a = run::read_run(first, catalog, errors);
+  const std::optional<run::Run> b = run::read_run(second, catalog, of_second);
   for (json::Error& error : errors) error.pointer.insert(0, "/a");
   for (json::Error& error : of_second) {
     error.pointer.insert(0, "/b");
     errors.push_back(std::move(error));
   }
   if (!errors.empty() || !a || !b) return refusal(errors);
-  Game game{*a, *b, catalog, differing(*a, *b), {}};
-  if (game.players.size() > 60) join_adapters(game.players);
-  std::vector<Player> silent;
-  if (game.players.size() <= 60) silent = without_effect(game);
-  std::optional<std::vector<Worth>> share = shares(game);
-  if (!share) {
-    join_adapters(game.players);
-    game.known.clear();
-    share = shares(game);
-  }
-  if (!share) {
-    join_all(game.players);
-    game.known.clear();
-    share = shares(game);
-  }
+  const run::Comparison found = compare(*a, *b, catalog);
   Writer out;
   out.open_object();
   write_heading(out, {});
   out.key("a");
-  write_side(out, *a, game.worth_of(*a), catalog);
+  write_side(out, *a, found.a);
   out.key("b");
-  write_side(out, *b, game.worth_of(*b), catalog);
+  write_side(out, *b, found.b);
   out.key("differences");
   out.open_array();
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; share && i < game.players.size(); ++i) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
-    return std::fabs((*share)[x].device) > std::fabs((*share)[y].device);
-  });
-  for (std::size_t i : order) {
+  for (const run::Difference& one : found.differences) {
     out.open_object();
-    out.field("field", game.players[i].name);
-    write_value(out, "a", *a, game.players[i]);
-    write_value(out, "b", *b, game.players[i]);
-    out.field("device", whole((*share)[i].device));
-    out.field("allocated", whole((*share)[i].allocated));
-    out.field("seconds_per_step", significant((*share)[i].seconds));
+    out.field("field", one.player.name);
+    write_value(out, "a", *a, one.player);
+    write_value(out, "b", *b, one.player);
+    out.field("device", whole(one.worth.device));
+    out.field("allocated", whole(one.worth.allocated));
+    out.field("seconds_per_step", significant(one.worth.seconds));
     out.close_object();
   }
   out.close_array();
   out.key("no_effect");
   out.open_array();
-  for (const Player& player : silent) {
+  for (const run::Player& player : found.silent) {
     // That a section is there says nothing beside its fields.
     const bool section =
         !player.model && player.pointers.size() == 1 && recipe::find_field(player.pointers[0]) == nullptr;

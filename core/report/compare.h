@@ -1,4 +1,4 @@
-// Two requests side by side: what each difference is worth in memory and time.
+// Two requests side by side: what each difference is worth in memory and time (core/run/comparison.h).
 //
 //     compare_text(a, b, catalog);
 //     // {"a": {...}, "b": {...}, "differences": [{"pointer", "a", "b", "device", "allocated", "seconds"}]}
@@ -7,13 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::report {
 
-/// Shares add up to the whole difference, also where changes interact: each is the mean of what its field
-/// adds over all orders in which the fields can be changed (Shapley 1953). With more than eight fields that
-/// matter, over a fixed sample of orders.
-std::string compare_text(std::string_view a, std::string_view b, const Catalog& catalog);
+std::string compare_text(std::string_view a, std::string_view b, const run::Catalog& catalog);
 
 }  // namespace plimsoll::report

@@ -10,9 +10,9 @@
 #include "core/report/answers.h"
 #include "core/report/diagnose_parts.h"
 #include "core/report/heading.h"
-#include "core/report/model_names.h"
 #include "core/report/remedies.h"
 #include "core/report/report.h"
+#include "core/run/model_names.h"
 
 namespace plimsoll::report {
 
@@ -126,8 +126,8 @@ double usable_of(const Case& one, const Diagnosis& d) {
 }
 
 // What gets a run past the failure, on the card that failed and with what other programs leave of it.
-void write_plans(Writer& out, const Run* run, double usable, std::span<const std::string_view> remedies,
-                 const Catalog& catalog) {
+void write_plans(Writer& out, const run::Run* run, double usable, std::span<const std::string_view> remedies,
+                 const run::Catalog& catalog) {
   out.key("plans");
   if (run == nullptr || usable <= 0) {
     out.open_array();
@@ -145,11 +145,11 @@ void write_plans(Writer& out, const Run* run, double usable, std::span<const std
 }
 
 void write_ways_out(Writer& out, const Case& one, const Diagnosis& d, const Answers& answers,
-                    const Catalog& catalog) {
+                    const run::Catalog& catalog) {
   if (!answers.ways.empty()) {
     const Way& way = answers.ways.front();
     json::Errors ignored;
-    const std::optional<Run> run = read_run(json::write(way.request), catalog, ignored);
+    const std::optional<run::Run> run = run::read_run(json::write(way.request), catalog, ignored);
     return write_plans(out, run && way.verdict != "fits" ? &*run : nullptr, way.usable, {}, catalog);
   }
   const bool priced = one.run && is_told(one) && one.left_out.empty();
@@ -182,22 +182,22 @@ bool is_unsupported(const json::Error& error) { return error.code == "unsupporte
 namespace {
 
 // What the text says, where that makes a run; else its model alone.
-json::Json of_text(const SaidRequest& said, const Catalog& catalog) {
+json::Json of_text(const SaidRequest& said, const run::Catalog& catalog) {
   json::Json request = said.request();
   json::Errors errors;
-  if (said.method && read_run(json::write(request), catalog, errors)) return request;
+  if (said.method && run::read_run(json::write(request), catalog, errors)) return request;
   return json::Json{{"model", said.model}};
 }
 
 }  // namespace
 
 void read_case(std::string_view text, std::string_view given_request, std::string_view phase,
-               const Catalog& catalog, Case& out) {
+               const run::Catalog& catalog, Case& out) {
   diagnosis::Situation& s = out.situation;
   s.text = text;
   s.phase = diagnosis::phase_named(phase.substr(0, phase.find(' ')));
   s.answers = phase;
-  for (const ModelEntry& entry : catalog.models) {
+  for (const run::ModelEntry& entry : catalog.models) {
     s.models.push_back({entry.preset.id, &entry.network, entry.preset.same_shapes.size()});
   }
   std::stable_sort(s.models.begin(), s.models.end(),
@@ -227,7 +227,7 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   recipe::Given given = out.given;
   for (int attempt = 0; attempt < 4 && out.errors.empty(); ++attempt) {
     json::Errors errors;
-    out.run = read_run(given, catalog, errors);
+    out.run = run::read_run(given, catalog, errors);
     if (out.run) break;
     const bool all_unsupported = std::all_of(errors.begin(), errors.end(), is_unsupported);
     if (!all_unsupported) {
@@ -246,7 +246,7 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
       s.replay = &out.run->replay;
       s.machine = &out.run->machine;
     }
-  } else if (const NamedModel named = find_by_name(catalog, s.model);
+  } else if (const run::NamedModel named = run::find_by_name(catalog, s.model);
              named.entry != nullptr && !s.model.empty()) {
     s.network = &named.entry->network;
   } else if (out.given.model_config.is_object()) {
@@ -260,7 +260,7 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
 }
 
 std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
-                           const Catalog& catalog) {
+                           const run::Catalog& catalog) {
   Case one;
   read_case(text, request, phase, catalog, one);
   const Diagnosis d = diagnosis::diagnose(one.situation);

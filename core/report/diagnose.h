@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "core/diagnosis/diagnosis.h"
-#include "core/report/catalog.h"
-#include "core/report/run.h"
 #include "core/report/said_request.h"
+#include "core/run/catalog.h"
+#include "core/run/run.h"
 
 namespace plimsoll::report {
 
@@ -27,11 +27,11 @@ namespace plimsoll::report {
 /// foreign memory and the versions of libraries that the text shows; "said" is what the text alone says of
 /// the run. "ok" is false when no message of lacking memory was found and no question of a known model.
 std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
-                           const Catalog& catalog);
+                           const run::Catalog& catalog);
 
 /// What a diagnosis is made from; keeps alive what `situation` points to. Not to be moved.
 struct Case {
-  std::optional<Run> run;  ///< of the whole run on one card
+  std::optional<run::Run> run;  ///< of the whole run on one card
   recipe::Given given;
   model::Architecture network;  ///< when the model is known but the run is not
   json::Errors errors;          ///< of the request
@@ -43,6 +43,6 @@ struct Case {
   diagnosis::Situation situation;
 };
 void read_case(std::string_view text, std::string_view request, std::string_view phase,
-               const Catalog& catalog, Case& out);
+               const run::Catalog& catalog, Case& out);
 
 }  // namespace plimsoll::report

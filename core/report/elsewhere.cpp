@@ -5,7 +5,8 @@
 #include <map>
 
 #include "core/json/rounding.h"
-#include "core/report/spread.h"
+#include "core/recipe/locks.h"
+#include "core/run/spread.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
 
@@ -17,24 +18,24 @@ using json::significant;
 using json::whole;
 using json::Writer;
 
-bool locked(const Run& run, std::string_view pointer) {
-  return advice::is_locked(pointer, run.resolved.recipe.locks);
+bool locked(const run::Run& run, std::string_view pointer) {
+  return recipe::is_locked(pointer, run.resolved.recipe.locks);
 }
 
-double seconds_on(const Run& run, const hardware::Gpu& gpu) {
+double seconds_on(const run::Run& run, const hardware::Gpu& gpu) {
   const recipe::Recipe& r = run.resolved.recipe;
   return time::step_time(time::work_of(run.network, r), r, gpu).seconds;
 }
 
 // The same run on other cards, each replayed once.
 struct Cards {
-  const Run& run;
+  const run::Run& run;
   std::map<std::string_view, memory::Sizes> known;
 
   const memory::Sizes& sizes(const hardware::Gpu& gpu) {
     const auto found = known.find(gpu.id);
     if (found != known.end()) return found->second;
-    const Run there = on_gpu(run, gpu);
+    const run::Run there = on_gpu(run, gpu);
     return known.emplace(gpu.id, sizes_of(there.replay.instants[there.replay.peak], there)).first->second;
   }
   bool fits(const hardware::Gpu& gpu) {
@@ -42,12 +43,12 @@ struct Cards {
   }
 };
 
-void write_speed(Writer& out, const Run& run, const hardware::Gpu& gpu) {
+void write_speed(Writer& out, const run::Run& run, const hardware::Gpu& gpu) {
   const double here = seconds_on(run, *run.gpu), there = seconds_on(run, gpu);
   if (here > 0 && there > 0) out.field("time_factor", std::round(1000 * there / here) / 1000);
 }
 
-void write_larger_gpu(Writer& out, const Run& run, const Catalog& catalog, Cards& cards) {
+void write_larger_gpu(Writer& out, const run::Run& run, const run::Catalog& catalog, Cards& cards) {
   std::vector<const hardware::Gpu*> larger;
   for (const hardware::Gpu& gpu : catalog.gpus) {
     if (gpu.usable_bytes > run.gpu->usable_bytes && suits(run, gpu)) larger.push_back(&gpu);
@@ -72,7 +73,7 @@ void write_larger_gpu(Writer& out, const Run& run, const Catalog& catalog, Cards
   }
 }
 
-void write_rented(Writer& out, const Run& run, const Catalog& catalog, Cards& cards) {
+void write_rented(Writer& out, const run::Run& run, const run::Catalog& catalog, Cards& cards) {
   const recipe::Recipe& r = run.resolved.recipe;
   const double steps = time::length_of(r).steps;
   struct Row {
@@ -119,18 +120,18 @@ void write_rented(Writer& out, const Run& run, const Catalog& catalog, Cards& ca
 }
 
 // The same card more than once, as few of them as it takes.
-void write_more_gpus(Writer& out, const Run& run, const advice::Basis& basis, double usable) {
+void write_more_gpus(Writer& out, const run::Run& run, const advice::Basis& basis, double usable) {
   const recipe::Recipe& r = run.resolved.recipe;
   if (locked(run, "/parallel")) return;
   constexpr uint64_t most = 8;
   const double before = time::step_time(time::work_of(run.network, r), r, basis.time_gpu).seconds;
   for (uint64_t count = r.parallel.num_gpus + 1; count <= most; ++count) {
-    for (const std::string& strategy : strategies_for(run, count)) {
+    for (const std::string& strategy : run::strategies_for(run, count)) {
       const std::optional<recipe::Values> changes =
-          spread(run, count, strategy, r.training.per_device_train_batch_size);
+          run::spread(run, count, strategy, r.training.per_device_train_batch_size);
       if (!changes) continue;
       advice::Basis there = basis;
-      there.context = context_on(*run.gpu, count);
+      there.context = run::context_on(*run.gpu, count);
       const std::optional<advice::Changed> changed = advice::change(there, *changes);
       if (!changed || memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) continue;
       out.open_object();
@@ -145,7 +146,8 @@ void write_more_gpus(Writer& out, const Run& run, const advice::Basis& basis, do
       out.close_object();
       out.field("high", whole(changed->price.sizes.high));
       if (before > 0) out.field("time_factor", std::round(1000 * changed->price.seconds / before) / 1000);
-      out.field("efficiency", std::round(100 * efficiency_of(run, changed->recipe, basis.time_gpu)) / 100);
+      out.field("efficiency",
+                std::round(100 * run::efficiency_of(run, changed->recipe, basis.time_gpu)) / 100);
       out.field("effective_batch", r.effective_batch());
       out.field("why", strategy == "ddp"
                            ? "Each card takes a part of the batch; the model is whole on every one."
@@ -159,7 +161,7 @@ void write_more_gpus(Writer& out, const Run& run, const advice::Basis& basis, do
 
 // Rows that are filled with several samples: as many tokens learned in a step need fewer rows. The number of
 // samples in a step is kept as nearly as whole rows allow, which is why this is no plan.
-void write_packing(Writer& out, const Run& run, const advice::Basis& basis, double usable) {
+void write_packing(Writer& out, const run::Run& run, const advice::Basis& basis, double usable) {
   const recipe::Recipe& r = run.resolved.recipe;
   const recipe::Training& t = r.training;
   const auto length = static_cast<double>(t.max_length);
@@ -212,8 +214,8 @@ void write_packing(Writer& out, const Run& run, const advice::Basis& basis, doub
   }
 }
 
-void write_sibling(Writer& out, const Run& run, const Catalog& catalog, double usable) {
-  const ModelEntry* sibling = smaller_sibling(run, catalog, usable);
+void write_sibling(Writer& out, const run::Run& run, const run::Catalog& catalog, double usable) {
+  const run::ModelEntry* sibling = smaller_sibling(run, catalog, usable);
   if (sibling == nullptr) return;
   out.open_object();
   out.field("id", "smaller_model");
@@ -228,7 +230,7 @@ void write_sibling(Writer& out, const Run& run, const Catalog& catalog, double u
 
 }  // namespace
 
-bool suits(const Run& run, const hardware::Gpu& gpu) {
+bool suits(const run::Run& run, const hardware::Gpu& gpu) {
   const recipe::Recipe& r = run.resolved.recipe;
   const bool sixteen = r.training.bf16 || r.model_args.dtype == "bfloat16";
   const bool flash = r.model_args.attn_implementation.rfind("flash_attention", 0) == 0;
@@ -237,20 +239,20 @@ bool suits(const Run& run, const hardware::Gpu& gpu) {
          (gpu.flash_attention_2 || !flash);
 }
 
-const ModelEntry* smaller_sibling(const Run& run, const Catalog& catalog, double usable) {
+const run::ModelEntry* smaller_sibling(const run::Run& run, const run::Catalog& catalog, double usable) {
   if (run.entry == nullptr || locked(run, "/model")) return nullptr;
   const recipe::Recipe& r = run.resolved.recipe;
-  std::vector<const ModelEntry*> smaller;
-  for (const ModelEntry& entry : catalog.models) {
+  std::vector<const run::ModelEntry*> smaller;
+  for (const run::ModelEntry& entry : catalog.models) {
     const bool family = entry.preset.family == run.entry->preset.family &&
                         entry.network.kind == run.entry->network.kind &&
                         entry.preset.parameters < run.entry->preset.parameters;
     if (family) smaller.push_back(&entry);
   }
-  std::stable_sort(smaller.begin(), smaller.end(), [](const ModelEntry* a, const ModelEntry* b) {
+  std::stable_sort(smaller.begin(), smaller.end(), [](const run::ModelEntry* a, const run::ModelEntry* b) {
     return a->preset.parameters > b->preset.parameters;
   });
-  for (const ModelEntry* entry : smaller) {
+  for (const run::ModelEntry* entry : smaller) {
     const memory::Replay replay = memory::replay(entry->network, r, run.machine);
     if (r.peft.on && replay.parameters.matched.empty()) continue;
     memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], r, run.context);
@@ -260,8 +262,8 @@ const ModelEntry* smaller_sibling(const Run& run, const Catalog& catalog, double
   return nullptr;
 }
 
-void write_elsewhere(Writer& out, const Run& run, const Catalog& catalog, const advice::Basis& basis,
-                     double usable) {
+void write_elsewhere(Writer& out, const run::Run& run, const run::Catalog& catalog,
+                     const advice::Basis& basis, double usable) {
   out.open_array();
   const memory::Sizes now = sizes_of(run.replay.instants[run.replay.peak], run);
   if (run.gpu != nullptr && memory::verdict(now, usable) != memory::Verdict::fits) {

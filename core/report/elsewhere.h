@@ -10,18 +10,18 @@
 
 #include "core/advice/price.h"
 #include "core/json/writer.h"
-#include "core/report/run.h"
+#include "core/run/run.h"
 
 namespace plimsoll::report {
 
-void write_elsewhere(json::Writer& out, const Run& run, const Catalog& catalog, const advice::Basis& basis,
-                     double usable);
+void write_elsewhere(json::Writer& out, const run::Run& run, const run::Catalog& catalog,
+                     const advice::Basis& basis, double usable);
 
 /// Whether a run may move to this card: emulated bfloat16 is no way out, and a card of another make is
 /// another installation.
-bool suits(const Run& run, const hardware::Gpu& gpu);
+bool suits(const run::Run& run, const hardware::Gpu& gpu);
 
 /// The largest smaller model of the same family that the recipe as it is trains within `usable`, or null.
-const ModelEntry* smaller_sibling(const Run& run, const Catalog& catalog, double usable);
+const run::ModelEntry* smaller_sibling(const run::Run& run, const run::Catalog& catalog, double usable);
 
 }  // namespace plimsoll::report

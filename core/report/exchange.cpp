@@ -8,10 +8,10 @@
 #include "core/json/near.h"
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
-#include "core/report/essentials.h"
 #include "core/report/handout.h"
 #include "core/report/heading.h"
-#include "core/report/model_names.h"
+#include "core/run/essentials.h"
+#include "core/run/model_names.h"
 
 namespace plimsoll::report {
 
@@ -24,7 +24,7 @@ using json::Json;
 // What is unpacked before it is trained (fp8, nvfp4, mxfp4) says nothing here.
 // A checkpoint that is stored in 4 bits loads in 4 bits, though no key of the file says so.
 void add_packing(Import& import) {
-  const std::string packing = ascii::lower(packing_in(import.model));
+  const std::string packing = ascii::lower(run::packing_in(import.model));
   if (packing.empty() || import.request.contains("quantization")) return;
   const auto says = [&packing](std::string_view part) { return packing.find(part) != std::string::npos; };
   Json quantization;
@@ -44,20 +44,20 @@ void add_packing(Import& import) {
   import.notes.push_back(std::move(note));
 }
 
-void look_up_model(Import& import, const Catalog& catalog) {
+void look_up_model(Import& import, const run::Catalog& catalog) {
   if (import.model.empty() || catalog.find_model(import.model) != nullptr) return;
-  if (const NamedModel named = find_by_name(catalog, import.model); named.entry != nullptr) {
+  if (const run::NamedModel named = run::find_by_name(catalog, import.model); named.entry != nullptr) {
     import.notes.push_back(named.how);
     import.request["model"] = named.entry->preset.hf_id;
     return;
   }
   std::string similar;
-  for (const std::string& name : similar_models(catalog, import.model, 3))
+  for (const std::string& name : run::similar_models(catalog, import.model, 3))
     similar += (similar.empty() ? "" : ", ") + name;
   import.errors.push_back({"unknown_model", "/model",
                            "The configuration is read, but the model \"" + import.model +
                                "\" is not among the presets; give its config.json instead." +
-                               json::did_you_mean(import.model, model_list(catalog)),
+                               json::did_you_mean(import.model, run::model_list(catalog)),
                            similar});
 }
 
@@ -82,7 +82,7 @@ std::string parts_text(std::string_view text) {
   return out.take();
 }
 
-Import import_known(const exchange::Document& document, std::string_view text, const Catalog& catalog,
+Import import_known(const exchange::Document& document, std::string_view text, const run::Catalog& catalog,
                     std::string_view around) {
   Import import = exchange::import_document(document, text);
   exchange::add_versions(import, around.empty() ? text : around);
@@ -90,7 +90,7 @@ Import import_known(const exchange::Document& document, std::string_view text, c
     add_packing(import);
     look_up_model(import, catalog);
   }
-  if (!import.request.is_null()) import.missing = missing_in(import.request, catalog);
+  if (!import.request.is_null()) import.missing = run::missing_in(import.request, catalog);
   return import;
 }
 
@@ -115,7 +115,7 @@ std::string write_import(const Import& import) {
   }
   out.key("missing");
   out.open_array();
-  for (const exchange::Missing& one : import.missing) {
+  for (const run::Missing& one : import.missing) {
     out.open_object();
     out.field("pointer", one.pointer);
     out.field("message", one.message);
@@ -153,7 +153,7 @@ namespace {
 
 // What the request's stack says by default and the tool's own would say otherwise is written out. Only the
 // rows of the two stack files are compared: every other default depends on the model and the versions alone.
-void complete(recipe::Given& given, const exchange::Format& format, const Catalog& catalog) {
+void complete(recipe::Given& given, const exchange::Format& format, const run::Catalog& catalog) {
   const auto stated = given.values.find("/stack");
   const std::string from = stated == given.values.end() ? "hf" : stated->second.get<std::string>();
   const recipe::StackPreset* theirs = catalog.find_stack(std::string(format.stack));
@@ -189,7 +189,7 @@ const HandoutKind* find_handout(std::string_view id) {
 }
 
 std::string handout_answer(const HandoutKind& kind, std::string_view request, std::string_view before,
-                           const Catalog& catalog) {
+                           const run::Catalog& catalog) {
   json::Errors errors;
   const std::string text = handout(kind.id, request, before, catalog, errors);
   json::Writer out;
@@ -209,7 +209,7 @@ std::string handout_answer(const HandoutKind& kind, std::string_view request, st
 
 }  // namespace
 
-std::string export_text(std::string_view request, std::string_view id, const Catalog& catalog,
+std::string export_text(std::string_view request, std::string_view id, const run::Catalog& catalog,
                         std::string_view before) {
   if (const HandoutKind* kind = find_handout(id)) return handout_answer(*kind, request, before, catalog);
   json::Errors errors;
@@ -281,7 +281,7 @@ exchange::Document read_with_tree(std::string_view text, std::string_view yaml_t
   return document;
 }
 
-std::string import_text(std::string_view text, std::string_view yaml_tree, const Catalog& catalog,
+std::string import_text(std::string_view text, std::string_view yaml_tree, const run::Catalog& catalog,
                         std::string_view around) {
   return write_import(import_known(read_with_tree(text, yaml_tree), text, catalog, around));
 }

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "core/exchange/import.h"
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::report {
 
@@ -22,7 +22,7 @@ std::string_view language_text(std::string_view text);
 /// A text as a tree, of YAML the one that its parser made.
 exchange::Document read_with_tree(std::string_view text, std::string_view yaml_tree);
 
-std::string import_text(std::string_view text, std::string_view yaml_tree, const Catalog& catalog,
+std::string import_text(std::string_view text, std::string_view yaml_tree, const run::Catalog& catalog,
                         std::string_view around = "");
 
 /// The settings inside a longer paste (core/exchange/parts.h) as a JSON list of texts.
@@ -32,14 +32,14 @@ std::string parts_text(std::string_view text);
 /// ("unsloth/mistral-7b-bnb-4bit"). Versions of libraries are read from `around`, the longer paste that the
 /// text stands in, if there is one; what no text says is listed as missing.
 exchange::Import import_known(const exchange::Document& document, std::string_view text,
-                              const Catalog& catalog, std::string_view around = "");
+                              const run::Catalog& catalog, std::string_view around = "");
 std::string write_import(const exchange::Import& import);
 
 /// A request as a file of another tool: {"schema", "ok", "format", "text", "left_out": [POINTER], "errors"}.
 /// Defaults of the request's stack that the tool's own stack does not share are written out.
 /// Also what handout.h writes: environment, shell, checklist, markdown, csv, json; `before` is another
 /// request, for the table of both.
-std::string export_text(std::string_view request, std::string_view format, const Catalog& catalog,
+std::string export_text(std::string_view request, std::string_view format, const run::Catalog& catalog,
                         std::string_view before = "");
 
 /// {"formats": [{"id", "name", "reads", "writes", "language"}]}

@@ -9,8 +9,8 @@
 #include "core/json/at.h"
 #include "core/recipe/fields.h"
 #include "core/report/exchange.h"
-#include "core/report/phrases.h"
 #include "core/report/report.h"
+#include "core/run/phrases.h"
 
 namespace plimsoll::report {
 
@@ -55,7 +55,7 @@ struct Subject {
   recipe::Given given;
 };
 
-bool read(std::string_view text, const Catalog& catalog, Subject& subject, json::Errors& errors) {
+bool read(std::string_view text, const run::Catalog& catalog, Subject& subject, json::Errors& errors) {
   const auto request = json::parse(text, errors);
   if (!request || !errors.empty()) return false;
   subject.request = *request;
@@ -119,7 +119,7 @@ std::string settings(const Subject& subject, std::string_view mark) {
     if (found == subject.given.values.end() || field.pointer == "/schema" || field.pointer == "/locks" ||
         field.pointer == "/want")
       continue;
-    out += std::string(mark) + dotted(field.pointer) + ": " + plain(found->second) + "\n";
+    out += std::string(mark) + run::dotted(field.pointer) + ": " + plain(found->second) + "\n";
   }
   return out;
 }
@@ -139,17 +139,17 @@ std::string checklist(const Subject& subject) {
            grouped(bytes_at(model, "trainable")) + "\n";
   }
   if (loaded > 0)
-    out += "- [ ] `torch.cuda.memory_allocated()` is about " + gib(loaded) + " (" + grouped(loaded) +
+    out += "- [ ] `torch.cuda.memory_allocated()` is about " + run::gib(loaded) + " (" + grouped(loaded) +
            " bytes) when the model is ready\n";
   out += "\n## After two steps\n\n- [ ] `torch.cuda.max_memory_allocated()` is about " +
-         gib(bytes_at(peak, "allocated")) + ", reached at: " + text_at(peak, "instant") +
-         "\n- [ ] `torch.cuda.max_memory_reserved()` is about " + gib(bytes_at(peak, "reserved")) +
+         run::gib(bytes_at(peak, "allocated")) + ", reached at: " + text_at(peak, "instant") +
+         "\n- [ ] `torch.cuda.max_memory_reserved()` is about " + run::gib(bytes_at(peak, "reserved")) +
          "\n- [ ] `nvidia-smi` shows between " + mib(bytes_at(peak, "low")) + " and " +
          mib(bytes_at(peak, "high")) + ", most likely " + mib(bytes_at(peak, "device")) + "\n";
   const Json& gpu = at(report, "gpu");
   if (gpu.is_object()) {
     out += "- [ ] that leaves room on the " + text_at(gpu, "name") + ", which gives " +
-           gib(bytes_at(gpu, "usable")) + " to a program\n";
+           run::gib(bytes_at(gpu, "usable")) + " to a program\n";
   }
   return out + "\nA figure beyond these ranges means that a setting above is not what the run uses.\n";
 }
@@ -184,7 +184,7 @@ std::string markdown(const Subject& subject) {
   }
   const Json& peak = at(at(subject.report, "memory"), "peak");
   for (const Figure& figure : figures)
-    out += std::string("| **") + figure.name + "** | **" + gib(bytes_at(peak, figure.key)) + "** |\n";
+    out += std::string("| **") + figure.name + "** | **" + run::gib(bytes_at(peak, figure.key)) + "** |\n";
   return out;
 }
 
@@ -203,13 +203,13 @@ std::string before_and_after(const Subject& before, const Subject& after) {
   };
   for (const exchange::Change& change : exchange::changes_between(before.request, after.request)) {
     if (recipe::find_field(change.pointer) == nullptr && change.pointer != "/model") continue;
-    out += "| " + dotted(change.pointer) + " | " + stated(before, change.pointer) + " | " +
+    out += "| " + run::dotted(change.pointer) + " | " + stated(before, change.pointer) + " | " +
            stated(after, change.pointer) + " |\n";
   }
   const Json &was = at(at(before.report, "memory"), "peak"), &is = at(at(after.report, "memory"), "peak");
   for (const Figure& figure : figures) {
-    out += std::string("| **") + figure.name + "** | " + gib(bytes_at(was, figure.key)) + " | **" +
-           gib(bytes_at(is, figure.key)) + "** |\n";
+    out += std::string("| **") + figure.name + "** | " + run::gib(bytes_at(was, figure.key)) + " | **" +
+           run::gib(bytes_at(is, figure.key)) + "** |\n";
   }
   return out + "| **Verdict** | " + verdict(before.report) + " | **" + verdict(after.report) + "** |\n";
 }
@@ -260,7 +260,7 @@ std::string trainable_line(uint64_t trainable, uint64_t all) {
 }
 
 std::string handout(std::string_view id, std::string_view request, std::string_view before,
-                    const Catalog& catalog, json::Errors& errors) {
+                    const run::Catalog& catalog, json::Errors& errors) {
   Subject subject, other;
   if (!read(request, catalog, subject, errors)) return "";
   if (!before.empty() && !read(before, catalog, other, errors)) return "";

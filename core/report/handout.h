@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "core/json/json.h"
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::report {
 
@@ -26,7 +26,7 @@ std::span<const HandoutKind> handout_kinds();
 
 /// `before` is another request, for markdown alone, or "". Empty when there are errors.
 std::string handout(std::string_view id, std::string_view request, std::string_view before,
-                    const Catalog& catalog, json::Errors& errors);
+                    const run::Catalog& catalog, json::Errors& errors);
 
 /// PEFT's print_trainable_parameters, to the digit.
 std::string trainable_line(uint64_t trainable, uint64_t all);

@@ -36,4 +36,16 @@ std::string refusal(const Errors& errors) {
   return out.take();
 }
 
+void write_notes(json::Writer& out, const std::vector<model::Note>& notes) {
+  out.open_array();
+  for (const model::Note& note : notes) {
+    out.open_object();
+    out.field("code", note.code);
+    out.field("message", note.message);
+    out.field("source", note.source);
+    out.close_object();
+  }
+  out.close_array();
+}
+
 }  // namespace plimsoll::report

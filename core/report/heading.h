@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/json/writer.h"
+#include "core/model/architecture.h"
 
 namespace plimsoll::report {
 
@@ -19,5 +20,8 @@ void write_errors(json::Writer& out, const json::Errors& errors);
 
 /// A whole answer that says only what was wrong.
 std::string refusal(const json::Errors& errors);
+
+/// [{"code", "message", "source"}]
+void write_notes(json::Writer& out, const std::vector<model::Note>& notes);
 
 }  // namespace plimsoll::report

@@ -24,12 +24,12 @@ std::string_view kind_name(model::Kind kind) {
 
 }  // namespace
 
-std::string models_text(const Catalog& catalog) {
+std::string models_text(const run::Catalog& catalog) {
   Writer out;
   out.open_object();
   out.key("models");
   out.open_array();
-  for (const ModelEntry& entry : catalog.models) {
+  for (const run::ModelEntry& entry : catalog.models) {
     out.open_object();
     out.field("id", entry.preset.id);
     out.field("hf_id", entry.preset.hf_id);
@@ -46,7 +46,7 @@ std::string models_text(const Catalog& catalog) {
   return out.take();
 }
 
-std::string gpus_text(const Catalog& catalog) {
+std::string gpus_text(const run::Catalog& catalog) {
   Writer out;
   out.open_object();
   out.key("gpus");
@@ -81,7 +81,7 @@ std::string gpus_text(const Catalog& catalog) {
   return out.take();
 }
 
-std::string scenarios_text(const Catalog& catalog) {
+std::string scenarios_text(const run::Catalog& catalog) {
   Writer out;
   out.open_object();
   out.key("scenarios");
@@ -92,7 +92,7 @@ std::string scenarios_text(const Catalog& catalog) {
   return out.take();
 }
 
-std::string fields_text(const Catalog& catalog) {
+std::string fields_text(const run::Catalog& catalog) {
   Writer out;
   out.open_object();
   out.key("fields");

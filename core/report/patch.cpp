@@ -136,7 +136,7 @@ std::string answer_of(const Patch& patch, const std::vector<std::string>& quiet)
 }  // namespace
 
 std::string patch_text(const exchange::Document& document, std::string_view text, std::string_view changes,
-                       const Catalog& catalog) {
+                       const run::Catalog& catalog) {
   const exchange::Import own = import_known(document, text, catalog);
   Patch patch;
   for (const json::Error& error : own.errors) {
@@ -151,7 +151,7 @@ std::string patch_text(const exchange::Document& document, std::string_view text
 }
 
 std::string patch_text(std::string_view text, std::string_view yaml_tree, std::string_view changes,
-                       const Catalog& catalog) {
+                       const run::Catalog& catalog) {
   return patch_text(read_with_tree(text, yaml_tree), text, changes, catalog);
 }
 

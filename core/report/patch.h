@@ -12,14 +12,14 @@
 #pragma once
 
 #include "core/exchange/patch.h"
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::report {
 
 /// `yaml_tree` as in exchange.h: the tree of a YAML text, "" for every other language.
 std::string patch_text(std::string_view text, std::string_view yaml_tree, std::string_view changes,
-                       const Catalog& catalog);
+                       const run::Catalog& catalog);
 std::string patch_text(const exchange::Document& document, std::string_view text, std::string_view changes,
-                       const Catalog& catalog);
+                       const run::Catalog& catalog);
 
 }  // namespace plimsoll::report

@@ -20,7 +20,7 @@ constexpr Id pieces[] = {"expandable_segments"};
 constexpr Id tokens[] = {"micro_batch", "shorter", "gradient_checkpointing"};
 constexpr Id longest[] = {"shorter", "padding_free", "micro_batch"};
 constexpr Id shards[] = {"sharded_parameters", "sharded_states"};
-constexpr Id undivided[] = {"adapters_instead_of_full", "nf4", "sharded_parameters",
+constexpr Id undivided[] = {"adapters_instead_of_full", "nf4", "sharded_parameters", "sharded_in_host_memory",
                             "parameters_in_host_memory"};
 constexpr Id casts[] = {"no_kbit_upcast"};
 constexpr Id images[] = {"fewer_images", "smaller_images", "frozen_tower"};

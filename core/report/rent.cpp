@@ -7,10 +7,11 @@
 #include "core/advice/usual.h"
 #include "core/json/rounding.h"
 #include "core/recipe/fields.h"
+#include "core/recipe/locks.h"
 #include "core/report/advice.h"
 #include "core/report/elsewhere.h"
-#include "core/report/paged.h"
-#include "core/report/spread.h"
+#include "core/run/paged.h"
+#include "core/run/spread.h"
 #include "core/time/cost.h"
 
 namespace plimsoll::report {
@@ -40,15 +41,15 @@ struct Row {
 // One kind of card: the run there, and what its recipe could change.
 class Place {
  public:
-  Place(const Run& run, const Catalog& catalog, const hardware::Gpu& gpu)
+  Place(const run::Run& run, const run::Catalog& catalog, const hardware::Gpu& gpu)
       : run_(on_gpu(run, gpu)),
-        around_(surroundings(run_)),
+        around_(run::surroundings(run_)),
         basis_(basis_of(run_, around_, catalog)),
         usable_(usable_for(run_, gpu.usable_bytes)) {}
 
   // The strategy that shares least comes first: it sends least.
   std::optional<Setup> fitting(uint64_t cards) {
-    const std::vector<std::string> strategies = strategies_for(run_, cards);
+    const std::vector<std::string> strategies = run::strategies_for(run_, cards);
     const uint64_t batch = run_.resolved.recipe.training.per_device_train_batch_size;
     for (const std::string& strategy : strategies) {
       if (std::optional<Setup> found = tried(cards, strategy, batch, nullptr, {})) return found;
@@ -69,7 +70,7 @@ class Place {
     const advice::Situation situation{run_.network, r, run_.resolved.values, run_.gpu};
     for (const advice::Level& level : advice::levels_of(*fix, situation)) {
       const bool moved = std::any_of(level.changes.begin(), level.changes.end(), [&](const auto& change) {
-        return change.first.rfind("/parallel", 0) == 0 || advice::is_locked(change.first, r.locks);
+        return change.first.rfind("/parallel", 0) == 0 || recipe::is_locked(change.first, r.locks);
       });
       if (moved || level.quality > advice::quality::parity) continue;
       if (std::optional<Setup> found = tried(cards, strategy, batch, fix, level.changes)) return found;
@@ -79,21 +80,21 @@ class Place {
 
   std::optional<Setup> tried(uint64_t cards, const std::string& strategy, uint64_t batch,
                              const advice::Fix* fix, const recipe::Values& further) {
-    std::optional<recipe::Values> changes = spread(run_, cards, strategy, batch);
+    std::optional<recipe::Values> changes = run::spread(run_, cards, strategy, batch);
     if (!changes) return std::nullopt;
     changes->insert(further.begin(), further.end());
-    basis_.context = context_on(*run_.gpu, cards);
+    basis_.context = run::context_on(*run_.gpu, cards);
     const std::optional<advice::Changed> there = advice::change(basis_, *changes);
     if (!there || memory::verdict(there->price.sizes, usable_) != memory::Verdict::fits) return std::nullopt;
-    const double seconds = step_on({basis_.network_of(there->recipe), there->recipe, there->replay},
-                                   there->price.sizes, usable_, *run_.gpu)
+    const double seconds = run::step_on({basis_.network_of(there->recipe), there->recipe, there->replay},
+                                        there->price.sizes, usable_, *run_.gpu)
                                .seconds;
     Setup setup{run_.gpu, *changes, fix, strategy, cards, there->price.sizes.high, seconds, 1};
-    if (cards > 1) setup.efficiency = efficiency_of(run_, there->recipe, *run_.gpu);
+    if (cards > 1) setup.efficiency = run::efficiency_of(run_, there->recipe, *run_.gpu);
     return setup;
   }
 
-  Run run_;
+  run::Run run_;
   recipe::Surroundings around_;
   advice::Basis basis_;
   double usable_;
@@ -101,7 +102,7 @@ class Place {
 
 using Setups = std::map<std::pair<std::string, uint64_t>, std::optional<Setup>>;
 
-std::vector<Row> rows_of(const Run& run, const Catalog& catalog, Setups& setups) {
+std::vector<Row> rows_of(const run::Run& run, const run::Catalog& catalog, Setups& setups) {
   std::map<std::string, std::optional<Place>> places;
   std::vector<Row> rows;
   for (const hardware::Cloud& cloud : catalog.clouds) {
@@ -175,8 +176,8 @@ void write_one(Writer& out, std::string_view name, const Row* row, double steps)
 
 }  // namespace
 
-void write_rent(Writer& out, const Run& run, const Catalog& catalog) {
-  const bool locked = advice::is_locked("/hardware", run.resolved.recipe.locks);
+void write_rent(Writer& out, const run::Run& run, const run::Catalog& catalog) {
+  const bool locked = recipe::is_locked("/hardware", run.resolved.recipe.locks);
   if (locked) return out.null();
   Setups setups;
   const std::vector<Row> rows = rows_of(run, catalog, setups);

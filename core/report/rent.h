@@ -11,10 +11,10 @@
 #pragma once
 
 #include "core/json/writer.h"
-#include "core/report/run.h"
+#include "core/run/run.h"
 
 namespace plimsoll::report {
 
-void write_rent(json::Writer& out, const Run& run, const Catalog& catalog);
+void write_rent(json::Writer& out, const run::Run& run, const run::Catalog& catalog);
 
 }  // namespace plimsoll::report

@@ -7,13 +7,13 @@
 #include "core/json/writer.h"
 #include "core/memory/step/evaluation.h"
 #include "core/memory/step/replay_memo.h"
-#include "core/report/components.h"
 #include "core/report/heading.h"
-#include "core/report/likely_length.h"
-#include "core/report/notes.h"
-#include "core/report/run.h"
 #include "core/report/slow_parts.h"
 #include "core/report/time.h"
+#include "core/run/components.h"
+#include "core/run/likely_length.h"
+#include "core/run/notes.h"
+#include "core/run/run.h"
 
 namespace plimsoll::report {
 
@@ -25,7 +25,7 @@ using json::Writer;
 using memory::Sizes;
 
 // `shorter`: what the estimate may be multiplied with where the longest sample is not known.
-void write_peak(Writer& out, const Run& run, const Sizes& s, double shorter) {
+void write_peak(Writer& out, const run::Run& run, const Sizes& s, double shorter) {
   out.open_object();
   out.field("instant", run.replay.instants[run.replay.peak].id);
   out.field("allocated", whole(s.allocated));
@@ -44,7 +44,7 @@ void write_peak(Writer& out, const Run& run, const Sizes& s, double shorter) {
   out.close_object();
   out.key("evidence");
   out.open_array();
-  for (const Nearest& near : run.nearest) {
+  for (const run::Nearest& near : run.nearest) {
     out.open_object();
     out.field("id", near.run->id);
     out.field("source", near.run->source);
@@ -61,23 +61,34 @@ void write_peak(Writer& out, const Run& run, const Sizes& s, double shorter) {
   out.close_object();
 }
 
-void write_instants(Writer& out, const Run& run) {
-  const Facts training{&run.network, &run.resolved.recipe, &run.replay};
+void write_component(Writer& out, const run::ComponentRow& row) {
+  out.open_object();
+  out.field("id", row.id);
+  out.field("bytes", whole(std::max(0.0, row.bytes)));
+  out.field("what", row.what);
+  out.field("formula", row.formula);
+  out.field("source", row.source);
+  out.close_object();
+}
+
+void write_instants(Writer& out, const run::Run& run) {
+  const run::Replayed training{run.network, run.resolved.recipe, run.replay};
   const recipe::Recipe evaluated = memory::evaluation_recipe(run.resolved.recipe);
-  const Facts evaluation{&run.network, &evaluated, &run.replay};
+  const run::Replayed evaluation{run.network, evaluated, run.replay};
   out.open_array();
   for (const memory::Instant& instant : run.replay.instants) {
     const Sizes s = sizes_of(instant, run);
-    const Facts& facts = instant.id == "eval" ? evaluation : training;
+    const run::Replayed& replayed = instant.id == "eval" ? evaluation : training;
     out.open_object();
     out.field("id", instant.id);
     out.field("what", instant.what);
     out.field("allocated", whole(s.allocated));
     out.field("reserved", whole(s.reserved));
     out.field("device", whole(s.device));
+    if (instant.host_bytes > 0) out.field("host_bytes", whole(instant.host_bytes));
     out.key("components");
     out.open_array();
-    write_components(out, instant.live, facts);
+    for (const run::ComponentRow& row : component_rows(instant.live, replayed)) write_component(out, row);
     write_component(
         out, {"allocator_slack", s.reserved - s.allocated,
               "Memory that PyTorch's allocator holds but has given to no tensor.",
@@ -121,7 +132,7 @@ void write_allocator(Writer& out, const memory::Holding& holding) {
   out.close_object();
 }
 
-void write_tiers(Writer& out, const Run& run, const Catalog& catalog, const Sizes& s,
+void write_tiers(Writer& out, const run::Run& run, const run::Catalog& catalog, const Sizes& s,
                  const PlanWriter& write_plans) {
   // Plans for the largest size first: what is worked out there serves the smaller ones.
   std::vector<std::string> plans(catalog.tiers.size());
@@ -149,7 +160,7 @@ void write_tiers(Writer& out, const Run& run, const Catalog& catalog, const Size
   out.close_array();
 }
 
-void write_gpu(Writer& out, const Run& run, const Sizes& s, const PlanWriter& write_plans) {
+void write_gpu(Writer& out, const run::Run& run, const Sizes& s, const PlanWriter& write_plans) {
   if (run.gpu == nullptr) return out.null();
   const double usable = usable_for(run, run.gpu->usable_bytes);
   out.open_object();
@@ -166,7 +177,7 @@ void write_gpu(Writer& out, const Run& run, const Sizes& s, const PlanWriter& wr
   out.close_object();
 }
 
-void write_model(Writer& out, const Run& run) {
+void write_model(Writer& out, const run::Run& run) {
   const memory::Parameters& p = run.replay.parameters;
   const recipe::Recipe& r = run.resolved.recipe;
   const double share = p.all == 0 ? 0 : static_cast<double>(p.trainable) / static_cast<double>(p.all);
@@ -184,22 +195,16 @@ void write_model(Writer& out, const Run& run) {
   out.close_object();
 }
 
-void write_notes(Writer& out, const Run& run, const std::optional<LikelyLength>& likely) {
-  const Facts facts{&run.network, &run.resolved.recipe, &run.replay};
-  out.open_array();
-  std::vector<model::Note> notes = remarks(facts, run.gpu);
+std::vector<model::Note> notes_of(const run::Run& run, const std::optional<run::LikelyLength>& likely,
+                                  const SlowParts& parts) {
+  std::vector<model::Note> notes = parts.refused != nullptr ? parts.refused(run) : std::vector<model::Note>();
+  const run::Replayed facts{run.network, run.resolved.recipe, run.replay};
+  for (model::Note& note : remarks(facts, run.gpu)) notes.push_back(std::move(note));
   if (likely) notes.push_back(note_of(*likely, run));
-  for (const model::Note& note : notes) {
-    out.open_object();
-    out.field("code", note.code);
-    out.field("message", note.message);
-    out.field("source", note.source);
-    out.close_object();
-  }
-  out.close_array();
+  return notes;
 }
 
-void write_assumptions(Writer& out, const Run& run) {
+void write_assumptions(Writer& out, const run::Run& run) {
   out.open_array();
   for (const recipe::Assumption& assumption : run.resolved.assumptions) {
     out.open_object();
@@ -213,14 +218,14 @@ void write_assumptions(Writer& out, const Run& run) {
 }
 
 // What one more of something costs at the peak, by replaying the run with it.
-double cost_of(const Run& run, const memory::Machine& machine, void (*change)(recipe::Recipe&)) {
+double cost_of(const run::Run& run, const memory::Machine& machine, void (*change)(recipe::Recipe&)) {
   recipe::Recipe changed = run.resolved.recipe;
   change(changed);
   const memory::Replay other = memory::replay(run.network, changed, machine);
   return other.instants[other.peak].live.total() - run.replay.instants[run.replay.peak].live.total();
 }
 
-void write_per_unit(Writer& out, const Run& run, memory::ReplayMemo& memo) {
+void write_per_unit(Writer& out, const run::Run& run, memory::ReplayMemo& memo) {
   const bool sees = run.network.image.rule != model::ImageTokens::Rule::none;
   const bool adapters = run.resolved.recipe.peft.on;
   const memory::Machine machine = with_memo(run, memo);
@@ -238,15 +243,15 @@ void write_per_unit(Writer& out, const Run& run, memory::ReplayMemo& memo) {
   out.close_object();
 }
 
-std::string write_report(const Run& run, const Catalog& catalog, const SlowParts& parts,
+std::string write_report(const run::Run& run, const run::Catalog& catalog, const SlowParts& parts,
                          memory::ReplayMemo& memo) {
   const Sizes peak = sizes_of(run.replay.instants[run.replay.peak], run);
   Writer out;
   out.open_object();
   write_heading(out, {});
-  const std::optional<LikelyLength> likely = likely_length(run);
+  const std::optional<run::LikelyLength> likely = likely_length(run);
   out.key("notes");
-  write_notes(out, run, likely);
+  write_notes(out, notes_of(run, likely, parts));
   out.key("assumptions");
   write_assumptions(out, run);
   out.key("model");
@@ -272,7 +277,7 @@ std::string write_report(const Run& run, const Catalog& catalog, const SlowParts
     out.key("allocator");
     write_allocator(out, *run.holding);
   }
-  if (parts.timeline != nullptr && wants(run, "timeline") && unrolls(run)) {
+  if (parts.timeline != nullptr && wants(run, "timeline") && run::unrolls(run)) {
     out.key("timeline");
     parts.timeline(out, run, with_memo(run, memo));
   }
@@ -305,16 +310,14 @@ bool answered(std::string_view report) {
   return report.substr(0, start.size()) == start;
 }
 
-std::string_view version() { return "0.1.0"; }
-
-std::string report_text_with(std::string_view request, const Catalog& catalog, const SlowParts& parts) {
+std::string report_text_with(std::string_view request, const run::Catalog& catalog, const SlowParts& parts) {
   Errors errors;
   memory::ReplayMemo memo;
-  const std::optional<Run> run = read_run(request, catalog, errors, &memo);
+  const std::optional<run::Run> run = run::read_run(request, catalog, errors, &memo);
   return run ? write_report(*run, catalog, parts, memo) : refusal(errors);
 }
 
-std::string quick_report_text(std::string_view request, const Catalog& catalog) {
+std::string quick_report_text(std::string_view request, const run::Catalog& catalog) {
   return report_text_with(request, catalog, {});
 }
 

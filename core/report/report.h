@@ -1,6 +1,6 @@
 // Request in, report out: the whole of Plimsoll as one pure function of two texts.
 //
-//     report::Catalog catalog = report::read_catalog(preset_files());
+//     run::Catalog catalog = run::read_catalog(preset_files());
 //     std::string answer = report::report_text(R"({"model": "mistral-7b-v0.3", "peft": {"r": 16}})",
 //     catalog);
 //
@@ -12,27 +12,27 @@
 #include <string>
 #include <string_view>
 
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::report {
 
 /// The report as JSON text, compact. Never throws, never fails: what is wrong is in "errors".
-std::string report_text(std::string_view request, const Catalog& catalog);
+std::string report_text(std::string_view request, const run::Catalog& catalog);
 /// The same without plans, limits and timeline, even where the request wants them (core/report/slow_parts.h).
-std::string quick_report_text(std::string_view request, const Catalog& catalog);
+std::string quick_report_text(std::string_view request, const run::Catalog& catalog);
 
 /// Whether a text of report_text() is a report and no refusal, told by its heading: a report is 100 kB to
 /// parse.
 bool answered(std::string_view report);
 
 /// {"models": [{"id", "hf_id", "family", "parameters", "kind", "verified", "aliases"}]}
-std::string models_text(const Catalog& catalog);
+std::string models_text(const run::Catalog& catalog);
 /// {"gpus": [{"id", "name", "vendor", ...}], "tiers": [{"gib", "usable", "gpus"}]}
-std::string gpus_text(const Catalog& catalog);
+std::string gpus_text(const run::Catalog& catalog);
 /// {"scenarios": [...]} as in presets/scenarios
-std::string scenarios_text(const Catalog& catalog);
+std::string scenarios_text(const run::Catalog& catalog);
 /// {"fields": [{"pointer", "type", "allowed", "what"}], "stacks": [{"id", "name", "summary"}]}
-std::string fields_text(const Catalog& catalog);
+std::string fields_text(const run::Catalog& catalog);
 
 std::string_view version();
 

@@ -4,10 +4,10 @@
 
 #include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/facts_said.h"
-#include "core/diagnosis/moment.h"
+#include "core/diagnosis/prose.h"
 #include "core/diagnosis/sentence.h"
 #include "core/json/ascii.h"
-#include "core/report/model_names.h"
+#include "core/run/model_names.h"
 
 namespace plimsoll::report {
 
@@ -112,7 +112,7 @@ bool says_size(const hardware::Gpu& gpu, std::string_view folded) {
 }
 
 // The card that a clause names; of several sizes the one that is said, of several sockets the usual one.
-const hardware::Gpu* card_in(std::string_view folded, const Catalog& catalog) {
+const hardware::Gpu* card_in(std::string_view folded, const run::Catalog& catalog) {
   std::vector<const hardware::Gpu*> named;
   for (const hardware::Gpu& gpu : catalog.gpus) {
     const bool counts = gpu.vendor != "Apple" && gpu.segment != "slice" && gpu.usable_bytes > 0;
@@ -142,7 +142,7 @@ bool is_one(std::string_view folded) {
                   {"single", "one ", " 1x ", "1 x ", "单张", "单卡", "一张", "eine ", "einer ", "einem "});
 }
 
-void read_cards(const diagnosis::Text& text, const Catalog& catalog, SaidRequest& out) {
+void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRequest& out) {
   std::string_view rest = text.folded_lines;
   rest = rest.substr(0, longest_said);
   constexpr std::string_view between[] = {" or ", " vs ", " vs. ", " oder ", "还是"};
@@ -185,9 +185,7 @@ void read_method(std::string_view folded, SaidRequest& out) {
     out.values["/quantization/load_in_8bit"] = true;
   }
   const bool adapters = qlora || diagnosis::says_unless_denied(folded, {"lora"});
-  const bool full = diagnosis::full_tuning_said(folded) != std::string_view::npos ||
-                    says_any(folded, {"full fine", "full-fine", "full parameter", "all weights",
-                                      "all parameters", "every weight", "全量", "全参", "voll"});
+  const bool full = diagnosis::read_prose(folded).says(diagnosis::Say::full) != nullptr;
   if (adapters) out.values["/peft"] = true;
   out.method = adapters || full;
 }
@@ -256,7 +254,7 @@ void name_the_unknown(SaidRequest& out) {
 
 }  // namespace
 
-std::string model_in(std::string_view text, const Catalog& catalog) {
+std::string model_in(std::string_view text, const run::Catalog& catalog) {
   constexpr std::size_t most_bytes = 200000, longest = 100, most_words = 20000, most_joined = 4;
   const std::vector<std::string_view> words = words_of(text.substr(0, most_bytes), most_words);
   for (const std::string_view word : words) {
@@ -297,7 +295,7 @@ json::Json SaidRequest::request() const {
   return out;
 }
 
-SaidRequest said_request(const diagnosis::Text& text, const Catalog& catalog) {
+SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalog) {
   SaidRequest out;
   const std::string_view folded = std::string_view(text.folded_lines).substr(0, longest_said);
   out.model = model_in(text.lines, catalog);

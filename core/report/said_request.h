@@ -12,7 +12,7 @@
 
 #include "core/diagnosis/text.h"
 #include "core/exchange/import.h"
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::report {
 
@@ -27,14 +27,14 @@ struct SaidRequest {
   recipe::Values values;  ///< by pointer; "/peft": true alone is an empty section
   bool method = false;    ///< it says whether adapters or all weights are trained
   std::vector<SaidCards> cards;
-  std::vector<exchange::Missing> unknown;
+  std::vector<run::Missing> unknown;
 
   json::Json request() const;
 };
-SaidRequest said_request(const diagnosis::Text& text, const Catalog& catalog);
+SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalog);
 
 /// A model that a text names, as it names it: "meta-llama/Meta-Llama-3-8B", "Llama 3.1 8B"; "" none.
-std::string model_in(std::string_view text, const Catalog& catalog);
+std::string model_in(std::string_view text, const run::Catalog& catalog);
 
 /// "Will it fit?", "单卡能微调吗": a sentence that asks, in words and not in a configuration.
 bool asks(std::string_view folded);

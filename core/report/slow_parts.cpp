@@ -4,6 +4,7 @@
 
 #include "core/report/advice.h"
 #include "core/report/limits.h"
+#include "core/report/refused.h"
 #include "core/report/report.h"
 #include "core/report/timeline.h"
 
@@ -11,7 +12,7 @@ namespace plimsoll::report {
 
 namespace {
 
-PlanWriter plans(const Run& run, const Catalog& catalog) {
+PlanWriter plans(const run::Run& run, const run::Catalog& catalog) {
   // Shared, because a function object is copied; the advisor remembers what it has priced.
   const auto advisor = std::make_shared<Advisor>(run, catalog);
   return [advisor](json::Writer& out, double usable) { advisor->write_plans(out, usable); };
@@ -19,8 +20,8 @@ PlanWriter plans(const Run& run, const Catalog& catalog) {
 
 }  // namespace
 
-std::string report_text(std::string_view request, const Catalog& catalog) {
-  return report_text_with(request, catalog, {plans, write_limits, write_timeline});
+std::string report_text(std::string_view request, const run::Catalog& catalog) {
+  return report_text_with(request, catalog, {plans, write_limits, write_timeline, refused});
 }
 
 }  // namespace plimsoll::report

@@ -1,5 +1,6 @@
-// The parts of a report that are written only when the request wants them and that take longer than all the
-// rest: plans, limits, the timeline.
+// The parts of a report that the page's first module cannot write: plans, limits and the timeline, which are
+// written only when the request wants them and take longer than all the rest, and the notes of what libraries
+// refuse.
 //
 //     report_text(request, catalog);               // has them all
 //     quick_report_text(request, catalog);         // has none, and does not link them: the page's first
@@ -9,7 +10,7 @@
 #include <functional>
 
 #include "core/json/writer.h"
-#include "core/report/run.h"
+#include "core/run/run.h"
 
 namespace plimsoll::report {
 
@@ -18,12 +19,13 @@ using PlanWriter = std::function<void(json::Writer& out, double usable)>;
 
 /// Null: this program cannot write that part.
 struct SlowParts {
-  PlanWriter (*plans)(const Run& run, const Catalog& catalog) = nullptr;
-  void (*limits)(json::Writer& out, const Run& run, const Catalog& catalog) = nullptr;
-  void (*timeline)(json::Writer& out, const Run& run, const memory::Machine& machine) = nullptr;
+  PlanWriter (*plans)(const run::Run& run, const run::Catalog& catalog) = nullptr;
+  void (*limits)(json::Writer& out, const run::Run& run, const run::Catalog& catalog) = nullptr;
+  void (*timeline)(json::Writer& out, const run::Run& run, const memory::Machine& machine) = nullptr;
+  std::vector<model::Note> (*refused)(const run::Run& run) = nullptr;  ///< core/report/refused.h
 };
 
 /// The report with such parts as are at hand and wanted.
-std::string report_text_with(std::string_view request, const Catalog& catalog, const SlowParts& parts);
+std::string report_text_with(std::string_view request, const run::Catalog& catalog, const SlowParts& parts);
 
 }  // namespace plimsoll::report

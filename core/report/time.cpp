@@ -6,7 +6,7 @@
 
 #include "core/json/rounding.h"
 #include "core/recipe/stacks.h"
-#include "core/report/paged.h"
+#include "core/run/paged.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
 
@@ -20,7 +20,7 @@ using json::Writer;
 double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 double cents(double usd) { return rounded(usd, 100); }
 
-double checkpoint_bytes(const Run& run) {
+double checkpoint_bytes(const run::Run& run) {
   const memory::Parameters& p = run.replay.parameters;
   const double saved = run.resolved.recipe.peft.on ? p.adapter_bytes : p.weight_bytes - p.buffer_bytes;
   return saved + run.replay.optimizer_bytes + run.replay.paged_bytes;
@@ -45,9 +45,10 @@ void write_parts(Writer& out, const time::StepTime& t) {
   out.close_object();
 }
 
-time::StepTime step_of(const Run& run, const hardware::Gpu& gpu) {
-  return step_on({run.network, run.resolved.recipe, run.replay, weighed(run)},
-                 sizes_of(run.replay.instants[run.replay.peak], run), usable_for(run, gpu.usable_bytes), gpu);
+time::StepTime step_of(const run::Run& run, const hardware::Gpu& gpu) {
+  return run::step_on({run.network, run.resolved.recipe, run.replay, weighed(run)},
+                      sizes_of(run.replay.instants[run.replay.peak], run), usable_for(run, gpu.usable_bytes),
+                      gpu);
 }
 
 // The run on all cards of a machine that has more than it asks for: each takes a part of the batch. Where the
@@ -76,8 +77,8 @@ struct Machine {
   double usd;     ///< of the run, or of an hour where the data is not known
 };
 
-Machine machine_of(const Run& run, const hardware::Offer& offer, const hardware::Gpu& gpu) {
-  Run there = run;
+Machine machine_of(const run::Run& run, const hardware::Offer& offer, const hardware::Gpu& gpu) {
+  run::Run there = run;
   there.resolved.recipe = on_cards(run.resolved.recipe, offer.gpus);
   there = on_gpu(there, gpu);
   const memory::Sizes sizes = sizes_of(there.replay.instants[there.replay.peak], there);
@@ -91,7 +92,7 @@ Machine machine_of(const Run& run, const hardware::Offer& offer, const hardware:
 }
 
 // Cheapest first; a notebook service, which ends its sessions, after all others.
-std::vector<Machine> machines(const Run& run, const Catalog& catalog, const time::Length& length) {
+std::vector<Machine> machines(const run::Run& run, const run::Catalog& catalog, const time::Length& length) {
   std::map<std::pair<std::string_view, uint64_t>, Machine> known;
   std::vector<Machine> rows;
   for (const hardware::Cloud& cloud : catalog.clouds) {
@@ -140,7 +141,8 @@ void write_spot(Writer& out, const hardware::Offer& offer, double hours, double 
   out.close_object();
 }
 
-void write_machine(Writer& out, const Machine& m, const Run& run, const time::Length& length, double chosen) {
+void write_machine(Writer& out, const Machine& m, const run::Run& run, const time::Length& length,
+                   double chosen) {
   const double hours = length.steps * m.step.seconds / 3600;
   const auto every = static_cast<double>(run.resolved.recipe.training.save_steps);
   out.open_object();
@@ -174,7 +176,7 @@ void write_machine(Writer& out, const Machine& m, const Run& run, const time::Le
 }
 
 // The lowest price of a machine with the chosen GPU, or what the user pays.
-double price_of_chosen(const Run& run, const Catalog& catalog) {
+double price_of_chosen(const run::Run& run, const run::Catalog& catalog) {
   const recipe::Recipe& r = run.resolved.recipe;
   if (r.cloud.usd_per_hour > 0) return r.cloud.usd_per_hour;
   double lowest = 0;
@@ -188,7 +190,7 @@ double price_of_chosen(const Run& run, const Catalog& catalog) {
   return lowest;
 }
 
-void write_chosen(Writer& out, const Run& run, const Catalog& catalog, const time::StepTime& t,
+void write_chosen(Writer& out, const run::Run& run, const run::Catalog& catalog, const time::StepTime& t,
                   const time::Length& length) {
   out.field("gpu", run.gpu->id);
   if (!t.known) return;
@@ -210,7 +212,7 @@ void write_chosen(Writer& out, const Run& run, const Catalog& catalog, const tim
 
 }  // namespace
 
-void write_time(Writer& out, const Run& run, const Catalog& catalog) {
+void write_time(Writer& out, const run::Run& run, const run::Catalog& catalog) {
   const bool listed = wants(run, "machines");
   if (run.gpu == nullptr && !listed) return out.null();
   const recipe::Recipe& r = run.resolved.recipe;

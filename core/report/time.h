@@ -4,11 +4,11 @@
 #pragma once
 
 #include "core/json/writer.h"
-#include "core/report/run.h"
+#include "core/run/run.h"
 
 namespace plimsoll::report {
 
 /// Null when no GPU was chosen and no machines were asked for.
-void write_time(json::Writer& out, const Run& run, const Catalog& catalog);
+void write_time(json::Writer& out, const run::Run& run, const run::Catalog& catalog);
 
 }  // namespace plimsoll::report

@@ -5,7 +5,7 @@
 
 #include "core/json/rounding.h"
 #include "core/memory/step/timeline.h"
-#include "core/report/components.h"
+#include "core/run/components.h"
 
 namespace plimsoll::report {
 
@@ -25,7 +25,7 @@ static_assert(sizeof(order) / sizeof(order[0]) == memory::component_count);
 
 }  // namespace
 
-void write_timeline(json::Writer& out, const Run& run, const memory::Machine& machine) {
+void write_timeline(json::Writer& out, const run::Run& run, const memory::Machine& machine) {
   const memory::Timeline t =
       memory::timeline(memory::unroll(run.network, run.resolved.recipe, machine, memory::Steps::drawn));
   std::vector<Component> used;
@@ -36,7 +36,7 @@ void write_timeline(json::Writer& out, const Run& run, const memory::Machine& ma
   out.open_object();
   out.key("components");
   out.open_array();
-  for (const Component component : used) out.value(component_id(component));
+  for (const Component component : used) out.value(run::component_id(component));
   out.close_array();
   out.key("points");
   out.open_array();
@@ -63,7 +63,7 @@ void write_timeline(json::Writer& out, const Run& run, const memory::Machine& ma
   out.open_array();
   for (const memory::Alive& row : t.alive_at(t.peak)) {
     out.open_object();
-    out.field("component", component_id(row.component));
+    out.field("component", run::component_id(row.component));
     out.field("what", row.what);
     out.field("bytes", whole(row.bytes));
     out.field("count", row.count);
@@ -74,7 +74,7 @@ void write_timeline(json::Writer& out, const Run& run, const memory::Machine& ma
   out.open_array();
   for (const memory::TensorCounts& row : t.tensors) {
     out.open_object();
-    out.field("component", component_id(row.component));
+    out.field("component", run::component_id(row.component));
     out.field("what", row.what);
     out.field("bytes", whole(row.bytes));
     out.key("counts");

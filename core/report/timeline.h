@@ -24,11 +24,11 @@
 #pragma once
 
 #include "core/json/writer.h"
-#include "core/report/run.h"
+#include "core/run/run.h"
 
 namespace plimsoll::report {
 
 /// `machine`: with_memo(run).
-void write_timeline(json::Writer& out, const Run& run, const memory::Machine& machine);
+void write_timeline(json::Writer& out, const run::Run& run, const memory::Machine& machine);
 
 }  // namespace plimsoll::report

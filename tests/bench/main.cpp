@@ -21,8 +21,8 @@
 #include "core/report/diagnose.h"
 #include "core/report/exchange.h"
 #include "core/report/patch.h"
-#include "core/report/preset_files.h"
 #include "core/report/report.h"
+#include "core/run/preset_files.h"
 #include "tests/core/hostile_texts.h"
 
 namespace plimsoll::report {

@@ -335,6 +335,14 @@ run 0 report same.json
 expect_same by_flags out
 verdict
 
+begin "a run begun with flags has micro-batch 1, said as an assumption; a file has its trainer's default"
+run 0 report llama-3.1-8b --gpu 4090 --lora --length 4k --json
+expect out '{"pointer":"/training/per_device_train_batch_size","value":1,"why":"the smallest; --batch says another"}'
+echo '{"model": "llama-3.1-8b", "peft": {"r": 8}}' >in
+run 0 report in --gpu 4090
+expect out '"pointer":"/training/per_device_train_batch_size","value":8,"why":"TrainingArguments default"'
+verdict
+
 begin "the first table is a verdict, one subtraction, three components and fixes; --all is the rest"
 run 0 report llama-3.1-8b --gpu 4090 --lora --batch 2 --length 4k --table
 expect_line out '^  no  Needs [0-9.]+ of 23\.5 GiB: [0-9.]+ GiB too much'
@@ -470,7 +478,7 @@ expect out '"parameters":6269440'
 verdict
 
 begin "every command's help has an example, and every example of a model runs"
-for command in report check advise compare export import patch diagnose models gpus completion man; do
+for command in report check advise compare export import patch diagnose models gpus fields completion man; do
   run 0 "$command" --help
   expect out "Examples:"
   expect out "plimsoll $command"
@@ -545,6 +553,28 @@ while IFS=$'\t' read -r errors request; do
   expect_same wanted found
   verdict
 done <"$here/bad_requests.tsv"
+
+while IFS=$'\t' read -r said text; do
+  case "$said" in '#'* | '') continue ;; esac
+  begin "told of: $text"
+  printf '%b' "$text" >in
+  "$plimsoll" import in --json >out 2>err || true
+  cat out err | grep -oE '"code":"[a-z_]*"|"key":"[^"]*","use":"(unsupported|unknown)"' |
+    sed -E 's/"code":"(.*)"/error \1/; s/"key":"(.*)","use":"(.*)"/\2 \1/' |
+    awk '/^error/ { errors = errors "," $0; next } { rest = rest "," $0 } END { print substr(errors rest, 2) }' >found
+  printf '%s\n' "$said" >wanted
+  expect_same wanted found
+  verdict
+done <"$here/bad_configurations.tsv"
+
+while IFS=$'\t' read -r said text; do
+  case "$said" in '#'* | '') continue ;; esac
+  begin "pasted: $text"
+  printf '%s' "$text" >in
+  "$plimsoll" diagnose in --json >out 2>err || true
+  if [ "$said" = no_message ]; then expect err '"code":"no_message"'; else expect out "$said"; fi
+  verdict
+done <"$here/bad_pastes.tsv"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

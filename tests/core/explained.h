@@ -8,12 +8,12 @@
 
 #include "core/diagnosis/diagnosis.h"
 #include "core/report/diagnose.h"
-#include "core/report/preset_files.h"
+#include "core/run/preset_files.h"
 
 namespace plimsoll::diagnosis {
 
-inline const report::Catalog& catalog() {
-  static const report::Catalog read = report::read_catalog(preset_files());
+inline const run::Catalog& catalog() {
+  static const run::Catalog read = run::read_catalog(preset_files());
   return read;
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/report/preset_files.h"
+#include "core/run/preset_files.h"
 
 namespace plimsoll {
 std::span<const PresetFile> golden_files();  // written by the build

@@ -11,7 +11,7 @@
 
 #include "core/model/architecture.h"
 #include "core/model/preset.h"
-#include "core/report/preset_files.h"
+#include "core/run/preset_files.h"
 
 namespace plimsoll::model {
 

@@ -15,8 +15,8 @@ namespace plimsoll::report {
 
 using json::Json;
 
-inline const Catalog& presets() {
-  static const Catalog catalog = read_catalog(preset_files());
+inline const run::Catalog& presets() {
+  static const run::Catalog catalog = run::read_catalog(preset_files());
   return catalog;
 }
 

@@ -2,7 +2,7 @@
 // widths, lists with an entry a layer) is left as it is.
 #include <algorithm>
 
-#include "core/report/preset_files.h"
+#include "core/run/preset_files.h"
 #include "tests/drawn/request.h"
 
 namespace plimsoll::drawn {

@@ -85,7 +85,7 @@ TEST(Coverage, EveryAllowedWordIsSaidByADraw) {
 
 TEST(Coverage, EveryPresetIsDrawn) {
   std::string missing;
-  for (const report::ModelEntry& entry : presets().models) {
+  for (const run::ModelEntry& entry : presets().models) {
     if (seen().models.count(entry.preset.id) == 0) missing += " " + entry.preset.id;
   }
   for (const hardware::Gpu& gpu : presets().gpus) {

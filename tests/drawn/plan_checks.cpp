@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <set>
 
 #include "core/advice/space.h"
+#include "core/recipe/locks.h"
 #include "core/report/advice.h"
 #include "tests/drawn/checks.h"
 
@@ -19,6 +21,20 @@ uint64_t sequences_in_a_step(const Draw& draw) {
   return draw.report.at(Json::json_pointer("/memory/effective_batch")).get<uint64_t>();
 }
 
+// What libraries refuse of a run, in their words.
+std::set<std::string> refusals(const Draw& draw) {
+  std::set<std::string> found;
+  for (const Json& note : draw.report.at("notes")) {
+    if (note.at("code") == "refused") found.insert(note.at("source").get<std::string>());
+  }
+  return found;
+}
+
+bool refuses_more(const Draw& changed, const Draw& draw) {
+  const std::set<std::string> before = refusals(draw), after = refusals(changed);
+  return !std::includes(before.begin(), before.end(), after.begin(), after.end());
+}
+
 void every_change_is_needed(const Draw& draw, const Json& plan) {
   std::set<std::string> fixes;
   for (const Json& change : plan.at("changes")) fixes.insert(change.at("fix").get<std::string>());
@@ -34,7 +50,7 @@ void every_change_is_needed(const Draw& draw, const Json& plan) {
     }
     if (rest_needs_it) continue;
     const Draw less = answered(draw.seed, applied(draw.request, rest));
-    if (!is_answered(less)) continue;  // the rest needs it
+    if (!is_answered(less) || refuses_more(less, draw)) continue;  // the rest needs it
     EXPECT_NE(less.report.at("gpu").at("verdict"), plan.at("verdict"))
         << fix << " is not needed" << said(draw);
   }
@@ -49,10 +65,11 @@ void plan_holds(const Draw& draw, const Json& plan, const std::vector<std::strin
   EXPECT_EQ(changed.report.at("gpu").at("verdict"), plan.at("verdict")) << plan.at("changes") << said(draw);
   EXPECT_EQ(changed.report.at("gpu").at("headroom"), plan.at("headroom")) << plan.at("changes") << said(draw);
   EXPECT_NE(plan.at("verdict"), "no") << said(draw);
+  EXPECT_FALSE(refuses_more(changed, draw)) << changed.report.at("notes") << plan.at("changes") << said(draw);
   EXPECT_EQ(sequences_in_a_step(changed), plan.at("effective_batch").get<uint64_t>()) << said(draw);
   EXPECT_EQ(sequences_in_a_step(changed), sequences_in_a_step(draw)) << plan.at("changes") << said(draw);
   for (const Json& change : plan.at("changes")) {
-    EXPECT_FALSE(advice::is_locked(change.at("pointer").get<std::string>(), locks)) << change << said(draw);
+    EXPECT_FALSE(recipe::is_locked(change.at("pointer").get<std::string>(), locks)) << change << said(draw);
   }
   every_change_is_needed(draw, plan);
 }

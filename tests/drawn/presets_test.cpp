@@ -6,7 +6,7 @@ namespace {
 
 // Only frozen weights shrink: 4 bits are less than 8, and 8 less than 16.
 TEST(Presets, FewerBitsAreSmallerWeights) {
-  for (const report::ModelEntry& entry : presets().models) {
+  for (const run::ModelEntry& entry : presets().models) {
     const auto loaded = [&entry](const Json& quantization) {
       const Draw draw = answered(0, {{"model", entry.preset.id},
                                      {"model_args", {{"dtype", "bfloat16"}}},

@@ -8,8 +8,8 @@
 #include "core/memory/step/script.h"
 #include "core/memory/step/timeline.h"
 #include "core/recipe/fields.h"
-#include "core/report/components.h"
-#include "core/report/run.h"
+#include "core/run/components.h"
+#include "core/run/run.h"
 #include "tests/drawn/checks.h"
 
 namespace plimsoll::drawn {
@@ -24,9 +24,9 @@ using memory::Unrolled;
 // Sums are made in another order: 64 bytes, or what doubles lose of sizes beyond a TiB.
 double rounding(double bytes) { return 64 + 1e-12 * std::fabs(bytes); }
 
-std::optional<report::Run> run_of(const Draw& draw) {
+std::optional<run::Run> run_of(const Draw& draw) {
   json::Errors errors;
-  auto run = report::read_run(draw.text, presets(), errors);
+  auto run = run::read_run(draw.text, presets(), errors);
   EXPECT_TRUE(run.has_value()) << said(draw);
   return run;
 }
@@ -107,7 +107,7 @@ std::string differences(const Snapshot& unrolled, const Snapshot& closed) {
   std::string words;
   for (std::size_t i = 0; i < memory::component_count; ++i) {
     if (std::fabs(unrolled.bytes[i] - closed.bytes[i]) <= 1) continue;
-    words += "\n  " + std::string(report::component_id(static_cast<memory::Component>(i))) + ": unrolled " +
+    words += "\n  " + std::string(run::component_id(static_cast<memory::Component>(i))) + ": unrolled " +
              std::to_string(unrolled.bytes[i]) + ", peaks " + std::to_string(closed.bytes[i]);
   }
   return words;
@@ -145,7 +145,7 @@ namespace {
 // ColossalAI's ZeRO-2 keeps a slice of every gradient. Where gradients outlive a step or a micro-batch, the
 // list makes the first ones whole before it cuts them, of one layer or the head at a time; the closed form
 // knows those alone that are added to slices. 8 of 30,000 draws differ, by 0.8 % at most: 1.0 GB of 126 GB.
-double cut_later(const report::Run& run) {
+double cut_later(const run::Run& run) {
   const recipe::Recipe& recipe = run.resolved.recipe;
   const bool slices = recipe.parallel.strategy == "zero2" && recipe.parallel.zero.library == "colossalai";
   return slices && recipe.gradients_outlive_step() ? run.replay.parameters.trained_bytes : 0;
@@ -155,7 +155,7 @@ double cut_later(const report::Run& run) {
 // form of a first step is the later step's: states that come into being during a backward are counted whole
 // at its highest moment, and so are gradients that a later step finds there already. It is never lower, and
 // no higher than by these.
-void first_steps_agree(const report::Run& run, const Heights& list, const Draw& draw) {
+void first_steps_agree(const run::Run& run, const Heights& list, const Draw& draw) {
   const recipe::Recipe& recipe = run.resolved.recipe;
   const memory::FirstStep first = memory::first_step(run.replay, recipe);
   if (first.instant == "load" || !memory::phase_of(first.instant)) return;
@@ -174,7 +174,7 @@ void first_steps_agree(const report::Run& run, const Heights& list, const Draw& 
 
 void unrolled_list_holds_what_the_peaks_say(const Draw& draw) {
   const auto run = run_of(draw);
-  if (!run || !report::unrolls(*run)) return;
+  if (!run || !run::unrolls(*run)) return;
   const Heights list =
       Walk(memory::unroll(run->network, run->resolved.recipe, run->machine), run->replay).heights;
   EXPECT_TRUE(list.wrong.empty()) << list.wrong.begin()->first << " is made twice, or given back unmade"
@@ -232,7 +232,7 @@ void layers_leave_no_gradient_that_is_not_weighed(const Draw& draw) {
 // A drawing shows a later step alone: without the first one the list is about half as long, and the same.
 void later_step_is_the_same_without_the_first(const Draw& draw) {
   const auto run = run_of(draw);
-  if (!run || !report::unrolls(*run)) return;
+  if (!run || !run::unrolls(*run)) return;
   const recipe::Recipe& recipe = run->resolved.recipe;
   const Unrolled both = memory::unroll(run->network, recipe, run->machine);
   const Unrolled later = memory::unroll(run->network, recipe, run->machine, memory::Steps::later);
@@ -247,7 +247,7 @@ void later_step_is_the_same_without_the_first(const Draw& draw) {
 
 void drawing_leaves_out_no_highest_moment(const Draw& draw) {
   const auto run = run_of(draw);
-  if (!run || !report::unrolls(*run)) return;
+  if (!run || !run::unrolls(*run)) return;
   const recipe::Recipe& recipe = run->resolved.recipe;
   const Unrolled all = memory::unroll(run->network, recipe, run->machine, memory::Steps::later);
   const Unrolled some = memory::unroll(run->network, recipe, run->machine, memory::Steps::drawn);

@@ -16,6 +16,7 @@ double number(const Json& report, const char* pointer) { return at(report, point
 
 // Keys whose numbers are differences, shares of an error, or a setting that may be below zero.
 constexpr std::string_view signed_keys[] = {"headroom",
+                                            "off",
                                             "saves",
                                             "costs",
                                             "sample",

@@ -92,7 +92,7 @@ class Drawing {
   }
 
   void draw_model() {
-    const report::Catalog& catalog = presets();
+    const run::Catalog& catalog = presets();
     if (dice_.one_in(10)) {
       const Json config = drawn_config(dice_, wish_.small);
       json::Errors errors;
@@ -102,7 +102,7 @@ class Drawing {
       network_ = own_network_ ? &*own_network_ : &catalog.models.front().network;
       return;
     }
-    const report::ModelEntry* entry = nullptr;
+    const run::ModelEntry* entry = nullptr;
     if (wish_.small) entry = catalog.find_model(small_models[dice_.draw(std::size(small_models))]);
     if (entry == nullptr) entry = &catalog.models[dice_.draw(catalog.models.size())];
     model_ = dice_.one_in(2) ? entry->preset.id : entry->preset.hf_id;
@@ -261,6 +261,7 @@ class Drawing {
     if (wish_.gpu || dice_.one_in(2)) set("/hardware/gpu", one_of_catalog(presets().gpus));
     if (dice_.one_in(8)) set("/hardware/in_use_gib", static_cast<double>(dice_.draw(32)) / 4);
     if (dice_.one_in(40)) set_drawn("/hardware/in_use_gib");
+    if (dice_.one_in(16)) set("/hardware/context_gib", static_cast<double>(dice_.draw(16)) / 4);
     if (dice_.one_in(6)) set_drawn("/hardware/PYTORCH_CUDA_ALLOC_CONF");
   }
 
@@ -306,6 +307,12 @@ class Drawing {
       if (part == 0) set_drawn("/training/freeze_trainable_layers");
       if (part == 1) set_drawn("/training/lisa_activated_layers");
       if (part == 2) set_drawn("/training/llamapro_num_new_blocks");
+    }
+    if (dice_.one_in(6)) {
+      for (const char* pointer :
+           {"/training/save_strategy", "/training/save_only_model", "/training/load_best_model_at_end"}) {
+        if (dice_.one_in(2)) set_drawn(pointer);
+      }
     }
     if (dice_.one_in(3)) {
       const std::vector<std::string> when = {"steps", "epoch"};
@@ -421,8 +428,8 @@ void add_fields(const Json& value, const std::string& pointer, std::vector<std::
 
 }  // namespace
 
-const report::Catalog& presets() {
-  static const report::Catalog catalog = report::read_catalog(preset_files());
+const run::Catalog& presets() {
+  static const run::Catalog catalog = run::read_catalog(preset_files());
   return catalog;
 }
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 #include "tests/drawn/dice.h"
 
 namespace plimsoll::drawn {
@@ -20,7 +20,7 @@ namespace plimsoll::drawn {
 using json::Json;
 
 /// The presets of the tests, read once.
-const report::Catalog& presets();
+const run::Catalog& presets();
 
 /// What a request is drawn for.
 struct Wish {

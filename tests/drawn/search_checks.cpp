@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "core/advice/planner.h"
-#include "core/report/run.h"
+#include "core/run/run.h"
 #include "tests/drawn/checks.h"
 
 namespace plimsoll::drawn {
@@ -17,12 +17,12 @@ using advice::Measure;
 
 // A run read, with all that the planner needs kept beside it.
 struct Prepared {
-  report::Run run;
+  run::Run run;
   recipe::Surroundings around;
   advice::Basis basis;
-  explicit Prepared(report::Run given)
+  explicit Prepared(run::Run given)
       : run(std::move(given)),
-        around(report::surroundings(run)),
+        around(run::surroundings(run)),
         basis{.network = run.network,
               .given = run.given,
               .stack = *run.stack,
@@ -42,7 +42,7 @@ struct Prepared {
 };
 std::unique_ptr<Prepared> prepare(const Draw& draw) {
   json::Errors errors;
-  std::optional<report::Run> run = report::read_run(draw.text, presets(), errors);
+  std::optional<run::Run> run = run::read_run(draw.text, presets(), errors);
   return run ? std::make_unique<Prepared>(std::move(*run)) : nullptr;
 }
 

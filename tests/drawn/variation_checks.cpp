@@ -5,7 +5,7 @@
 #include "core/advice/space.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/variations.h"
-#include "core/report/run.h"
+#include "core/run/run.h"
 #include "tests/drawn/checks.h"
 
 namespace plimsoll::drawn {
@@ -85,7 +85,7 @@ advice::Choice drawn_choice(const advice::Space& space, Dice& dice) {
 
 void variations_resolve_as_changed_requests(const Draw& draw) {
   json::Errors errors;
-  const auto run = report::read_run(draw.text, presets(), errors);
+  const auto run = run::read_run(draw.text, presets(), errors);
   ASSERT_TRUE(run) << said(draw);
   Dice dice(draw.seed * 6700417);
   const advice::Situation situation{run->network, run->resolved.recipe, run->resolved.values, run->gpu};
@@ -113,7 +113,7 @@ void variations_resolve_as_changed_requests(const Draw& draw) {
 // Whoever searches weighs a network once for all batches, lengths and images.
 void batches_and_lengths_weigh_nothing(const Draw& draw) {
   json::Errors errors;
-  const auto run = report::read_run(draw.text, presets(), errors);
+  const auto run = run::read_run(draw.text, presets(), errors);
   ASSERT_TRUE(run) << said(draw);
   const memory::Parameters before = memory::weigh(run->network, run->resolved.recipe);
   for (const recipe::Field& field : recipe::field_table()) {

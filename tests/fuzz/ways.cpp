@@ -18,7 +18,7 @@ namespace {
 
 using json::Json;
 
-const report::Catalog& catalog() { return drawn::presets(); }
+const run::Catalog& catalog() { return drawn::presets(); }
 
 exchange::Document document_of(const std::string& text) {
 #ifndef __EMSCRIPTEN__

@@ -2,22 +2,22 @@
 
 #include <cmath>
 
-#include "core/report/evidence.h"
-#include "core/report/run.h"
+#include "core/run/evidence.h"
+#include "core/run/run.h"
 
 namespace plimsoll::accuracy {
 
-std::string evidence(const std::vector<Run>& runs, const report::Catalog& catalog) {
+std::string evidence(const std::vector<Run>& runs, const run::Catalog& catalog) {
   json::Json rows = json::Json::array();
   for (const Run& run : runs) {
     json::Errors errors;
     if (!run.expressed() || run.comparisons.empty()) continue;
-    const auto read = report::read_run(json::write(run.request), catalog, errors);
+    const auto read = run::read_run(json::write(run.request), catalog, errors);
     if (!read) continue;
     json::Json row = {{"id", run.record.id},
                       {"source", run.record.text("source")},
                       {"stack", read->resolved.recipe.stack},
-                      {"method", report::method_of(read->resolved.recipe)},
+                      {"method", run::method_of(read->resolved.recipe)},
                       {"parameters", read->replay.parameters.base},
                       {"transformers", read->resolved.recipe.versions.transformers}};
     const auto add = [&](const char* key, Kind kind) {

@@ -10,6 +10,6 @@
 namespace plimsoll::accuracy {
 
 /// {"about", "runs": [{"id", "source", "stack", "method", "parameters", "transformers", "allocated", ...}]}
-std::string evidence(const std::vector<Run>& runs, const report::Catalog& catalog);
+std::string evidence(const std::vector<Run>& runs, const run::Catalog& catalog);
 
 }  // namespace plimsoll::accuracy

@@ -55,7 +55,7 @@ int hold_against(const std::string& path, const Score& score) {
 }
 
 int run(const scoring::Options& options) {
-  const report::Catalog catalog = report::read_catalog(preset_files());
+  const run::Catalog catalog = run::read_catalog(preset_files());
   json::Errors errors = catalog.errors;
   const std::vector<Rule> rules = read_rules(accuracy_rules(), errors);
   if (!errors.empty()) return refuse("presets and rules", errors);

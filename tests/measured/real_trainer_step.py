@@ -24,6 +24,7 @@ warnings.filterwarnings("ignore")
 
 import fake_cuda
 import torch
+import trainer_batches
 from fake_cuda_ledger import Ledger
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map
@@ -42,7 +43,8 @@ PLAIN = dict(report_to=[], logging_strategy="no", save_strategy="no", logging_na
 PASSED_ON = ("per_device_train_batch_size", "per_device_eval_batch_size", "gradient_accumulation_steps", "bf16", "fp16",
              "optim", "gradient_checkpointing", "gradient_checkpointing_kwargs", "eval_accumulation_steps",
              "prediction_loss_only")
-SEQ2SEQ = ("t5", "bart", "mbart", "pegasus", "mt5")
+ONLINE = ("grpo", "rloo")
+SEQ2SEQ = ("t5", "bart", "whisper")
 
 
 def without_values():
@@ -61,27 +63,15 @@ def without_values():
     logging.disable(logging.WARNING)
 
 
-def tokenizer():
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    words = {"<pad>": 0, "<s>": 1, "</s>": 2, "<unk>": 3, **{f"w{i}": i for i in range(4, 64)}}
-    made = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
-    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, pad_token="<pad>", bos_token="<s>", eos_token="</s>",
-                                                unk_token="<unk>")
-
-
-def words(count, first=0):
-    return " ".join(f"w{4 + (i + first) % 50}" for i in range(count))
-
-
 def model_of(request):
     fields = dict(request["model"]["config"])
     config = AutoConfig.for_model(fields.pop("model_type"), **fields)
     arguments = request["model_args"]
     kind = transformers.AutoModelForCausalLM
     if config.model_type in SEQ2SEQ:
-        kind = transformers.AutoModelForSeq2SeqLM
+        kind = transformers.AutoModelForSpeechSeq2Seq if config.model_type == "whisper" else transformers.AutoModelForSeq2SeqLM
+    if "vision" in request:
+        kind = transformers.AutoModelForImageTextToText
     if request.get("task") in ("classification", "reward"):
         kind, config.num_labels = transformers.AutoModelForSequenceClassification, arguments["num_labels"]
     with torch.device("cuda"):
@@ -97,6 +87,8 @@ def peft_config(request):
     task = "SEQ_CLS" if request.get("task") in ("classification", "reward") else "CAUSAL_LM"
     if request["model"]["config"]["model_type"] in SEQ2SEQ:
         task = "SEQ_2_SEQ_LM"
+    if request["model"]["config"]["model_type"] == "whisper":  # PEFT's own class for the task wants input_ids
+        task = None
     return method(task_type=task, **fields)
 
 
@@ -143,16 +135,25 @@ def follow(trainer, ledger, batches, size):
     trainer.training_step, trainer.accelerator.backward = training_step, go_backward
 
 
-def text_batch(request, size):
-    length = request["training"]["max_length"]
-    ids = torch.randint(4, 50, (size, length))
-    mask = torch.ones(size, length, dtype=torch.long)
-    if request["training"]["padded_batches"]:
-        mask[1:, length - length // 4 :] = 0
-    batch = {"input_ids": ids, "attention_mask": mask, "labels": ids.masked_fill(mask == 0, -100)}
-    if request.get("task") == "classification":
-        batch["labels"] = torch.zeros(size, dtype=torch.long)
-    return batch
+def metrics_of(request):
+    """Trainer keeps all logits for a function that computes metrics, whatever it computes."""
+    return (lambda predictions: {}) if request["training"].get("compute_metrics") else None
+
+
+def eval_batches_of(request):
+    return request.get("data", {}).get("eval_samples", 0) // request["training"].get("per_device_eval_batch_size", 8) or 2
+
+
+def evaluate(request, trainer, ledger, batches):
+    if request["training"]["eval_strategy"] == "no":
+        return
+    size = request["training"]["per_device_eval_batch_size"]
+    trainer.get_eval_dataloader = lambda *args, **kwargs: Loader(batches, size)
+    ledger.enter("eval")
+    trainer.eval_dataset = trainer.train_dataset
+    trainer.evaluate()
+    gc.collect()
+    ledger.enter("between")
 
 
 def run_plain(request, ledger, modes):
@@ -163,9 +164,9 @@ def run_plain(request, ledger, modes):
     kind = transformers.Seq2SeqTrainer if seq2seq else Trainer
     made = transformers.Seq2SeqTrainingArguments if seq2seq else TrainingArguments
     size = training["per_device_train_batch_size"]
-    batches = [text_batch(request, size) for _ in range(count)]
+    batches = [trainer_batches.batch_of(request, size) for _ in range(count)]
     eval_size = training.get("per_device_eval_batch_size", 8)
-    eval_batches = [text_batch(request, eval_size) for _ in range(2)]
+    eval_batches = [trainer_batches.batch_of(request, eval_size) for _ in range(eval_batches_of(request))]
     with modes():
         model = model_of(request)
         if request.get("peft"):
@@ -173,37 +174,12 @@ def run_plain(request, ledger, modes):
                 model = peft.get_peft_model(model, peft_config(request))
         with tempfile.TemporaryDirectory() as folder:
             trainer = kind(model=model, args=made(output_dir=folder, remove_unused_columns=False, **PLAIN, **arguments),
-                           train_dataset=[0] * 100, data_collator=lambda x: x)
+                           train_dataset=[0] * 100, data_collator=lambda x: x, compute_metrics=metrics_of(request))
             follow(trainer, ledger, batches, size)
             begin(ledger, trainer.model)
             trainer.train()
             gc.collect()
-            if training["eval_strategy"] != "no":
-                trainer.get_eval_dataloader = lambda *args, **kwargs: Loader(eval_batches, eval_size)
-                ledger.enter("eval")
-                trainer.evaluate(eval_dataset=[0] * (2 * eval_size))
-                gc.collect()
-                ledger.enter("between")
-
-
-def preference_rows(task, length, count):
-    """Prompts of a quarter, answers of the rest; the tokenizer adds an end where the trainer asks for one."""
-    prompt = length // 4
-    answer = length - prompt
-    if task == "dpo":
-        return {"prompt": [words(prompt)] * count, "chosen": [" " + words(answer - 1, 3)] * count,
-                "rejected": [" " + words(answer - 1, 7)] * count}
-    if task == "orpo":
-        return {"prompt": [words(prompt)] * count, "chosen": [" " + words(answer, 3)] * count,
-                "rejected": [" " + words(answer, 7)] * count}
-    if task == "kto":
-        return {"prompt": [words(prompt)] * count, "label": [i % 2 == 0 for i in range(count)],
-                "completion": [" " + words(answer - 1, i) for i in range(count)]}
-    if task == "reward":
-        return {"chosen": [words(length - 1, 3)] * count, "rejected": [words(length - 1, 7)] * count}
-    if task == "grpo":
-        return {"prompt": [words(prompt)] * count}
-    return {"input_ids": [[5] * length] * count}
+            evaluate(request, trainer, ledger, eval_batches)
 
 
 def trl_classes(task):
@@ -218,18 +194,8 @@ def trl_classes(task):
         import trl.experimental.orpo as orpo
 
         return orpo.ORPOConfig, orpo.ORPOTrainer
-    name = {"sft": "SFT", "dpo": "DPO", "kto": "KTO", "reward": "Reward", "grpo": "GRPO"}[task]
+    name = {"sft": "SFT", "dpo": "DPO", "kto": "KTO", "reward": "Reward", "grpo": "GRPO", "rloo": "RLOO"}[task]
     return getattr(trl, f"{name}Config"), getattr(trl, f"{name}Trainer")
-
-
-def given_completions(trainer, size, length, count):
-    prompt = length // 4
-    rest = length - prompt
-    batch = {"prompt_ids": torch.full((size, prompt), 5), "prompt_mask": torch.ones(size, prompt, dtype=torch.long),
-             "completion_ids": torch.full((size, rest), 6), "completion_mask": torch.ones(size, rest, dtype=torch.long),
-             "advantages": torch.linspace(-1, 1, size), "num_items_in_batch": torch.tensor(size * rest)}
-    trainer._prepare_inputs = lambda inputs: dict(inputs)  # what it would generate is here
-    return [dict(batch) for _ in range(count)]
 
 
 def run_trl(request, ledger, modes):
@@ -242,13 +208,17 @@ def run_trl(request, ledger, modes):
     size, length = training["per_device_train_batch_size"], training["max_length"]
     config, kind = trl_classes(task)
     arguments = {key: training[key] for key in PASSED_ON if key in training}
-    if task == "grpo":
+    if task in ONLINE:
         arguments.update(num_generations=request["rl"]["num_generations"], beta=0.0,
                          max_completion_length=request["rl"]["max_completion_length"])
     else:
         arguments["max_length"] = length
-    rows = datasets.Dataset.from_dict(preference_rows(task, length, max(8, 4 * size)))
-    more = {"reward_funcs": lambda completions, **kwargs: [0.0] * len(completions)} if task == "grpo" else {}
+    if task == "sft":
+        arguments["packing"] = training["packing"]
+    rows = datasets.Dataset.from_dict(trainer_batches.preference_rows(task, length, max(8, 4 * size), training["packing"]))
+    more = {"reward_funcs": lambda completions, **kwargs: [0.0] * len(completions)} if task in ONLINE else {}
+    if task == "sft":
+        more["compute_metrics"] = metrics_of(request)
     if request.get("peft"):
         more["peft_config"] = peft_config(request)
     with tempfile.TemporaryDirectory() as folder:
@@ -256,10 +226,11 @@ def run_trl(request, ledger, modes):
         with modes():
             if task in ("dpo", "kto") and not request.get("peft"):
                 more["ref_model"] = model_of(request)
-            trainer = kind(model=model_of(request), args=arguments, train_dataset=rows, processing_class=tokenizer(), **more)
+            trainer = kind(model=model_of(request), args=arguments, train_dataset=rows,
+                           processing_class=trainer_batches.tokenizer(), **more)
         count = STEPS * training["gradient_accumulation_steps"]
-        if task == "grpo":
-            batches = given_completions(trainer, size, length, count)
+        if task in ONLINE:
+            batches = trainer_batches.given_completions(trainer, size, length, count)
         else:
             some = [trainer.train_dataset[i] for i in range(size)]
             batches = [trainer.data_collator([dict(row) for row in some]) for _ in range(count)]
@@ -268,6 +239,9 @@ def run_trl(request, ledger, modes):
             begin(ledger, trainer.model, getattr(trainer, "ref_model", None))
             trainer.train()
             gc.collect()
+            if training["eval_strategy"] != "no":
+                some = [dict(trainer.train_dataset[i]) for i in range(training["per_device_eval_batch_size"])]
+                evaluate(request, trainer, ledger, [trainer.data_collator(some) for _ in range(eval_batches_of(request))])
 
 
 def begin(ledger, model, reference=None):

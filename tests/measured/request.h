@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 #include "tests/measured/record.h"
 #include "tests/measured/rules.h"
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "core/json/json.h"
-#include "core/report/preset_files.h"
+#include "core/run/preset_files.h"
 #include "tests/measured/record.h"
 
 namespace plimsoll::accuracy {

@@ -64,7 +64,7 @@ std::string reason_of(const Json& errors) {
   return code + " " + text(first, "pointer") + ": " + text(first, "message");
 }
 
-void compare(Run& run, const report::Catalog& catalog) {
+void compare(Run& run, const run::Catalog& catalog) {
   json::Errors errors;
   const Json report =
       json::parse(report::report_text(json::write(run.request), catalog), errors).value_or(Json());
@@ -84,16 +84,15 @@ void compare(Run& run, const report::Catalog& catalog) {
 std::string series_of(const std::string& id) { return id.substr(0, id.rfind('-')); }
 
 // A run may not speak for itself, nor may its neighbours in the same table.
-std::vector<report::Measured> without(const std::string& series,
-                                      const std::vector<report::Measured>& evidence) {
-  std::vector<report::Measured> others;
-  for (const report::Measured& run : evidence) {
+std::vector<run::Measured> without(const std::string& series, const std::vector<run::Measured>& evidence) {
+  std::vector<run::Measured> others;
+  for (const run::Measured& run : evidence) {
     if (series_of(run.id) != series) others.push_back(run);
   }
   return others;
 }
 
-Run score_row(const Json& row, const std::vector<Rule>& rules, const report::Catalog& catalog) {
+Run score_row(const Json& row, const std::vector<Rule>& rules, const run::Catalog& catalog) {
   Run run;
   json::Errors errors;
   run.record = read_record(row, errors);
@@ -119,14 +118,14 @@ const Comparison* Run::comparison(Kind kind) const {
   return nullptr;
 }
 
-std::vector<Run> score_file(const Json& rows, const std::vector<Rule>& rules, const report::Catalog& catalog,
+std::vector<Run> score_file(const Json& rows, const std::vector<Rule>& rules, const run::Catalog& catalog,
                             json::Errors& errors) {
   std::vector<Run> runs;
   if (!rows.is_array()) {
     errors.push_back({"wrong_type", "", "A file of measured runs is a list.", "a list of records"});
     return runs;
   }
-  report::Catalog seen = catalog;
+  run::Catalog seen = catalog;
   for (const Json& row : rows) {
     seen.evidence = without(series_of(text(row, "id")), catalog.evidence);
     runs.push_back(score_row(row, rules, seen));

@@ -37,7 +37,7 @@ struct Run {
 
 /// Scores every record of a file; `errors` says what is wrong with the file as a whole.
 std::vector<Run> score_file(const json::Json& rows, const std::vector<Rule>& rules,
-                            const report::Catalog& catalog, json::Errors& errors);
+                            const run::Catalog& catalog, json::Errors& errors);
 
 struct Summary {
   std::size_t runs = 0, expressed = 0;

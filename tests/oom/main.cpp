@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/report/preset_files.h"
+#include "core/run/preset_files.h"
 #include "tests/oom/score.h"
 #include "tests/scoring.h"
 
@@ -142,7 +142,7 @@ int hold_against(const std::string& path, const Score& score) {
 }
 
 int run(const scoring::Options& options) {
-  const report::Catalog catalog = report::read_catalog(preset_files());
+  const run::Catalog catalog = run::read_catalog(preset_files());
   json::Errors errors = catalog.errors;
   std::vector<accuracy::Rule> rules = accuracy::read_rules(oom_rules(), errors);
   for (accuracy::Rule& rule : accuracy::read_rules(oom_cards(), errors)) rules.push_back(std::move(rule));

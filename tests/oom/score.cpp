@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/diagnosis/moment.h"
+#include "core/diagnosis/prose_signs.h"
 #include "core/report/answers.h"
 #include "core/report/diagnose.h"
 #include "core/report/report.h"
@@ -72,7 +72,7 @@ std::string pasted(const Record& record) {
   return out;
 }
 
-void judge(Scored& one, const report::Catalog& catalog) {
+void judge(Scored& one, const run::Catalog& catalog) {
   json::Errors errors;
   const Json report = json::parse(report::report_text(one.request, catalog), errors).value_or(Json());
   const auto gpu = report.find("gpu");
@@ -105,12 +105,12 @@ std::string answer_of(const Record& record, const diagnosis::Question& question)
 }
 
 // What a question says of the request, read from its text alone.
-void read_question(const Record& record, const report::Catalog& catalog, Scored& one) {
+void read_question(const Record& record, const run::Catalog& catalog, Scored& one) {
   const report::SaidRequest said = report::said_request(diagnosis::clean(record.text), catalog);
   for (const auto& [pointer, value] : record.said.items()) {
     if (pointer == "/model") {
-      const report::ModelEntry* entry = catalog.find_model(said.model);
-      const report::ModelEntry* meant = catalog.find_model(text_of(value));
+      const run::ModelEntry* entry = catalog.find_model(said.model);
+      const run::ModelEntry* meant = catalog.find_model(text_of(value));
       if (entry == nullptr || entry != meant) one.said_wrong += " " + pointer + "=" + said.model;
       continue;
     }
@@ -127,7 +127,7 @@ void read_question(const Record& record, const report::Catalog& catalog, Scored&
 }
 
 Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
-                 const report::Catalog& catalog) {
+                 const run::Catalog& catalog) {
   Scored one;
   one.record = record;
   const accuracy::Draft draft = draft_of(record, rules);
@@ -153,7 +153,8 @@ Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
   }
   const diagnosis::Text frame = diagnosis::clean(record.frame);
   diagnosis::Phase phase = diagnosis::read_frames(frame).phase;
-  if (phase == diagnosis::Phase::unknown) phase = diagnosis::phase_in_words(frame);
+  if (phase == diagnosis::Phase::unknown)
+    phase = diagnosis::phase_in_words(frame.folded_lines, diagnosis::read_prose(frame.folded_lines));
   one.phase = diagnosis::name(phase);
   if (!record.complete) return one;
   one.refused = draft.refused;
@@ -174,7 +175,7 @@ bool Scored::verdict_right() const {
 }
 
 std::vector<Scored> score(const std::vector<Record>& records, const std::vector<accuracy::Rule>& rules,
-                          const report::Catalog& catalog) {
+                          const run::Catalog& catalog) {
   std::vector<Scored> out;
   for (const Record& record : records) out.push_back(score_one(record, rules, catalog));
   return out;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 #include "tests/measured/rules.h"
 #include "tests/oom/record.h"
 
@@ -41,7 +41,7 @@ struct Scored {
 };
 
 std::vector<Scored> score(const std::vector<Record>& records, const std::vector<accuracy::Rule>& rules,
-                          const report::Catalog& catalog);
+                          const run::Catalog& catalog);
 
 /// Shares of 1, as `./dev oom --json` prints them.
 struct Score {

@@ -11,7 +11,7 @@
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
 #include "core/report/exchange.h"
-#include "core/report/run.h"
+#include "core/run/run.h"
 #include "tests/scoring.h"
 
 namespace plimsoll::stacks {
@@ -54,7 +54,7 @@ std::vector<Golden> read_list(const fs::path& path, json::Errors& errors) {
 }
 
 // The request of a configuration; a golden without a model is one of a stack's defaults.
-Json request_of(const Golden& golden, const report::Catalog& catalog, std::string& problem) {
+Json request_of(const Golden& golden, const run::Catalog& catalog, std::string& problem) {
   const Json& c = golden.content;
   Json request;
   if (c.contains("request")) {
@@ -89,7 +89,7 @@ bool equal(const Json& ours, const Json& theirs) {
 }
 
 // A field as it holds for the run; a section is there or not.
-Json effective(const std::string& pointer, const report::Run& run) {
+Json effective(const std::string& pointer, const run::Run& run) {
   if (pointer == "trainable") return run.replay.parameters.trainable;
   if (pointer == "/peft") return run.resolved.recipe.peft.on;
   const auto found = run.resolved.values.find(pointer);
@@ -129,12 +129,12 @@ std::vector<Golden> read_goldens(const std::string& path, json::Errors& errors) 
   return all;
 }
 
-Comparison compare(const Golden& golden, const report::Catalog& catalog) {
+Comparison compare(const Golden& golden, const run::Catalog& catalog) {
   Comparison result;
   const Json request = request_of(golden, catalog, result.problem);
   if (!request.is_object()) return result;
   json::Errors errors;
-  const auto run = report::read_run(json::write(request), catalog, errors);
+  const auto run = run::read_run(json::write(request), catalog, errors);
   for (const json::Error& error : errors) result.problem += error.pointer + " " + error.message + " ";
   const Json none = Json::object();
   const Json& c = golden.content;

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/json/json.h"
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::stacks {
 
@@ -48,6 +48,6 @@ struct Comparison {
   std::string problem;               ///< why nothing could be compared
 };
 
-Comparison compare(const Golden& golden, const report::Catalog& catalog);
+Comparison compare(const Golden& golden, const run::Catalog& catalog);
 
 }  // namespace plimsoll::stacks

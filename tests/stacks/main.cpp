@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "core/report/preset_files.h"
+#include "core/run/preset_files.h"
 #include "tests/scoring.h"
 #include "tests/stacks/golden.h"
 
@@ -25,7 +25,7 @@ void print(const std::string& name, const Count& c) {
 }
 
 int run(const scoring::Options& options) {
-  const report::Catalog catalog = report::read_catalog(preset_files());
+  const run::Catalog catalog = run::read_catalog(preset_files());
   json::Errors errors = catalog.errors;
   const std::vector<Golden> goldens = read_goldens(options.file, errors);
   if (!errors.empty()) return scoring::refuse(options.file, errors);

@@ -16,8 +16,8 @@
 #include "core/report/advice.h"
 #include "core/report/exchange.h"
 #include "core/report/patch.h"
-#include "core/report/preset_files.h"
 #include "core/report/report.h"
+#include "core/run/preset_files.h"
 #include "tests/scoring.h"
 #include "tests/stacks/golden.h"
 
@@ -110,7 +110,7 @@ std::string wrong_lines(const Json& patch) {
 }
 
 // Bytes at the peak; nothing when the request is refused.
-std::optional<double> peak_of(const Json& request, const report::Catalog& catalog) {
+std::optional<double> peak_of(const Json& request, const run::Catalog& catalog) {
   const auto report = parsed(report::quick_report_text(json::write(request), catalog));
   if (!report || !report->at("ok").get<bool>()) return std::nullopt;
   return report->at("memory").at("peak").at("allocated").get<double>();
@@ -133,7 +133,7 @@ Json planned_request(Json request, const Json& plan, const Json& patch, const Js
 
 // "" or what is wrong with one plan's changes written into the text.
 std::string wrong_patch(const std::string& text, const exchange::Document& document, const Json& plan,
-                        const report::Catalog& catalog, bool& whole) {
+                        const run::Catalog& catalog, bool& whole) {
   const std::string answer = report::patch_text(document, text, json::write(plan.at("changes")), catalog);
   const auto patch = parsed(answer);
   if (!patch) return "the patch is no JSON";
@@ -153,7 +153,7 @@ std::string wrong_patch(const std::string& text, const exchange::Document& docum
   return wrong_lines(*patch);
 }
 
-void try_file(const std::string& name, const std::string& text, const report::Catalog& catalog, bool each,
+void try_file(const std::string& name, const std::string& text, const run::Catalog& catalog, bool each,
               Count& count) {
   const exchange::Document document = cli::read_document(text);
   const exchange::Import import = report::import_known(document, text, catalog);
@@ -177,7 +177,7 @@ void try_file(const std::string& name, const std::string& text, const report::Ca
 }
 
 int run(const scoring::Options& options) {
-  const report::Catalog catalog = report::read_catalog(preset_files());
+  const run::Catalog catalog = run::read_catalog(preset_files());
   json::Errors errors = catalog.errors;
   std::map<std::string, std::string> names;  // by text: releases are asked about the same configurations
   for (const auto& [name, text] : texts_below(options.file, errors)) names.emplace(text, name);

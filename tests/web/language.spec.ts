@@ -26,6 +26,15 @@ test("the page changes its language and keeps it", async ({ page }) => {
   await expect(headline(page)).toContainText("Fits the");
 });
 
+test("the page begins in the language of the browser", async ({ browser, baseURL }) => {
+  const context = await browser.newContext({ locale: "de-AT", ...(baseURL ? { baseURL } : {}) });
+  const page = await context.newPage();
+  await page.goto("./");
+  await expect(headline(page)).toContainText("Passt auf");
+  await expect(page.locator("html")).toHaveAttribute("lang", "de");
+  await context.close();
+});
+
 test("German names components, plans and notes; what stays English is marked as English", async ({
   page,
 }) => {

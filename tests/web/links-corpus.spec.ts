@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { decode, FROZEN, sameRequest } from "../../web/src/link.ts";
 import type { Request } from "../../web/src/contract.ts";
+import { say, type Word } from "../../web/src/words/say.ts";
 import { expect, figure, headline, test } from "./page.ts";
 
 interface Kept {
@@ -23,6 +24,19 @@ test("every kept link means the request that it meant", () => {
     const decoded = decode(link);
     expect(decoded.kind).toBe("request");
     if (decoded.kind === "request") expect(sameRequest(decoded.request, request)).toBe(true);
+  }
+});
+
+test("a link that is cut, damaged, foreign or from the future is not used, and the page says which", () => {
+  const broken = readFileSync("tests/links/broken.tsv", "utf8")
+    .split("\n")
+    .filter((line) => line.includes("\t"));
+  expect(broken.length).toBeGreaterThan(25);
+  for (const [why = "", link = ""] of broken.map((line) => line.split("\t"))) {
+    const decoded = decode(link);
+    expect([link, decoded.kind]).toEqual([link, "broken"]);
+    if (decoded.kind === "broken")
+      expect([link, decoded.message]).toEqual([link, expect.stringContaining(say(why as Word))]);
   }
 });
 

@@ -43,6 +43,16 @@ test("the link is the address", async ({ page }) => {
   expect(await copied(page)).toBe(page.url());
 });
 
+test("for a chat, the link has the verdict in the line before it; the tab of the browser names the run", async ({
+  page,
+}) => {
+  await open(page, RUN);
+  await showTab(page, "share");
+  await page.getByRole("button", { name: "Copy verdict and link" }).click();
+  await expect.poll(() => copied(page)).toMatch(/^Fits the A10G 24GB with .*Mistral-7B.*\nhttp.*#v=1&/);
+  await expect(page).toHaveTitle(/^Fits the A10G 24GB with .* mistralai\/Mistral-7B-v0\.3$/);
+});
+
 for (const [name, begins] of [
   ["Download card, SVG", "<svg "],
   ["Download badge, SVG", "<svg "],

@@ -10,8 +10,8 @@ import { decode, encode, sameRequest, tabOf, withTab, type Made } from "./link.t
 import { accepts } from "./lists.ts";
 import { madeOf } from "./made.ts";
 import { isSuperseded, loadMore } from "./more.ts";
-import { asFarAsSaid, begins, changed, givenWay, NEUTRAL, type Edit } from "./own.ts";
-import { dotted, get, isObject, put } from "./pointer.ts";
+import { asFarAsSaid, begins, changed, givenWay, NEUTRAL, saidEdits, type Edit } from "./own.ts";
+import { dotted, get, isObject, plain, put } from "./pointer.ts";
 import { pause } from "./presets.ts";
 import { keepOffline } from "./offline.ts";
 import { page, STAGES } from "./page.ts";
@@ -19,6 +19,7 @@ import type { Used } from "./paste/box.ts";
 import type { Rest } from "./rest.ts";
 import type { FigureId } from "./figures.ts";
 import { FIRST_SCENARIO, isExample } from "./scenarios.ts";
+import { showForm } from "./sheet.ts";
 import { asTheme, remember, remembered, wear, type Theme } from "./theme.ts";
 import { firstView, PHONE, type Actions, type How, type View } from "./view.ts";
 import { LANGUAGE_KEY, say, speak } from "./words/say.ts";
@@ -64,8 +65,10 @@ export class PlimsollApp extends LitElement implements Actions {
     this.readLink();
     window.addEventListener("popstate", () => this.readLink());
     window.matchMedia(PHONE).addEventListener("change", () => {
+      showForm(false);
       if (this.view) this.view = { ...this.view };
     });
+    window.matchMedia("(min-width: 860px)").addEventListener("change", () => showForm(false));
     await this.drawFirst();
     this.askMoreSoon();
     void this.fetchRest();
@@ -107,7 +110,8 @@ export class PlimsollApp extends LitElement implements Actions {
     }
     const next = changed(request, example, edits, core.gpus);
     const own = example ? { origin: undefined, instant: undefined, kept: undefined } : {};
-    const before = begins(request, example) ? NEUTRAL.map(({ pointer }) => pointer) : this.view.assumed;
+    const begun = begins(request, example) ? NEUTRAL.map(({ pointer }) => pointer) : [];
+    const before = [...(example ? [] : this.view.assumed), ...begun];
     const assumed = before.filter((pointer) => !edits.some((edit) => edit.pointer === pointer));
     const chosen = how === "step" ? edits.map(({ pointer }) => pointer) : [];
     this.ask(next, {
@@ -148,10 +152,16 @@ export class PlimsollApp extends LitElement implements Actions {
     this.writeLink("step");
   }
 
-  replace({ request, chosen, capacity }: Used): void {
+  replace({ request, chosen, capacity, taken }: Used): void {
     const origin = this.scenarioOf(request);
     const fresh = { notice: undefined, instant: undefined, typed: new Map<string, string>() };
-    this.ask(request, { ...fresh, origin, chosen, capacity });
+    // Of the cards that have what the message says, any has the same room for the run.
+    const open = capacity !== undefined && get(request, "/hardware/gpu") === undefined;
+    const gpu = open ? this.view?.rest?.card.likeliest(this.view, capacity) : undefined;
+    const said = taken ? changed({}, true, saidEdits(request), this.view?.core.gpus ?? []) : request;
+    this.ask(gpu ? put(said, "/hardware/gpu", gpu) : said, { ...fresh, origin, chosen, capacity });
+    const assumed = [...(gpu ? ["/hardware/gpu"] : []), ...(taken ?? [])];
+    if (this.view && assumed.length > 0) this.view = { ...this.view, assumed };
     this.writeLink("step");
   }
 
@@ -244,7 +254,12 @@ export class PlimsollApp extends LitElement implements Actions {
     if (this.view) this.view = { ...this.view, kept: undefined, comparison: undefined };
   }
 
+  openForm(): void {
+    showForm(true);
+  }
+
   goTo(pointer: string): void {
+    showForm(true, pointer);
     const target = document.getElementById(elementFor(pointer));
     const fold = target?.closest("details");
     if (fold) fold.open = true;
@@ -419,6 +434,10 @@ export class PlimsollApp extends LitElement implements Actions {
         this.announcement = say("errors.announce", { errors: errors.map(sentence).join(" ") });
       } else {
         this.announcement = `${headline(report, this.view?.request)}.`;
+      }
+      // Tabs, bookmarks and the history name the run.
+      if (report && this.view && !isExample(this.view)) {
+        document.title = `${this.announcement} ${plain(this.view.request["model"] ?? null)}`;
       }
     }, ANNOUNCE_DELAY);
   }

@@ -2,8 +2,9 @@
 // done last with its undo, how far it can go, and what was assumed.
 import { html, nothing, type TemplateResult } from "lit";
 import { fixes as plansOf } from "./advice/fixes.ts";
-import type { Assumption, GpuPreset, Json, Report } from "./contract.ts";
+import type { GpuPreset, Json, Report } from "./contract.ts";
 import { count, size } from "./format.ts";
+import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
 import { effective } from "./inputs.ts";
 import { METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
 import { dotted, get, plain } from "./pointer.ts";
@@ -11,6 +12,7 @@ import type { Actions, View } from "./view.ts";
 import { coreWords, gist } from "./words/core-words.ts";
 import { EN_REST } from "./words/en-rest.ts";
 import { cost } from "./rent.ts";
+import { MODELS } from "./scenarios.ts";
 import { linkButton } from "./share/share-panel.ts";
 import { say, type Word } from "./words/say.ts";
 
@@ -18,26 +20,28 @@ type Answer = [label: string, edits: Edit[]];
 
 const one = (pointer: string, label: string, value: Json): Answer => [label, [{ pointer, value }]];
 
-/** What most people train, and on what; anything else is typed. */
-const MODELS = [
-  "meta-llama/Llama-3.1-8B",
-  "Qwen/Qwen3-8B",
-  "mistralai/Mistral-7B-v0.3",
-  "google/gemma-3-4b-it",
-];
+/** What most people train on; anything else is typed. */
 const GPUS = ["t4", "rtx-3090", "rtx-4090", "l40s", "a100-sxm-80", "h100-sxm"];
 const LENGTHS = [512, 1024, 2048, 4096, 8192];
 const COUNTS = [1, 2, 4, 8];
+const SHARINGS = ["ddp", "fsdp", "zero2", "zero3"];
 
 /** Within this of what a message says that the card has: it is that card, as far as anybody can tell. */
 const SAME = 0.006;
 
-function cards({ core, capacity }: View): GpuPreset[] {
-  const far = (gpu: GpuPreset) => Math.abs(gpu.usable_bytes / (capacity ?? 1) - 1);
-  const like = core.gpus.filter((gpu) => far(gpu) < SAME).sort((left, right) => far(left) - far(right));
-  if (like.length > 0) return like.slice(0, GPUS.length);
-  return core.gpus.filter(({ id }) => GPUS.includes(id));
+/** The cards that have so much, those that most people have first. */
+function cardsOf(core: View["core"], capacity: number): GpuPreset[] {
+  const far = (gpu: GpuPreset) => Math.abs(gpu.usable_bytes / capacity - 1) + (GPUS.includes(gpu.id) ? 0 : 1);
+  const like = core.gpus.filter((gpu) => far(gpu) % 1 < SAME);
+  return like.sort((left, right) => far(left) - far(right)).slice(0, GPUS.length);
 }
+
+function cards({ core, capacity }: View): GpuPreset[] {
+  const like = capacity === undefined ? [] : cardsOf(core, capacity);
+  return like.length > 0 ? like : core.gpus.filter(({ id }) => GPUS.includes(id));
+}
+
+const likeliest = ({ core }: View, capacity: number): string | undefined => cardsOf(core, capacity)[0]?.id;
 
 function answers(pointer: string, view: View): Answer[] {
   const { models } = view.core;
@@ -65,6 +69,7 @@ function question(pointer: string): string {
 
 function ask(pointer: string, choices: Answer[], view: View, actions: Actions): TemplateResult {
   const taken = effective(view, pointer);
+  const name = choices.find(([, [edit]]) => edit?.value === taken)?.[0];
   return html`<div class="ask" role="group" aria-label=${question(pointer)}>
     <b>${question(pointer)}</b>
     ${pointer === "/hardware/gpu" && view.capacity !== undefined ? size(view.capacity) : nothing}
@@ -73,8 +78,25 @@ function ask(pointer: string, choices: Answer[], view: View, actions: Actions): 
         html`<button type="button" @click=${() => actions.edit(edits, "step")}>${label}</button>`,
     )}
     <button type="button" class="quiet" @click=${() => actions.goTo(pointer)}>${say("ask.else")}</button>
-    ${taken === undefined ? nothing : html`<small>${say("ask.taken", { value: plain(taken) })}</small>`}
+    ${taken === undefined
+      ? nothing
+      : html`<small>${say("ask.taken", { value: name ?? plain(taken) })}</small>`}
   </div>`;
+}
+
+/** How several cards share the run, where nobody has said it: each then holds all of it. */
+function strategyAsk(view: View, actions: Actions): TemplateResult | typeof nothing {
+  const { pointer } = STRATEGY;
+  const several = Number(get(view.request, COUNT.pointer) ?? 1) > 1;
+  if (!several || get(view.request, pointer) !== undefined) return nothing;
+  return ask(
+    pointer,
+    choices(STRATEGY, view.core).flatMap(([id, name]) =>
+      SHARINGS.includes(id) ? [one(pointer, name, id)] : [],
+    ),
+    view,
+    actions,
+  );
 }
 
 /** The method is asked for too where nothing says it: then all weights are trained, which few mean. */
@@ -110,8 +132,9 @@ function warnings(report: Report): TemplateResult[] {
 
 function asks(view: View, report: Report | undefined, actions: Actions): TemplateResult {
   const missing = unsaid(view.request, report);
+  if (view.assumed.includes("/hardware/gpu")) missing.push("/hardware/gpu");
   return html`${missing.map((pointer) => ask(pointer, answers(pointer, view), view, actions))}
-  ${report ? [methodAsk(view, actions), ...warnings(report)] : nothing}`;
+  ${report ? [strategyAsk(view, actions), methodAsk(view, actions), ...warnings(report)] : nothing}`;
 }
 
 function done(view: View, actions: Actions): TemplateResult | typeof nothing {
@@ -137,8 +160,8 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
       const what = titles.map(([, title]) => title).join(", ");
       return html`<li>
         <span
-          >${words.map((word, index) => html`${index > 0 ? ", " : ""}<b>${word}</b>`)}: ${needs},
-          ${effect}</span
+          ><b>${words.map((word, index) => html`${index > 0 ? " + " : ""}${word}`)}</b>
+          <small>${needs}, ${effect}</small></span
         >
         <button
           type="button"
@@ -165,12 +188,10 @@ const CHIPS: [pointer: string, name: Word][] = [
   ["/stack", "field.stack"],
 ];
 
-const value = (assumption: Assumption): string =>
-  typeof assumption.value === "boolean"
-    ? say(assumption.value ? "chip.on" : "form.off")
-    : Array.isArray(assumption.value)
-      ? assumption.value.map(plain).join(", ")
-      : plain(assumption.value);
+function said(value: Json | undefined): string {
+  if (typeof value === "boolean") return say(value ? "chip.on" : "form.off");
+  return Array.isArray(value) ? value.map(plain).join(", ") : plain(value ?? "");
+}
 
 function limit(word: Word, pointer: string, most: number | null | undefined, actions: Actions) {
   if (typeof most !== "number") return nothing;
@@ -195,29 +216,43 @@ function cheapest(view: View, actions: Actions): TemplateResult | typeof nothing
   </button>`;
 }
 
+interface Assumed {
+  pointer: string;
+  why: string;
+  text: string;
+}
+
+/** What the page or the stack has put where nobody has said it. */
+function assumedIn(view: View, report: Report): Assumed[] {
+  return CHIPS.flatMap(([pointer, name]): Assumed[] => {
+    if (view.assumed.includes(pointer)) {
+      const text = `${say(name)}: ${said(get(view.request, pointer))}`;
+      return [{ pointer, why: say("chip.neutral"), text }];
+    }
+    if (generates(view.request) && pointer === "/training/max_length") return [];
+    const found = report.assumptions.find((each) => each.pointer === pointer && !each.asked);
+    return found ? [{ pointer, why: found.why, text: `${say(name)}: ${said(found.value)}` }] : [];
+  });
+}
+
 /** How far it can go, and what nobody said; each leads to its input. */
 function chips(view: View, report: Report, actions: Actions): TemplateResult {
   const limits = report.gpu ? view.advice?.limits : undefined;
-  const assumed = CHIPS.flatMap(([pointer, name]) => {
-    const found = report.assumptions.find((each) => each.pointer === pointer && !each.asked);
-    return found ? [{ found, name }] : [];
-  });
-  return html`${limit("chip.batch", CHIPS[0]![0], limits?.per_device_train_batch_size, actions)}
-  ${limit("chip.length", CHIPS[1]![0], limits?.max_length, actions)} ${cheapest(view, actions)}
-  ${assumed.length + view.assumed.length > 0 ? html`<span>${say("assumptions.title")}:</span>` : nothing}
-  ${CHIPS.filter(([pointer]) => view.assumed.includes(pointer)).map(
-    ([pointer, name]) =>
-      html`<button type="button" title=${say("chip.neutral")} @click=${() => actions.goTo(pointer)}>
-        ${say(name)}: ${plain(get(view.request, pointer) ?? "")}
-      </button>`,
-  )}
-  ${assumed.map(
-    ({ found, name }) =>
-      html`<button type="button" title=${found.why} @click=${() => actions.goTo(found.pointer)}>
-        ${say(name)}: ${value(found)}
-      </button>`,
-  )}
-  ${linkButton(view, actions)}`;
+  const assumed = assumedIn(view, report);
+  return html`<p>
+      ${limit("chip.batch", CHIPS[0]![0], limits?.per_device_train_batch_size, actions)}
+      ${limit("chip.length", CHIPS[1]![0], limits?.max_length, actions)} ${cheapest(view, actions)}
+      ${linkButton(view, actions)}
+    </p>
+    ${assumed.length === 0
+      ? nothing
+      : html`<p class="assumed">
+          <span>${say("assumptions.title")}</span>
+          ${assumed.map(
+            ({ pointer, why, text }) =>
+              html`<button type="button" title=${why} @click=${() => actions.goTo(pointer)}>${text}</button>`,
+          )}
+        </p>`}`;
 }
 
-export const card = { asks, done, fixes, chips };
+export const card = { asks, done, fixes, chips, likeliest };

@@ -1,11 +1,13 @@
-// The request and the report of the core, as data. Sizes are bytes, exact up to 2^53.
+// Written by docs/contract.mjs from core/report/contract.schema.json: change it there.
 //
 //     const request: Request = { model: "mistral-7b-v0.3", peft: { r: 16 }, hardware: { gpu: "a10g" } };
 //
-// The core alone decides what is valid; the page carries any JSON, so a request here is only as typed as the fields
-// that the page itself reads or writes.
+// The request and the report of the core, as data. Sizes are bytes, exact up to 2^53. The core alone decides what is
+// valid; the page carries any JSON, so a request here is only as typed as the fields that the page itself reads or writes.
 
+/** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
 export type JsonObject = { [key: string]: Json };
 
 /** Any request: the field names are those of Transformers, PEFT, TRL and bitsandbytes. */
@@ -73,10 +75,20 @@ export interface Sizes {
   needed: number;
 }
 
-export interface Peak extends Sizes {
+export interface Peak {
+  allocated: number;
+  reserved: number;
+  device: number;
+  low: number;
+  high: number;
+  /** What the run cannot do without: the device figure once PyTorch has given back what it holds unused. */
+  needed: number;
   instant: string;
   /** The highest instant until the first optimizer step is over: optimizer states do not exist before it. */
-  first_step: { instant: string; allocated: number };
+  first_step: {
+    instant: string;
+    allocated: number;
+  };
   /** Where the allocated peaks of runs like this one lay: the band of `allocated`. */
   allocated_low?: number;
   allocated_high?: number;
@@ -143,11 +155,20 @@ export interface Timeline {
   points: TimelinePoint[];
   /** Index of the highest point. */
   peak: number;
-  /** The tensors at the peak, equal ones in one row, largest sum first. */
   /** At the peak. */
-  alive: { component: string; what: string; bytes: number; count: number }[];
+  alive: {
+    component: string;
+    what: string;
+    bytes: number;
+    count: number;
+  }[];
   /** At every point: `counts` is pairs of a point and how many are alive from there on. */
-  tensors: { component: string; what: string; bytes: number; counts: number[] }[];
+  tensors: {
+    component: string;
+    what: string;
+    bytes: number;
+    counts: number[];
+  }[];
 }
 
 export type Range = [low: number, high: number];
@@ -167,7 +188,10 @@ export interface Machine {
   seconds_per_step?: number;
   hours?: number;
   relative_speed?: number;
-  on_demand?: { usd_per_hour: Range; usd?: Range };
+  on_demand?: {
+    usd_per_hour: Range;
+    usd?: Range;
+  };
   spot?: {
     usd_per_hour: Range;
     expected_usd?: Range;
@@ -176,7 +200,8 @@ export interface Machine {
     chance_of_none?: number;
   };
   note?: string;
-  confidence: string;
+  /** "low" where the price is not the seller's own. */
+  confidence?: string;
   date: string;
   source: string;
 }
@@ -238,7 +263,12 @@ export interface Report {
     /** Bytes of the layers on each GPU when device_map spreads them. */
     spread?: number[];
     /** What one more of each costs at the peak. */
-    per_unit: { sample: number; token: number; rank: number; image: number };
+    per_unit: {
+      sample: number;
+      token: number;
+      rank: number;
+      image: number;
+    };
     instants: Instant[];
     host_bytes?: number;
     timeline?: Timeline;
@@ -254,7 +284,7 @@ export interface Report {
 
 export interface Refusal {
   schema: number;
-  core: string;
+  core?: string;
   ok: false;
   errors: CoreError[];
 }
@@ -303,10 +333,11 @@ export interface Scenario {
   summary: string;
   request: Request;
   /** What the author of the run wrote about it, right or wrong. */
-  claims?: { what: string; says: string }[];
+  claims?: {
+    what: string;
+    says: string;
+  }[];
 }
-
-// Advice
 
 export type Quality = "none" | "parity" | "small" | "visible";
 
@@ -342,7 +373,10 @@ export interface Plan {
   /** What lies in the memory of the computer under this plan. */
   host_bytes: number;
   /** States of a paged optimizer, and how many of them stay on the card while it has room. */
-  paged?: { bytes: number; on_card: number };
+  paged?: {
+    bytes: number;
+    on_card: number;
+  };
 }
 
 /** Why nothing fits. */
@@ -378,9 +412,15 @@ export interface Rung {
   /** Against the run as it is, with all steps so far. */
   time_factor: number;
   /** Of a further step: what it does alone, after those before it. */
-  step?: { saves: number; time_factor: number };
+  step?: {
+    saves: number;
+    time_factor: number;
+  };
   /** Of a further step: what the plan and all steps up to this one do together. */
-  so_far?: { saves: number; time_factor: number };
+  so_far?: {
+    saves: number;
+    time_factor: number;
+  };
   quality?: Quality;
 }
 
@@ -400,10 +440,16 @@ export interface Elsewhere {
   high?: number;
   changes?: JsonObject;
   usd_per_hour?: number;
+  /** Of the whole run, where its length is known; usd is what they cost. */
+  hours?: number;
+  usd?: number;
   time_factor?: number;
   /** Of several cards: how much of their number is speed. */
   efficiency?: number;
   effective_batch?: number;
+  /** Of packing: samples in a step as it is, and in full rows. */
+  samples_per_step_before?: number;
+  samples_per_step?: number;
   why: string;
   evidence?: string;
   date?: string;
@@ -454,9 +500,17 @@ export interface Limits {
   max_length: number | null;
   r: number | null;
   image_size: number | null;
-  model: { id: string; parameters: number; high: number } | null;
+  model: {
+    id: string;
+    parameters: number;
+    high: number;
+  } | null;
   costs: Record<string, number | null>;
-  map: { per_device_train_batch_size: number[]; max_length: number[]; verdicts: Verdict[][] };
+  map: {
+    per_device_train_batch_size: number[];
+    max_length: number[];
+    verdicts: Verdict[][];
+  };
 }
 
 export interface Advice {
@@ -464,17 +518,30 @@ export interface Advice {
   core: string;
   ok: boolean;
   errors: CoreError[];
+  /** What libraries refuse of this run; among the notes of a report of the second module. */
+  refused: Note[];
   peak: Sizes;
-  tiers: (Target & { gib: number; gpus: string[] })[];
-  gpu:
-    | (Target & {
-        id: string;
-        name: string;
-        ladder: Rung[];
-        spend: Rung[];
-        elsewhere: Elsewhere[];
-      })
-    | null;
+  tiers: {
+    usable: number;
+    verdict: Verdict;
+    headroom: number;
+    plans: Plan[];
+    blocked: Blocked | null;
+    gib: number;
+    gpus: string[];
+  }[];
+  gpu: {
+    usable: number;
+    verdict: Verdict;
+    headroom: number;
+    plans: Plan[];
+    blocked: Blocked | null;
+    id: string;
+    name: string;
+    ladder: Rung[];
+    spend: Rung[];
+    elsewhere: Elsewhere[];
+  } | null;
   /** Null where nobody asked (`want: ["rent"]`) or the hardware is locked. */
   rent: Rent | null;
   /** Every fix that applies, alone. */
@@ -493,9 +560,22 @@ export interface Advice {
   }[];
   limits: Limits | null;
   /** What no other set of fixes beats in memory, time and quality at once. */
-  front: { high: number; time_factor: number; quality_cost: number; fixes: string[] }[];
-  search: { replays: number; priced: number };
-  habits: { code: string; message: string; bytes: number; source: string }[];
+  front: {
+    high: number;
+    time_factor: number;
+    quality_cost: number;
+    fixes: string[];
+  }[];
+  search: {
+    replays: number;
+    priced: number;
+  };
+  habits: {
+    code: string;
+    message: string;
+    bytes: number;
+    source: string;
+  }[];
 }
 
 export interface ComparedRun {
@@ -528,5 +608,9 @@ export interface Comparison {
     allocated: number;
     seconds_per_step: number;
   }[];
-  no_effect: { field: string; a: Json; b: Json }[];
+  no_effect: {
+    field: string;
+    a: Json;
+    b: Json;
+  }[];
 }

@@ -19,6 +19,8 @@ export type Field = {
   | { kind: "choice"; labels: Record<string, string> }
 );
 
+export const generates = (request: Request) =>
+  ["grpo", "rloo", "ppo"].includes(String(get(request, "/task")));
 export const hasAdapters = (request: Request) => isObject(get(request, "/peft"));
 const in4Bit = (request: Request) => get(request, "/quantization/load_in_4bit") === true;
 const quantized = (request: Request) =>
@@ -88,7 +90,7 @@ export const COUNT: Field = {
   step: 1,
   usual: "1",
 };
-export const STRATEGY: Field = {
+export const STRATEGY: Field & { kind: "choice" } = {
   pointer: "/parallel/strategy",
   label: "field.strategy",
   kind: "choice",
@@ -105,7 +107,14 @@ export const STRATEGY: Field = {
 /** With model, GPU and method, the seven inputs that are always in sight. */
 export const BATCH: Field[] = [
   { pointer: "/training/per_device_train_batch_size", label: "field.batch", kind: "number", step: 1 },
-  { pointer: "/training/max_length", label: "field.length", kind: "number", step: 128 },
+  {
+    pointer: "/training/max_length",
+    label: "field.length",
+    kind: "number",
+    step: 128,
+    // Where completions are generated, prompt and completion have lengths of their own.
+    when: (request) => !generates(request),
+  },
 ];
 
 export const MEASURES: Field[] = [

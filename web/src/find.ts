@@ -35,6 +35,12 @@ function distance(entry: Entry, wanted: string[]): number | undefined {
   return sum + beside + (entry.alias ? 5 : 0) + entry.name.length / 100;
 }
 
+/** "2x 3090": how many, and of what. */
+export function counted(text: string): { count?: number; name: string } {
+  const [, count, name] = /^\s*(\d{1,4})\s*[x×*]\s*(.*)$/i.exec(text) ?? [];
+  return count === undefined || name === undefined ? { name: text } : { count: Number(count), name };
+}
+
 /** The nearest first; all of them, as they stand, for an empty text. */
 export function find(entries: Entry[], text: string): Entry[] {
   const wanted = partsOf(text);

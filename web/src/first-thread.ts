@@ -66,9 +66,10 @@ async function inThread(): Promise<Core> {
       const { openHere } = await import("./first-here.ts");
       const opened = await openHere(begun);
       // What the thread has been asked is answered, and what it has been given is here too.
-      while (!thread.idle() || (extended && !opened.extended())) {
-        if (extended) await opened.extend();
-        else await new Promise((done) => setTimeout(done, 50));
+      await thread.idle();
+      while (extended && !opened.extended()) {
+        await opened.extend();
+        await thread.idle();
       }
       here = opened.report;
       thread.end();

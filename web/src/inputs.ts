@@ -141,8 +141,15 @@ export function searched(one: Searched, view: View, actions: Actions): TemplateR
   const { pointer, shown } = one;
   const { rest } = view;
   const id = inputId(pointer);
-  const take = (value: string) =>
-    actions.edit([{ pointer, value: value === "" ? undefined : value }], "step");
+  const counts = pointer === "/hardware/gpu";
+  const take = (value: string, count?: number) =>
+    actions.edit(
+      [
+        { pointer, value: value === "" ? undefined : value },
+        ...(count === undefined ? [] : [{ pointer: "/parallel/num_gpus", value: count }]),
+      ],
+      "step",
+    );
   const described = describedBy(view, pointer, one.helped);
   return html`<div class="combobox">
     <input
@@ -163,12 +170,14 @@ export function searched(one: Searched, view: View, actions: Actions): TemplateR
       @change=${(event: Event) => {
         const text = (event.target as HTMLInputElement).value.trim();
         if (text === shown) return;
+        const { name, count } = rest && counts ? rest.counted(text) : { name: text };
         const match =
-          rest && pointer !== "/model" ? rest.find(one.entries(rest.entries), text)[0] : undefined;
-        take(text === "" ? "" : (match?.value ?? text));
+          rest && pointer !== "/model" ? rest.find(one.entries(rest.entries), name)[0] : undefined;
+        if (text === "" || !match) take(text);
+        else take(match.value, count);
       }}
     />
-    ${rest ? rest.options(() => one.entries(rest.entries), take) : nothing}
+    ${rest ? rest.options(() => one.entries(rest.entries), counts, take) : nothing}
   </div>`;
 }
 

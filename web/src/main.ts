@@ -7,7 +7,7 @@ import { PlimsollApp } from "./app.ts";
 import { loadCoreAside } from "./first-thread.ts";
 import { asUnit, measureIn, UNIT_KEY } from "./format.ts";
 import { asTheme, remembered, wear } from "./theme.ts";
-import { LANGUAGE_KEY, speak } from "./words/say.ts";
+import { LANGUAGE_KEY, ownLanguage, speak } from "./words/say.ts";
 
 wear(asTheme(remembered()));
 measureIn(asUnit(remembered(UNIT_KEY)));
@@ -20,7 +20,11 @@ const shown = new Promise<void>((done) => {
   else requestAnimationFrame(() => setTimeout(done));
 });
 try {
-  const [core] = await Promise.all([loadCoreAside(), speak(remembered(LANGUAGE_KEY) ?? "en"), shown]);
+  const [core] = await Promise.all([
+    loadCoreAside(),
+    speak(remembered(LANGUAGE_KEY) ?? ownLanguage()),
+    shown,
+  ]);
   const app = document.querySelector<PlimsollApp>("plimsoll-app");
   await app?.start(core);
   first?.remove();
@@ -31,4 +35,6 @@ try {
   if (loading) {
     loading.textContent = `The calculator could not be loaded (${error instanceof Error ? error.message : String(error)}). Reload the page to try again.`;
   }
+  // What is stored of the site may be what is damaged: the next visit fetches it anew.
+  if ("caches" in window) for (const key of await caches.keys()) await caches.delete(key);
 }

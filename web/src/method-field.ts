@@ -2,21 +2,12 @@
 import { html, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import type { CoreError } from "./contract.ts";
-import { hasAdapters } from "./fields.ts";
 import { complaints, inputId } from "./inputs.ts";
-import { METHODS, methodEdits, type Method } from "./own.ts";
+import { isMethod, METHODS, methodEdits, type Method } from "./own.ts";
 import { get } from "./pointer.ts";
 import { isExample } from "./scenarios.ts";
 import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
-
-/** None while nothing is known of the run. */
-const holds = (method: Method, view: View) =>
-  (method.id !== "full" || get(view.request, "/model") !== undefined || view.request["peft"] === null) &&
-  method.adapters === hasAdapters(view.request) &&
-  (["load_in_4bit", "load_in_8bit"] as const).every(
-    (bits) => (get(view.request, `/quantization/${bits}`) === true) === (method.bits === bits),
-  );
 
 function chooseMethod(method: Method, view: View, actions: Actions): void {
   const own = (section: "peft" | "quantization") =>
@@ -36,7 +27,7 @@ export function methodFields(view: View, leftOver: CoreError[], actions: Actions
               type="radio"
               name="method"
               value=${method.id}
-              .checked=${live(holds(method, view))}
+              .checked=${live(isMethod(method, view.request))}
               @change=${() => chooseMethod(method, view, actions)}
             />
             ${say(`method.${method.id}`)}

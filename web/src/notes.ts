@@ -1,17 +1,19 @@
 // What the core wants said about this request, and what it took for granted.
 import { html, nothing, type TemplateResult } from "lit";
-import type { Report } from "./contract.ts";
+import type { Note, Report } from "./contract.ts";
 import { dotted } from "./pointer.ts";
 import { gist } from "./words/core-words.ts";
 import { say } from "./words/say.ts";
 
-export function notes(report: Report): TemplateResult {
+/** `refused`: what libraries refuse, which the first module does not know. */
+export function notes(report: Report, refused: Note[]): TemplateResult {
+  const all = [...refused, ...report.notes];
   return html`
-    ${report.notes.length > 0
+    ${all.length > 0
       ? html`<section class="panel" aria-labelledby="notes-title">
           <h3 id="notes-title">${say("notes.title")}</h3>
           <ul class="notes">
-            ${report.notes.map((note) => {
+            ${all.map((note) => {
               const whole = html`${note.message}
               ${note.source ? html`<small>${note.source}</small>` : nothing}`;
               return html`<li>${gist(`note.${note.code}`, whole, say("notes.original"))}</li>`;

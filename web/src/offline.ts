@@ -1,5 +1,6 @@
 // The page works without a network after the first visit. A newer version waits until the person agrees, so that old
-// and new files never meet: the whole site is one precache list made at build time.
+// and new files never meet: the whole site is one precache list made at build time. Whoever agrees in one tab agrees for all:
+// the old files are gone then, so every tab reloads, and finds its request in its address.
 //
 //     keepOffline({ fetched: () => ..., waiting: (use) => ... });
 export interface Offline {
@@ -17,11 +18,9 @@ export async function keepOffline(tell: Offline): Promise<void> {
   worker.addEventListener("activated", (event) => {
     if (!event.isUpdate) tell.fetched();
   });
+  worker.addEventListener("controlling", () => window.location.reload());
   worker.addEventListener("waiting", () => {
-    tell.waiting(() => {
-      worker.addEventListener("controlling", () => window.location.reload());
-      worker.messageSkipWaiting();
-    });
+    tell.waiting(() => worker.messageSkipWaiting());
   });
   await worker.register().catch(() => undefined);
 }

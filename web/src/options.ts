@@ -3,16 +3,18 @@
 //     <input role="combobox" ...><plimsoll-options .entries=${() => entries} @choose=${(event) => take(event.detail)}>
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
-import { find, type Entry } from "./find.ts";
+import { counted, find, type Entry } from "./find.ts";
 import { say } from "./words/say.ts";
 
 const SHOWN = 60;
 
-export type ChooseEvent = CustomEvent<string>;
+export type ChooseEvent = CustomEvent<{ value: string; count?: number }>;
 
 @customElement("plimsoll-options")
 export class PlimsollOptions extends LitElement {
   @property({ attribute: false }) entries: () => Entry[] = () => [];
+  /** Whether a number and an x before a name say how many. */
+  @property({ attribute: false }) counts = false;
   @state() private found: Entry[] = [];
   @state() private open = false;
   @state() private active = -1;
@@ -55,7 +57,7 @@ export class PlimsollOptions extends LitElement {
   }
 
   private show(text: string): void {
-    this.found = find(this.entries(), text);
+    this.found = find(this.entries(), this.counts ? counted(text).name : text);
     this.open = this.found.length > 0;
     this.active = text.trim() === "" ? -1 : 0;
   }
@@ -85,9 +87,11 @@ export class PlimsollOptions extends LitElement {
   }
 
   private choose({ value, name }: Entry): void {
+    const { count } = this.counts ? counted(this.input?.value ?? "") : {};
     if (this.input) this.input.value = name;
     this.close();
-    this.dispatchEvent(new CustomEvent("choose", { detail: value }));
+    const detail = count === undefined ? { value } : { value, count };
+    this.dispatchEvent(new CustomEvent("choose", { detail }));
   }
 
   protected override render(): TemplateResult | typeof nothing {
@@ -121,8 +125,13 @@ export class PlimsollOptions extends LitElement {
 }
 
 /** Behind an input of the form. */
-export const options = (entries: () => Entry[], choose: (value: string) => void): TemplateResult =>
+export const options = (
+  entries: () => Entry[],
+  counts: boolean,
+  choose: (value: string, count?: number) => void,
+): TemplateResult =>
   html`<plimsoll-options
     .entries=${entries}
-    @choose=${(event: ChooseEvent) => choose(event.detail)}
+    .counts=${counts}
+    @choose=${({ detail }: ChooseEvent) => choose(detail.value, detail.count)}
   ></plimsoll-options>`;

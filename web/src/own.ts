@@ -26,6 +26,14 @@ export const METHODS: Method[] = [
   { id: "lora8", adapters: true, bits: "load_in_8bit" },
 ];
 
+/** Whether a request says this method; none while nothing is known of the run. */
+export const isMethod = (method: Method, request: Request): boolean =>
+  (method.id !== "full" || get(request, "/model") !== undefined || request["peft"] === null) &&
+  method.adapters === isObject(get(request, "/peft")) &&
+  (["load_in_4bit", "load_in_8bit"] as const).every(
+    (bits) => (get(request, `/quantization/${bits}`) === true) === (method.bits === bits),
+  );
+
 /** "all-linear", because a list of names is another one for each family of models. */
 const ADAPTERS: Json = { r: 16, lora_alpha: 32, target_modules: "all-linear" };
 const BITS: Record<NonNullable<Method["bits"]>, Json> = {
@@ -40,6 +48,21 @@ export function methodEdits(method: Method, peft: Json | undefined, quantization
     { pointer: "/peft", value: method.adapters ? (isObject(peft) ? peft : ADAPTERS) : null },
     { pointer: "/quantization", value: method.bits ? (own ? quantization : BITS[method.bits]) : null },
   ];
+}
+
+/** What somebody says in words, with what the method of that name is here beside it. */
+export function saidEdits(request: Request): Edit[] {
+  const method = METHODS.find((each) => isMethod(each, request));
+  const whole = (method ? methodEdits(method, undefined, undefined) : []).map(({ pointer, value }) => {
+    const own = get(request, pointer);
+    return { pointer, value: isObject(value) && isObject(own) ? { ...value, ...own } : value };
+  });
+  const parts = Object.entries(request).flatMap(([key, value]) =>
+    isObject(value)
+      ? Object.entries(value).map(([name, each]) => ({ pointer: `/${key}/${name}`, value: each }))
+      : [{ pointer: `/${key}`, value }],
+  );
+  return [...parts, ...whole];
 }
 
 // Precision: what everybody sets who is not asked, and what depends on the card
@@ -64,8 +87,9 @@ const states = (request: Request, edits: Edit[]) =>
 /** Where a run begins here and not in a file: the Trainer's 8 would answer for nobody, and say what no card has. */
 export const NEUTRAL: Edit[] = [{ pointer: "/training/per_device_train_batch_size", value: 1 }];
 
-/** Whether nothing of a request is the person's own yet. */
-export const begins = (request: Request, example: boolean) => example || Object.keys(request).length === 0;
+/** Whether nothing of a request is the person's own yet; the card may be that of an error message. */
+export const begins = (request: Request, example: boolean) =>
+  example || Object.keys(request).every((key) => key === "hardware");
 
 /**
  * What a person says of an example is all that is kept of it; the rest is the core's own defaults, but for the neutral ones. The precision that was
@@ -73,7 +97,7 @@ export const begins = (request: Request, example: boolean) => example || Object.
  */
 export function changed(request: Request, example: boolean, edits: Edit[], gpus: GpuPreset[]): Request {
   const fresh = begins(request, example);
-  const before = fresh ? {} : request;
+  const before = example ? {} : request;
   const after = applied(before, fresh ? [...NEUTRAL, ...edits] : edits);
   const untouched = !edits.some(({ pointer }) => PRECISION.includes(pointer));
   const filled = fresh || states(before, precisionFor(before, gpus));

@@ -6,6 +6,7 @@ import { hull } from "./hull.ts";
 import { errors, notice } from "./messages.ts";
 import type { UseEvent } from "./paste/box.ts";
 import { isExample, scenarios, title } from "./scenarios.ts";
+import { sentence, sheetHead, showForm } from "./sheet.ts";
 import { ribbon, verdict } from "./verdict.ts";
 import type { Actions, View } from "./view.ts";
 import { language, say } from "./words/say.ts";
@@ -29,18 +30,28 @@ export function page(
   const { report } = view;
   const asking = !report && !view.waiting && view.errors.length === 0;
   return html`
-    <div class="starts">
-      <plimsoll-paste
-        .request=${view.request}
-        .example=${isExample(view)}
-        .assumed=${view.assumed}
-        @use=${(event: UseEvent) => actions.replace(event.detail)}
-      ></plimsoll-paste>
-      ${scenarios(view, actions)}
-    </div>
     <main>
-      <div class="top">${view.rest?.updateNotice(view, actions)} ${notice(view)} ${title(view, actions)}</div>
-      <div class="side">${drawn > 1 ? form(view, actions) : nothing}</div>
+      <div
+        class="side"
+        @keydown=${(event: KeyboardEvent) => {
+          if (event.key === "Escape" && !event.defaultPrevented) showForm(false);
+        }}
+      >
+        ${drawn > 1 ? html`${sheetHead()} ${form(view, actions)}` : nothing}
+      </div>
+      <div class="starts">
+        <plimsoll-paste
+          .request=${view.request}
+          .example=${isExample(view)}
+          .assumed=${view.assumed}
+          @use=${(event: UseEvent) => actions.replace(event.detail)}
+        ></plimsoll-paste>
+        ${scenarios(view, actions)}
+      </div>
+      <div class="top">
+        ${view.rest?.updateNotice(view, actions)} ${notice(view)} ${title(view, actions)}
+        ${sentence(view, actions)}
+      </div>
       <div class="head">
         ${errors(view, actions)} ${asking && drawn > 2 ? verdict(view, undefined, actions) : nothing}
         ${report

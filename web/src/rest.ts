@@ -14,7 +14,7 @@ import { componentWhy } from "./component-why.ts";
 import type { Report } from "./contract.ts";
 import { entries } from "./entries.ts";
 import { figures } from "./figures.ts";
-import { find } from "./find.ts";
+import { counted, find } from "./find.ts";
 import { folds } from "./folds.ts";
 import { frame } from "./frame.ts";
 import { gallery } from "./gallery.ts";
@@ -46,7 +46,7 @@ export interface Placed {
 const parts: Placed[] = [
   { tab: "fixes", part: plans },
   // Not before the plans above, which would push it down.
-  { tab: "fixes", part: (view, report) => (view.advice ? notes(report) : nothing) },
+  { tab: "fixes", part: (view, report) => (view.advice ? notes(report, view.advice.refused) : nothing) },
   { tab: "timeline", part: timeline },
   { tab: "gpus", part: tiers },
   { tab: "limits", part: limits },
@@ -67,6 +67,7 @@ export const rest = {
   componentWhy,
   coreWords,
   entries,
+  counted,
   find,
   folds,
   frame,

@@ -5,6 +5,14 @@ import { sameRequest } from "./link.ts";
 import type { Actions, View } from "./view.ts";
 import { parts, say } from "./words/say.ts";
 
+/** What most people train; anything else is typed. */
+export const MODELS = [
+  "meta-llama/Llama-3.1-8B",
+  "Qwen/Qwen3-8B",
+  "mistralai/Mistral-7B-v0.3",
+  "google/gemma-3-4b-it",
+];
+
 /** What the page opens with. */
 export const FIRST_SCENARIO = "d-after";
 
@@ -39,10 +47,18 @@ export function title(view: View, actions: Actions): TemplateResult {
   return html`<div class="shown">
     <p>
       <b>${say("shown.example")} <span lang="en">${origin.title}.</span></b>
-      ${say("shown.leave")}
       <button type="button" class="link" @click=${() => actions.adopt()}>${say("shown.adopt")}</button>
     </p>
     ${origin.claims ? claims(origin.claims) : nothing}
+    <p class="begin">
+      ${say("shown.begin")}
+      ${MODELS.map(
+        (id) =>
+          html`<button type="button" @click=${() => actions.edit([{ pointer: "/model", value: id }], "step")}>
+            ${id.replace(/^.*\//, "")}
+          </button>`,
+      )}
+    </p>
   </div>`;
 }
 

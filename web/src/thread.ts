@@ -14,8 +14,8 @@ export interface Thread {
   /** What it said when it was ready. */
   begun: unknown;
   ask(question: object): Promise<unknown>;
-  /** Whether nobody waits for an answer. */
-  idle(): boolean;
+  /** Once nobody waits for an answer. */
+  idle(): Promise<void>;
   end(): void;
 }
 
@@ -38,6 +38,7 @@ export async function startThread(worker: Worker): Promise<Thread> {
     waiting.clear();
   });
   let last = 0;
+  const open = new Set<Promise<unknown>>();
   try {
     worker.postMessage({ id: 0 });
     const begun = await said(0);
@@ -45,9 +46,15 @@ export async function startThread(worker: Worker): Promise<Thread> {
       begun,
       ask(question) {
         worker.postMessage({ ...question, id: ++last });
-        return said(last);
+        const answer = said(last);
+        const gone = () => open.delete(answer);
+        open.add(answer);
+        answer.then(gone, gone);
+        return answer;
       },
-      idle: () => waiting.size === 0,
+      async idle() {
+        while (open.size > 0) await Promise.allSettled(open);
+      },
       end: () => worker.terminate(),
     };
   } catch (error) {

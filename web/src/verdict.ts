@@ -29,7 +29,6 @@ function largest(report: Report): string {
   const components = instants.find((instant) => instant.id === peak.instant)?.components ?? [];
   const most = [...components].sort((one, other) => other.bytes - one.bytes).slice(0, LARGEST);
   return say("lede.peak", {
-    size: sizeWords(peak.device),
     moment: instantPhrase(peak.instant),
     components: most.map(({ id, bytes }) => `${label(id)} ${sizeWords(bytes)}`).join(", "),
   });

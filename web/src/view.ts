@@ -126,6 +126,8 @@ export interface Actions {
   replace(used: Used): void;
   /** Goes on from the example as it is. */
   adopt(): void;
+  /** Where the form is a sheet. */
+  openForm(): void;
   chooseInstant(id: string | undefined): void;
   chooseFigure(id: FigureId | undefined): void;
   chooseComponent(id: string | undefined): void;

@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/model/model_types.h"
 #include "core/recipe/loss_kernels.h"
 #include "core/recipe/stacks.h"
 
@@ -6,22 +7,9 @@ namespace plimsoll::advice {
 
 namespace {
 
-// apple/ml-cross-entropy cut_cross_entropy/transformers/patch.py; axolotl-ai-cloud/ml-cross-entropy knows
-// more.
 bool cce_knows(const std::string& type, bool fork) {
-  constexpr std::string_view known[] = {"llama", "phi3", "mistral", "gemma2", "qwen2"};
-  constexpr std::string_view more[] = {"cohere",     "cohere2",   "gemma",    "gemma3",      "gemma3_text",
-                                       "glm",        "glm4",      "granite",  "llama4",      "llama4_text",
-                                       "mistral3",   "mllama",    "olmo",     "olmo2",       "olmo3",
-                                       "qwen2_5_vl", "qwen2_moe", "qwen2_vl", "qwen3",       "qwen3_moe",
-                                       "smollm3",    "mixtral",   "llava",    "deepseek_v3", "gpt_oss"};
-  for (std::string_view one : known) {
-    if (one == type) return true;
-  }
-  for (std::string_view one : more) {
-    if (fork && one == type) return true;
-  }
-  return false;
+  const model::CutCrossEntropy known = model::model_type(type).cut_cross_entropy;
+  return known == model::CutCrossEntropy::apple || (fork && known == model::CutCrossEntropy::fork);
 }
 
 std::vector<Level> levels(const Situation& s) {

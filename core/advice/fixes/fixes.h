@@ -50,6 +50,7 @@ extern const Fix sharded_states;
 extern const Fix sharded_parameters;
 extern const Fix optimizer_in_host_memory;
 extern const Fix parameters_in_host_memory;
+extern const Fix sharded_in_host_memory;
 extern const Fix offloaded_checkpoints;
 extern const Fix optimizer_in_backward;
 extern const Fix optimizer_on_cpu;

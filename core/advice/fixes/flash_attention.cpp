@@ -1,15 +1,9 @@
-#include <algorithm>
-#include <iterator>
-#include <string_view>
-
 #include "core/advice/fixes/fixes.h"
+#include "core/model/model_types.h"
 
 namespace plimsoll::advice {
 
 namespace {
-
-// Classes of Transformers that refuse flash-attn 2; gpt-oss's sinks take a newer kernel.
-constexpr std::string_view without[] = {"bloom", "codegen", "deepseek_v4", "gpt_oss", "mpt", "xglm"};
 
 std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
@@ -17,7 +11,7 @@ std::vector<Level> levels(const Situation& s) {
   const bool sixteen = r.autocast() || r.model_args.dtype != "float32";
   const bool decoder = s.network.kind == model::Kind::decoder || s.network.kind == model::Kind::vlm;
   if ((now != "eager" && now != "sdpa") || !sixteen || !decoder) return {};
-  if (std::find(std::begin(without), std::end(without), s.network.model_type) != std::end(without)) return {};
+  if (model::model_type(s.network.model_type).no_flash_attention_2) return {};
   if (s.gpu != nullptr && !s.gpu->flash_attention_2) return {};
   return {{{{"/model_args/attn_implementation", "flash_attention_2"}}, quality::none}};
 }

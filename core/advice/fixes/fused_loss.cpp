@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/model/model_types.h"
 #include "core/recipe/loss_kernels.h"
 #include "core/recipe/stacks.h"
 
@@ -6,24 +7,12 @@ namespace plimsoll::advice {
 
 namespace {
 
-// linkedin/Liger-Kernel src/liger_kernel/transformers/monkey_patch.py MODEL_TYPE_TO_APPLY_LIGER_FN
-bool liger_knows(const std::string& type) {
-  constexpr std::string_view known[] = {"gemma",      "gemma2",    "gemma3",    "gemma3_text", "glm4",
-                                        "granite",    "internvl",  "llama",     "llama4",      "llama4_text",
-                                        "llava",      "mllama",    "mistral",   "mixtral",     "olmo2",
-                                        "olmo3",      "paligemma", "phi3",      "qwen2",       "qwen2_vl",
-                                        "qwen2_5_vl", "qwen3",     "qwen3_moe", "qwen3_vl",    "smollm3"};
-  for (std::string_view one : known) {
-    if (one == type) return true;
-  }
-  return false;
-}
-
 std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
   const bool whole = recipe::loss_kernel(r.training.loss_kernel).whole_logits;
   if (!whole) return {};
-  if (r.task == "classification" || r.task == "reward" || !liger_knows(s.network.model_type)) return {};
+  if (r.task == "classification" || r.task == "reward" || !model::model_type(s.network.model_type).liger)
+    return {};
   // Losses of preferences that read the logits.
   if (recipe::stack_traits(r.stack).liger_for_sft_alone && r.task != "sft" && r.task != "pretrain") return {};
   Level level;

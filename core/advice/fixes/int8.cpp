@@ -1,5 +1,4 @@
 #include "core/advice/fixes/fixes.h"
-#include "core/recipe/stacks.h"
 
 namespace plimsoll::advice {
 
@@ -7,7 +6,6 @@ namespace {
 
 std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
-  if (r.parallel.num_gpus > 1 && !recipe::stack_traits(r.stack).shards_quantised) return {};
   if (r.quantized()) return {};
   return {{{{"/quantization/load_in_8bit", true}}, quality::parity}};
 }

@@ -7,7 +7,6 @@ namespace {
 
 std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
-  if (r.parallel.num_gpus > 1 && !recipe::stack_traits(r.stack).shards_quantised) return {};
   if (r.quantization.load_in_4bit || !r.quantization.quant_method.empty()) return {};
   Level level;
   level.changes["/quantization/load_in_4bit"] = true;

@@ -1,5 +1,4 @@
 #include "core/advice/fixes/fixes.h"
-#include "core/recipe/sdpa_support.h"
 
 namespace plimsoll::advice {
 
@@ -11,8 +10,6 @@ std::vector<Level> levels(const Situation& s) {
   for (const model::LayerGroup& group : s.network.stacks.front().groups) {
     if (group.soft_capped) return {};
   }
-  const bool own_classes = s.recipe.model_args.implementation == "transformers";
-  if (own_classes && !recipe::supports_sdpa(s.network.model_type, s.recipe.versions.transformers)) return {};
   return {{{{"/model_args/attn_implementation", "sdpa"}}, quality::none}};
 }
 

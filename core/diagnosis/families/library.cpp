@@ -14,8 +14,7 @@ constexpr std::string_view handle_markers[] = {
     "rocblas_status_memory_error",  "cudnn_status_internal_error"};
 
 constexpr std::string_view nccl_markers[] = {"cuda failure 'out of memory'", "cuda failure 2 'out of memory'",
-                                             "failed to cuda calloc", "failed to cuda malloc",
-                                             "nccl warn cuda failure"};
+                                             "failed to cuda calloc", "failed to cuda malloc"};
 
 constexpr Clause nccl_clauses[] = {{Quantity::tried, "failed to cuda calloc async", ""},
                                    {Quantity::tried, "failed to cuda calloc (async)", ""},

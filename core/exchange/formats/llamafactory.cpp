@@ -176,6 +176,10 @@ void read_neat_packing(Reading& reading, const Leaf& leaf) {
   reading.set("/training/packing", true, &leaf);
 }
 
+void read_foreign_length(Reading& reading, const Leaf& leaf) {
+  reading.mark(leaf, Use::unsupported, "a key of TRL, at which LLaMA-Factory stops; its own is cutoff_len");
+}
+
 // A bound on the pixels: the image is priced as the square that fills it.
 void read_pixels(Reading& reading, const Leaf& leaf) {
   const auto pixels = value_for("/vision/image_size", *leaf.node, "");
@@ -204,6 +208,8 @@ constexpr Row rows[] = {
     {"use_dora", "/peft/use_dora", ""},
     {"use_rslora", "/peft/use_rslora", ""},
     {"cutoff_len", "/training/max_length", ""},
+    {"max_seq_length", "", "", read_foreign_length},
+    {"max_length", "", "", read_foreign_length},
     {"packing", "/training/packing", ""},
     {"neat_packing", "/training/packing", "", read_neat_packing},
     {"per_device_train_batch_size", "/training/per_device_train_batch_size", ""},

@@ -193,6 +193,7 @@ constexpr Row training_rows[] = {
     {"padding_free", "/training/padded_batches", "", read_padding_free},
     {"bf16", "/training/bf16", ""},
     {"fp16", "/training/fp16", ""},
+    {"disable_dropout", "/training/disable_dropout", ""},
     {"gradient_checkpointing", "/training/gradient_checkpointing", "", read_checkpointing, Write::yes},
     {"activation_checkpointing", "/training/gradient_checkpointing", "", read_checkpointing, Write::no},
     {"use_gradient_checkpointing", "/training/gradient_checkpointing", "", read_checkpointing, Write::no},
@@ -302,7 +303,7 @@ constexpr std::string_view training_irrelevant =
     "ref_model_sync_steps rpo_alpha reference_free label_pad_token_id padding_value is_encoder_decoder "
     "model_adapter_name ref_adapter_name force_use_ref_model generate_during_eval max_target_length "
     "num_of_sequences chars_per_token desirable_weight undesirable_weight simpo_gamma "
-    "center_rewards_coefficient disable_dropout num_generations_eval ds3_gather_for_generation "
+    "center_rewards_coefficient num_generations_eval ds3_gather_for_generation "
     "top_p top_k min_p generation_kwargs* chat_template_kwargs* repetition_penalty cache_implementation "
     "vllm_model_impl "
     "vllm_structured_outputs_regex vllm_guided_decoding_regex vllm_server_* vllm_group_port "

@@ -21,13 +21,6 @@ constexpr double smallest = 20.0 * 1048576;  // one large segment is always part
 
 }  // namespace
 
-void Passing::add(const Snapshot& live) {
-  for (std::size_t i = 0; i < component_count; ++i) most.bytes[i] = std::max(most.bytes[i], live.bytes[i]);
-  highest = std::max(highest, live.total());
-}
-
-double Passing::apart() const { return std::max(0.0, most.total() - highest); }
-
 Held hold(const Snapshot& live, double apart, bool expandable) {
   const Share& share = expandable ? expandable_segments : native;
   const double allocated = live.total();

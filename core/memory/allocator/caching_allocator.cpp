@@ -16,7 +16,13 @@ constexpr uint64_t large_segment = 20 * mib;     // kLargeBuffer
 constexpr uint64_t own_segment_from = 10 * mib;  // kMinLargeAlloc
 constexpr uint64_t own_segment_unit = 2 * mib;   // kRoundLarge
 
+constexpr uint64_t pools_apart = large_segment << 26;  // addresses of expandable segments
+
 uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Of each stream the small pool comes first.
+bool is_small(std::size_t pool) { return pool % 2 == 0; }
+uint64_t page_of(std::size_t pool) { return is_small(pool) ? small_segment : large_segment; }
 
 uint64_t segment_for(uint64_t size) {
   if (size <= small_request) return small_segment;
@@ -79,7 +85,7 @@ uint32_t CachingAllocator::new_block(const Block& block) {
 void CachingAllocator::insert(uint32_t id) {
   Block& block = blocks_[id];
   block.free = true;
-  std::vector<Free>& list = pool_of(block).free;
+  std::vector<Free>& list = pools_[block.pool].free;
   const Free entry{block.size, block.address, id};
   list.insert(std::lower_bound(list.begin(), list.end(), entry), entry);
 }
@@ -87,7 +93,7 @@ void CachingAllocator::insert(uint32_t id) {
 void CachingAllocator::erase(uint32_t id) {
   Block& block = blocks_[id];
   block.free = false;
-  std::vector<Free>& list = pool_of(block).free;
+  std::vector<Free>& list = pools_[block.pool].free;
   list.erase(std::lower_bound(list.begin(), list.end(), Free{block.size, block.address, id}));
 }
 
@@ -123,7 +129,7 @@ void CachingAllocator::give_back(Pool& pool, uint64_t at_least, uint64_t from_si
 uint64_t CachingAllocator::unmappable() const {
   uint64_t bytes = 0;
   for (std::size_t p = 0; p < pools_.size(); ++p) {
-    const uint64_t page = p == 0 ? small_segment : large_segment;
+    const uint64_t page = page_of(p);
     for (const Free& entry : pools_[p].free) {
       const uint64_t first = round_up(entry.address, page);
       const uint64_t last = (entry.address + entry.size) / page * page;
@@ -138,7 +144,7 @@ void CachingAllocator::empty_cache() {
     for (std::size_t p = 0; p < pools_.size(); ++p) {  // the free end of each segment
       Pool& pool = pools_[p];
       if (pool.tail == none || !blocks_[pool.tail].free) continue;
-      const uint64_t page = p == 0 ? small_segment : large_segment;
+      const uint64_t page = page_of(p);
       const uint32_t tail = pool.tail;
       const uint64_t end = blocks_[tail].address + blocks_[tail].size;
       const uint64_t keep = round_up(blocks_[tail].address, page);
@@ -164,12 +170,13 @@ bool CachingAllocator::make_room(uint64_t bytes) {
   if (settings_.garbage_collection_threshold > 0 && capacity_ != UINT64_MAX) {
     const auto limit =
         static_cast<uint64_t>(settings_.garbage_collection_threshold * static_cast<double>(capacity_));
-    if (reserved_ + bytes > limit) give_back(pools_[1], reserved_ + bytes - limit, 0);
+    for (std::size_t p = 1; p < pools_.size() && reserved_ + bytes > limit; p += 2)
+      give_back(pools_[p], reserved_ + bytes - limit, 0);
   }
   if (reserved_ + bytes <= capacity_) return true;
   ++retries_;
   if (settings_.max_split_size != UINT64_MAX) {
-    give_back(pools_[1], bytes, settings_.max_split_size);
+    for (std::size_t p = 1; p < pools_.size(); p += 2) give_back(pools_[p], bytes, settings_.max_split_size);
     if (reserved_ + bytes <= capacity_) return true;
   }
   const uint64_t pages = settings_.expandable_segments ? unmappable() : 0;
@@ -177,25 +184,25 @@ bool CachingAllocator::make_room(uint64_t bytes) {
   return reserved_ + bytes - std::min(pages, reserved_) <= capacity_;
 }
 
-uint32_t CachingAllocator::new_segment(bool small, uint64_t size) {
+uint32_t CachingAllocator::new_segment(std::size_t pool, uint64_t size) {
   const uint64_t bytes = segment_for(size);
   if (!make_room(bytes)) return none;
   Block block;
   block.address = next_address_;
   block.size = bytes;
-  block.small = small;
+  block.pool = static_cast<uint8_t>(pool);
   next_address_ += bytes + own_segment_unit;
   reserved_ += bytes;
   return new_block(block);
 }
 
 // One segment a pool that grows by pages of 2 or 20 MiB.
-uint32_t CachingAllocator::expand(bool small, uint64_t size) {
-  Pool& pool = pools_[small ? 0 : 1];
+uint32_t CachingAllocator::expand(std::size_t of, uint64_t size) {
+  Pool& pool = pools_[of];
   uint32_t tail = pool.tail;
   const bool open = tail != none && blocks_[tail].free;
   const uint64_t present = open ? blocks_[tail].size : 0;
-  const uint64_t growth = round_up(size - std::min(size, present), small ? small_segment : large_segment);
+  const uint64_t growth = round_up(size - std::min(size, present), page_of(of));
   if (!make_room(growth)) return none;
   tail = pool.tail;
   if (tail != none && blocks_[tail].free) {
@@ -203,49 +210,48 @@ uint32_t CachingAllocator::expand(bool small, uint64_t size) {
     blocks_[tail].size += growth;
   } else {
     Block block;
-    block.small = small;
+    block.pool = static_cast<uint8_t>(of);
     block.size = growth;
     block.previous = tail;
-    block.address =
-        tail == none ? (small ? 0 : large_segment << 26) : blocks_[tail].address + blocks_[tail].size;
+    block.address = tail == none ? of * pools_apart : blocks_[tail].address + blocks_[tail].size;
     const uint32_t made = new_block(block);
     if (tail != none) blocks_[tail].next = made;
     pool.tail = tail = made;
   }
   reserved_ += growth;
-  if (blocks_[tail].size < size) return expand(small, size);
+  if (blocks_[tail].size < size) return expand(of, size);
   return tail;
 }
 
 void CachingAllocator::split(uint32_t id, uint64_t size) {
   const uint64_t rest = blocks_[id].size - size;
-  const bool small = blocks_[id].small;
-  const bool worth = small || settings_.expandable_segments
+  const uint8_t pool = blocks_[id].pool;
+  const bool worth = is_small(pool) || settings_.expandable_segments
                          ? rest >= smallest_block
                          : size < settings_.max_split_size && rest > small_request;
   if (!worth) return;
   Block remaining;
   remaining.address = blocks_[id].address + size;
   remaining.size = rest;
-  remaining.small = small;
+  remaining.pool = pool;
   remaining.previous = id;
   remaining.next = blocks_[id].next;
   const uint32_t made = new_block(remaining);
   if (remaining.next != none) blocks_[remaining.next].previous = made;
   blocks_[id].next = made;
   blocks_[id].size = size;
-  if (pools_[small ? 0 : 1].tail == id) pools_[small ? 0 : 1].tail = made;
+  if (pools_[pool].tail == id) pools_[pool].tail = made;
   insert(made);
 }
 
-uint32_t CachingAllocator::allocate(uint64_t bytes) {
+uint32_t CachingAllocator::allocate(uint64_t bytes, std::size_t stream) {
   const uint64_t size = rounded_request(bytes, settings_);
-  const bool small = size <= small_request;
-  uint32_t id = best_fit(pools_[small ? 0 : 1], size);
+  const std::size_t pool = 2 * stream + (size <= small_request ? 0 : 1);
+  uint32_t id = best_fit(pools_[pool], size);
   if (id != none) {
     erase(id);
   } else {
-    id = settings_.expandable_segments ? expand(small, size) : new_segment(small, size);
+    id = settings_.expandable_segments ? expand(pool, size) : new_segment(pool, size);
     if (id == none) return none;
   }
   split(id, size);
@@ -260,7 +266,7 @@ uint32_t CachingAllocator::allocate(uint64_t bytes) {
 void CachingAllocator::release(uint32_t id) {
   allocated_ -= blocks_[id].size;
   const uint32_t before = blocks_[id].previous, after = blocks_[id].next;
-  Pool& pool = pool_of(blocks_[id]);
+  Pool& pool = pools_[blocks_[id].pool];
   if (before != none && blocks_[before].free) {
     erase(before);
     blocks_[id].address = blocks_[before].address;

@@ -8,7 +8,8 @@
 //
 // Rules: pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp (round_size, get_allocation_size, get_free_block,
 // should_split, free_block, alloc_block, release_cached_blocks, garbage_collect_cached_blocks) and
-// c10/cuda/CUDAAllocatorConfig.h. One device, one stream: nearly all of a training step runs on one.
+// c10/cuda/CUDAAllocatorConfig.h. One device. A block that was made in one stream is lent to no other; what
+// is reserved, and what is given back when a request fails, is that of all.
 #pragma once
 
 #include <array>
@@ -41,8 +42,9 @@ class CachingAllocator {
                             bool frugal = false)
       : settings_(settings), capacity_(capacity), frugal_(frugal) {}
 
+  static constexpr std::size_t streams = 3;
   /// The block, or `none`: out of memory.
-  uint32_t allocate(uint64_t bytes);
+  uint32_t allocate(uint64_t bytes, std::size_t stream = 0);
   void release(uint32_t block);
   void empty_cache();
 
@@ -59,7 +61,8 @@ class CachingAllocator {
   struct Block {
     uint64_t address = 0, size = 0;
     uint32_t previous = none, next = none;  // neighbours in the same segment
-    bool small = false, free = false;
+    uint8_t pool = 0;
+    bool free = false;
   };
   struct Free {
     uint64_t size = 0, address = 0;
@@ -73,13 +76,12 @@ class CachingAllocator {
     uint32_t tail = none;    // last block of the expandable segment
   };
 
-  Pool& pool_of(const Block& block) { return pools_[block.small ? 0 : 1]; }
   uint32_t new_block(const Block& block);
   void insert(uint32_t block);
   void erase(uint32_t block);
   uint32_t best_fit(Pool& pool, uint64_t size);
-  uint32_t new_segment(bool small, uint64_t size);
-  uint32_t expand(bool small, uint64_t size);
+  uint32_t new_segment(std::size_t pool, uint64_t size);
+  uint32_t expand(std::size_t pool, uint64_t size);
   bool make_room(uint64_t bytes);
   void give_back(Pool& pool, uint64_t at_least, uint64_t from_size);
   uint64_t unmappable() const;
@@ -88,7 +90,7 @@ class CachingAllocator {
   AllocatorSettings settings_;
   uint64_t capacity_;
   bool frugal_;
-  std::array<Pool, 2> pools_;  // small, large
+  std::array<Pool, 2 * streams> pools_;  // small and large of each stream
   std::vector<Block> blocks_;
   std::vector<uint32_t> unused_;
   uint64_t next_address_ = 0;

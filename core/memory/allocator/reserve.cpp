@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <vector>
 
 #include "core/memory/layers/lengths.h"
@@ -10,19 +11,63 @@ namespace plimsoll::memory {
 
 namespace {
 
+// Blocks that another stream still reads. The rate limiter of FSDP lets Python run two units ahead of the GPU
+// (torch/distributed/fsdp/_limiter_utils.py _FreeEventQueue); the event behind an older one has come.
+class Late {
+ public:
+  void add(uint32_t block) { blocks_.push_back(block); }
+  bool empty() const { return blocks_.empty(); }
+  // Frees those that a request of that stream no longer waits for.
+  void come_back(CachingAllocator& cuda, std::size_t ahead) {
+    for (; blocks_.size() > ahead; blocks_.pop_front()) cuda.release(blocks_.front());
+  }
+  // Frees one, as the limiter does before it gathers more.
+  void next(CachingAllocator& cuda) {
+    if (blocks_.size() < units_ahead) return;
+    cuda.release(blocks_.front());
+    blocks_.pop_front();
+  }
+
+  static constexpr std::size_t units_ahead = 2;
+
+ private:
+  std::deque<uint32_t> blocks_;
+};
+
 // One process: its allocator, and the block of every tensor of the run that it began with.
 struct Process {
   CachingAllocator cuda;
-  CachingAllocator gathering;  // a stream of its own, whose blocks no other gets
+  Late gathered, sent;
   const AllocatorRun& how;
   std::vector<uint32_t> blocks;
   Reserve result;
 
   Process(const Unrolled& run, const AllocatorRun& settings)
       : cuda(settings.settings, settings.capacity, settings.frugal),
-        gathering(settings.settings, settings.capacity, settings.frugal),
         how(settings),
         blocks(run.tensors, CachingAllocator::none) {}
+
+  uint32_t allocate(double bytes, Stream stream) {
+    const auto size = static_cast<uint64_t>(std::ceil(bytes));
+    if (stream == Stream::gathering) gathered.next(cuda);
+    if (stream == Stream::sent) sent.next(cuda);
+    const std::size_t number = stream == Stream::gathering ? 1 : stream == Stream::reducing ? 2 : 0;
+    uint32_t block = cuda.allocate(size, number);
+    if (block == CachingAllocator::none && !(gathered.empty() && sent.empty())) {
+      wait();  // release_cached_blocks: synchronize_and_free_events
+      block = cuda.allocate(size, number);
+    }
+    return block;
+  }
+  void release(uint32_t block, Stream stream) {
+    const bool waits = !how.frugal && (stream == Stream::gathering || stream == Stream::sent);
+    if (waits) return (stream == Stream::gathering ? gathered : sent).add(block);
+    cuda.release(block);
+  }
+  void wait() {
+    gathered.come_back(cuda, 0);
+    sent.come_back(cuda, 0);
+  }
 
   // False when a request failed.
   bool play(const Unrolled& run, const Section& section, std::vector<uint32_t>& places) {
@@ -31,26 +76,42 @@ struct Process {
         (section.step == 1 || how.empty_cache_steps == 1)) {
       cuda.empty_cache();
     }
+    if (section.phase >= Phase::optimizer_step_first) wait();
     for (std::size_t i = section.from; i < section.to; ++i) {
       const Event& event = run.events[i];
       uint32_t& block = places[event.tensor];
-      CachingAllocator& pool = event.component == Component::gathered ? gathering : cuda;
+      const Stream stream = run.stream_of(event.tensor);
       if (event.kind == Event::Kind::allocate) {
-        block = pool.allocate(static_cast<uint64_t>(std::ceil(event.bytes)));
+        block = allocate(event.bytes, stream);
         if (block == CachingAllocator::none) {
           result.died_in = static_cast<std::size_t>(&section - run.sections.data());
           result.died_at = i;
-          result.held = cuda.allocated() + gathering.allocated();
+          result.held = cuda.allocated();
           return false;
         }
       } else if (event.kind == Event::Kind::release && block != CachingAllocator::none) {
-        pool.release(block);
+        release(block, stream);
         block = CachingAllocator::none;
       }
     }
     uint64_t& highest = result.by_phase[static_cast<std::size_t>(section.phase)];
-    highest = std::max(highest, cuda.peak_reserved() + gathering.peak_reserved());
+    highest = std::max(highest, cuda.peak_reserved());
     return true;
+  }
+
+  void wrap(const std::vector<WrappedUnit>& units) {
+    for (const WrappedUnit& unit : units) {
+      std::vector<uint32_t> held;
+      double flat = 0;
+      for (const double bytes : unit) {
+        if (bytes > 0) held.push_back(allocate(bytes, Stream::computing));
+        flat += bytes;
+      }
+      if (flat > 0) held.push_back(allocate(flat, Stream::computing));
+      for (const uint32_t block : held)
+        if (block != CachingAllocator::none) cuda.release(block);
+    }
+    cuda.mark();
   }
 
   bool from_load(const Unrolled& run) {
@@ -58,6 +119,7 @@ struct Process {
     for (const Section& section : run.sections) {
       if (section.step != step) {
         if (step == 0) {
+          wrap(run.wrapped);
           result.loaded_allocated = cuda.allocated();
           result.loaded_reserved = cuda.reserved();
         }
@@ -84,8 +146,8 @@ struct Process {
     result.died = died;
     result.retries = cuda.retries();
     if (died) return result;
-    result.allocated = cuda.peak_allocated() + gathering.peak_allocated();
-    result.reserved = cuda.peak_reserved() + gathering.peak_reserved();
+    result.allocated = cuda.peak_allocated();
+    result.reserved = cuda.peak_reserved();
     // Steps repeat: from the third on, each instant finds reserved what any instant ever needed.
     for (std::size_t p = static_cast<std::size_t>(Phase::forward); p < result.by_phase.size(); ++p) {
       result.by_phase[p] = result.reserved;
@@ -121,6 +183,15 @@ Reserve simulate_all(const std::vector<Unrolled>& runs, const AllocatorRun& how)
   return process.finish(died);
 }
 
+// Of 144 published readings of whole devices and 270 of reserved memory, from some twenty sources, 92 and 93
+// % lie within the band that these give. What the simulation does not see are other versions of a kernel,
+// loading by other means, and what is cached for a while.
+double most_of(const recipe::Recipe& recipe) {
+  const Strategy strategy = strategy_of(recipe);
+  if (strategy != Strategy::none && strategy != Strategy::ddp) return 1.25;
+  return recipe.stack == "loop" ? 1.05 : 1.15;  // a loop of one's own caches least: 107 readings of 3 sources
+}
+
 }  // namespace
 
 Reserve simulate(const Unrolled& run, const AllocatorRun& how) {
@@ -129,11 +200,11 @@ Reserve simulate(const Unrolled& run, const AllocatorRun& how) {
 }
 
 bool simulates(const recipe::Recipe& recipe) {
-  const Strategy strategy = strategy_of(recipe);
-  const bool one_stream = strategy == Strategy::none || strategy == Strategy::ddp;
   const recipe::Training& t = recipe.training;
-  return unrolls(recipe) && one_stream && !t.activation_offloading && !t.torch_compile &&
-         t.optimizer_offload == "none";
+  const recipe::Parallel& p = recipe.parallel;
+  const bool offloads = t.activation_offloading || t.optimizer_offload != "none" || p.fsdp.offload_params ||
+                        p.zero.offload_param != "none" || p.zero.offload_optimizer != "none";
+  return unrolls(recipe) && !offloads && !t.torch_compile;
 }
 
 Holding holding(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
@@ -147,6 +218,7 @@ Holding holding(const model::Architecture& network, const recipe::Recipe& recipe
   how.frugal = true;
   result.frugal = simulate_all(runs, how);
   how.frugal = false;
+  result.most = most_of(recipe);
   result.pressed = result.roomy.reserved > capacity;
   if (result.pressed) {
     how.capacity = capacity;

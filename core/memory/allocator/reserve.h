@@ -32,9 +32,9 @@ struct Reserve {
 
 Reserve simulate(const Unrolled& run, const AllocatorRun& how);
 
-/// Whether the list of a run tells all that its allocator meets. Not where a second stream is at work, whose
-/// blocks wait for the first one before they are lent again (record_stream): FSDP, ZeRO, saved tensors on
-/// their way to host memory. And compiled layers lay out their own memory.
+/// Whether the list of a run tells what its allocator meets, on several cards too: each stream has blocks of
+/// its own. Not where saved tensors or states are on their way to host memory, nor of compiled layers, which
+/// lay out their own memory.
 bool simulates(const recipe::Recipe& recipe);
 
 /// What a report says of the allocator.
@@ -44,6 +44,7 @@ struct Holding {
   bool pressed = false;  ///< the card has less than `roomy` takes
   Reserve on_card;       ///< then: on that card, cached blocks given back when a request fails
   uint64_t needed = 0;   ///< reserved bytes that it cannot do without
+  double most = 1;       ///< what `roomy` may be multiplied with to contain the runs that were measured
 };
 /// `capacity`: what the card leaves to PyTorch, its context not counted; UINT64_MAX: no card was chosen.
 Holding holding(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,

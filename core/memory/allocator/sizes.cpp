@@ -42,21 +42,26 @@ Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardw
 
 void apply(const Holding& holding, const Instant& instant, const hardware::Context& context, Sizes& sizes) {
   const std::optional<Phase> phase = phase_of(instant.id);
-  if (!phase) return;
+  if (!phase && !instant.has_states) return;
   const double typical = instant.outside + static_cast<double>(context.typical);
   const auto at = [&](const Reserve& reserve) {
-    return std::max(sizes.allocated, static_cast<double>(reserve.by_phase[static_cast<std::size_t>(*phase)]));
+    const uint64_t held = phase ? reserve.by_phase[static_cast<std::size_t>(*phase)] : reserve.reserved;
+    return std::max(sizes.allocated, static_cast<double>(held));
   };
-  const double roomy = at(holding.roomy);
+  // Of a pass between two steps the list knows nothing: what the steps have cached is there besides.
+  const double own = phase ? 0 : sizes.reserved;
+  const double roomy = std::max(own, at(holding.roomy));
   // A card that is full makes the allocator give back what it does not use. A run that dies there has the
   // figures that it would have with room to spare.
   const bool gives_back = holding.pressed && !holding.on_card.died;
-  sizes.reserved = gives_back ? std::min(roomy, at(holding.on_card)) : roomy;
+  sizes.reserved = gives_back ? std::min(roomy, std::max(own, at(holding.on_card))) : roomy;
   sizes.device = sizes.reserved + typical;
-  sizes.needed =
-      std::min(sizes.device, std::max(sizes.allocated, static_cast<double>(holding.needed)) + typical);
+  if (phase) {
+    sizes.needed =
+        std::min(sizes.device, std::max(sizes.allocated, static_cast<double>(holding.needed)) + typical);
+  }
   sizes.low = std::min(sizes.low, sizes.needed);
-  sizes.high = std::max(sizes.high, roomy + instant.outside + static_cast<double>(context.high));
+  sizes.high = roomy * holding.most + instant.outside + static_cast<double>(context.high);
 }
 
 Verdict verdict(const Sizes& sizes, double usable) {

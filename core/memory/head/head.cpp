@@ -7,6 +7,7 @@
 #include "core/memory/head/head_kernel.h"
 #include "core/memory/head/log_probs.h"
 #include "core/memory/head/torchtune_loss.h"
+#include "core/model/model_types.h"
 #include "core/recipe/recipe.h"
 #include "core/recipe/stacks.h"
 
@@ -14,19 +15,23 @@ namespace plimsoll::memory {
 
 Tensor scalar(Tape& tape) { return tape.make(1, 4, Component::transient); }
 
+// It asks for a log_softmax in the logits' own type, which autocast leaves alone; nll_loss it casts to fp32
+// (aten/src/ATen/native/LossNLL.cpp cross_entropy_loss, aten/src/ATen/autocast_mode.h).
 Tensor cross_entropy(Tape& tape, const Mode& mode, Tensor logits) {
   tape.doing = "cross-entropy";
-  if (mode.autocast) logits = cast(tape, std::move(logits), 4);
-  Tensor log_probabilities = tape.make(logits.elements(), logits.size(), Component::logits);
-  tape.record(log_probabilities, {logits}, {log_probabilities}, {gradient(0, logits.bytes())});
+  Tensor read = tape.make(logits.elements(), logits.size(), Component::logits);
+  tape.record(read, {logits}, {read}, {gradient(0, logits.bytes())});
+  logits.free();
+  if (mode.autocast) read = cast(tape, std::move(read), 4);
   Tensor loss = scalar(tape);
-  tape.record(loss, {log_probabilities}, {}, {gradient(0, log_probabilities.bytes())});
+  tape.record(loss, {read}, {read}, {gradient(0, read.bytes())});
   return loss;
 }
 
 Tensor project(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   Tensor made = linear(tape, p.layer.mode, hidden, p.head);
   tape.mark_as_logits(made);
+  if (p.wide_bias) made = cast(tape, std::move(made), 4);
   if (p.softcap > 0) {  // logits / cap, tanh, * cap
     made = scale(tape, std::move(made));
     Tensor tanh = tape.make(made.elements(), made.size(), Component::logits);
@@ -315,21 +320,13 @@ StockLoss stock_loss(const std::string& stack, const std::string& transformers,
   const recipe::StackTraits& traits = recipe::stack_traits(stack);
   if (traits.sixteen_bit_loss) return {false, false, false};
   if (traits.pads_labels) return {true, true, false};
-  // Qwen's first models bring their own class, which leaves the logits in 16 bits whatever the release
-  // (modeling_qwen.py QWenLMHeadModel.forward on the hub).
-  if (model_type == "qwen") return {false, false, true};
-  // Encoders and encoder-decoders hand their logits, as they are and unshifted, to CrossEntropyLoss in every
-  // release (models/t5, bart, bert, roberta, whisper modeling files).
-  for (const char* type : {"bart", "bert", "camembert", "marian", "mbart", "mt5", "pegasus", "roberta", "t5",
-                           "umt5", "whisper", "xlm-roberta"}) {
-    if (model_type == type) return {false, false, false};
-  }
+  const model::LogitsUpcast logits = model::model_type(model_type).logits;
+  if (logits == model::LogitsUpcast::never_shifted) return {false, false, true};
+  if (logits == model::LogitsUpcast::never) return {false, false, false};
   const auto at_least = [&](const char* version) { return recipe::version_at_least(transformers, version); };
   if (at_least("4.49")) return {true, false, false};
   if (at_least("4.46")) return {true, false, true};
-  for (const char* type : {"gpt2", "gpt_neox", "opt", "falcon", "bloom", "gptj"}) {
-    if (model_type == type) return {false, false, true};
-  }
+  if (logits == model::LogitsUpcast::none_until_4_46) return {false, false, true};
   if (at_least("4.31")) return {true, true, true};
   return {false, false, true};
 }
@@ -347,14 +344,17 @@ HeadReplay replay_head(const HeadProgram& p) {
   const auto events = [&p] { return p.trace == nullptr ? 0 : p.trace->events.size(); };
   Outcome outcome = forward(tape, p, std::move(x));
   result.cached = tape.cached_bytes();
-  if (p.outputs_to_fp32 && outcome.outputs) {
-    outcome.outputs = cast(tape, std::move(outcome.outputs), 4);
-    tape.mark_as_logits(outcome.outputs);
-  }
   result.forward_peak = tape.peak();
   const std::size_t forward_end = events();
   tape.end_scope();
   const std::size_t scope_end = events();
+  tape.mark();
+  // convert_outputs_to_fp32 is wrapped around autocast (accelerate accelerator.py prepare_model).
+  if (p.outputs_to_fp32 && outcome.outputs) {
+    outcome.outputs = cast(tape, std::move(outcome.outputs), 4);
+    tape.mark_as_logits(outcome.outputs);
+  }
+  result.converted_peak = tape.peak();
   const uint32_t kv_id = kv.id();
   result.with_outputs = tape.live();
   if (!p.keep_outputs) {

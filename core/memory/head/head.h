@@ -58,6 +58,7 @@ struct HeadProgram {
   bool keep_outputs = false;     ///< logits are still referenced while backward runs
   bool gathered = false;         ///< under FSDP
   double softcap = 0;
+  bool wide_bias = false;        ///< BART: an fp32 buffer, final_logits_bias, is added to the logits
   int input_size = 2;            ///< dtype of the stream that enters
   bool input_needs_grad = true;  ///< false: nothing before it is trained
   bool accumulating = false;
@@ -70,8 +71,9 @@ struct HeadProgram {
 };
 
 struct HeadReplay {
-  Snapshot forward_peak;  ///< incl. the last hidden state
-  Snapshot held;          ///< after the loss is known
+  Snapshot forward_peak;    ///< incl. the last hidden state
+  Snapshot converted_peak;  ///< while accelerate makes fp32 copies of the outputs, autocast's cache gone
+  Snapshot held;            ///< after the loss is known
   Snapshot backward_peak;
   double weight_gradients = 0;
   double cached = 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/model/model_types.h"
 #include "core/recipe/recipe.h"
 
 namespace plimsoll::memory {
@@ -41,14 +42,26 @@ Tensor flex(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
   return out;
 }
 
+// What is added to the scores of a call, and kept: a mask's booleans as numbers
+// (scaled_dot_product_attention: convert_boolean_attn_mask), or T5's position biases, laid out anew with the
+// mask in them (transformers integrations/sdpa_attention.py create_position_bias_mask). Rows are padded
+// (pad_bias).
+Tensor added_to_scores(Tape& tape, const AttentionShape& s, int size) {
+  const double row = round_up(s.key_length > 0 ? s.key_length : s.length, 16);
+  if (s.bias_samples > 0) {
+    return cast(tape, tape.make(s.bias_samples * s.heads * s.length * row, s.bias_size, Component::transient),
+                size);
+  }
+  if (!s.converted_mask) return Tensor();
+  return tape.make(s.batch * s.length * row, size, Component::transient);
+}
+
 Tensor fused(Tape& tape, AttentionKernel kernel, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
   const double rows = s.batch * s.length;
   const double padded = s.batch * round_up(s.length, 128);
   const double wide = round_up(s.head_dim, s.head_dim > 128 ? 64 : 32);
-  // scaled_dot_product_attention: convert_boolean_attn_mask, for this call alone.
   const double keys = s.key_length > 0 ? s.key_length : s.length;
-  Tensor bias =
-      s.converted_mask ? tape.make(rows * round_up(keys, 16), q.size(), Component::transient) : Tensor();
+  Tensor bias = added_to_scores(tape, s, q.size());
   Tensor out = tape.make(rows * s.heads * s.value_head_dim, q.size(), Component::transient);
   Tensor log_sum = tape.make(rows * s.heads, 4, Component::transient);
   const bool flash = kernel != AttentionKernel::efficient;
@@ -57,9 +70,11 @@ Tensor fused(Tape& tape, AttentionKernel kernel, const AttentionShape& s, Tensor
   // Fewer key heads than query heads: flash's backward writes the gradients of all heads, then adds them up.
   const bool grouped = k.elements() * s.length < q.elements() * keys;
   const double expanded = grouped ? 2 * q.bytes() : 0;
+  // Of each sample and head; then they are summed to those that were learned.
+  const double bias_gradient = s.bias_gradient ? rows * s.heads * round_up(keys, 16) * q.size() : 0;
   tape.record(out, {q, k, v}, {q, k, v, out, log_sum, bias},
-              {gradient(0, q.bytes()), gradient(1, k.bytes()), gradient(2, v.bytes()), temporary(delta),
-               temporary(query_sum), temporary(expanded)});
+              {gradient(0, q.bytes()), gradient(1, k.bytes()), gradient(2, v.bytes()),
+               temporary(bias_gradient), temporary(delta), temporary(query_sum), temporary(expanded)});
   let_go(q, k, v);
   return out;
 }
@@ -93,14 +108,19 @@ Tensor written_out(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tens
   k = cast(tape, std::move(k), size);
   Tensor weights = tape.make(scores, size, Component::transient);
   tape.record(weights, {q, k}, {q, k}, {gradient(0, q.bytes()), gradient(1, k.bytes())});
-  weights = scale(tape, std::move(weights));
+  if (s.scores != nullptr) {  // baddbmm scales as it multiplies
+    s.scores->push_back(weights);
+  } else {
+    weights = scale(tape, std::move(weights));
+  }
   if (s.soft_capped) {  // divided by the cap, tanh, multiplied by the cap
     weights = scale(tape, std::move(weights));
     Tensor bent = tape.make(scores, size, Component::transient);
     tape.record(bent, {weights}, {bent}, {gradient(0, weights.bytes())});
     weights = scale(tape, std::move(bent));
   }
-  weights = scale(tape, std::move(weights));   // + mask
+  weights = scale(tape, std::move(weights));  // + mask
+  if (s.scores != nullptr) s.scores->push_back(weights);
   const int wide = s.fp32_softmax ? 4 : size;  // in what the softmax works
   Tensor copy_for_cast = size != wide && s.bf16 ? tape.make(scores, wide, Component::transient) : Tensor();
   Tensor probabilities = tape.make(scores, wide, Component::transient);
@@ -213,11 +233,7 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
   if (c.implementation == "xformers")
     return {AttentionKernel::flash_2, repeats, "xformers is handed one key head for each query head"};
   if (c.implementation == "flash_attention_2" || c.implementation == "flash_attention_3") {
-    // Until the attention interface of 4.48 these families called repeat_kv before the kernel.
-    bool repeated = false;
-    for (const char* type : {"mistral", "mixtral", "qwen2", "qwen2_moe", "phi3", "starcoder2"}) {
-      repeated = repeated || c.model_type == type;
-    }
+    const bool repeated = model::model_type(c.model_type).repeats_key_heads;
     if (repeated && repeats && !recipe::version_at_least(c.transformers, "4.48")) {
       return {AttentionKernel::flash_2, true, "this model class repeats key heads before flash attention"};
     }
@@ -240,6 +256,10 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
     return {AttentionKernel::math, false, no_flash->to_math};
   // masking_utils makes booleans (4.53 on); before, one mask of numbers served all layers.
   const bool converted = c.mask && !c.own_calls && recipe::version_at_least(c.transformers, "4.53");
+  if (c.position_bias) {
+    return {AttentionKernel::efficient, repeats,
+            "position biases are added to the scores, which flash refuses", converted};
+  }
   if (no_flash != nullptr) return {AttentionKernel::efficient, repeats, no_flash->to_efficient, converted};
   if (c.mask) {
     return {AttentionKernel::efficient, repeats, "padding makes an attention mask, which flash refuses",

@@ -35,9 +35,14 @@ struct AttentionShape {
   bool scores_in_fp32 = false;  ///< eager: q and k are cast first
   bool soft_capped = false;     ///< eager: cap * tanh(scores / cap)
   bool converted_mask = false;  ///< efficient: each call makes numbers of the mask's booleans, and keeps them
-  bool bf16 = true;             ///< the 16-bit type; float16 needs one copy less in the softmax
+  double bias_samples = 0;  ///< efficient: position biases for that many samples are made and kept; 0: none
+  int bias_size = 2;        ///< bytes an element, before autocast casts them
+  bool bias_gradient = false;  ///< they are trained
+  bool bf16 = true;            ///< the 16-bit type; float16 needs one copy less in the softmax
   double dropout = 0;
   std::vector<Tensor>* frame = nullptr;  ///< eager: where the caller holds on to the weights
+  std::vector<Tensor>* scores =
+      nullptr;  ///< BLOOM: where its own forward() holds on to what became of q and k
 };
 
 /// q, k, v as rotated: rows of heads * head_dim. Returns rows of heads * value_head_dim.
@@ -61,6 +66,7 @@ struct AttentionConditions {
   bool own_calls = false;           ///< Unsloth: its own code chooses the kernel where flash cannot run
   bool sixteen_bit = true;          ///< q, k, v are 16-bit when the kernel starts
   bool mask = false;                ///< a mask is built (padding)
+  bool position_bias = false;       ///< numbers are added to the scores
   bool grouped = false;             ///< fewer key heads than query heads
   bool one_kv_head = false;
   bool bare_kv_head = false;  ///< which the model's own code does not repeat for the kernel

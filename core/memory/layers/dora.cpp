@@ -30,7 +30,7 @@ Tensor dora(Tape& tape, const Mode& mode, const Tensor& x, const Tensor& result,
   LinearSpec b{.in = w.r, .out = w.out, .size = w.adapter_size, .trainable = true};
   Tensor update = plain_linear(tape, mode, plain_linear(tape, mode, dropped, a), b);
   Tensor base = result;
-  if (w.dropout > 0) {  // a weight that is kept for the gradient of x, as it is no parameter
+  if (w.dropout_module) {  // a weight that is kept for the gradient of x, as it is no parameter
     Tensor read = mode.autocast ? cast(tape, dropped, 2) : dropped;
     const bool casts = mode.autocast && weight.size() == 4;
     Tensor weight_read = casts ? tape.make(weights, 2, Component::transient) : weight;

@@ -1,5 +1,6 @@
 #include "core/memory/layers/layer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/memory/layers/litgpt.h"
@@ -67,12 +68,13 @@ Tensor normalise_at(Tape& tape, const LayerProgram& p, NormPlace place, Tensor x
 
 struct Heads {
   Tensor q, k, v;
+  Tensor fused;  // what they were copied from, whose name stays (BLOOM)
 };
 
 Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
   if (unsloth_qkv_fits(p)) {
     std::array<Tensor, 3> made = unsloth_qkv(tape, p, h);
-    return {std::move(made[0]), std::move(made[1]), std::move(made[2])};
+    return {std::move(made[0]), std::move(made[1]), std::move(made[2]), Tensor()};
   }
   const model::LayerGroup& g = *p.group;
   const double rows = p.batch * p.length;
@@ -88,7 +90,7 @@ Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
     Tensor v = p.has(Role::v)   ? run_linear(tape, p, Role::v, h)
                : p.has(Role::k) ? copy(tape, k)
                                 : tape.view(k, keys);
-    return {std::move(q), std::move(k), std::move(v)};
+    return {std::move(q), std::move(k), std::move(v), Tensor()};
   }
   const auto head = static_cast<double>(g.head_dim);
   if (p.has(Role::gate_up) && (p.code == Code::torchtune || p.code == Code::unsloth)) {  // never fused
@@ -97,13 +99,14 @@ Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
     Tensor q = linear(tape, p.mode, h, part_of(all, queries, all.on_q));
     Tensor k = linear(tape, p.mode, h, part_of(all, keys, all.on_k));
     Tensor v = linear(tape, p.mode, h, part_of(all, keys, all.on_v));
-    return {std::move(q), std::move(k), std::move(v)};
+    return {std::move(q), std::move(k), std::move(v), Tensor()};
   }
   Tensor fused = run_linear(tape, p, Role::qkv, h);
   Tensor q = slice(tape, fused, rows * static_cast<double>(g.heads) * head);
   Tensor k = slice(tape, fused, rows * static_cast<double>(g.kv_heads) * head);
   Tensor v = slice(tape, fused, rows * static_cast<double>(g.kv_heads) * head);
-  return {std::move(q), std::move(k), std::move(v)};
+  if (!g.copied_heads) return {std::move(q), std::move(k), std::move(v), Tensor()};
+  return {copy(tape, std::move(q)), copy(tape, std::move(k)), copy(tape, std::move(v)), std::move(fused)};
 }
 
 // DeepSeek: q and k,v come through narrow projections; k is put together from a shared rotary part and its
@@ -127,7 +130,7 @@ Heads project_latent(Tape& tape, const LayerProgram& p, const Tensor& h) {
   Tensor k = tape.make(rows * heads * static_cast<double>(g.head_dim), q.size(), Component::transient);
   tape.record_unread(k, {wide, shared}, {gradient(0, wide.bytes()), gradient(1, shared.bytes())});
   Tensor turned = copy(tape, q);
-  return {std::move(turned), std::move(k), std::move(v)};
+  return {std::move(turned), std::move(k), std::move(v), Tensor()};
 }
 
 void turn(Tape& tape, const LayerProgram& p, const Tensor& h, Heads& heads) {
@@ -167,10 +170,19 @@ AttentionShape shape_of(const LayerProgram& p) {
   shape.cast_late = g.scores == model::Scores::own_type_cast_late;
   shape.scores_in_fp32 = g.scores == model::Scores::fp32;
   shape.soft_capped = g.soft_capped;
-  shape.converted_mask = p.attention.converted_mask;
+  shape.converted_mask = p.attention.converted_mask && !g.position_bias;
+  if (g.position_bias && p.attention.kernel == AttentionKernel::efficient) {
+    shape.bias_samples = p.attention.converted_mask ? p.batch : 1;
+    shape.bias_size = p.norm_size;
+    shape.bias_gradient = p.train_norms;
+  }
   shape.bf16 = p.bf16;
-  shape.dropout = g.attention_dropout;
+  shape.dropout = p.dropped(g.attention_dropout);
   shape.frame = p.holds_weights ? p.frame : nullptr;
+  // Each window of a tower is attended to apart (models/qwen2_5_vl Qwen2_5_VLVisionAttention.forward).
+  const bool apart = g.attention == model::AttentionKind::bidirectional && g.window > 0;
+  if (apart && p.attention.kernel == AttentionKernel::eager)
+    shape.key_length = std::min(p.length, static_cast<double>(g.window));
   if (p.prefix > 0) shape.key_length = p.length + p.prefix;
   return shape;
 }
@@ -234,10 +246,14 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   if (p.keep_kv && p.kv != nullptr) {
     p.kv->push_back(tape.make(heads.k.elements() + heads.v.elements(), heads.k.size(), Component::kv_cache));
   }
-  Tensor out = attend(tape, p.mode, p.attention.kernel, shape_of(p), heads.q, heads.k, heads.v);
+  AttentionShape shape = shape_of(p);
+  std::vector<Tensor> scores;  // until this returns
+  if (p.group->copied_heads) shape.scores = &scores;
+  Tensor out = attend(tape, p.mode, p.attention.kernel, shape, heads.q, heads.k, heads.v);
   if (p.output_copy) out = copy(tape, std::move(out));
   Tensor projected =
       unsloth_qkv_fits(p) ? unsloth_linear(tape, out, p.at(Role::o)) : run_linear(tape, p, Role::o, out);
+  free_in_order(scores);
   if (p.adaption > 0) return adaption_prompt(tape, p, h, std::move(projected));
   return projected;
 }
@@ -249,9 +265,12 @@ Tensor cross_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   Tensor v = run_linear(tape, p, Role::cross_v, *p.cross_states);
   q = normalise_at(tape, p, NormPlace::q, std::move(q));
   k = normalise_at(tape, p, NormPlace::k, std::move(k));
+  if (p.keep_kv && p.kv != nullptr)
+    p.kv->push_back(tape.make(k.elements() + v.elements(), k.size(), Component::kv_cache));
   AttentionShape shape = shape_of(p);
   shape.key_length = p.cross_length;
   shape.converted_mask = false;
+  shape.bias_samples = 0;  // T5's zeros are one tensor for all layers
   Tensor out = attend(tape, p.mode, p.attention.kernel, shape, std::move(q), std::move(k), std::move(v));
   return run_linear(tape, p, Role::cross_o, out);
 }
@@ -261,23 +280,23 @@ bool has_mlp(const LayerProgram& p) { return p.has(Role::down) || p.group->exper
 Tensor parallel_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   Tensor h = normalise_at(tape, p, NormPlace::before_attention, x);
   Tensor attended = self_attention(tape, p, h);
-  attended = dropout(tape, std::move(attended), p.group->residual_dropout);
+  attended = dropout(tape, std::move(attended), p.dropped(p.group->residual_dropout));
   Tensor before_mlp =
       find_norm(p, NormPlace::before_mlp) != nullptr ? normalise_at(tape, p, NormPlace::before_mlp, x) : h;
   Tensor mixed = mlp(tape, p, before_mlp);
   tape.doing = "residual";
-  mixed = dropout(tape, std::move(mixed), p.group->residual_dropout);
+  mixed = dropout(tape, std::move(mixed), p.dropped(p.group->residual_dropout));
   Tensor sum = add(tape, std::move(mixed), std::move(attended));
   return add(tape, std::move(sum), x);
 }
 
 Tensor branch(Tape& tape, const LayerProgram& p, Tensor out, NormPlace after, const Tensor& residual) {
-  if (!p.post_norm) out = normalise_at(tape, p, after, std::move(out));
+  if (!p.group->post_norm) out = normalise_at(tape, p, after, std::move(out));
   tape.doing = "residual";
-  out = dropout(tape, std::move(out), p.group->residual_dropout);
+  out = dropout(tape, std::move(out), p.dropped(p.group->residual_dropout));
   if (p.group->scaled_branches) out = scale(tape, std::move(out));
   Tensor sum = add(tape, residual, std::move(out));
-  return p.post_norm ? normalise_at(tape, p, after, std::move(sum)) : sum;
+  return p.group->post_norm ? normalise_at(tape, p, after, std::move(sum)) : sum;
 }
 
 }  // namespace
@@ -317,7 +336,7 @@ Tensor serial_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
     Tensor h = normalise_at(tape, p, NormPlace::before_cross, residual);
     Tensor out = cross_attention(tape, p, h);
     h.free();
-    residual = add(tape, residual, std::move(out));
+    residual = branch(tape, p, std::move(out), NormPlace::after_cross, residual);
   }
   if (!has_mlp(p)) return residual;
   Tensor h = normalise_at(tape, p, NormPlace::before_mlp, residual);

@@ -48,7 +48,7 @@ struct LayerProgram {
   bool train_norms = false;
   bool bf16 = true;
   bool liger_norm = false, liger_mlp = false, liger_rotary = false;  ///< Liger's kernels
-  bool post_norm = false;             ///< BERT: the norm acts on the sum of residual and branch
+  bool dropout_off = false;           ///< of the network's own: the trainer switched the modules off
   bool output_copy = false;           ///< the attention output is laid out anew before the output projection
   bool keep_kv = false;               ///< a cache keeps K and V until the outputs die
   std::vector<Tensor>* kv = nullptr;  ///< where that cache is
@@ -66,6 +66,7 @@ struct LayerProgram {
   bool weight_each_time = false;  ///< and does so whenever the parameter is read (until 0.19)
 
   const LinearSpec& at(model::Role role) const { return linears[static_cast<std::size_t>(role)]; }
+  double dropped(double share) const { return dropout_off ? 0 : share; }
   bool has(model::Role role) const { return at(role).out > 0; }
   bool operator==(const LayerProgram&) const = default;
 };

@@ -41,6 +41,7 @@ struct LinearSpec {
   bool stacked = false;                        ///< the adapter stands on one parameter for all experts
   int adapter_size = 4;
   double dropout = 0;
+  bool dropout_module = false;  ///< there is one, be it switched off: DoRA takes its base result again
   bool dora = false;
   bool pruned = false;                       ///< AdaLoRA: divided by the ranks left, added in place
   bool fused = false;                        ///< one kernel for the whole adapter, with a backward of its own

@@ -53,7 +53,7 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
       product = multiply(tape, std::move(active), std::move(up));
     }
   }
-  product = dropout(tape, std::move(product), p.group->activation_dropout);
+  product = dropout(tape, std::move(product), p.dropped(p.group->activation_dropout));
   Tensor out = run_linear(tape, p, down_role, product);
   product.free();
   return out;
@@ -63,7 +63,7 @@ Tensor plain_mlp(Tape& tape, const LayerProgram& p, const Tensor& x, Role up_rol
   Tensor up = run_linear(tape, p, up_role, x);
   tape.doing = "activation";
   Tensor active = activation(tape, p.mode, activation_of(p), std::move(up), p.train_norms);
-  active = dropout(tape, std::move(active), p.group->activation_dropout);
+  active = dropout(tape, std::move(active), p.dropped(p.group->activation_dropout));
   return run_linear(tape, p, down_role, active);
 }
 

@@ -32,6 +32,14 @@ bool shares_head(const model::Architecture& network, const recipe::Recipe& recip
 double linear_bytes(const LinearSpec& spec);
 double quant_state_bytes(const LinearSpec& spec);
 
+/// The tensors of a weight that bitsandbytes holds in 4 bits, in bytes.
+struct FourBit {
+  double packed = 0, scales = 0;
+  double scales_of_scales = 0;  ///< with double quantisation
+  double tables = 0;            ///< of the values that a code stands for
+};
+FourBit four_bit(double weights, bool double_quant);
+
 /// False for what is a parameter: Transformers 5 holds routed experts as 3-D parameters, which neither PEFT
 /// nor bitsandbytes replaces, and most routers as 2-D ones.
 bool is_module(const model::Linear& linear, const recipe::Recipe& recipe);

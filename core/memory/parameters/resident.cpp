@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/memory/step/replay.h"
+#include "core/memory/parameters/ledger.h"
+#include "core/memory/parameters/optimizer_states.h"
 #include "core/recipe/optimizers.h"
 
 namespace plimsoll::memory {
@@ -19,47 +20,43 @@ struct List {
     rows.push_back({elements * dtype_size(recipe.model_args.dtype), elements * kept_size, 0, "weights"});
   }
 
-  void linear(const model::Linear& l, const model::Stack& stack) {
-    const LinearSpec spec = specify(l, stack, recipe);
-    const double weights = spec.in * spec.out;
-    const auto count = static_cast<double>(l.count);
-    const bool one_tensor = l.expert && recipe::version_at_least(recipe.versions.transformers, "5");
+  void linear(const Entry& entry) {
+    const LinearSpec& spec = entry.spec;
+    const bool one_tensor =
+        entry.linear->expert && recipe::version_at_least(recipe.versions.transformers, "5");
     if (spec.storage == Storage::plain) {
-      for (double i = 0; i < (one_tensor ? 1 : count); ++i) {
-        plain(weights * (one_tensor ? count : 1), spec.size);
+      for (double i = 0; i < (one_tensor ? 1 : entry.count); ++i) {
+        plain(entry.elements * (one_tensor ? entry.count : 1), spec.size);
         plain(spec.bias ? spec.out : 0, spec.size);
       }
       return;
     }
-    for (double i = 0; i < count; ++i) quantised(spec, weights);
+    for (double i = 0; i < entry.count; ++i) quantised(spec, entry.elements);
   }
 
   // Packed weights first, then their scales; the 16-bit matrix lives until both exist.
   void quantised(const LinearSpec& spec, double weights) {
     const int size = dtype_size(recipe.model_args.dtype);
     const bool packs_here = spec.storage == Storage::four_bit || spec.storage == Storage::eight_bit;
-    const double share = spec.storage == Storage::eight_bit ? 1 : spec.packed_bits / 8;
-    const double packed = std::ceil(weights * (spec.storage == Storage::four_bit ? 0.5 : share));
+    const FourBit four = four_bit(weights, spec.double_quant);
+    double packed = four.packed, scales = four.scales;
+    if (spec.storage == Storage::eight_bit) {
+      packed = weights;
+      scales = 4 * spec.out;
+    } else if (spec.storage == Storage::packed) {
+      packed = std::ceil(weights * spec.packed_bits / 8);
+      scales = weights / spec.packed_group * spec.packed_scale;
+    }
     rows.push_back({packed, packed, packs_here ? weights * size : 0, "weights"});
-    double scales = 4 * spec.out;
-    if (spec.storage == Storage::four_bit) scales = std::ceil(weights / 64) * (spec.double_quant ? 1 : 4);
-    if (spec.storage == Storage::packed) scales = weights / spec.packed_group * spec.packed_scale;
     rows.push_back({scales, scales, 0, "scales", false});
     if (spec.packed_table > 0) rows.push_back({spec.packed_table, spec.packed_table, 0, "codebook", false});
-    if (spec.storage == Storage::four_bit && spec.double_quant) {
-      const double nested = 4 * std::ceil(std::ceil(weights / 64) / 256);
-      rows.push_back({nested, nested, 0, "scales of scales", false});
-    }
+    if (spec.storage == Storage::four_bit && spec.double_quant)
+      rows.push_back({four.scales_of_scales, four.scales_of_scales, 0, "scales of scales", false});
     plain(spec.bias ? spec.out : 0, spec.size);
   }
 
-  void norms(const std::vector<model::Norm>& norms) {
-    for (const model::Norm& norm : norms) {
-      const auto width = static_cast<double>(norm.width);
-      const int size = norm.frozen ? norm_size(recipe) : trained_size(recipe, norm_size(recipe));
-      plain(norm.weight ? width : 0, size);
-      plain(norm.bias ? width : 0, size);
-    }
+  void norm(const Entry& entry) {
+    plain(entry.elements, entry.norm->frozen ? entry.size : trained_size(recipe, entry.size));
   }
 };
 
@@ -80,24 +77,22 @@ void deal(const std::vector<Row>& rows, Emit emit) {
 std::vector<Resident> resident_weights(const model::Architecture& network, const recipe::Recipe& recipe) {
   List list{recipe, {}};
   for (const model::Stack& stack : network.stacks) {
-    for (const model::Table& table : stack.tables) {
-      list.plain(static_cast<double>(table.rows) * static_cast<double>(table.width),
-                 table_size(recipe, stack));
-    }
+    visit_tables(stack, recipe, [&list](const Entry& one) { list.plain(one.elements, one.size); });
     for (const model::LayerGroup& group : stack.groups) {
       List layer{recipe, {}};
-      for (const model::Linear& linear : group.linears) layer.linear(linear, stack);
-      layer.norms(group.norms);
-      const int other = parameter_size(recipe);
-      layer.plain(static_cast<double>(group.other_parameters),
-                  group.frozen ? other : trained_size(recipe, other));
+      visit_layer(group, stack, recipe, [&](const Entry& one) {
+        if (one.linear != nullptr) return layer.linear(one);
+        if (one.norm != nullptr) return layer.norm(one);
+        layer.plain(one.elements, group.frozen ? one.size : trained_size(recipe, one.size));
+      });
       for (uint64_t i = 0; i < group.layers; ++i) {
         list.rows.insert(list.rows.end(), layer.rows.begin(), layer.rows.end());
       }
     }
-    list.norms(stack.norms);
-    for (const model::Linear& linear : stack.linears) list.linear(linear, stack);
-    list.plain(static_cast<double>(stack.other_parameters), parameter_size(recipe));
+    visit_after(stack, recipe,
+                [&list](const Entry& one) { one.linear != nullptr ? list.linear(one) : list.norm(one); });
+    visit_other(stack.other_parameters, recipe,
+                [&list](const Entry& one) { list.plain(one.elements, one.size); });
   }
   return std::move(list.rows);
 }

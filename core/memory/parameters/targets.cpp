@@ -90,4 +90,14 @@ void expand_targets(const model::Architecture& network, recipe::Recipe& recipe, 
   peft.target_modules = std::move(paths);
 }
 
+void expand_targets(const model::Architecture& network, const recipe::Recipe& known, recipe::Recipe& recipe,
+                    json::Errors& errors) {
+  const recipe::Peft &before = known.peft, &now = recipe.peft;
+  const bool same = before.on && now.on && !now.target_pattern.empty() &&
+                    before.target_pattern == now.target_pattern &&
+                    known.model_args.implementation == recipe.model_args.implementation;
+  if (!same) return expand_targets(network, recipe, errors);
+  recipe.peft.target_modules = before.target_modules;
+}
+
 }  // namespace plimsoll::memory

@@ -14,5 +14,9 @@ namespace plimsoll::memory {
 /// Errors: unknown_value when nothing matches, unsupported when it picks some layers of a kind and leaves
 /// others.
 void expand_targets(const model::Architecture& network, recipe::Recipe& recipe, json::Errors& errors);
+/// The same for a recipe beside one that was expanded on this network: an expression is tried on the name of
+/// every module, and a search for plans asks for thousands of recipes.
+void expand_targets(const model::Architecture& network, const recipe::Recipe& known, recipe::Recipe& recipe,
+                    json::Errors& errors);
 
 }  // namespace plimsoll::memory

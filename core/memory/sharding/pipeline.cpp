@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/memory/parameters/parameters.h"
+#include "core/memory/parameters/ledger.h"
 
 namespace plimsoll::memory {
 
@@ -18,21 +18,6 @@ struct Unit {
   double bytes = 0;
 };
 
-double bytes_of(const std::vector<model::Linear>& linears, const model::Stack& stack,
-                const recipe::Recipe& r) {
-  double sum = 0;
-  for (const model::Linear& linear : linears)
-    sum += linear_bytes(specify(linear, stack, r)) * static_cast<double>(linear.count);
-  return sum;
-}
-
-double bytes_of(const std::vector<model::Norm>& norms, const recipe::Recipe& r) {
-  double sum = 0;
-  for (const model::Norm& norm : norms)
-    sum += static_cast<double>(norm.width) * ((norm.weight ? 1 : 0) + (norm.bias ? 1 : 0)) * norm_size(r);
-  return sum;
-}
-
 // In the order in which a model class names its modules: what the others read comes first.
 std::vector<Unit> units_of(const model::Architecture& network, const recipe::Recipe& r) {
   std::vector<Unit> units;
@@ -40,17 +25,18 @@ std::vector<Unit> units_of(const model::Architecture& network, const recipe::Rec
     for (std::size_t i = 0; i < network.stacks.size(); ++i) {
       const model::Stack& stack = network.stacks[i];
       if (stack.part != part) continue;
-      double tables = static_cast<double>(stack.other_parameters) * parameter_size(r);
-      for (const model::Table& table : stack.tables)
-        tables += static_cast<double>(table.rows) * static_cast<double>(table.width) * table_size(r, stack);
-      units.push_back({i, 0, Piece::before, tables});
+      Unit before{i, 0, Piece::before, 0}, after{i, 0, Piece::after, 0};
+      const auto into = [](Unit& unit) { return [&unit](const Entry& one) { unit.bytes += one.bytes(); }; };
+      visit_other(stack.other_parameters, r, into(before));
+      visit_tables(stack, r, into(before));
+      units.push_back(before);
       for (std::size_t g = 0; g < stack.groups.size(); ++g) {
-        const model::LayerGroup& group = stack.groups[g];
-        const double layer = bytes_of(group.linears, stack, r) + bytes_of(group.norms, r) +
-                             static_cast<double>(group.other_parameters) * parameter_size(r);
-        for (uint64_t l = 0; l < group.layers; ++l) units.push_back({i, g, Piece::layer, layer});
+        Unit layer{i, g, Piece::layer, 0};
+        visit_layer(stack.groups[g], stack, r, into(layer));
+        units.insert(units.end(), stack.groups[g].layers, layer);
       }
-      units.push_back({i, 0, Piece::after, bytes_of(stack.linears, stack, r) + bytes_of(stack.norms, r)});
+      visit_after(stack, r, into(after));
+      units.push_back(after);
     }
   }
   return units;

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "core/memory/parameters/ledger.h"
+#include "core/memory/parameters/optimizer_states.h"
 #include "core/memory/sharding/low_level_zero.h"
-#include "core/memory/step/replay.h"
 
 namespace plimsoll::memory {
 
@@ -42,17 +43,47 @@ recipe::Recipe sixteen_bit(const recipe::Recipe& recipe) {
   return r;
 }
 
-double layer_bytes(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& r) {
-  double sum = static_cast<double>(group.other_parameters) * parameter_size(r);
-  for (const model::Linear& linear : group.linears) {
-    const LinearSpec spec = specify(linear, stack, r);
-    sum += (linear_bytes(spec) - quant_state_bytes(spec)) * static_cast<double>(linear.count);
-  }
-  for (const model::Norm& norm : group.norms) {
-    const int parts = (norm.weight ? 1 : 0) + (norm.bias ? 1 : 0);
-    sum += static_cast<double>(norm.width) * parts * norm_size(r);
-  }
+WrappedUnit layer_tensors(const model::LayerGroup& group, const model::Stack& stack,
+                          const recipe::Recipe& r) {
+  WrappedUnit tensors;
+  visit_layer(group, stack, r, [&](const Entry& one) { tensors.push_back(one.sharded_bytes()); });
+  return tensors;
+}
+
+double sum_of(const WrappedUnit& unit) {
+  double sum = 0;
+  for (const double bytes : unit) sum += bytes;
   return sum;
+}
+
+double layer_bytes(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& r) {
+  double sum = 0;
+  visit_layer(group, stack, r, [&sum](const Entry& one) { sum += one.sharded_bytes(); });
+  return sum;
+}
+
+std::vector<WrappedUnit> wrapped_units(const model::Architecture& network, const recipe::Recipe& r) {
+  std::vector<WrappedUnit> units;
+  WrappedUnit root;
+  for (const model::Stack& stack : network.stacks) {
+    for (const model::LayerGroup& group : stack.groups) units.push_back(layer_tensors(group, stack, r));
+    const auto outside = [&root](const Entry& one) { root.push_back(one.sharded_bytes()); };
+    visit_tables(stack, r, outside);
+    visit_after(stack, r, outside);
+  }
+  units.push_back(std::move(root));
+  return units;
+}
+
+// `growth`: how much larger a tensor is as it is kept than as it is computed with.
+Saved saved(const std::vector<WrappedUnit>& units, bool by_unit, double growth) {
+  Saved s;
+  for (const WrappedUnit& unit : units) {
+    const double largest = unit.empty() ? 0 : *std::max_element(unit.begin(), unit.end());
+    s.unit = std::max(s.unit, growth * (by_unit ? sum_of(unit) : largest));
+  }
+  if (by_unit && !units.empty()) s.root = growth * sum_of(units.back());
+  return s;
 }
 
 struct Network {
@@ -159,19 +190,24 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
     const double ahead = config.backward_prefetch == "none" || unmarked ? 0 : 1;
     const double forward_ahead = config.forward_prefetch ? 1 : 0;
     // FSDP2 holds the buffer it gathered into beside the parameters copied out of it.
-    s.lent = s.strategy == Strategy::fsdp2
-                 ? view.lend([](double unit) {
-                     return Lent{2 * unit, 2 * unit, unit};
-                   })
-                 : view.lend([&](double unit) {
-                     return Lent{unit * (1 + forward_ahead), unit * (1 + ahead), unit, together ? unit : 0};
-                   });
+    s.lent =
+        s.strategy == Strategy::fsdp2
+            ? view.lend([](double unit) { return Lent{2 * unit, 2 * unit, unit, 0, unit, true}; })
+            : view.lend([&](double unit) {
+                return Lent{unit * (1 + forward_ahead), unit * (1 + ahead), unit, together ? unit : 0, unit};
+              });
   }
   if (together) {
     s.accumulated = layers;
     s.gradients = layers / n;
     s.gradients_exist = true;
   }
+  const std::vector<WrappedUnit> units = wrapped_units(network, seen);
+  s.saved =
+      saved(units, s.strategy == Strategy::fsdp, kept.weight_bytes / std::max(1.0, computed.weight_bytes));
+  s.saved.whole = kept.weight_bytes - kept.buffer_bytes + kept.adapter_bytes;
+  s.saved.states = states.bytes + states.paged;
+  if (s.strategy == Strategy::fsdp && config.auto_wrap) s.wrapped = units;
   s.keeps_boundaries = !together && s.strategy == Strategy::fsdp && keeps_boundaries(r);
   if (config.offload_params) {
     s.host = (shards + s.adapters + s.optimizer + s.gradients + s.paged) * n;
@@ -211,6 +247,7 @@ void zero_1_and_2(const model::Architecture& network, const recipe::Recipe& r, S
                            parameter_size(*s.computing)},
                           s);
   }
+  s.flat = true;
   const double bucket = config.contiguous_gradients ? bucket_bytes(network, r, size) : 0;
   s.backward_buckets = bucket * (config.overlap_comm ? 2 : 1);
   if (s.strategy == Strategy::zero2) {
@@ -263,6 +300,7 @@ void zero_3(const model::Architecture& network, const recipe::Recipe& r, Shardin
   s.weights = seen.replicated_bytes + partition;
   s.adapters = seen.adapter_bytes / n;
   s.buckets = config.contiguous_gradients ? bucket_bytes(network, r, size) : 0;
+  s.flat = true;
   s.gradients_exist = true;
   s.resident_gradients = made / n;  // grad_partitions_flat_buffer
   s.optimizer = (fp32 + states.bytes) / n;
@@ -279,12 +317,15 @@ void zero_3(const model::Architecture& network, const recipe::Recipe& r, Shardin
   }
   // A layer's recomputation and backward follow each other within the reuse distance, so its parameters stay
   // gathered through both; the next ones are fetched ahead by the bucket, within the limit.
+  s.saved = saved(wrapped_units(network, *s.computing), false, 1);
+  s.saved.whole = seen.weight_bytes - seen.buffer_bytes + seen.adapter_bytes;
+  s.saved.states = fp32 + states.bytes + states.paged;
   const Network view{network, *s.computing};
   const double limit = static_cast<double>(config.stage3_max_live_parameters) * 2;
   const double ahead = static_cast<double>(config.stage3_prefetch_bucket_size) * 2;
   s.lent = view.lend([&](double layer) {
     const double gathered = std::max(std::min(layer + ahead, limit), std::min(layer, limit));
-    return Lent{gathered, gathered, std::min(layer, limit), 0};
+    return Lent{gathered, gathered, std::min(layer, limit), 0, std::min(layer, limit)};
   });
   s.head = view.head();
 }

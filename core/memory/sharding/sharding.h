@@ -28,12 +28,36 @@ namespace plimsoll::memory {
 enum class Strategy { none, ddp, fsdp, fsdp2, zero0, zero1, zero2, zero3 };
 Strategy strategy_of(const recipe::Recipe& recipe);
 
+/// Where a tensor is made, and whether another stream reads it. The caching allocator lends what one stream
+/// freed to no other, and what another one read comes back only when that one is done (record_stream).
+enum class Stream : uint8_t {
+  computing,
+  gathering,  ///< parameters from the other ranks, which the computing stream reads
+  reducing,   ///< gradients, summed over the ranks
+  sent,       ///< made by the computing stream, read by the reducing one
+};
+
 /// Bytes of parameters that one rank holds, besides its own share, while a layer of a group works.
 struct Lent {
   double forward = 0;        ///< while it runs forward
   double last = 0;           ///< while the last layer goes backward, the one before it fetched ahead
   double first = 0;          ///< while the first layer goes backward
   double flat_gradient = 0;  ///< made when the layer's gradients are handed over, frozen parameters included
+  double unit = 0;           ///< what is gathered in one go; the others are several of these
+  bool copied_out = false;   ///< one of them is a copy in the computing stream, and not in the gathering one
+};
+
+/// Parameters of one unit as FSDP finds them: it moves each to the GPU, joins them in a flat tensor and keeps
+/// a shard of that (torch/distributed/fsdp/_init_utils.py _init_param_handle_from_module, _flat_param.py
+/// flatten_tensors_into_flat_param, shard). What it took for the largest unit stays with the allocator.
+using WrappedUnit = std::vector<double>;
+
+/// What a rank meets when the shards are written or read, in the types in which they are kept.
+struct Saved {
+  double unit = 0;    ///< gathered at a time: a unit of FSDP, one tensor elsewhere
+  double root = 0;    ///< FSDP: of the unit around the others
+  double whole = 0;   ///< of all ranks together: the model
+  double states = 0;  ///< and the optimizer's states
 };
 
 struct Sharding {
@@ -64,8 +88,12 @@ struct Sharding {
   double root = 0;  ///< gathered parameters outside the layers, from the forward to the end of the backward
   double head = 0;  ///< gathered only while head and loss work
   std::vector<std::vector<Lent>> lent;  ///< by stack and group of the network; empty: nothing is lent
-  bool keeps_boundaries = false;        ///< see keeps_boundaries()
-  double host = 0;                      ///< RAM of all ranks of one machine for what is offloaded
+  bool flat = false;  ///< DeepSpeed: a rank's share is one tensor, not a piece of each (stage_1_and_2.py
+                      ///< flatten_dense_tensors_aligned, single_partition_of_fp32_groups)
+  std::vector<WrappedUnit> wrapped;  ///< FSDP: one layer of each group, then what lies outside the layers
+  Saved saved;                       ///< nothing where every rank holds the whole model
+  bool keeps_boundaries = false;     ///< see keeps_boundaries()
+  double host = 0;                   ///< RAM of all ranks of one machine for what is offloaded
 
   bool on() const { return strategy != Strategy::none; }
 };

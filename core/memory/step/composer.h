@@ -37,19 +37,16 @@ struct StepPlay {
   bool keeps = false;         ///< gradients live on until the next step
 };
 
-/// The tensors of a list when they add up to `all`; else one block of that size, or what is missing beside
-/// them. Nothing in the list is larger than the whole. They stay until the run ends.
+/// The tensors of a list when they add up to `all`, and what is missing beside them; of a list that is more,
+/// a rank holds its share of each. They stay until the run ends.
 template <class Sink>
 void hold_each(Sink& sink, Component component, const std::vector<double>& each, double all,
                const char* what) {
   double sum = 0;
   for (const double bytes : each) sum += bytes;
-  if (sum > all + 0.5) {
-    sink.allocate(component, all, what);
-    return;
-  }
-  for (const double bytes : each) sink.allocate(component, bytes, what);
-  sink.allocate(component, all - sum, what);
+  const double share = sum > all + 0.5 ? all / sum : 1;
+  for (const double bytes : each) sink.allocate(component, bytes * share, what);
+  sink.allocate(component, all - sum * share, what);
 }
 
 template <class Sink>
@@ -73,7 +70,8 @@ class Composer {
     sink_.section("inputs");
     const Handle inputs = sink_.allocate(Component::inputs, script_.base[Component::inputs], "batch");
     if (play.first) hold_workspaces();
-    const Handle root = sink_.allocate(Component::gathered, rank_.root, "gathered outside the layers");
+    const Handle root =
+        sink_.allocate(Component::gathered, rank_.root, "gathered outside the layers", Stream::gathering);
     // Before the last micro-batch the ranks may keep their gradients to themselves.
     in_private_ = play.another && rank_.accumulated > rank_.gradients;
     sink_.begin_micro_batch(1, play.finds);
@@ -141,18 +139,33 @@ class Composer {
     sink_.release_all(Pool::outputs);
     sink_.release_all(Pool::kv_cache);
   }
+  // In one piece, master weights and two moments are as large as each other.
   void hold_states() {
-    hold_each(sink_, Component::optimizer, script_.optimizer_states, script_.base[Component::optimizer],
+    const double all = script_.base[Component::optimizer];
+    const std::vector<double> in_one_piece(3, all / 3);
+    hold_each(sink_, Component::optimizer, rank_.flat ? in_one_piece : script_.optimizer_states, all,
               "optimizer states");
+  }
+
+  // Parameters of the layers at work, unit by unit.
+  std::vector<Handle> gather(const Lent& lent, double bytes) {
+    std::vector<Handle> units;
+    for (double left = bytes; left > 0; left -= lent.unit) {
+      const double unit = lent.unit > 0 ? std::min(left, lent.unit) : left;
+      const Stream stream = lent.copied_out && units.empty() ? Stream::computing : Stream::gathering;
+      units.push_back(sink_.allocate(Component::gathered, unit, "gathered layer", stream));
+      if (lent.unit <= 0) break;
+    }
+    return units;
   }
 
   Waiting layer_forward(const Stage& stage, const LayerRun& run, bool very_first, Handle& stream) {
     Waiting waiting{sink_.enter(stage, run, stream), stream, Sink::nothing};
     if (!very_first && stage.recorded) sink_.become(stream, kept_as(stage));
     const Handle input = waiting.input = stream;
-    const Handle gathered = sink_.allocate(Component::gathered, run.lent.forward, "gathered layer");
+    const std::vector<Handle> gathered = gather(run.lent, run.lent.forward);
     stream = sink_.layer_forward(waiting.layer);
-    sink_.release(gathered);
+    for (const Handle& unit : gathered) sink_.release(unit);
     if (stage.recorded && !keeps_input(stage, run.replay)) sink_.release(input);
     if (stage.recorded && stage.checkpointing && stage.offload_buffers == 0)
       waiting.selected =
@@ -199,7 +212,7 @@ class Composer {
     if (copies == 0) return;
     const Handle own =
         sink_.allocate(Component::gradients, passed_through ? made : 0, "gradients of a layer");
-    sink_.release(sink_.allocate(Component::buckets, copies, "gradients handed over"));
+    sink_.release(sink_.allocate(Component::buckets, copies, "gradients handed over", Stream::sent));
     sink_.release(own);
   }
 
@@ -210,7 +223,8 @@ class Composer {
       return;
     }
     sink_.release(made);
-    sink_.put(Pool::gradients, sink_.allocate(Component::gradients, made.bytes * share, "gradients"));
+    sink_.put(Pool::gradients,
+              sink_.allocate(Component::gradients, made.bytes * share, "gradients", Stream::reducing));
   }
 
   void layer_backward(const Stage& stage, const LayerRun& run, const Waiting& waiting, bool very_first,
@@ -224,12 +238,11 @@ class Composer {
       return;
     }
     // The very first layer has none before it to fetch ahead.
-    const Handle gathered =
-        sink_.allocate(Component::gathered, very_first ? run.lent.first : run.lent.last, "gathered layers");
+    const std::vector<Handle> gathered = gather(run.lent, very_first ? run.lent.first : run.lent.last);
     const Gradients made = sink_.layer_backward(waiting.layer, gradient);
     hand_over(run, made.bytes == 0);
     keep_gradients(made, rank_.gradient_share);
-    sink_.release(gathered);
+    for (const Handle& unit : gathered) sink_.release(unit);
     const bool stays = rank_.keeps_boundaries && stage.checkpointing && stage.offload_buffers == 0;
     if (stays) {
       sink_.put(Pool::left_over,
@@ -308,7 +321,8 @@ class Composer {
     std::vector<Graph> graphs;
     sink_.enter(Phase::forward);
     sink_.section("inputs");
-    Handle head_gathered = sink_.allocate(Component::gathered, rank_.head, "gathered for the head");
+    Handle head_gathered =
+        sink_.allocate(Component::gathered, rank_.head, "gathered for the head", Stream::gathering);
     for (const NetworkRun& network : script_.networks) graphs.push_back(forward(network));
     for (Graph& graph : graphs) sink_.loss_known(graph.head);
     sink_.enter(Phase::loss);
@@ -332,15 +346,17 @@ class Composer {
   // Makes those of parameters outside the layers, embeddings and norms; or gives away what is beyond `all`.
   void settle_gradients(double all) {
     if (sink_.bytes(Pool::gradients) > all + 0.5) sink_.release_all(Pool::gradients);
+    const Stream stream = rank_.gradient_share < 1 ? Stream::reducing : Stream::computing;
     sink_.put(Pool::gradients, sink_.allocate(Component::gradients, all - sink_.bytes(Pool::gradients),
-                                              "gradients outside the layers"));
+                                              "gradients outside the layers", stream));
   }
 
   // The embeddings' gradient comes last: a flat tensor of what lies outside the layers is sent then.
   void end_backward() {
     sink_.release(reduced_);  // counted with the others from here on
     settle_gradients(rank_.gradients + rank_.root_gradients * (1 - rank_.gradient_share));
-    const Handle flat = sink_.allocate(Component::buckets, rank_.root_gradients, "gradients handed over");
+    const Handle flat =
+        sink_.allocate(Component::buckets, rank_.root_gradients, "gradients handed over", Stream::sent);
     sink_.release(sink_.allocate(Component::transient, script_.embedding_gradient, "embedding gradient"));
     sink_.release(flat);
     settle_gradients(rank_.gradients);
@@ -354,7 +370,8 @@ class Composer {
     sink_.allocate(Component::gradients, rank_.resident_gradients, "this rank's share of gradients");
   }
 
-  // foreach kernels make one temporary for each trained tensor, and hold them all at once.
+  // foreach kernels make one temporary for each trained tensor, and hold them all at once; those of a rank
+  // are its share of each.
   void optimizer_work() {
     double all = 0;
     for (const double bytes : script_.trained_tensors) all += bytes;
@@ -362,8 +379,9 @@ class Composer {
     const auto make = [&](double bytes) {
       temporaries.push_back(sink_.allocate(Component::transient, bytes, "optimizer temporaries"));
     };
-    if (rank_.step == rank_.gradients && all == rank_.gradients) {
-      for (const double bytes : script_.trained_tensors) make(bytes);
+    if (!rank_.flat && all > 0 && rank_.step >= rank_.gradients) {
+      const double share = all == rank_.step ? 1 : rank_.step / all;
+      for (const double bytes : script_.trained_tensors) make(bytes * share);
     } else {
       make(rank_.step);
     }

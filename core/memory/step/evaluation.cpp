@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/memory/step/task_parts.h"
+#include "core/model/model_types.h"
 
 namespace plimsoll::memory {
 
@@ -48,8 +49,10 @@ Snapshot evaluation_pass(const Plan& plan) {
   const double rows = rows_of(plan);
   const Plan evaluated{plan.network, changed,       plan.machine, plan.parameters,
                        plan.images,  plan.sharding, plan.task,    rows};
-  Snapshot pass =
-      replay_without_grad(evaluated, rows, changed.row_length(), {.keys = changed.model_args.use_cache});
+  // models/t5/modeling_t5.py T5Model.__init__
+  const bool keys =
+      changed.model_args.use_cache || model::model_type(plan.network.model_type).own_decoder_cache;
+  Snapshot pass = replay_without_grad(evaluated, rows, changed.row_length(), {.keys = keys});
   pass[Component::inputs] += input_bytes(evaluated);
   return pass;
 }

@@ -4,6 +4,7 @@
 
 #include "core/memory/parameters/stacked_adapters.h"
 #include "core/memory/step/replay_memo.h"
+#include "core/model/model_types.h"
 
 namespace plimsoll::memory {
 
@@ -29,10 +30,11 @@ AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& g
   c.own_calls = s.recipe->model_args.implementation == "unsloth";
   c.sixteen_bit = s.recipe->autocast() || s.input_size == 2;
   c.mask = s.mask || sees_a_part(s, group);
+  c.position_bias = group.position_bias;
   c.grouped = group.kv_heads > 0 && group.kv_heads < group.heads;
   c.one_kv_head = group.kv_heads == 1;
-  c.bare_kv_head =
-      c.one_kv_head && s.model_type == "falcon" && s.recipe->model_args.implementation == "transformers";
+  c.bare_kv_head = c.one_kv_head && model::model_type(s.model_type).bare_key_head &&
+                   s.recipe->model_args.implementation == "transformers";
   c.head_dim = static_cast<double>(group.head_dim);
   c.heads = group.heads;
   return c;
@@ -237,6 +239,7 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
   p.liger_norm = (text && r.training.liger_rms_norm) || compiled || unsloth;
   p.liger_mlp = (text && r.training.liger_swiglu) || compiled;
   p.liger_rotary = (text && r.training.liger_rope) || compiled || unsloth;
+  p.dropout_off = r.training.disable_dropout && group.dropout_modules;
   p.cross_length = s.cross_length;
   p.keep_kv = s.keep_kv;
   p.stacked_experts = group.experts > 0 && group.experts_at_once && has_stacked_experts(r);
@@ -263,13 +266,29 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   // copied.
   const bool partly_turned = group.rotary_share > 0 && group.rotary_share < 1;
   p.output_copy = (p.has(Role::qkv) && group.rotary_share > 0) || partly_turned;
-  p.post_norm =
-      group.attention == model::AttentionKind::bidirectional &&
-      std::none_of(group.norms.begin(), group.norms.end(), [](const model::Norm& n) {
-        return n.place == model::NormPlace::before_attention || n.place == model::NormPlace::before_mlp;
-      });
   return p;
 }
+
+namespace {
+
+// T5: checkpoints hold the biases that the first layer made, and all cross-attention reads one tensor of
+// zeros (transformers models/t5/modeling_t5.py T5Attention.forward).
+double biases(const PassSettings& s) {
+  if (s.stack->groups.empty() || !s.stack->groups.front().position_bias) return 0;
+  const recipe::Recipe& r = *s.recipe;
+  const double of_a_key = static_cast<double>(s.stack->groups.front().heads) * s.length;
+  const double own = s.checkpointing ? of_a_key * s.length * table_size(r, *s.stack) : 0;
+  const bool crosses = s.stack->part == model::Part::decoder && r.model_args.attn_implementation == "sdpa";
+  return own + (crosses ? of_a_key * s.cross_length * (r.autocast() ? 2 : table_size(r, *s.stack)) : 0);
+}
+
+// What Whisper's convolutions and their GELUs keep (models/whisper/modeling_whisper.py WhisperEncoder).
+double frames(const PassSettings& s) {
+  const double size = s.recipe->autocast() ? 2 : table_size(*s.recipe, *s.stack);
+  return s.trained ? s.batch * s.length * static_cast<double>(s.stack->frame_width) * size : 0;
+}
+
+}  // namespace
 
 double stem_bytes(const PassSettings& s) {
   const model::Stack& stack = *s.stack;
@@ -277,18 +296,21 @@ double stem_bytes(const PassSettings& s) {
   const recipe::Recipe& r = *s.recipe;
   const double elements = s.batch * s.length * static_cast<double>(stack.hidden);
   const Tuner* tuner = find_tuner(r.peft);
-  const bool changed = stack.embedding_norm || stack.embedding_dropout > 0 ||
+  const bool off =
+      r.training.disable_dropout && !stack.groups.empty() && stack.groups.front().dropout_modules;
+  const bool dropped = stack.embedding_dropout > 0 && !off;
+  const bool changed = stack.embedding_norm || dropped ||
                        (tuner != nullptr && tuner->place == TunerPlace::prompt) ||
                        std::any_of(stack.tables.begin(), stack.tables.end(),
                                    [](const model::Table& table) { return table.positions; });
   const bool hooked = r.peft.on && s.checkpointing;
   const double normed = stack.embedding_norm ? s.input_size : 0;
   const double leaf = hooked && changed ? table_size(r, stack) : 0;
-  const double mask = stack.embedding_dropout > 0 ? 1 : 0;
+  const double mask = dropped ? 1 : 0;
   // The norm and the dropout behind the last layer of an encoder that a decoder reads.
   const bool read_on = stack.part == model::Part::encoder && !stack.embedding_norm && !stack.norms.empty();
   const double behind = read_on ? 4 + (s.trained ? s.input_size : 0) + mask : 0;
-  return elements * (normed + leaf + mask + behind);
+  return elements * (normed + leaf + mask + behind) + biases(s) + frames(s);
 }
 
 Stage replay_stack(const PassSettings& s) {

@@ -43,7 +43,8 @@ void PeakSink::enter(Phase phase) {
   look();
 }
 
-PeakSink::Handle PeakSink::allocate(Component component, double bytes, const char* /*what*/) {
+PeakSink::Handle PeakSink::allocate(Component component, double bytes, const char* /*what*/,
+                                    Stream /*stream*/) {
   if (bytes == 0) return nothing;
   now_.live[component] += bytes;
   look();
@@ -106,6 +107,7 @@ PeakSink::Head PeakSink::head_forward(const NetworkRun& network, const Handle& s
 void PeakSink::loss_known(Head network) {
   waiting_ = now_.live;
   add(now_.live, network->head.with_outputs, -1);
+  raise(network->head.converted_peak);
   add(now_.live, network->head.held);
 }
 

@@ -43,7 +43,7 @@ class PeakSink {
   void section(const char* /*part*/, int32_t /*layer*/ = -1) {}
   void begin_micro_batch(uint8_t /*number*/, bool /*gradients_exist*/) {}
 
-  Handle allocate(Component component, double bytes, const char* what);
+  Handle allocate(Component component, double bytes, const char* what, Stream stream = Stream::computing);
   void release(const Handle& handle) { now_.live[handle.component] -= handle.bytes; }
   void become(Handle& handle, Component component);
   void put(Pool pool, const Handle& handle) { of(pool)[handle.component] += handle.bytes; }

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/memory/allocator/allocator.h"
+#include "core/memory/parameters/optimizer_states.h"
 #include "core/memory/sharding/pipeline.h"
+#include "core/memory/step/component_peaks.h"
 #include "core/memory/step/evaluation.h"
 #include "core/memory/step/peak_sink.h"
+#include "core/memory/step/saving.h"
 #include "core/memory/step/script.h"
 #include "core/memory/step/task_parts.h"
 #include "core/recipe/optimizers.h"
@@ -137,7 +139,8 @@ class Instants {
   Instants(const Plan& plan, const TaskParts& parts, const Sharding& rank, Replay& result)
       : plan_(plan), parts_(parts), rank_(rank), result_(result) {}
 
-  void add_all(const Script& script) {
+  // `beside`: what happens between steps or after them.
+  void add_all(const Script& script, const std::vector<Aside>& beside) {
     const recipe::Recipe& recipe = plan_.recipe;
     before_training(script);
     has_states_ = recipe.training.max_steps != 1;
@@ -147,12 +150,16 @@ class Instants {
     Snapshot standing = base + only(Component::gathered, rank_.root);
     if (script.gradients_outlive_step) standing[Component::gradients] += rank_.accumulated;
     standing = standing + only(Component::gathered, rank_.head);
+    Snapshot between = standing;
+    if (!recipe.gradients_outlive_optimizer()) between[Component::gradients] = base[Component::gradients];
     if (parts_.generates) add("generate", base + parts_.generate, "completions are written");
-    if (parts_.scores && plan_.task->online)
-      add("score", standing + parts_.score, "old and reference log-probabilities, without a graph");
+    if (parts_.scores && plan_.task->online) {
+      add("score", (scores_between_steps() ? between : standing) + parts_.score,
+          "old and reference log-probabilities, without a graph");
+    }
     const PeakSink peaks = later_step(script, rank_, recipe);
     step(peaks);
-    result_.between_steps = standing;
+    result_.between_steps = between;
     result_.between_steps[Component::inputs] = batch_bytes(plan_);
     if (evaluates(recipe)) {
       const Evaluation eval = replay_evaluation(plan_);
@@ -160,6 +167,7 @@ class Instants {
           "evaluation between two steps: no gradients, a batch size of its own");
       result_.host_bytes += eval.host_bytes;
     }
+    add_beside(script, beside);
     has_states_ = true;
     const Snapshot& stepping = peaks.highest(Phase::optimizer_step);
     add("optimizer_step_first", stepping, "the first step: the states are made");
@@ -167,9 +175,33 @@ class Instants {
   }
 
  private:
+  // huggingface/trl v1.9.0 trl/trainer/grpo_trainer.py _prepare_inputs: completions are written and scored
+  // every steps_per_generation micro-batches. Where these are whole optimizer steps, no gradient waits.
+  bool scores_between_steps() const {
+    const recipe::Recipe& r = plan_.recipe;
+    return r.rl.steps_per_generation % r.training.gradient_accumulation_steps == 0;
+  }
+
   void add(const char* id, const Snapshot& live, const char* what) {
     result_.instants.push_back({id, live, what, parts_.outside});
     result_.instants.back().has_states = has_states_;
+  }
+
+  // Parameters are no longer gathered then, and the batch is gone with the step.
+  void add_beside(const Script& script, const std::vector<Aside>& list) {
+    Snapshot standing = result_.between_steps;
+    standing[Component::gathered] = standing[Component::inputs] = 0;
+    standing[Component::optimizer] = script.base[Component::optimizer];
+    for (const Aside& aside : list) {
+      Instant& instant = result_.instants.emplace_back();
+      instant.id = aside.id;
+      instant.live = standing + aside.beside;
+      instant.what = aside.what;
+      instant.outside = parts_.outside;
+      instant.has_states = true;
+      instant.host_bytes = rank_.host + rank_.paged * rank_.ranks + aside.host_bytes;
+      result_.host_bytes = std::max(result_.host_bytes, instant.host_bytes);
+    }
   }
 
   void before_training(const Script& script) {
@@ -208,12 +240,12 @@ void find_peak(Replay& run) {
     if (run.instants[i].live.total() > run.instants[run.peak].live.total()) run.peak = i;
   }
   if (run.instants[run.peak].id == "optimizer_step_first") ++run.peak;
-  Passing passing;
+  ComponentPeaks peaks;
   for (const Instant& instant : run.instants) {
-    if (repeats(instant)) passing.add(instant.live);
+    if (repeats(instant)) peaks.add(instant.live);
   }
   for (Instant& instant : run.instants) {
-    instant.apart = repeats(instant) ? passing.apart() : 0;
+    instant.apart = repeats(instant) ? peaks.apart() : 0;
     instant.lent = lent(instant.live, run);
   }
 }
@@ -246,7 +278,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   told.accumulates = recipe.training.gradient_accumulation_steps > 1;
   result.attention = told.networks.back().stages.back().attention;
   for (const Stage& stage : told.networks.back().stages) result.host_bytes += stage.host_bytes;
-  Instants(here, parts, rank, result).add_all(told);
+  Instants(here, parts, rank, result).add_all(told, asides(plan, rank));
   find_peak(result);
   result.dynamic_bytes =
       result.instants[result.peak].live.total() - rank.weights - rank.adapters - rank.optimizer;
@@ -258,7 +290,9 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
 
 }  // namespace
 
-bool repeats(const Instant& instant) { return instant.id != "load" && instant.id != "prepare"; }
+bool repeats(const Instant& instant) {
+  return instant.id != "load" && instant.id != "prepare" && !is_aside(instant.id);
+}
 
 double lent(const Snapshot& live, const Replay& run) {
   return std::max(0.0, live[Component::gathered] - run.gathered_throughout);
@@ -267,7 +301,7 @@ double lent(const Snapshot& live, const Replay& run) {
 FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {
   FirstStep highest;
   for (const Instant& instant : run.instants) {
-    if (instant.id == "eval" || instant.id == "optimizer_step") continue;
+    if (instant.id == "eval" || instant.id == "optimizer_step" || is_aside(instant.id)) continue;
     double bytes = instant.live.total();
     const bool makes_states = instant.id == "optimizer_step_first" ||
                               (instant.id == "backward" && recipe.training.optimizer_in_backward);

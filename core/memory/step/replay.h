@@ -22,14 +22,16 @@
 namespace plimsoll::memory {
 
 struct Instant {
-  std::string_view
-      id;  ///< load, prepare, generate, score, forward, loss, backward, optimizer_step_first, optimizer_step
+  std::string_view id;  ///< load, prepare, generate, score, forward, loss, backward, eval,
+                        ///< optimizer_step_first, optimizer_step, save, load_best, merge
   Snapshot live;
   std::string_view what;  ///< one sentence
   double outside = 0;     ///< bytes on the device outside PyTorch's count, the context apart
   double lent = 0;        ///< gathered parameters of the layers at work, which a stream of their own keeps
-  double apart = 0;  ///< what the instants of a step hold one after another and cannot share (allocator.h)
+  double apart =
+      0;  ///< what the instants of a step hold one after another and cannot share (component_peaks.h)
   bool has_states = false;  ///< of the optimizer, which exist by then
+  double host_bytes = 0;    ///< RAM that is needed then, where that is known; 0: what is there all the time
 };
 
 struct Replay {
@@ -73,13 +75,5 @@ struct Script;
 /// receives what unroll.h writes the whole run from, at some cost in time; null: nothing is kept.
 Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
               Script* script = nullptr);
-
-/// Bytes of the optimizer's states for the trained tensors; `paged` gets those in managed memory.
-double optimizer_state_bytes(const Parameters& parameters, const std::string& optim, double* paged);
-/// Bytes that step() needs beyond them.
-double optimizer_temporary_bytes(const Parameters& parameters, const std::string& optim);
-
-/// What is left of `step` bytes, which a step takes at once, where each parameter steps in the backward.
-double step_in_backward(const recipe::Recipe& recipe, double step, double largest_trained);
 
 }  // namespace plimsoll::memory

@@ -9,6 +9,7 @@
 #include "core/memory/layers/unsloth.h"
 #include "core/memory/step/peak_sink.h"
 #include "core/memory/step/replay_memo.h"
+#include "core/model/model_types.h"
 #include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
@@ -52,6 +53,23 @@ double prefix_tokens(const Plan& plan, const model::Stack& stack) {
   return answered ? 0 : static_cast<double>(plan.recipe.peft.tuner.num_virtual_tokens);
 }
 
+// TRL's SFTTrainer packs without padding whatever the attention (v1.9.0 trl/trainer/sft_trainer.py __init__,
+// DataCollatorForLanguageModeling): one row whose positions begin anew, of which a mask is made where flash
+// attention does not read them itself (transformers masking_utils.py find_packed_sequence_indices).
+bool flattens(const recipe::Recipe& r) {
+  const std::string& attention = r.model_args.attn_implementation;
+  return r.training.packing && recipe::stack_traits(r.stack).flattens_packed &&
+         recipe::version_at_least(r.versions.trl, "0.19") && (attention == "sdpa" || attention == "eager");
+}
+
+// Rows with padding, or an image among the tokens of a model whose mask says what belongs to it.
+bool builds_mask(const Plan& plan, const model::Stack& stack) {
+  const bool images = plan.images.text_tokens > 0 && stack.part == Part::text && !stack.groups.empty() &&
+                      stack.groups.front().images_in_mask;
+  return plan.recipe.training.padded_batches || flattens(plan.recipe) ||
+         (images && plan.recipe.model_args.implementation == "transformers");
+}
+
 PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   const recipe::Recipe& r = plan.recipe;
   PassSettings s;
@@ -65,12 +83,16 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   const bool in_its_own_types = plan.sharding == nullptr || !plan.sharding->computing;
   s.weighed = in_its_own_types ? plan.machine.weighed : nullptr;
   s.batch = plan.rows;
-  s.length = r.row_length() + prompt_tokens(r);
+  s.length = stack.frames > 0 ? static_cast<double>(stack.frames) : r.row_length() + prompt_tokens(r);
   s.prefix = prefix_tokens(plan, stack);
   // Autocast runs the norm behind the embedding in fp32, and leaves its result so.
   s.input_size = stack.embedding_norm && r.autocast() ? 4 : table_size(r, stack);
+  if (flattens(r) && stack.part == Part::text) {
+    s.length *= s.batch;
+    s.batch = 1;
+  }
   s.checkpointing = r.training.gradient_checkpointing;
-  s.mask = r.training.padded_batches;
+  s.mask = builds_mask(plan, stack);
   s.trained = r.full() && !is_frozen(stack, r);
   s.keep_kv = r.model_args.use_cache && stack.part != Part::encoder;
   // A frozen embedding's output needs no gradient unless a hook says so (enable_input_require_grads, which
@@ -87,15 +109,6 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   return s;
 }
 
-// Transformers 5 hooks the input embedding of every model class that names one (modeling_utils.py
-// enable_input_require_grads). The towers of these do not, as 5.23 lists them.
-bool names_its_embedding(const std::string& model_type) {
-  constexpr std::string_view silent[] = {"gemma4",   "gemma4_unified", "glm4v",   "glm4v_moe",
-                                         "idefics",  "paddleocr_vl",   "qwen3_5", "qwen3_5_moe",
-                                         "qwen3_vl", "qwen3_vl_moe"};
-  return std::find(std::begin(silent), std::end(silent), model_type) == std::end(silent);
-}
-
 // The hook makes embedded tokens a leaf of the graph, which holds them until the backward is over. Most
 // models hand that very tensor to their first layer; Granite, and Gemma before Transformers 5, scale it in
 // between.
@@ -104,10 +117,9 @@ double embedded_leaf(const Plan& plan) {
   const model::Stack& text = plan.network.stacks.front();
   const bool leaf = r.peft.on && r.training.gradient_checkpointing && !trains_table(text, r) &&
                     r.model_args.implementation == "transformers" && !text.groups.empty();
-  const std::string& type = plan.network.model_type;
-  const bool gemma =
-      (type == "gemma" || type == "gemma2") && !recipe::version_at_least(r.versions.transformers, "5");
-  if (!leaf || !(gemma || text.groups.front().scaled_branches)) return 0;
+  const bool scaled = model::model_type(plan.network.model_type).scales_embedding &&
+                      !recipe::version_at_least(r.versions.transformers, "5");
+  if (!leaf || !(scaled || text.groups.front().scaled_branches)) return 0;
   return plan.rows * r.row_length() * static_cast<double>(text.hidden) * table_size(r, text);
 }
 
@@ -121,12 +133,22 @@ PassSettings tower_settings(const Plan& plan, const model::Stack& stack) {
   s.mask = false;
   s.keep_kv = false;
   s.trained = r.full() && !is_frozen(stack, r);
+  const model::ModelType& type = model::model_type(plan.network.model_type);
   const bool hook = r.peft.on && s.checkpointing && recipe::version_at_least(r.versions.transformers, "5") &&
-                    names_its_embedding(plan.network.model_type);
+                    !type.tower_without_hook;
   s.recorded = s.trained || has_adapter(plan, stack) || hook;
   s.input_needs_grad = s.input_needs_grad && (s.trained || hook);
-  s.keep_hidden_states = plan.network.model_type.rfind("llava", 0) == 0;
+  s.keep_hidden_states = type.tower_keeps_hidden_states;
   return s;
+}
+
+// How much a stack of `length` reads by cross-attention: an image, sound, or a text as long as its own.
+double cross_length(const Plan& plan, double length) {
+  if (plan.images.cross_tokens > 0) return plan.images.cross_tokens;
+  for (const model::Stack& stack : plan.network.stacks) {
+    if (stack.frames > 0) return static_cast<double>(stack.frames);
+  }
+  return length;
 }
 
 const model::Linear* head_of(const model::Architecture& network, const model::Stack** owner) {
@@ -162,7 +184,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
   HeadProgram h;
   static const model::LayerGroup nothing;
   h.layer = make_outline(last, last.stack->groups.empty() ? nothing : last.stack->groups.back());
-  if (!last.stack->norms.empty()) {
+  if (last.stack->norms.size() > (last.stack->embedding_norm ? 1 : 0)) {
     h.final_norm = &last.stack->norms.back();
     h.layer.train_norms = (last.trained && !h.final_norm->frozen) || trains_norms(r);
     if (h.final_norm->frozen) h.layer.norm_size = norm_size(r);
@@ -190,6 +212,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
   h.gathered = plan.sharding != nullptr &&
                (plan.sharding->strategy == Strategy::fsdp || plan.sharding->strategy == Strategy::fsdp2);
   h.softcap = plan.network.logit_softcap;
+  h.wide_bias = model::model_type(plan.network.model_type).final_logits_bias && h.layer.norm_size == 4;
   h.input_size = stage.output_size;
   h.input_needs_grad = stage.output_needs_grad;
   h.accumulating = r.gradients_outlive_step() || head_gradients_pass(plan);
@@ -256,19 +279,22 @@ double batch_bytes(const Plan& plan) {
                              ? static_cast<double>(r.training.gradient_accumulation_steps)
                              : 1;
   const double ids = 3 * 8 * r.row_length();
-  return (ids + plan.images.pixel_bytes) * plan.rows * batches;
+  double sound = 0;
+  for (const model::Stack& stack : plan.network.stacks)
+    sound += 4 * static_cast<double>(stack.frames * stack.frame_features);
+  return (ids + sound + plan.images.pixel_bytes) * plan.rows * batches;
 }
 
 double input_bytes(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
-  const double batch = plan.rows;
-  const double length = r.row_length();
+  const double batch = flattens(r) ? 1 : plan.rows;
+  const double length = r.row_length() * plan.rows / batch;
   const model::Stack& text = plan.network.stacks.front();
   const int size = table_size(r, text);
   double mask = 0;
   if (r.model_args.attn_implementation == "eager") {
     mask = batch * length * length * size;
-  } else if (r.training.padded_batches && r.model_args.attn_implementation == "sdpa") {
+  } else if (builds_mask(plan, text) && r.model_args.attn_implementation == "sdpa") {
     mask = batch * length * length * (recipe::version_at_least(r.versions.transformers, "5") ? 1 : size);
   } else if (r.model_args.attn_implementation == "flex_attention") {
     const double blocks = std::ceil(length / 128);  // BlockMask: four lists of blocks
@@ -305,7 +331,7 @@ NetworkRun replay_network(const Plan& plan, bool traced) {
     const bool tower = is_tower(*stack);
     if (tower && (images.tower_tokens == 0 || stack->groups.empty())) continue;
     settings = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
-    settings.cross_length = images.cross_tokens > 0 ? images.cross_tokens : settings.length;
+    settings.cross_length = cross_length(plan, settings.length);
     settings.traced = traced;
     join_graph(settings, network.stages, images.cross_tokens > 0);
     network.stages.push_back(replay_stack(settings));
@@ -329,9 +355,9 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
     if (tower && (asked.decodes || plan.images.tower_tokens == 0 || stack->groups.empty())) continue;
     last = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
     last.batch *= rows / plan.rows;
-    if (!tower) last.length += length - plan.recipe.row_length();
+    if (!tower && stack->frames == 0) last.length += length - plan.recipe.row_length();
     if (asked.decodes) last.length = length;
-    last.cross_length = plan.images.cross_tokens > 0 ? plan.images.cross_tokens : last.length;
+    last.cross_length = cross_length(plan, last.length);
     last.recorded = false;
     last.keep_kv = asked.keys && (stack->part == Part::text || stack->part == Part::decoder);
     last.keep_hidden_states = last.keep_hidden_states || (asked.hidden_states && !tower);
@@ -359,7 +385,7 @@ double cache_bytes(const Plan& plan, double rows) {
     PassSettings s = settings_for(plan, *stack);
     s.batch = rows;
     s.length += plan.recipe.longest_row() - plan.recipe.row_length();  // whole sequences
-    s.cross_length = plan.images.cross_tokens > 0 ? plan.images.cross_tokens : s.length;
+    s.cross_length = cross_length(plan, s.length);
     s.recorded = false;
     s.keep_kv = true;
     bytes += replay_stack(s).kv_bytes;

@@ -54,10 +54,14 @@ void TraceSink::begin_micro_batch(uint8_t number, bool gradients_exist) {
   playing_ = gradients_exist ? &adding_ : &making_;
 }
 
-Event TraceSink::allocate(Component component, double bytes, const char* what) {
+Event TraceSink::allocate(Component component, double bytes, const char* what, Stream stream) {
   Event event{Kind::allocate, component, true, Places::none, bytes, what};
   if (bytes < 0.5) return event;
   event.tensor = out_.tensors++;
+  if (stream != Stream::computing) {
+    out_.streams.resize(out_.tensors, Stream::computing);
+    out_.streams.back() = stream;
+  }
   out_.events.push_back(event);
   return event;
 }

@@ -69,7 +69,7 @@ class TraceSink {
   void begin_micro_batch(uint8_t number, bool gradients_exist);
 
   /// A tensor that no tape made; nothing when it has no bytes.
-  Event allocate(Component component, double bytes, const char* what);
+  Event allocate(Component component, double bytes, const char* what, Stream stream = Stream::computing);
   void release(const Event& event) { push(event, Event::Kind::release); }
   void become(Event& event, Component component);
   void put(Pool pool, const Event& event) { of(pool).push_back(event); }

@@ -148,7 +148,9 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
     play.keeps = gradients_stay;
     composer.step(play);
   }
-  return sink.finish();
+  Unrolled unrolled = sink.finish();
+  unrolled.wrapped = run.sharding.wrapped;
+  return unrolled;
 }
 
 bool unrolls(const recipe::Recipe& recipe) {

@@ -29,6 +29,11 @@ struct Unrolled {
   Trace events;  ///< tensors are numbered from 0 over the whole run
   std::vector<Section> sections;
   uint32_t tensors = 0;
+  std::vector<WrappedUnit> wrapped;  ///< by FSDP: gone before the list begins, but the allocator has met them
+  std::vector<Stream> streams;       ///< by tensor; of those beyond its end: computing
+  Stream stream_of(uint32_t tensor) const {
+    return tensor < streams.size() ? streams[tensor] : Stream::computing;
+  }
 };
 
 /// False where a value network is trained beside the policy, whose tensors are not written down.

@@ -124,6 +124,14 @@ Tensor activation(Tape& tape, const Mode& mode, model::Activation kind, Tensor x
   } else if (kind == Activation::gelu_new) {  // 0.5 * x * (1 + tanh(c * (x + 0.044715 * x ** 3)))
     Tensor half = like(tape, x), tanh = like(tape, x), one_plus = like(tape, x);
     tape.record(out, {x}, {x, half, tanh, one_plus}, {temporary(bytes), gradient(0, bytes)});
+  } else if (kind == Activation::bloom_gelu) {
+    // transformers models/bloom/modeling_bloom.py bloom_gelu_forward, bloom_gelu_back: its statements'
+    // results beside x, before the result takes their place, and beside x and the gradient.
+    out.free();
+    Tensor working = tape.make(4 * x.elements(), x.size(), Component::transient);
+    working.free();
+    out = like(tape, x);
+    tape.record(out, {x}, {x}, {temporary(5 * bytes), end_temporary(), gradient(0, bytes)});
   } else if (kind == Activation::xielu) {
     // where(x > 0, a * x * x + b * x, (expm1(min(x, e)) - x) * c + b * x): transformers activations.py
     // XIELUActivation without its CUDA package. Scalars a and c are trained or not, x is kept for both.
@@ -163,11 +171,11 @@ Tensor dropout(Tape& tape, Tensor x, double p) {
   return out;
 }
 
-Tensor rms_norm(Tape& tape, Tensor x, double width, int weight_size, bool trainable, bool fp32_product) {
-  const int size = x.size();
-  const double rows = x.elements() / width;
-  const double full = x.elements() * 4;
-  Tensor h = cast(tape, x, 4);
+namespace {
+
+// rsqrt(h.pow(2).mean(-1) + epsilon), which keeps h and itself.
+Tensor inverse_root(Tape& tape, const Tensor& h, double rows) {
+  const double full = h.bytes();
   Tensor squared = like(tape, h);
   Tensor variance = tape.make(rows, 4, Component::transient);
   squared.free();
@@ -175,6 +183,17 @@ Tensor rms_norm(Tape& tape, Tensor x, double width, int weight_size, bool traina
   tape.record(variance, {h}, {h}, {temporary(full), temporary(full), temporary(full), gradient(0, full)});
   Tensor inverse = tape.make(rows, 4, Component::transient);
   tape.record(inverse, {variance}, {inverse}, {gradient(0, rows * 4)});
+  return inverse;
+}
+
+}  // namespace
+
+Tensor rms_norm(Tape& tape, Tensor x, double width, int weight_size, bool trainable, bool fp32_product) {
+  const int size = x.size();
+  const double rows = x.elements() / width;
+  const double full = x.elements() * 4;
+  Tensor h = cast(tape, x, 4);
+  Tensor inverse = inverse_root(tape, h, rows);
   Tensor normalised = like(tape, h);
   tape.record(normalised, {h, inverse}, {h, inverse},
               {gradient(0, full), temporary(full), gradient(1, rows * 4)});
@@ -262,8 +281,34 @@ Tensor written_out_norm(Tape& tape, Tensor x, double width, int weight_size, boo
   return cast(tape, std::move(out), size);
 }
 
+namespace {
+
+// transformers models/t5/modeling_t5.py T5LayerNorm: x and its fp32 copy are both kept; the result takes the
+// type of 16-bit weights before it meets them.
+Tensor rms_norm_of_input(Tape& tape, Tensor x, double width, int weight_size, bool trainable) {
+  const double rows = x.elements() / width, full = x.elements() * 4;
+  Tensor inverse = inverse_root(tape, cast(tape, x, 4), rows);
+  Tensor normalised = tape.make(x.elements(), 4, Component::transient);
+  tape.record(
+      normalised, {x, inverse}, {x, inverse},
+      {temporary(x.size() == 4 ? 0 : full), gradient(0, x.bytes()), temporary(full), gradient(1, rows * 4)});
+  x.free();
+  Tensor h = cast(tape, std::move(normalised), weight_size);
+  Tensor out = like(tape, h);
+  tape.record(out, {h}, {trainable ? h : Tensor()},
+              {gradient(0, h.bytes()), temporary(trainable ? out.bytes() : 0),
+               weight_gradient(trainable ? width * weight_size : 0)},
+              trainable);
+  return out;
+}
+
+}  // namespace
+
 Tensor any_layer_norm(Tape& tape, const Mode& mode, model::NormKind kind, Tensor x, double width,
                       int weight_size, bool trainable) {
+  if (kind == model::NormKind::rms_of_input) {
+    return rms_norm_of_input(tape, std::move(x), width, weight_size, trainable);
+  }
   if (kind == model::NormKind::layer_written_out) {
     return written_out_norm(tape, std::move(x), width, weight_size, trainable);
   }

@@ -25,6 +25,7 @@ void read(ConfigReader& config, const std::string& base, uint64_t vocab, uint64_
   group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, "num_attention_heads");
   group.rotary_share = 0;
   group.scores = Scores::own_type_cast_late;
+  group.post_norm = true;
   group.activation = activation(config, "hidden_act", "gelu", network);
   group.attention_dropout = config.share("attention_probs_dropout_prob", 0.1);
   group.residual_dropout = config.share("hidden_dropout_prob", 0.1);

@@ -62,6 +62,7 @@ Stack q_former(ConfigReader& config, uint64_t queries, bool reads_text, Architec
   plain.heads = plain.kv_heads = config.size("num_attention_heads", 12);
   plain.head_dim = plain.value_head_dim = head_width(config, hidden, plain.heads, "num_attention_heads");
   plain.rotary_share = 0;
+  plain.post_norm = true;
   plain.activation = activation(config, "hidden_act", "gelu", network);
   plain.attention_dropout = config.share("attention_probs_dropout_prob", 0.1);
   plain.residual_dropout = config.share("hidden_dropout_prob", 0.1);
@@ -75,7 +76,7 @@ Stack q_former(ConfigReader& config, uint64_t queries, bool reads_text, Architec
   crossing.name = "Q-Former layers that read the image";
   crossing.layers = plus(layers, every - 1) / every;
   add_cross_attention(crossing, layer + "crossattention.", hidden, from, true, true, names);
-  add_layer_norm(crossing.norms, NormPlace::before_cross, hidden);
+  add_layer_norm(crossing.norms, NormPlace::after_cross, hidden);
   plain.layers = layers - crossing.layers;
 
   Stack stack = projector_stack("Q-Former", hidden);

@@ -36,6 +36,7 @@ Opening read_gpt(ConfigReader& config, Architecture& network, uint64_t hidden, u
   group.activation = activation(config, "activation_function", "gelu_new", network);
   group.attention_dropout = config.share("attn_pdrop", dropout);
   group.residual_dropout = config.share("resid_pdrop", dropout);
+  group.dropout_modules = true;
   return opening;
 }
 
@@ -110,6 +111,7 @@ void read_gpt_neox(ConfigReader& config, const Frame& frame, Architecture& netwo
   group.activation = activation(config, "hidden_act", "gelu", network);
   group.attention_dropout = config.share("attention_dropout", 0);
   group.residual_dropout = config.share("hidden_dropout", 0);
+  group.dropout_modules = true;
 
   Stack text = text_stack(hidden);
   text.embedding_dropout = group.residual_dropout;

@@ -73,6 +73,16 @@ void read_mistral3(ConfigReader& config, const Frame&, Architecture& network) {
   network.image = grid_tokens(tower, merge);
 }
 
+namespace {
+
+// models/paligemma and gemma3, modeling files: block_sequence_ids, of the token_type_ids that their
+// processors make.
+void put_images_in_mask(Architecture& network) {
+  for (LayerGroup& group : network.stacks.front().groups) group.images_in_mask = true;
+}
+
+}  // namespace
+
 void read_paligemma(ConfigReader& config, const Frame&, Architecture& network) {
   const uint64_t hidden = read_text(config, "gemma", network);
   const Tower tower = read_vision(config, "siglip_vision_model", network);
@@ -82,6 +92,7 @@ void read_paligemma(ConfigReader& config, const Frame&, Architecture& network) {
   add_linear(projector.linears, in_projector("linear"), tower.hidden, out, true, Role::other);
   network.stacks.push_back(projector);
   network.image = fixed_tokens(tower, tower.patches);
+  put_images_in_mask(network);
 }
 
 void read_gemma3(ConfigReader& config, const Frame&, Architecture& network) {
@@ -95,6 +106,7 @@ void read_gemma3(ConfigReader& config, const Frame&, Architecture& network) {
   projector.norms.back().fp32_weight_product = true;
   network.stacks.push_back(projector);
   network.image = fixed_tokens(tower, config.size("mm_tokens_per_image", 256));
+  put_images_in_mask(network);
 }
 
 // InternVL as Transformers has it: q, k and v apart, two linears after a pixel shuffle. models/internvl.

@@ -22,6 +22,7 @@ void read_phi(ConfigReader& config, const Frame& frame, Architecture& network) {
   group.activation = activation(config, "hidden_act", "gelu_new", network);
   group.attention_dropout = config.share("attention_dropout", 0);
   group.residual_dropout = config.share("resid_pdrop", 0);
+  group.dropout_modules = true;
 
   Stack text = text_stack(hidden);
   text.embedding_dropout = config.share("embd_pdrop", 0);

@@ -56,6 +56,7 @@ void read_gpt_bigcode(ConfigReader& config, const Frame& frame, Architecture& ne
   group.activation = activation(config, "activation_function", "gelu_pytorch_tanh", network);
   group.attention_dropout = config.share("attn_pdrop", 0.1);
   group.residual_dropout = config.share("resid_pdrop", 0.1);
+  group.dropout_modules = true;
   Stack text = text_stack(hidden);
   text.embedding_dropout = config.share("embd_pdrop", 0.1);
   const std::string base = frame.base("transformer"), layer = base + "h.#.";

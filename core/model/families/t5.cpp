@@ -15,6 +15,11 @@ struct T5 {
   LayerGroup shape;
 };
 
+void add_norm(std::vector<Norm>& norms, NormPlace place, uint64_t width) {
+  add_rms(norms, place, width);
+  norms.back().kind = NormKind::rms_of_input;
+}
+
 Stack side(const T5& t5, Part part, const std::string& name, uint64_t layers) {
   const bool decoder = part == Part::decoder;
   const std::string layer = name + ".block.#.layer.";
@@ -22,15 +27,15 @@ Stack side(const T5& t5, Part part, const std::string& name, uint64_t layers) {
   group.name = name + " layers";
   group.layers = layers;
   group.attention = decoder ? AttentionKind::full : AttentionKind::bidirectional;
-  add_rms(group.norms, NormPlace::before_attention, t5.hidden);
+  add_norm(group.norms, NormPlace::before_attention, t5.hidden);
   add_attention(group, layer + "0.SelfAttention.", t5.hidden, false, false, {"q", "k", "v", "o"});
   if (decoder) {
-    add_rms(group.norms, NormPlace::before_cross, t5.hidden);
+    add_norm(group.norms, NormPlace::before_cross, t5.hidden);
     add_cross_attention(group, layer + "1.EncDecAttention.", t5.hidden, t5.hidden, false, false,
                         {"q", "k", "v", "o"});
   }
   const std::string mlp = layer + (decoder ? "2" : "1") + ".DenseReluDense.";
-  add_rms(group.norms, NormPlace::before_mlp, t5.hidden);
+  add_norm(group.norms, NormPlace::before_mlp, t5.hidden);
   if (t5.gated) {
     add_linear(group.linears, mlp + "wi_0", t5.hidden, t5.width, false, Role::gate);
     add_linear(group.linears, mlp + "wi_1", t5.hidden, t5.width, false, Role::up);
@@ -47,7 +52,7 @@ Stack side(const T5& t5, Part part, const std::string& name, uint64_t layers) {
   stack.groups.push_back(group);
   add_table(stack, name + ".block.0.layer.0.SelfAttention.relative_attention_bias", t5.buckets, t5.heads,
             true);
-  add_rms(stack.norms, NormPlace::other, t5.hidden);
+  add_norm(stack.norms, NormPlace::other, t5.hidden);
   return stack;
 }
 
@@ -70,6 +75,7 @@ void read(ConfigReader& config, uint64_t vocab, uint64_t layers, uint64_t heads,
   t5.shape.rotary_share = 0;
   t5.shape.scores = Scores::own_type_cast_late;
   t5.shape.gated = t5.gated;
+  t5.shape.position_bias = true;
   t5.shape.intermediate = t5.width;
   t5.shape.attention_dropout = t5.shape.residual_dropout = t5.shape.activation_dropout =
       config.share("dropout_rate", 0.1);

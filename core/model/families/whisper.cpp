@@ -1,5 +1,6 @@
-// Encoder-decoders of the BART line: Whisper (sound in, text out) and NLLB-200 (m2m_100, sinusoidal
-// positions). Transformers 4.57, models/whisper, m2m_100.
+// Encoder-decoders of the BART line: BART itself (norms behind the branches) and mBART (norms before them),
+// Whisper (sound in, text out) and NLLB-200 (m2m_100, sinusoidal positions). Transformers 4.57, models/bart,
+// mbart, whisper, m2m_100.
 #include "core/model/families.h"
 #include "core/model/saturating.h"
 
@@ -32,17 +33,18 @@ Stack read_side(ConfigReader& config, const Side& side, uint64_t hidden, bool ke
   const std::string layer = base + "layers.#.";
   const AttentionNames names{"q_proj", "k_proj", "v_proj", "out_proj"};
   add_attention(group, layer + "self_attn.", hidden, true, true, names);
-  add_layer_norm(group.norms, NormPlace::before_attention, hidden);
+  const bool post = group.post_norm;
+  add_layer_norm(group.norms, post ? NormPlace::after_attention : NormPlace::before_attention, hidden);
   if (decoder) {
     add_cross_attention(group, layer + "encoder_attn.", hidden, hidden, true, true, names);
-    add_layer_norm(group.norms, NormPlace::before_cross, hidden);
+    add_layer_norm(group.norms, post ? NormPlace::after_cross : NormPlace::before_cross, hidden);
   }
   for (Linear& linear : group.linears) {
     if (linear.role == Role::k || linear.role == Role::cross_k) linear.bias = key_bias;
   }
   add_plain_mlp(group, layer + "fc1", layer + "fc2", hidden, config.core(side.name + "_ffn_dim", side.width),
                 true);
-  add_layer_norm(group.norms, NormPlace::before_mlp, hidden);
+  add_layer_norm(group.norms, post ? NormPlace::after_mlp : NormPlace::before_mlp, hidden);
 
   Stack stack;
   stack.part = side.part;
@@ -50,7 +52,7 @@ Stack read_side(ConfigReader& config, const Side& side, uint64_t hidden, bool ke
   stack.hidden = hidden;
   stack.embedding_dropout = shape.residual_dropout;
   stack.groups.push_back(group);
-  add_layer_norm(stack.norms, NormPlace::other, hidden);
+  if (!post) add_layer_norm(stack.norms, NormPlace::other, hidden);
   return stack;
 }
 
@@ -58,6 +60,7 @@ LayerGroup read_shape(ConfigReader& config, std::string_view act, double dropout
                       Architecture& network) {
   LayerGroup shape;
   shape.activation = activation(config, "activation_function", act, network);
+  shape.scores = Scores::own_type_cast_late;
   shape.residual_dropout = config.share("dropout", dropout);
   shape.attention_dropout = config.share("attention_dropout", attention_dropout);
   return shape;
@@ -77,8 +80,10 @@ void read_whisper(ConfigReader& config, const Frame&, Architecture& network) {
   const uint64_t first = plus(times(3, times(mel, hidden)), hidden);      // conv1: kernel of 3
   const uint64_t second = plus(times(3, times(hidden, hidden)), hidden);  // conv2
   encoder.other_parameters = plus(first, second);
-  add_table(encoder, "model.encoder.embed_positions", config.size("max_source_positions", 1500), hidden,
-            true);
+  encoder.frames = config.size("max_source_positions", 1500);
+  encoder.frame_features = times(2, mel);
+  encoder.frame_width = plus(times(2, mel), times(5, hidden));  // the second convolution halves their number
+  add_table(encoder, "model.encoder.embed_positions", encoder.frames, hidden, true);
   encoder.tables.back().trained = false;
 
   Stack decoder = read_side(config, {Part::decoder, "decoder", 4, 6, 1536}, hidden, false, shape);
@@ -87,6 +92,43 @@ void read_whisper(ConfigReader& config, const Frame&, Architecture& network) {
   add_head(network, decoder, "proj_out", hidden);
   network.stacks.push_back(encoder);
   network.stacks.push_back(decoder);
+}
+
+namespace {
+
+// Learned positions, two more than are asked for, and a norm behind each embedding.
+void read_bart_line(ConfigReader& config, bool post_norm, Architecture& network) {
+  const uint64_t hidden = config.core("d_model", 1024);
+  network.vocab_size = config.core("vocab_size", 50265);
+  network.tied_head = config.flag("tie_word_embeddings", true);
+  network.max_position_embeddings = config.size("max_position_embeddings", 1024);
+  LayerGroup shape = read_shape(config, "gelu", 0.1, 0, network);
+  shape.activation_dropout = config.share("activation_dropout", 0);
+  shape.post_norm = post_norm;
+
+  Stack encoder = read_side(config, {Part::encoder, "encoder", 12, 16, 4096}, hidden, true, shape);
+  Stack decoder = read_side(config, {Part::decoder, "decoder", 12, 16, 4096}, hidden, true, shape);
+  for (Stack* side : {&encoder, &decoder}) {
+    side->embedding_norm = true;
+    Norm behind_embedding{.kind = NormKind::layer, .width = hidden, .bias = true};
+    side->norms.insert(side->norms.begin(), behind_embedding);
+    add_table(*side, "model." + side->name + ".embed_positions", plus(network.max_position_embeddings, 2),
+              hidden, true);
+  }
+  add_table(encoder, "model.shared", network.vocab_size, hidden);
+  add_head(network, decoder, "lm_head", hidden);
+  network.stacks.push_back(encoder);
+  network.stacks.push_back(decoder);
+}
+
+}  // namespace
+
+void read_bart(ConfigReader& config, const Frame&, Architecture& network) {
+  read_bart_line(config, true, network);
+}
+
+void read_mbart(ConfigReader& config, const Frame&, Architecture& network) {
+  read_bart_line(config, false, network);
 }
 
 void read_m2m_100(ConfigReader& config, const Frame&, Architecture& network) {

@@ -2,6 +2,7 @@
 // made of these figures.
 #include <algorithm>
 
+#include "core/recipe/locks.h"
 #include "core/report/advice.h"
 #include "tests/core/report_answers.h"
 
@@ -41,7 +42,7 @@ void expect_sound(const Json& request, const Json& advice) {
       const std::vector<std::string> locks = request.contains("locks")
                                                  ? request.at("locks").get<std::vector<std::string>>()
                                                  : std::vector<std::string>();
-      EXPECT_FALSE(advice::is_locked(change.at("pointer").get<std::string>(), locks));
+      EXPECT_FALSE(recipe::is_locked(change.at("pointer").get<std::string>(), locks));
     }
   }
 }

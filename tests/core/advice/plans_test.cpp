@@ -29,7 +29,7 @@ TEST(Advice, AChangeIsNotThereForTheSakeOfAnotherThatSavesNothing) {
                   {"hardware", {{"gpu", "rtx-a6000"}}},
                   {"locks", {"training.max_length"}}};
   json::Errors errors;
-  const auto run = read_run(json::write(request), presets(), errors);
+  const auto run = run::read_run(json::write(request), presets(), errors);
   ASSERT_TRUE(run);
   Advisor advisor(*run, presets());
   json::Writer out;
@@ -55,7 +55,7 @@ Json applied(Json request, const Json& changes) {
 // Each plan of `request` for its card, against the full report of the changed request.
 void expect_as_reported(const Json& request) {
   json::Errors errors;
-  const auto run = read_run(json::write(request), presets(), errors);
+  const auto run = run::read_run(json::write(request), presets(), errors);
   ASSERT_TRUE(run) << json::write(request);
   Advisor advisor(*run, presets());
   json::Writer out;
@@ -77,7 +77,7 @@ TEST(Advice, WhatAPlanCallsFittingTheSimulatedAllocatorCallsFittingToo) {
 
 Json ways_out(const Json& request) {
   json::Errors errors;
-  const auto run = read_run(json::write(request), presets(), errors);
+  const auto run = run::read_run(json::write(request), presets(), errors);
   EXPECT_TRUE(run) << json::write(request);
   Advisor advisor(*run, presets());
   json::Writer out;
@@ -127,7 +127,7 @@ TEST(Advice, ARentedMachineIsNoNotebook) {
     request["hardware"] = {{"gpu", "rtx-3060-12"}};
     request["locks"] = Json::array();
     json::Errors errors;
-    if (!read_run(json::write(request), presets(), errors)) continue;
+    if (!run::read_run(json::write(request), presets(), errors)) continue;
     const Json ways = ways_out(request);
     const Json* rented = way(ways, "rented_machine");
     if (rented == nullptr) continue;

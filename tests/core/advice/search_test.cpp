@@ -15,12 +15,12 @@ using advice::Measure;
 
 // A run read, with all that the planner needs kept beside it.
 struct Prepared {
-  Run run;
+  run::Run run;
   recipe::Surroundings around;
   advice::Basis basis;
-  explicit Prepared(Run given)
+  explicit Prepared(run::Run given)
       : run(std::move(given)),
-        around(surroundings(run)),
+        around(run::surroundings(run)),
         basis{run.network,
               run.given,
               *run.stack,
@@ -34,7 +34,7 @@ struct Prepared {
 };
 std::unique_ptr<Prepared> prepare(const Json& request) {
   json::Errors errors;
-  std::optional<Run> run = read_run(json::write(request), presets(), errors);
+  std::optional<run::Run> run = run::read_run(json::write(request), presets(), errors);
   return run ? std::make_unique<Prepared>(std::move(*run)) : nullptr;
 }
 

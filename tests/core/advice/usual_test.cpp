@@ -106,6 +106,40 @@ TEST(UsualPlan, APlanThatIsNoticedInWhatIsLearnedNeverComesBeforeOneThatIsNot) {
   }
 }
 
+Json of_70b_on_two_cards() {
+  Json request = qlora_at_4k();
+  request["model"] = "llama-3.1-70b";
+  request["training"]["max_length"] = 2048;
+  request["training"]["per_device_train_batch_size"] = 1;
+  request["training"]["bf16"] = true;
+  request["hardware"]["gpu"] = "rtx-3090";
+  request["parallel"] = {{"num_gpus", 2}};
+  return request;
+}
+
+// PEFT's documentation, "Use PEFT QLoRA and FSDP for finetuning large models on multiple GPUs": 70B on two of
+// 24 GB.
+TEST(UsualPlan, SeventyBillionInFourBitsGoOntoTwoCardsOf24GBByFsdpAndOffload) {
+  const Json plan = advice_for(of_70b_on_two_cards()).at("gpu").at("plans")[0];
+  EXPECT_EQ(fixes_in(plan).count("sharded_in_host_memory"), 1U);
+  EXPECT_TRUE(plan.at("quality") == "none" || plan.at("quality") == "parity") << plan.at("quality");
+}
+
+TEST(UsualPlan, OneThatTakesSeveralTimesAsLongAsAnotherComesAfterIt) {
+  Json request = of_70b_on_two_cards();
+  request["model"] = "meta-llama/Llama-2-13b-hf";
+  request["peft"] = nullptr;
+  request["quantization"] = nullptr;
+  request["hardware"]["gpu"] = "h100-sxm";
+  request["parallel"] = {{"num_gpus", 1}};
+  const Json plans = advice_for(request).at("gpu").at("plans");
+  ASSERT_GE(plans.size(), 2U);
+  double fastest = 1e9;
+  for (const Json& plan : plans) fastest = std::min(fastest, plan.at("time_factor").get<double>());
+  EXPECT_LE(plans[0].at("time_factor").get<double>(), 3.01 * fastest);
+  EXPECT_EQ(fixes_in(plans[0]).count("paged_optimizer"), 0U);
+}
+
 TEST(UsualPlan, ARunThatOnlyTheBandContradictsIsTriedBeforeSamplesAreCut) {
   Json request = qlora_at_4k();
   request["stack"] = "unsloth";

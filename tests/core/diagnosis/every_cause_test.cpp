@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/json/json.h"
-#include "core/report/preset_files.h"
+#include "core/run/preset_files.h"
 #include "tests/core/explained.h"
 #include "tests/core/golden.h"
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/diagnosis/moment.h"
+#include "core/diagnosis/cards_said.h"
 #include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {

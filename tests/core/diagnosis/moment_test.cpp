@@ -1,9 +1,10 @@
 // What reports say in words: when it happened, on how many cards; and messages that a terminal broke.
-#include "core/diagnosis/moment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/diagnosis/cards_said.h"
+#include "core/diagnosis/prose_signs.h"
 #include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {
@@ -42,24 +43,18 @@ TEST(DiagnosisMoment, ALineBrokenAtABlankKeepsItsBlank) {
   EXPECT_NEAR(d.reading.message()->numbers.allocated->bytes / gibibyte, 70.25, 1e-6);
 }
 
-TEST(DiagnosisMoment, WordsNameThePhaseWhereNoFrameDoes) {
-  EXPECT_EQ(phase_in_words(clean("this error during the fine-tuning evaluation phase")), Phase::eval);
-  EXPECT_EQ(phase_in_words(clean("OOM error when saving state_dict")), Phase::save);
-  EXPECT_EQ(phase_in_words(clean("whenever I try it fails when resuming the run")), Phase::load);
-  EXPECT_EQ(phase_in_words(clean("shard 18 of 19")), Phase::load);
-  EXPECT_EQ(phase_in_words(clean("checkpoint at 17 percent")), Phase::save);
-  EXPECT_EQ(phase_in_words(clean("save_steps: 500\nevaluation_strategy: steps")), Phase::unknown);
-  EXPECT_EQ(phase_in_words(clean("40 training data and 4 validation data")), Phase::unknown);
+Phase phase_in_words(std::string_view words) {
+  const Text text = clean(words);
+  return phase_in_words(text.folded_lines, read_prose(text.folded_lines));
 }
 
-TEST(DiagnosisMoment, AFewStepsAreLaterThanTheStartAndTheFirstStepIsNot) {
-  EXPECT_EQ(later_than_the_start("after tens of batches, oom shows"), "after tens of batches");
-  EXPECT_EQ(later_than_the_start("it died after about 3 hours of running"), "after about 3 hours");
-  EXPECT_EQ(later_than_the_start("oom part way through epoch"), "part way through");
-  EXPECT_EQ(later_than_the_start("it dies after the first step"), "");
-  EXPECT_EQ(after_the_first_step("it dies after the first step"), "after the first step");
-  EXPECT_EQ(later_than_the_start("after that i got an error"), "");
-  EXPECT_EQ(later_than_the_start("after updating the driver. batches are small"), "");
+TEST(DiagnosisMoment, WordsNameThePhaseWhereNoFrameDoes) {
+  EXPECT_EQ(phase_in_words("this error during the fine-tuning evaluation phase"), Phase::eval);
+  EXPECT_EQ(phase_in_words("OOM error when saving state_dict"), Phase::save);
+  EXPECT_EQ(phase_in_words("whenever I try it fails when resuming the run"), Phase::load);
+  EXPECT_EQ(phase_in_words("shard 18 of 19"), Phase::load);
+  EXPECT_EQ(phase_in_words("save_steps: 500\nevaluation_strategy: steps"), Phase::unknown);
+  EXPECT_EQ(phase_in_words("40 training data and 4 validation data"), Phase::unknown);
 }
 
 TEST(DiagnosisMoment, CardsAreCountedInFlagsAndInProse) {

@@ -1,39 +1,13 @@
 // On which occasion a report says it failed, and what else its sentences and figures settle. The sentences
 // are those of public issue threads.
-#include "core/diagnosis/occasion.h"
 
 #include <gtest/gtest.h>
 
-#include "core/diagnosis/moment.h"
+#include "core/diagnosis/cards_said.h"
 #include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {
 namespace {
-
-Occasion occasion(std::string_view folded) { return occasion_in_words(folded).kind; }
-
-TEST(DiagnosisOccasion, AWordOfTimeAndAVerbNameTheOccasion) {
-  // PKU-Alignment/align-anything#142, facebookresearch/fairseq#51, shuxueslpi/chatGLM-6B-QLoRA#47
-  EXPECT_EQ(occasion("when saved at the 1000th step, it will get the torch.outofmemoryerror"),
-            Occasion::save);
-  EXPECT_EQ(occasion("it dies while the trainer saves the weights"), Occasion::save);
-  EXPECT_EQ(occasion("running out of memory when resuming the training from a checkpoint"), Occasion::resume);
-  EXPECT_EQ(occasion("oom while i am trying to load an fsdp checkpoint"), Occasion::resume);
-  EXPECT_EQ(occasion("it happens only while evaluating"), Occasion::evaluate);
-  EXPECT_EQ(occasion("out of memory during the merging of the lora weights"), Occasion::merge);
-  EXPECT_EQ(occasion("the peak explodes during the initialization of fsdp"), Occasion::load);
-  EXPECT_EQ(occasion("在保存最后的模型时爆显存"), Occasion::save);
-  EXPECT_EQ(occasion("加载大模型的时候显存不足"), Occasion::load);
-}
-
-TEST(DiagnosisOccasion, WhatOnlySoundsLikeItIsNone) {
-  EXPECT_EQ(occasion("i use 4 bits at the start to save memory"), Occasion::none);
-  EXPECT_EQ(occasion("when i try to save some vram with qlora it dies"), Occasion::none);
-  EXPECT_EQ(occasion("save_steps: 500\neval_steps: 500\nload_best_model_at_end: true"), Occasion::none);
-  EXPECT_EQ(occasion("after loading the model the first step dies"), Occasion::none);
-  EXPECT_EQ(occasion("it dies at step 3. evaluation is off"), Occasion::none);
-  EXPECT_EQ(occasion("训练数据已保存，第一步就爆显存"), Occasion::none);
-}
 
 TEST(DiagnosisOccasion, ARunThatResumedHadPassedItsFirstStep) {
   // Lightning-AI/pytorch-lightning#18059
@@ -152,23 +126,6 @@ TEST(DiagnosisOccasion, ALogOfLossesSaysThatStepsHadPassed) {
 TEST(DiagnosisOccasion, SeveralCardsAreCountedWithTheirNameBetween) {
   EXPECT_EQ(cards_in_words(clean("OOM on 8 nvidia GPUs with 40GB memory each")).value_or(0), 8);
   EXPECT_EQ(cards_in_words(clean("it runs on gpus")).value_or(0), 0);
-}
-
-TEST(DiagnosisOccasion, GrowthIsAMemoryAVerbAndAWordOfContinuity) {
-  // ml-explore/mlx-examples#1076, QwenAudio/FunMusic#48
-  EXPECT_NE(growth_in_words("the required memory seems to increase continuously during fine-tuning"), "");
-  EXPECT_NE(growth_in_words("but the gpu memory keeps increasing with the step"), "");
-  EXPECT_EQ(growth_in_words("a larger batch increases the memory by 2 gb"), "");
-  EXPECT_EQ(growth_in_words("it needs much memory. the loss keeps increasing"), "");
-}
-
-TEST(DiagnosisOccasion, AReleaseThatFittedIsNamedWithAVerbOfReturn) {
-  // unslothai/unsloth#2934
-  EXPECT_NE(
-      other_release_in_words("after i switched to torch2.5 and adapted xformers, the code can run normally"),
-      "");
-  EXPECT_EQ(other_release_in_words("i switched to torch 2.5, and it still does not work"), "");
-  EXPECT_EQ(other_release_in_words("i switched to lora and it works"), "");
 }
 
 TEST(DiagnosisOccasion, AMethodThatIsDeniedIsNotTheMethod) {

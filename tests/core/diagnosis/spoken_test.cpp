@@ -31,8 +31,6 @@ constexpr Spoken spoken[] = {
     {"yangjianxin1/Firefly#243", "微调结束后，合并的时候报错显存溢出，显存24G", "merge_peak"},
     {"OpenBMB/ToolBench#52", "LORA微调，四卡3090仍然OOM，是单卡显存的限制还是总体显存的限制",
      "replicated_not_sharded"},
-    {"huggingface/alignment-handbook#22",
-     "Full DPO training of a 7B model on A40s: OOM, even at batch size 1.", "dpo_reference_model"},
     {"hiyouga/LlamaFactory#4711", "Qwen-72B合并LoRA权重自动被killed", "host_ram"},
 };
 

@@ -100,7 +100,7 @@ std::string printed(double bytes) {
 
 TEST(DiagnosisTensors, EveryLargeWeightIsFoundBackFromItsPrintedSize) {
   for (const char* id : {"mistral-7b-v0.3", "llama-2-7b-hf", "meta-llama-3-8b", "qwen2.5-7b", "gemma-2-2b"}) {
-    const report::ModelEntry* entry = catalog().find_model(id);
+    const run::ModelEntry* entry = catalog().find_model(id);
     if (entry == nullptr) continue;
     const std::string request = R"({"model": ")" + std::string(id) + R"("})";
     for (const model::PlacedLinear& placed : model::linears(entry->network)) {

@@ -8,7 +8,7 @@
 #include "core/exchange/export.h"
 #include "core/exchange/import.h"
 #include "core/recipe/fields.h"
-#include "core/report/run.h"
+#include "core/run/run.h"
 #include "tests/drawn/request.h"
 #ifndef __EMSCRIPTEN__
 #include "core/cli/yaml.h"
@@ -22,9 +22,9 @@ using json::Json;
 // A drawn request as a person who uses the format's tool would state it: on its stack, a model by its hub id.
 Json drawn_for(const Format& format, uint64_t seed) {
   Json request = drawn::drawn_request(seed, {.small = true});
-  const report::ModelEntry* entry = request.at("model").is_string()
-                                        ? drawn::presets().find_model(request.at("model").get<std::string>())
-                                        : nullptr;
+  const run::ModelEntry* entry = request.at("model").is_string()
+                                     ? drawn::presets().find_model(request.at("model").get<std::string>())
+                                     : nullptr;
   request["model"] = entry == nullptr ? "meta-llama/Llama-3.1-8B" : entry->preset.hf_id;
   request.erase("stack");
   request.erase("schema");  // of requests, not of files
@@ -82,7 +82,7 @@ bool holds_anyway(const recipe::Given& given, const std::string& pointer, const 
   // A script in Python loads the model before the trainer gets it.
   if (pointer == "/model_args/loaded_by_trainer") return true;
   const recipe::Field* field = recipe::find_field(pointer);
-  const auto run = report::read_run(given, drawn::presets(), errors);
+  const auto run = run::read_run(given, drawn::presets(), errors);
   if (!run) return true;  // no run, so nothing holds otherwise
   const auto found = run->resolved.values.find(pointer);
   if (found != run->resolved.values.end()) return found->second == value;

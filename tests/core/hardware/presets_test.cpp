@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/hardware/gpu.h"
-#include "core/report/preset_files.h"
+#include "core/run/preset_files.h"
 
 namespace plimsoll::hardware {
 namespace {

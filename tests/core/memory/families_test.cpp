@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "core/memory/step/pass.h"
-#include "core/report/catalog.h"
+#include "core/run/catalog.h"
 
 namespace plimsoll::memory {
 namespace {
 
-const report::Catalog& catalog() {
-  static const report::Catalog presets = report::read_catalog(preset_files());
+const run::Catalog& catalog() {
+  static const run::Catalog presets = run::read_catalog(preset_files());
   return presets;
 }
 

@@ -2,7 +2,7 @@
 // (tests/measured/projected_states.py), and layers that are added to be trained.
 #include <cmath>
 
-#include "core/memory/step/replay.h"
+#include "core/memory/parameters/optimizer_states.h"
 #include "tests/core/report_answers.h"
 
 namespace plimsoll::report {

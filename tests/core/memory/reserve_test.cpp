@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/memory/allocator/caching_allocator.h"
 #include "tests/core/report_answers.h"
 #include "tests/drawn/request.h"
 
@@ -89,12 +90,15 @@ TEST(Reserve, EmptyingTheCacheDoesNotLowerThePeak) {
   EXPECT_GT(read(held(request), "/memory/peak/reserved"), 0.9 * kept);
 }
 
-// What reports say without the simulation is a rule that was learned from it.
+// What reports say without the simulation is a rule that was learned from it; of several cards, from what
+// published runs held.
 TEST(Reserve, IsMetByItsClosedForm) {
   std::vector<double> errors;
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const Json request = drawn::drawn_request(seed, {.plain = true}), simulated = held(request);
-    if (!simulated.at("memory").contains("allocator")) continue;
+    const std::string strategy = request.value(Json::json_pointer("/parallel/strategy"), std::string("none"));
+    const bool sharded = strategy.rfind("fsdp", 0) == 0 || strategy.rfind("zero", 0) == 0;
+    if (sharded || !simulated.at("memory").contains("allocator")) continue;
     const double usual = read(answer(request), "/memory/peak/reserved");
     errors.push_back(std::fabs(usual / read(simulated, "/memory/peak/reserved") - 1));
   }
@@ -128,6 +132,51 @@ TEST(Reserve, AFullCardMakesItGiveBack) {
   EXPECT_EQ(at(report, "/memory/allocator/dies_on_card"), false);
   EXPECT_LT(at(report, "/memory/peak/device"), at(report, "/memory/allocator/reserved"));
   EXPECT_NE(at(report, "/gpu/verdict"), "no");
+}
+
+// The same benchmark on two cards, in mixed precision, so that shards are fp32: three published full
+// fine-tunings of Llama-3-8B ran with 74.8 GiB allocated and 78.9 to 79.2 GiB of each card in use. With room
+// to spare PyTorch would have cached more than the card has, whatever the batch.
+TEST(Reserve, SeveralFullCardsGiveBackToo) {
+  for (const uint64_t batch : {2, 4, 8}) {
+    const Json report =
+        held({{"model", "meta-llama/Meta-Llama-3-8B"},
+              {"stack", "trl"},
+              {"versions", {{"transformers", "4.45.2"}, {"trl", "0.11.4"}, {"torch", "2.4.1"}}},
+              {"model_args", {{"dtype", "bfloat16"}, {"attn_implementation", "flash_attention_2"}}},
+              {"parallel", {{"num_gpus", 2}, {"strategy", "fsdp"}}},
+              {"training",
+               {{"per_device_train_batch_size", batch},
+                {"max_length", 4096},
+                {"packing", true},
+                {"padded_batches", false},
+                {"bf16", true},
+                {"loss_kernel", "liger"},
+                {"gradient_checkpointing", true}}},
+              {"hardware", {{"gpu", "a100-sxm-80"}}}});
+    EXPECT_NEAR(gib(report, "/memory/peak/allocated"), 74.8, 0.05) << batch;
+    EXPECT_NEAR(gib(report, "/memory/peak/device"), 79.05, 0.8) << batch;
+    EXPECT_EQ(at(report, "/gpu/verdict"), "tight") << batch;
+  }
+}
+
+// What one stream freed, no other gets: c10/cuda/CUDACachingAllocator.cpp get_free_block compares streams.
+TEST(Reserve, LendsNoBlockToAnotherStream) {
+  memory::CachingAllocator cuda{memory::AllocatorSettings()};
+  cuda.release(cuda.allocate(100 << 20, 0));
+  const uint64_t one = cuda.reserved();
+  cuda.release(cuda.allocate(100 << 20, 0));
+  EXPECT_EQ(cuda.reserved(), one);
+  cuda.release(cuda.allocate(100 << 20, 1));
+  EXPECT_EQ(cuda.reserved(), 2 * one);
+}
+
+// They are given back together: the limit is that of the card.
+TEST(Reserve, GivesBackTheBlocksOfEveryStreamWhenTheCardIsFull) {
+  memory::CachingAllocator cuda(memory::AllocatorSettings(), uint64_t{150} << 20);
+  cuda.release(cuda.allocate(100 << 20, 0));
+  EXPECT_NE(cuda.allocate(100 << 20, 1), memory::CachingAllocator::none);
+  EXPECT_EQ(cuda.reserved(), uint64_t{100} << 20);
 }
 
 }  // namespace

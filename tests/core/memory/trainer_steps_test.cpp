@@ -1,7 +1,8 @@
 // Steps of the real trainers on fake CUDA tensors, beside the replay: what
 // tests/measured/real_trainer_step.py saw of requests that tests/measured/draw_trainer_cases.py drew by seed,
-// before any of them was priced. trainer_steps.json is the half that mechanisms were found on,
-// trainer_steps_held.json was only counted.
+// before any of them was priced. trainer_steps.json (seed 1) and trainer_steps_third.json are those that
+// mechanisms were found on; trainer_steps_held.json (seed 2) was counted once before it was looked at,
+// trainer_steps_fourth.json only counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,12 +17,14 @@ namespace {
 // Two matrix-product cublas_workspaces, which a CPU does not have.
 constexpr double cublas_workspaces = 2 * 8519680.0;
 
-// The highest of what a step and an evaluation hold. Loading, generation and scoring are not run.
-double priced(const Json& report) {
+// The highest of what a step and an evaluation hold. Loading and generation are not run, nor what scores the
+// completions; the reference of a preference scores within the forward.
+double priced(const Json& report, const std::string& task) {
+  const bool online = task == "grpo" || task == "rloo";
   double highest = 0;
   for (const Json& instant : report["memory"]["instants"]) {
     const std::string id = instant["id"].get<std::string>();
-    if (id == "load" || id == "prepare" || id == "generate" || id == "score") continue;
+    if (id == "load" || id == "prepare" || id == "generate" || (id == "score" && online)) continue;
     highest = std::max(highest, instant["allocated"].get<double>());
   }
   return highest;
@@ -53,7 +56,8 @@ Errors errors_of(std::string_view name) {
       continue;
     }
     EXPECT_EQ(bytes(report, "/model/trainable"), seen["seen"]["trainable"].get<uint64_t>()) << seen["name"];
-    const double error = priced(report) / measured(seen["seen"]) - 1;
+    const double error =
+        priced(report, seen["request"]["task"].get<std::string>()) / measured(seen["seen"]) - 1;
     errors.by_size.push_back(std::abs(error));
   }
   std::sort(errors.by_size.begin(), errors.by_size.end());
@@ -65,15 +69,31 @@ TEST(TrainerSteps, OfDrawnRequestsAllocateWhatTheReplaySays) {
   ASSERT_GE(errors.by_size.size(), 59U);
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.002);
-  EXPECT_LT(errors.of_95_percent(), 0.075);  // T5 and BLOOM are farthest
+  EXPECT_LT(errors.of_95_percent(), 0.05);  // BLOOM is farthest
 }
 
 TEST(TrainerSteps, OfRequestsThatWereOnlyCountedDoSoToo) {
   const Errors errors = errors_of("trainer_steps_held.json");
   ASSERT_GE(errors.by_size.size(), 31U);
-  EXPECT_EQ(errors.refused, 3);  // BART is no family yet
+  EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.005);
-  EXPECT_LT(errors.of_95_percent(), 0.2);
+  EXPECT_LT(errors.of_95_percent(), 0.03);
+}
+
+TEST(TrainerSteps, WithImagesEvaluationsAndPackedRowsToo) {
+  const Errors errors = errors_of("trainer_steps_third.json");
+  ASSERT_GE(errors.by_size.size(), 47U);
+  EXPECT_EQ(errors.refused, 0);
+  EXPECT_LT(errors.median(), 0.004);
+  EXPECT_LT(errors.of_95_percent(), 0.04);
+}
+
+TEST(TrainerSteps, OfTheLastSeedWereCountedAlone) {
+  const Errors errors = errors_of("trainer_steps_fourth.json");
+  ASSERT_GE(errors.by_size.size(), 20U);
+  EXPECT_EQ(errors.refused, 0);
+  EXPECT_LT(errors.median(), 0.004);
+  EXPECT_LT(errors.of_95_percent(), 0.13);  // packed rows of BLOOM
 }
 
 }  // namespace

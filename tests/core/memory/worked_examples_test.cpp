@@ -10,8 +10,8 @@
 namespace plimsoll {
 namespace {
 
-const report::Catalog& catalog() {
-  static const report::Catalog presets = report::read_catalog(preset_files());
+const run::Catalog& catalog() {
+  static const run::Catalog presets = run::read_catalog(preset_files());
   return presets;
 }
 

@@ -12,7 +12,7 @@
 
 #include "core/model/architecture.h"
 #include "core/model/preset.h"
-#include "core/report/preset_files.h"
+#include "core/run/preset_files.h"
 #include "tests/core/golden.h"
 #include "tests/core/model_presets.h"
 

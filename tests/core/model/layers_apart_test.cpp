@@ -60,7 +60,7 @@ TEST(LayersApart, AModuleIsNamedByItselfOrByWhatLiesAroundIt) {
 }
 
 TEST(LayersApart, LayersOfWhichTheSameIsSaidStayTogether) {
-  const ModelEntry* entry = presets().find_model("mistral-7b-v0.3");
+  const run::ModelEntry* entry = presets().find_model("mistral-7b-v0.3");
   ASSERT_NE(entry, nullptr);
   const model::Architecture parted = model::with_layers_apart(
       entry->network, {"model.layers.3.mlp", "model.layers.9.mlp", "model.layers.9.self_attn",

@@ -1,5 +1,5 @@
 // What no file says is asked for, and every default says whose it is.
-#include "core/report/essentials.h"
+#include "core/run/essentials.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // Which measured runs a report leans on, and what it does where there are none.
-#include "core/report/evidence.h"
+#include "core/run/evidence.h"
 
 #include <algorithm>
 
-#include "core/report/run.h"
+#include "core/run/run.h"
 #include "tests/core/report_answers.h"
 
 namespace plimsoll::report {
@@ -47,7 +47,7 @@ TEST(Evidence, GivesTheAllocatedPeakABandThatThinEvidenceWidens) {
   far["stack"] = "axolotl";
   far["model"] = "llama-3.2-1b";
   EXPECT_GT(width(answer(far)), 0.03);
-  EXPECT_GT(allocated_span({}).high, 1.1);
+  EXPECT_GT(run::allocated_span({}).high, 1.1);
 }
 
 TEST(Evidence, WidensTheBandOfAStackThatNobodyMeasured) {
@@ -55,7 +55,7 @@ TEST(Evidence, WidensTheBandOfAStackThatNobodyMeasured) {
     Json request = published("4.48.1");
     request["stack"] = stack;
     json::Errors errors;
-    return read_run(json::write(request), presets(), errors).value().widening;
+    return run::read_run(json::write(request), presets(), errors).value().widening;
   };
   EXPECT_EQ(widened("trl"), 1.0);
   EXPECT_GT(widened("llamafactory"), 1.02);
@@ -63,15 +63,15 @@ TEST(Evidence, WidensTheBandOfAStackThatNobodyMeasured) {
 }
 
 TEST(Evidence, CountsReleasesAcrossTheChangeToFive) {
-  EXPECT_EQ(release_of("4.48.1"), 48);
-  EXPECT_EQ(release_of("5.0"), 58);
-  EXPECT_EQ(release_of("5.15"), 73);
-  EXPECT_EQ(release_of(""), 0);
+  EXPECT_EQ(run::release_of("4.48.1"), 48);
+  EXPECT_EQ(run::release_of("5.0"), 58);
+  EXPECT_EQ(run::release_of("5.15"), 73);
+  EXPECT_EQ(run::release_of(""), 0);
 }
 
 TEST(Evidence, KnowsTheErrorOfEveryRunItNames) {
   EXPECT_GE(presets().evidence.size(), 50u);
-  for (const Measured& run : presets().evidence) {
+  for (const run::Measured& run : presets().evidence) {
     EXPECT_FALSE(run.id.empty());
     EXPECT_FALSE(run.source.empty()) << run.id;
     EXPECT_TRUE(run.allocated || run.reserved || run.device) << run.id;

@@ -4,15 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "core/report/exchange.h"
-#include "core/report/preset_files.h"
+#include "core/run/preset_files.h"
 
 namespace plimsoll::report {
 namespace {
 
 using json::Json;
 
-const Catalog& catalog() {
-  static const Catalog read = read_catalog(preset_files());
+const run::Catalog& catalog() {
+  static const run::Catalog read = run::read_catalog(preset_files());
   return read;
 }
 

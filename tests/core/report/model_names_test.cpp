@@ -1,5 +1,5 @@
 // A name that no list holds: which preset it means, and that the report says so.
-#include "core/report/model_names.h"
+#include "core/run/model_names.h"
 
 #include <gtest/gtest.h>
 
@@ -15,13 +15,13 @@ namespace {
 using json::Json;
 
 std::string meant(const std::string& name) {
-  const NamedModel found = find_by_name(presets(), name);
+  const run::NamedModel found = run::find_by_name(presets(), name);
   return found.entry == nullptr ? "" : found.entry->preset.id;
 }
 
 TEST(ModelNames, AListedNameIsTakenAsItIsWithoutARemark) {
   for (const char* name : {"mistral-7b-v0.3", "unsloth/llama-3-8b-bnb-4bit", "NousResearch/Llama-2-7b-hf"}) {
-    EXPECT_TRUE(find_by_name(presets(), name).how.empty()) << name;
+    EXPECT_TRUE(run::find_by_name(presets(), name).how.empty()) << name;
   }
 }
 
@@ -56,7 +56,7 @@ TEST(ModelNames, WhatAPersonAddsToTheNameOfABaseIsLeftOut) {
   EXPECT_EQ(meant("acme/Llama-3.1-8B-Instruct-customer-support-2024"), "llama-3.1-8b");
   EXPECT_EQ(meant("gpt2-finetuned-wikitext2"), "gpt2");
   EXPECT_EQ(meant("finetuned-Meta-Llama-3-8B"), "meta-llama-3-8b");
-  EXPECT_NE(find_by_name(presets(), "acme/Qwen2.5-7B-support").how.find("made from Qwen/Qwen2.5-7B"),
+  EXPECT_NE(run::find_by_name(presets(), "acme/Qwen2.5-7B-support").how.find("made from Qwen/Qwen2.5-7B"),
             std::string::npos);
 }
 

@@ -41,7 +41,7 @@ TEST(ReportModels, EveryPublishedCountIsReported) {
 }
 
 TEST(ReportModels, TheIdAndTheHubIdGiveTheSameBytes) {
-  for (const ModelEntry& model : presets().models) {
+  for (const run::ModelEntry& model : presets().models) {
     EXPECT_EQ(report_text(R"({"model": ")" + model.preset.id + R"("})", presets()),
               report_text(R"({"model": ")" + model.preset.hf_id + R"("})", presets()))
         << model.preset.id;
@@ -50,11 +50,11 @@ TEST(ReportModels, TheIdAndTheHubIdGiveTheSameBytes) {
 
 TEST(ReportModels, AliasesAndModelsOfTheSameShapesMeanThatPreset) {
   size_t names = 0;
-  for (const ModelEntry& model : presets().models) {
+  for (const run::ModelEntry& model : presets().models) {
     std::vector<std::string> others = model.preset.aliases;
     others.insert(others.end(), model.preset.same_shapes.begin(), model.preset.same_shapes.end());
     for (const std::string& name : others) {
-      const ModelEntry* found = presets().find_model(name);
+      const run::ModelEntry* found = presets().find_model(name);
       ASSERT_NE(found, nullptr) << name;
       EXPECT_EQ(found->preset.id, model.preset.id) << name;
       ++names;
@@ -68,7 +68,7 @@ TEST(ReportModels, AliasesAndModelsOfTheSameShapesMeanThatPreset) {
 
 TEST(ReportModels, NoTwoPresetsShareAName) {
   std::set<std::string> ids;
-  for (const ModelEntry& model : presets().models) {
+  for (const run::ModelEntry& model : presets().models) {
     EXPECT_TRUE(ids.insert(model.preset.id).second) << model.preset.id;
     EXPECT_EQ(model.preset.id, last_part_in_lower_case(model.preset.hf_id));
   }
@@ -77,7 +77,7 @@ TEST(ReportModels, NoTwoPresetsShareAName) {
 TEST(ReportModels, AConfigPastedInGivesTheMemoryOfItsPreset) {
   for (const char* id :
        {"mistral-7b-v0.3", "gpt2", "mixtral-8x7b-v0.1", "qwen2.5-vl-7b-instruct", "t5-base"}) {
-    const ModelEntry* model = presets().find_model(id);
+    const run::ModelEntry* model = presets().find_model(id);
     ASSERT_NE(model, nullptr) << id;
     const Json pasted = answer({{"model", {{"config", model->preset.config}, {"name", "mine"}}}});
     const Json named = answer({{"model", id}});

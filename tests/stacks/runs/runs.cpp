@@ -20,8 +20,8 @@
 #include "core/cli/yaml.h"
 #include "core/json/writer.h"
 #include "core/report/exchange.h"
-#include "core/report/preset_files.h"
-#include "core/report/run.h"
+#include "core/run/preset_files.h"
+#include "core/run/run.h"
 #include "tests/scoring.h"
 
 namespace plimsoll::stacks {
@@ -36,7 +36,7 @@ std::string told(const json::Errors& errors) {
   return text;
 }
 
-Json request_of(const Json& golden, const report::Catalog& catalog, std::string& problem) {
+Json request_of(const Json& golden, const run::Catalog& catalog, std::string& problem) {
   Json request = Json::object();
   if (golden.contains("config")) {
     const std::string text = json::write(golden["config"], true);
@@ -49,7 +49,7 @@ Json request_of(const Json& golden, const report::Catalog& catalog, std::string&
 }
 
 // Where nothing is prepared the replay has no such instant; what was loaded is what there is.
-const memory::Instant* instant_of(const report::Run& run, const std::string& id) {
+const memory::Instant* instant_of(const run::Run& run, const std::string& id) {
   for (const memory::Instant& instant : run.replay.instants) {
     if (instant.id == id) return &instant;
   }
@@ -68,8 +68,8 @@ std::string reason_of(const Json& golden, const std::string& instant, const Json
   return reasons.contains(key) ? reasons[key].get<std::string>() : "";
 }
 
-void compare(const std::string& name, const Json& golden, const report::Run& run, const Json& reasons,
-             bool each, Count& count) {
+void compare(const std::string& name, const Json& golden, const run::Run& run, const Json& reasons, bool each,
+             Count& count) {
   for (const auto& [id, bytes] : golden["measured"]["instants"].items()) {
     const memory::Instant* instant = instant_of(run, id);
     const double real = bytes.get<double>();
@@ -105,7 +105,7 @@ std::vector<fs::path> files_below(const std::string& folder) {
 }
 
 int run(const scoring::Options& options) {
-  const report::Catalog catalog = report::read_catalog(preset_files());
+  const run::Catalog catalog = run::read_catalog(preset_files());
   json::Errors errors = catalog.errors;
   Count count;
   const std::vector<fs::path> files = files_below(options.file);
@@ -118,7 +118,7 @@ int run(const scoring::Options& options) {
     std::string problem;
     const Json request = request_of(*golden, catalog, problem);
     json::Errors own;
-    const auto run = report::read_run(json::write(request), catalog, own);
+    const auto run = run::read_run(json::write(request), catalog, own);
     problem += told(own);
     if (!problem.empty()) std::printf("%s: %s\n", name.c_str(), problem.c_str());
     if (!run) {

@@ -3,7 +3,11 @@ import type { Json, Plan } from "../contract.ts";
 import { sizeWords } from "../format.ts";
 import { say } from "../words/say.ts";
 
+/** From here on a share of the time is no longer read as one. */
+const TIMES = 2;
+
 export function speed(factor: number): string {
+  if (factor >= TIMES) return say("plan.times", { times: factor.toFixed(1) });
   const percent = Math.round(Math.abs(factor - 1) * 100);
   if (percent === 0) return say("plan.same_speed");
   return say(factor > 1 ? "plan.slower" : "plan.faster", { percent: `${percent}\u00a0%` });
@@ -16,15 +20,11 @@ export interface Way {
   edits: { pointer: string; value: Json }[];
 }
 
-/** Fewest changes first: a person whose run has just died reads one line. `usable`: of the card that the plans are for. */
-export function fixes(plans: Plan[], usable: number): Way[] {
-  const fewest = (plan: Plan) => new Set(plan.changes.map(({ fix }) => fix)).size;
-  return [...plans]
-    .sort((one, other) => fewest(one) - fewest(other))
-    .map((plan) => ({
-      titles: [...new Map(plan.changes.map(({ fix, title }) => [fix, title]))],
-      needs: say("plan.needs", { size: sizeWords(usable - plan.headroom) }),
-      effect: `${speed(plan.time_factor)}. ${say(`quality.${plan.quality}`)}`,
-      edits: plan.changes.map(({ pointer, to }) => ({ pointer, value: to })),
-    }));
-}
+/** In the core's order: what is usually tried first leads. `usable`: of the card that the plans are for. */
+export const fixes = (plans: Plan[], usable: number): Way[] =>
+  plans.map((plan) => ({
+    titles: [...new Map(plan.changes.map(({ fix, title }) => [fix, title]))],
+    needs: say("plan.needs", { size: sizeWords(usable - plan.headroom) }),
+    effect: `${speed(plan.time_factor)}. ${say(`quality.${plan.quality}`)}`,
+    edits: plan.changes.map(({ pointer, to }) => ({ pointer, value: to })),
+  }));

@@ -10,12 +10,17 @@ import { put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
 import { copy, download } from "../save.ts";
+import { askedRun, said } from "./asked.ts";
 import { findings } from "./findings.ts";
 import type { Diagnosis, Imported, Patched } from "./found.ts";
 import { patched } from "./patched.ts";
 
 const DELAY = 250;
 const LARGEST = 16 * 2 ** 20;
+/** A line that names a run asks whether it fits. */
+const QUESTION = "Will it fit? ";
+const LINE = 400;
+const DIED = /memory|alloc/i;
 const EDITABLE = "input, textarea, select, [contenteditable]";
 
 /** Somebody wants to use what was read; `chosen` is what is new in it, by pointer. */
@@ -24,6 +29,8 @@ export interface Used {
   chosen: string[];
   /** What the card has, by an error message that names none. */
   capacity?: number | undefined;
+  /** Of a run that somebody said in words: what was taken for it, by pointer. */
+  taken?: string[];
 }
 export type UseEvent = CustomEvent<Used>;
 
@@ -67,6 +74,10 @@ export class PlimsollPaste extends LitElement {
     document.removeEventListener("dragover", this.overPage);
     document.removeEventListener("drop", this.dropped);
     document.removeEventListener("paste", this.pastedAnywhere);
+  }
+
+  protected override updated(): void {
+    this.toggleAttribute("data-read", this.replaced !== undefined);
   }
 
   protected override willUpdate(changed: Map<string, unknown>): void {
@@ -158,6 +169,7 @@ export class PlimsollPaste extends LitElement {
     this.answers = [];
     this.fileName = "";
     this.replaced = undefined;
+    this.diagnosed = undefined;
     void this.read(true);
   }
 
@@ -184,11 +196,21 @@ export class PlimsollPaste extends LitElement {
       if (text !== this.text) return;
       const config = imported.ok && imported.request ? imported.request : undefined;
       this.imported = imported;
-      if (apply && config && imported.ok) this.use(config);
+      // The card is known by the message, where the text has one.
+      const died = DIED.test(text);
+      const use = apply && config && imported.ok ? () => this.use(config) : undefined;
+      if (!died) use?.();
       await this.explain(text);
-      // What died is the person's own run: nothing of an example explains it.
+      if (died && text === this.text) use?.();
       const { diagnosed } = this;
-      if (text !== this.text || !diagnosed?.ok || config || !this.example) return;
+      if (text !== this.text || !diagnosed?.ok || config) return;
+      const asked = askedRun(diagnosed);
+      if (asked && apply) {
+        this.takeSaid(asked.request, asked.taken);
+        return;
+      }
+      // What died is the person's own run: nothing of an example explains it.
+      if (!this.example || asked) return;
       this.hand({ request: {}, chosen: [], capacity: diagnosed.messages[0]?.numbers["capacity"] });
     } catch (error) {
       if (isSuperseded(error)) return;
@@ -210,7 +232,11 @@ export class PlimsollPaste extends LitElement {
   private async explain(text: string): Promise<void> {
     try {
       const core = await loadMore();
-      const diagnosed = await core.diagnose(text, this.whole() ?? this.own(), this.answers.join(" "));
+      const under = this.whole() ?? this.own();
+      let diagnosed = await core.diagnose(text, under, this.answers.join(" "));
+      if (!diagnosed.ok && !this.imported?.request && text.length < LINE) {
+        diagnosed = await core.diagnose(`${QUESTION}${text}`, under, "");
+      }
       if (text === this.text) this.diagnosed = diagnosed;
     } catch (error) {
       if (!isSuperseded(error)) throw error;
@@ -230,15 +256,16 @@ export class PlimsollPaste extends LitElement {
     const own = given.reduce((under, pointer) => put(under, pointer, undefined), this.request);
     const under = this.example ? {} : own;
     const chosen = Object.keys(request).map((key) => `/${key}`);
-    this.hand({ request: combined(under, request, this.imported), chosen });
+    const capacity = this.diagnosed?.messages?.[0]?.numbers["capacity"];
+    this.hand({ request: combined(under, request, this.imported), chosen, capacity });
   }
 
   /** The request that a question in words says. */
-  private takeSaid(request: Request): void {
+  private takeSaid(request: Request, taken: string[]): void {
     this.origin = undefined;
     this.patch = undefined;
     this.replaced = this.request;
-    this.hand({ request, chosen: Object.keys(request).map((key) => `/${key}`) });
+    this.hand({ request, chosen: Object.keys(request).map((key) => `/${key}`), taken });
   }
 
   private hand(detail: Used): void {
@@ -269,8 +296,7 @@ export class PlimsollPaste extends LitElement {
     this.hand({ request: after, chosen: [] });
   }
 
-  private acts(imported: Imported): TemplateResult | typeof nothing {
-    const { request } = imported;
+  private acts(request: Request | null | undefined): TemplateResult | typeof nothing {
     if (this.replaced) {
       return html`<div class="buttons">
         <button type="button" @click=${() => this.change()}>${say("paste.change")}</button>
@@ -279,7 +305,7 @@ export class PlimsollPaste extends LitElement {
     }
     if (!request) return nothing;
     return html`<button type="button" class="apply" @click=${() => this.use(request)}>
-      ${say(imported.partial ? "paste.add" : "paste.use")}
+      ${say(this.imported?.partial ? "paste.add" : "paste.use")}
     </button>`;
   }
 
@@ -317,17 +343,20 @@ export class PlimsollPaste extends LitElement {
     const { imported, diagnosed } = this;
     const failure = diagnosed?.ok === true;
     const config = imported && (imported.ok || (imported.format && imported.request));
+    // The card answers a question that has become the request.
+    const asked = this.replaced !== undefined && !config && diagnosed?.messages.length === 0;
     const ofPage = !this.whole() && this.own() !== undefined;
     return html`<section class="paste" aria-label=${say("paste.label")}>
       ${this.replaced ? nothing : this.box()}
       <div aria-live="polite">
         ${this.problem ? html`<p class="complaint">${this.problem}</p>` : nothing}
-        ${config ? findings(imported, this.acts(imported)) : nothing}
-        ${failure && diagnosed
+        ${config ? findings(imported, this.acts(imported.request)) : nothing}
+        ${asked ? said(this.text, this.acts(undefined)) : nothing}
+        ${failure && diagnosed && !asked
           ? diagnosis(diagnosed, ofPage, {
               apply: (plan) => this.applyPlan(diagnosed.request ?? this.request, plan),
               answer: (question, choice) => this.answer(question, choice),
-              take: (request) => this.takeSaid(request),
+              take: (request) => this.takeSaid(request, []),
             })
           : nothing}
         ${this.patch

@@ -140,7 +140,9 @@ export function diagnosis(found: Diagnosis, ofPage: boolean, acts: Acts): Templa
   const [first] = found.causes;
   const [plan] = found.plans ?? [];
   return html`<section class="found" aria-labelledby="diagnosis-title">
-    <h3 id="diagnosis-title">${say("diagnosis.title")}</h3>
+    <h3 id="diagnosis-title">
+      ${say(found.said && found.messages.length === 0 ? "diagnosis.asked" : "diagnosis.title")}
+    </h3>
     <p lang="en">${found.summary}</p>
     ${first ? likeliest(first, found.remedies) : nothing} ${answers(found, acts.take)}
     ${found.question ? question(found.question, acts.answer) : nothing}

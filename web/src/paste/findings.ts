@@ -51,10 +51,12 @@ export function findings(imported: Imported, act: unknown): TemplateResult {
     ? ORDER.filter((use) => counts[use] > 0).map((use) => say(`paste.${use}`, { count: counts[use] }))
     : [];
   return html`<section class="found" aria-labelledby="found-title">
-    <h3 id="found-title">
-      ${say("paste.chip", { name: imported.format?.name ?? "", count: imported.keys?.length ?? 0 })}
-    </h3>
-    ${act} ${said.length > 0 ? html`<p>${said.join(", ")}.</p>` : nothing}
-    ${list(imported.errors.map(({ message }) => message))} ${list(imported.notes ?? [])} ${keysOf(imported)}
+    <div class="line">
+      <h3 id="found-title">
+        ${say("paste.chip", { name: imported.format?.name ?? "", count: imported.keys?.length ?? 0 })}
+      </h3>
+      ${act} ${said.length > 0 ? html`<small>${said.join(", ")}.</small>` : nothing} ${keysOf(imported)}
+    </div>
+    ${list(imported.errors.map(({ message }) => message))} ${list(imported.notes ?? [])}
   </section>`;
 }

@@ -20,31 +20,38 @@ export function patched(patch: Patched, told: string, actions: PatchedActions): 
   const leftOut = patch.left_out ?? [];
   const environment = Object.entries(patch.environment ?? {});
   return html`<section class="found patched" aria-labelledby="patched-title">
-    <h3 id="patched-title">${say("patch.title")}</h3>
-    ${lines.length === 0
-      ? html`<p>${say("patch.same")}</p>`
-      : html`<pre class="diff" tabindex="0" aria-labelledby="patched-title">${lines.map(line)}</pre>
-          <div class="buttons">
-            <button type="button" @click=${actions.copy}>${say("patch.copy")}</button>
-            <button type="button" @click=${actions.save}>${say("patch.save")}</button>
-          </div>`}
-    ${environment.length > 0
-      ? html`<p>${say("patch.environment")}</p>
-          <pre class="diff" tabindex="0" aria-label=${say("patch.environment")}>
+    <div class="line">
+      <h3 id="patched-title">${say("patch.title")}</h3>
+      ${lines.length === 0
+        ? html`<small>${say("patch.same")}</small>`
+        : html`<button type="button" @click=${actions.copy}>${say("patch.copy")}</button>
+            <button type="button" @click=${actions.save}>${say("patch.save")}</button>`}
+      ${told ? html`<small class="told" role="status">${told}</small>` : nothing}
+      <details>
+        <summary>
+          ${say("patch.lines", { count: lines.filter((each) => each.startsWith("+")).length })}
+        </summary>
+        ${lines.length === 0
+          ? nothing
+          : html`<pre class="diff" tabindex="0" aria-labelledby="patched-title">${lines.map(line)}</pre>`}
+        ${environment.length > 0
+          ? html`<p>${say("patch.environment")}</p>
+              <pre class="diff" tabindex="0" aria-label=${say("patch.environment")}>
 ${environment.map(([name, value]) => `export ${name}=${value}`).join("\n")}</pre
-          >`
-      : nothing}
-    ${leftOut.length > 0
-      ? html`<p>${say("patch.left_out")}</p>
-          <ul class="notes" lang="en">
-            ${leftOut.map(
-              (left) =>
-                html`<li>
-                  <code>${dotted(left.pointer)}: ${JSON.stringify(left.value)}</code> (${left.why})
-                </li>`,
-            )}
-          </ul>`
-      : nothing}
-    ${told ? html`<p class="told" role="status">${told}</p>` : nothing}
+              >`
+          : nothing}
+        ${leftOut.length > 0
+          ? html`<p>${say("patch.left_out")}</p>
+              <ul class="notes" lang="en">
+                ${leftOut.map(
+                  (left) =>
+                    html`<li>
+                      <code>${dotted(left.pointer)}: ${JSON.stringify(left.value)}</code> (${left.why})
+                    </li>`,
+                )}
+              </ul>`
+          : nothing}
+      </details>
+    </div>
   </section>`;
 }

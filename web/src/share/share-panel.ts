@@ -1,15 +1,22 @@
 // Ways to take the answer along: as a link, a table, a picture, an embedded card.
 import { html, nothing, type TemplateResult } from "lit";
 import type { Report, Request } from "../contract.ts";
+import { headline } from "../headline.ts";
 import { encode } from "../link.ts";
 import { madeOf } from "../made.ts";
 import { say, type Word } from "../words/say.ts";
 import type { Actions, View } from "../view.ts";
 import { copy, download } from "../save.ts";
+import { describe } from "./describe.ts";
 import "./export.ts";
 import "./qr-code.ts";
 import { png, svgBadge, svgCard } from "./svg-card.ts";
 import { csv, markdown } from "./tables.ts";
+
+function line(report: Report, request: Request): string {
+  const { model, batch } = describe(report, request);
+  return `${headline(report, request)} (${model}, ${batch})`;
+}
 
 interface Way {
   word: Word;
@@ -33,6 +40,8 @@ export function embedCode(address: string): string {
 const LINK: Way = { word: "share.link", make: (_report, _request, address) => address };
 
 const WAYS: Way[] = [
+  // For chats, which show no preview of what stands after a #.
+  { word: "share.line", make: (report, request, address) => `${line(report, request)}\n${address}` },
   { word: "share.markdown", make: markdown },
   { word: "share.iframe", make: (_report, _request, address) => embedCode(address) },
   { word: "share.json", make: (report) => `${JSON.stringify(report, null, 2)}\n` },

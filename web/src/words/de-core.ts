@@ -31,6 +31,9 @@ export const CORE: Record<string, string> = {
   "moment.optimizer_step": "Jeder spätere Schritt.",
   "moment.eval": "Auswertung zwischen zwei Schritten: ohne Gradienten, mit eigener Batchgröße.",
   "moment.generate": "Antworten werden geschrieben.",
+  "moment.save": "Ein Checkpoint wird geschrieben.",
+  "moment.load_best": "Der beste Checkpoint wird zurückgelesen.",
+  "moment.merge": "Adapter werden in die Gewichte gerechnet, eine Matrix nach der anderen.",
 
   "fix.adafactor": "Adafactor",
   "fix.cut_cross_entropy": "Verlust ohne Logits (Cut Cross-Entropy)",
@@ -62,6 +65,7 @@ export const CORE: Record<string, string> = {
   "fix.paged_eight_bit_optimizer": "AdamW in 8 Bit, ausgelagert bei Bedarf",
   "fix.paged_optimizer": "AdamW, ausgelagert bei Bedarf",
   "fix.parameters_in_host_memory": "Parameter im Speicher des Rechners",
+  "fix.sharded_in_host_memory": "FSDP mit Parametern im Speicher des Rechners",
   "fix.plain_loss": "Den stückweisen Verlust abschalten",
   "fix.precomputed_reference": "Die Referenz vorab gerechnet",
   "fix.pure_bfloat16": "Alles in bfloat16",
@@ -129,6 +133,8 @@ export const CORE: Record<string, string> = {
     "Die Zustände liegen in Speicher, der in den Rechner ausweicht, wenn die Karte voll ist.",
   "why.parameters_in_host_memory":
     "Gewichte, Gradienten und Zustände liegen im Speicher des Rechners; jede Schicht kommt über PCIe, wenn sie läuft.",
+  "why.sharded_in_host_memory":
+    "Jede GPU hält ihren Teil der Gewichte, Gradienten und Zustände im Speicher des Rechners; eine Schicht kommt über PCIe, wenn sie läuft.",
   "why.plain_loss":
     "Bei wenigen Token kostet der stückweise Verlust Speicher: er hält den ganzen Kopf in fp32.",
   "why.precomputed_reference":
@@ -237,6 +243,7 @@ export const CORE: Record<string, string> = {
   "note.dora_is_approximate": "DoRA ist noch an keinem gemessenen Lauf geprüft.",
   "note.experts_get_adapters":
     "PEFT behandelt die Experten einer Schicht als einen Parameter und baut ihre Gewichte in jedem Vorwärtslauf neu, vor PEFT 0.19 in einer Schleife sogar für jeden Experten einmal.",
+  "note.refused": "Eine Bibliothek bricht diesen Lauf mit einer Fehlermeldung ab.",
   "note.stacked_adapters_refused":
     "PEFT bricht sofort ab: Adapter auf gestapelten Experten vertragen weder lora_dropout noch DoRA noch lora_bias, und gate und up gehören zusammen.",
   "note.parameters_not_found":

@@ -1,4 +1,4 @@
-// German for the formulas of the components (core/report/components.cpp), piece by piece: what a formula is made of, longest first.
+// German for the formulas of the components (core/run/components.cpp), piece by piece: what a formula is made of, longest first.
 // One that holds anything else stays as the core says it.
 const NUMBER = "([\\d.,]+)";
 

@@ -53,6 +53,9 @@ export function addWords(more: Partial<Words>): void {
 
 export const language = () => current;
 
+/** That of the browser where the page has it. */
+export const ownLanguage = (): string => navigator.language.slice(0, 2);
+
 /** Resolves to false, and changes nothing, when the language is not known or cannot be fetched. */
 export async function speak(id: string): Promise<boolean> {
   const wanted = Object.hasOwn(LANGUAGES, id) ? LANGUAGES[id] : undefined;

@@ -1,0 +1,33 @@
+// No plan proposes what a library refuses (core/recipe/refusals.h).
+//
+//     const Refused refused(basis.network, basis.gpu, basis.resolved.recipe);
+//     if (refused.adds(changed)) ...     // the changed run is refused, and the run as it is was not
+//
+// A run that is refused as it is still gets plans; what refuses it is a note of its report.
+#pragma once
+
+#include <vector>
+
+#include "core/hardware/gpu.h"
+#include "core/model/architecture.h"
+#include "core/recipe/refusals.h"
+
+namespace plimsoll::advice {
+
+/// `gpu` may be null: none was chosen.
+recipe::Refusing refusing(const model::Architecture& network, const hardware::Gpu* gpu);
+
+class Refused {
+ public:
+  Refused(const model::Architecture& network, const hardware::Gpu* gpu, const recipe::Recipe& before);
+
+  /// Fast enough to be asked for every choice: changes touch neither the stack nor its versions.
+  bool adds(const recipe::Recipe& changed) const;
+
+ private:
+  recipe::Refusing around_;
+  std::vector<const recipe::Refusal*>
+      rows_;  ///< of this stack and its versions, without those that are there already
+};
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,105 @@
+#include "core/memory/parameters/optimizer_states.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/recipe/optimizers.h"
+
+namespace plimsoll::memory {
+
+namespace {
+
+// bitsandbytes optim/optimizer.py get_state_buffer: paged buffers only from 100,000 elements on.
+constexpr double paged_from = 1e5;
+
+double elements_of(const Trained& t) { return t.rows * std::max(1.0, t.columns); }
+
+// The states of a matrix m x n, m >= n, that is projected to m x r, and the matrix n x r that leads there. Of
+// an fp32 gradient GaLore keeps a view into V of its decomposition, and with it all n x n of it; of a 16-bit
+// one a copy of the part it needs (tests/measured/projected_states.py).
+double projected_bytes(const Trained& t, const recipe::Optimizer& o) {
+  const double large = std::max(t.rows, t.columns), small = std::min(t.rows, t.columns);
+  const double rank = std::min(t.rank, small);
+  const bool whole = o.projection == recipe::Projection::singular_vectors && t.size == 4;
+  const double leads = small * (whole ? small : rank) * t.size;
+  if (o.factored) return leads + 4 * (large + rank);
+  const double scales =
+      o.block > 0 ? o.scales * 4 * std::ceil(large * rank / static_cast<double>(o.block)) : 0;
+  return leads + large * rank * (o.state_in_parameter_dtype * t.size + o.state_bytes) + scales;
+}
+
+// What the decomposition of the largest projected gradient holds: an fp32 copy of a 16-bit one, one in
+// columns for the solver, U and V (pytorch/pytorch aten/src/ATen/native/BatchLinearAlgebra.cpp linalg_svd).
+double decomposition_bytes(const Parameters& parameters) {
+  double highest = 0;
+  for (const Trained& t : parameters.trained) {
+    if (t.rank == 0) continue;
+    const double n = elements_of(t), small = std::min(t.rows, t.columns);
+    highest = std::max(highest, 4 * (n * (t.size == 4 ? 1 : 2) + n + small * small));
+  }
+  return highest;
+}
+
+double state_bytes(const Trained& t, const recipe::Optimizer& o) {
+  const double n = elements_of(t);
+  if (t.rank > 0 && o.projection != recipe::Projection::none) return projected_bytes(t, o);
+  if (o.factored) return t.columns > 0 ? 4 * (t.rows + t.columns) : 4 * n;
+  if (o.full_state_below > 0 && n < static_cast<double>(o.full_state_below)) return n * 4 * o.scales;
+  const double scales = o.block > 0 ? o.scales * 4 * std::ceil(n / static_cast<double>(o.block)) : 0;
+  const double in_own_type = o.state_in_parameter_dtype + (t.size == 2 ? o.state_of_16_bit : 0);
+  return n * (in_own_type * t.size + o.state_bytes) + scales;
+}
+
+}  // namespace
+
+double optimizer_state_bytes(const Parameters& parameters, const std::string& optim, double* paged) {
+  const recipe::Optimizer* o = recipe::find_optimizer(optim);
+  double on_gpu = 0, managed = 0;
+  if (o == nullptr) return 0;
+  for (const Trained& t : parameters.trained) {
+    const double bytes = state_bytes(t, *o) * t.count;
+    (o->paged && elements_of(t) >= paged_from ? managed : on_gpu) += bytes;
+  }
+  if (paged != nullptr) *paged = managed;
+  return on_gpu;
+}
+
+double optimizer_temporary_bytes(const Parameters& parameters, const std::string& optim) {
+  const recipe::Optimizer* o = recipe::find_optimizer(optim);
+  if (o == nullptr) return 0;
+  double largest = 0;  // of any one tensor
+  if (o->projection == recipe::Projection::singular_vectors) largest = decomposition_bytes(parameters);
+  switch (o->temporary) {
+    case recipe::StepTemporary::none:
+      return 0;
+    case recipe::StepTemporary::copy_of_all:
+      // _multi_tensor_adam works through one dtype group at a time; a model has one, or norms beside it.
+      return parameters.trained_bytes;
+    case recipe::StepTemporary::two_copies_of_all:
+      return 2 * parameters.trained_bytes;
+    case recipe::StepTemporary::two_of_largest:
+      return std::max(largest, 2 * parameters.largest_trained);
+    case recipe::StepTemporary::adafactor:
+      for (const Trained& t : parameters.trained) {
+        const double n = elements_of(t);
+        largest = std::max(largest, n * (t.size == 4 ? 8 : 16));
+      }
+      return largest;
+    case recipe::StepTemporary::lomo:
+      for (const Trained& t : parameters.trained)
+        largest = std::max(largest, t.size == 4 ? 0 : 8 * elements_of(t));
+      return largest;
+  }
+  return 0;
+}
+
+// Optimizers that take one parameter after another anyhow need as much there.
+double step_in_backward(const recipe::Recipe& recipe, double step, double largest_trained) {
+  const recipe::Optimizer* o = recipe::find_optimizer(recipe.training.optim);
+  const bool shrinks = recipe.training.optimizer_in_backward && o != nullptr &&
+                       (o->temporary == recipe::StepTemporary::copy_of_all ||
+                        o->temporary == recipe::StepTemporary::two_copies_of_all);
+  return shrinks ? std::min(step, 2 * largest_trained) : step;
+}
+
+}  // namespace plimsoll::memory

@@ -1,0 +1,191 @@
+#include "core/run/limits.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "core/memory/parameters/targets.h"
+#include "core/recipe/tasks.h"
+#include "core/recipe/variations.h"
+
+namespace plimsoll::run {
+
+namespace {
+
+// Fields that make the run one of that size, others set with them where they must agree.
+using Set = recipe::Values (*)(const Run&, uint64_t);
+
+// The run with some fields set as a request would set them, defaults following.
+class Sizing {
+ public:
+  Sizing(const Run& run, double usable)
+      : run(run),
+        usable(usable),
+        around_(surroundings(run)),
+        variations_(run.given, *run.stack, around_, run.resolved) {}
+
+  const Run& run;
+  const double usable;
+
+  /// Nothing where the fields contradict the rest of the request.
+  std::optional<recipe::Recipe> with(const recipe::Values& changes) {
+    json::Errors errors;
+    recipe::Recipe changed = variations_.with(changes, errors).recipe;
+    memory::expand_targets(run.network, run.resolved.recipe, changed, errors);
+    if (!errors.empty()) return std::nullopt;
+    return changed;
+  }
+  memory::Sizes sizes(const recipe::Recipe& recipe) const {
+    const memory::Replay replay = memory::replay(run.network, recipe, run.machine);
+    memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], recipe, run.context);
+    sizes.high *= run.widening;
+    return sizes;
+  }
+  memory::Verdict verdict(const recipe::Values& changes) {
+    const std::optional<recipe::Recipe> changed = with(changes);
+    return changed ? memory::verdict(sizes(*changed), usable) : memory::Verdict::no;
+  }
+  bool fits(Set set, uint64_t value) { return verdict(set(run, value)) == memory::Verdict::fits; }
+
+ private:
+  const recipe::Surroundings around_;
+  recipe::Variations variations_;
+};
+
+recipe::Values set_batch(const Run&, uint64_t batch) {
+  return {{"/training/per_device_train_batch_size", batch}};
+}
+bool writes_completions(const Run& run) {
+  const recipe::Task* task = recipe::find_task(run.resolved.recipe.task);
+  return task != nullptr && task->online;
+}
+// Of a sequence that the policy writes, the prompt takes what the completion leaves. Where that is nothing,
+// the completion is half of it, as its default is.
+recipe::Values set_length(const Run& run, uint64_t length) {
+  recipe::Values changes = {{"/training/max_length", length}};
+  if (!writes_completions(run)) return changes;
+  uint64_t completion = run.resolved.recipe.rl.max_completion_length;
+  if (completion >= length) changes["/rl/max_completion_length"] = completion = length / 2;
+  changes["/rl/max_prompt_length"] = length - completion;
+  return changes;
+}
+recipe::Values set_rank(const Run&, uint64_t rank) { return {{"/peft/r", rank}}; }
+recipe::Values set_image(const Run& run, uint64_t size) {
+  recipe::Values changes = {{"/vision/image_size", size}};
+  if (run.resolved.recipe.vision.image_height > 0) changes["/vision/image_height"] = size;
+  return changes;
+}
+
+recipe::Values set_images(const Run&, uint64_t images) { return {{"/vision/images_per_sample", images}}; }
+
+// Largest multiple of `step` up to `most` that fits, by bisection from `grows_from` steps on: memory grows
+// with each of these from there.
+std::optional<uint64_t> largest(Sizing& sizing, Set set, uint64_t step, uint64_t most,
+                                uint64_t grows_from = 1) {
+  const auto fits = [&](uint64_t steps) { return sizing.fits(set, steps * step); };
+  if (!fits(grows_from)) {
+    return std::nullopt;
+  }
+  uint64_t low = grows_from, high = 2 * low;
+  while (high * step <= most && fits(high)) {
+    low = high;
+    high *= 2;
+  }
+  high = std::min(high, most / step + 1);
+  while (high - low > 1) {
+    const uint64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low * step;
+}
+
+// The preset with the most parameters that the same recipe trains on this GPU.
+std::optional<LargestModel> largest_model(const Sizing& sizing, const Catalog& catalog) {
+  std::vector<const ModelEntry*> order;
+  for (const ModelEntry& entry : catalog.models) {
+    if (entry.network.kind == sizing.run.network.kind) order.push_back(&entry);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const ModelEntry* a, const ModelEntry* b) {
+    return a->preset.parameters > b->preset.parameters;
+  });
+  const recipe::Recipe& r = sizing.run.resolved.recipe;
+  // Without reading its layers: no preset takes less than this for each parameter.
+  const double least = r.quantization.load_in_4bit   ? 0.5
+                       : r.quantization.load_in_8bit ? 1
+                       : !r.quantized()              ? memory::parameter_size(r)
+                                                     : 0;
+  for (const ModelEntry* entry : order) {
+    if (least * static_cast<double>(entry->preset.parameters) > sizing.usable) continue;
+    const memory::Parameters p = memory::weigh(entry->network, r);
+    if (p.weight_bytes > sizing.usable || (r.peft.on && p.matched.empty())) continue;
+    const memory::Replay replay = memory::replay(entry->network, r, sizing.run.machine);
+    memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], r, sizing.run.context);
+    sizes.high *= sizing.run.widening;
+    if (memory::verdict(sizes, sizing.usable) != memory::Verdict::fits) continue;
+    return LargestModel{entry, sizes.high};
+  }
+  return std::nullopt;
+}
+
+Costs costs_of(Sizing& sizing) {
+  const recipe::Recipe& now = sizing.run.resolved.recipe;
+  const double before = sizing.sizes(now).device;
+  const auto cost = [&](bool applies, Set set, uint64_t value) -> std::optional<double> {
+    const std::optional<recipe::Recipe> changed =
+        applies ? sizing.with(set(sizing.run, value)) : std::nullopt;
+    if (!changed) return std::nullopt;
+    return sizing.sizes(*changed).device - before;
+  };
+  const bool sees = sizing.run.network.image.rule != model::ImageTokens::Rule::none;
+  Costs costs;
+  costs.one_more_sample = cost(true, set_batch, now.training.per_device_train_batch_size + 1);
+  costs.more_tokens = cost(true, set_length, now.training.max_length + 256);
+  costs.twice_the_rank = cost(now.peft.on, set_rank, 2 * now.peft.r);
+  costs.one_more_image = cost(sees, set_images, now.vision.images_per_sample + 1);
+  return costs;
+}
+
+Map map_of(Sizing& sizing) {
+  Map map;
+  map.batches = {1, 2, 4, 8, 16, 32, 64};
+  for (uint64_t length = 256; length <= 32768; length *= 2) map.lengths.push_back(length);
+  // From here on a smaller batch did not fit: neither does a larger. A batch of one says nothing of that.
+  std::size_t columns = map.lengths.size();
+  for (uint64_t batch : map.batches) {
+    std::vector<memory::Verdict> row(map.lengths.size(), memory::Verdict::no);
+    std::size_t until = columns;
+    for (std::size_t i = 0; i < until; ++i) {
+      recipe::Values changes = set_length(sizing.run, map.lengths[i]);
+      changes.merge(set_batch(sizing.run, batch));
+      row[i] = sizing.verdict(changes);
+      if (row[i] == memory::Verdict::no) until = i;
+    }
+    if (batch > 1) columns = until;
+    map.verdicts.push_back(std::move(row));
+  }
+  return map;
+}
+
+}  // namespace
+
+std::optional<Limits> limits_of(const Run& run, const Catalog& catalog) {
+  if (run.gpu == nullptr) return std::nullopt;
+  Sizing sizing(run, usable_for(run, run.gpu->usable_bytes));
+  const bool grows = run.network.image.rule == model::ImageTokens::Rule::grid;
+  const recipe::Recipe& now = run.resolved.recipe;
+  Limits limits;
+  // A batch of one may take attention's slow way (core/memory/layers/attention.cpp) where two do not.
+  limits.batch = largest(sizing, set_batch, 1, 65536, 2);
+  if (!limits.batch && sizing.fits(set_batch, 1)) limits.batch = 1;
+  const uint64_t shortest = writes_completions(run) ? now.rl.max_completion_length / 16 + 1 : 1;
+  limits.length = largest(sizing, set_length, 16, uint64_t{1} << 24, shortest);
+  if (now.peft.on) limits.rank = largest(sizing, set_rank, 1, 8192);
+  if (grows) limits.image_size = largest(sizing, set_image, 28, 16384);
+  limits.model = largest_model(sizing, catalog);
+  limits.costs = costs_of(sizing);
+  limits.map = map_of(sizing);
+  return limits;
+}
+
+}  // namespace plimsoll::run

@@ -1,0 +1,29 @@
+// Which preset a name means that no list holds: a local copy, a quantised copy, a spelling of one's own.
+//
+//     NamedModel found = find_by_name(catalog, "/data/Meta-Llama-3-8B-Instruct/");
+//     found.entry->preset.id;   // "meta-llama-3-8b"
+//     found.how;                // "read as meta-llama/Meta-Llama-3-8B-Instruct from the last part of the
+//     name"
+//
+// A listed name (id, hub id, alias, checkpoint of the same shapes) is taken as it is. Any other is a guess,
+// and `how` says so: the last part of a path, less what copies and tuned versions add to a name (-Instruct,
+// -bnb-4bit, -GPTQ), spelled with or without hyphens. Sizes and version numbers are never dropped.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/run/catalog.h"
+
+namespace plimsoll::run {
+
+struct NamedModel {
+  const ModelEntry* entry = nullptr;  ///< null: nothing like it
+  std::string how;                    ///< what was guessed, for a person; "" when the name is listed
+};
+NamedModel find_by_name(const Catalog& catalog, std::string_view name);
+
+/// The part of a checkpoint's name that says its weights are stored quantised ("bnb-4bit", "AWQ"), or "".
+std::string_view packing_in(std::string_view name);
+
+}  // namespace plimsoll::run

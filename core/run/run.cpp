@@ -1,0 +1,295 @@
+#include "core/run/run.h"
+
+#include <algorithm>
+
+#include "core/json/ascii.h"
+#include "core/json/near.h"
+#include "core/memory/layers/tuners.h"
+#include "core/memory/parameters/targets.h"
+#include "core/memory/step/unroll.h"
+#include "core/model/layers_apart.h"
+#include "core/model/task_head.h"
+#include "core/recipe/tasks.h"
+#include "core/run/model_names.h"
+#include "core/run/phrases.h"
+
+namespace plimsoll::run {
+
+namespace {
+
+using json::Errors;
+
+constexpr std::size_t named_runs = 3;
+
+void find_network(const recipe::Given& given, const Catalog& catalog, Run& run, Errors& errors) {
+  if (given.model_config.is_object()) {
+    auto network = model::read_config(given.model_config, given.model_name, "/model/config", errors);
+    if (network) run.network = std::move(*network);
+    return;
+  }
+  if (given.model_id.empty()) return;
+  const NamedModel named = find_by_name(catalog, given.model_id);
+  run.entry = named.entry;
+  if (run.entry == nullptr) {
+    errors.push_back({"unknown_model", "/model",
+                      "\"" + given.model_id + "\" is not among the presets." +
+                          json::did_you_mean(given.model_id, model_list(catalog)) +
+                          " Paste its config.json as {\"config\": {...}} instead.",
+                      joined(similar_models(catalog, given.model_id, 5))});
+    return;
+  }
+  run.network = run.entry->network;
+  if (!named.how.empty()) run.network.notes.push_back({"model_by_name", named.how, "/model"});
+  if (!run.entry->preset.verified) {
+    run.network.notes.push_back(
+        {"unconfirmed_shapes",
+         "No published parameter count confirms the shapes of this preset. Compare the count above "
+         "with the model's own, or paste its config.json.",
+         "/model"});
+  }
+}
+
+// A checkpoint that is stored in 4 bits loads in 4 bits, whether the request says so or not.
+void note_packing(Run& run) {
+  const std::string packing(packing_in(run.given.model_id));
+  const bool dynamic = packing == "unsloth-bnb-4bit" || packing == "dynamic-bnb-4bit";
+  if (dynamic && run.resolved.recipe.quantized() &&
+      run.resolved.recipe.quantization.llm_int8_skip_modules.empty()) {
+    run.network.notes.push_back(
+        {"dynamic_checkpoint",
+         "A checkpoint whose name ends in \"" + packing +
+             "\" leaves some of its linears in 16 bits: 1.2 GiB of Phi-4. Its config.json "
+             "names them; put that list under \"llm_int8_skip_modules\".",
+         "/quantization/llm_int8_skip_modules"});
+  }
+  if (packing.empty() || run.resolved.recipe.quantized()) return;
+  run.network.notes.push_back({"packed_checkpoint",
+                               "The name ends in \"" + packing +
+                                   "\": the checkpoint is stored quantised, but this request does not "
+                                   "quantise. State it under \"quantization\".",
+                               "/model"});
+}
+
+const recipe::StackPreset* find_stack(const recipe::Given& given, const Catalog& catalog, Errors& errors) {
+  const auto named = given.values.find("/stack");
+  const std::string id = named == given.values.end() ? "hf" : named->second.get<std::string>();
+  const recipe::StackPreset* stack = catalog.find_stack(id);
+  if (stack == nullptr) {
+    std::vector<std::string> ids;
+    for (const recipe::StackPreset& known : catalog.stacks) ids.push_back(known.id);
+    const std::string allowed = joined(ids);
+    errors.push_back({"unknown_stack", "/stack",
+                      "There is no stack called \"" + id + "\"." + json::did_you_mean(id, allowed), allowed});
+  }
+  return stack;
+}
+
+void find_gpu(const recipe::Given& given, const Catalog& catalog, Run& run, Errors& errors) {
+  const auto named = given.values.find("/hardware/gpu");
+  if (named == given.values.end()) return;
+  const auto id = named->second.get<std::string>();
+  run.gpu = catalog.find_gpu(id);
+  if (run.gpu == nullptr) {
+    errors.push_back({"unknown_gpu", "/hardware/gpu",
+                      "There is no GPU called \"" + id + "\"." + json::did_you_mean(id, gpu_list(catalog)),
+                      "an id that `plimsoll gpus` lists"});
+  }
+}
+
+// NCCL's communicator lives outside PyTorch's count: 4 MiB for each channel and connection, in reports 0.2 to
+// 1.6 GB a process (NVIDIA/nccl issues 391, 864, 986). Seven published FSDP runs of LoRA on two and four A100
+// leave 1.1 to 1.9 GiB for it beside the simulated allocator, which meets the same runs on one card within
+// 0.3 % (foundation-model-stack/fms-acceleration scripts/benchmarks/refs/a100_80gb_liger.csv).
+hardware::Context with_communicators(hardware::Context context) {
+  context.low += uint64_t{200} << 20;
+  context.typical += uint64_t{1000} << 20;
+  context.high += uint64_t{2000} << 20;
+  return context;
+}
+
+bool trains_some_layers(const recipe::Recipe& r) {
+  const recipe::Training& t = r.training;
+  return r.full() && t.freeze_trainable_layers + t.lisa_activated_layers + t.llamapro_num_new_blocks > 0;
+}
+
+// The network as this recipe trains it: its head, its new blocks, and which layers learn.
+model::Architecture trained_network(model::Architecture network, const recipe::Recipe& r) {
+  const recipe::Task* task = recipe::find_task(r.task);
+  const bool value_head = task != nullptr && task->id == "reward" && r.model_args.value_head;
+  if (task != nullptr && !task->vocabulary && !value_head) {
+    const uint64_t labels = task->preference ? 1 : r.model_args.num_labels;
+    network = model::with_classification_head(std::move(network), labels);
+  }
+  const recipe::Training& t = r.training;
+  if (r.full() && t.freeze_trainable_layers + t.lisa_activated_layers > 0) {
+    network = model::with_trained_layers(std::move(network),
+                                         std::max(t.freeze_trainable_layers, t.lisa_activated_layers),
+                                         t.lisa_activated_layers > 0);
+  }
+  if (r.full() && t.llamapro_num_new_blocks > 0)
+    network = model::with_new_blocks(std::move(network), t.llamapro_num_new_blocks);
+  // After what is frozen: it is made last, and trained.
+  return value_head ? model::with_value_head(std::move(network)) : network;
+}
+
+// A GPU nobody named is taken as a present-day data-centre card.
+void set_machine(Run& run) {
+  hardware::Gpu unnamed;
+  unnamed.vendor = "NVIDIA";
+  unnamed.architecture = "Ampere";
+  unnamed.compute_capability = 8.0;
+  const hardware::Gpu& gpu = run.gpu == nullptr ? unnamed : *run.gpu;
+  run.machine.compute_capability = gpu.compute_capability;
+  run.machine.total_bytes = run.gpu == nullptr ? 0 : static_cast<double>(run.gpu->usable_bytes);
+  run.machine.workspace_bytes = static_cast<double>(hardware::cublas_workspace_bytes(gpu));
+  const recipe::Parallel& parallel = run.resolved.recipe.parallel;
+  const bool several = parallel.strategy != "none" && parallel.num_gpus > 1;
+  run.context = several ? with_communicators(hardware::context(gpu)) : hardware::context(gpu);
+  const auto stated = static_cast<uint64_t>(run.resolved.recipe.hardware.context_gib * 1073741824.0);
+  if (stated > 0) run.context = {stated, stated, stated, "what the request states"};
+}
+
+// PEFT raises when no module answers to any of the names; when some do, the rest is worth a note.
+void check_targets(const recipe::Recipe& r, const memory::Parameters& p, Errors& errors) {
+  if (!r.peft.on || !p.matched.empty()) return;
+  const bool frozen = r.vision.freeze_language_model;
+  if (frozen || !r.peft.finetune_language_layers) {
+    errors.push_back({"conflict", frozen ? "/vision/freeze_language_model" : "/peft/finetune_language_layers",
+                      "Outside the language model no module is called " + joined(r.peft.target_modules) + ".",
+                      frozen ? "false, or target modules outside it" : "true, or target modules outside it"});
+    return;
+  }
+  if (r.peft.target_modules.empty() && !r.peft.target_parameters.empty()) {
+    errors.push_back({"unknown_value", "/peft/target_parameters",
+                      "This model has no parameter called " + joined(r.peft.target_parameters) + ".",
+                      "names of its stacked experts, such as mlp.experts.down_proj"});
+    return;
+  }
+  errors.push_back({"unknown_value", "/peft/target_modules",
+                    "This model has no module called " + joined(r.peft.target_modules) + ".",
+                    "names of its linear layers"});
+}
+
+}  // namespace
+
+// axolotl-quants/Llama-4-Scout-17B-16E-Linearized-bnb-nf4-bf16 and its like.
+bool says_linearized(const std::string& model_id) {
+  return ascii::lower(model_id).find("linearized") != std::string::npos;
+}
+
+recipe::Surroundings surroundings(const Run& run) {
+  recipe::Surroundings around;
+  around.model_type = run.network.model_type;
+  around.checkpoint_dtype = run.network.checkpoint_dtype;
+  around.max_position_embeddings = run.network.max_position_embeddings;
+  around.is_encoder = run.network.kind == model::Kind::encoder;
+  around.default_image_size =
+      run.network.image.rule == model::ImageTokens::Rule::none ? 0 : run.network.image.default_size;
+  around.linearized_experts = says_linearized(run.given.model_id);
+  around.gpu_chosen = run.gpu != nullptr;
+  around.gpu_bf16 = run.gpu == nullptr || run.gpu->bf16;
+  return around;
+}
+
+// The allocator's part, which takes ten times as long as the rest: only for the reports that ask for it.
+void hold(Run& run) {
+  if (!wants(run, "allocator") || !memory::simulates(run.resolved.recipe)) return;
+  run.holding = memory::holding(run.network, run.resolved.recipe, run.machine, capacity_for(run));
+}
+
+std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors& errors,
+                            memory::ReplayMemo* memo) {
+  Run run;
+  run.given = std::move(given);
+  find_network(run.given, catalog, run, errors);
+  find_gpu(run.given, catalog, run, errors);
+  run.stack = find_stack(run.given, catalog, errors);
+  if (!errors.empty() || run.stack == nullptr) return std::nullopt;
+  run.resolved = recipe::resolve(run.given, *run.stack, surroundings(run), errors);
+  if (!errors.empty()) return std::nullopt;
+  // A model that sees nothing has no other part to train.
+  if (run.network.image.rule == model::ImageTokens::Rule::none)
+    run.resolved.recipe.vision.freeze_language_model = false;
+  note_packing(run);
+  run.network =
+      model::with_layers_apart(std::move(run.network), run.resolved.recipe.quantization.llm_int8_skip_modules,
+                               run.resolved.recipe.peft.target_parameters);
+  memory::expand_targets(run.network, run.resolved.recipe, errors);
+  if (!errors.empty()) return std::nullopt;
+  if (trains_some_layers(run.resolved.recipe)) {
+    recipe::Recipe adapted = run.resolved.recipe;
+    adapted.peft.on = true;
+    run.adapted_network = trained_network(run.network, adapted);
+  }
+  run.network = trained_network(std::move(run.network), run.resolved.recipe);
+  set_machine(run);
+  memory::Machine machine = run.machine;
+  machine.memo = memo;
+  if (memo != nullptr) *memo = memory::ReplayMemo(run.network);
+  run.replay = memory::replay(run.network, run.resolved.recipe, machine);
+  check_targets(run.resolved.recipe, run.replay.parameters, errors);
+  if (!errors.empty()) return std::nullopt;
+  hold(run);
+  run.nearest = nearest_runs(run.resolved.recipe, static_cast<double>(run.replay.parameters.base),
+                             catalog.evidence, catalog.evidence.size());
+  run.allocated_span = allocated_span(run.nearest, run.replay.sharding.ranks > 1);
+  if (run.nearest.size() > named_runs) run.nearest.resize(named_runs);
+  run.widening = widening(run.resolved.recipe, run.network, catalog.evidence);
+  return run;
+}
+
+std::optional<Run> read_run(std::string_view text, const Catalog& catalog, Errors& errors,
+                            memory::ReplayMemo* memo) {
+  const auto request = json::parse(text, errors);
+  if (!request) return std::nullopt;
+  return read_run(recipe::read_given(*request, errors), catalog, errors, memo);
+}
+
+const memory::Parameters* weighed(const Run& run) { return unrolls(run) ? &run.replay.parameters : nullptr; }
+
+memory::Machine with_memo(const Run& run, memory::ReplayMemo& memo) {
+  memory::Machine machine = run.machine;
+  machine.memo = &memo;
+  machine.weighed = weighed(run);
+  return machine;
+}
+
+Run on_gpu(const Run& run, const hardware::Gpu& gpu) {
+  Run there = run;
+  there.gpu = &gpu;
+  set_machine(there);
+  there.replay = memory::replay(there.network, there.resolved.recipe, there.machine);
+  there.holding.reset();
+  return there;
+}
+
+hardware::Context context_on(const hardware::Gpu& gpu, uint64_t cards) {
+  return cards > 1 ? with_communicators(hardware::context(gpu)) : hardware::context(gpu);
+}
+
+memory::Sizes sizes_of(const memory::Instant& instant, const Run& run) {
+  memory::Sizes sizes = memory::sizes_of(instant, run.resolved.recipe, run.context);
+  if (run.holding) memory::apply(*run.holding, instant, run.context, sizes);
+  sizes.high *= run.widening;
+  return sizes;
+}
+
+double usable_for(const Run& run, uint64_t usable_bytes) {
+  const double in_use = run.resolved.recipe.hardware.in_use_gib * 1073741824.0;
+  return std::max(0.0, static_cast<double>(usable_bytes) - in_use);
+}
+
+uint64_t capacity_for(const Run& run) {
+  if (run.gpu == nullptr) return UINT64_MAX;
+  const double usable = usable_for(run, run.gpu->usable_bytes) - static_cast<double>(run.context.typical);
+  return usable > 0 ? static_cast<uint64_t>(usable) : 0;
+}
+
+bool unrolls(const Run& run) { return memory::unrolls(run.resolved.recipe); }
+
+bool wants(const Run& run, std::string_view part) {
+  const std::vector<std::string>& wanted = run.resolved.recipe.want;
+  return std::find(wanted.begin(), wanted.end(), part) != wanted.end();
+}
+
+}  // namespace plimsoll::run

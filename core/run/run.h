@@ -1,0 +1,80 @@
+// A request understood: the network, the resolved recipe, the GPU, and the replay of its step. Reports, plans
+// and comparisons all begin here.
+//
+//     json::Errors errors;
+//     std::optional<Run> run = read_run(request_text, catalog, errors);
+//     if (!run) ...                                 // errors says what was wrong
+//     run->replay.instants[run->replay.peak].id;
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/hardware/gpu.h"
+#include "core/memory/allocator/reserve.h"
+#include "core/memory/allocator/sizes.h"
+#include "core/memory/step/replay.h"
+#include "core/memory/step/replay_memo.h"
+#include "core/run/catalog.h"
+
+namespace plimsoll::run {
+
+struct Run {
+  recipe::Given given;
+  model::Architecture network;
+  /// The same with adapters on all of it, where full fine-tuning trains some layers alone.
+  std::optional<model::Architecture> adapted_network;
+  const ModelEntry* entry = nullptr;  ///< null for a pasted config
+  const recipe::StackPreset* stack = nullptr;
+  recipe::Resolved resolved;
+  const hardware::Gpu* gpu = nullptr;  ///< null when no GPU was chosen
+  memory::Machine machine;
+  hardware::Context context;
+  memory::Replay replay;
+  std::optional<memory::Holding> holding;  ///< with "want": ["allocator"]
+  std::vector<Nearest> nearest;            ///< measured runs
+  Span allocated_span;                     ///< of the allocated peak, as shares of the estimate
+  double widening = 1;                     ///< of the high end of the band, where nothing near was measured
+};
+
+/// Nothing when there is an error: every one that can be told at once is in `errors`.
+/// `memo` receives what the replay of this run may leave to those that follow; it is for as long as the run
+/// lives.
+std::optional<Run> read_run(std::string_view request, const Catalog& catalog, json::Errors& errors,
+                            memory::ReplayMemo* memo = nullptr);
+std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, json::Errors& errors,
+                            memory::ReplayMemo* memo = nullptr);
+
+/// What the network weighs; null where the replay has joined it with a value network's.
+const memory::Parameters* weighed(const Run& run);
+
+/// The machine of a run with its memo, and with what the network weighs.
+memory::Machine with_memo(const Run& run, memory::ReplayMemo& memo);
+
+/// Defaults depend on these too.
+recipe::Surroundings surroundings(const Run& run);
+
+/// What the contract can say and the replay cannot yet do.
+void refuse(const recipe::Recipe& recipe, json::Errors& errors);
+
+/// The same run on another card, replayed.
+Run on_gpu(const Run& run, const hardware::Gpu& gpu);
+
+/// What driver, kernels and, with several cards, NCCL hold of one of them.
+hardware::Context context_on(const hardware::Gpu& gpu, uint64_t cards);
+
+/// Sizes of an instant of this run.
+memory::Sizes sizes_of(const memory::Instant& instant, const Run& run);
+/// What the chosen memory size leaves to this run: usable bytes less what other programs hold.
+double usable_for(const Run& run, uint64_t usable_bytes);
+
+/// What the chosen card leaves to PyTorch, its context not counted; UINT64_MAX where none was chosen.
+uint64_t capacity_for(const Run& run);
+
+/// Whether the run is written down tensor by tensor for the timeline (core/memory/step/unroll.h).
+bool unrolls(const Run& run);
+
+/// Whether the request asks for an optional part of the report ("plans", "limits", ...).
+bool wants(const Run& run, std::string_view part);
+
+}  // namespace plimsoll::run

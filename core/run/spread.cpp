@@ -1,0 +1,61 @@
+#include "core/run/spread.h"
+
+#include <algorithm>
+
+#include "core/recipe/locks.h"
+#include "core/recipe/stacks.h"
+#include "core/time/step.h"
+
+namespace plimsoll::run {
+
+std::vector<std::string> strategies_for(const Run& run, uint64_t cards) {
+  const recipe::Recipe& r = run.resolved.recipe;
+  const recipe::Parallel& p = r.parallel;
+  if (cards == p.num_gpus) return {p.strategy};
+  if (cards == 1) return {"none"};
+  const recipe::StackTraits& stack = recipe::stack_traits(r.stack);
+  const bool alone = stack.one_process || (r.quantized() && !stack.shards_quantised);
+  if (alone || !r.model_args.device_map.empty()) return {};
+  const bool shards = p.strategy != "none" && p.strategy != "ddp";
+  if (shards) return {p.strategy};
+  if (stack.several_gpus != "ddp") return {std::string(stack.several_gpus)};
+  // A base in few bits is shared out by FSDP (answerdotai/fsdp_qlora), everything else by ZeRO.
+  if (r.quantized()) return {"ddp", "fsdp"};
+  return {"ddp", "zero2", "zero3"};
+}
+
+std::optional<recipe::Values> spread(const Run& run, uint64_t cards, const std::string& strategy,
+                                     uint64_t batch) {
+  const recipe::Recipe& r = run.resolved.recipe;
+  const uint64_t now = r.training.per_device_train_batch_size;
+  const uint64_t step = now * r.training.gradient_accumulation_steps * r.parallel.num_gpus;
+  if (step % cards != 0) return std::nullopt;
+  const uint64_t each = step / cards;
+  batch = std::min(batch, each);
+  while (each % batch != 0) --batch;
+  recipe::Values changes;
+  if (cards != r.parallel.num_gpus) changes["/parallel/num_gpus"] = cards;
+  if (strategy != r.parallel.strategy) changes["/parallel/strategy"] = strategy;
+  if (batch != now) changes["/training/per_device_train_batch_size"] = batch;
+  if (each / batch != r.training.gradient_accumulation_steps) {
+    changes["/training/gradient_accumulation_steps"] = each / batch;
+  }
+  const bool touches = std::any_of(changes.begin(), changes.end(), [&](const auto& change) {
+    return recipe::is_locked(change.first, r.locks);
+  });
+  if (touches) return std::nullopt;
+  return changes;
+}
+
+double efficiency_of(const Run& run, const recipe::Recipe& recipe, const hardware::Gpu& gpu) {
+  recipe::Recipe alone = recipe;
+  const uint64_t cards = recipe.parallel.num_gpus;
+  alone.parallel.num_gpus = 1;
+  alone.parallel.strategy = "none";
+  alone.training.gradient_accumulation_steps *= cards;
+  const double whole = time::step_time(time::work_of(run.network, alone), alone, gpu).seconds;
+  const double shared = time::step_time(time::work_of(run.network, recipe), recipe, gpu).seconds;
+  return shared > 0 ? whole / (static_cast<double>(cards) * shared) : 0;
+}
+
+}  // namespace plimsoll::run

@@ -1,0 +1,31 @@
+// A run that somebody says in words: "QLoRA of Llama 3.1 8B on a 4090 at 4k".
+import { html, type TemplateResult } from "lit";
+import type { Request } from "../contract.ts";
+import { get, put } from "../pointer.ts";
+import { say } from "../words/say.ts";
+import type { Diagnosis } from "./found.ts";
+
+/** What an answer takes where the question says nothing; a length is asked for instead. */
+const TAKEN = ["/training/per_device_train_batch_size", "/training/gradient_checkpointing"];
+
+/** As the answer to the question takes it; of the ways in which several cards may share it none. */
+export function askedRun({ said, answers }: Diagnosis): { request: Request; taken: string[] } | undefined {
+  if (!said || said.request["model"] === undefined) return undefined;
+  const run = put(answers?.[0]?.request ?? said.request, "/parallel", said.request["parallel"]);
+  const open = said.unknown.filter(({ pointer }) => pointer.endsWith("_length"));
+  return {
+    request: open.reduce((under, { pointer }) => put(under, pointer, undefined), run),
+    taken: TAKEN.filter(
+      (pointer) => get(run, pointer) !== undefined && get(said.request, pointer) === undefined,
+    ),
+  };
+}
+
+/** Once it is the request: one line. */
+export const said = (text: string, acts: unknown): TemplateResult =>
+  html`<section class="found" aria-labelledby="asked-title">
+    <div class="line">
+      <h3 id="asked-title">${say("diagnosis.asked")}</h3>
+      <small>${text}</small> ${acts}
+    </div>
+  </section>`;
