@@ -49,7 +49,7 @@ bool is_larger(const Node& node, size_t& most) {
 }
 
 // Null where there is none.
-const Node* element(const Node& owner, const Node& key) {
+const Node* element_at(const Node& owner, const Node& key) {
   if (!is_value(key)) return nullptr;
   if (owner.is_map()) return owner.find(key.raw);
   const bool inside = key.value.is_number_unsigned() && key.value.get<uint64_t>() < owner.items.size();
@@ -230,7 +230,7 @@ Node PythonReader::subscripts(Node value, int depth) {
       given.kind = Node::Kind::map;
       given.members.push_back({"0", {}, expression(depth + 1)});
     }
-    const Node* found = given.members.empty() ? nullptr : element(value, given.members[0].value);
+    const Node* found = given.members.empty() ? nullptr : element_at(value, given.members[0].value);
     if (found == nullptr && get && given.members.size() > 1) found = &given.members[1].value;
     if (found == nullptr || (!get && !is_sign("]"))) {
       at_ = from;

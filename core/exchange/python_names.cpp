@@ -12,7 +12,7 @@ std::string last_of(const std::string& name) { return name.substr(name.rfind('.'
 constexpr size_t most_calls = 64, most_classes = 256;
 
 // A function and a name in it; no name holds a blank.
-std::string inside(const std::string& function, const std::string& name) { return function + " " + name; }
+std::string in_function(const std::string& function, const std::string& name) { return function + " " + name; }
 
 bool is_plain(const Node* node) { return node != nullptr && !node->opaque; }
 
@@ -36,7 +36,7 @@ Node plain_default(Node value) {
 }
 
 void PythonNames::assign(const std::string& function, const std::string& name, Node value) {
-  if (!function.empty()) assigned_[inside(function, name)] = value;
+  if (!function.empty()) assigned_[in_function(function, name)] = value;
   assigned_[name] = std::move(value);
 }
 
@@ -142,7 +142,7 @@ const Node* PythonNames::attribute(const std::string& name) const {
 const Node* PythonNames::find(const std::string& function, const std::string& name,
                               const PythonNames* before) const {
   if (!function.empty()) {
-    if (const Node* local = find_in(assigned_, inside(function, name))) return local;
+    if (const Node* local = find_in(assigned_, in_function(function, name))) return local;
     if (const Node* given = parameter(function, name, before)) return given;
   }
   if (const Node* value = find_in(assigned_, name)) return value;
@@ -157,7 +157,7 @@ std::string PythonNames::flag_of(const Node* found) const {
 }
 
 Node* PythonNames::assigned(const std::string& function, const std::string& name) {
-  auto found = assigned_.find(inside(function, name));
+  auto found = assigned_.find(in_function(function, name));
   if (found == assigned_.end()) found = assigned_.find(name);
   return found == assigned_.end() ? nullptr : &found->second;
 }
