@@ -1,5 +1,7 @@
 #include "core/exchange/formats.h"
 
+#include "core/exchange/formats/autotrain.h"
+
 namespace plimsoll::exchange {
 
 std::span<const Format* const> formats() {
@@ -24,6 +26,7 @@ std::span<const Format* const> formats() {
       &request,
       &installed,
       &openrlhf,
+      &autotrain,
       &lomo,
       &litgpt,
       &mlx_lm,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/exchange/formats.h"
+#include "core/exchange/formats/autotrain.h"
 #include "core/exchange/formats/python_calls.h"
 #include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
@@ -190,6 +191,7 @@ const Format* format_of_command(const Node& root) {
     if (word.raw == "axolotl") return &axolotl;
     if (word.raw == "tune") return &torchtune;
     if (word.raw == "litgpt") return &litgpt;
+    if (word.raw == "autotrain") return &autotrain;
     const bool script = word.raw.find("src/train.py") != std::string::npos ||
                         word.raw.find("src/train_bash.py") != std::string::npos;
     if (word.raw == "llamafactory-cli" || script) return &llamafactory;

@@ -28,12 +28,15 @@ bool starts(std::string_view text, std::string_view start) { return text.substr(
 
 // "name = " or "name(" at the beginning of a line; YAML has "name: " there.
 bool looks_like_python(std::string_view line) {
-  if (starts(line, "from ") || starts(line, "import ") || starts(line, "def ") || starts(line, "@"))
-    return true;
+  for (std::string_view word : {"from ", "import ", "def ", "class ", "return ", "with ", "@"}) {
+    if (starts(line, word)) return true;
+  }
   size_t i = 0;
   while (i < line.size() && (is_word(line[i]) || line[i] == '.')) ++i;
   if (i == 0) return false;
   if (i < line.size() && line[i] == '(') return true;
+  // "rank: int = 8": YAML has a value behind ": ", and no sign of its own behind a word.
+  if (i < line.size() && line[i] == ':' && line.find(" = ", i) != std::string_view::npos) return true;
   while (i < line.size() && line[i] == ' ') ++i;
   return i < line.size() && line[i] == '=' && (i + 1 == line.size() || line[i + 1] != '=');
 }
@@ -53,6 +56,7 @@ constexpr std::string_view programs[] = {"accelerate",
                                          "sbatch",
                                          "srun",
                                          "uv",
+                                         "autotrain",
                                          "axolotl-train",
                                          "CUDA_",
                                          "NPROC_PER",

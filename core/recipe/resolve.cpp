@@ -335,7 +335,8 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
     if (found == resolved.values.end() && pointless) continue;
     if (found == resolved.values.end()) {
       auto [value, why, asked] = default_of(field, given, stack, around, resolved.values);
-      if (!why.empty() && matters(pointer, resolved.values, around)) {
+      const bool by_checkpoint = pointer == "/model_args/dtype" && value == Json("auto");
+      if (!why.empty() && !by_checkpoint && matters(pointer, resolved.values, around)) {
         resolved.assumptions.push_back({pointer, value, why, asked});
       }
       found = resolved.values.emplace(pointer, std::move(value)).first;

@@ -1,5 +1,6 @@
 // Scripts and notebooks in Python: Transformers' Trainer, TRL's trainers, Unsloth.
 #include <algorithm>
+#include <set>
 
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/transformers.h"
@@ -30,14 +31,56 @@ void read_adapter(Reading& reading, const Leaf& leaf) {
   reading.mark(leaf, Use::used);
 }
 
+bool is_used_at(Reading& reading, uint64_t place) {
+  return std::any_of(reading.all.begin(), reading.all.end(), [&](const Leaf& leaf) {
+    return leaf.path[0] != '$' && leaf.node->span.at == place && reading.finding(leaf).use == Use::used;
+  });
+}
+
+// The script's own command line may say something else.
+void note_flags(Reading& reading) {
+  std::set<std::string> flags;
+  for (const Leaf& leaf : reading.all) {
+    if (leaf.path.rfind("$flags.", 0) == 0 && is_used_at(reading, leaf.node->span.at))
+      flags.insert(leaf.node->raw);
+  }
+  if (flags.empty()) return;
+  std::string names;
+  for (const std::string& flag : flags) names += (names.empty() ? "" : ", ") + flag;
+  reading.notes.push_back("Flags of the script's own command line are read as their defaults: " + names +
+                          ".");
+}
+
+// "bf16-mixed" is autocast, "bf16-true" the type of the weights.
+void read_lightning_precision(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  const bool bf16 = word.find("bf16") != std::string::npos,
+             half = bf16 || word.find("16") != std::string::npos;
+  if (!half) return reading.mark(leaf, Use::implied, "fp32");
+  if (word.find("true") != std::string::npos)
+    return reading.set("/model_args/dtype", bf16 ? "bfloat16" : "float16", &leaf);
+  reading.set(bf16 ? "/training/bf16" : "/training/fp16", true, &leaf);
+}
+
+constexpr std::string_view lightning_strategies =
+    "auto=none, ddp_find_unused_parameters_true=ddp, deepspeed=zero2, deepspeed_stage_1=zero1, "
+    "deepspeed_stage_2=zero2, deepspeed_stage_2_offload=zero2, deepspeed_stage_3=zero3, "
+    "deepspeed_stage_3_offload=zero3";
+
 constexpr Row call_rows[] = {
+    {"lightning.devices", "/parallel/num_gpus", "", nullptr, Write::no},
+    {"lightning.strategy", "/parallel/strategy", lightning_strategies, nullptr, Write::no},
+    {"lightning.precision", "/training/bf16", "", read_lightning_precision, Write::no},
+    {"lightning.accumulate_grad_batches", "/training/gradient_accumulation_steps", "", nullptr, Write::no},
+    {"lightning.max_epochs", "/data/epochs", "", nullptr, Write::no},
+    {"lightning.max_steps", "/training/max_steps", "", nullptr, Write::no},
     {"prepare.use_gradient_checkpointing", "", "", read_prepared_checkpointing},
     {"$task", "/task", "", read_task},
     {"$adapter", "/peft", "", read_adapter},
     {"$loop", "/stack", "", nullptr, Write::no},
     {"$PYTORCH_CUDA_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", ""},
 };
-constexpr Table call_table{call_rows, "$*", "$trl $unsloth $import", ""};
+constexpr Table call_table{call_rows, "$* lightning.*", "$trl $unsloth $import", ""};
 
 // unsloth/models/rl.py: a model with an engine sets use_vllm and vllm_mode='colocate' in the trainer's
 // arguments.
@@ -145,6 +188,7 @@ void finish(Reading& reading) {
   finish_flat(reading);
   finish_unsloth(reading);
   finish_loading(reading);
+  note_flags(reading);
   if (!reading.has("/model") && reading.values.empty()) {
     reading.errors.push_back(
         {"not_training", "", "No call in this source carries training settings.",

@@ -50,6 +50,7 @@ std::string_view place_of(std::string_view call) {
       call.size() > name.size() ? last_part(call.substr(0, call.size() - name.size() - 1)) : "";
   if (ends_with(name, "TrainingArguments")) return "training";
   if (!task_of(name).empty()) return ends_with(name, "Config") ? "training" : "trainer";
+  if (name == "Trainer" && (owner == "L" || owner == "pl" || owner == "lightning")) return "lightning";
   if (name == "Trainer" || name == "Seq2SeqTrainer" || name == "UnslothTrainer") return "trainer";
   if (name == "LoraConfig" || name == "LoHaConfig" || name == "IA3Config" || name == "AdaLoraConfig" ||
       name == "PrefixTuningConfig" || name == "PromptTuningConfig" || name == "get_peft_model") {
@@ -79,8 +80,25 @@ int claim_of(const Member& call) {
   return call.key.find("Auto") != std::string::npos || call.key.find("For") != std::string::npos ? 2 : 1;
 }
 
+// from lightning import Trainer: told by its arguments.
+bool is_lightning(const Node& call) {
+  return call.find("accumulate_grad_batches") != nullptr || call.find("accelerator") != nullptr ||
+         call.find("max_epochs") != nullptr;
+}
+
+// GRPOTrainer(model="Qwen/Qwen3-4B"): what else is loaded is not what is trained.
+bool trainer_loads(const Node& python) {
+  return std::any_of(python.members.begin(), python.members.end(), [](const Member& call) {
+    if (call.value.call.empty() || place_of(call.key) != "trainer") return false;
+    const Node* model = call.value.find("model");
+    if (model == nullptr) model = call.value.find("0");
+    return model != nullptr && !model->opaque && model->value.is_string();
+  });
+}
+
 // The first of the strongest: a later one loads what has been trained, or a second model.
 const Member* model_call(const Node& python) {
+  if (trainer_loads(python)) return nullptr;
   const Member* best = nullptr;
   for (const Member& call : python.members) {
     if (claim_of(call) > (best == nullptr ? 0 : claim_of(*best))) best = &call;
@@ -133,10 +151,14 @@ Node python_sections(const Node& python) {
   const Member* model = model_call(python);
   for (const Member& call : python.members) {
     const bool is_call = call.value.is_map() && !call.value.call.empty();
-    const std::string_view place = is_call ? place_of(call.key) : "";
+    std::string_view place = is_call ? place_of(call.key) : "";
+    if (place == "trainer" && is_lightning(call.value)) place = "lightning";
     if (place.empty() || (place == "model" && &call != model)) continue;
     any = true;
     const std::string_view name = last_part(call.key);
+    // SFT and then GRPO in one script: the first is read.
+    const Node* first_task = root.find("$task");
+    if (first_task != nullptr && !task_of(name).empty() && task_of(name) != first_task->raw) continue;
     if (!task_of(name).empty()) {
       say("$trl", "trl");
       say("$task", task_of(name));

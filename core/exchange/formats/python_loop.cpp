@@ -99,8 +99,10 @@ void add_loop(const Node& python, Node& sections) {
   const auto is_call = [](const Member& member) {
     return member.value.is_map() && !member.value.call.empty();
   };
+  // Lightning's Trainer runs the loop itself.
+  const bool lightning = sections.find("lightning") != nullptr;
   const auto goes_back = [&](const Member& member) {
-    return is_call(member) && last_part(member.key) == "backward";
+    return is_call(member) && last_part(member.key) == (lightning ? "Trainer" : "backward");
   };
   const auto found = std::find_if(python.members.begin(), python.members.end(), goes_back);
   if (found == python.members.end()) return;

@@ -1,0 +1,405 @@
+// Expressions of a script, as far as its own text settles them.
+
+#include "core/exchange/python_reader.h"
+#include "core/exchange/scalar.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+using json::Json;
+
+constexpr int deepest_expression = 64;
+
+// Unsloth's notebooks ask the card: bf16 = is_bfloat16_supported(), fp16 = not is_bfloat16_supported().
+bool asks_for_bf16(std::string_view name) {
+  return name_ends_with(name, "is_bfloat16_supported") || name_ends_with(name, "is_bf16_supported") ||
+         name_ends_with(name, "is_torch_bf16_gpu_available");
+}
+
+bool is_value(const Node& node) { return node.is_scalar() && !node.opaque; }
+
+// "q_proj,v_proj".split(",")
+Node pieces(const Node& whole, const std::string& separator) {
+  Node node;
+  node.kind = Node::Kind::list;
+  node.span = whole.span;
+  for (size_t from = 0; from <= whole.raw.size();) {
+    const size_t to = std::min(whole.raw.find(separator, from), whole.raw.size());
+    std::string piece = whole.raw.substr(from, to - from);
+    piece.erase(0, std::min(piece.find_first_not_of(' '), piece.size()));
+    piece.erase(piece.find_last_not_of(' ') + 1);
+    node.items.push_back(scalar_node(piece, piece, true, whole.span));
+    from = to + separator.size();
+  }
+  return node;
+}
+
+// Whether a value has more parts than `most`: "a = [a, a]", line after line, is a short text.
+bool is_larger(const Node& node, size_t& most) {
+  if (most == 0) return true;
+  --most;
+  for (const Node& item : node.items) {
+    if (is_larger(item, most)) return true;
+  }
+  for (const Member& member : node.members) {
+    if (is_larger(member.value, most)) return true;
+  }
+  return false;
+}
+
+// Null where there is none.
+const Node* element_at(const Node& owner, const Node& key) {
+  if (!is_value(key)) return nullptr;
+  if (owner.is_map()) return owner.find(key.raw);
+  const bool inside = key.value.is_number_unsigned() && key.value.get<uint64_t>() < owner.items.size();
+  return inside ? &owner.items[key.value.get<uint64_t>()] : nullptr;
+}
+
+}  // namespace
+
+Span PythonReader::span_from(size_t token) const {
+  const size_t begin = tokens_[token].span.at;
+  const PythonToken& last = tokens_[at_ > token ? at_ - 1 : token];
+  return {begin, last.span.at + last.span.length - begin};
+}
+
+std::string PythonReader::dotted() {
+  std::string name = peek().text;
+  ++at_;
+  while (is_sign(".") && peek(1).type == Type::name) {
+    name += "." + peek(1).text;
+    at_ += 2;
+  }
+  return name;
+}
+
+// At "(": what a call is given.
+Node PythonReader::arguments(const std::string& name, int depth) {
+  Node node;
+  node.kind = Node::Kind::map;
+  node.call = name;
+  const size_t start = at_;
+  ++at_;
+  size_t position = 0;
+  while (peek().type != Type::end) {
+    skip_lines();
+    if (is_sign(")")) break;
+    if (is_sign(",")) {
+      ++at_;
+      continue;
+    }
+    const size_t before = at_;
+    if (is_sign("**")) {
+      ++at_;
+      const Node spread = expression(depth + 1);
+      for (const Member& member : spread.members) node.members.push_back(member);
+    } else if (peek().type == Type::name && is_sign("=", 1)) {
+      const PythonToken key = peek();
+      at_ += 2;
+      skip_lines();
+      Node value = expression(depth + 1);
+      node.members.push_back({key.text, key.span, std::move(value)});
+    } else {
+      Node value = expression(depth + 1);
+      node.members.push_back({std::to_string(position++), value.span, std::move(value)});
+    }
+    if (at_ == before) ++at_;
+  }
+  if (is_sign(")")) ++at_;
+  node.span = span_from(start);
+  return node;
+}
+
+// At "(". Adds the call to the root and gives its arguments, or what is known to come of them.
+Node PythonReader::call(const std::string& name, Span key_span, int depth) {
+  Node node = arguments(name, depth);
+  if (name_ends_with(name, ".add_argument") || name_ends_with(name, "click.option")) names_.add_flag(node);
+  names_.add_call(name, node, &before_);
+  Node known = known_call(name, node);
+  if (known.call.empty()) return known;
+  if (depth < deepest_expression) document_.root.members.push_back({name, key_span, node});
+  return node;
+}
+
+// dict(a=1), int(x), os.environ.get("NAME", x), {...}.get("key", x), "a,b".split(","); else the call itself.
+Node PythonReader::known_call(const std::string& name, Node given) {
+  const Node* first = given.find("0");
+  const Node* second = given.find("1");
+  if (name == "dict" && first == nullptr) {
+    given.call.clear();
+    return given;
+  }
+  if ((name == "os.getenv" || name == "getenv" || name == "os.environ.get") && second != nullptr)
+    return *second;
+  const bool converts = name == "int" || name == "float" || name == "str" || name == "bool" || name == "list";
+  if (converts && first != nullptr && !first->opaque && first->call.empty()) {
+    const auto number = first->quoted && name != "str" ? meant_number(first->raw) : std::nullopt;
+    return number ? scalar_node(*number, first->raw, false, first->span) : *first;
+  }
+  const size_t dot = name.rfind('.');
+  if (dot == std::string::npos || first == nullptr || !is_value(*first)) return given;
+  const Node* owner = names_.find(function(), name.substr(0, dot), &before_);
+  if (owner == nullptr || owner->opaque) owner = before_.find(function(), name.substr(0, dot));
+  if (owner == nullptr || owner->opaque || !owner->call.empty()) return given;
+  const std::string method = name.substr(dot + 1);
+  note_flag(owner, owner->span);
+  if (method == "split" && owner->quoted && !first->raw.empty()) return pieces(*owner, first->raw);
+  if (method != "get" || !owner->is_map()) return given;
+  if (const Node* found = owner->find(first->raw)) return *found;
+  return second != nullptr ? *second : scalar_node(nullptr, "None", false, given.span);
+}
+
+Node PythonReader::opaque(size_t from) {
+  size_t level = 0;
+  while (peek().type != Type::end) {
+    const PythonToken& token = peek();
+    if (token.type == Type::sign && (token.text == "(" || token.text == "[" || token.text == "{")) ++level;
+    if (token.type == Type::sign && (token.text == ")" || token.text == "]" || token.text == "}")) {
+      if (level == 0) break;
+      --level;
+    }
+    if (level == 0 && (token.type == Type::line || (token.type == Type::sign && token.text == ","))) break;
+    ++at_;
+  }
+  const Span span = at_ > from ? span_from(from) : Span{tokens_[from].span.at, 0};
+  Node node = scalar_node(nullptr, std::string(text_.substr(span.at, span.length)), false, span);
+  node.opaque = true;
+  return node;
+}
+
+// "a if condition else b", "a or b": what the script itself settles.
+Node PythonReader::expression(int depth) {
+  skip_lines_inside(depth);
+  const size_t from = at_;
+  if (depth > deepest_expression) return opaque(from);
+  Node value = choice(depth);
+  if (depth > 0 && peek().type == Type::line && followed_by_choice()) skip_lines();
+  if (is_name("if")) {
+    ++at_;
+    const auto holds = truth_of(choice(depth + 1));
+    skip_lines_inside(depth);
+    if (!is_name("else")) return opaque(from);
+    ++at_;
+    Node other = expression(depth + 1);
+    if (holds) value = *holds ? std::move(value) : std::move(other);
+    if (holds && (at_end() || is_name("for"))) return value;
+    return opaque(from);
+  }
+  if (at_end() || (is_sign("[") && value.is_map())) return value;
+  return opaque(from);
+}
+
+// An expression in brackets goes on in the next line.
+bool PythonReader::followed_by_choice() const {
+  size_t ahead = 0;
+  while (peek(ahead).type == Type::line) ++ahead;
+  return is_name("if", ahead) || is_name("else", ahead);
+}
+
+bool PythonReader::at_end() const {
+  return peek().type == Type::line || peek().type == Type::end || is_sign(",") || is_sign(")") ||
+         is_sign("]") || is_sign("}") || is_sign(":");
+}
+
+Node PythonReader::primary(int depth) {
+  const size_t from = at_;
+  if (depth > deepest_expression) return opaque(from);
+  if (peek().type == Type::text) return text();
+  if (peek().type == Type::number || is_sign("-")) return number();
+  if (is_sign("[") || is_sign("(")) return subscripts(list(depth), depth);
+  if (is_sign("{")) return subscripts(dict(depth), depth);
+  if (peek().type != Type::name) return opaque(from);
+  if (is_name("not")) return negation(depth);
+  if (is_name("lambda")) return lambda(depth);
+  return subscripts(named(depth), depth);
+}
+
+// config["lora"]["r"], config["lora"].get("r", 8); what a call gives is not known, and its brackets are left.
+Node PythonReader::subscripts(Node value, int depth) {
+  while (value.is_list() || (value.is_map() && value.call.empty())) {
+    const size_t from = at_;
+    const bool get = is_sign(".") && is_name("get", 1) && is_sign("(", 2);
+    if (!get && !is_sign("[")) break;
+    Node given;
+    if (get) {
+      at_ += 2;
+      given = arguments("get", depth);
+    } else {
+      ++at_;
+      given.kind = Node::Kind::map;
+      given.members.push_back({"0", {}, expression(depth + 1)});
+    }
+    const Node* found = given.members.empty() ? nullptr : element_at(value, given.members[0].value);
+    if (found == nullptr && get && given.members.size() > 1) found = &given.members[1].value;
+    if (found == nullptr || (!get && !is_sign("]"))) {
+      at_ = from;
+      return opaque(from);
+    }
+    if (!get) ++at_;
+    value = Node(*found);
+  }
+  return value;
+}
+
+Node PythonReader::text() {
+  const PythonToken token = peek();
+  ++at_;
+  std::string text = token.text;
+  Span span = token.span;
+  // Strings that follow one another are one string.
+  while (peek().type == Type::text) {
+    text += peek().text;
+    span.length = peek().span.at + peek().span.length - span.at;
+    ++at_;
+  }
+  Node node = scalar_node(text, text, true, span);
+  if (token.formatted && text.find('{') != std::string::npos) node.opaque = true;
+  return node;
+}
+
+Node PythonReader::number() {
+  const size_t from = at_;
+  const bool negative = is_sign("-");
+  if (negative) ++at_;
+  if (peek().type != Type::number) return opaque(from);
+  const std::string raw = (negative ? "-" : "") + peek().text;
+  const auto number = meant_number(raw);
+  ++at_;
+  if (!number) return opaque(from);
+  return scalar_node(*number, raw, false, span_from(from));
+}
+
+// default_factory=lambda: ["q_proj"]
+Node PythonReader::lambda(int depth) {
+  const size_t from = at_;
+  ++at_;
+  if (!is_sign(":")) return opaque(from);
+  ++at_;
+  return expression(depth + 1);
+}
+
+// A member of "$flags", by which a setting that came of it is found again.
+void PythonReader::note_flag(const Node* found, Span span) {
+  std::string flag = names_.flag_of(found);
+  if (flag.empty()) flag = before_.flag_of(found);
+  const bool noted =
+      flags_.size() > 500 || std::any_of(flags_.begin(), flags_.end(), [&](const Member& member) {
+        return member.key == flag && member.key_span.at == span.at;
+      });
+  if (!flag.empty() && !noted) flags_.push_back({flag, span, scalar_node(flag, flag, true, span)});
+}
+
+const Node* PythonReader::find(const std::string& name) {
+  const Node* found = names_.find(function(), name, &before_);
+  if (found == nullptr || found->opaque) {
+    const Node* known = before_.find(function(), name);
+    if (known != nullptr && !known->opaque) found = known;
+  }
+  size_t most = 1000;
+  if (found != nullptr && is_larger(*found, most)) found = nullptr;
+  has_unknown_ = has_unknown_ || found == nullptr || found->opaque;
+  return found;
+}
+
+// A name, a dotted name or a call.
+Node PythonReader::named(int depth) {
+  const size_t from = at_;
+  const std::string name = dotted();
+  const Span span = span_from(from);
+  if (is_sign("(")) {
+    if (asks_for_bf16(name) || name == "torch.cuda.is_available") {
+      (void)arguments(name, depth);
+      return flag_node(true, from);
+    }
+    if (name == "getattr") return attribute(from, depth);
+    return call(name, span, depth);
+  }
+  if (name == "None") return scalar_node(nullptr, name, false, span);
+  if (name == "True" || name == "False") return scalar_node(name == "True", name, false, span);
+  if (const Node* found = find(name); found != nullptr && found->call.empty()) {
+    Node value = *found;
+    if (value.span.length == 0) value.span = span;  // store_true: nothing else is written
+    note_flag(found, value.span);
+    return value;
+  }
+  if (name.substr(0, 6) == "torch." || name.substr(0, 4) == "jnp.")
+    return scalar_node(name, name, false, span);
+  Node node = scalar_node(nullptr, name, false, span);
+  node.opaque = true;
+  return node;
+}
+
+// getattr(torch, "float16"): torch.float16. Of any other object nothing is known.
+Node PythonReader::attribute(size_t from, int depth) {
+  if (peek(1).text == "torch" && is_sign(",", 2)) {
+    at_ += 3;
+    const Node name = expression(depth + 1);
+    if (is_sign(")") && is_value(name) && name.quoted) {
+      ++at_;
+      return scalar_node("torch." + name.raw, "torch." + name.raw, false, span_from(from));
+    }
+  }
+  at_ = from;
+  return opaque(from);
+}
+
+Node PythonReader::list(int depth) {
+  Node node;
+  node.kind = Node::Kind::list;
+  const char close = peek().text == "[" ? ']' : ')';
+  const size_t start = at_;
+  ++at_;
+  bool comma = false;
+  while (peek().type != Type::end) {
+    skip_lines();
+    if (is_sign(std::string_view(&close, 1))) break;
+    if (is_sign(",")) {
+      comma = true;
+      ++at_;
+      continue;
+    }
+    const size_t before = at_;
+    node.items.push_back(expression(depth + 1));
+    if (at_ == before) ++at_;
+  }
+  if (peek().type != Type::end) ++at_;
+  node.span = span_from(start);
+  if (close == ')' && !comma && node.items.size() == 1) return Node(std::move(node.items[0]));
+  return node;
+}
+
+Node PythonReader::dict(int depth) {
+  Node node;
+  node.kind = Node::Kind::map;
+  const size_t start = at_;
+  ++at_;
+  while (peek().type != Type::end) {
+    skip_lines();
+    if (is_sign("}")) break;
+    if (is_sign(",")) {
+      ++at_;
+      continue;
+    }
+    const size_t before = at_;
+    if (is_sign("**")) {
+      ++at_;
+      const Node spread = expression(depth + 1);
+      for (const Member& member : spread.members) node.members.push_back(member);
+      continue;
+    }
+    const Node key = expression(depth + 1);
+    skip_lines();
+    if (is_sign(":")) {
+      ++at_;
+      Node value = expression(depth + 1);
+      if (key.is_scalar()) node.members.push_back({key.raw, key.span, std::move(value)});
+    }
+    if (at_ == before) ++at_;
+  }
+  if (peek().type != Type::end) ++at_;
+  node.span = span_from(start);
+  return node;
+}
+
+}  // namespace plimsoll::exchange
