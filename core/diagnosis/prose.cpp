@@ -142,7 +142,10 @@ bool is_setting(std::string_view text) {
   while (end < text.size() && ascii::is_word(text[end])) ++end;
   const bool joined = text.substr(0, end).find('_') != std::string_view::npos;
   if (joined && end < text.size() && text[end] == ' ') ++end;
-  const bool value = end < text.size() && (text[end] == ':' || text[end] == '=');
+  // "gradient_checkpointing=true makes no difference" is a sentence about a setting.
+  const std::string_view rest = text.substr(std::min(end + 2, text.size()));
+  const bool more = std::count(rest.begin(), rest.end(), ' ') > 2 && rest.find('#') == std::string_view::npos;
+  const bool value = end < text.size() && (text[end] == ':' || (text[end] == '=' && !more));
   const bool flags = text.substr(0, 2) == "--" || text.find(" --") != std::string_view::npos;
   return flags || text.substr(0, 1) == "|" || (joined && value);
 }

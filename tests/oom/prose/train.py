@@ -30,7 +30,7 @@ def is_prose(sentence):
     call = re.search(r"[a-z0-9_]\(", sentence) is not None
     word = b" " not in data and all(c < 128 for c in data)
     code = call and (word or "=" in sentence or ".py" in sentence)
-    setting = re.match(r".* --|--|\||[a-z0-9]*_[a-z0-9_]* ?[:=]", sentence) is not None
+    setting = re.match(r".* --|--|\||[a-z0-9]*_[a-z0-9_]* ?(:|=.?[^ ]*(( [^ ]*){0,2}$|.*#))", sentence) is not None
     return len(data) >= 3 and said >= 4 * other and not code and not setting
 
 
