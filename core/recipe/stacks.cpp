@@ -28,7 +28,7 @@ constexpr StackTraits rows[] = {
     // Lightning-AI/litgpt litgpt/finetune/full.py and lora.py: FSDP on several devices, where lora.py refuses
     // --quantize.
     {.id = "litgpt", .several_gpus = "fsdp", .shards_quantised = false, .accelerate = false},
-    {.id = "loop", .accelerate = false, .trl_tasks = false, .returns_logits = false},
+    {.id = "loop", .accelerate = false, .trl_tasks = false, .returns_logits = false, .caches_little = true},
     {.id = "agilerl", .trl_tasks = false},
     {.id = "colossalai", .trl_tasks = false},
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/memory/layers/lengths.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
 
@@ -189,7 +190,7 @@ Reserve simulate_all(const std::vector<Unrolled>& runs, const AllocatorRun& how)
 double most_of(const recipe::Recipe& recipe) {
   const Strategy strategy = strategy_of(recipe);
   if (strategy != Strategy::none && strategy != Strategy::ddp) return 1.25;
-  return recipe.stack == "loop" ? 1.05 : 1.15;  // a loop of one's own caches least: 107 readings of 3 sources
+  return recipe::stack_traits(recipe.stack).caches_little ? 1.05 : 1.15;
 }
 
 }  // namespace
