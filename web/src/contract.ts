@@ -51,6 +51,8 @@ export interface Instant {
   allocated: number;
   reserved: number;
   device: number;
+  /** Memory of the computer that is needed then, of those that save, read back or merge. */
+  host_bytes?: number;
   components: Component[];
 }
 

@@ -64,6 +64,9 @@ constexpr Row rows[] = {
     {"torch_empty_cache_steps", "/training/torch_empty_cache_steps", ""},
     {"gc_steps", "/training/torch_empty_cache_steps", "", rules::read_gc_steps},
     {"save_steps", "/training/save_steps", "", rules::read_save_steps, Write::yes},
+    {"save_strategy", "/training/save_strategy", "no=no, false=no"},
+    {"save_only_model", "/training/save_only_model", ""},
+    {"load_best_model_at_end", "/training/load_best_model_at_end", ""},
     {"save_total_limit", "/training/save_total_limit", ""},
     {"eval_strategy", "/training/eval_strategy", "no=no, false=no", read_evaluation, Write::yes},
     {"evaluation_strategy", "/training/eval_strategy", "", read_evaluation, Write::no},
@@ -119,6 +122,8 @@ constexpr Row rows[] = {
     {"fsdp_version", "/parallel/strategy", "", read_fsdp_version},
     {"fsdp_config.fsdp_version", "/parallel/strategy", "", read_fsdp_version},
     {"fsdp_config.use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
+    {"fsdp_config.state_dict_type", "/parallel/fsdp_config/state_dict_type", ""},
+    {"fsdp_config.fsdp_state_dict_type", "/parallel/fsdp_config/state_dict_type", "", nullptr, Write::no},
     {"fsdp_config.fsdp_use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
     {"precompute_ref_log_probs", "/rl/precompute_ref_log_probs", ""},
     {"rl_adapter_ref_model", "/rl/reference_model", "true=copy", nullptr, Write::no},
@@ -161,8 +166,8 @@ constexpr std::string_view irrelevant =
     "streaming_multipack_buffer_size flex_attn_compile_kwargs* flash_optimum fsdp_final_state_dict_type "
     "special_tokens* tokens* tokens added_tokens_overrides* torch_compile_* warmup_steps "
     "warmup_ratio "
-    "save_safetensors save_only_model save_first_step logging_steps "
-    "early_stopping_patience load_best_model_at_end use_tensorboard profiler_* include_tokens_per_second "
+    "save_safetensors save_first_step logging_steps "
+    "early_stopping_patience use_tensorboard profiler_* include_tokens_per_second "
     "include_tkps "
     "neftune_noise_alpha noisy_embedding_alpha simpo_gamma kto_* "
     "low_cpu_mem_usage "
@@ -206,13 +211,13 @@ constexpr std::string_view implied =
     "is_qwen_derived_model "
     "trust_remote_code device_map.* type_of_model revision_of_model cls_model_config "
     "overrides_of_model_config* model_config* "
-    "overrides_of_model_kwargs* pad_to_sequence_len pad_to_multiple_of saves_per_epoch save_strategy "
+    "overrides_of_model_kwargs* pad_to_sequence_len pad_to_multiple_of saves_per_epoch "
     "max_prompt_len "
     "ddp world_size  fsdp_config.cpu_ram_efficient_loading "
     "fsdp_config.fsdp_cpu_ram_efficient_loading fsdp_config.fsdp_auto_wrap_policy "
     "fsdp_config.auto_wrap_policy "
     "fsdp_config.fsdp_transformer_layer_cls_to_wrap fsdp_config.transformer_layer_cls_to_wrap "
-    "fsdp_config.fsdp_state_dict_type fsdp_config.state_dict_type fsdp_config.fsdp_final_state_dict_type "
+    "fsdp_config.fsdp_final_state_dict_type "
     "fsdp_config.final_state_dict_type fsdp_config.fsdp_limit_all_gathers fsdp_config.limit_all_gathers "
     "fsdp_config.fsdp_sync_module_states fsdp_config.sync_module_states "
     ""

@@ -165,7 +165,7 @@ constexpr std::string_view irrelevant =
     "early_stop_interval "
     "eval_use_evalscope eval_dataset* eval_limit eval_generation_config extra_eval_args use_flash_ckpt "
     "enable_channel_loss enable_dft_loss $* lr warmup_steps seed quant_batch_size quant_n_samples "
-    "add_output_dir_suffix preprocess_num_proc dataset_test_ratio save_only_model dynamic_sample "
+    "add_output_dir_suffix preprocess_num_proc dataset_test_ratio dynamic_sample "
     "overlong_filter "
     "max_resample_times async_generate vllm_limit_mm_per_prompt vllm_enforce_eager "
     "vllm_enable_prefix_caching multi_turn_* num_infer_workers advantage_estimator advantage_reweight "

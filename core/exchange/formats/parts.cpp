@@ -35,6 +35,10 @@ constexpr Row deepspeed_rows[] = {
     {"zero_optimization.reduce_bucket_size", "/parallel/zero_optimization/reduce_bucket_size", ""},
     {"zero_optimization.overlap_comm", "/parallel/zero_optimization/overlap_comm", ""},
     {"zero_optimization.contiguous_gradients", "/parallel/zero_optimization/contiguous_gradients", ""},
+    {"zero_optimization.stage3_gather_16bit_weights_on_model_save",
+     "/parallel/zero_optimization/stage3_gather_16bit_weights_on_model_save", ""},
+    {"zero_optimization.gather_16bit_weights_on_model_save",
+     "/parallel/zero_optimization/stage3_gather_16bit_weights_on_model_save", "", nullptr, Write::no},
     {"zero_optimization.stage3_prefetch_bucket_size",
      "/parallel/zero_optimization/stage3_prefetch_bucket_size", ""},
     {"zero_optimization.stage3_max_live_parameters", "/parallel/zero_optimization/stage3_max_live_parameters",
@@ -56,8 +60,8 @@ constexpr std::string_view deepspeed_irrelevant =
     "zero_optimization.reduce_scatter "
     "zero_optimization.use_multi_rank_bucket_allreduce zero_optimization.compute_grad_norm "
     "zero_optimization.elastic_checkpoint zero_optimization.ignore_unused_parameters "
-    "zero_optimization.round_robin_gradients zero_optimization.stage3_gather_* "
-    "zero_optimization.gather_16bit_weights_on_model_save zero_optimization.load_from_fp32_weights "
+    "zero_optimization.round_robin_gradients zero_optimization.stage3_gather_fp16_* "
+    "zero_optimization.load_from_fp32_weights "
     "zero_optimization.log_trace_cache_warnings zero_optimization.legacy_stage1 "
     "zero_optimization.stage3_max_note "
     "zero_optimization.pipeline_loading_checkpoint zero_optimization.enable_sanity_checks";
@@ -72,8 +76,7 @@ constexpr std::string_view deepspeed_unpriced =
     "pipeline* "
     "sparse_attention* compression_training* hybrid_engine* amp* data_parallel_group zenflow* "
     "keep_in_fp32_modules";
-constexpr Table deepspeed_table{deepspeed_rows,
-                                "aio* zero_optimization.stage3_gather_16bit_weights_on_model_save", "", ""};
+constexpr Table deepspeed_table{deepspeed_rows, "aio*", "", ""};
 constexpr Table deepspeed_lists{{}, deepspeed_irrelevant, deepspeed_implied, deepspeed_unpriced};
 constexpr Section deepspeed_sections[] = {{"", &deepspeed_table}, {"", &deepspeed_lists}};
 
@@ -134,6 +137,7 @@ constexpr Row accelerate_rows[] = {
      read_reshard, Write::yes},
     {"fsdp_config.fsdp_offload_params", "/parallel/fsdp_config/offload_params", ""},
     {"fsdp_config.fsdp_use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
+    {"fsdp_config.fsdp_state_dict_type", "/parallel/fsdp_config/state_dict_type", ""},
     {"fsdp_config.fsdp_backward_prefetch", "/parallel/fsdp_config/backward_prefetch", prefetch},
     {"fsdp_config.fsdp_backward_prefetch_policy", "/parallel/fsdp_config/backward_prefetch", prefetch,
      nullptr, Write::no},
@@ -164,7 +168,7 @@ constexpr std::string_view accelerate_irrelevant =
 constexpr std::string_view accelerate_implied =
     "downcast_bf16 num_machines gpu_ids fsdp_config.fsdp_auto_wrap_policy "
     "fsdp_config.fsdp_transformer_layer_cls_to_wrap "
-    "fsdp_config.fsdp_min_num_params fsdp_config.fsdp_state_dict_type "
+    "fsdp_config.fsdp_min_num_params "
     "fsdp_config.fsdp_cpu_ram_efficient_loading "
     "deepspeed_config.deepspeed_moe_layer_cls_names fsdp_config.fsdp_cpu_offload_pin_memory";
 constexpr std::string_view accelerate_unpriced =

@@ -402,7 +402,8 @@ const Format torchtune{
     Language::yaml,
     sections,
     "checkpointer metric_logger profiler enable_activation_checkpointing tokenizer model optimizer "
-    "loss dataset batch_size batch_size_val max_generated_tokens optimizer_in_bwd dtype compile quantizer "
+    "loss dataset batch_size batch_size_val enable_activation_offloading max_generated_tokens "
+    "optimizer_in_bwd dtype compile quantizer "
     "prompt tasks "
     "policy_model orchestration",
     finish,

@@ -229,6 +229,9 @@ constexpr Row training_rows[] = {
     {"torch_empty_cache_steps", "/training/torch_empty_cache_steps", ""},
     {"save_steps", "/training/save_steps", "", read_save_steps, Write::yes},
     {"save_total_limit", "/training/save_total_limit", ""},
+    {"save_strategy", "/training/save_strategy", "no=no, false=no"},
+    {"save_only_model", "/training/save_only_model", ""},
+    {"load_best_model_at_end", "/training/load_best_model_at_end", ""},
     {"num_train_epochs", "/data/epochs", ""},
     {"use_cache", "/model_args/use_cache", ""},
     {"model_init_kwargs.dtype", "/model_args/dtype", "auto=auto", nullptr, Write::no},
@@ -264,6 +267,8 @@ constexpr Row training_rows[] = {
     {"fsdp_config.fsdp_offload_params", "/parallel/fsdp_config/offload_params", ""},
     {"fsdp_config.cpu_offload", "/parallel/fsdp_config/offload_params", ""},
     {"fsdp_config.use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
+    {"fsdp_config.state_dict_type", "/parallel/fsdp_config/state_dict_type", ""},
+    {"fsdp_config.fsdp_state_dict_type", "/parallel/fsdp_config/state_dict_type", ""},
     {"fsdp_config.fsdp_use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
     {"fsdp_config.backward_prefetch", "/parallel/fsdp_config/backward_prefetch", prefetch},
     {"fsdp_config.fsdp_backward_prefetch", "/parallel/fsdp_config/backward_prefetch", prefetch},
@@ -284,9 +289,8 @@ constexpr std::string_view training_irrelevant =
     "include_num_input_tokens_seen include_tokens_per_second eval_steps "
     "eval_delay "
     "eval_on_start eval_use_gather_object include_for_metrics include_inputs_for_metrics "
-    "eval_do_concat_batches batch_eval_metrics save_strategy save_safetensors save_only_model "
+    "eval_do_concat_batches batch_eval_metrics save_safetensors "
     "save_on_each_node enable_jit_checkpoint push_to_hub* hub_* "
-    "load_best_model_at_end "
     "metric_for_best_model greater_is_better ignore_data_skip restore_callback_states_from_checkpoint "
     "full_determinism "
     "seed data_seed accelerator_config* dataloader_* remove_unused_columns label_names "
@@ -326,8 +330,7 @@ constexpr std::string_view training_implied =
     "pad_to_multiple_of fsdp_min_num_params fsdp_transformer_layer_cls_to_wrap fsdp_config.min_num_params "
     "fsdp_config.transformer_layer_cls_to_wrap fsdp_config.fsdp_transformer_layer_cls_to_wrap "
     "fsdp_config.auto_wrap_policy fsdp_config.fsdp_auto_wrap_policy fsdp_config.xla* "
-    "fsdp_config.state_dict_type "
-    "fsdp_config.fsdp_state_dict_type fsdp_config.limit_all_gathers fsdp_config.fsdp_limit_all_gathers "
+    "fsdp_config.limit_all_gathers fsdp_config.fsdp_limit_all_gathers "
     "fsdp_config.sync_module_states fsdp_config.fsdp_sync_module_states "
     "fsdp_config.cpu_ram_efficient_loading "
     "fsdp_config.fsdp_cpu_ram_efficient_loading fsdp_config.fsdp_min_num_params "
@@ -503,6 +506,7 @@ constexpr Row launcher_rows[] = {
     {"fsdp_offload_params", "/parallel/fsdp_config/offload_params", ""},
     {"fsdp_reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "", read_reshard},
     {"fsdp_use_orig_params", "/parallel/fsdp_config/use_orig_params", ""},
+    {"fsdp_state_dict_type", "/parallel/fsdp_config/state_dict_type", ""},
     {"fsdp_backward_prefetch", "/parallel/fsdp_config/backward_prefetch", prefetch},
     {"fsdp_forward_prefetch", "/parallel/fsdp_config/forward_prefetch", ""},
     {"fsdp_activation_checkpointing", "/training/gradient_checkpointing", "", nullptr, Write::no},
@@ -525,7 +529,7 @@ constexpr std::string_view launcher_irrelevant =
     "deepspeed_multinode_launcher mpirun_hostfile debug env num_cpu_threads_per_process enable_cpu_affinity "
     "standalone "
     "dynamo_use* dynamo_mode hostfile num_nodes fsdp_cpu_ram_efficient_loading fsdp_sync_module_states "
-    "fsdp_state_dict_type aws_* vm m c config b h v redirects t";
+    "aws_* vm m c config b h v redirects t";
 constexpr std::string_view launcher_implied =
     "use_deepspeed num_machines fsdp_auto_wrap_policy fsdp_transformer_layer_cls_to_wrap fsdp_min_num_params "
     "deepspeed_moe_layer_cls_names local_rank cpu";

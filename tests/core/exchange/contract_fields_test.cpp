@@ -20,6 +20,7 @@ constexpr Other others[] = {
     {"", "init_weights"},                   // of adapters: PEFT's name in LoRA
     {"", "compute_metrics"},                // read where it is a function; None says that there is none
     {"", "preprocess_logits_for_metrics"},  // likewise
+    {"autotrain", "unsloth"},               // whether it is used
     {"axolotl", "device"},                  // of a process, not of offloaded states
     {"axolotl", "gpu"},                     // that Modal is to rent
     {"openrlhf", "save_steps"},             // -1 where nothing is said: never

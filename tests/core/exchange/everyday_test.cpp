@@ -22,7 +22,7 @@ exchange::Document document_of(const std::string& text) {
 #endif
 }
 
-Import read_paste(const std::string& text) { return import_known(document_of(text), text, catalog()); }
+Import read_paste(const std::string& text) { return import_known(document_of(text), text, presets()); }
 
 Json said(const Import& import, const std::string& pointer) {
   const Json::json_pointer where(pointer);

@@ -3,6 +3,8 @@
 #include "core/exchange/import.h"
 
 #include <gmock/gmock.h>
+
+#include "core/exchange/patch.h"
 #ifndef __EMSCRIPTEN__
 #include "core/cli/yaml.h"
 #endif
