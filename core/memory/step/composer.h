@@ -37,6 +37,9 @@ struct StepPlay {
   bool keeps = false;         ///< gradients live on until the next step
 };
 
+/// A rank's share of a small tensor may be less than a byte, which is no tensor.
+constexpr double smallest_tensor = 0.5;
+
 /// The tensors of a list when they add up to `all`, and what is missing beside them; of a list that is more,
 /// a rank holds its share of each. They stay until the run ends.
 template <class Sink>
@@ -45,8 +48,13 @@ void hold_each(Sink& sink, Component component, const std::vector<double>& each,
   double sum = 0;
   for (const double bytes : each) sum += bytes;
   const double share = sum > all + 0.5 ? all / sum : 1;
-  for (const double bytes : each) sink.allocate(component, bytes * share, what);
-  sink.allocate(component, all - sum * share, what);
+  double told = 0;
+  for (const double bytes : each) {
+    if (bytes * share < smallest_tensor) continue;  // it is in what is missing
+    sink.allocate(component, bytes * share, what);
+    told += bytes * share;
+  }
+  sink.allocate(component, all - told, what);
 }
 
 template <class Sink>
@@ -379,12 +387,16 @@ class Composer {
     const auto make = [&](double bytes) {
       temporaries.push_back(sink_.allocate(Component::transient, bytes, "optimizer temporaries"));
     };
+    double left = rank_.step;
     if (!rank_.flat && all > 0 && rank_.step >= rank_.gradients) {
       const double share = all == rank_.step ? 1 : rank_.step / all;
-      for (const double bytes : script_.trained_tensors) make(bytes * share);
-    } else {
-      make(rank_.step);
+      for (const double bytes : script_.trained_tensors) {
+        if (bytes * share < smallest_tensor) continue;
+        make(bytes * share);
+        left -= bytes * share;
+      }
     }
+    make(left);
     for (const Handle& temporary : temporaries) sink_.release(temporary);
   }
 

@@ -56,7 +56,7 @@ void TraceSink::begin_micro_batch(uint8_t number, bool gradients_exist) {
 
 Event TraceSink::allocate(Component component, double bytes, const char* what, Stream stream) {
   Event event{Kind::allocate, component, true, Places::none, bytes, what};
-  if (bytes < 0.5) return event;
+  if (bytes < smallest_tensor) return event;
   event.tensor = out_.tensors++;
   if (stream != Stream::computing) {
     out_.streams.resize(out_.tensors, Stream::computing);
