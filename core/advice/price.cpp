@@ -419,7 +419,7 @@ memory::Sizes Pricer::sizes_with(const Walk& at, const Stepping& optimizer, Eval
   highest.outside = at_most->outside;
   // Another evaluation may be highest in the head, where no layer is gathered, and not in a layer.
   highest.lent = memory::lent(peak, at.replay);
-  highest.apart = peaks.apart();
+  highest.apart = memory::repeats(*at_most) ? peaks.apart() : 0;
   return sizes_of(highest, at.recipe, basis_);
 }
 

@@ -274,8 +274,11 @@ Default default_of(const Field& field, const Given& given, const StackPreset& st
   const Default by_stack = row != nullptr ? Default{row->value, row->why, row->asked} : Default{};
   if (row != nullptr && field.pointer == "/rl/max_completion_length")
     return beside_a_prompt(by_stack, values);
+  const DefaultContext context{values, around, stack.id, stack.name};
+  if (row != nullptr && field.pointer == "/model_args/dtype" && row->value == Json("auto"))
+    return published_dtype(context);
   if (row != nullptr) return by_stack;
-  if (field.rule != nullptr) return field.rule(DefaultContext{values, around, stack.id, stack.name});
+  if (field.rule != nullptr) return field.rule(context);
   return {fixed_default(field), std::string(field.why)};
 }
 
@@ -335,8 +338,7 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
     if (found == resolved.values.end() && pointless) continue;
     if (found == resolved.values.end()) {
       auto [value, why, asked] = default_of(field, given, stack, around, resolved.values);
-      const bool by_checkpoint = pointer == "/model_args/dtype" && value == Json("auto");
-      if (!why.empty() && !by_checkpoint && matters(pointer, resolved.values, around)) {
+      if (!why.empty() && matters(pointer, resolved.values, around)) {
         resolved.assumptions.push_back({pointer, value, why, asked});
       }
       found = resolved.values.emplace(pointer, std::move(value)).first;
