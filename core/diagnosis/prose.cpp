@@ -150,7 +150,14 @@ bool is_setting(std::string_view text) {
   return flags || text.substr(0, 1) == "|" || (joined && value);
 }
 
-// Words and blanks, mostly: no setting, no path, no row of a table, no line of code.
+// "valueerror: tokenizer class llamatokenizer does not exist": what a program says.
+bool is_exception(std::string_view text) {
+  const std::size_t end = text.find(':');
+  return end != std::string_view::npos && end >= 5 && text.substr(end - 5, 5) == "error" &&
+         std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), ascii::is_word);
+}
+
+// Words and blanks, mostly: no setting, no path, no row of a table, no line of code, no exception.
 bool is_prose(std::string_view text) {
   std::size_t said = 0, other = 0;
   for (const char c : text) {
@@ -158,7 +165,7 @@ bool is_prose(std::string_view text) {
     said += letter ? 1 : 0;
     other += letter || is_digit(c) ? 0 : 1;
   }
-  return text.size() >= 3 && said >= 4 * other && !is_code(text) && !is_setting(text);
+  return text.size() >= 3 && said >= 4 * other && !is_code(text) && !is_setting(text) && !is_exception(text);
 }
 
 // How many bytes at `at` end a sentence; 0: none.

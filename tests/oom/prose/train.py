@@ -31,7 +31,8 @@ def is_prose(sentence):
     word = b" " not in data and all(c < 128 for c in data)
     code = call and (word or "=" in sentence or ".py" in sentence)
     setting = re.match(r".* --|--|\||[a-z0-9]*_[a-z0-9_]* ?(:|=.?[^ ]*(( [^ ]*){0,2}$|.*#))", sentence) is not None
-    return len(data) >= 3 and said >= 4 * other and not code and not setting
+    exception = re.match(r"[a-z0-9_]*error:", sentence) is not None
+    return len(data) >= 3 and said >= 4 * other and not code and not setting and not exception
 
 
 def sentences(text):
