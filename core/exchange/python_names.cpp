@@ -12,7 +12,9 @@ std::string last_of(const std::string& name) { return name.substr(name.rfind('.'
 constexpr size_t most_calls = 64, most_classes = 256;
 
 // A function and a name in it; no name holds a blank.
-std::string in_function(const std::string& function, const std::string& name) { return function + " " + name; }
+std::string in_function(const std::string& function, const std::string& name) {
+  return function + " " + name;
+}
 
 bool is_plain(const Node* node) { return node != nullptr && !node->opaque; }
 

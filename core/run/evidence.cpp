@@ -21,7 +21,7 @@ constexpr double least = 0.003, above = 0.03, below_sharded = 0.01, above_sharde
 constexpr double unlike = 0.5;  // from this distance on the witnesses are runs of other kinds
 constexpr double widening_by_distance = 0.1;
 constexpr double span_when_alone = 0.103;  // no run at all
-constexpr double last_of_four = 57;      // 4.57, after which 5.0 came
+constexpr double last_of_four = 57;        // 4.57, after which 5.0 came
 
 std::optional<double> number_or_none(json::Object& object, const char* key) {
   const json::Json* value = object.find(key);
