@@ -1,6 +1,7 @@
 // What people write who have no error line at hand: "OOM when I resume", "爆显存". Read only where no
 // program's own words are found.
 #include <algorithm>
+#include <iterator>
 
 #include "core/diagnosis/cases.h"
 #include "core/diagnosis/families.h"
@@ -54,6 +55,17 @@ std::size_t named_lack(std::string_view folded) {
   return std::string_view::npos;
 }
 
+// "Will it fit?" asks of a run to come. "Why does it fill the card?" tells of one.
+bool asks_of_a_run(std::string_view folded, const Sentence& sentence) {
+  const std::string_view said = folded.substr(sentence.at, sentence.size);
+  if (!said.ends_with('?') && !said.ends_with("？")) return false;
+  constexpr std::string_view openers[] = {"will ",  "can ", "does ",  "do ",   "is ",   "are ",   "would ",
+                                          "could ", "how ", "which ", "what ", "kann ", "passt ", "reicht "};
+  const bool opens = std::any_of(std::begin(openers), std::end(openers),
+                                 [&](std::string_view opener) { return said.starts_with(opener); });
+  return opens && named_lack(said) == std::string_view::npos;
+}
+
 int score_of(const Sentence* sentence, Say what) { return sentence == nullptr ? 0 : sentence->of(what); }
 
 }  // namespace
@@ -62,6 +74,7 @@ std::vector<Message> spoken_messages(const Text& text, const Prose& prose,
                                      const std::vector<CaseShown>& cases) {
   const std::string_view folded = text.folded_lines;
   const Sentence* lack = prose.says(Say::lack);
+  if (lack != nullptr && asks_of_a_run(folded, *lack)) lack = nullptr;
   const Sentence* host = prose.says(Say::host);
   const bool machine = score_of(host, Say::host) > 0 &&
                        (host == lack || score_of(host, Say::host) >= score_of(lack, Say::lack));

@@ -63,6 +63,14 @@ TEST(DiagnosisSpoken, ARemarkInAConfigurationIsNoReport) {
 }
 
 // What is quoted or shown as a frame ends at a character, however long the line.
+TEST(DiagnosisSpoken, AQuestionWhetherARunWillFitIsNoReport) {
+  for (const char* text : {"Will full fine-tuning of Qwen2.5-7B fit on 4x A100 40GB?",
+                           "Does LoRA of Mistral 7B fit on a 3090 with batch size 2?"}) {
+    EXPECT_TRUE(explained(text).reading.messages.empty()) << text;
+  }
+  EXPECT_FALSE(explained("Does anybody know why Mistral 7B runs out of memory?").reading.messages.empty());
+}
+
 TEST(DiagnosisSpoken, AQuoteEndsAtACharacter) {
   std::string line = "x";
   for (int i = 0; i < 300; ++i) line += "检";
