@@ -219,7 +219,7 @@ void read_strategy(std::string_view folded, SaidRequest& out) {
 
 void read_sizes(std::string_view folded, SaidRequest& out) {
   double length = number_before(folded, {"tokens", "token", "context", "ctx", "seq", "上下文"});
-  if (length == 0)
+  if (length < 16)  // of "ZeRO-3, sequence length 2048" the 3 is none
     length = diagnosis::setting_in_words(
                  folded, {"max_length", "max length", "max_seq_length", "cutoff_len", "sequence length",
                           "seq_len", "context length", "context", "length", "l\xC3\xA4nge", "长度"})

@@ -32,6 +32,13 @@ TEST(SaidRequest, HoldsWhatTheTextSaysAndNothingElse) {
   EXPECT_TRUE(one.unknown.empty());
 }
 
+TEST(SaidRequest, AStageOfZeroIsNoLength) {
+  EXPECT_EQ(
+      text_at(said("Will Qwen2.5-7B fit on 4x A100 40GB with ZeRO-3, sequence length 2048, batch size 1?"),
+              "/training/max_length"),
+      "2048");
+}
+
 TEST(SaidRequest, AMethodThatNobodyStatesIsUnknown) {
   const SaidRequest one = said("Can I train Mistral-7B-v0.3 on a 4090?");
   EXPECT_FALSE(one.method);
