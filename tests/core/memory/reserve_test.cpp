@@ -96,7 +96,8 @@ TEST(Reserve, IsMetByItsClosedForm) {
   std::vector<double> errors;
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const Json request = drawn::drawn_request(seed, {.plain = true}), simulated = held(request);
-    const std::string strategy = request.value(Json::json_pointer("/parallel/strategy"), std::string("none"));
+    const Json::json_pointer shared("/parallel/strategy");
+    const std::string strategy = request.contains(shared) ? request.at(shared).get<std::string>() : "none";
     const bool sharded = strategy.rfind("fsdp", 0) == 0 || strategy.rfind("zero", 0) == 0;
     if (sharded || !simulated.at("memory").contains("allocator")) continue;
     const double usual = read(answer(request), "/memory/peak/reserved");
