@@ -1,7 +1,7 @@
 // Every browser test watches the same three things: nothing is asked of another host, the content security policy is
 // never violated, and no error reaches the console.
 import { readFileSync } from "node:fs";
-import { expect, test as base, type Page } from "@playwright/test";
+import { expect, test as base, type Locator, type Page } from "@playwright/test";
 import type { Request } from "../../web/src/contract.ts";
 import { encode } from "../../web/src/link.ts";
 
@@ -77,8 +77,8 @@ export const showTab = (page: Page, id: string) => page.locator(`#tab-${id}`).cl
 /** The files that the threads of the page run. */
 export const workers = (page: Page) => page.workers().map((worker) => worker.url().split("/").pop() ?? "");
 
-export async function openEveryFold(page: Page): Promise<void> {
-  const closed = page.locator("details:not([open]) > summary:visible");
+export async function openEveryFold(part: Page | Locator): Promise<void> {
+  const closed = part.locator("details:not([open]) > summary:visible");
   while ((await closed.count()) > 0) await closed.first().click();
 }
 
