@@ -16,19 +16,24 @@ test("the opening case stands in the page before any script, as the core answers
   browser,
   baseURL,
 }) => {
-  test.fixme(true, "what is told of missing files takes the place of what waits");
   // The page itself, as it comes: the scripts that compute are held back.
   const context = await browser.newContext(baseURL ? { baseURL } : {});
   const held = await context.newPage();
-  await held.route(/assets\/.*\.js$/, () => undefined); // neither there nor missing, which would be said
-  await held.goto("./");
+  // Missing ones would be told of.
+  await held.route(/assets\/.*\.js$/, (route) =>
+    route.fulfill({ contentType: "text/javascript", body: "// held back" }),
+  );
+  await held.goto("./", { waitUntil: "commit" });
+  await held.waitForFunction(() =>
+    [...document.querySelectorAll("link[rel=stylesheet]")].every((link) => (link as HTMLLinkElement).sheet),
+  );
   const early = await held.locator("#first").innerText();
   expect(early).toContain("A10G");
   await expect(held.locator("#loading")).toBeHidden();
   const box = await held.locator("#first .verdict").boundingBox();
   // Another run has an answer of its own.
-  await held.goto("./#v=1&model=gpt2");
-  await held.reload();
+  await held.goto("./#v=1&model=gpt2", { waitUntil: "commit" });
+  await held.reload({ waitUntil: "commit" });
   await expect(held.locator("#first")).toBeHidden();
   await expect(held.locator("#loading")).toBeVisible();
   await context.close();
