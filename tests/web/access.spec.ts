@@ -144,10 +144,6 @@ for (const [id, card] of [
   ["b-before", "3090"],
 ] as const) {
   test(`the print sheet of ${id} has two pages`, async ({ page }) => {
-    test.fixme(
-      id === "b-before",
-      "three since runs are saved: its instants and plans need lines that the sheet has not",
-    );
     await open(page);
     await unfold(page, "Examples");
     await page
