@@ -119,7 +119,7 @@ constexpr Weight for_vision_tokens[] = {{Sign::sees_images, 5.5F},     {Sign::se
 constexpr Weight for_logits_peak[] = {
     {Sign::loss, 6.0F},        {Sign::logits_frame, 3.0F},      {Sign::says_logits, 5.5F},
     {Sign::is_logits, 5.5F},   {Sign::product_of_logits, 3.2F}, {Sign::large_request, 3.0F},
-    {Sign::evaluating, -3.0F}, {Sign::asks_beyond_card, 0.5F}};
+    {Sign::evaluating, -3.0F}, {Sign::asks_beyond_card, 0.5F},  {Sign::is_logits_as_said, 2.5F}};
 constexpr Weight for_embedding_tensor[] = {{Sign::is_embedding16, 3.5F},
                                            {Sign::says_xla, 3.0F},
                                            {Sign::loading, 0.5F},

@@ -144,6 +144,7 @@ enum class Sign : uint8_t {
   near_16bit_though_quantized,
   // the tensor
   is_logits,
+  is_logits_as_said,  ///< of the batch and the length that the text states
   is_scores,
   is_weight16,
   is_weight32,

@@ -221,6 +221,8 @@ void read_tensor(const Reading& r, const Situation& situation, Signs& out) {
     const bool known = std::any_of(out.begin(), out.end(), [&](const Evidence& e) { return e.sign == sign; });
     if (sign == Sign::count || known) continue;
     add(out, true, sign, "The size that failed is that of " + match.what + " in " + match.dtype + ".");
+    add(out, sign == Sign::is_logits && !match.guessed, Sign::is_logits_as_said,
+        "The batch and the length that are stated give just these tokens.");
   }
 }
 }  // namespace plimsoll::diagnosis

@@ -118,5 +118,21 @@ TEST(DiagnosisTensors, EveryLargeWeightIsFoundBackFromItsPrintedSize) {
   }
 }
 
+TEST(DiagnosisTensors, LogitsOfTheStatedBatchAndLengthAreTheCause) {
+  const auto of = [](const char* batch) {
+    return explained(
+        std::string("QLoRA of Llama 3.1 8B on my RTX 4090, batch size ") + batch +
+        ", max_seq_length 4096, gradient checkpointing on. After some steps:\n"
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.83 GiB. GPU 0 has a total capacity "
+        "of 23.64 GiB of which 4.11 GiB is free. Including non-PyTorch memory, this process has 19.52 GiB "
+        "memory in use. Of the allocated memory 18.60 GiB is allocated by PyTorch, and 480.12 MiB is "
+        "reserved "
+        "by PyTorch but unallocated.");
+  };
+  const auto four = of("4"), two = of("2");
+  EXPECT_EQ(four.causes.front().cause->id, "logits_peak");
+  EXPECT_GT(four.causes.front().confidence, two.causes.front().confidence);
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
