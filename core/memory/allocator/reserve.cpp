@@ -185,8 +185,8 @@ Reserve simulate_all(const std::vector<Unrolled>& runs, const AllocatorRun& how)
 }
 
 // Of 144 published readings of whole devices and 270 of reserved memory, from some twenty sources, 92 and 93
-// % lie within the band that these give. What the simulation does not see are other versions of a kernel,
-// loading by other means, and what is cached for a while.
+// % lie within the band that these give; they were chosen on the same readings. What the simulation does not
+// see are other versions of a kernel, loading by other means, and what is cached for a while.
 double most_of(const recipe::Recipe& recipe) {
   const Strategy strategy = strategy_of(recipe);
   if (strategy != Strategy::none && strategy != Strategy::ddp) return 1.25;
