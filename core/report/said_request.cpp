@@ -79,6 +79,19 @@ double number_before(std::string_view folded, std::initializer_list<std::string_
   return 0;
 }
 
+// "QLoRA of an 8B on a 4090 at 4k", but no "photos at 4k resolution".
+double length_behind_at(std::string_view folded) {
+  for (std::size_t at = folded.find(" at "); at != std::string_view::npos; at = folded.find(" at ", at + 1)) {
+    std::size_t end = at + 4;
+    while (end < folded.size() && is_digit(folded[end])) ++end;
+    const bool thousands = end > at + 4 && folded.substr(end, 1) == "k";
+    const std::string_view behind = folded.substr(std::min(end + 1, folded.size()), 5);
+    const bool other = !behind.empty() && ascii::is_word(behind.front());
+    if (thousands && !other && behind != " reso") return number_at(folded, at + 4);
+  }
+  return 0;
+}
+
 // The variant that stands behind a board's number: "3060 Ti", "4080 super", "4070 ti super".
 std::string_view variant_of(const hardware::Gpu& gpu) {
   for (const std::string_view one : {"-ti-super", "-ti", "-super", "-ada", "-laptop", "-maxq"}) {
@@ -224,6 +237,7 @@ void read_sizes(std::string_view folded, SaidRequest& out) {
                  folded, {"max_length", "max length", "max_seq_length", "cutoff_len", "sequence length",
                           "seq_len", "context length", "context", "length", "l\xC3\xA4nge", "长度"})
                  .value_or(0);
+  if (length < 16) length = length_behind_at(folded);
   if (length >= 16) out.values["/training/max_length"] = static_cast<uint64_t>(length);
   const auto batch =
       diagnosis::setting_in_words(folded, {"per_device_train_batch_size", "micro-batch", "micro batch",

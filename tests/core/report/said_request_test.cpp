@@ -32,6 +32,13 @@ TEST(SaidRequest, HoldsWhatTheTextSaysAndNothingElse) {
   EXPECT_TRUE(one.unknown.empty());
 }
 
+TEST(SaidRequest, ALengthMayStandBehindAt) {
+  EXPECT_EQ(text_at(said("QLoRA of Llama 3.1 8B on a 4090 at 4k"), "/training/max_length"), "4096");
+  EXPECT_EQ(text_at(said("Will LoRA of Qwen2.5-VL-7B on a 4090 fit with photos at 4k resolution?"),
+                    "/training/max_length"),
+            "");
+}
+
 TEST(SaidRequest, AStageOfZeroIsNoLength) {
   EXPECT_EQ(
       text_at(said("Will Qwen2.5-7B fit on 4x A100 40GB with ZeRO-3, sequence length 2048, batch size 1?"),
