@@ -76,7 +76,11 @@ function answers(found: Diagnosis, take: Acts["take"]): TemplateResult | typeof 
       ${ways.map(
         (one) =>
           html`<li>
-            ${one.name}: <b>${size(one.needed)}</b>${one.usable ? html` / ${size(one.usable)}` : nothing}
+            <span
+              >${one.name}: <b>${size(one.needed)}</b>${one.usable
+                ? html` / ${size(one.usable)}`
+                : nothing}</span
+            >
             <button type="button" @click=${() => take(one.request)}>${say("paste.use")}</button>
           </li>`,
       )}
