@@ -24,9 +24,11 @@ test("the opening case stands in the page before any script, as the core answers
     route.fulfill({ contentType: "text/javascript", body: "// held back" }),
   );
   await held.goto("./", { waitUntil: "commit" });
-  await held.waitForFunction(() =>
-    [...document.querySelectorAll("link[rel=stylesheet]")].every((link) => (link as HTMLLinkElement).sheet),
-  );
+  // The text as it is laid out: with the style sheet, and to its end.
+  await held.waitForFunction(() => {
+    const sheets = [...document.querySelectorAll<HTMLLinkElement>("link[rel=stylesheet]")];
+    return document.readyState !== "loading" && sheets.length > 0 && sheets.every((link) => link.sheet);
+  });
   const early = await held.locator("#first").innerText();
   expect(early).toContain("A10G");
   await expect(held.locator("#loading")).toBeHidden();
