@@ -134,14 +134,14 @@ void write_plans(Writer& out, const run::Run* run, double usable, std::span<cons
     out.close_array();
     return;
   }
-  Advisor advisor(*run, catalog);
-  advisor.write_plans(out, usable);
+  advice::Advisor advisor(*run, catalog);
+  report::write_plans(out, advisor, usable);
   out.key("blocked");
-  advisor.write_blocked(out, usable);
+  write_blocked(out, advisor, usable);
   // What the plans take is what costs least; the remedy of the cause named is offered in any case.
   if (remedies.empty()) return;
   out.key("remedies");
-  advisor.write_fixes(out, remedies);
+  write_fixes(out, advisor, advisor.fixes(remedies));
 }
 
 void write_ways_out(Writer& out, const Case& one, const Diagnosis& d, const Answers& answers,

@@ -14,8 +14,8 @@ namespace {
 
 PlanWriter plans(const run::Run& run, const run::Catalog& catalog) {
   // Shared, because a function object is copied; the advisor remembers what it has priced.
-  const auto advisor = std::make_shared<Advisor>(run, catalog);
-  return [advisor](json::Writer& out, double usable) { advisor->write_plans(out, usable); };
+  const auto advisor = std::make_shared<advice::Advisor>(run, catalog);
+  return [advisor](json::Writer& out, double usable) { write_plans(out, *advisor, usable); };
 }
 
 }  // namespace

@@ -1,12 +1,9 @@
 #include "core/report/time.h"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "core/json/rounding.h"
-#include "core/recipe/stacks.h"
-#include "core/run/paged.h"
+#include "core/run/machines.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
 
@@ -45,81 +42,6 @@ void write_parts(Writer& out, const time::StepTime& t) {
   out.close_object();
 }
 
-time::StepTime step_of(const run::Run& run, const hardware::Gpu& gpu) {
-  return run::step_on({run.network, run.resolved.recipe, run.replay, weighed(run)},
-                      sizes_of(run.replay.instants[run.replay.peak], run), usable_for(run, gpu.usable_bytes),
-                      gpu);
-}
-
-// The run on all cards of a machine that has more than it asks for: each takes a part of the batch. Where the
-// samples of a step cannot be shared out evenly, the other cards stand idle.
-recipe::Recipe on_cards(const recipe::Recipe& r, uint64_t cards) {
-  recipe::Recipe shared = r;
-  const uint64_t each = r.effective_batch() / cards;
-  const bool alone = recipe::stack_traits(r.stack).one_process || !r.model_args.device_map.empty();
-  if (cards <= r.parallel.num_gpus || r.effective_batch() % cards != 0 || alone) return shared;
-  uint64_t batch = std::min(r.training.per_device_train_batch_size, each);
-  while (each % batch != 0) --batch;
-  shared.parallel.num_gpus = cards;
-  if (r.parallel.strategy == "none") shared.parallel.strategy = "ddp";
-  shared.training.per_device_train_batch_size = batch;
-  shared.training.gradient_accumulation_steps = each / batch;
-  return shared;
-}
-
-// One offer of a cloud, for this run.
-struct Machine {
-  const hardware::Offer* offer;
-  const hardware::Gpu* gpu;
-  time::StepTime step;
-  const char* verdict;
-  uint64_t used;  ///< of its cards
-  double usd;     ///< of the run, or of an hour where the data is not known
-};
-
-Machine machine_of(const run::Run& run, const hardware::Offer& offer, const hardware::Gpu& gpu) {
-  run::Run there = run;
-  there.resolved.recipe = on_cards(run.resolved.recipe, offer.gpus);
-  there = on_gpu(there, gpu);
-  const memory::Sizes sizes = sizes_of(there.replay.instants[there.replay.peak], there);
-  const recipe::Recipe& r = there.resolved.recipe;
-  return {&offer,
-          &gpu,
-          step_of(there, gpu),
-          memory::word(memory::verdict(sizes, usable_for(there, gpu.usable_bytes))),
-          r.parallel.num_gpus,
-          0};
-}
-
-// Cheapest first; a notebook service, which ends its sessions, after all others.
-std::vector<Machine> machines(const run::Run& run, const run::Catalog& catalog, const time::Length& length) {
-  std::map<std::pair<std::string_view, uint64_t>, Machine> known;
-  std::vector<Machine> rows;
-  for (const hardware::Cloud& cloud : catalog.clouds) {
-    for (const hardware::Offer& offer : cloud.offers) {
-      const hardware::Gpu* gpu = catalog.find_gpu(offer.gpu);
-      if (gpu == nullptr || offer.gpus < run.resolved.recipe.parallel.num_gpus) continue;
-      auto found = known.find({gpu->id, offer.gpus});
-      if (found == known.end()) {
-        found =
-            known.emplace(std::make_pair(std::string_view(gpu->id), offer.gpus), machine_of(run, offer, *gpu))
-                .first;
-      }
-      Machine row = found->second;
-      row.offer = &offer;
-      const double hours = length.steps > 0 ? length.steps * row.step.seconds / 3600 : 1;
-      const double price = offer.on_demand.known ? offer.on_demand.low : offer.spot.low;
-      row.usd = row.step.known ? price * hours : 1e18;
-      rows.push_back(row);
-    }
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const Machine& a, const Machine& b) {
-    const bool notebook = a.offer->session_hours > 0, other = b.offer->session_hours > 0;
-    return notebook != other ? other : a.usd < b.usd;
-  });
-  return rows;
-}
-
 void write_price(Writer& out, const hardware::Price& price, double hours) {
   out.open_object();
   write_range(out, "usd_per_hour", price.low, price.high);
@@ -141,7 +63,7 @@ void write_spot(Writer& out, const hardware::Offer& offer, double hours, double 
   out.close_object();
 }
 
-void write_machine(Writer& out, const Machine& m, const run::Run& run, const time::Length& length,
+void write_machine(Writer& out, const run::OfferedMachine& m, const run::Run& run, const time::Length& length,
                    double chosen) {
   const double hours = length.steps * m.step.seconds / 3600;
   const auto every = static_cast<double>(run.resolved.recipe.training.save_steps);
@@ -154,7 +76,7 @@ void write_machine(Writer& out, const Machine& m, const run::Run& run, const tim
   out.field("gpus", m.offer->gpus);
   out.field("gpus_used", m.used);
   if (m.offer->session_hours > 0) out.field("session_hours", m.offer->session_hours);
-  out.field("verdict", m.verdict);
+  out.field("verdict", memory::word(m.verdict));
   if (m.step.known) {
     out.field("seconds_per_step", significant(m.step.seconds));
     if (length.steps > 0) out.field("hours", significant(hours));
@@ -173,21 +95,6 @@ void write_machine(Writer& out, const Machine& m, const run::Run& run, const tim
   if (!m.offer->note.empty()) out.field("note", m.offer->note);
   out.field("source", m.offer->source);
   out.close_object();
-}
-
-// The lowest price of a machine with the chosen GPU, or what the user pays.
-double price_of_chosen(const run::Run& run, const run::Catalog& catalog) {
-  const recipe::Recipe& r = run.resolved.recipe;
-  if (r.cloud.usd_per_hour > 0) return r.cloud.usd_per_hour;
-  double lowest = 0;
-  for (const hardware::Cloud& cloud : catalog.clouds) {
-    for (const hardware::Offer& offer : cloud.offers) {
-      const bool same = offer.gpu == run.gpu->id && offer.gpus >= r.parallel.num_gpus;
-      if (!same || !offer.on_demand.known || offer.on_demand.high == 0) continue;
-      if (lowest == 0 || offer.on_demand.low < lowest) lowest = offer.on_demand.low;
-    }
-  }
-  return lowest;
 }
 
 void write_chosen(Writer& out, const run::Run& run, const run::Catalog& catalog, const time::StepTime& t,
@@ -237,7 +144,7 @@ void write_time(Writer& out, const run::Run& run, const run::Catalog& catalog) {
   if (listed) {
     out.key("machines");
     out.open_array();
-    for (const Machine& m : machines(run, catalog, length)) {
+    for (const run::OfferedMachine& m : run::machines(run, catalog)) {
       write_machine(out, m, run, length, chosen.seconds);
     }
     out.close_array();

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/report/advice.h"
+#include "core/report/elsewhere.h"
 #include "core/report/compare.h"
 #include "tests/core/report_answers.h"
 #include "tests/drawn/request.h"
@@ -31,9 +32,9 @@ TEST(Advice, AChangeIsNotThereForTheSakeOfAnotherThatSavesNothing) {
   json::Errors errors;
   const auto run = run::read_run(json::write(request), presets(), errors);
   ASSERT_TRUE(run);
-  Advisor advisor(*run, presets());
+  advice::Advisor advisor(*run, presets());
   json::Writer out;
-  advisor.write_plans(out, usable_for(*run, run->gpu->usable_bytes));
+  report::write_plans(out, advisor, usable_for(*run, run->gpu->usable_bytes));
   const Json plans = read(out.take());
   ASSERT_FALSE(plans.empty());
   for (const Json& plan : plans) {
@@ -57,9 +58,9 @@ void expect_as_reported(const Json& request) {
   json::Errors errors;
   const auto run = run::read_run(json::write(request), presets(), errors);
   ASSERT_TRUE(run) << json::write(request);
-  Advisor advisor(*run, presets());
+  advice::Advisor advisor(*run, presets());
   json::Writer out;
-  advisor.write_plans(out, usable_for(*run, run->gpu->usable_bytes));
+  report::write_plans(out, advisor, usable_for(*run, run->gpu->usable_bytes));
   for (const Json& plan : read(out.take())) {
     const Json report = answer(applied(request, plan.at("changes")));
     EXPECT_EQ(at(report, "/gpu/verdict"), plan.at("verdict")) << json::write(plan.at("changes"));
@@ -79,9 +80,9 @@ Json ways_out(const Json& request) {
   json::Errors errors;
   const auto run = run::read_run(json::write(request), presets(), errors);
   EXPECT_TRUE(run) << json::write(request);
-  Advisor advisor(*run, presets());
+  advice::Advisor advisor(*run, presets());
   json::Writer out;
-  advisor.write_elsewhere(out, usable_for(*run, run->gpu->usable_bytes));
+  report::write_elsewhere(out, *run, presets(), advisor.basis(), usable_for(*run, run->gpu->usable_bytes));
   return read(out.take());
 }
 const Json* way(const Json& ways, std::string_view id) {

@@ -1,0 +1,180 @@
+#include "core/advice/advisor.h"
+
+#include <algorithm>
+
+#include "core/advice/basis.h"
+#include "core/advice/elsewhere.h"
+#include "core/run/paged.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+constexpr double patience = 3;  // of the fastest plan's time
+
+// What is switched on comes first, then the batch before its accumulation and the rank before alpha.
+std::vector<std::pair<std::string, json::Json>> in_reading_order(const recipe::Values& changes) {
+  std::vector<std::pair<std::string, json::Json>> rows(changes.rbegin(), changes.rend());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return (a.second == json::Json(true)) > (b.second == json::Json(true));
+  });
+  return rows;
+}
+
+// Nobody waits several times as long for what another plan does as well, and what published comparisons can
+// tell apart comes after what they cannot.
+void put_best_first(std::vector<NamedPlan>& plans, const Space& space) {
+  const auto sooner = [](const NamedPlan& a, const NamedPlan& b) { return a.seconds < b.seconds; };
+  const auto first = std::min_element(plans.begin(), plans.end(), sooner);
+  const double longest = first == plans.end() ? 0 : patience * first->seconds;
+  std::stable_partition(plans.begin(), plans.end(),
+                        [&](const NamedPlan& plan) { return plan.seconds <= longest; });
+  std::stable_partition(plans.begin(), plans.end(), [&](const NamedPlan& plan) {
+    return heaviest_in(space, plan.choice) <= quality::parity;
+  });
+}
+
+}  // namespace
+
+Advisor::Advisor(const run::Run& run, const run::Catalog& catalog)
+    : run_(run), catalog_(catalog), around_(run::surroundings(run)) {
+  basis_ = std::make_unique<Basis>(basis_of(run, around_, catalog));
+  const Situation situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
+  planner_ = std::make_unique<Planner>(*basis_, open_choices(situation, run.resolved.recipe.locks));
+  seconds_ = planner_->pricer().seconds(Choice{});
+}
+
+memory::Sizes Advisor::sizes() const { return sizes_of(run_.replay.instants[run_.replay.peak], run_); }
+
+double Advisor::seconds(double usable) const {
+  return run::step_on({run_.network, run_.resolved.recipe, run_.replay, weighed(run_)}, sizes(), usable,
+                      basis_->time_gpu)
+      .seconds;
+}
+
+const Changed* Advisor::checked(const Choice& choice) {
+  const auto [found, fresh] = checked_.try_emplace(choice);
+  if (fresh) found->second = planner_->pricer().changed(choice);
+  return found->second ? &*found->second : nullptr;
+}
+
+// A full replay of the changed request has the last word.
+std::optional<NamedPlan> Advisor::named(const char* name, const PricedPlan& plan, double usable) {
+  const Changed* full = checked(plan.choice);
+  if (full == nullptr || memory::verdict(full->price.sizes, usable) == memory::Verdict::no)
+    return std::nullopt;
+  const double seconds = run::step_on({basis_->network_of(full->recipe), full->recipe, full->replay},
+                                      full->price.sizes, usable, basis_->time_gpu)
+                             .seconds;
+  return NamedPlan{name, {name}, plan.choice, full->price.sizes, plan.quality, full, seconds};
+}
+
+std::vector<NamedPlan> Advisor::plans(double usable) {
+  const memory::Verdict verdict = memory::verdict(sizes(), usable);
+  std::vector<NamedPlan> found;
+  if (verdict == memory::Verdict::fits) return found;
+  Plans plans = planner_->plans({usable, Measure::high});
+  if (!plans.any() && verdict == memory::Verdict::no) plans = planner_->plans({usable, Measure::needed});
+  const auto add = [&](const char* name, const std::optional<PricedPlan>& plan) {
+    if (!plan) return;
+    for (NamedPlan& known : found) {
+      if (known.choice != plan->choice) continue;
+      known.readings.emplace_back(name);
+      return;
+    }
+    if (std::optional<NamedPlan> one = named(name, *plan, usable)) found.push_back(*std::move(one));
+  };
+  add("usual", plans.usual);
+  add("same", plans.same);
+  add("fewest", plans.fewest);
+  add("fastest", plans.fastest);
+  put_best_first(found, planner_->space());
+  return found;
+}
+
+// What a plan changes a field from; `value` where it changes nothing. A default may become another one beside
+// the plan's other changes; where it does not, nothing need be said.
+json::Json Advisor::before(const Choice& choice, const std::string& pointer, const json::Json& value) const {
+  const auto given = run_.given.values.find(pointer);
+  if (given != run_.given.values.end() && given->second == value) return value;
+  json::Json old;
+  if (const auto found = run_.resolved.values.find(pointer); found != run_.resolved.values.end())
+    old = found->second;
+  if (old != value) return old;
+  recipe::Values others = changes_of(planner_->space(), choice);
+  others.erase(pointer);
+  return planner_->pricer().value_beside(others, pointer);
+}
+
+const std::vector<ChangeRow>& Advisor::changes(const Choice& choice) {
+  const auto [found, fresh] = changes_.try_emplace(choice);
+  if (fresh) found->second = listed(choice);
+  return found->second;
+}
+
+std::vector<ChangeRow> Advisor::listed(const Choice& choice) {
+  const Space& space = planner_->space();
+  const recipe::Values together = changes_of(space, choice);
+  std::vector<ChangeRow> rows;
+  Choice so_far{};
+  double device = planner_->pricer().price(so_far)->sizes.device;
+  for (std::size_t i = 0; i < space.slots.size(); ++i) {
+    if (choice[i] == 0) continue;
+    const Option& option = space.slots[i].options[choice[i]];
+    so_far[i] = choice[i];
+    double saved = 0;
+    if (const Price* after = planner_->pricer().price(so_far)) {
+      saved = device - after->sizes.device;
+      device = after->sizes.device;
+    }
+    for (const auto& [pointer, value] : in_reading_order(option.level.changes)) {
+      // "/peft" alone only says that the section is there; its fields follow.
+      if (recipe::find_field(pointer) == nullptr) continue;
+      if (together.at(pointer) != value) continue;  // another change of the plan has the last word
+      json::Json old = before(choice, pointer, value);
+      if (old == value) continue;
+      rows.push_back({&option, pointer, std::move(old), value, saved});
+      saved = 0;
+    }
+  }
+  return rows;
+}
+
+// Each lock alone: would the run fit without it?
+std::vector<std::string> Advisor::locks_in_the_way(double usable) const {
+  const std::vector<std::string>& locks = run_.resolved.recipe.locks;
+  const Situation situation{run_.network, run_.resolved.recipe, run_.resolved.values, run_.gpu};
+  std::vector<std::string> found;
+  for (const std::string& lock : locks) {
+    std::vector<std::string> others;
+    for (const std::string& other : locks) {
+      if (other != lock) others.push_back(other);
+    }
+    Basis freed = *basis_;
+    freed.locks = others;
+    Planner planner(freed, open_choices(situation, others));
+    if (planner.least(Measure::needed).price.sizes.needed <= usable) found.push_back(lock);
+  }
+  return found;
+}
+
+std::optional<Blocked> Advisor::blocked(double usable) {
+  if (memory::verdict(sizes(), usable) != memory::Verdict::no || !plans(usable).empty()) return std::nullopt;
+  Choice least = planner_->least(Measure::needed).choice;
+  if (checked(least) == nullptr) least = Choice{};  // the run as it is, which is always an answer
+  const Changed& full = *checked(least);
+  Blocked found{.least = full.price.sizes.needed, .choice = least};
+  for (const hardware::Tier& tier : catalog_.tiers) {
+    if (found.smallest_tier == nullptr && found.least <= usable_for(run_, tier.usable_bytes))
+      found.smallest_tier = &tier;
+  }
+  found.locks_in_the_way = locks_in_the_way(usable);
+  found.sibling = smaller_sibling(run_, catalog_, usable);
+  const auto& bytes = full.replay.instants[full.replay.peak].live.bytes;
+  const auto largest = std::max_element(std::begin(bytes), std::end(bytes));
+  found.component = static_cast<memory::Component>(largest - std::begin(bytes));
+  found.component_bytes = *largest;
+  return found;
+}
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,244 @@
+#include "core/advice/elsewhere.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/recipe/locks.h"
+#include "core/run/spread.h"
+#include "core/time/cost.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+bool locked(const run::Run& run, std::string_view pointer) {
+  return recipe::is_locked(pointer, run.resolved.recipe.locks);
+}
+
+double seconds_on(const run::Run& run, const hardware::Gpu& gpu) {
+  const recipe::Recipe& r = run.resolved.recipe;
+  return time::step_time(time::work_of(run.network, r), r, gpu).seconds;
+}
+
+double factor(double there, double here) { return here > 0 && there > 0 ? there / here : 0; }
+
+// The same run on other cards, each replayed once.
+struct Cards {
+  const run::Run& run;
+  std::map<std::string_view, memory::Sizes> known;
+
+  const memory::Sizes& sizes(const hardware::Gpu& gpu) {
+    const auto found = known.find(gpu.id);
+    if (found != known.end()) return found->second;
+    const run::Run there = on_gpu(run, gpu);
+    return known.emplace(gpu.id, sizes_of(there.replay.instants[there.replay.peak], there)).first->second;
+  }
+  bool fits(const hardware::Gpu& gpu) {
+    return memory::verdict(sizes(gpu), usable_for(run, gpu.usable_bytes)) == memory::Verdict::fits;
+  }
+};
+
+std::optional<WayOut> larger_gpu(const run::Run& run, const run::Catalog& catalog, Cards& cards) {
+  std::vector<const hardware::Gpu*> larger;
+  for (const hardware::Gpu& gpu : catalog.gpus) {
+    if (gpu.usable_bytes > run.gpu->usable_bytes && suits(run, gpu)) larger.push_back(&gpu);
+  }
+  std::stable_sort(larger.begin(), larger.end(), [](const hardware::Gpu* a, const hardware::Gpu* b) {
+    return a->usable_bytes < b->usable_bytes;
+  });
+  for (const hardware::Gpu* gpu : larger) {
+    if (!cards.fits(*gpu)) continue;
+    WayOut way{.id = "larger_gpu", .title = "A larger GPU", .gpu = gpu, .high = cards.sizes(*gpu).high};
+    way.time_factor = factor(seconds_on(run, *gpu), seconds_on(run, *run.gpu));
+    way.why = "The smallest card on which this request fits as it is.";
+    way.source = gpu->usable_source;
+    return way;
+  }
+  return std::nullopt;
+}
+
+std::optional<WayOut> rented(const run::Run& run, const run::Catalog& catalog, Cards& cards) {
+  const recipe::Recipe& r = run.resolved.recipe;
+  struct Row {
+    const hardware::Offer* offer;
+    const hardware::Gpu* gpu;
+    double seconds, usd;  // of a step
+  };
+  std::vector<Row> rows;
+  for (const hardware::Cloud& cloud : catalog.clouds) {
+    for (const hardware::Offer& offer : cloud.offers) {
+      const hardware::Gpu* gpu = catalog.find_gpu(offer.gpu);
+      const bool enough = gpu != nullptr && offer.gpus >= r.parallel.num_gpus;
+      const bool priced = offer.on_demand.known && offer.on_demand.low > 0;
+      if (!enough || !priced || offer.session_hours > 0 || !suits(run, *gpu)) continue;
+      const double seconds = seconds_on(run, *gpu);
+      if (seconds > 0) rows.push_back({&offer, gpu, seconds, offer.on_demand.low * seconds / 3600});
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.usd < b.usd; });
+  for (const Row& row : rows) {
+    if (!cards.fits(*row.gpu)) continue;
+    WayOut way{.id = "rented_machine", .title = "A rented machine", .gpu = row.gpu, .offer = row.offer};
+    way.gpus = row.offer->gpus;
+    way.high = cards.sizes(*row.gpu).high;
+    way.usd_per_step = row.usd;
+    way.hours = time::length_of(r).steps * row.seconds / 3600;
+    way.time_factor = factor(seconds_on(run, *row.gpu), seconds_on(run, *run.gpu));
+    way.why = "The machine on which this request fits as it is for the least money.";
+    way.source = row.offer->source;
+    return way;
+  }
+  return std::nullopt;
+}
+
+// The same card more than once, as few of them as it takes.
+std::optional<WayOut> more_gpus(const run::Run& run, const Basis& basis, double usable) {
+  const recipe::Recipe& r = run.resolved.recipe;
+  if (locked(run, "/parallel")) return std::nullopt;
+  constexpr uint64_t most = 8;
+  for (uint64_t count = r.parallel.num_gpus + 1; count <= most; ++count) {
+    for (const std::string& strategy : run::strategies_for(run, count)) {
+      const std::optional<recipe::Values> changes =
+          run::spread(run, count, strategy, r.training.per_device_train_batch_size);
+      if (!changes) continue;
+      Basis there = basis;
+      there.context = run::context_on(*run.gpu, count);
+      const std::optional<Changed> changed = change(there, *changes);
+      if (!changed || memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) continue;
+      WayOut way{.id = "more_gpus", .title = "More of the same GPU", .gpu = run.gpu, .gpus = count};
+      way.changes = *changes;
+      way.high = changed->price.sizes.high;
+      way.time_factor = factor(changed->price.seconds, seconds_on(run, basis.time_gpu));
+      way.efficiency = run::efficiency_of(run, changed->recipe, basis.time_gpu);
+      way.effective_batch = r.effective_batch();
+      way.why = strategy == "ddp"
+                    ? "Each card takes a part of the batch; the model is whole on every one."
+                    : "The cards share out what each would hold whole; the effective batch stays.";
+      way.source = "pytorch torch/nn/parallel/distributed.py; deepspeedai/DeepSpeed runtime/zero";
+      return way;
+    }
+  }
+  return std::nullopt;
+}
+
+// The way that so many rows of a step make, cut into passes of `batch`.
+std::optional<WayOut> packed(const run::Run& run, const Basis& basis, double usable, uint64_t rows,
+                             uint64_t batch) {
+  const recipe::Training& t = run.resolved.recipe.training;
+  recipe::Values changes = {{"/training/packing", true}};
+  if (run.given.values.count("/training/padded_batches") != 0) changes["/training/padded_batches"] = false;
+  if (batch != t.per_device_train_batch_size) changes["/training/per_device_train_batch_size"] = batch;
+  if (rows / batch != t.gradient_accumulation_steps)
+    changes["/training/gradient_accumulation_steps"] = rows / batch;
+  for (const auto& [pointer, value] : changes) {
+    if (locked(run, pointer)) return std::nullopt;
+  }
+  const std::optional<Changed> changed = change(basis, changes);
+  if (!changed || memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) return std::nullopt;
+  WayOut way{.id = "packing", .title = "Samples packed into full rows"};
+  way.name = "batch " + std::to_string(batch) + ", accumulation " + std::to_string(rows / batch);
+  way.changes = changes;
+  way.high = changed->price.sizes.high;
+  way.time_factor = factor(changed->price.seconds, seconds_on(run, basis.time_gpu));
+  way.why =
+      "Samples are shorter than the length, so fewer rows hold as many of them, and no row is padded. The "
+      "loop "
+      "must keep them apart: flash attention with position ids (TRL packing_strategy \"bfd\", LLaMA-Factory "
+      "neat_packing, Axolotl sample_packing).";
+  way.evidence =
+      "The same tokens in each step as nearly as whole rows allow. Kept apart, samples learn the same loss "
+      "as "
+      "padded ones; run together, they see each other.";
+  way.source = "arXiv:2107.02027; arXiv:2407.09105; huggingface/trl docs reducing_memory_usage, packing";
+  return way;
+}
+
+// Rows that are filled with several samples: as many tokens learned in a step need fewer rows. The number of
+// samples in a step is kept as nearly as whole rows allow, which is why this is no plan.
+std::optional<WayOut> packing(const run::Run& run, const Basis& basis, double usable) {
+  const recipe::Recipe& r = run.resolved.recipe;
+  const recipe::Training& t = r.training;
+  const auto length = static_cast<double>(t.max_length);
+  const bool causal = run.network.kind == model::Kind::decoder && (r.task == "sft" || r.task == "pretrain");
+  if (!causal || t.packing || r.data.mean_length <= 0 || r.data.mean_length > 0.75 * length)
+    return std::nullopt;
+  const double fill = length / r.data.mean_length;  // samples in a row
+  const auto together = static_cast<double>(t.per_device_train_batch_size * t.gradient_accumulation_steps);
+  const auto rows = static_cast<uint64_t>(std::max(1.0, std::round(together / fill)));
+  const auto gpus = static_cast<double>(r.parallel.num_gpus);
+  for (uint64_t batch = std::min(rows, t.per_device_train_batch_size); batch >= 1; --batch) {
+    if (rows % batch != 0) continue;
+    std::optional<WayOut> way = packed(run, basis, usable, rows, batch);
+    if (!way) continue;
+    way->samples_before = together * gpus;
+    way->samples = static_cast<double>(rows) * fill * gpus;
+    return way;
+  }
+  return std::nullopt;
+}
+
+std::optional<WayOut> smaller_model(const run::Run& run, const run::Catalog& catalog, double usable) {
+  const run::ModelEntry* sibling = smaller_sibling(run, catalog, usable);
+  if (sibling == nullptr) return std::nullopt;
+  WayOut way{.id = "smaller_model", .title = "A smaller model of the family", .model = sibling};
+  way.why = "The largest smaller model of the same family that this recipe trains on this card.";
+  way.evidence = "A smaller model knows less; how much that matters depends on the task.";
+  way.source = "presets/models";
+  return way;
+}
+
+}  // namespace
+
+bool suits(const run::Run& run, const hardware::Gpu& gpu) {
+  const recipe::Recipe& r = run.resolved.recipe;
+  const bool sixteen = r.training.bf16 || r.model_args.dtype == "bfloat16";
+  const bool flash = r.model_args.attn_implementation.rfind("flash_attention", 0) == 0;
+  const std::string_view vendor = run.gpu == nullptr ? "NVIDIA" : std::string_view(run.gpu->vendor);
+  return gpu.vendor == vendor && !gpu.unified_memory && gpu.segment != "slice" && (gpu.bf16 || !sixteen) &&
+         (gpu.flash_attention_2 || !flash);
+}
+
+const run::ModelEntry* smaller_sibling(const run::Run& run, const run::Catalog& catalog, double usable) {
+  if (run.entry == nullptr || locked(run, "/model")) return nullptr;
+  const recipe::Recipe& r = run.resolved.recipe;
+  std::vector<const run::ModelEntry*> smaller;
+  for (const run::ModelEntry& entry : catalog.models) {
+    const bool family = entry.preset.family == run.entry->preset.family &&
+                        entry.network.kind == run.entry->network.kind &&
+                        entry.preset.parameters < run.entry->preset.parameters;
+    if (family) smaller.push_back(&entry);
+  }
+  std::stable_sort(smaller.begin(), smaller.end(), [](const run::ModelEntry* a, const run::ModelEntry* b) {
+    return a->preset.parameters > b->preset.parameters;
+  });
+  for (const run::ModelEntry* entry : smaller) {
+    const memory::Replay replay = memory::replay(entry->network, r, run.machine);
+    if (r.peft.on && replay.parameters.matched.empty()) continue;
+    memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], r, run.context);
+    sizes.high *= run.widening;
+    if (memory::verdict(sizes, usable) == memory::Verdict::fits) return entry;
+  }
+  return nullptr;
+}
+
+std::vector<WayOut> elsewhere(const run::Run& run, const run::Catalog& catalog, const Basis& basis,
+                              double usable) {
+  std::vector<WayOut> ways;
+  const memory::Sizes now = sizes_of(run.replay.instants[run.replay.peak], run);
+  if (run.gpu == nullptr || memory::verdict(now, usable) == memory::Verdict::fits) return ways;
+  const auto add = [&ways](std::optional<WayOut> way) {
+    if (way) ways.push_back(*std::move(way));
+  };
+  Cards cards{run, {}};
+  add(packing(run, basis, usable));
+  add(more_gpus(run, basis, usable));
+  if (!locked(run, "/hardware")) {
+    add(larger_gpu(run, catalog, cards));
+    add(rented(run, catalog, cards));
+  }
+  add(smaller_model(run, catalog, usable));
+  return ways;
+}
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,126 @@
+#include "core/advice/rent.h"
+
+#include <algorithm>
+
+#include "core/advice/basis.h"
+#include "core/advice/elsewhere.h"
+#include "core/advice/usual.h"
+#include "core/recipe/locks.h"
+#include "core/run/paged.h"
+#include "core/run/spread.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+// One kind of card: the run there, and what its recipe could change.
+class Place {
+ public:
+  Place(const run::Run& run, const run::Catalog& catalog, const hardware::Gpu& gpu)
+      : run_(on_gpu(run, gpu)),
+        around_(run::surroundings(run_)),
+        basis_(basis_of(run_, around_, catalog)),
+        usable_(usable_for(run_, gpu.usable_bytes)) {}
+
+  // The strategy that shares least comes first: it sends least.
+  std::optional<Setup> fitting(uint64_t cards) {
+    const std::vector<std::string> strategies = run::strategies_for(run_, cards);
+    const uint64_t batch = run_.resolved.recipe.training.per_device_train_batch_size;
+    for (const std::string& strategy : strategies) {
+      if (std::optional<Setup> found = tried(cards, strategy, batch, nullptr, {})) return found;
+    }
+    for (const Fix* fix : usual_order()) {
+      for (const std::string& strategy : strategies) {
+        if (std::optional<Setup> found = changed(cards, strategy, fix)) return found;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<Setup> changed(uint64_t cards, const std::string& strategy, const Fix* fix) {
+    const recipe::Recipe& r = run_.resolved.recipe;
+    uint64_t batch = r.training.per_device_train_batch_size;
+    if (fix->slot == "micro_batch") return batch > 1 ? tried(cards, strategy, 1, fix, {}) : std::nullopt;
+    const Situation situation{run_.network, r, run_.resolved.values, run_.gpu};
+    for (const Level& level : levels_of(*fix, situation)) {
+      const bool moved = std::any_of(level.changes.begin(), level.changes.end(), [&](const auto& change) {
+        return change.first.rfind("/parallel", 0) == 0 || recipe::is_locked(change.first, r.locks);
+      });
+      if (moved || level.quality > quality::parity) continue;
+      if (std::optional<Setup> found = tried(cards, strategy, batch, fix, level.changes)) return found;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Setup> tried(uint64_t cards, const std::string& strategy, uint64_t batch, const Fix* fix,
+                             const recipe::Values& further) {
+    std::optional<recipe::Values> changes = run::spread(run_, cards, strategy, batch);
+    if (!changes) return std::nullopt;
+    changes->insert(further.begin(), further.end());
+    basis_.context = run::context_on(*run_.gpu, cards);
+    const std::optional<Changed> there = change(basis_, *changes);
+    if (!there || memory::verdict(there->price.sizes, usable_) != memory::Verdict::fits) return std::nullopt;
+    const double seconds = run::step_on({basis_.network_of(there->recipe), there->recipe, there->replay},
+                                        there->price.sizes, usable_, *run_.gpu)
+                               .seconds;
+    Setup setup{run_.gpu, *changes, fix, strategy, cards, there->price.sizes.high, seconds, 1};
+    if (cards > 1) setup.efficiency = run::efficiency_of(run_, there->recipe, *run_.gpu);
+    return setup;
+  }
+
+  run::Run run_;
+  recipe::Surroundings around_;
+  Basis basis_;
+  double usable_;
+};
+
+}  // namespace
+
+Rent rent_of(const run::Run& run, const run::Catalog& catalog) {
+  Rent rent;
+  std::map<std::string, std::optional<Place>> places;
+  for (const hardware::Cloud& cloud : catalog.clouds) {
+    for (const hardware::Offer& offer : cloud.offers) {
+      const hardware::Gpu* gpu = catalog.find_gpu(offer.gpu);
+      if (gpu == nullptr || !offer.on_demand.known || gpu->tensor_flops <= 0 || !suits(run, *gpu)) continue;
+      const auto [setup, fresh] = rent.setups.try_emplace({gpu->id, offer.gpus});
+      if (fresh) {
+        std::optional<Place>& place = places[gpu->id];
+        if (!place) place.emplace(run, catalog, *gpu);
+        setup->second = place->fitting(offer.gpus);
+      }
+      if (!setup->second) continue;
+      const double seconds = setup->second->seconds;
+      rent.rows.push_back({&offer, &*setup->second, offer.on_demand.low * seconds / 3600});
+    }
+  }
+  std::stable_sort(rent.rows.begin(), rent.rows.end(),
+                   [](const RentRow& a, const RentRow& b) { return a.usd_per_step < b.usd_per_step; });
+  return rent;
+}
+
+const RentRow* Rent::cheapest() const {
+  for (const RentRow& row : rows) {
+    if (!row.notebook()) return &row;
+  }
+  return nullptr;
+}
+
+const RentRow* Rent::unchanged() const {
+  for (const RentRow& row : rows) {
+    if (!row.notebook() && row.setup->fix == nullptr) return &row;
+  }
+  return nullptr;
+}
+
+const RentRow* Rent::fastest() const {
+  const RentRow* found = nullptr;
+  for (const RentRow& row : rows) {
+    if (row.notebook()) continue;
+    if (found == nullptr || row.setup->seconds < found->setup->seconds) found = &row;
+  }
+  return found;
+}
+
+}  // namespace plimsoll::advice

@@ -1,0 +1,55 @@
+// Which machine to rent: every offer with a price of the seller's own, its cards shared out in every way, the
+// recipe as it is or with one change.
+//
+//     const Rent rent = rent_of(run, catalog);
+//     if (rent.cheapest()) rent.cheapest()->offer->instance;
+//
+// Every kind of card takes replays of its own. The one change is the first in the usual order (usual.h) that
+// fits and that published comparisons cannot tell apart. A notebook service, which chooses the card itself
+// and ends the session, leads nothing.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/advice/fix.h"
+#include "core/run/run.h"
+
+namespace plimsoll::advice {
+
+/// The run on so many cards of one kind, as it fits there.
+struct Setup {
+  const hardware::Gpu* gpu = nullptr;
+  recipe::Values changes;    ///< all fields that are set
+  const Fix* fix = nullptr;  ///< the one change to the recipe; null: none
+  std::string strategy;
+  uint64_t cards = 1;
+  double high = 0, seconds = 0, efficiency = 1;
+};
+
+struct RentRow {
+  const hardware::Offer* offer;
+  const Setup* setup;
+  double usd_per_step;
+
+  bool notebook() const { return offer->session_hours > 0; }
+};
+
+struct Rent {
+  /// By card and number of cards; rows point into it.
+  std::map<std::pair<std::string, uint64_t>, std::optional<Setup>> setups;
+  std::vector<RentRow> rows;  ///< cheapest first
+
+  /// Each of them null where no machine is so.
+  const RentRow* cheapest() const;
+  const RentRow* unchanged() const;
+  const RentRow* fastest() const;
+};
+
+/// `catalog` outlives it.
+Rent rent_of(const run::Run& run, const run::Catalog& catalog);
+
+}  // namespace plimsoll::advice
