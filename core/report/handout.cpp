@@ -7,9 +7,12 @@
 #include "core/exchange/formats.h"
 #include "core/exchange/patch.h"
 #include "core/json/at.h"
+#include "core/json/rounding.h"
 #include "core/recipe/fields.h"
 #include "core/report/exchange.h"
 #include "core/report/report.h"
+#include "core/run/instant_rows.h"
+#include "core/run/likely_length.h"
 #include "core/run/phrases.h"
 
 namespace plimsoll::report {
@@ -28,15 +31,6 @@ constexpr HandoutKind kinds[] = {
     {"json", "Report, JSON"},
 };
 
-std::string text_at(const Json& object, const std::string& key) {
-  const Json& value = at(object, key);
-  return value.is_string() ? value.get_ref<const std::string&>() : "";
-}
-uint64_t bytes_at(const Json& object, const std::string& key) {
-  const Json& value = at(object, key);
-  return value.is_number_unsigned() ? value.get<uint64_t>() : 0;
-}
-
 // 7254839296 to "7,254,839,296".
 std::string grouped(uint64_t number) {
   std::string text = std::to_string(number);
@@ -50,29 +44,28 @@ std::string plain(const Json& value) {
   return value.is_string() ? value.get<std::string>() : json::write(value);
 }
 
+// As the report writes sizes.
+uint64_t rounded(double bytes) { return static_cast<uint64_t>(std::max<int64_t>(0, json::whole(bytes))); }
+
 struct Subject {
-  Json request, report;
-  recipe::Given given;
+  Json request;
+  run::Run run;
+
+  const recipe::Given& given() const { return run.given; }
+  const memory::Instant& peak() const { return run.replay.instants[run.replay.peak]; }
 };
 
-bool read(std::string_view text, const run::Catalog& catalog, Subject& subject, json::Errors& errors) {
-  const auto request = json::parse(text, errors);
-  if (!request || !errors.empty()) return false;
-  subject.request = *request;
-  subject.given = recipe::read_given(*request, errors);
-  if (!errors.empty()) return false;
-  json::Errors ignored;
-  subject.report = json::parse(quick_report_text(text, catalog), ignored).value_or(Json());
-  if (at(subject.report, "ok") == Json(true)) return true;
-  for (const Json& error : at(subject.report, "errors"))
-    errors.push_back({text_at(error, "code"), text_at(error, "pointer"), text_at(error, "message"),
-                      text_at(error, "allowed")});
-  return false;
+std::optional<Subject> read(std::string_view text, const run::Catalog& catalog, json::Errors& errors) {
+  std::optional<Json> request = json::parse(text, errors);
+  if (!request || !errors.empty()) return std::nullopt;
+  std::optional<run::Run> run = run::read_run(text, catalog, errors);
+  if (!run) return std::nullopt;
+  return Subject{*std::move(request), *std::move(run)};
 }
 
 std::string variables(const Subject& subject) {
   std::string out;
-  for (const auto& [pointer, value] : subject.given.values) {
+  for (const auto& [pointer, value] : subject.given().values) {
     if (pointer == "/hardware/PYTORCH_CUDA_ALLOC_CONF")
       out +=
           "export PYTORCH_CUDA_ALLOC_CONF=" + exchange::literal(exchange::Language::shell, "", value) + "\n";
@@ -86,37 +79,55 @@ std::string environment(const Subject& subject) {
 }
 
 std::string shell(const Subject& subject) {
-  recipe::Given given = subject.given;
+  recipe::Given given = subject.given();
   given.values.erase("/hardware/PYTORCH_CUDA_ALLOC_CONF");
   return "# What the card holds before the run begins\n"
          "nvidia-smi --query-gpu=name,memory.total,memory.used --format=csv\n\n" +
          variables(subject) + exchange::export_as(exchange::command_line, given).text;
 }
 
-const Json& instant(const Json& report, std::string_view id) {
-  static const Json nothing;
-  for (const Json& each : at(at(report, "memory"), "instants")) {
-    if (text_at(each, "id") == id) return each;
+const memory::Instant* instant(const run::Run& run, std::string_view id) {
+  for (const memory::Instant& each : run.replay.instants) {
+    if (each.id == id) return &each;
   }
-  return nothing;
+  return nullptr;
 }
 
 // What stays when the moment is over: all that PyTorch counts but the passing tensors.
-uint64_t standing(const Json& moment) {
-  uint64_t passing = 0;
-  for (const Json& component : at(moment, "components")) {
-    if (text_at(component, "id") == "transient") passing += bytes_at(component, "bytes");
-  }
-  const uint64_t allocated = bytes_at(moment, "allocated");
+uint64_t standing(const memory::Instant* moment, const run::Run& run) {
+  if (moment == nullptr) return 0;
+  const uint64_t passing = rounded(moment->live[memory::Component::transient]);
+  const uint64_t allocated = rounded(sizes_of(*moment, run).allocated);
   return allocated > passing ? allocated - passing : 0;
 }
 
+// What a report says of the peak.
+struct Figures {
+  uint64_t allocated, reserved, device, low, high;
+};
+constexpr std::pair<const char*, uint64_t Figures::*> figure_names[] = {
+    {"Peak allocated", &Figures::allocated},
+    {"Peak reserved", &Figures::reserved},
+    {"Peak on the device", &Figures::device},
+    {"Low end", &Figures::low},
+    {"High end", &Figures::high}};
+
+Figures figures_of(const run::Run& run) {
+  const memory::Sizes s = sizes_of(run.replay.instants[run.replay.peak], run);
+  const double shorter = shorter_by(likely_length(run), s.allocated);
+  return {rounded(s.allocated), rounded(s.reserved), rounded(s.device), rounded(s.low * shorter),
+          rounded(s.high)};
+}
+
+std::string gib(uint64_t bytes) { return run::gib(static_cast<double>(bytes)); }
+
 std::string settings(const Subject& subject, std::string_view mark) {
   std::string out;
-  if (!subject.given.model_id.empty()) out += std::string(mark) + "model: " + subject.given.model_id + "\n";
+  if (!subject.given().model_id.empty())
+    out += std::string(mark) + "model: " + subject.given().model_id + "\n";
   for (const recipe::Field& field : recipe::field_table()) {
-    const auto found = subject.given.values.find(std::string(field.pointer));
-    if (found == subject.given.values.end() || field.pointer == "/schema" || field.pointer == "/locks" ||
+    const auto found = subject.given().values.find(std::string(field.pointer));
+    if (found == subject.given().values.end() || field.pointer == "/schema" || field.pointer == "/locks" ||
         field.pointer == "/want")
       continue;
     out += std::string(mark) + run::dotted(field.pointer) + ": " + plain(found->second) + "\n";
@@ -125,31 +136,31 @@ std::string settings(const Subject& subject, std::string_view mark) {
 }
 
 std::string checklist(const Subject& subject) {
-  const Json& report = subject.report;
-  const Json &memory = at(report, "memory"), &peak = at(memory, "peak"), &model = at(report, "model");
+  const run::Run& run = subject.run;
+  const memory::Parameters& parameters = run.replay.parameters;
   std::string out = "# Checklist\n\n## The run is what was priced\n\n" + settings(subject, "- [ ] ");
-  const Json& prepared = instant(report, "prepare");
-  const uint64_t loaded = standing(prepared.is_object() ? prepared : instant(report, "load"));
+  const memory::Instant* prepared = instant(run, "prepare");
+  const uint64_t loaded = standing(prepared != nullptr ? prepared : instant(run, "load"), run);
   out += "\n## Before the first step\n\n";
   if (at(subject.request, "peft").is_object()) {
     out += "- [ ] `model.print_trainable_parameters()` prints\n  `" +
-           trainable_line(bytes_at(model, "trainable"), bytes_at(model, "all_parameters")) + "`\n";
+           trainable_line(parameters.trainable, parameters.all) + "`\n";
   } else {
     out += "- [ ] `sum(p.numel() for p in model.parameters() if p.requires_grad)` is " +
-           grouped(bytes_at(model, "trainable")) + "\n";
+           grouped(parameters.trainable) + "\n";
   }
   if (loaded > 0)
-    out += "- [ ] `torch.cuda.memory_allocated()` is about " + run::gib(loaded) + " (" + grouped(loaded) +
+    out += "- [ ] `torch.cuda.memory_allocated()` is about " + gib(loaded) + " (" + grouped(loaded) +
            " bytes) when the model is ready\n";
-  out += "\n## After two steps\n\n- [ ] `torch.cuda.max_memory_allocated()` is about " +
-         run::gib(bytes_at(peak, "allocated")) + ", reached at: " + text_at(peak, "instant") +
-         "\n- [ ] `torch.cuda.max_memory_reserved()` is about " + run::gib(bytes_at(peak, "reserved")) +
-         "\n- [ ] `nvidia-smi` shows between " + mib(bytes_at(peak, "low")) + " and " +
-         mib(bytes_at(peak, "high")) + ", most likely " + mib(bytes_at(peak, "device")) + "\n";
-  const Json& gpu = at(report, "gpu");
-  if (gpu.is_object()) {
-    out += "- [ ] that leaves room on the " + text_at(gpu, "name") + ", which gives " +
-           run::gib(bytes_at(gpu, "usable")) + " to a program\n";
+  const Figures peak = figures_of(run);
+  out += "\n## After two steps\n\n- [ ] `torch.cuda.max_memory_allocated()` is about " + gib(peak.allocated) +
+         ", reached at: " + std::string(subject.peak().id) +
+         "\n- [ ] `torch.cuda.max_memory_reserved()` is about " + gib(peak.reserved) +
+         "\n- [ ] `nvidia-smi` shows between " + mib(peak.low) + " and " + mib(peak.high) + ", most likely " +
+         mib(peak.device) + "\n";
+  if (run.gpu != nullptr) {
+    out += "- [ ] that leaves room on the " + run.gpu->name + ", which gives " +
+           gib(rounded(usable_for(run, run.gpu->usable_bytes))) + " to a program\n";
   }
   return out + "\nA figure beyond these ranges means that a setting above is not what the run uses.\n";
 }
@@ -163,16 +174,6 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-struct Figure {
-  const char* name;
-  const char* key;
-};
-constexpr Figure figures[] = {{"Peak allocated", "allocated"},
-                              {"Peak reserved", "reserved"},
-                              {"Peak on the device", "device"},
-                              {"Low end", "low"},
-                              {"High end", "high"}};
-
 std::string markdown(const Subject& subject) {
   std::string out = "| Setting | Value |\n|---|---|\n";
   std::string lines = settings(subject, "");
@@ -182,23 +183,26 @@ std::string markdown(const Subject& subject) {
            cell(lines.substr(colon + 2, end - colon - 2)) + " |\n";
     from = end + 1;
   }
-  const Json& peak = at(at(subject.report, "memory"), "peak");
-  for (const Figure& figure : figures)
-    out += std::string("| **") + figure.name + "** | **" + run::gib(bytes_at(peak, figure.key)) + "** |\n";
+  const Figures peak = figures_of(subject.run);
+  for (const auto& [name, figure] : figure_names)
+    out += std::string("| **") + name + "** | **" + gib(peak.*figure) + "** |\n";
   return out;
 }
 
-std::string verdict(const Json& report) {
-  const Json& gpu = at(report, "gpu");
-  return gpu.is_object() ? text_at(gpu, "verdict") + " (" + text_at(gpu, "name") + ")" : "no GPU chosen";
+std::string verdict(const Subject& subject) {
+  const run::Run& run = subject.run;
+  if (run.gpu == nullptr) return "no GPU chosen";
+  const double usable = usable_for(run, run.gpu->usable_bytes);
+  return std::string(memory::word(memory::verdict(sizes_of(subject.peak(), run), usable))) + " (" +
+         run.gpu->name + ")";
 }
 
 std::string before_and_after(const Subject& before, const Subject& after) {
   std::string out = "| | Before | After |\n|---|---|---|\n";
   const auto stated = [](const Subject& subject, const std::string& pointer) {
-    const auto found = subject.given.values.find(pointer);
-    if (found != subject.given.values.end()) return cell(plain(found->second));
-    if (pointer == "/model") return cell(subject.given.model_id);
+    const auto found = subject.given().values.find(pointer);
+    if (found != subject.given().values.end()) return cell(plain(found->second));
+    if (pointer == "/model") return cell(subject.given().model_id);
     return std::string("not stated");
   };
   for (const exchange::Change& change : exchange::changes_between(before.request, after.request)) {
@@ -206,12 +210,10 @@ std::string before_and_after(const Subject& before, const Subject& after) {
     out += "| " + run::dotted(change.pointer) + " | " + stated(before, change.pointer) + " | " +
            stated(after, change.pointer) + " |\n";
   }
-  const Json &was = at(at(before.report, "memory"), "peak"), &is = at(at(after.report, "memory"), "peak");
-  for (const Figure& figure : figures) {
-    out += std::string("| **") + figure.name + "** | " + run::gib(bytes_at(was, figure.key)) + " | **" +
-           run::gib(bytes_at(is, figure.key)) + "** |\n";
-  }
-  return out + "| **Verdict** | " + verdict(before.report) + " | **" + verdict(after.report) + "** |\n";
+  const Figures was = figures_of(before.run), is = figures_of(after.run);
+  for (const auto& [name, figure] : figure_names)
+    out += std::string("| **") + name + "** | " + gib(was.*figure) + " | **" + gib(is.*figure) + "** |\n";
+  return out + "| **Verdict** | " + verdict(before) + " | **" + verdict(after) + "** |\n";
 }
 
 // RFC 4180; a cell that a spreadsheet would take for a formula is made text.
@@ -227,17 +229,19 @@ std::string csv_cell(const std::string& text) {
 
 std::string csv(const Subject& subject) {
   std::string out = "instant,component,bytes,what,formula,source\r\n";
-  for (const Json& moment : at(at(subject.report, "memory"), "instants")) {
-    for (const Json& component : at(moment, "components")) {
-      out += csv_cell(text_at(moment, "id")) + "," + csv_cell(text_at(component, "id")) + "," +
-             std::to_string(bytes_at(component, "bytes"));
-      for (const char* key : {"what", "formula", "source"}) out += "," + csv_cell(text_at(component, key));
+  const run::Run& run = subject.run;
+  for (const memory::Instant& moment : run.replay.instants) {
+    const std::string id = csv_cell(std::string(moment.id));
+    for (const run::ComponentRow& row : rows_of(moment, run)) {
+      out += id + "," + csv_cell(std::string(row.id)) + "," + std::to_string(rounded(row.bytes));
+      for (const std::string_view text : {row.what, std::string_view(row.formula), row.source})
+        out += "," + csv_cell(std::string(text));
       out += "\r\n";
     }
-    for (const char* figure : {"allocated", "reserved", "device"}) {
-      out += csv_cell(text_at(moment, "id")) + "," + figure + "," + std::to_string(bytes_at(moment, figure)) +
-             ",,,\r\n";
-    }
+    const memory::Sizes s = sizes_of(moment, run);
+    for (const auto& [figure, bytes] : {std::pair("allocated", s.allocated),
+                                        std::pair("reserved", s.reserved), std::pair("device", s.device)})
+      out += id + "," + figure + "," + std::to_string(rounded(bytes)) + ",,,\r\n";
   }
   return out;
 }
@@ -261,15 +265,19 @@ std::string trainable_line(uint64_t trainable, uint64_t all) {
 
 std::string handout(std::string_view id, std::string_view request, std::string_view before,
                     const run::Catalog& catalog, json::Errors& errors) {
-  Subject subject, other;
-  if (!read(request, catalog, subject, errors)) return "";
-  if (!before.empty() && !read(before, catalog, other, errors)) return "";
-  if (id == "environment") return environment(subject);
-  if (id == "shell") return shell(subject);
-  if (id == "checklist") return checklist(subject);
-  if (id == "markdown") return before.empty() ? markdown(subject) : before_and_after(other, subject);
-  if (id == "csv") return csv(subject);
-  if (id == "json") return json::write(subject.report, true) + "\n";
+  const std::optional<Subject> subject = read(request, catalog, errors);
+  if (!subject) return "";
+  std::optional<Subject> other;
+  if (!before.empty() && !(other = read(before, catalog, errors))) return "";
+  if (id == "environment") return environment(*subject);
+  if (id == "shell") return shell(*subject);
+  if (id == "checklist") return checklist(*subject);
+  if (id == "markdown") return other ? before_and_after(*other, *subject) : markdown(*subject);
+  if (id == "csv") return csv(*subject);
+  if (id == "json") {
+    const std::optional<Json> report = json::parse(quick_report_text(request, catalog), errors);
+    return report ? json::write(*report, true) + "\n" : "";
+  }
   errors.push_back({"unknown_format", "", "There is no handout of this name.", "environment, shell, ..."});
   return "";
 }

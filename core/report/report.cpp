@@ -5,12 +5,11 @@
 
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
-#include "core/memory/step/evaluation.h"
 #include "core/memory/step/replay_memo.h"
 #include "core/report/heading.h"
 #include "core/report/slow_parts.h"
 #include "core/report/time.h"
-#include "core/run/components.h"
+#include "core/run/instant_rows.h"
 #include "core/run/likely_length.h"
 #include "core/run/notes.h"
 #include "core/run/run.h"
@@ -72,13 +71,9 @@ void write_component(Writer& out, const run::ComponentRow& row) {
 }
 
 void write_instants(Writer& out, const run::Run& run) {
-  const run::Replayed training{run.network, run.resolved.recipe, run.replay};
-  const recipe::Recipe evaluated = memory::evaluation_recipe(run.resolved.recipe);
-  const run::Replayed evaluation{run.network, evaluated, run.replay};
   out.open_array();
   for (const memory::Instant& instant : run.replay.instants) {
     const Sizes s = sizes_of(instant, run);
-    const run::Replayed& replayed = instant.id == "eval" ? evaluation : training;
     out.open_object();
     out.field("id", instant.id);
     out.field("what", instant.what);
@@ -88,26 +83,7 @@ void write_instants(Writer& out, const run::Run& run) {
     if (instant.host_bytes > 0) out.field("host_bytes", whole(instant.host_bytes));
     out.key("components");
     out.open_array();
-    for (const run::ComponentRow& row : component_rows(instant.live, replayed)) write_component(out, row);
-    write_component(
-        out, {"allocator_slack", s.reserved - s.allocated,
-              "Memory that PyTorch's allocator holds but has given to no tensor.",
-              run.holding ? "every allocation and release of two steps, fed to the allocator's own rules"
-                          : "a share of what is made and freed during a step; it comes back when memory "
-                            "runs short (\"want\": [\"allocator\"] simulates it)",
-              "pytorch c10/cuda/CUDACachingAllocator.cpp; published runs that recorded both figures"});
-    if (instant.outside > 0) {
-      write_component(out,
-                      {"engine_overhead", instant.outside,
-                       "What vLLM holds outside PyTorch's count, asleep too: workspaces of its libraries.",
-                       "measured: 723 MiB on an A100, 687 MiB on an L4",
-                       "AgileRL/AgileRL agilerl/memory/formulas.py ENGINE_PROCESS_OVERHEAD_BYTES"});
-    }
-    write_component(
-        out, {"cuda_context", static_cast<double>(run.context.typical),
-              run.replay.sharding.ranks > 1 ? "Driver, kernels and NCCL's buffers, outside PyTorch's count."
-                                            : "Driver and kernels, outside PyTorch's count.",
-              "measured, by GPU generation", run.context.source});
+    for (const run::ComponentRow& row : rows_of(instant, run)) write_component(out, row);
     out.close_array();
     out.close_object();
   }
@@ -259,7 +235,7 @@ std::string write_report(const run::Run& run, const run::Catalog& catalog, const
   out.key("memory");
   out.open_object();
   out.key("peak");
-  write_peak(out, run, peak, likely ? std::min(1.0, likely->allocated / std::max(1.0, peak.allocated)) : 1);
+  write_peak(out, run, peak, shorter_by(likely, peak.allocated));
   out.key("instants");
   write_instants(out, run);
   out.field("host_bytes", whole(run.replay.host_bytes));

@@ -32,6 +32,10 @@ std::optional<LikelyLength> likely_length(const Run& run) {
   return std::nullopt;
 }
 
+double shorter_by(const std::optional<LikelyLength>& likely, double allocated) {
+  return likely ? std::min(1.0, likely->allocated / std::max(1.0, allocated)) : 1;
+}
+
 model::Note note_of(const LikelyLength& likely, const Run& run) {
   std::string message = "The peak is that of a row of max_length, ";
   message += std::to_string(run.resolved.recipe.training.max_length);

@@ -21,6 +21,9 @@ struct LikelyLength {
 /// are packed, or where that percentile reaches max_length.
 std::optional<LikelyLength> likely_length(const Run& run);
 
+/// What the low end of the band is multiplied with; 1 where nothing is said of the lengths.
+double shorter_by(const std::optional<LikelyLength>& likely, double allocated);
+
 model::Note note_of(const LikelyLength& likely, const Run& run);
 
 }  // namespace plimsoll::run
