@@ -113,10 +113,11 @@ struct Training {
   bool selective_checkpointing = false;  ///< every second matrix product and the attention are kept
   uint64_t freeze_trainable_layers = 0;  ///< full fine-tuning of the last layers alone, 0: of all
   uint64_t llamapro_num_new_blocks = 0;  ///< LLaMA-Pro: copies of layers that are added and alone trained
-  bool upcast_trainable = false;         ///< with either of these: what is trained is fp32
-  uint64_t lisa_activated_layers = 0;    ///< of that many layers at a time, and of embeddings and head
-  bool offload_checkpoints = false;      ///< layer inputs wait in host memory
-  bool activation_offloading = false;    ///< saved tensors wait in host memory
+  std::vector<std::string> unfrozen_parameters;  ///< patterns of the names that are trained; empty: all
+  bool upcast_trainable = false;                 ///< with either of these: what is trained is fp32
+  uint64_t lisa_activated_layers = 0;  ///< of that many layers at a time, and of embeddings and head
+  bool offload_checkpoints = false;    ///< layer inputs wait in host memory
+  bool activation_offloading = false;  ///< saved tensors wait in host memory
   bool torch_compile = false;
   bool optimizer_in_backward = false;  ///< each parameter steps as soon as its gradient is there
   std::string optimizer_offload;       ///< none | states | states_and_gradients: in host memory

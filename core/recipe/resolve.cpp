@@ -100,7 +100,7 @@ void check_lengths(const Given& given, const Recipe& r, Errors& errors) {
 // A list of values is met by each of them; as text, which is compared many times in a search.
 bool holds(const Json& value, const std::string& condition) {
   const std::string text = json::write(value);
-  if (condition.rfind('[', 0) != 0) return text == condition;
+  if (text == condition || condition.rfind('[', 0) != 0) return text == condition;
   for (size_t at = condition.find(text); at != std::string::npos; at = condition.find(text, at + 1)) {
     const char before = condition[at - 1], after = condition[at + text.size()];
     if ((before == '[' || before == ',') && (after == ',' || after == ']')) return true;

@@ -6,6 +6,7 @@
 #include "core/json/near.h"
 #include "core/memory/layers/tuners.h"
 #include "core/memory/parameters/targets.h"
+#include "core/memory/parameters/unfrozen.h"
 #include "core/memory/step/unroll.h"
 #include "core/model/layers_apart.h"
 #include "core/model/task_head.h"
@@ -109,7 +110,9 @@ hardware::Context with_communicators(hardware::Context context) {
 
 bool trains_some_layers(const recipe::Recipe& r) {
   const recipe::Training& t = r.training;
-  return r.full() && t.freeze_trainable_layers + t.lisa_activated_layers + t.llamapro_num_new_blocks > 0;
+  const bool named = !t.unfrozen_parameters.empty();
+  return r.full() &&
+         (named || t.freeze_trainable_layers + t.lisa_activated_layers + t.llamapro_num_new_blocks > 0);
 }
 
 // The network as this recipe trains it: its head, its new blocks, and which layers learn.
@@ -222,6 +225,11 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
     run.adapted_network = trained_network(run.network, adapted);
   }
   run.network = trained_network(std::move(run.network), run.resolved.recipe);
+  const std::vector<std::string>& unfrozen = run.resolved.recipe.training.unfrozen_parameters;
+  if (run.resolved.recipe.full() && !unfrozen.empty()) {
+    run.network = memory::with_unfrozen(std::move(run.network), unfrozen, errors);
+    if (!errors.empty()) return std::nullopt;
+  }
   set_machine(run);
   memory::Machine machine = run.machine;
   machine.memo = memo;

@@ -307,6 +307,7 @@ class Drawing {
       if (part == 0) set_drawn("/training/freeze_trainable_layers");
       if (part == 1) set_drawn("/training/lisa_activated_layers");
       if (part == 2) set_drawn("/training/llamapro_num_new_blocks");
+      if (part == 3) set("/training/unfrozen_parameters", Json::array({".+[02468].+"}));
     }
     if (dice_.one_in(6)) {
       for (const char* pointer :
@@ -360,6 +361,7 @@ class Drawing {
                                        "/training/freeze_trainable_layers",
                                        "/training/lisa_activated_layers",
                                        "/training/llamapro_num_new_blocks",
+                                       "/training/unfrozen_parameters",
                                        "/training/max_length",
                                        "/rl/max_prompt_length",
                                        "/rl/max_completion_length",

@@ -80,7 +80,8 @@ void checkpointing_keeps_less_until_the_loss(const Draw& draw) {
   if (draw.request.contains("/model_args/device_map"_json_pointer)) return;
   // Frozen layers below the first trained one keep nothing for a backward that never reaches them; under
   // checkpointing a hook takes it down to the embedding, and each of them keeps its input.
-  for (const char* field : {"freeze_trainable_layers", "lisa_activated_layers", "llamapro_num_new_blocks"}) {
+  for (const char* field : {"freeze_trainable_layers", "lisa_activated_layers", "llamapro_num_new_blocks",
+                            "unfrozen_parameters"}) {
     if (draw.request.contains("training") && draw.request["training"].contains(field)) return;
   }
   // So do those below the prompts of LLaMA-Adapter, and all where a prefix meets no attention.

@@ -134,6 +134,7 @@ constexpr Row rows[] = {
     {"dpo_use_liger_kernel", "/training/use_liger_kernel", ""},
     {"trl.use_liger_loss", "/training/use_liger_kernel", ""},
     {"max_steps", "/training/max_steps", ""},
+    {"unfrozen_parameters", "/training/unfrozen_parameters", ""},
     {"lisa_n_layers", "/training/lisa_activated_layers", "", nullptr, Write::no},
     {"trl.beta", "/rl/beta", ""},
     {"trl.loss_type", "/rl/loss_type", ""},
@@ -243,7 +244,6 @@ constexpr std::string_view unpriced =
     "process_reward_model dpo_padding_free "
     "dpo_use_logits_to_keep fp8 "
     "fp8_config* fp8_enable_fsdp_float8_all_gather selective_checkpointing* layer_offloading* "
-    "unfrozen_parameters "
     "use_pose flash_attn_fuse_mlp ple_cpu_offload nonexpert_quantization "
     "lora_embedding_kernel "
     "chunked_cross_entropy chunked_cross_entropy_num_chunks tiled_mlp tiled_mlp_* deepcompile fp32_norms "

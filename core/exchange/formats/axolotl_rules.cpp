@@ -98,10 +98,7 @@ void finish_evaluation(Reading& reading) {
 void finish_checkpointing(Reading& reading) {
   const char* reentrant = "/training/gradient_checkpointing_kwargs/use_reentrant";
   const Json offload = reading.value("activation_offloading");
-  const Leaf* unfrozen = reading.leaf("unfrozen_parameters");
-  const bool partly_frozen = unfrozen != nullptr && !unfrozen->node->items.empty();
-  if (!reading.has(reentrant) && (partly_frozen || offload == Json("hidden_states")))
-    reading.values[reentrant] = false;
+  if (!reading.has(reentrant) && offload == Json("hidden_states")) reading.values[reentrant] = false;
   if (reading.is_on("fsdp_config.activation_checkpointing") ||
       reading.is_on("fsdp_config.fsdp_activation_checkpointing"))
     reading.values["/training/gradient_checkpointing"] = true;
@@ -304,6 +301,8 @@ void finish(Reading& reading) {
   if (!reading.has("/peft")) {
     for (const char* pointer : {"/peft", "/training/fused_lora"})
       reading.drop(pointer, "there is no adapter, so this says nothing");
+  } else {
+    reading.drop("/training/unfrozen_parameters", "with adapters, these alone are trained");
   }
 }
 

@@ -229,7 +229,9 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
     if (tuner->place == TunerPlace::attention) p.adaption = static_cast<double>(r.peft.tuner.adapter_len);
   }
   if (s.trained && !group.frozen) p.norm_size = trained_size(r, p.norm_size);
-  p.train_norms = (s.trained && !group.frozen) || (is_language(*s.stack) && trains_norms(r));
+  const bool any_norm = std::any_of(group.norms.begin(), group.norms.end(),
+                                    [](const model::Norm& norm) { return !norm.frozen; });
+  p.train_norms = (s.trained && !group.frozen && any_norm) || (is_language(*s.stack) && trains_norms(r));
   p.bf16 = r.training.bf16 || (!r.training.fp16 && r.model_args.dtype == "bfloat16");
   // A compiled layer keeps what its matrix products and its attention read, and computes what lies between
   // again, as Liger's kernels do (torch/_functorch/partitioners.py min_cut_rematerialization_partition).

@@ -97,8 +97,9 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.keep_kv = r.model_args.use_cache && stack.part != Part::encoder;
   // A frozen embedding's output needs no gradient unless a hook says so (enable_input_require_grads, which
   // checkpointing brings): the first layer keeps nothing for what lies before its first adapter.
-  const bool frozen_below = !stack.groups.empty() && stack.groups.front().frozen && !stack.norms.empty() &&
-                            stack.norms.front().frozen;
+  const bool frozen_table = stack.tables.empty() ? !stack.norms.empty() && stack.norms.front().frozen
+                                                 : !stack.tables.front().trained;
+  const bool frozen_below = !stack.groups.empty() && stack.groups.front().frozen && frozen_table;
   // Under a frozen language model what reads images may still learn.
   s.input_needs_grad = (r.full() && !frozen_below) || s.checkpointing || trains_table(stack, r) ||
                        (stack.part != Part::vision && prompt_tokens(r) > 0);

@@ -151,6 +151,8 @@ def of_training(cfg, args):
         "/training/torch_empty_cache_steps": args.torch_empty_cache_steps or 0,
         "/training/save_total_limit": args.save_total_limit,
     }
+    if cfg.unfrozen_parameters and not cfg.adapter:
+        found["/training/unfrozen_parameters"] = list(cfg.unfrozen_parameters)
     if cfg.lisa_step_interval and cfg.lisa_n_layers:
         found["/training/lisa_activated_layers"] = cfg.lisa_n_layers
     if recomputes and not offloads:
