@@ -9,6 +9,7 @@
 #include "core/json/at.h"
 #include "core/json/near.h"
 #include "core/run/phrases.h"
+#include "core/run/usual.h"
 
 namespace plimsoll::cli {
 
@@ -141,29 +142,11 @@ void apply_set(Changed& changed, const std::string& text, const run::Catalog& ca
   }
 }
 
-// What nobody trains without, where the stack was left open too: its own defaults are a person's own.
 void fill_in(Changed& changed, const run::Catalog& catalog) {
-  const Json& request = changed.request;
-  if (!look(request, "/stack").is_null()) return;
-  const hardware::Gpu* gpu = catalog.find_gpu(text(look(request, "/hardware/gpu")));
-  const bool precise =
-      !look(request, "/training/bf16").is_null() || !look(request, "/training/fp16").is_null();
-  const bool has = gpu == nullptr || gpu->bf16, adapters = look(request, "/peft").is_object();
-  if (!precise && (has || adapters)) {
-    const std::string pointer = has ? "/training/bf16" : "/training/fp16";
-    put(changed.request, pointer, true);
-    changed.said.push_back({pointer, true, has ? "what most runs use" : "this card has no bf16"});
-  }
-  // The Trainer's 8 would answer for a person who was not asked.
-  if (look(request, "/training/per_device_train_batch_size").is_null()) {
-    const std::string pointer = "/training/per_device_train_batch_size";
-    put(changed.request, pointer, 1);
-    changed.said.push_back({pointer, 1, "the smallest; --batch says another"});
-  }
-  const bool lora = look(request, "/peft/peft_type").is_null();
-  if (adapters && lora && look(request, "/peft/target_modules").is_null()) {
-    put(changed.request, "/peft/target_modules", "all-linear");
-    changed.said.push_back({"/peft/target_modules", "all-linear", "what most runs use"});
+  const hardware::Gpu* gpu = catalog.find_gpu(text(look(changed.request, "/hardware/gpu")));
+  for (run::Usual& usual : run::usual_choices(changed.request, gpu)) {
+    put(changed.request, usual.pointer, usual.value);
+    changed.said.push_back({usual.pointer, usual.value, std::move(usual.why)});
   }
 }
 

@@ -61,8 +61,12 @@ bool asks_of_a_run(std::string_view folded, const Sentence& sentence) {
   if (!said.ends_with('?') && !said.ends_with("？")) return false;
   constexpr std::string_view openers[] = {"will ",  "can ", "does ",  "do ",   "is ",   "are ",   "would ",
                                           "could ", "how ", "which ", "what ", "kann ", "passt ", "reicht "};
-  const bool opens = std::any_of(std::begin(openers), std::end(openers),
-                                 [&](std::string_view opener) { return said.starts_with(opener); });
+  // "LoRA of a 7B on a 4090, will it fit?" asks behind its last comma.
+  const std::size_t comma = said.rfind(", ");
+  const std::string_view last = said.substr(comma == std::string_view::npos ? 0 : comma + 2);
+  const bool opens = std::any_of(std::begin(openers), std::end(openers), [&](std::string_view opener) {
+    return said.starts_with(opener) || last.starts_with(opener);
+  });
   return opens && named_lack(said) == std::string_view::npos;
 }
 

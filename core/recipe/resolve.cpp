@@ -230,11 +230,6 @@ constexpr Conflict conflicts[] = {
      },
      "Nothing of the model is left to train.",
      "one of freeze_language_model, freeze_vision_tower and freeze_multi_modal_projector false"},
-    {"/vision/image_height",
-     [](const Recipe& r) {
-       return r.vision.image_height > 0 && r.vision.image_height != r.vision.image_size;
-     },
-     "Only square images are replayed.", "image_size, or leave it out", "unsupported"},
     {"/parallel/num_gpus",
      [](const Recipe& r) {
        const Task* task = find_task(r.task);

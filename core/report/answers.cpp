@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "core/diagnosis/signs.h"
+#include "core/json/ascii.h"
 #include "core/json/rounding.h"
 #include "core/run/components.h"
+#include "core/run/limits.h"
 #include "core/run/run.h"
+#include "core/run/usual.h"
 
 namespace plimsoll::report {
 
@@ -24,23 +27,52 @@ bool is_set(const Values& values, const char* pointer) {
   return found != values.end() && found->second == json::Json(true);
 }
 
-std::string method_of(const SaidRequest& said) {
-  const bool adapters = said.values.count("/peft") != 0;
-  if (!adapters) return "Full fine-tuning";
-  if (is_set(said.values, "/quantization/load_in_4bit")) return "QLoRA";
-  if (is_set(said.values, "/quantization/load_in_8bit")) return "LoRA on an 8-bit base";
-  return "LoRA";
+// Fields of a method in place of those of another.
+void set_method(Values& values, std::string_view method) {
+  for (const char* pointer : {"/quantization/load_in_4bit", "/quantization/load_in_8bit"})
+    values.erase(pointer);
+  if (method == "Full fine-tuning") {
+    std::erase_if(values, [](const auto& value) { return value.first.rfind("/peft", 0) == 0; });
+    return;
+  }
+  values["/peft"] = true;
+  if (method != "QLoRA") return;
+  values["/quantization/load_in_4bit"] = true;
+  values["/quantization/bnb_4bit_quant_type"] = "nf4";
 }
 
-// Methods that the text leaves open.
+// The methods that the text speaks of, or all that it leaves open.
 std::vector<Open> methods(const SaidRequest& said) {
-  if (said.method) return {{method_of(said), {}}};
-  const bool quantized =
-      is_set(said.values, "/quantization/load_in_4bit") || is_set(said.values, "/quantization/load_in_8bit");
-  if (quantized) return {{"Adapters on the quantised base", {{"/peft", true}}}};
-  return {{"QLoRA", {{"/peft", true}, {"/quantization/load_in_4bit", true}}},
-          {"LoRA", {{"/peft", true}}},
-          {"Full fine-tuning", {}}};
+  if (is_set(said.values, "/quantization/load_in_8bit"))
+    return {{said.method ? "LoRA on an 8-bit base" : "Adapters on an 8-bit base",
+             {{"/peft", true}, {"/quantization/load_in_8bit", true}}}};
+  if (!said.method && is_set(said.values, "/quantization/load_in_4bit")) return {{"QLoRA", {}}};
+  std::vector<Open> out;
+  for (const std::string& method : said.methods) out.push_back({method, {}});
+  if (out.empty()) out = {{"QLoRA", {}}, {"LoRA", {}}, {"Full fine-tuning", {}}};
+  return out;
+}
+
+// What the text says several values of: "dies with batch 4, runs with batch 2", "DPO or SFT".
+std::vector<Open> weighed(const SaidRequest& said) {
+  constexpr std::size_t most = 4;
+  constexpr std::pair<const char*, const char*> names[] = {
+      {"/task", ", "},
+      {"/training/per_device_train_batch_size", ", a micro-batch of "},
+      {"/training/max_length", ", a length of "},
+      {"/peft/r", ", rank "}};
+  for (const auto& [pointer, name] : names) {
+    const auto found = said.weighed.find(pointer);
+    if (found == said.weighed.end() || found->second.size() > most) continue;
+    std::vector<Open> out;
+    for (const json::Json& value : found->second) {
+      std::string written = value.is_string() ? value.get<std::string>() : json::write(value);
+      for (char& c : written) c = ascii::is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+      out.push_back({name + written, {{pointer, value}}});
+    }
+    return out;
+  }
+  return {{}};
 }
 
 std::string counted(double count, const hardware::Gpu& gpu) {
@@ -67,15 +99,34 @@ std::vector<Open> machines(const SaidRequest& said) {
       out.push_back(std::move(one));
     }
   }
+  if (out.empty() && said.card_bytes > 0) out.push_back({" on a card of " + size_text(said.card_bytes), {}});
   if (out.empty()) out.push_back({});
   return out;
 }
 
 // Whether it can fit is asked: what nobody said is taken so that little is needed, and named.
-constexpr uint64_t smallest_batch = 1;
-void take_least(SaidRequest& said) {
-  said.values.emplace("/training/per_device_train_batch_size", smallest_batch);
-  said.values.emplace("/training/gradient_checkpointing", true);
+json::Json with_least(json::Json request, const hardware::Gpu* gpu) {
+  for (const run::Usual& usual : run::usual_choices(request, gpu))
+    request[json::Json::json_pointer(usual.pointer)] = usual.value;
+  json::Json& training = request["training"];
+  if (!training.contains("per_device_train_batch_size")) training["per_device_train_batch_size"] = 1;
+  if (!training.contains("gradient_checkpointing")) training["gradient_checkpointing"] = true;
+  return request;
+}
+
+std::string_view words_of(memory::Component component) {
+  using memory::Component;
+  constexpr std::pair<Component, std::string_view> words[] = {
+      {Component::optimizer, "optimizer states"},   {Component::boundaries, "layer inputs kept"},
+      {Component::transient, "working memory"},     {Component::logits, "logits and loss"},
+      {Component::autocast, "autocast copies"},     {Component::kv_cache, "key-value cache"},
+      {Component::frozen_models, "frozen models"},  {Component::engine, "inference engine"},
+      {Component::gathered, "gathered parameters"}, {Component::buckets, "exchange buffers"},
+      {Component::workspace, "kernel workspace"}};
+  for (const auto& [each, name] : words) {
+    if (each == component) return name;
+  }
+  return run::component_id(component);
 }
 
 // The largest components of the peak, each a twentieth of it at least.
@@ -89,33 +140,63 @@ std::string parts_of(const memory::Snapshot& live) {
   std::string out;
   for (std::size_t i = 0; i < std::min(most, parts.size()); ++i) {
     out += (out.empty() ? "" : ", ") +
-           std::string(run::component_id(static_cast<memory::Component>(parts[i].second))) + " " +
+           std::string(words_of(static_cast<memory::Component>(parts[i].second))) + " " +
            size_text(parts[i].first);
   }
   return out;
 }
 
-std::optional<Way> price(const SaidRequest& said, const Open& method, const Open& machine,
-                         const run::Catalog& catalog) {
-  SaidRequest whole = said;
-  for (const auto* open : {&method, &machine}) {
-    for (const auto& [pointer, value] : open->values) whole.values[pointer] = value;
+// "a 24GB card": what the smallest card of that size leaves.
+double usable_of(const run::Run& run, double card_bytes, const run::Catalog& catalog) {
+  for (const hardware::Tier& tier : catalog.tiers) {
+    if (static_cast<double>(tier.gib) * 1024 * 1024 * 1024 >= card_bytes && card_bytes > 0)
+      return usable_for(run, tier.usable_bytes);
   }
-  take_least(whole);
+  return 0;
+}
+
+// `choices`: the method first.
+std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choices,
+                         const run::Catalog& catalog, json::Errors& errors) {
+  SaidRequest whole = said;
+  if (whole.model.empty()) whole.model = said.like;
+  set_method(whole.values, choices.front().name);
   Way way;
-  way.name = method.name + machine.name;
-  way.request = whole.request();
-  json::Errors ignored;
-  const std::optional<run::Run> run = run::read_run(json::write(way.request), catalog, ignored);
+  for (const Open& choice : choices) {
+    for (const auto& [pointer, value] : choice.values) whole.values[pointer] = value;
+    way.name += choice.name;
+  }
+  const auto card = whole.values.find("/hardware/gpu");
+  way.request =
+      with_least(whole.request(),
+                 card == whole.values.end() ? nullptr : catalog.find_gpu(card->second.get<std::string>()));
+  const std::optional<run::Run> run = run::read_run(json::write(way.request), catalog, errors);
   if (!run) return std::nullopt;
   const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
   way.needed = sizes.needed;
   way.parts = parts_of(run->replay.instants[run->replay.peak].live);
   way.length = run->resolved.recipe.training.max_length;
   way.batch = run->resolved.recipe.training.per_device_train_batch_size;
-  if (run->gpu == nullptr) return way;
-  way.usable = usable_for(*run, run->gpu->usable_bytes);
-  way.verdict = memory::word(memory::verdict(sizes, way.usable));
+  way.usable = run->gpu != nullptr ? usable_for(*run, run->gpu->usable_bytes)
+                                   : usable_of(*run, said.card_bytes, catalog);
+  if (way.usable > 0) way.verdict = memory::word(memory::verdict(sizes, way.usable));
+  return way;
+}
+
+// Of all that are known, the largest model that the same recipe trains on that card.
+std::optional<Way> largest_model(const SaidRequest& said, const std::vector<Open>& choices,
+                                 const run::Catalog& catalog, json::Errors& errors) {
+  SaidRequest one = said;
+  one.model = "Qwen/Qwen2.5-0.5B";
+  const std::optional<Way> small = price(one, choices, catalog, errors);
+  if (!small) return std::nullopt;
+  json::Errors ignored;
+  const std::optional<run::Run> run = run::read_run(json::write(small->request), catalog, ignored);
+  const std::optional<run::Limits> limits = run ? limits_of(*run, catalog) : std::nullopt;
+  if (!limits || !limits->model) return std::nullopt;
+  one.model = limits->model->entry->preset.hf_id;
+  std::optional<Way> way = price(one, choices, catalog, errors);
+  if (way) way->name = one.model + ", " + way->name;
   return way;
 }
 
@@ -151,8 +232,10 @@ bool is_open(const SaidRequest& said, std::string_view pointer) {
 std::string taken(const SaidRequest& said, const Way& way) {
   std::string out;
   const auto add = [&out](const std::string& what) { out += (out.empty() ? "" : ", ") + what; };
-  if (is_open(said, "/training/max_length")) add(std::to_string(way.length) + " tokens");
-  if (is_open(said, "/training/per_device_train_batch_size"))
+  if (is_open(said, "/training/max_length") && said.weighed.count("/training/max_length") == 0)
+    add(std::to_string(way.length) + " tokens");
+  if (is_open(said, "/training/per_device_train_batch_size") &&
+      said.weighed.count("/training/per_device_train_batch_size") == 0)
     add("a micro-batch of " + std::to_string(way.batch));
   if (said.values.count("/training/gradient_checkpointing") == 0) add("gradient checkpointing");
   return out.empty() ? "" : " Not said, and taken here: " + out + ".";
@@ -164,11 +247,21 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
   Answers out;
   for (const Open& machine : machines(said)) {
     for (const Open& method : methods(said)) {
-      if (auto way = price(said, method, machine, catalog)) out.ways.push_back(std::move(*way));
+      for (const Open& other : weighed(said)) {
+        const std::vector<Open> choices = {method, machine, other};
+        auto way = said.any_model ? largest_model(said, choices, catalog, out.errors)
+                                  : price(said, choices, catalog, out.errors);
+        if (way) out.ways.push_back(std::move(*way));
+      }
     }
   }
   if (out.ways.empty()) return out;
   out.words = said.model + ":";
+  if (said.any_model) {
+    out.words = "The largest models that are known and fit:";
+  } else if (said.model.empty()) {
+    out.words = "No model is named; " + said.like + " is taken for one of that size:";
+  }
   for (const Way& way : out.ways) out.words += " " + words_of(way);
   const bool shared =
       std::any_of(said.cards.begin(), said.cards.end(), [](const SaidCards& one) { return one.count > 1; });

@@ -27,6 +27,7 @@ struct Way {
 
 struct Answers {
   std::vector<Way> ways;
+  json::Errors errors;  ///< why what the text says is no run
   std::string words;
 };
 Answers answer(const SaidRequest& said, const run::Catalog& catalog);

@@ -259,6 +259,22 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   }
 }
 
+namespace {
+
+// An empty list where there is something to explain.
+void write_no_message(Writer& out, bool found) {
+  json::Errors errors;
+  if (!found) {
+    errors.push_back({"no_message", "", "No message of lacking memory was found in this text.",
+                      "an error of PyTorch, JAX, MLX, a library, the driver or the system; a table of "
+                      "nvidia-smi; or a question that names a model: \"Is a 4090 enough for QLoRA of "
+                      "Llama-3.1-8B?\""});
+  }
+  write_errors(out, errors);
+}
+
+}  // namespace
+
 std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
                            const run::Catalog& catalog) {
   Case one;
@@ -267,8 +283,8 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   const bool failed = !d.reading.messages.empty() || !d.reading.table.cards.empty();
   const bool in_words = d.reading.message() == nullptr ||
                         (d.reading.message()->family->kind == diagnosis::Kind::spoken && request.empty());
-  const bool asked = in_words && d.reading.table.cards.empty() && !one.said.model.empty() &&
-                     asks(d.reading.text.folded_lines);
+  const bool asked = in_words && d.reading.table.cards.empty() && has_subject(one.said) &&
+                     (asks(d.reading.text.folded_lines) || (!failed && tells(one.said, text)));
   const Answers answers = asked ? answer(one.said, catalog) : Answers();
   const bool found = failed || !answers.ways.empty();
   Writer out;
@@ -277,17 +293,11 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   out.field("core", version());
   out.field("ok", found);
   out.key("errors");
-  out.open_array();
-  if (!found) {
-    out.open_object();
-    out.field("code", "no_message");
-    out.field("pointer", "");
-    out.field("message", "No message of lacking memory was found in this text.");
-    out.field("allowed",
-              "an error of PyTorch, JAX, MLX, a library, the driver or the system; or a table of nvidia-smi");
-    out.close_object();
+  if (!found && !answers.errors.empty()) {
+    write_errors(out, answers.errors);
+  } else {
+    write_no_message(out, found);
   }
-  out.close_array();
   out.key("request_errors");
   write_errors(out, one.errors);
   out.field("summary", answers.ways.empty() ? summary_of(d)

@@ -1,12 +1,14 @@
 #include "core/report/said_request.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
-#include "core/diagnosis/cards_said.h"
-#include "core/diagnosis/facts_said.h"
 #include "core/diagnosis/prose.h"
 #include "core/diagnosis/sentence.h"
 #include "core/json/ascii.h"
+#include "core/report/said_cards.h"
+#include "core/report/said_words.h"
 #include "core/run/model_names.h"
 
 namespace plimsoll::report {
@@ -14,11 +16,7 @@ namespace plimsoll::report {
 namespace {
 
 using ascii::is_digit;
-using ascii::is_lower;
 using diagnosis::says_any;
-
-// Who asks is brief, and what stands in a log is no question.
-constexpr std::size_t longest_said = 32U << 10U, most_cards = 4;
 
 bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '_' ||
@@ -49,210 +47,217 @@ std::vector<std::string_view> words_of(std::string_view text, std::size_t most) 
   return out;
 }
 
-// A number at `at`, "8,192" and "64k" included; 0: none.
-double number_at(std::string_view text, std::size_t at) {
-  double value = 0;
-  std::size_t end = at;
-  for (; end < text.size() && end < at + 9; ++end) {
-    const bool group = text[end] == ',' && end > at && end + 3 < text.size() && is_digit(text[end + 1]) &&
-                       is_digit(text[end + 2]) && is_digit(text[end + 3]);
-    if (group) continue;
-    if (!is_digit(text[end])) break;
-    value = value * 10 + (text[end] - '0');
+// "8-bit" belongs to what stands beside it: "AdamW 8bit" or "8-bit LoRA".
+struct EightBits {
+  bool optimizer = false, base = false;
+};
+EightBits eight_bits(const SaidWords& words) {
+  constexpr std::string_view optimizers[] = {"adam", "adamw", "optim", "optimizer",
+                                             "lion", "paged", "states"};
+  EightBits found;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const bool tied = words[at].number == 8 && words[at].unit == "bit";
+    const bool apart = words[at].is_bare() && words[at].number == 8 && phrase_at(words, at + 1, "bit") > 0;
+    if (!tied && !apart && words[at].text != "int8") continue;
+    bool optimizer = false;
+    for (std::size_t near = at > 2 ? at - 2 : 0; near < std::min(words.size(), at + 4); ++near)
+      optimizer = optimizer || std::find(std::begin(optimizers), std::end(optimizers), words[near].text) !=
+                                   std::end(optimizers);
+    (optimizer ? found.optimizer : found.base) = true;
   }
-  return end < text.size() && text[end] == 'k' ? value * 1024 : value;
+  return found;
 }
 
-// The number before one of `names`: "2048 tokens", "64k context".
-double number_before(std::string_view folded, std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) {
-    for (std::size_t at = folded.find(name); at != std::string_view::npos; at = folded.find(name, at + 1)) {
-      std::size_t end = at;
-      while (end > 0 && (folded[end - 1] == ' ' || folded[end - 1] == '-')) --end;
-      if (end > 0 && folded[end - 1] == 'k') --end;
-      std::size_t begin = end;
-      while (begin > 0 && (is_digit(folded[begin - 1]) || folded[begin - 1] == ',')) --begin;
-      const bool part = begin > 0 && (is_lower(folded[begin - 1]) || folded[begin - 1] == '.');
-      if (begin < end && !part) return number_at(folded, begin);
-    }
-  }
-  return 0;
-}
+struct Words {
+  std::string_view phrase;
+  std::string_view pointer;
+  json::Json value;
+};
 
-// "QLoRA of an 8B on a 4090 at 4k", but no "photos at 4k resolution".
-double length_behind_at(std::string_view folded) {
-  for (std::size_t at = folded.find(" at "); at != std::string_view::npos; at = folded.find(" at ", at + 1)) {
-    std::size_t end = at + 4;
-    while (end < folded.size() && is_digit(folded[end])) ++end;
-    const bool thousands = end > at + 4 && folded.substr(end, 1) == "k";
-    const std::string_view behind = folded.substr(std::min(end + 1, folded.size()), 5);
-    const bool other = !behind.empty() && ascii::is_word(behind.front());
-    if (thousands && !other && behind != " reso") return number_at(folded, at + 4);
-  }
-  return 0;
-}
-
-// The variant that stands behind a board's number: "3060 Ti", "4080 super", "4070 ti super".
-std::string_view variant_of(const hardware::Gpu& gpu) {
-  for (const std::string_view one : {"-ti-super", "-ti", "-super", "-ada", "-laptop", "-maxq"}) {
-    if (gpu.id.find(one) != std::string::npos) return one.substr(1);
-  }
-  return "";
-}
-
-// Whether the words behind a board's name are those of this variant and of no other.
-bool is_variant(const hardware::Gpu& gpu, std::string_view folded) {
-  const std::string_view wanted = variant_of(gpu);
-  const std::size_t digit = gpu.id.find_first_of("0123456789");
-  const std::string number =
-      digit == std::string::npos ? "" : gpu.id.substr(digit, gpu.id.find('-', digit) - digit);
-  if (wanted == "ada" || wanted == "laptop" || wanted == "maxq")
-    return folded.find(wanted) != std::string_view::npos;
-  const auto behind = [&](std::string_view variant) {
-    const std::string spaced = number + " " + std::string(variant), joined = number + std::string(variant);
-    return folded.find(spaced) != std::string_view::npos || folded.find(joined) != std::string_view::npos;
+// Settings that their own name says.
+const std::vector<Words>& switches() {
+  static const std::vector<Words> rows = {
+      {"gradient checkpointing", "/training/gradient_checkpointing", true},
+      {"activation checkpointing", "/training/gradient_checkpointing", true},
+      {"packing", "/training/packing", true},
+      {"liger", "/training/use_liger_kernel", true},
+      {"flash attention", "/model_args/attn_implementation", "flash_attention_2"},
+      {"flash attn", "/model_args/attn_implementation", "flash_attention_2"},
+      {"flash attention 2", "/model_args/attn_implementation", "flash_attention_2"},
   };
-  const bool both = behind("ti super"), ti = behind("ti"), super = behind("super");
-  if (wanted == "ti-super") return both;
-  if (wanted == "ti") return ti && !both;
-  if (wanted == "super") return super && !both;
-  return !ti && !super;
+  return rows;
 }
 
-bool says_size(const hardware::Gpu& gpu, std::string_view folded) {
-  const std::string size = std::to_string(gpu.tier_gib);
-  return says_any(folded, {size + "g", size + " g"});
-}
-
-// The card that a clause names; of several sizes the one that is said, of several sockets the usual one.
-const hardware::Gpu* card_in(std::string_view folded, const run::Catalog& catalog) {
-  std::vector<const hardware::Gpu*> named;
-  for (const hardware::Gpu& gpu : catalog.gpus) {
-    const bool counts = gpu.vendor != "Apple" && gpu.segment != "slice" && gpu.usable_bytes > 0;
-    // "6000" alone may be a number of tokens.
-    const bool round = gpu.id.find("000") != std::string::npos && !says_any(folded, {"rtx", "ada", "quadro"});
-    if (counts && !round && diagnosis::is_named(gpu, folded) && is_variant(gpu, folded))
-      named.push_back(&gpu);
-  }
-  const bool sized = std::any_of(named.begin(), named.end(),
-                                 [&](const hardware::Gpu* gpu) { return says_size(*gpu, folded); });
-  if (sized) std::erase_if(named, [&](const hardware::Gpu* gpu) { return !says_size(*gpu, folded); });
-  if (named.empty()) return nullptr;
-  const auto usual = [](const hardware::Gpu* gpu) { return gpu->id.find("sxm") != std::string::npos; };
-  const auto first = std::find_if(named.begin(), named.end(), usual);
-  const hardware::Gpu* chosen = first == named.end() ? named.front() : *first;
-  // "A100", and nobody says of how many gigabytes.
-  const bool open = std::any_of(named.begin(), named.end(), [&](const hardware::Gpu* gpu) {
-    const uint64_t less = std::min(gpu->tier_gib, chosen->tier_gib);
-    return gpu->id.substr(0, 4) == chosen->id.substr(0, 4) &&
-           3 * less < 2 * std::max(gpu->tier_gib, chosen->tier_gib);
-  });
-  return open && !sized ? nullptr : chosen;
-}
-
-bool is_one(std::string_view folded) {
-  return says_any(folded,
-                  {"single", "one ", " 1x ", "1 x ", "单张", "单卡", "一张", "eine ", "einer ", "einem "});
-}
-
-void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRequest& out) {
-  std::string_view rest = text.folded_lines;
-  rest = rest.substr(0, longest_said);
-  constexpr std::string_view between[] = {" or ", " vs ", " vs. ", " oder ", "还是"};
-  while (!rest.empty() && out.cards.size() < most_cards) {
-    std::size_t end = rest.size(), next = rest.size();
-    for (const std::string_view word : between) {
-      const std::size_t at = rest.find(word);
-      if (at < end) {
-        end = at;
-        next = at + word.size();
-      }
+void read_switches(const SaidWords& words, SaidRequest& out) {
+  for (const auto& [phrase, pointer, value] : switches()) {
+    if (!says(words, phrase)) continue;
+    if (affirms(words, phrase)) {
+      out.values[std::string(pointer)] = value;
+    } else if (value == json::Json(true)) {
+      out.values[std::string(pointer)] = false;
     }
-    const std::string_view clause = rest.substr(0, end);
-    rest.remove_prefix(next);
-    const hardware::Gpu* gpu = card_in(clause, catalog);
-    if (gpu == nullptr) continue;
-    const bool known = std::any_of(out.cards.begin(), out.cards.end(),
-                                   [gpu](const SaidCards& one) { return one.gpu == gpu; });
-    const double count = diagnosis::cards_in_words(diagnosis::clean(clause)).value_or(is_one(clause) ? 1 : 0);
-    if (!known) out.cards.push_back({gpu, count});
   }
-  if (out.cards.size() != 1) return;
-  out.values["/hardware/gpu"] = out.cards.front().gpu->id;
-  if (out.cards.front().count == 0) {
-    out.cards.front().count = diagnosis::cards_in_words(text).value_or(is_one(text.folded_lines) ? 1 : 0);
-  }
-  if (out.cards.front().count > 0)
-    out.values["/parallel/num_gpus"] = static_cast<uint64_t>(out.cards.front().count);
 }
 
-void read_method(std::string_view folded, SaidRequest& out) {
-  const bool qlora = says_any(folded, {"qlora"});
-  const std::size_t four = std::min(folded.find("4-bit"), std::min(folded.find("4bit"), folded.find("nf4")));
-  const std::size_t eight =
-      std::min(folded.find("8-bit"), std::min(folded.find("8bit"), folded.find("int8")));
-  const bool optimizer = says_any(folded, {"8-bit adam", "8bit adam", "adamw_8bit", "8-bit optim", "adam 8"});
-  if (qlora || four < eight) {
+// The optimizers of bitsandbytes by their bits and pages, and those with a name of their own.
+void read_optimizer(const SaidWords& words, SaidRequest& out) {
+  constexpr const char* optim = "/training/optim";
+  for (const std::string_view name : {"adafactor", "sgd", "lomo", "adalomo"}) {
+    if (affirms(words, name)) out.values[optim] = std::string(name);
+  }
+  const bool paged = says(words, "paged");
+  const bool lion = says(words, "lion");
+  const bool adam = says(words, "adamw") || says(words, "adam") || (paged && says(words, "optimizer"));
+  if (!adam && !lion) return;
+  const std::string name = lion ? "lion" : "adamw";
+  if (eight_bits(words).optimizer) {
+    out.values[optim] = (paged ? "paged_" : "") + name + "_8bit";
+  } else if (paged) {
+    out.values[optim] = "paged_" + name + "_32bit";
+  }
+}
+
+enum class Method { none, lora, qlora, full };
+
+// "full fine-tuning", "fully finetune", "full-parameter SFT", "FFT", "全参数微调".
+bool is_full(const SaidWords& words, std::size_t at) {
+  const std::string_view word = words[at].text;
+  if (word == "fft" || phrase_at(words, at, "全量") > 0 || phrase_at(words, at, "全参") > 0) return true;
+  if (word != "full" && word != "fully" && word != "volles" && word != "vollst\xC3\xA4ndig") return false;
+  constexpr std::string_view stems[] = {"fine", "finetun", "ft", "param", "train", "tun", "sft", "weight"};
+  for (std::size_t on = at + 1; on < words.size() && on <= at + 2; ++on) {
+    for (const std::string_view stem : stems) {
+      if (words[on].text.substr(0, stem.size()) == stem) return true;
+    }
+  }
+  return false;
+}
+
+// The methods that are spoken of, the first one first. "Plain LoRA without QLoRA" speaks of one.
+std::vector<Method> methods_in(const SaidWords& words) {
+  std::vector<Method> found;
+  const auto add = [&found](Method way) {
+    if (std::find(found.begin(), found.end(), way) == found.end()) found.push_back(way);
+  };
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const SaidWords here(words.begin() + static_cast<std::ptrdiff_t>(at > 1 ? at - 2 : 0),
+                         words.begin() + static_cast<std::ptrdiff_t>(std::min(words.size(), at + 2)));
+    const std::string_view word = words[at].text;
+    if (word == "qlora" && affirms(here, word)) add(Method::qlora);
+    if ((word == "lora" || word == "loras") && affirms(here, word)) add(Method::lora);
+    if (is_full(words, at)) add(Method::full);
+  }
+  return found;
+}
+
+void read_method(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out) {
+  std::vector<Method> ways = methods_in(words);
+  if (ways.empty() && diagnosis::read_prose(text.folded_lines).says(diagnosis::Say::full) != nullptr)
+    ways.push_back(Method::full);
+  const bool four = affirms(words, "4bit") || affirms(words, "4 bit") || affirms(words, "nf4");
+  const bool eight = eight_bits(words).base;
+  if (!ways.empty() && ways.front() == Method::lora && four) ways.front() = Method::qlora;
+  out.method = !ways.empty();
+  const Method first = ways.empty() ? Method::none : ways.front();
+  if (first == Method::qlora || (first == Method::none && four))
     out.values["/quantization/load_in_4bit"] = true;
-  } else if (eight < four && !optimizer) {
+  if (first != Method::qlora && first != Method::full && eight)
     out.values["/quantization/load_in_8bit"] = true;
-  }
-  const bool adapters = qlora || diagnosis::says_unless_denied(folded, {"lora"});
-  const bool full = diagnosis::read_prose(folded).says(diagnosis::Say::full) != nullptr;
-  if (adapters) out.values["/peft"] = true;
-  out.method = adapters || full;
+  if (first == Method::qlora || first == Method::lora) out.values["/peft"] = true;
+  for (const Method way : ways)
+    out.methods.push_back(way == Method::qlora ? "QLoRA" : way == Method::lora ? "LoRA" : "Full fine-tuning");
 }
 
-void read_task(std::string_view folded, SaidRequest& out) {
-  for (const std::string_view task : {"grpo", "dpo", "orpo", "kto", "ppo"}) {
-    if (diagnosis::is_the_subject(folded, task) ||
-        says_any(folded.substr(0, 80), {std::string(task) + " "})) {
-      out.values["/task"] = std::string(task);
-      break;
-    }
+// The task, where the text is about one; two are weighed against each other.
+void read_task(const SaidWords& words, SaidRequest& out) {
+  constexpr std::string_view known[] = {"grpo", "dpo", "orpo", "kto", "ppo", "sft"};
+  std::vector<json::Json> tasks;
+  for (const SaidWord& word : words) {
+    const bool named = std::find(std::begin(known), std::end(known), word.text) != std::end(known);
+    const json::Json task = std::string(word.text);
+    if (named && std::find(tasks.begin(), tasks.end(), task) == tasks.end()) tasks.push_back(task);
   }
-  if (const double n = number_before(folded, {"generations", "completions per", "rollouts per"}); n >= 2)
-    out.values["/rl/num_generations"] = static_cast<uint64_t>(n);
-  if (out.values.count("/task") != 0 && says_any(folded, {"vllm"})) out.values["/rl/use_vllm"] = true;
+  // "SFT" alone is what fine-tuning is; beside another task it is the one that this is compared with.
+  for (const json::Json& task : tasks) {
+    if (task != json::Json("sft")) out.values.emplace("/task", task);
+  }
+  if (tasks.size() > 1) out.weighed["/task"] = tasks;
+  if (out.values.count("/task") != 0 && says(words, "vllm")) out.values["/rl/use_vllm"] = true;
 }
 
 // One way of sharing; where two are weighed, none is said.
-void read_strategy(std::string_view folded, SaidRequest& out) {
-  std::string found;
-  const auto say = [&](bool said, const char* strategy) {
-    if (said) found = found.empty() ? strategy : "several";
+void read_strategy(const SaidWords& words, SaidRequest& out) {
+  std::vector<std::string> found;
+  const auto say = [&](std::string_view phrase, const std::string& strategy) {
+    if (affirms(words, phrase) && std::find(found.begin(), found.end(), strategy) == found.end())
+      found.push_back(strategy);
   };
-  say(says_any(folded, {"zero-3", "zero3", "zero 3", "stage 3", "stage3"}), "zero3");
-  say(says_any(folded, {"zero-2", "zero2", "zero 2", "stage 2", "stage2"}), "zero2");
-  say(says_any(folded, {"zero-1", "zero1", "zero 1"}), "zero1");
-  say(says_any(folded, {"fsdp"}), "fsdp");
-  say(diagnosis::says_unless_denied(folded, {"ddp"}), "ddp");
-  if (!found.empty() && found != "several") out.values["/parallel/strategy"] = found;
+  for (const std::string stage : {"1", "2", "3"}) {
+    for (const std::string& name : {"zero" + stage, "zero " + stage, "stage" + stage, "stage " + stage})
+      say(name, "zero" + stage);
+  }
+  say("fsdp", "fsdp");
+  say("fsdp2", "fsdp");
+  say("ddp", "ddp");
+  if (found.size() == 1) out.values["/parallel/strategy"] = found.front();
 }
 
-void read_sizes(std::string_view folded, SaidRequest& out) {
-  double length = number_before(folded, {"tokens", "token", "context", "ctx", "seq", "上下文"});
-  if (length < 16)  // of "ZeRO-3, sequence length 2048" the 3 is none
-    length = diagnosis::setting_in_words(
-                 folded, {"max_length", "max length", "max_seq_length", "cutoff_len", "sequence length",
-                          "seq_len", "context length", "context", "length", "l\xC3\xA4nge", "长度"})
-                 .value_or(0);
-  if (length < 16) length = length_behind_at(folded);
-  if (length >= 16) out.values["/training/max_length"] = static_cast<uint64_t>(length);
-  const auto batch =
-      diagnosis::setting_in_words(folded, {"per_device_train_batch_size", "micro-batch", "micro batch",
-                                           "batch size", "batch_size", "batchsize", "batch", "bs=", "bs ="});
-  // "Works with batch 1, but with batch 8 ...": of two none is said to be the run's.
-  const std::size_t first = folded.find("batch");
-  const std::string_view behind =
-      first == std::string_view::npos ? std::string_view() : folded.substr(first + 5);
-  const double other = diagnosis::setting_in_words(behind, {"batch size", "batch"}).value_or(0);
-  if (batch && *batch < 4096 && (other == 0 || other == *batch))
-    out.values["/training/per_device_train_batch_size"] = static_cast<uint64_t>(*batch);
-  const std::initializer_list<std::string_view> checkpointing = {"gradient checkpointing",
-                                                                 "gradient_checkpointing"};
-  if (says_any(folded, checkpointing))
-    out.values["/training/gradient_checkpointing"] = diagnosis::says_unless_denied(folded, checkpointing);
+// "1280x720": a size of images, where images are spoken of.
+void read_images(const SaidWords& words, SaidRequest& out) {
+  const bool images = std::any_of(words.begin(), words.end(), [](const SaidWord& word) {
+    return word.text.substr(0, 5) == "image" || word.text.substr(0, 5) == "photo" ||
+           word.text == "resolution" || word.text.substr(0, 5) == "pixel";
+  });
+  for (const SaidWord& word : words) {
+    if (!images || !word.is_number() || word.unit.size() < 3 || word.unit.front() != 'x') continue;
+    const SaidWords behind = split(word.unit.substr(1));
+    if (behind.size() != 1 || !behind.front().is_bare() || word.number < 28 || behind.front().number < 28)
+      continue;
+    out.values["/vision/image_size"] = static_cast<uint64_t>(word.number);
+    out.values["/vision/image_height"] = static_cast<uint64_t>(behind.front().number);
+    return;
+  }
+}
+
+// A number that is said once is the run's; of several, "dies with batch 4, runs with batch 2", none is.
+void read_numbers(const SaidWords& words, SaidRequest& out) {
+  std::map<std::string, std::vector<json::Json>> said;
+  for (const SaidNumber& found : numbers_in(words)) {
+    std::vector<json::Json>& values = said[std::string(found.pointer)];
+    const json::Json value = static_cast<uint64_t>(found.value);
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
+  for (auto& [pointer, values] : said) {
+    if (pointer == "/parallel/num_gpus") continue;  // see read_cards
+    if (pointer.substr(0, 5) == "/peft" && out.values.count("/peft") == 0) continue;
+    if (pointer.substr(0, 3) == "/rl" && out.values.count("/task") == 0) continue;
+    if (values.size() == 1) {
+      out.values[pointer] = values.front();
+    } else {
+      out.weighed[pointer] = std::move(values);
+    }
+  }
+}
+
+// "a 13B", where no model is named: its size in billions.
+double parameters_in(const SaidWords& words) {
+  for (const SaidWord& word : words) {
+    if (word.is_number() && word.unit == "b" && word.number >= 0.1 && word.number <= 1000) return word.number;
+  }
+  return 0;
+}
+
+// Of the models that are called so large, the one whose shapes most others have.
+const run::ModelEntry* usual_model(double billions, const run::Catalog& catalog) {
+  const run::ModelEntry* found = nullptr;
+  if (billions == 0) return found;
+  for (const run::ModelEntry& entry : catalog.models) {
+    const double size = static_cast<double>(entry.preset.parameters) / 1e9;
+    const bool alike = entry.network.kind == model::Kind::decoder && std::abs(size / billions - 1) < 0.09;
+    if (alike && (found == nullptr || entry.preset.same_shapes.size() > found->preset.same_shapes.size()))
+      found = &entry;
+  }
+  return found;
 }
 
 void name_the_unknown(SaidRequest& out) {
@@ -297,10 +302,23 @@ bool asks(std::string_view folded) {
       const std::string_view said = diagnosis::sentence_around(folded, at, mark.size(), 160);
       const auto blanks = std::count(said.begin(), said.end(), ' ');
       const bool chinese = static_cast<unsigned char>(mark.front()) > 127;
-      if (!says_any(said, {"://", "=", "#", "{"}) && (chinese || blanks >= 2)) return true;
+      // "r=16" may stand in a question; a line of code is short.
+      const bool code = says_any(said, {"://", "#", "{"}) || (says_any(said, {"="}) && blanks < 6);
+      if (!code && (chinese || blanks >= 2)) return true;
     }
   }
   return false;
+}
+
+bool has_subject(const SaidRequest& said) {
+  return !said.model.empty() || !said.like.empty() || (said.any_model && !said.cards.empty());
+}
+
+bool tells(const SaidRequest& said, std::string_view text) {
+  constexpr std::size_t longest_line = 300;
+  const bool line =
+      text.size() <= longest_line && text.find_first_of("\n{=") >= text.find_last_not_of(" \n\r");
+  return line && !said.model.empty() && said.method && (!said.cards.empty() || said.card_bytes > 0);
 }
 
 json::Json SaidRequest::request() const {
@@ -311,13 +329,22 @@ json::Json SaidRequest::request() const {
 
 SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalog) {
   SaidRequest out;
-  const std::string_view folded = std::string_view(text.folded_lines).substr(0, longest_said);
+  const SaidWords words = split(std::string_view(text.folded_lines).substr(0, longest_said));
   out.model = model_in(text.lines, catalog);
+  if (out.model.empty()) {
+    out.billions = parameters_in(words);
+    if (const run::ModelEntry* like = usual_model(out.billions, catalog)) out.like = like->preset.hf_id;
+    const bool most = says(words, "biggest") || says(words, "largest") || says(words, "max");
+    out.any_model = out.like.empty() && most && (says(words, "model") || says(words, "llm"));
+  }
   read_cards(text, catalog, out);
-  read_method(folded, out);
-  read_task(folded, out);
-  read_strategy(folded, out);
-  read_sizes(folded, out);
+  read_method(text, words, out);
+  read_task(words, out);
+  read_strategy(words, out);
+  read_switches(words, out);
+  read_optimizer(words, out);
+  read_images(words, out);
+  read_numbers(words, out);
   name_the_unknown(out);
   return out;
 }

@@ -6,6 +6,7 @@
 //     "peft": {}, ...} said.unknown;        // {"/training/per_device_train_batch_size", "the micro-batch"}
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@
 
 namespace plimsoll::report {
 
+/// Who asks is brief, and what stands in a log is no question.
+constexpr std::size_t longest_said = 32U << 10U;
+
 /// Cards that a text speaks of: "4x RTX 4090 or one A100 80GB" are two of these.
 struct SaidCards {
   const hardware::Gpu* gpu = nullptr;
@@ -23,20 +27,33 @@ struct SaidCards {
 };
 
 struct SaidRequest {
-  std::string model;      ///< as the text names it; "" none that is known
-  recipe::Values values;  ///< by pointer; "/peft": true alone is an empty section
-  bool method = false;    ///< it says whether adapters or all weights are trained
+  std::string model;                 ///< as the text names it; "" none that is known
+  recipe::Values values;             ///< by pointer; "/peft": true alone is an empty section
+  bool method = false;               ///< it says whether adapters or all weights are trained
+  std::vector<std::string> methods;  ///< all that it speaks of; `values` have the first
   std::vector<SaidCards> cards;
+  double card_bytes = 0;   ///< "a 24GB card", where none has a name
+  double billions = 0;     ///< "a 13B", where no model is named
+  std::string like;        ///< a model that is called so large: taken for an answer, never for evidence
+  bool any_model = false;  ///< "the biggest model that fits" is asked for
+  /// What it says several values of: "dies with batch 4, runs with batch 2". None of them is in `values`.
+  std::map<std::string, std::vector<json::Json>> weighed;
   std::vector<run::Missing> unknown;
 
   json::Json request() const;
 };
 SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalog);
 
+/// Whether there is something to price: a model, one of that size, or the largest that fits.
+bool has_subject(const SaidRequest& said);
+
 /// A model that a text names, as it names it: "meta-llama/Meta-Llama-3-8B", "Llama 3.1 8B"; "" none.
 std::string model_in(std::string_view text, const run::Catalog& catalog);
 
 /// "Will it fit?", "单卡能微调吗": a sentence that asks, in words and not in a configuration.
 bool asks(std::string_view folded);
+
+/// "QLoRA of Llama 3.1 8B on a 4090 at 4k": a line that says a run and nothing else asks whether it fits.
+bool tells(const SaidRequest& said, std::string_view text);
 
 }  // namespace plimsoll::report

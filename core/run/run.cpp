@@ -152,6 +152,16 @@ void set_machine(Run& run) {
   if (stated > 0) run.context = {stated, stated, stated, "what the request states"};
 }
 
+// A processor of tiles, or of one size, makes a square of every image.
+void check_images(const model::Architecture& network, const recipe::Vision& v, Errors& errors) {
+  using Rule = model::ImageTokens::Rule;
+  const bool oblong = v.image_height > 0 && v.image_height != v.image_size;
+  if (oblong && (network.image.rule == Rule::fixed || network.image.rule == Rule::cross)) {
+    errors.push_back({"unsupported", "/vision/image_height",
+                      "This model's processor makes squares of images.", "image_size, or leave it out"});
+  }
+}
+
 // PEFT raises when no module answers to any of the names; when some do, the rest is worth a note.
 void check_targets(const recipe::Recipe& r, const memory::Parameters& p, Errors& errors) {
   if (!r.peft.on || !p.matched.empty()) return;
@@ -210,6 +220,7 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
   if (!errors.empty() || run.stack == nullptr) return std::nullopt;
   run.resolved = recipe::resolve(run.given, *run.stack, surroundings(run), errors);
   if (!errors.empty()) return std::nullopt;
+  check_images(run.network, run.resolved.recipe.vision, errors);
   // A model that sees nothing has no other part to train.
   if (run.network.image.rule == model::ImageTokens::Rule::none)
     run.resolved.recipe.vision.freeze_language_model = false;

@@ -64,6 +64,7 @@ std::string told(const recipe::Recipe& r) {
                       t.liger_rope,
                       t.optimizer_offload,
                       r.vision.image_size,
+                      r.vision.image_height,
                       r.vision.images_per_sample,
                       r.parallel.strategy,
                       r.parallel.fsdp.reduce_dtype,

@@ -8,12 +8,15 @@ std::vector<Level> levels(const Situation& s) {
   std::vector<Level> found;
   const recipe::Vision& v = s.recipe.vision;
   if (s.network.image.rule != model::ImageTokens::Rule::grid || v.images_per_sample == 0) return found;
+  const uint64_t pixels = v.image_size * (v.image_height > 0 ? v.image_height : v.image_size);
   int cost = quality::visible;
   const uint64_t step = s.network.image.patch * s.network.image.merge;
   for (uint64_t size : {448u, 336u, 224u}) {
     const uint64_t whole = step == 0 ? size : size / step * step;
-    if (whole == 0 || whole >= v.image_size) continue;
-    found.push_back({{{"/vision/image_size", whole}}, cost++});
+    if (whole == 0 || whole * whole >= pixels) continue;
+    recipe::Values changes = {{"/vision/image_size", whole}};
+    if (v.image_height > 0) changes["/vision/image_height"] = whole;
+    found.push_back({std::move(changes), cost++});
   }
   return found;
 }

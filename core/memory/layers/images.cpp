@@ -10,14 +10,16 @@ ImageLoad image_load(const model::Architecture& network, const recipe::Recipe& r
   const model::ImageTokens& image = network.image;
   const auto images = static_cast<double>(recipe.vision.images_per_sample);
   if (image.rule == model::ImageTokens::Rule::none || images == 0) return load;
-  const auto size = static_cast<double>(recipe.vision.image_size);
+  const recipe::Vision& v = recipe.vision;
+  const auto width = static_cast<double>(v.image_size);
+  const auto height = static_cast<double>(v.image_height > 0 ? v.image_height : v.image_size);
   load.towers = images;
   load.tower_tokens = static_cast<double>(image.tower_tokens);
   double text = static_cast<double>(image.tokens);
   if (image.rule == model::ImageTokens::Rule::grid && image.patch > 0) {
     const auto patch = static_cast<double>(image.patch), merge = static_cast<double>(image.merge);
-    const double side = std::max(1.0, std::round(size / (patch * merge)));
-    text = side * side;
+    const auto cells = [&](double side) { return std::max(1.0, std::round(side / (patch * merge))); };
+    text = cells(width) * cells(height);
     load.tower_tokens = text * merge * merge;
   }
   if (image.rule == model::ImageTokens::Rule::cross) {
@@ -25,7 +27,7 @@ ImageLoad image_load(const model::Architecture& network, const recipe::Recipe& r
   } else {
     load.text_tokens = text * images;
   }
-  load.pixel_bytes = images * 3 * size * size * 4;
+  load.pixel_bytes = images * 3 * width * height * 4;
   return load;
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/report/answers.h"
+#include "core/report/said_words.h"
 #include "tests/core/explained.h"
 
 namespace plimsoll::report {
@@ -79,6 +80,56 @@ TEST(SaidRequest, OfTwoBatchesNeitherIsTheRuns) {
   EXPECT_EQ(text_at(two, "/training/per_device_train_batch_size"), "");
   EXPECT_EQ(text_at(two, "/peft"), "true");  // what works is the same method
   EXPECT_EQ(text_at(said("Qwen2.5-7B 全量微调, bs=1"), "/training/per_device_train_batch_size"), "1");
+}
+
+TEST(SaidRequest, ANumberBelongsToTheWordsBesideIt) {
+  const SaidRequest one = said(
+      "GRPO of Qwen2.5-3B with LoRA rank 32, 16 generations, prompt length 512, max completion length 1,024, "
+      "per_device_eval_batch_size=4, gradient accumulation 8 on 4 cards, H100");
+  EXPECT_EQ(text_at(one, "/peft/r"), "32");
+  EXPECT_EQ(text_at(one, "/rl/num_generations"), "16");
+  EXPECT_EQ(text_at(one, "/rl/max_prompt_length"), "512");
+  EXPECT_EQ(text_at(one, "/rl/max_completion_length"), "1024");
+  EXPECT_EQ(text_at(one, "/training/per_device_eval_batch_size"), "4");
+  EXPECT_EQ(text_at(one, "/training/gradient_accumulation_steps"), "8");
+  EXPECT_EQ(text_at(one, "/parallel/num_gpus"), "4");
+  EXPECT_EQ(text_at(one, "/training/max_length"), "");
+  EXPECT_EQ(text_at(one, "/training/per_device_train_batch_size"), "");
+}
+
+TEST(SaidRequest, BitsBelongToTheOptimizerBesideThem) {
+  const SaidRequest full = said("full finetune of Qwen3-4B, adamw 8bit");
+  EXPECT_EQ(text_at(full, "/training/optim"), "\"adamw_8bit\"");
+  EXPECT_EQ(text_at(full, "/quantization/load_in_8bit"), "");
+  const SaidRequest both = said("8-bit LoRA of Llama-2-13b with paged AdamW");
+  EXPECT_EQ(text_at(both, "/quantization/load_in_8bit"), "true");
+  EXPECT_EQ(text_at(both, "/training/optim"), "\"paged_adamw_32bit\"");
+}
+
+TEST(SaidRequest, WhatIsDeniedIsNotSaid) {
+  EXPECT_EQ(
+      text_at(said("LoRA of Llama-3.1-8B, no gradient checkpointing"), "/training/gradient_checkpointing"),
+      "false");
+  EXPECT_EQ(said("Mistral-7B-v0.3 with plain LoRA, not QLoRA").methods, (std::vector<std::string>{"LoRA"}));
+}
+
+TEST(SaidRequest, AModelOfASizeIsTakenForAnAnswerAndForNothingElse) {
+  const SaidRequest one = said("QLoRA of a 13B on a 4090?");
+  EXPECT_EQ(one.model, "");
+  EXPECT_EQ(one.like, "meta-llama/Llama-2-13b-hf");
+  EXPECT_EQ(one.billions, 13);
+}
+
+TEST(SaidRequest, OfNothingIsEmpty) {
+  for (const char* text : {"", "\n", " ? ", "\xE4\xB8\xAD", "4", "r"})
+    EXPECT_EQ(said(text).values.size(), 0U) << text;
+}
+
+TEST(SaidWords, ALetterWithAnAccentIsALetter) {
+  const SaidWords words = split("l\xC3\xA4nge 4.096 \xC3\x97 2");
+  ASSERT_EQ(words.size(), 4U);
+  EXPECT_EQ(words[0].text, "l\xC3\xA4nge");
+  EXPECT_EQ(words[2].text, "x");
 }
 
 TEST(Answers, SayWhatTheMemoryIs) {

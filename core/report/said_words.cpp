@@ -1,0 +1,317 @@
+#include "core/report/said_words.h"
+
+#include <algorithm>
+
+#include "core/json/ascii.h"
+
+namespace plimsoll::report {
+
+namespace {
+
+using ascii::is_digit;
+using ascii::is_lower;
+
+// Chinese and its like, which know no blanks.
+bool is_foreign(char c) { return static_cast<unsigned char>(c) >= 0xE0; }
+
+// Bytes of the letter, digit included, that stands at `at`: "ä" has two; 0: none.
+std::size_t letter_at(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return 0;
+  if (is_lower(text[at]) || is_digit(text[at])) return 1;
+  const auto lead = static_cast<unsigned char>(text[at]);
+  const bool times = text.substr(at, 2) == "\xC3\x97";
+  return lead >= 0xC3 && lead <= 0xC9 && !times ? 2 : 0;
+}
+
+// "2,048": a comma and three digits that no further digit follows.
+bool is_group(std::string_view text, std::size_t at) {
+  const auto digit = [&](std::size_t i) { return i < text.size() && is_digit(text[i]); };
+  return text[at] == ',' && digit(at + 1) && digit(at + 2) && digit(at + 3) && !digit(at + 4);
+}
+
+std::size_t end_of_digits(std::string_view text, std::size_t at) {
+  bool fraction = false;
+  for (; at < text.size(); ++at) {
+    if (is_digit(text[at])) continue;
+    if (!fraction && is_group(text, at)) continue;
+    const bool point = text[at] == '.' && !fraction && at + 1 < text.size() && is_digit(text[at + 1]);
+    if (!point) break;
+    fraction = true;
+  }
+  return at;
+}
+
+double value_of(std::string_view digits) {
+  double value = 0, scale = 0;
+  for (const char c : digits) {
+    if (c == '.') scale = 1;
+    if (!is_digit(c)) continue;
+    value = value * 10 + (c - '0');
+    scale *= 10;
+  }
+  return scale > 1 ? value / scale : value;
+}
+
+SaidWord number_at(std::string_view text, std::size_t at) {
+  const std::size_t digits = end_of_digits(text, at);
+  std::size_t end = digits;
+  while (end < text.size() && (is_lower(text[end]) || is_digit(text[end]))) ++end;
+  return {text.substr(at, end - at), value_of(text.substr(at, digits - at)),
+          text.substr(digits, end - digits)};
+}
+
+SaidWord word_at(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  if (is_foreign(text[at])) {
+    while (end < text.size() && static_cast<unsigned char>(text[end]) > 127) ++end;
+  } else {
+    while (const std::size_t letter = letter_at(text, end)) end += letter;
+  }
+  return {text.substr(at, std::min(end, text.size()) - at)};
+}
+
+bool ends_a_sentence(std::string_view text, std::size_t at) {
+  if (text[at] == '\n') return true;
+  const bool mark = text[at] == '.' || text[at] == '?' || text[at] == '!' || text[at] == ';';
+  return mark && (at + 1 >= text.size() || text[at + 1] == ' ' || text[at + 1] == '\n');
+}
+
+// Which words around a number say what it is. The longest phrase counts.
+struct Named {
+  std::string_view pointer;
+  std::string_view phrase;
+  bool before = true;  ///< stands before the number; else behind it
+};
+constexpr std::string_view length = "/training/max_length", batch = "/training/per_device_train_batch_size",
+                           eval_batch = "/training/per_device_eval_batch_size", rank = "/peft/r",
+                           accumulation = "/training/gradient_accumulation_steps",
+                           completion = "/rl/max_completion_length", prompt = "/rl/max_prompt_length",
+                           generations = "/rl/num_generations", cards = "/parallel/num_gpus";
+constexpr Named table[] = {
+    {length, "max length"},
+    {length, "max seq length"},
+    {length, "max seq len"},
+    {length, "sequence length"},
+    {length, "sequence lengths"},
+    {length, "sequence len"},
+    {length, "seq length"},
+    {length, "seq len"},
+    {length, "seqlen"},
+    {length, "seq"},
+    {length, "sequences up to"},
+    {length, "max sequence length"},
+    {length, "cutoff len"},
+    {length, "cutoff length"},
+    {length, "context length"},
+    {length, "context size"},
+    {length, "context window"},
+    {length, "context"},
+    {length, "ctx"},
+    {length, "model max length"},
+    {length, "length"},
+    {length, "länge"},
+    {length, "长度"},
+    {length, "上下文"},
+    {length, "tokens", false},
+    {length, "token", false},
+    {length, "ctx", false},
+    {length, "context", false},
+    {length, "seq", false},
+    {length, "sequence", false},
+    {length, "sequences", false},
+    {length, "上下文", false},
+    {length, "长度", false},
+    {batch, "per device train batch size"},
+    {batch, "micro batch size"},
+    {batch, "micro batch"},
+    {batch, "batch size"},
+    {batch, "batchsize"},
+    {batch, "batch"},
+    {batch, "bs"},
+    {batch, "mbs"},
+    {eval_batch, "per device eval batch size"},
+    {eval_batch, "eval batch size"},
+    {accumulation, "gradient accumulation steps"},
+    {accumulation, "gradient accumulation"},
+    {accumulation, "grad accumulation"},
+    {accumulation, "grad accum"},
+    {accumulation, "accumulation steps"},
+    {accumulation, "accumulation"},
+    {accumulation, "accum"},
+    {rank, "lora rank"},
+    {rank, "lora r"},
+    {rank, "rank"},
+    {rank, "r"},
+    {rank, "rang"},
+    {completion, "max completion length"},
+    {completion, "completion length"},
+    {completion, "completions of"},
+    {completion, "response length"},
+    {completion, "max new tokens"},
+    {completion, "completion tokens", false},
+    {prompt, "max prompt length"},
+    {prompt, "prompt length"},
+    {prompt, "prompt tokens", false},
+    {generations, "num generations"},
+    {generations, "group size"},
+    {generations, "generations", false},
+    {generations, "completions per prompt", false},
+    {generations, "rollouts per prompt", false},
+    {generations, "rollouts", false},
+    {cards, "num gpus"},
+    {cards, "gpus", false},
+    {cards, "gpu", false},
+    {cards, "cards", false},
+    {cards, "card", false},
+    {cards, "devices", false},
+};
+
+// A number that can be what its words say; of tokens "ZeRO-3, sequence length" the 3 cannot.
+bool can_be(std::string_view pointer, const SaidWord& word) {
+  const double value = word.number;
+  if (pointer == length || pointer == completion || pointer == prompt)
+    return (word.unit.empty() || word.unit == "k" || word.unit == "ks") &&
+           value * (word.unit.empty() ? 1 : 1024) >= 16 && value < 1e7;
+  if (pointer == cards) return (word.unit.empty() || word.unit == "x") && value >= 1 && value <= 1024;
+  return word.unit.empty() && value >= 1 && value <= 65536;
+}
+
+// What may stand between a name and its number: "a batch size of 8", "length is about 1024".
+bool is_filler(std::string_view word) {
+  constexpr std::string_view fillers[] = {"of",  "is",  "to",   "at", "about", "around", "as",
+                                          "was", "set", "up",   "a",  "=",     "von",    "ist",
+                                          "bei", "auf", "设为", "为", "是"};
+  return std::find(std::begin(fillers), std::end(fillers), word) != std::end(fillers);
+}
+
+// Of the longest phrase at `at`, how many words it takes.
+const Named* longest_at(const SaidWords& words, std::size_t at, bool before, std::size_t& taken) {
+  const Named* found = nullptr;
+  taken = 0;
+  for (const Named& one : table) {
+    if (one.before != before) continue;
+    const std::size_t count = phrase_at(words, at, one.phrase);
+    if (count > taken || (count > 0 && count == taken && one.phrase.size() > found->phrase.size())) {
+      found = &one;
+      taken = count;
+    }
+  }
+  return found;
+}
+
+// The place of the number behind a name that ends before `at`; words.size(): none.
+std::size_t number_behind(const SaidWords& words, std::size_t at) {
+  constexpr std::size_t most_fillers = 3;
+  for (std::size_t i = at; i < words.size() && i <= at + most_fillers; ++i) {
+    if (i > 0 && words[i - 1].ends) break;
+    if (words[i].is_number()) return i;
+    if (!is_filler(words[i].text)) break;
+  }
+  return words.size();
+}
+
+// "QLoRA of an 8B on a 4090 at 4k", but no "photos at 4k resolution".
+bool is_length_behind_at(const SaidWords& words, std::size_t at) {
+  const bool thousands =
+      words[at].unit == "k" && at > 0 && (words[at - 1].text == "at" || words[at - 1].text == "bei");
+  return thousands && (at + 1 == words.size() || words[at + 1].text.substr(0, 4) != "reso");
+}
+
+double size_of(const SaidWord& word) {
+  return word.unit.substr(0, 1) == "k" ? word.number * 1024 : word.number;
+}
+
+}  // namespace
+
+SaidWords split(std::string_view text) {
+  SaidWords words;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (text.substr(at, 2) == "\xC3\x97") {  // ×
+      words.push_back({"x"});
+      at += 2;
+      continue;
+    }
+    if (letter_at(text, at) == 0 && !is_foreign(c)) {
+      if (!words.empty() && ends_a_sentence(text, at)) words.back().ends = true;
+      ++at;
+      continue;
+    }
+    words.push_back(is_digit(c) ? number_at(text, at) : word_at(text, at));
+    at += words.back().text.size();
+  }
+  return words;
+}
+
+std::size_t phrase_at(const SaidWords& words, std::size_t at, std::string_view phrase) {
+  std::size_t count = 0;
+  while (!phrase.empty()) {
+    const std::size_t blank = std::min(phrase.find(' '), phrase.size());
+    const std::string_view wanted = phrase.substr(0, blank);
+    phrase.remove_prefix(std::min(blank + 1, phrase.size()));
+    if (at + count >= words.size()) return 0;
+    const std::string_view word = words[at + count].text;
+    const bool foreign = is_foreign(wanted.front());
+    if (word != wanted && !(foreign && word.find(wanted) != std::string_view::npos)) return 0;
+    ++count;
+  }
+  return count;
+}
+
+bool says(const SaidWords& words, std::string_view phrase) {
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (phrase_at(words, at, phrase) > 0) return true;
+  }
+  return false;
+}
+
+bool affirms(const SaidWords& words, std::string_view phrase) {
+  constexpr std::string_view before[] = {"no",       "without", "not",  "w",     "instead", "disable",
+                                         "disabled", "ohne",    "kein", "keine", "statt"};
+  constexpr std::string_view behind[] = {"off", "false", "disabled", "aus"};
+  const auto holds = [](std::span<const std::string_view> list, std::string_view word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+  };
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::size_t count = phrase_at(words, at, phrase);
+    if (count == 0) continue;
+    bool denied = false;
+    for (std::size_t back = 1; back <= 2 && back <= at && !words[at - back].ends; ++back)
+      denied = denied || holds(before, words[at - back].text);
+    for (std::size_t on = at + count; on < words.size() && on < at + count + 2 && !words[on - 1].ends; ++on)
+      denied = denied || holds(behind, words[on].text);
+    if (!denied) return true;
+  }
+  return false;
+}
+
+std::vector<SaidNumber> numbers_in(const SaidWords& words) {
+  std::vector<SaidNumber> found;
+  std::vector<bool> taken(words.size());
+  const auto take = [&](std::size_t at, std::string_view pointer) {
+    if (taken[at] || !can_be(pointer, words[at])) return false;
+    taken[at] = true;
+    found.push_back({pointer, size_of(words[at])});
+    return true;
+  };
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    std::size_t count = 0;
+    if (words[at].is_number()) {
+      if (is_length_behind_at(words, at)) take(at, length);
+      const Named* behind = words[at].ends ? nullptr : longest_at(words, at + 1, false, count);
+      if (behind != nullptr) take(at, behind->pointer);
+      continue;
+    }
+    const Named* before = longest_at(words, at, true, count);
+    if (before == nullptr) continue;
+    const std::size_t number = number_behind(words, at + count);
+    // "sequence length 4096 tokens" is the same number twice; "context 2048 gpus" is none.
+    if (number < words.size() && take(number, before->pointer))
+      at = number;
+    else
+      at += count - 1;
+  }
+  return found;
+}
+
+}  // namespace plimsoll::report

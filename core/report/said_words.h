@@ -1,0 +1,43 @@
+// The words and numbers of a few sentences, and which number is which setting: "8k context, batch size of 2".
+//
+//     const SaidWords words = split("rank 64 LoRA at 2,048 tokens");
+//     for (const SaidNumber& found : numbers_in(words)) print(found.pointer, found.value);
+//     // "/peft/r" 64, "/training/max_length" 2048
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace plimsoll::report {
+
+struct SaidWord {
+  std::string_view text;       ///< folded; of a number what is written: "8k", "24gb"
+  double number = -1;          ///< -1: it is none
+  std::string_view unit = {};  ///< what is tied to the number: "k", "b", "gb", "x720"
+  bool ends = false;           ///< a sentence ends behind it
+
+  bool is_number() const { return number >= 0; }
+  bool is_bare() const { return is_number() && unit.empty(); }
+};
+using SaidWords = std::vector<SaidWord>;
+
+/// Of text in lower case. Hyphens, underscores, slashes and signs divide words; "8,192" and "1.5b" are one.
+SaidWords split(std::string_view folded);
+
+/// How many of the words from `at` on the phrase takes ("batch size" 2); 0: it does not stand there. Of words
+/// that are not ASCII, and know no blanks, it may be a part.
+std::size_t phrase_at(const SaidWords& words, std::size_t at, std::string_view phrase);
+bool says(const SaidWords& words, std::string_view phrase);
+/// The same, and nobody says "no", "without" or "off" beside it.
+bool affirms(const SaidWords& words, std::string_view phrase);
+
+struct SaidNumber {
+  std::string_view pointer;
+  double value;
+};
+
+/// Every number that the words around it make a setting, in the order of the text.
+std::vector<SaidNumber> numbers_in(const SaidWords& words);
+
+}  // namespace plimsoll::report

@@ -1,0 +1,25 @@
+#include "core/run/usual.h"
+
+namespace plimsoll::run {
+
+std::vector<Usual> usual_choices(const json::Json& request, const hardware::Gpu* gpu) {
+  std::vector<Usual> found;
+  const auto is_open = [&request](const char* pointer) {
+    const json::Json::json_pointer at(pointer);
+    return !request.contains(at) || request.at(at).is_null();
+  };
+  if (!is_open("/stack")) return found;
+  const bool has = gpu == nullptr || gpu->bf16;
+  const bool adapters = request.contains("peft") && request.at("peft").is_object();
+  if (is_open("/training/bf16") && is_open("/training/fp16") && (has || adapters)) {
+    found.push_back({has ? "/training/bf16" : "/training/fp16", true,
+                     has ? "what most runs use" : "this card has no bf16"});
+  }
+  if (is_open("/training/per_device_train_batch_size"))
+    found.push_back({"/training/per_device_train_batch_size", 1, "the smallest; --batch says another"});
+  if (adapters && is_open("/peft/peft_type") && is_open("/peft/target_modules"))
+    found.push_back({"/peft/target_modules", "all-linear", "what most runs use"});
+  return found;
+}
+
+}  // namespace plimsoll::run

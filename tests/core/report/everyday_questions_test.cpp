@@ -1,0 +1,83 @@
+// Twenty messages as people write them, and what the answer must hold.
+#include <gtest/gtest.h>
+
+#include "core/report/diagnose.h"
+#include "tests/core/explained.h"
+
+namespace plimsoll::report {
+namespace {
+
+struct Message {
+  const char* text;
+  std::vector<const char*> answer;  ///< parts of the summary
+};
+
+const std::vector<Message>& messages() {
+  static const std::vector<Message> all = {
+      {"Is a 4090 enough for QLoRA of a 13B model at 2048 tokens?",
+       {"No model is named; meta-llama/Llama-2-13b-hf is taken for one of that size",
+        "QLoRA on one GeForce RTX 4090 24GB needs", "it fits."}},
+      {"Do two 3090s add up to 48GB for a 70B QLoRA? I want to use FSDP with axolotl.",
+       {"2 x GeForce RTX 3090 24GB", "adds up only for what is divided over them"}},
+      {"why does batch size 4 die when batch size 2 fits? Llama 3.1 8B LoRA r=16, 4096 tokens, A100 40GB, "
+       "gradient checkpointing is on",
+       {"a micro-batch of 4 needs", "it does not fit.", "a micro-batch of 2 needs"}},
+      {"Will full fine-tuning of Qwen3-4B fit on a single A6000 48GB? seq len 4096, adamw 8bit",
+       {"Qwen3-4B: Full fine-tuning on one RTX A6000 48GB needs", "it fits."}},
+      {"hey, I have a 3060 12GB. what's the biggest model I can qlora on it?",
+       {"The largest models that are known and fit:", "QLoRA on one GeForce RTX 3060 12GB needs"}},
+      {"Can I finetune Mistral 7B with LoRA on a T4 (Colab)? Sequence length is about 1024",
+       {"LoRA on one Tesla T4 16GB needs", "it does not fit."}},
+      {"What GPU do I need to fully finetune Llama-3.1-8B with 8k context?",
+       {"Llama-3.1-8B: Full fine-tuning needs", "optimizer states"}},
+      {"how much VRAM does DPO of a 7B need compared to SFT? rank 64 lora, 2048 tokens",
+       {"LoRA, DPO needs", "LoRA, SFT needs"}},
+      {"I'm getting CUDA OOM training gemma-2-9b with LoRA on a 24GB card. batch size 1, seq 2048, bf16, no "
+       "quantization. Do I need QLoRA?",
+       {"LoRA on a card of 24.00 GiB needs", "it does not fit.", "QLoRA on a card of 24.00 GiB needs"}},
+      {"Training runs fine for 300 steps then OOM on an A100 80GB. Qwen2.5-7B, full finetune with deepspeed "
+       "zero3 on 4 cards, max length 16384, my dataset has very different lengths",
+       {"A long sample came up."}},
+      {"GRPO with Qwen2.5-3B on one H100 with vllm colocate, num_generations 8, max completion length 2048. "
+       "will that work?",
+       {"Full fine-tuning on one H100 SXM5 80GB needs", "it fits."}},
+      {"OOM at evaluation only: training uses 18GB of 24GB, then eval dies. llama 3.2 3b, "
+       "per_device_eval_batch_size 8, seq 4096",
+       {"Evaluation keeps all logits."}},
+      {"Is 8x A100 40GB enough for full finetuning of Llama 3 70B with ZeRO-3?",
+       {"Full fine-tuning on 8 x A100 SXM4 40GB needs", "it does not fit."}},
+      {"After upgrading transformers from 4.46 to 4.48 my qlora of llama 3.1 8b at 8192 tokens no longer "
+       "fits in "
+       "24GB. same config",
+       {"Another release fitted."}},
+      {"I set gradient_checkpointing=True but memory is the same as without. peft lora on a qwen2 7b, "
+       "use_cache "
+       "warning shows up",
+       {"Gradient checkpointing is set, but it does not take effect."}},
+      {"Does flash attention help me fit 32k tokens for a 7B QLoRA on 24GB?",
+       {"QLoRA on a card of 24.00 GiB needs", "logits and loss"}},
+      {"Fine-tune Qwen2.5-VL-7B with LoRA, images 1280x720, on a 4090, will it fit?",
+       {"Qwen2.5-VL-7B: LoRA on one GeForce RTX 4090 24GB needs", "it fits."}},
+      {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.96 GiB. GPU 0 has a total capacity "
+       "of "
+       "23.64 GiB of which 1.21 GiB is free. model is llama 3 8b, qlora, seq len 2048, batch 2",
+       {"4,096 tokens x 128,256 words of the vocabulary", "Logits over a large vocabulary."}},
+      {"QLoRA of Llama 3.1 8B on a 4090 at 4k", {"QLoRA on one GeForce RTX 4090 24GB needs", "it fits"}},
+      {"Can I use LoRA on LLaVA 1.5 7B with images of 640x480 on a 3090?",
+       {"This model's processor makes squares of images."}},
+  };
+  return all;
+}
+
+TEST(EverydayQuestions, AreAnsweredAsTheirAuthorMeansThem) {
+  for (const Message& message : messages()) {
+    const std::string answer = diagnosis_text(message.text, "", "", diagnosis::catalog());
+    for (const char* part : message.answer)
+      EXPECT_NE(answer.find(part), std::string::npos) << message.text << "\n"
+                                                      << part << "\n"
+                                                      << answer.substr(0, 900);
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::report
