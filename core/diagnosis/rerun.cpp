@@ -254,20 +254,32 @@ Rerun play_again(const Situation& s, const Reading& r) {
       take(out, *shown, asked, nullptr, cause, weight_of(plain) + (divisible ? 1.5 : 0));
   }
   double best = plain + 1.4;
+  const Case* explaining = nullptr;
+  int explanations = 0;
   for (const Case& setting : all_cases()) {
     if (setting.undo == nullptr) continue;
     recipe::Recipe changed = *s.recipe;
     if (!setting.undo(changed) || !memory::unrolls(changed)) continue;
     const Played played = play(s, changed, *shown);
     const double odds = agreement(played, *shown);
-    if (explains(played, *shown))
+    if (explains(played, *shown)) {
+      explaining = &setting;
+      ++explanations;
       out.explained += (out.explained.empty() ? "" : ", or with ") + std::string(setting.without);
+    }
     if (odds <= best || odds < 1) continue;
     best = odds;
     take(out, *shown, odds < 2 || odds >= 3 ? *played.death : *played.match, &setting, setting.cause,
          weight_of(odds) + (out.refuted ? 4 : 0));
   }
   contradict(as_requested, *shown, out);
+  // What is allocated cannot be this run's, and one setting without effect makes it so.
+  if (!out.contradiction.empty() && out.cause.empty() && explanations == 1) {
+    out.setting = explaining->id;
+    out.cause = explaining->cause;
+    out.weight = weight_of(large);
+    out.words = out.explained;
+  }
   return out;
 }
 

@@ -50,6 +50,24 @@ TEST(Rerun, AContradictionIsTheFirstSentenceAndItsExplanationTheSecond) {
   EXPECT_NE(answer.find("It would be so with gradient checkpointing off."), std::string::npos);
 }
 
+// 22.91 GiB are no 4-bit base of 8B, whatever asked for the last 224 MiB.
+TEST(Rerun, TheOneSettingThatExplainsAContradictionIsTheCause) {
+  const auto d = explained(
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB. GPU 0 has a total capacity "
+      "of "
+      "23.64 GiB of which 115.38 MiB is free. Including non-PyTorch memory, this process has 23.52 GiB "
+      "memory "
+      "in use. Of the allocated memory 22.91 GiB is allocated by PyTorch, and 205.12 MiB is reserved by "
+      "PyTorch but unallocated.",
+      R"({"model": "llama-3.1-8b", "peft": {"r": 16, "target_modules": "all-linear"},
+          "quantization": {"load_in_4bit": true}, "hardware": {"gpu": "rtx-4090"},
+          "training": {"bf16": true, "per_device_train_batch_size": 1, "max_length": 1024,
+                       "gradient_checkpointing": true}})");
+  EXPECT_NE(d.reading.rerun.contradiction, "");
+  ASSERT_FALSE(d.causes.empty());
+  EXPECT_EQ(d.causes.front().cause->id, "bnb_not_applied");
+}
+
 TEST(Rerun, SaysNothingOfTokensThatNobodyStated) {
   const auto d =
       explained(of_a_step, R"({"model": "mistral-7b-v0.3", "peft": {"r": 16}, "hardware": {"gpu": "a10g"}})");
