@@ -3,8 +3,8 @@
 #include <set>
 
 #include "core/report/advice.h"
-#include "core/report/elsewhere.h"
 #include "core/report/compare.h"
+#include "core/report/elsewhere.h"
 #include "tests/core/report_answers.h"
 #include "tests/drawn/request.h"
 
