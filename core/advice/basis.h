@@ -5,7 +5,7 @@
 //     std::optional<advice::Changed> changed = advice::change(basis, {{"/peft/r", 8}});
 #pragma once
 
-#include "core/advice/price.h"
+#include "core/advice/change.h"
 #include "core/run/run.h"
 
 namespace plimsoll::advice {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/advice/price.h"
+#include "core/advice/change.h"
 #include "core/run/run.h"
 
 namespace plimsoll::advice {

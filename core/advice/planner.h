@@ -36,6 +36,10 @@ struct Target {
 /// Times within this ratio are the same: the time model's median error on packed runs is 5 %.
 constexpr double same_speed = 1.05;
 
+/// More bytes or seconds than any run takes, and more cost in quality than any choice has.
+constexpr double beyond = 1e300;
+constexpr int any_cost = 1 << 20;
+
 struct PricedPlan {
   Choice choice{};
   Price price;

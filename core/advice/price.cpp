@@ -7,80 +7,12 @@
 #include "core/memory/parameters/targets.h"
 #include "core/memory/sharding/sharding.h"
 #include "core/memory/step/component_peaks.h"
-#include "core/memory/step/unroll.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/locks.h"
 
 namespace plimsoll::advice {
 
-namespace {
-
 using memory::Component;
-
-recipe::Given with(const recipe::Given& given, const recipe::Values& changes) {
-  recipe::Given changed = given;
-  for (const auto& [pointer, value] : changes) changed.values[pointer] = value;
-  return changed;
-}
-
-// A default may follow a change into a field that is locked.
-bool keeps_locks(const Basis& basis, const recipe::Values& values) {
-  if (basis.locks.empty()) return true;
-  for (const auto& [pointer, before] : basis.resolved.values) {
-    if (!recipe::is_locked(pointer, basis.locks)) continue;
-    const auto now = values.find(pointer);
-    if (now == values.end() || now->second != before) return false;
-  }
-  return true;
-}
-
-memory::Sizes sizes_of(const memory::Instant& instant, const recipe::Recipe& recipe, const Basis& basis) {
-  memory::Sizes sizes = memory::sizes_of(instant, recipe, basis.context);
-  sizes.high *= basis.widening;
-  return sizes;
-}
-
-memory::Sizes sizes_at_peak(const memory::Replay& replay, const recipe::Recipe& recipe, const Basis& basis) {
-  return sizes_of(replay.instants[replay.peak], recipe, basis);
-}
-
-// As the report does it where the simulated allocator was asked for.
-memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe& recipe,
-                              const Basis& basis) {
-  const memory::Instant& peak = replay.instants[replay.peak];
-  memory::Sizes sizes = memory::sizes_of(peak, recipe, basis.context);
-  if (basis.simulated && memory::simulates(recipe)) {
-    memory::apply(memory::holding(basis.network_of(recipe), recipe, basis.machine, basis.capacity), peak,
-                  basis.context, sizes);
-  }
-  sizes.high *= basis.widening;
-  return sizes;
-}
-
-// `errors` has those of resolving the recipe.
-std::optional<Changed> replay_changed(const Basis& basis, const memory::Machine& machine,
-                                      recipe::Recipe recipe, json::Errors& errors) {
-  memory::expand_targets(basis.network_of(recipe), basis.resolved.recipe, recipe, errors);
-  if (!errors.empty()) return std::nullopt;
-  Changed changed;
-  changed.recipe = std::move(recipe);
-  changed.replay = memory::replay(basis.network_of(changed.recipe), changed.recipe, machine);
-  if (changed.recipe.peft.on && changed.replay.parameters.matched.empty()) return std::nullopt;
-  changed.price.sizes = simulated_sizes(changed.replay, changed.recipe, basis);
-  const time::Work work = time::work_of(basis.network_of(changed.recipe), changed.recipe);
-  changed.price.seconds = time::step_time(work, changed.recipe, basis.time_gpu).seconds;
-  return changed;
-}
-
-}  // namespace
-
-std::optional<Changed> change(const Basis& basis, const recipe::Values& changes) {
-  json::Errors errors;
-  recipe::Resolved resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.around, errors);
-  if (!keeps_locks(basis, resolved.values)) return std::nullopt;
-  if (Refused(basis.network, basis.gpu, basis.resolved.recipe).adds(resolved.recipe)) return std::nullopt;
-  return replay_changed(basis, basis.machine, std::move(resolved.recipe), errors);
-}
 
 Pricer::Pricer(const Basis& basis, const Space& space)
     : basis_(basis),

@@ -12,6 +12,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/advice/change.h"
 #include "core/advice/refused.h"
 #include "core/advice/space.h"
 #include "core/memory/allocator/sizes.h"
@@ -22,43 +23,6 @@
 #include "core/time/step.h"
 
 namespace plimsoll::advice {
-
-/// The run as it is, and what is needed to replay it changed.
-struct Basis {
-  const model::Architecture& network;
-  const recipe::Given& given;
-  const recipe::StackPreset& stack;
-  const recipe::Surroundings& around;
-  const recipe::Resolved& resolved;
-  const hardware::Gpu* gpu;       ///< that was chosen, or null
-  const hardware::Gpu& time_gpu;  ///< on which steps are timed
-  memory::Machine machine;
-  hardware::Context context;
-  std::vector<std::string> locks;
-  double widening = 1;             ///< of the high end of the band
-  bool simulated = false;          ///< plans are confirmed by the simulated allocator
-  uint64_t capacity = UINT64_MAX;  ///< of the card, for that
-  /// The network of a recipe with adapters, where full fine-tuning of some layers has made another of it.
-  const model::Architecture* adapted_network = nullptr;
-
-  const model::Architecture& network_of(const recipe::Recipe& recipe) const {
-    return recipe.peft.on && adapted_network != nullptr ? *adapted_network : network;
-  }
-};
-
-struct Price {
-  memory::Sizes sizes;
-  double seconds = 0;
-};
-
-/// A run with some fields set, resolved and replayed from the beginning.
-struct Changed {
-  recipe::Recipe recipe;
-  memory::Replay replay;
-  Price price;
-};
-/// Nothing when the changes contradict each other, move a locked field or are refused by a library.
-std::optional<Changed> change(const Basis& basis, const recipe::Values& changes);
 
 class Pricer {
  public:

@@ -4,7 +4,7 @@
 //     ...]
 #pragma once
 
-#include "core/advice/price.h"
+#include "core/advice/change.h"
 #include "core/json/writer.h"
 #include "core/run/run.h"
 

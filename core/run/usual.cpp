@@ -19,6 +19,16 @@ std::vector<Usual> usual_choices(const json::Json& request, const hardware::Gpu*
     found.push_back({"/training/per_device_train_batch_size", 1, "the smallest; --batch says another"});
   if (adapters && is_open("/peft/peft_type") && is_open("/peft/target_modules"))
     found.push_back({"/peft/target_modules", "all-linear", "what most runs use"});
+  // huggingface/peft src/peft/utils/other.py prepare_model_for_kbit_training,
+  // use_gradient_checkpointing=True.
+  const auto loads = [&](const char* pointer) {
+    const json::Json::json_pointer at(pointer);
+    return request.contains(at) && request.at(at) == json::Json(true);
+  };
+  const bool quantised = loads("/quantization/load_in_4bit") || loads("/quantization/load_in_8bit");
+  if (adapters && quantised && is_open("/training/gradient_checkpointing"))
+    found.push_back(
+        {"/training/gradient_checkpointing", true, "prepare_model_for_kbit_training turns it on"});
   return found;
 }
 

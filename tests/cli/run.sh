@@ -326,10 +326,12 @@ expect out '"ok":true'
 expect out '"id":"rtx-4090"'
 expect out '"command_line":[{"pointer":"/hardware/gpu","value":"rtx-4090","why":"found by the parts of \"4090\""}'
 expect out '{"pointer":"/training/max_length","value":4096,"why":"for 4k"}'
+expect out '"pointer":"/training/gradient_checkpointing","value":true,"why":"prepare_model_for_kbit_training turns it on"'
 expect_empty err
 echo '{"model": "meta-llama/Llama-3.1-8B", "quantization": {"load_in_4bit": true, "bnb_4bit_quant_type": "nf4"},
   "peft": {"r": 16, "target_modules": "all-linear"}, "hardware": {"gpu": "rtx-4090"}, "parallel": {"num_gpus": 2},
-  "training": {"per_device_train_batch_size": 2, "max_length": 4096, "optim": "paged_adamw_8bit", "bf16": true}}' >same.json
+  "training": {"per_device_train_batch_size": 2, "max_length": 4096, "optim": "paged_adamw_8bit", "bf16": true,
+  "gradient_checkpointing": true}}' >same.json
 sed 's/,"command_line":.*/}/' out >by_flags
 run 0 report same.json
 expect_same by_flags out

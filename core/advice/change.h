@@ -1,0 +1,66 @@
+// A run with some fields set, resolved and replayed from the beginning: the last word on a plan.
+//
+//     std::optional<Changed> changed = change(basis, {{"/peft/r", 8}});
+//     changed->price.sizes.high;    // must be at most what the card leaves
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/hardware/gpu.h"
+#include "core/memory/allocator/sizes.h"
+#include "core/memory/step/replay.h"
+#include "core/recipe/recipe.h"
+
+namespace plimsoll::advice {
+
+/// The run as it is, and what is needed to replay it changed.
+struct Basis {
+  const model::Architecture& network;
+  const recipe::Given& given;
+  const recipe::StackPreset& stack;
+  const recipe::Surroundings& around;
+  const recipe::Resolved& resolved;
+  const hardware::Gpu* gpu;       ///< that was chosen, or null
+  const hardware::Gpu& time_gpu;  ///< on which steps are timed
+  memory::Machine machine;
+  hardware::Context context;
+  std::vector<std::string> locks;
+  double widening = 1;             ///< of the high end of the band
+  bool simulated = false;          ///< plans are confirmed by the simulated allocator
+  uint64_t capacity = UINT64_MAX;  ///< of the card, for that
+  /// The network of a recipe with adapters, where full fine-tuning of some layers has made another of it.
+  const model::Architecture* adapted_network = nullptr;
+
+  const model::Architecture& network_of(const recipe::Recipe& recipe) const {
+    return recipe.peft.on && adapted_network != nullptr ? *adapted_network : network;
+  }
+};
+
+struct Price {
+  memory::Sizes sizes;
+  double seconds = 0;
+};
+
+/// A run with some fields set, resolved and replayed from the beginning.
+struct Changed {
+  recipe::Recipe recipe;
+  memory::Replay replay;
+  Price price;
+};
+/// Nothing when the changes contradict each other, move a locked field or are refused by a library.
+std::optional<Changed> change(const Basis& basis, const recipe::Values& changes);
+
+/// The same of a recipe that is resolved already; `errors` has those of resolving it.
+std::optional<Changed> replay_changed(const Basis& basis, const memory::Machine& machine,
+                                      recipe::Recipe recipe, json::Errors& errors);
+
+/// Of an instant of a run changed from the basis, and of the highest one.
+memory::Sizes sizes_of(const memory::Instant& instant, const recipe::Recipe& recipe, const Basis& basis);
+memory::Sizes sizes_at_peak(const memory::Replay& replay, const recipe::Recipe& recipe, const Basis& basis);
+/// As the report has them where the simulated allocator was asked for.
+memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe& recipe, const Basis& basis);
+
+}  // namespace plimsoll::advice

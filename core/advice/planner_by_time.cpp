@@ -1,0 +1,171 @@
+// The readings that ask for the fastest plan: every choice in the order of its time, until one fits.
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "core/advice/by_quality.h"
+#include "core/advice/planner.h"
+
+namespace plimsoll::advice {
+
+bool Planner::at_parity(const Entry& entry) const {
+  if (!structures_[entry.structure].parity) return false;
+  return std::all_of(loose_.begin(), loose_.end(), [&](std::size_t slot) {
+    return space_.slots[slot].options[entry.choice[slot]].level.quality <= quality::parity;
+  });
+}
+
+// Choices whose every change costs nothing in quality (`same`), or nothing that was ever measured, fastest
+// first.
+const std::vector<Planner::Entry>& Planner::by_time(bool same) {
+  std::vector<Entry>& entries = same ? same_ : quick_;
+  bool& listed = same ? listed_same_ : listed_quick_;
+  if (listed) return entries;
+  listed = true;
+  const int most = same ? quality::none : quality::parity;
+  for (std::size_t s = 0; s < structures_.size(); ++s) {
+    const Structure& structure = structures_[s];
+    if (!structure.parity || (same && structure.quality > 0) || !pricer_.valid(structure.choice)) continue;
+    std::vector<Entry> grown = {begin(s)};
+    for (std::size_t slot : loose_) {
+      if (!pricer_.is_evaluation(slot)) branch(grown, slot, most);
+    }
+    entries.insert(entries.end(), grown.begin(), grown.end());
+  }
+  for (Entry& entry : entries) entry.seconds = pricer_.seconds(entry.choice);
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    if (a.seconds != b.seconds) return a.seconds < b.seconds;
+    return a.changes != b.changes ? a.changes < b.changes : a.quality < b.quality;
+  });
+  return entries;
+}
+
+// To each entry those that set the slot too, at a cost in quality of `most` at the most.
+void Planner::branch(std::vector<Entry>& entries, std::size_t slot, int most) const {
+  const std::vector<Option>& options = space_.slots[slot].options;
+  const std::size_t before = entries.size();
+  for (std::size_t option = 1; option < options.size(); ++option) {
+    if (options[option].level.quality > most) continue;
+    for (std::size_t i = 0; i < before; ++i) {
+      Entry next = entries[i];
+      next.choice[slot] = static_cast<uint8_t>(option);
+      next.quality += options[option].level.quality;
+      ++next.changes;
+      entries.push_back(next);
+    }
+  }
+}
+
+// Ways to set the evaluation, fewest changes and least cost in quality first; they change no time.
+std::vector<Planner::Entry> Planner::evaluations(int most) const {
+  std::vector<Entry> ways(1);
+  for (std::size_t slot : loose_) {
+    if (pricer_.is_evaluation(slot)) branch(ways, slot, most);
+  }
+  std::stable_sort(ways.begin(), ways.end(), [](const Entry& a, const Entry& b) {
+    return a.changes != b.changes ? a.changes < b.changes : a.quality < b.quality;
+  });
+  return ways;
+}
+
+// Both made; the second changes nothing that the first does.
+Planner::Entry Planner::together(const Entry& training, const Entry& evaluation) const {
+  Entry both = training;
+  both.changes += evaluation.changes;
+  both.quality += evaluation.quality;
+  for (std::size_t slot : loose_) {
+    if (evaluation.choice[slot] != 0) both.choice[slot] = evaluation.choice[slot];
+  }
+  return both;
+}
+
+std::optional<PricedPlan> Planner::quickest(const Target& target, int least, bool same) {
+  std::optional<Entry> best;
+  double slowest = beyond;
+  std::tuple<int, int, bool> best_cost;
+  const std::vector<Entry> evaluations = this->evaluations(same ? quality::none : quality::parity);
+  for (const Entry& training : by_time(same)) {
+    if (training.seconds > slowest) break;
+    // A structure's floor is worth two replays only to those who try all of its choices.
+    const double floor = structures_[training.structure].floor[static_cast<int>(target.measure)];
+    if (training.seconds <= 0 || floor > target.usable) continue;
+    if (!training_may_fit(training.choice, target)) continue;
+    for (const Entry& evaluation : evaluations) {
+      const auto cost = std::make_tuple(training.changes + evaluation.changes,
+                                        training.quality + evaluation.quality, only_slack(training.choice));
+      if (std::get<0>(cost) == 0) continue;
+      if (best && cost >= best_cost) break;  // and so do those after it
+      Entry entry = training;
+      if (evaluation.changes != 0) entry = together(training, evaluation);
+      if (!may_fit(entry.choice, target) || !fits(entry.choice, target)) continue;
+      if (fitting_part(entry.choice, least, target)) continue;
+      if (!best) slowest = same_speed * entry.seconds;
+      best = entry;
+      best_cost = cost;
+      break;
+    }
+    if (best && best_cost == std::make_tuple(least, 0, false)) break;
+  }
+  if (best) return plan(best->choice);
+  return std::nullopt;
+}
+
+// Where nothing of at most parity fits: the least cost in quality, then the fastest. Every choice of each
+// cost, until one cost has a plan.
+std::optional<PricedPlan> Planner::least_loss(const Target& target, int least) {
+  std::vector<Entry> entries;
+  for (std::size_t s = 0; s < structures_.size(); ++s) {
+    if (!alive(s, target)) continue;
+    std::vector<Entry> grown = {begin(s)};
+    for (std::size_t slot : loose_) {
+      const bool free_of_cost = space_.slots[slot].options.back().level.quality == 0;  // filled in below
+      if (!free_of_cost) branch(grown, slot, any_cost);
+    }
+    entries.insert(entries.end(), grown.begin(), grown.end());
+  }
+  sort_by_quality(entries);
+  std::optional<Choice> best;
+  double best_seconds = beyond;
+  int best_quality = 0, best_changes = 0;
+  for (const Entry& entry : entries) {
+    if (best && entry.quality > best_quality) break;
+    std::vector<Choice> grown = {entry.choice};
+    std::vector<Choice> ends = ends_of(entry.choice, true);
+    for (std::size_t slot : loose_) {
+      const std::vector<Option>& options = space_.slots[slot].options;
+      if (options.back().level.quality != 0) continue;
+      const std::size_t unmoved = ends.size();
+      for (std::size_t i = 0; pricer_.is_cheap(slot) && i < unmoved * (options.size() - 1); ++i) {
+        ends.push_back(ends[i % unmoved]);
+        ends.back()[slot] = static_cast<uint8_t>(1 + i / unmoved);
+      }
+      const std::size_t before = grown.size();
+      for (std::size_t option = 1; option < options.size(); ++option) {
+        for (std::size_t i = 0; i < before; ++i) {
+          Choice next = grown[i];
+          next[slot] = static_cast<uint8_t>(option);
+          grown.push_back(next);
+        }
+      }
+    }
+    const auto fitting = [&](const Choice& end) { return fits(end, target); };
+    if (std::none_of(ends.begin(), ends.end(), fitting)) continue;
+    for (const Choice& choice : grown) {
+      const int changes = changes_in(choice);
+      if (changes == 0 || !pricer_.valid(choice)) continue;
+      const double seconds = pricer_.seconds(choice);
+      const bool slower = seconds > best_seconds || (seconds == best_seconds && changes >= best_changes);
+      if (best && slower) continue;
+      if (!may_fit(choice, target) || !fits(choice, target)) continue;
+      if (fitting_part(choice, least, target)) continue;
+      best = choice;
+      best_seconds = seconds;
+      best_quality = entry.quality;
+      best_changes = changes;
+    }
+  }
+  if (best) return plan(*best);
+  return std::nullopt;
+}
+
+}  // namespace plimsoll::advice
