@@ -7,6 +7,7 @@
 #include "core/recipe/locks.h"
 #include "core/run/spread.h"
 #include "core/time/cost.h"
+#include "core/time/step.h"
 
 namespace plimsoll::advice {
 
