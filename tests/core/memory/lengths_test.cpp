@@ -76,6 +76,29 @@ TEST(Lengths, PackedRowsAreFullWhateverTheSamples) {
   EXPECT_EQ(run(900), run(0));
 }
 
+// Joined samples: a batch of eight differs little in length from the next, so that nothing which is cached
+// serves the one with the longest sample. nvidia-smi showed 10.56 and 13.97 GiB of these runs
+// (foundation-model-stack/fms-acceleration scripts/benchmarks/refs/a100_80gb_pf.csv).
+TEST(Lengths, BatchesOfJoinedSamplesAreNearToTheirMeanAndCacheLittleForTheLongest) {
+  const auto shown = [](uint64_t batch) {
+    return static_cast<double>(bytes(orca_run(batch, false), "/memory/peak/device")) / mebibyte;
+  };
+  EXPECT_NEAR(shown(4), 10812, 0.05 * 10812);
+  EXPECT_NEAR(shown(8), 14306, 0.05 * 14306);
+  recipe::Recipe r;
+  r.model_args.attn_implementation = "flash_attention_2";
+  r.training.padded_batches = false;
+  r.training.max_length = 4096;
+  r.data.mean_length = 289;
+  r.data.longest_length = 2500;
+  const auto median = [&r](uint64_t batch) {
+    r.training.per_device_train_batch_size = batch;
+    return memory::met_lengths(r).front();
+  };
+  EXPECT_LT(median(1), median(8));
+  EXPECT_LT(median(8), 289);
+}
+
 // cls-fudan-news-zh has 3234 tokens on average: cut at 512 nearly every sample is that long, and where the
 // longer ones are left out, most of those that remain are well below.
 TEST(Lengths, WhereLongerSamplesAreLeftOutTheOthersDifferInLength) {
