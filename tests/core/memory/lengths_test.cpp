@@ -54,6 +54,24 @@ TEST(Lengths, OfUnpackedRunsThePaddedAndThePaddingFreeOnesPeakAtTheBatchOfTheLon
   EXPECT_NEAR(static_cast<double>(bytes(padded, "/memory/peak/device")) / mebibyte, 17733, 0.08 * 17733);
 }
 
+// Two cards share the samples, and the Trainer's figure is that of the first: 8.5 GiB where the longest sample
+// would take 10.2 (refs/a100_80gb_pf.csv, the rows of two cards).
+TEST(Lengths, TheBandReachesDownToARunThatDoesNotMeetTheLongestSample) {
+  const auto low_of = [](const Json& report) {
+    return static_cast<double>(bytes(report, "/memory/peak/allocated_low")) /
+           static_cast<double>(bytes(report, "/memory/peak/allocated"));
+  };
+  const Json padded = orca_run(4, true);
+  EXPECT_LT(low_of(padded), 0.84);
+  EXPECT_GT(low_of(padded), 0.6);
+  Json request = {{"model", "llama-3.2-1b"}, {"training", {{"max_length", 2500}, {"packing", false}}}};
+  const double without = low_of(answer(request));
+  request["data"] = {{"longest_length", 2500}, {"mean_length", 2400}};  // all alike
+  EXPECT_EQ(low_of(answer(request)), without);
+  request["data"] = {{"longest_length", 2500}, {"mean_length", 300}};
+  EXPECT_LT(low_of(answer(request)), without);
+}
+
 TEST(Lengths, ACapThatNoSampleReachesChangesNothing) {
   const auto run = [](uint64_t cap, uint64_t longest) {
     return bytes(answer({{"model", "llama-3.1-8b"},
