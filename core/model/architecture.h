@@ -242,6 +242,7 @@ struct ImageTokens {
   uint64_t tokens = 0;        ///< fixed, cross: text tokens (cross: tokens the cross layers read)
   uint64_t tower_tokens = 0;  ///< patches in the tower per image or tile at the default size
   uint64_t patch = 0, merge = 1;
+  uint64_t frames = 1;        ///< of a patch: Qwen's and GLM's processors hand a still image over twice
   uint64_t default_size = 0;  ///< pixels of a side
   uint64_t most_tiles = 1;    ///< the most tiles that one image is cut into, the overview included
 };

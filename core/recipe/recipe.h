@@ -258,6 +258,8 @@ struct Recipe {
   double longest_row() const;
   /// The part of it that one GPU holds: sequence parallelism shares a row out.
   double row_length() const;
+  /// Samples of a batch follow each other in one row, unpadded, as FlashAttention alone can tell them apart.
+  bool joined_rows() const;
   /// Gradients are there when the forward begins: from the second micro-batch on, when the loop clears them
   /// late, or when zero_grad() fills them with zeros instead of freeing them (its default before
   /// PyTorch 2.0).

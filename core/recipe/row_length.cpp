@@ -9,12 +9,15 @@
 
 namespace plimsoll::recipe {
 
+bool Recipe::joined_rows() const {
+  return !training.padded_batches && model_args.attn_implementation.rfind("flash", 0) == 0;
+}
+
 double Recipe::longest_row() const {
   const auto cap = static_cast<double>(training.max_length);
   if (training.packing || data.longest_length == 0) return cap;
   const double longest = std::min(cap, static_cast<double>(data.longest_length));
-  const bool joined = !training.padded_batches && model_args.attn_implementation.rfind("flash", 0) == 0;
-  if (!joined || data.mean_length <= 0) return longest;
+  if (!joined_rows() || data.mean_length <= 0) return longest;
   const auto rows = static_cast<double>(training.per_device_train_batch_size);
   return (longest + (rows - 1) * std::min(longest, data.mean_length)) / std::max(1.0, rows);
 }

@@ -114,7 +114,7 @@ constexpr std::pair<const char*, uint64_t Figures::*> figure_names[] = {
 
 Figures figures_of(const run::Run& run) {
   const memory::Sizes s = sizes_of(run.replay.instants[run.replay.peak], run);
-  const double shorter = shorter_by(likely_length(run), s.allocated);
+  const double shorter = shorter_by(run, likely_length(run), s.allocated);
   return {rounded(s.allocated), rounded(s.reserved), rounded(s.device), rounded(s.low * shorter),
           rounded(s.high)};
 }

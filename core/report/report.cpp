@@ -23,7 +23,7 @@ using json::whole;
 using json::Writer;
 using memory::Sizes;
 
-// `shorter`: what the estimate may be multiplied with where the longest sample is not known.
+// `shorter`: what the estimate may be multiplied with where the longest sample is not known, or not met.
 void write_peak(Writer& out, const run::Run& run, const Sizes& s, double shorter) {
   out.open_object();
   out.field("instant", run.replay.instants[run.replay.peak].id);
@@ -235,7 +235,7 @@ std::string write_report(const run::Run& run, const run::Catalog& catalog, const
   out.key("memory");
   out.open_object();
   out.key("peak");
-  write_peak(out, run, peak, shorter_by(likely, peak.allocated));
+  write_peak(out, run, peak, shorter_by(run, likely, peak.allocated));
   out.key("instants");
   write_instants(out, run);
   out.field("host_bytes", whole(run.replay.host_bytes));

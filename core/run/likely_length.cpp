@@ -1,5 +1,9 @@
 #include "core/run/likely_length.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "core/memory/layers/lengths.h"
 #include "core/run/phrases.h"
 
 namespace plimsoll::run {
@@ -13,6 +17,22 @@ struct Percentile {
 constexpr Percentile percentiles[] = {
     {"/data/p99_length", "99 of 100"}, {"/data/p95_length", "95 of 100"}, {"/data/p90_length", "90 of 100"}};
 
+double peak_at(const Run& run, uint64_t tokens) {
+  recipe::Recipe shorter = run.resolved.recipe;
+  shorter.training.max_length = tokens;
+  shorter.data.longest_length = 0;
+  const memory::Replay other = memory::replay(run.network, shorter, run.machine);
+  return other.instants[other.peak].live.total();
+}
+
+double without_the_longest(const Run& run, double allocated) {
+  const std::vector<double> met = memory::met_lengths(run.resolved.recipe);
+  double second = 0;
+  for (const double length : met)
+    if (length < met.back()) second = std::max(second, length);
+  return second >= 1 ? peak_at(run, static_cast<uint64_t>(second)) : allocated;
+}
+
 }  // namespace
 
 std::optional<LikelyLength> likely_length(const Run& run) {
@@ -23,17 +43,14 @@ std::optional<LikelyLength> likely_length(const Run& run) {
     if (found == run.given.values.end() || !found->second.is_number()) continue;
     const auto tokens = static_cast<uint64_t>(found->second.get<double>());
     if (tokens >= r.training.max_length) return std::nullopt;
-    recipe::Recipe shorter = r;
-    shorter.training.max_length = tokens;
-    const memory::Replay other = memory::replay(run.network, shorter, run.machine);
-    return LikelyLength{percentile.pointer, percentile.share, tokens,
-                        other.instants[other.peak].live.total()};
+    return LikelyLength{percentile.pointer, percentile.share, tokens, peak_at(run, tokens)};
   }
   return std::nullopt;
 }
 
-double shorter_by(const std::optional<LikelyLength>& likely, double allocated) {
-  return likely ? std::min(1.0, likely->allocated / std::max(1.0, allocated)) : 1;
+double shorter_by(const Run& run, const std::optional<LikelyLength>& likely, double allocated) {
+  const double other = likely ? likely->allocated : without_the_longest(run, allocated);
+  return std::min(1.0, other / std::max(1.0, allocated));
 }
 
 model::Note note_of(const LikelyLength& likely, const Run& run) {

@@ -1,5 +1,6 @@
 // Where only a share of the samples is known to be short, the peak stays that of rows of max_length tokens;
-// what a batch of the known length takes is said beside it, and the band reaches down to there.
+// what a batch of the known length takes is said beside it, and the band reaches down to there. So it does to
+// the longest of the other batches where mean and longest sample are known.
 //
 //     if (const auto likely = likely_length(run)) print(note_of(*likely, run).message);
 #pragma once
@@ -21,8 +22,10 @@ struct LikelyLength {
 /// are packed, or where that percentile reaches max_length.
 std::optional<LikelyLength> likely_length(const Run& run);
 
-/// What the low end of the band is multiplied with; 1 where nothing is said of the lengths.
-double shorter_by(const std::optional<LikelyLength>& likely, double allocated);
+/// What the low end of the band is multiplied with; 1 where nothing is said of the lengths. Where the longest
+/// sample is known, it need not be met: a run that ends early or one of several GPUs may do without it, and
+/// peaks at the longest of the other batches.
+double shorter_by(const Run& run, const std::optional<LikelyLength>& likely, double allocated);
 
 model::Note note_of(const LikelyLength& likely, const Run& run);
 

@@ -100,7 +100,7 @@ class Ledger(TorchDispatchMode):
         def real(x):
             if isinstance(x, torch.device):
                 return torch.device("cpu")
-            return x._known if isinstance(x, torch.Tensor) else x
+            return x._known if isinstance(x, FakeTensor) else x
 
         kwargs = {name: real(value) for name, value in kwargs.items() if name != "pin_memory"}
         with _disable_current_modes():
@@ -113,7 +113,8 @@ class Ledger(TorchDispatchMode):
             return self.on_cpu(function, name, args, kwargs)
         if name in ("aten::_local_scalar_dense", "aten::item", "aten::is_nonzero"):
             return self.number(args[0])
-        known = all(values(x) is not None for x in inputs)
+        # A number that is written into a tensor arrives as a real one.
+        known = all(values(x) is not None or not isinstance(x, FakeTensor) for x in inputs)
         if name in ("aten::equal", "aten::allclose"):
             return bool(self.on_values(function, args, kwargs)) if known else True
         if name in INDEXING:

@@ -160,6 +160,7 @@ std::string lines(const std::vector<Run>& runs) {
       reading["measured"] = std::round(comparison.measured);
       reading["predicted"] = std::round(comparison.predicted);
       reading["error"] = rounded(comparison.error());
+      if (comparison.high > 0) reading["band"] = {std::round(comparison.low), std::round(comparison.high)};
       readings.push_back(std::move(reading));
     }
     one["readings"] = std::move(readings);

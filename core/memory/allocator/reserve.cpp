@@ -203,7 +203,8 @@ Reserve simulate(const Unrolled& run, const AllocatorRun& how) {
 bool simulates(const recipe::Recipe& recipe) {
   const recipe::Training& t = recipe.training;
   const recipe::Parallel& p = recipe.parallel;
-  const bool offloads = t.activation_offloading || t.optimizer_offload != "none" || p.fsdp.offload_params ||
+  // FSDP's shards in host memory change nothing of what is gathered and freed on the device.
+  const bool offloads = t.activation_offloading || t.optimizer_offload != "none" ||
                         p.zero.offload_param != "none" || p.zero.offload_optimizer != "none";
   return unrolls(recipe) && !offloads && !t.torch_compile;
 }

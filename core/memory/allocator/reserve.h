@@ -33,8 +33,8 @@ struct Reserve {
 Reserve simulate(const Unrolled& run, const AllocatorRun& how);
 
 /// Whether the list of a run tells what its allocator meets, on several cards too: each stream has blocks of
-/// its own. Not where saved tensors or states are on their way to host memory, nor of compiled layers, which
-/// lay out their own memory.
+/// its own. Not where saved tensors or DeepSpeed's states are on their way to host memory, nor of compiled
+/// layers, which lay out their own memory.
 bool simulates(const recipe::Recipe& recipe);
 
 /// What a report says of the allocator.

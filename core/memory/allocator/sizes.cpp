@@ -57,8 +57,9 @@ void apply(const Holding& holding, const Instant& instant, const hardware::Conte
   sizes.reserved = gives_back ? std::min(roomy, std::max(own, at(holding.on_card))) : roomy;
   sizes.device = sizes.reserved + typical;
   if (phase) {
-    sizes.needed =
-        std::min(sizes.device, std::max(sizes.allocated, static_cast<double>(holding.needed)) + typical);
+    // Two estimates that do not know of each other: a run is only called impossible where both say so.
+    const double needed = std::max(sizes.allocated, static_cast<double>(holding.needed)) + typical;
+    sizes.needed = std::min({sizes.device, needed, sizes.needed});
   }
   sizes.low = std::min(sizes.low, sizes.needed);
   sizes.high = roomy * holding.most + instant.outside + static_cast<double>(context.high);

@@ -28,6 +28,10 @@ ImageLoad image_load(const model::Architecture& network, const recipe::Recipe& r
     load.text_tokens = text * images;
   }
   load.pixel_bytes = images * 3 * width * height * 4;
+  if (image.frames > 1) {  // one row a patch (transformers image_processing_qwen2_vl.py flatten_patches)
+    const auto patch = static_cast<double>(image.patch), frames = static_cast<double>(image.frames);
+    load.pixel_bytes = images * load.tower_tokens * 3 * frames * patch * patch * 4;
+  }
   return load;
 }
 

@@ -26,6 +26,12 @@ double normal_quantile(double p) {
 
 double normal_share_below(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
+// Of the mean of so many samples: its variance is that of one over their number, so that batches of joined
+// samples differ far less in length than samples do, and what the longest one asks for is cached by none.
+double spread_of_mean(double spread, double samples) {
+  return std::sqrt(std::log1p(std::expm1(spread * spread) / std::max(1.0, samples)));
+}
+
 }  // namespace
 
 std::vector<double> met_lengths(const recipe::Recipe& r) {
@@ -34,21 +40,23 @@ std::vector<double> met_lengths(const recipe::Recipe& r) {
   const double sample = std::max(longest, static_cast<double>(r.data.longest_length));
   if (r.training.packing || mean <= 0 || mean > well_below * sample) return {};
   // Lengths of texts are near to log-normal: mean and longest sample give its deviation.
-  const double spread =
+  const auto rows = static_cast<double>(r.training.per_device_train_batch_size);
+  const bool drops = r.training.truncation_strategy == "drop";
+  const bool joined = r.joined_rows() && !drops;
+  const double of_one =
       deviations - std::sqrt(std::max(0.0, deviations * deviations - 2 * std::log(sample / mean)));
+  const double spread = joined ? spread_of_mean(of_one, rows) : of_one;
   const double middle = std::log(mean) - spread * spread / 2;
   // Where longer samples are left out, those that remain are drawn from below max_length alone.
-  const double kept = r.training.truncation_strategy == "drop" && longest < sample
-                          ? normal_share_below((std::log(longest) - middle) / spread)
-                          : 1;
-  const double rows =
-      r.training.padded_batches ? static_cast<double>(r.training.per_device_train_batch_size) : 1;
+  const double kept =
+      drops && longest < sample ? normal_share_below((std::log(longest) - middle) / spread) : 1;
+  const double padded_to = r.training.padded_batches ? rows : 1;
   std::vector<double> met;
-  const double batches = static_cast<double>(r.data.samples) * kept / rows;
+  const double batches = static_cast<double>(r.data.samples) * kept / (joined ? rows : padded_to);
   for (const double share : shares) {
     if (batches > 0 && share > 1 - 1 / batches) continue;  // no batch is that much longer than the others
     // A padded batch is as long as the longest of its samples.
-    const double z = normal_quantile(kept * std::pow(share, 1 / rows));
+    const double z = normal_quantile(kept * std::pow(share, 1 / padded_to));
     const double length = std::round(std::exp(middle + spread * z));
     met.push_back(std::clamp(length, std::min(shortest, longest), longest));
   }

@@ -40,7 +40,8 @@ void read_glm4v(ConfigReader& config, const Frame&, Architecture& network) {
   stack.part = Part::vision;
   stack.name = "vision tower";
   stack.hidden = width;
-  const uint64_t pixels = times(3, times(vision.size("temporal_patch_size", 2), times(patch, patch)));
+  const uint64_t frames = vision.size("temporal_patch_size", 2);
+  const uint64_t pixels = times(3, times(frames, times(patch, patch)));
   stack.other_parameters = plus(times(plus(pixels, 1), width),
                                 times(plus(times(width, times(merge, merge)), 1), out));  // and the merging
   add_table(stack, "model.visual.embeddings.position_embedding", times(side, side), width, true);
@@ -62,6 +63,7 @@ void read_glm4v(ConfigReader& config, const Frame&, Architecture& network) {
   tower.hidden = width;
   tower.patch = patch;
   network.image = grid_tokens(tower, merge);
+  network.image.frames = frames;
 }
 
 }  // namespace plimsoll::model::families

@@ -71,6 +71,7 @@ Blocks read_blocks(ConfigReader& vision, const BlockTraits& traits, LayerGroup& 
   tower.hidden = blocks.hidden;
   tower.patch = patch;
   network.image = grid_tokens(tower, merge);
+  network.image.frames = frames;
   return blocks;
 }
 

@@ -2,7 +2,7 @@
 // tests/measured/real_trainer_step.py saw of requests that tests/measured/draw_trainer_cases.py drew by seed,
 // before any of them was priced. trainer_steps.json (seed 1) and trainer_steps_third.json are those that
 // mechanisms were found on; trainer_steps_held.json (seed 2) was counted once before it was looked at,
-// trainer_steps_fourth.json only counted.
+// trainer_steps_fourth.json and trainer_steps_fifth.json only counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,6 +94,14 @@ TEST(TrainerSteps, OfTheLastSeedWereCountedAlone) {
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.004);
   EXPECT_LT(errors.of_95_percent(), 0.07);  // packed rows of BLOOM are farther
+}
+
+TEST(TrainerSteps, OfAFifthSeedWereCountedToo) {
+  const Errors errors = errors_of("trainer_steps_fifth.json");
+  ASSERT_GE(errors.by_size.size(), 40U);
+  EXPECT_EQ(errors.refused, 0);
+  EXPECT_LT(errors.median(), 0.003);
+  EXPECT_LT(errors.of_95_percent(), 0.045);  // images, and BLOOM under GRPO
 }
 
 }  // namespace
