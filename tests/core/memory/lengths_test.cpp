@@ -54,8 +54,8 @@ TEST(Lengths, OfUnpackedRunsThePaddedAndThePaddingFreeOnesPeakAtTheBatchOfTheLon
   EXPECT_NEAR(static_cast<double>(bytes(padded, "/memory/peak/device")) / mebibyte, 17733, 0.08 * 17733);
 }
 
-// Two cards share the samples, and the Trainer's figure is that of the first: 8.5 GiB where the longest sample
-// would take 10.2 (refs/a100_80gb_pf.csv, the rows of two cards).
+// Two cards share the samples, and the Trainer's figure is that of the first: 8.5 GiB where the longest
+// sample would take 10.2 (refs/a100_80gb_pf.csv, the rows of two cards).
 TEST(Lengths, TheBandReachesDownToARunThatDoesNotMeetTheLongestSample) {
   const auto low_of = [](const Json& report) {
     return static_cast<double>(bytes(report, "/memory/peak/allocated_low")) /

@@ -162,42 +162,38 @@ TEST(Reserve, SeveralFullCardsGiveBackToo) {
 }
 
 // What one stream freed, no other gets: c10/cuda/CUDACachingAllocator.cpp get_free_block compares streams.
-// AnswerDotAI/fsdp_qlora: 14.92 GiB were reserved on each of two cards of 24 GB. What is gathered and freed is
-// the same wherever the shards lie; what a run needs is the lower of what this and the closed form say.
+// AnswerDotAI/fsdp_qlora: 14.92 GiB were reserved on each of two cards of 24 GB. What is gathered and freed
+// is the same wherever the shards lie; what a run needs is the lower of what this and the closed form say.
 TEST(Reserve, IsSimulatedWhereFsdpKeepsItsShardsInHostMemory) {
-  const Json report = held({{"model", "meta-llama/Llama-2-70b"},
-                            {"stack", "loop"},
-                            {"hardware", {{"gpu", "rtx-3090"}}},
-                            {"versions",
-                             {{"bitsandbytes", "0.43"},
-                              {"peft", "0.9"},
-                              {"torch", "2.2"},
-                              {"transformers", "4.38"},
-                              {"trl", "0.8"}}},
-                            {"model_args", {{"attn_implementation", "sdpa"}, {"dtype", "bfloat16"}}},
-                            {"parallel",
-                             {{"num_gpus", 2},
-                              {"strategy", "fsdp"},
-                              {"fsdp_config", {{"offload_params", true}}}}},
-                            {"peft",
-                             {{"r", 64},
-                              {"target_modules",
-                               {"k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj"}}}},
-                            {"quantization",
-                             {{"load_in_4bit", true},
-                              {"bnb_4bit_quant_type", "nf4"},
-                              {"bnb_4bit_compute_dtype", "bfloat16"},
-                              {"prepare_for_kbit_training", false}}},
-                            {"training",
-                             {{"per_device_train_batch_size", 2},
-                              {"max_length", 2048},
-                              {"bf16", false},
-                              {"fp16", false},
-                              {"gradient_checkpointing", true},
-                              {"gradient_checkpointing_kwargs", {{"use_reentrant", true}}},
-                              {"loss_kernel", "stock"},
-                              {"optim", "adamw_torch"},
-                              {"padded_batches", false}}}});
+  const Json report = held(
+      {{"model", "meta-llama/Llama-2-70b"},
+       {"stack", "loop"},
+       {"hardware", {{"gpu", "rtx-3090"}}},
+       {"versions",
+        {{"bitsandbytes", "0.43"},
+         {"peft", "0.9"},
+         {"torch", "2.2"},
+         {"transformers", "4.38"},
+         {"trl", "0.8"}}},
+       {"model_args", {{"attn_implementation", "sdpa"}, {"dtype", "bfloat16"}}},
+       {"parallel", {{"num_gpus", 2}, {"strategy", "fsdp"}, {"fsdp_config", {{"offload_params", true}}}}},
+       {"peft",
+        {{"r", 64}, {"target_modules", {"k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj"}}}},
+       {"quantization",
+        {{"load_in_4bit", true},
+         {"bnb_4bit_quant_type", "nf4"},
+         {"bnb_4bit_compute_dtype", "bfloat16"},
+         {"prepare_for_kbit_training", false}}},
+       {"training",
+        {{"per_device_train_batch_size", 2},
+         {"max_length", 2048},
+         {"bf16", false},
+         {"fp16", false},
+         {"gradient_checkpointing", true},
+         {"gradient_checkpointing_kwargs", {{"use_reentrant", true}}},
+         {"loss_kernel", "stock"},
+         {"optim", "adamw_torch"},
+         {"padded_batches", false}}}});
   EXPECT_NEAR(read(report, "/memory/peak/reserved"), 14.92 * 1024, 0.1 * 14.92 * 1024);
   EXPECT_NE(report["gpu"]["verdict"], "no");
   EXPECT_LE(bytes(report, "/memory/peak/needed"), bytes(report, "/memory/peak/device"));
