@@ -20,6 +20,7 @@ using recipe::Values;
 struct Open {
   std::string name;
   Values values;
+  bool slow = false;  ///< told of only where nothing before it fits
 };
 
 bool is_set(const Values& values, const char* pointer) {
@@ -91,10 +92,14 @@ std::vector<Open> machines(const SaidRequest& said) {
       Open divided = one;
       one.name += ", a whole copy on each card";
       one.values["/parallel/strategy"] = "ddp";
+      Open in_memory = divided;
       divided.name += ", the weights divided over them (ZeRO-3)";
       divided.values["/parallel/strategy"] = "zero3";
-      out.push_back(std::move(one));
-      out.push_back(std::move(divided));
+      in_memory.name += ", divided and kept in host memory (FSDP with CPU offload)";
+      in_memory.values["/parallel/strategy"] = "fsdp";
+      in_memory.values["/parallel/fsdp_config/offload_params"] = true;
+      in_memory.slow = true;
+      for (Open* each : {&one, &divided, &in_memory}) out.push_back(std::move(*each));
     } else {
       out.push_back(std::move(one));
     }
@@ -246,6 +251,9 @@ std::string taken(const SaidRequest& said, const Way& way) {
 Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
   Answers out;
   for (const Open& machine : machines(said)) {
+    const bool enough =
+        std::any_of(out.ways.begin(), out.ways.end(), [](const Way& way) { return way.verdict == "fits"; });
+    if (machine.slow && enough) continue;
     for (const Open& method : methods(said)) {
       for (const Open& other : weighed(said)) {
         const std::vector<Open> choices = {method, machine, other};
@@ -279,7 +287,7 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
 }
 
 void write_said(json::Writer& out, const SaidRequest& said) {
-  if (said.model.empty()) return out.null();
+  if (!has_subject(said)) return out.null();
   out.open_object();
   out.field("request", said.request());
   out.key("unknown");

@@ -264,6 +264,7 @@ void name_the_unknown(SaidRequest& out) {
   const auto miss = [&](const char* pointer, const char* what) {
     if (out.values.count(pointer) == 0) out.unknown.push_back({pointer, what});
   };
+  if (out.model.empty()) out.unknown.push_back({"/model", "which model"});
   if (!out.method) out.unknown.push_back({"/peft", "whether adapters or all weights are trained"});
   if (out.cards.size() < 2) miss("/hardware/gpu", "the card (and of an A100 or V100 its size)");
   if (out.cards.size() < 2) miss("/parallel/num_gpus", "how many cards");

@@ -1,4 +1,4 @@
-// Twenty messages as people write them, and what the answer must hold.
+// Messages as people write them, and what the answer must hold.
 #include <gtest/gtest.h>
 
 #include "core/report/diagnose.h"
@@ -17,6 +17,8 @@ const std::vector<Message>& messages() {
       {"Is a 4090 enough for QLoRA of a 13B model at 2048 tokens?",
        {"No model is named; meta-llama/Llama-2-13b-hf is taken for one of that size",
         "QLoRA on one GeForce RTX 4090 24GB needs", "it fits."}},
+      {"do two 3090s add up for a 70B QLoRA?",
+       {"a whole copy on each card needs", "kept in host memory (FSDP with CPU offload) needs", "it fits."}},
       {"Do two 3090s add up to 48GB for a 70B QLoRA? I want to use FSDP with axolotl.",
        {"2 x GeForce RTX 3090 24GB", "adds up only for what is divided over them"}},
       {"why does batch size 4 die when batch size 2 fits? Llama 3.1 8B LoRA r=16, 4096 tokens, A100 40GB, "
