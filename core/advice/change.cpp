@@ -44,7 +44,7 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
                               const Basis& basis) {
   const memory::Instant& peak = replay.instants[replay.peak];
   memory::Sizes sizes = memory::sizes_of(peak, recipe, basis.context);
-  if (basis.simulated && memory::simulates(recipe)) {
+  if (basis.simulated && memory::simulates(recipe, replay)) {
     memory::apply(memory::holding(basis.network_of(recipe), recipe, basis.machine, basis.capacity), peak,
                   basis.context, sizes);
   }

@@ -206,7 +206,7 @@ recipe::Surroundings surroundings(const Run& run) {
 
 // The allocator's part, which takes ten times as long as the rest: only for the reports that ask for it.
 void hold(Run& run) {
-  if (!wants(run, "allocator") || !memory::simulates(run.resolved.recipe)) return;
+  if (!wants(run, "allocator") || !memory::simulates(run.resolved.recipe, run.replay)) return;
   run.holding = memory::holding(run.network, run.resolved.recipe, run.machine, capacity_for(run));
 }
 

@@ -165,6 +165,10 @@ void CachingAllocator::empty_cache() {
   for (Pool& pool : pools_) give_back(pool, UINT64_MAX, 0);
 }
 
+uint64_t CachingAllocator::room_beside(uint64_t bytes) const {
+  return capacity_ - std::min(bytes, capacity_);
+}
+
 bool CachingAllocator::make_room(uint64_t bytes) {
   if (frugal_) empty_cache();
   if (settings_.garbage_collection_threshold > 0 && capacity_ != UINT64_MAX) {
@@ -173,15 +177,15 @@ bool CachingAllocator::make_room(uint64_t bytes) {
     for (std::size_t p = 1; p < pools_.size() && reserved_ + bytes > limit; p += 2)
       give_back(pools_[p], reserved_ + bytes - limit, 0);
   }
-  if (reserved_ + bytes <= capacity_) return true;
+  if (bytes <= room_beside(reserved_)) return true;
   ++retries_;
   if (settings_.max_split_size != UINT64_MAX) {
     for (std::size_t p = 1; p < pools_.size(); p += 2) give_back(pools_[p], bytes, settings_.max_split_size);
-    if (reserved_ + bytes <= capacity_) return true;
+    if (bytes <= room_beside(reserved_)) return true;
   }
   const uint64_t pages = settings_.expandable_segments ? unmappable() : 0;
   if (pages == 0) empty_cache();
-  return reserved_ + bytes - std::min(pages, reserved_) <= capacity_;
+  return bytes <= room_beside(reserved_ - std::min(pages, reserved_));
 }
 
 uint32_t CachingAllocator::new_segment(std::size_t pool, uint64_t size) {

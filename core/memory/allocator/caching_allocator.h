@@ -82,6 +82,7 @@ class CachingAllocator {
   uint32_t best_fit(Pool& pool, uint64_t size);
   uint32_t new_segment(std::size_t pool, uint64_t size);
   uint32_t expand(std::size_t pool, uint64_t size);
+  uint64_t room_beside(uint64_t bytes) const;
   bool make_room(uint64_t bytes);
   void give_back(Pool& pool, uint64_t at_least, uint64_t from_size);
   uint64_t unmappable() const;

@@ -49,7 +49,8 @@ struct Process {
         blocks(run.tensors, CachingAllocator::none) {}
 
   uint32_t allocate(double bytes, Stream stream) {
-    const auto size = static_cast<uint64_t>(std::ceil(bytes));
+    constexpr double most = 4611686018427387904.0;  // of such a size none is given
+    const auto size = static_cast<uint64_t>(std::min(most, std::ceil(bytes)));
     if (stream == Stream::gathering) gathered.next(cuda);
     if (stream == Stream::sent) sent.next(cuda);
     const std::size_t number = stream == Stream::gathering ? 1 : stream == Stream::reducing ? 2 : 0;
@@ -207,6 +208,11 @@ bool simulates(const recipe::Recipe& recipe) {
   const bool offloads = t.activation_offloading || t.optimizer_offload != "none" ||
                         p.zero.offload_param != "none" || p.zero.offload_optimizer != "none";
   return unrolls(recipe) && !offloads && !t.torch_compile;
+}
+
+bool simulates(const recipe::Recipe& recipe, const Replay& replay) {
+  constexpr double exact = 9007199254740992.0;
+  return simulates(recipe) && replay.instants[replay.peak].live.total() < exact;
 }
 
 Holding holding(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,

@@ -36,6 +36,8 @@ Reserve simulate(const Unrolled& run, const AllocatorRun& how);
 /// its own. Not where saved tensors or DeepSpeed's states are on their way to host memory, nor of compiled
 /// layers, which lay out their own memory.
 bool simulates(const recipe::Recipe& recipe);
+/// Nor where the peak has more bytes than are counted exactly, 2^53.
+bool simulates(const recipe::Recipe& recipe, const Replay& replay);
 
 /// What a report says of the allocator.
 struct Holding {

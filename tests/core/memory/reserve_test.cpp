@@ -217,5 +217,14 @@ TEST(Reserve, GivesBackTheBlocksOfEveryStreamWhenTheCardIsFull) {
   EXPECT_EQ(cuda.reserved(), uint64_t{100} << 20);
 }
 
+// Rows of sixteen million tokens on a card without fused attention: the scores have more bytes than 64 bits
+// count.
+TEST(Reserve, WhatIsBeyondCountingIsNotSimulated) {
+  const Json report = answer(Json::parse(R"({"model": "c4ai-command-r-plus", "want": ["allocator"],
+      "training": {"max_length": 16777216, "per_device_train_batch_size": 8},
+      "hardware": {"gpu": "v100-pcie-16"}})"));
+  EXPECT_FALSE(report.at("memory").contains("allocator"));
+}
+
 }  // namespace
 }  // namespace plimsoll::report
