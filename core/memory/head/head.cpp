@@ -53,7 +53,7 @@ Tensor final_norm(Tape& tape, const HeadProgram& p, const Tensor& x) {
   const auto width = static_cast<double>(p.final_norm->width);
   const int size = p.final_norm->weight ? l.norm_size : 0;
   if (p.final_norm->kind != model::NormKind::rms)
-    return any_layer_norm(tape, l.mode, p.final_norm->kind, x, width, size, l.train_norms && size > 0);
+    return any_layer_norm(tape, l.mode, *p.final_norm, x, size, l.train_norms && size > 0);
   if (l.liger_norm) return fused_rms_norm(tape, x, width, l.train_norms);
   return rms_norm(tape, x, width, size, l.train_norms, p.final_norm->fp32_weight_product);
 }

@@ -47,14 +47,15 @@ const model::Norm* find_norm(const LayerProgram& p, NormPlace place) {
 Tensor normalise(Tape& tape, const LayerProgram& p, const model::Norm& norm, const Tensor& x) {
   tape.doing = "norm";
   const auto width = static_cast<double>(norm.width);
+  const int size = norm.weight ? p.norm_size : 0;
+  const bool trained = p.train_norms && !norm.frozen;
   if (norm.kind != model::NormKind::rms) {
-    return any_layer_norm(tape, p.mode, norm.kind, x, width, norm.weight ? p.norm_size : 0,
-                          p.train_norms && norm.weight);
+    return any_layer_norm(tape, p.mode, norm, x, size, trained && norm.weight);
   }
-  if (p.liger_norm) return fused_rms_norm(tape, x, width, p.train_norms);
-  if (p.plain_rms_norm) return plain_rms_norm(tape, x, width, p.train_norms);
+  if (p.liger_norm) return fused_rms_norm(tape, x, width, trained);
+  if (p.plain_rms_norm) return plain_rms_norm(tape, x, width, trained);
   const bool fp32_product = norm.fp32_weight_product || p.code == Code::litgpt;
-  return rms_norm(tape, x, width, norm.weight ? p.norm_size : 0, p.train_norms, fp32_product);
+  return rms_norm(tape, x, width, size, trained, fp32_product);
 }
 
 // x itself when the layer has no norm there.

@@ -288,7 +288,7 @@ model::Linear tied_head(const model::Architecture& network) {
   head.in = tokens == tables.end() ? network.stacks.front().hidden : tokens->width;
   head.out = network.vocab_size;
   head.role = Role::head;
-  head.frozen = !tables.empty() && !tables.front().trained;
+  head.frozen = tokens != tables.end() && !tokens->trained;
   return head;
 }
 

@@ -240,13 +240,12 @@ Tensor plain_rms_norm(Tape& tape, Tensor x, double width, bool trainable) {
   return out;
 }
 
-Tensor layer_norm(Tape& tape, const Mode& mode, Tensor x, double width, int weight_size, bool trainable) {
+Tensor layer_norm(Tape& tape, const Mode& mode, Tensor x, double width, double trained) {
   Tensor h = mode.autocast ? cast(tape, x, 4) : x;
   const double rows = x.elements() / width;
   Tensor out = like(tape, h);
   Tensor statistics = tape.make(rows * 2, 4, Component::transient);
-  const double weight_bytes = trainable ? 2 * width * weight_size : 0;
-  tape.record(out, {h}, {h, statistics}, {gradient(0, h.bytes()), weight_gradient(weight_bytes)}, trainable);
+  tape.record(out, {h}, {h, statistics}, {gradient(0, h.bytes()), weight_gradient(trained)}, trained > 0);
   return out;
 }
 
@@ -304,24 +303,24 @@ Tensor rms_norm_of_input(Tape& tape, Tensor x, double width, int weight_size, bo
 
 }  // namespace
 
-Tensor any_layer_norm(Tape& tape, const Mode& mode, model::NormKind kind, Tensor x, double width,
-                      int weight_size, bool trainable) {
-  if (kind == model::NormKind::rms_of_input) {
+Tensor any_layer_norm(Tape& tape, const Mode& mode, const model::Norm& norm, Tensor x, int weight_size,
+                      bool trainable) {
+  const auto width = static_cast<double>(norm.width);
+  if (norm.kind == model::NormKind::rms_of_input) {
     return rms_norm_of_input(tape, std::move(x), width, weight_size, trainable);
   }
-  if (kind == model::NormKind::layer_written_out) {
+  if (norm.kind == model::NormKind::layer_written_out) {
     return written_out_norm(tape, std::move(x), width, weight_size, trainable);
   }
-  if (kind == model::NormKind::layer) {
-    return layer_norm(tape, mode, std::move(x), width, weight_size, trainable);
-  }
-  if (kind == model::NormKind::layer_in_autocast_type) {
+  const double trained = trainable ? (norm.bias ? 2 : 1) * width * weight_size : 0;
+  if (norm.kind == model::NormKind::layer) return layer_norm(tape, mode, std::move(x), width, trained);
+  if (norm.kind == model::NormKind::layer_in_autocast_type) {
     Tensor narrow = mode.autocast ? cast(tape, std::move(x), 2) : std::move(x);
-    return layer_norm(tape, {}, std::move(narrow), width, weight_size, trainable);
+    return layer_norm(tape, {}, std::move(narrow), width, trained);
   }
   const int size = x.size();
   Tensor wide = cast(tape, std::move(x), 4);
-  return cast(tape, layer_norm(tape, mode, std::move(wide), width, weight_size, trainable), size);
+  return cast(tape, layer_norm(tape, mode, std::move(wide), width, trained), size);
 }
 
 Tensor rotate(Tape& tape, const Tensor& q, int table_size) {

@@ -65,15 +65,16 @@ Tensor rms_norm(Tape& tape, Tensor x, double width, int weight_size, bool traina
 /// RMSNorm written out in the dtype of x: x * rsqrt(mean(x * x)) * weight.
 Tensor plain_rms_norm(Tape& tape, Tensor x, double width, bool trainable);
 
-/// F.layer_norm. Under autocast it runs in fp32 and returns fp32.
-Tensor layer_norm(Tape& tape, const Mode& mode, Tensor x, double width, int weight_size, bool trainable);
+/// F.layer_norm, of whose weight and bias `trained` bytes get a gradient. Under autocast it runs in fp32 and
+/// returns fp32.
+Tensor layer_norm(Tape& tape, const Mode& mode, Tensor x, double width, double trained);
 
 /// LayerNorm in fp32, statement by statement: transformers models/cohere/modeling_cohere.py CohereLayerNorm.
 Tensor written_out_norm(Tape& tape, Tensor x, double width, int weight_size, bool trainable);
 
-/// The norm that `kind` says, by one of the functions above.
-Tensor any_layer_norm(Tape& tape, const Mode& mode, model::NormKind kind, Tensor x, double width,
-                      int weight_size, bool trainable);
+/// The norm of this kind, by one of the functions above; parameters of `weight_size` bytes each.
+Tensor any_layer_norm(Tape& tape, const Mode& mode, const model::Norm& norm, Tensor x, int weight_size,
+                      bool trainable);
 
 /// Liger's RMSNorm: keeps x and one number a row.
 Tensor fused_rms_norm(Tape& tape, Tensor x, double width, bool trainable);

@@ -171,5 +171,21 @@ INSTANTIATE_TEST_SUITE_P(Table, KnownLayer, testing::ValuesIn(known), [](const a
   return name;
 });
 
+// torch.nn.LayerNorm(bias=False), as DBRX and MPT have it.
+TEST(LayerNorm, HasAGradientForItsBiasWhereItHasOne) {
+  const auto gradients = [](bool bias, bool trained) {
+    Layer layer(llama2, {});
+    for (model::Norm& norm : layer.group.norms) {
+      norm.kind = model::NormKind::layer;
+      norm.bias = bias;
+    }
+    layer.program.train_norms = trained;
+    return layer.replay().weight_gradients;
+  };
+  const double weights = 2 * 4096 * 2.0;
+  EXPECT_EQ(gradients(false, true) - gradients(false, false), weights);
+  EXPECT_EQ(gradients(true, true) - gradients(true, false), 2 * weights);
+}
+
 }  // namespace
 }  // namespace plimsoll::memory

@@ -84,6 +84,18 @@ TEST(PartlyTrained, LayersBelowTheTrainedOnesKeepNothingForTheBackward) {
   EXPECT_LT(kept(two), kept(all) * 3 / 16);
 }
 
+// T5's head is its embedding; the bias of its first layer is a table too, and no part of the head.
+TEST(PartlyTrained, AFrozenHeadHasNoGradientWhereThePositionBiasIsTrained) {
+  const auto gradients = [](const char* pattern) {
+    const Json report = answer({{"model", "t5-large"},
+                                {"model_args", {{"dtype", "float32"}}},
+                                {"training", {{"max_length", 64}, {"unfrozen_parameters", {pattern}}}}});
+    return component(instant(report, "backward"), "gradients");
+  };
+  EXPECT_LT(gradients("encoder.block.0.+"), 32128ull * 1024 * 4);
+  EXPECT_GE(gradients("shared"), 32128ull * 1024 * 4);
+}
+
 TEST(SelectiveCheckpointing, LiesBetweenRecomputingEverythingAndNothing) {
   const double none = peak(answer(full({{"gradient_checkpointing", false}})));
   const double some =
