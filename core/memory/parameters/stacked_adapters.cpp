@@ -67,7 +67,8 @@ std::string block_of(const model::Linear& linear, const model::Stack& stack) {
 }
 
 bool is_parameter(const model::Linear& linear, const recipe::Recipe& recipe) {
-  return linear.expert && (has_stacked_experts(recipe) || linear.module == model::Module::parameter);
+  if (!linear.expert || recipe.model_args.linearized_experts) return false;
+  return has_stacked_experts(recipe) || linear.module == model::Module::parameter;
 }
 
 }  // namespace

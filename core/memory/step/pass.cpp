@@ -246,8 +246,8 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
   p.keep_kv = s.keep_kv;
   p.stacked_experts = group.experts > 0 && group.experts_at_once && has_stacked_experts(r);
   const model::Linear* down = model::find(group, Role::down);
-  p.expert_slices =
-      !p.stacked_experts && down != nullptr && down->expert && down->module == model::Module::parameter;
+  p.expert_slices = !p.stacked_experts && !r.model_args.linearized_experts && down != nullptr &&
+                    down->expert && down->module == model::Module::parameter;
   p.grouped_stand_in = p.stacked_experts && lacks_grouped_kernel(s.compute_capability, r);
   p.folded_factors = recipe::version_at_least(r.versions.peft, "0.21");
   p.weight_each_time = !recipe::version_at_least(r.versions.peft, "0.19");  // huggingface/peft#2912

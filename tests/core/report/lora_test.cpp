@@ -166,6 +166,17 @@ TEST(ReportLora, TargetParametersNameTheExpertsOfSomeLayers) {
   EXPECT_TRUE(has_note(report, "parameters_not_found"));
 }
 
+// Linear modules of their own (Axolotl's llama4_linearized_experts) are no parameter that a name could find.
+TEST(ReportLora, ExpertsThatAreLinearsAnswerToNoTargetParameter) {
+  Json request = of_stacked_experts(
+      "qwen3-30b-a3b", "5.15", "0.21",
+      {{"r", 8}, {"target_modules", {"q_proj"}}, {"target_parameters", {"mlp.experts.down_proj"}}});
+  request["model_args"] = {{"linearized_experts", true}};
+  const Json report = answer(request);
+  EXPECT_EQ(report::bytes(report, "/model/trainable"), uint64_t{48} * 8 * (2048 + 4096));
+  EXPECT_TRUE(has_note(report, "parameters_not_found"));
+}
+
 // huggingface/peft#2912: until 0.19 a loop over experts made the adapted weights of all once for each.
 TEST(ReportLora, ALoopOverExpertsKeepsTheirWeightsOnceForEachBeforePeft019) {
   const Json targets = {
