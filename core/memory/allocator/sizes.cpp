@@ -9,15 +9,6 @@ namespace plimsoll::memory {
 
 namespace {
 
-// FSDP gathers parameters in a stream of its own, and the allocator lends a stream's blocks to no other: what
-// the unit before and the unit after took stays with that stream. Of 45 published FSDP runs on two and four
-// A100, what was held beyond the tensors and the usual share falls from 2.9 GiB to 0.6, median
-// (foundation-model-stack/fms-acceleration scripts/benchmarks/refs).
-double gathered_before(const Instant& instant, const recipe::Recipe& r) {
-  const bool fsdp = r.parallel.strategy == "fsdp" || r.parallel.strategy == "fsdp2";
-  return fsdp ? 2 * instant.lent : 0;
-}
-
 bool expandable(const recipe::Recipe& r) {
   return r.hardware.cuda_alloc_conf.find("expandable_segments:True") != std::string::npos;
 }
@@ -27,8 +18,7 @@ bool expandable(const recipe::Recipe& r) {
 Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardware::Context& context) {
   const double allocated = instant.live.total();
   Held held = hold(instant.live, instant.apart, expandable(recipe));
-  const double before = gathered_before(instant, recipe);
-  held.reserved += before;
+  held.reserved += instant.gathered_before;
   held.reserved_high = std::max(held.reserved_high, held.reserved);
   Sizes s;
   s.allocated = allocated;

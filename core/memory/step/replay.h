@@ -25,9 +25,9 @@ struct Instant {
   std::string_view id;  ///< load, prepare, generate, score, forward, loss, backward, eval,
                         ///< optimizer_step_first, optimizer_step, save, load_best, merge
   Snapshot live;
-  std::string_view what;  ///< one sentence
-  double outside = 0;     ///< bytes on the device outside PyTorch's count, the context apart
-  double lent = 0;        ///< gathered parameters of the layers at work, which a stream of their own keeps
+  std::string_view what;       ///< one sentence
+  double outside = 0;          ///< bytes on the device outside PyTorch's count, the context apart
+  double gathered_before = 0;  ///< what a stream of its own has gathered for other layers and keeps
   double apart =
       0;  ///< what the instants of a step hold one after another and cannot share (component_peaks.h)
   bool has_states = false;  ///< of the optimizer, which exist by then
@@ -47,6 +47,7 @@ struct Replay {
   double host_bytes = 0;       ///< RAM of the process, at least
   std::string_view attention;  ///< why this kernel
   double gathered_throughout = 0;  ///< FSDP: of the root unit and the head
+  double gathered_most = 0;        ///< FSDP: at any instant of a step
   double dynamic_bytes = 0;        ///< of the peak: what came after loading
   std::vector<model::Note> notes;
   // What one more unit costs at the peak instant, by replaying again.
@@ -56,8 +57,8 @@ struct Replay {
 /// Whether the instant comes again with every step.
 bool repeats(const Instant& instant);
 
-/// Instant::lent of what is alive in `run`.
-double lent(const Snapshot& live, const Replay& run);
+/// Instant::gathered_before of an instant of `run` at which that is alive.
+double gathered_before(const Snapshot& live, const Replay& run);
 
 /// The highest instant until the first optimizer step is over, and its allocated bytes: what a run must
 /// survive to get going at all. The states of the optimizer do not exist before that step

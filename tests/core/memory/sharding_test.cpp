@@ -87,6 +87,17 @@ TEST(Fsdp, FourBitBasesSharePackedWeightsAndRepeatTheirScales) {
       19266743808.0, 0.0005);
 }
 
+// What its own stream has gathered in a layer is still cached when the head runs.
+TEST(Fsdp, TheLossFindsTheLayersThatWereGatheredStillReserved) {
+  const Json report = answer(with_adapters(benchmark("mistral-7b-v0.1", 2, 1)));
+  const auto slack = [&](const char* id) {
+    return static_cast<double>(component(instant(report, id), "allocator_slack"));
+  };
+  const double layer = 218112000.0 * 2;  // parameters of one in bfloat16
+  EXPECT_GT(slack("loss"), 3 * layer);
+  EXPECT_GT(slack("backward"), 2 * layer);
+}
+
 TEST(Fsdp, WithoutReentranceTheBoundariesGo) {
   Json request = with_adapters(benchmark("mistral-7b-v0.1", 2, 4));
   const double kept = peak(answer(request));
