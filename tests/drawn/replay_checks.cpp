@@ -55,8 +55,8 @@ class Walk {
       phase_ = static_cast<std::size_t>(section.phase);
       look();
       for (std::size_t i = section.from; i < section.to; ++i) apply(list.events[i], section.step);
-      heights.after.at(section.step) = total_;
-      if (section.phase == memory::Phase::load) heights.loaded = total_;
+      heights.after.at(section.step) = static_cast<double>(total_);
+      if (section.phase == memory::Phase::load) heights.loaded = static_cast<double>(total_);
     }
   }
   Heights heights;
@@ -68,7 +68,7 @@ class Walk {
     const Snapshot& peak = peaks_[phase_];
     // Sums beyond 2^53 bytes leave remainders, which the moments behind the highest one keep.
     const double total = peak.total(), near = rounding(std::max(total, heights.highest));
-    if (heights.alike[phase_] || std::fabs(total_ - total) > near) return;
+    if (heights.alike[phase_] || std::fabs(static_cast<double>(total_) - total) > near) return;
     bool alike = true;
     for (std::size_t i = 0; i < memory::component_count; ++i)
       alike = alike && std::fabs(live_.bytes[i] - peak.bytes[i]) <= near;
@@ -88,8 +88,9 @@ class Walk {
     }
     lives_[event.tensor] = event.kind == Event::Kind::release ? 0 : 1;
     known = event;
-    if (step < 2) heights.first_step = std::max(heights.first_step, total_);
-    heights.highest = std::max(heights.highest, total_);
+    const auto total = static_cast<double>(total_);
+    if (step < 2) heights.first_step = std::max(heights.first_step, total);
+    heights.highest = std::max(heights.highest, total);
     look();
   }
 
@@ -98,7 +99,7 @@ class Walk {
   std::array<Snapshot, memory::phase_count> peaks_{};
   std::size_t phase_ = 0;
   Snapshot live_;
-  double total_ = 0;
+  long double total_ = 0;  // a double would drift: 15,000 tensors beside 10^15 bytes lose megabytes
   bool counts_ = true;
   Snapshot* so_far_ = nullptr;
 };

@@ -213,12 +213,17 @@ void search_finds_what_trying_everything_finds(const Draw& draw) {
   expect_found(exhaustive(tried, highs, usable), fresh.plans({usable, Measure::high}), draw);
 }
 
+// Where the report says that a smaller size may need more, and why.
+bool a_smaller_size_may_take_more(const Draw& draw) {
+  const Json& notes = draw.report.at("notes");
+  return std::any_of(notes.begin(), notes.end(),
+                     [](const Json& note) { return note.at("code") == "size_may_take_less"; });
+}
+
 // No level of a smaller batch or a shorter completion allocates more than the one before it, but where the
 // report says that a smaller size may. Of scales that cost quality the planner always dropped such levels.
 void allocations_fall(const Draw& draw, const Prepared& prepared) {
-  for (const Json& note : draw.report.at("notes")) {
-    if (note.at("code") == "size_may_take_less") return;
-  }
+  if (a_smaller_size_may_take_more(draw)) return;
   const advice::Space space = advice::open_choices(prepared.situation(), prepared.basis.locks);
   advice::Pricer pricer(prepared.basis, space);
   for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
@@ -240,7 +245,7 @@ void allocations_fall(const Draw& draw, const Prepared& prepared) {
 }
 
 // Alone at every step: the planner drops levels that save nothing. Beside other changes a step may save
-// nothing and cost what an allocator rounds, but no more than a fiftieth.
+// nothing and cost what an allocator rounds, but no more than a fiftieth; a library's own thresholds apart.
 void scales_take_less_at_every_step(const Draw& draw) {
   const std::unique_ptr<Prepared> prepared = prepare(draw);
   if (!prepared) return;
@@ -253,7 +258,7 @@ void scales_take_less_at_every_step(const Draw& draw) {
   for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
     if (space.slots[slot].kind != advice::Kind::scale) continue;
     Choice choice{};
-    const bool alone = draw.seed % 40 != 0;
+    const bool alone = draw.seed % 40 != 0 || a_smaller_size_may_take_more(draw);
     const double most = alone ? 1 + 1e-12 : 1.02;
     for (std::size_t other = 0; !alone && other < space.slots.size(); ++other) {
       if (dice.one_in(3)) choice[other] = static_cast<uint8_t>(dice.draw(space.slots[other].options.size()));

@@ -84,6 +84,10 @@ void checkpointing_keeps_less_until_the_loss(const Draw& draw) {
                             "unfrozen_parameters"}) {
     if (draw.request.contains("training") && draw.request["training"].contains(field)) return;
   }
+  // So does a network of one layer whose adapters come late in it.
+  const auto layers = "/model/config/num_hidden_layers"_json_pointer;
+  const bool one_layer = draw.request.contains(layers) && draw.request.at(layers) == 1;
+  if (one_layer && draw.request.contains("peft")) return;
   // So do those below the prompts of LLaMA-Adapter, and all where a prefix meets no attention.
   const std::string tuner = stated(draw, "/peft/peft_type");
   if (tuner == "ADAPTION_PROMPT" || tuner == "PREFIX_TUNING") return;

@@ -9,7 +9,9 @@ std::vector<Level> levels(const Situation& s) {
   const uint64_t batch = s.recipe.training.per_device_train_batch_size;
   const uint64_t together = batch * s.recipe.training.gradient_accumulation_steps;
   // The gradients of one micro-batch lie there while the next one runs: the first division costs that much.
-  const bool begins = s.recipe.training.gradient_accumulation_steps == 1;
+  // Unsloth may split the loss of fewer tokens into fewer chunks.
+  const bool may_rise =
+      s.recipe.training.gradient_accumulation_steps == 1 || s.recipe.training.loss_kernel == "unsloth_fused";
   // Alone in its batch, a sample needs no mask, and where flash cannot run SDPA then takes grouped key heads
   // to its math kernel, which keeps every score (core/memory/layers/attention.cpp).
   bool grouped = false, wide = false;
@@ -28,7 +30,7 @@ std::vector<Level> levels(const Situation& s) {
     found.push_back({{{"/training/per_device_train_batch_size", smaller},
                       {"/training/gradient_accumulation_steps", together / smaller}},
                      quality::none,
-                     begins || (smaller == 1 && alone_differs),
+                     may_rise || (smaller == 1 && alone_differs),
                      smaller == 1 && alone_differs});
     if (found.size() == 14 && smaller > 1) smaller = 2;
   }
