@@ -14,7 +14,15 @@ import type {
 } from "../../web/src/contract.ts";
 import { find } from "../../web/src/find.ts";
 import { readNumber } from "../../web/src/inputs.ts";
-import { changed, givenWay, methodEdits, METHODS, type Edit } from "../../web/src/own.ts";
+import {
+  besideMethod,
+  changed,
+  CHECKPOINTING,
+  givenWay,
+  methodEdits,
+  METHODS,
+  type Edit,
+} from "../../web/src/own.ts";
 import { get } from "../../web/src/pointer.ts";
 import type { Options, Plimsoll } from "../../wasm/plimsoll.d.ts";
 
@@ -52,7 +60,8 @@ interface State {
 
 /** What the page does with one click: edits, and whatever does not go with them gives way. */
 function click(core: Core, { request, example }: State, edits: Edit[]): State & { errors: CoreError[] } {
-  let next = changed(request, example, edits, core.gpus);
+  const beside = besideMethod(edits, example ? {} : request, []);
+  let next = changed(request, example, [...edits, ...beside], core.gpus);
   const chosen = edits.map(({ pointer }) => pointer);
   const accepts = (request: Request) => core.errors(request).length === 0;
   let errors = core.errors(next);
@@ -186,4 +195,16 @@ test("numbers are read as people write them", () => {
   }
   expect(readNumber("50k", "/data/samples")).toBe(50_000);
   expect(readNumber("2M", "/data/samples")).toBe(2_000_000);
+});
+
+test("checkpointing comes and goes with QLoRA, until somebody says it", () => {
+  const [, lora, qlora] = METHODS.map((method) => methodEdits(method, undefined, undefined));
+  const checkpointing = (edits: Edit[], request: Request, assumed: string[]) =>
+    get(changed(request, false, [...edits, ...besideMethod(edits, request, assumed)], []), CHECKPOINTING);
+  const own: Request = { model: "mistral-7b-v0.1", training: { gradient_checkpointing: false } };
+  expect(checkpointing(qlora!, { model: "mistral-7b-v0.1" }, [])).toBe(true);
+  expect(checkpointing(qlora!, own, [])).toBe(false);
+  const filled: Request = { model: "mistral-7b-v0.1", training: { gradient_checkpointing: true } };
+  expect(checkpointing(lora!, filled, [CHECKPOINTING])).toBe(undefined);
+  expect(checkpointing(lora!, filled, [])).toBe(true);
 });

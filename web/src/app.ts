@@ -10,7 +10,16 @@ import { decode, encode, sameRequest, tabOf, withTab, type Made } from "./link.t
 import { accepts } from "./lists.ts";
 import { madeOf } from "./made.ts";
 import { isSuperseded, loadMore } from "./more.ts";
-import { asFarAsSaid, begins, changed, givenWay, NEUTRAL, saidEdits, type Edit } from "./own.ts";
+import {
+  asFarAsSaid,
+  begins,
+  besideMethod,
+  changed,
+  givenWay,
+  NEUTRAL,
+  saidEdits,
+  type Edit,
+} from "./own.ts";
 import { dotted, get, isObject, plain, put } from "./pointer.ts";
 import { pause } from "./presets.ts";
 import { keepOffline } from "./offline.ts";
@@ -108,11 +117,15 @@ export class PlimsollApp extends LitElement implements Actions {
       const old = get(request, `/${section}`);
       if (isObject(old) && edits.some(({ pointer }) => pointer === `/${section}`)) this.shelf[section] = old;
     }
-    const next = changed(request, example, edits, core.gpus);
+    const beside = besideMethod(edits, example ? {} : request, this.view.assumed);
+    const next = changed(request, example, [...edits, ...beside], core.gpus);
     const own = example ? { origin: undefined, instant: undefined, kept: undefined } : {};
     const begun = begins(request, example) ? NEUTRAL.map(({ pointer }) => pointer) : [];
     const before = [...(example ? [] : this.view.assumed), ...begun];
-    const assumed = before.filter((pointer) => !edits.some((edit) => edit.pointer === pointer));
+    const assumed = before.filter(
+      (pointer) => ![...edits, ...beside].some((edit) => edit.pointer === pointer),
+    );
+    for (const { pointer, value } of beside) if (value !== undefined) assumed.push(pointer);
     const chosen = how === "step" ? edits.map(({ pointer }) => pointer) : [];
     this.ask(next, {
       ...own,

@@ -6,7 +6,7 @@ import type { GpuPreset, Json, Report } from "./contract.ts";
 import { count, size } from "./format.ts";
 import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
 import { effective } from "./inputs.ts";
-import { METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
+import { CHECKPOINTING, METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
 import { dotted, get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { coreWords, gist } from "./words/core-words.ts";
@@ -227,7 +227,7 @@ function assumedIn(view: View, report: Report): Assumed[] {
   return CHIPS.flatMap(([pointer, name]): Assumed[] => {
     if (view.assumed.includes(pointer)) {
       const text = `${say(name)}: ${said(get(view.request, pointer))}`;
-      return [{ pointer, why: say("chip.neutral"), text }];
+      return [{ pointer, why: say(pointer === CHECKPOINTING ? "chip.prepared" : "chip.neutral"), text }];
     }
     if (generates(view.request) && pointer === "/training/max_length") return [];
     const found = report.assumptions.find((each) => each.pointer === pointer && !each.asked);

@@ -50,6 +50,18 @@ export function methodEdits(method: Method, peft: Json | undefined, quantization
   ];
 }
 
+export const CHECKPOINTING = "/training/gradient_checkpointing";
+
+/**
+ * What comes with a method until somebody says otherwise: prepare_model_for_kbit_training turns checkpointing on
+ * (huggingface/peft src/peft/utils/other.py). `assumed`: what of the request nobody has said.
+ */
+export function besideMethod(edits: Edit[], request: Request, assumed: string[]): Edit[] {
+  const bits = edits.find(({ pointer }) => pointer === "/quantization");
+  const open = get(request, CHECKPOINTING) === undefined || assumed.includes(CHECKPOINTING);
+  return bits && open ? [{ pointer: CHECKPOINTING, value: isObject(bits.value) ? true : undefined }] : [];
+}
+
 /** What somebody says in words, with what the method of that name is here beside it. */
 export function saidEdits(request: Request): Edit[] {
   const method = METHODS.find((each) => isMethod(each, request));
@@ -62,7 +74,7 @@ export function saidEdits(request: Request): Edit[] {
       ? Object.entries(value).map(([name, each]) => ({ pointer: `/${key}/${name}`, value: each }))
       : [{ pointer: `/${key}`, value }],
   );
-  return [...parts, ...whole];
+  return [...parts, ...whole, ...besideMethod(whole, request, [])];
 }
 
 // Precision: what everybody sets who is not asked, and what depends on the card

@@ -60,6 +60,7 @@ export const DE: Words = {
   "chip.batch": "Größter Micro-Batch: {value}",
   "chip.on": "an",
   "chip.cheapest": "Am günstigsten: {machine}, {price}",
+  "chip.prepared": "prepare_model_for_kbit_training schaltet es ein, bis Sie es abschalten.",
   "chip.neutral": "Niemand hat es gesagt: das kleinste, bis es jemand sagt.",
   "ask.taken": "(bis es gesagt ist: {value})",
   "ask.else": "andere",

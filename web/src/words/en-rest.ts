@@ -338,6 +338,7 @@ export const EN_REST = {
   "chip.on": "on",
   "chip.cheapest": "Cheapest: {machine}, {price}",
   "chip.neutral": "Nobody has said it: the smallest, until you do.",
+  "chip.prepared": "prepare_model_for_kbit_training turns it on, unless you turn it off.",
   "chip.batch": "Largest micro-batch: {value}",
   "chip.length": "Longest samples: {value} tokens",
   "repair.default": "use the default",
