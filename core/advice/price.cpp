@@ -349,7 +349,7 @@ memory::Sizes Pricer::sizes_with(const Walk& at, const Stepping& optimizer, Eval
   highest.id = at_most->id;
   highest.live = peak;
   highest.outside = at_most->outside;
-  highest.gathered_before = memory::gathered_before(peak, at.replay);
+  highest.gathered_before = memory::gathered_before(peak, peaks.most[Component::gathered], at.replay);
   highest.apart = memory::repeats(*at_most) ? peaks.apart() : 0;
   return sizes_of(highest, at.recipe, basis_);
 }

@@ -91,6 +91,8 @@ void checkpointing_keeps_less_until_the_loss(const Draw& draw) {
   // So do those below the prompts of LLaMA-Adapter, and all where a prefix meets no attention.
   const std::string tuner = stated(draw, "/peft/peft_type");
   if (tuner == "ADAPTION_PROMPT" || tuner == "PREFIX_TUNING") return;
+  // And all where a classifier's new head alone is trained: LN tuning finds nothing in OLMo.
+  if (tuner == "LN_TUNING") return;
   // So do the text layers where only a vision tower has adapters, and there are no images.
   const auto searched = "/peft/finetune_language_layers"_json_pointer;
   if (draw.request.contains(searched) && draw.request.at(searched) == false) return;

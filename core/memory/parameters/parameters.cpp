@@ -276,19 +276,24 @@ bool is_language(const model::Stack& stack) {
          stack.part == model::Part::decoder;
 }
 
+// Where the tokens' embedding lies. Some project what leaves the layers to the width of their embeddings
+// (OPT-350M); others have a second table for the layers (Gemma 4), behind that of the tokens, or positions.
+const model::Table* token_table(const model::Architecture& network) {
+  for (const model::Stack& stack : network.stacks) {
+    for (const model::Table& table : stack.tables)
+      if (table.rows >= network.vocab_size && !table.positions) return &table;
+  }
+  return nullptr;
+}
+
 model::Linear tied_head(const model::Architecture& network) {
   model::Linear head;
   head.path = "lm_head";
-  const std::vector<model::Table>& tables = network.stacks.front().tables;
-  // Some project what leaves the layers to the width of their embeddings (OPT-350M); others have a second
-  // table for the layers (Gemma 4), behind that of the tokens.
-  const auto tokens = std::find_if(tables.begin(), tables.end(), [&network](const model::Table& table) {
-    return table.rows >= network.vocab_size && !table.positions;
-  });
-  head.in = tokens == tables.end() ? network.stacks.front().hidden : tokens->width;
+  const model::Table* tokens = token_table(network);
+  head.in = tokens == nullptr ? network.stacks.front().hidden : tokens->width;
   head.out = network.vocab_size;
   head.role = Role::head;
-  head.frozen = tokens != tables.end() && !tokens->trained;
+  head.frozen = tokens != nullptr && !tokens->trained;
   return head;
 }
 

@@ -244,11 +244,11 @@ void find_peak(Replay& run) {
   for (const Instant& instant : run.instants) {
     if (repeats(instant)) peaks.add(instant.live);
   }
-  run.gathered_most = peaks.most[Component::gathered];
+  const double gathered = peaks.most[Component::gathered];
   for (Instant& instant : run.instants) {
     instant.apart = repeats(instant) ? peaks.apart() : 0;
     const bool trained_before = repeats(instant) || is_aside(instant.id);
-    instant.gathered_before = trained_before ? gathered_before(instant.live, run) : 0;
+    instant.gathered_before = trained_before ? gathered_before(instant.live, gathered, run) : 0;
   }
 }
 
@@ -300,11 +300,10 @@ bool repeats(const Instant& instant) {
 // the unit before and the unit after took stays with that stream. Of 45 published FSDP runs on two and four
 // A100, what was held beyond the tensors and the usual share falls from 2.9 GiB to 0.6, median
 // (foundation-model-stack/fms-acceleration scripts/benchmarks/refs).
-double gathered_before(const Snapshot& live, const Replay& run) {
-  const double most = std::max(run.gathered_most, live[Component::gathered]) - run.gathered_throughout;
+double gathered_before(const Snapshot& live, double most, const Replay& run) {
   const bool fsdp = run.sharding.strategy == Strategy::fsdp || run.sharding.strategy == Strategy::fsdp2;
-  if (!fsdp || most <= 0) return 0;
-  return 3 * most - std::max(0.0, live[Component::gathered] - run.gathered_throughout);
+  const double now = std::max(0.0, live[Component::gathered] - run.gathered_throughout);
+  return fsdp ? 3 * std::max(now, most - run.gathered_throughout) - now : 0;
 }
 
 FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {

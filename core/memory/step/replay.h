@@ -47,7 +47,6 @@ struct Replay {
   double host_bytes = 0;       ///< RAM of the process, at least
   std::string_view attention;  ///< why this kernel
   double gathered_throughout = 0;  ///< FSDP: of the root unit and the head
-  double gathered_most = 0;        ///< FSDP: at any instant of a step
   double dynamic_bytes = 0;        ///< of the peak: what came after loading
   std::vector<model::Note> notes;
   // What one more unit costs at the peak instant, by replaying again.
@@ -57,8 +56,9 @@ struct Replay {
 /// Whether the instant comes again with every step.
 bool repeats(const Instant& instant);
 
-/// Instant::gathered_before of an instant of `run` at which that is alive.
-double gathered_before(const Snapshot& live, const Replay& run);
+/// Instant::gathered_before of an instant of `run` at which `live` is there, and at the most `most` of what
+/// is gathered at any instant.
+double gathered_before(const Snapshot& live, double most, const Replay& run);
 
 /// The highest instant until the first optimizer step is over, and its allocated bytes: what a run must
 /// survive to get going at all. The states of the optimizer do not exist before that step
