@@ -27,7 +27,11 @@ constexpr StackTraits rows[] = {
     {.id = "torchtune", .several_gpus = "fsdp2", .accelerate = false, .pads_labels = true},
     // Lightning-AI/litgpt litgpt/finetune/full.py and lora.py: FSDP on several devices, where lora.py refuses
     // --quantize.
-    {.id = "litgpt", .several_gpus = "fsdp", .shards_quantised = false, .accelerate = false},
+    {.id = "litgpt",
+     .several_gpus = "fsdp",
+     .shards_quantised = false,
+     .accelerate = false,
+     .keeps_last_graph = true},
     {.id = "loop", .accelerate = false, .trl_tasks = false, .returns_logits = false, .caches_little = true},
     {.id = "agilerl", .trl_tasks = false},
     {.id = "colossalai", .trl_tasks = false},

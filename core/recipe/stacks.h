@@ -27,6 +27,7 @@ struct StackTraits {
   bool sixteen_bit_loss = false;  ///< the loss reads the logits as they are, beside shifted labels
   bool pads_labels = false;       ///< pads the labels instead of shifting the logits, and floats the logits
   bool reentrant_only = false;    ///< its checkpoint function is reentrant
+  bool keeps_last_graph = false;  ///< its loop holds the last loss, and so its graph, in the next forward
   bool offloads_inputs = false;   ///< its checkpoint function can move the layers' inputs to host memory
   bool caches_little = false;     ///< PyTorch holds hardly more than the simulation: 107 readings, 3 sources
   bool loss_by_row_length = false;    ///< some releases take another loss for short batches

@@ -198,6 +198,8 @@ Outcome cut(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 // _FabricModule.forward. Under FSDP the published rows leave no room for the fp32 copy: what they hold grows
 // by 5.6 bytes a score in the loss and 2 in the backward, so everything stays in 16 bits there.
 Outcome litgpt(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  const double scores = p.layer.batch * p.layer.length * p.head.out;
+  Tensor last = tape.make(p.finds_last_logits ? scores : 0, p.gathered ? 2 : 4, Component::logits);
   Tensor logits = project(tape, p, hidden);
   Tensor upcast = logits;
   if (!p.gathered) {
@@ -205,6 +207,7 @@ Outcome litgpt(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
     tape.record(upcast, {logits}, {}, {pass(0)});
   }
   logits.free();
+  last.free();
   const double positions = std::max(1.0, p.layer.length);
   const double chunk = upcast.bytes() * std::min(1.0, litgpt_chunk / positions);
   // Autocast casts an fp32 head anew for each chunk, and the graph keeps every cast.

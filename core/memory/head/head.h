@@ -54,9 +54,10 @@ struct HeadProgram {
   StockLoss stock;
   std::string kernel = "stock";
   Scoring scoring;
-  bool outputs_to_fp32 = false;  ///< accelerate copies 16-bit outputs to fp32 under mixed precision
-  bool keep_outputs = false;     ///< logits are still referenced while backward runs
-  bool gathered = false;         ///< under FSDP
+  bool outputs_to_fp32 = false;    ///< accelerate copies 16-bit outputs to fp32 under mixed precision
+  bool keep_outputs = false;       ///< logits are still referenced while backward runs
+  bool finds_last_logits = false;  ///< those of the micro-batch before are, until these are there
+  bool gathered = false;           ///< under FSDP
   double softcap = 0;
   bool wide_bias = false;        ///< BART: an fp32 buffer, final_logits_bias, is added to the logits
   int input_size = 2;            ///< dtype of the stream that enters

@@ -83,6 +83,7 @@ class Composer {
     // Before the last micro-batch the ranks may keep their gradients to themselves.
     in_private_ = play.another && rank_.accumulated > rank_.gradients;
     sink_.begin_micro_batch(1, play.finds);
+    follows_ = !play.first;
     if (play.finds) settle_gradients(rank_.accumulated);
     micro_batch();
     in_private_ = false;
@@ -92,6 +93,7 @@ class Composer {
       sink_.release(buffers_);
       settle_gradients(rank_.accumulated);
       release_outputs();
+      follows_ = true;
       micro_batch();
     }
     sink_.release(inputs);
@@ -331,8 +333,11 @@ class Composer {
     sink_.section("inputs");
     Handle head_gathered =
         sink_.allocate(Component::gathered, rank_.head, "gathered for the head", Stream::gathering);
+    const Handle last = sink_.allocate(Component::activations, follows_ ? script_.last_graph : 0,
+                                       "inputs that the last loss still holds");
     for (const NetworkRun& network : script_.networks) graphs.push_back(forward(network));
     for (Graph& graph : graphs) sink_.loss_known(graph.head);
+    sink_.release(last);
     sink_.enter(Phase::loss);
     sink_.section("loss");
     for (std::size_t c = 0; c < component_count; ++c) {
@@ -403,6 +408,7 @@ class Composer {
   Sink& sink_;
   const Script& script_;
   const Sharding& rank_;
+  bool follows_ = false;     // another micro-batch
   bool in_private_ = false;  // gradients stay whole on this rank
   double incoming_ = 0;      // bytes of the input of the layer that went backward last
   Handle buffers_ = Sink::nothing, reduced_ = Sink::nothing;  // from the loss to the end of a backward

@@ -5,6 +5,7 @@
 #include "core/memory/parameters/stacked_adapters.h"
 #include "core/memory/step/replay_memo.h"
 #include "core/model/model_types.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
 
@@ -59,16 +60,28 @@ double selected_width(const LayerProgram& p, double size) {
   return width;
 }
 
-// bitsandbytes before 0.43.2 holds x on the node itself instead of saving it, out of reach for the hooks of
-// non-reentrant checkpointing (bitsandbytes v0.43.1 autograd/_functions.py MatMul4Bit.forward, ctx.tensors).
+// bitsandbytes before 0.43.2 holds x on the node itself instead of saving it: out of reach for the hooks of
+// non-reentrant checkpointing, and for the backward, which gives back what was saved alone (bitsandbytes
+// v0.43.1 autograd/_functions.py MatMul4Bit.forward, ctx.tensors). Linears that read one tensor hold it once,
+// unless each casts it.
 double held_on_nodes(const LayerProgram& p, double stream_size) {
+  const auto has_norm = [&p](model::NormPlace place) {
+    return std::any_of(p.group->norms.begin(), p.group->norms.end(),
+                       [place](const model::Norm& norm) { return norm.place == place; });
+  };
+  const bool one_norm = p.group->parallel && !has_norm(model::NormPlace::before_mlp);
+  const std::vector<Role> readers[] = {
+      {Role::q, Role::k, Role::v, Role::qkv}, {Role::gate, Role::up, Role::gate_up}, {Role::o}, {Role::down}};
   double width = 0;
-  for (const Role role :
-       {Role::q, Role::k, Role::v, Role::qkv, Role::o, Role::gate, Role::up, Role::gate_up, Role::down}) {
-    const LinearSpec& linear = p.at(role);
-    if (linear.out == 0 || linear.storage != Storage::four_bit || !linear.keeps_input) continue;
-    const bool shares = role == Role::k || role == Role::v || role == Role::up;
-    if (!shares || stream_size != linear.compute_size) width += linear.in * linear.compute_size;
+  bool read = false;  // by a linear before, the tensor at hand
+  for (const std::vector<Role>& roles : readers) {
+    if (!one_norm || roles.front() != Role::gate) read = false;
+    for (const Role role : roles) {
+      const LinearSpec& linear = p.at(role);
+      if (linear.out == 0 || linear.storage != Storage::four_bit || !linear.keeps_input) continue;
+      if (!read || stream_size != linear.compute_size) width += linear.in * linear.compute_size;
+      read = true;
+    }
   }
   return width;
 }
@@ -139,6 +152,8 @@ void replay_groups(const PassSettings& s, Stage& stage) {
       run.replay = s.memo != nullptr && options.trace == nullptr ? s.memo->replay(program, options)
                                                                  : replay_layer(program, options);
       run.selected = selected(s, program);
+      if (s.recorded && keeps_last_graph(*s.recipe))
+        run.on_nodes = program.batch * program.length * held_on_nodes(program, s.input_size);
       return run;
     };
     double left = equal.layers;
@@ -203,6 +218,11 @@ bool lacks_grouped_kernel(double compute_capability, const recipe::Recipe& r) {
 }
 
 }  // namespace
+
+bool keeps_last_graph(const recipe::Recipe& r) {
+  return recipe::stack_traits(r.stack).keeps_last_graph && !r.training.gradient_checkpointing &&
+         recipe::version_at_least(r.versions.litgpt, "0.2");
+}
 
 Linears specify_all(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& recipe) {
   Linears linears{};

@@ -49,6 +49,11 @@ Stage replay_stack(const PassSettings& settings);
 LayerProgram make_program(const PassSettings& settings, const model::LayerGroup& group);
 /// The same without the attention kernel and the linears: what a head reads of the layers below it.
 LayerProgram make_outline(const PassSettings& settings, const model::LayerGroup& group);
+/// LitGPT's loop has the last `loss` at hand, and with it the nodes of that graph, until the next one is
+/// known, and the last `logits` until the next are there (Lightning-AI/litgpt litgpt/finetune/lora.py fit).
+/// Before 0.2 the longest sample came first, behind none.
+bool keeps_last_graph(const recipe::Recipe& recipe);
+
 /// The linears of a group as the recipe has them.
 Linears specify_all(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& recipe);
 

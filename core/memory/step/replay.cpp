@@ -99,6 +99,8 @@ Script script_of(const Plan& plan, TaskParts& parts, const Sharding& rank, bool 
   if (parts.score_beside_graph && kept.total() > 0) {
     for (int i = 0; i < (plan.task->unpaired ? 3 : 1); ++i) script.scored = script.scored + kept;
   }
+  for (const Stage& stage : script.networks.back().stages)
+    for (const LayerRun& run : stage.runs) script.last_graph += run.on_nodes * run.layers;
   script.embedding_gradient = embedding_gradient(plan).total();
   script.gradients_pass = gradients_pass(plan);
   script.head_gradients_pass = head_gradients_pass(plan);

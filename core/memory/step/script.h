@@ -26,8 +26,9 @@ struct NetworkRun {
 struct Script {
   /// In the order of their forward; the last one is the first to go backward.
   std::vector<NetworkRun> networks;
-  Snapshot base;    ///< weights, adapters, optimizer states, inputs, workspaces
-  Snapshot scored;  ///< what the reference said, where a loop of one's own holds on to it
+  Snapshot base;          ///< weights, adapters, optimizer states, inputs, workspaces
+  Snapshot scored;        ///< what the reference said, where a loop of one's own holds on to it
+  double last_graph = 0;  ///< what its nodes hold until the loss of the next micro-batch is known
   double embedding_gradient = 0;
   bool gradients_outlive_step = false;
   bool accumulates = false;  ///< more than one micro-batch a step

@@ -210,6 +210,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
                      r.model_args.implementation != "litgpt" && r.model_args.implementation != "torchtune";
   h.outputs_to_fp32 = r.autocast() && h.returns_logits;
   h.keep_outputs = r.training.keep_outputs;
+  h.finds_last_logits = keeps_last_graph(r);
   h.gathered = plan.sharding != nullptr &&
                (plan.sharding->strategy == Strategy::fsdp || plan.sharding->strategy == Strategy::fsdp2);
   h.softcap = plan.network.logit_softcap;

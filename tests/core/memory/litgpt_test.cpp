@@ -3,9 +3,47 @@
 
 #include "core/memory/head/head.h"
 #include "core/memory/layers/linear.h"
+#include "tests/core/report_answers.h"
 
 namespace plimsoll::memory {
 namespace {
+
+// Lightning-AI/litgpt config_hub/finetune/README.md, LoRA and QLoRA of rank 32 on q and v, 512 tokens.
+struct Published {
+  const char* model;
+  uint64_t batch;
+  double lora, qlora;  // GB
+};
+constexpr Published published[] = {
+    {"mistralai/Mistral-7B-v0.1", 2, 20.66, 14.29},
+    {"meta-llama/Llama-2-7b", 2, 19.77, 13.68},
+    {"tiiuae/falcon-7b", 1, 16.69, 9.44},
+};
+
+double gigabytes(const Published& row, bool four_bit) {
+  report::Json request = {
+      {"model", row.model},
+      {"stack", "litgpt"},
+      {"versions", {{"bitsandbytes", "0.42"}, {"litgpt", "0.4"}, {"torch", "2.2"}}},
+      {"model_args", {{"attn_implementation", "sdpa"}, {"dtype", "bfloat16"}}},
+      {"peft", {{"r", 32}, {"lora_dropout", 0.05}, {"target_modules", {"q_proj", "v_proj"}}}},
+      {"training",
+       {{"bf16", false},
+        {"gradient_checkpointing", false},
+        {"loss_kernel", "litgpt_chunked"},
+        {"max_length", 512},
+        {"optim", four_bit ? "paged_adamw_32bit" : "adamw_torch"},
+        {"per_device_train_batch_size", row.batch}}}};
+  if (four_bit) request["quantization"] = {{"load_in_4bit", true}, {"prepare_for_kbit_training", false}};
+  return report::peak(report::answer(request)) / 1e9;
+}
+
+TEST(LitGpt, AgreesWithTheTableOfItsConfigurationHub) {
+  for (const Published& row : published) {
+    EXPECT_NEAR(gigabytes(row, false) / row.lora, 1, 0.01) << row.model;
+    EXPECT_NEAR(gigabytes(row, true) / row.qlora, 1, 0.045) << row.model;
+  }
+}
 
 HeadProgram litgpt_head(double batch, bool autocast) {
   HeadProgram p;
