@@ -1,5 +1,6 @@
 #include "core/cli/advise.h"
 
+#include <cstdio>
 #include <filesystem>
 
 #include "core/cli/exchange.h"
@@ -62,6 +63,8 @@ void read_text(const std::string& text, Asked& asked, const run::Catalog& catalo
   }
   asked.file = text;
   asked.request = json::write(at(read, "request"));
+  for (const Json& note : at(read, "notes"))
+    if (note.is_string()) std::fputs(("Note: " + note.get<std::string>() + "\n").c_str(), stderr);
   for (const Json& one : at(read, "errors")) {
     // Flags, and this computer's own copy, may know the model; if not, the core says so again.
     if (at(one, "code") != Json("unknown_model") || !at(read, "request").is_object())

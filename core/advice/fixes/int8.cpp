@@ -13,7 +13,7 @@ std::vector<Level> levels(const Situation& s) {
 constexpr Setting settings[] = {
     {"hf trl loop agilerl", "BitsAndBytesConfig(load_in_8bit=True)"},
     {"axolotl", "load_in_8bit: true\nadapter: lora"},
-    {"llamafactory", "quantization_bit: 8\nquantization_method: bnb"},
+    {"llamafactory", "quantization_bit: 8"},
     {"ms-swift", "--quant_method bnb --quant_bits 8"},
     {"unsloth", "FastLanguageModel.from_pretrained(..., load_in_8bit=True)"},
     {"litgpt", "--quantize bnb.int8-training --precision bf16-true"},

@@ -26,7 +26,7 @@ constexpr Setting settings[] = {
      "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True, "
      "bnb_4bit_compute_dtype=torch.bfloat16)   # float16 where the card has no bfloat16"},
     {"axolotl", "load_in_4bit: true\nadapter: qlora"},
-    {"llamafactory", "quantization_bit: 4\nquantization_method: bnb\ndouble_quantization: true"},
+    {"llamafactory", "quantization_bit: 4\ndouble_quantization: true"},
     {"ms-swift", "--quant_method bnb --quant_bits 4"},
     {"unsloth", "FastLanguageModel.from_pretrained(..., load_in_4bit=True)"},
     {"torchtune", "model: {_component_: ...qlora_...}"},

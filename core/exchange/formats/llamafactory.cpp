@@ -26,24 +26,6 @@ void read_finetuning_type(Reading& reading, const Leaf& leaf) {
   reading.mark(leaf, Use::used);
 }
 
-void read_quantization_bit(Reading& reading, const Leaf& leaf) {
-  if (leaf.node->value.is_null()) return reading.mark(leaf, Use::implied, "not quantised");
-  const std::string prefix =
-      leaf.path.substr(0, leaf.path.rfind('.') == std::string::npos ? 0 : leaf.path.rfind('.') + 1);
-  const std::string method =
-      prefix.empty() ? reading.word("quantization_method") : reading.word(prefix + "name");
-  if (method == "hqq") {
-    reading.values["/quantization/quant_method"] = "hqq";
-    reading.set("/quantization/bits", leaf);
-  } else if (leaf.node->raw == "4") {
-    reading.set("/quantization/load_in_4bit", true, &leaf);
-  } else if (leaf.node->raw == "8" && method != "eetq") {
-    reading.set("/quantization/load_in_8bit", true, &leaf);
-  } else {
-    reading.mark(leaf, Use::unsupported, "this quantisation cannot be said yet");
-  }
-}
-
 void read_flash(Reading& reading, const Leaf& leaf) {
   reading.set("/model_args/attn_implementation", leaf,
               "fa2=flash_attention_2, fa3=flash_attention_3, disabled=eager, sdpa=sdpa");
@@ -118,14 +100,21 @@ void read_pref_loss(Reading& reading, const Leaf& leaf) {
   }
 }
 
-void read_quantization_method(Reading& reading, const Leaf& leaf) {
-  const std::string word = reading.word(leaf.path);
-  if (word == "eetq") return reading.mark(leaf, Use::unsupported, "EETQ cannot be said yet");
-  reading.mark(leaf, Use::implied, "read together with quantization_bit");
+// A file's values are not converted (Transformers' HfArgumentParser.parse_dict): None and a quoted "false"
+// are texts, which Python takes as on.
+void read_disabled_checkpointing(Reading& reading, const Leaf& leaf) {
+  const bool text =
+      reading.document.language != Language::shell && leaf.node->value.is_string() && !leaf.node->raw.empty();
+  reading.set("/training/gradient_checkpointing", !text && !reading.is_on(leaf.path), &leaf);
+  if (text) reading.finding(leaf).message = "a text, which Python takes as on";
 }
 
-void read_disabled_checkpointing(Reading& reading, const Leaf& leaf) {
-  reading.set("/training/gradient_checkpointing", !reading.is_on(leaf.path), &leaf);
+// Nor is an empty value its default: it is off.
+void read_frozen(Reading& reading, const Leaf& leaf) {
+  const std::string pointer = "/vision/" + leaf.path;
+  if (!leaf.node->value.is_null()) return reading.set(pointer, leaf);
+  reading.set(pointer, false, &leaf);
+  reading.finding(leaf).message = "empty, which Python takes as off";
 }
 
 // Trains weights in the type they are loaded in, without autocast.
@@ -180,6 +169,11 @@ void read_foreign_length(Reading& reading, const Leaf& leaf) {
   reading.mark(leaf, Use::unsupported, "a key of TRL, at which LLaMA-Factory stops; its own is cutoff_len");
 }
 
+// hparams/generating_args.py.
+void read_generated_length(Reading& reading, const Leaf& leaf) {
+  reading.mark(leaf, Use::implied, "of what is generated; the samples' length is cutoff_len");
+}
+
 // A bound on the pixels: the image is priced as the square that fills it.
 void read_pixels(Reading& reading, const Leaf& leaf) {
   const auto pixels = value_for("/vision/image_size", *leaf.node, "");
@@ -209,7 +203,7 @@ constexpr Row rows[] = {
     {"use_rslora", "/peft/use_rslora", ""},
     {"cutoff_len", "/training/max_length", ""},
     {"max_seq_length", "", "", read_foreign_length},
-    {"max_length", "", "", read_foreign_length},
+    {"max_length", "", "", read_generated_length},
     {"packing", "/training/packing", ""},
     {"neat_packing", "/training/packing", "", read_neat_packing},
     {"per_device_train_batch_size", "/training/per_device_train_batch_size", ""},
@@ -232,8 +226,8 @@ constexpr Row rows[] = {
     {"max_new_tokens", "/rl/max_completion_length", "", read_implied, Write::no},
     {"ref_model", "/rl/reference_model", "", read_implied, Write::no},
     {"image_max_pixels", "/vision/image_size", "", read_pixels},
-    {"freeze_vision_tower", "/vision/freeze_vision_tower", ""},
-    {"freeze_multi_modal_projector", "/vision/freeze_multi_modal_projector", ""},
+    {"freeze_vision_tower", "/vision/freeze_vision_tower", "", read_frozen, Write::yes},
+    {"freeze_multi_modal_projector", "/vision/freeze_multi_modal_projector", "", read_frozen, Write::yes},
     {"freeze_language_model", "/vision/freeze_language_model", ""},
     {"pref_beta", "/rl/beta", ""},
     {"ray_num_workers", "/parallel/num_gpus", ""},
@@ -382,6 +376,9 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/quantization/load_in_4bit" || pointer == "/quantization/load_in_8bit") {
     if (value != Json(true)) return false;
     out.put("quantization_bit", pointer == "/quantization/load_in_4bit" ? 4 : 8, pointer);
+    // In place of a word that the file may hold; an older release is no part of a file, and has its default.
+    if (bitsandbytes_word(out.word("/versions/llamafactory")) == "bnb")
+      out.put("quantization_method", "bnb", pointer);
     return true;
   }
   // Of PPO cutoff_len is the prompt's.

@@ -9,6 +9,9 @@ namespace plimsoll::exchange {
 void read_finetuning_type(Reading& reading, const Leaf& leaf);
 /// 4 and 8 bits are bitsandbytes' unless the method beside them says otherwise.
 void read_quantization_bit(Reading& reading, const Leaf& leaf);
+void read_quantization_method(Reading& reading, const Leaf& leaf);
+/// How a release calls bitsandbytes; "": the newest.
+std::string_view bitsandbytes_word(std::string_view release);
 void read_flash(Reading& reading, const Leaf& leaf);
 /// To be called when all keys have been read, with the key that says `freeze`: layers that are trained.
 void finish_freezing(Reading& reading, const char* kind);

@@ -252,6 +252,39 @@ deepspeed: examples/deepspeed/ds_z2_config.json
                    "bf16": true}})");
 }
 
+// By the parsers of the releases: LLaMA-Factory's extras/constants.py and model/model_utils/quantization.py.
+TEST(ExchangeLlamaFactory, AWordThatTheReleaseDoesNotKnowQuantisesNothing) {
+  const auto read = [](const std::string& method, const std::string& below = "") {
+    return import_any(
+        "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\nfinetuning_type: lora\ndataset: d\n"
+        "quantization_bit: 4\nquantization_method: " +
+        method + "\n" + below);
+  };
+  const Json nf4 = {{"load_in_4bit", true}};
+  EXPECT_EQ(read("bnb").request.value("quantization", Json()), nf4);
+  EXPECT_TRUE(read("bnb").notes.empty());
+  for (const char* word : {"bitsandbytes", "BNB", "null", "~"}) {
+    const Import import = read(word);
+    EXPECT_FALSE(import.request.contains("quantization")) << word;
+    ASSERT_EQ(import.notes.size(), 1U) << word;
+    EXPECT_THAT(import.notes[0], testing::HasSubstr("not quantised")) << word;
+  }
+  for (const char* release : {"0.9.1", "0.9.2"}) {
+    const std::string installed = std::string("# llamafactory==") + release + "\n";
+    EXPECT_EQ(read("bitsandbytes", installed).request.value("quantization", Json()), nf4) << release;
+    EXPECT_FALSE(read("bnb", installed).request.contains("quantization")) << release;
+  }
+  EXPECT_FALSE(read("bitsandbytes", "# llamafactory==0.9.3\n").request.contains("quantization"));
+}
+
+// argparse refuses what it does not know, so that a command that runs is quantised.
+TEST(ExchangeLlamaFactory, ACommandThatRunsHasAWordThatItsReleaseKnows) {
+  const Import import = import_any(
+      "llamafactory-cli train --model_name_or_path Qwen/Qwen3-4B --stage sft --finetuning_type lora "
+      "--quantization_bit 4 --quantization_method bitsandbytes --dataset d");
+  EXPECT_EQ(import.request.value("quantization", Json()), Json({{"load_in_4bit", true}}));
+}
+
 TEST(ExchangeLlamaFactory, InferenceIsNotTraining) {
   const Import import =
       import_any("model_name_or_path: Qwen/Qwen3-4B\ntemplate: qwen3\ninfer_backend: huggingface\n");

@@ -241,7 +241,7 @@ def frozen_fields(model, finetuning_args):
     known = getattr(visual, "COMPOSITE_MODELS", {})
     if getattr(model.config, "model_type", None) not in known or finetuning_args.finetuning_type == "freeze":
         return {}
-    return {f"/vision/{key}": getattr(finetuning_args, key)
+    return {f"/vision/{key}": bool(getattr(finetuning_args, key))
             for key in ("freeze_vision_tower", "freeze_multi_modal_projector", "freeze_language_model")}
 
 
