@@ -165,8 +165,9 @@ void read_neat_packing(Reading& reading, const Leaf& leaf) {
   reading.set("/training/packing", true, &leaf);
 }
 
-void read_foreign_length(Reading& reading, const Leaf& leaf) {
-  reading.mark(leaf, Use::unsupported, "a key of TRL, at which LLaMA-Factory stops; its own is cutoff_len");
+// Its parser ends at a key that none of its classes has.
+void read_foreign(Reading& reading, const Leaf& leaf) {
+  reading.mark(leaf, Use::unsupported, "not LLaMA-Factory's, which stops at it");
 }
 
 // hparams/generating_args.py.
@@ -202,7 +203,10 @@ constexpr Row rows[] = {
     {"use_dora", "/peft/use_dora", ""},
     {"use_rslora", "/peft/use_rslora", ""},
     {"cutoff_len", "/training/max_length", ""},
-    {"max_seq_length", "", "", read_foreign_length},
+    {"max_seq_length", "", "", read_foreign},
+    {"bnb_4bit_*", "", "", read_foreign},
+    {"load_in_*", "", "", read_foreign},
+    {"llm_int8_*", "", "", read_foreign},
     {"max_length", "", "", read_generated_length},
     {"packing", "/training/packing", ""},
     {"neat_packing", "/training/packing", "", read_neat_packing},
@@ -216,7 +220,7 @@ constexpr Row rows[] = {
     {"pure_bf16", "/model_args/dtype", "", read_pure_bf16},
     {"use_badam", "/model_args/dtype", "", read_badam},
     {"upcast_layernorm", "/quantization/upcast", "", read_upcast_layernorm},
-    {"use_unsloth_gc", "/training/activation_offloading", "", read_unsloth_checkpointing},
+    {"use_unsloth_gc", "/training/activation_offloading", "", read_unsloth_checkpointing, Write::yes},
     {"compute_accuracy", "/training/compute_metrics", "", read_accuracy},
     {"predict_with_generate", "/training/compute_metrics", "", read_generation},
     {"torch_empty_cache_steps", "/training/torch_empty_cache_steps", ""},
@@ -292,11 +296,8 @@ constexpr std::string_view unpriced =
     "use_distributed_optimizer recompute_granularity recompute_method recompute_num_layers video_max_pixels "
     "video_maxlen";
 constexpr Table table{rows, irrelevant, implied, unpriced};
-constexpr Section sections[] = {{"", &table},
-                                {"", &training_table},
-                                {"", &launcher_table},
-                                {"kt_config", &table},
-                                {"", &quantization_table}};
+constexpr Section sections[] = {
+    {"", &table}, {"", &training_table}, {"", &launcher_table}, {"kt_config", &table}};
 
 // Evaluation once the training is over is priced as one after an epoch: the optimizer's states are there.
 void finish_evaluation(Reading& reading) {
@@ -356,68 +357,6 @@ void finish(Reading& reading) {
   finish_reference(reading);
 }
 
-bool write(Writing& out, const std::string& pointer, const Json& value) {
-  if (pointer == "/peft") {
-    out.put("finetuning_type", "lora", pointer);
-    return true;
-  }
-  if (pointer == "/task") {
-    if (value == "classification" || value == "grpo" || value == "rloo" || value == "cpo") return false;
-    const bool preference = value == "orpo" || value == "simpo";
-    out.put("stage",
-            value == "pretrain" ? Json("pt")
-            : value == "reward" ? Json("rm")
-            : preference        ? Json("dpo")
-                                : value,
-            pointer);
-    if (preference) out.put("pref_loss", value, pointer);
-    return true;
-  }
-  if (pointer == "/quantization/load_in_4bit" || pointer == "/quantization/load_in_8bit") {
-    if (value != Json(true)) return false;
-    out.put("quantization_bit", pointer == "/quantization/load_in_4bit" ? 4 : 8, pointer);
-    // In place of a word that the file may hold; an older release is no part of a file, and has its default.
-    if (bitsandbytes_word(out.word("/versions/llamafactory")) == "bnb")
-      out.put("quantization_method", "bnb", pointer);
-    return true;
-  }
-  // Of PPO cutoff_len is the prompt's.
-  const bool ppo = out.is("/task", "ppo");
-  if (ppo && pointer == "/training/max_length") {
-    out.left_out.push_back(pointer);
-    return true;
-  }
-  if (ppo && pointer == "/rl/max_prompt_length") {
-    out.put("cutoff_len", value, pointer);
-    return true;
-  }
-  // What only TRL's own configurations know: LLaMA-Factory's parser ends at a key that it does not.
-  if (pointer.rfind("/rl/", 0) == 0 && pointer != "/rl/beta") {
-    out.left_out.push_back(pointer);
-    return true;
-  }
-  const bool parts = out.find("/training/freeze_trainable_layers") != nullptr && out.find("/peft") == nullptr;
-  if (pointer == "/model_args/dtype" && parts && !out.is("/training/upcast_trainable", false)) return false;
-  if (pointer == "/model_args/dtype" && value == "bfloat16") {
-    out.put("pure_bf16", true, pointer);
-    return true;
-  }
-  if (pointer == "/vision/image_size" && value.is_number_unsigned()) {
-    const auto side = value.get<uint64_t>();
-    if (side == 0 || side > 65535) return false;
-    out.put("image_max_pixels", side * side, pointer);
-    return true;
-  }
-  if (pointer == "/training/loss_kernel") return false;
-  return write_training(out, "", pointer, value);
-}
-
-void close(Writing& out) {
-  if (!out.wrote("stage")) out.put("stage", "sft");
-  out.put("do_train", true);
-  if (!out.wrote("finetuning_type")) out.put("finetuning_type", "full");
-}
-
 }  // namespace
 
 const Format llamafactory{"llamafactory",
@@ -428,6 +367,6 @@ const Format llamafactory{"llamafactory",
                           "!finetuning_type !stage cutoff_len template lora_target lora_rank "
                           "quantization_bit infer_backend export_dir dataset do_train",
                           finish,
-                          write,
-                          close};
+                          write_llamafactory,
+                          close_llamafactory};
 }  // namespace plimsoll::exchange

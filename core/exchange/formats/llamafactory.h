@@ -15,6 +15,9 @@ std::string_view bitsandbytes_word(std::string_view release);
 void read_flash(Reading& reading, const Leaf& leaf);
 /// To be called when all keys have been read, with the key that says `freeze`: layers that are trained.
 void finish_freezing(Reading& reading, const char* kind);
+/// Fields that no row can write, and what such a file needs besides.
+bool write_llamafactory(Writing& out, const std::string& pointer, const json::Json& value);
+void close_llamafactory(Writing& out);
 /// A configuration that trains nothing.
 void refuse_use(Reading& reading, const char* what);
 
