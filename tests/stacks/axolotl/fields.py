@@ -114,6 +114,7 @@ def of_model(cfg, loader):
 
 
 def of_adapter(loader, lora):
+    # As Axolotl gives it to PEFT, which adds stacked experts to target_parameters later: that shows in "trainable".
     types = {p.dtype for name, p in loader.model.named_parameters() if "lora_" in name}
     return {"/peft/r": lora.r, "/peft/lora_alpha": lora.lora_alpha, "/peft/lora_dropout": lora.lora_dropout,
             "/peft/use_dora": lora.use_dora, "/peft/modules_to_save": sorted(lora.modules_to_save or []),
