@@ -124,7 +124,8 @@ model::Architecture trained_network(model::Architecture network, const recipe::R
     network = model::with_classification_head(std::move(network), labels);
   }
   const recipe::Training& t = r.training;
-  if (r.full() && t.freeze_trainable_layers + t.lisa_activated_layers > 0) {
+  const bool named = !t.unfrozen_parameters.empty();
+  if (r.full() && !named && t.freeze_trainable_layers + t.lisa_activated_layers > 0) {
     network = model::with_trained_layers(std::move(network),
                                          std::max(t.freeze_trainable_layers, t.lisa_activated_layers),
                                          t.lisa_activated_layers > 0);
@@ -236,9 +237,10 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
     run.adapted_network = trained_network(run.network, adapted);
   }
   run.network = trained_network(std::move(run.network), run.resolved.recipe);
-  const std::vector<std::string>& unfrozen = run.resolved.recipe.training.unfrozen_parameters;
-  if (run.resolved.recipe.full() && !unfrozen.empty()) {
-    run.network = memory::with_unfrozen(std::move(run.network), unfrozen, errors);
+  const recipe::Training& training = run.resolved.recipe.training;
+  if (run.resolved.recipe.full() && !training.unfrozen_parameters.empty()) {
+    run.network = memory::with_unfrozen(std::move(run.network), training.unfrozen_parameters,
+                                        training.freeze_trainable_layers, errors);
     if (!errors.empty()) return std::nullopt;
   }
   set_machine(run);

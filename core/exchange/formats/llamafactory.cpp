@@ -31,33 +31,6 @@ void read_flash(Reading& reading, const Leaf& leaf) {
               "fa2=flash_attention_2, fa3=flash_attention_3, disabled=eager, sdpa=sdpa");
 }
 
-// finetuning_type: freeze trains the last layers, two where their number is not given
-// (hparams/finetuning_args.py).
-void finish_freezing(Reading& reading, const char* kind) {
-  const char* field = "/training/freeze_trainable_layers";
-  if (reading.word(kind) != "freeze") return reading.drop(field, "read with freeze-tuning alone");
-  if (!reading.has(field)) reading.values[field] = uint64_t{2};
-  const Leaf* pro = reading.leaf("use_llama_pro");
-  if (pro == nullptr || !reading.is_on("use_llama_pro")) return;
-  // Published networks have not been expanded; a folder holds what scripts/llama_pro.py wrote, its trained
-  // layers among it.
-  const std::string model = reading.word("model_name_or_path");
-  if (model.find("pro") != std::string::npos) {
-    const Json blocks = reading.values[field];
-    reading.drop(field, "these are the added blocks");
-    reading.set("/training/llamapro_num_new_blocks", blocks, pro);
-    reading.notes.emplace_back(
-        "The checkpoint is taken as one that scripts/llama_pro.py has expanded: the network it was made "
-        "from, "
-        "with as many blocks more as are trained.");
-    return;
-  }
-  reading.mark(*pro, Use::used, "the trained layers are spread over the network");
-  reading.notes.emplace_back(
-      "use_llama_pro trains layers spread over the network; they are taken as the last ones, so that fewer "
-      "activations are kept than in that run.");
-}
-
 void refuse_use(Reading& reading, const char* what) {
   reading.errors.push_back({"not_training", "",
                             std::string("This is a configuration for ") + what + ", not for training.",
@@ -65,14 +38,6 @@ void refuse_use(Reading& reading, const char* what) {
 }
 
 namespace {
-
-// Where the trained layers do not lie at the end, the backward pass goes through more of the network.
-void read_trained_layers(Reading& reading, const Leaf& leaf) {
-  const Json& value = leaf.node->value;
-  if (value.is_number() && value < 0)
-    return reading.mark(leaf, Use::unsupported, "the first layers as the trained ones cannot be said yet");
-  reading.set("/training/freeze_trainable_layers", leaf);
-}
 
 // model/adapter.py _setup_lora_tuning hands OFT the modules of lora_target.
 void read_oft_target(Reading& reading, const Leaf& leaf) {
@@ -237,6 +202,7 @@ constexpr Row rows[] = {
     {"ray_num_workers", "/parallel/num_gpus", ""},
     {"use_muon", "/training/optim", "", read_muon},
     {"freeze_trainable_layers", "/training/freeze_trainable_layers", "", read_trained_layers, Write::no},
+    {"freeze_extra_modules", "/training/unfrozen_parameters", "", read_implied, Write::no},
     {"use_galore", "/training/optim", "", read_implied, Write::no},
     {"galore_rank", "/training/optim_args", "", read_implied, Write::no},
     {"galore_target", "/training/optim_target_modules", "", read_implied, Write::no},
@@ -286,7 +252,7 @@ constexpr std::string_view implied =
     "do_train do_predict megatron* use_packed_sequences";
 constexpr std::string_view unpriced =
     "shift_attn mixture_of_depths use_unsloth upcast_lmhead_output "
-    "freeze_trainable_modules freeze_extra_modules ref_model_adapters "
+    "freeze_trainable_modules ref_model_adapters "
     "reward_model "
     "reward_model_adapters badam_* use_llama_pro "
     "use_adam_mini "

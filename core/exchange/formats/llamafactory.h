@@ -13,6 +13,8 @@ void read_quantization_method(Reading& reading, const Leaf& leaf);
 /// How a release calls bitsandbytes; "": the newest.
 std::string_view bitsandbytes_word(std::string_view release);
 void read_flash(Reading& reading, const Leaf& leaf);
+/// freeze_trainable_layers: as many of the last layers; below 0 of the first.
+void read_trained_layers(Reading& reading, const Leaf& leaf);
 /// To be called when all keys have been read, with the key that says `freeze`: layers that are trained.
 void finish_freezing(Reading& reading, const char* kind);
 /// Fields that no row can write, and what such a file needs besides.

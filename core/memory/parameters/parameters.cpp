@@ -242,7 +242,8 @@ int table_size(const recipe::Recipe& recipe, const model::Stack& stack) {
 
 int trained_size(const recipe::Recipe& recipe, int size) {
   const recipe::Training& t = recipe.training;
-  const bool some = t.freeze_trainable_layers + t.llamapro_num_new_blocks > 0;
+  const bool some =
+      t.freeze_trainable_layers + t.llamapro_num_new_blocks > 0 || !t.unfrozen_parameters.empty();
   return recipe.full() && some && t.upcast_trainable ? 4 : size;
 }
 

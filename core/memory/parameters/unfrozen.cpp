@@ -80,7 +80,7 @@ std::string norm_name(const LayerGroup& group, const model::Norm& norm, uint64_t
 }
 
 // One layer of a group, with what is not named frozen.
-LayerGroup one_layer(const LayerGroup& group, uint64_t layer, Names& names) {
+LayerGroup named_layer(const LayerGroup& group, uint64_t layer, Names& names) {
   LayerGroup one = group;
   one.layers = 1;
   bool any = false;
@@ -103,13 +103,20 @@ bool freezes_alike(const LayerGroup& a, const LayerGroup& b) {
          std::equal(a.norms.begin(), a.norms.end(), b.norms.begin(), b.norms.end(), same);
 }
 
-void freeze_stack(model::Stack& stack, Names& names) {
+void freeze_stack(model::Stack& stack, uint64_t last, Names& names) {
   std::vector<LayerGroup> groups;
-  uint64_t layer = 0;
+  uint64_t layer = 0, layers = 0;
+  for (const LayerGroup& group : stack.groups) layers += group.layers;
+  const bool language = stack.part == model::Part::text || stack.part == model::Part::decoder;
+  const uint64_t first_whole = language ? layers - std::min(last, layers) : layers;
   for (const LayerGroup& group : stack.groups) {
     const std::size_t first = groups.size();
     for (uint64_t i = 0; i < group.layers; ++i, ++layer) {
-      LayerGroup one = one_layer(group, layer, names);
+      LayerGroup one = named_layer(group, layer, names);
+      if (layer >= first_whole) {
+        one = group;
+        one.layers = 1;
+      }
       if (groups.size() > first && freezes_alike(groups.back(), one)) {
         ++groups.back().layers;
       } else {
@@ -126,9 +133,9 @@ void freeze_stack(model::Stack& stack, Names& names) {
 }  // namespace
 
 model::Architecture with_unfrozen(model::Architecture network, const std::vector<std::string>& patterns,
-                                  json::Errors& errors) {
+                                  uint64_t last_layers, json::Errors& errors) {
   Names names(patterns, errors);
-  for (model::Stack& stack : network.stacks) freeze_stack(stack, names);
+  for (model::Stack& stack : network.stacks) freeze_stack(stack, last_layers, names);
   if (!names.any() && errors.empty()) {
     errors.push_back({"unknown_parameters", unfrozen_pointer, "No parameter of this model has such a name.",
                       "names as model.named_parameters() gives them, \"model.layers.0.mlp.down_proj\""});

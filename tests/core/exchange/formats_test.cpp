@@ -479,7 +479,8 @@ TEST(ExchangeLlamaFactory, LlamaProTrainsTheBlocksThatWereAdded) {
   EXPECT_EQ(pro.value("llamapro_num_new_blocks", Json()), Json(8));
   EXPECT_EQ(pro.value("freeze_trainable_layers", Json()), Json());
   const Json other = import_any("model_name_or_path: Qwen/Qwen3-4B\n" + rest).request["training"];
-  EXPECT_EQ(other.value("freeze_trainable_layers", Json()), Json(8));
+  EXPECT_EQ(other.value("freeze_trainable_layers", Json()), Json());
+  EXPECT_EQ(other.value("unfrozen_parameters", Json()), Json::array({"[a-z_.]+.(0|1|2|3|4|5|6|7)."}));
 }
 
 TEST(ExchangeAxolotl, OneSequenceIsSharedByAGroupOfGpus) {

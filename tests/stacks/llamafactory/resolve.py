@@ -273,8 +273,9 @@ def resolve(config):
         fused = finetuning_args.stage in ("pt", "sft")
         fields["/training/liger_kernel_config/fused_linear_cross_entropy"] = fused
         fields["/training/liger_kernel_config/cross_entropy"] = not fused
-    if finetuning_args.finetuning_type == "freeze" and finetuning_args.freeze_trainable_layers > 0:
-        fields["/training/freeze_trainable_layers"] = finetuning_args.freeze_trainable_layers
+    if finetuning_args.finetuning_type == "freeze":
+        if finetuning_args.freeze_trainable_layers > 0 and not finetuning_args.use_llama_pro:  # the last ones
+            fields["/training/freeze_trainable_layers"] = finetuning_args.freeze_trainable_layers
         fields["/training/upcast_trainable"] = not finetuning_args.pure_bf16 and not zero3
     optimizer = optimizer_of(model, training_args, finetuning_args)
     if optimizer is not None:
