@@ -89,12 +89,11 @@ void read_pure_bf16(Reading& reading, const Leaf& leaf) {
   if (reading.word("finetuning_type") == "freeze") reading.values["/training/upcast_trainable"] = false;
 }
 
-// Nothing is cast up for BAdam either (model/adapter.py init_adapter).
+// Nothing is cast up for BAdam either (model/adapter.py init_adapter); see finish_freezing.
 void read_badam(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
   read_pure_bf16(reading, leaf);
-  reading.mark(leaf, Use::unsupported,
-               "BAdam, which trains one block of layers at a time, cannot be said yet");
+  if (reading.is_on(leaf.path) && reading.word("badam_mode") == "ratio")
+    reading.mark(leaf, Use::unsupported, "BAdam that trains a part of each matrix cannot be said yet");
 }
 
 void read_upcast_layernorm(Reading& reading, const Leaf& leaf) {
@@ -230,7 +229,7 @@ constexpr std::string_view irrelevant =
     "length_penalty skip_special_tokens loraplus_lr_* pissa_* pref_ftx pref_bco_weight dpo_label_smoothing "
     "kto_chosen_weight kto_rejected_weight simpo_gamma ppo_buffer_size ppo_epochs ppo_score_norm ppo_target "
     "ppo_whiten_rewards ld_alpha galore_update_interval galore_scale galore_proj_type apollo_update_interval "
-    "apollo_scale apollo_proj apollo_proj_type apollo_scale_type apollo_scale_front badam_verbose "
+    "apollo_scale apollo_proj apollo_proj_type apollo_scale_type apollo_scale_front "
     "use_swanlab swanlab_* "
     "asft_alpha eaft_alpha use_dft_loss use_eaft_loss disable_shuffling "
     "early_stopping_steps "
@@ -249,12 +248,12 @@ constexpr std::string_view implied =
     "rope_scaling train_from_scratch infer_backend use_v1_kernels compute_dtype device_map model_max_length "
     "block_diag_attn create_new_adapter oft_rank module_dropout "
     "quantization_device_map ref_model_quantization_bit reward_model_type reward_model_quantization_bit "
-    "do_train do_predict megatron* use_packed_sequences";
+    "do_train do_predict badam_* megatron* use_packed_sequences";
 constexpr std::string_view unpriced =
     "shift_attn mixture_of_depths use_unsloth upcast_lmhead_output "
     "freeze_trainable_modules ref_model_adapters "
     "reward_model "
-    "reward_model_adapters badam_* use_llama_pro "
+    "reward_model_adapters use_llama_pro "
     "use_adam_mini "
     "use_mca use_megatron_bridge virtual_pipeline_model_parallel_size hyper_parallel_cp_size "
     "use_hyper_parallel use_asft_loss fp8 fp8_* use_kt kt_* tensor_model_parallel_size "

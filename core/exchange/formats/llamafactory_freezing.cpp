@@ -42,6 +42,16 @@ void finish_llama_pro(Reading& reading, const Leaf& pro) {
       "little more is kept than in that run.");
 }
 
+// One layer at a time has gradients, an fp32 copy and states; in its turn the first one, through all others
+// (badam 1.4 block_optim.py BlockOptimizer). Its copy stands beside it in bf16, but its gradient is in bf16
+// too.
+void finish_badam(Reading& reading) {
+  reading.drop(last_layers, "BAdam picks the layers");
+  reading.set(names, Json::array({first_layers(1)}), reading.leaf("use_badam"));
+  reading.values["/training/upcast_trainable"] = true;
+  reading.notes.emplace_back("BAdam trains one layer at a time; it is priced while it trains the first.");
+}
+
 // Every parameter is trained whose name holds the module's: "norm" those of all layers.
 void finish_extra_modules(Reading& reading) {
   const Leaf* extra = reading.leaf("freeze_extra_modules");
@@ -61,6 +71,7 @@ void read_trained_layers(Reading& reading, const Leaf& leaf) {
 }
 
 void finish_freezing(Reading& reading, const char* kind) {
+  if (reading.is_on("use_badam") && reading.word("badam_mode") != "ratio") return finish_badam(reading);
   if (reading.word(kind) != "freeze") {
     reading.drop(names, "read with freeze-tuning alone");
     return reading.drop(last_layers, "read with freeze-tuning alone");

@@ -483,6 +483,35 @@ TEST(ExchangeLlamaFactory, LlamaProTrainsTheBlocksThatWereAdded) {
   EXPECT_EQ(other.value("unfrozen_parameters", Json()), Json::array({"[a-z_.]+.(0|1|2|3|4|5|6|7)."}));
 }
 
+// badam 1.4 block_optim.py: one layer has an fp32 copy and states, whatever the fine-tuning is called.
+TEST(ExchangeLlamaFactory, BadamTrainsOneLayerAtATime) {
+  const auto training = [](const std::string& rest) {
+    return import_any("model_name_or_path: Qwen/Qwen3-4B\nstage: sft\ndataset: a\nuse_badam: true\n" + rest)
+        .request["training"];
+  };
+  for (const char* type : {"full", "freeze"}) {
+    const Json read = training(std::string("finetuning_type: ") + type + "\n");
+    EXPECT_EQ(read.value("unfrozen_parameters", Json()), Json::array({"[a-z_.]+.(0)."})) << type;
+    EXPECT_EQ(read.value("upcast_trainable", Json()), Json(true)) << type;
+  }
+  EXPECT_FALSE(training("finetuning_type: full\nbadam_mode: ratio\n").contains("unfrozen_parameters"));
+}
+
+// model/adapter.py _setup_freeze_tuning: a module's name anywhere in that of a parameter.
+TEST(ExchangeLlamaFactory, FreezeTuningTrainsModulesBesideItsLayers) {
+  const auto training = [](const std::string& rest) {
+    return import_any("model_name_or_path: Qwen/Qwen3-4B\nstage: sft\ndataset: a\nfinetuning_type: freeze\n" +
+                      rest)
+        .request["training"];
+  };
+  const Json extra = training("freeze_trainable_layers: 6\nfreeze_extra_modules: embed_tokens, norm\n");
+  EXPECT_EQ(extra.value("freeze_trainable_layers", Json()), Json(6));
+  EXPECT_EQ(extra.value("unfrozen_parameters", Json()), Json::array({"(.+)?embed_tokens", "(.+)?norm"}));
+  const Json first = training("freeze_trainable_layers: -2\n");
+  EXPECT_EQ(first.value("freeze_trainable_layers", Json()), Json());
+  EXPECT_EQ(first.value("unfrozen_parameters", Json()), Json::array({"[a-z_.]+.(0|1)."}));
+}
+
 TEST(ExchangeAxolotl, OneSequenceIsSharedByAGroupOfGpus) {
   const Import import = import_any(
       "base_model: Qwen/Qwen3-8B\nsequence_len: 32768\nmicro_batch_size: 1\ncontext_parallel_size: 4\n");
