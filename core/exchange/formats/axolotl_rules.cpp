@@ -207,9 +207,13 @@ void read_rl(Reading& reading, const Leaf& leaf) {
                               "dpo, ipo, kto, orpo, simpo, grpo, gdpo"});
     return;
   }
+  // core/trainers/ebft/trainer.py: features come from the network itself, its adapters off, or from a copy of
+  // it.
   reading.set("/task", "grpo", &leaf);
-  reading.mark(leaf, Use::unsupported,
-               "EBFT is GRPO with a frozen network for features; that network is not priced");
+  const bool full = !is_given(reading, "adapter");
+  if (full) reading.values["/rl/reference_model"] = "copy";
+  reading.finding(leaf).message = full ? "GRPO with a frozen copy, for features"
+                                       : "GRPO, whose features come from the network without its adapters";
 }
 
 void read_attention(Reading& reading, const Leaf& leaf) {

@@ -584,6 +584,9 @@ TEST(ExchangeAxolotl, EbftIsNeverTakenForSft) {
   EXPECT_EQ(strided.errors.size(), 1U);
   const Import other = import_any("base_model: Qwen/Qwen3-8B\nsequence_len: 2048\nrl: ebft\n");
   EXPECT_EQ(other.request["task"], "grpo");
+  // Its network for features is a copy where there is no adapter to switch off (ebft/trainer.py).
+  EXPECT_EQ(other.request["rl"].value("reference_model", Json()), Json("copy"));
+  EXPECT_FALSE(axolotl_request("rl: ebft\nadapter: lora\n").contains("rl"));
   EXPECT_EQ(axolotl_request("rl: gdpo\n")["task"], "grpo");
 }
 
