@@ -223,6 +223,33 @@ const run::ModelEntry* smaller_sibling(const run::Run& run, const run::Catalog& 
   return nullptr;
 }
 
+namespace {
+
+// The same settings under Unsloth, whose kernels keep less of a layer, and which packs experts that
+// bitsandbytes leaves alone (unslothai/unsloth-zoo temporary_patches/gpt_oss.py).
+std::optional<WayOut> with_unsloth(const run::Run& run, const run::Catalog& catalog, double usable) {
+  const recipe::Recipe& r = run.resolved.recipe;
+  const bool trainer = r.stack == "hf" || r.stack == "trl";
+  if (!trainer || r.parallel.num_gpus > 1 || locked(run, "/stack")) return std::nullopt;
+  recipe::Given given = run.given;
+  given.values["/stack"] = "unsloth";
+  json::Errors errors;
+  const std::optional<run::Run> there = run::read_run(std::move(given), catalog, errors);
+  if (!there || there->resolved.recipe.model_args.implementation != "unsloth") return std::nullopt;
+  const memory::Sizes sizes = sizes_of(there->replay.instants[there->replay.peak], *there);
+  if (memory::verdict(sizes, usable) != memory::Verdict::fits) return std::nullopt;
+  WayOut way{.id = "with_unsloth", .title = "The same run with Unsloth"};
+  way.name = "FastLanguageModel";
+  way.changes = {{"/stack", "unsloth"}};
+  way.high = sizes.high;
+  way.time_factor = factor(seconds_on(*there, *run.gpu), seconds_on(run, *run.gpu));
+  way.why = "Its own layers and loss keep less for the backward pass.";
+  way.source = "unslothai/unsloth unsloth/models/llama.py, unsloth-zoo";
+  return way;
+}
+
+}  // namespace
+
 std::vector<WayOut> elsewhere(const run::Run& run, const run::Catalog& catalog, const Basis& basis,
                               double usable) {
   std::vector<WayOut> ways;
@@ -233,6 +260,7 @@ std::vector<WayOut> elsewhere(const run::Run& run, const run::Catalog& catalog, 
   };
   Cards cards{run, {}};
   add(packing(run, basis, usable));
+  add(with_unsloth(run, catalog, usable));
   add(more_gpus(run, basis, usable));
   if (!locked(run, "/hardware")) {
     add(larger_gpu(run, catalog, cards));

@@ -22,6 +22,7 @@ std::span<const Fix* const> fixes() {
       &adapters_instead_of_full,
       &nf4,
       &int8,
+      &packed_experts,
       &double_quantization,
       &no_kbit_upcast,
       &paged_optimizer,

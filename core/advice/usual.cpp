@@ -37,6 +37,7 @@ std::span<const Fix* const> usual_order() {
       &paged_optimizer,
       // The base.
       &sixteen_bit_load,
+      &packed_experts,
       &double_quantization,
       &nf4,
       &int8,

@@ -117,6 +117,16 @@ std::string effect(const std::string& quality) {
   return quality == "parity" ? "equal quality in published runs" : quality + " cost in quality";
 }
 
+// Another stack is one setting too.
+std::string other_stack(const Json& gpu) {
+  for (const Json& way : at(gpu, "elsewhere")) {
+    if (words(at(way, "id")) != "with_unsloth") continue;
+    return words(at(way, "title")) + ": at most " + tenths(number(at(way, "high"))) + " GiB, " +
+           as_flag("/stack", words(at(at(way, "changes"), "/stack")));
+  }
+  return "";
+}
+
 std::string fix_lines(const Json& gpu, const Style& style) {
   std::vector<std::vector<Cell>> rows;
   for (const Json& plan : at(gpu, "plans")) {
@@ -135,6 +145,8 @@ std::string fix_lines(const Json& gpu, const Style& style) {
   std::string line = "Nothing makes it fit: the least is " + size_words(number(at(blocked, "least"))) + ".";
   if (!at(blocked, "smallest_tier").is_null())
     line += " The smallest size that works is " + words(at(blocked, "smallest_tier")) + " GiB.";
+  const std::string other = other_stack(gpu);
+  if (!other.empty()) line = "No setting makes it fit. " + other;
   return "\n" + paragraph(line, style);
 }
 

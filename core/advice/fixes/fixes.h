@@ -23,6 +23,7 @@ extern const Fix pure_bfloat16;
 extern const Fix adapters_instead_of_full;
 extern const Fix nf4;
 extern const Fix int8;
+extern const Fix packed_experts;
 extern const Fix double_quantization;
 extern const Fix no_kbit_upcast;
 extern const Fix fused_optimizer;

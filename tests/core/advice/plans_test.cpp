@@ -121,6 +121,48 @@ TEST(Advice, ShortSamplesInFewerRowsAreAWayOutThatKeepsTheSamplesOfAStep) {
   EXPECT_EQ(way(ways_out(request), "packing"), nullptr);
 }
 
+Json answered(const Json& request) { return read(advise_text(json::write(request), presets())); }
+
+Json qlora(const char* model, const char* gpu) {
+  return {{"model", model},
+          {"hardware", {{"gpu", gpu}}},
+          {"peft", {{"r", 8}, {"target_modules", "all-linear"}}},
+          {"quantization", {{"load_in_4bit", true}}},
+          {"training",
+           {{"bf16", true},
+            {"per_device_train_batch_size", 1},
+            {"max_length", 4096},
+            {"gradient_checkpointing", true}}}};
+}
+
+// bitsandbytes packs nn.Linear alone: Qwen3's experts are that in Transformers 4.57, and one parameter in 5.
+TEST(Advice, ExpertsThatWereLinearsBeforeTransformers5ArePackedThere) {
+  Json request = qlora("qwen3-30b-a3b", "rtx-a6000");
+  const auto only_change = [](const Json& report) {
+    const Json& plans = report.at("gpu").at("plans");
+    EXPECT_FALSE(plans.empty());
+    const Json& changes = plans.empty() ? plans : plans.front().at("changes");
+    return changes.size() == 1 ? changes.front().at("pointer").get<std::string>() : "";
+  };
+  EXPECT_EQ(only_change(answered(request)), "/versions/transformers");
+  request["stack"] = "axolotl";
+  EXPECT_EQ(only_change(answered(request)), "/quantization/quantize_moe_experts");
+  request["versions"] = {{"transformers", "4.57"}};
+  EXPECT_TRUE(answered(request).at("gpu").at("plans").empty());  // it fits
+}
+
+// gpt-oss's experts are one parameter in every release; Unsloth makes linears of them.
+TEST(Advice, WhereNoSettingHelpsUnslothMay) {
+  const Json report = answered(qlora("gpt-oss-20b", "rtx-4090"));
+  EXPECT_TRUE(report.at("gpu").at("plans").empty());
+  const Json* found = way(report.at("gpu").at("elsewhere"), "with_unsloth");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->at("changes"), Json({{"/stack", "unsloth"}}));
+  Json there = qlora("gpt-oss-20b", "rtx-4090");
+  there["stack"] = "unsloth";
+  EXPECT_EQ(answered(there).at("gpu").at("verdict"), "fits");
+}
+
 TEST(Advice, ARentedMachineIsNoNotebook) {
   int named = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
