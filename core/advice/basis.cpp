@@ -26,6 +26,7 @@ Basis basis_of(const run::Run& run, const recipe::Surroundings& around, const ru
           run.context,
           run.resolved.recipe.locks,
           run.widening,
+          &catalog.evidence,
           wants(run, "allocator"),
           capacity_for(run),
           run.adapted_network ? &*run.adapted_network : nullptr};

@@ -28,11 +28,18 @@ bool keeps_locks(const Basis& basis, const recipe::Values& values) {
   return true;
 }
 
+// A plan may bring another release, of which less or more was measured.
+double widening_of(const recipe::Recipe& recipe, const Basis& basis) {
+  const bool same = recipe.versions.transformers == basis.resolved.recipe.versions.transformers;
+  return same || basis.evidence == nullptr ? basis.widening
+                                           : run::widening(recipe, basis.network_of(recipe), *basis.evidence);
+}
+
 }  // namespace
 
 memory::Sizes sizes_of(const memory::Instant& instant, const recipe::Recipe& recipe, const Basis& basis) {
   memory::Sizes sizes = memory::sizes_of(instant, recipe, basis.context);
-  sizes.high *= basis.widening;
+  sizes.high *= widening_of(recipe, basis);
   return sizes;
 }
 
@@ -48,7 +55,7 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
     memory::apply(memory::holding(basis.network_of(recipe), recipe, basis.machine, basis.capacity), peak,
                   basis.context, sizes);
   }
-  sizes.high *= basis.widening;
+  sizes.high *= widening_of(recipe, basis);
   return sizes;
 }
 

@@ -13,6 +13,7 @@
 #include "core/memory/allocator/sizes.h"
 #include "core/memory/step/replay.h"
 #include "core/recipe/recipe.h"
+#include "core/run/evidence.h"
 
 namespace plimsoll::advice {
 
@@ -28,9 +29,10 @@ struct Basis {
   memory::Machine machine;
   hardware::Context context;
   std::vector<std::string> locks;
-  double widening = 1;             ///< of the high end of the band
-  bool simulated = false;          ///< plans are confirmed by the simulated allocator
-  uint64_t capacity = UINT64_MAX;  ///< of the card, for that
+  double widening = 1;                                   ///< of the high end of the band
+  const std::vector<run::Measured>* evidence = nullptr;  ///< for that of another release
+  bool simulated = false;                                ///< plans are confirmed by the simulated allocator
+  uint64_t capacity = UINT64_MAX;                        ///< of the card, for that
   /// The network of a recipe with adapters, where full fine-tuning of some layers has made another of it.
   const model::Architecture* adapted_network = nullptr;
 

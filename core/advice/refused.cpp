@@ -16,15 +16,25 @@ recipe::Refusing refusing(const model::Architecture& network, const hardware::Gp
 }
 
 Refused::Refused(const model::Architecture& network, const hardware::Gpu* gpu, const recipe::Recipe& before)
-    : around_(refusing(network, gpu)) {
+    : around_(refusing(network, gpu)), before_(before), rows_(rows_for(before)) {}
+
+// What these versions of its libraries refuse, without what is refused already.
+std::vector<const recipe::Refusal*> Refused::rows_for(const recipe::Recipe& recipe) const {
+  std::vector<const recipe::Refusal*> rows;
   for (const recipe::Refusal& row : recipe::refusals()) {
-    if (recipe::can_refuse(row, before) && !row.applies(before, around_)) rows_.push_back(&row);
+    const bool there = recipe::can_refuse(row, before_) && row.applies(before_, around_);
+    if (recipe::can_refuse(row, recipe) && !there) rows.push_back(&row);
   }
+  return rows;
 }
 
 bool Refused::adds(const recipe::Recipe& changed) const {
-  return std::any_of(rows_.begin(), rows_.end(),
-                     [&](const recipe::Refusal* row) { return row->applies(changed, around_); });
+  const auto refuse = [&](const std::vector<const recipe::Refusal*>& rows) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const recipe::Refusal* row) { return row->applies(changed, around_); });
+  };
+  const bool same_release = changed.versions.transformers == before_.versions.transformers;
+  return same_release ? refuse(rows_) : refuse(rows_for(changed));
 }
 
 }  // namespace plimsoll::advice

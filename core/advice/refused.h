@@ -21,11 +21,14 @@ class Refused {
  public:
   Refused(const model::Architecture& network, const hardware::Gpu* gpu, const recipe::Recipe& before);
 
-  /// Fast enough to be asked for every choice: changes touch neither the stack nor its versions.
+  /// Fast enough to be asked for every choice: few changes touch a version.
   bool adds(const recipe::Recipe& changed) const;
 
  private:
+  std::vector<const recipe::Refusal*> rows_for(const recipe::Recipe& recipe) const;
+
   recipe::Refusing around_;
+  const recipe::Recipe& before_;
   std::vector<const recipe::Refusal*>
       rows_;  ///< of this stack and its versions, without those that are there already
 };

@@ -37,7 +37,8 @@ std::span<const Fix* const> usual_order() {
       &paged_optimizer,
       // The base.
       &sixteen_bit_load,
-      &packed_experts,
+      &quantized_experts,
+      &linear_experts,
       &double_quantization,
       &nf4,
       &int8,

@@ -108,6 +108,13 @@ Typed list_of(const recipe::FieldInfo& field, const std::string& text) {
   return list;
 }
 
+// "a100" means a whole card: a slice of one says "mig".
+Typed card_of(const std::string& word, const run::Catalog& catalog) {
+  if (catalog.find_gpu(word) != nullptr) return {word, "", {}};
+  const bool slices = ascii::lower(word).find("mig") != std::string::npos;
+  return named(word, run::gpu_list(catalog, slices));
+}
+
 std::string stack_list(const run::Catalog& catalog) {
   std::string list;
   for (const recipe::StackPreset& stack : catalog.stacks) list += (list.empty() ? "" : ", ") + stack.id;
@@ -147,9 +154,7 @@ Typed typed(const recipe::FieldInfo& field, const std::string& text, const run::
   }
   if (field.pointer == "/model") return typed_model(text, catalog);
   if (field.pointer == "/stack") return word_of(text, stack_list(catalog));
-  if (field.pointer == "/hardware/gpu") {
-    return catalog.find_gpu(text) != nullptr ? Typed{text, "", {}} : named(text, run::gpu_list(catalog));
-  }
+  if (field.pointer == "/hardware/gpu") return card_of(text, catalog);
   if (field.type == "count" || field.type == "number") {
     std::string why;
     Json value = number_of(text, counts_in_binary(field.pointer), why);

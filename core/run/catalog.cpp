@@ -147,10 +147,11 @@ std::string model_list(const Catalog& catalog) {
   return list;
 }
 
-std::string gpu_list(const Catalog& catalog) {
+std::string gpu_list(const Catalog& catalog, bool slices) {
   std::string list;
-  for (const hardware::Gpu& gpu : catalog.gpus)
-    add_item(list, gpu.id, gpu.name.substr(0, gpu.name.find(',')));
+  for (const hardware::Gpu& gpu : catalog.gpus) {
+    if (slices || gpu.segment != "slice") add_item(list, gpu.id, gpu.name.substr(0, gpu.name.find(',')));
+  }
   return list;
 }
 

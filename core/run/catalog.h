@@ -56,7 +56,7 @@ std::vector<PresetFile> packed_files(std::string_view text);
 
 /// For json::near: every id, and behind a tab the longer name.
 std::string model_list(const Catalog& catalog);
-std::string gpu_list(const Catalog& catalog);
+std::string gpu_list(const Catalog& catalog, bool slices = true);
 
 /// Up to `count` known names most like `name`, best first.
 std::vector<std::string> similar_models(const Catalog& catalog, std::string_view name, std::size_t count);

@@ -122,7 +122,7 @@ double widening(const recipe::Recipe& recipe, const model::Architecture& network
       runs.begin(), runs.end(), [](const Measured& a, const Measured& b) { return a.release < b.release; });
   const double release = release_of(recipe.versions.transformers);
   if (release < oldest->release - releases_back) return unmeasured;
-  // Stack and release alone: a plan changes neither, so that its band is that of its own report.
+  // Stack and release alone, of which a plan may only change the release (advice/change.cpp).
   std::vector<double> distances;
   distances.reserve(runs.size());
   for (const Measured& run : runs) {

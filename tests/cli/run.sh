@@ -440,7 +440,7 @@ refused '"code":"out_of_range","pointer":"/parallel/num_gpus"' "1 to 65536" repo
 refused '"code":"missing"' "gives no field and value" report gpt2 --set training.packing
 refused '"code":"conflict","pointer":"/peft"' "no adapter" report gpt2 --full --rank 8
 refused '"code":"unknown_stack"' "Did you mean axolotl?" report gpt2 --stack axolotle
-refused '"code":"ambiguous","pointer":"/hardware/gpu"' '"a100-pcie-40, a100-pcie-80, a100-sxm-40, a100-sxm-80, ' report gpt2 --gpu a100
+refused '"code":"ambiguous","pointer":"/hardware/gpu"' '"a100-pcie-40, a100-pcie-80, a100-sxm-40, a100-sxm-80"' report gpt2 --gpu a100
 refused '"code":"ambiguous","pointer":"/model"' '"llama-3.1-70b, ' report llama-70b
 refused '"code":"ambiguous","pointer":"/training/optim"' 'adamw_torch' report gpt2 --optim adamw
 refused '"code":"unknown_gpu"' "Did you mean rtx-4090?" report gpt2 --gpu rtx-4909

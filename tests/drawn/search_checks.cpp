@@ -34,6 +34,7 @@ struct Prepared {
               .context = run.context,
               .locks = run.resolved.recipe.locks,
               .widening = run.widening,
+              .evidence = &presets().evidence,
               .adapted_network = run.adapted_network ? &*run.adapted_network : nullptr} {}
 
   advice::Situation situation() const {

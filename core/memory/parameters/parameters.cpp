@@ -294,7 +294,9 @@ model::Linear tied_head(const model::Architecture& network) {
   head.in = tokens == nullptr ? network.stacks.front().hidden : tokens->width;
   head.out = network.vocab_size;
   head.role = Role::head;
-  head.frozen = tokens != nullptr && !tokens->trained;
+  // A GPU of a network that is spread may hold the head's stack without the tokens.
+  const std::vector<model::Table>& first = network.stacks.front().tables;
+  head.frozen = tokens != nullptr ? !tokens->trained : !first.empty() && !first.front().trained;
   return head;
 }
 

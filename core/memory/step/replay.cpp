@@ -280,6 +280,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   told.staged = quantise_transient(plan);
   told.gradients_outlive_step = recipe.gradients_outlive_step();
   told.accumulates = recipe.training.gradient_accumulation_steps > 1;
+  result.last_graph = told.last_graph;
   result.attention = told.networks.back().stages.back().attention;
   for (const Stage& stage : told.networks.back().stages) result.host_bytes += stage.host_bytes;
   Instants(here, parts, rank, result).add_all(told, asides(plan, rank));
@@ -316,6 +317,7 @@ FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {
     const bool makes_states = instant.id == "optimizer_step_first" ||
                               (instant.id == "backward" && recipe.training.optimizer_in_backward);
     if (!makes_states) bytes -= instant.live[Component::optimizer];
+    if (instant.id == "forward" && recipe.training.gradient_accumulation_steps == 1) bytes -= run.last_graph;
     if (bytes > highest.allocated) highest = {instant.id, bytes};
   }
   if (highest.instant == "optimizer_step_first") highest.instant = "optimizer_step";

@@ -48,6 +48,7 @@ struct Replay {
   std::string_view attention;  ///< why this kernel
   double gathered_throughout = 0;  ///< FSDP: of the root unit and the head
   double dynamic_bytes = 0;        ///< of the peak: what came after loading
+  double last_graph = 0;           ///< of the micro-batch before, which the first one has not
   std::vector<model::Note> notes;
   // What one more unit costs at the peak instant, by replaying again.
   double per_sample = 0, per_token = 0, per_rank = 0, per_image = 0;

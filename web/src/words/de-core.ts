@@ -40,7 +40,8 @@ export const CORE: Record<string, string> = {
   "fix.flash_attention": "FlashAttention-2",
   "fix.adapters_instead_of_full": "LoRA statt vollem Fine-Tuning",
   "fix.double_quantization": "Doppelte Quantisierung",
-  "fix.packed_experts": "Auch die Experten quantisieren",
+  "fix.quantized_experts": "Auch die Experten quantisieren",
+  "fix.linear_experts": "Experten als lineare Schichten",
   "fix.eight_bit_optimizer": "AdamW in 8 Bit",
   "fix.eval_accumulation": "Ergebnisse der Auswertung in den Speicher des Rechners",
   "fix.expandable_segments": "Wachsende Segmente (expandable_segments)",
@@ -89,8 +90,10 @@ export const CORE: Record<string, string> = {
     "Der Verlust wird aus Blöcken von Logits gerechnet, die den Cache der GPU nie verlassen.",
   "why.double_quantization":
     "Auch die Skalen der 4-Bit-Gewichte werden quantisiert: 0,516 statt 0,5625 Bytes je Gewicht.",
-  "why.packed_experts":
-    "Transformers 5 hält die Experten einer Schicht als einen Parameter, den bitsandbytes in 16 Bit lässt; davor sind es Linears, die gepackt werden.",
+  "why.quantized_experts":
+    "Transformers 5 hält die Experten einer Schicht als einen Parameter, den bitsandbytes in 16 Bit lässt; Axolotl packt ihn beim Laden.",
+  "why.linear_experts":
+    "Transformers 5 hält die Experten einer Schicht als einen Parameter: bitsandbytes lässt ihn in 16 Bit, und Adapter darauf entstehen in jedem Vorwärtslauf neu. Davor sind es lineare Schichten, gepackt wie die anderen.",
   "why.eight_bit_optimizer": "Beide Zustände brauchen ein Byte je Element statt vier.",
   "why.eval_accumulation":
     "Sonst sammeln sich die Logits der ganzen Auswertung bis zu deren Ende auf der GPU.",

@@ -19,32 +19,27 @@ bool were_linears(const Situation& s) {
 }
 
 std::vector<Level> levels(const Situation& s) {
-  const recipe::Quantization& q = s.recipe.quantization;
-  const bool others = !q.quant_method.empty() || q.quantize_moe_experts;
-  if (others || s.recipe.model_args.linearized_experts || !were_linears(s)) return {};
-  if (s.recipe.stack == "axolotl") return {{{{"/quantization/quantize_moe_experts", true}}, quality::parity}};
+  if (s.recipe.model_args.linearized_experts || !were_linears(s)) return {};
   return {{{{"/versions/transformers", "4.57.6"}}, quality::parity}};
 }
 
 constexpr Setting settings[] = {
-    {"axolotl", "quantize_moe_experts: true"},
     {"hf trl loop llamafactory ms-swift", "pip install \"transformers=={transformers}\""},
 };
 
 }  // namespace
 
-const Fix packed_experts = {
-    "packed_experts",
-    "Quantise the experts too",
+const Fix linear_experts = {
+    "linear_experts",
+    "Experts as linear layers",
     "experts",
     Kind::choice,
-    Needs::quantised,
+    Needs::adapters,
     "a package",
-    "Transformers 5 holds the experts of a layer as one parameter, which bitsandbytes leaves in 16 bits; "
-    "before they are linears, and are packed.",
-    "The base of QLoRA, as it was before Transformers 5.",
-    "huggingface/transformers v4.57 and v5 models/qwen3_moe/modeling_qwen3_moe.py; axolotl-ai-cloud/axolotl "
-    "docs/expert_quantization.qmd",
+    "Transformers 5 holds the experts of a layer as one parameter: bitsandbytes leaves it in 16 bits, and "
+    "adapters on it are built anew in each forward. Before, they are linears, packed with the others.",
+    "The same base and the same adapters as before Transformers 5.",
+    "huggingface/transformers v4.57 and v5 models/qwen3_moe/modeling_qwen3_moe.py",
     levels,
     settings};
 

@@ -1,0 +1,37 @@
+#include <algorithm>
+
+#include "core/advice/fixes/fixes.h"
+
+namespace plimsoll::advice {
+
+namespace {
+
+std::vector<Level> levels(const Situation& s) {
+  const std::vector<model::LayerGroup>& groups = s.network.stacks.front().groups;
+  const bool routed = std::any_of(groups.begin(), groups.end(),
+                                  [](const model::LayerGroup& group) { return group.experts > 0; });
+  if (!routed || s.recipe.quantization.quantize_moe_experts) return {};
+  return {{{{"/quantization/quantize_moe_experts", true}}, quality::parity}};
+}
+
+constexpr Setting settings[] = {
+    {"axolotl", "quantize_moe_experts: true"},
+};
+
+}  // namespace
+
+const Fix quantized_experts = {
+    "quantized_experts",
+    "Quantise the experts too",
+    "experts",
+    Kind::choice,
+    Needs::quantised,
+    "one setting",
+    "Transformers 5 holds the experts of a layer as one parameter, which bitsandbytes leaves in 16 bits; "
+    "Axolotl packs it while the checkpoint is loaded.",
+    "The same base as before Transformers 5, where experts were linears.",
+    "axolotl-ai-cloud/axolotl docs/expert_quantization.qmd",
+    levels,
+    settings};
+
+}  // namespace plimsoll::advice
