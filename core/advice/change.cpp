@@ -52,8 +52,8 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
   const memory::Instant& peak = replay.instants[replay.peak];
   memory::Sizes sizes = memory::sizes_of(peak, recipe, basis.context);
   if (basis.simulated && memory::simulates(recipe, replay)) {
-    memory::apply(memory::holding(basis.network_of(recipe), recipe, basis.machine, basis.capacity), peak,
-                  basis.context, sizes);
+    memory::apply(memory::simulated_reserve(basis.network_of(recipe), recipe, basis.machine, basis.capacity),
+                  peak, basis.context, sizes);
   }
   sizes.high *= widening_of(recipe, basis);
   return sizes;

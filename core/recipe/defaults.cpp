@@ -3,7 +3,7 @@
 #include <array>
 
 #include "core/model/model_types.h"
-#include "core/recipe/packings.h"
+#include "core/recipe/quantization_formats.h"
 #include "core/recipe/sdpa_support.h"
 #include "core/recipe/stacks.h"
 #include "core/recipe/tasks.h"
@@ -125,7 +125,7 @@ Default default_upcast(const DefaultContext& c) {
 }
 
 Default default_bits(const DefaultContext& c) {
-  const Packing* packing = find_packing(text(c, "/quantization/quant_method"));
+  const QuantizationFormat* packing = find_quantization_format(text(c, "/quantization/quant_method"));
   if (packing == nullptr) return {4, ""};
   if (packing->table_bytes > 0)
     return {packing->bits, "the usual AQLM checkpoint: 2 bits, one codebook of 16 bits"};
@@ -133,7 +133,7 @@ Default default_bits(const DefaultContext& c) {
 }
 
 Default default_group_size(const DefaultContext& c) {
-  const Packing* packing = find_packing(text(c, "/quantization/quant_method"));
+  const QuantizationFormat* packing = find_quantization_format(text(c, "/quantization/quant_method"));
   if (packing == nullptr || packing->group == 128 || packing->group == 0)
     return {128, "the usual group of GPTQ and AWQ checkpoints"};
   return {packing->group, packing->id == "hqq" ? "HQQ's default" : "the method's own"};

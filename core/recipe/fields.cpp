@@ -5,7 +5,7 @@
 #include "core/recipe/defaults.h"
 #include "core/recipe/loss_kernels.h"
 #include "core/recipe/optimizers.h"
-#include "core/recipe/packings.h"
+#include "core/recipe/quantization_formats.h"
 #include "core/recipe/task_defaults.h"
 #include "core/recipe/tasks.h"
 
@@ -635,7 +635,7 @@ struct Listed {
 std::string kernel_ids() { return joined_ids(loss_kernels()); }
 constexpr Listed listed_fields[] = {
     {"/task", [] { return joined_ids(tasks()); }},
-    {"/quantization/quant_method", [] { return joined_ids(packings()); }},
+    {"/quantization/quant_method", [] { return joined_ids(quantization_formats()); }},
     {"/training/optim", [] { return joined_ids(optimizers()); }},
     {"/training/loss_kernel", kernel_ids},
     {"/training/eval_loss_kernel", kernel_ids},

@@ -5,7 +5,7 @@
 #include "core/model/model_types.h"
 #include "core/recipe/defaults.h"
 #include "core/recipe/fields.h"
-#include "core/recipe/packings.h"
+#include "core/recipe/quantization_formats.h"
 #include "core/recipe/task_defaults.h"
 #include "core/recipe/tasks.h"
 #include "core/recipe/variations.h"

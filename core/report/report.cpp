@@ -92,19 +92,19 @@ void write_instants(Writer& out, const run::Run& run) {
 
 // The caching allocator, simulated: what it holds with room to spare, after loading, and on a card that is
 // too small for that.
-void write_allocator(Writer& out, const memory::Holding& holding) {
+void write_allocator(Writer& out, const memory::SimulatedReserve& simulated) {
   const auto size = [&out](const char* key, uint64_t bytes) {
     out.field(key, whole(static_cast<double>(bytes)));
   };
   out.open_object();
-  size("allocated_blocks", holding.roomy.allocated);
-  size("reserved", holding.roomy.reserved);
-  size("needed", holding.needed);
-  size("loaded_blocks", holding.roomy.loaded_allocated);
-  size("loaded_reserved", holding.roomy.loaded_reserved);
-  out.field("pressed", holding.pressed);
-  out.field("retries", holding.on_card.retries);
-  out.field("dies_on_card", holding.pressed && holding.on_card.died);
+  size("allocated_blocks", simulated.roomy.allocated);
+  size("reserved", simulated.roomy.reserved);
+  size("needed", simulated.needed);
+  size("loaded_blocks", simulated.roomy.loaded_allocated);
+  size("loaded_reserved", simulated.roomy.loaded_reserved);
+  out.field("pressed", simulated.pressed);
+  out.field("retries", simulated.on_card.retries);
+  out.field("dies_on_card", simulated.pressed && simulated.on_card.died);
   out.close_object();
 }
 
@@ -249,9 +249,9 @@ std::string write_report(const run::Run& run, const run::Catalog& catalog, const
   }
   out.key("per_unit");
   write_per_unit(out, run, memo);
-  if (run.holding) {
+  if (run.simulated) {
     out.key("allocator");
-    write_allocator(out, *run.holding);
+    write_allocator(out, *run.simulated);
   }
   if (parts.timeline != nullptr && wants(run, "timeline") && run::unrolls(run)) {
     out.key("timeline");

@@ -5,7 +5,7 @@
 
 #include "core/json/rounding.h"
 #include "core/recipe/optimizers.h"
-#include "core/recipe/packings.h"
+#include "core/recipe/quantization_formats.h"
 
 namespace plimsoll::run {
 
@@ -33,7 +33,7 @@ std::string packed_words(const recipe::Quantization& q) {
     return q.bnb_4bit_use_double_quant ? "0.516 bytes (4 bits, scales in 8 bits)"
                                        : "0.5625 bytes (4 bits, a scale for 64)";
   }
-  const recipe::Packing* packing = recipe::find_packing(q.quant_method);
+  const recipe::QuantizationFormat* packing = recipe::find_quantization_format(q.quant_method);
   if (packing != nullptr && packing->table_bytes > 0)
     return std::to_string(q.bits) + " bits, a scale a row and a codebook a linear";
   if (packing != nullptr && packing->group == 0) {

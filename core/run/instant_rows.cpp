@@ -11,9 +11,10 @@ std::vector<ComponentRow> rows_of(const memory::Instant& instant, const Run& run
   std::vector<ComponentRow> rows = component_rows(instant.live, {run.network, recipe, run.replay});
   rows.push_back({"allocator_slack", s.reserved - s.allocated,
                   "Memory that PyTorch's allocator holds but has given to no tensor.",
-                  run.holding ? "every allocation and release of two steps, fed to the allocator's own rules"
-                              : "a share of what is made and freed during a step; it comes back when memory "
-                                "runs short (\"want\": [\"allocator\"] simulates it)",
+                  run.simulated
+                      ? "every allocation and release of two steps, fed to the allocator's own rules"
+                      : "a share of what is made and freed during a step; it comes back when memory "
+                        "runs short (\"want\": [\"allocator\"] simulates it)",
                   "pytorch c10/cuda/CUDACachingAllocator.cpp; published runs that recorded both figures"});
   if (instant.outside > 0) {
     rows.push_back({"engine_overhead", instant.outside,

@@ -208,7 +208,7 @@ recipe::Surroundings surroundings(const Run& run) {
 // The allocator's part, which takes ten times as long as the rest: only for the reports that ask for it.
 void hold(Run& run) {
   if (!wants(run, "allocator") || !memory::simulates(run.resolved.recipe, run.replay)) return;
-  run.holding = memory::holding(run.network, run.resolved.recipe, run.machine, capacity_for(run));
+  run.simulated = memory::simulated_reserve(run.network, run.resolved.recipe, run.machine, capacity_for(run));
 }
 
 std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors& errors,
@@ -280,7 +280,7 @@ Run on_gpu(const Run& run, const hardware::Gpu& gpu) {
   there.gpu = &gpu;
   set_machine(there);
   there.replay = memory::replay(there.network, there.resolved.recipe, there.machine);
-  there.holding.reset();
+  there.simulated.reset();
   return there;
 }
 
@@ -290,7 +290,7 @@ hardware::Context context_on(const hardware::Gpu& gpu, uint64_t cards) {
 
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run) {
   memory::Sizes sizes = memory::sizes_of(instant, run.resolved.recipe, run.context);
-  if (run.holding) memory::apply(*run.holding, instant, run.context, sizes);
+  if (run.simulated) memory::apply(*run.simulated, instant, run.context, sizes);
   sizes.high *= run.widening;
   return sizes;
 }

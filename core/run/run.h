@@ -31,10 +31,10 @@ struct Run {
   memory::Machine machine;
   hardware::Context context;
   memory::Replay replay;
-  std::optional<memory::Holding> holding;  ///< with "want": ["allocator"]
-  std::vector<Nearest> nearest;            ///< measured runs
-  Span allocated_span;                     ///< of the allocated peak, as shares of the estimate
-  double widening = 1;                     ///< of the high end of the band, where nothing near was measured
+  std::optional<memory::SimulatedReserve> simulated;  ///< with "want": ["allocator"]
+  std::vector<Nearest> nearest;                       ///< measured runs
+  Span allocated_span;                                ///< of the allocated peak, as shares of the estimate
+  double widening = 1;  ///< of the high end of the band, where nothing near was measured
 };
 
 /// Nothing when there is an error: every one that can be told at once is in `errors`.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/exchange/import.h"
-#include "core/recipe/packings.h"
+#include "core/recipe/quantization_formats.h"
 #include "core/recipe/tasks.h"
 #include "core/report/report.h"
 #include "tests/drawn/value.h"
@@ -215,7 +215,8 @@ class Drawing {
         break;
       default:
         set_drawn("/quantization/quant_method");
-        const recipe::Packing* packing = recipe::find_packing(word("/quantization/quant_method"));
+        const recipe::QuantizationFormat* packing =
+            recipe::find_quantization_format(word("/quantization/quant_method"));
         if (packing->trainable_from != "0")
           set("/versions/transformers", std::string(packing->trainable_from));
     }
@@ -441,7 +442,7 @@ const run::Catalog& presets() {
 
 bool never_valid(std::string_view pointer, std::string_view word) {
   if (pointer != "/quantization/quant_method") return false;
-  const recipe::Packing* packing = recipe::find_packing(word);
+  const recipe::QuantizationFormat* packing = recipe::find_quantization_format(word);
   return packing == nullptr || packing->trainable_from.empty();
 }
 

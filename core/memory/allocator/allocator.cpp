@@ -21,13 +21,13 @@ constexpr double smallest = 20.0 * 1048576;  // one large segment is always part
 
 }  // namespace
 
-Held hold(const Snapshot& live, double apart, bool expandable) {
+UsualReserve usual_reserve(const Snapshot& live, double apart, bool expandable) {
   const Share& share = expandable ? expandable_segments : native;
   const double allocated = live.total();
   const double dynamic =
       allocated - live[Component::weights] - live[Component::frozen_models] - live[Component::engine];
   const double passing = dynamic - live[Component::adapters] - live[Component::optimizer];
-  Held held;
+  UsualReserve held;
   held.reserved = allocated + std::max(smallest, share.apart * apart + share.passing * passing);
   held.reserved_high = std::max(held.reserved, allocated + std::max(2 * smallest, share.high * dynamic));
   held.needed = std::min(held.reserved, allocated + std::max(smallest, share.kept * dynamic));

@@ -1,6 +1,6 @@
 // What PyTorch's caching allocator holds beyond what is allocated, and what the process needs at least.
 //
-//     Held held = hold(peak.live, peak.apart, expandable);
+//     UsualReserve held = usual_reserve(peak.live, peak.apart, expandable);
 //     held.reserved;    // torch.cuda.max_memory_reserved() when there is room
 //     held.needed;      // what still works when cached blocks are given back before an allocation fails
 //
@@ -14,13 +14,13 @@
 
 namespace plimsoll::memory {
 
-struct Held {
+struct UsualReserve {
   double reserved = 0;  ///< expected with room to spare
   double reserved_high = 0;
   double needed = 0;  ///< reserved when cached segments are returned
 };
 
 /// `expandable`: PYTORCH_CUDA_ALLOC_CONF has expandable_segments:True.
-Held hold(const Snapshot& live, double apart, bool expandable);
+UsualReserve usual_reserve(const Snapshot& live, double apart, bool expandable);
 
 }  // namespace plimsoll::memory

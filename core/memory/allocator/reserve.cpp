@@ -215,13 +215,13 @@ bool simulates(const recipe::Recipe& recipe, const Replay& replay) {
   return simulates(recipe) && replay.instants[replay.peak].live.total() < exact;
 }
 
-Holding holding(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
-                uint64_t capacity) {
+SimulatedReserve simulated_reserve(const model::Architecture& network, const recipe::Recipe& recipe,
+                                   const Machine& machine, uint64_t capacity) {
   const std::vector<Unrolled> runs = unroll_met(network, recipe, machine);
   AllocatorRun how;
   how.settings = read_allocator_settings(recipe.hardware.cuda_alloc_conf);
   how.empty_cache_steps = recipe.training.torch_empty_cache_steps;
-  Holding result;
+  SimulatedReserve result;
   result.roomy = simulate_all(runs, how);
   how.frugal = true;
   result.frugal = simulate_all(runs, how);

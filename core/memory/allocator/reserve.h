@@ -40,7 +40,7 @@ bool simulates(const recipe::Recipe& recipe);
 bool simulates(const recipe::Recipe& recipe, const Replay& replay);
 
 /// What a report says of the allocator.
-struct Holding {
+struct SimulatedReserve {
   Reserve roomy;         ///< with room to spare
   Reserve frugal;        ///< when free segments go back before every new one
   bool pressed = false;  ///< the card has less than `roomy` takes
@@ -49,7 +49,7 @@ struct Holding {
   double most = 1;       ///< what `roomy` may be multiplied with to contain the runs that were measured
 };
 /// `capacity`: what the card leaves to PyTorch, its context not counted; UINT64_MAX: no card was chosen.
-Holding holding(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
-                uint64_t capacity);
+SimulatedReserve simulated_reserve(const model::Architecture& network, const recipe::Recipe& recipe,
+                                   const Machine& machine, uint64_t capacity);
 
 }  // namespace plimsoll::memory

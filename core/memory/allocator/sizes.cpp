@@ -17,7 +17,7 @@ bool expandable(const recipe::Recipe& r) {
 
 Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardware::Context& context) {
   const double allocated = instant.live.total();
-  Held held = hold(instant.live, instant.apart, expandable(recipe));
+  UsualReserve held = usual_reserve(instant.live, instant.apart, expandable(recipe));
   held.reserved += instant.gathered_before;
   held.reserved_high = std::max(held.reserved_high, held.reserved);
   Sizes s;
@@ -30,7 +30,8 @@ Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardw
   return s;
 }
 
-void apply(const Holding& holding, const Instant& instant, const hardware::Context& context, Sizes& sizes) {
+void apply(const SimulatedReserve& simulated, const Instant& instant, const hardware::Context& context,
+           Sizes& sizes) {
   const std::optional<Phase> phase = phase_of(instant.id);
   if (!phase && !instant.has_states) return;
   const double typical = instant.outside + static_cast<double>(context.typical);
@@ -40,19 +41,19 @@ void apply(const Holding& holding, const Instant& instant, const hardware::Conte
   };
   // Of a pass between two steps the list knows nothing: what the steps have cached is there besides.
   const double own = phase ? 0 : sizes.reserved;
-  const double roomy = std::max(own, at(holding.roomy));
+  const double roomy = std::max(own, at(simulated.roomy));
   // A card that is full makes the allocator give back what it does not use. A run that dies there has the
   // figures that it would have with room to spare.
-  const bool gives_back = holding.pressed && !holding.on_card.died;
-  sizes.reserved = gives_back ? std::min(roomy, std::max(own, at(holding.on_card))) : roomy;
+  const bool gives_back = simulated.pressed && !simulated.on_card.died;
+  sizes.reserved = gives_back ? std::min(roomy, std::max(own, at(simulated.on_card))) : roomy;
   sizes.device = sizes.reserved + typical;
   if (phase) {
     // Two estimates that do not know of each other: a run is only called impossible where both say so.
-    const double needed = std::max(sizes.allocated, static_cast<double>(holding.needed)) + typical;
+    const double needed = std::max(sizes.allocated, static_cast<double>(simulated.needed)) + typical;
     sizes.needed = std::min({sizes.device, needed, sizes.needed});
   }
   sizes.low = std::min(sizes.low, sizes.needed);
-  sizes.high = roomy * holding.most + instant.outside + static_cast<double>(context.high);
+  sizes.high = roomy * simulated.most + instant.outside + static_cast<double>(context.high);
 }
 
 Verdict verdict(const Sizes& sizes, double usable) {

@@ -22,7 +22,8 @@ Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardw
 
 /// Puts what the simulated allocator holds at that instant in place of the usual shares. Instants outside the
 /// unrolled run (evaluation, saving) keep theirs where these are more than what the steps have left cached.
-void apply(const Holding& holding, const Instant& instant, const hardware::Context& context, Sizes& sizes);
+void apply(const SimulatedReserve& simulated, const Instant& instant, const hardware::Context& context,
+           Sizes& sizes);
 
 enum class Verdict { fits, tight, no };
 Verdict verdict(const Sizes& sizes, double usable);

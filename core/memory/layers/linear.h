@@ -10,7 +10,7 @@
 
 #include "core/memory/layers/tuners.h"
 #include "core/memory/tape/ops.h"
-#include "core/recipe/packings.h"
+#include "core/recipe/quantization_formats.h"
 
 namespace plimsoll::memory {
 

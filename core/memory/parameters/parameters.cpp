@@ -16,7 +16,7 @@ using model::Role;
 
 constexpr double small_tensor = 512;  // the allocator's rounding: tables and offsets cost that much each
 
-// By the rows of recipe/packings.cpp.
+// By the rows of recipe/quantization_formats.cpp.
 double packed_bytes(const LinearSpec& spec) {
   const double weights = spec.in * spec.out, share = spec.packed_bits / 8;
   const double groups = weights / spec.packed_group;

@@ -127,7 +127,7 @@ void specify_parts(const model::Linear& linear, const model::Stack& stack, const
   }
 }
 
-void pack(const recipe::Packing& packing, LinearSpec& spec) {
+void pack(const recipe::QuantizationFormat& packing, LinearSpec& spec) {
   if (packing.group == 0) spec.packed_group = spec.in;
   const double zero = packing.zero == recipe::ZeroPoint::packed        ? spec.packed_bits / 8
                       : packing.zero == recipe::ZeroPoint::sixteen_bit ? 2
@@ -156,7 +156,8 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
     spec.storage = q.load_in_4bit ? Storage::four_bit : q.load_in_8bit ? Storage::eight_bit : Storage::packed;
     spec.packed_bits = static_cast<double>(q.bits);
     spec.packed_group = static_cast<double>(q.group_size);
-    if (const recipe::Packing* packing = recipe::find_packing(q.quant_method)) pack(*packing, spec);
+    if (const recipe::QuantizationFormat* packing = recipe::find_quantization_format(q.quant_method))
+      pack(*packing, spec);
     spec.size = dtype_size(recipe.model_args.dtype);
     spec.keeps_input |= q.load_in_4bit && !recipe::version_at_least(recipe.versions.bitsandbytes, "0.43.2");
     // Fabric's BitsandbytesPrecision quantises from float16 whatever the type of the run.

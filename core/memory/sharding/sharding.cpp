@@ -109,13 +109,13 @@ struct Network {
     const model::Table& table = text.tables.front();
     return static_cast<double>(table.rows) * static_cast<double>(table.width) * table_size(recipe, text);
   }
-  template <class Lend>
-  std::vector<std::vector<Lent>> lend(Lend lend_layer) const {
-    std::vector<std::vector<Lent>> all;
+  template <class Gathering>
+  std::vector<std::vector<GatheredLayer>> gather(Gathering gathered_layer) const {
+    std::vector<std::vector<GatheredLayer>> all;
     for (const model::Stack& stack : network.stacks) {
       all.emplace_back();
       for (const model::LayerGroup& group : stack.groups)
-        all.back().push_back(lend_layer(layer_bytes(group, stack, recipe)));
+        all.back().push_back(gathered_layer(layer_bytes(group, stack, recipe)));
     }
     return all;
   }
@@ -190,11 +190,12 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
     const double ahead = config.backward_prefetch == "none" || unmarked ? 0 : 1;
     const double forward_ahead = config.forward_prefetch ? 1 : 0;
     // FSDP2 holds the buffer it gathered into beside the parameters copied out of it.
-    s.lent =
+    s.gathered =
         s.strategy == Strategy::fsdp2
-            ? view.lend([](double unit) { return Lent{2 * unit, 2 * unit, unit, 0, unit, true}; })
-            : view.lend([&](double unit) {
-                return Lent{unit * (1 + forward_ahead), unit * (1 + ahead), unit, together ? unit : 0, unit};
+            ? view.gather([](double unit) { return GatheredLayer{2 * unit, 2 * unit, unit, 0, unit, true}; })
+            : view.gather([&](double unit) {
+                return GatheredLayer{unit * (1 + forward_ahead), unit * (1 + ahead), unit,
+                                     together ? unit : 0, unit};
               });
   }
   if (together) {
@@ -323,9 +324,9 @@ void zero_3(const model::Architecture& network, const recipe::Recipe& r, Shardin
   const Network view{network, *s.computing};
   const double limit = static_cast<double>(config.stage3_max_live_parameters) * 2;
   const double ahead = static_cast<double>(config.stage3_prefetch_bucket_size) * 2;
-  s.lent = view.lend([&](double layer) {
+  s.gathered = view.gather([&](double layer) {
     const double gathered = std::max(std::min(layer + ahead, limit), std::min(layer, limit));
-    return Lent{gathered, gathered, std::min(layer, limit), 0, std::min(layer, limit)};
+    return GatheredLayer{gathered, gathered, std::min(layer, limit), 0, std::min(layer, limit)};
   });
   s.head = view.head();
 }

@@ -3,7 +3,8 @@
 //     Parameters p = weigh(network, recipe);
 //     Sharding s = shard(network, recipe, p);
 //     s.weights + s.adapters + s.optimizer;     // resident bytes of one rank
-//     s.lent[0][0].last;                        // gathered while the last layer of that group goes backward
+//     s.gathered[0][0].last;                        // gathered while the last layer of that group goes
+//     backward
 //
 // Strategies, as they are written in parallel.strategy:
 //   ddp      every rank holds all; flat buckets hold a second copy of the gradients
@@ -38,7 +39,7 @@ enum class Stream : uint8_t {
 };
 
 /// Bytes of parameters that one rank holds, besides its own share, while a layer of a group works.
-struct Lent {
+struct GatheredLayer {
   double forward = 0;        ///< while it runs forward
   double last = 0;           ///< while the last layer goes backward, the one before it fetched ahead
   double first = 0;          ///< while the first layer goes backward
@@ -87,7 +88,8 @@ struct Sharding {
 
   double root = 0;  ///< gathered parameters outside the layers, from the forward to the end of the backward
   double head = 0;  ///< gathered only while head and loss work
-  std::vector<std::vector<Lent>> lent;  ///< by stack and group of the network; empty: nothing is lent
+  std::vector<std::vector<GatheredLayer>>
+      gathered;       ///< by stack and group of the network; empty: nothing is gathered
   bool flat = false;  ///< DeepSpeed: a rank's share is one tensor, not a piece of each (stage_1_and_2.py
                       ///< flatten_dense_tensors_aligned, single_partition_of_fp32_groups)
   std::vector<WrappedUnit> wrapped;  ///< FSDP: one layer of each group, then what lies outside the layers

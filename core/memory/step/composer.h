@@ -158,13 +158,13 @@ class Composer {
   }
 
   // Parameters of the layers at work, unit by unit.
-  std::vector<Handle> gather(const Lent& lent, double bytes) {
+  std::vector<Handle> gather(const GatheredLayer& layer, double bytes) {
     std::vector<Handle> units;
-    for (double left = bytes; left > 0; left -= lent.unit) {
-      const double unit = lent.unit > 0 ? std::min(left, lent.unit) : left;
-      const Stream stream = lent.copied_out && units.empty() ? Stream::computing : Stream::gathering;
+    for (double left = bytes; left > 0; left -= layer.unit) {
+      const double unit = layer.unit > 0 ? std::min(left, layer.unit) : left;
+      const Stream stream = layer.copied_out && units.empty() ? Stream::computing : Stream::gathering;
       units.push_back(sink_.allocate(Component::gathered, unit, "gathered layer", stream));
-      if (lent.unit <= 0) break;
+      if (layer.unit <= 0) break;
     }
     return units;
   }
@@ -173,7 +173,7 @@ class Composer {
     Waiting waiting{sink_.enter(stage, run, stream), stream, Sink::nothing};
     if (!very_first && stage.recorded) sink_.become(stream, kept_as(stage));
     const Handle input = waiting.input = stream;
-    const std::vector<Handle> gathered = gather(run.lent, run.lent.forward);
+    const std::vector<Handle> gathered = gather(run.gathered, run.gathered.forward);
     stream = sink_.layer_forward(waiting.layer);
     for (const Handle& unit : gathered) sink_.release(unit);
     if (stage.recorded && !keeps_input(stage, run.replay)) sink_.release(input);
@@ -218,7 +218,7 @@ class Composer {
   // to others, and are looked at once more.
   void hand_over(const LayerRun& run, bool passed_through) {
     const double made = run.replay.weight_gradients;
-    const double copies = made * (in_private_ ? 0 : rank_.gradient_copies) + run.lent.flat_gradient;
+    const double copies = made * (in_private_ ? 0 : rank_.gradient_copies) + run.gathered.flat_gradient;
     if (copies == 0) return;
     const Handle own =
         sink_.allocate(Component::gradients, passed_through ? made : 0, "gradients of a layer");
@@ -248,7 +248,8 @@ class Composer {
       return;
     }
     // The very first layer has none before it to fetch ahead.
-    const std::vector<Handle> gathered = gather(run.lent, very_first ? run.lent.first : run.lent.last);
+    const std::vector<Handle> gathered =
+        gather(run.gathered, very_first ? run.gathered.first : run.gathered.last);
     const Gradients made = sink_.layer_backward(waiting.layer, gradient);
     hand_over(run, made.bytes == 0);
     keep_gradients(made, rank_.gradient_share);

@@ -130,7 +130,7 @@ void replay_groups(const PassSettings& s, Stage& stage) {
   std::vector<LayerRun>& runs = stage.runs;
   int stream = s.input_size;
   const bool reentrant = s.recipe->training.use_reentrant;
-  bool asleep = !s.input_needs_grad;  // nothing before or in these layers needs a gradient
+  bool no_gradient_yet = !s.input_needs_grad;  // nothing before or in these layers needs a gradient
   for (const EqualLayers& equal : equal_layers(s)) {
     const LayerProgram& program = equal.program;
     const model::LayerGroup& group = *program.group;
@@ -144,7 +144,7 @@ void replay_groups(const PassSettings& s, Stage& stage) {
     if (s.recorded && !s.checkpointing) options.walks = Walks::with_graph;
     const auto walk = [&](bool leaf) {
       LayerRun run;
-      if (s.lent != nullptr) run.lent = (*s.lent)[equal.group];
+      if (s.gathered != nullptr) run.gathered = (*s.gathered)[equal.group];
       options.input_size = stream;
       options.input_needs_grad = s.recorded && !leaf;
       options.cross_needs_grad = s.recorded && s.cross_needs_grad;
@@ -157,26 +157,26 @@ void replay_groups(const PassSettings& s, Stage& stage) {
       return run;
     };
     double left = equal.layers;
-    const bool leaf = asleep;
+    const bool leaf = no_gradient_yet;
     LayerRun run = walk(leaf);
     // Some linears are weighed but not walked (indexers, gates of linear attention); their adapters wake a
     // layer all the same.
     if (leaf && !run.replay.output_needs_grad && s.recorded && has_target(group, s)) run = walk(false);
-    asleep = asleep && !run.replay.output_needs_grad;
+    no_gradient_yet = no_gradient_yet && !run.replay.output_needs_grad;
     const int after = run.replay.output_size;
-    if ((after != stream || (leaf && !asleep)) && left > 1) {
+    if ((after != stream || (leaf && !no_gradient_yet)) && left > 1) {
       run.layers = 1;
       left -= 1;
       runs.push_back(std::move(run));
       stream = after;
-      run = walk(asleep);
+      run = walk(no_gradient_yet);
     }
     stream = run.replay.output_size;
     run.layers = left;
     runs.push_back(std::move(run));
   }
   stage.output_size = stream;
-  stage.output_needs_grad = s.recorded && !asleep;
+  stage.output_needs_grad = s.recorded && !no_gradient_yet;
 }
 
 // Unsloth leaves tensors up to this size where they are.

@@ -29,8 +29,8 @@ struct PassSettings {
   bool trained = false;  ///< the base weights of this stack
   bool keep_kv = false;
   bool keeps_casts = true;  ///< without a graph: autocast keeps the casts of what is trained until the end
-  const Sharding* sharding = nullptr;       ///< null: every parameter is at hand
-  const std::vector<Lent>* lent = nullptr;  ///< of this stack, by group
+  const Sharding* sharding = nullptr;                    ///< null: every parameter is at hand
+  const std::vector<GatheredLayer>* gathered = nullptr;  ///< of this stack, by group
   double prefix = 0;                 ///< prefix tuning: trained keys and values before those of every layer
   bool keep_hidden_states = false;   ///< output_hidden_states=True: every layer's output until the pass ends
   class ReplayMemo* memo = nullptr;  ///< layers that were replayed before, or null

@@ -17,7 +17,7 @@ struct LayerRun {
   Snapshot selected;  ///< of each layer, kept beside its input: what selective checkpointing does not compute
                       ///< again
   double on_nodes = 0;  ///< of each layer: what the nodes of its graph hold after the backward too
-  Lent lent;
+  GatheredLayer gathered;
   LayerTrace trace;  ///< empty unless it was asked for
 };
 

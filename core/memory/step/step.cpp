@@ -104,8 +104,8 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   s.input_needs_grad = (r.full() && !frozen_below) || s.checkpointing || trains_table(stack, r) ||
                        (stack.part != Part::vision && prompt_tokens(r) > 0);
   s.sharding = plan.sharding;
-  if (plan.sharding != nullptr && !plan.sharding->lent.empty()) {
-    s.lent = &plan.sharding->lent[static_cast<std::size_t>(&stack - plan.network.stacks.data())];
+  if (plan.sharding != nullptr && !plan.sharding->gathered.empty()) {
+    s.gathered = &plan.sharding->gathered[static_cast<std::size_t>(&stack - plan.network.stacks.data())];
   }
   return s;
 }

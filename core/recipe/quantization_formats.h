@@ -1,6 +1,6 @@
 // How other libraries than bitsandbytes pack weights, and which of them can be trained on.
 //
-//     const recipe::Packing* p = recipe::find_packing("quanto_int4");
+//     const recipe::QuantizationFormat* p = recipe::find_quantization_format("quanto_int4");
 //     p->bits;                 // 4
 //     p->keeps_input;          // its linear keeps x for the backward although the weight is frozen
 #pragma once
@@ -23,7 +23,7 @@ enum class Unpacking : uint8_t {
   by_identity,  ///< the same; the backward unpacks by multiplying with an identity matrix (EETQ)
 };
 
-struct Packing {
+struct QuantizationFormat {
   std::string_view id;   ///< as in quantization.quant_method
   uint64_t bits = 4;     ///< unless the request says otherwise
   uint64_t group = 128;  ///< weights that share a scale, unless the request says otherwise; 0: a row
@@ -38,10 +38,10 @@ struct Packing {
   std::string_view source;
 };
 
-const std::vector<Packing>& packings();
+const std::vector<QuantizationFormat>& quantization_formats();
 
 /// Null when unknown.
-const Packing* find_packing(std::string_view id);
+const QuantizationFormat* find_quantization_format(std::string_view id);
 
 /// False for weights on which no adapter can be trained in that version of Transformers.
 bool can_be_trained_on(const Recipe& recipe);

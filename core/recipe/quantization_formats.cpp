@@ -1,4 +1,4 @@
-#include "core/recipe/packings.h"
+#include "core/recipe/quantization_formats.h"
 
 namespace plimsoll::recipe {
 
@@ -20,13 +20,13 @@ constexpr std::string_view fp8 =
     "huggingface/transformers v5.22 src/transformers/integrations/finegrained_fp8.py FP8LinearFunction";
 }  // namespace
 
-const std::vector<Packing>& packings() {
+const std::vector<QuantizationFormat>& quantization_formats() {
   using Z = ZeroPoint;
   using U = Unpacking;
   constexpr double codebook = 65536.0 * 8 * 2;  // 1x16: a code for eight weights
   constexpr uint64_t fp8_block = 128 * 128;
   // clang-format off
-  static const std::vector<Packing> table = {
+  static const std::vector<QuantizationFormat> table = {
       // id             bits group      scale zero            table     index  x      unpacks         trainable  source
       {"gptq",          4,   128,       2,    Z::packed,      0,        true,  false, U::whole,       "0",       gptq},
       {"awq",           4,   128,       2,    Z::packed,      0,        false, false, U::whole,       "0",       awq},
@@ -54,15 +54,15 @@ const std::vector<Packing>& packings() {
   return table;
 }
 
-const Packing* find_packing(std::string_view id) {
-  for (const Packing& packing : packings()) {
+const QuantizationFormat* find_quantization_format(std::string_view id) {
+  for (const QuantizationFormat& packing : quantization_formats()) {
     if (packing.id == id) return &packing;
   }
   return nullptr;
 }
 
 bool can_be_trained_on(const Recipe& recipe) {
-  const Packing* packing = find_packing(recipe.quantization.quant_method);
+  const QuantizationFormat* packing = find_quantization_format(recipe.quantization.quant_method);
   if (packing == nullptr) return true;
   if (packing->trainable_from.empty()) return false;
   return version_at_least(recipe.versions.transformers, std::string(packing->trainable_from));

@@ -1,4 +1,6 @@
 // Bases that other libraries packed: bytes a weight, and which of them can be trained on.
+#include "core/recipe/quantization_formats.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <string_view>
 
 #include "core/recipe/fields.h"
-#include "core/recipe/packings.h"
 #include "tests/core/report_answers.h"
 
 namespace plimsoll::report {
@@ -28,7 +29,7 @@ double weights(const std::string& method) {
 }
 
 // Llama-2-7B: 6,476,005,376 weights in linears of the layers; embedding, head and norms are 262,410,240.
-TEST(Packing, BytesAWeightAreThoseOfTheLayout) {
+TEST(QuantizationFormats, BytesAWeightAreThoseOfTheLayout) {
   const double linears = 6476005376.0, others = 262410240.0 * 2;
   EXPECT_NEAR((weights("gptq") - others) / linears, 0.5 + 2.5 / 128, 0.002);
   EXPECT_NEAR((weights("awq") - others) / linears, 0.5 + 2.5 / 128, 0.001);
@@ -42,7 +43,7 @@ TEST(Packing, BytesAWeightAreThoseOfTheLayout) {
 }
 
 // What transformers/quantizers/*.py say of is_trainable, and peft/tuners/lora/torchao.py of 4 bits.
-TEST(Packing, FormsThatCannotBeTrainedOnAreRefused) {
+TEST(QuantizationFormats, FormsThatCannotBeTrainedOnAreRefused) {
   for (const char* method : {"mxfp4", "torchao_int4", "fbgemm_fp8", "higgs", "spqr", "vptq", "auto-round"}) {
     const Json report = packed(method);
     ASSERT_EQ(report.at("ok"), false) << method;
@@ -52,7 +53,7 @@ TEST(Packing, FormsThatCannotBeTrainedOnAreRefused) {
 }
 
 // finegrained_fp8.py has had a backward since 5.22.
-TEST(Packing, Fp8IsTrainedOnFromTheVersionThatHasABackward) {
+TEST(QuantizationFormats, Fp8IsTrainedOnFromTheVersionThatHasABackward) {
   Json request = {{"model", "llama-2-7b-hf"},
                   {"quantization", {{"quant_method", "fp8"}}},
                   {"peft", {{"r", 8}}},
@@ -63,8 +64,8 @@ TEST(Packing, Fp8IsTrainedOnFromTheVersionThatHasABackward) {
 }
 
 // Each row of the table is a word of the field, and the other way round.
-TEST(Packing, EveryRowCanBeNamed) {
-  for (const recipe::Packing& packing : recipe::packings()) {
+TEST(QuantizationFormats, EveryRowCanBeNamed) {
+  for (const recipe::QuantizationFormat& packing : recipe::quantization_formats()) {
     const Json report = packed(std::string(packing.id));
     const bool ok = report.at("ok").get<bool>();
     EXPECT_EQ(ok ? "conflict" : at(report, "/errors/0/code"), "conflict") << packing.id;
@@ -74,16 +75,16 @@ TEST(Packing, EveryRowCanBeNamed) {
   std::size_t count = 0;
   while (!words.empty()) {
     const std::string_view word = words.substr(0, words.find(", "));
-    EXPECT_NE(recipe::find_packing(word), nullptr) << word;
+    EXPECT_NE(recipe::find_quantization_format(word), nullptr) << word;
     words.remove_prefix(std::min(words.size(), word.size() + 2));
     ++count;
   }
-  EXPECT_EQ(count, recipe::packings().size());
+  EXPECT_EQ(count, recipe::quantization_formats().size());
 }
 
 // EETQ's and quanto's linears save x for the backward though the weight is frozen
 // (transformers/integrations/eetq.py EetqLinearMMFunction, optimum/quanto/tensor/function.py).
-TEST(Packing, LinearsThatSaveTheirInputCostActivations) {
+TEST(QuantizationFormats, LinearsThatSaveTheirInputCostActivations) {
   const auto peak_of = [](const char* method) {
     return peak(
         answer({{"model", "llama-2-7b-hf"},
