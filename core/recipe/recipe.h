@@ -317,7 +317,8 @@ struct Surroundings {
   std::string checkpoint_dtype;  ///< "" unknown
   uint64_t max_position_embeddings = 0;
   bool is_encoder = false;
-  uint64_t default_image_size = 0;  ///< 0: no vision tower
+  bool sees_images = false;
+  uint64_t default_image_size = 0;  ///< 0: images of any size, or none
   bool gpu_chosen = false, gpu_bf16 = true;
   bool linearized_experts = false;  ///< the checkpoint's name says so
 };

@@ -75,7 +75,7 @@ bool matters(const std::string& pointer, const Values& values, const Surrounding
     return values.at("/training/eval_strategy") != "no";
   if (pointer == "/data/eval_samples") return is_on(values, "/training/compute_metrics");
   if (below("/rl/")) return matters_to_task(pointer, values);
-  if (below("/vision/")) return around.default_image_size > 0;
+  if (below("/vision/")) return around.sees_images;
   if (pointer == "/versions/trl") return values.at("/stack") == "trl";
   if (pointer == "/versions/peft") return values.count("/peft") != 0;
   if (pointer == "/peft/lora_alpha") return false;

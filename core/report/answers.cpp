@@ -7,6 +7,7 @@
 #include "core/json/rounding.h"
 #include "core/run/components.h"
 #include "core/run/limits.h"
+#include "core/run/open_images.h"
 #include "core/run/run.h"
 #include "core/run/usual.h"
 
@@ -184,7 +185,9 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   way.batch = run->resolved.recipe.training.per_device_train_batch_size;
   way.usable = run->gpu != nullptr ? usable_for(*run, run->gpu->usable_bytes)
                                    : usable_of(*run, said.card_bytes, catalog);
-  if (way.usable > 0) way.verdict = memory::word(memory::verdict(sizes, way.usable));
+  const std::optional<run::OpenImages> open = run::open_images(*run);
+  if (open) way.images = open->words;
+  if (way.usable > 0) way.verdict = memory::word(run::verdict_of(sizes, open, way.usable));
   return way;
 }
 
@@ -216,7 +219,7 @@ uint64_t largest_batch(const Way& way, const run::Catalog& catalog) {
     const std::optional<run::Run> run = run::read_run(json::write(request), catalog, ignored);
     if (!run) break;
     const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
-    if (memory::verdict(sizes, way.usable) != memory::Verdict::fits) break;
+    if (run::verdict_of(sizes, run::open_images(*run), way.usable) != memory::Verdict::fits) break;
     fits = batch;
   }
   return fits;
@@ -277,6 +280,7 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
     out.words += " The memory of several cards adds up only for what is divided over them (FSDP, ZeRO-3).";
   if (out.ways.size() == 1) out.words += " At its peak: " + out.ways.front().parts + ".";
   out.words += taken(said, out.ways.front());
+  if (!out.ways.front().images.empty()) out.words += " " + out.ways.front().images;
   const Way& first = out.ways.front();
   if (first.verdict == "fits" && is_open(said, "/training/per_device_train_batch_size")) {
     if (const uint64_t batch = largest_batch(first, catalog); batch > first.batch)

@@ -13,6 +13,7 @@
 #include "core/report/remedies.h"
 #include "core/report/report.h"
 #include "core/run/model_names.h"
+#include "core/run/open_images.h"
 
 namespace plimsoll::report {
 
@@ -169,7 +170,8 @@ void write_run(Writer& out, const Case& one, const Diagnosis& d) {
   out.field("device", whole(sizes.device));
   out.field("needed", whole(sizes.needed));
   out.field("usable", whole(usable));
-  out.field("verdict", usable > 0 ? memory::word(memory::verdict(sizes, usable)) : "");
+  out.field("verdict",
+            usable > 0 ? memory::word(run::verdict_of(sizes, run::open_images(*one.run), usable)) : "");
   out.field("on_one_card", !one.left_out.empty());
   out.field("left_out", one.left_out);
   out.close_object();

@@ -260,7 +260,7 @@ const run::ModelEntry* usual_model(double billions, const run::Catalog& catalog)
   return found;
 }
 
-void name_the_unknown(SaidRequest& out) {
+void name_the_unknown(const run::Catalog& catalog, SaidRequest& out) {
   const auto miss = [&](const char* pointer, const char* what) {
     if (out.values.count(pointer) == 0) out.unknown.push_back({pointer, what});
   };
@@ -270,6 +270,11 @@ void name_the_unknown(SaidRequest& out) {
   if (out.cards.size() < 2) miss("/parallel/num_gpus", "how many cards");
   miss("/training/max_length", "the length of a sample in tokens");
   miss("/training/per_device_train_batch_size", "the micro-batch");
+  const run::ModelEntry* entry = out.model.empty() ? nullptr : catalog.find_model(out.model);
+  if (entry == nullptr || entry->network.image.rule == model::ImageTokens::Rule::none) return;
+  miss("/vision/images_per_sample", "how many images a sample has");
+  if (entry->network.image.rule == model::ImageTokens::Rule::grid)
+    miss("/vision/image_size", "the size of its images in pixels");
 }
 
 }  // namespace
@@ -346,7 +351,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   read_optimizer(words, out);
   read_images(words, out);
   read_numbers(words, out);
-  name_the_unknown(out);
+  name_the_unknown(catalog, out);
   return out;
 }
 

@@ -60,6 +60,11 @@ const std::vector<Message>& messages() {
        {"QLoRA on a card of 24.00 GiB needs", "logits and loss"}},
       {"Fine-tune Qwen2.5-VL-7B with LoRA, images 1280x720, on a 4090, will it fit?",
        {"Qwen2.5-VL-7B: LoRA on one GeForce RTX 4090 24GB needs", "it fits."}},
+      // A Qwen-VL reads images of any size: what is not said of them is no promise.
+      {"Is a 4060 Ti 16GB enough for QLoRA of Qwen2.5-VL-7B at 2048 tokens?",
+       {"it fits barely.",
+        "What images a sample has is not said, and none is counted; with one of 1,260 x 1,260",
+        R"({"pointer":"/vision/image_size","message":"the size of its images in pixels"})"}},
       {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.96 GiB. GPU 0 has a total capacity "
        "of "
        "23.64 GiB of which 1.21 GiB is free. model is llama 3 8b, qlora, seq len 2048, batch 2",

@@ -139,6 +139,14 @@ TEST(ReportScenarios, CaseDIsOneFp32MatrixAwayFromFitting) {
   EXPECT_NEAR(gib(after, "/memory/peak/allocated") * 1024, 14068.8 + 12 + 26, 5);
 }
 
+// Qwen2.5-VL's configuration names no size of images.
+TEST(ReportScenarios, AnImageWhoseSizeIsSaidIsCounted) {
+  const Json blind = answer({{"model", "Qwen/Qwen2.5-VL-3B-Instruct"}});
+  EXPECT_NE(json::write(blind).find("assumed: none, since no size is said"), std::string::npos);
+  const Json seeing = answer({{"model", "Qwen/Qwen2.5-VL-3B-Instruct"}, {"vision", {{"image_size", 1260}}}});
+  EXPECT_GT(bytes(seeing, "/memory/peak/allocated"), bytes(blind, "/memory/peak/allocated"));
+}
+
 TEST(ReportScenarios, CaseEFitsInEightGigabytesOnlyInFourBits) {
   const Json before = report_of("e-before"), after = report_of("e-after");
   EXPECT_GT(gib(before, "/memory/peak/allocated"), 8);

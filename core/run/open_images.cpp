@@ -1,0 +1,79 @@
+#include "core/run/open_images.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/memory/layers/images.h"
+#include "core/run/phrases.h"
+
+namespace plimsoll::run {
+
+namespace {
+
+// Qwen/Qwen2-VL-7B-Instruct preprocessor_config.json, max_pixels 12845056.
+constexpr double largest_side = 3584;
+
+std::string words_of(const recipe::Vision& vision) {
+  const std::string side = grouped(static_cast<double>(vision.image_size));
+  return (vision.images_per_sample == 1 ? "one" : grouped(static_cast<double>(vision.images_per_sample))) +
+         " of " + side + " x " + side + " pixels";
+}
+
+// Of images whose size is open one is as large as its share of the sample allows; else there are as many of
+// them as it holds.
+recipe::Vision fullest(const Run& run, bool size_is_open) {
+  const model::ImageTokens& image = run.network.image;
+  recipe::Recipe changed = run.resolved.recipe;
+  recipe::Vision& vision = changed.vision;
+  const auto length = static_cast<double>(changed.training.max_length);
+  const auto images = static_cast<double>(std::max<uint64_t>(1, vision.images_per_sample));
+  vision.images_per_sample = static_cast<uint64_t>(images);
+  if (size_is_open) {
+    const double side = std::floor(std::sqrt(length / images));
+    vision.image_size = static_cast<uint64_t>(
+        std::min(largest_side, side * static_cast<double>(image.patch * image.merge)));
+  } else {
+    const double each = memory::image_load(run.network, changed).text_tokens / images;
+    vision.images_per_sample = static_cast<uint64_t>(each > 0 ? std::max(images, length / each) : images);
+  }
+  return vision;
+}
+
+}  // namespace
+
+std::optional<OpenImages> open_images(const Run& run) {
+  using Rule = model::ImageTokens::Rule;
+  const recipe::Recipe& recipe = run.resolved.recipe;
+  const auto is_said = [&run](const char* pointer) { return run.given.values.count(pointer) != 0; };
+  const bool grid = run.network.image.rule == Rule::grid && run.network.image.patch > 0;
+  const bool size_is_open = grid && !is_said("/vision/image_size");
+  const bool number_is_open = !is_said("/vision/images_per_sample");
+  const bool none = recipe.vision.images_per_sample == 0 && !number_is_open;
+  if (run.network.image.rule == Rule::none || none || (!size_is_open && !number_is_open))
+    return std::nullopt;
+  Run there = run;
+  recipe::Vision& vision = there.resolved.recipe.vision;
+  vision = fullest(run, size_is_open);
+  if (vision.images_per_sample == recipe.vision.images_per_sample &&
+      vision.image_size <= recipe.vision.image_size)
+    return std::nullopt;
+  there.replay = memory::replay(there.network, there.resolved.recipe, there.machine);
+  there.holding.reset();
+  OpenImages open;
+  open.sizes = sizes_of(there.replay.instants[there.replay.peak], there);
+  open.words = "What images a sample has is not said, and " +
+               (recipe.vision.images_per_sample == 0 ? "none" : words_of(recipe.vision)) +
+               " is counted; with " + words_of(vision) + ", the most that " +
+               grouped(static_cast<double>(recipe.training.max_length)) + " tokens hold, it needs " +
+               gib(open.sizes.needed) + ".";
+  return open;
+}
+
+memory::Verdict verdict_of(const memory::Sizes& sizes, const std::optional<OpenImages>& open, double usable) {
+  const memory::Verdict verdict = memory::verdict(sizes, usable);
+  const bool promises = verdict == memory::Verdict::fits && open;
+  return promises && memory::verdict(open->sizes, usable) != memory::Verdict::fits ? memory::Verdict::tight
+                                                                                   : verdict;
+}
+
+}  // namespace plimsoll::run
