@@ -264,15 +264,39 @@ std::size_t find_thing(std::string_view text, std::string_view thing, std::size_
   return at;
 }
 
-// A setting, in a sentence that says that something changes nothing; of several the first.
+// Where a sentence names the setting first; npos: nowhere.
+std::size_t names_setting(std::string_view said, const Case& one) {
+  std::size_t first = std::string_view::npos;
+  for (const std::string_view thing : one.things) first = std::min(first, find_thing(said, thing, 0));
+  return first;
+}
+
+bool names_any_setting(std::string_view said) {
+  return std::any_of(std::begin(the_cases), std::end(the_cases), [said](const Case& one) {
+    return one.said.size() == 0 && names_setting(said, one) != std::string_view::npos;
+  });
+}
+
+// A setting, in a sentence that says that something changes nothing; of several the first. Where that
+// sentence names none ("memory is as high as without"), the one before it does.
 bool shows_setting(std::string_view folded, const Prose& prose, const Case& one, CaseShown& out) {
+  std::size_t before = 0;  // where the sentence begins that stands before
   for (const Sentence& sentence : prose.sentences) {
+    const std::size_t from = before;
+    before = sentence.at;
     if (!sentence.says(Say::no_effect)) continue;
     const std::string_view said = folded.substr(sentence.at, sentence.size);
-    std::size_t first = std::string_view::npos;
-    for (const std::string_view thing : one.things) first = std::min(first, find_thing(said, thing, 0));
+    std::size_t first = names_setting(said, one);
+    if (first != std::string_view::npos) {
+      first += sentence.at;
+    } else if (!names_any_setting(said)) {
+      constexpr std::size_t longest = 400;
+      const std::size_t start = sentence.at - std::min(sentence.at - from, longest);
+      first = names_setting(folded.substr(start, sentence.at - start), one);
+      if (first != std::string_view::npos) first += start;
+    }
     if (first == std::string_view::npos) continue;
-    out = {&one, first_bytes(said, 100), sentence.at + first};
+    out = {&one, first_bytes(said, 100), first};
     return true;
   }
   return false;

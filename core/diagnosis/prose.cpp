@@ -132,8 +132,11 @@ bool is_code(std::string_view text) {
     call = call || (text[i] == '(' && i > 0 && ascii::is_word(text[i - 1]));
     word = word && text[i] != ' ' && (static_cast<unsigned char>(text[i]) & 0x80U) == 0;
   }
-  return call &&
-         (word || text.find('=') != std::string_view::npos || text.find(".py") != std::string_view::npos);
+  // "footprint() is 14 GB, although I gave load_in_4bit=True to it" has many words, and assigns nothing.
+  constexpr std::ptrdiff_t many = 8;
+  const bool said = std::count(text.begin(), text.end(), ' ') >= many && text.find(" = ") == std::string_view::npos;
+  const bool gives = text.find('=') != std::string_view::npos && !said;
+  return call && (word || gives || text.find(".py") != std::string_view::npos);
 }
 
 // "save_steps: 500", a command with its flags, a row of a table.

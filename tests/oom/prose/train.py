@@ -29,7 +29,8 @@ def is_prose(sentence):
     other = sum(1 for c in data if c < 128 and not 48 <= c <= 57) - sum(1 for c in data if 97 <= c <= 122 or c == 32)
     call = re.search(r"[a-z0-9_]\(", sentence) is not None
     word = b" " not in data and all(c < 128 for c in data)
-    code = call and (word or "=" in sentence or ".py" in sentence)
+    gives = "=" in sentence and (sentence.count(" ") < 8 or " = " in sentence)
+    code = call and (word or gives or ".py" in sentence)
     setting = re.match(r".* --|--|\||[a-z0-9]*_[a-z0-9_]* ?(:|=.?[^ ]*(( [^ ]*){0,2}$|.*#))", sentence) is not None
     exception = re.match(r"[a-z0-9_]*error:", sentence) is not None
     return len(data) >= 3 and said >= 4 * other and not code and not setting and not exception
