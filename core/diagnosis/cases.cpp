@@ -27,6 +27,17 @@ bool without_sharding(recipe::Recipe& r) {
   r.parallel.strategy = "ddp";
   return set;
 }
+bool without_wrapping(recipe::Recipe& r) {
+  const bool set =
+      r.parallel.num_gpus > 1 && r.parallel.strategy.rfind("fsdp", 0) == 0 && r.parallel.fsdp.auto_wrap;
+  r.parallel.fsdp.auto_wrap = false;
+  return set;
+}
+bool without_stage(recipe::Recipe& r) {
+  const bool set = r.parallel.num_gpus > 1 && r.parallel.strategy == "zero3";
+  r.parallel.strategy = "zero2";
+  return set;
+}
 bool without_kernel(recipe::Recipe& r) {
   const bool set = r.model_args.attn_implementation != "eager";
   r.model_args.attn_implementation = "eager";
@@ -89,6 +100,21 @@ const Case the_cases[] = {
      .alone = {"could not find the transformer layer class"},
      .things = {"fsdp", "zero3", "zero-3", "zero 3", "zero_3", "zero2", "zero-2", "zero1", "zero_stage",
                 "zero stage", "zero_optimization", "deepspeed", "ds_z3"}},
+    {.id = "wrapping_ignored",
+     .cause = "replicated_not_sharded",
+     .title = "FSDP wraps no layer: each card gathers the whole model at once",
+     .why = "Without a wrap policy that names the layer's class the network is one unit.",
+     .remedy = "fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP and transformer_layer_cls_to_wrap.",
+     .without = "the whole network as one FSDP unit",
+     .undo = without_wrapping},
+    {.id = "stage_ignored",
+     .cause = "replicated_not_sharded",
+     .title = "ZeRO-3 is set, but the weights are whole on each card",
+     .why = "A model that is made before HfDeepSpeedConfig, or a file that the launcher is not given.",
+     .remedy = "ZeRO-3 in the file that the launcher is given, with HfDeepSpeedConfig before "
+               "from_pretrained.",
+     .without = "ZeRO-2",
+     .undo = without_stage},
     {.id = "attention_kernel_ignored",
      .cause = "eager_attention_quadratic",
      .title = "The attention kernel asked for does not run: scores are made in full",

@@ -134,7 +134,8 @@ bool is_code(std::string_view text) {
   }
   // "footprint() is 14 GB, although I gave load_in_4bit=True to it" has many words, and assigns nothing.
   constexpr std::ptrdiff_t many = 8;
-  const bool said = std::count(text.begin(), text.end(), ' ') >= many && text.find(" = ") == std::string_view::npos;
+  const bool said =
+      std::count(text.begin(), text.end(), ' ') >= many && text.find(" = ") == std::string_view::npos;
   const bool gives = text.find('=') != std::string_view::npos && !said;
   return call && (word || gives || text.find(".py") != std::string_view::npos);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "core/diagnosis/cases.h"
 #include "core/diagnosis/signs.h"
@@ -57,6 +58,7 @@ struct Played {
   std::optional<Asked> death;  // the request that failed in the room that the message shows
   std::optional<Asked> match;  // of the message's size, until then
   double highest = 0;          // allocated in all, had there been room
+  double off = INFINITY;       // how far what is allocated lies from the message's at a request of its size
   double at_rest = 0;          // before the first step
 };
 
@@ -85,10 +87,12 @@ Played play(const Situation& s, const recipe::Recipe& recipe, const Shown& shown
                                      : live + bytes > shown.without_slack;
       const double off = std::fabs(live - shown.allocated);
       const bool open = !shown.tokens && holds_tokens(section.phase);
-      if (!out.death && !open && is_in(section.phase, shown.phase) && shown.is_size(event.bytes) &&
-          off < nearest) {
-        nearest = off;
-        out.match = asked;
+      if (!out.death && !open && is_in(section.phase, shown.phase) && shown.is_size(event.bytes)) {
+        out.off = std::min(out.off, off);
+        if (off < nearest) {
+          nearest = off;
+          out.match = asked;
+        }
       }
       if (dies && !out.death) out.death = asked;
       live += bytes;
@@ -166,8 +170,9 @@ std::string words_of(const Asked& asked, std::string_view setting, const Shown& 
          " with " + size_text(shown.allocated) + ".";
 }
 
-// What is said of a run whose request and message differ by more than a replay errs.
-void contradict(const Played& played, const Shown& shown, Rerun& out) {
+// What is said of a run whose request and message differ by more than a replay errs; true where more was
+// allocated than it can hold.
+bool contradict(const Played& played, const Shown& shown, Rerun& out) {
   constexpr double margin = 0.5 * gibibyte;
   const bool in_a_step = shown.phase == Phase::forward || shown.phase == Phase::loss ||
                          shown.phase == Phase::backward || shown.phase == Phase::optimizer;
@@ -178,16 +183,17 @@ void contradict(const Played& played, const Shown& shown, Rerun& out) {
     out.explained =
         "Another configuration than this one ran: a smaller model, a quantised base, or weights divided "
         "over the cards.";
-  } else if (shown.tokens && shown.allocated > 1.15 * played.highest + margin) {
+    return false;
+  }
+  if (shown.tokens && shown.allocated > 1.15 * played.highest + margin) {
     out.contradiction = "By the request this run holds at most " + size_text(played.highest) + ", but " +
                         size_text(shown.allocated) + " were allocated when it failed.";
-    out.explained = out.explained.empty()
-                        ? "Another configuration than this one ran, a setting did not take effect, or a "
-                          "sample was longer than the length it states (images and their tokens included)."
-                        : "It would be so with " + out.explained + ".";
-  } else {
-    out.explained.clear();
+    out.explained =
+        "Another configuration than this one ran, a setting did not take effect, or a sample was longer than "
+        "the length it states (images and their tokens included).";
+    return true;
   }
+  return false;
 }
 
 std::optional<Shown> shown_by(const Situation& s, const Reading& r) {
@@ -230,6 +236,84 @@ void take(Rerun& out, const Shown& shown, const Asked& asked, const Case* settin
   out.words = words_of(asked, setting == nullptr ? "" : setting->without, shown);
 }
 
+// The run as it is requested.
+double as_requested(const Situation& s, const Played& played, const Shown& shown, Rerun& out) {
+  const double plain = agreement(played, shown);
+  out.refuted = shown.tokens && !played.death;
+  if (plain < 1) return plain;
+  const bool death = plain < 2 || plain >= 3;
+  const Asked& asked = death ? *played.death : *played.match;
+  const std::string_view cause = cause_of(asked, *s.recipe, played.at_rest, shown.room);
+  // What the cards could hold together is lost to its copies.
+  const auto cards = static_cast<double>(s.recipe->parallel.num_gpus);
+  const bool divisible = cause == "replicated_not_sharded" && played.highest < 0.8 * cards * shown.room;
+  if (death || !is_general(cause))
+    take(out, shown, asked, nullptr, cause, weight_of(plain) + (divisible ? 1.5 : 0));
+  return plain;
+}
+
+// A setting without effect, and what the run then holds.
+struct Without {
+  const Case* setting;
+  std::string words;  // of both, where it takes two
+  recipe::Recipe recipe;
+  Played played;
+};
+std::vector<Without> without_one(const Situation& s, const Without* other, const Shown& shown) {
+  std::vector<Without> out;
+  for (const Case& setting : all_cases()) {
+    if (setting.undo == nullptr) continue;
+    if (other != nullptr && &setting <= other->setting) continue;
+    recipe::Recipe changed = other == nullptr ? *s.recipe : other->recipe;
+    if (!setting.undo(changed) || !memory::unrolls(changed)) continue;
+    std::string words = (other == nullptr ? "" : other->words + " and ") + std::string(setting.without);
+    Played played = play(s, changed, shown);
+    out.push_back({&setting, std::move(words), std::move(changed), std::move(played)});
+  }
+  return out;
+}
+
+// Of the runs without one setting or two that ask for the message's size, the one with the nearest allocated.
+std::optional<Without> nearest_of(const Situation& s, const Shown& shown, std::vector<Without> runs) {
+  const std::size_t ones = runs.size();
+  for (std::size_t i = 0; i < ones; ++i) {
+    for (Without& two : without_one(s, &runs[i], shown)) {
+      // Of two settings the one that comes nearer alone is named.
+      const auto alone = std::find_if(runs.begin(), runs.end(),
+                                      [&](const Without& one) { return one.setting == two.setting; });
+      if (alone == runs.end() || runs[i].played.off < alone->played.off) two.setting = runs[i].setting;
+      runs.push_back(std::move(two));
+    }
+  }
+  const auto best = std::min_element(runs.begin(), runs.end(), [](const Without& a, const Without& b) {
+    return a.played.off < b.played.off;
+  });
+  return best != runs.end() && best->played.off < 0.1 * shown.room ? std::optional(*best) : std::nullopt;
+}
+
+// What is allocated cannot be this run's: the settings without effect that make it so, or come nearest.
+void explain(const Situation& s, const Shown& shown, std::vector<Without> runs, Rerun& out) {
+  std::size_t explanations = 0;
+  std::optional<Without> best;
+  std::string words;
+  for (const Without& one : runs) {
+    if (!explains(one.played, shown)) continue;
+    words += (++explanations == 1 ? "It would be so with " : ", or with ") + one.words;
+    if (!best || one.played.off < best->played.off) best = one;
+  }
+  if (!best) {
+    best = nearest_of(s, shown, std::move(runs));
+    if (!best) return;
+    words = "Nearest to it, " + size_text(best->played.off) + " off, comes the run with " + best->words;
+  }
+  out.explained = words + ".";
+  if (!out.cause.empty()) return;
+  out.setting = best->setting->id;
+  out.cause = best->setting->cause;
+  out.weight = weight_of(large);
+  out.words = out.explained;
+}
+
 }  // namespace
 
 Rerun play_again(const Situation& s, const Reading& r) {
@@ -239,47 +323,17 @@ Rerun play_again(const Situation& s, const Reading& r) {
   const std::optional<Shown> shown = shown_by(s, r);
   if (!shown) return out;
   out.played = true;
-  const Played as_requested = play(s, *s.recipe, *shown);
-  const double plain = agreement(as_requested, *shown);
-  out.refuted = shown->tokens && !as_requested.death;
-  if (plain >= 1) {
-    const bool death = plain < 2 || plain >= 3;
-    const Asked& asked = death ? *as_requested.death : *as_requested.match;
-    const std::string_view cause = cause_of(asked, *s.recipe, as_requested.at_rest, shown->room);
-    // What the cards could hold together is lost to its copies.
-    const auto cards = static_cast<double>(s.recipe->parallel.num_gpus);
-    const bool divisible =
-        cause == "replicated_not_sharded" && as_requested.highest < 0.8 * cards * shown->room;
-    if (death || !is_general(cause))
-      take(out, *shown, asked, nullptr, cause, weight_of(plain) + (divisible ? 1.5 : 0));
-  }
-  double best = plain + 1.4;
-  const Case* explaining = nullptr;
-  int explanations = 0;
-  for (const Case& setting : all_cases()) {
-    if (setting.undo == nullptr) continue;
-    recipe::Recipe changed = *s.recipe;
-    if (!setting.undo(changed) || !memory::unrolls(changed)) continue;
-    const Played played = play(s, changed, *shown);
-    const double odds = agreement(played, *shown);
-    if (explains(played, *shown)) {
-      explaining = &setting;
-      ++explanations;
-      out.explained += (out.explained.empty() ? "" : ", or with ") + std::string(setting.without);
-    }
+  const Played requested = play(s, *s.recipe, *shown);
+  double best = as_requested(s, requested, *shown, out) + 1.4;
+  std::vector<Without> runs = without_one(s, nullptr, *shown);
+  for (const Without& one : runs) {
+    const double odds = agreement(one.played, *shown);
     if (odds <= best || odds < 1) continue;
     best = odds;
-    take(out, *shown, odds < 2 || odds >= 3 ? *played.death : *played.match, &setting, setting.cause,
-         weight_of(odds) + (out.refuted ? 4 : 0));
+    take(out, *shown, odds < 2 || odds >= 3 ? *one.played.death : *one.played.match, one.setting,
+         one.setting->cause, weight_of(odds) + (out.refuted ? 4 : 0));
   }
-  contradict(as_requested, *shown, out);
-  // What is allocated cannot be this run's, and one setting without effect makes it so.
-  if (!out.contradiction.empty() && out.cause.empty() && explanations == 1) {
-    out.setting = explaining->id;
-    out.cause = explaining->cause;
-    out.weight = weight_of(large);
-    out.words = out.explained;
-  }
+  if (contradict(requested, *shown, out)) explain(s, *shown, std::move(runs), out);
   return out;
 }
 

@@ -30,8 +30,8 @@ recipe::Vision fullest(const Run& run, bool size_is_open) {
   vision.images_per_sample = static_cast<uint64_t>(images);
   if (size_is_open) {
     const double side = std::floor(std::sqrt(length / images));
-    vision.image_size = static_cast<uint64_t>(
-        std::min(largest_side, side * static_cast<double>(image.patch * image.merge)));
+    vision.image_size =
+        static_cast<uint64_t>(std::min(largest_side, side * static_cast<double>(image.patch * image.merge)));
   } else {
     const double each = memory::image_load(run.network, changed).text_tokens / images;
     vision.images_per_sample = static_cast<uint64_t>(each > 0 ? std::max(images, length / each) : images);
@@ -49,8 +49,7 @@ std::optional<OpenImages> open_images(const Run& run) {
   const bool size_is_open = grid && !is_said("/vision/image_size");
   const bool number_is_open = !is_said("/vision/images_per_sample");
   const bool none = recipe.vision.images_per_sample == 0 && !number_is_open;
-  if (run.network.image.rule == Rule::none || none || (!size_is_open && !number_is_open))
-    return std::nullopt;
+  if (run.network.image.rule == Rule::none || none || (!size_is_open && !number_is_open)) return std::nullopt;
   Run there = run;
   recipe::Vision& vision = there.resolved.recipe.vision;
   vision = fullest(run, size_is_open);

@@ -17,6 +17,11 @@ constexpr Told told[] = {
     {"checkpointing_ignored",
      "OOM in the first step. gradient_checkpointing=True makes no difference, memory is as with False"},
     {"checkpointing_ignored", "显存不足，gradient_checkpointing 好像没有生效"},
+    {"checkpointing_ignored",
+     "gradient_checkpointing=\"unsloth\" is set in my loop. Memory is as high as without, OOM at 4k tokens"},
+    {"quantization_ignored",
+     "model.get_memory_footprint() prints 15 GB although I gave load_in_4bit=True to the loader. CUDA out of "
+     "memory"},
     {"quantization_ignored", "load_in_4bit=True is ignored, the 7B takes 14 GB and then CUDA out of memory"},
     {"sharding_ignored", "FSDP on four cards does nothing, each holds the whole 13B, out of memory"},
     {"attention_kernel_ignored", "flash_attention_2 does not work on my T4, OOM at 4k tokens"},

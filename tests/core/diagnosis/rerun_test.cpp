@@ -68,6 +68,22 @@ TEST(Rerun, TheOneSettingThatExplainsAContradictionIsTheCause) {
   EXPECT_EQ(d.causes.front().cause->id, "bnb_not_applied");
 }
 
+// yangjianxin1/Firefly#33: four bits of 7B are no 30.35 GiB; the preparation makes fp32 of what stayed in 16.
+TEST(Rerun, WhereNoSettingAloneExplainsAContradictionTheNearestIsNamed) {
+  const auto d = explained(
+      "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 250.00 MiB (GPU 1; 31.75 GiB total "
+      "capacity; 30.35 GiB already allocated; 209.75 MiB free; 30.55 GiB reserved in total by PyTorch)\n"
+      "torch._C._nn.cross_entropy_loss",
+      R"({"model": "baichuan-inc/Baichuan-7B", "peft": {"r": 64, "target_modules": "all-linear"},
+          "quantization": {"load_in_4bit": true}, "hardware": {"gpu": "v100-sxm2-32"},
+          "training": {"fp16": true, "per_device_train_batch_size": 1, "max_length": 1024,
+                       "gradient_checkpointing": true, "optim": "paged_adamw_32bit"}})");
+  EXPECT_NE(d.reading.rerun.explained.find("comes the run with nothing quantised"), std::string::npos);
+  ASSERT_GE(d.causes.size(), 2U);
+  EXPECT_EQ(d.causes[0].cause->id, "logits_peak");
+  EXPECT_EQ(d.causes[1].cause->id, "bnb_not_applied");
+}
+
 TEST(Rerun, SaysNothingOfTokensThatNobodyStated) {
   const auto d =
       explained(of_a_step, R"({"model": "mistral-7b-v0.3", "peft": {"r": 16}, "hardware": {"gpu": "a10g"}})");
