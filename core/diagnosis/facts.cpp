@@ -58,6 +58,7 @@ void read_request(const Situation& s, Facts& f) {
     f.method = Method::adapters;
   } else if (s.recipe != nullptr) {
     f.method = Method::full;
+    f.method_assumed = !has_section(v, "/training");
   }
 }
 
@@ -66,6 +67,7 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
   // A request that says nothing of adapters is full fine-tuning by default alone.
   if (const Method said = method_said(text); f.method == Method::full && said != Method::unknown)
     f.method = said;
+  if (prose.says(Say::full)) f.method_assumed = false;
   if (f.method == Method::unknown) {
     f.method = method_said(text);
     if (f.method == Method::unknown && prose.says(Say::inference)) f.method = Method::inference;
@@ -114,6 +116,7 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
                       "pre-train "}) &&
       !mentions(text, {"adapter", "unsloth"})) {
     f.method = Method::full;
+    f.method_assumed = true;
   }
   if (!f.checkpointing &&
       mentions(text, {"gradient_checkpointing false", "gradient_checkpointing=false",
@@ -234,8 +237,8 @@ Facts read_facts(const Situation& situation, const Reading& reading, const Numbe
   if (spoken && facts.capacity == 0 && largest == 0) facts.capacity = 0.985 * spoken_size(head);
   if (unnamed && situation.network == nullptr) facts.parameters = parameters_in_name(head);
   // Who trains all of a model and says nothing of sharding has 16 bytes a parameter on each card.
-  facts.sharing_unsaid =
-      facts.gpus_in_words && facts.several() && facts.strategy.empty() && facts.method != Method::full;
+  facts.sharing_unsaid = facts.gpus_in_words && facts.several() && facts.strategy.empty() &&
+                         (facts.method != Method::full || facts.method_assumed);
   weigh(situation, facts);
   const double least = facts.sharing_unsaid ? facts.whole : facts.share;
   if (facts.capacity == 0 && least > 0.93 * largest) facts.capacity = largest;

@@ -56,6 +56,7 @@ struct Facts {
   bool can_see = false;       ///< the network has a vision tower, whatever it is given
   bool fixed_images = false;  ///< the model takes as many tokens for every image, as LLaVA 1.5 does
   Method method = Method::unknown;
+  bool method_assumed = false;  ///< "fine-tuning" was said and no more: all of it, most likely
   bool dora = false, saves_modules = false, fp32 = false, offload = false, whole_on_each = false;
   bool sharing_unsaid = false;  ///< several cards in words alone, and not how they share the work
   bool gpus_in_words = false;   ///< `gpus` is what the text speaks of, not a setting

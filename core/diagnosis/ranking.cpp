@@ -19,6 +19,23 @@ Source source_of(Sign sign, bool framed) {
   return sign < Sign::full_tuning ? Source::words : Source::run;
 }
 
+// Where a step failed is not why: on a full card any request fails. What is no part of each step (a merge, a
+// save) came to what fitted before.
+bool in_every_step(Sign sign) {
+  for (const Sign one : {Sign::forward, Sign::loss, Sign::backward, Sign::optimizer, Sign::dequantizes,
+                         Sign::attention, Sign::logits_frame}) {
+    if (one == sign) return true;
+  }
+  return false;
+}
+
+// A request that is a part of the card worth speaking of is of few tensors.
+bool priced(const Ranking& by) {
+  const Message* message = by.reading == nullptr ? nullptr : by.reading->message();
+  if (message == nullptr || !message->numbers.tried) return false;
+  return message->numbers.tried->bytes > 0.02 * by.reading->facts.capacity && by.reading->facts.capacity > 0;
+}
+
 // How sure an answer may be, by the surest thing that speaks for it. On reports that no rule had seen, causes
 // from words alone were right in about half of all cases, those from a request's arithmetic in three of four.
 double most_sure(const Named& named, const std::vector<Evidence>& evidence, const Ranking& by) {
@@ -33,10 +50,10 @@ double most_sure(const Named& named, const std::vector<Evidence>& evidence, cons
         most = std::max(most, by.in_words ? 0.9 : 0.97);
         break;
       case Source::frames:
-        most = std::max(most, 0.95);
+        most = std::max(most, !in_every_step(sign) || priced(by) ? 0.95 : 0.7);
         break;
       case Source::words:
-        most = std::max(most, by.in_words ? 0.68 : 0.8);
+        most = std::max(most, by.in_words ? 0.68 : priced(by) ? 0.8 : 0.7);
         break;
       case Source::run:
         most = std::max(most, by.in_words ? 0.6 : 0.7);

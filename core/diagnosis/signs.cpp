@@ -124,6 +124,12 @@ bool is_a_known_capacity(const Situation& situation, double capacity) {
   });
 }
 
+// What holds of full fine-tuning alone.
+bool needs_full(Sign sign) {
+  return sign == Sign::full_tuning || sign == Sign::whole_beyond || sign == Sign::share_beyond ||
+         sign == Sign::share_is_most;
+}
+
 std::vector<Evidence> collect(const Reading& reading, const Situation& situation) {
   Signs out;
   if (reading.message() != nullptr) read_sender(*reading.message(), out);
@@ -140,6 +146,10 @@ std::vector<Evidence> collect(const Reading& reading, const Situation& situation
   for (Evidence& e : out) {
     if (seen[static_cast<std::size_t>(e.sign)]) continue;
     seen[static_cast<std::size_t>(e.sign)] = true;
+    if (reading.facts.method_assumed && needs_full(e.sign)) {
+      e.strength = 0.5;
+      e.words = "If all parameters are trained, which is not said: " + e.words;
+    }
     e.words = whole_characters(e.words);  // a sentence may be quoted to the middle of a character
     unique.push_back(std::move(e));
   }

@@ -43,7 +43,9 @@ TEST(DiagnosisReports, ALauncherThatEndsTheOtherRanksIsNoMessage) {
       "[2023-04-04 17:43:59,766] [INFO] [launch.py:318:sigkill_handler] Killing subprocess 1840\n");
   ASSERT_EQ(d.reading.messages.size(), 1U);
   ASSERT_FALSE(d.causes.empty());
-  EXPECT_EQ(d.causes[0].cause->id, "does_not_fit_at_all");  // 16 bytes a parameter, nothing sharded
+  // 16 bytes a parameter on each of the eight, if all are trained.
+  EXPECT_EQ(d.causes[0].cause->id, "replicated_not_sharded");
+  EXPECT_LE(d.causes[0].confidence, 0.7);
 }
 
 // huggingface/trl#1024

@@ -130,6 +130,27 @@ TEST(DiagnosisSaid, AModelThatDoesNotReachTheCardHasNoOptimizerYet) {
 }
 
 // ZeRO-2 leaves the weights whole, which is no trouble where they are small.
+// meta-pytorch/torchtune#2830: the samples were long, the loss only came last.
+TEST(DiagnosisSaid, WhereAStepFailedIsNotWhy) {
+  const auto d = explained(
+      "  File \"recipes/full_finetune_single_device.py\", line 700, in train\n"
+      "    current_loss = self._loss_step(batch)\n"
+      "torch.OutOfMemoryError: CUDA out of memory.");
+  ASSERT_FALSE(d.causes.empty());
+  EXPECT_LE(d.causes.front().confidence, 0.7);
+}
+
+// hiyouga/LlamaFactory#1970: "fine-tuning" alone says nothing of gradients and states.
+TEST(DiagnosisSaid, AMethodThatNobodyStatedIsNoEvidence) {
+  const auto d = explained(
+      "RTX4090双卡 Baichuan2-13B-Chat微调内存不足\n"
+      "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 50.00 MiB (GPU 0; 23.65 GiB total "
+      "capacity; 23.12 GiB already allocated; 8.06 MiB free; 23.12 GiB reserved in total by PyTorch)");
+  ASSERT_FALSE(d.causes.empty());
+  EXPECT_EQ(d.causes.front().cause->id, "replicated_not_sharded");
+  EXPECT_TRUE(d.reading.facts.method_assumed);
+}
+
 TEST(DiagnosisSaid, CopiesThatAreSmallAreNotWhatIsTooMuch) {
   EXPECT_NE(first_cause("full fine-tuning of a 7B model, 8 x A100 80GB, zero2, OOM"),
             "replicated_not_sharded");
