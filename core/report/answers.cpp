@@ -180,7 +180,8 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   if (!run) return std::nullopt;
   const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
   way.needed = sizes.needed;
-  way.parts = parts_of(run->replay.instants[run->replay.peak].live);
+  way.live = run->replay.instants[run->replay.peak].live;
+  way.parts = parts_of(way.live);
   way.length = run->resolved.recipe.training.max_length;
   way.batch = run->resolved.recipe.training.per_device_train_batch_size;
   way.usable = run->gpu != nullptr ? usable_for(*run, run->gpu->usable_bytes)
@@ -223,6 +224,21 @@ uint64_t largest_batch(const Way& way, const run::Catalog& catalog) {
     fits = batch;
   }
   return fits;
+}
+
+// "Why does batch 4 die where 2 fits?": what grows most from the one to the other, each at its own peak.
+std::string growth(const Way& one, const Way& other) {
+  const bool less = one.live.total() <= other.live.total();
+  const memory::Snapshot &small = (less ? one : other).live, &large = (less ? other : one).live;
+  std::size_t most = 0;
+  for (std::size_t i = 1; i < memory::component_count; ++i) {
+    if (large.bytes[i] - small.bytes[i] > large.bytes[most] - small.bytes[most]) most = i;
+  }
+  const double grown = large.bytes[most] - small.bytes[most], all = large.total() - small.total();
+  if (all <= 0 || grown <= 0) return "";
+  return " What grows most between them is " + std::string(words_of(static_cast<memory::Component>(most))) +
+         ": from " + size_text(small.bytes[most]) + " to " + size_text(large.bytes[most]) +
+         "; the whole is " + size_text(all) + " more.";
 }
 
 std::string words_of(const Way& way) {
@@ -279,6 +295,8 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
   if (shared)
     out.words += " The memory of several cards adds up only for what is divided over them (FSDP, ZeRO-3).";
   if (out.ways.size() == 1) out.words += " At its peak: " + out.ways.front().parts + ".";
+  if (const std::size_t values = weighed(said).size(); values > 1 && out.ways.size() % values == 0)
+    out.words += growth(out.ways.front(), out.ways[values - 1]);
   out.words += taken(said, out.ways.front());
   if (!out.ways.front().images.empty()) out.words += " " + out.ways.front().images;
   const Way& first = out.ways.front();

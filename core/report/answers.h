@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/json/writer.h"
+#include "core/memory/step/replay.h"
 #include "core/report/said_request.h"
 #include "core/run/catalog.h"
 
@@ -22,8 +23,9 @@ struct Way {
   double usable = 0;         ///< 0: no card is known
   std::string_view verdict;  ///< fits, tight, no; "" where no card is known
   uint64_t length = 0, batch = 0;
-  std::string images;  ///< what is not said of its images, and what it is with large ones; "" nothing
-  std::string parts;   ///< "optimizer 11.97 GiB, weights 5.98 GiB": what most of it is, at the peak
+  std::string images;     ///< what is not said of its images, and what it is with large ones; "" nothing
+  memory::Snapshot live;  ///< at its peak
+  std::string parts;      ///< "optimizer 11.97 GiB, weights 5.98 GiB": what most of it is, at the peak
 };
 
 struct Answers {

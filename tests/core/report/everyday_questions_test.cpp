@@ -60,6 +60,9 @@ const std::vector<Message>& messages() {
        {"QLoRA on a card of 24.00 GiB needs", "logits and loss"}},
       {"Fine-tune Qwen2.5-VL-7B with LoRA, images 1280x720, on a 4090, will it fit?",
        {"Qwen2.5-VL-7B: LoRA on one GeForce RTX 4090 24GB needs", "it fits."}},
+      {"QLoRA of Llama-3.1-8B on a 4090 at 2048 tokens: why does batch 4 die when batch 2 fits?",
+       {"a micro-batch of 4 needs", "a micro-batch of 2 needs",
+        "What grows most between them is logits and loss"}},
       // A Qwen-VL reads images of any size: what is not said of them is no promise.
       {"Is a 4060 Ti 16GB enough for QLoRA of Qwen2.5-VL-7B at 2048 tokens?",
        {"it fits barely.",
