@@ -223,6 +223,45 @@ recipe::Values versions_in(std::string_view given) {
   return values;
 }
 
+namespace {
+
+// "2024-05-08" of a log, as "2024.5"; "" none.
+std::string month_in(std::string_view text) {
+  constexpr std::string_view form = "20##-##-##";
+  for (size_t at = text.find("20"); at != std::string_view::npos; at = text.find("20", at + 1)) {
+    const std::string_view date = text.substr(at, form.size());
+    const char before = at == 0 ? ' ' : text[at - 1];
+    if (date.size() < form.size() || is_alnum(before) || before == '-') continue;
+    const bool is_date = std::equal(form.begin(), form.end(), date.begin(), [](char wanted, char given) {
+      return wanted == '#' ? is_digit(given) : wanted == given;
+    });
+    const size_t month = date[5] == '0' ? 6 : 5;
+    if (is_date) return std::string(date.substr(0, 4)) + "." + std::string(date.substr(month, 7 - month));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string unsloth_release(std::string_view text) {
+  // Releases of Transformers on PyPI, and their months.
+  constexpr std::pair<std::string_view, const char*> months[] = {
+      {"4.57", "2025.10"}, {"4.55", "2025.8"}, {"4.52", "2025.5"}, {"4.49", "2025.2"}, {"4.47", "2024.12"},
+      {"4.46", "2024.10"}, {"4.43", "2024.7"}, {"4.40", "2024.4"}, {"4.38", "2024.2"}};
+  const recipe::Values said = versions_in(text);
+  const auto version = [&said](const char* pointer) {
+    const auto found = said.find(pointer);
+    return found == said.end() ? std::string() : found->second.get<std::string>();
+  };
+  if (std::string unsloth = version("/versions/unsloth"); !unsloth.empty()) return unsloth;
+  const std::string transformers = version("/versions/transformers");
+  for (const auto& [release, month] : months) {
+    if (transformers.empty() || recipe::version_at_least(transformers, "5")) break;
+    if (recipe::version_at_least(transformers, release)) return month;
+  }
+  return month_in(text.substr(0, most_bytes));
+}
+
 const Format installed{"versions", "List of installed libraries", "", Language::none, {}, ""};
 
 }  // namespace plimsoll::exchange

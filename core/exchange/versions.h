@@ -5,6 +5,7 @@
 //     // {"/versions/transformers": "4.55.0", "/versions/unsloth": "2025.8.2"}
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "core/recipe/recipe.h"
@@ -15,5 +16,9 @@ namespace plimsoll::exchange {
 /// Where a text says two, the stronger form counts (what the run printed itself, then a listing, a pin, a
 /// sentence), then the first. The local part of a version ("+cu121") is left out. Linear in the text.
 recipe::Values versions_in(std::string_view text);
+
+/// The release of Unsloth that a text names, or that is as old as the Transformers or the first date in it:
+/// Unsloth's releases are called by their month. "" where nothing tells.
+std::string unsloth_release(std::string_view text);
 
 }  // namespace plimsoll::exchange

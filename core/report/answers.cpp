@@ -7,8 +7,8 @@
 #include "core/json/rounding.h"
 #include "core/run/components.h"
 #include "core/run/limits.h"
-#include "core/run/open_images.h"
 #include "core/run/run.h"
+#include "core/run/unsaid.h"
 #include "core/run/usual.h"
 
 namespace plimsoll::report {
@@ -186,9 +186,10 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   way.batch = run->resolved.recipe.training.per_device_train_batch_size;
   way.usable = run->gpu != nullptr ? usable_for(*run, run->gpu->usable_bytes)
                                    : usable_of(*run, said.card_bytes, catalog);
-  const std::optional<run::OpenImages> open = run::open_images(*run);
-  if (open) way.images = open->words;
-  if (way.usable > 0) way.verdict = memory::word(run::verdict_of(sizes, open, way.usable));
+  const std::vector<run::Unsaid> other = run::unsaid(*run, catalog);
+  for (const run::Unsaid& one : other) way.unsaid += " " + one.words;
+  if (way.usable > 0) way.verdict = memory::word(run::verdict_of(sizes, other, way.usable));
+  way.if_so = way.verdict == "tight" && memory::verdict(sizes, way.usable) == memory::Verdict::fits;
   return way;
 }
 
@@ -220,7 +221,7 @@ uint64_t largest_batch(const Way& way, const run::Catalog& catalog) {
     const std::optional<run::Run> run = run::read_run(json::write(request), catalog, ignored);
     if (!run) break;
     const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
-    if (run::verdict_of(sizes, run::open_images(*run), way.usable) != memory::Verdict::fits) break;
+    if (run::verdict_of(sizes, run::unsaid(*run, catalog), way.usable) != memory::Verdict::fits) break;
     fits = batch;
   }
   return fits;
@@ -245,6 +246,7 @@ std::string words_of(const Way& way) {
   std::string out = way.name + " needs " + size_text(way.needed);
   if (way.verdict.empty()) return out + ".";
   out += " of " + size_text(way.usable) + " on each card: it ";
+  if (way.if_so) return out + "fits, unless what is not said is otherwise.";
   return out + (way.verdict == "fits" ? "fits." : way.verdict == "tight" ? "fits barely." : "does not fit.");
 }
 
@@ -298,7 +300,7 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
   if (const std::size_t values = weighed(said).size(); values > 1 && out.ways.size() % values == 0)
     out.words += growth(out.ways.front(), out.ways[values - 1]);
   out.words += taken(said, out.ways.front());
-  if (!out.ways.front().images.empty()) out.words += " " + out.ways.front().images;
+  out.words += out.ways.front().unsaid;
   const Way& first = out.ways.front();
   if (first.verdict == "fits" && is_open(said, "/training/per_device_train_batch_size")) {
     if (const uint64_t batch = largest_batch(first, catalog); batch > first.batch)

@@ -22,8 +22,9 @@ struct Way {
   double needed = 0;         ///< bytes on the fullest card
   double usable = 0;         ///< 0: no card is known
   std::string_view verdict;  ///< fits, tight, no; "" where no card is known
+  bool if_so = false;        ///< it fits, and not where what nobody said is otherwise
   uint64_t length = 0, batch = 0;
-  std::string images;     ///< what is not said of its images, and what it is with large ones; "" nothing
+  std::string unsaid;     ///< what it needs where what nobody said is otherwise; "" nothing
   memory::Snapshot live;  ///< at its peak
   std::string parts;      ///< "optimizer 11.97 GiB, weights 5.98 GiB": what most of it is, at the peak
 };

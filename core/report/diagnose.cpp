@@ -13,7 +13,7 @@
 #include "core/report/remedies.h"
 #include "core/report/report.h"
 #include "core/run/model_names.h"
-#include "core/run/open_images.h"
+#include "core/run/unsaid.h"
 
 namespace plimsoll::report {
 
@@ -86,7 +86,8 @@ std::vector<Adjustment> adjustments(const Case& one, const Diagnosis& d) {
   if (values.count("/hardware/gpu") == 0 && !d.cards.empty()) {
     out.push_back({"/hardware/gpu", d.cards.front(), "the first card that reports such a capacity"});
   }
-  for (const auto& [pointer, version] : one.versions) out.push_back({pointer, version, "the text says so"});
+  for (const auto& [pointer, version] : one.versions)
+    out.push_back({pointer, version, "the text says so, or is as old"});
   const bool foreign = std::any_of(d.evidence.begin(), d.evidence.end(), [](const diagnosis::Evidence& e) {
     return e.sign == diagnosis::Sign::foreign_process || e.sign == diagnosis::Sign::large_residual;
   });
@@ -159,7 +160,7 @@ void write_ways_out(Writer& out, const Case& one, const Diagnosis& d, const Answ
   write_plans(out, priced ? &*one.run : nullptr, priced ? usable_of(one, d) : 0, remedies, catalog);
 }
 
-void write_run(Writer& out, const Case& one, const Diagnosis& d) {
+void write_run(Writer& out, const Case& one, const Diagnosis& d, const run::Catalog& catalog) {
   if (!one.run || !is_told(one)) return out.null();
   const memory::Instant& peak = one.run->replay.instants[one.run->replay.peak];
   const memory::Sizes sizes = sizes_of(peak, *one.run);
@@ -171,7 +172,7 @@ void write_run(Writer& out, const Case& one, const Diagnosis& d) {
   out.field("needed", whole(sizes.needed));
   out.field("usable", whole(usable));
   out.field("verdict",
-            usable > 0 ? memory::word(run::verdict_of(sizes, run::open_images(*one.run), usable)) : "");
+            usable > 0 ? memory::word(run::verdict_of(sizes, run::unsaid(*one.run, catalog), usable)) : "");
   out.field("on_one_card", !one.left_out.empty());
   out.field("left_out", one.left_out);
   out.close_object();
@@ -215,7 +216,13 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
     out.found_request = json::write(*tree);
   }
   out.given = recipe::read_given(*tree, out.errors);
-  for (const auto& [pointer, version] : exchange::versions_in(text)) {
+  recipe::Values versions = exchange::versions_in(text);
+  const auto stack = out.given.values.find("/stack");
+  if (stack != out.given.values.end() && stack->second == json::Json("unsloth")) {
+    if (std::string release = exchange::unsloth_release(text); !release.empty())
+      versions.emplace("/versions/unsloth", std::move(release));
+  }
+  for (const auto& [pointer, version] : versions) {
     if (out.given.values.emplace(pointer, version).second) out.versions[pointer] = version;
   }
   s.values = out.given.values;
@@ -334,7 +341,7 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   write_answers(out, answers);
   out.key("run");
   if (answers.ways.empty()) {
-    write_run(out, one, d);
+    write_run(out, one, d, catalog);
   } else {
     out.null();
   }

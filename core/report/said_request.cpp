@@ -6,6 +6,7 @@
 
 #include "core/diagnosis/prose.h"
 #include "core/diagnosis/sentence.h"
+#include "core/exchange/versions.h"
 #include "core/json/ascii.h"
 #include "core/report/said_cards.h"
 #include "core/report/said_words.h"
@@ -80,6 +81,7 @@ const std::vector<Words>& switches() {
       {"gradient checkpointing", "/training/gradient_checkpointing", true},
       {"activation checkpointing", "/training/gradient_checkpointing", true},
       {"packing", "/training/packing", true},
+      {"unsloth", "/stack", "unsloth"},
       {"liger", "/training/use_liger_kernel", true},
       {"flash attention", "/model_args/attn_implementation", "flash_attention_2"},
       {"flash attn", "/model_args/attn_implementation", "flash_attention_2"},
@@ -348,6 +350,10 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   read_task(words, out);
   read_strategy(words, out);
   read_switches(words, out);
+  if (out.values.count("/stack") != 0) {
+    if (std::string release = exchange::unsloth_release(text.lines); !release.empty())
+      out.values["/versions/unsloth"] = std::move(release);
+  }
   read_optimizer(words, out);
   read_images(words, out);
   read_numbers(words, out);

@@ -63,10 +63,17 @@ const std::vector<Message>& messages() {
       {"QLoRA of Llama-3.1-8B on a 4090 at 2048 tokens: why does batch 4 die when batch 2 fits?",
        {"a micro-batch of 4 needs", "a micro-batch of 2 needs",
         "What grows most between them is logits and loss"}},
+      // Unsloth's logits were made until November 2024, and its releases are called by their month.
+      {"unsloth QLoRA of Llama-3.1-8B on an A100 80GB at 100k tokens, will it fit?",
+       {"fits, unless what is not said is otherwise.", "Which release of Unsloth runs is not said"}},
+      {"2024-05-08: unsloth QLoRA of Llama-3.1-8B on an A100 80GB at 100k tokens, will it fit?",
+       {R"("unsloth":"2024.5")", "it does not fit."}},
+      {"unsloth QLoRA of Llama-3.1-8B on an A100 80GB at 100k tokens, transformers==4.55.4, will it fit?",
+       {R"("unsloth":"2025.8")", "it fits."}},
       // A Qwen-VL reads images of any size: what is not said of them is no promise.
-      {"Is a 4060 Ti 16GB enough for QLoRA of Qwen2.5-VL-7B at 2048 tokens?",
-       {"it fits barely.",
-        "What images a sample has is not said, and none is counted; with one of 1,260 x 1,260",
+      {"Is a 4090 enough for QLoRA of Qwen2.5-VL-7B at 3072 tokens?",
+       {"it fits, unless what is not said is otherwise.",
+        "What images a sample has is not said, and none is counted; with one of 1,540 x 1,540",
         R"({"pointer":"/vision/image_size","message":"the size of its images in pixels"})"}},
       {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.96 GiB. GPU 0 has a total capacity "
        "of "

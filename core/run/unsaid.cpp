@@ -1,7 +1,8 @@
-#include "core/run/open_images.h"
+#include "core/run/unsaid.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/memory/layers/images.h"
 #include "core/run/phrases.h"
@@ -39,9 +40,7 @@ recipe::Vision fullest(const Run& run, bool size_is_open) {
   return vision;
 }
 
-}  // namespace
-
-std::optional<OpenImages> open_images(const Run& run) {
+std::optional<Unsaid> unsaid_images(const Run& run) {
   using Rule = model::ImageTokens::Rule;
   const recipe::Recipe& recipe = run.resolved.recipe;
   const auto is_said = [&run](const char* pointer) { return run.given.values.count(pointer) != 0; };
@@ -58,7 +57,7 @@ std::optional<OpenImages> open_images(const Run& run) {
     return std::nullopt;
   there.replay = memory::replay(there.network, there.resolved.recipe, there.machine);
   there.holding.reset();
-  OpenImages open;
+  Unsaid open;
   open.sizes = sizes_of(there.replay.instants[there.replay.peak], there);
   open.words = "What images a sample has is not said, and " +
                (recipe.vision.images_per_sample == 0 ? "none" : words_of(recipe.vision)) +
@@ -68,11 +67,46 @@ std::optional<OpenImages> open_images(const Run& run) {
   return open;
 }
 
-memory::Verdict verdict_of(const memory::Sizes& sizes, const std::optional<OpenImages>& open, double usable) {
+// A release before which a library held far more.
+struct Release {
+  std::string_view stack, pointer, before, what;
+};
+constexpr Release releases[] = {
+    // unslothai/unsloth 4474e4b unsloth/kernels/cross_entropy_loss.py
+    {"unsloth", "/versions/unsloth", "2024.10",
+     "Which release of Unsloth runs is not said; before November 2024 it made all logits, and"}};
+
+std::optional<Unsaid> unsaid_release(const Run& run, const Catalog& catalog) {
+  for (const Release& one : releases) {
+    if (run.resolved.recipe.stack != one.stack) continue;
+    recipe::Given given = run.given;
+    if (!given.values.emplace(one.pointer, std::string(one.before)).second) continue;
+    json::Errors ignored;
+    const std::optional<Run> there = read_run(std::move(given), catalog, ignored);
+    if (!there) continue;
+    Unsaid older{sizes_of(there->replay.instants[there->replay.peak], *there), ""};
+    older.words = std::string(one.what) + " it needs " + gib(older.sizes.needed) + ".";
+    return older;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Unsaid> unsaid(const Run& run, const Catalog& catalog) {
+  std::vector<Unsaid> out;
+  for (const std::optional<Unsaid>& one : {unsaid_images(run), unsaid_release(run, catalog)}) {
+    if (one) out.push_back(*one);
+  }
+  return out;
+}
+
+memory::Verdict verdict_of(const memory::Sizes& sizes, const std::vector<Unsaid>& other, double usable) {
   const memory::Verdict verdict = memory::verdict(sizes, usable);
-  const bool promises = verdict == memory::Verdict::fits && open;
-  return promises && memory::verdict(open->sizes, usable) != memory::Verdict::fits ? memory::Verdict::tight
-                                                                                   : verdict;
+  const bool all = std::all_of(other.begin(), other.end(), [usable](const Unsaid& one) {
+    return memory::verdict(one.sizes, usable) == memory::Verdict::fits;
+  });
+  return verdict == memory::Verdict::fits && !all ? memory::Verdict::tight : verdict;
 }
 
 }  // namespace plimsoll::run
