@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/memory/layers/images.h"
+#include "core/run/components.h"
 #include "core/run/phrases.h"
 
 namespace plimsoll::run {
