@@ -1,4 +1,4 @@
-// The root causes of out-of-memory failures: one row each, with what speaks for it.
+// The root causes of out-of-memory failures: one row each (causes/), with what speaks for it.
 //
 //     find_cause("logits_peak")->title;   // "Logits over a large vocabulary"
 //
@@ -7,6 +7,7 @@
 // estimate.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,11 +34,13 @@ struct Cause {
   std::string_view id, title;
   Found found;
   float base;
-  std::span<const Weight> weights;
-  std::string_view why;     ///< what happens
-  std::string_view remedy;  ///< what gets past it
-  std::string_view ask;     ///< what would settle it, when it is not settled
+  std::initializer_list<Weight> weights;
+  std::string_view why;       ///< what happens
+  std::string_view remedy;    ///< what gets past it
+  std::string_view ask = {};  ///< what would settle it, when it is not settled
 };
+/// By what they are about, a file each in causes/; `causes()` are all of them, in this order.
+extern const std::span<const Cause> causes_of_machine, causes_of_weights, causes_of_tokens, causes_of_choices;
 std::span<const Cause> causes();
 const Cause* find_cause(std::string_view id);
 
