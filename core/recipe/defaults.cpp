@@ -327,14 +327,14 @@ Default default_overlap_comm(const DefaultContext& c) {
 Default default_images(const DefaultContext& c) {
   if (!c.around.sees_images) return {0, "the model sees no images"};
   if (c.around.default_image_size == 0 && c.values.count("/vision/image_size") == 0)
-    return {0, "assumed: none, since no size is said; say how many and how large", true};
+    return {0, "assumed: none; say how many and how large", true};
   return {1, "assumed: one image a sample, say how many", true};
 }
 
 Default default_image_size(const DefaultContext& c) {
   // hiyouga/LLaMA-Factory hparams/model_args.py image_max_pixels
   if (c.around.default_image_size == 0 && number(c, "/vision/images_per_sample") > 0)
-    return {768, "assumed: what LLaMA-Factory cuts images down to; say how large", true};
+    return {768, "assumed: the limit of LLaMA-Factory; say how large", true};
   return {c.around.default_image_size, "the size that the model's configuration gives its vision tower"};
 }
 
