@@ -57,7 +57,7 @@ std::optional<Unsaid> unsaid_images(const Run& run) {
       vision.image_size <= recipe.vision.image_size)
     return std::nullopt;
   there.replay = memory::replay(there.network, there.resolved.recipe, there.machine);
-  there.holding.reset();
+  there.simulated.reset();
   Unsaid open;
   open.sizes = sizes_of(there.replay.instants[there.replay.peak], there);
   open.words = "What images a sample has is not said, and " +
