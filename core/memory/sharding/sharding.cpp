@@ -227,6 +227,11 @@ recipe::Recipe under_deepspeed(const recipe::Recipe& r) {
   return seen;
 }
 
+// A bucket has one type, that of the widest parameter among those it may take.
+double bucket_element(const Parameters& seen) {
+  return seen.trained_bytes > 2 * static_cast<double>(seen.trainable) ? 4 : 2;
+}
+
 double bucket_bytes(const model::Architecture& network, const recipe::Recipe& r, double size) {
   const auto hidden = static_cast<double>(network.stacks.front().hidden);
   const auto asked = static_cast<double>(r.parallel.zero.reduce_bucket_size);
@@ -239,7 +244,7 @@ void zero_1_and_2(const model::Architecture& network, const recipe::Recipe& r, S
   const Parameters master = in_fp32(seen, r.peft.on);
   const States states = states_of(master, r.training.optim);
   const double n = s.ranks, made = seen.trained_bytes, fp32 = master.trained_bytes;
-  const double size = seen.trainable > 0 ? made / static_cast<double>(seen.trainable) : 2;
+  const double size = bucket_element(seen);
   s.weights = seen.weight_bytes;
   s.adapters = seen.adapter_bytes;
   if (config.library == "colossalai") {
@@ -293,7 +298,7 @@ void zero_3(const model::Architecture& network, const recipe::Recipe& r, Shardin
   const Parameters master = in_fp32(seen, r.peft.on);
   const States states = states_of(master, r.training.optim);
   const double n = s.ranks, made = seen.trained_bytes, fp32 = master.trained_bytes;
-  const double size = seen.trainable > 0 ? made / static_cast<double>(seen.trainable) : 2;
+  const double size = bucket_element(seen);
   const double partition = (seen.weight_bytes - seen.replicated_bytes) / n;
   // A group holds whole parameters, so one at least.
   const double grouped = std::max(4 * static_cast<double>(config.sub_group_size) * n, master.largest_trained);
