@@ -327,7 +327,8 @@ Default default_overlap_comm(const DefaultContext& c) {
 Default default_images(const DefaultContext& c) {
   if (!c.around.sees_images) return {0, "the model sees no images"};
   const bool sized = c.around.default_image_size > 0 || number(c, "/vision/image_size") > 0;
-  return {sized ? 1 : 0, "assumed: say how many images a sample has", true};
+  if (!sized) return {0, "assumed: none; say how many and how large", true};
+  return {1, "assumed: one image a sample, say how many", true};
 }
 
 Default default_image_size(const DefaultContext& c) {
