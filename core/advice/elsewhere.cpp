@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/recipe/locks.h"
+#include "core/recipe/stacks.h"
 #include "core/run/spread.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
@@ -229,8 +230,8 @@ namespace {
 // bitsandbytes leaves alone (unslothai/unsloth-zoo temporary_patches/gpt_oss.py).
 std::optional<WayOut> with_unsloth(const run::Run& run, const run::Catalog& catalog, double usable) {
   const recipe::Recipe& r = run.resolved.recipe;
-  const bool trainer = r.stack == "hf" || r.stack == "trl";
-  if (!trainer || r.parallel.num_gpus > 1 || locked(run, "/stack")) return std::nullopt;
+  if (!recipe::stack_traits(r.stack).unsloth_patches || r.parallel.num_gpus > 1 || locked(run, "/stack"))
+    return std::nullopt;
   recipe::Given given = run.given;
   given.values["/stack"] = "unsloth";
   json::Errors errors;

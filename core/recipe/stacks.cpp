@@ -5,9 +5,13 @@ namespace plimsoll::recipe {
 namespace {
 
 constexpr StackTraits rows[] = {
-    {.id = "hf"},
+    {.id = "hf", .unsloth_patches = true},
     // huggingface/trl trl/trainer/sft_config.py, dpo_config.py: max_length.
-    {.id = "trl", .own_length = true, .flattens_packed = true, .trl_checkpoint_dtype = true},
+    {.id = "trl",
+     .own_length = true,
+     .flattens_packed = true,
+     .unsloth_patches = true,
+     .trl_checkpoint_dtype = true},
     {.id = "axolotl", .cce_fork = true},
     // hiyouga/LLaMA-Factory train/trainer_utils.py get_batch_logps, train/dpo/trainer.py
     // concatenated_forward, model/model_utils/checkpointing.py, model/model_utils/liger_kernel.py

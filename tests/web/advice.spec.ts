@@ -196,3 +196,27 @@ test("hours and cost of the whole run are listed for machines to rent", async ({
   await open(page);
   await expect(page.locator(".machines tbody tr").first()).toContainText(/h|days/);
 });
+
+test("where no setting makes it fit, the verdict offers the stack that does", async ({ page }) => {
+  await open(
+    page,
+    encode({
+      model: "openai/gpt-oss-20b",
+      peft: { r: 8, target_modules: "all-linear" },
+      quantization: { load_in_4bit: true },
+      training: {
+        per_device_train_batch_size: 1,
+        max_length: 4096,
+        bf16: true,
+        gradient_checkpointing: true,
+      },
+      hardware: { gpu: "rtx-4090" },
+    }),
+  );
+  await expect(headline(page)).toContainText("Does not fit");
+  const ways = page.locator(".verdict .ways li");
+  await expect(ways).toHaveCount(1);
+  await expect(ways).toContainText("The same run with Unsloth");
+  await ways.getByRole("button").click();
+  await expect(headline(page)).toContainText("Fits the GeForce RTX 4090");
+});

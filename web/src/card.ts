@@ -1,7 +1,7 @@
 // What the verdict card offers beside its answer: questions that only the person can answer, the shortest ways out, what was
 // done last with its undo, how far it can go, and what was assumed.
 import { html, nothing, type TemplateResult } from "lit";
-import { fixes as plansOf } from "./advice/fixes.ts";
+import { fixes as plansOf, otherStack } from "./advice/fixes.ts";
 import type { GpuPreset, Json, Report } from "./contract.ts";
 import { count, size } from "./format.ts";
 import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
@@ -152,11 +152,12 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
   const { advice } = view;
   if (!report.gpu || report.gpu.verdict === "fits") return nothing;
   if (advice?.gpu?.id !== report.gpu.id) return html`<p class="way-out">${say("lede.looking")}</p>`;
-  const ways = plansOf(advice.gpu.plans, advice.gpu.usable).slice(0, FIXES);
+  const plans = plansOf(advice.gpu.plans, advice.gpu.usable).slice(0, FIXES);
+  const ways = plans.length > 0 ? plans : otherStack(advice.gpu.elsewhere);
   if (ways.length === 0) return html`<p class="way-out">${say("lede.no_plan")}</p>`;
   return html`<ul class="ways" aria-label=${say("plan.title")}>
     ${ways.map(({ titles, needs, effect, edits }) => {
-      const words = titles.map(([fix, title]) => coreWords(`fix.${fix}`, title));
+      const words = titles.map(([word, title]) => coreWords(word, title));
       const what = titles.map(([, title]) => title).join(", ");
       return html`<li>
         <span

@@ -1,5 +1,5 @@
 // The plans for the chosen GPU as lines of the verdict card, each set of changes once.
-import type { Json, Plan } from "../contract.ts";
+import type { Elsewhere, Json, Plan } from "../contract.ts";
 import { sizeWords } from "../format.ts";
 import { say } from "../words/say.ts";
 
@@ -14,7 +14,7 @@ export function speed(factor: number): string {
 }
 
 export interface Way {
-  titles: [fix: string, title: string][];
+  titles: [word: string, title: string][];
   needs: string;
   effect: string;
   edits: { pointer: string; value: Json }[];
@@ -23,8 +23,19 @@ export interface Way {
 /** In the core's order: what is usually tried first leads. `usable`: of the card that the plans are for. */
 export const fixes = (plans: Plan[], usable: number): Way[] =>
   plans.map((plan) => ({
-    titles: [...new Map(plan.changes.map(({ fix, title }) => [fix, title]))],
+    titles: [...new Map(plan.changes.map(({ fix, title }) => [`fix.${fix}`, title]))],
     needs: say("plan.needs", { size: sizeWords(usable - plan.headroom) }),
     effect: `${speed(plan.time_factor)}. ${say(`quality.${plan.quality}`)}`,
     edits: plan.changes.map(({ pointer, to }) => ({ pointer, value: to })),
   }));
+
+/** Where no setting makes it fit, another stack may. */
+export const otherStack = (list: Elsewhere[]): Way[] =>
+  list
+    .filter(({ id }) => id === "with_unsloth")
+    .map(({ id, title, high, time_factor, changes }) => ({
+      titles: [[`way.${id}`, title]],
+      needs: say("plan.needs", { size: sizeWords(high ?? 0) }),
+      effect: `${speed(time_factor ?? 1)}. ${say("quality.none")}`,
+      edits: Object.entries(changes ?? {}).map(([pointer, value]) => ({ pointer, value })),
+    }));
