@@ -7,7 +7,8 @@ import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
 
 /** What plans change; the rest of a request says what the run and the machine are. */
-const CHANGED = /^\/(model|training|peft|quantization|model_args|rl|vision|parallel|hardware\/PYTORCH_)/;
+const CHANGED =
+  /^\/(model|training|peft|quantization|model_args|rl|vision|parallel|versions\/transformers|hardware\/PYTORCH_)/;
 
 const locksOf = (view: View): string[] => {
   const locks: Json | undefined = get(view.request, "/locks");
