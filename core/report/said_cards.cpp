@@ -14,31 +14,55 @@ using diagnosis::says_any;
 
 constexpr std::size_t most_cards = 4;
 
-// The variant that stands behind a board's number: "3060 Ti", "4080 super", "4070 ti super".
-std::string_view variant_of(const hardware::Gpu& gpu) {
-  for (const std::string_view one : {"-ti-super", "-ti", "-super", "-ada", "-laptop", "-maxq"}) {
-    if (gpu.id.find(one) != std::string::npos) return one.substr(1);
+// Words of a card's name: "4070", "ti", "super" of "GeForce RTX 4070 Ti SUPER 16GB". Brands and sizes are
+// none.
+std::vector<std::string> name_words(const hardware::Gpu& gpu) {
+  constexpr std::string_view brands[] = {"geforce", "rtx", "gtx",      "tesla",
+                                         "radeon",  "rx",  "instinct", "intel"};
+  const std::string name = diagnosis::fold(gpu.name.substr(0, gpu.name.find('(')));
+  std::vector<std::string> words;
+  for (const SaidWord& word : split(name)) {
+    const bool brand = std::find(std::begin(brands), std::end(brands), word.text) != std::end(brands);
+    if (!brand && word.unit != "gb" && word.text != "usable") words.emplace_back(word.text);
   }
-  return "";
+  return words;
 }
 
-// Whether the words behind a board's name are those of this variant and of no other.
-bool is_variant(const hardware::Gpu& gpu, std::string_view folded) {
-  const std::string_view wanted = variant_of(gpu);
-  const std::size_t digit = gpu.id.find_first_of("0123456789");
-  const std::string number =
-      digit == std::string::npos ? "" : gpu.id.substr(digit, gpu.id.find('-', digit) - digit);
-  if (wanted == "ada" || wanted == "laptop" || wanted == "maxq")
-    return folded.find(wanted) != std::string_view::npos;
-  const auto behind = [&](std::string_view variant) {
-    const std::string spaced = number + " " + std::string(variant), joined = number + std::string(variant);
-    return folded.find(spaced) != std::string_view::npos || folded.find(joined) != std::string_view::npos;
-  };
-  const bool both = behind("ti super"), ti = behind("ti"), super = behind("super");
-  if (wanted == "ti-super") return both;
-  if (wanted == "ti") return ti && !both;
-  if (wanted == "super") return super && !both;
-  return !ti && !super;
+bool has_digit(std::string_view word) { return word.find_first_of("0123456789") != std::string_view::npos; }
+
+// "sxm4" and "pcie" are seldom said: a card is that one without them too.
+bool is_socket(std::string_view word) {
+  return word.substr(0, 3) == "sxm" || word == "pcie" || word == "blackwell" || word == "workstation";
+}
+
+// How well the words say this card: its board, what stands beside the board ("ti", "ada", "quadro"), and no
+// word of another one. 0: it is not named.
+int likeness(const hardware::Gpu& gpu, const SaidWords& said) {
+  const std::vector<std::string> words = name_words(gpu);
+  if (words.empty()) return 0;
+  const auto board_at = std::find_if(words.begin(), words.end(), [](const std::string& w) {
+    return w.size() > 1 && has_digit(w) && !is_socket(w);
+  });
+  const std::string board = board_at == words.end() ? words.front() : *board_at;
+  int best = 0;
+  for (std::size_t at = 0; at < said.size(); ++at) {
+    std::string_view rest = said[at].text;
+    if (rest.substr(0, 3) == "rtx") rest.remove_prefix(3);
+    if (rest.substr(0, board.size()) != board) continue;
+    rest.remove_prefix(board.size());  // "3060ti", "3090s"
+    const bool plural = rest == "s" && has_digit(board);
+    if (!rest.empty() && !plural && rest != "ti" && rest != "tisuper") continue;
+    int like = plural ? 8 : 10;
+    for (const std::string& word : words) {
+      if (word == board) continue;
+      bool beside = !rest.empty() && !plural && rest.find(word) != std::string_view::npos;
+      for (std::size_t i = at > 2 ? at - 2 : 0; i < std::min(said.size(), at + 4); ++i)
+        beside = beside || said[i].text == word;
+      like += beside ? 2 : is_socket(word) ? 0 : -1;
+    }
+    best = std::max(best, like);
+  }
+  return best;
 }
 
 bool says_size(const hardware::Gpu& gpu, std::string_view folded) {
@@ -46,30 +70,42 @@ bool says_size(const hardware::Gpu& gpu, std::string_view folded) {
   return says_any(folded, {size + "g", size + " g"});
 }
 
-// The card that a clause names; of several sizes the one that is said, of several sockets the usual one.
-const hardware::Gpu* card_in(std::string_view folded, const run::Catalog& catalog) {
+// "6000" alone may be a number of tokens.
+bool is_round(const hardware::Gpu& gpu, const SaidWords& said) {
+  const bool number = gpu.id.find("-6000") != std::string::npos ||
+                      gpu.id.find("-8000") != std::string::npos ||
+                      gpu.id.find("-5000") != std::string::npos || gpu.id.find("-4000") != std::string::npos;
+  return number && !says(said, "rtx") && !says(said, "ada") && !says(said, "quadro");
+}
+
+// The cards that a clause may mean: of several sizes the one that is said, or the smallest and the largest;
+// of several sockets the usual one.
+std::vector<const hardware::Gpu*> cards_in(std::string_view folded, const run::Catalog& catalog) {
+  const SaidWords said = split(folded);
   std::vector<const hardware::Gpu*> named;
+  int best = 0;
   for (const hardware::Gpu& gpu : catalog.gpus) {
-    const bool counts = gpu.vendor != "Apple" && gpu.segment != "slice" && gpu.usable_bytes > 0;
-    // "6000" alone may be a number of tokens.
-    const bool round = gpu.id.find("000") != std::string::npos && !says_any(folded, {"rtx", "ada", "quadro"});
-    if (counts && !round && diagnosis::is_named(gpu, folded) && is_variant(gpu, folded))
-      named.push_back(&gpu);
+    if (gpu.vendor == "Apple" || gpu.segment == "slice" || gpu.usable_bytes == 0 || is_round(gpu, said))
+      continue;
+    const int like = likeness(gpu, said);
+    if (like == 0 || like < best) continue;
+    if (like > best) named.clear();
+    best = like;
+    named.push_back(&gpu);
   }
+  if (named.empty()) return named;
   const bool sized = std::any_of(named.begin(), named.end(),
                                  [&](const hardware::Gpu* gpu) { return says_size(*gpu, folded); });
   if (sized) std::erase_if(named, [&](const hardware::Gpu* gpu) { return !says_size(*gpu, folded); });
-  if (named.empty()) return nullptr;
   const auto usual = [](const hardware::Gpu* gpu) { return gpu->id.find("sxm") != std::string::npos; };
-  const auto first = std::find_if(named.begin(), named.end(), usual);
-  const hardware::Gpu* chosen = first == named.end() ? named.front() : *first;
-  // "A100", and nobody says of how many gigabytes.
-  const bool open = std::any_of(named.begin(), named.end(), [&](const hardware::Gpu* gpu) {
-    const uint64_t less = std::min(gpu->tier_gib, chosen->tier_gib);
-    return gpu->id.substr(0, 4) == chosen->id.substr(0, 4) &&
-           3 * less < 2 * std::max(gpu->tier_gib, chosen->tier_gib);
+  std::stable_sort(named.begin(), named.end(), [&](const hardware::Gpu* a, const hardware::Gpu* b) {
+    return a->tier_gib != b->tier_gib ? a->tier_gib < b->tier_gib : usual(a) && !usual(b);
   });
-  return open && !sized ? nullptr : chosen;
+  const auto largest = std::find_if(named.begin(), named.end(), [&](const hardware::Gpu* gpu) {
+    return gpu->tier_gib == named.back()->tier_gib;
+  });
+  if (2 * (*largest)->tier_gib < 3 * named.front()->tier_gib) return {named.front()};
+  return {named.front(), *largest};
 }
 
 // "a single A100", "one 4090", "单张": the number that no digit says.
@@ -106,11 +142,11 @@ void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRe
     }
     const std::string_view clause = rest.substr(0, end);
     rest.remove_prefix(next);
-    const hardware::Gpu* gpu = card_in(clause, catalog);
-    if (gpu == nullptr) continue;
-    const bool known = std::any_of(out.cards.begin(), out.cards.end(),
-                                   [gpu](const SaidCards& one) { return one.gpu == gpu; });
-    if (!known) out.cards.push_back({gpu, count_in(clause)});
+    for (const hardware::Gpu* gpu : cards_in(clause, catalog)) {
+      const bool known = std::any_of(out.cards.begin(), out.cards.end(),
+                                     [gpu](const SaidCards& one) { return one.gpu == gpu; });
+      if (!known) out.cards.push_back({gpu, count_in(clause)});
+    }
   }
   if (out.cards.empty()) out.card_bytes = diagnosis::spoken_size(text.folded_lines);
   if (out.cards.size() != 1) return;
