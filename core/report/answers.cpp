@@ -311,7 +311,7 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
 }
 
 void write_said(json::Writer& out, const SaidRequest& said) {
-  if (!has_subject(said)) return out.null();
+  if (!has_subject(said) && !said.method) return out.null();
   out.open_object();
   out.field("request", said.request());
   out.key("unknown");

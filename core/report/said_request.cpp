@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/diagnosis/facts_said.h"
 #include "core/diagnosis/prose.h"
 #include "core/diagnosis/sentence.h"
 #include "core/exchange/versions.h"
@@ -156,7 +157,11 @@ void read_method(const diagnosis::Text& text, const SaidWords& words, SaidReques
   std::vector<Method> ways = methods_in(words);
   if (ways.empty() && diagnosis::read_prose(text.folded_lines).says(diagnosis::Say::full) != nullptr)
     ways.push_back(Method::full);
-  const bool four = affirms(words, "4bit") || affirms(words, "4 bit") || affirms(words, "nf4");
+  // Whoever pastes a traceback alone has said it in its frames.
+  if (ways.empty() && diagnosis::mentions(text, {"peft/peft_model.py", "peft/tuners/"}))
+    ways.push_back(Method::lora);
+  const bool four = affirms(words, "4bit") || affirms(words, "4 bit") || affirms(words, "nf4") ||
+                    diagnosis::mentions(text, {"matmul_4bit", "linear4bit"});
   const bool eight = eight_bits(words).base;
   if (!ways.empty() && ways.front() == Method::lora && four) ways.front() = Method::qlora;
   out.method = !ways.empty();

@@ -86,6 +86,17 @@ const std::vector<Message>& messages() {
        "23.64 GiB of which 1.21 GiB is free. model is llama 3 8b, qlora, seq len 2048, batch 2",
        {"4,096 tokens x 128,256 words of the vocabulary", "Logits over a large vocabulary."}},
       {"QLoRA of Llama 3.1 8B on a 4090 at 4k", {"QLoRA on one GeForce RTX 4090 24GB needs", "it fits"}},
+      {"largest batch for QLoRA of Llama 3.1 8B on a 4090 at 2048 tokens",
+       {"QLoRA on one GeForce RTX 4090 24GB needs", R"("messages":[])"}},
+      // A traceback says by its frames how the run is trained, and nothing else of it.
+      {"  File \"/site-packages/peft/peft_model.py\", line 1757, in forward\n"
+       "  File \"/site-packages/bitsandbytes/nn/modules.py\", line 484, in forward\n"
+       "    return bnb.matmul_4bit(x, self.weight.t(), bias=bias)\n"
+       "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB.",
+       {R"("said":{"request":{"quantization":{"load_in_4bit":true},"peft":{}})"}},
+      {"  File \"/site-packages/peft/tuners/lora/layer.py\", line 771, in forward\n"
+       "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB.",
+       {R"("said":{"request":{"peft":{}})"}},
       {"Can I use LoRA on LLaVA 1.5 7B with images of 640x480 on a 3090?",
        {"This model's processor makes squares of images."}},
   };
