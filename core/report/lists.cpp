@@ -38,7 +38,9 @@ std::string models_text(const run::Catalog& catalog) {
     out.field("model_type", entry.network.model_type);
     out.field("parameters", model::parameter_count(entry.network));
     out.field("verified", entry.preset.verified);
-    out.field("aliases", entry.preset.aliases);
+    std::vector<std::string> aliases = entry.preset.aliases;
+    aliases.insert(aliases.end(), entry.preset.same_shapes.begin(), entry.preset.same_shapes.end());
+    out.field("aliases", aliases);
     out.close_object();
   }
   out.close_array();

@@ -16,7 +16,8 @@ const models = (core: Core): Entry[] =>
         name: alias,
         detail: `${detail}, ${say("model.alias", { id: hf_id })}`,
         words: "",
-        alias: true as const,
+        // A checkpoint of the same owner is as good a name; a copy of it, or a short name of ours, is not.
+        behind: alias.startsWith(hf_id.slice(0, hf_id.indexOf("/") + 1)) ? 0.9 : 5,
       })),
     ];
   });

@@ -7,8 +7,8 @@ export interface Entry {
   detail: string;
   /** Further names it is found by. */
   words: string;
-  /** Another name for the same. */
-  alias?: true;
+  /** How far another name for the same stands behind its own. */
+  behind?: number;
 }
 
 const partsOf = (text: string) =>
@@ -16,6 +16,8 @@ const partsOf = (text: string) =>
     .toLowerCase()
     .split(/[^a-z0-9.]+/)
     .filter((part) => part !== "");
+
+const lastPart = (name: string) => name.slice(name.lastIndexOf("/") + 1);
 
 /** Lower is better; undefined where a part of the text occurs nowhere. A part that is a whole word counts most. */
 function distance(entry: Entry, wanted: string[]): number | undefined {
@@ -29,10 +31,10 @@ function distance(entry: Entry, wanted: string[]): number | undefined {
     else return undefined;
   }
   // The fewest parts beside those that were typed, a release number less than a word: Llama-3.1-8B before LLaMA-Pro-8B.
-  const beside = partsOf(entry.name.slice(entry.name.lastIndexOf("/") + 1))
+  const beside = partsOf(lastPart(entry.name))
     .filter((part) => !wanted.includes(part))
     .reduce((all, part) => all + (/^[\d.]+$/.test(part) ? 0.5 : 1), 0);
-  return sum + beside + (entry.alias ? 5 : 0) + entry.name.length / 100;
+  return sum + beside + (entry.behind ?? 0) + entry.name.length / 100;
 }
 
 /** "2x 3090": how many, and of what. */
@@ -48,8 +50,9 @@ export function find(entries: Entry[], text: string): Entry[] {
   const exact = text.trim().toLowerCase();
   return entries
     .map((entry) => {
-      const same = [entry.value, entry.name].some((name) => name.toLowerCase() === exact);
-      return { entry, far: same ? -1 : distance(entry, wanted) };
+      const is = (name: string) => name.toLowerCase() === exact;
+      if (is(entry.value) || is(entry.name)) return { entry, far: -20 };
+      return { entry, far: is(lastPart(entry.name)) ? (entry.behind ?? 0) - 10 : distance(entry, wanted) };
     })
     .filter((each): each is { entry: Entry; far: number } => each.far !== undefined)
     .sort((one, other) => one.far - other.far)

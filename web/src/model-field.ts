@@ -13,7 +13,8 @@ const modelName = (value: Json | undefined): string =>
 function about(view: View, value: Json | undefined): string {
   const { report, core } = view;
   if (isObject(value)) return say("model.config");
-  if (!report || view.waiting) return say("model.search", { count: core.models.length });
+  // While an answer is awaited, the last one is to the same model.
+  if (!report) return say("model.search", { count: core.models.length });
   const size = parameters(report.model.parameters);
   const model = core.models.find(({ id }) => id === report.model.id);
   if (!model || value === model.hf_id) return say("model.size", { size });

@@ -8,6 +8,10 @@ import { say } from "./words/say.ts";
 
 const SHOWN = 60;
 
+/** An owner and a name say one model: another one that only resembles it has to be chosen. */
+const takes = (text: string, { name }: Entry): boolean =>
+  text.trim() !== "" && (!text.includes("/") || name.toLowerCase().startsWith(text.trim().toLowerCase()));
+
 export type ChooseEvent = CustomEvent<{ value: string; count?: number }>;
 
 @customElement("plimsoll-options")
@@ -59,7 +63,7 @@ export class PlimsollOptions extends LitElement {
   private show(text: string): void {
     this.found = find(this.entries(), this.counts ? counted(text).name : text);
     this.open = this.found.length > 0;
-    this.active = text.trim() === "" ? -1 : 0;
+    this.active = this.found[0] && takes(text, this.found[0]) ? 0 : -1;
   }
 
   private close(): void {
