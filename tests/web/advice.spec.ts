@@ -217,6 +217,11 @@ test("where no setting makes it fit, the verdict offers the stack that does", as
   const ways = page.locator(".verdict .ways li");
   await expect(ways).toHaveCount(1);
   await expect(ways).toContainText("The same run with Unsloth");
+  // The tab below says the same, open, and no longer that nothing fits.
+  await expect(page.locator(".rest details[open]")).toContainText("The same run with Unsloth");
+  // What it needs at most is the upper end of what the verdict says then.
+  const most = /needs at most ([\d.]+)/.exec((await ways.textContent()) ?? "")?.[1];
   await ways.getByRole("button").click();
   await expect(headline(page)).toContainText("Fits the GeForce RTX 4090");
+  await expect(page.locator(".verdict .sum")).toContainText(`and ${most ?? "?"} GiB`);
 });

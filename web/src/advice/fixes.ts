@@ -35,7 +35,7 @@ export const otherStack = (list: Elsewhere[]): Way[] =>
     .filter(({ id }) => id === "with_unsloth")
     .map(({ id, title, high, time_factor, changes }) => ({
       titles: [[`way.${id}`, title]],
-      needs: say("plan.needs", { size: sizeWords(high ?? 0) }),
+      needs: say("plan.needs_most", { size: sizeWords(high ?? 0) }),
       effect: `${speed(time_factor ?? 1)}. ${say("quality.none")}`,
       edits: Object.entries(changes ?? {}).map(([pointer, value]) => ({ pointer, value })),
     }));

@@ -86,7 +86,7 @@ function card(plan: Plan, usable: number, before: Report, actions: Actions): Tem
     <p>
       ${size(before.memory.peak.device)} → <b>${size(plan.peak.device)}</b>
       ${say("plan.spare", { size: sizeWords(Math.max(0, usable - plan.peak.high)) })}
-      ${speed(plan.time_factor)}. ${say(`quality.${plan.quality}`)}
+      ${capital(speed(plan.time_factor))}. ${say(`quality.${plan.quality}`)}
       ${say("plan.batch", { batch: plan.effective_batch })}
     </p>
     <table>
@@ -141,15 +141,15 @@ function rungs(title: string, list: Rung[], actions: Actions): TemplateResult | 
   </details>`;
 }
 
-/** Another machine or another model, with the recipe as it is; those that are settings of the page can be applied. */
-function otherWays(list: Elsewhere[], actions: Actions): TemplateResult | typeof nothing {
+/** Another machine, stack or model, with the recipe as it is; those that are settings of the page can be applied. */
+function otherWays(list: Elsewhere[], open: boolean, actions: Actions): TemplateResult | typeof nothing {
   if (list.length === 0) return nothing;
   const editsOf = (way: Elsewhere) => {
     if (way.changes) return Object.entries(way.changes).map(([pointer, value]) => ({ pointer, value }));
     if (way.id === "larger_gpu" && way.gpu) return [{ pointer: "/hardware/gpu", value: way.gpu }];
     return way.model ? [{ pointer: "/model", value: way.model }] : [];
   };
-  return html`<details>
+  return html`<details ?open=${open}>
     <summary>${say("plan.elsewhere")}</summary>
     <ul class="notes">
       ${list.map((way) => {
@@ -229,7 +229,8 @@ function found(advice: Advice, view: View, report: Report, actions: Actions): Te
     ${shown?.blocked ? blocked(shown.blocked) : nothing}
     ${own && advice.gpu
       ? html`${rungs(say("plan.ladder"), advice.gpu.ladder, actions)}
-        ${rungs(say("plan.spend"), advice.gpu.spend, actions)} ${otherWays(advice.gpu.elsewhere, actions)}`
+        ${rungs(say("plan.spend"), advice.gpu.spend, actions)}
+        ${otherWays(advice.gpu.elsewhere, advice.gpu.blocked !== null, actions)}`
       : nothing}
     ${advice.habits.length > 0
       ? html`<details>
