@@ -137,6 +137,11 @@ export class PlimsollApp extends LitElement implements Actions {
     this.writeLink(example ? "step" : how);
   }
 
+  answer(edits: Edit[]): void {
+    this.edit(edits, "step");
+    void this.showCard(".ask button");
+  }
+
   editText(text: string): void {
     if (!this.view) return;
     let parsed: Json | undefined;
@@ -171,8 +176,9 @@ export class PlimsollApp extends LitElement implements Actions {
     // Of the cards that have what the message says, any has the same room for the run.
     const open = capacity !== undefined && get(request, "/hardware/gpu") === undefined;
     const gpu = open ? this.view?.rest?.card.likeliest(this.view, capacity) : undefined;
-    const said = taken ? changed({}, true, saidEdits(request), this.view?.core.gpus ?? []) : request;
-    this.ask(gpu ? put(said, "/hardware/gpu", gpu) : said, { ...fresh, origin, chosen, capacity });
+    const said = gpu ? put(request, "/hardware/gpu", gpu) : request;
+    const whole = taken ? changed({}, true, saidEdits(said), this.view?.core.gpus ?? []) : said;
+    this.ask(whole, { ...fresh, origin, chosen, capacity });
     const assumed = [...(gpu ? ["/hardware/gpu"] : []), ...(taken ?? [])];
     if (this.view && assumed.length > 0) this.view = { ...this.view, assumed };
     this.writeLink("step");
@@ -231,17 +237,18 @@ export class PlimsollApp extends LitElement implements Actions {
     const next = edits.reduce((under, { pointer, value }) => put(under, pointer, value), request);
     this.ask(next, { typed: new Map(), undo: request, done: what });
     this.writeLink("step");
-    if (!stay) void this.showDone();
+    if (!stay) void this.showCard(".undo button");
   }
 
-  /** What happened, with its undo, in view, wherever the button was. */
-  private async showDone(): Promise<void> {
+  /** What has become of it, in view wherever the button was, and `sought` in it with the focus. */
+  private async showCard(sought: string): Promise<void> {
     await this.answering;
     await this.updateComplete;
     const card = this.querySelector(".verdict");
     const { top = 0, bottom = 0 } = card?.getBoundingClientRect() ?? {};
     if (top < 0 || bottom > window.innerHeight) card?.scrollIntoView({ block: "start" });
-    card?.querySelector<HTMLElement>(".undo button")?.focus({ preventScroll: true });
+    const target = card?.querySelector<HTMLElement>(sought) ?? card?.querySelector("h2");
+    target?.focus({ preventScroll: true });
   }
 
   undo(): void {

@@ -6,7 +6,7 @@ import type { GpuPreset, Json, Report } from "./contract.ts";
 import { count, size } from "./format.ts";
 import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
 import { effective } from "./inputs.ts";
-import { CHECKPOINTING, METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
+import { CHECKPOINTING, isMethod, METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
 import { dotted, get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { coreWords, gist } from "./words/core-words.ts";
@@ -14,7 +14,7 @@ import { EN_REST } from "./words/en-rest.ts";
 import { cost } from "./rent.ts";
 import { MODELS } from "./scenarios.ts";
 import { linkButton } from "./share/share-panel.ts";
-import { say, type Word } from "./words/say.ts";
+import { say, sayCore, type Word } from "./words/say.ts";
 
 type Answer = [label: string, edits: Edit[]];
 
@@ -24,6 +24,8 @@ const one = (pointer: string, label: string, value: Json): Answer => [label, [{ 
 const GPUS = ["t4", "rtx-3090", "rtx-4090", "l40s", "a100-sxm-80", "h100-sxm"];
 const LENGTHS = [512, 1024, 2048, 4096, 8192];
 const COUNTS = [1, 2, 4, 8];
+const IMAGES = [0, 1, 2, 4];
+const SIDES = [224, 448, 896, 1344];
 const SHARINGS = ["ddp", "fsdp", "zero2", "zero3"];
 
 /** Within this of what a message says that the card has: it is that card, as far as anybody can tell. */
@@ -54,6 +56,10 @@ function answers(pointer: string, view: View): Answer[] {
       return cards(view).map(({ id, name }) => one(pointer, name, id));
     case "/parallel/num_gpus":
       return COUNTS.map((each) => one(pointer, `${each}`, each));
+    case "/vision/images_per_sample":
+      return IMAGES.map((each) => one(pointer, each === 0 ? say("ask.none") : `${each}`, each));
+    case "/vision/image_size":
+      return SIDES.map((each) => one(pointer, count(each), each));
     case "/training/max_length":
     case "/rl/max_prompt_length":
       return LENGTHS.map((each) => one(pointer, count(each), each));
@@ -74,8 +80,7 @@ function ask(pointer: string, choices: Answer[], view: View, actions: Actions): 
     <b>${question(pointer)}</b>
     ${pointer === "/hardware/gpu" && view.capacity !== undefined ? size(view.capacity) : nothing}
     ${choices.map(
-      ([label, edits]) =>
-        html`<button type="button" @click=${() => actions.edit(edits, "step")}>${label}</button>`,
+      ([label, edits]) => html`<button type="button" @click=${() => actions.answer(edits)}>${label}</button>`,
     )}
     <button type="button" class="quiet" @click=${() => actions.goTo(pointer)}>${say("ask.else")}</button>
     ${taken === undefined
@@ -99,22 +104,21 @@ function strategyAsk(view: View, actions: Actions): TemplateResult | typeof noth
   );
 }
 
-/** The method is asked for too where nothing says it: then all weights are trained, which few mean. */
+/** The method is asked for too where nobody has said it: else all weights are trained, which few mean. */
 function methodAsk(view: View, actions: Actions): TemplateResult | typeof nothing {
-  const { request } = view;
-  if (get(request, "/peft") !== undefined || get(request, "/quantization") !== undefined) return nothing;
+  const { request, assumed } = view;
+  const said = get(request, "/peft") !== undefined || get(request, "/quantization") !== undefined;
+  if (said && !assumed.includes("/peft")) return nothing;
+  const taken = METHODS.find((method) => isMethod(method, request));
   return html`<div class="ask" role="group" aria-label=${say("ask.method")}>
     <b>${say("ask.method")}</b>
     ${METHODS.map(
       (method) =>
-        html`<button
-          type="button"
-          @click=${() => actions.edit(methodEdits(method, undefined, undefined), "step")}
-        >
+        html`<button type="button" @click=${() => actions.answer(methodEdits(method, undefined, undefined))}>
           ${say(`method.${method.id}`)}
         </button>`,
     )}
-    <small>${say("ask.taken", { value: say("method.full") })}</small>
+    <small>${say("ask.taken", { value: say(`method.${taken?.id ?? "full"}`) })}</small>
   </div>`;
 }
 
@@ -158,7 +162,7 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
   return html`<ul class="ways" aria-label=${say("plan.title")}>
     ${ways.map(({ titles, needs, effect, edits }) => {
       const words = titles.map(([word, title]) => coreWords(word, title));
-      const what = titles.map(([, title]) => title).join(", ");
+      const what = titles.map(([word, title]) => sayCore(word) ?? title).join(", ");
       return html`<li>
         <span
           ><b>${words.map((word, index) => html`${index > 0 ? " + " : ""}${word}`)}</b>
@@ -189,18 +193,26 @@ const CHIPS: [pointer: string, name: Word][] = [
   ["/stack", "field.stack"],
 ];
 
-function said(value: Json | undefined): string {
+function said(pointer: string, value: Json | undefined, { core }: View): string {
+  const stack = pointer === "/stack" ? core.stacks.find(({ id }) => id === value) : undefined;
+  if (stack) return stack.name;
   if (typeof value === "boolean") return say(value ? "chip.on" : "form.off");
   return Array.isArray(value) ? value.map(plain).join(", ") : plain(value ?? "");
 }
 
-function limit(word: Word, pointer: string, most: number | null | undefined, actions: Actions) {
+/** What is there already is no button. */
+function limit(
+  word: Word,
+  pointer: string,
+  most: number | null | undefined,
+  view: View,
+  actions: Actions,
+): TemplateResult | typeof nothing {
   if (typeof most !== "number") return nothing;
-  return html`<button
-    type="button"
-    @click=${() => actions.apply([{ pointer, value: most }], say(word, { value: count(most) }))}
-  >
-    ${say(word, { value: count(most) })}
+  const words = say(word, { value: count(most) });
+  if (effective(view, pointer) === most) return html`<span>${words}</span>`;
+  return html`<button type="button" @click=${() => actions.apply([{ pointer, value: most }], words)}>
+    ${words}
   </button>`;
 }
 
@@ -227,12 +239,14 @@ interface Assumed {
 function assumedIn(view: View, report: Report): Assumed[] {
   return CHIPS.flatMap(([pointer, name]): Assumed[] => {
     if (view.assumed.includes(pointer)) {
-      const text = `${say(name)}: ${said(get(view.request, pointer))}`;
+      const text = `${say(name)}: ${said(pointer, get(view.request, pointer), view)}`;
       return [{ pointer, why: say(pointer === CHECKPOINTING ? "chip.prepared" : "chip.neutral"), text }];
     }
     if (generates(view.request) && pointer === "/training/max_length") return [];
     const found = report.assumptions.find((each) => each.pointer === pointer && !each.asked);
-    return found ? [{ pointer, why: found.why, text: `${say(name)}: ${said(found.value)}` }] : [];
+    return found
+      ? [{ pointer, why: found.why, text: `${say(name)}: ${said(pointer, found.value, view)}` }]
+      : [];
   });
 }
 
@@ -241,8 +255,8 @@ function chips(view: View, report: Report, actions: Actions): TemplateResult {
   const limits = report.gpu ? view.advice?.limits : undefined;
   const assumed = assumedIn(view, report);
   return html`<p>
-      ${limit("chip.batch", CHIPS[0]![0], limits?.per_device_train_batch_size, actions)}
-      ${limit("chip.length", CHIPS[1]![0], limits?.max_length, actions)} ${cheapest(view, actions)}
+      ${limit("chip.batch", CHIPS[0]![0], limits?.per_device_train_batch_size, view, actions)}
+      ${limit("chip.length", CHIPS[1]![0], limits?.max_length, view, actions)} ${cheapest(view, actions)}
       ${linkButton(view, actions)}
     </p>
     ${assumed.length === 0

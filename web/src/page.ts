@@ -44,6 +44,8 @@ export function page(
           .request=${view.request}
           .example=${isExample(view)}
           .assumed=${view.assumed}
+          .known=${report?.gpu != null}
+          .mended=${view.undo !== undefined && view.chosen.length === 0}
           @use=${(event: UseEvent) => actions.replace(event.detail)}
         ></plimsoll-paste>
         ${scenarios(view, actions)}

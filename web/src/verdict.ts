@@ -45,7 +45,7 @@ export function verdict(view: View, report: Report | undefined, actions: Actions
   const gpu = report?.gpu;
   return html`
     <section class="verdict" aria-labelledby="verdict-headline" data-verdict=${gpu?.verdict ?? "none"}>
-      <h2 id="verdict-headline">
+      <h2 id="verdict-headline" tabindex="-1">
         ${gpu ? html`<span class="sign" aria-hidden="true">${VERDICTS[gpu.verdict].sign}</span>` : nothing}
         <span>${headline(report, view.request)}</span>
       </h2>

@@ -121,6 +121,8 @@ export type How = "step" | "tweak";
 
 export interface Actions {
   edit(edits: Edit[], how: How, typed?: [pointer: string, text: string]): void;
+  /** A question of the card: the next one has the focus then. */
+  answer(edits: Edit[]): void;
   editText(text: string): void;
   open(scenario: Scenario): void;
   replace(used: Used): void;

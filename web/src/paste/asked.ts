@@ -6,16 +6,18 @@ import { say } from "../words/say.ts";
 import type { Diagnosis } from "./found.ts";
 
 /** What an answer takes where the question says nothing; a length is asked for instead. */
-const TAKEN = ["/training/per_device_train_batch_size", "/training/gradient_checkpointing"];
+export const TAKEN = ["/training/per_device_train_batch_size", "/training/gradient_checkpointing"];
+const METHOD = ["/peft", "/quantization"];
 
 /** As the answer to the question takes it; of the ways in which several cards may share it none. */
 export function askedRun({ said, answers }: Diagnosis): { request: Request; taken: string[] } | undefined {
   if (!said || said.request["model"] === undefined) return undefined;
   const run = put(answers?.[0]?.request ?? said.request, "/parallel", said.request["parallel"]);
   const open = said.unknown.filter(({ pointer }) => pointer.endsWith("_length"));
+  const methodOpen = said.unknown.some(({ pointer }) => pointer === METHOD[0]);
   return {
     request: open.reduce((under, { pointer }) => put(under, pointer, undefined), run),
-    taken: TAKEN.filter(
+    taken: [...TAKEN, ...(methodOpen ? METHOD : [])].filter(
       (pointer) => get(run, pointer) !== undefined && get(said.request, pointer) === undefined,
     ),
   };

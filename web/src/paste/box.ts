@@ -10,7 +10,7 @@ import { put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
 import { copy, download } from "../save.ts";
-import { askedRun, said } from "./asked.ts";
+import { askedRun, said, TAKEN } from "./asked.ts";
 import { findings } from "./findings.ts";
 import type { Diagnosis, Imported, Patched } from "./found.ts";
 import { patched } from "./patched.ts";
@@ -41,6 +41,10 @@ export class PlimsollPaste extends LitElement {
   @property({ attribute: false }) example = false;
   /** What nobody has said of the request, by pointer: a file has its trainer's defaults. */
   @property({ attribute: false }) assumed: string[] = [];
+  /** Whether enough of it is known for a verdict on its card. */
+  @property({ attribute: false }) known = false;
+  /** Whether a plan has been applied to it: what died was another run. */
+  @property({ attribute: false }) mended = false;
   @state() private text = "";
   @state() private imported: Imported | undefined;
   @state() private diagnosed: Diagnosis | undefined;
@@ -53,6 +57,8 @@ export class PlimsollPaste extends LitElement {
   @state() private replaced: Request | undefined;
   /** The text that the request came from, and the request as it was then. */
   private origin: { text: string; request: Request | undefined } | undefined;
+  /** What is said of the failure is said of an earlier request. */
+  @state() private past = false;
   private fileName = "";
   private timer = 0;
   private pasted = false;
@@ -83,7 +89,8 @@ export class PlimsollPaste extends LitElement {
   protected override willUpdate(changed: Map<string, unknown>): void {
     if (!changed.has("request")) return;
     if (this.origin) void this.writeBack();
-    if (this.diagnosed?.ok && !this.whole()) void this.explain(this.text);
+    this.past ||= this.mended;
+    if (this.diagnosed?.ok && !this.whole() && !this.past) void this.explain(this.text);
   }
 
   /** What has changed on the page since, in the words of the pasted file. */
@@ -102,7 +109,9 @@ export class PlimsollPaste extends LitElement {
       });
     if (!patch || request !== this.request || origin !== this.origin) return;
     this.told = "";
-    const any = (patch.diff ?? "") !== "" || (patch.left_out?.length ?? 0) > 0;
+    // Which card it is no training file says.
+    const left = patch.left_out?.filter(({ pointer }) => pointer !== "/hardware/gpu") ?? [];
+    const any = (patch.diff ?? "") !== "" || left.length > 0;
     this.patch = patch.ok && any ? patch : undefined;
   }
 
@@ -167,6 +176,7 @@ export class PlimsollPaste extends LitElement {
   take(text: string): void {
     this.text = text;
     this.answers = [];
+    this.past = false;
     this.fileName = "";
     this.replaced = undefined;
     this.diagnosed = undefined;
@@ -176,6 +186,7 @@ export class PlimsollPaste extends LitElement {
   private readSoon(text: string): void {
     this.text = text;
     this.answers = [];
+    this.past = false;
     window.clearTimeout(this.timer);
     const atOnce = this.pasted;
     this.pasted = false;
@@ -209,9 +220,11 @@ export class PlimsollPaste extends LitElement {
         this.takeSaid(asked.request, asked.taken);
         return;
       }
-      // What died is the person's own run: nothing of an example explains it.
+      // What died is the person's own run: nothing of an example explains it. How it was trained its frames may show.
       if (!this.example || asked) return;
-      this.hand({ request: {}, chosen: [], capacity: diagnosed.messages[0]?.numbers["capacity"] });
+      const request = diagnosed.said?.request ?? {};
+      const taken = Object.keys(request).length > 0 ? { taken: TAKEN } : {};
+      this.hand({ request, chosen: [], capacity: diagnosed.messages[0]?.numbers["capacity"], ...taken });
     } catch (error) {
       if (isSuperseded(error)) return;
       this.problem = say("paste.failed", { why: error instanceof Error ? error.message : String(error) });
@@ -268,6 +281,11 @@ export class PlimsollPaste extends LitElement {
     this.hand({ request, chosen: Object.keys(request).map((key) => `/${key}`), taken });
   }
 
+  /** What fits into a line was meant to say a run. */
+  private line(): boolean {
+    return this.text.length < LINE && !this.text.trim().includes("\n");
+  }
+
   private hand(detail: Used): void {
     this.dispatchEvent(new CustomEvent("use", { detail }));
   }
@@ -293,6 +311,7 @@ export class PlimsollPaste extends LitElement {
     this.patch = undefined;
     const after = plan.changes.reduce((request, { pointer, to }) => put(request, pointer, to), before);
     this.replaced = this.request;
+    this.past = true;
     this.hand({ request: after, chosen: [] });
   }
 
@@ -353,11 +372,15 @@ export class PlimsollPaste extends LitElement {
         ${config ? findings(imported, this.acts(imported.request)) : nothing}
         ${asked ? said(this.text, this.acts(undefined)) : nothing}
         ${failure && diagnosed && !asked
-          ? diagnosis(diagnosed, ofPage, {
-              apply: (plan) => this.applyPlan(diagnosed.request ?? this.request, plan),
-              answer: (question, choice) => this.answer(question, choice),
-              take: (request) => this.takeSaid(request, []),
-            })
+          ? diagnosis(
+              diagnosed,
+              { ofPage, known: this.known && !this.past },
+              {
+                apply: (plan) => this.applyPlan(diagnosed.request ?? this.request, plan),
+                answer: (question, choice) => this.answer(question, choice),
+                take: (request) => this.takeSaid(request, []),
+              },
+            )
           : nothing}
         ${this.patch
           ? patched(this.patch, this.told, {
@@ -366,8 +389,8 @@ export class PlimsollPaste extends LitElement {
             })
           : nothing}
         ${imported && !config && !failure
-          ? html`<p class="complaint" lang="en">
-              ${imported.errors.map((error) => error.message).join(" ")}
+          ? html`<p class="complaint" lang=${this.line() ? nothing : "en"}>
+              ${this.line() ? say("paste.no_run") : imported.errors.map((error) => error.message).join(" ")}
             </p>`
           : nothing}
       </div>

@@ -139,10 +139,14 @@ export interface Acts {
   take(request: Request): void;
 }
 
-/** `ofPage`: no configuration came with the message. */
-export function diagnosis(found: Diagnosis, ofPage: boolean, acts: Acts): TemplateResult {
+/** `ofPage`: no configuration came with the message; then nothing helps a run that the page does not know yet. */
+export function diagnosis(
+  found: Diagnosis,
+  { ofPage, known }: { ofPage: boolean; known: boolean },
+  acts: Acts,
+): TemplateResult {
   const [first] = found.causes;
-  const [plan] = found.plans ?? [];
+  const [plan] = ofPage && !known ? [] : (found.plans ?? []);
   return html`<section class="found" aria-labelledby="diagnosis-title">
     <h3 id="diagnosis-title">
       ${say(found.said && found.messages.length === 0 ? "diagnosis.asked" : "diagnosis.title")}

@@ -1,0 +1,130 @@
+// What somebody does who has never seen the page: each test is a place where such a person had to stop and think.
+import { box, choose, expect, headline, open, paste, test } from "./page.ts";
+
+/** Of a QLoRA run, and of nothing else that a request says. */
+const TRACEBACK = `Traceback (most recent call last):
+  File "/usr/lib/python3.11/site-packages/transformers/trainer.py", line 3698, in training_step
+    loss = self.compute_loss(model, inputs, num_items_in_batch=num_items_in_batch)
+  File "/usr/lib/python3.11/site-packages/peft/peft_model.py", line 1757, in forward
+    return self.base_model(
+  File "/usr/lib/python3.11/site-packages/transformers/models/llama/modeling_llama.py", line 688, in forward
+    logits = self.lm_head(hidden_states[:, slice_indices, :])
+  File "/usr/lib/python3.11/site-packages/bitsandbytes/nn/modules.py", line 484, in forward
+    return bnb.matmul_4bit(x, self.weight.t(), bias=bias, quant_state=self.weight.quant_state)
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 0 has a total capacity of 23.64 GiB of which 1.02 GiB is free. Including non-PyTorch memory, this process has 22.61 GiB memory in use. Of the allocated memory 21.50 GiB is allocated by PyTorch, and 680.12 MiB is reserved by PyTorch but unallocated.`;
+
+test("a traceback alone leads to a fix: its frames say QLoRA, the card asks the rest", async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 780 });
+  await open(page);
+  await paste(page, TRACEBACK);
+  const asks = page.locator(".ask");
+  await asks.getByRole("button", { name: "Llama-3.1-8B" }).click();
+  await expect(page.getByLabel("QLoRA, NF4")).toBeChecked();
+  await expect(asks.filter({ hasText: "Which method?" })).toHaveCount(0);
+  // The next question has the focus, in view, and no plan is made for a run that is not known yet.
+  await expect(asks.first().getByRole("button").first()).toBeFocused();
+  await expect(asks.first()).toBeInViewport();
+  await expect(page.locator("plimsoll-paste code").first()).toBeAttached();
+  await expect(page.locator(".way")).toHaveCount(0);
+  await asks.getByRole("button", { name: "8,192" }).click();
+  await asks.getByRole("button", { name: "GeForce RTX 4090 24GB" }).click();
+  await expect(headline(page)).toContainText("Does not fit the GeForce RTX 4090");
+  await expect(headline(page)).toBeFocused();
+  await expect(page.locator(".way")).toBeAttached();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  // What is said of the failure is said of the run that died, not of the mended one.
+  const summary = await page.locator("plimsoll-paste .found > p").first().textContent();
+  await page.locator(".ways .apply").first().click();
+  await expect(headline(page)).toContainText(/Fits|Tight/);
+  await expect(page.locator(".way")).toHaveCount(0);
+  await expect(page.locator("plimsoll-paste .found > p").first()).toHaveText(summary ?? "");
+});
+
+test("the name of a checkpoint finds it, and never a model that only resembles it", async ({ page }) => {
+  await open(page);
+  await choose(page, "Model", "Qwen/Qwen2.5-7B-Instruct");
+  await expect(page.locator("#field-model-help")).toHaveText(/same shapes as Qwen\/Qwen2.5-7B, 7.62.B/);
+  const model = page.getByRole("combobox", { name: "Model", exact: true });
+  await model.fill("Qwen2.5-7B-Instruct");
+  await expect(page.locator(".options [role=option]").first()).toContainText("Qwen/Qwen2.5-7B-Instruct");
+  // In a folder of one's own: it is read by its name, and no other is taken for it.
+  await model.fill("me/Qwen2.5-VL");
+  await model.press("Enter");
+  await expect(model).toHaveValue("me/Qwen2.5-VL");
+});
+
+test("nothing in the form moves while an answer is awaited", async ({ page }) => {
+  await open(page);
+  await choose(page, "Model", "Llama 3.1 8B");
+  await expect(page.locator("#field-model-help")).toHaveText(/8.03/);
+  await page.evaluate(() => {
+    const help = document.querySelector("#field-model-help");
+    const heights = new Set<number>();
+    const look = () => heights.add(help?.getBoundingClientRect().height ?? 0);
+    look();
+    new MutationObserver(look).observe(document.body, {
+      subtree: true,
+      childList: true,
+      characterData: true,
+    });
+    Object.assign(window, { heights });
+  });
+  await page.getByLabel("Max length", { exact: true }).fill("8k");
+  await expect(page.locator(".sentence")).toContainText("8192");
+  const seen = await page.evaluate(() => [...(window as unknown as { heights: Set<number> }).heights]);
+  expect(seen).toHaveLength(1);
+});
+
+test("a method that nobody has said is asked for, beside the one that was taken", async ({ page }) => {
+  await open(page);
+  await paste(page, "DPO of Llama 3.1 8B on a 3090 at 2048 tokens");
+  const ask = page.locator(".ask", { hasText: "Which method?" });
+  await expect(ask).toContainText("until you say: QLoRA, NF4");
+  await ask.getByRole("button", { name: "LoRA, 16-bit" }).click();
+  await expect(ask).toHaveCount(0);
+  await expect(page.getByLabel("LoRA, 16-bit")).toBeChecked();
+});
+
+test("a question for the largest batch is no report of a failure", async ({ page }) => {
+  await open(page);
+  await paste(page, "largest batch for QLoRA of Llama 3.1 8B on a 4090 at 2048 tokens");
+  await expect(page.locator(".chips")).toContainText(/Largest micro-batch sure to fit: \d+/);
+  await expect(page.locator("#asked-title")).toBeVisible();
+  await expect(page.locator("#diagnosis-title")).toHaveCount(0);
+});
+
+test("images are asked for in words, and one click answers", async ({ page }) => {
+  await open(page);
+  await paste(page, "LoRA of Qwen2.5-VL-7B on an A100 80GB at 4k");
+  await page
+    .locator(".ask", { hasText: "How many images has a sample?" })
+    .getByRole("button", { name: "1", exact: true })
+    .click();
+  await page
+    .locator(".ask", { hasText: "How large are its images" })
+    .getByRole("button", { name: "896" })
+    .click();
+  await expect(headline(page)).toContainText("A100");
+  await expect(page.locator(".ask")).toHaveCount(0);
+});
+
+test("a question that names no model is told what to name", async ({ page }) => {
+  await open(page);
+  await box(page).fill("which GPU should I rent");
+  await expect(page.locator(".complaint")).toContainText("Name its model and GPU");
+});
+
+test.describe("in German", () => {
+  test.use({ locale: "de-DE" });
+  test("what was applied is said in German", async ({ page }) => {
+    await open(page);
+    await choose(page, "Modell", "Llama 3.1 8B");
+    await page.getByLabel("LoRA, 16 Bit").check();
+    await choose(page, "GPU", "4090");
+    await page.getByLabel("Maximale Länge", { exact: true }).fill("4k");
+    const way = page.locator(".ways li").first();
+    const title = await way.locator("b").innerText();
+    await way.getByRole("button").click();
+    await expect(page.locator(".undo")).toContainText(`Angewandt: ${title.split(" + ")[0] ?? "?"}`);
+  });
+});
