@@ -1,5 +1,6 @@
 // What somebody does who has never seen the page: each test is a place where such a person had to stop and think.
-import { box, choose, expect, headline, open, paste, test } from "./page.ts";
+import type { Page } from "@playwright/test";
+import { box, choose, expect, headline, open, paste, test, unfold } from "./page.ts";
 
 /** Of a QLoRA run, and of nothing else that a request says. */
 const TRACEBACK = `Traceback (most recent call last):
@@ -128,3 +129,28 @@ test.describe("in German", () => {
     await expect(page.locator(".undo")).toContainText(`Angewandt: ${title.split(" + ")[0] ?? "?"}`);
   });
 });
+
+for (const [way, begin] of Object.entries({
+  "in words": async (page: Page) => paste(page, "GRPO of Qwen2.5-7B with LoRA and vLLM on an H100"),
+  "by clicks": async (page: Page) => {
+    await choose(page, "Model", "Qwen2.5-7B");
+    await page.getByLabel("LoRA, 16-bit").check();
+    await choose(page, "GPU", "H100 SXM5 80GB");
+    await unfold(page, "Task");
+    await page.getByLabel("Task", { exact: true }).selectOption({ label: "GRPO" });
+  },
+})) {
+  test(`GRPO with what nobody said is a run that TRL begins, ${way}`, async ({ page }) => {
+    await open(page);
+    await begin(page);
+    await page.locator(".ask", { hasText: "longest prompt" }).getByRole("button", { name: "1,024" }).click();
+    await expect(page.locator(".assumed")).toContainText("Accumulation: 8");
+    await expect(page.locator(".chips")).toContainText("Cheapest");
+    await expect(page.locator(".verdict")).not.toContainText("TRL stops");
+    // Said otherwise, it is on the card, and once among the remarks.
+    await unfold(page, "Step and kernels");
+    await page.getByLabel("Accumulation", { exact: true }).fill("1");
+    await expect(page.locator(".verdict .ask")).toContainText("must be divisible by num_generations");
+    await expect(page.locator(".rest li", { hasText: "must be divisible" })).toHaveCount(1);
+  });
+}

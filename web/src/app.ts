@@ -13,7 +13,9 @@ import { isSuperseded, loadMore } from "./more.ts";
 import {
   asFarAsSaid,
   begins,
+  BATCH,
   besideMethod,
+  besideTask,
   changed,
   givenWay,
   NEUTRAL,
@@ -117,11 +119,15 @@ export class PlimsollApp extends LitElement implements Actions {
       const old = get(request, `/${section}`);
       if (isObject(old) && edits.some(({ pointer }) => pointer === `/${section}`)) this.shelf[section] = old;
     }
-    const beside = besideMethod(edits, example ? {} : request, this.view.assumed);
-    const next = changed(request, example, [...edits, ...beside], core.gpus);
     const own = example ? { origin: undefined, instant: undefined, kept: undefined } : {};
     const begun = begins(request, example) ? NEUTRAL.map(({ pointer }) => pointer) : [];
     const before = [...(example ? [] : this.view.assumed), ...begun];
+    const said = example ? {} : request;
+    const beside = [
+      ...besideMethod(edits, said, this.view.assumed),
+      ...besideTask(edits, said, before.includes(BATCH)),
+    ];
+    const next = changed(request, example, [...edits, ...beside], core.gpus);
     const assumed = before.filter(
       (pointer) => ![...edits, ...beside].some((edit) => edit.pointer === pointer),
     );
@@ -177,9 +183,12 @@ export class PlimsollApp extends LitElement implements Actions {
     const open = capacity !== undefined && get(request, "/hardware/gpu") === undefined;
     const gpu = open ? this.view?.rest?.card.likeliest(this.view, capacity) : undefined;
     const said = gpu ? put(request, "/hardware/gpu", gpu) : request;
-    const whole = taken ? changed({}, true, saidEdits(said), this.view?.core.gpus ?? []) : said;
+    const edits = taken ? saidEdits(said) : [];
+    const beside = besideTask(edits, said, taken?.includes(BATCH) ?? false);
+    const whole = taken ? changed({}, true, [...edits, ...beside], this.view?.core.gpus ?? []) : said;
     this.ask(whole, { ...fresh, origin, chosen, capacity });
-    const assumed = [...(gpu ? ["/hardware/gpu"] : []), ...(taken ?? [])];
+    const added = beside.map(({ pointer }) => pointer);
+    const assumed = [...(gpu ? ["/hardware/gpu"] : []), ...(taken ?? []), ...added];
     if (this.view && assumed.length > 0) this.view = { ...this.view, assumed };
     this.writeLink("step");
   }

@@ -6,7 +6,8 @@ import type { GpuPreset, Json, Report } from "./contract.ts";
 import { count, size } from "./format.ts";
 import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
 import { effective } from "./inputs.ts";
-import { CHECKPOINTING, isMethod, METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
+import { ACCUMULATION, CHECKPOINTING, isMethod, METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
+import { remarks } from "./notes.ts";
 import { dotted, get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
 import { coreWords, gist } from "./words/core-words.ts";
@@ -122,11 +123,11 @@ function methodAsk(view: View, actions: Actions): TemplateResult | typeof nothin
   </div>`;
 }
 
-/** What the core remarks of the run that would make the answer pointless. */
-const WARNINGS = ["beyond_context", "no_bf16"];
+/** What the core remarks of the run that would make the answer pointless: a library that stops among it. */
+const WARNINGS = ["beyond_context", "no_bf16", "refused"];
 
-function warnings(report: Report): TemplateResult[] {
-  return report.notes
+function warnings(view: View, report: Report): TemplateResult[] {
+  return remarks(report, view.advice)
     .filter(({ code }) => WARNINGS.includes(code))
     .map(
       ({ code, message }) =>
@@ -138,7 +139,7 @@ function asks(view: View, report: Report | undefined, actions: Actions): Templat
   const missing = unsaid(view.request, report);
   if (view.assumed.includes("/hardware/gpu")) missing.push("/hardware/gpu");
   return html`${missing.map((pointer) => ask(pointer, answers(pointer, view), view, actions))}
-  ${report ? [strategyAsk(view, actions), methodAsk(view, actions), ...warnings(report)] : nothing}`;
+  ${report ? [strategyAsk(view, actions), methodAsk(view, actions), ...warnings(view, report)] : nothing}`;
 }
 
 function done(view: View, actions: Actions): TemplateResult | typeof nothing {
@@ -186,6 +187,7 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
 const CHIPS: [pointer: string, name: Word][] = [
   ["/training/per_device_train_batch_size", "field.batch"],
   ["/training/max_length", "field.length"],
+  [ACCUMULATION, "field.accumulation"],
   ["/training/optim", "field.optimizer"],
   ["/training/gradient_checkpointing", "field.checkpointing"],
   ["/peft/r", "field.rank"],
@@ -242,6 +244,7 @@ function assumedIn(view: View, report: Report): Assumed[] {
       const text = `${say(name)}: ${said(pointer, get(view.request, pointer), view)}`;
       return [{ pointer, why: say(pointer === CHECKPOINTING ? "chip.prepared" : "chip.neutral"), text }];
     }
+    if (pointer === ACCUMULATION) return [];
     if (generates(view.request) && pointer === "/training/max_length") return [];
     const found = report.assumptions.find((each) => each.pointer === pointer && !each.asked);
     return found

@@ -1,13 +1,21 @@
 // What the core wants said about this request, and what it took for granted.
 import { html, nothing, type TemplateResult } from "lit";
-import type { Note, Report } from "./contract.ts";
+import type { Advice, Note, Report } from "./contract.ts";
 import { dotted } from "./pointer.ts";
 import { gist } from "./words/core-words.ts";
 import { say } from "./words/say.ts";
 
-/** `refused`: what libraries refuse, which the first module does not know. */
-export function notes(report: Report, refused: Note[]): TemplateResult {
-  const all = [...refused, ...report.notes];
+/** What libraries refuse the first module does not know: the advice says it, and a report of the second module too. */
+export function remarks(report: Report, advice: Advice | undefined): Note[] {
+  const refused = advice?.refused ?? [];
+  return [
+    ...refused,
+    ...report.notes.filter((note) => !refused.some(({ message }) => message === note.message)),
+  ];
+}
+
+export function notes(report: Report, advice: Advice): TemplateResult {
+  const all = remarks(report, advice);
   return html`
     ${all.length > 0
       ? html`<section class="panel" aria-labelledby="notes-title">

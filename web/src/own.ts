@@ -62,6 +62,18 @@ export function besideMethod(edits: Edit[], request: Request, assumed: string[])
   return bits && open ? [{ pointer: CHECKPOINTING, value: isObject(bits.value) ? true : undefined }] : [];
 }
 
+export const ACCUMULATION = "/training/gradient_accumulation_steps";
+const GROUPED: Json[] = ["grpo", "rloo"];
+/** TRL's default (trl/trainer/grpo_config.py). */
+const GENERATIONS = 8;
+
+/** What comes with a task: with the smallest micro-batch TRL stops, unless its steps hold a whole group together. */
+export function besideTask(edits: Edit[], request: Request, smallest: boolean): Edit[] {
+  const grouped = edits.some(({ pointer, value = null }) => pointer === "/task" && GROUPED.includes(value));
+  if (!grouped || !smallest || get(request, ACCUMULATION) !== undefined) return [];
+  return [{ pointer: ACCUMULATION, value: get(request, "/rl/num_generations") ?? GENERATIONS }];
+}
+
 /** What somebody says in words, with what the method of that name is here beside it. */
 export function saidEdits(request: Request): Edit[] {
   const method = METHODS.find((each) => isMethod(each, request));
@@ -97,7 +109,8 @@ const states = (request: Request, edits: Edit[]) =>
   );
 
 /** Where a run begins here and not in a file: the Trainer's 8 would answer for nobody, and say what no card has. */
-export const NEUTRAL: Edit[] = [{ pointer: "/training/per_device_train_batch_size", value: 1 }];
+export const BATCH = "/training/per_device_train_batch_size";
+export const NEUTRAL: Edit[] = [{ pointer: BATCH, value: 1 }];
 
 /** Whether nothing of a request is the person's own yet; the card may be that of an error message. */
 export const begins = (request: Request, example: boolean) =>

@@ -46,7 +46,7 @@ export interface Placed {
 const parts: Placed[] = [
   { tab: "fixes", part: plans },
   // Not before the plans above, which would push it down.
-  { tab: "fixes", part: (view, report) => (view.advice ? notes(report, view.advice.refused) : nothing) },
+  { tab: "fixes", part: (view, report) => (view.advice ? notes(report, view.advice) : nothing) },
   { tab: "timeline", part: timeline },
   { tab: "gpus", part: tiers },
   { tab: "limits", part: limits },

@@ -48,7 +48,7 @@ export const CORE: Record<string, string> = {
   "fix.fewer_images": "Weniger Bilder je Beispiel",
   "fix.fewer_targets": "Weniger Zielmodule",
   "fix.frozen_tower": "Der Bildteil bleibt, wie er ist",
-  "fix.fused_loss": "Kopf und Verlust in einem Kernel",
+  "fix.fused_loss": "Liger Fused Cross-Entropy",
   "fix.fused_optimizer": "AdamW in einem Kernel",
   "fix.gradient_checkpointing": "Gradient Checkpointing",
   "fix.int8": "Die Basis in 8 Bit",

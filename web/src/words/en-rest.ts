@@ -108,7 +108,7 @@ export const EN_REST = {
   "plan.count": "{count} plans",
   "plan.fits": "It already fits {name}.",
   "plan.usual": "Usually tried first",
-  "plan.same": "No effect on training",
+  "plan.same": "no effect on training",
   "plan.fewest": "fewest changes",
   "plan.fastest": "fastest",
   "plan.spare": "and at least {size} to spare.",
