@@ -154,3 +154,17 @@ for (const [way, begin] of Object.entries({
     await expect(page.locator(".rest li", { hasText: "must be divisible" })).toHaveCount(1);
   });
 }
+
+test("the timeline draws no limit outside itself, and says a moment once", async ({ page }) => {
+  await open(page);
+  await paste(page, "QLoRA of Llama 3.1 70B on a 3090 at 4096 tokens");
+  await expect(headline(page)).toContainText("Does not fit");
+  await page.locator("#tab-timeline").click();
+  const panel = page.locator("#panel-timeline");
+  await expect(panel).toContainText("That alone is beyond the usable limit.");
+  await expect(panel.locator(".load-line")).toHaveCount(0);
+  await expect(panel.locator(".at-work")).toHaveText(/^\s*Loss: /);
+  // With what is there all the time, the limit is in the chart.
+  await panel.getByLabel("Only what changes").uncheck();
+  await expect(panel.locator(".load-line")).toHaveCount(1);
+});

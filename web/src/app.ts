@@ -1,69 +1,34 @@
-// The page's one element: holds the request, asks the core on every change, draws the parts.
-import { LitElement, nothing, type TemplateResult } from "lit";
+// The page's one element: does what its parts ask for, and draws them. What it does with a request is in asking.ts.
+import { nothing, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
+import { Asking } from "./asking.ts";
 import type { Core } from "./core.ts";
-import type { CoreError, Json, Refusal, Report, Request, Scenario } from "./contract.ts";
+import type { Json, Scenario } from "./contract.ts";
 import { elementFor } from "./form.ts";
 import { measureIn, UNIT_KEY, type Unit } from "./format.ts";
-import { headline } from "./headline.ts";
-import { decode, encode, sameRequest, tabOf, withTab, type Made } from "./link.ts";
-import { accepts } from "./lists.ts";
-import { madeOf } from "./made.ts";
-import { isSuperseded, loadMore } from "./more.ts";
-import {
-  asFarAsSaid,
-  begins,
-  BATCH,
-  besideMethod,
-  besideTask,
-  changed,
-  givenWay,
-  NEUTRAL,
-  saidEdits,
-  type Edit,
-} from "./own.ts";
-import { dotted, get, isObject, plain, put } from "./pointer.ts";
-import { pause } from "./presets.ts";
 import { keepOffline } from "./offline.ts";
+import type { Edit } from "./own.ts";
 import { page, STAGES } from "./page.ts";
 import type { Used } from "./paste/box.ts";
+import { get, isObject, put } from "./pointer.ts";
+import { pause } from "./presets.ts";
 import type { Rest } from "./rest.ts";
-import type { FigureId } from "./figures.ts";
-import { FIRST_SCENARIO, isExample } from "./scenarios.ts";
+import { isExample } from "./scenarios.ts";
 import { showForm } from "./sheet.ts";
+import { edited, taken } from "./steps.ts";
 import { asTheme, remember, remembered, wear, type Theme } from "./theme.ts";
-import { firstView, PHONE, type Actions, type How, type View } from "./view.ts";
+import { firstView, PHONE, type Actions, type How, type Look, type View } from "./view.ts";
 import { LANGUAGE_KEY, say, speak } from "./words/say.ts";
 
-const sentence = (error: CoreError) =>
-  `${error.pointer.slice(1).replaceAll("/", " ").replaceAll("_", " ")}: ${error.message}`;
-
 const FORM_STAGE = 2;
-const LINK_DELAY = 300;
-const ANNOUNCE_DELAY = 500;
-const MORE_DELAY = 80;
-const MORE_PARTS = ["timeline", "machines"];
 
 @customElement("plimsoll-app")
-export class PlimsollApp extends LitElement implements Actions {
-  @state() private view: View | undefined;
-  @state() private announcement = "";
+export class PlimsollApp extends Asking implements Actions {
   @state() private verdictInSight = true;
 
   /** How much of the page is drawn so far. */
   private parts = 0;
   private readonly shelf: Partial<Record<"peft" | "quantization", Json>> = {};
-  private linkTimer = 0;
-  /** The address was written before the answer was there, and is written again then. */
-  private linkLacksTotal = false;
-  private announceTimer = 0;
-  private moreTimer = 0;
-  /** What the link says of the answer that is being waited for. */
-  private made: Made | undefined;
-  /** Settles with the last answer that has been asked for. */
-  private answering: Promise<void> = Promise.resolve();
-  /** Counts the requests asked, so that a later one is not answered by an earlier one that had to wait. */
-  private asked = 0;
 
   /** No shadow root: labels, descriptions, print and the page's style sheet work across all parts. */
   protected override createRenderRoot(): this {
@@ -113,34 +78,21 @@ export class PlimsollApp extends LitElement implements Actions {
 
   edit(edits: Edit[], how: How, typed?: [pointer: string, text: string]): void {
     if (!this.view) return;
-    const { request, core } = this.view;
-    const example = isExample(this.view);
+    const { view } = this;
+    const example = isExample(view);
     for (const section of example ? [] : (["peft", "quantization"] as const)) {
-      const old = get(request, `/${section}`);
+      const old = get(view.request, `/${section}`);
       if (isObject(old) && edits.some(({ pointer }) => pointer === `/${section}`)) this.shelf[section] = old;
     }
-    const own = example ? { origin: undefined, instant: undefined, kept: undefined } : {};
-    const begun = begins(request, example) ? NEUTRAL.map(({ pointer }) => pointer) : [];
-    const before = [...(example ? [] : this.view.assumed), ...begun];
-    const said = example ? {} : request;
-    const beside = [
-      ...besideMethod(edits, said, this.view.assumed),
-      ...besideTask(edits, said, before.includes(BATCH)),
-    ];
-    const next = changed(request, example, [...edits, ...beside], core.gpus);
-    const assumed = before.filter(
-      (pointer) => ![...edits, ...beside].some((edit) => edit.pointer === pointer),
-    );
-    for (const { pointer, value } of beside) if (value !== undefined) assumed.push(pointer);
-    const chosen = how === "step" ? edits.map(({ pointer }) => pointer) : [];
-    this.ask(next, {
-      ...own,
+    const { request, assumed } = edited(view, edits);
+    this.ask(request, {
+      ...(example ? { origin: undefined, instant: undefined, kept: undefined } : {}),
       assumed,
-      chosen,
-      typed: typed ? new Map([...this.view.typed, typed]) : this.view.typed,
+      chosen: how === "step" ? edits.map(({ pointer }) => pointer) : [],
+      typed: typed ? new Map([...view.typed, typed]) : view.typed,
     });
     // Back leads to the example again.
-    this.writeLink(example ? "step" : how);
+    this.address.write(example ? "step" : how);
   }
 
   answer(edits: Edit[]): void {
@@ -158,7 +110,7 @@ export class PlimsollApp extends LitElement implements Actions {
     }
     // The text itself goes to the core, so that it can say where the syntax breaks and see duplicate keys.
     this.ask(isObject(parsed) ? parsed : this.view.request, { draft: text, typed: new Map() }, text);
-    if (isObject(parsed)) this.writeLink("tweak");
+    if (isObject(parsed)) this.address.write("tweak");
   }
 
   adopt(): void {
@@ -173,70 +125,32 @@ export class PlimsollApp extends LitElement implements Actions {
       instant: undefined,
       typed: new Map(),
     });
-    this.writeLink("step");
+    this.address.write("step");
   }
 
-  replace({ request, chosen, capacity, taken }: Used): void {
-    const origin = this.scenarioOf(request);
-    const fresh = { notice: undefined, instant: undefined, typed: new Map<string, string>() };
-    // Of the cards that have what the message says, any has the same room for the run.
-    const open = capacity !== undefined && get(request, "/hardware/gpu") === undefined;
-    const gpu = open ? this.view?.rest?.card.likeliest(this.view, capacity) : undefined;
-    const said = gpu ? put(request, "/hardware/gpu", gpu) : request;
-    const edits = taken ? saidEdits(said) : [];
-    const beside = besideTask(edits, said, taken?.includes(BATCH) ?? false);
-    const whole = taken ? changed({}, true, [...edits, ...beside], this.view?.core.gpus ?? []) : said;
-    this.ask(whole, { ...fresh, origin, chosen, capacity });
-    const added = beside.map(({ pointer }) => pointer);
-    const assumed = [...(gpu ? ["/hardware/gpu"] : []), ...(taken ?? []), ...added];
-    if (this.view && assumed.length > 0) this.view = { ...this.view, assumed };
-    this.writeLink("step");
+  replace(used: Used): void {
+    if (!this.view) return;
+    const { request, assumed } = taken(this.view, used);
+    this.ask(request, {
+      notice: undefined,
+      instant: undefined,
+      typed: new Map(),
+      origin: this.scenarioOf(used.request),
+      chosen: used.chosen,
+      capacity: used.capacity,
+    });
+    if (assumed.length > 0) this.view = { ...this.view, assumed };
+    this.address.write("step");
   }
 
-  chooseInstant(id: string | undefined): void {
-    if (this.view) this.view = { ...this.view, instant: id };
-  }
-
-  chooseFigure(id: FigureId | undefined): void {
-    if (this.view) this.view = { ...this.view, figure: id };
-  }
-
-  chooseComponent(id: string | undefined): void {
-    if (this.view) this.view = { ...this.view, component: id };
-  }
-
-  chooseRow(id: string | undefined): void {
-    if (this.view) this.view = { ...this.view, row: id };
-  }
-
-  showEveryTier(every: boolean): void {
-    if (this.view) this.view = { ...this.view, everyTier: every };
-  }
-
-  showEveryMachine(every: boolean): void {
-    if (this.view) this.view = { ...this.view, everyMachine: every };
-  }
-
-  chooseMoment(index: number): void {
-    if (this.view) this.view = { ...this.view, moment: index };
-  }
-
-  showWholeTimeline(whole: boolean): void {
-    if (this.view) this.view = { ...this.view, wholeTimeline: whole };
-  }
-
-  choosePlanTier(gib: number | undefined): void {
-    if (this.view) this.view = { ...this.view, planTier: gib };
+  look(changes: Look): void {
+    if (this.view) this.view = { ...this.view, ...changes };
   }
 
   chooseTab(tab: string): void {
     if (!this.view) return;
     this.view = { ...this.view, tab };
-    window.clearTimeout(this.linkTimer);
-    if (this.linkTimer !== 0) this.replaceLink();
-    // The entry of the history stays that of the request: Back undoes steps, not looks.
-    const { pathname, search, hash } = window.location;
-    window.history.replaceState(null, "", withTab(hash, tab) || pathname + search);
+    this.address.showTab(tab);
   }
 
   /** `stay`: what was done is seen where it was done. */
@@ -245,7 +159,7 @@ export class PlimsollApp extends LitElement implements Actions {
     const { request } = this.view;
     const next = edits.reduce((under, { pointer, value }) => put(under, pointer, value), request);
     this.ask(next, { typed: new Map(), undo: request, done: what });
-    this.writeLink("step");
+    this.address.write("step");
     if (!stay) void this.showCard(".undo button");
   }
 
@@ -264,7 +178,7 @@ export class PlimsollApp extends LitElement implements Actions {
     const before = this.view?.undo;
     if (!before) return;
     this.ask(before, { typed: new Map(), undo: undefined, origin: this.scenarioOf(before) });
-    this.writeLink("step");
+    this.address.write("step");
   }
 
   keep(): void {
@@ -276,11 +190,7 @@ export class PlimsollApp extends LitElement implements Actions {
     const { view } = this;
     if (!view?.kept) return;
     this.ask(view.kept, { kept: view.request, typed: new Map() });
-    this.writeLink("step");
-  }
-
-  dropKept(): void {
-    if (this.view) this.view = { ...this.view, kept: undefined, comparison: undefined };
+    this.address.write("step");
   }
 
   openForm(): void {
@@ -326,213 +236,8 @@ export class PlimsollApp extends LitElement implements Actions {
     });
   }
 
-  postponeUpdate(): void {
-    if (this.view) this.view = { ...this.view, update: undefined };
-  }
-
   shelved(section: "peft" | "quantization"): Json | undefined {
     return this.shelf[section];
-  }
-
-  // Request to answer
-
-  private ask(request: Request, changes: Partial<View>, text = JSON.stringify(request)): void {
-    if (!this.view) return;
-    const { core } = this.view;
-    const turn = ++this.asked;
-    const next: View = {
-      ...this.view,
-      draft: undefined,
-      told: undefined,
-      assumed: this.view.assumed.filter(
-        (pointer) => get(request, pointer) === get(this.view?.request ?? {}, pointer),
-      ),
-      undo: undefined,
-      done: undefined,
-      chosen: [],
-      ...changes,
-      request,
-    };
-    if (core.knows(request)) {
-      this.settle(next, core.report(text));
-      return;
-    }
-    // The form shows the request meanwhile, beside the last answer where that is to the same model.
-    const same = JSON.stringify(request["model"]) === JSON.stringify(this.view.request["model"]);
-    const nothing = { report: undefined, more: undefined, advice: undefined, errors: [] };
-    this.view = { ...next, ...(same ? {} : nothing), waiting: true };
-    this.answering = core.answer(request, text).then(
-      (answer) => {
-        if (this.asked !== turn || !this.view) return;
-        this.settle(this.view, answer);
-        if (this.linkLacksTotal) this.replaceLink();
-      },
-      (error: unknown) => {
-        if (this.asked !== turn || !this.view || isSuperseded(error)) return;
-        this.view = { ...this.view, waiting: false };
-        this.loadingFailed(error);
-      },
-    );
-  }
-
-  private settle(view: View, answer: Report | Refusal): void {
-    if (answer.ok) {
-      const known = answer.memory.instants.some((instant) => instant.id === view.instant);
-      this.view = {
-        ...view,
-        waiting: false,
-        report: asFarAsSaid(view.request, answer),
-        answered: view.request,
-        errors: [],
-        instant: known ? view.instant : undefined,
-        moment: undefined,
-      };
-      this.compareWithLink();
-      this.askMoreSoon();
-    } else {
-      this.refused(view, answer);
-    }
-    this.announceSoon();
-  }
-
-  private refused(view: View, { errors }: Refusal): void {
-    // What was wrong before is not mended by a choice of something else.
-    const fresh = errors.filter(({ pointer }) => !view.errors.some((old) => old.pointer === pointer));
-    const way = givenWay(view.request, view.chosen, fresh, (request) => accepts(view.core, request));
-    if (way) {
-      const dropped = way.dropped.map(dotted).join(", ");
-      const done = say("shown.dropped", { dropped });
-      this.ask(way.request, { chosen: view.chosen, undo: view.undo ?? view.request, done });
-      this.writeLink("tweak");
-      return;
-    }
-    // That no model has been named is a question, not a mistake.
-    const nameless = get(view.request, "/model") === undefined;
-    this.view = {
-      ...view,
-      waiting: false,
-      report: undefined,
-      more: undefined,
-      advice: undefined,
-      errors: errors.filter(({ pointer }) => !nameless || pointer !== "/model"),
-    };
-  }
-
-  private loadingFailed(error: unknown): void {
-    const why = error instanceof Error ? error.message : String(error);
-    if (this.view) this.view = { ...this.view, notice: say("load.failed", { why }) };
-  }
-
-  /** The slower parts follow once the answer is painted and no key has been pressed for a moment. */
-  private askMoreSoon(): void {
-    // A slow phone takes longer than the delay to draw the first answer, and fetches nothing else before.
-    if (this.parts < STAGES) return;
-    window.clearTimeout(this.moreTimer);
-    this.moreTimer = window.setTimeout(() => void this.askMore(), MORE_DELAY);
-  }
-
-  private async askMore(): Promise<void> {
-    const { view, asked } = this;
-    if (!view?.report || view.waiting) return;
-    const { request, kept } = view;
-    try {
-      const core = await loadMore();
-      const [more, advice, comparison] = await Promise.all([
-        core.report(request, MORE_PARTS),
-        core.advise({ ...request, want: ["rent"] }),
-        kept ? core.compare(kept, request) : undefined,
-      ]);
-      if (asked !== this.asked || !this.view) return;
-      this.view = {
-        ...this.view,
-        more: more.ok ? more : undefined,
-        // No plan is for a card before the run is known.
-        advice: this.view.report?.gpu ? advice : { ...advice, gpu: null },
-        comparison: this.view.kept ? comparison : undefined,
-      };
-    } catch (error) {
-      if (!isSuperseded(error)) this.loadingFailed(error);
-    }
-  }
-
-  private announceSoon(): void {
-    window.clearTimeout(this.announceTimer);
-    this.announceTimer = window.setTimeout(() => {
-      const { report, errors } = this.view ?? {};
-      if (errors && errors.length > 0) {
-        this.announcement = say("errors.announce", { errors: errors.map(sentence).join(" ") });
-      } else {
-        this.announcement = `${headline(report, this.view?.request)}.`;
-      }
-      // Tabs, bookmarks and the history name the run.
-      if (report && this.view && !isExample(this.view)) {
-        document.title = `${this.announcement} ${plain(this.view.request["model"] ?? null)}`;
-      }
-    }, ANNOUNCE_DELAY);
-  }
-
-  // Request and address
-
-  private scenarioOf(request: Request): Scenario | undefined {
-    return this.view?.core.scenarios.find((scenario) => sameRequest(scenario.request, request));
-  }
-
-  private readLink(): void {
-    window.clearTimeout(this.linkTimer);
-    this.linkTimer = 0;
-    if (!this.view) return;
-    const decoded = decode(window.location.hash);
-    this.view = { ...this.view, tab: tabOf(window.location.hash) };
-    const { scenarios: known } = this.view.core;
-    const first = known.find(({ id }) => id === FIRST_SCENARIO) ?? known[0];
-    const fresh = { typed: new Map<string, string>(), instant: undefined, notice: undefined };
-    if (decoded.kind === "request") {
-      this.made = decoded.made;
-      const notice = decoded.unchecked ? say("link.unchecked") : undefined;
-      this.ask(decoded.request, { ...fresh, notice, origin: this.scenarioOf(decoded.request) });
-    } else if (decoded.kind === "empty") {
-      this.ask(first?.request ?? {}, { ...fresh, origin: first });
-    } else if (this.view.report || this.view.errors.length > 0) {
-      this.view = { ...this.view, notice: decoded.message };
-    } else {
-      this.ask(first?.request ?? {}, { ...fresh, origin: first, notice: decoded.message });
-    }
-  }
-
-  /** A link keeps the total that its maker saw; a newer core may say otherwise, and then it says both. */
-  private compareWithLink(): void {
-    const { view, made } = this;
-    this.made = undefined;
-    const now = view ? madeOf(view) : undefined;
-    if (!view || !made || !now || made.total === now.total) return;
-    const was = `${made.total}\u00a0GiB`;
-    this.view = {
-      ...view,
-      notice: say("link.was", { version: made.version, was, now: `${now.total}\u00a0GiB` }),
-    };
-  }
-
-  private address(): string {
-    this.linkLacksTotal = this.view?.waiting === true;
-    return this.view ? withTab(encode(this.view.request, madeOf(this.view)), this.view.tab) : "";
-  }
-
-  private writeLink(how: How): void {
-    if (how === "tweak") {
-      window.clearTimeout(this.linkTimer);
-      this.linkTimer = window.setTimeout(() => this.replaceLink(), LINK_DELAY);
-      return;
-    }
-    const address = this.address();
-    if (address === window.location.hash) return;
-    window.clearTimeout(this.linkTimer);
-    this.linkTimer = 0;
-    window.history.pushState(null, "", address);
-  }
-
-  private replaceLink(): void {
-    this.linkTimer = 0;
-    if (this.view) window.history.replaceState(null, "", this.address());
   }
 
   // Drawing
@@ -560,8 +265,12 @@ export class PlimsollApp extends LitElement implements Actions {
     }
   }
 
+  protected override drawn(): boolean {
+    return this.parts === STAGES;
+  }
+
   protected override updated(): void {
-    if (this.parts < STAGES) return;
+    if (!this.drawn()) return;
     void this.below?.draw();
     const heading = this.querySelector("#verdict-headline");
     if (heading) this.sight.observe(heading);

@@ -77,7 +77,7 @@ export function figures(view: View, report: Report, actions: Actions): TemplateR
                 class="opens"
                 aria-label="${say(name)} ${value}"
                 aria-expanded=${id === view.figure ? "true" : "false"}
-                @click=${() => actions.chooseFigure(id === view.figure ? undefined : id)}
+                @click=${() => actions.look({ figure: id === view.figure ? undefined : id })}
               >
                 ${value}
               </button>

@@ -67,7 +67,7 @@ function legend(view: View, report: Report, actions: Actions): TemplateResult {
               type="button"
               class="opens"
               aria-expanded=${id === view.component ? "true" : "false"}
-              @click=${() => actions.chooseComponent(id === view.component ? undefined : id)}
+              @click=${() => actions.look({ component: id === view.component ? undefined : id })}
             >
               ${label(id)} <span class="amount">${size(bytes)}</span>
             </button>

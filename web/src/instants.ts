@@ -18,7 +18,7 @@ function row(instant: Instant, report: Report, shown: string, actions: Actions):
           type="button"
           class="quiet"
           aria-pressed=${instant.id === shown ? "true" : "false"}
-          @click=${() => actions.chooseInstant(isPeak ? undefined : instant.id)}
+          @click=${() => actions.look({ instant: isPeak ? undefined : instant.id })}
         >
           ${instantName(instant.id)}</button
         >${isPeak ? html` <span class="tag">${say("instants.peak")}</span>` : nothing}

@@ -114,7 +114,7 @@ export function machines(view: View, report: Report, actions: Actions): Template
             ? html`<button
                 type="button"
                 class="quiet"
-                @click=${() => actions.showEveryMachine(!view.everyMachine)}
+                @click=${() => actions.look({ everyMachine: !view.everyMachine })}
               >
                 ${view.everyMachine ? say("time.fewer") : say("time.all", { count: listed.length })}
               </button>`

@@ -8,7 +8,7 @@ export function opener(id: string, name: unknown, view: View, actions: Actions):
     type="button"
     class="opens"
     aria-expanded=${open ? "true" : "false"}
-    @click=${() => actions.chooseRow(open ? undefined : id)}
+    @click=${() => actions.look({ row: open ? undefined : id })}
   >
     ${name}
   </button>`;

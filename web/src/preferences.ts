@@ -50,7 +50,7 @@ export function updateNotice(view: View, actions: Actions): TemplateResult | typ
   return html`<p class="message update" role="status">
     ${say("update.ready")}
     <button type="button" @click=${view.update}>${say("update.use")}</button>
-    <button type="button" class="quiet" @click=${() => actions.postponeUpdate()}>
+    <button type="button" class="quiet" @click=${() => actions.look({ update: undefined })}>
       ${say("update.later")}
     </button>
   </p>`;

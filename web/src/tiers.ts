@@ -85,7 +85,11 @@ export function tiers(view: View, report: Report, actions: Actions): TemplateRes
         </tbody>
       </table>
       ${shown.length < report.tiers.length || view.everyTier
-        ? html`<button type="button" class="quiet" @click=${() => actions.showEveryTier(!view.everyTier)}>
+        ? html`<button
+            type="button"
+            class="quiet"
+            @click=${() => actions.look({ everyTier: !view.everyTier })}
+          >
             ${view.everyTier ? say("tiers.fewer") : say("tiers.all", { count: report.tiers.length })}
           </button>`
         : nothing}

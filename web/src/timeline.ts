@@ -96,7 +96,7 @@ function chart(timeline: Timeline, usable: number | undefined, width: number): T
     aria-label=${say("timeline.alt")}
   >
     ${layers.map(({ id, path }) => svg`<path d=${path} fill=${fill(id)}><title>${label(id)}</title></path>`)}
-    ${usable !== undefined && y(usable) > TOP - 12
+    ${usable !== undefined && usable >= 0 && y(usable) > TOP - 12
       ? svg`<line class="load-line" x1=${LEFT} x2=${width - RIGHT} y1=${y(usable)} y2=${y(usable)} />
           <text x=${width - RIGHT} y=${y(usable) - 5} text-anchor="end">${say("timeline.line")}</text>`
       : nothing}
@@ -119,6 +119,7 @@ function chart(timeline: Timeline, usable: number | undefined, width: number): T
 }
 
 function atWork(point: TimelinePoint): string {
+  if (point.part === point.instant && point.micro_batch <= 1) return instantName(point.instant);
   const where =
     point.layer === null ? point.part : say("timeline.layer", { part: point.part, layer: point.layer + 1 });
   return point.micro_batch > 1
@@ -244,12 +245,14 @@ export function timeline(view: View, report: Report, actions: Actions): Template
     <h3 id="timeline-title">${say("timeline.title")}</h3>
     <p class="caption">
       ${say("timeline.caption")} ${whole ? nothing : say("timeline.above", { size: size(always) })}
+      ${usable !== undefined && usable < 0 ? say("timeline.beyond") : nothing}
     </p>
     <label class="choice">
       <input
         type="checkbox"
         .checked=${!whole}
-        @change=${(event: Event) => actions.showWholeTimeline(!(event.target as HTMLInputElement).checked)}
+        @change=${(event: Event) =>
+          actions.look({ wholeTimeline: !(event.target as HTMLInputElement).checked })}
       />
       ${say("timeline.changing")}
     </label>
@@ -257,7 +260,7 @@ export function timeline(view: View, report: Report, actions: Actions): Template
       class="timeline-frame"
       @pointermove=${(event: PointerEvent) => {
         const at = pointAt(event, drawn.points.length, width);
-        if (at !== undefined && at !== index) actions.chooseMoment(at);
+        if (at !== undefined && at !== index) actions.look({ moment: at });
       }}
     >
       ${guard([drawn, usable, whole, language(), unit(), width], () =>
@@ -271,7 +274,7 @@ export function timeline(view: View, report: Report, actions: Actions): Template
         .value=${String(index)}
         aria-label=${say("timeline.walk")}
         aria-valuetext=${drawn.points[index] ? atWork(drawn.points[index]) : ""}
-        @input=${(event: Event) => actions.chooseMoment(Number((event.target as HTMLInputElement).value))}
+        @input=${(event: Event) => actions.look({ moment: Number((event.target as HTMLInputElement).value) })}
       />
     </div>
     ${readout(drawn, index)} ${alive(drawn, index, tensors)} ${twin(drawn)}

@@ -119,6 +119,25 @@ export const firstView = (core: Core, theme: Theme): View => ({
 /** A step can be undone with the Back button; a tweak only changes the address. */
 export type How = "step" | "tweak";
 
+/** What of the view is nobody's request. */
+export type Look = Partial<
+  Pick<
+    View,
+    | "instant"
+    | "figure"
+    | "component"
+    | "row"
+    | "everyTier"
+    | "everyMachine"
+    | "moment"
+    | "wholeTimeline"
+    | "planTier"
+    | "kept"
+    | "comparison"
+    | "update"
+  >
+>;
+
 export interface Actions {
   edit(edits: Edit[], how: How, typed?: [pointer: string, text: string]): void;
   /** A question of the card: the next one has the focus then. */
@@ -130,22 +149,14 @@ export interface Actions {
   adopt(): void;
   /** Where the form is a sheet. */
   openForm(): void;
-  chooseInstant(id: string | undefined): void;
-  chooseFigure(id: FigureId | undefined): void;
-  chooseComponent(id: string | undefined): void;
-  chooseRow(id: string | undefined): void;
-  showEveryTier(every: boolean): void;
-  showEveryMachine(every: boolean): void;
-  chooseMoment(index: number): void;
-  showWholeTimeline(whole: boolean): void;
-  choosePlanTier(gib: number | undefined): void;
+  /** Changes how the answer is looked at. */
+  look(changes: Look): void;
   /** Sets what a plan sets, as one step that can be undone. */
   apply(edits: Edit[], what?: string, stay?: boolean): void;
   chooseTab(tab: string): void;
   undo(): void;
   keep(): void;
   swap(): void;
-  dropKept(): void;
   goTo(pointer: string): void;
   tell(message: string, text?: string): void;
   /** What the page shows now. A part that is still to be drawn anew knows what it showed before. */
@@ -153,7 +164,6 @@ export interface Actions {
   wearTheme(theme: Theme): void;
   measureIn(unit: Unit): void;
   speakLanguage(id: string): void;
-  postponeUpdate(): void;
   /** What a method's settings were when it was last left, so that coming back restores them. */
   shelved(section: "peft" | "quantization"): Json | undefined;
 }

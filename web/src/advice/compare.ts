@@ -68,7 +68,11 @@ export function compare(view: View, actions: Actions): TemplateResult | typeof n
         ? html`<button type="button" class="quiet" @click=${() => actions.swap()}>
               ${say("compare.swap")}
             </button>
-            <button type="button" class="quiet" @click=${() => actions.dropKept()}>
+            <button
+              type="button"
+              class="quiet"
+              @click=${() => actions.look({ kept: undefined, comparison: undefined })}
+            >
               ${say("compare.drop")}
             </button>`
         : nothing}

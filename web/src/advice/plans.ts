@@ -193,7 +193,7 @@ function sizes(advice: Advice, shown: number | undefined, actions: Actions): Tem
       id="plan-tier"
       @change=${(event: Event) => {
         const value = (event.target as HTMLSelectElement).value;
-        actions.choosePlanTier(value === "" ? undefined : Number(value));
+        actions.look({ planTier: value === "" ? undefined : Number(value) });
       }}
     >
       ${chosen ? html`<option value="" ?selected=${shown === undefined}>${chosen.name}</option>` : nothing}

@@ -90,7 +90,7 @@ export const DE: Words = {
   "paste.change": "ändern",
   "paste.chip": "{name} · {count} Schlüssel",
   "paste.placeholder":
-    "CUDA out of memory ..., eine Datei von Axolotl oder LLaMA-Factory, TrainingArguments, config.json, oder: QLoRA of Llama 3.1 8B on a 4090 at 4k",
+    "CUDA out of memory ..., eine YAML von Axolotl, oder: QLoRA of Llama 3.1 8B on a 4090 at 4k",
   "plan.did": "Angewandt: {what}.",
   "plan.times": "ein Schritt dauert {times}-mal so lang",
   "plan.needs": "braucht {size}",
@@ -307,6 +307,7 @@ export const DE: Words = {
   "timeline.caption":
     "Was PyTorch belegt, während ein Schritt abläuft, Schicht um Schicht. Das Dreieck ist die Spitze; Zeiger oder Regler zeigen, was an anderer Stelle arbeitet.",
   "timeline.above": "Gezeichnet über {size}, die die ganze Zeit da sind.",
+  "timeline.beyond": "Das allein liegt über der nutzbaren Grenze.",
   "timeline.changing": "Nur was sich ändert",
   "timeline.alt":
     "Belegter Speicher über einen Trainingsschritt, nach Bestandteilen; die Tabelle darunter enthält dieselben Zahlen.",

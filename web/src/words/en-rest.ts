@@ -45,6 +45,7 @@ export const EN_REST = {
   "timeline.caption":
     "What PyTorch has allocated while a step goes by, layer by layer. The triangle is the peak; point at another moment, or move the slider, to see what is at work there.",
   "timeline.above": "Drawn above {size} that are there all the time.",
+  "timeline.beyond": "That alone is beyond the usable limit.",
   "timeline.changing": "Only what changes",
   "timeline.alt":
     "Allocated memory over one training step, by component; the table below holds the same figures.",
@@ -315,7 +316,7 @@ export const EN_REST = {
   "plan.needs_most": "needs at most {size}",
   "plan.did": "Applied: {what}.",
   "paste.placeholder":
-    "CUDA out of memory ..., an Axolotl or LLaMA-Factory file, TrainingArguments, config.json, or: QLoRA of Llama 3.1 8B on a 4090 at 4k",
+    "CUDA out of memory ..., an Axolotl file, config.json, or: QLoRA of Llama 3.1 8B on a 4090 at 4k",
   "paste.chip": "{name} · {count} keys",
   "paste.change": "change",
   "paste.undo": "undo",

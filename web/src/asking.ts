@@ -1,0 +1,213 @@
+// A request and its answer: asked of the core at every change, kept in the address, said to screen readers. What slower parts
+// there are follows once the answer is on the screen.
+import { LitElement } from "lit";
+import { state } from "lit/decorators.js";
+import { Address } from "./address.ts";
+import type { CoreError, Refusal, Report, Request, Scenario } from "./contract.ts";
+import { headline } from "./headline.ts";
+import { decode, sameRequest, tabOf, type Made } from "./link.ts";
+import { accepts } from "./lists.ts";
+import { madeOf } from "./made.ts";
+import { isSuperseded, loadMore } from "./more.ts";
+import { asFarAsSaid, givenWay } from "./own.ts";
+import { dotted, get, plain } from "./pointer.ts";
+import { FIRST_SCENARIO, isExample } from "./scenarios.ts";
+import type { View } from "./view.ts";
+import { say } from "./words/say.ts";
+
+const sentence = (error: CoreError) =>
+  `${error.pointer.slice(1).replaceAll("/", " ").replaceAll("_", " ")}: ${error.message}`;
+
+const ANNOUNCE_DELAY = 500;
+const MORE_DELAY = 80;
+const MORE_PARTS = ["timeline", "machines"];
+
+export abstract class Asking extends LitElement {
+  @state() protected view: View | undefined;
+  @state() protected announcement = "";
+  protected readonly address = new Address(() => this.view);
+  /** Settles with the last answer that has been asked for. */
+  protected answering: Promise<void> = Promise.resolve();
+  /** Counts the requests asked, so that a later one is not answered by an earlier one that had to wait. */
+  private asked = 0;
+  private announceTimer = 0;
+  private moreTimer = 0;
+  /** What the link says of the answer that is being waited for. */
+  private made: Made | undefined;
+
+  /** Whether the whole first view is drawn. */
+  protected abstract drawn(): boolean;
+
+  protected ask(request: Request, changes: Partial<View>, text = JSON.stringify(request)): void {
+    if (!this.view) return;
+    const { core } = this.view;
+    const turn = ++this.asked;
+    const next: View = {
+      ...this.view,
+      draft: undefined,
+      told: undefined,
+      assumed: this.view.assumed.filter(
+        (pointer) => get(request, pointer) === get(this.view?.request ?? {}, pointer),
+      ),
+      undo: undefined,
+      done: undefined,
+      chosen: [],
+      ...changes,
+      request,
+    };
+    if (core.knows(request)) {
+      this.settle(next, core.report(text));
+      return;
+    }
+    // The form shows the request meanwhile, beside the last answer where that is to the same model.
+    const same = JSON.stringify(request["model"]) === JSON.stringify(this.view.request["model"]);
+    const nothing = { report: undefined, more: undefined, advice: undefined, errors: [] };
+    this.view = { ...next, ...(same ? {} : nothing), waiting: true };
+    this.answering = core.answer(request, text).then(
+      (answer) => {
+        if (this.asked !== turn || !this.view) return;
+        this.settle(this.view, answer);
+        this.address.answered();
+      },
+      (error: unknown) => {
+        if (this.asked !== turn || !this.view || isSuperseded(error)) return;
+        this.view = { ...this.view, waiting: false };
+        this.loadingFailed(error);
+      },
+    );
+  }
+
+  private settle(view: View, answer: Report | Refusal): void {
+    if (answer.ok) {
+      const known = answer.memory.instants.some((instant) => instant.id === view.instant);
+      this.view = {
+        ...view,
+        waiting: false,
+        report: asFarAsSaid(view.request, answer),
+        answered: view.request,
+        errors: [],
+        instant: known ? view.instant : undefined,
+        moment: undefined,
+      };
+      this.compareWithLink();
+      this.askMoreSoon();
+    } else {
+      this.refused(view, answer);
+    }
+    this.announceSoon();
+  }
+
+  private refused(view: View, { errors }: Refusal): void {
+    // What was wrong before is not mended by a choice of something else.
+    const fresh = errors.filter(({ pointer }) => !view.errors.some((old) => old.pointer === pointer));
+    const way = givenWay(view.request, view.chosen, fresh, (request) => accepts(view.core, request));
+    if (way) {
+      const dropped = way.dropped.map(dotted).join(", ");
+      const done = say("shown.dropped", { dropped });
+      this.ask(way.request, { chosen: view.chosen, undo: view.undo ?? view.request, done });
+      this.address.write("tweak");
+      return;
+    }
+    // That no model has been named is a question, not a mistake.
+    const nameless = get(view.request, "/model") === undefined;
+    this.view = {
+      ...view,
+      waiting: false,
+      report: undefined,
+      more: undefined,
+      advice: undefined,
+      errors: errors.filter(({ pointer }) => !nameless || pointer !== "/model"),
+    };
+  }
+
+  protected loadingFailed(error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    if (this.view) this.view = { ...this.view, notice: say("load.failed", { why }) };
+  }
+
+  /** The slower parts follow once the answer is painted and no key has been pressed for a moment. */
+  protected askMoreSoon(): void {
+    // A slow phone takes longer than the delay to draw the first answer, and fetches nothing else before.
+    if (!this.drawn()) return;
+    window.clearTimeout(this.moreTimer);
+    this.moreTimer = window.setTimeout(() => void this.askMore(), MORE_DELAY);
+  }
+
+  private async askMore(): Promise<void> {
+    const { view, asked } = this;
+    if (!view?.report || view.waiting) return;
+    const { request, kept } = view;
+    try {
+      const core = await loadMore();
+      const [more, advice, comparison] = await Promise.all([
+        core.report(request, MORE_PARTS),
+        core.advise({ ...request, want: ["rent"] }),
+        kept ? core.compare(kept, request) : undefined,
+      ]);
+      if (asked !== this.asked || !this.view) return;
+      this.view = {
+        ...this.view,
+        more: more.ok ? more : undefined,
+        // No plan is for a card before the run is known.
+        advice: this.view.report?.gpu ? advice : { ...advice, gpu: null },
+        comparison: this.view.kept ? comparison : undefined,
+      };
+    } catch (error) {
+      if (!isSuperseded(error)) this.loadingFailed(error);
+    }
+  }
+
+  private announceSoon(): void {
+    window.clearTimeout(this.announceTimer);
+    this.announceTimer = window.setTimeout(() => {
+      const { report, errors } = this.view ?? {};
+      if (errors && errors.length > 0) {
+        this.announcement = say("errors.announce", { errors: errors.map(sentence).join(" ") });
+      } else {
+        this.announcement = `${headline(report, this.view?.request)}.`;
+      }
+      // Tabs, bookmarks and the history name the run.
+      if (report && this.view && !isExample(this.view)) {
+        document.title = `${this.announcement} ${plain(this.view.request["model"] ?? null)}`;
+      }
+    }, ANNOUNCE_DELAY);
+  }
+
+  protected scenarioOf(request: Request): Scenario | undefined {
+    return this.view?.core.scenarios.find((scenario) => sameRequest(scenario.request, request));
+  }
+
+  protected readLink(): void {
+    this.address.stop();
+    if (!this.view) return;
+    const decoded = decode(window.location.hash);
+    this.view = { ...this.view, tab: tabOf(window.location.hash) };
+    const { scenarios: known } = this.view.core;
+    const first = known.find(({ id }) => id === FIRST_SCENARIO) ?? known[0];
+    const fresh = { typed: new Map<string, string>(), instant: undefined, notice: undefined };
+    if (decoded.kind === "request") {
+      this.made = decoded.made;
+      const notice = decoded.unchecked ? say("link.unchecked") : undefined;
+      this.ask(decoded.request, { ...fresh, notice, origin: this.scenarioOf(decoded.request) });
+    } else if (decoded.kind === "empty") {
+      this.ask(first?.request ?? {}, { ...fresh, origin: first });
+    } else if (this.view.report || this.view.errors.length > 0) {
+      this.view = { ...this.view, notice: decoded.message };
+    } else {
+      this.ask(first?.request ?? {}, { ...fresh, origin: first, notice: decoded.message });
+    }
+  }
+
+  /** A link keeps the total that its maker saw; a newer core may say otherwise, and then it says both. */
+  private compareWithLink(): void {
+    const { view, made } = this;
+    this.made = undefined;
+    const now = view ? madeOf(view) : undefined;
+    if (!view || !made || !now || made.total === now.total) return;
+    const was = `${made.total}\u00a0GiB`;
+    this.view = {
+      ...view,
+      notice: say("link.was", { version: made.version, was, now: `${now.total}\u00a0GiB` }),
+    };
+  }
+}

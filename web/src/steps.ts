@@ -1,0 +1,48 @@
+// What a choice makes of the request, and what the page puts into it beside that. Plain functions of the view.
+//
+//     edited(view, [{ pointer: "/task", value: "grpo" }])   -> the request with it, what is assumed then
+//     taken(view, used)                                      -> the request of a pasted text
+import type { Request } from "./contract.ts";
+import { BATCH, begins, besideMethod, besideTask, changed, NEUTRAL, saidEdits, type Edit } from "./own.ts";
+import type { Used } from "./paste/box.ts";
+import { get, put } from "./pointer.ts";
+import { isExample } from "./scenarios.ts";
+import type { View } from "./view.ts";
+
+export interface Step {
+  request: Request;
+  /** What of it nobody has said, by pointer. */
+  assumed: string[];
+}
+
+/** Of an example nothing else stays. */
+export function edited(view: View, edits: Edit[]): Step {
+  const { request, core } = view;
+  const example = isExample(view);
+  const begun = begins(request, example) ? NEUTRAL.map(({ pointer }) => pointer) : [];
+  const before = [...(example ? [] : view.assumed), ...begun];
+  const said = example ? {} : request;
+  const beside = [
+    ...besideMethod(edits, said, view.assumed),
+    ...besideTask(edits, said, before.includes(BATCH)),
+  ];
+  const all = [...edits, ...beside];
+  const assumed = before.filter((pointer) => !all.some((edit) => edit.pointer === pointer));
+  for (const { pointer, value } of beside) if (value !== undefined) assumed.push(pointer);
+  return { request: changed(request, example, all, core.gpus), assumed };
+}
+
+/** What a text says; with a card that has what an error message says, since any of those has the same room. */
+export function taken(view: View, { request, capacity, taken }: Used): Step {
+  const open = capacity !== undefined && get(request, "/hardware/gpu") === undefined;
+  const gpu = open ? view.rest?.card.likeliest(view, capacity) : undefined;
+  const said = gpu ? put(request, "/hardware/gpu", gpu) : request;
+  const assumed = gpu ? ["/hardware/gpu"] : [];
+  if (!taken) return { request: said, assumed };
+  const edits = saidEdits(said);
+  const beside = besideTask(edits, said, taken.includes(BATCH));
+  return {
+    request: changed({}, true, [...edits, ...beside], view.core.gpus),
+    assumed: [...assumed, ...taken, ...beside.map(({ pointer }) => pointer)],
+  };
+}
