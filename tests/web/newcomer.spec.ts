@@ -168,3 +168,21 @@ test("the timeline draws no limit outside itself, and says a moment once", async
   await panel.getByLabel("Only what changes").uncheck();
   await expect(panel.locator(".load-line")).toHaveCount(1);
 });
+
+test("by the keyboard alone: what was pasted into is gone, and the first question has the focus", async ({
+  page,
+}) => {
+  await open(page);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.evaluate(
+    (text) => navigator.clipboard.writeText(text),
+    "base_model: Qwen/Qwen3-8B\nadapter: lora\nlora_r: 16\nsequence_len: 2048\n",
+  );
+  await box(page).focus();
+  await page.keyboard.press("Control+V");
+  const first = page.locator(".ask").first().getByRole("button").first();
+  await expect(first).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(headline(page)).toContainText("A100");
+  await expect(headline(page)).toBeFocused();
+});

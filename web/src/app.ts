@@ -141,6 +141,20 @@ export class PlimsollApp extends Asking implements Actions {
     });
     if (assumed.length > 0) this.view = { ...this.view, assumed };
     this.address.write("step");
+    void this.takeFocus();
+  }
+
+  /** The box that was pasted into may have become a line: whoever was in it goes on at the first question. */
+  private async takeFocus(): Promise<void> {
+    await this.answering;
+    await this.updateComplete;
+    await new Promise(requestAnimationFrame);
+    if (document.activeElement === document.body) this.focusIn(this.querySelector(".verdict"), ".ask button");
+  }
+
+  private focusIn(card: Element | null, sought: string): void {
+    const target = card?.querySelector<HTMLElement>(sought) ?? card?.querySelector("h2");
+    target?.focus({ preventScroll: true });
   }
 
   look(changes: Look): void {
@@ -170,8 +184,7 @@ export class PlimsollApp extends Asking implements Actions {
     const card = this.querySelector(".verdict");
     const { top = 0, bottom = 0 } = card?.getBoundingClientRect() ?? {};
     if (top < 0 || bottom > window.innerHeight) card?.scrollIntoView({ block: "start" });
-    const target = card?.querySelector<HTMLElement>(sought) ?? card?.querySelector("h2");
-    target?.focus({ preventScroll: true });
+    this.focusIn(card, sought);
   }
 
   undo(): void {

@@ -1,6 +1,7 @@
 // The plans for the chosen GPU as lines of the verdict card, each set of changes once.
 import type { Elsewhere, Json, Plan } from "../contract.ts";
 import { sizeWords } from "../format.ts";
+import { plain } from "../pointer.ts";
 import { say } from "../words/say.ts";
 
 /** From here on a share of the time is no longer read as one. */
@@ -12,6 +13,9 @@ export function speed(factor: number): string {
   if (percent === 0) return say("plan.same_speed");
   return say(factor > 1 ? "plan.slower" : "plan.faster", { percent: `${percent}\u00a0%` });
 }
+
+/** Of what a plan changes: null is what nobody has set. */
+export const setting = (value: Json): string => (value === null ? say("form.not_set") : plain(value));
 
 export interface Way {
   titles: [word: string, title: string][];

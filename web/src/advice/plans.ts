@@ -8,7 +8,7 @@ import { VERDICTS } from "../names.ts";
 import { dotted, get, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
 import { copy } from "../save.ts";
-import { speed } from "./fixes.ts";
+import { setting, speed } from "./fixes.ts";
 import { planTable } from "../share/tables.ts";
 import { coreWords } from "../words/core-words.ts";
 import { say } from "../words/say.ts";
@@ -38,8 +38,8 @@ function row(group: Change[]): TemplateResult | typeof nothing {
       ${group.map(
         (change) =>
           html`<br /><small
-              ><code>${dotted(change.pointer)}</code> <s>${plain(change.from)}</s> →
-              <b>${plain(change.to)}</b></small
+              ><code>${dotted(change.pointer)}</code> <s>${setting(change.from)}</s> →
+              <b>${setting(change.to)}</b></small
             >`,
       )}
     </th>

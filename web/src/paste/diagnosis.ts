@@ -2,7 +2,8 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { Json, Plan, Request } from "../contract.ts";
 import { sizeWords, share, size } from "../format.ts";
-import { dotted, plain } from "../pointer.ts";
+import { setting } from "../advice/fixes.ts";
+import { dotted } from "../pointer.ts";
 import { coreWords } from "../words/core-words.ts";
 import { EN_REST } from "../words/en-rest.ts";
 import { language, say, type Word } from "../words/say.ts";
@@ -104,7 +105,8 @@ function way(plan: Plan, ofPage: boolean, apply: () => void): TemplateResult {
       ${plan.changes.map(
         (change) =>
           html`<li>
-            <code>${dotted(change.pointer)}</code> ${plain(change.from)} → <b>${plain(change.to)}</b>
+            <code>${dotted(change.pointer)}</code> ${setting(change.from)} →
+            <b>${setting(change.to)}</b>
           </li>`,
       )}
     </ul>
