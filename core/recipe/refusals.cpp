@@ -14,6 +14,10 @@ using V = Versions;
 // Who runs what: Transformers' Trainer, and TRL's trainers as they are.
 constexpr std::string_view trainer = "hf trl axolotl llamafactory ms-swift unsloth";
 constexpr std::string_view trl = "hf trl axolotl unsloth";
+// Axolotl and "hf" run SFT in a Trainer of their own; Unsloth drops packing and says so.
+constexpr std::string_view sft_trainer = "trl";
+// Axolotl's gemma4_hybrid_attn_impl gives SDPA to the layers that flash-attn refuses.
+constexpr std::string_view without_hybrid = "hf trl llamafactory ms-swift unsloth";
 constexpr std::string_view trl_without_unsloth = "hf trl axolotl";  // Unsloth mends the batch itself
 
 constexpr std::string_view no_kernel = "CUDA error: no kernel image is available for execution on the device";
@@ -97,7 +101,7 @@ constexpr Refusal refusal_rows[] = {
      .error = "FlashAttention only supports Ampere GPUs or newer.",
      .instead = "attn_implementation \"sdpa\" runs on this card.",
      .source = "Dao-AILab/flash-attention csrc/flash_attn/flash_api.cpp mha_fwd"},
-    {.id = "flash_attention_2_wide_heads", .library = "flash-attn", .stacks = "",
+    {.id = "flash_attention_2_wide_heads", .library = "flash-attn", .stacks = without_hybrid,
      .applies = [](R r, A a) { return flash2(r) && a.widest_head > 256; },
      .error = "FlashAttention forward only supports head dimension at most 256",
      .instead = "attn_implementation \"sdpa\" takes heads of this size.",
@@ -263,12 +267,12 @@ constexpr Refusal refusal_rows[] = {
      .source = "huggingface/peft v0.21 src/peft/peft_model.py PeftModel._setup_prompt_encoder"},
 
     // TRL.
-    {.id = "packing_images", .library = "TRL", .stacks = trl, .of = &V::trl, .versions = ">=0.22,<1.10",
+    {.id = "packing_images", .library = "TRL", .stacks = sft_trainer, .of = &V::trl, .versions = ">=0.22,<1.10",
      .applies = [](R r, A a) { return r.task == "sft" && r.training.packing && a.sees; },
      .error = "Packing is not supported for vision-language models. Please set `packing=False` in the SFTConfig.",
      .instead = "packing false.",
      .source = "huggingface/trl v1.9 trl/trainer/sft_trainer.py SFTTrainer.__init__"},
-    {.id = "packing_images_110", .library = "TRL", .stacks = trl, .of = &V::trl, .versions = ">=1.10",
+    {.id = "packing_images_110", .library = "TRL", .stacks = sft_trainer, .of = &V::trl, .versions = ">=1.10",
      .applies = [](R r, A a) { return r.task == "sft" && r.training.packing && a.sees && r.vision.images_per_sample > 0; },
      .error = "Packing is not supported for vision datasets. Please set `packing=False` in the SFTConfig.",
      .instead = "packing false.",

@@ -11,6 +11,7 @@
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
 #include "core/report/exchange.h"
+#include "core/report/refused.h"
 #include "core/run/run.h"
 #include "tests/scoring.h"
 
@@ -141,6 +142,11 @@ Comparison compare(const Golden& golden, const run::Catalog& catalog) {
   const Json& reasons = c.contains("differs") ? c.at("differs") : none;
   Json theirs = c.contains("fields") ? c.at("fields") : none;
   if (c.contains("trainable")) theirs["trainable"] = c.at("trainable");
+  // What a stack's own code took is refused by none of its libraries, but where it is said why.
+  const std::string why = reasons.value("refused", "");
+  for (const model::Note& note : run ? report::refused(*run) : std::vector<model::Note>()) {
+    if (why.empty()) result.problem += note.message + " ";
+  }
   for (const auto& [pointer, value] : theirs.items()) {
     ++result.fields;
     const Json ours = run ? effective(pointer, *run) : Json("no run");

@@ -232,7 +232,8 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
   }
   if (c.implementation == "xformers")
     return {AttentionKernel::flash_2, repeats, "xformers is handed one key head for each query head"};
-  if (c.implementation == "flash_attention_2" || c.implementation == "flash_attention_3") {
+  const bool flash_attn = c.implementation == "flash_attention_2" || c.implementation == "flash_attention_3";
+  if (flash_attn && c.head_dim <= 256) {
     const bool repeated = model::model_type(c.model_type).repeats_key_heads;
     if (repeated && repeats && !recipe::version_at_least(c.transformers, "4.48")) {
       return {AttentionKernel::flash_2, true, "this model class repeats key heads before flash attention"};
@@ -244,9 +245,12 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
     return {AttentionKernel::math, false,
             "one key head for all queries, which only SDPA's math kernel takes"};
   }
+  // axolotl loaders/patch_manager.py _apply_gemma_hybrid_attention: layers with heads that flash-attn refuses
+  // run SDPA, under a mask of their own.
+  const bool mask = c.mask || flash_attn;
   // use_gqa_in_sdpa: without a mask, key heads go to the kernel as they are; heads wider than 256 from 4.54
   // to 5.12 too.
-  const bool native = recipe::version_at_least(c.transformers, "4.54") && !c.mask &&
+  const bool native = recipe::version_at_least(c.transformers, "4.54") && !mask &&
                       (c.head_dim <= 256 || !recipe::version_at_least(c.transformers, "5.13"));
   const NoFlash* no_flash = !c.sixteen_bit     ? &fp32
                             : capability < 8.0 ? &old_gpu
@@ -255,13 +259,13 @@ AttentionChoice choose_attention(const AttentionConditions& c) {
   if (no_flash != nullptr && repeats && native && !c.own_calls)
     return {AttentionKernel::math, false, no_flash->to_math};
   // masking_utils makes booleans (4.53 on); before, one mask of numbers served all layers.
-  const bool converted = c.mask && !c.own_calls && recipe::version_at_least(c.transformers, "4.53");
+  const bool converted = mask && !c.own_calls && recipe::version_at_least(c.transformers, "4.53");
   if (c.position_bias) {
     return {AttentionKernel::efficient, repeats,
             "position biases are added to the scores, which flash refuses", converted};
   }
   if (no_flash != nullptr) return {AttentionKernel::efficient, repeats, no_flash->to_efficient, converted};
-  if (c.mask) {
+  if (mask) {
     return {AttentionKernel::efficient, repeats, "padding makes an attention mask, which flash refuses",
             converted};
   }

@@ -76,6 +76,15 @@ TEST(MathAttention, WideHeadsEndedThereUntilTransformersLookedAtTheirSize) {
   EXPECT_EQ(choose_attention(c).kernel, AttentionKernel::efficient);
 }
 
+TEST(MathAttention, WideHeadsUnderFlashAttentionAreThoseOfAxolotlsHybrid) {
+  AttentionConditions c = without_a_mask();  // axolotl 0.19 _apply_gemma_hybrid_attention
+  c.implementation = "flash_attention_2";
+  EXPECT_EQ(choose_attention(c).kernel, AttentionKernel::flash_2);
+  c.head_dim = 512;
+  EXPECT_EQ(choose_attention(c).kernel, AttentionKernel::efficient);
+  EXPECT_TRUE(choose_attention(c).repeat_kv);
+}
+
 }  // namespace
 }  // namespace plimsoll::memory
 

@@ -23,7 +23,7 @@ const Case cases[] = {
     {"torch_without_volta", R"({"hardware": {"gpu": "v100-sxm2-32"}, "versions": {"torch": "2.11.0"}})"},
     {"torch_without_blackwell", R"({"hardware": {"gpu": "rtx-5090"}, "versions": {"torch": "2.6.0"}})"},
     {"flash_attention_2_before_ampere", R"({"hardware": {"gpu": "t4"}, "model_args": {"attn_implementation": "flash_attention_2", "dtype": "float16"}})"},
-    {"flash_attention_2_wide_heads", R"({"model": "gemma-4-31b", "model_args": {"attn_implementation": "flash_attention_2", "dtype": "bfloat16"}})"},
+    {"flash_attention_2_wide_heads", R"({"model": "gemma-4-12b", "model_args": {"attn_implementation": "flash_attention_2", "dtype": "bfloat16"}})"},
     {"flash_attention_2_in_fp32", R"({"model_args": {"attn_implementation": "flash_attention_2", "dtype": "float32"}, "training": {"bf16": false}})"},
     {"fp16_adapters_with_scaler", R"({"peft": {"r": 8, "adapter_dtype": "float16"}, "training": {"fp16": true}})"},
     {"fsdp_with_int8_weights", R"({"peft": {"r": 8}, "quantization": {"load_in_8bit": true}, "parallel": {"num_gpus": 2, "strategy": "fsdp"}})"},
@@ -132,6 +132,15 @@ int refusals_saying(const Json& report, const std::string& text) {
 }
 
 }  // namespace
+
+TEST(Refusals, AStackWithATrainerOrAttentionOfItsOwnIsNotStoppedByAnothers) {
+  const Json packed = Json::parse(
+      R"({"model": "qwen2.5-vl-7b-instruct", "stack": "axolotl", "training": {"packing": true}})");
+  EXPECT_EQ(refusals_saying(answer(packed), "Packing"), 0);  // SFT in AxolotlTrainer, which is no SFTTrainer
+  const Json hybrid = Json::parse(
+      R"({"model": "gemma-4-12b", "stack": "axolotl", "model_args": {"attn_implementation": "flash_attention_2", "dtype": "bfloat16"}})");
+  EXPECT_EQ(refusals_saying(answer(hybrid), "head dimension"), 0);  // gemma4_hybrid_attn_impl
+}
 
 TEST(Refusals, EachRowHasARequestThatItsLibraryStops) {
   std::set<std::string_view> shown;
