@@ -5,6 +5,7 @@
 #include "core/json/ascii.h"
 #include "core/json/near.h"
 #include "core/memory/layers/tuners.h"
+#include "core/memory/parameters/stacked_adapters.h"
 #include "core/memory/parameters/targets.h"
 #include "core/memory/parameters/unfrozen.h"
 #include "core/memory/step/unroll.h"
@@ -69,6 +70,17 @@ void note_packing(Run& run) {
                                    "\": the checkpoint is stored quantised, but this request does not "
                                    "quantise. State it under \"quantization\".",
                                "/model"});
+}
+
+void tell_converted_targets(Run& run) {
+  const recipe::Recipe& recipe = run.resolved.recipe;
+  const std::vector<std::string> names = memory::converted_parameters(run.network, recipe);
+  constexpr const char* pointer = "/peft/target_parameters";
+  if (names.empty() || !recipe.peft.target_parameters.empty()) return;
+  run.resolved.values[pointer] = names;
+  run.resolved.assumptions.push_back({pointer, names,
+                                      "PEFT 0.19 and later adapts experts that Transformers 5 holds as one "
+                                      "parameter under the names they had"});
 }
 
 const recipe::StackPreset* find_stack(const recipe::Given& given, const Catalog& catalog, Errors& errors) {
@@ -231,6 +243,7 @@ std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors&
                                run.resolved.recipe.peft.target_parameters);
   memory::expand_targets(run.network, run.resolved.recipe, errors);
   if (!errors.empty()) return std::nullopt;
+  tell_converted_targets(run);
   if (trains_some_layers(run.resolved.recipe)) {
     recipe::Recipe adapted = run.resolved.recipe;
     adapted.peft.on = true;

@@ -1,6 +1,7 @@
 #include "core/memory/parameters/stacked_adapters.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 namespace plimsoll::memory {
@@ -80,6 +81,18 @@ bool has_stacked_experts(const recipe::Recipe& recipe) {
 
 bool is_parameter_name(const std::string& target, const model::Stack& stack, const recipe::Recipe& recipe) {
   return converts(stack, recipe) && is_old_name(last_name(target), stack.expert_names);
+}
+
+std::vector<std::string> converted_parameters(const model::Architecture& network,
+                                              const recipe::Recipe& recipe) {
+  std::set<std::string> names;
+  for (const model::PlacedLinear& at : model::linears(network)) {
+    if (!recipe.peft.on || !at.linear->expert || !converts(*at.stack, recipe)) continue;
+    if (is_converted(last_name(at.linear->path), *at.stack, recipe))
+      names.insert(parameter_name(*at.linear, *at.stack));
+  }
+  names.erase("");
+  return {names.begin(), names.end()};
 }
 
 bool answers_parameter(const model::Linear& linear, const model::Stack& stack, const std::string& target,

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/model/architecture.h"
 #include "core/recipe/recipe.h"
@@ -25,6 +26,10 @@ StackedAdapter stacked_adapter(const model::Linear& linear, const model::Stack& 
 
 /// Transformers 5 runs this recipe's experts as one parameter a projection.
 bool has_stacked_experts(const recipe::Recipe& recipe);
+
+/// What PEFT adds to target_parameters for names of Transformers 4 in target_modules: "gate_up_proj".
+std::vector<std::string> converted_parameters(const model::Architecture& network,
+                                              const recipe::Recipe& recipe);
 
 /// PEFT takes `target`, one of target_modules, for a stacked parameter: no module answers to it any more.
 bool is_parameter_name(const std::string& target, const model::Stack& stack, const recipe::Recipe& recipe);

@@ -119,6 +119,22 @@ TEST(ReportLora, StackedExpertsGetAdaptersByTheirOldNames) {
                         "experts_get_adapters"));
 }
 
+// What PEFT 0.20 holds in target_parameters after Axolotl's qwen3-next example was loaded.
+TEST(ReportLora, TheParametersThatPeftAddsForOldNamesAreAnAssumption) {
+  const Json report = answer(
+      {{"model", "Qwen/Qwen3-Next-80B-A3B-Instruct"},
+       {"stack", "axolotl"},
+       {"peft",
+        {{"r", 16},
+         {"target_modules",
+          {"shared_expert.up_proj", "shared_expert.gate_proj", "shared_expert.down_proj", "q_proj"}}}}});
+  Json added;
+  for (const Json& assumption : at(report, "/assumptions")) {
+    if (assumption.at("pointer") == "/peft/target_parameters") added = assumption.at("value");
+  }
+  EXPECT_EQ(added, Json::parse(R"(["down_proj", "gate_up_proj"])")) << report;
+}
+
 TEST(ReportLora, WhatPeftRefusesOnStackedExpertsIsSaid) {
   const auto refused = [](Json targets) {
     return has_note(answer(of_stacked_experts("qwen3-30b-a3b", "5.15", "0.21", std::move(targets))),
