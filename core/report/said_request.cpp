@@ -331,7 +331,8 @@ bool tells(const SaidRequest& said, std::string_view text) {
   constexpr std::size_t longest_line = 300;
   const bool line =
       text.size() <= longest_line && text.find_first_of("\n{=") >= text.find_last_not_of(" \n\r");
-  return line && !said.model.empty() && said.method && (!said.cards.empty() || said.card_bytes > 0);
+  const bool how = said.method || said.values.count("/task") != 0;
+  return line && has_subject(said) && (how || !said.cards.empty() || said.card_bytes > 0);
 }
 
 json::Json SaidRequest::request() const {

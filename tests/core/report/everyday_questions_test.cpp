@@ -23,6 +23,13 @@ const std::vector<Message>& messages() {
       {"QLoRA of llama 3.1 8b on a Titan RTX at 4k", {"QLoRA on one TITAN RTX 24GB needs"}},
       {"QLoRA of llama 3.1 8b on a V100 at 4k", {"V100 SXM2 16GB needs", "V100 SXM2 32GB needs"}},
       {"QLoRA of llama 3.1 8b on a 4070 ti super at 4k", {"QLoRA on one GeForce RTX 4070 Ti SUPER 16GB"}},
+      // A run that is stated says of no failure, however many cards it counts.
+      {"QLoRA of a 70B on an L40S at 4k",
+       {"No model is named; meta-llama/Llama-3.1-70B is taken", "QLoRA on one L40S 48GB needs"}},
+      {"full fine-tuning of 8B on two 4090s",
+       {"2 x GeForce RTX 4090 24GB, a whole copy on each card needs", "it does not fit."}},
+      {"GRPO of Qwen2.5 7B on two H100", {"2 x H100 SXM5 80GB"}},
+      {"fine-tuning Mistral 7B on a T4", {"LoRA on one Tesla T4 16GB needs"}},
       {"do two 3090s add up for a 70B QLoRA?",
        {"a whole copy on each card needs", "kept in host memory (FSDP with CPU offload) needs", "it fits."}},
       {"Do two 3090s add up to 48GB for a 70B QLoRA? I want to use FSDP with axolotl.",

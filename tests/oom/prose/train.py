@@ -122,7 +122,7 @@ def matrix(rows, least=2):
     return names, csr_matrix((np.ones(len(columns)), columns, at), shape=(len(rows), len(names)))
 
 
-def fit(x, y, weights, names, most):
+def fit(x, y, weights, names, most, without=""):
     """(bias, {gram: weight}) of one label: the grams that L1 keeps, at most so many, weighed again by L2."""
     import warnings
     import numpy as np
@@ -130,7 +130,8 @@ def fit(x, y, weights, names, most):
     warnings.filterwarnings("ignore", module="sklearn")
     how = dict(solver="liblinear", class_weight={0: 1, 1: POSITIVE}, max_iter=300, random_state=0)
     first = LogisticRegression(penalty="l1", C=1.0, **how).fit(x, y, sample_weight=weights).coef_[0]
-    kept = [i for i in np.argsort(-np.abs(first), kind="stable")[:most] if abs(first[i]) > 1e-6]
+    kept = [i for i in np.argsort(-np.abs(first), kind="stable")
+            if abs(first[i]) > 1e-6 and not (without and without in names[i])][:most]
     again = LogisticRegression(C=0.5, **how).fit(x[:, kept], y, sample_weight=weights)
     return again.intercept_[0], dict(zip((names[i] for i in kept), again.coef_[0]))
 
@@ -143,7 +144,8 @@ def train(rows, most):
     out = {}
     for label in LABELS:
         y = np.array([label in labels for _, labels, _ in rows])
-        bias, grams = fit(x, y, weights, names, most)
+        # How many cards of what size a run has says nothing of its failure.
+        bias, grams = fit(x, y, weights, names, most, "#" if label == "lack" else "")
         out[label] = {"": round(SCALE * bias)}
         out[label].update((g, round(SCALE * v)) for g, v in grams.items() if round(SCALE * v) != 0)
     return out
