@@ -6,6 +6,7 @@
 #include "core/diagnosis/cases.h"
 #include "core/diagnosis/families.h"
 #include "core/diagnosis/prose.h"
+#include "core/diagnosis/sentence.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
@@ -70,6 +71,12 @@ bool asks_of_a_run(std::string_view folded, const Sentence& sentence) {
   return opens && named_lack(said) == std::string_view::npos;
 }
 
+// "OOM" alone says of no memory which; a sentence on the machine's says more.
+bool names_the_card(std::string_view folded, const Sentence& sentence) {
+  const std::string_view said = folded.substr(sentence.at, sentence.size);
+  return says_any(said, {"gpu", "cuda", "vram", "card", "显存", "显卡", "karte"});
+}
+
 int score_of(const Sentence* sentence, Say what) { return sentence == nullptr ? 0 : sentence->of(what); }
 
 }  // namespace
@@ -79,12 +86,15 @@ std::vector<Message> spoken_messages(const Text& text, const Prose& prose,
   const std::string_view folded = text.folded_lines;
   const Sentence* lack = prose.says(Say::lack);
   if (lack != nullptr && asks_of_a_run(folded, *lack)) lack = nullptr;
+  constexpr int unsure = 1;  // half a logarithm of odds that anything failed
+  if (score_of(lack, Say::lack) <= unsure && named_lack(folded) == std::string_view::npos) lack = nullptr;
   const Sentence* host = prose.says(Say::host);
   const bool machine = score_of(host, Say::host) > 0 &&
-                       (host == lack || score_of(host, Say::host) >= score_of(lack, Say::lack));
+                       (host == lack || score_of(host, Say::host) >= score_of(lack, Say::lack) ||
+                        !names_the_card(folded, *lack));
   const Sentence* said = machine ? host : lack;
   // What any occasion of a failure is said of is a failure.
-  for (const Say what : {Say::growing, Say::occupied, Say::one_card}) {
+  for (const Say what : {Say::growing, Say::occupied, Say::one_card, Say::update}) {
     if (said == nullptr) said = prose.says(what);
   }
   Message message;

@@ -137,6 +137,7 @@ const Cause rows_of_weights[] = {
      .base = -2.0F,
      .weights = {{Sign::shards, 2.5F},
                  {Sign::loading, 4.0F},
+                 {Sign::moves_model, 1.5F},
                  {Sign::resumes, -3.0F},
                  {Sign::at_resume, -3.0F},
                  {Sign::says_driver, -3.0F},

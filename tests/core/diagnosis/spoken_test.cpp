@@ -31,6 +31,17 @@ constexpr Spoken spoken[] = {
     {"yangjianxin1/Firefly#243", "微调结束后，合并的时候报错显存溢出，显存24G", "merge_peak"},
     {"OpenBMB/ToolBench#52", "LORA微调，四卡3090仍然OOM，是单卡显存的限制还是总体显存的限制",
      "replicated_not_sharded"},
+    // "OOM" says of no memory which; the sentence on RAM does.
+    {"huggingface/transformers#26157",
+     "FSDP Model loading with accelerate results in crash (OOM)\nWhen trying to start a full FT of Llama 7b "
+     "on an 4*V100s instance with accelerate, CPU ram fills until process termination.",
+     "host_ram"},
+    // What ZeRO-3 would divide is moved to each card whole.
+    {"deepspeedai/DeepSpeedExamples#763",
+     "Step 3 with opt 66b on 32 machines, zero3 strategy: out of memory.\n  File "
+     "\"deepspeed/runtime/engine.py\", line 1072, in _configure_distributed_model\n    "
+     "self.module.to(self.device)",
+     "sharding_load_peak"},
     {"hiyouga/LlamaFactory#4711", "Qwen-72B合并LoRA权重自动被killed", "host_ram"},
 };
 
