@@ -184,8 +184,9 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   way.parts = parts_of(way.live);
   way.length = run->resolved.recipe.training.max_length;
   way.batch = run->resolved.recipe.training.per_device_train_batch_size;
-  way.usable = run->gpu != nullptr ? usable_for(*run, run->gpu->usable_bytes)
-                                   : usable_of(*run, said.card_bytes, catalog);
+  way.usable = run->gpu == nullptr           ? usable_of(*run, said.card_bytes, catalog)
+               : run->gpu->vendor == "Apple" ? 0
+                                             : usable_for(*run, run->gpu->usable_bytes);
   const std::vector<run::Unsaid> other = run::unsaid(*run, catalog);
   for (const run::Unsaid& one : other) way.unsaid += " " + one.words;
   if (way.usable > 0) way.verdict = memory::word(run::verdict_of(sizes, other, way.usable));
@@ -250,6 +251,20 @@ std::string words_of(const Way& way) {
   return out + (way.verdict == "fits" ? "fits." : way.verdict == "tight" ? "fits barely." : "does not fit.");
 }
 
+// What is read of an Apple machine, and why no verdict names it.
+std::string on_apple(const SaidRequest& said) {
+  for (const SaidCards& one : said.cards) {
+    if (one.gpu->vendor != "Apple") continue;
+    const double share = said.card_bytes < 36.0 * (1U << 30U) ? 2.0 / 3 : 0.75;
+    return " " + one.gpu->name +
+           " is read, but not covered: CUDA's kernels are counted, and Metal has others." +
+           (said.card_bytes > 0 ? " Of " + size_text(said.card_bytes) + " macOS leaves the GPU about " +
+                                      size_text(share * said.card_bytes) + "."
+                                : "");
+  }
+  return "";
+}
+
 bool is_open(const SaidRequest& said, std::string_view pointer) {
   return std::any_of(said.unknown.begin(), said.unknown.end(),
                      [&](const run::Missing& one) { return one.pointer == pointer; });
@@ -299,7 +314,7 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
   if (out.ways.size() == 1) out.words += " At its peak: " + out.ways.front().parts + ".";
   if (const std::size_t values = weighed(said).size(); values > 1 && out.ways.size() % values == 0)
     out.words += growth(out.ways.front(), out.ways[values - 1]);
-  out.words += taken(said, out.ways.front());
+  out.words += taken(said, out.ways.front()) + on_apple(said);
   out.words += out.ways.front().unsaid;
   const Way& first = out.ways.front();
   if (first.verdict == "fits" && is_open(said, "/training/per_device_train_batch_size")) {

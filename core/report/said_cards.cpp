@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/diagnosis/cards_said.h"
+#include "core/diagnosis/facts.h"
 #include "core/diagnosis/sentence.h"
 #include "core/report/said_words.h"
 
@@ -56,7 +57,9 @@ int likeness(const hardware::Gpu& gpu, const SaidWords& said) {
     for (const std::string& word : words) {
       if (word == board) continue;
       bool beside = !rest.empty() && !plural && rest.find(word) != std::string_view::npos;
-      for (std::size_t i = at > 2 ? at - 2 : 0; i < std::min(said.size(), at + 4); ++i)
+      // "MacBook Pro M3" is no M3 Pro.
+      const std::size_t before = gpu.vendor == "Apple" ? 0 : std::min<std::size_t>(at, 2);
+      for (std::size_t i = at - before; i < std::min(said.size(), at + 4); ++i)
         beside = beside || said[i].text == word;
       like += beside ? 2 : is_socket(word) ? 0 : -1;
     }
@@ -68,6 +71,13 @@ int likeness(const hardware::Gpu& gpu, const SaidWords& said) {
 bool says_size(const hardware::Gpu& gpu, std::string_view folded) {
   const std::string size = std::to_string(gpu.tier_gib);
   return says_any(folded, {size + "g", size + " g"});
+}
+
+// "M3" alone may be anything; a Mac, or a chip with its second word, is a machine of Apple.
+bool is_apples(const hardware::Gpu& gpu, const SaidWords& said) {
+  if (gpu.vendor != "Apple") return false;
+  return likeness(gpu, said) > 10 || says(said, "apple") || says(said, "mac") || says(said, "macbook") ||
+         says(said, "mps");
 }
 
 // "6000" alone may be a number of tokens.
@@ -85,8 +95,8 @@ std::vector<const hardware::Gpu*> cards_in(std::string_view folded, const run::C
   std::vector<const hardware::Gpu*> named;
   int best = 0;
   for (const hardware::Gpu& gpu : catalog.gpus) {
-    if (gpu.vendor == "Apple" || gpu.segment == "slice" || gpu.usable_bytes == 0 || is_round(gpu, said))
-      continue;
+    const bool known = gpu.usable_bytes > 0 && gpu.vendor != "Apple";
+    if (!(known || is_apples(gpu, said)) || gpu.segment == "slice" || is_round(gpu, said)) continue;
     const int like = likeness(gpu, said);
     if (like == 0 || like < best) continue;
     if (like > best) named.clear();
@@ -149,6 +159,9 @@ void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRe
     }
   }
   if (out.cards.empty()) out.card_bytes = diagnosis::spoken_size(text.folded_lines);
+  const bool apples = std::any_of(out.cards.begin(), out.cards.end(),
+                                  [](const SaidCards& one) { return one.gpu->vendor == "Apple"; });
+  if (apples) out.card_bytes = diagnosis::gibibytes_in_name(text.folded_lines) * 1024 * 1024 * 1024;
   if (out.cards.size() != 1) return;
   SaidCards& only = out.cards.front();
   out.values["/hardware/gpu"] = only.gpu->id;

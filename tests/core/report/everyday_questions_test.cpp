@@ -30,6 +30,12 @@ const std::vector<Message>& messages() {
        {"2 x GeForce RTX 4090 24GB, a whole copy on each card needs", "it does not fit."}},
       {"GRPO of Qwen2.5 7B on two H100", {"2 x H100 SXM5 80GB"}},
       {"fine-tuning Mistral 7B on a T4", {"LoRA on one Tesla T4 16GB needs"}},
+      // Apple's chips have no verdict: Metal is not replayed.
+      {"M3 Max 128GB, LoRA of Llama 3.1 8B",
+       {"LoRA on one Apple M3 Max needs", "Apple M3 Max is read, but not covered",
+        "Of 128.00 GiB macOS leaves the GPU about 96.00 GiB."}},
+      {"MacBook Pro M3 with 32GB: QLoRA of Mistral 7B possible?",
+       {"on one Apple M3 needs", "Of 32.00 GiB macOS leaves the GPU about 21.33 GiB."}},
       {"do two 3090s add up for a 70B QLoRA?",
        {"a whole copy on each card needs", "kept in host memory (FSDP with CPU offload) needs", "it fits."}},
       {"Do two 3090s add up to 48GB for a 70B QLoRA? I want to use FSDP with axolotl.",
