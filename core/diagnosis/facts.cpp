@@ -62,6 +62,24 @@ void read_request(const Situation& s, Facts& f) {
   }
 }
 
+// What the text says of the run, as a request.
+void read_said(const recipe::Values& said, Facts& f) {
+  if (const auto adapters = flag_at(said, "/peft")) {
+    if (*adapters || f.method != Method::adapters) f.method = *adapters ? Method::adapters : Method::full;
+    f.method_assumed = false;
+  }
+  if (f.quantization.empty()) {
+    if (flag_at(said, "/quantization/load_in_4bit").value_or(false)) f.quantization = "4bit";
+    if (flag_at(said, "/quantization/load_in_8bit").value_or(false)) f.quantization = "8bit";
+  }
+  if (f.strategy.empty()) f.strategy = text_at(said, "/parallel/strategy");
+  if (f.task.empty()) f.task = text_at(said, "/task");
+  f.dora = f.dora || flag_at(said, "/peft/use_dora").value_or(false);
+  if (!f.batch) f.batch = number_at(said, "/training/per_device_train_batch_size");
+  if (!f.length) f.length = number_at(said, "/training/max_length");
+  if (!f.checkpointing) f.checkpointing = flag_at(said, "/training/gradient_checkpointing");
+}
+
 // What people write around an error when they have no configuration at hand.
 void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
   // A request that says nothing of adapters is full fine-tuning by default alone.
@@ -74,39 +92,11 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
     if (prose.says(Say::full)) f.method = Method::full;
     if (f.method != Method::full && prose.says(Say::adapters)) f.method = Method::adapters;
   }
-  if (f.quantization.empty()) {
-    if (mentions(text, {"qlora", "load_in_4bit", "nf4", "4-bit", "4bit", "gptq"})) f.quantization = "4bit";
-    if (mentions(text, {"load_in_8bit", "int8", "8-bit base"})) f.quantization = "8bit";
-  }
-  if (f.strategy.empty()) {
-    if (mentions(text, {"zero1", "zero-1", "zero stage 1"})) f.strategy = "zero1";
-    if (mentions(text, {"zero2", "zero-2", "stage 2", "stage2"})) f.strategy = "zero2";
-    if (mentions(text, {"zero3", "zero-3", "stage 3", "stage3"})) f.strategy = "zero3";
-    if (mentions(text, {"fsdp", "fully_sharded", "fullysharded"})) f.strategy = "fsdp";
-    if (f.strategy.empty() &&
-        says_unless_denied(text.folded_lines, {" ddp", "distributeddataparallel", "lora+ddp"}))
-      f.strategy = "ddp";
-    // Some stage of ZeRO divides something; which one is not said.
-    if (f.strategy.empty() && mentions(text, {"deepspeed"})) f.strategy = "deepspeed";
-  }
+  // Some stage of ZeRO divides something; which one is not said.
+  if (f.strategy.empty() && mentions(text, {"deepspeed"})) f.strategy = "deepspeed";
   if (!f.gpus) {
     f.gpus = cards_in_words(text);
     f.gpus_in_words = f.gpus.has_value();
-  }
-  if (f.task.empty()) {
-    for (const std::string_view task : {"dpo", "orpo", "kto", "grpo", "ppo"}) {
-      if (f.task.empty() && is_the_subject(text.folded_lines, task)) f.task = std::string(task);
-    }
-    if (mentions(text, {"dpotrainer", "stage: dpo", "--stage dpo", "rlhf_type dpo", "rl: dpo", "run_dpo",
-                        "dpo training", "dpo.py"}))
-      f.task = "dpo";
-    const bool roles = mentions(text, {"actor"}) && mentions(text, {"critic"});
-    if (roles || mentions(text, {"train_ppo", "ppotrainer", "stage: ppo", "--stage ppo"})) f.task = "ppo";
-    if (mentions(text, {"train_reward", "rewardtrainer", "reward model training", "training reward model",
-                        "train reward model", "train a reward model", "stage: rm", "--stage rm",
-                        "rlhf_type rm", "infonce", "contrastive", "triplet loss", "multiplenegatives"}))
-      f.task = "reward";
-    if (mentions(text, {"grpotrainer", "rlhf_type grpo", "rl: grpo"})) f.task = "grpo";
   }
   // Whoever fine-tunes a model and names neither an adapter nor a quantised base trains it whole; preferences
   // and rollouts are mostly trained with adapters.
@@ -118,32 +108,14 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
     f.method = Method::full;
     f.method_assumed = true;
   }
-  if (!f.checkpointing &&
-      mentions(text, {"gradient_checkpointing false", "gradient_checkpointing=false",
-                      "gradient_checkpointing: false", "grad_checkpoint: false", "grad_checkpoint false",
-                      "grad_checkpoint=false", "without gradient checkpointing", "no gradient checkpointing",
-                      "without activation checkpointing", "no_gradient_checkpointing"}))
-    f.checkpointing = false;
-  if (!f.length)
-    f.length = setting_in_words(
-        text.folded_lines, {"max_seq_length", "cutoff_len", "model_max_length", "max_length", "seq_length",
-                            "max_seq_len", "block_size", "context length", "sequence length"});
   if (f.length && *f.length < 16) f.length.reset();
-  if (!f.batch)
-    f.batch = setting_in_words(text.folded_lines, {"per_device_train_batch_size", "micro_batch_size",
-                                                   "train_batch_size", "per_gpu_train_batch_size",
-                                                   "batch_size", "batch-size", "batchsize", "batch size"});
   f.pure_16bit = mentions(text, {"torchtune", "pure_bf16", "bf16-true", "full_bf16"});
   f.offload = mentions(text, {"offload"}) && !mentions(text, {"no offload", "without offload"});
-  f.whole_on_each = mentions(text, {"plain python", "whole on each", "places the model whole", "replicated"});
   for (const Sentence& one : prose.sentences) {
     const std::string_view said = std::string_view(text.folded_lines).substr(one.at, one.size);
     f.whole_on_each =
         f.whole_on_each || (one.says(Say::no_effect) && says_any(said, {"fsdp", "zero", "deepspeed"}));
   }
-  if (!f.dora)
-    f.dora = mentions(text, {"use_dora", "dora_", " dora", ":dora"}) &&
-             !mentions(text, {"use_dora: false", "use_dora=false", "use_dora false"});
   if (!f.saves_modules)
     f.saves_modules = names_modules(text.folded_lines) || mentions(text, {"additional_target"});
   // Adapters alone are some 0.1 to 5 % of a model; a share between that and all of it holds embeddings.
@@ -166,13 +138,8 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
   if (!f.fp32)
     f.fp32 = mentions(text, {"precision: fp32", "float32", "fp32 load", "torch_dtype: none"}) ||
              prose.says(Say::fp32) != nullptr;
-  if (f.attention.empty() &&
-      (prose.says(Say::no_flash) != nullptr ||
-       mentions(text, {"attn_implementation=\"eager", "attn_implementation=eager",
-                       "attn_implementation='eager", "attn_implementation: eager",
-                       "attn_implementation eager", "eager attention", "flash_attention: false",
-                       "use_flash_attn false", "use_flash_attn=false", "flash_attn: disabled"})))
-    f.attention = "eager";
+  const bool eager = mentions(text, {"eager"}) && !mentions(text, {"enforce_eager", "enforce-eager"});
+  if (f.attention.empty() && (eager || prose.says(Say::no_flash) != nullptr)) f.attention = "eager";
 }
 
 // Rules of thumb, in bytes a parameter: 16-bit weights and gradients, fp32 master copy and two states.
@@ -230,6 +197,7 @@ Facts read_facts(const Situation& situation, const Reading& reading, const Numbe
   const bool no_figures = !numbers.tried && !numbers.capacity;
   const bool unnamed = situation.model.empty();
   const bool spoken = no_figures && unnamed;
+  read_said(situation.said, facts);
   read_words(text, reading.prose, unnamed && parameters_in_name(head) > 0, facts);
   find_card(situation, numbers, reading.table, facts);
   double largest = 0;

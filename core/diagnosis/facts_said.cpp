@@ -28,28 +28,6 @@ bool mentions(const Text& text, std::initializer_list<std::string_view> words) {
   });
 }
 
-// Whether one of the words stands somewhere without "without", "no" or "not using" shortly before it, and not
-// switched off: "without any PEFT", "use_lora False".
-bool says_unless_denied(std::string_view folded, std::initializer_list<std::string_view> words) {
-  for (const std::string_view word : words) {
-    for (std::size_t at = folded.find(word); at != std::string_view::npos; at = folded.find(word, at + 1)) {
-      const std::size_t begin = at > 16 ? at - 16 : 0;
-      const std::string_view before = folded.substr(begin, at - begin);
-      bool denied = false;
-      for (const std::string_view no : {"without ", "w/o ", " no ", "not use ", "not using ", "instead of ",
-                                        "rather than ", "而不是", "不用", "不使用"})
-        denied = denied || before.find(no) != std::string_view::npos;
-      std::string_view behind = folded.substr(at + word.size(), 18);
-      behind = behind.substr(0, behind.find('\n'));
-      denied = denied || behind.find(" false") != std::string_view::npos ||
-               behind.find("=false") != std::string_view::npos ||
-               behind.find(": null") != std::string_view::npos;
-      if (!denied) return true;
-    }
-  }
-  return false;
-}
-
 // What a text says of the method outright: an own word of the report, or a frame of PEFT.
 Method method_said(const Text& text) {
   if (mentions(text, {"method: inference", "only inference", "inference only", "just inference"}))
@@ -106,19 +84,6 @@ bool names_modules(std::string_view folded) {
   return false;
 }
 
-// Whether a text is about a task: its first lines name it, as a word of its own ("[DPO] OOM in training").
-bool is_the_subject(std::string_view folded, std::string_view task) {
-  constexpr std::size_t title = 120;
-  const std::string_view head = folded.substr(0, title);
-  for (std::size_t at = head.find(task); at != std::string_view::npos; at = head.find(task, at + 1)) {
-    const std::size_t end = at + task.size();
-    const bool before = at > 0 && (is_lower(head[at - 1]) || is_digit(head[at - 1]));
-    const bool behind = end < head.size() && (is_lower(head[end]) || head[end] == '_');
-    if (!before && !behind) return true;
-  }
-  return false;
-}
-
 // "24.05% trained)" of Unsloth, "trainable%: 24.05" of PEFT: the share in percent, or 0.
 double trained_percent(std::string_view folded) {
   const auto number_from = [&](std::size_t at) {
@@ -151,28 +116,6 @@ bool names_a_vl_model(std::string_view folded) {
     if (tied && ends) return true;
   }
   return false;
-}
-
-// "--per_device_train_batch_size 8", "batch size of 64", "batch_size=4": the number behind the first name
-// that has one.
-std::optional<double> setting_in_words(std::string_view folded,
-                                       std::initializer_list<std::string_view> names) {
-  folded = folded.substr(0, longest_prose);
-  for (const std::string_view name : names) {
-    for (std::size_t at = folded.find(name); at != std::string_view::npos; at = folded.find(name, at + 4)) {
-      std::size_t i = at + name.size();
-      if (folded.substr(i, 4) == " of ") i += 3;
-      if (folded.substr(i, 4) == " is ") i += 3;
-      while (i < folded.size() && std::string_view(" :=\"'").find(folded[i]) != std::string_view::npos) ++i;
-      double value = 0;
-      std::size_t end = i;
-      for (; end < folded.size() && end < i + 5 && is_digit(folded[end]); ++end)
-        value = value * 10 + (folded[end] - '0');
-      if (end < folded.size() && folded[end] == 'k') value *= 1024;
-      if (end > i && value >= 1) return value;
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace plimsoll::diagnosis

@@ -27,11 +27,10 @@ void read_run(const Reading& r, Signs& out) {
   const bool told = each || f.whole_on_each || !f.gpus_in_words || r.phase == Phase::load ||
                     f.strategy == "ddp" || (f.whole > 0.93 * f.capacity && f.capacity > 0);
   add(out, whole_each && told, Sign::replicates,
-      "Each card holds all the weights: " +
-          std::string(quantized            ? "a quantised base is not sharded"
-                      : f.strategy.empty() ? "data parallelism"
-                                           : f.strategy) +
-          " does not divide them.");
+      "Each card holds all the weights: " + std::string(quantized ? "a quantised base is not divided."
+                                                        : f.strategy.empty()
+                                                            ? "data parallelism does not divide them."
+                                                            : f.strategy + " does not divide them."));
   add(out, whole_each && (f.sharded() || f.whole_on_each), Sign::quantized_and_sharded,
       "Sharding is configured but does not reach the weights.");
   add(out, whole_each && each, Sign::sums_cards,

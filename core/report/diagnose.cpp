@@ -208,6 +208,8 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   for (const hardware::Gpu& gpu : catalog.gpus) s.gpus.push_back(&gpu);
   std::string_view request = given_request;
   out.said = said_request(diagnosis::clean(text), catalog);
+  s.said = out.said.values;
+  if (out.said.method && s.said.count("/peft") == 0) s.said["/peft"] = false;
   std::optional<json::Json> tree;
   if (!request.empty()) tree = json::parse(request, out.errors);
   if (!tree) {  // none was given, or none that can be read

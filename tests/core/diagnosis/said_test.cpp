@@ -156,12 +156,19 @@ TEST(DiagnosisSaid, CopiesThatAreSmallAreNotWhatIsTooMuch) {
             "replicated_not_sharded");
 }
 
-TEST(DiagnosisSaid, SettingsAreReadFromFlagsAndProse) {
-  EXPECT_EQ(setting_in_words("with a batch size of 64", {"batch size"}), 64);
-  EXPECT_EQ(setting_in_words("--max_seq_length 8192 \\", {"max_seq_length"}), 8192);
-  EXPECT_EQ(setting_in_words("context length: 32k", {"context length"}), 32768);
-  EXPECT_FALSE(setting_in_words("the batch size matters", {"batch size"}).has_value());
-  EXPECT_EQ(facts_of("OOM with gradient_checkpointing: false").checkpointing, false);
+// The diagnosis knows of the run what the text becomes as a request, and has no second reading of its own.
+TEST(DiagnosisSaid, TheRunIsWhatTheTextSaysAsARequest) {
+  const Facts facts = facts_of(
+      "OOM: full fine-tuning of Llama 3.1 8B with ZeRO-3 on 4 A100 80GB, batch size of 64, context length: "
+      "32k, without gradient checkpointing");
+  EXPECT_EQ(facts.batch, 64);
+  EXPECT_EQ(facts.length, 32768);
+  EXPECT_EQ(facts.strategy, "zero3");
+  EXPECT_EQ(facts.checkpointing, false);
+  EXPECT_EQ(facts.method, Method::full);
+  EXPECT_FALSE(facts.method_assumed);
+  EXPECT_EQ(facts_of("phi-4 QLoRA with packing is OOM").quantization, "4bit");
+  EXPECT_EQ(facts_of("DPO of Mistral 7B dies, out of memory").task, "dpo");
 }
 
 // Words alone are no finding where they speak of something else.
