@@ -148,15 +148,16 @@ void write_plans(Writer& out, const run::Run* run, double usable, std::span<cons
 
 void write_ways_out(Writer& out, const Case& one, const Diagnosis& d, const Answers& answers,
                     const run::Catalog& catalog) {
+  const auto remedies =
+      d.causes.empty() ? std::span<const std::string_view>() : remedies_of(d.causes.front().cause->id);
   if (!answers.ways.empty()) {
     const Way& way = answers.ways.front();
     json::Errors ignored;
     const std::optional<run::Run> run = run::read_run(json::write(way.request), catalog, ignored);
-    return write_plans(out, run && way.verdict != "fits" ? &*run : nullptr, way.usable, {}, catalog);
+    return write_plans(out, run && (way.verdict != "fits" || !remedies.empty()) ? &*run : nullptr, way.usable,
+                       remedies, catalog);
   }
   const bool priced = one.run && is_told(one) && one.left_out.empty();
-  const auto remedies =
-      d.causes.empty() ? std::span<const std::string_view>() : remedies_of(d.causes.front().cause->id);
   write_plans(out, priced ? &*one.run : nullptr, priced ? usable_of(one, d) : 0, remedies, catalog);
 }
 
@@ -177,6 +178,9 @@ void write_run(Writer& out, const Case& one, const Diagnosis& d, const run::Cata
   out.field("left_out", one.left_out);
   out.close_object();
 }
+
+// What ran out is not the card.
+bool is_of_the_host(const Message& message) { return message.family->kind == diagnosis::Kind::host; }
 
 bool is_unsupported(const json::Error& error) { return error.code == "unsupported"; }
 
@@ -292,10 +296,12 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   read_case(text, request, phase, catalog, one);
   const Diagnosis d = diagnosis::diagnose(one.situation);
   const bool failed = !d.reading.messages.empty() || !d.reading.table.cards.empty();
-  const bool in_words = d.reading.message() == nullptr ||
-                        (d.reading.message()->family->kind == diagnosis::Kind::spoken && request.empty());
+  const Message* message = d.reading.message();
+  const bool in_words = message == nullptr || (request.empty() && !message->numbers.tried &&
+                                               !message->numbers.capacity && !is_of_the_host(*message));
+  const bool said = failed ? states_a_run(one.said) : tells(one.said, text);
   const bool asked = in_words && d.reading.table.cards.empty() && has_subject(one.said) &&
-                     (asks(d.reading.text.folded_lines) || (!failed && tells(one.said, text)));
+                     (said || asks(d.reading.text.folded_lines));
   const Answers answers = asked ? answer(one.said, catalog) : Answers();
   const bool found = failed || !answers.ways.empty();
   Writer out;

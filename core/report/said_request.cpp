@@ -234,6 +234,17 @@ void read_numbers(const SaidWords& words, SaidRequest& out) {
     const json::Json value = static_cast<uint64_t>(found.value);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
+  // "Works at 2048, dies at 4096": two round numbers of nothing else are lengths.
+  std::vector<json::Json>& lengths = said["/training/max_length"];
+  if (lengths.empty()) {
+    for (const SaidWord& word : words) {
+      const auto count = static_cast<uint64_t>(word.number);
+      const bool round = word.is_bare() && count >= 512 && count <= (1U << 20U) && count % 512 == 0;
+      if (round && std::find(lengths.begin(), lengths.end(), json::Json(count)) == lengths.end())
+        lengths.push_back(count);
+    }
+    if (lengths.size() != 2) said.erase("/training/max_length");
+  }
   for (auto& [pointer, values] : said) {
     if (pointer == "/parallel/num_gpus") continue;  // see read_cards
     if (pointer.substr(0, 5) == "/peft" && out.values.count("/peft") == 0) continue;
@@ -325,6 +336,10 @@ bool asks(std::string_view folded) {
 
 bool has_subject(const SaidRequest& said) {
   return !said.model.empty() || !said.like.empty() || (said.any_model && !said.cards.empty());
+}
+
+bool states_a_run(const SaidRequest& said) {
+  return !said.model.empty() && said.method && (!said.cards.empty() || said.card_bytes > 0);
 }
 
 bool tells(const SaidRequest& said, std::string_view text) {

@@ -53,6 +53,9 @@ std::string model_in(std::string_view text, const run::Catalog& catalog);
 /// "Will it fit?", "单卡能微调吗": a sentence that asks, in words and not in a configuration.
 bool asks(std::string_view folded);
 
+/// A known model, how it is trained and the card: enough to hold against what failed.
+bool states_a_run(const SaidRequest& said);
+
 /// "QLoRA of Llama 3.1 8B on a 4090 at 4k": a line that says a run and nothing else asks whether it fits.
 bool tells(const SaidRequest& said, std::string_view text);
 

@@ -30,6 +30,15 @@ const std::vector<Message>& messages() {
        {"2 x GeForce RTX 4090 24GB, a whole copy on each card needs", "it does not fit."}},
       {"GRPO of Qwen2.5 7B on two H100", {"2 x H100 SXM5 80GB"}},
       {"fine-tuning Mistral 7B on a T4", {"LoRA on one Tesla T4 16GB needs"}},
+      // A failure told with its run is held against the replay of that run.
+      {"works at 2048, dies at 4096. QLoRA of Qwen2.5 14B on a 3090, batch 1, gradient checkpointing on",
+       {"Too many tokens in a micro-batch.", "a length of 2048 needs", "a length of 4096 needs",
+        "it does not fit.", "What grows most between them is logits and loss"}},
+      {"Llama 3.1 8B LoRA r=16, 4096 tokens, A100 40GB. It uses 30 GB with batch 1 and dies at batch 2.",
+       {"Too many tokens in a micro-batch.", "a micro-batch of 1 needs", "a micro-batch of 2 needs"}},
+      {"After 20 minutes: RuntimeError: CUDA error: out of memory\nphi-4 QLoRA 16384 ctx packing on a 5090 "
+       "(32GB), flash attention 2",
+       {"The driver refused, without figures.", "phi-4: QLoRA on one GeForce RTX 5090 32GB needs"}},
       // Apple's chips have no verdict: Metal is not replayed.
       {"M3 Max 128GB, LoRA of Llama 3.1 8B",
        {"LoRA on one Apple M3 Max needs", "Apple M3 Max is read, but not covered",
