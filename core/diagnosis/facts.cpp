@@ -109,6 +109,8 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
     f.method_assumed = true;
   }
   if (f.length && *f.length < 16) f.length.reset();
+  f.layered = mentions(text, {"device_map"}) && mentions(text, {"auto", "balanced"}) &&
+              !mentions(text, {"torchrun", " launch", "deepspeed"});
   f.pure_16bit = mentions(text, {"torchtune", "pure_bf16", "bf16-true", "full_bf16"});
   f.offload = mentions(text, {"offload"}) && !mentions(text, {"no offload", "without offload"});
   for (const Sentence& one : prose.sentences) {
@@ -181,7 +183,8 @@ void weigh(const Situation& s, Facts& f) {
   f.share = f.whole;
   if (n <= 1 || f.whole_on_each) return;
   if (f.sharded() && f.quantization.empty()) f.share = (f.offload ? weights : f.whole) / n;
-  if (f.strategy == "deepspeed" || f.sharing_unsaid) f.share = f.whole / n;  // the least it can be
+  if (f.strategy == "deepspeed" || f.sharing_unsaid || f.layered)
+    f.share = f.whole / n;  // the least it can be
   if (f.strategy == "zero2") f.share = weights + (f.offload ? 0 : grown) / n;
   if (f.strategy == "zero1") f.share = weights + grown / n;
 }

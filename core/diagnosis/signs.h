@@ -72,19 +72,15 @@ enum class Sign : uint8_t {
   vision_frame,
   kbit_frame,
   resumes,
-  checkpoint_frame,
   logits_frame,
   dequantizes_base,
   vllm_frame,
   moves_model,  ///< the whole model goes to the card, before any optimizer exists
   // words
   after_steps,
-  after_first_step,
   one_sample_fails,
-  batch_no_help,
   says_logits,     ///< the words place it at the logits or the loss
   fits_with_less,  ///< it fits with a shorter length or a smaller batch
-  sums_cards,
   at_save,
   at_resume,
   at_evaluation,
@@ -98,7 +94,6 @@ enum class Sign : uint8_t {
   own_estimate,
   says_fragmented,
   asks_requirements,
-  many_images,
   says_optimizer,
   spills,
   // the run
@@ -107,10 +102,8 @@ enum class Sign : uint8_t {
   inference,
   adapters,
   quantized,
-  several_cards,
   replicates,
   shards,
-  quantized_and_sharded,
   uses_dora,
   pairs,
   four_models,

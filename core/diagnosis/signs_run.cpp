@@ -17,12 +17,11 @@ void read_run(const Reading& r, Signs& out) {
       "Nothing is trained: the model alone does not fit.");
   const bool quantized = !f.quantization.empty();
   add(out, quantized, Sign::quantized, "The base is quantised.");
-  add(out, f.several(), Sign::several_cards, "Several cards are used.");
   const Sentence* copies = r.prose.says(Say::copies);
   const bool each = copies != nullptr;
   const bool divided_somehow = f.strategy == "deepspeed" && !quantized && !f.whole_on_each && !each;
   const bool whole_each = (f.several() || (each && !f.gpus)) &&
-                          (!f.sharded() || quantized || f.whole_on_each) && !divided_somehow;
+                          (!f.sharded() || quantized || f.whole_on_each) && !divided_somehow && !f.layered;
   // Words alone say that there are several cards, not that the model was too large for one of them.
   const bool told = each || f.whole_on_each || !f.gpus_in_words || r.phase == Phase::load ||
                     f.strategy == "ddp" || (f.whole > 0.93 * f.capacity && f.capacity > 0);
@@ -31,11 +30,6 @@ void read_run(const Reading& r, Signs& out) {
                                                         : f.strategy.empty()
                                                             ? "data parallelism does not divide them."
                                                             : f.strategy + " does not divide them."));
-  add(out, whole_each && (f.sharded() || f.whole_on_each), Sign::quantized_and_sharded,
-      "Sharding is configured but does not reach the weights.");
-  add(out, whole_each && each, Sign::sums_cards,
-      "What one card would hold alone, each of them holds (\"" +
-          (each ? quote(r.text.folded_lines, *copies) : std::string()) + "\").");
   // What shards has several cards, also where nobody counts them.
   add(out, (f.several() || !f.gpus) && f.sharded() && !whole_each && !quantized, Sign::shards,
       "The weights are sharded over the cards.");

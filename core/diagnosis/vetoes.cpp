@@ -41,8 +41,16 @@ std::string too_much_weight(const Reading& r) {
                                             : no_room_for_weights(r, 2, "One copy of the weights in 16 bits");
 }
 
+constexpr const char* one_process =
+    "One process puts each layer on one card (device_map): nobody holds it twice.";
+
+std::string loaded_whole(const Reading& r) {
+  return r.facts.layered ? one_process : in_a_step(r) ? "Loading was over." : "";
+}
+
 std::string whole_copy(const Reading& r) {
   if (r.facts.gpus && *r.facts.gpus == 1) return "There is one card, so nothing is copied onto several.";
+  if (r.facts.layered) return one_process;
   return r.facts.quantization.empty() ? no_room_for_weights(r, 2, "A whole copy of the weights in 16 bits")
                                       : "";
 }
@@ -114,8 +122,7 @@ struct Rule {
 constexpr Rule rules[] = {
     {"does_not_fit_at_all", too_much_weight},
     {"replicated_not_sharded", whole_copy},
-    {"sharding_load_peak",
-     [](const Reading& r) { return in_a_step(r) ? std::string("Loading was over.") : ""; }},
+    {"sharding_load_peak", loaded_whole},
     {"load_peak", [](const Reading& r) { return in_a_step(r) ? std::string("Loading was over.") : ""; }},
     {"fp32_by_mistake", fp32_weights},
     {"optimizer_states_first_step", states},

@@ -34,7 +34,6 @@ const Cause rows_of_tokens[] = {
      .base = -3.0F,
      .weights = {{Sign::sees_images, 5.5F},
                  {Sign::sees_fixed_images, 2.0F},
-                 {Sign::many_images, 2.0F},
                  {Sign::after_update, -3.0F},
                  {Sign::at_evaluation, -2.0F},
                  {Sign::at_save, -3.0F},

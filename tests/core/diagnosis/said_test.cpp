@@ -171,6 +171,16 @@ TEST(DiagnosisSaid, TheRunIsWhatTheTextSaysAsARequest) {
   EXPECT_EQ(facts_of("DPO of Mistral 7B dies, out of memory").task, "dpo");
 }
 
+TEST(DiagnosisSaid, LayersThatOneProcessSpreadsAreNoCopies) {
+  const auto d = explained(
+      "Loading Mixtral 8x7B in 4bit on two 3090s with device_map auto, OOM while loading the last shards");
+  ASSERT_FALSE(d.causes.empty());
+  for (const auto& named : d.causes) {
+    EXPECT_NE(named.cause->id, "replicated_not_sharded");
+    EXPECT_NE(named.cause->id, "sharding_load_peak");
+  }
+}
+
 // Words alone are no finding where they speak of something else.
 TEST(DiagnosisSaid, WhatIsSaidOfSomethingElseIsNoFinding) {
   EXPECT_NE(
