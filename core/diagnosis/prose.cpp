@@ -23,9 +23,9 @@ using ascii::is_lower;
 constexpr std::size_t things = static_cast<std::size_t>(Say::count);
 constexpr std::string_view say_names[things] = {
     "lack",      "host",      "load",      "resume",      "save",   "eval",    "merge",
-    "generate",  "inference", "optimizer", "second",      "later",  "growing", "update",
-    "occupied",  "alone",     "smaller",   "fewer",       "logits", "copies",  "one_card",
-    "no_effect", "fragments", "estimate",  "requirement", "images", "full",    "adapters",
+    "generate",  "inference", "optimizer", "later",  "growing", "update",
+    "occupied",  "alone", "fewer",       "logits", "copies",  "one_card",
+    "no_effect", "fragments", "estimate",  "requirement", "full",    "adapters",
     "fp32",      "no_flash",  "modules",   "scores",      "spills"};
 
 struct Model {

@@ -30,13 +30,11 @@ enum class Say : uint8_t {
   generate,     ///< while samples are generated
   inference,    ///< nothing is trained
   optimizer,    ///< in the optimizer's step
-  second,       ///< the first step passed, the next did not
   later,        ///< after steps that ran, or at a long sample
   growing,      ///< the use grows from step to step
   update,       ///< another release needs less
   occupied,     ///< something else holds the card
   alone,        ///< a single sample fails too
-  smaller,      ///< a smaller batch did not help
   fewer,        ///< it fits with fewer tokens
   logits,       ///< at the logits or the loss
   copies,       ///< each card holds everything
@@ -45,7 +43,6 @@ enum class Say : uint8_t {
   fragments,    ///< the memory is in pieces
   estimate,     ///< the person's own sum says that it fits
   requirement,  ///< whether a card is enough
-  images,       ///< large or many images
   full,         ///< all parameters are trained
   adapters,     ///< adapters are trained
   fp32,         ///< the weights are held in fp32
