@@ -22,11 +22,10 @@ using ascii::is_lower;
 
 constexpr std::size_t things = static_cast<std::size_t>(Say::count);
 constexpr std::string_view say_names[things] = {
-    "lack",      "host",      "load",      "resume",      "save",   "eval",    "merge",
-    "generate",  "inference", "optimizer", "later",  "growing", "update",
-    "occupied",  "alone", "fewer",       "logits", "copies",  "one_card",
-    "no_effect", "fragments", "estimate",  "requirement", "full",    "adapters",
-    "fp32",      "no_flash",  "modules",   "scores",      "spills"};
+    "lack",      "host",      "load",     "resume",    "save",      "eval",     "merge",       "generate",
+    "inference", "optimizer", "later",    "growing",   "update",    "occupied", "alone",       "fewer",
+    "logits",    "copies",    "one_card", "no_effect", "fragments", "estimate", "requirement", "full",
+    "adapters",  "fp32",      "no_flash", "modules",   "scores",    "spills"};
 
 struct Model {
   std::array<int, things> bias{};
