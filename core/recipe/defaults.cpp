@@ -74,16 +74,18 @@ Default default_dtype(const DefaultContext& c) {
 }
 
 Default default_attention(const DefaultContext& c) {
+  const Default sdpa = {"sdpa",
+                        "Transformers uses PyTorch's scaled_dot_product_attention unless told otherwise"};
+  if (text(c, "/model_args/implementation") != "transformers") return sdpa;
   if (!at_least(c, "transformers", "4.36"))
     return {"eager", "Transformers before 4.36 has only eager attention"};
   if (!at_least(c, "torch", "2.1.1"))
     return {"eager", "Transformers asks for PyTorch 2.1.1 to call scaled_dot_product_attention"};
-  if (text(c, "/model_args/implementation") == "transformers" &&
-      !supports_sdpa(c.around.model_type, text(c, "/versions/transformers"))) {
+  if (!supports_sdpa(c.around.model_type, text(c, "/versions/transformers"))) {
     return {"eager",
             "this model class cannot call scaled_dot_product_attention in this release of Transformers"};
   }
-  return {"sdpa", "Transformers uses PyTorch's scaled_dot_product_attention unless told otherwise"};
+  return sdpa;
 }
 
 Default default_use_cache(const DefaultContext& c) {

@@ -19,13 +19,15 @@ constexpr StackTraits rows[] = {
     {.id = "llamafactory", .own_log_probs = true, .offloads_inputs = true, .liger_for_sft_alone = true},
     // modelscope/ms-swift swift/template/base.py: max_length is the model's own unless said.
     {.id = "ms-swift", .model_length = true},
-    // unslothai/unsloth kernels/cross_entropy_loss.py, unsloth-zoo gradient_checkpointing.py.
+    // unslothai/unsloth kernels/cross_entropy_loss.py, unsloth-zoo gradient_checkpointing.py,
+    // vllm_utils.py get_vllm_state_dict.
     {.id = "unsloth",
      .one_process = true,
      .sixteen_bit_loss = true,
      .reentrant_only = true,
      .offloads_inputs = true,
-     .loss_by_row_length = true},
+     .loss_by_row_length = true,
+     .vllm_shares_weights = true},
     // meta-pytorch/torchtune recipes/full_finetune_distributed.py, training/_distributed.py shard_model
     // (fully_shard); recipes/full_finetune_single_device.py _loss_step.
     {.id = "torchtune", .several_gpus = "fsdp2", .accelerate = false, .pads_labels = true},

@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "core/json/rounding.h"
+#include "core/memory/step/engine.h"
 #include "core/recipe/optimizers.h"
 #include "core/recipe/quantization_formats.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::run {
 
@@ -123,7 +125,11 @@ std::string frozen_formula(const Replayed& f) {
   return adapters ? "a frozen copy of the adapters" : weights_formula(f) + ", for each frozen network";
 }
 std::string engine_formula(const Replayed& f) {
-  return number(f.recipe.rl.vllm_gpu_memory_utilization) + " of the GPU's memory";
+  const std::string share = memory::sets_engine_utilization(f.recipe)
+                                ? "the share that Unsloth's standby sets by the card"
+                                : number(f.recipe.rl.vllm_gpu_memory_utilization) + " of the GPU's memory";
+  const bool shares = recipe::stack_traits(f.recipe.stack).vllm_shares_weights;
+  return share + (shares ? ", less the weights, which the trainer reads too" : "");
 }
 
 struct Row {

@@ -37,6 +37,12 @@ bool is_used_at(Reading& reading, uint64_t place) {
   });
 }
 
+// unsloth/models/rl.py: with it the trainer's vllm_enable_sleep_mode is on.
+void read_standby(Reading& reading, const Leaf& leaf) {
+  if (leaf.node->raw == "0") return reading.mark(leaf, Use::implied, "off");
+  reading.set("/rl/vllm_enable_sleep_mode", true, &leaf);
+}
+
 // The script's own command line may say something else.
 void note_flags(Reading& reading) {
   std::set<std::string> flags;
@@ -79,6 +85,7 @@ constexpr Row call_rows[] = {
     {"$adapter", "/peft", "", read_adapter},
     {"$loop", "/stack", "", nullptr, Write::no},
     {"$PYTORCH_CUDA_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", ""},
+    {"$UNSLOTH_VLLM_STANDBY", "/rl/vllm_enable_sleep_mode", "", read_standby, Write::no},
 };
 constexpr Table call_table{call_rows, "$* lightning.*", "$trl $unsloth $import", ""};
 
@@ -97,6 +104,7 @@ constexpr Row unsloth_model_rows[] = {
     {"load_in_8bit", "/quantization/load_in_8bit", ""},
     {"dtype", "/model_args/dtype", ""},
     {"fast_inference", "/rl/use_vllm", "", read_fast_inference, Write::no},
+    {"unsloth_vllm_standby", "/rl/vllm_enable_sleep_mode", "", nullptr, Write::no},
 };
 constexpr Table unsloth_model_table{
     unsloth_model_rows, "device_map_planner_kwargs* whisper_*",
@@ -165,10 +173,25 @@ void finish_loading(Reading& reading) {
   reading.mark(*old, Use::implied, "TRL from 0.27 on reads dtype here, not torch_dtype, and loads float32");
 }
 
+// The model's max_seq_length is what its engine can hold; a row of GRPO is a prompt and a completion.
+void finish_online_length(Reading& reading) {
+  const auto tokens = [&reading](const char* pointer) -> uint64_t {
+    const auto found = reading.values.find(pointer);
+    return found != reading.values.end() && found->second.is_number_unsigned() ? found->second.get<uint64_t>()
+                                                                               : 0;
+  };
+  const uint64_t prompt = tokens("/rl/max_prompt_length"), completion = tokens("/rl/max_completion_length");
+  const bool of_model = reading.leaf("model.max_seq_length") != nullptr;
+  if (!of_model || prompt == 0 || completion == 0 || prompt + completion == tokens("/training/max_length"))
+    return;
+  reading.drop("/training/max_length", "prompt and completion say how long a row is");
+}
+
 // unsloth/models/loader.py FastLanguageModel.from_pretrained: load_in_4bit is on unless something else is
 // said, and full_finetuning switches both quantisations off.
 void finish_unsloth(Reading& reading) {
   if (reading.format.stack != "unsloth") return;
+  finish_online_length(reading);
   if (reading.is_on("model.full_finetuning")) {
     reading.drop("/peft", "full_finetuning trains the model itself");
     reading.values.erase("/quantization/load_in_4bit");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/memory/step/engine.h"
 #include "core/model/task_head.h"
 #include "core/recipe/stacks.h"
 
@@ -60,7 +61,9 @@ void add_scoring(const Plan& plan, TaskParts& parts) {
 }
 
 double engine_share(const Plan& plan) {
-  return plan.recipe.rl.vllm_gpu_memory_utilization * plan.machine.total_bytes;
+  const double share = engine_utilization(plan.recipe, plan.machine.total_bytes) * plan.machine.total_bytes;
+  if (!recipe::stack_traits(plan.recipe.stack).vllm_shares_weights) return share;
+  return std::max(0.0, share - plan.parameters.weight_bytes);
 }
 
 // What the policy reads before it writes. Shorter samples than max_length say nothing of how a prompt and its

@@ -92,6 +92,18 @@ TEST(ExchangeNotebook, WholeNumbersAreWorkedOutAndOtherExpressionsAreNot) {
   EXPECT_EQ(other.request["training"], Json({{"gradient_accumulation_steps", 4}}));
 }
 
+// Unsloth's Phi-4 GRPO notebook: what the model may hold is more than a prompt and a completion need.
+TEST(ExchangeNotebook, TheLengthOfAnUnslothModelIsNotThatOfAGrpoRow) {
+  const Import import = read(notebook({{"code", "import os\nos.environ[\"UNSLOTH_VLLM_STANDBY\"] = \"1\""},
+                                       {"code", R"(from unsloth import FastLanguageModel
+model, tokenizer = FastLanguageModel.from_pretrained(
+    model_name = "unsloth/Phi-4", max_seq_length = 512, load_in_4bit = True, fast_inference = True)
+args = GRPOConfig(max_prompt_length = 256, max_completion_length = 200, num_generations = 6))"}}));
+  EXPECT_FALSE(import.request.value("training", Json::object()).contains("max_length"));
+  EXPECT_EQ(import.request["rl"]["max_completion_length"], 200);
+  EXPECT_EQ(import.request["rl"]["vllm_enable_sleep_mode"], true);
+}
+
 TEST(ExchangeNotebook, AxolotlsKeysInACallAreAxolotls) {
   const Import import = read(notebook({{"code", R"(config = DictDefault(
     base_model="Qwen/Qwen3-14B",

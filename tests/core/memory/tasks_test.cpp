@@ -196,6 +196,38 @@ TEST(Tasks, AColocatedEngineTakesItsShareUnlessItSleeps) {
   EXPECT_EQ(component(instant(answer(body), "generate"), "engine"), 0u);
 }
 
+// unsloth 2026.10.9: the engine and the trainer read the same weights; standby sets the share by the card,
+// 0.8 x 0.95 for a T4. Unsloth's own GRPO notebooks of 8B run there.
+TEST(Tasks, UnslothsEngineSharesTheWeightsAndItsStandbyKnowsTheCard) {
+  Json body = {{"model", "llama-3.1-8b"},
+               {"stack", "unsloth"},
+               {"task", "grpo"},
+               {"hardware", {{"gpu", "t4"}}},
+               {"peft", {{"r", 32}}},
+               {"quantization", {{"load_in_4bit", true}}},
+               {"training", {{"fp16", true}, {"gradient_checkpointing", true}}},
+               {"rl",
+                {{"use_vllm", true},
+                 {"vllm_gpu_memory_utilization", 0.6},
+                 {"num_generations", 6},
+                 {"max_prompt_length", 256},
+                 {"max_completion_length", 768}}}};
+  const Json awake = answer(body);
+  const auto of = [](const Json& report, const char* id, const char* part) {
+    return static_cast<double>(component(instant(report, id), part)) / 1073741824.0;
+  };
+  const double weights = of(awake, "backward", "weights");
+  EXPECT_NEAR(of(awake, "backward", "engine") + weights, 0.6 * 14.58, 0.02);
+  body["rl"]["vllm_enable_sleep_mode"] = true;
+  body["rl"]["vllm_gpu_memory_utilization"] = 0.9;
+  const Json asleep = answer(body);
+  EXPECT_EQ(of(asleep, "backward", "engine"), 0);
+  EXPECT_NEAR(of(asleep, "generate", "engine") + weights, 0.8 * 0.95 * 14.58, 0.02);
+  EXPECT_EQ(asleep.at("/gpu/verdict"_json_pointer), "fits");
+  body["versions"]["unsloth"] = "2025.9";
+  EXPECT_NEAR(of(answer(body), "generate", "engine") + weights, 0.9 * 14.58, 0.02);
+}
+
 TEST(Tasks, PpoTrainsAValueNetworkBesideThePolicy) {
   const Json report = answer(request("ppo", {}, nullptr, false));
   const double weights = gib(answer(request("sft", {}, nullptr, false)), "/memory/instants/0/allocated");
