@@ -12,23 +12,13 @@ namespace {
 
 using json::Json;
 
-void read_stage(Reading& reading, const Leaf& leaf) {
-  if (leaf.node->raw == "0") {
-    reading.set("/parallel/strategy", "zero0", &leaf);
-  } else if (leaf.node->raw == "1" || leaf.node->raw == "2" || leaf.node->raw == "3") {
-    reading.set("/parallel/strategy", "zero" + leaf.node->raw, &leaf);
-  } else {
-    reading.mark(leaf, Use::unsupported, "ZeRO has stages 0 to 3");
-  }
-}
-
 constexpr Row deepspeed_rows[] = {
     {"train_micro_batch_size_per_gpu", "/training/per_device_train_batch_size", ""},
     {"gradient_accumulation_steps", "/training/gradient_accumulation_steps", ""},
     {"bf16.enabled", "/training/bf16", ""},
     {"bfloat16.enabled", "/training/bf16", "", nullptr, Write::no},
     {"fp16.enabled", "/training/fp16", ""},
-    {"zero_optimization.stage", "/parallel/strategy", "", read_stage},
+    {"zero_optimization.stage", "/parallel/strategy", "", read_zero_stage},
     {"zero_optimization.offload_optimizer.device", "/parallel/zero_optimization/offload_optimizer/device",
      ""},
     {"zero_optimization.offload_param.device", "/parallel/zero_optimization/offload_param/device", ""},
@@ -146,7 +136,7 @@ constexpr Row accelerate_rows[] = {
     {"parallelism_config.parallelism_config_cp_size", "/parallel/sequence_parallel_size", ""},
     {"parallelism_config.parallelism_config_sp_size", "/parallel/sequence_parallel_size", "", nullptr,
      Write::no},
-    {"deepspeed_config.zero_stage", "/parallel/strategy", "", read_stage},
+    {"deepspeed_config.zero_stage", "/parallel/strategy", "", read_zero_stage},
     {"deepspeed_config.offload_optimizer_device", "/parallel/zero_optimization/offload_optimizer/device", ""},
     {"deepspeed_config.offload_param_device", "/parallel/zero_optimization/offload_param/device", ""},
     {"deepspeed_config.gradient_accumulation_steps", "/training/gradient_accumulation_steps", "", nullptr,

@@ -142,6 +142,15 @@ void read_fsdp(Reading& reading, const Leaf& leaf) {
     reading.set("/parallel/fsdp_config/reshard_after_forward", false);
 }
 
+void read_zero_stage(Reading& reading, const Leaf& leaf) {
+  const std::string stage = leaf.node->raw;
+  if (stage == "0" || stage == "1" || stage == "2" || stage == "3") {
+    reading.set("/parallel/strategy", "zero" + stage, &leaf);
+  } else {
+    reading.mark(leaf, Use::unsupported, "ZeRO has stages 0 to 3");
+  }
+}
+
 void read_sharding_strategy(Reading& reading, const Leaf& leaf) {
   std::string word = leaf.node->raw;
   for (char& c : word) {

@@ -27,6 +27,9 @@ constexpr std::string_view prefetch =
 /// reshard_after_forward: false is SHARD_GRAD_OP.
 void read_reshard(Reading& reading, const Leaf& leaf);
 
+/// 0 to 3: zero0 to zero3.
+void read_zero_stage(Reading& reading, const Leaf& leaf);
+
 /// max_pixels of an image: the side of the largest square.
 void read_max_pixels(Reading& reading, const Leaf& leaf);
 /// IMAGE_MAX_TOKEN_NUM of qwen_vl_utils, as Qwen3-VL counts: 32 x 32 pixels a token.
