@@ -1,5 +1,6 @@
 import "./styles/tokens.css";
 import "./styles/page.css";
+import "./styles/panel.css";
 import "./styles/form.css";
 import "./styles/answer.css";
 import "virtual:colours.css";

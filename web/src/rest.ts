@@ -1,5 +1,8 @@
 // Everything in the tabs below the hull, and what opens from a figure: fetched once the first answer is on the screen.
-import "./styles/rest.css";
+import "./styles/advice.css";
+import "./styles/tables.css";
+import "./styles/found.css";
+import "./styles/controls.css";
 import "./styles/print.css";
 import "./words/add-rest.ts";
 import { nothing, type TemplateResult } from "lit";
