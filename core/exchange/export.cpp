@@ -57,7 +57,8 @@ size_t order_of(const Format& format, std::string_view key) {
 }
 
 bool can_write(const Row& row, const Json& value) {
-  if (row.write == Write::no || (row.write == Write::unless_read && row.read != nullptr)) return false;
+  const bool plain = row.read == nullptr && row.when_on.empty();
+  if (row.write == Write::no || (row.write == Write::unless_read && !plain)) return false;
   // A switch says what its list says, and nothing else.
   if (row.values.find("true=") == std::string_view::npos ||
       row.values.find("false=") != std::string_view::npos)

@@ -23,17 +23,18 @@ namespace plimsoll::exchange {
 class Reading;
 class Writing;
 
-/// Whether an export may use a row: `unless_read` where the plain value is what the key holds.
+/// Whether an export may use a row: `unless_read` where the field's plain value is what the key holds.
 enum class Write : uint8_t { unless_read, yes, no };
 
-/// One key. Without `read` a value is converted to the type of the field at `pointer`; the first such row of
-/// a pointer is also how the field is written.
+/// One key. Without `read` and `when_on` a value is converted to the type of the field at `pointer`; the
+/// first such row of a pointer is also how the field is written.
 struct Row {
-  std::string_view key;      ///< the path in the file: "fsdp_config.offload_params"
-  std::string_view pointer;  ///< of the request: "/parallel/offload"
-  std::string_view values;   ///< "theirs=ours, theirs=ours"; words that are not listed pass as they are
+  std::string_view key;          ///< the path in the file: "fsdp_config.offload_params"
+  std::string_view pointer;      ///< of the request: "/parallel/fsdp_config/offload_params"
+  std::string_view values = {};  ///< "theirs=ours, theirs=ours"; words that are not listed pass as they are
   void (*read)(Reading&, const Leaf&) = nullptr;
   Write write = Write::unless_read;
+  std::string_view when_on = {};  ///< of a switch: what it sets when it is on; off, it says nothing
 };
 
 /// Keys of one name space. The lists are joined by blanks; a key that ends in * stands for all that begin so.
@@ -51,11 +52,11 @@ struct Section {
 };
 
 struct Format {
-  std::string_view id;     ///< as `plimsoll export --as` takes it
-  std::string_view name;   ///< for a person
-  std::string_view stack;  ///< that a file of this format runs on; "": it does not say
-  Language written;        ///< the language of an export; none: it is only read
-  std::span<const Section> sections;
+  std::string_view id;          ///< as `plimsoll export --as` takes it
+  std::string_view name;        ///< for a person
+  std::string_view stack = {};  ///< that a file of this format runs on; empty: it does not say
+  Language written;             ///< the language of an export; none: it is only read
+  std::span<const Section> sections = {};
   /// Top-level keys by which a file is recognised, joined by blanks; "!key" settles it alone.
   std::string_view marks;
   void (*finish)(Reading&) = nullptr;  ///< what several keys say together, when all have been read

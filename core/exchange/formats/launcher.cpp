@@ -77,11 +77,6 @@ void read_include(Reading& reading, const Leaf& leaf) {
   reading.set("/parallel/num_gpus", count, &leaf);
 }
 
-void read_multi_gpu(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/parallel/strategy", "ddp", &leaf);
-}
-
 void read_use_fsdp(Reading& reading, const Leaf& leaf) {
   if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
   if (!reading.has("/parallel/strategy")) reading.values["/parallel/strategy"] = "fsdp";
@@ -116,7 +111,7 @@ constexpr Row launcher_rows[] = {
     {"$PYTORCH_CUDA_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", ""},
     {"$PYTORCH_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", "", nullptr, Write::no},
     {"mixed_precision", "/training/bf16", "", read_mixed_precision},
-    {"multi_gpu", "/parallel/strategy", "", read_multi_gpu},
+    {.key = "multi_gpu", .pointer = "/parallel/strategy", .when_on = "ddp"},
     {"use_fsdp", "/parallel/strategy", "", read_use_fsdp},
     {"fsdp_version", "/parallel/strategy", "", read_fsdp_version},
     {"fsdp_sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},

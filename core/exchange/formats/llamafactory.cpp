@@ -44,12 +44,6 @@ void read_oft_target(Reading& reading, const Leaf& leaf) {
   reading.mark(leaf, Use::implied, "release 0.9.5 takes lora_target for OFT too");
 }
 
-// LLaMA-Factory's own switches for what is an optimizer.
-void read_muon(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/training/optim", "muon", &leaf);
-}
-
 void read_stage_word(Reading& reading, const Leaf& leaf) {
   const std::string word = reading.word(leaf.path);
   if (word == "sft") return reading.mark(leaf, Use::implied);
@@ -96,11 +90,6 @@ void read_badam(Reading& reading, const Leaf& leaf) {
     reading.mark(leaf, Use::unsupported, "BAdam that trains a part of each matrix cannot be said yet");
 }
 
-void read_upcast_layernorm(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/quantization/upcast", "norms", &leaf);
-}
-
 // Layer inputs wait in host memory (model/model_utils/checkpointing.py UnslothGradientCheckpointing).
 void read_unsloth_checkpointing(Reading& reading, const Leaf& leaf) {
   if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
@@ -122,11 +111,6 @@ void read_generation(Reading& reading, const Leaf& leaf) {
   reading.notes.emplace_back(
       "predict_with_generate writes answers in evaluation; a pass over whole samples is priced in its place, "
       "with its logits.");
-}
-
-void read_neat_packing(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/training/packing", true, &leaf);
 }
 
 // Its parser ends at a key that none of its classes has.
@@ -173,7 +157,7 @@ constexpr Row rows[] = {
     {"llm_int8_*", "", "", read_foreign},
     {"max_length", "", "", read_generated_length},
     {"packing", "/training/packing", ""},
-    {"neat_packing", "/training/packing", "", read_neat_packing},
+    {.key = "neat_packing", .pointer = "/training/packing", .when_on = "true"},
     {"per_device_train_batch_size", "/training/per_device_train_batch_size", ""},
     {"flash_attn", "/model_args/attn_implementation",
      "fa2=flash_attention_2, fa3=flash_attention_3, disabled=eager, sdpa=sdpa", read_flash, Write::yes},
@@ -183,7 +167,7 @@ constexpr Row rows[] = {
     {"enable_liger_kernel", "/training/use_liger_kernel", ""},
     {"pure_bf16", "/model_args/dtype", "", read_pure_bf16},
     {"use_badam", "/model_args/dtype", "", read_badam},
-    {"upcast_layernorm", "/quantization/upcast", "", read_upcast_layernorm},
+    {.key = "upcast_layernorm", .pointer = "/quantization/upcast", .when_on = "norms"},
     {"use_unsloth_gc", "/training/activation_offloading", "", read_unsloth_checkpointing, Write::yes},
     {"compute_accuracy", "/training/compute_metrics", "", read_accuracy},
     {"predict_with_generate", "/training/compute_metrics", "", read_generation},
@@ -199,7 +183,7 @@ constexpr Row rows[] = {
     {"freeze_language_model", "/vision/freeze_language_model", ""},
     {"pref_beta", "/rl/beta", ""},
     {"ray_num_workers", "/parallel/num_gpus", ""},
-    {"use_muon", "/training/optim", "", read_muon},
+    {.key = "use_muon", .pointer = "/training/optim", .when_on = "muon"},
     {"freeze_trainable_layers", "/training/freeze_trainable_layers", "", read_trained_layers, Write::no},
     {"freeze_extra_modules", "/training/unfrozen_parameters", "", read_implied, Write::no},
     {"use_galore", "/training/optim", "", read_implied, Write::no},
@@ -324,14 +308,17 @@ void finish(Reading& reading) {
 
 }  // namespace
 
-const Format llamafactory{"llamafactory",
-                          "LLaMA-Factory",
-                          "llamafactory",
-                          Language::yaml,
-                          sections,
-                          "!finetuning_type !stage cutoff_len template lora_target lora_rank "
-                          "quantization_bit infer_backend export_dir dataset do_train",
-                          finish,
-                          write_llamafactory,
-                          close_llamafactory};
+const Format llamafactory{
+    .id = "llamafactory",
+    .name = "LLaMA-Factory",
+    .stack = "llamafactory",
+    .written = Language::yaml,
+    .sections = sections,
+    .marks =
+        "!finetuning_type !stage cutoff_len template lora_target lora_rank "
+        "quantization_bit infer_backend export_dir dataset do_train",
+    .finish = finish,
+    .write = write_llamafactory,
+    .close = close_llamafactory,
+};
 }  // namespace plimsoll::exchange

@@ -48,22 +48,12 @@ void read_dtype(Reading& reading, const Leaf& leaf) {
   reading.set(half ? "/training/fp16" : "/training/bf16", true, &leaf);
 }
 
-void read_flash(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/model_args/attn_implementation", "flash_attention_2", &leaf);
-}
-
 // Samples of a batch in one row, one behind the other, without padding.
 void read_packed(Reading& reading, const Leaf& leaf) {
   if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
   reading.set("/training/padded_batches", false, &leaf);
   if (!reading.has("/model_args/attn_implementation"))
     reading.values["/model_args/attn_implementation"] = "flash_attention_2";
-}
-
-void read_offload(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/parallel/zero_optimization/offload_optimizer/device", "cpu", &leaf);
 }
 
 void read_rank(Reading& reading, const Leaf& leaf) {
@@ -101,7 +91,7 @@ constexpr Row rows[] = {
     {"data_type", "/training/bf16", "", read_dtype},
     {"param_dtype", "/training/bf16", "", read_dtype},
     {"ds.param_dtype", "/training/bf16", "", read_dtype},
-    {"flash_attn", "/model_args/attn_implementation", "", read_flash},
+    {.key = "flash_attn", .pointer = "/model_args/attn_implementation", .when_on = "flash_attention_2"},
     {"attn_implementation", "/model_args/attn_implementation", ""},
     {"ds.attn_implementation", "/model_args/attn_implementation", ""},
     {"packing_samples", "/training/padded_batches", "", read_packed},
@@ -110,8 +100,12 @@ constexpr Row rows[] = {
     {"model.gradient_checkpointing_enable", "/training/gradient_checkpointing", ""},
     {"gradient_checkpointing_use_reentrant", "/training/gradient_checkpointing_kwargs/use_reentrant", ""},
     {"model.gradient_checkpointing_reentrant", "/training/gradient_checkpointing_kwargs/use_reentrant", ""},
-    {"adam_offload", "/parallel/zero_optimization/offload_optimizer/device", "", read_offload},
-    {"ds.adam_offload", "/parallel/zero_optimization/offload_optimizer/device", "", read_offload},
+    {.key = "adam_offload",
+     .pointer = "/parallel/zero_optimization/offload_optimizer/device",
+     .when_on = "cpu"},
+    {.key = "ds.adam_offload",
+     .pointer = "/parallel/zero_optimization/offload_optimizer/device",
+     .when_on = "cpu"},
     {"overlap_comm", "/parallel/zero_optimization/overlap_comm", ""},
     {"ds.overlap_comm", "/parallel/zero_optimization/overlap_comm", ""},
     {"use_liger_kernel", "/training/use_liger_kernel", ""},
@@ -239,6 +233,13 @@ void finish(Reading& reading) {
 
 }  // namespace
 
-const Format openrlhf{"openrlhf", "OpenRLHF", "", Language::none, sections, "", finish};
+const Format openrlhf{
+    .id = "openrlhf",
+    .name = "OpenRLHF",
+    .written = Language::none,
+    .sections = sections,
+    .marks = "",
+    .finish = finish,
+};
 
 }  // namespace plimsoll::exchange

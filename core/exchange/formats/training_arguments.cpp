@@ -11,11 +11,6 @@ namespace {
 
 using json::Json;
 
-void read_adafactor(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/training/optim", "adafactor", &leaf);
-}
-
 // -1: as many as the epochs take.
 void read_max_steps(Reading& reading, const Leaf& leaf) {
   if (leaf.node->value.is_number() && leaf.node->value < 0)
@@ -28,11 +23,6 @@ void read_save_steps(Reading& reading, const Leaf& leaf) {
   const Json& value = leaf.node->value;
   if (value.is_number() && value < 1) return reading.mark(leaf, Use::implied, "a share of the whole run");
   reading.set("/training/save_steps", leaf);
-}
-
-void read_padding_free(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/training/padded_batches", false, &leaf);
 }
 
 // generation_batch_size: completions of one generation, over all GPUs. TRL refuses both keys together
@@ -61,7 +51,7 @@ constexpr Row training_rows[] = {
     {"max_seq_len", "/training/max_length", ""},
     {"packing", "/training/packing", ""},
     {"eval_packing", "/training/eval_packing", ""},
-    {"padding_free", "/training/padded_batches", "", read_padding_free},
+    {.key = "padding_free", .pointer = "/training/padded_batches", .when_on = "false"},
     {"bf16", "/training/bf16", ""},
     {"fp16", "/training/fp16", ""},
     {"disable_dropout", "/training/disable_dropout", ""},
@@ -80,7 +70,7 @@ constexpr Row training_rows[] = {
     {"optim_args", "/training/optim_args", "", read_optimizer_args, Write::yes},
     {"optim_args.*", "/training/optim_args", "", read_optimizer_arg, Write::no},
     {"optim_target_modules", "/training/optim_target_modules", "", read_optimizer_targets, Write::yes},
-    {"adafactor", "/training/optim", "", read_adafactor},
+    {.key = "adafactor", .pointer = "/training/optim", .when_on = "adafactor"},
     {"use_liger_kernel", "/training/use_liger_kernel", ""},
     {"use_liger", "/training/use_liger_kernel", ""},
     {"liger_kernel_config.rms_norm", "/training/liger_kernel_config/rms_norm", ""},
