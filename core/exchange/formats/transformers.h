@@ -11,6 +11,8 @@ extern const Table model_table;         ///< from_pretrained
 extern const Table quantization_table;  ///< BitsAndBytesConfig, GPTQConfig, AwqConfig, HqqConfig
 extern const Table peft_table;          ///< LoraConfig, and adapter_config.json
 extern const Table trl_model_table;     ///< TRL's ModelConfig and ScriptArguments, which are flat
+extern const Table short_table;         ///< what people shorten those to: epochs, batch_size, optimizer
+extern const Table script_table;        ///< flags of published training scripts that parse their own
 extern const Table launcher_table;      ///< accelerate launch, torchrun, deepspeed, environment variables
 
 /// Fields of TrainingArguments that no row can write: how the GPUs share the work, the loss.
