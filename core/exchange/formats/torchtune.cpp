@@ -4,6 +4,7 @@
 
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/shared.h"
+#include "core/exchange/formats/torchtune_export.h"
 #include "core/exchange/formats/torchtune_models.h"
 
 namespace plimsoll::exchange {
@@ -103,11 +104,6 @@ void read_attention_targets(Reading& reading, const Leaf& leaf) {
   reading.finding(leaf).message = "together with apply_lora_to_mlp and apply_lora_to_output";
 }
 
-void read_quantize_base(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  reading.set("/quantization/load_in_4bit", true, &leaf);
-}
-
 void read_offload(Reading& reading, const Leaf& leaf) {
   reading.set("/parallel/fsdp_config/offload_params", leaf);
 }
@@ -162,7 +158,7 @@ constexpr Row rows[] = {
     {"model.lora_dropout", "/peft/lora_dropout", ""},
     {"model.lora_attn_modules", "/peft/target_modules", "", read_attention_targets},
     {"model.use_dora", "/peft/use_dora", ""},
-    {"model.quantize_base", "/quantization/load_in_4bit", "", read_quantize_base},
+    {.key = "model.quantize_base", .pointer = "/quantization/load_in_4bit", .when_on = "true"},
     {"tokenizer.max_seq_len", "/training/max_length", ""},
     {"dataset.packed", "/training/packing", ""},
     {"dataloader.packed", "/training/packing", ""},
@@ -314,99 +310,22 @@ void finish(Reading& reading) {
     reading.drop("/parallel/fsdp_config", "one GPU: nothing is sharded");
 }
 
-bool write(Writing& out, const std::string& pointer, const Json& value) {
-  if (pointer == "/model_args/dtype" && value == "auto") {
-    out.left_out.push_back(pointer);
-    return true;
-  }
-  if (pointer == "/model" || pointer == "/peft" || pointer == "/quantization/load_in_4bit") {
-    if (out.wrote("model._component_")) return value != Json(false);
-    const bool adapter = out.find("/peft") != nullptr;
-    const bool packed = out.is("/quantization/load_in_4bit", true);
-    const std::string component = builder_of_model(out.model, packed ? "qlora_" : adapter ? "lora_" : "");
-    if (component.empty() || (packed && !adapter)) return false;
-    out.put("model._component_", component, pointer);
-    return true;
-  }
-  // The launcher shards, not the file; and adapters are arguments of a builder, which not every model has.
-  const bool unbuilt = pointer.rfind("/peft/", 0) == 0 && !out.wrote("model._component_");
-  if (pointer.rfind("/parallel/", 0) == 0 || unbuilt) {
-    out.left_out.push_back(pointer);
-    return true;
-  }
-  if (pointer == "/peft/target_modules") {
-    if (!value.is_array()) return false;
-    Json attention = Json::array();
-    size_t gated = 0;
-    bool output = false;
-    for (const Json& item : value) {
-      const std::string name = item.get<std::string>();
-      if (name == "gate_proj" || name == "up_proj" || name == "down_proj") {
-        ++gated;
-      } else if (name == "lm_head") {
-        output = true;
-      } else if (name == "o_proj") {
-        attention.push_back("output_proj");
-      } else if (name == "q_proj" || name == "k_proj" || name == "v_proj") {
-        attention.push_back(name);
-      } else {
-        return false;
-      }
-    }
-    if (gated != 0 && gated != 3) return false;
-    out.put("model.lora_attn_modules", attention, pointer);
-    out.put("model.apply_lora_to_mlp", gated == 3, pointer);
-    out.put("model.apply_lora_to_output", output, pointer);
-    return true;
-  }
-  if (pointer == "/training/optim") {
-    const std::string id = value.get<std::string>();
-    const std::pair<const char*, const char*> names[] = {
-        {"adamw_torch_fused", "torch.optim.AdamW"},
-        {"adamw_torch", "torch.optim.AdamW"},
-        {"paged_adamw_8bit", "bitsandbytes.optim.PagedAdamW8bit"},
-        {"paged_adamw_32bit", "bitsandbytes.optim.PagedAdamW"},
-        {"adamw_8bit", "bitsandbytes.optim.AdamW8bit"},
-        {"lion_8bit", "bitsandbytes.optim.Lion8bit"},
-        {"paged_lion_8bit", "bitsandbytes.optim.PagedLion8bit"},
-        {"sgd", "torch.optim.SGD"}};
-    for (const auto& [ours, theirs] : names) {
-      if (id != ours) continue;
-      out.put("optimizer._component_", theirs, pointer);
-      if (id == "adamw_torch_fused") out.put("optimizer.fused", true, pointer);
-      return true;
-    }
-    return false;
-  }
-  if (pointer == "/training/loss_kernel") {
-    const std::pair<const char*, const char*> names[] = {
-        {"torchtune_linear", "torchtune.modules.loss.LinearCrossEntropyLoss"},
-        {"torchtune_chunked", "torchtune.modules.loss.CEWithChunkedOutputLoss"},
-        {"stock", "torch.nn.CrossEntropyLoss"}};
-    for (const auto& [ours, theirs] : names) {
-      if (value != ours) continue;
-      out.put("loss._component_", theirs, pointer);
-      return true;
-    }
-    return false;
-  }
-  return false;
-}
-
 }  // namespace
 
 const Format torchtune{
-    "torchtune",
-    "torchtune",
-    "torchtune",
-    Language::yaml,
-    sections,
-    "checkpointer metric_logger profiler enable_activation_checkpointing tokenizer model optimizer "
-    "loss dataset batch_size batch_size_val enable_activation_offloading max_generated_tokens "
-    "optimizer_in_bwd dtype compile quantizer "
-    "prompt tasks "
-    "policy_model orchestration",
-    finish,
-    write};
+    .id = "torchtune",
+    .name = "torchtune",
+    .stack = "torchtune",
+    .written = Language::yaml,
+    .sections = sections,
+    .marks =
+        "checkpointer metric_logger profiler enable_activation_checkpointing tokenizer model optimizer "
+        "loss dataset batch_size batch_size_val enable_activation_offloading max_generated_tokens "
+        "optimizer_in_bwd dtype compile quantizer "
+        "prompt tasks "
+        "policy_model orchestration",
+    .finish = finish,
+    .write = write_torchtune,
+};
 
 }  // namespace plimsoll::exchange
