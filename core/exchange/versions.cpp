@@ -262,6 +262,11 @@ std::string unsloth_release(std::string_view text) {
   return month_in(text.substr(0, most_bytes));
 }
 
-const Format installed{"versions", "List of installed libraries", "", Language::none, {}, ""};
+const Format installed{
+    .id = "versions",
+    .name = "List of installed libraries",
+    .written = Language::none,
+    .marks = "",
+};
 
 }  // namespace plimsoll::exchange

@@ -132,9 +132,14 @@ void finish_autotrain(Reading& reading) {
 
 }  // namespace
 
-const Format autotrain{"autotrain",     "AutoTrain",
-                       "trl",           Language::none,
-                       sections,        "!backend task base_model project_name params data log hub",
-                       finish_autotrain};
+const Format autotrain{
+    .id = "autotrain",
+    .name = "AutoTrain",
+    .stack = "trl",
+    .written = Language::none,
+    .sections = sections,
+    .marks = "!backend task base_model project_name params data log hub",
+    .finish = finish_autotrain,
+};
 
 }  // namespace plimsoll::exchange

@@ -160,8 +160,14 @@ void finish(Reading& reading) {
 
 }  // namespace
 
-const Format litgpt{"litgpt",       "LitGPT", "litgpt",
-                    Language::none, sections, "!lora_query checkpoint_dir train precision quantize",
-                    finish};
+const Format litgpt{
+    .id = "litgpt",
+    .name = "LitGPT",
+    .stack = "litgpt",
+    .written = Language::none,
+    .sections = sections,
+    .marks = "!lora_query checkpoint_dir train precision quantize",
+    .finish = finish,
+};
 
 }  // namespace plimsoll::exchange

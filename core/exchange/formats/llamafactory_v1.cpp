@@ -163,13 +163,15 @@ void finish_v1(Reading& reading) {
 }  // namespace
 
 const Format llamafactory_v1{
-    "llamafactory-v1",
-    "LLaMA-Factory v1",
-    "llamafactory",
-    Language::none,
-    v1_sections,
-    "!model_class !dist_config !sample_backend !kernel_config train_dataset peft_config "
-    "quant_config model cutoff_len",
-    finish_v1};
+    .id = "llamafactory-v1",
+    .name = "LLaMA-Factory v1",
+    .stack = "llamafactory",
+    .written = Language::none,
+    .sections = v1_sections,
+    .marks =
+        "!model_class !dist_config !sample_backend !kernel_config train_dataset peft_config "
+        "quant_config model cutoff_len",
+    .finish = finish_v1,
+};
 
 }  // namespace plimsoll::exchange

@@ -59,9 +59,13 @@ void finish(Reading& reading) {
 
 }  // namespace
 
-const Format lomo{"lomo",   "LOMO",
-                  "",       Language::none,
-                  sections, "!data_max_length !clip_loss_value model_name_or_path data_tag refresh",
-                  finish};
+const Format lomo{
+    .id = "lomo",
+    .name = "LOMO",
+    .written = Language::none,
+    .sections = sections,
+    .marks = "!data_max_length !clip_loss_value model_name_or_path data_tag refresh",
+    .finish = finish,
+};
 
 }  // namespace plimsoll::exchange

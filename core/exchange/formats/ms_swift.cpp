@@ -373,15 +373,17 @@ void close(Writing& out) {
 }  // namespace
 
 const Format ms_swift{
-    "ms-swift",
-    "ms-swift",
-    "ms-swift",
-    Language::shell,
-    sections,
-    "!tuner_type !train_type !sft_type !rlhf_type !model_id_or_path attn_impl target_modules quant_bits "
-    "model dataset split_dataset_ratio",
-    finish,
-    write,
-    close};
+    .id = "ms-swift",
+    .name = "ms-swift",
+    .stack = "ms-swift",
+    .written = Language::shell,
+    .sections = sections,
+    .marks =
+        "!tuner_type !train_type !sft_type !rlhf_type !model_id_or_path attn_impl target_modules quant_bits "
+        "model dataset split_dataset_ratio",
+    .finish = finish,
+    .write = write,
+    .close = close,
+};
 
 }  // namespace plimsoll::exchange

@@ -261,41 +261,49 @@ constexpr Section index_sections[] = {{"", &index_table}};
 }  // namespace
 
 const Format deepspeed{
-    "deepspeed",
-    "DeepSpeed",
-    "",
-    Language::json,
-    deepspeed_sections,
-    "!zero_optimization !train_micro_batch_size_per_gpu train_batch_size gradient_clipping bf16 fp16",
-    nullptr,
-    write_deepspeed,
-    close_deepspeed};
+    .id = "deepspeed",
+    .name = "DeepSpeed",
+    .written = Language::json,
+    .sections = deepspeed_sections,
+    .marks =
+        "!zero_optimization !train_micro_batch_size_per_gpu train_batch_size gradient_clipping bf16 fp16",
+    .write = write_deepspeed,
+    .close = close_deepspeed,
+};
 const Format accelerate{
-    "accelerate",
-    "accelerate",
-    "",
-    Language::yaml,
-    accelerate_sections,
-    "!compute_environment !distributed_type num_processes mixed_precision fsdp_config deepspeed_config",
-    finish_accelerate,
-    write_accelerate,
-    close_accelerate};
-const Format peft{"peft",
-                  "PEFT adapter_config.json",
-                  "",
-                  Language::json,
-                  peft_sections,
-                  "!peft_type base_model_name_or_path r lora_alpha target_modules",
-                  finish_flat,
-                  write_peft};
-const Format hf_config{"config",
-                       "Hugging Face config.json",
-                       "",
-                       Language::none,
-                       config_sections,
-                       "!architectures model_type hidden_size vocab_size num_hidden_layers",
-                       finish_config};
-const Format safetensors_index{"safetensors-index", "model.safetensors.index.json", "", Language::none,
-                               index_sections,      "!weight_map metadata"};
+    .id = "accelerate",
+    .name = "accelerate",
+    .written = Language::yaml,
+    .sections = accelerate_sections,
+    .marks =
+        "!compute_environment !distributed_type num_processes mixed_precision fsdp_config deepspeed_config",
+    .finish = finish_accelerate,
+    .write = write_accelerate,
+    .close = close_accelerate,
+};
+const Format peft{
+    .id = "peft",
+    .name = "PEFT adapter_config.json",
+    .written = Language::json,
+    .sections = peft_sections,
+    .marks = "!peft_type base_model_name_or_path r lora_alpha target_modules",
+    .finish = finish_flat,
+    .write = write_peft,
+};
+const Format hf_config{
+    .id = "config",
+    .name = "Hugging Face config.json",
+    .written = Language::none,
+    .sections = config_sections,
+    .marks = "!architectures model_type hidden_size vocab_size num_hidden_layers",
+    .finish = finish_config,
+};
+const Format safetensors_index{
+    .id = "safetensors-index",
+    .name = "model.safetensors.index.json",
+    .written = Language::none,
+    .sections = index_sections,
+    .marks = "!weight_map metadata",
+};
 
 }  // namespace plimsoll::exchange

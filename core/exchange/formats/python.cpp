@@ -277,16 +277,36 @@ void close_unsloth(Writing& out) {
 
 }  // namespace
 
-const Format hf_python{"hf",     "Transformers, Python",
-                       "hf",     Language::python,
-                       sections, "training peft quantization model",
-                       finish,   write_hf};
-const Format trl_python{"trl-python",     "TRL, Python", "trl",
-                        Language::python, sections,      "!$trl training peft quantization model",
-                        finish,           write};
+const Format hf_python{
+    .id = "hf",
+    .name = "Transformers, Python",
+    .stack = "hf",
+    .written = Language::python,
+    .sections = sections,
+    .marks = "training peft quantization model",
+    .finish = finish,
+    .write = write_hf,
+};
+const Format trl_python{
+    .id = "trl-python",
+    .name = "TRL, Python",
+    .stack = "trl",
+    .written = Language::python,
+    .sections = sections,
+    .marks = "!$trl training peft quantization model",
+    .finish = finish,
+    .write = write,
+};
 const Format unsloth{
-    "unsloth",        "Unsloth, Python", "unsloth",
-    Language::python, unsloth_sections,  "!$unsloth !$import training peft model quantization",
-    finish,           write_unsloth,     close_unsloth};
+    .id = "unsloth",
+    .name = "Unsloth, Python",
+    .stack = "unsloth",
+    .written = Language::python,
+    .sections = unsloth_sections,
+    .marks = "!$unsloth !$import training peft model quantization",
+    .finish = finish,
+    .write = write_unsloth,
+    .close = close_unsloth,
+};
 
 }  // namespace plimsoll::exchange

@@ -66,16 +66,34 @@ void refuse(Reading& reading) {
 
 }  // namespace
 
-const Format mlx_lm{"mlx-lm", "MLX LM",
-                    "",       Language::none,
-                    {},       "!lora_parameters !steps_per_report model adapter_path val_batches iters",
-                    refuse};
-const Format verl{"verl", "verl", "", Language::none, {}, "!actor_rollout_ref algorithm data critic trainer",
-                  refuse};
-const Format nemo_rl{"nemo-rl",      "NeMo-RL", "",
-                     Language::none, {},        "policy cluster loss_fn checkpointing logger grpo dpo",
-                     refuse};
-const Format agilerl{"agilerl", "AgileRL", "", Language::none, {}, "!INIT_HP !MUTATION_PARAMS", refuse};
+const Format mlx_lm{
+    .id = "mlx-lm",
+    .name = "MLX LM",
+    .written = Language::none,
+    .marks = "!lora_parameters !steps_per_report model adapter_path val_batches iters",
+    .finish = refuse,
+};
+const Format verl{
+    .id = "verl",
+    .name = "verl",
+    .written = Language::none,
+    .marks = "!actor_rollout_ref algorithm data critic trainer",
+    .finish = refuse,
+};
+const Format nemo_rl{
+    .id = "nemo-rl",
+    .name = "NeMo-RL",
+    .written = Language::none,
+    .marks = "policy cluster loss_fn checkpointing logger grpo dpo",
+    .finish = refuse,
+};
+const Format agilerl{
+    .id = "agilerl",
+    .name = "AgileRL",
+    .written = Language::none,
+    .marks = "!INIT_HP !MUTATION_PARAMS",
+    .finish = refuse,
+};
 
 const Format* refused_program(const std::vector<std::string_view>& started, const Node& root) {
   for (const Refusal& row : refusals) {

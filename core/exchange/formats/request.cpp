@@ -64,13 +64,14 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
 }  // namespace
 
 const Format request{
-    "request",
-    "Plimsoll request",
-    "",
-    Language::json,
-    sections,
-    "!schema model stack task training peft quantization model_args parallel hardware data vision rl locks",
-    nullptr,
-    write};
+    .id = "request",
+    .name = "Plimsoll request",
+    .written = Language::json,
+    .sections = sections,
+    .marks =
+        "!schema model stack task training peft quantization model_args parallel hardware data vision rl "
+        "locks",
+    .write = write,
+};
 
 }  // namespace plimsoll::exchange
