@@ -33,13 +33,13 @@ struct Default {
 struct Field {
   std::string_view pointer;
   FieldType type;
-  double low, high;                         ///< of a count or number
-  std::string_view words;                   ///< allowed words, joined by ", "; "": see words_of
-  void (*set)(Recipe&, const json::Json&);  ///< null: read, checked, not yet used
-  Default (*rule)(const DefaultContext&);   ///< the default, when it depends on other fields
-  std::string_view value;                   ///< else this one, as it would be written; "": none
-  std::string_view why;
-  std::string_view what;        ///< one sentence for a person
+  double low = 0, high = 9007199254740992.0;          ///< of a count or number; 2^53 is no limit
+  std::string_view words = {};                        ///< allowed words, joined by ", "; empty: see words_of
+  void (*set)(Recipe&, const json::Json&) = nullptr;  ///< null: read, checked, not yet used
+  Default (*rule)(const DefaultContext&) = nullptr;   ///< the default, when it depends on other fields
+  std::string_view value = {};                        ///< else this one, as it would be written; empty: none
+  std::string_view why = {};  ///< without it a default is not told among the assumptions: it changes nothing
+  std::string_view what;      ///< one sentence for a person
   std::string_view needs = {};  ///< the field that must be given for this one to mean anything
 };
 
