@@ -5,8 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace plimsoll::recipe {
 
@@ -30,22 +30,22 @@ enum class Projection {
 
 struct Optimizer {
   std::string_view id;
-  double state_in_parameter_dtype;  ///< tensors of the parameter's own dtype, per element (AdamW: 2)
-  double state_bytes;               ///< plus this many bytes per element whatever the dtype
-  uint64_t block;                   ///< elements that share one fp32 scale a state tensor; 0: none
-  double scales;                    ///< scaled state tensors (8-bit AdamW: 2)
-  uint64_t full_state_below;        ///< tensors with fewer elements keep fp32 states
-  bool factored;                    ///< Adafactor: fp32 row and column sums instead of a state a weight
-  bool paged;                       ///< tensors of 100,000 elements and more live in managed memory
-  StepTemporary temporary;
-  std::string_view what;  ///< in words
+  double state_in_parameter_dtype = 0;  ///< tensors of the parameter's own dtype, per element (AdamW: 2)
+  double state_bytes = 0;               ///< plus this many bytes per element whatever the dtype
+  uint64_t block = 0;                   ///< elements that share one fp32 scale a state tensor; 0: none
+  double scales = 0;                    ///< scaled state tensors (8-bit AdamW: 2)
+  uint64_t full_state_below = 0;        ///< tensors with fewer elements keep fp32 states
+  bool factored = false;                ///< Adafactor: fp32 row and column sums instead of a state a weight
+  bool paged = false;                   ///< tensors of 100,000 elements and more live in managed memory
+  StepTemporary temporary = StepTemporary::none;
   std::string_view source;
   Projection projection = Projection::none;
   double state_of_16_bit = 0;  ///< further tensors of the parameter's own dtype where that has 16 bits
+  std::string_view what;       ///< in words
 };
 
 /// Every optimizer that can be named in `training.optim`.
-const std::vector<Optimizer>& optimizers();
+std::span<const Optimizer> optimizers();
 
 /// Null when unknown. Several names may mean the same row ("adamw_8bit", "adamw_bnb_8bit").
 const Optimizer* find_optimizer(std::string_view id);

@@ -18,54 +18,55 @@ constexpr std::string_view quanto =
     "library/qbytes_mm.py";
 constexpr std::string_view fp8 =
     "huggingface/transformers v5.22 src/transformers/integrations/finegrained_fp8.py FP8LinearFunction";
+
+using Z = ZeroPoint;
+using U = Unpacking;
+
+constexpr double codebook = 65536.0 * 8 * 2;  // 1x16: a code for eight weights
+constexpr uint64_t fp8_block = 128 * 128;
+
+// clang-format off
+constexpr QuantizationFormat format_rows[] = {
+    {.id = "gptq", .bits = 4, .group = 128, .zero = Z::packed, .index = true, .source = gptq},
+    {.id = "awq", .bits = 4, .group = 128, .zero = Z::packed, .source = awq},
+    {.id = "hqq", .bits = 4, .group = 64, .zero = Z::sixteen_bit, .source = hqq},
+    {.id = "aqlm", .bits = 2, .group = 0, .zero = Z::sixteen_bit, .table_bytes = codebook, .source = aqlm},
+    {.id = "torchao_int8", .bits = 8, .group = 0, .zero = Z::sixteen_bit, .source = torchao_types},
+    {.id = "torchao_int4", .bits = 4, .group = 128, .zero = Z::sixteen_bit, .trainable_from = never, .source = torchao_types},
+    {.id = "eetq", .bits = 8, .group = 0, .keeps_input = true, .unpacking = U::by_identity, .source = eetq},
+    {.id = "quanto_int8", .bits = 8, .group = 0, .keeps_input = true, .source = quanto},
+    {.id = "quanto_float8", .bits = 8, .group = 0, .keeps_input = true, .source = quanto},
+    {.id = "quanto_int4", .bits = 4, .group = 128, .zero = Z::sixteen_bit, .keeps_input = true, .source = quanto},
+    {.id = "quanto_int2", .bits = 2, .group = 128, .zero = Z::sixteen_bit, .keeps_input = true, .source = quanto},
+    {.id = "fp8", .bits = 8, .group = fp8_block, .scale_bytes = 4, .unpacking = U::backward, .trainable_from = "5.22", .source = fp8},
+    {.id = "fbgemm_fp8", .bits = 8, .group = 0, .scale_bytes = 4, .unpacking = U::backward, .trainable_from = never, .source = quantizers},
+    {.id = "mxfp4", .bits = 4, .group = 32, .scale_bytes = 1, .unpacking = U::backward, .trainable_from = never, .source = quantizers},
+    {.id = "nvfp4", .bits = 4, .group = 16, .scale_bytes = 1, .unpacking = U::backward, .trainable_from = never, .source = quantizers},
+    {.id = "higgs", .bits = 4, .group = 256, .unpacking = U::backward, .trainable_from = never, .source = quantizers},
+    {.id = "spqr", .bits = 3, .group = 16, .scale_bytes = 1, .unpacking = U::backward, .trainable_from = never, .source = quantizers},
+    {.id = "vptq", .bits = 2, .group = 0, .scale_bytes = 0, .unpacking = U::backward, .trainable_from = never, .source = quantizers},
+    {.id = "auto-round", .bits = 4, .group = 128, .zero = Z::packed, .unpacking = U::backward, .trainable_from = never, .source = quantizers},
+    {.id = "quark", .bits = 8, .group = 0, .unpacking = U::backward, .trainable_from = never, .source = quantizers},
+    {.id = "gguf", .bits = 4, .group = 32, .unpacking = U::backward, .trainable_from = never, .source = quantizers},
+};
+// clang-format on
+
 }  // namespace
 
-const std::vector<QuantizationFormat>& quantization_formats() {
-  using Z = ZeroPoint;
-  using U = Unpacking;
-  constexpr double codebook = 65536.0 * 8 * 2;  // 1x16: a code for eight weights
-  constexpr uint64_t fp8_block = 128 * 128;
-  // clang-format off
-  static const std::vector<QuantizationFormat> table = {
-      // id             bits group      scale zero            table     index  x      unpacks         trainable  source
-      {"gptq",          4,   128,       2,    Z::packed,      0,        true,  false, U::whole,       "0",       gptq},
-      {"awq",           4,   128,       2,    Z::packed,      0,        false, false, U::whole,       "0",       awq},
-      {"hqq",           4,   64,        2,    Z::sixteen_bit, 0,        false, false, U::whole,       "0",       hqq},
-      {"aqlm",          2,   0,         2,    Z::sixteen_bit, codebook, false, false, U::whole,       "0",       aqlm},
-      {"torchao_int8",  8,   0,         2,    Z::sixteen_bit, 0,        false, false, U::whole,       "0",       torchao_types},
-      {"torchao_int4",  4,   128,       2,    Z::sixteen_bit, 0,        false, false, U::whole,       never,     torchao_types},
-      {"eetq",          8,   0,         2,    Z::none,        0,        false, true,  U::by_identity, "0",       eetq},
-      {"quanto_int8",   8,   0,         2,    Z::none,        0,        false, true,  U::whole,       "0",       quanto},
-      {"quanto_float8", 8,   0,         2,    Z::none,        0,        false, true,  U::whole,       "0",       quanto},
-      {"quanto_int4",   4,   128,       2,    Z::sixteen_bit, 0,        false, true,  U::whole,       "0",       quanto},
-      {"quanto_int2",   2,   128,       2,    Z::sixteen_bit, 0,        false, true,  U::whole,       "0",       quanto},
-      {"fp8",           8,   fp8_block, 4,    Z::none,        0,        false, false, U::backward,    "5.22",    fp8},
-      {"fbgemm_fp8",    8,   0,         4,    Z::none,        0,        false, false, U::backward,    never,     quantizers},
-      {"mxfp4",         4,   32,        1,    Z::none,        0,        false, false, U::backward,    never,     quantizers},
-      {"nvfp4",         4,   16,        1,    Z::none,        0,        false, false, U::backward,    never,     quantizers},
-      {"higgs",         4,   256,       2,    Z::none,        0,        false, false, U::backward,    never,     quantizers},
-      {"spqr",          3,   16,        1,    Z::none,        0,        false, false, U::backward,    never,     quantizers},
-      {"vptq",          2,   0,         0,    Z::none,        0,        false, false, U::backward,    never,     quantizers},
-      {"auto-round",    4,   128,       2,    Z::packed,      0,        false, false, U::backward,    never,     quantizers},
-      {"quark",         8,   0,         2,    Z::none,        0,        false, false, U::backward,    never,     quantizers},
-      {"gguf",          4,   32,        2,    Z::none,        0,        false, false, U::backward,    never,     quantizers},
-  };
-  // clang-format on
-  return table;
-}
+std::span<const QuantizationFormat> quantization_formats() { return format_rows; }
 
 const QuantizationFormat* find_quantization_format(std::string_view id) {
-  for (const QuantizationFormat& packing : quantization_formats()) {
-    if (packing.id == id) return &packing;
+  for (const QuantizationFormat& format : quantization_formats()) {
+    if (format.id == id) return &format;
   }
   return nullptr;
 }
 
 bool can_be_trained_on(const Recipe& recipe) {
-  const QuantizationFormat* packing = find_quantization_format(recipe.quantization.quant_method);
-  if (packing == nullptr) return true;
-  if (packing->trainable_from.empty()) return false;
-  return version_at_least(recipe.versions.transformers, std::string(packing->trainable_from));
+  const QuantizationFormat* format = find_quantization_format(recipe.quantization.quant_method);
+  if (format == nullptr) return true;
+  if (format->trainable_from.empty()) return false;
+  return version_at_least(recipe.versions.transformers, std::string(format->trainable_from));
 }
 
 }  // namespace plimsoll::recipe

@@ -6,8 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
-#include <vector>
 
 #include "core/recipe/recipe.h"
 
@@ -38,7 +38,7 @@ struct QuantizationFormat {
   std::string_view source;
 };
 
-const std::vector<QuantizationFormat>& quantization_formats();
+std::span<const QuantizationFormat> quantization_formats();
 
 /// Null when unknown.
 const QuantizationFormat* find_quantization_format(std::string_view id);
