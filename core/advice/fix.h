@@ -1,6 +1,6 @@
 // One change that a person could make to a run: what it sets, what it costs, and why it helps.
 //
-// A fix is a file in core/advice/fixes/ and a line in fixes.cpp:
+// A fix is a file in core/advice/fixes/, which says what it is by name, and a line in fixes.cpp:
 //
 //     for (const Fix* fix : fixes()) {
 //       for (const Level& level : levels_of(*fix, situation)) ...    // empty: it does not apply here
@@ -63,8 +63,8 @@ struct Setting {
 struct Fix {
   std::string_view id, title;
   std::string_view slot;
-  Kind kind;
-  Needs needs;
+  Kind kind = Kind::choice;
+  Needs needs = Needs::nothing;
   std::string_view effort;    ///< one setting | a package | a line of code | a new run
   std::string_view why;       ///< why it saves memory
   std::string_view evidence;  ///< what is known about its effect on what is learned

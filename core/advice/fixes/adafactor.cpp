@@ -22,16 +22,17 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix adafactor = {
-    "adafactor",
-    "Adafactor",
-    "optimizer",
-    Kind::choice,
-    Needs::nothing,
-    "one setting",
-    "Row and column sums stand in for the second state, and there is no first.",
-    "No momentum and another step size: it needs its own learning rate and is less stable on small batches.",
-    "Shazeer and Stern 2018, arXiv:1804.04235; huggingface/transformers optimization.py Adafactor",
-    levels,
-    settings};
+    .id = "adafactor",
+    .title = "Adafactor",
+    .slot = "optimizer",
+    .effort = "one setting",
+    .why = "Row and column sums stand in for the second state, and there is no first.",
+    .evidence =
+        "No momentum and another step size: it needs its own learning rate and is less stable on small "
+        "batches.",
+    .source = "Shazeer and Stern 2018, arXiv:1804.04235; huggingface/transformers optimization.py Adafactor",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

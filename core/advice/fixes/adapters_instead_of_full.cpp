@@ -37,17 +37,17 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix adapters_instead_of_full = {
-    "adapters_instead_of_full",
-    "LoRA instead of full fine-tuning",
-    "method",
-    Kind::choice,
-    Needs::nothing,
-    "a new run",
-    "Gradients and optimizer states exist only for the adapters, less than 1 % of the weights.",
-    "LoRA learns less than full fine-tuning on far-off data (code, mathematics) and forgets less; on "
-    "instruction data they are close.",
-    "Biderman et al. 2024, arXiv:2405.09673; Hu et al. 2021, arXiv:2106.09685",
-    levels,
-    settings};
+    .id = "adapters_instead_of_full",
+    .title = "LoRA instead of full fine-tuning",
+    .slot = "method",
+    .effort = "a new run",
+    .why = "Gradients and optimizer states exist only for the adapters, less than 1 % of the weights.",
+    .evidence =
+        "LoRA learns less than full fine-tuning on far-off data (code, mathematics) and forgets less; on "
+        "instruction data they are close.",
+    .source = "Biderman et al. 2024, arXiv:2405.09673; Hu et al. 2021, arXiv:2106.09685",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

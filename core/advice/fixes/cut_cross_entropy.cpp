@@ -32,16 +32,16 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix cut_cross_entropy = {
-    "cut_cross_entropy",
-    "Cut cross-entropy",
-    "loss",
-    Kind::choice,
-    Needs::nothing,
-    "a package",
-    "The loss is computed from blocks of logits that never leave the GPU's own caches.",
-    "The same loss up to rounding; gradients too small for bfloat16 are skipped, and the curves agree.",
-    "apple/ml-cross-entropy; Wijmans et al. 2024, arXiv:2411.09009, figure 4",
-    levels,
-    settings};
+    .id = "cut_cross_entropy",
+    .title = "Cut cross-entropy",
+    .slot = "loss",
+    .effort = "a package",
+    .why = "The loss is computed from blocks of logits that never leave the GPU's own caches.",
+    .evidence =
+        "The same loss up to rounding; gradients too small for bfloat16 are skipped, and the curves agree.",
+    .source = "apple/ml-cross-entropy; Wijmans et al. 2024, arXiv:2411.09009, figure 4",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

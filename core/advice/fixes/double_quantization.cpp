@@ -22,16 +22,16 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix double_quantization = {
-    "double_quantization",
-    "Double quantization",
-    "base",
-    Kind::choice,
-    Needs::quantised,
-    "one setting",
-    "The scales of 4-bit weights are quantised too: 0.516 instead of 0.5625 bytes a weight.",
-    "No difference in the QLoRA paper.",
-    "Dettmers et al. 2023, arXiv:2305.14314, section 4",
-    levels,
-    settings};
+    .id = "double_quantization",
+    .title = "Double quantization",
+    .slot = "base",
+    .needs = Needs::quantised,
+    .effort = "one setting",
+    .why = "The scales of 4-bit weights are quantised too: 0.516 instead of 0.5625 bytes a weight.",
+    .evidence = "No difference in the QLoRA paper.",
+    .source = "Dettmers et al. 2023, arXiv:2305.14314, section 4",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -29,16 +29,15 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix eight_bit_optimizer = {
-    "eight_bit_optimizer",
-    "8-bit AdamW",
-    "optimizer",
-    Kind::choice,
-    Needs::nothing,
-    "a package",
-    "Both states take one byte an element instead of four.",
-    "The same results as 32-bit AdamW across language, vision and translation.",
-    "Dettmers et al. 2021, arXiv:2110.02861, table 1; bitsandbytes optim/adamw.py",
-    levels,
-    settings};
+    .id = "eight_bit_optimizer",
+    .title = "8-bit AdamW",
+    .slot = "optimizer",
+    .effort = "a package",
+    .why = "Both states take one byte an element instead of four.",
+    .evidence = "The same results as 32-bit AdamW across language, vision and translation.",
+    .source = "Dettmers et al. 2021, arXiv:2110.02861, table 1; bitsandbytes optim/adamw.py",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

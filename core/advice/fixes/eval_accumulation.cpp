@@ -18,16 +18,15 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix eval_accumulation = {
-    "eval_accumulation",
-    "Evaluation results to host memory",
-    "eval_accumulation",
-    Kind::choice,
-    Needs::nothing,
-    "one setting",
-    "Without it the logits of the whole evaluation set pile up on the GPU until it ends.",
-    "Training is not touched.",
-    "huggingface/transformers trainer.py evaluation_loop, eval_accumulation_steps",
-    levels,
-    settings};
+    .id = "eval_accumulation",
+    .title = "Evaluation results to host memory",
+    .slot = "eval_accumulation",
+    .effort = "one setting",
+    .why = "Without it the logits of the whole evaluation set pile up on the GPU until it ends.",
+    .evidence = "Training is not touched.",
+    .source = "huggingface/transformers trainer.py evaluation_loop, eval_accumulation_steps",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -22,17 +22,18 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix expandable_segments = {
-    "expandable_segments",
-    "Expandable segments",
-    "allocator",
-    Kind::choice,
-    Needs::nothing,
-    "an environment variable",
-    "The allocator grows its segments in place, so that less reserved memory lies idle. It makes no tensor "
-    "smaller.",
-    "The same numbers.",
-    "pytorch c10/cuda/CUDACachingAllocator.cpp ExpandableSegment; docs notes/cuda",
-    levels,
-    settings};
+    .id = "expandable_segments",
+    .title = "Expandable segments",
+    .slot = "allocator",
+    .effort = "an environment variable",
+    .why =
+        "The allocator grows its segments in place, so that less reserved memory lies idle. It makes no "
+        "tensor "
+        "smaller.",
+    .evidence = "The same numbers.",
+    .source = "pytorch c10/cuda/CUDACachingAllocator.cpp ExpandableSegment; docs notes/cuda",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -20,16 +20,17 @@ constexpr Setting settings[] = {
 
 }  // namespace
 
-const Fix fewer_images = {"fewer_images",
-                          "Fewer images a sample",
-                          "images",
-                          Kind::scale,
-                          Needs::nothing,
-                          "a new run",
-                          "Each image is a pass through the tower and hundreds of tokens in the text part.",
-                          "Other data is seen.",
-                          "huggingface/transformers processors",
-                          levels,
-                          settings};
+const Fix fewer_images = {
+    .id = "fewer_images",
+    .title = "Fewer images a sample",
+    .slot = "images",
+    .kind = Kind::scale,
+    .effort = "a new run",
+    .why = "Each image is a pass through the tower and hundreds of tokens in the text part.",
+    .evidence = "Other data is seen.",
+    .source = "huggingface/transformers processors",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -47,16 +47,18 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix fewer_targets = {
-    "fewer_targets",
-    "Fewer target modules",
-    "targets",
-    Kind::scale,
-    Needs::adapters,
-    "one setting",
-    "Each adapted layer keeps its input and the adapter's output for the backward pass.",
-    "Adapters on all linear layers learn more than on attention alone at the same number of parameters.",
-    "Dettmers et al. 2023, arXiv:2305.14314, figure 2; Biderman et al. 2024, arXiv:2405.09673",
-    levels,
-    settings};
+    .id = "fewer_targets",
+    .title = "Fewer target modules",
+    .slot = "targets",
+    .kind = Kind::scale,
+    .needs = Needs::adapters,
+    .effort = "one setting",
+    .why = "Each adapted layer keeps its input and the adapter's output for the backward pass.",
+    .evidence =
+        "Adapters on all linear layers learn more than on attention alone at the same number of parameters.",
+    .source = "Dettmers et al. 2023, arXiv:2305.14314, figure 2; Biderman et al. 2024, arXiv:2405.09673",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

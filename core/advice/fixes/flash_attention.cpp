@@ -29,17 +29,18 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix flash_attention = {
-    "flash_attention",
-    "FlashAttention-2",
-    "attention",
-    Kind::choice,
-    Needs::nothing,
-    "a package",
-    "No mask is built and no scores are written, also where padding or the card keeps SDPA from its flash "
-    "kernel.",
-    "The same numbers up to rounding.",
-    "Dao-AILab/flash-attention; huggingface/transformers integrations/flash_attention.py",
-    levels,
-    settings};
+    .id = "flash_attention",
+    .title = "FlashAttention-2",
+    .slot = "attention",
+    .effort = "a package",
+    .why =
+        "No mask is built and no scores are written, also where padding or the card keeps SDPA from its "
+        "flash "
+        "kernel.",
+    .evidence = "The same numbers up to rounding.",
+    .source = "Dao-AILab/flash-attention; huggingface/transformers integrations/flash_attention.py",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -28,16 +28,16 @@ constexpr Setting settings[] = {
 
 }  // namespace
 
-const Fix frozen_tower = {"frozen_tower",
-                          "The vision tower stays as it is",
-                          "tower",
-                          Kind::choice,
-                          Needs::nothing,
-                          "one setting",
-                          "No gradients, states or kept activations for the tower.",
-                          "Usual for instruction data; a new kind of image (medical, satellite) learns less.",
-                          "Liu et al. 2023, arXiv:2310.03744; huggingface/trl examples",
-                          levels,
-                          settings};
+const Fix frozen_tower = {
+    .id = "frozen_tower",
+    .title = "The vision tower stays as it is",
+    .slot = "tower",
+    .effort = "one setting",
+    .why = "No gradients, states or kept activations for the tower.",
+    .evidence = "Usual for instruction data; a new kind of image (medical, satellite) learns less.",
+    .source = "Liu et al. 2023, arXiv:2310.03744; huggingface/trl examples",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -39,16 +39,17 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix fused_loss = {
-    "fused_loss",
-    "Liger fused cross-entropy",
-    "loss",
-    Kind::choice,
-    Needs::nothing,
-    "a package",
-    "The logits of all tokens never exist at once: the loss and its gradient are computed chunk by chunk.",
-    "The same loss up to rounding; Liger reports equal curves.",
-    "linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py; arXiv:2410.10989",
-    levels,
-    settings};
+    .id = "fused_loss",
+    .title = "Liger fused cross-entropy",
+    .slot = "loss",
+    .effort = "a package",
+    .why =
+        "The logits of all tokens never exist at once: the loss and its gradient are computed chunk by "
+        "chunk.",
+    .evidence = "The same loss up to rounding; Liger reports equal curves.",
+    .source = "linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py; arXiv:2410.10989",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -22,17 +22,18 @@ constexpr Setting settings[] = {
 
 }  // namespace
 
-const Fix fused_optimizer = {"fused_optimizer",
-                             "Fused AdamW",
-                             "optimizer",
-                             Kind::choice,
-                             Needs::nothing,
-                             "one setting",
-                             "The foreach AdamW makes one more copy of all trained parameters while it "
-                             "steps; the fused kernel makes none.",
-                             "The same update.",
-                             "pytorch/pytorch torch/optim/adam.py _multi_tensor_adam, _fused_adam",
-                             levels,
-                             settings};
+const Fix fused_optimizer = {
+    .id = "fused_optimizer",
+    .title = "Fused AdamW",
+    .slot = "optimizer",
+    .effort = "one setting",
+    .why =
+        "The foreach AdamW makes one more copy of all trained parameters while it "
+        "steps; the fused kernel makes none.",
+    .evidence = "The same update.",
+    .source = "pytorch/pytorch torch/optim/adam.py _multi_tensor_adam, _fused_adam",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -31,16 +31,15 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix gradient_checkpointing = {
-    "gradient_checkpointing",
-    "Gradient checkpointing",
-    "checkpointing",
-    Kind::choice,
-    Needs::nothing,
-    "one setting",
-    "Only each layer's input is kept for the backward pass; the rest is computed again there.",
-    "The same numbers: the forward pass is repeated with the same random state.",
-    "pytorch/pytorch torch/utils/checkpoint.py; Chen et al. 2016, arXiv:1604.06174",
-    levels,
-    settings};
+    .id = "gradient_checkpointing",
+    .title = "Gradient checkpointing",
+    .slot = "checkpointing",
+    .effort = "one setting",
+    .why = "Only each layer's input is kept for the backward pass; the rest is computed again there.",
+    .evidence = "The same numbers: the forward pass is repeated with the same random state.",
+    .source = "pytorch/pytorch torch/utils/checkpoint.py; Chen et al. 2016, arXiv:1604.06174",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

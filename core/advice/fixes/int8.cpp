@@ -21,17 +21,19 @@ constexpr Setting settings[] = {
 
 }  // namespace
 
-const Fix int8 = {"int8",
-                  "The base in 8 bits",
-                  "base",
-                  Kind::choice,
-                  Needs::adapters,
-                  "a package",
-                  "Frozen weights take 1 byte instead of 2.",
-                  "LLM.int8 keeps outliers in 16 bits; fine-tuning on top of it matched 16 bits in the QLoRA "
-                  "paper's comparison.",
-                  "Dettmers et al. 2022, arXiv:2208.07339; Dettmers et al. 2023, arXiv:2305.14314, table 3",
-                  levels,
-                  settings};
+const Fix int8 = {
+    .id = "int8",
+    .title = "The base in 8 bits",
+    .slot = "base",
+    .needs = Needs::adapters,
+    .effort = "a package",
+    .why = "Frozen weights take 1 byte instead of 2.",
+    .evidence =
+        "LLM.int8 keeps outliers in 16 bits; fine-tuning on top of it matched 16 bits in the QLoRA "
+        "paper's comparison.",
+    .source = "Dettmers et al. 2022, arXiv:2208.07339; Dettmers et al. 2023, arXiv:2305.14314, table 3",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

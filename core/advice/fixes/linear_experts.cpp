@@ -30,17 +30,19 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix linear_experts = {
-    "linear_experts",
-    "Experts as linear layers",
-    "experts",
-    Kind::choice,
-    Needs::adapters,
-    "a package",
-    "Transformers 5 holds the experts of a layer as one parameter: bitsandbytes leaves it in 16 bits, and "
-    "adapters on it are built anew in each forward. Before, they are linears, packed with the others.",
-    "The same base and the same adapters as before Transformers 5.",
-    "huggingface/transformers v4.57 and v5 models/qwen3_moe/modeling_qwen3_moe.py",
-    levels,
-    settings};
+    .id = "linear_experts",
+    .title = "Experts as linear layers",
+    .slot = "experts",
+    .needs = Needs::adapters,
+    .effort = "a package",
+    .why =
+        "Transformers 5 holds the experts of a layer as one parameter: bitsandbytes leaves it in 16 bits, "
+        "and "
+        "adapters on it are built anew in each forward. Before, they are linears, packed with the others.",
+    .evidence = "The same base and the same adapters as before Transformers 5.",
+    .source = "huggingface/transformers v4.57 and v5 models/qwen3_moe/modeling_qwen3_moe.py",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

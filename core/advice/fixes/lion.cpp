@@ -27,16 +27,16 @@ constexpr Setting settings[] = {
 
 }  // namespace
 
-const Fix lion = {"lion",
-                  "8-bit Lion",
-                  "optimizer",
-                  Kind::choice,
-                  Needs::nothing,
-                  "a package",
-                  "One state of one byte instead of two of four.",
-                  "Another update rule: it needs a learning rate three to ten times lower.",
-                  "Chen et al. 2023, arXiv:2302.06675; bitsandbytes optim/lion.py",
-                  levels,
-                  settings};
+const Fix lion = {
+    .id = "lion",
+    .title = "8-bit Lion",
+    .slot = "optimizer",
+    .effort = "a package",
+    .why = "One state of one byte instead of two of four.",
+    .evidence = "Another update rule: it needs a learning rate three to ten times lower.",
+    .source = "Chen et al. 2023, arXiv:2302.06675; bitsandbytes optim/lion.py",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

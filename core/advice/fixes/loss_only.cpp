@@ -17,16 +17,16 @@ constexpr Setting settings[] = {
 
 }  // namespace
 
-const Fix loss_only = {"loss_only",
-                       "Evaluation of the loss alone",
-                       "eval_outputs",
-                       Kind::choice,
-                       Needs::nothing,
-                       "one setting",
-                       "No logits are collected.",
-                       "Training is not touched; metrics other than the loss are not computed.",
-                       "huggingface/transformers trainer.py prediction_step",
-                       levels,
-                       settings};
+const Fix loss_only = {
+    .id = "loss_only",
+    .title = "Evaluation of the loss alone",
+    .slot = "eval_outputs",
+    .effort = "one setting",
+    .why = "No logits are collected.",
+    .evidence = "Training is not touched; metrics other than the loss are not computed.",
+    .source = "huggingface/transformers trainer.py prediction_step",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -29,17 +29,20 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix lower_rank = {
-    "lower_rank",
-    "Lower rank",
-    "rank",
-    Kind::scale,
-    Needs::adapters,
-    "one setting",
-    "Adapters, their gradients and their states shrink with the rank; alpha is kept in ratio.",
-    "The QLoRA paper finds no effect of the rank between 8 and 256 on instruction data; on far-off data a "
-    "higher rank learns more.",
-    "Dettmers et al. 2023, arXiv:2305.14314, appendix A.1; Biderman et al. 2024, arXiv:2405.09673",
-    levels,
-    settings};
+    .id = "lower_rank",
+    .title = "Lower rank",
+    .slot = "rank",
+    .kind = Kind::scale,
+    .needs = Needs::adapters,
+    .effort = "one setting",
+    .why = "Adapters, their gradients and their states shrink with the rank; alpha is kept in ratio.",
+    .evidence =
+        "The QLoRA paper finds no effect of the rank between 8 and 256 on instruction data; on far-off data "
+        "a "
+        "higher rank learns more.",
+    .source = "Dettmers et al. 2023, arXiv:2305.14314, appendix A.1; Biderman et al. 2024, arXiv:2405.09673",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -68,17 +68,21 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix micro_batch = {
-    "micro_batch",
-    "Smaller micro-batch, more accumulation",
-    "micro_batch",
-    Kind::scale,
-    Needs::nothing,
-    "one setting",
-    "Activations and logits grow with the micro-batch; the gradient of a step is summed over more of them.",
-    "The same effective batch. Where samples differ in length, Transformers from 4.46 on weighs every token "
-    "alike.",
-    "huggingface/transformers trainer.py; huggingface.co/blog/gradient_accumulation",
-    levels,
-    settings};
+    .id = "micro_batch",
+    .title = "Smaller micro-batch, more accumulation",
+    .slot = "micro_batch",
+    .kind = Kind::scale,
+    .effort = "one setting",
+    .why =
+        "Activations and logits grow with the micro-batch; the gradient of a step is summed over more of "
+        "them.",
+    .evidence =
+        "The same effective batch. Where samples differ in length, Transformers from 4.46 on weighs every "
+        "token "
+        "alike.",
+    .source = "huggingface/transformers trainer.py; huggingface.co/blog/gradient_accumulation",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

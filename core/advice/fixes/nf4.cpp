@@ -35,16 +35,17 @@ constexpr Setting settings[] = {
 
 }  // namespace
 
-const Fix nf4 = {"nf4",
-                 "Load base model in 4-bit (NF4)",
-                 "base",
-                 Kind::choice,
-                 Needs::adapters,
-                 "a package",
-                 "Frozen weights take 0.52 bytes instead of 2; they are unpacked layer by layer.",
-                 "QLoRA matched 16-bit LoRA on MMLU and on instruction data from 7B to 65B.",
-                 "Dettmers et al. 2023, arXiv:2305.14314, tables 3 and 4; bitsandbytes functional.py",
-                 levels,
-                 settings};
+const Fix nf4 = {
+    .id = "nf4",
+    .title = "Load base model in 4-bit (NF4)",
+    .slot = "base",
+    .needs = Needs::adapters,
+    .effort = "a package",
+    .why = "Frozen weights take 0.52 bytes instead of 2; they are unpacked layer by layer.",
+    .evidence = "QLoRA matched 16-bit LoRA on MMLU and on instruction data from 7B to 65B.",
+    .source = "Dettmers et al. 2023, arXiv:2305.14314, tables 3 and 4; bitsandbytes functional.py",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

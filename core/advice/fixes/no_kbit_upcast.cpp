@@ -23,19 +23,23 @@ constexpr Setting settings[] = {
 
 }  // namespace
 
-const Fix no_kbit_upcast = {"no_kbit_upcast",
-                            "No upcast to fp32 on a quantised base",
-                            "upcast",
-                            Kind::choice,
-                            Needs::quantised,
-                            "a line of code",
-                            "prepare_model_for_kbit_training turns embeddings, head and norms to fp32, and "
-                            "with them every tensor between the layers.",
-                            "TRL (from 0.26), Axolotl and Unsloth train without the cast; measured runs "
-                            "without it end at the same loss.",
-                            "huggingface/peft utils/other.py prepare_model_for_kbit_training; "
-                            "foundation-model-stack/fms-acceleration",
-                            levels,
-                            settings};
+const Fix no_kbit_upcast = {
+    .id = "no_kbit_upcast",
+    .title = "No upcast to fp32 on a quantised base",
+    .slot = "upcast",
+    .needs = Needs::quantised,
+    .effort = "a line of code",
+    .why =
+        "prepare_model_for_kbit_training turns embeddings, head and norms to fp32, and "
+        "with them every tensor between the layers.",
+    .evidence =
+        "TRL (from 0.26), Axolotl and Unsloth train without the cast; measured runs "
+        "without it end at the same loss.",
+    .source =
+        "huggingface/peft utils/other.py prepare_model_for_kbit_training; "
+        "foundation-model-stack/fms-acceleration",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

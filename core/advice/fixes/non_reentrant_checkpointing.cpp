@@ -22,16 +22,15 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix non_reentrant_checkpointing = {
-    "non_reentrant_checkpointing",
-    "Checkpointing without reentrance",
-    "checkpointing",
-    Kind::choice,
-    Needs::nothing,
-    "one setting",
-    "The recomputation stops at the last tensor that is needed and does not hold the layer's output.",
-    "The same numbers.",
-    "pytorch/pytorch torch/utils/checkpoint.py _StopRecomputationError",
-    levels,
-    settings};
+    .id = "non_reentrant_checkpointing",
+    .title = "Checkpointing without reentrance",
+    .slot = "checkpointing",
+    .effort = "one setting",
+    .why = "The recomputation stops at the last tensor that is needed and does not hold the layer's output.",
+    .evidence = "The same numbers.",
+    .source = "pytorch/pytorch torch/utils/checkpoint.py _StopRecomputationError",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -40,18 +40,20 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix offloaded_checkpoints = {
-    "offloaded_checkpoints",
-    "Offload checkpointed activations to CPU",
-    "checkpointing",
-    Kind::choice,
-    Needs::nothing,
-    "one setting",
-    "With checkpointing the inputs of all layers are what is left; they wait in RAM instead, and come back "
-    "one by one.",
-    "The same numbers.",
-    "huggingface/trl trl/models/activation_offloading.py; meta-pytorch/torchtune "
-    "torchtune/training/_activation_offloading.py; unslothai/unsloth-zoo gradient_checkpointing.py",
-    levels,
-    settings};
+    .id = "offloaded_checkpoints",
+    .title = "Offload checkpointed activations to CPU",
+    .slot = "checkpointing",
+    .effort = "one setting",
+    .why =
+        "With checkpointing the inputs of all layers are what is left; they wait in RAM instead, and come "
+        "back "
+        "one by one.",
+    .evidence = "The same numbers.",
+    .source =
+        "huggingface/trl trl/models/activation_offloading.py; meta-pytorch/torchtune "
+        "torchtune/training/_activation_offloading.py; unslothai/unsloth-zoo gradient_checkpointing.py",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -27,18 +27,22 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix optimizer_in_backward = {
-    "optimizer_in_backward",
-    "The optimizer inside the backward pass",
-    "step_place",
-    Kind::choice,
-    Needs::full,
-    "a line of code",
-    "Each parameter steps as soon as its gradient is there, which is then let go: the gradients never exist "
-    "all at once.",
-    "The same update, but gradients cannot be clipped by their common norm, which most recipes do.",
-    "pytorch.org tutorials/intermediate/optimizer_step_in_backward_tutorial; meta-pytorch/torchtune "
-    "recipes/full_finetune_single_device.py optimizer_in_bwd; Lv et al. 2023, arXiv:2306.09782",
-    levels,
-    settings};
+    .id = "optimizer_in_backward",
+    .title = "The optimizer inside the backward pass",
+    .slot = "step_place",
+    .needs = Needs::full,
+    .effort = "a line of code",
+    .why =
+        "Each parameter steps as soon as its gradient is there, which is then let go: the gradients never "
+        "exist "
+        "all at once.",
+    .evidence =
+        "The same update, but gradients cannot be clipped by their common norm, which most recipes do.",
+    .source =
+        "pytorch.org tutorials/intermediate/optimizer_step_in_backward_tutorial; meta-pytorch/torchtune "
+        "recipes/full_finetune_single_device.py optimizer_in_bwd; Lv et al. 2023, arXiv:2306.09782",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

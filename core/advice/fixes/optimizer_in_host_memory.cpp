@@ -26,16 +26,15 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix optimizer_in_host_memory = {
-    "optimizer_in_host_memory",
-    "Optimizer states in host memory",
-    "offload",
-    Kind::choice,
-    Needs::nothing,
-    "one setting",
-    "Master weights and states lie in RAM and the CPU makes the update.",
-    "The same update.",
-    "deepspeedai/DeepSpeed docs, ZeRO-Offload; Ren et al. 2021, arXiv:2101.06840",
-    levels,
-    settings};
+    .id = "optimizer_in_host_memory",
+    .title = "Optimizer states in host memory",
+    .slot = "offload",
+    .effort = "one setting",
+    .why = "Master weights and states lie in RAM and the CPU makes the update.",
+    .evidence = "The same update.",
+    .source = "deepspeedai/DeepSpeed docs, ZeRO-Offload; Ren et al. 2021, arXiv:2101.06840",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -32,16 +32,16 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix optimizer_on_cpu = {
-    "optimizer_on_cpu",
-    "The optimizer in host memory",
-    "step_place",
-    Kind::choice,
-    Needs::full,
-    "a package",
-    "States, and with offloaded gradients these too, lie in RAM; the CPU makes the update.",
-    "The same update; with offloaded gradients they cannot be clipped by their common norm.",
-    "pytorch/ao torchao/optim/cpu_offload.py CPUOffloadOptimizer",
-    levels,
-    settings};
+    .id = "optimizer_on_cpu",
+    .title = "The optimizer in host memory",
+    .slot = "step_place",
+    .needs = Needs::full,
+    .effort = "a package",
+    .why = "States, and with offloaded gradients these too, lie in RAM; the CPU makes the update.",
+    .evidence = "The same update; with offloaded gradients they cannot be clipped by their common norm.",
+    .source = "pytorch/ao torchao/optim/cpu_offload.py CPUOffloadOptimizer",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -46,19 +46,21 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix padding_free = {
-    "padding_free",
-    "No padding: the samples of a batch end to end",
-    "attention",
-    Kind::choice,
-    Needs::nothing,
-    "a package",
-    "The batch with the longest sample holds the others as long as they are, instead of padding all of them "
-    "to "
-    "it; flash attention keeps them apart.",
-    "The same samples in a step and the same loss up to rounding; no sample sees another.",
-    "arXiv:2407.09105; huggingface/transformers docs padding_free, data_collator.py "
-    "DataCollatorWithFlattening",
-    levels,
-    settings};
+    .id = "padding_free",
+    .title = "No padding: the samples of a batch end to end",
+    .slot = "attention",
+    .effort = "a package",
+    .why =
+        "The batch with the longest sample holds the others as long as they are, instead of padding all of "
+        "them "
+        "to "
+        "it; flash attention keeps them apart.",
+    .evidence = "The same samples in a step and the same loss up to rounding; no sample sees another.",
+    .source =
+        "arXiv:2407.09105; huggingface/transformers docs padding_free, data_collator.py "
+        "DataCollatorWithFlattening",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -30,16 +30,15 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix paged_eight_bit_optimizer = {
-    "paged_eight_bit_optimizer",
-    "Paged 8-bit AdamW",
-    "optimizer",
-    Kind::choice,
-    Needs::nothing,
-    "a package",
-    "States of one byte, in managed memory that moves to host RAM when the card is full.",
-    "The same results as 32-bit AdamW across language, vision and translation.",
-    "Dettmers et al. 2021, arXiv:2110.02861, table 1; bitsandbytes optim/adamw.py",
-    levels,
-    settings};
+    .id = "paged_eight_bit_optimizer",
+    .title = "Paged 8-bit AdamW",
+    .slot = "optimizer",
+    .effort = "a package",
+    .why = "States of one byte, in managed memory that moves to host RAM when the card is full.",
+    .evidence = "The same results as 32-bit AdamW across language, vision and translation.",
+    .source = "Dettmers et al. 2021, arXiv:2110.02861, table 1; bitsandbytes optim/adamw.py",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

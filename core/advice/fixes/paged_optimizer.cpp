@@ -28,16 +28,16 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix paged_optimizer = {
-    "paged_optimizer",
-    "Paged AdamW",
-    "optimizer",
-    Kind::choice,
-    Needs::nothing,
-    "a package",
-    "The states lie in managed memory and move to host RAM when the card is full.",
-    "The same update.",
-    "bitsandbytes optim/optimizer.py get_state_buffer; Dettmers et al. 2023, arXiv:2305.14314, section 3",
-    levels,
-    settings};
+    .id = "paged_optimizer",
+    .title = "Paged AdamW",
+    .slot = "optimizer",
+    .effort = "a package",
+    .why = "The states lie in managed memory and move to host RAM when the card is full.",
+    .evidence = "The same update.",
+    .source =
+        "bitsandbytes optim/optimizer.py get_state_buffer; Dettmers et al. 2023, arXiv:2305.14314, section 3",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

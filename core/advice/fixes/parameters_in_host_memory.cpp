@@ -36,16 +36,15 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix parameters_in_host_memory = {
-    "parameters_in_host_memory",
-    "Offload parameters to CPU (FSDP)",
-    "offload",
-    Kind::choice,
-    Needs::nothing,
-    "one setting",
-    "Weights, gradients and states lie in RAM; each layer crosses PCIe when it runs.",
-    "The same update.",
-    "deepspeedai/DeepSpeed docs, ZeRO-Infinity; pytorch FSDP CPUOffload",
-    levels,
-    settings};
+    .id = "parameters_in_host_memory",
+    .title = "Offload parameters to CPU (FSDP)",
+    .slot = "offload",
+    .effort = "one setting",
+    .why = "Weights, gradients and states lie in RAM; each layer crosses PCIe when it runs.",
+    .evidence = "The same update.",
+    .source = "deepspeedai/DeepSpeed docs, ZeRO-Infinity; pytorch FSDP CPUOffload",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -15,16 +15,16 @@ constexpr Setting settings[] = {
 
 }  // namespace
 
-const Fix plain_loss = {"plain_loss",
-                        "The chunked loss off",
-                        "loss",
-                        Kind::choice,
-                        Needs::nothing,
-                        "one setting",
-                        "With few tokens the chunked loss costs memory: it holds the whole head in fp32.",
-                        "The same loss.",
-                        "huggingface/trl trl/trainer/sft_trainer.py _chunked_cross_entropy_loss",
-                        levels,
-                        settings};
+const Fix plain_loss = {
+    .id = "plain_loss",
+    .title = "The chunked loss off",
+    .slot = "loss",
+    .effort = "one setting",
+    .why = "With few tokens the chunked loss costs memory: it holds the whole head in fp32.",
+    .evidence = "The same loss.",
+    .source = "huggingface/trl trl/trainer/sft_trainer.py _chunked_cross_entropy_loss",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

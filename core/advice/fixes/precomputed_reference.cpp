@@ -18,17 +18,18 @@ constexpr Setting settings[] = {
 
 }  // namespace
 
-const Fix precomputed_reference = {"precomputed_reference",
-                                   "Reference log-probabilities beforehand",
-                                   "reference",
-                                   Kind::choice,
-                                   Needs::nothing,
-                                   "one setting",
-                                   "The reference scores the data once before training and is then let go: "
-                                   "no second model, no second forward pass.",
-                                   "The same numbers.",
-                                   "huggingface/trl trl/trainer/dpo_trainer.py precompute_ref_log_probs",
-                                   levels,
-                                   settings};
+const Fix precomputed_reference = {
+    .id = "precomputed_reference",
+    .title = "Reference log-probabilities beforehand",
+    .slot = "reference",
+    .effort = "one setting",
+    .why =
+        "The reference scores the data once before training and is then let go: "
+        "no second model, no second forward pass.",
+    .evidence = "The same numbers.",
+    .source = "huggingface/trl trl/trainer/dpo_trainer.py precompute_ref_log_probs",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

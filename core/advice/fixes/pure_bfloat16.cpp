@@ -24,17 +24,19 @@ constexpr Setting settings[] = {
 
 }  // namespace
 
-const Fix pure_bfloat16 = {"pure_bfloat16",
-                           "Everything in bfloat16",
-                           "dtype",
-                           Kind::choice,
-                           Needs::full,
-                           "one setting",
-                           "Weights, gradients and optimizer states take 2 bytes instead of 4.",
-                           "Small updates are rounded away: full fine-tuning in pure bfloat16 ends somewhat "
-                           "worse unless rounding is stochastic.",
-                           "huggingface/transformers; Zamirai et al. 2020, arXiv:2010.06192",
-                           levels,
-                           settings};
+const Fix pure_bfloat16 = {
+    .id = "pure_bfloat16",
+    .title = "Everything in bfloat16",
+    .slot = "dtype",
+    .needs = Needs::full,
+    .effort = "one setting",
+    .why = "Weights, gradients and optimizer states take 2 bytes instead of 4.",
+    .evidence =
+        "Small updates are rounded away: full fine-tuning in pure bfloat16 ends somewhat "
+        "worse unless rounding is stochastic.",
+    .source = "huggingface/transformers; Zamirai et al. 2020, arXiv:2010.06192",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -21,17 +21,18 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix quantized_experts = {
-    "quantized_experts",
-    "Quantise the experts too",
-    "experts",
-    Kind::choice,
-    Needs::quantised,
-    "one setting",
-    "Transformers 5 holds the experts of a layer as one parameter, which bitsandbytes leaves in 16 bits; "
-    "Axolotl packs it while the checkpoint is loaded.",
-    "The same base as before Transformers 5, where experts were linears.",
-    "axolotl-ai-cloud/axolotl docs/expert_quantization.qmd",
-    levels,
-    settings};
+    .id = "quantized_experts",
+    .title = "Quantise the experts too",
+    .slot = "experts",
+    .needs = Needs::quantised,
+    .effort = "one setting",
+    .why =
+        "Transformers 5 holds the experts of a layer as one parameter, which bitsandbytes leaves in 16 bits; "
+        "Axolotl packs it while the checkpoint is loaded.",
+    .evidence = "The same base as before Transformers 5, where experts were linears.",
+    .source = "axolotl-ai-cloud/axolotl docs/expert_quantization.qmd",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

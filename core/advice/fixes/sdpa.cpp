@@ -23,16 +23,17 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix sdpa = {
-    "sdpa",
-    "Fused attention (SDPA)",
-    "attention",
-    Kind::choice,
-    Needs::nothing,
-    "one setting",
-    "Eager attention holds length x length scores for every head; PyTorch's fused kernels never write them.",
-    "The same numbers up to rounding.",
-    "pytorch scaled_dot_product_attention; huggingface/transformers integrations/sdpa_attention.py",
-    levels,
-    settings};
+    .id = "sdpa",
+    .title = "Fused attention (SDPA)",
+    .slot = "attention",
+    .effort = "one setting",
+    .why =
+        "Eager attention holds length x length scores for every head; PyTorch's fused kernels never write "
+        "them.",
+    .evidence = "The same numbers up to rounding.",
+    .source = "pytorch scaled_dot_product_attention; huggingface/transformers integrations/sdpa_attention.py",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -23,16 +23,17 @@ constexpr Setting settings[] = {
 
 // With a base of four bits: how PEFT's documentation trains 70B on two cards of 24 GB.
 const Fix sharded_in_host_memory = {
-    "sharded_in_host_memory",
-    "FSDP with parameters offloaded to CPU",
-    "strategy",
-    Kind::choice,
-    Needs::nothing,
-    "one setting",
-    "Each GPU keeps its share of weights, gradients and states in RAM; a layer crosses PCIe when it runs.",
-    "The same update.",
-    "huggingface/peft docs/source/accelerate/fsdp.md; pytorch FSDP CPUOffload",
-    levels,
-    settings};
+    .id = "sharded_in_host_memory",
+    .title = "FSDP with parameters offloaded to CPU",
+    .slot = "strategy",
+    .effort = "one setting",
+    .why =
+        "Each GPU keeps its share of weights, gradients and states in RAM; a layer crosses PCIe when it "
+        "runs.",
+    .evidence = "The same update.",
+    .source = "huggingface/peft docs/source/accelerate/fsdp.md; pytorch FSDP CPUOffload",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

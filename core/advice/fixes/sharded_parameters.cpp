@@ -23,16 +23,16 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix sharded_parameters = {
-    "sharded_parameters",
-    "Everything shared out (ZeRO-3)",
-    "strategy",
-    Kind::choice,
-    Needs::nothing,
-    "one setting",
-    "Each GPU keeps its share of weights, gradients and states; a layer is gathered while it runs.",
-    "The same update.",
-    "deepspeedai/DeepSpeed deepspeed/runtime/zero/stage3.py; Rajbhandari et al. 2019, arXiv:1910.02054",
-    levels,
-    settings};
+    .id = "sharded_parameters",
+    .title = "Everything shared out (ZeRO-3)",
+    .slot = "strategy",
+    .effort = "one setting",
+    .why = "Each GPU keeps its share of weights, gradients and states; a layer is gathered while it runs.",
+    .evidence = "The same update.",
+    .source =
+        "deepspeedai/DeepSpeed deepspeed/runtime/zero/stage3.py; Rajbhandari et al. 2019, arXiv:1910.02054",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -24,17 +24,17 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix sharded_states = {
-    "sharded_states",
-    "Optimizer states and gradients shared out (ZeRO-2)",
-    "strategy",
-    Kind::choice,
-    Needs::nothing,
-    "one setting",
-    "Each GPU keeps its share of the optimizer states and gradients instead of all of them.",
-    "The same update.",
-    "deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py; Rajbhandari et al. 2019, "
-    "arXiv:1910.02054",
-    levels,
-    settings};
+    .id = "sharded_states",
+    .title = "Optimizer states and gradients shared out (ZeRO-2)",
+    .slot = "strategy",
+    .effort = "one setting",
+    .why = "Each GPU keeps its share of the optimizer states and gradients instead of all of them.",
+    .evidence = "The same update.",
+    .source =
+        "deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py; Rajbhandari et al. 2019, "
+        "arXiv:1910.02054",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -92,16 +92,17 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix shorter = {
-    "shorter",
-    "Shorter sequences",
-    "length",
-    Kind::scale,
-    Needs::nothing,
-    "one setting",
-    "Activations and logits grow with the length; samples beyond it are cut.",
-    "What lies beyond the limit is not seen in training; how many samples that are depends on your data.",
-    "huggingface/trl sft_trainer.py truncation",
-    levels,
-    settings};
+    .id = "shorter",
+    .title = "Shorter sequences",
+    .slot = "length",
+    .kind = Kind::scale,
+    .effort = "one setting",
+    .why = "Activations and logits grow with the length; samples beyond it are cut.",
+    .evidence =
+        "What lies beyond the limit is not seen in training; how many samples that are depends on your data.",
+    .source = "huggingface/trl sft_trainer.py truncation",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

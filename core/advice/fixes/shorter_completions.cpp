@@ -36,16 +36,18 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix shorter_completions = {
-    "shorter_completions",
-    "Shorter completions",
-    "length",
-    Kind::scale,
-    Needs::nothing,
-    "one setting",
-    "Activations and logits grow with the completion, and so does the cache of its generation.",
-    "A completion that is cut has no end to be rewarded for; how many are that long depends on your prompts.",
-    "huggingface/trl trainer/grpo_config.py max_completion_length; ppo_config.py response_length",
-    levels,
-    settings};
+    .id = "shorter_completions",
+    .title = "Shorter completions",
+    .slot = "length",
+    .kind = Kind::scale,
+    .effort = "one setting",
+    .why = "Activations and logits grow with the completion, and so does the cache of its generation.",
+    .evidence =
+        "A completion that is cut has no end to be rewarded for; how many are that long depends on your "
+        "prompts.",
+    .source = "huggingface/trl trainer/grpo_config.py max_completion_length; ppo_config.py response_length",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

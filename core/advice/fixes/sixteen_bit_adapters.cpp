@@ -25,19 +25,22 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix sixteen_bit_adapters = {
-    "sixteen_bit_adapters",
-    "Adapters in 16 bits",
-    "adapter_dtype",
-    Kind::choice,
-    Needs::adapters,
-    "one setting",
-    "Adapters, their gradients and their optimizer states take half.",
-    "The QLoRA paper trained its adapters so, and TRL does on quantised bases from 0.26; small updates may "
-    "be "
-    "rounded away at low learning rates.",
-    "Dettmers et al. 2023, arXiv:2305.14314, section 3; huggingface/trl sft_trainer.py; huggingface/peft "
-    "autocast_adapter_dtype",
-    levels,
-    settings};
+    .id = "sixteen_bit_adapters",
+    .title = "Adapters in 16 bits",
+    .slot = "adapter_dtype",
+    .needs = Needs::adapters,
+    .effort = "one setting",
+    .why = "Adapters, their gradients and their optimizer states take half.",
+    .evidence =
+        "The QLoRA paper trained its adapters so, and TRL does on quantised bases from 0.26; small updates "
+        "may "
+        "be "
+        "rounded away at low learning rates.",
+    .source =
+        "Dettmers et al. 2023, arXiv:2305.14314, section 3; huggingface/trl sft_trainer.py; huggingface/peft "
+        "autocast_adapter_dtype",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

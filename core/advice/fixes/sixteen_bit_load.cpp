@@ -26,17 +26,19 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix sixteen_bit_load = {
-    "sixteen_bit_load",
-    "Weights loaded in 16 bits",
-    "dtype",
-    Kind::choice,
-    Needs::adapters,
-    "one setting",
-    "A frozen base in fp32 takes twice the memory, and autocast copies it to 16 bits once more.",
-    "The published checkpoint is in 16 bits already, so nothing is lost; the frozen weights are multiplied "
-    "in 16 bits under autocast anyway.",
-    "huggingface/transformers modeling_utils.py from_pretrained(dtype=...)",
-    levels,
-    settings};
+    .id = "sixteen_bit_load",
+    .title = "Weights loaded in 16 bits",
+    .slot = "dtype",
+    .needs = Needs::adapters,
+    .effort = "one setting",
+    .why = "A frozen base in fp32 takes twice the memory, and autocast copies it to 16 bits once more.",
+    .evidence =
+        "The published checkpoint is in 16 bits already, so nothing is lost; the frozen weights are "
+        "multiplied "
+        "in 16 bits under autocast anyway.",
+    .source = "huggingface/transformers modeling_utils.py from_pretrained(dtype=...)",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -24,16 +24,16 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix smaller_eval_batch = {
-    "smaller_eval_batch",
-    "Smaller evaluation batch",
-    "eval_batch",
-    Kind::choice,  // half the batch may be two batches, whose logits are joined
-    Needs::nothing,
-    "one setting",
-    "Evaluation keeps no activations, but its logits are whole: they grow with its own batch.",
-    "Training is not touched.",
-    "huggingface/transformers trainer.py evaluation_loop",
-    levels,
-    settings};
+    .id = "smaller_eval_batch",
+    .title = "Smaller evaluation batch",
+    .slot = "eval_batch",
+    .kind = Kind::choice,  // half the batch may be two batches, whose logits are joined
+    .effort = "one setting",
+    .why = "Evaluation keeps no activations, but its logits are whole: they grow with its own batch.",
+    .evidence = "Training is not touched.",
+    .source = "huggingface/transformers trainer.py evaluation_loop",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -32,16 +32,16 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix smaller_images = {
-    "smaller_images",
-    "Smaller images",
-    "image_size",
-    Kind::scale,
-    Needs::nothing,
-    "one setting",
-    "The tower and, in models whose image tokens grow with the image, the text part see fewer tokens.",
-    "Fine print and small objects are lost.",
-    "huggingface/transformers image processors",
-    levels,
-    settings};
+    .id = "smaller_images",
+    .title = "Smaller images",
+    .slot = "image_size",
+    .kind = Kind::scale,
+    .effort = "one setting",
+    .why = "The tower and, in models whose image tokens grow with the image, the text part see fewer tokens.",
+    .evidence = "Fine print and small objects are lost.",
+    .source = "huggingface/transformers image processors",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

@@ -42,17 +42,21 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix vllm_memory_share = {
-    "vllm_memory_share",
-    "A smaller share of the GPU for vLLM",
-    "vllm_share",
-    Kind::scale,
-    Needs::nothing,
-    "one setting",
-    "vLLM takes its share when it starts and fills what its weights leave with cache; training gets the "
-    "rest.",
-    "The same completions; with less cache fewer are written at once, so generation takes longer.",
-    "huggingface/trl docs reducing_memory_usage, vllm_gpu_memory_utilization; docs.vllm.ai engine arguments",
-    levels,
-    settings};
+    .id = "vllm_memory_share",
+    .title = "A smaller share of the GPU for vLLM",
+    .slot = "vllm_share",
+    .kind = Kind::scale,
+    .effort = "one setting",
+    .why =
+        "vLLM takes its share when it starts and fills what its weights leave with cache; training gets the "
+        "rest.",
+    .evidence =
+        "The same completions; with less cache fewer are written at once, so generation takes longer.",
+    .source =
+        "huggingface/trl docs reducing_memory_usage, vllm_gpu_memory_utilization; docs.vllm.ai engine "
+        "arguments",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice

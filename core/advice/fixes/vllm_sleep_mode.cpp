@@ -24,18 +24,20 @@ constexpr Setting settings[] = {
 }  // namespace
 
 const Fix vllm_sleep_mode = {
-    "vllm_sleep_mode",
-    "vLLM sleeps while the policy trains",
-    "vllm_sleep",
-    Kind::choice,
-    Needs::nothing,
-    "one setting",
-    "Between generations vLLM's weights wait in RAM and its cache is given up, so that training has the "
-    "whole "
-    "card.",
-    "The same completions and the same update; waking up copies the weights back at every generation.",
-    "huggingface/trl docs vllm_integration, vllm_enable_sleep_mode; docs.vllm.ai features/sleep_mode",
-    levels,
-    settings};
+    .id = "vllm_sleep_mode",
+    .title = "vLLM sleeps while the policy trains",
+    .slot = "vllm_sleep",
+    .effort = "one setting",
+    .why =
+        "Between generations vLLM's weights wait in RAM and its cache is given up, so that training has the "
+        "whole "
+        "card.",
+    .evidence =
+        "The same completions and the same update; waking up copies the weights back at every generation.",
+    .source =
+        "huggingface/trl docs vllm_integration, vllm_enable_sleep_mode; docs.vllm.ai features/sleep_mode",
+    .levels = levels,
+    .settings = settings,
+};
 
 }  // namespace plimsoll::advice
