@@ -175,7 +175,7 @@ std::vector<model::Note> notes_of(const run::Run& run, const std::optional<run::
                                   const SlowParts& parts) {
   std::vector<model::Note> notes = parts.refused != nullptr ? parts.refused(run) : std::vector<model::Note>();
   const run::Replayed facts{run.network, run.resolved.recipe, run.replay};
-  for (model::Note& note : remarks(facts, run.gpu)) notes.push_back(std::move(note));
+  for (model::Note& note : notes_of(facts, run.gpu)) notes.push_back(std::move(note));
   if (likely) notes.push_back(note_of(*likely, run));
   return notes;
 }

@@ -1,6 +1,6 @@
-// Remarks about a run that a person who does this every week would make.
+// Notes on a run, as a person who does this every week would make them.
 //
-//     for (const model::Note& note : remarks(facts, gpu)) print(note.message);
+//     for (const model::Note& note : notes_of(replayed, gpu)) print(note.message);
 #pragma once
 
 #include <vector>
@@ -11,6 +11,6 @@
 namespace plimsoll::run {
 
 /// `gpu` may be null. Each note has a code that never changes, one or two sentences and a source.
-std::vector<model::Note> remarks(const Replayed& facts, const hardware::Gpu* gpu);
+std::vector<model::Note> notes_of(const Replayed& replayed, const hardware::Gpu* gpu);
 
 }  // namespace plimsoll::run

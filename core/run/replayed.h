@@ -1,7 +1,7 @@
 // A recipe on a network, and what the replay of it says: what the words of a report are made of.
 //
 //     const Replayed replayed{run.network, run.resolved.recipe, run.replay};
-//     remarks(replayed, run.gpu);
+//     notes_of(replayed, run.gpu);
 #pragma once
 
 #include "core/memory/step/replay.h"

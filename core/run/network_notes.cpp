@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <array>
+
+#include "core/memory/parameters/stacked_adapters.h"
+#include "core/run/components.h"
+#include "core/run/note_rows.h"
+#include "core/run/phrases.h"
+
+namespace plimsoll::run {
+
+namespace {
+
+using R = const Replayed&;
+using G = const hardware::Gpu*;
+using model::Kind;
+
+bool has_experts(const model::Architecture& network) {
+  for (const model::LayerGroup& group : network.stacks.front().groups) {
+    if (group.experts > 0) return true;
+  }
+  return false;
+}
+
+// What a layer's experts weigh that PEFT adapts as one parameter; 0: none. The widest layer's.
+double adapted_expert_bytes(const Replayed& f, double& experts) {
+  double widest = 0;
+  for (const model::Stack& stack : f.network.stacks) {
+    for (const model::LayerGroup& group : stack.groups) {
+      double bytes = 0;
+      for (const model::Linear& linear : group.linears) {
+        const memory::LinearSpec spec = memory::specify(linear, stack, f.recipe);
+        const bool part = linear.role == model::Role::up && linear.expert;  // of what gate's adapter reaches
+        if (spec.stacked || (part && bytes > 0))
+          bytes += spec.in * spec.out * static_cast<double>(linear.count) * spec.size;
+      }
+      if (bytes <= widest) continue;
+      widest = bytes;
+      experts = static_cast<double>(group.experts);
+    }
+  }
+  return widest;
+}
+
+double adapted_expert_bytes(const Replayed& f) {
+  double experts = 0;
+  return f.recipe.peft.on ? adapted_expert_bytes(f, experts) : 0;
+}
+
+// One of gate and up without the other, where PEFT knows them as one.
+bool names_half(const Replayed& f) {
+  const model::Stack& text = f.network.stacks.front();
+  const bool mixtral = text.expert_names == model::ExpertNames::mixtral;
+  int halves = 0;
+  for (const char* name : mixtral ? std::array{"w1", "w3"} : std::array{"gate_proj", "up_proj"}) {
+    const auto& targets = f.recipe.peft.target_modules;
+    const bool named = std::find(targets.begin(), targets.end(), name) != targets.end();
+    halves += named && memory::is_parameter_name(name, text, f.recipe) ? 1 : 0;
+  }
+  return halves == 1;
+}
+
+constexpr NoteRow network_rows[] = {
+    {.code = "experts_are_approximate",
+     .applies = [](R f, G) { return has_experts(f.network); },
+     .message = [](R f, G) -> std::string {
+       std::string words =
+           "Routed experts are replayed as if tokens spread evenly; no measured run confirms this yet.";
+       if (f.recipe.quantized() && recipe::version_at_least(f.recipe.versions.transformers, "5")) {
+         words += " Transformers 5 holds experts as 3-D parameters, which bitsandbytes does not quantise.";
+       }
+       return words;
+     },
+     .source = "huggingface/transformers models/mixtral/modeling_mixtral.py"},
+    {.code = "experts_get_adapters",
+     .applies = [](R f, G) { return adapted_expert_bytes(f) > 0; },
+     .message = [](R f, G) -> std::string {
+       double experts = 0;
+       const double bytes = adapted_expert_bytes(f, experts);
+       std::string words =
+           "PEFT adapts the experts of a layer as one parameter and builds the adapted weights anew in each "
+           "forward: " +
+           gib(bytes) + " a layer";
+       const bool loop = !memory::has_stacked_experts(f.recipe);
+       if (loop && !recipe::version_at_least(f.recipe.versions.peft, "0.19")) {
+         return words + ", and before PEFT 0.19 once for each of " + grouped(experts) + " experts: up to " +
+                gib(bytes * experts) + ". A newer PEFT needs one.";
+       }
+       return words + (f.recipe.training.gradient_checkpointing ? "." : ", kept until the backward.") +
+              " target_modules that name attention alone leave the experts as they are.";
+     },
+     .source = "huggingface/peft tuners/lora/layer.py ParamWrapper, pull request 2912"},
+    {.code = "stacked_adapters_refused",
+     .applies =
+         [](R f, G) {
+           const recipe::Peft& peft = f.recipe.peft;
+           const bool refused = peft.lora_dropout > 0 || peft.use_dora || peft.lora_bias;
+           return (refused && adapted_expert_bytes(f) > 0) || (peft.on && names_half(f));
+         },
+     .message = [](R f, G) -> std::string {
+       if (names_half(f))
+         return "PEFT stops at once: gate and up of the experts are one parameter here, and only one of them "
+                "is among target_modules.";
+       return "PEFT stops at once: adapters on stacked experts take neither lora_dropout nor DoRA nor "
+              "lora_bias. The figures are those without.";
+     },
+     .source = "huggingface/peft tuners/lora/layer.py ParamWrapper, utils/transformers_weight_conversion.py"},
+    {.code = "state_space_kernels",
+     .applies = [](R f, G) { return model::has_state_space(f.network); },
+     .message = [](R, G) -> std::string {
+       return "The state-space layers are replayed as the kernels of mamba_ssm and causal_conv1d run them; "
+              "without these packages Transformers keeps many times as much. No measured run confirms this "
+              "part yet, so the band is wider.";
+     },
+     .source = "state-spaces/mamba mamba_ssm/ops/triton/ssd_combined.py, "
+               "mamba_ssm/ops/selective_scan_interface.py"},
+    {.code = "streams_are_approximate",
+     .applies = [](R f, G) { return f.network.model_type.find("gemma3n") != std::string::npos; },
+     .message = [](R, G) -> std::string {
+       return "Gemma 3n carries four streams through every layer; one is replayed, so activations are more "
+              "than shown and the band is wider. Its towers are counted, not run.";
+     },
+     .source = "huggingface/transformers models/gemma3n/modeling_gemma3n.py Gemma3nTextAltUp"},
+    {.code = "encoder_decoder_is_approximate",
+     .applies = [](R f, G) { return f.network.kind == Kind::encoder_decoder; },
+     .message = [](R, G) -> std::string {
+       return "Encoder and decoder are both replayed at max_length; no measured run confirms this yet.";
+     },
+     .source = "huggingface/transformers models/t5, models/whisper, models/m2m_100"},
+    {.code = "vision_is_approximate",
+     .applies = [](R f, G) { return f.network.kind == Kind::vlm; },
+     .message = [](R, G) -> std::string {
+       return "The vision tower is replayed from its published shapes; no exactly specified measured run "
+              "confirms this yet. Image tokens are part of max_length.";
+     },
+     .source = "huggingface/transformers processors and vision towers"},
+};
+
+}  // namespace
+
+std::span<const NoteRow> network_notes() { return network_rows; }
+
+}  // namespace plimsoll::run
