@@ -1,11 +1,10 @@
-// Filling what was left out, and refusing what contradicts itself.
+// Filling what was left out.
 #include <algorithm>
 #include <span>
 
-#include "core/model/model_types.h"
+#include "core/recipe/conflicts.h"
 #include "core/recipe/defaults.h"
 #include "core/recipe/fields.h"
-#include "core/recipe/quantization_formats.h"
 #include "core/recipe/task_defaults.h"
 #include "core/recipe/tasks.h"
 #include "core/recipe/variations.h"
@@ -84,19 +83,6 @@ bool matters(const std::string& pointer, const Values& values, const Surrounding
   return true;
 }
 
-// Of a sequence that the policy wrote itself, all three lengths may be written; they must agree then.
-void check_lengths(const Given& given, const Recipe& r, Errors& errors) {
-  const Task* task = find_task(r.task);
-  if (task == nullptr || !task->online) return;
-  for (const char* pointer : {"/training/max_length", "/rl/max_prompt_length", "/rl/max_completion_length"}) {
-    if (given.values.count(pointer) == 0) return;
-  }
-  if (r.rl.max_prompt_length + r.rl.max_completion_length == r.training.max_length) return;
-  errors.push_back({"conflict", "/training/max_length",
-                    "A sequence is a prompt and a completion, and their lengths do not add up to this one.",
-                    "leave it out, or max_prompt_length + max_completion_length"});
-}
-
 // A list of values is met by each of them; as text, which is compared many times in a search.
 bool holds(const Json& value, const std::string& condition) {
   const std::string text = json::write(value);
@@ -143,111 +129,6 @@ const std::vector<std::string>& pointers_of_fields() {
   return pointers;
 }
 
-struct Conflict {
-  const char* pointer;
-  bool (*clashes)(const Recipe&);
-  const char* message;
-  const char* allowed;
-  const char* code = "conflict";
-};
-constexpr Conflict conflicts[] = {
-    {"/training/fp16", [](const Recipe& r) { return r.training.bf16 && r.training.fp16; },
-     "bf16 and fp16 cannot both be on.", "one of training.bf16 and training.fp16"},
-    {"/quantization/load_in_8bit",
-     [](const Recipe& r) { return r.quantization.load_in_4bit && r.quantization.load_in_8bit; },
-     "A base is loaded in 4 bits or in 8 bits, not both.", "one of load_in_4bit and load_in_8bit"},
-    {"/quantization/quant_method",
-     [](const Recipe& r) {
-       return !r.quantization.quant_method.empty() &&
-              (r.quantization.load_in_4bit || r.quantization.load_in_8bit);
-     },
-     "A base is quantised by one library, not by two.", "one of quant_method, load_in_4bit and load_in_8bit"},
-    {"/quantization/quant_method", [](const Recipe& r) { return !can_be_trained_on(r); },
-     "This version of Transformers cannot train on weights in this form, not even with adapters: they are "
-     "dequantised first.",
-     "no quantization, with model_args.dtype bfloat16; or gptq, awq, hqq, aqlm, eetq, torchao_int8, "
-     "quanto_int8; "
-     "fp8 from Transformers 5.22 on"},
-    {"/quantization", [](const Recipe& r) { return r.quantized() && !r.peft.on; },
-     "Weights in 4 or 8 bits cannot be trained directly; they need adapters on top.",
-     "a \"peft\" object, or no quantization"},
-    {"/training/fp16",
-     [](const Recipe& r) { return r.training.fp16 && !r.peft.on && r.model_args.dtype == "float16"; },
-     "The gradient scaler of fp16 training refuses weights that are themselves float16.",
-     "model_args.dtype float32 or bfloat16, training.bf16, or adapters"},
-    {"/parallel/strategy",
-     [](const Recipe& r) {
-       return r.parallel.num_gpus > 1 && r.parallel.strategy == "none" && r.model_args.device_map.empty();
-     },
-     "Several GPUs share the work by a strategy, or hold a part of the layers each (model_args.device_map).",
-     "ddp, fsdp, fsdp2, zero0, zero1, zero2, zero3, or model_args.device_map \"auto\""},
-    {"/model_args/device_map",
-     [](const Recipe& r) {
-       return r.model_args.device_map == "auto" && r.parallel.num_gpus > 1 && r.parallel.strategy != "none";
-     },
-     "accelerate refuses to train a model in several processes that device_map has spread over the GPUs.",
-     "one of model_args.device_map and parallel.strategy"},
-    {"/rl/max_completion_length",
-     [](const Recipe& r) {
-       const Task* task = find_task(r.task);
-       return task != nullptr && task->online && r.rl.max_completion_length >= r.training.max_length;
-     },
-     "A sequence is a prompt and a completion: the completion leaves no room for the prompt.",
-     "less than training.max_length"},
-    {"/training/activation_offloading",
-     [](const Recipe& r) { return r.training.activation_offloading && !r.training.gradient_checkpointing; },
-     "Offloading of saved tensors is replayed together with gradient checkpointing alone.",
-     "training.gradient_checkpointing true"},
-    {"/training/optimizer_in_backward",
-     [](const Recipe& r) {
-       const Training& t = r.training;
-       const bool at_once = t.optimizer_in_backward || t.optimizer_offload == "states_and_gradients";
-       return at_once && t.gradient_accumulation_steps > 1;
-     },
-     "Gradients that are used up or sent away as they appear cannot be accumulated.",
-     "training.gradient_accumulation_steps 1"},
-    {"/training/llamapro_num_new_blocks",
-     [](const Recipe& r) {
-       const Training& t = r.training;
-       return t.llamapro_num_new_blocks > 0 &&
-              (r.peft.on || t.freeze_trainable_layers + t.lisa_activated_layers > 0);
-     },
-     "LLaMA-Pro trains its new layers and nothing else.",
-     "one of llamapro_num_new_blocks, freeze_trainable_layers, lisa_activated_layers and peft"},
-    {"/parallel/sequence_parallel_size",
-     [](const Recipe& r) {
-       const uint64_t size = r.parallel.sequence_parallel_size;
-       return size > 1 && (r.parallel.strategy == "none" || r.parallel.num_gpus % size != 0);
-     },
-     "The GPUs are shared out in groups that work on one sequence together.",
-     "a divisor of parallel.num_gpus, with ddp, fsdp, fsdp2, zero0, zero1, zero2 or zero3"},
-    {"/training/packing", [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
-     "A packed batch holds no padding.", "one of packing and padded_batches"},
-    {"/vision/freeze_language_model",
-     [](const Recipe& r) {
-       const Vision& v = r.vision;
-       return r.full() && v.freeze_language_model && v.freeze_vision_tower && v.freeze_multi_modal_projector;
-     },
-     "Nothing of the model is left to train.",
-     "one of freeze_language_model, freeze_vision_tower and freeze_multi_modal_projector false"},
-    {"/parallel/num_gpus",
-     [](const Recipe& r) {
-       const Task* task = find_task(r.task);
-       return task != nullptr && task->value_model && r.parallel.num_gpus > 1;
-     },
-     "Training of a value network beside the policy is not replayed on several GPUs yet.", "1",
-     "unsupported"},
-};
-
-// Prompts and norms are trained without naming a linear.
-bool needs_targets(const Peft& peft) {
-  if (!peft.on) return false;
-  for (const char* method : {"LN_TUNING", "PROMPT_TUNING", "P_TUNING", "PREFIX_TUNING", "ADAPTION_PROMPT"}) {
-    if (peft.peft_type == method) return false;
-  }
-  return true;
-}
-
 // In a section that nobody wrote, or of a way to share the work that is not used.
 bool is_absent(std::string_view pointer, const Given& given, const Values& values) {
   const std::string_view section = optional_section(pointer);
@@ -277,42 +158,7 @@ Default default_of(const Field& field, const Given& given, const StackPreset& st
   return {fixed_default(field), std::string(field.why)};
 }
 
-// huggingface/peft src/peft/tuners/lora/model.py _prepare_adapter_config: parameters alone are enough.
-bool lacks_targets(const Peft& peft) {
-  const bool parameters = peft.peft_type == "LORA" && !peft.target_parameters.empty();
-  return needs_targets(peft) && peft.target_modules.empty() && !parameters;
-}
-
-void check(const Given& given, const Recipe& recipe, const Surroundings& around, Errors& errors) {
-  if (lacks_targets(recipe.peft)) {
-    const bool emptied = given.values.count("/peft/target_modules") != 0;
-    errors.push_back(
-        {"missing", "/peft/target_modules",
-         emptied ? "An adapter needs at least one target module."
-                 : "PEFT has no default target modules for model type \"" + around.model_type + "\".",
-         "a list of module names, a regular expression, or \"all-linear\""});
-  }
-  if (recipe.peft.on && recipe.peft.peft_type == "ADAPTION_PROMPT" &&
-      !model::model_type(around.model_type).adaption_prompt) {
-    errors.push_back({"unsupported", "/peft/peft_type",
-                      "PEFT has no adaption prompt for model type \"" + around.model_type + "\".",
-                      "llama, mistral, gpt2; or another method"});
-  }
-  check_lengths(given, recipe, errors);
-  for (const Conflict& conflict : conflicts) {
-    if (conflict.clashes(recipe)) {
-      errors.push_back({conflict.code, conflict.pointer, conflict.message, conflict.allowed});
-    }
-  }
-}
-
 }  // namespace
-
-bool contradicts_itself(const Recipe& recipe) {
-  return lacks_targets(recipe.peft) ||
-         std::any_of(std::begin(conflicts), std::end(conflicts),
-                     [&](const Conflict& conflict) { return conflict.clashes(recipe); });
-}
 
 uint64_t Recipe::effective_batch() const {
   const uint64_t replicas =
@@ -345,7 +191,7 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
     }
     if (field.set != nullptr) field.set(resolved.recipe, found->second);
   }
-  check(given, resolved.recipe, around, errors);
+  check_conflicts(given, resolved.recipe, around, errors);
   return resolved;
 }
 
@@ -423,7 +269,7 @@ Variation Variations::with(const Values& changes, Errors& errors) {
     values_.find(pointer)->second = resolved_.values.find(pointer)->second;
   }
   if (emptied) return from_the_beginning(changes, errors);
-  check(given_, result.recipe, around_, errors);
+  check_conflicts(given_, result.recipe, around_, errors);
   return result;
 }
 

@@ -1,0 +1,195 @@
+#include "core/recipe/conflicts.h"
+
+#include <algorithm>
+
+#include "core/model/model_types.h"
+#include "core/recipe/quantization_formats.h"
+#include "core/recipe/tasks.h"
+
+namespace plimsoll::recipe {
+
+namespace {
+
+using json::Errors;
+
+struct Conflict {
+  const char* pointer;
+  bool (*clashes)(const Recipe&);
+  const char* message;
+  const char* allowed;
+  const char* code = "conflict";
+};
+constexpr Conflict conflicts[] = {
+    {.pointer = "/training/fp16",
+     .clashes = [](const Recipe& r) { return r.training.bf16 && r.training.fp16; },
+     .message = "bf16 and fp16 cannot both be on.",
+     .allowed = "one of training.bf16 and training.fp16"},
+    {.pointer = "/quantization/load_in_8bit",
+     .clashes = [](const Recipe& r) { return r.quantization.load_in_4bit && r.quantization.load_in_8bit; },
+     .message = "A base is loaded in 4 bits or in 8 bits, not both.",
+     .allowed = "one of load_in_4bit and load_in_8bit"},
+    {.pointer = "/quantization/quant_method",
+     .clashes =
+         [](const Recipe& r) {
+           return !r.quantization.quant_method.empty() &&
+                  (r.quantization.load_in_4bit || r.quantization.load_in_8bit);
+         },
+     .message = "A base is quantised by one library, not by two.",
+     .allowed = "one of quant_method, load_in_4bit and load_in_8bit"},
+    {.pointer = "/quantization/quant_method",
+     .clashes = [](const Recipe& r) { return !can_be_trained_on(r); },
+     .message = "This version of Transformers cannot train on weights in this form, not even with adapters: "
+                "they are dequantised first.",
+     .allowed = "no quantization, with model_args.dtype bfloat16; or gptq, awq, hqq, aqlm, eetq, "
+                "torchao_int8, quanto_int8; fp8 from Transformers 5.22 on"},
+    {.pointer = "/quantization",
+     .clashes = [](const Recipe& r) { return r.quantized() && !r.peft.on; },
+     .message = "Weights in 4 or 8 bits cannot be trained directly; they need adapters on top.",
+     .allowed = "a \"peft\" object, or no quantization"},
+    {.pointer = "/training/fp16",
+     .clashes =
+         [](const Recipe& r) { return r.training.fp16 && !r.peft.on && r.model_args.dtype == "float16"; },
+     .message = "The gradient scaler of fp16 training refuses weights that are themselves float16.",
+     .allowed = "model_args.dtype float32 or bfloat16, training.bf16, or adapters"},
+    {.pointer = "/parallel/strategy",
+     .clashes =
+         [](const Recipe& r) {
+           return r.parallel.num_gpus > 1 && r.parallel.strategy == "none" && r.model_args.device_map.empty();
+         },
+     .message = "Several GPUs share the work by a strategy, or hold a part of the layers each "
+                "(model_args.device_map).",
+     .allowed = "ddp, fsdp, fsdp2, zero0, zero1, zero2, zero3, or model_args.device_map \"auto\""},
+    {.pointer = "/model_args/device_map",
+     .clashes =
+         [](const Recipe& r) {
+           return r.model_args.device_map == "auto" && r.parallel.num_gpus > 1 &&
+                  r.parallel.strategy != "none";
+         },
+     .message =
+         "accelerate refuses to train a model in several processes that device_map has spread over the GPUs.",
+     .allowed = "one of model_args.device_map and parallel.strategy"},
+    {.pointer = "/rl/max_completion_length",
+     .clashes =
+         [](const Recipe& r) {
+           const Task* task = find_task(r.task);
+           return task != nullptr && task->online && r.rl.max_completion_length >= r.training.max_length;
+         },
+     .message = "A sequence is a prompt and a completion: the completion leaves no room for the prompt.",
+     .allowed = "less than training.max_length"},
+    {.pointer = "/training/activation_offloading",
+     .clashes =
+         [](const Recipe& r) {
+           return r.training.activation_offloading && !r.training.gradient_checkpointing;
+         },
+     .message = "Offloading of saved tensors is replayed together with gradient checkpointing alone.",
+     .allowed = "training.gradient_checkpointing true"},
+    {.pointer = "/training/optimizer_in_backward",
+     .clashes =
+         [](const Recipe& r) {
+           const Training& t = r.training;
+           const bool at_once = t.optimizer_in_backward || t.optimizer_offload == "states_and_gradients";
+           return at_once && t.gradient_accumulation_steps > 1;
+         },
+     .message = "Gradients that are used up or sent away as they appear cannot be accumulated.",
+     .allowed = "training.gradient_accumulation_steps 1"},
+    {.pointer = "/training/llamapro_num_new_blocks",
+     .clashes =
+         [](const Recipe& r) {
+           const Training& t = r.training;
+           return t.llamapro_num_new_blocks > 0 &&
+                  (r.peft.on || t.freeze_trainable_layers + t.lisa_activated_layers > 0);
+         },
+     .message = "LLaMA-Pro trains its new layers and nothing else.",
+     .allowed = "one of llamapro_num_new_blocks, freeze_trainable_layers, lisa_activated_layers and peft"},
+    {.pointer = "/parallel/sequence_parallel_size",
+     .clashes =
+         [](const Recipe& r) {
+           const uint64_t size = r.parallel.sequence_parallel_size;
+           return size > 1 && (r.parallel.strategy == "none" || r.parallel.num_gpus % size != 0);
+         },
+     .message = "The GPUs are shared out in groups that work on one sequence together.",
+     .allowed = "a divisor of parallel.num_gpus, with ddp, fsdp, fsdp2, zero0, zero1, zero2 or zero3"},
+    {.pointer = "/training/packing",
+     .clashes = [](const Recipe& r) { return r.training.packing && r.training.padded_batches; },
+     .message = "A packed batch holds no padding.",
+     .allowed = "one of packing and padded_batches"},
+    {.pointer = "/vision/freeze_language_model",
+     .clashes =
+         [](const Recipe& r) {
+           const Vision& v = r.vision;
+           return r.full() && v.freeze_language_model && v.freeze_vision_tower &&
+                  v.freeze_multi_modal_projector;
+         },
+     .message = "Nothing of the model is left to train.",
+     .allowed = "one of freeze_language_model, freeze_vision_tower and freeze_multi_modal_projector false"},
+    {.pointer = "/parallel/num_gpus",
+     .clashes =
+         [](const Recipe& r) {
+           const Task* task = find_task(r.task);
+           return task != nullptr && task->value_model && r.parallel.num_gpus > 1;
+         },
+     .message = "Training of a value network beside the policy is not replayed on several GPUs yet.",
+     .allowed = "1",
+     .code = "unsupported"},
+};
+
+// Of a sequence that the policy wrote itself, all three lengths may be written; they must agree then.
+void check_lengths(const Given& given, const Recipe& r, Errors& errors) {
+  const Task* task = find_task(r.task);
+  if (task == nullptr || !task->online) return;
+  for (const char* pointer : {"/training/max_length", "/rl/max_prompt_length", "/rl/max_completion_length"}) {
+    if (given.values.count(pointer) == 0) return;
+  }
+  if (r.rl.max_prompt_length + r.rl.max_completion_length == r.training.max_length) return;
+  errors.push_back({"conflict", "/training/max_length",
+                    "A sequence is a prompt and a completion, and their lengths do not add up to this one.",
+                    "leave it out, or max_prompt_length + max_completion_length"});
+}
+
+// Prompts and norms are trained without naming a linear.
+bool needs_targets(const Peft& peft) {
+  if (!peft.on) return false;
+  for (const char* method : {"LN_TUNING", "PROMPT_TUNING", "P_TUNING", "PREFIX_TUNING", "ADAPTION_PROMPT"}) {
+    if (peft.peft_type == method) return false;
+  }
+  return true;
+}
+
+// huggingface/peft src/peft/tuners/lora/model.py _prepare_adapter_config: parameters alone are enough.
+bool lacks_targets(const Peft& peft) {
+  const bool parameters = peft.peft_type == "LORA" && !peft.target_parameters.empty();
+  return needs_targets(peft) && peft.target_modules.empty() && !parameters;
+}
+
+}  // namespace
+
+void check_conflicts(const Given& given, const Recipe& recipe, const Surroundings& around, Errors& errors) {
+  if (lacks_targets(recipe.peft)) {
+    const bool emptied = given.values.count("/peft/target_modules") != 0;
+    errors.push_back(
+        {"missing", "/peft/target_modules",
+         emptied ? "An adapter needs at least one target module."
+                 : "PEFT has no default target modules for model type \"" + around.model_type + "\".",
+         "a list of module names, a regular expression, or \"all-linear\""});
+  }
+  if (recipe.peft.on && recipe.peft.peft_type == "ADAPTION_PROMPT" &&
+      !model::model_type(around.model_type).adaption_prompt) {
+    errors.push_back({"unsupported", "/peft/peft_type",
+                      "PEFT has no adaption prompt for model type \"" + around.model_type + "\".",
+                      "llama, mistral, gpt2; or another method"});
+  }
+  check_lengths(given, recipe, errors);
+  for (const Conflict& conflict : conflicts) {
+    if (conflict.clashes(recipe)) {
+      errors.push_back({conflict.code, conflict.pointer, conflict.message, conflict.allowed});
+    }
+  }
+}
+
+bool contradicts_itself(const Recipe& recipe) {
+  return lacks_targets(recipe.peft) ||
+         std::any_of(std::begin(conflicts), std::end(conflicts),
+                     [&](const Conflict& conflict) { return conflict.clashes(recipe); });
+}
+
+}  // namespace plimsoll::recipe

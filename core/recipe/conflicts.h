@@ -1,0 +1,13 @@
+// Values of one request that rule each other out.
+//
+//     check_conflicts(given, recipe, around, errors);      // an error of code "conflict" for each
+#pragma once
+
+#include "core/recipe/recipe.h"
+
+namespace plimsoll::recipe {
+
+void check_conflicts(const Given& given, const Recipe& recipe, const Surroundings& around,
+                     json::Errors& errors);
+
+}  // namespace plimsoll::recipe
