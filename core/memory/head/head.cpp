@@ -7,9 +7,7 @@
 #include "core/memory/head/head_kernel.h"
 #include "core/memory/head/log_probs.h"
 #include "core/memory/head/torchtune_loss.h"
-#include "core/model/model_types.h"
 #include "core/recipe/recipe.h"
-#include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
 
@@ -317,22 +315,6 @@ Outcome forward(Tape& tape, const HeadProgram& p, Tensor x) {
 }
 
 }  // namespace
-
-StockLoss stock_loss(const std::string& stack, const std::string& transformers,
-                     const std::string& model_type) {
-  const recipe::StackTraits& traits = recipe::stack_traits(stack);
-  if (traits.sixteen_bit_loss) return {false, false, false};
-  if (traits.pads_labels) return {true, true, false};
-  const model::LogitsUpcast logits = model::model_type(model_type).logits;
-  if (logits == model::LogitsUpcast::never_shifted) return {false, false, true};
-  if (logits == model::LogitsUpcast::never) return {false, false, false};
-  const auto at_least = [&](const char* version) { return recipe::version_at_least(transformers, version); };
-  if (at_least("4.49")) return {true, false, false};
-  if (at_least("4.46")) return {true, false, true};
-  if (logits == model::LogitsUpcast::none_until_4_46) return {false, false, true};
-  if (at_least("4.31")) return {true, true, true};
-  return {false, false, true};
-}
 
 HeadReplay replay_head(const HeadProgram& p) {
   HeadReplay result;

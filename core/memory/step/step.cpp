@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <string_view>
 
-#include "core/memory/head/log_probs.h"
-#include "core/memory/layers/unsloth.h"
+#include "core/memory/step/head_program.h"
 #include "core/memory/step/peak_sink.h"
 #include "core/memory/step/replay_memo.h"
 #include "core/model/model_types.h"
@@ -150,78 +147,6 @@ double cross_length(const Plan& plan, double length) {
     if (stack.frames > 0) return static_cast<double>(stack.frames);
   }
   return length;
-}
-
-const model::Linear* head_of(const model::Architecture& network, const model::Stack** owner) {
-  for (const model::Stack& stack : network.stacks) {
-    for (const model::Linear& linear : stack.linears) {
-      if (linear.role == model::Role::head) {
-        *owner = &stack;
-        return &linear;
-      }
-    }
-  }
-  return nullptr;
-}
-
-// What the trainers do with the logits before the log-probabilities: huggingface/trl trainer/grpo_trainer.py
-// by tag.
-void score_tokens(const Plan& plan, HeadProgram& h) {
-  const recipe::Recipe& r = plan.recipe;
-  const recipe::Task& task = *plan.task;
-  const auto trl = [&r](const char* version) { return recipe::version_at_least(r.versions.trl, version); };
-  h.kernel = log_prob_kernel(r);
-  h.scoring.chosen_nll = task.id == "orpo" || r.rl.cpo_alpha > 0;
-  h.scoring.paired = task.rows > 1;
-  h.scoring.reference = r.rl.reference_model != "none";
-  if (!task.online || h.kernel == "chunked_log_probs") return;  // AgileRL scores prompts too
-  h.scoring.tokens = static_cast<double>(r.rl.max_completion_length) + 1;
-  h.scoring.division = trl("1") ? Division::in_place : trl("0.16") ? Division::copy : Division::none;
-  h.scoring.entropy = trl("0.20") && task.id != "ppo";
-}
-
-HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& stage) {
-  const recipe::Recipe& r = plan.recipe;
-  HeadProgram h;
-  static const model::LayerGroup nothing;
-  h.layer = make_outline(last, last.stack->groups.empty() ? nothing : last.stack->groups.back());
-  if (last.stack->norms.size() > (last.stack->embedding_norm ? 1 : 0)) {
-    h.final_norm = &last.stack->norms.back();
-    h.layer.train_norms = (last.trained && !h.final_norm->frozen) || trains_norms(r);
-    if (h.final_norm->frozen) h.layer.norm_size = norm_size(r);
-  }
-  const model::Stack* owner = last.stack;
-  if (const model::Linear* head = head_of(plan.network, &owner)) {
-    h.head = specify(*head, *owner, r);
-    h.head.trainable = h.head.trainable || is_saved_in_full(head->path, r);
-  } else if (plan.network.tied_head) {
-    h.head = specify(tied_head(plan.network), *last.stack, r);
-    if (shares_head(plan.network, r)) {
-      const model::Linear tied = tied_head(plan.network);
-      const bool saved =
-          is_saved_in_full(tied.path, r) || (r.peft.ensure_weight_tying && saves_embedding(*last.stack, r));
-      h.head.trainable = (r.full() && !tied.frozen && !is_frozen(*last.stack, r)) || saved;
-    }
-  }
-  if (plan.network.unread_head.out > 0) h.unread_head = specify(plan.network.unread_head, *last.stack, r);
-  h.stock = stock_loss(r.stack, r.versions.transformers, plan.network.model_type);
-  h.kernel = unsloth_loss(r, h.layer.batch * h.layer.length);
-  h.returns_logits = recipe::stack_traits(r.stack).returns_logits &&
-                     r.model_args.implementation != "litgpt" && r.model_args.implementation != "torchtune";
-  h.outputs_to_fp32 = r.autocast() && h.returns_logits;
-  h.keep_outputs = r.training.keep_outputs;
-  h.finds_last_logits = keeps_last_graph(r);
-  h.gathered = plan.sharding != nullptr &&
-               (plan.sharding->strategy == Strategy::fsdp || plan.sharding->strategy == Strategy::fsdp2);
-  h.softcap = plan.network.logit_softcap;
-  h.wide_bias = model::model_type(plan.network.model_type).final_logits_bias && h.layer.norm_size == 4;
-  h.input_size = stage.output_size;
-  h.input_needs_grad = stage.output_needs_grad;
-  h.accumulating = r.gradients_outlive_step() || head_gradients_pass(plan);
-  h.compiled = r.training.torch_compile;
-  h.kv_bytes = stage.kv_bytes;
-  if (plan.task->has_rl() && plan.task->vocabulary) score_tokens(plan, h);
-  return h;
 }
 
 // What makes tokens of images or sound for the stacks that speak.
