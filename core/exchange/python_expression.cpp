@@ -9,30 +9,10 @@ namespace {
 
 using json::Json;
 
-constexpr int deepest_expression = 64;
-
 // Unsloth's notebooks ask the card: bf16 = is_bfloat16_supported(), fp16 = not is_bfloat16_supported().
 bool asks_for_bf16(std::string_view name) {
   return name_ends_with(name, "is_bfloat16_supported") || name_ends_with(name, "is_bf16_supported") ||
          name_ends_with(name, "is_torch_bf16_gpu_available");
-}
-
-bool is_value(const Node& node) { return node.is_scalar() && !node.opaque; }
-
-// "q_proj,v_proj".split(",")
-Node pieces(const Node& whole, const std::string& separator) {
-  Node node;
-  node.kind = Node::Kind::list;
-  node.span = whole.span;
-  for (size_t from = 0; from <= whole.raw.size();) {
-    const size_t to = std::min(whole.raw.find(separator, from), whole.raw.size());
-    std::string piece = whole.raw.substr(from, to - from);
-    piece.erase(0, std::min(piece.find_first_not_of(' '), piece.size()));
-    piece.erase(piece.find_last_not_of(' ') + 1);
-    node.items.push_back(scalar_node(piece, piece, true, whole.span));
-    from = to + separator.size();
-  }
-  return node;
 }
 
 // Whether a value has more parts than `most`: "a = [a, a]", line after line, is a short text.
@@ -72,82 +52,6 @@ std::string PythonReader::dotted() {
     at_ += 2;
   }
   return name;
-}
-
-// At "(": what a call is given.
-Node PythonReader::arguments(const std::string& name, int depth) {
-  Node node;
-  node.kind = Node::Kind::map;
-  node.call = name;
-  const size_t start = at_;
-  ++at_;
-  size_t position = 0;
-  while (peek().type != Type::end) {
-    skip_lines();
-    if (is_sign(")")) break;
-    if (is_sign(",")) {
-      ++at_;
-      continue;
-    }
-    const size_t before = at_;
-    if (is_sign("**")) {
-      ++at_;
-      const Node spread = expression(depth + 1);
-      for (const Member& member : spread.members) node.members.push_back(member);
-    } else if (peek().type == Type::name && is_sign("=", 1)) {
-      const PythonToken key = peek();
-      at_ += 2;
-      skip_lines();
-      Node value = expression(depth + 1);
-      node.members.push_back({key.text, key.span, std::move(value)});
-    } else {
-      Node value = expression(depth + 1);
-      node.members.push_back({std::to_string(position++), value.span, std::move(value)});
-    }
-    if (at_ == before) ++at_;
-  }
-  if (is_sign(")")) ++at_;
-  node.span = span_from(start);
-  return node;
-}
-
-// At "(". Adds the call to the root and gives its arguments, or what is known to come of them.
-Node PythonReader::call(const std::string& name, Span key_span, int depth) {
-  Node node = arguments(name, depth);
-  if (name_ends_with(name, ".add_argument") || name_ends_with(name, "click.option")) names_.add_flag(node);
-  names_.add_call(name, node, &before_);
-  Node known = known_call(name, node);
-  if (known.call.empty()) return known;
-  if (depth < deepest_expression) document_.root.members.push_back({name, key_span, node});
-  return node;
-}
-
-// dict(a=1), int(x), os.environ.get("NAME", x), {...}.get("key", x), "a,b".split(","); else the call itself.
-Node PythonReader::known_call(const std::string& name, Node given) {
-  const Node* first = given.find("0");
-  const Node* second = given.find("1");
-  if (name == "dict" && first == nullptr) {
-    given.call.clear();
-    return given;
-  }
-  if ((name == "os.getenv" || name == "getenv" || name == "os.environ.get") && second != nullptr)
-    return *second;
-  const bool converts = name == "int" || name == "float" || name == "str" || name == "bool" || name == "list";
-  if (converts && first != nullptr && !first->opaque && first->call.empty()) {
-    const auto number = first->quoted && name != "str" ? meant_number(first->raw) : std::nullopt;
-    return number ? scalar_node(*number, first->raw, false, first->span) : *first;
-  }
-  const size_t dot = name.rfind('.');
-  if (dot == std::string::npos || first == nullptr || !is_value(*first)) return given;
-  const Node* owner = names_.find(function(), name.substr(0, dot), &before_);
-  if (owner == nullptr || owner->opaque) owner = before_.find(function(), name.substr(0, dot));
-  if (owner == nullptr || owner->opaque || !owner->call.empty()) return given;
-  const std::string method = name.substr(dot + 1);
-  note_flag(owner, owner->span);
-  if (method == "split" && owner->quoted && !first->raw.empty()) return pieces(*owner, first->raw);
-  if (method != "get" || !owner->is_map()) return given;
-  if (const Node* found = owner->find(first->raw)) return *found;
-  return second != nullptr ? *second : scalar_node(nullptr, "None", false, given.span);
 }
 
 Node PythonReader::opaque(size_t from) {

@@ -6,7 +6,7 @@
 //     Document document;
 //     PythonReader(text, tokens, none, names, document).read();
 //
-// Statements are in python_text.cpp, expressions in python_expression.cpp.
+// Statements are in python_text.cpp, expressions in python_expression.cpp, calls in python_call.cpp.
 #pragma once
 
 #include <algorithm>
@@ -113,6 +113,11 @@ class PythonReader {
   std::vector<size_t> taken_;  ///< columns of conditions that hold: their else does not
   bool has_unknown_ = false;
 };
+
+/// Beyond it a call or an expression is no longer read.
+constexpr int deepest_expression = 64;
+
+inline bool is_value(const Node& node) { return node.is_scalar() && !node.opaque; }
 
 inline bool name_ends_with(std::string_view name, std::string_view tail) {
   return name.size() >= tail.size() && name.substr(name.size() - tail.size()) == tail;
