@@ -266,6 +266,37 @@ bool is_flag(const Word& word) {
   return !meant_number(word.text).has_value();
 }
 
+// "key=value" at `equals`.
+Member assigned(std::string key, const Word& word, size_t equals) {
+  const Span value{word.span.at + equals + 1, word.span.length - equals - 1};
+  return {std::move(key), {word.span.at, equals}, value_of(word.text.substr(equals + 1), word.quoted, value)};
+}
+
+// The words behind the flag at `i`, which is moved to the last of them; a script's name after a switch such
+// as
+// --multi_gpu is none of them.
+Node value_behind(const std::vector<Word>& all, const std::set<std::string>& ends, size_t& i) {
+  const Word& flag = all[i];
+  std::vector<Node> given;
+  while (i + 1 < all.size() && !is_flag(all[i + 1])) {
+    const Word& next = all[i + 1];
+    const std::string_view name = next.text;
+    const bool script = name.size() > 3 && (name.substr(name.size() - 3) == ".py");
+    if (is_separator(next) || (script && !next.quoted)) break;
+    if (next.line_start && (assignment(next) || is_tool(next) || ends.count(next.text) != 0)) break;
+    given.push_back(value_of(next.text, next.quoted, next.span));
+    ++i;
+  }
+  if (given.empty()) return scalar_node(true, "", false, {flag.span.at + flag.span.length, 0});
+  if (given.size() == 1) return std::move(given[0]);
+  Node list;
+  list.kind = Node::Kind::list;
+  list.span = {given.front().span.at,
+               given.back().span.at + given.back().span.length - given.front().span.at};
+  list.items = std::move(given);
+  return list;
+}
+
 }  // namespace
 
 Document read_shell(std::string_view text) {
@@ -294,20 +325,14 @@ Document read_shell(std::string_view text) {
     }
     if (word.line_start && !is_flag(word) && assignment(word)) in_command = false;
     if (const auto equals = in_command ? std::nullopt : assignment(word)) {
-      const Span value{word.span.at + *equals + 1, word.span.length - *equals - 1};
-      document.root.members.push_back({"$" + word.text.substr(0, *equals),
-                                       {word.span.at, *equals},
-                                       value_of(word.text.substr(*equals + 1), word.quoted, value)});
+      document.root.members.push_back(assigned("$" + word.text.substr(0, *equals), word, *equals));
       continue;
     }
     in_command = true;
     if (!is_flag(word)) {
       // torchtune and Hydra write key=value without dashes.
       if (const auto equals = assignment(word)) {
-        const Span value{word.span.at + *equals + 1, word.span.length - *equals - 1};
-        document.root.members.push_back({word.text.substr(0, *equals),
-                                         {word.span.at, *equals},
-                                         value_of(word.text.substr(*equals + 1), word.quoted, value)});
+        document.root.members.push_back(assigned(word.text.substr(0, *equals), word, *equals));
       } else {
         words.items.push_back(scalar_node(word.text, word.text, word.quoted, word.span));
       }
@@ -325,27 +350,7 @@ Document read_shell(std::string_view text) {
       const Span span{word.span.at + equals + 1, word.span.length - equals - 1};
       value = value_of(word.text.substr(equals + 1), word.quoted, span);
     } else {
-      std::vector<Node> given;
-      // Only words behind the flag belong to it; a script's name after a switch such as --multi_gpu does not.
-      while (i + 1 < all.size() && !is_flag(all[i + 1])) {
-        const Word& next = all[i + 1];
-        const std::string_view name = next.text;
-        const bool script = name.size() > 3 && (name.substr(name.size() - 3) == ".py");
-        if (is_separator(next) || (script && !next.quoted)) break;
-        if (next.line_start && (assignment(next) || is_tool(next) || ends.count(next.text) != 0)) break;
-        given.push_back(value_of(next.text, next.quoted, next.span));
-        ++i;
-      }
-      if (given.empty()) {
-        value = scalar_node(true, "", false, {word.span.at + word.span.length, 0});
-      } else if (given.size() == 1) {
-        value = std::move(given[0]);
-      } else {
-        value.kind = Node::Kind::list;
-        value.span = {given.front().span.at,
-                      given.back().span.at + given.back().span.length - given.front().span.at};
-        value.items = std::move(given);
-      }
+      value = value_behind(all, ends, i);
     }
     document.root.members.push_back({std::move(key), word.span, std::move(value)});
   }

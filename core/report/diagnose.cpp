@@ -196,32 +196,18 @@ json::Json of_text(const SaidRequest& said, const run::Catalog& catalog) {
   return json::Json{{"model", said.model}};
 }
 
-}  // namespace
-
-void read_case(std::string_view text, std::string_view given_request, std::string_view phase,
-               const run::Catalog& catalog, Case& out) {
-  diagnosis::Situation& s = out.situation;
-  s.text = text;
-  s.phase = diagnosis::phase_named(phase.substr(0, phase.find(' ')));
-  s.answers = phase;
+// What is loaded most often comes first.
+void read_presets(const run::Catalog& catalog, diagnosis::Situation& s) {
   for (const run::ModelEntry& entry : catalog.models) {
     s.models.push_back({entry.preset.id, &entry.network, entry.preset.same_shapes.size()});
   }
   std::stable_sort(s.models.begin(), s.models.end(),
                    [](const auto& a, const auto& b) { return a.copies > b.copies; });
   for (const hardware::Gpu& gpu : catalog.gpus) s.gpus.push_back(&gpu);
-  std::string_view request = given_request;
-  out.said = said_request(diagnosis::clean(text), catalog);
-  s.said = out.said.values;
-  if (out.said.method && s.said.count("/peft") == 0) s.said["/peft"] = false;
-  std::optional<json::Json> tree;
-  if (!request.empty()) tree = json::parse(request, out.errors);
-  if (!tree) {  // none was given, or none that can be read
-    if (out.said.model.empty()) return;
-    tree = of_text(out.said, catalog);
-    out.found_request = json::write(*tree);
-  }
-  out.given = recipe::read_given(*tree, out.errors);
+}
+
+// Releases that the text names, where the request does not.
+void add_versions(std::string_view text, Case& out) {
   recipe::Values versions = exchange::versions_in(text);
   const auto stack = out.given.values.find("/stack");
   if (stack != out.given.values.end() && stack->second == json::Json("unsloth")) {
@@ -231,29 +217,29 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   for (const auto& [pointer, version] : versions) {
     if (out.given.values.emplace(pointer, version).second) out.versions[pointer] = version;
   }
-  s.values = out.given.values;
-  s.model = out.given.model_id.empty() ? out.given.model_name : out.given.model_id;
-  const auto gpu = s.values.find("/hardware/gpu");
-  if (gpu != s.values.end() && gpu->second.is_string()) {
-    json::Errors ignored;
-    s.gpu = catalog.find_gpu(json::read_text(gpu->second, "", ignored).value_or(""));
-  }
-  // What the replay cannot do is left out: the whole run on one card is still a measure of it.
+}
+
+// What the replay cannot do is left out: the whole run on one card is still a measure of it.
+void replay_what_can_be(const run::Catalog& catalog, Case& out) {
   recipe::Given given = out.given;
   for (int attempt = 0; attempt < 4 && out.errors.empty(); ++attempt) {
     json::Errors errors;
     out.run = run::read_run(given, catalog, errors);
-    if (out.run) break;
-    const bool all_unsupported = std::all_of(errors.begin(), errors.end(), is_unsupported);
-    if (!all_unsupported) {
+    if (out.run) return;
+    if (!std::all_of(errors.begin(), errors.end(), is_unsupported)) {
       out.errors = errors;
-      break;
+      return;
     }
     for (const json::Error& error : errors) {
       given.values.erase(error.pointer);
       out.left_out.push_back(error.pointer);
     }
   }
+}
+
+// Of the run, of the model's name, or of its config.
+void find_network(const run::Catalog& catalog, Case& out) {
+  diagnosis::Situation& s = out.situation;
   if (out.run) {
     s.network = &out.run->network;
     if (out.found_request.empty() || out.said.method) {  // a name alone says nothing of how it is trained
@@ -274,6 +260,39 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   }
 }
 
+}  // namespace
+
+void read_case(std::string_view text, std::string_view given_request, std::string_view phase,
+               const run::Catalog& catalog, Case& out) {
+  diagnosis::Situation& s = out.situation;
+  s.text = text;
+  s.phase = diagnosis::phase_named(phase.substr(0, phase.find(' ')));
+  s.answers = phase;
+  read_presets(catalog, s);
+  std::string_view request = given_request;
+  out.said = said_request(diagnosis::clean(text), catalog);
+  s.said = out.said.values;
+  if (out.said.method && s.said.count("/peft") == 0) s.said["/peft"] = false;
+  std::optional<json::Json> tree;
+  if (!request.empty()) tree = json::parse(request, out.errors);
+  if (!tree) {  // none was given, or none that can be read
+    if (out.said.model.empty()) return;
+    tree = of_text(out.said, catalog);
+    out.found_request = json::write(*tree);
+  }
+  out.given = recipe::read_given(*tree, out.errors);
+  add_versions(text, out);
+  s.values = out.given.values;
+  s.model = out.given.model_id.empty() ? out.given.model_name : out.given.model_id;
+  const auto gpu = s.values.find("/hardware/gpu");
+  if (gpu != s.values.end() && gpu->second.is_string()) {
+    json::Errors ignored;
+    s.gpu = catalog.find_gpu(json::read_text(gpu->second, "", ignored).value_or(""));
+  }
+  replay_what_can_be(catalog, out);
+  find_network(catalog, out);
+}
+
 namespace {
 
 // An empty list where there is something to explain.
@@ -286,6 +305,58 @@ void write_no_message(Writer& out, bool found) {
                       "Llama-3.1-8B?\""});
   }
   write_errors(out, errors);
+}
+
+// What the text says, and what is made of it.
+void write_findings(Writer& out, const Diagnosis& d) {
+  out.field("shortened", d.reading.text.shortened);
+  out.key("messages");
+  write_messages(out, d);
+  out.field("first", uint64_t(d.reading.first));
+  out.key("cards");
+  write_cards(out, d);
+  out.key("phase");
+  out.open_object();
+  out.field("id", diagnosis::name(d.reading.phase));
+  out.field("frame", d.reading.frames.words);
+  out.close_object();
+  out.key("tensors");
+  write_tensors(out, d);
+  out.key("sizes");
+  write_sizes(out, d);
+  out.key("causes");
+  write_causes(out, d);
+  out.key("vetoed");
+  write_vetoed(out, d);
+  out.key("question");
+  write_question(out, d);
+  out.key("replay");
+  write_rerun(out, d);
+}
+
+// The request to make plans for, and where it is another than was given.
+void write_request(Writer& out, const Case& one, const Diagnosis& d, const Answers& answers,
+                   std::string_view request) {
+  const std::vector<Adjustment> changes = adjustments(one, d);
+  out.key("request");
+  if (!answers.ways.empty()) {
+    out.value(answers.ways.front().request);
+  } else if (one.situation.model.empty()) {
+    out.null();
+  } else {
+    out.value(
+        adjusted_request(one.found_request.empty() ? request : std::string_view(one.found_request), changes));
+  }
+  out.key("adjusted");
+  out.open_array();
+  for (const Adjustment& change : changes) {
+    out.open_object();
+    out.field("pointer", change.pointer);
+    out.field("value", change.value);
+    out.field("why", change.why);
+    out.close_object();
+  }
+  out.close_array();
 }
 
 }  // namespace
@@ -320,29 +391,7 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   out.field("summary", answers.ways.empty() ? summary_of(d)
                        : failed             ? summary_of(d) + " " + answers.words
                                             : answers.words);
-  out.field("shortened", d.reading.text.shortened);
-  out.key("messages");
-  write_messages(out, d);
-  out.field("first", uint64_t(d.reading.first));
-  out.key("cards");
-  write_cards(out, d);
-  out.key("phase");
-  out.open_object();
-  out.field("id", diagnosis::name(d.reading.phase));
-  out.field("frame", d.reading.frames.words);
-  out.close_object();
-  out.key("tensors");
-  write_tensors(out, d);
-  out.key("sizes");
-  write_sizes(out, d);
-  out.key("causes");
-  write_causes(out, d);
-  out.key("vetoed");
-  write_vetoed(out, d);
-  out.key("question");
-  write_question(out, d);
-  out.key("replay");
-  write_rerun(out, d);
+  write_findings(out, d);
   out.key("said");
   write_said(out, one.said);
   out.key("answers");
@@ -354,26 +403,7 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
     out.null();
   }
   write_ways_out(out, one, d, answers, catalog);
-  const std::vector<Adjustment> changes = adjustments(one, d);
-  out.key("request");
-  if (!answers.ways.empty()) {
-    out.value(answers.ways.front().request);
-  } else if (one.situation.model.empty()) {
-    out.null();
-  } else {
-    out.value(
-        adjusted_request(one.found_request.empty() ? request : std::string_view(one.found_request), changes));
-  }
-  out.key("adjusted");
-  out.open_array();
-  for (const Adjustment& change : changes) {
-    out.open_object();
-    out.field("pointer", change.pointer);
-    out.field("value", change.value);
-    out.field("why", change.why);
-    out.close_object();
-  }
-  out.close_array();
+  write_request(out, one, d, answers, request);
   out.close_object();
   return out.take();
 }

@@ -23,21 +23,7 @@ constexpr Component order[] = {
 };
 static_assert(sizeof(order) / sizeof(order[0]) == memory::component_count);
 
-}  // namespace
-
-void write_timeline(json::Writer& out, const run::Run& run, const memory::Machine& machine) {
-  const memory::Timeline t =
-      memory::timeline(memory::unroll(run.network, run.resolved.recipe, machine, memory::Steps::drawn));
-  std::vector<Component> used;
-  for (const Component component : order) {
-    const auto holds = [component](const memory::Point& p) { return p.live[component] >= 0.5; };
-    if (std::any_of(t.points.begin(), t.points.end(), holds)) used.push_back(component);
-  }
-  out.open_object();
-  out.key("components");
-  out.open_array();
-  for (const Component component : used) out.value(run::component_id(component));
-  out.close_array();
+void write_points(json::Writer& out, const memory::Timeline& t, const std::vector<Component>& used) {
   out.key("points");
   out.open_array();
   for (const memory::Point& point : t.points) {
@@ -58,7 +44,9 @@ void write_timeline(json::Writer& out, const run::Run& run, const memory::Machin
     out.close_object();
   }
   out.close_array();
-  out.field("peak", static_cast<uint64_t>(t.peak));
+}
+
+void write_alive(json::Writer& out, const memory::Timeline& t) {
   out.key("alive");
   out.open_array();
   for (const memory::Alive& row : t.alive_at(t.peak)) {
@@ -70,6 +58,9 @@ void write_timeline(json::Writer& out, const run::Run& run, const memory::Machin
     out.close_object();
   }
   out.close_array();
+}
+
+void write_tensors(json::Writer& out, const memory::Timeline& t) {
   out.key("tensors");
   out.open_array();
   for (const memory::TensorCounts& row : t.tensors) {
@@ -87,6 +78,27 @@ void write_timeline(json::Writer& out, const run::Run& run, const memory::Machin
     out.close_object();
   }
   out.close_array();
+}
+
+}  // namespace
+
+void write_timeline(json::Writer& out, const run::Run& run, const memory::Machine& machine) {
+  const memory::Timeline t =
+      memory::timeline(memory::unroll(run.network, run.resolved.recipe, machine, memory::Steps::drawn));
+  std::vector<Component> used;
+  for (const Component component : order) {
+    const auto holds = [component](const memory::Point& p) { return p.live[component] >= 0.5; };
+    if (std::any_of(t.points.begin(), t.points.end(), holds)) used.push_back(component);
+  }
+  out.open_object();
+  out.key("components");
+  out.open_array();
+  for (const Component component : used) out.value(run::component_id(component));
+  out.close_array();
+  write_points(out, t, used);
+  out.field("peak", static_cast<uint64_t>(t.peak));
+  write_alive(out, t);
+  write_tensors(out, t);
   out.close_object();
 }
 

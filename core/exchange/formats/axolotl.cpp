@@ -294,22 +294,24 @@ bool write_task(Writing& out, const Json& value) {
   return true;
 }
 
+void write_adapter_targets(Writing& out, const std::string& pointer, const Json& value) {
+  const bool all = value == "all-linear" || value == Json::array({"all-linear"});
+  if (!all && value.is_array() && !value.empty() && out.is("/peft/finetune_vision_layers", false)) {
+    out.put("lora_target_modules", language_pattern(value), pointer);
+  } else if (all && !out.is("/peft/all_linear", "peft")) {
+    out.put("lora_target_linear", true, pointer);
+  } else {
+    out.put("lora_target_modules", value, pointer);
+  }
+}
+
 bool write(Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/peft") {
     out.put("adapter", out.is("/quantization/load_in_4bit", true) ? "qlora" : "lora", pointer);
     return true;
   }
   if (pointer == "/peft/target_modules") {
-    const bool all = value == "all-linear" || value == Json::array({"all-linear"});
-    if (!all && value.is_array() && !value.empty() && out.is("/peft/finetune_vision_layers", false)) {
-      out.put("lora_target_modules", language_pattern(value), pointer);
-      return true;
-    }
-    if (all && !out.is("/peft/all_linear", "peft")) {
-      out.put("lora_target_linear", true, pointer);
-    } else {
-      out.put("lora_target_modules", value, pointer);
-    }
+    write_adapter_targets(out, pointer, value);
     return true;
   }
   // Said by the pattern over the names.
@@ -375,16 +377,18 @@ void close(Writing& out) {
 }  // namespace
 
 const Format axolotl{
-    "axolotl",
-    "Axolotl",
-    "axolotl",
-    Language::yaml,
-    sections,
-    "!base_model micro_batch_size sequence_len num_epochs datasets adapter lora_r sample_packing "
-    "val_set_size evals_per_epoch saves_per_epoch lora_target_linear special_tokens provider volumes gpu "
-    "gpu_count secrets node_count",
-    finish,
-    write,
-    close};
+    .id = "axolotl",
+    .name = "Axolotl",
+    .stack = "axolotl",
+    .written = Language::yaml,
+    .sections = sections,
+    .marks =
+        "!base_model micro_batch_size sequence_len num_epochs datasets adapter lora_r sample_packing "
+        "val_set_size evals_per_epoch saves_per_epoch lora_target_linear special_tokens provider volumes gpu "
+        "gpu_count secrets node_count",
+    .finish = finish,
+    .write = write,
+    .close = close,
+};
 
 }  // namespace plimsoll::exchange

@@ -10,8 +10,6 @@ namespace plimsoll::exchange {
 
 namespace {
 
-std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
-
 bool ends_with(std::string_view text, std::string_view tail) {
   return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
 }
@@ -129,6 +127,137 @@ const Node* tokenized_length(const Member& member) {
   return length != nullptr && !length->opaque && length->value.is_number_unsigned() ? length : nullptr;
 }
 
+// The first to say it is right.
+void say(Node& root, const char* key, std::string_view word) {
+  if (root.find(key) != nullptr) return;
+  root.members.push_back({key, {}, scalar_node(std::string(word), std::string(word), true, {})});
+}
+
+void put(Node& root, std::string_view section, Member member) {
+  section_of(root, section)->value.members.push_back(std::move(member));
+}
+
+Member word_member(const char* key, std::string_view word) {
+  return {key, {}, scalar_node(std::string(word), std::string(word), true, {})};
+}
+
+// What the name of a call says: the task, the library, the method.
+void add_name(Node& root, const Member& call, std::string_view place) {
+  const std::string_view name = last_part(call.key);
+  if (!task_of(name).empty()) {
+    say(root, "$trl", "trl");
+    say(root, "$task", task_of(name));
+  }
+  if (call.key.find("Fast") != std::string::npos && name == "from_pretrained")
+    say(root, "$unsloth", "unsloth");
+  if (place == "quantization" && name != "BitsAndBytesConfig") {
+    const char* method = name == "GPTQConfig" ? "gptq" : name == "AwqConfig" ? "awq" : "hqq";
+    put(root, place, word_member("quant_method", method));
+  }
+  if (place == "peft" && name != "LoraConfig" && name != "get_peft_model")
+    put(root, place, word_member("peft_type", name.substr(0, name.find("Config"))));
+  if (place == "peft") say(root, "$adapter", "peft");
+}
+
+// Calls that are a setting in themselves, whatever they are given. False: this is none.
+bool add_preparation(Node& root, const Member& call, std::string_view place) {
+  if (place != "prepare" && place != "checkpointing") return false;
+  const Node on = scalar_node(true, "True", false, {});
+  const Node* flag = place == "prepare" ? call.value.find("use_gradient_checkpointing") : nullptr;
+  if (place == "prepare") put(root, "quantization", {"prepare_for_kbit_training", call.key_span, on});
+  put(root, "prepare",
+      {"use_gradient_checkpointing", flag == nullptr ? call.key_span : Span{}, flag == nullptr ? on : *flag});
+  return true;
+}
+
+void add_arguments(Node& root, const Member& call, std::string_view place) {
+  Node& section = section_of(root, place)->value;
+  if (section.span.length == 0) section.span = call.value.span;
+  for (const Member& argument : call.value.members) {
+    // An argument that is a call has a section of its own; the model and the data are not settings.
+    const bool inner = is_call(argument);
+    // A function has no value, but that there is one is a setting.
+    const bool function =
+        argument.key == "compute_metrics" || argument.key == "preprocess_logits_for_metrics";
+    if (inner && !function && (place == "trainer" || !place_of(argument.value.call).empty())) continue;
+    const bool position = argument.key.find_first_not_of("0123456789") == std::string::npos;
+    if (position && !(place == "model" && argument.key == "0")) continue;
+    if (argument.value.opaque && !function &&
+        (place == "trainer" || argument.key == "quantization_config" || argument.key == "config")) {
+      continue;
+    }
+    const std::string key = position ? "model_name_or_path" : argument.key;
+    if (section.find(key) != nullptr) continue;
+    section.members.push_back({key, argument.key_span, argument.value});
+    if (inner) {
+      Node expression = scalar_node(nullptr, argument.value.call + "(...)", false, argument.value.span);
+      expression.opaque = true;
+      section.members.back().value = std::move(expression);
+    }
+  }
+}
+
+// Whether any call says something of the run.
+bool add_calls(const Node& python, Node& root) {
+  bool any = false;
+  const Member* model = model_call(python);
+  for (const Member& call : python.members) {
+    std::string_view place = is_call(call) ? place_of(call.key) : "";
+    if (place == "trainer" && is_lightning(call.value)) place = "lightning";
+    if (place.empty() || (place == "model" && &call != model)) continue;
+    any = true;
+    // SFT and then GRPO in one script: the first is read.
+    const std::string_view task = task_of(last_part(call.key));
+    const Node* first_task = root.find("$task");
+    if (first_task != nullptr && !task.empty() && task != first_task->raw) continue;
+    add_name(root, call, place);
+    if (!add_preparation(root, call, place)) add_arguments(root, call, place);
+  }
+  return any;
+}
+
+// What is assigned. Where nothing is called: "per_device_train_batch_size = 4," and its like, or a dict of
+// hyperparameters.
+void add_assigned(const Node& python, bool called, Node& root) {
+  for (const Member& member : python.members) {
+    if (is_call(member)) continue;
+    if (member.key[0] == '$') {
+      if (root.find(member.key) == nullptr) root.members.push_back(member);
+      if (member.key == "$import") say(root, "$unsloth", "unsloth");
+    } else if (ends_with(member.key, "config.use_cache")) {
+      put(root, "model", {"use_cache", member.key_span, member.value});
+    } else if (!called) {
+      Node& flat = section_of(root, "training")->value;
+      if (member.value.is_map()) {
+        for (const Member& inner : member.value.members) flat.members.push_back(inner);
+      } else {
+        flat.members.push_back(member);
+      }
+    }
+  }
+}
+
+// A length that no call takes is used in a call of the tokenizer, or by the reader of the data:
+// tokenizer(texts, truncation=True, max_length=512), or AutoTokenizer.from_pretrained(...,
+// model_max_length=512).
+void add_length(const Node& python, Node& root) {
+  for (const Member& section : root.members) {
+    if (section.value.find("max_length") != nullptr || section.value.find("max_seq_length") != nullptr)
+      return;
+  }
+  const Node* task = root.find("$task");
+  const bool cuts = task == nullptr || task->raw == "sft";  // others have lengths of their own
+  for (const Member& member : python.members) {
+    const Node* length = cuts ? tokenized_length(member) : nullptr;
+    if (length == nullptr) continue;
+    return put(root, "length", {"max_length", member.key_span, *length});
+  }
+  for (const Member& member : python.members) {
+    if (!is_length(member.key) || !member.value.value.is_number()) continue;
+    return put(root, "length", {"max_length", member.key_span, member.value});
+  }
+}
+
 }  // namespace
 
 const Node* axolotl_call(const Node& python) {
@@ -143,118 +272,10 @@ Node python_sections(const Node& python) {
   Node root;
   root.kind = Node::Kind::map;
   root.span = python.span;
-  const auto say = [&root](const char* key, std::string_view word) {
-    if (root.find(key) != nullptr) return;
-    root.members.push_back({key, {}, scalar_node(std::string(word), std::string(word), true, {})});
-  };
-  bool any = false;
-  const Member* model = model_call(python);
-  for (const Member& call : python.members) {
-    const bool is_call = call.value.is_map() && !call.value.call.empty();
-    std::string_view place = is_call ? place_of(call.key) : "";
-    if (place == "trainer" && is_lightning(call.value)) place = "lightning";
-    if (place.empty() || (place == "model" && &call != model)) continue;
-    any = true;
-    const std::string_view name = last_part(call.key);
-    // SFT and then GRPO in one script: the first is read.
-    const Node* first_task = root.find("$task");
-    if (first_task != nullptr && !task_of(name).empty() && task_of(name) != first_task->raw) continue;
-    if (!task_of(name).empty()) {
-      say("$trl", "trl");
-      say("$task", task_of(name));
-    }
-    if (call.key.find("Fast") != std::string::npos && name == "from_pretrained") say("$unsloth", "unsloth");
-    if (place == "quantization" && name != "BitsAndBytesConfig") {
-      const char* method = name == "GPTQConfig" ? "gptq" : name == "AwqConfig" ? "awq" : "hqq";
-      section_of(root, place)
-          ->value.members.push_back({"quant_method", {}, scalar_node(method, method, true, {})});
-    }
-    if (place == "peft" && name != "LoraConfig" && name != "get_peft_model") {
-      const std::string type(name.substr(0, name.find("Config")));
-      section_of(root, place)->value.members.push_back({"peft_type", {}, scalar_node(type, type, true, {})});
-    }
-    if (place == "peft") say("$adapter", "peft");
-    if (place == "prepare") {
-      section_of(root, "quantization")
-          ->value.members.push_back(
-              {"prepare_for_kbit_training", call.key_span, scalar_node(true, "True", false, {})});
-      const Node* flag = call.value.find("use_gradient_checkpointing");
-      section_of(root, "prepare")
-          ->value.members.push_back({"use_gradient_checkpointing", flag == nullptr ? call.key_span : Span{},
-                                     flag == nullptr ? scalar_node(true, "True", false, {}) : *flag});
-      continue;
-    }
-    if (place == "checkpointing") {
-      section_of(root, "prepare")
-          ->value.members.push_back(
-              {"use_gradient_checkpointing", call.key_span, scalar_node(true, "True", false, {})});
-      continue;
-    }
-    Node& section = section_of(root, place)->value;
-    if (section.span.length == 0) section.span = call.value.span;
-    for (const Member& argument : call.value.members) {
-      // An argument that is a call has a section of its own; the model and the data are not settings.
-      const bool inner = argument.value.is_map() && !argument.value.call.empty();
-      // A function has no value, but that there is one is a setting.
-      const bool function =
-          argument.key == "compute_metrics" || argument.key == "preprocess_logits_for_metrics";
-      if (inner && !function && (place == "trainer" || !place_of(argument.value.call).empty())) continue;
-      const bool position = argument.key.find_first_not_of("0123456789") == std::string::npos;
-      if (position && !(place == "model" && argument.key == "0")) continue;
-      if (argument.value.opaque && !function &&
-          (place == "trainer" || argument.key == "quantization_config" || argument.key == "config")) {
-        continue;
-      }
-      const std::string key = position ? "model_name_or_path" : argument.key;
-      if (section.find(key) != nullptr) continue;
-      section.members.push_back({key, argument.key_span, argument.value});
-      if (inner) {
-        Node expression = scalar_node(nullptr, argument.value.call + "(...)", false, argument.value.span);
-        expression.opaque = true;
-        section.members.back().value = std::move(expression);
-      }
-    }
-  }
-  for (const Member& member : python.members) {
-    const bool is_call = member.value.is_map() && !member.value.call.empty();
-    if (is_call) continue;
-    if (member.key[0] == '$') {
-      if (root.find(member.key) == nullptr) root.members.push_back(member);
-      if (member.key == "$import") say("$unsloth", "unsloth");
-    } else if (ends_with(member.key, "config.use_cache")) {
-      section_of(root, "model")->value.members.push_back({"use_cache", member.key_span, member.value});
-    } else if (!any) {
-      // Nothing is called: "per_device_train_batch_size = 4," and its like, or a dict of hyperparameters.
-      Node& flat = section_of(root, "training")->value;
-      if (member.value.is_map()) {
-        for (const Member& inner : member.value.members) flat.members.push_back(inner);
-      } else {
-        flat.members.push_back(member);
-      }
-    }
-  }
+  const bool called = add_calls(python, root);
+  add_assigned(python, called, root);
   add_loop(python, root);
-  // A length that no call takes is used in a call of the tokenizer, or by the reader of the data.
-  bool has_length = false;
-  for (const Member& section : root.members) {
-    has_length = has_length || section.value.find("max_length") != nullptr ||
-                 section.value.find("max_seq_length") != nullptr;
-  }
-  // tokenizer(texts, truncation=True, max_length=512), or AutoTokenizer.from_pretrained(...,
-  // model_max_length=512).
-  const Node* task = root.find("$task");
-  const bool cuts = any && (task == nullptr || task->raw == "sft");  // others have lengths of their own
-  for (const Member& member : python.members) {
-    const Node* length = cuts && !has_length ? tokenized_length(member) : nullptr;
-    if (length == nullptr) continue;
-    section_of(root, "length")->value.members.push_back({"max_length", member.key_span, *length});
-    has_length = true;
-  }
-  for (const Member& member : python.members) {
-    if (!any || has_length || !is_length(member.key) || !member.value.value.is_number()) continue;
-    section_of(root, "length")->value.members.push_back({"max_length", member.key_span, member.value});
-    has_length = true;
-  }
+  if (called) add_length(python, root);
   root.members.erase(std::remove_if(root.members.begin(), root.members.end(),
                                     [](const Member& member) {
                                       return member.value.is_map() && member.value.members.empty();

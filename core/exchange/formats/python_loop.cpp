@@ -6,8 +6,6 @@ namespace plimsoll::exchange {
 
 namespace {
 
-std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
-
 struct Optimizer {
   std::string_view name, ours;
 };
@@ -96,9 +94,6 @@ void add_loop(const Node& python, Node& sections) {
       sections.find("sagemaker") != nullptr) {
     return;
   }
-  const auto is_call = [](const Member& member) {
-    return member.value.is_map() && !member.value.call.empty();
-  };
   // Lightning's Trainer runs the loop itself.
   const bool lightning = sections.find("lightning") != nullptr;
   const auto goes_back = [&](const Member& member) {
