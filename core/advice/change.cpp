@@ -11,8 +11,8 @@ namespace plimsoll::advice {
 
 namespace {
 
-recipe::Given with(const recipe::Given& given, const recipe::Values& changes) {
-  recipe::Given changed = given;
+recipe::Request with(const recipe::Request& given, const recipe::Values& changes) {
+  recipe::Request changed = given;
   for (const auto& [pointer, value] : changes) changed.values[pointer] = value;
   return changed;
 }

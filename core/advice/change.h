@@ -20,7 +20,7 @@ namespace plimsoll::advice {
 /// The run as it is, and what is needed to replay it changed.
 struct Basis {
   const model::Architecture& network;
-  const recipe::Given& given;
+  const recipe::Request& given;
   const recipe::StackPreset& stack;
   const recipe::Surroundings& around;
   const recipe::Resolved& resolved;

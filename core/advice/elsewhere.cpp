@@ -232,7 +232,7 @@ std::optional<WayOut> with_unsloth(const run::Run& run, const run::Catalog& cata
   const recipe::Recipe& r = run.resolved.recipe;
   if (!recipe::stack_traits(r.stack).unsloth_patches || r.parallel.num_gpus > 1 || locked(run, "/stack"))
     return std::nullopt;
-  recipe::Given given = run.given;
+  recipe::Request given = run.given;
   given.values["/stack"] = "unsloth";
   json::Errors errors;
   const std::optional<run::Run> there = run::read_run(std::move(given), catalog, errors);

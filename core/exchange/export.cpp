@@ -76,7 +76,7 @@ bool is_idle(const recipe::Values& values, std::string_view pointer) {
   return pointer == "/rl/num_generations" && !task->online;
 }
 
-Writing compose(const Format& format, const recipe::Given& given) {
+Writing compose(const Format& format, const recipe::Request& given) {
   Writing out;
   out.values = given.values;
   out.model = given.model_id;
@@ -130,7 +130,7 @@ Writing compose(const Format& format, const recipe::Given& given) {
   return out;
 }
 
-Export export_as(const Format& format, const recipe::Given& given) {
+Export export_as(const Format& format, const recipe::Request& given) {
   Writing out = compose(format, given);
   Export written;
   switch (format.written) {

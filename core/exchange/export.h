@@ -1,6 +1,6 @@
 // A request in the words of another tool.
 //
-//     recipe::Given given = recipe::read_given(request, errors);
+//     recipe::Request given = recipe::read_request(request, errors);
 //     Export written = exchange::export_as(*find_format("axolotl"), given);
 //     written.text;       // YAML that Axolotl takes
 //     written.left_out;   // pointers that this format cannot say: {"/hardware/gpu"}
@@ -19,10 +19,10 @@ struct Export {
 
 /// `given` is what the request states, no more: defaults of the request's stack that the format's own stack
 /// does not share must be among it (report/exchange.h completes them).
-Export export_as(const Format& format, const recipe::Given& given);
+Export export_as(const Format& format, const recipe::Request& given);
 
 /// The keys and values alone, in the order of the format's tables.
-Writing compose(const Format& format, const recipe::Given& given);
+Writing compose(const Format& format, const recipe::Request& given);
 
 /// Where a key stands in the tables, so that a file has the order that its readers are used to; beyond the
 /// last row: in none.

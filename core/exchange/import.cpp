@@ -122,7 +122,7 @@ void check(Reading& reading) {
     json::Errors errors;
     Json request = nest(reading.values);
     if (!request.contains("model")) request["model"] = "gpt2";
-    (void)recipe::read_given(request, errors);
+    (void)recipe::read_request(request, errors);
     if (errors.empty()) return;
     for (const json::Error& error : errors) {
       // An error inside a list belongs to the list.

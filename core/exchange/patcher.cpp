@@ -214,7 +214,7 @@ std::vector<std::string> Patcher::paths_beside(const std::string& pointer, const
 }
 
 Writing Patcher::composed(const recipe::Values& values) const {
-  recipe::Given given;
+  recipe::Request given;
   given.values = values;
   if (const auto model = values.find("/model"); model != values.end()) {
     if (model->second.is_string()) given.model_id = model->second.get<std::string>();

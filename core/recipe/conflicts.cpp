@@ -134,7 +134,7 @@ constexpr Conflict conflicts[] = {
 };
 
 // Of a sequence that the policy wrote itself, all three lengths may be written; they must agree then.
-void check_lengths(const Given& given, const Recipe& r, Errors& errors) {
+void check_lengths(const Request& given, const Recipe& r, Errors& errors) {
   const Task* task = find_task(r.task);
   if (task == nullptr || !task->online) return;
   for (const char* pointer : {"/training/max_length", "/rl/max_prompt_length", "/rl/max_completion_length"}) {
@@ -163,7 +163,7 @@ bool lacks_targets(const Peft& peft) {
 
 }  // namespace
 
-void check_conflicts(const Given& given, const Recipe& recipe, const Surroundings& around, Errors& errors) {
+void check_conflicts(const Request& given, const Recipe& recipe, const Surroundings& around, Errors& errors) {
   if (lacks_targets(recipe.peft)) {
     const bool emptied = given.values.count("/peft/target_modules") != 0;
     errors.push_back(

@@ -202,7 +202,7 @@ void read_section(const Json& object, const std::string& pointer, Values& values
   }
 }
 
-void read_model(const Json& request, Given& given, Errors& errors) {
+void read_model(const Json& request, Request& given, Errors& errors) {
   const auto found = request.find("model");
   const bool empty =
       found != request.end() && found->is_string() && found->get_ref<const std::string&>().empty();
@@ -254,8 +254,8 @@ void check_locks(const Values& values, Errors& errors) {
 
 }  // namespace
 
-Given read_given(const Json& request, Errors& errors) {
-  Given given;
+Request read_request(const Json& request, Errors& errors) {
+  Request given;
   if (!request.is_object()) {
     errors.push_back({"wrong_type", "",
                       "A request is an object, found " + std::string(json::type_name(request)) + ".",

@@ -3,11 +3,11 @@
 // Example, from a request object to a recipe with nothing left open:
 //
 //     json::Errors errors;
-//     recipe::Given given = recipe::read_given(request, errors);            // strict: what the user wrote
-//     recipe::Resolved resolved = recipe::resolve(given, stack, network, gpu);  // plus defaults, each with
-//     its reason resolved.recipe.training.optim;                                       // "adamw_torch_fused"
-//     resolved.assumptions;                                                 // {"/training/optim", ...,
-//     "why"}
+//     recipe::Request given = recipe::read_request(request, errors);            // strict: what the user
+//     wrote recipe::Resolved resolved = recipe::resolve(given, stack, network, gpu);  // plus defaults, each
+//     with its reason resolved.recipe.training.optim;                                       //
+//     "adamw_torch_fused" resolved.assumptions;                                                 //
+//     {"/training/optim", ..., "why"}
 //
 // Field names are those of Transformers TrainingArguments, PEFT LoraConfig, BitsAndBytesConfig and TRL. A
 // field is declared once, in fields.cpp, with its range, its default and one sentence for the reader.
@@ -277,7 +277,7 @@ struct Recipe {
 /// Fields by pointer ("/training/optim"), as they were written or defaulted.
 using Values = std::map<std::string, json::Json>;
 
-struct Given {
+struct Request {
   Values values;            ///< what the user wrote, field by field, checked
   std::string model_id;     ///< "" when a config was given
   json::Json model_config;  ///< the config.json, or null
@@ -285,7 +285,7 @@ struct Given {
 };
 
 /// Reads a request. Reports every unknown key, wrong type, impossible number and unknown word at once.
-Given read_given(const json::Json& request, json::Errors& errors);
+Request read_request(const json::Json& request, json::Errors& errors);
 
 struct Assumption {
   std::string pointer;
@@ -331,7 +331,7 @@ struct Resolved {
 
 /// Fills every field that was not given: the stack's defaults first, then the rules of fields.cpp. Adds
 /// `conflict` errors for values that contradict each other.
-Resolved resolve(const Given& given, const StackPreset& stack, const Surroundings& around,
+Resolved resolve(const Request& given, const StackPreset& stack, const Surroundings& around,
                  json::Errors& errors);
 
 /// Whether values of a resolved recipe rule each other out: what resolve() refuses as a `conflict`, for a

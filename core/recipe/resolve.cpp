@@ -130,14 +130,14 @@ const std::vector<std::string>& pointers_of_fields() {
 }
 
 // In a section that nobody wrote, or of a way to share the work that is not used.
-bool is_absent(std::string_view pointer, const Given& given, const Values& values) {
+bool is_absent(std::string_view pointer, const Request& given, const Values& values) {
   const std::string_view section = optional_section(pointer);
   const bool unwritten = !section.empty() && given.values.count(std::string(section)) == 0;
   const bool of_task = section == "/rl" && task_has_rl(values);
   return (unwritten && !of_task && pointer != "/data/eval_samples") || is_idle(pointer, values);
 }
 
-Default default_of(const Field& field, const Given& given, const StackPreset& stack,
+Default default_of(const Field& field, const Request& given, const StackPreset& stack,
                    const Surroundings& around, const Values& values) {
   if (is_absent(field.pointer, given, values)) return {};
   // Where the policy writes its own completions, the length is what prompt and completion add up to.
@@ -166,7 +166,7 @@ uint64_t Recipe::effective_batch() const {
   return training.per_device_train_batch_size * training.gradient_accumulation_steps * replicas;
 }
 
-Resolved resolve(const Given& given, const StackPreset& stack, const Surroundings& around, Errors& errors) {
+Resolved resolve(const Request& given, const StackPreset& stack, const Surroundings& around, Errors& errors) {
   Resolved resolved;
   resolved.values = given.values;
   resolved.recipe.peft.on = given.values.count("/peft") != 0;
@@ -195,7 +195,7 @@ Resolved resolve(const Given& given, const StackPreset& stack, const Surrounding
   return resolved;
 }
 
-Variations::Variations(const Given& given, const StackPreset& stack, const Surroundings& around,
+Variations::Variations(const Request& given, const StackPreset& stack, const Surroundings& around,
                        const Resolved& resolved)
     : given_(given), stack_(stack), around_(around), resolved_(resolved), values_(resolved.values) {
   const std::span<const Field> table = field_table();
@@ -229,7 +229,7 @@ bool Variations::within_reach(const Values& changes) const {
 }
 
 Variation Variations::from_the_beginning(const Values& changes, Errors& errors) const {
-  Given changed = given_;
+  Request changed = given_;
   for (const auto& [pointer, value] : changes) changed.values[pointer] = value;
   Resolved after = resolve(changed, stack_, around_, errors);
   Variation result;

@@ -27,7 +27,7 @@ struct Variation {
 class Variations {
  public:
   /// All four are kept by reference and must outlive it; `resolved` is what they resolve to.
-  Variations(const Given& given, const StackPreset& stack, const Surroundings& around,
+  Variations(const Request& given, const StackPreset& stack, const Surroundings& around,
              const Resolved& resolved);
 
   Variation with(const Values& changes, json::Errors& errors);
@@ -36,7 +36,7 @@ class Variations {
   bool within_reach(const Values& changes) const;
   Variation from_the_beginning(const Values& changes, json::Errors& errors) const;
 
-  const Given& given_;
+  const Request& given_;
   const StackPreset& stack_;
   const Surroundings& around_;
   const Resolved& resolved_;

@@ -221,7 +221,7 @@ void add_versions(std::string_view text, Case& out) {
 
 // What the replay cannot do is left out: the whole run on one card is still a measure of it.
 void replay_what_can_be(const run::Catalog& catalog, Case& out) {
-  recipe::Given given = out.given;
+  recipe::Request given = out.given;
   for (int attempt = 0; attempt < 4 && out.errors.empty(); ++attempt) {
     json::Errors errors;
     out.run = run::read_run(given, catalog, errors);
@@ -280,7 +280,7 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
     tree = of_text(out.said, catalog);
     out.found_request = json::write(*tree);
   }
-  out.given = recipe::read_given(*tree, out.errors);
+  out.given = recipe::read_request(*tree, out.errors);
   add_versions(text, out);
   s.values = out.given.values;
   s.model = out.given.model_id.empty() ? out.given.model_name : out.given.model_id;

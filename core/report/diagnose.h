@@ -32,7 +32,7 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
 /// What a diagnosis is made from; keeps alive what `situation` points to. Not to be moved.
 struct Case {
   std::optional<run::Run> run;  ///< of the whole run on one card
-  recipe::Given given;
+  recipe::Request given;
   model::Architecture network;  ///< when the model is known but the run is not
   json::Errors errors;          ///< of the request
   recipe::Values versions;      ///< of libraries that the text says and the request does not

@@ -153,7 +153,7 @@ namespace {
 
 // What the request's stack says by default and the tool's own would say otherwise is written out. Only the
 // rows of the two stack files are compared: every other default depends on the model and the versions alone.
-void complete(recipe::Given& given, const exchange::Format& format, const run::Catalog& catalog) {
+void complete(recipe::Request& given, const exchange::Format& format, const run::Catalog& catalog) {
   const auto stated = given.values.find("/stack");
   const std::string from = stated == given.values.end() ? "hf" : stated->second.get<std::string>();
   const recipe::StackPreset* theirs = catalog.find_stack(std::string(format.stack));
@@ -161,7 +161,7 @@ void complete(recipe::Given& given, const exchange::Format& format, const run::C
   if (format.stack.empty() || from == format.stack || theirs == nullptr || ours == nullptr) return;
   json::Errors ignored;
   recipe::Surroundings around;
-  recipe::Given moved = given;
+  recipe::Request moved = given;
   moved.values["/stack"] = std::string(format.stack);
   const recipe::Resolved before = recipe::resolve(given, *ours, around, ignored);
   const recipe::Resolved after = recipe::resolve(moved, *theirs, around, ignored);
@@ -225,8 +225,8 @@ std::string export_text(std::string_view request, std::string_view id, const run
                       "No format that can be written is called \"" + std::string(id) + "\".", allowed});
   }
   const auto tree = json::parse(request, errors);
-  recipe::Given given;
-  if (tree && errors.empty()) given = recipe::read_given(*tree, errors);
+  recipe::Request given;
+  if (tree && errors.empty()) given = recipe::read_request(*tree, errors);
   json::Writer out;
   out.open_object();
   out.field("schema", uint64_t{1});

@@ -51,7 +51,7 @@ struct Subject {
   Json request;
   run::Run run;
 
-  const recipe::Given& given() const { return run.given; }
+  const recipe::Request& given() const { return run.given; }
   const memory::Instant& peak() const { return run.replay.instants[run.replay.peak]; }
 };
 
@@ -79,7 +79,7 @@ std::string environment(const Subject& subject) {
 }
 
 std::string shell(const Subject& subject) {
-  recipe::Given given = subject.given();
+  recipe::Request given = subject.given();
   given.values.erase("/hardware/PYTORCH_CUDA_ALLOC_CONF");
   return "# What the card holds before the run begins\n"
          "nvidia-smi --query-gpu=name,memory.total,memory.used --format=csv\n\n" +

@@ -73,7 +73,7 @@ Asked read_changes(std::string_view text, const Json& own, json::Errors& errors)
   } else if (tree->is_object() && tree->contains("before") && tree->contains("after")) {
     asked.changes = exchange::changes_between((*tree)["before"], (*tree)["after"]);
   } else if (tree->is_object()) {
-    (void)recipe::read_given(*tree, errors);
+    (void)recipe::read_request(*tree, errors);
     asked.changes = exchange::changes_between(own, *tree);
   } else {
     errors.push_back({"wrong_type", "", "Changes are a list or an object.", forms});

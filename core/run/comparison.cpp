@@ -24,8 +24,8 @@ struct Game {
   std::map<uint64_t, std::optional<Worth>> known;
 
   // A with the players of the set as in B.
-  recipe::Given mixed(uint64_t set) const {
-    recipe::Given given = a.given;
+  recipe::Request mixed(uint64_t set) const {
+    recipe::Request given = a.given;
     for (std::size_t i = 0; i < players.size(); ++i) {
       if ((set >> i & 1) == 0) continue;
       if (players[i].model) {

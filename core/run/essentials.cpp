@@ -26,7 +26,7 @@ constexpr Essential essentials[] = {
 std::vector<Missing> missing_in(const Json& request, const Catalog& catalog) {
   std::vector<Missing> missing;
   json::Errors ignored;
-  const recipe::Given given = recipe::read_given(request, ignored);
+  const recipe::Request given = recipe::read_request(request, ignored);
   const auto said = [&given](std::string_view pointer) {
     return given.values.count(std::string(pointer)) != 0;
   };

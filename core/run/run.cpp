@@ -23,7 +23,7 @@ using json::Errors;
 
 constexpr std::size_t named_runs = 3;
 
-void find_network(const recipe::Given& given, const Catalog& catalog, Run& run, Errors& errors) {
+void find_network(const recipe::Request& given, const Catalog& catalog, Run& run, Errors& errors) {
   if (given.model_config.is_object()) {
     auto network = model::read_config(given.model_config, given.model_name, "/model/config", errors);
     if (network) run.network = std::move(*network);
@@ -83,7 +83,7 @@ void tell_converted_targets(Run& run) {
                                       "parameter under the names they had"});
 }
 
-const recipe::StackPreset* find_stack(const recipe::Given& given, const Catalog& catalog, Errors& errors) {
+const recipe::StackPreset* find_stack(const recipe::Request& given, const Catalog& catalog, Errors& errors) {
   const auto named = given.values.find("/stack");
   const std::string id = named == given.values.end() ? "hf" : named->second.get<std::string>();
   const recipe::StackPreset* stack = catalog.find_stack(id);
@@ -97,7 +97,7 @@ const recipe::StackPreset* find_stack(const recipe::Given& given, const Catalog&
   return stack;
 }
 
-void find_gpu(const recipe::Given& given, const Catalog& catalog, Run& run, Errors& errors) {
+void find_gpu(const recipe::Request& given, const Catalog& catalog, Run& run, Errors& errors) {
   const auto named = given.values.find("/hardware/gpu");
   if (named == given.values.end()) return;
   const auto id = named->second.get<std::string>();
@@ -223,7 +223,7 @@ void hold(Run& run) {
   run.simulated = memory::simulated_reserve(run.network, run.resolved.recipe, run.machine, capacity_for(run));
 }
 
-std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, Errors& errors,
+std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Errors& errors,
                             memory::ReplayMemo* memo) {
   Run run;
   run.given = std::move(given);
@@ -276,7 +276,7 @@ std::optional<Run> read_run(std::string_view text, const Catalog& catalog, Error
                             memory::ReplayMemo* memo) {
   const auto request = json::parse(text, errors);
   if (!request) return std::nullopt;
-  return read_run(recipe::read_given(*request, errors), catalog, errors, memo);
+  return read_run(recipe::read_request(*request, errors), catalog, errors, memo);
 }
 
 const memory::Parameters* weighed(const Run& run) { return unrolls(run) ? &run.replay.parameters : nullptr; }

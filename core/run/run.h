@@ -20,7 +20,7 @@
 namespace plimsoll::run {
 
 struct Run {
-  recipe::Given given;
+  recipe::Request given;
   model::Architecture network;
   /// The same with adapters on all of it, where full fine-tuning trains some layers alone.
   std::optional<model::Architecture> adapted_network;
@@ -42,7 +42,7 @@ struct Run {
 /// lives.
 std::optional<Run> read_run(std::string_view request, const Catalog& catalog, json::Errors& errors,
                             memory::ReplayMemo* memo = nullptr);
-std::optional<Run> read_run(recipe::Given given, const Catalog& catalog, json::Errors& errors,
+std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, json::Errors& errors,
                             memory::ReplayMemo* memo = nullptr);
 
 /// What the network weighs; null where the replay has joined it with a value network's.

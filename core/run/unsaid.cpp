@@ -80,7 +80,7 @@ constexpr Release releases[] = {
 std::optional<Unsaid> unsaid_release(const Run& run, const Catalog& catalog) {
   for (const Release& one : releases) {
     if (run.resolved.recipe.stack != one.stack) continue;
-    recipe::Given given = run.given;
+    recipe::Request given = run.given;
     if (!given.values.emplace(one.pointer, std::string(one.before)).second) continue;
     json::Errors ignored;
     const std::optional<Run> there = read_run(std::move(given), catalog, ignored);

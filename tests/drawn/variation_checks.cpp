@@ -95,7 +95,7 @@ void variations_resolve_as_changed_requests(const Draw& draw) {
   recipe::Variations variations(run->given, *run->stack, around, run->resolved);
   for (int tries = 0; tries < 8; ++tries) {
     const recipe::Values changes = advice::changes_of(space, drawn_choice(space, dice));
-    recipe::Given given = run->given;
+    recipe::Request given = run->given;
     for (const auto& [pointer, value] : changes) given.values[pointer] = value;
     json::Errors expected_errors, found_errors;
     const recipe::Resolved expected = recipe::resolve(given, *run->stack, around, expected_errors);

@@ -46,7 +46,7 @@ std::vector<Json> requests() {
 
 Writing written_as(std::string_view format, const Json& request) {
   json::Errors errors;
-  return compose(*find_format(format), recipe::read_given(request, errors));
+  return compose(*find_format(format), recipe::read_request(request, errors));
 }
 
 std::vector<std::string> keys(const Writing& writing) {
@@ -61,7 +61,7 @@ TEST(HandedBack, NoFileHoldsAKeyThatItsOwnReaderDoesNotKnow) {
     if (format->written == Language::none) continue;
     for (const Json& request : requests()) {
       json::Errors errors;
-      const Export out = export_as(*format, recipe::read_given(request, errors));
+      const Export out = export_as(*format, recipe::read_request(request, errors));
       const Import again = read_again(out.text);
       if (again.format == nullptr) continue;  // nothing that it could say
       ++files;

@@ -351,7 +351,7 @@ TEST(ExchangePatch, EveryWrittenFormatTakesTheCommonChanges) {
     if (format->written == Language::yaml) continue;
 #endif
     json::Errors errors;
-    const std::string text = export_as(*format, recipe::read_given(request, errors)).text;
+    const std::string text = export_as(*format, recipe::read_request(request, errors)).text;
     // Without a torchtune builder's name there is no adapter to change.
     const bool adapter = import_document(read_any(text), text).request.contains("peft");
     const std::vector<Change> asked(changes.begin(), changes.end() - (adapter ? 0 : 1));

@@ -79,7 +79,7 @@ bool same_targets(const Json& pattern, const Json& names) {
 }
 
 // Whether a field that the request leaves out has that value in its run all the same.
-bool holds_anyway(const recipe::Given& given, const std::string& pointer, const Json& value) {
+bool holds_anyway(const recipe::Request& given, const std::string& pointer, const Json& value) {
   json::Errors errors;
   // A script in Python loads the model before the trainer gets it.
   if (pointer == "/model_args/loaded_by_trainer") return true;
@@ -94,7 +94,7 @@ bool holds_anyway(const recipe::Given& given, const std::string& pointer, const 
 // One request to a file and back. Returns the number of fields that the file says.
 size_t compare(const Format& format, const Json& asked, Differences& differences) {
   json::Errors errors;
-  const recipe::Given given = recipe::read_given(asked, errors);
+  const recipe::Request given = recipe::read_request(asked, errors);
   EXPECT_TRUE(errors.empty()) << asked.dump(1) << errors[0].pointer;
   const Export written = export_as(format, given);
   const Import import = read_again(written.text);
@@ -111,7 +111,7 @@ size_t compare(const Format& format, const Json& asked, Differences& differences
   }
   Json request = import.request;
   if (!request.contains("model")) request["model"] = "-";  // a part of a configuration
-  const recipe::Given again = recipe::read_given(request, errors);
+  const recipe::Request again = recipe::read_request(request, errors);
   if (!errors.empty()) differ("not a request: " + errors[0].pointer);
   recipe::Values read = again.values;
   size_t said = 0;
@@ -160,7 +160,7 @@ TEST(ExportToLlamaFactory, HasNoKeyAtWhichItsParserStops) {
   std::map<std::string, std::string> foreign;
   for (uint64_t seed = 0; seed < static_cast<uint64_t>(requests_of_a_format); ++seed) {
     json::Errors errors;
-    const recipe::Given given = recipe::read_given(drawn_for(llamafactory, seed), errors);
+    const recipe::Request given = recipe::read_request(drawn_for(llamafactory, seed), errors);
     const std::string text = export_as(llamafactory, given).text;
     for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
       const std::string key = text.substr(at, text.find_first_of(":\n", at) - at);

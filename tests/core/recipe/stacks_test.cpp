@@ -46,7 +46,7 @@ TEST(RecipeStacks, EveryDefaultIsAValueThatARequestMayHave) {
         EXPECT_EQ(same->type, find_field(row.pointer)->type) << stack.id << " " << row.pointer;
         continue;
       }
-      const Given given = read_given(with({{"model", "gpt2"}}, row.pointer, row.value), errors);
+      const Request given = read_request(with({{"model", "gpt2"}}, row.pointer, row.value), errors);
       for (const json::Error& error : errors)
         ADD_FAILURE() << stack.id << " " << error.pointer << error.message;
       EXPECT_EQ(given.values.at(row.pointer), row.value) << stack.id;
@@ -74,7 +74,7 @@ TEST(RecipeStacks, EveryConditionNamesAFieldAndCanHold) {
         }
         for (const Json& one : value->is_array() ? *value : Json::array({*value})) {
           if (one.is_null() || field == "/peft") continue;
-          read_given(with({{"model", "gpt2"}}, field, one), errors);
+          read_request(with({{"model", "gpt2"}}, field, one), errors);
           EXPECT_TRUE(errors.empty()) << stack.id << " " << field << " can never be " << one;
         }
       }
