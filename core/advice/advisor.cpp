@@ -37,7 +37,7 @@ void put_best_first(std::vector<NamedPlan>& plans, const Space& space) {
 }  // namespace
 
 Advisor::Advisor(const run::Run& run, const run::Catalog& catalog)
-    : run_(run), catalog_(catalog), around_(run::surroundings(run)) {
+    : run_(run), catalog_(catalog), around_(run::model_and_gpu(run)) {
   basis_ = std::make_unique<Basis>(basis_of(run, around_, catalog));
   const Situation situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
   planner_ = std::make_unique<Planner>(*basis_, open_choices(situation, run.resolved.recipe.locks));

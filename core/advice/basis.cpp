@@ -14,7 +14,7 @@ const hardware::Gpu& timed_on(const run::Run& run, const run::Catalog& catalog) 
 
 }  // namespace
 
-Basis basis_of(const run::Run& run, const recipe::Surroundings& around, const run::Catalog& catalog) {
+Basis basis_of(const run::Run& run, const recipe::ModelAndGpu& around, const run::Catalog& catalog) {
   return {run.network,
           run.given,
           *run.stack,

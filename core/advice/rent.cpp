@@ -18,7 +18,7 @@ class Place {
  public:
   Place(const run::Run& run, const run::Catalog& catalog, const hardware::Gpu& gpu)
       : run_(on_gpu(run, gpu)),
-        around_(run::surroundings(run_)),
+        around_(run::model_and_gpu(run_)),
         basis_(basis_of(run_, around_, catalog)),
         usable_(usable_for(run_, gpu.usable_bytes)) {}
 
@@ -70,7 +70,7 @@ class Place {
   }
 
   run::Run run_;
-  recipe::Surroundings around_;
+  recipe::ModelAndGpu around_;
   Basis basis_;
   double usable_;
 };

@@ -163,7 +163,7 @@ bool lacks_targets(const Peft& peft) {
 
 }  // namespace
 
-void check_conflicts(const Request& given, const Recipe& recipe, const Surroundings& around, Errors& errors) {
+void check_conflicts(const Request& given, const Recipe& recipe, const ModelAndGpu& around, Errors& errors) {
   if (lacks_targets(recipe.peft)) {
     const bool emptied = given.values.count("/peft/target_modules") != 0;
     errors.push_back(

@@ -7,7 +7,7 @@
 
 namespace plimsoll::recipe {
 
-void check_conflicts(const Request& given, const Recipe& recipe, const Surroundings& around,
+void check_conflicts(const Request& given, const Recipe& recipe, const ModelAndGpu& around,
                      json::Errors& errors);
 
 }  // namespace plimsoll::recipe

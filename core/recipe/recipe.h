@@ -312,7 +312,7 @@ struct StackPreset {
 std::optional<StackPreset> read_stack(const json::Json& preset, json::Errors& errors);
 
 /// What defaults may depend on besides other fields.
-struct Surroundings {
+struct ModelAndGpu {
   std::string model_type;
   std::string checkpoint_dtype;  ///< "" unknown
   uint64_t max_position_embeddings = 0;
@@ -331,7 +331,7 @@ struct Resolved {
 
 /// Fills every field that was not given: the stack's defaults first, then the rules of fields.cpp. Adds
 /// `conflict` errors for values that contradict each other.
-Resolved resolve(const Request& given, const StackPreset& stack, const Surroundings& around,
+Resolved resolve(const Request& given, const StackPreset& stack, const ModelAndGpu& around,
                  json::Errors& errors);
 
 /// Whether values of a resolved recipe rule each other out: what resolve() refuses as a `conflict`, for a

@@ -60,7 +60,7 @@ bool writes_completions(const Values& values) {
 }
 
 // A default is worth telling only where it can matter.
-bool matters(const std::string& pointer, const Values& values, const Surroundings& around) {
+bool matters(const std::string& pointer, const Values& values, const ModelAndGpu& around) {
   const auto below = [&pointer](const char* section) { return pointer.rfind(section, 0) == 0; };
   const bool packed =
       values.count("/quantization/quant_method") != 0 && values.at("/quantization/quant_method").is_string();
@@ -95,7 +95,7 @@ bool holds(const Json& value, const std::string& condition) {
 }
 
 const StackDefault* find_default(const StackPreset& stack, std::string_view pointer, const Values& values,
-                                 const Surroundings& around) {
+                                 const ModelAndGpu& around) {
   for (const StackDefault& row : stack.defaults) {
     if (row.pointer != pointer) continue;
     bool applies = true;
@@ -138,7 +138,7 @@ bool is_absent(std::string_view pointer, const Request& given, const Values& val
 }
 
 Default default_of(const Field& field, const Request& given, const StackPreset& stack,
-                   const Surroundings& around, const Values& values) {
+                   const ModelAndGpu& around, const Values& values) {
   if (is_absent(field.pointer, given, values)) return {};
   // Where the policy writes its own completions, the length is what prompt and completion add up to.
   const bool follows = field.pointer == "/training/max_length" && writes_completions(values);
@@ -166,7 +166,7 @@ uint64_t Recipe::effective_batch() const {
   return training.per_device_train_batch_size * training.gradient_accumulation_steps * replicas;
 }
 
-Resolved resolve(const Request& given, const StackPreset& stack, const Surroundings& around, Errors& errors) {
+Resolved resolve(const Request& given, const StackPreset& stack, const ModelAndGpu& around, Errors& errors) {
   Resolved resolved;
   resolved.values = given.values;
   resolved.recipe.peft.on = given.values.count("/peft") != 0;
@@ -195,7 +195,7 @@ Resolved resolve(const Request& given, const StackPreset& stack, const Surroundi
   return resolved;
 }
 
-Variations::Variations(const Request& given, const StackPreset& stack, const Surroundings& around,
+Variations::Variations(const Request& given, const StackPreset& stack, const ModelAndGpu& around,
                        const Resolved& resolved)
     : given_(given), stack_(stack), around_(around), resolved_(resolved), values_(resolved.values) {
   const std::span<const Field> table = field_table();

@@ -27,7 +27,7 @@ struct Variation {
 class Variations {
  public:
   /// All four are kept by reference and must outlive it; `resolved` is what they resolve to.
-  Variations(const Request& given, const StackPreset& stack, const Surroundings& around,
+  Variations(const Request& given, const StackPreset& stack, const ModelAndGpu& around,
              const Resolved& resolved);
 
   Variation with(const Values& changes, json::Errors& errors);
@@ -38,7 +38,7 @@ class Variations {
 
   const Request& given_;
   const StackPreset& stack_;
-  const Surroundings& around_;
+  const ModelAndGpu& around_;
   const Resolved& resolved_;
   std::vector<std::size_t>
       dependent_;  ///< fields whose default may follow another field, by place in the table

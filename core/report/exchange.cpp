@@ -160,7 +160,7 @@ void complete(recipe::Request& given, const exchange::Format& format, const run:
   const recipe::StackPreset* ours = catalog.find_stack(from);
   if (format.stack.empty() || from == format.stack || theirs == nullptr || ours == nullptr) return;
   json::Errors ignored;
-  recipe::Surroundings around;
+  recipe::ModelAndGpu around;
   recipe::Request moved = given;
   moved.values["/stack"] = std::string(format.stack);
   const recipe::Resolved before = recipe::resolve(given, *ours, around, ignored);

@@ -22,7 +22,7 @@ class Sizing {
   Sizing(const Run& run, double usable)
       : run(run),
         usable(usable),
-        around_(surroundings(run)),
+        around_(model_and_gpu(run)),
         variations_(run.given, *run.stack, around_, run.resolved) {}
 
   const Run& run;
@@ -49,7 +49,7 @@ class Sizing {
   bool fits(Set set, uint64_t value) { return verdict(set(run, value)) == memory::Verdict::fits; }
 
  private:
-  const recipe::Surroundings around_;
+  const recipe::ModelAndGpu around_;
   recipe::Variations variations_;
 };
 

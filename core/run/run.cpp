@@ -203,8 +203,8 @@ bool says_linearized(const std::string& model_id) {
   return ascii::lower(model_id).find("linearized") != std::string::npos;
 }
 
-recipe::Surroundings surroundings(const Run& run) {
-  recipe::Surroundings around;
+recipe::ModelAndGpu model_and_gpu(const Run& run) {
+  recipe::ModelAndGpu around;
   around.model_type = run.network.model_type;
   around.checkpoint_dtype = run.network.checkpoint_dtype;
   around.max_position_embeddings = run.network.max_position_embeddings;
@@ -231,7 +231,7 @@ std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Error
   find_gpu(run.given, catalog, run, errors);
   run.stack = find_stack(run.given, catalog, errors);
   if (!errors.empty() || run.stack == nullptr) return std::nullopt;
-  run.resolved = recipe::resolve(run.given, *run.stack, surroundings(run), errors);
+  run.resolved = recipe::resolve(run.given, *run.stack, model_and_gpu(run), errors);
   if (!errors.empty()) return std::nullopt;
   check_images(run.network, run.resolved.recipe.vision, errors);
   // A model that sees nothing has no other part to train.

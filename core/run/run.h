@@ -52,7 +52,7 @@ const memory::Parameters* weighed(const Run& run);
 memory::Machine with_memo(const Run& run, memory::ReplayMemo& memo);
 
 /// Defaults depend on these too.
-recipe::Surroundings surroundings(const Run& run);
+recipe::ModelAndGpu model_and_gpu(const Run& run);
 
 /// What the contract can say and the replay cannot yet do.
 void refuse(const recipe::Recipe& recipe, json::Errors& errors);

@@ -91,7 +91,7 @@ void variations_resolve_as_changed_requests(const Draw& draw) {
   Dice dice(draw.seed * 6700417);
   const advice::Situation situation{run->network, run->resolved.recipe, run->resolved.values, run->gpu};
   const advice::Space space = advice::open_choices(situation, {});
-  const recipe::Surroundings around = surroundings(*run);
+  const recipe::ModelAndGpu around = model_and_gpu(*run);
   recipe::Variations variations(run->given, *run->stack, around, run->resolved);
   for (int tries = 0; tries < 8; ++tries) {
     const recipe::Values changes = advice::changes_of(space, drawn_choice(space, dice));

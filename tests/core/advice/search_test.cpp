@@ -16,11 +16,11 @@ using advice::Measure;
 // A run read, with all that the planner needs kept beside it.
 struct Prepared {
   run::Run run;
-  recipe::Surroundings around;
+  recipe::ModelAndGpu around;
   advice::Basis basis;
   explicit Prepared(run::Run given)
       : run(std::move(given)),
-        around(run::surroundings(run)),
+        around(run::model_and_gpu(run)),
         basis{run.network,
               run.given,
               *run.stack,
