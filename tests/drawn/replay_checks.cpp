@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/memory/step/script.h"
+#include "core/memory/step/step_program.h"
 #include "core/memory/step/timeline.h"
 #include "core/recipe/fields.h"
 #include "core/run/components.h"
@@ -220,10 +220,10 @@ void layers_leave_no_gradient_that_is_not_weighed(const Draw& draw) {
   const auto run = run_of(draw);
   if (!run || run->replay.sharding.computing) return;  // gradients in another type than the parameters
   if (run->resolved.recipe.full() || memory::trains_norms(run->resolved.recipe)) return;
-  memory::Script script;
-  const memory::Replay replay = memory::replay(run->network, run->resolved.recipe, run->machine, &script);
+  memory::StepProgram program;
+  const memory::Replay replay = memory::replay(run->network, run->resolved.recipe, run->machine, &program);
   double left = 0;
-  for (const memory::Stage& stage : script.networks.back().stages) {
+  for (const memory::Stage& stage : program.networks.back().stages) {
     for (const memory::LayerRun& layers : stage.runs) left += layers.replay.weight_gradients * layers.layers;
   }
   const memory::Parameters& weighed = replay.parameters;

@@ -1,7 +1,7 @@
 // What happens in a run, said once: stacks forward, head and loss, all the way back, the optimizer's step.
 //
 //     PeakSink peaks(standing);                   // or TraceSink, which writes down every tensor
-//     Composer composer(peaks, script, rank);
+//     Composer composer(peaks, program, rank);
 //     composer.step({});
 //     peaks.highest(Phase::backward);
 //
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/memory/step/pools.h"
-#include "core/memory/step/script.h"
+#include "core/memory/step/step_program.h"
 
 namespace plimsoll::memory {
 
@@ -24,8 +24,8 @@ class Composer {
   using Handle = typename Sink::Handle;
   using Gradients = typename Sink::Gradients;
 
-  Composer(Sink& sink, const Script& script, const Sharding& rank)
-      : sink_(sink), script_(script), rank_(rank) {}
+  Composer(Sink& sink, const StepProgram& program, const Sharding& rank)
+      : sink_(sink), program_(program), rank_(rank) {}
 
   /// The layers of one stack forward, when no graph is built.
   void without_graph(const Stage& stage) {
@@ -37,7 +37,7 @@ class Composer {
   void step(const StepPlay& play) {
     sink_.enter(Phase::forward);
     sink_.section("inputs");
-    const Handle inputs = sink_.allocate(Component::inputs, script_.base[Component::inputs], "batch");
+    const Handle inputs = sink_.allocate(Component::inputs, program_.base[Component::inputs], "batch");
     if (play.first) hold_workspaces();
     const Handle root =
         sink_.allocate(Component::gathered, rank_.root, "gathered outside the layers", Stream::gathering);
@@ -112,9 +112,9 @@ class Composer {
   }
   // In one piece, master weights and two moments are as large as each other.
   void hold_states() {
-    const double all = script_.base[Component::optimizer];
+    const double all = program_.base[Component::optimizer];
     const std::vector<double> in_one_piece(3, all / 3);
-    hold_each(sink_, Component::optimizer, rank_.flat ? in_one_piece : script_.optimizer_states, all,
+    hold_each(sink_, Component::optimizer, rank_.flat ? in_one_piece : program_.optimizer_states, all,
               "optimizer states");
   }
 
@@ -295,26 +295,26 @@ class Composer {
     sink_.section("inputs");
     Handle head_gathered =
         sink_.allocate(Component::gathered, rank_.head, "gathered for the head", Stream::gathering);
-    const Handle last = sink_.allocate(Component::activations, follows_ ? script_.last_graph : 0,
+    const Handle last = sink_.allocate(Component::activations, follows_ ? program_.last_graph : 0,
                                        "inputs that the last loss still holds");
-    for (const NetworkRun& network : script_.networks) graphs.push_back(forward(network));
+    for (const NetworkRun& network : program_.networks) graphs.push_back(forward(network));
     for (Graph& graph : graphs) sink_.loss_known(graph.head);
     sink_.release(last);
     sink_.enter(Phase::loss);
     sink_.section("loss");
     for (std::size_t c = 0; c < component_count; ++c) {
-      sink_.put(Pool::outputs, sink_.allocate(static_cast<Component>(c), script_.scored.bytes[c],
+      sink_.put(Pool::outputs, sink_.allocate(static_cast<Component>(c), program_.scored.bytes[c],
                                               "what the reference said"));
     }
     buffers_ = sink_.allocate(Component::buckets, rank_.backward_buckets, "buffers of the backward");
     reduced_ = sink_.allocate(Component::gradients, rank_.reduced, "this rank's share of gradients");
-    for (std::size_t n = script_.networks.size(); n-- > 0;) {
+    for (std::size_t n = program_.networks.size(); n-- > 0;) {
       Handle gradient = Sink::nothing;
       const Gradients made = sink_.head_backward(graphs[n].head, gradient);
       keep_gradients(made, rank_.head_gradient_share);
       sink_.release(head_gathered);
       head_gathered = Sink::nothing;
-      backward(script_.networks[n], graphs[n], gradient);
+      backward(program_.networks[n], graphs[n], gradient);
     }
   }
 
@@ -332,7 +332,7 @@ class Composer {
     settle_gradients(rank_.gradients + rank_.root_gradients * (1 - rank_.gradient_share));
     const Handle flat =
         sink_.allocate(Component::buckets, rank_.root_gradients, "gradients handed over", Stream::sent);
-    sink_.release(sink_.allocate(Component::transient, script_.embedding_gradient, "embedding gradient"));
+    sink_.release(sink_.allocate(Component::transient, program_.embedding_gradient, "embedding gradient"));
     sink_.release(flat);
     settle_gradients(rank_.gradients);
     sink_.release(buffers_);
@@ -340,8 +340,8 @@ class Composer {
 
   void hold_workspaces() {
     for (int thread = 0; thread < 2; ++thread)
-      sink_.allocate(Component::workspace, script_.base[Component::workspace] / 2, "cuBLAS workspace");
-    sink_.allocate(Component::buckets, script_.base[Component::buckets], "buckets of gradients");
+      sink_.allocate(Component::workspace, program_.base[Component::workspace] / 2, "cuBLAS workspace");
+    sink_.allocate(Component::buckets, program_.base[Component::buckets], "buckets of gradients");
     sink_.allocate(Component::gradients, rank_.resident_gradients, "this rank's share of gradients");
   }
 
@@ -349,7 +349,7 @@ class Composer {
   // are its share of each.
   void optimizer_work() {
     double all = 0;
-    for (const double bytes : script_.trained_tensors) all += bytes;
+    for (const double bytes : program_.trained_tensors) all += bytes;
     std::vector<Handle> temporaries;
     const auto make = [&](double bytes) {
       temporaries.push_back(sink_.allocate(Component::transient, bytes, "optimizer temporaries"));
@@ -357,7 +357,7 @@ class Composer {
     double left = rank_.step;
     if (!rank_.flat && all > 0 && rank_.step >= rank_.gradients) {
       const double share = all == rank_.step ? 1 : rank_.step / all;
-      for (const double bytes : script_.trained_tensors) {
+      for (const double bytes : program_.trained_tensors) {
         if (bytes * share < smallest_tensor) continue;
         make(bytes * share);
         left -= bytes * share;
@@ -368,7 +368,7 @@ class Composer {
   }
 
   Sink& sink_;
-  const Script& script_;
+  const StepProgram& program_;
   const Sharding& rank_;
   bool follows_ = false;     // another micro-batch
   bool in_private_ = false;  // gradients stay whole on this rank

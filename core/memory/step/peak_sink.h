@@ -1,7 +1,7 @@
 // The highest moments of a composed run, from the numbers of its layers alone.
 //
 //     PeakSink peaks(standing);
-//     Composer(peaks, script, rank).step({});
+//     Composer(peaks, program, rank).step({});
 //     peaks.highest(Phase::loss).total();
 //
 // From one equal layer to the next everything changes by a constant, so the highest moment is at the first or

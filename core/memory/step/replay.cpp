@@ -9,7 +9,7 @@
 #include "core/memory/step/evaluation.h"
 #include "core/memory/step/peak_sink.h"
 #include "core/memory/step/saving.h"
-#include "core/memory/step/script.h"
+#include "core/memory/step/step_program.h"
 #include "core/memory/step/task_parts.h"
 #include "core/recipe/optimizers.h"
 
@@ -88,50 +88,50 @@ Snapshot base_of(const Plan& plan, const TaskParts& parts, const Sharding& rank)
   return base;
 }
 
-Script script_of(const Plan& plan, TaskParts& parts, const Sharding& rank, bool traced) {
-  Script script;
-  if (parts.value) script.networks.push_back(std::move(parts.value->run));
-  script.networks.push_back(replay_network(plan, traced));
-  script.base = base_of(plan, parts, rank);
+StepProgram step_program_of(const Plan& plan, TaskParts& parts, const Sharding& rank, bool traced) {
+  StepProgram program;
+  if (parts.value) program.networks.push_back(std::move(parts.value->run));
+  program.networks.push_back(replay_network(plan, traced));
+  program.base = base_of(plan, parts, rank);
   // A loop of one's own also holds what the reference said: once for a pair, three times for KTO, whose
   // policy and reference score the mismatched batch as well.
-  const Snapshot& kept = script.networks.back().head.kept;
+  const Snapshot& kept = program.networks.back().head.kept;
   if (parts.score_beside_graph && kept.total() > 0) {
-    for (int i = 0; i < (plan.task->unpaired ? 3 : 1); ++i) script.scored = script.scored + kept;
+    for (int i = 0; i < (plan.task->unpaired ? 3 : 1); ++i) program.scored = program.scored + kept;
   }
-  for (const Stage& stage : script.networks.back().stages)
-    for (const LayerRun& run : stage.runs) script.last_graph += run.on_nodes * run.layers;
-  script.embedding_gradient = embedding_gradient(plan).total();
-  script.gradients_pass = gradients_pass(plan);
-  script.head_gradients_pass = head_gradients_pass(plan);
-  return script;
+  for (const Stage& stage : program.networks.back().stages)
+    for (const LayerRun& run : stage.runs) program.last_graph += run.on_nodes * run.layers;
+  program.embedding_gradient = embedding_gradient(plan).total();
+  program.gradients_pass = gradients_pass(plan);
+  program.head_gradients_pass = head_gradients_pass(plan);
+  return program;
 }
 
 // What tells of a run tensor by tensor.
 void add_tensors(const model::Architecture& network, const recipe::Recipe& recipe, const Parameters& p,
-                 Script& script) {
-  script.weights = resident_weights(network, recipe);
-  script.trained_tensors = trained_tensors(p);
+                 StepProgram& program) {
+  program.weights = resident_weights(network, recipe);
+  program.trained_tensors = trained_tensors(p);
   if (recipe.training.optimizer_offload == "none")
-    script.optimizer_states = state_tensors(p, recipe.training.optim);
+    program.optimizer_states = state_tensors(p, recipe.training.optim);
 }
 
 // What stands when a step begins. The optimizer's states come into being in the first step; a run of one step
 // never meets them before.
-Snapshot standing_of(const Script& script, const recipe::Recipe& recipe) {
-  Snapshot standing = script.base;
+Snapshot standing_of(const StepProgram& program, const recipe::Recipe& recipe) {
+  Snapshot standing = program.base;
   standing[Component::inputs] = 0;
   if (recipe.training.max_steps == 1) standing[Component::optimizer] = 0;
   return standing;
 }
 
 // A later step: of several micro-batches one that adds to the gradients of those before.
-PeakSink later_step(const Script& script, const Sharding& rank, const recipe::Recipe& recipe) {
-  PeakSink peaks(standing_of(script, recipe));
+PeakSink later_step(const StepProgram& program, const Sharding& rank, const recipe::Recipe& recipe) {
+  PeakSink peaks(standing_of(program, recipe));
   StepPlay play;
-  play.finds = script.gradients_outlive_step;
+  play.finds = program.gradients_outlive_step;
   play.makes_states = recipe.training.max_steps == 1;
-  Composer(peaks, script, rank).step(play);
+  Composer(peaks, program, rank).step(play);
   return peaks;
 }
 
@@ -142,15 +142,15 @@ class Instants {
       : plan_(plan), parts_(parts), rank_(rank), result_(result) {}
 
   // `beside`: what happens between steps or after them.
-  void add_all(const Script& script, const std::vector<Aside>& beside) {
+  void add_all(const StepProgram& program, const std::vector<Aside>& beside) {
     const recipe::Recipe& recipe = plan_.recipe;
-    before_training(script);
+    before_training(program);
     has_states_ = recipe.training.max_steps != 1;
-    Snapshot base = standing_of(script, recipe);
-    base[Component::inputs] = script.base[Component::inputs];
+    Snapshot base = standing_of(program, recipe);
+    base[Component::inputs] = program.base[Component::inputs];
     // What stands in a forward, the layers apart.
     Snapshot standing = base + only(Component::gathered, rank_.root);
-    if (script.gradients_outlive_step) standing[Component::gradients] += rank_.accumulated;
+    if (program.gradients_outlive_step) standing[Component::gradients] += rank_.accumulated;
     standing = standing + only(Component::gathered, rank_.head);
     Snapshot between = standing;
     if (!recipe.gradients_outlive_optimizer()) between[Component::gradients] = base[Component::gradients];
@@ -159,7 +159,7 @@ class Instants {
       add("score", (scores_between_steps() ? between : standing) + parts_.score,
           "old and reference log-probabilities, without a graph");
     }
-    const PeakSink peaks = later_step(script, rank_, recipe);
+    const PeakSink peaks = later_step(program, rank_, recipe);
     step(peaks);
     result_.between_steps = between;
     result_.between_steps[Component::inputs] = batch_bytes(plan_);
@@ -169,7 +169,7 @@ class Instants {
           "evaluation between two steps: no gradients, a batch size of its own");
       result_.host_bytes += eval.host_bytes;
     }
-    add_beside(script, beside);
+    add_beside(program, beside);
     has_states_ = true;
     const Snapshot& stepping = peaks.highest(Phase::optimizer_step);
     add("optimizer_step_first", stepping, "the first step: the states are made");
@@ -190,10 +190,10 @@ class Instants {
   }
 
   // Parameters are no longer gathered then, and the batch is gone with the step.
-  void add_beside(const Script& script, const std::vector<Aside>& list) {
+  void add_beside(const StepProgram& program, const std::vector<Aside>& list) {
     Snapshot standing = result_.between_steps;
     standing[Component::gathered] = standing[Component::inputs] = 0;
-    standing[Component::optimizer] = script.base[Component::optimizer];
+    standing[Component::optimizer] = program.base[Component::optimizer];
     for (const Aside& aside : list) {
       Instant& instant = result_.instants.emplace_back();
       instant.id = aside.id;
@@ -206,14 +206,14 @@ class Instants {
     }
   }
 
-  void before_training(const Script& script) {
+  void before_training(const StepProgram& program) {
     const recipe::Recipe& recipe = plan_.recipe;
-    const Snapshot& base = script.base;
+    const Snapshot& base = program.base;
     Snapshot prepared;
     for (const Component c :
          {Component::weights, Component::adapters, Component::frozen_models, Component::engine})
       prepared[c] = base[c];
-    add("load", only(Component::weights, script.loaded) + only(Component::transient, script.staged),
+    add("load", only(Component::weights, program.loaded) + only(Component::transient, program.staged),
         "the weights arrive, one tensor after another");
     if (recipe.quantization.prepare_for_kbit_training || recipe.peft.on)
       add("prepare", prepared, "upcasts are done and adapters are added");
@@ -256,7 +256,7 @@ void find_peak(Replay& run) {
 
 // One GPU of the run. All ranks of a strategy are alike.
 Replay replay_rank(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
-                   Script* script) {
+                   StepProgram* program) {
   Replay result;
   result.parameters = parameters_of(network, recipe, machine);
   const Plan plan = make_plan(network, recipe, machine, result.parameters);
@@ -275,21 +275,21 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   result.host_bytes = host_bytes(plan, rank);
   result.gathered_throughout = rank.root + rank.head;
 
-  Script told = script_of(here, parts, rank, script != nullptr);
-  told.loaded = p.loaded_bytes * share_of(p, rank);
-  told.staged = quantise_transient(plan);
-  told.gradients_outlive_step = recipe.gradients_outlive_step();
-  told.accumulates = recipe.training.gradient_accumulation_steps > 1;
-  result.last_graph = told.last_graph;
-  result.attention = told.networks.back().stages.back().attention;
-  for (const Stage& stage : told.networks.back().stages) result.host_bytes += stage.host_bytes;
-  Instants(here, parts, rank, result).add_all(told, asides(plan, rank));
+  StepProgram made = step_program_of(here, parts, rank, program != nullptr);
+  made.loaded = p.loaded_bytes * share_of(p, rank);
+  made.staged = quantise_transient(plan);
+  made.gradients_outlive_step = recipe.gradients_outlive_step();
+  made.accumulates = recipe.training.gradient_accumulation_steps > 1;
+  result.last_graph = made.last_graph;
+  result.attention = made.networks.back().stages.back().attention;
+  for (const Stage& stage : made.networks.back().stages) result.host_bytes += stage.host_bytes;
+  Instants(here, parts, rank, result).add_all(made, asides(plan, rank));
   find_peak(result);
   result.dynamic_bytes =
       result.instants[result.peak].live.total() - rank.weights - rank.adapters - rank.optimizer;
-  if (script == nullptr) return result;
-  add_tensors(network, recipe, p, told);
-  *script = std::move(told);
+  if (program == nullptr) return result;
+  add_tensors(network, recipe, p, made);
+  *program = std::move(made);
   return result;
 }
 
@@ -325,10 +325,10 @@ FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {
 }
 
 Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
-              Script* script) {
+              StepProgram* program) {
   const uint64_t gpus = std::min<uint64_t>(recipe.parallel.num_gpus, most_spread);
   if (strategy_of(recipe) != Strategy::none || gpus <= 1)
-    return replay_rank(network, recipe, machine, script);
+    return replay_rank(network, recipe, machine, program);
   Replay fullest;
   std::vector<double> highest;
   for (const model::Architecture& part : spread(network, recipe, gpus)) {
@@ -337,8 +337,8 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
     const bool higher = highest.empty() || total > *std::max_element(highest.begin(), highest.end());
     highest.push_back(total);
     if (!higher) continue;
-    if (script != nullptr) *script = {};
-    fullest = script == nullptr ? std::move(one) : replay_rank(part, recipe, machine, script);
+    if (program != nullptr) *program = {};
+    fullest = program == nullptr ? std::move(one) : replay_rank(part, recipe, machine, program);
   }
   fullest.spread = std::move(highest);
   fullest.parameters = weigh(network, recipe);

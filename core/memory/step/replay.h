@@ -71,11 +71,11 @@ struct FirstStep {
 };
 FirstStep first_step(const Replay& run, const recipe::Recipe& recipe);
 
-struct Script;
+struct StepProgram;
 
-/// Replays `recipe` on `network`. Never fails: what the replay cannot express is said in notes. `script`
+/// Replays `recipe` on `network`. Never fails: what the replay cannot express is said in notes. `program`
 /// receives what unroll.h writes the whole run from, at some cost in time; null: nothing is kept.
 Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
-              Script* script = nullptr);
+              StepProgram* program = nullptr);
 
 }  // namespace plimsoll::memory

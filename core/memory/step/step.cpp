@@ -271,7 +271,7 @@ NetworkRun replay_network(const Plan& plan, bool traced) {
 }
 
 Snapshot replay_without_grad(const Plan& plan, double rows, double length, const Asked& asked) {
-  const Script nothing;
+  const StepProgram nothing;
   const Sharding alone;
   PeakSink peaks({});
   Composer composer(peaks, nothing, alone);

@@ -10,7 +10,7 @@
 #include "core/memory/layers/images.h"
 #include "core/memory/parameters/parameters.h"
 #include "core/memory/step/pass.h"
-#include "core/memory/step/script.h"
+#include "core/memory/step/step_program.h"
 #include "core/recipe/tasks.h"
 
 namespace plimsoll::memory {

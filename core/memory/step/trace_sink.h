@@ -1,7 +1,7 @@
 // A composed run, written down: every tensor that is made and released, layer by layer.
 //
 //     TraceSink trace(forms, forms);
-//     Composer(trace, script, rank).step({});
+//     Composer(trace, program, rank).step({});
 //     trace.finish().events;
 //
 // Each kind of layer was walked once (LayerTrace) and is written down as often as the network has it.

@@ -11,9 +11,9 @@ namespace plimsoll::memory {
 
 namespace {
 
-Forms forms_of(const Script& script) {
+Forms forms_of(const StepProgram& program) {
   Forms forms;
-  for (const NetworkRun& network : script.networks) {
+  for (const NetworkRun& network : program.networks) {
     NetworkForms& of = forms.emplace_back();
     of.network = &network;
     of.head = network.head_trace;
@@ -41,11 +41,11 @@ void draw(Forms& forms, std::size_t pieces) {
 }
 
 // The micro-batch that makes the gradients keeps those that one that adds to them does not.
-void keep_gradients(Forms& forms, const Script& script) {
+void keep_gradients(Forms& forms, const StepProgram& program) {
   for (NetworkForms& network : forms) {
     for (LayerForms& layer : network.layers)
-      if (!script.gradients_pass) memory::keep_gradients(layer);
-    if (!script.head_gradients_pass) memory::keep_gradients(network.head);
+      if (!program.gradients_pass) memory::keep_gradients(layer);
+    if (!program.head_gradients_pass) memory::keep_gradients(network.head);
   }
 }
 
@@ -64,22 +64,22 @@ std::size_t events_of(const Forms& forms) {
 }
 
 // Weights arrive one after another; a matrix that is packed here exists beside its packed form.
-void load(TraceSink& sink, const Script& script) {
+void load(TraceSink& sink, const StepProgram& program) {
   const auto section = [&sink](Phase phase, const char* part) {
     sink.enter(phase);
     sink.section(part);
   };
   section(Phase::load, "weights");
   double loaded = 0, kept = 0;
-  for (const Resident& row : script.weights) {
+  for (const Resident& row : program.weights) {
     loaded += row.loaded;
     kept += row.kept;
   }
-  const double weights = script.base[Component::weights];
-  const bool known = loaded <= script.loaded + 0.5 && kept <= weights + 0.5;
+  const double weights = program.base[Component::weights];
+  const bool known = loaded <= program.loaded + 0.5 && kept <= weights + 0.5;
   Event staged = TraceSink::nothing;
   Trace arrived;
-  for (const Resident& row : script.weights) {
+  for (const Resident& row : program.weights) {
     if (!known) break;
     if (row.staging > 0 || row.first) {
       sink.release(staged);
@@ -88,7 +88,7 @@ void load(TraceSink& sink, const Script& script) {
     arrived.push_back(sink.allocate(Component::weights, row.loaded, row.what));
   }
   sink.release(staged);
-  const double rest = known ? script.loaded - loaded : script.loaded;
+  const double rest = known ? program.loaded - loaded : program.loaded;
   const Event others = sink.allocate(Component::weights, rest, "weights");
   section(Phase::prepare, "weights");
   const double wanted = known ? weights - kept : weights;
@@ -97,44 +97,44 @@ void load(TraceSink& sink, const Script& script) {
     sink.allocate(Component::weights, wanted, "weights");
   }
   for (std::size_t i = 0; i < arrived.size(); ++i) {
-    const double after = script.weights[i].kept;
-    if (after != script.weights[i].loaded) {
+    const double after = program.weights[i].kept;
+    if (after != program.weights[i].loaded) {
       sink.release(arrived[i]);
       sink.allocate(Component::weights, after, "upcast weights");
     }
   }
-  const double adapters = script.base[Component::adapters];
-  hold_each(sink, Component::adapters, adapters > 0 ? script.trained_tensors : std::vector<double>(),
+  const double adapters = program.base[Component::adapters];
+  hold_each(sink, Component::adapters, adapters > 0 ? program.trained_tensors : std::vector<double>(),
             adapters, "adapters");
-  sink.allocate(Component::frozen_models, script.base[Component::frozen_models], "frozen models");
-  sink.allocate(Component::engine, script.base[Component::engine], "inference engine");
+  sink.allocate(Component::frozen_models, program.base[Component::frozen_models], "frozen models");
+  sink.allocate(Component::engine, program.base[Component::engine], "inference engine");
 }
 
 }  // namespace
 
 Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
                 Steps wanted) {
-  Script script;
-  const Replay run = replay(network, recipe, machine, &script);
-  Forms adding = forms_of(script);
+  StepProgram program;
+  const Replay run = replay(network, recipe, machine, &program);
+  Forms adding = forms_of(program);
   Forms making = adding;
   bool gradients_stay = false;  // until the next step
-  if (script.gradients_outlive_step) {
+  if (program.gradients_outlive_step) {
     recipe::Recipe one = recipe;
     one.training.gradient_accumulation_steps = 1;
     gradients_stay = one.gradients_outlive_step();
-    keep_gradients(making, script);
+    keep_gradients(making, program);
   }
   if (wanted == Steps::drawn) {
     draw(making, pieces_of(making, 1));
-    draw(adding, pieces_of(adding, script.accumulates ? 2 : 1));
+    draw(adding, pieces_of(adding, program.accumulates ? 2 : 1));
   }
   TraceSink sink(making, adding);
-  load(sink, script);
+  load(sink, program);
   const uint8_t steps = recipe.training.max_steps == 1 ? 1 : 2;
   const bool short_way = wanted != Steps::both && steps == 2 && !gradients_stay;
-  sink.reserve((short_way ? 1 : steps) * (events_of(making) + (script.accumulates ? events_of(adding) : 0)));
-  Composer composer(sink, script, run.sharding);
+  sink.reserve((short_way ? 1 : steps) * (events_of(making) + (program.accumulates ? events_of(adding) : 0)));
+  Composer composer(sink, program, run.sharding);
   for (uint8_t step = 1; step <= steps; ++step) {
     sink.begin_step(step);
     if (step == 1 && short_way) {
@@ -144,7 +144,7 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
     StepPlay play;
     play.first = play.makes_states = step == 1;
     play.finds = gradients_stay && step == 2;
-    play.another = script.accumulates;
+    play.another = program.accumulates;
     play.keeps = gradients_stay;
     composer.step(play);
   }

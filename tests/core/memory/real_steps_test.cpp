@@ -109,7 +109,7 @@ TEST(RealSteps, OfEveryFamilyAllocateWhatTheReplaySays) {
   EXPECT_LT(errors[errors.size() / 2], 0.003);
 }
 
-// PEFT's methods on six layers of Llama, without prefix tuning: its keys ask for a mask, which that script's
+// PEFT's methods on six layers of Llama, without prefix tuning: its keys ask for a mask, which that program's
 // stand-in for SDPA does not know (trainer_steps.json has it). The farthest: DoRA under autocast, FourierFT,
 // LoHa and RandLoRA, all too high.
 TEST(RealSteps, WithEveryAdapterMethodAllocateWhatTheReplaySays) {

@@ -1,9 +1,10 @@
 // All that a run is composed from (composer.h): what its layers, its head and its optimizer take, and what is
 // there all the time.
 //
-//     Script script;
-//     Replay run = replay(network, recipe, machine, &script);
-//     script.networks.back().stages.back().runs.front().trace.graph;       // the events of one decoder layer
+//     StepProgram program;
+//     Replay run = replay(network, recipe, machine, &program);
+//     program.networks.back().stages.back().runs.front().trace.graph;       // the events of one decoder
+//     layer
 #pragma once
 
 #include <vector>
@@ -23,7 +24,7 @@ struct NetworkRun {
   double embedded_leaf = 0;  ///< embedded tokens beside the first layer's input, which is made of them
 };
 
-struct Script {
+struct StepProgram {
   /// In the order of their forward; the last one is the first to go backward.
   std::vector<NetworkRun> networks;
   Snapshot base;          ///< weights, adapters, optimizer states, inputs, workspaces
