@@ -38,7 +38,7 @@ class Composer {
     sink_.enter(Phase::forward);
     sink_.section("inputs");
     const Handle inputs = sink_.allocate(Component::inputs, program_.base[Component::inputs], "batch");
-    if (play.first) hold_workspaces();
+    if (play.first) make_workspaces();
     const Handle root =
         sink_.allocate(Component::gathered, rank_.root, "gathered outside the layers", Stream::gathering);
     // Before the last micro-batch the ranks may keep their gradients to themselves.
@@ -63,7 +63,7 @@ class Composer {
     sink_.begin_micro_batch(0, true);
     sink_.enter(play.first ? Phase::optimizer_step_first : Phase::optimizer_step);
     sink_.section("optimizer");
-    if (play.makes_states) hold_states();
+    if (play.makes_states) make_states();
     optimizer_work();
     sink_.section("clean-up");
     release_outputs();
@@ -71,11 +71,11 @@ class Composer {
   }
 
   /// What a step leaves behind that keeps no gradients, without the step.
-  void leave_behind() {
+  void make_workspaces_and_states() {
     sink_.enter(Phase::optimizer_step_first);
     sink_.section("optimizer");
-    hold_workspaces();
-    hold_states();
+    make_workspaces();
+    make_states();
   }
 
  private:
@@ -111,11 +111,11 @@ class Composer {
     sink_.release_all(Pool::kv_cache);
   }
   // In one piece, master weights and two moments are as large as each other.
-  void hold_states() {
+  void make_states() {
     const double all = program_.base[Component::optimizer];
     const std::vector<double> in_one_piece(3, all / 3);
-    hold_each(sink_, Component::optimizer, rank_.flat ? in_one_piece : program_.optimizer_states, all,
-              "optimizer states");
+    allocate_each(sink_, Component::optimizer, rank_.flat ? in_one_piece : program_.optimizer_states, all,
+                  "optimizer states");
   }
 
   // Parameters of the layers at work, unit by unit.
@@ -338,7 +338,7 @@ class Composer {
     sink_.release(buffers_);
   }
 
-  void hold_workspaces() {
+  void make_workspaces() {
     for (int thread = 0; thread < 2; ++thread)
       sink_.allocate(Component::workspace, program_.base[Component::workspace] / 2, "cuBLAS workspace");
     sink_.allocate(Component::buckets, program_.base[Component::buckets], "buckets of gradients");

@@ -34,8 +34,8 @@ constexpr double smallest_tensor = 0.5;
 /// The tensors of a list when they add up to `all`, and what is missing beside them; of a list that is more,
 /// a rank holds its share of each. They stay until the run ends.
 template <class Sink>
-void hold_each(Sink& sink, Component component, const std::vector<double>& each, double all,
-               const char* what) {
+void allocate_each(Sink& sink, Component component, const std::vector<double>& each, double all,
+                   const char* what) {
   double sum = 0;
   for (const double bytes : each) sum += bytes;
   const double share = sum > all + 0.5 ? all / sum : 1;

@@ -104,8 +104,8 @@ void load(TraceSink& sink, const StepProgram& program) {
     }
   }
   const double adapters = program.base[Component::adapters];
-  hold_each(sink, Component::adapters, adapters > 0 ? program.trained_tensors : std::vector<double>(),
-            adapters, "adapters");
+  allocate_each(sink, Component::adapters, adapters > 0 ? program.trained_tensors : std::vector<double>(),
+                adapters, "adapters");
   sink.allocate(Component::frozen_models, program.base[Component::frozen_models], "frozen models");
   sink.allocate(Component::engine, program.base[Component::engine], "inference engine");
 }
@@ -138,7 +138,7 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
   for (uint8_t step = 1; step <= steps; ++step) {
     sink.begin_step(step);
     if (step == 1 && short_way) {
-      composer.leave_behind();
+      composer.make_workspaces_and_states();
       continue;
     }
     StepPlay play;
