@@ -6,7 +6,7 @@
 
 #include "core/recipe/locks.h"
 #include "core/recipe/stacks.h"
-#include "core/run/spread.h"
+#include "core/run/several_cards.h"
 #include "core/time/cost.h"
 #include "core/time/step.h"
 
@@ -102,7 +102,7 @@ std::optional<WayOut> more_gpus(const run::Run& run, const Basis& basis, double 
   for (uint64_t count = r.parallel.num_gpus + 1; count <= most; ++count) {
     for (const std::string& strategy : run::strategies_for(run, count)) {
       const std::optional<recipe::Values> changes =
-          run::spread(run, count, strategy, r.training.per_device_train_batch_size);
+          run::changes_for_cards(run, count, strategy, r.training.per_device_train_batch_size);
       if (!changes) continue;
       Basis there = basis;
       there.context = run::context_on(*run.gpu, count);

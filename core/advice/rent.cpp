@@ -7,7 +7,7 @@
 #include "core/advice/usual.h"
 #include "core/recipe/locks.h"
 #include "core/run/paged.h"
-#include "core/run/spread.h"
+#include "core/run/several_cards.h"
 
 namespace plimsoll::advice {
 
@@ -55,7 +55,7 @@ class Place {
 
   std::optional<Setup> tried(uint64_t cards, const std::string& strategy, uint64_t batch, const Fix* fix,
                              const recipe::Values& further) {
-    std::optional<recipe::Values> changes = run::spread(run_, cards, strategy, batch);
+    std::optional<recipe::Values> changes = run::changes_for_cards(run_, cards, strategy, batch);
     if (!changes) return std::nullopt;
     changes->insert(further.begin(), further.end());
     basis_.context = run::context_on(*run_.gpu, cards);

@@ -241,10 +241,10 @@ std::string write_report(const run::Run& run, const run::Catalog& catalog, const
   out.field("host_bytes", whole(run.replay.host_bytes));
   out.field("gpus", run.resolved.recipe.parallel.num_gpus);
   out.field("effective_batch", run.resolved.recipe.effective_batch());
-  if (!run.replay.spread.empty()) {
+  if (!run.replay.device_map_peaks.empty()) {
     out.key("spread");
     out.open_array();
-    for (const double bytes : run.replay.spread) out.value(whole(bytes));
+    for (const double bytes : run.replay.device_map_peaks) out.value(whole(bytes));
     out.close_array();
   }
   out.key("per_unit");

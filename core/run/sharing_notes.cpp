@@ -66,11 +66,12 @@ constexpr NoteRow sharing_rows[] = {
      },
      .source = "deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py setup_buckets"},
     {.code = "layers_are_spread",
-     .applies = [](R f, G) { return !f.replay.spread.empty(); },
+     .applies = [](R f, G) { return !f.replay.device_map_peaks.empty(); },
      .message = [](R f, G) -> std::string {
        std::string each;
-       for (const double bytes : f.replay.spread) each += (each.empty() ? "" : ", ") + gib(bytes);
-       return "device_map spreads the layers over " + grouped(static_cast<double>(f.replay.spread.size())) +
+       for (const double bytes : f.replay.device_map_peaks) each += (each.empty() ? "" : ", ") + gib(bytes);
+       return "device_map spreads the layers over " +
+              grouped(static_cast<double>(f.replay.device_map_peaks.size())) +
               " GPUs that work one after another; their peaks are " + each +
               ", and the report shows the fullest. The last one holds the head and the logits.";
      },

@@ -83,8 +83,8 @@ void drop_empty_groups(model::Architecture& part) {
 
 }  // namespace
 
-std::vector<model::Architecture> spread(const model::Architecture& network, const recipe::Recipe& recipe,
-                                        uint64_t gpus) {
+std::vector<model::Architecture> split_by_device_map(const model::Architecture& network,
+                                                     const recipe::Recipe& recipe, uint64_t gpus) {
   const std::vector<Unit> units = units_of(network, recipe);
   double all = 0, block = 0, largest = 0;
   for (const Unit& unit : units) {

@@ -1,6 +1,6 @@
 // Layers spread over several GPUs by device_map="auto": one process, one GPU at work at a time.
 //
-//     std::vector<model::Architecture> parts = spread(network, recipe, 2);
+//     std::vector<model::Architecture> parts = split_by_device_map(network, recipe, 2);
 //     replay(parts[1], recipe, machine);          // the second GPU: its layers, and the head with the loss
 //
 // Each part is a network of its own, so that everything about a layer, a head or an optimizer holds for it as
@@ -18,7 +18,7 @@
 namespace plimsoll::memory {
 
 /// What each of `gpus` cards holds. A head that is tied to the embedding stays with it, on the first.
-std::vector<model::Architecture> spread(const model::Architecture& network, const recipe::Recipe& recipe,
-                                        uint64_t gpus);
+std::vector<model::Architecture> split_by_device_map(const model::Architecture& network,
+                                                     const recipe::Recipe& recipe, uint64_t gpus);
 
 }  // namespace plimsoll::memory

@@ -17,7 +17,7 @@ namespace plimsoll::memory {
 
 namespace {
 
-constexpr uint64_t most_spread = 64;  // machines have no more GPUs than that
+constexpr uint64_t most_devices = 64;  // machines have no more GPUs than that
 
 double quantise_transient(const Plan& plan) {
   if (!plan.recipe.quantized()) return 0;
@@ -326,12 +326,12 @@ FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {
 
 Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
               StepProgram* program) {
-  const uint64_t gpus = std::min<uint64_t>(recipe.parallel.num_gpus, most_spread);
+  const uint64_t gpus = std::min<uint64_t>(recipe.parallel.num_gpus, most_devices);
   if (strategy_of(recipe) != Strategy::none || gpus <= 1)
     return replay_rank(network, recipe, machine, program);
   Replay fullest;
   std::vector<double> highest;
-  for (const model::Architecture& part : spread(network, recipe, gpus)) {
+  for (const model::Architecture& part : split_by_device_map(network, recipe, gpus)) {
     Replay one = replay_rank(part, recipe, machine, nullptr);
     const double total = one.instants[one.peak].live.total();
     const bool higher = highest.empty() || total > *std::max_element(highest.begin(), highest.end());
@@ -340,7 +340,7 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
     if (program != nullptr) *program = {};
     fullest = program == nullptr ? std::move(one) : replay_rank(part, recipe, machine, program);
   }
-  fullest.spread = std::move(highest);
+  fullest.device_map_peaks = std::move(highest);
   fullest.parameters = weigh(network, recipe);
   fullest.state_bytes = optimizer_state_bytes(fullest.parameters, recipe.training.optim, nullptr);
   return fullest;

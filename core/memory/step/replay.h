@@ -39,8 +39,9 @@ struct Replay {
   std::size_t peak = 0;
   Snapshot between_steps;  ///< what stands while the model is evaluated
   Parameters parameters;
-  Sharding sharding;           ///< what one rank holds
-  std::vector<double> spread;  ///< highest allocated bytes of each GPU, when device_map spreads the layers
+  Sharding sharding;  ///< what one rank holds
+  std::vector<double>
+      device_map_peaks;        ///< highest allocated bytes of each GPU, when device_map spreads the layers
   double optimizer_bytes = 0;  ///< states on the GPU
   double state_bytes = 0;      ///< states of all ranks together, wherever they lie
   double paged_bytes = 0;      ///< states in managed memory, which PyTorch does not count

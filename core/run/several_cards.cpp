@@ -1,4 +1,4 @@
-#include "core/run/spread.h"
+#include "core/run/several_cards.h"
 
 #include <algorithm>
 
@@ -24,8 +24,8 @@ std::vector<std::string> strategies_for(const Run& run, uint64_t cards) {
   return {"ddp", "zero2", "zero3"};
 }
 
-std::optional<recipe::Values> spread(const Run& run, uint64_t cards, const std::string& strategy,
-                                     uint64_t batch) {
+std::optional<recipe::Values> changes_for_cards(const Run& run, uint64_t cards, const std::string& strategy,
+                                                uint64_t batch) {
   const recipe::Recipe& r = run.resolved.recipe;
   const uint64_t now = r.training.per_device_train_batch_size;
   const uint64_t step = now * r.training.gradient_accumulation_steps * r.parallel.num_gpus;

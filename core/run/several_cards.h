@@ -1,7 +1,8 @@
 // The same run on several cards: the samples of a step are shared out, so that the effective batch stays.
 //
 //     for (const char* strategy : strategies_for(run, 4)) {
-//       const auto changes = spread(run, 4, strategy, batch);    // nothing: four do not share them evenly
+//       const auto changes = changes_for_cards(run, 4, strategy, batch);    // nothing: four do not share
+//       them evenly
 //     }
 #pragma once
 
@@ -19,8 +20,8 @@ std::vector<std::string> strategies_for(const Run& run, uint64_t cards);
 
 /// Fields to set for `cards` cards with at most `batch` samples on each at a time; nothing where the samples
 /// of a step cannot be shared out evenly or a locked field would move.
-std::optional<recipe::Values> spread(const Run& run, uint64_t cards, const std::string& strategy,
-                                     uint64_t batch);
+std::optional<recipe::Values> changes_for_cards(const Run& run, uint64_t cards, const std::string& strategy,
+                                                uint64_t batch);
 
 /// By how much less than `cards` times as fast a run on several cards is than on one: 1 would be all of it.
 double efficiency_of(const Run& run, const recipe::Recipe& recipe, const hardware::Gpu& gpu);
