@@ -54,7 +54,7 @@ Tensor normalise(Tape& tape, const LayerProgram& p, const model::Norm& norm, con
   }
   if (p.liger_norm) return fused_rms_norm(tape, x, width, trained);
   if (p.plain_rms_norm) return plain_rms_norm(tape, x, width, trained);
-  const bool fp32_product = norm.fp32_weight_product || p.code == Code::litgpt;
+  const bool fp32_product = norm.fp32_weight_product || p.implementation == Implementation::litgpt;
   return rms_norm(tape, x, width, size, trained, fp32_product);
 }
 
@@ -94,7 +94,8 @@ Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
     return {std::move(q), std::move(k), std::move(v), Tensor()};
   }
   const auto head = static_cast<double>(g.head_dim);
-  if (p.has(Role::gate_up) && (p.code == Code::torchtune || p.code == Code::unsloth)) {  // never fused
+  if (p.has(Role::gate_up) && (p.implementation == Implementation::torchtune ||
+                               p.implementation == Implementation::unsloth)) {  // never fused
     const LinearSpec& all = p.at(Role::qkv);
     const double queries = static_cast<double>(g.heads) * head, keys = static_cast<double>(g.kv_heads) * head;
     Tensor q = linear(tape, p.mode, h, part_of(all, queries, all.on_q));
@@ -148,7 +149,7 @@ void turn(Tape& tape, const LayerProgram& p, const Tensor& h, Heads& heads) {
     return;
   }
   // torchtune, too, rotates in fp32 and casts back.
-  const bool wide = p.code == Code::torchtune || p.group->rotary_in_fp32;
+  const bool wide = p.implementation == Implementation::torchtune || p.group->rotary_in_fp32;
   const int table = wide ? 4 : h.size();
   Tensor q = cast(tape, rotate(tape, heads.q, table), wide ? heads.q.size() : table);
   Tensor k = cast(tape, rotate(tape, heads.k, table), wide ? heads.k.size() : table);
@@ -232,7 +233,7 @@ Tensor short_convolution(Tape& tape, const LayerProgram& p, const Tensor& h) {
 Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   if (p.group->attention == model::AttentionKind::short_convolution) return short_convolution(tape, p, h);
   const bool latent = p.group->attention == model::AttentionKind::latent;
-  if (p.code == Code::litgpt && !latent) {
+  if (p.implementation == Implementation::litgpt && !latent) {
     Tensor out = litgpt_attention(tape, p, shape_of(p), h);
     Tensor projected = run_linear(tape, p, Role::o, out);
     return p.adaption > 0 ? adaption_prompt(tape, p, h, std::move(projected)) : projected;
@@ -311,11 +312,11 @@ Tensor with_prefix(Tape& tape, const LayerProgram& p, const Tensor& states) {
   return out;
 }
 
-Code code_of(const std::string& implementation) {
-  if (implementation == "litgpt") return Code::litgpt;
-  if (implementation == "torchtune") return Code::torchtune;
-  if (implementation == "unsloth") return Code::unsloth;
-  return Code::transformers;
+Implementation implementation_of(const std::string& implementation) {
+  if (implementation == "litgpt") return Implementation::litgpt;
+  if (implementation == "torchtune") return Implementation::torchtune;
+  if (implementation == "unsloth") return Implementation::unsloth;
+  return Implementation::transformers;
 }
 
 namespace {

@@ -20,8 +20,8 @@ namespace plimsoll::memory {
 
 /// Whose forward() runs. The operations are the same; who keeps which local variable, and what is fused, is
 /// not.
-enum class Code { transformers, litgpt, torchtune, unsloth };
-Code code_of(const std::string& implementation);
+enum class Implementation { transformers, litgpt, torchtune, unsloth };
+Implementation implementation_of(const std::string& implementation);
 
 constexpr std::size_t role_count = static_cast<std::size_t>(model::Role::other) + 1;
 /// By role; out == 0: the layer has none.
@@ -38,7 +38,7 @@ struct Linears : std::array<LinearSpec, role_count> {
 struct LayerProgram {
   const model::LayerGroup* group = nullptr;
   Linears linears{};
-  Code code = Code::transformers;
+  Implementation implementation = Implementation::transformers;
   bool plain_rms_norm = false;  ///< RMSNorm in the dtype of x, without fp32 (lit-gpt until 24 October 2023)
   Mode mode;
   AttentionChoice attention;

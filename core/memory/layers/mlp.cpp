@@ -16,7 +16,9 @@ using model::Role;
 // LitGPT and torchtune call one kernel for every GELU.
 Activation activation_of(const LayerProgram& p) {
   const Activation kind = p.group->activation;
-  return p.code != Code::transformers && kind == Activation::gelu_new ? Activation::gelu_tanh : kind;
+  return p.implementation != Implementation::transformers && kind == Activation::gelu_new
+             ? Activation::gelu_tanh
+             : kind;
 }
 
 Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role, Role up_role,
@@ -24,7 +26,8 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
   Tensor product;
   if (gate_role == Role::gate && activation_of(p) == Activation::clamped_glu) {
     product = clamped_glu(tape, run_linear(tape, p, Role::gate_up, x));
-  } else if (p.has(Role::gate_up) && gate_role == Role::gate && p.code != Code::transformers) {
+  } else if (p.has(Role::gate_up) && gate_role == Role::gate &&
+             p.implementation != Implementation::transformers) {
     const LinearSpec& both = p.at(Role::gate_up);  // these never fuse gate and up
     const LinearSpec half = part_of(both, both.out / 2, true);
     Tensor gate = linear(tape, p.mode, x, half);

@@ -11,7 +11,7 @@ namespace {
 using model::Role;
 
 bool fused(const LayerProgram& p, std::initializer_list<Role> roles) {
-  if (p.code != Code::unsloth) return false;
+  if (p.implementation != Implementation::unsloth) return false;
   for (Role role : roles) {
     if (!p.has(role)) return false;
     const LinearSpec& spec = p.at(role);

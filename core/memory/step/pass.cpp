@@ -91,7 +91,8 @@ Snapshot selected(const PassSettings& s, const LayerProgram& p) {
   if (!s.checkpointing || !s.recorded) return {};
   const double size = p.mode.autocast ? 2 : s.input_size;
   double width = s.recipe->training.selective_checkpointing ? selected_width(p, size) : 0;
-  if (!s.recipe->training.use_reentrant && p.code == Code::transformers) width += held_on_nodes(p, size);
+  if (!s.recipe->training.use_reentrant && p.implementation == Implementation::transformers)
+    width += held_on_nodes(p, size);
   return only(Component::activations, p.batch * p.length * width);
 }
 
@@ -236,8 +237,9 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
   const recipe::Recipe& r = *s.recipe;
   LayerProgram p;
   p.group = &group;
-  p.code = code_of(r.model_args.implementation);
-  p.plain_rms_norm = p.code == Code::litgpt && !recipe::version_at_least(r.versions.litgpt, "0.0.20231024");
+  p.implementation = implementation_of(r.model_args.implementation);
+  p.plain_rms_norm = p.implementation == Implementation::litgpt &&
+                     !recipe::version_at_least(r.versions.litgpt, "0.0.20231024");
   p.mode.autocast = r.autocast();
   p.batch = s.batch;
   p.length = s.length;
@@ -257,7 +259,7 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
   // again, as Liger's kernels do (torch/_functorch/partitioners.py min_cut_rematerialization_partition).
   // Unsloth's norm and rotary kernels keep as little.
   const bool compiled = text && r.training.torch_compile;
-  const bool unsloth = text && p.code == Code::unsloth && r.peft.on;
+  const bool unsloth = text && p.implementation == Implementation::unsloth && r.peft.on;
   p.liger_norm = (text && r.training.liger_rms_norm) || compiled || unsloth;
   p.liger_mlp = (text && r.training.liger_swiglu) || compiled;
   p.liger_rotary = (text && r.training.liger_rope) || compiled || unsloth;
@@ -278,9 +280,11 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   LayerProgram p = make_outline(s, group);
   p.attention = choose_attention(conditions(s, group));
   // Until 4.48 the attention module forgot the weights that nobody had asked for.
-  p.holds_weights = p.attention.kernel == AttentionKernel::eager && p.code == Code::transformers &&
+  p.holds_weights = p.attention.kernel == AttentionKernel::eager &&
+                    p.implementation == Implementation::transformers &&
                     recipe::version_at_least(s.transformers, "4.48");
-  if (p.code == Code::torchtune) p.attention.repeat_kv = true;  // expand().flatten(): a copy for every head
+  if (p.implementation == Implementation::torchtune)
+    p.attention.repeat_kv = true;  // expand().flatten(): a copy for every head
   const bool known = s.memo != nullptr && s.weighed != nullptr;
   p.linears = known ? s.memo->linears(*s.weighed, group, *s.stack, *s.recipe)
                     : specify_all(group, *s.stack, *s.recipe);
