@@ -47,8 +47,8 @@ Advisor::Advisor(const run::Run& run, const run::Catalog& catalog)
 memory::Sizes Advisor::sizes() const { return sizes_of(run_.replay.instants[run_.replay.peak], run_); }
 
 double Advisor::seconds(double usable) const {
-  return run::step_on({run_.network, run_.resolved.recipe, run_.replay, weighed(run_)}, sizes(), usable,
-                      basis_->time_gpu)
+  return run::step_on({run_.network, run_.resolved.recipe, run_.replay, known_parameters(run_)}, sizes(),
+                      usable, basis_->time_gpu)
       .seconds;
 }
 

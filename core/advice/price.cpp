@@ -188,13 +188,13 @@ Pricer::Walk& Pricer::walk(const Choice& choice) {
 }
 
 // The recipe is that of the choice, with the cheap slots as they are.
-const memory::Parameters& Pricer::weighed(const recipe::Recipe& recipe, const Choice& choice) {
+const memory::Parameters& Pricer::known_parameters(const recipe::Recipe& recipe, const Choice& choice) {
   Choice heavy = choice;
   for (std::size_t i = 0; i < space_.slots.size(); ++i) {
     if (weightless_[i] || is_cheap(i)) heavy[i] = 0;
   }
-  const auto [found, fresh] = weighed_.try_emplace(key(heavy));
-  if (fresh) found->second = memory::weigh(basis_.network_of(recipe), recipe);
+  const auto [found, fresh] = known_parameters_.try_emplace(key(heavy));
+  if (fresh) found->second = memory::count_parameters(basis_.network_of(recipe), recipe);
   return found->second;
 }
 
@@ -203,7 +203,7 @@ Pricer::Walk& Pricer::replayed(const Choice& choice) {
   if (!at.valid || at.replayed) return at;
   const recipe::Recipe& recipe = with_cheap(at, Choice{});
   memory::Machine machine = machine_for(recipe);
-  machine.weighed = &weighed(recipe, choice);
+  machine.known_parameters = &known_parameters(recipe, choice);
   at.replay = memory::replay(basis_.network_of(recipe), recipe, machine);
   at.replayed = true;
   ++replays;
@@ -300,7 +300,7 @@ double Pricer::seconds(const Choice& choice) {
   if (at.seconds.empty()) {
     at.seconds.assign(optimizer_ < space_.slots.size() ? space_.slots[optimizer_].options.size() : 1, -1);
     const recipe::Recipe& recipe = with_cheap(at, Choice{});
-    at.work = time::work_of(basis_.network_of(recipe), recipe, &weighed(recipe, choice));
+    at.work = time::work_of(basis_.network_of(recipe), recipe, &known_parameters(recipe, choice));
   }
   if (at.seconds[option] >= 0) return at.seconds[option];
   const recipe::Recipe& recipe = with_cheap(at, choice);

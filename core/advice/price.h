@@ -118,7 +118,7 @@ class Pricer {
   Walk& replayed(const Choice& choice);
   const recipe::Recipe* resolved(const Choice& choice);
   const recipe::Recipe& with_cheap(Walk& walk, const Choice& choice) const;
-  const memory::Parameters& weighed(const recipe::Recipe& recipe, const Choice& choice);
+  const memory::Parameters& known_parameters(const recipe::Recipe& recipe, const Choice& choice);
   Stepping stepping(Walk& walk, const Choice& choice);
   const memory::Snapshot* evaluated(Walk& walk, const Choice& choice);
   enum class Eval { as_replayed, as_chosen, none };
@@ -134,12 +134,12 @@ class Pricer {
   recipe::Variations variations_;
   std::vector<uint64_t> radix_;
   std::size_t optimizer_, allocator_;
-  std::vector<bool> evaluation_;                              ///< by slot
-  std::vector<std::size_t> cheap_;                            ///< slots
-  std::size_t cheap_choices_ = 1;                             ///< in all of them
-  int evaluations_ = 0;                                       ///< slots of evaluation among them
-  std::vector<bool> weightless_;                              ///< by slot: a scale that changes no parameter
-  std::unordered_map<uint64_t, memory::Parameters> weighed_;  ///< by the choice of all other slots
+  std::vector<bool> evaluation_;    ///< by slot
+  std::vector<std::size_t> cheap_;  ///< slots
+  std::size_t cheap_choices_ = 1;   ///< in all of them
+  int evaluations_ = 0;             ///< slots of evaluation among them
+  std::vector<bool> weightless_;    ///< by slot: a scale that changes no parameter
+  std::unordered_map<uint64_t, memory::Parameters> known_parameters_;  ///< by the choice of all other slots
   std::vector<Effects> effects_;  ///< by slot: of scales, defaults included, and of cheap ones
   std::unordered_map<uint64_t, std::unique_ptr<Walk>> walks_;
   std::unordered_map<uint64_t, std::unique_ptr<Walk>> bases_;  ///< scales as they are

@@ -205,8 +205,8 @@ void write_per_unit(Writer& out, const run::Run& run, memory::ReplayMemo& memo) 
   const bool sees = run.network.image.rule != model::ImageTokens::Rule::none;
   const bool adapters = run.resolved.recipe.peft.on;
   const memory::Machine machine = with_memo(run, memo);
-  memory::Machine weighing = machine;
-  weighing.weighed = nullptr;
+  memory::Machine counting = machine;
+  counting.known_parameters = nullptr;
   const auto cost_on = [&run](const memory::Machine& on, void (*change)(recipe::Recipe&)) {
     return whole(cost_of(run, on, change));
   };
@@ -214,7 +214,7 @@ void write_per_unit(Writer& out, const run::Run& run, memory::ReplayMemo& memo) 
   out.open_object();
   out.field("sample", cost([](recipe::Recipe& c) { ++c.training.per_device_train_batch_size; }));
   out.field("token", cost([](recipe::Recipe& c) { ++c.training.max_length; }));
-  out.field("rank", adapters ? cost_on(weighing, [](recipe::Recipe& c) { ++c.peft.r; }) : 0);
+  out.field("rank", adapters ? cost_on(counting, [](recipe::Recipe& c) { ++c.peft.r; }) : 0);
   out.field("image", sees ? cost([](recipe::Recipe& c) { ++c.vision.images_per_sample; }) : 0);
   out.close_object();
 }

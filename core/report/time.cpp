@@ -123,7 +123,7 @@ void write_time(Writer& out, const run::Run& run, const run::Catalog& catalog) {
   const bool listed = wants(run, "machines");
   if (run.gpu == nullptr && !listed) return out.null();
   const recipe::Recipe& r = run.resolved.recipe;
-  const time::Work work = time::work_of(run.network, r, weighed(run));
+  const time::Work work = time::work_of(run.network, r, known_parameters(run));
   const time::Length length = time::length_of(r);
   time::StepTime chosen;
   out.open_object();

@@ -117,7 +117,7 @@ std::optional<LargestModel> largest_model(const Sizing& sizing, const Catalog& c
                                                      : 0;
   for (const ModelEntry* entry : order) {
     if (least * static_cast<double>(entry->preset.parameters) > sizing.usable) continue;
-    const memory::Parameters p = memory::weigh(entry->network, r);
+    const memory::Parameters p = memory::count_parameters(entry->network, r);
     if (p.weight_bytes > sizing.usable || (r.peft.on && p.matched.empty())) continue;
     const memory::Replay replay = memory::replay(entry->network, r, sizing.run.machine);
     memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], r, sizing.run.context);

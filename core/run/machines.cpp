@@ -87,7 +87,7 @@ double price_of_chosen(const Run& run, const Catalog& catalog) {
 }
 
 time::StepTime step_of(const Run& run, const hardware::Gpu& gpu) {
-  return step_on({run.network, run.resolved.recipe, run.replay, weighed(run)},
+  return step_on({run.network, run.resolved.recipe, run.replay, known_parameters(run)},
                  sizes_of(run.replay.instants[run.replay.peak], run), usable_for(run, gpu.usable_bytes), gpu);
 }
 

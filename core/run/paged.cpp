@@ -10,7 +10,7 @@ Paged paged_of(const memory::Replay& replay, const memory::Sizes& sizes, double 
 
 time::StepTime step_on(const Replayed& run, const memory::Sizes& sizes, double usable,
                        const hardware::Gpu& gpu) {
-  time::Work work = time::work_of(run.network, run.recipe, run.weighed);
+  time::Work work = time::work_of(run.network, run.recipe, run.known_parameters);
   work.paged_bytes *= paged_of(run.replay, sizes, usable).travelling();
   return time::step_time(work, run.recipe, gpu);
 }

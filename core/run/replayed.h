@@ -12,7 +12,7 @@ struct Replayed {
   const model::Architecture& network;
   const recipe::Recipe& recipe;
   const memory::Replay& replay;
-  const memory::Parameters* weighed = nullptr;  ///< what the network weighs, where that is known
+  const memory::Parameters* known_parameters = nullptr;  ///< what the network weighs, where that is known
 };
 
 }  // namespace plimsoll::run

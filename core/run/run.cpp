@@ -279,12 +279,14 @@ std::optional<Run> read_run(std::string_view text, const Catalog& catalog, Error
   return read_run(recipe::read_request(*request, errors), catalog, errors, memo);
 }
 
-const memory::Parameters* weighed(const Run& run) { return unrolls(run) ? &run.replay.parameters : nullptr; }
+const memory::Parameters* known_parameters(const Run& run) {
+  return unrolls(run) ? &run.replay.parameters : nullptr;
+}
 
 memory::Machine with_memo(const Run& run, memory::ReplayMemo& memo) {
   memory::Machine machine = run.machine;
   machine.memo = &memo;
-  machine.weighed = weighed(run);
+  machine.known_parameters = known_parameters(run);
   return machine;
 }
 

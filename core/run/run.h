@@ -46,7 +46,7 @@ std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, json:
                             memory::ReplayMemo* memo = nullptr);
 
 /// What the network weighs; null where the replay has joined it with a value network's.
-const memory::Parameters* weighed(const Run& run);
+const memory::Parameters* known_parameters(const Run& run);
 
 /// The machine of a run with its memo, and with what the network weighs.
 memory::Machine with_memo(const Run& run, memory::ReplayMemo& memo);

@@ -192,7 +192,8 @@ double sample_length(const recipe::Recipe& r) {
   return std::min(longest, r.data.mean_length);
 }
 
-Work work_of(const model::Architecture& network, const recipe::Recipe& r, const memory::Parameters* weighed) {
+Work work_of(const model::Architecture& network, const recipe::Recipe& r,
+             const memory::Parameters* known_parameters) {
   Work work;
   const auto batch = static_cast<double>(r.training.per_device_train_batch_size);
   const double length = sample_length(r);
@@ -231,7 +232,8 @@ Work work_of(const model::Architecture& network, const recipe::Recipe& r, const 
   head.length = length;
   head.rows = work.tokens;
   add_head(network, r, head, work);
-  const memory::Parameters parameters = weighed != nullptr ? *weighed : memory::weigh(network, r);
+  const memory::Parameters parameters =
+      known_parameters != nullptr ? *known_parameters : memory::count_parameters(network, r);
   // FSDP and ZeRO: every rank steps its own share.
   const bool shared = r.parallel.strategy != "none" && r.parallel.strategy != "ddp";
   work.trained = trained_elements(parameters) / (shared ? static_cast<double>(r.parallel.num_gpus) : 1);

@@ -42,8 +42,8 @@ double sample_length(const recipe::Recipe& recipe);
 /// What `optim` reads, writes and pages for the work's trained elements, in place of what was there.
 void set_optimizer(Work& work, const std::string& optim);
 
-/// `weighed`: what memory::weigh says of both, where that is known.
+/// `known_parameters`: what memory::count_parameters says of both, where that is known.
 Work work_of(const model::Architecture& network, const recipe::Recipe& recipe,
-             const memory::Parameters* weighed = nullptr);
+             const memory::Parameters* known_parameters = nullptr);
 
 }  // namespace plimsoll::time

@@ -213,8 +213,8 @@ void unrolled_list_holds_what_the_peaks_say(const Draw& draw) {
   }
 }
 
-// What the layers' programs leave as gradients, and what was weighed of the same parameters. Some linears are
-// weighed and not walked (indexers, gates of linear attention), none the other way round. Trained norms are
+// What the layers' programs leave as gradients, and what was counted of the same parameters. Some linears are
+// counted and not walked (indexers, gates of linear attention), none the other way round. Trained norms are
 // left out: one without a bias leaves a gradient for it, 4 to 32 kB a norm.
 void layers_leave_no_gradient_that_is_not_weighed(const Draw& draw) {
   const auto run = run_of(draw);
@@ -226,8 +226,9 @@ void layers_leave_no_gradient_that_is_not_weighed(const Draw& draw) {
   for (const memory::Stage& stage : program.networks.back().stages) {
     for (const memory::LayerRun& layers : stage.runs) left += layers.replay.weight_gradients * layers.layers;
   }
-  const memory::Parameters& weighed = replay.parameters;
-  EXPECT_LE(left, weighed.trained_bytes - weighed.outside_layer_gradients + rounding(left)) << said(draw);
+  const memory::Parameters& known_parameters = replay.parameters;
+  EXPECT_LE(left, known_parameters.trained_bytes - known_parameters.outside_layer_gradients + rounding(left))
+      << said(draw);
 }
 
 // A drawing shows a later step alone: without the first one the list is about half as long, and the same.

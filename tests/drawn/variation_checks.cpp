@@ -1,4 +1,4 @@
-// A request resolved with some fields changed, and a network weighed once for many recipes: what plans lean
+// A request resolved with some fields changed, and a network counted once for many recipes: what plans lean
 // on.
 #include <algorithm>
 
@@ -116,13 +116,13 @@ void batches_and_lengths_weigh_nothing(const Draw& draw) {
   json::Errors errors;
   const auto run = run::read_run(draw.text, presets(), errors);
   ASSERT_TRUE(run) << said(draw);
-  const memory::Parameters before = memory::weigh(run->network, run->resolved.recipe);
+  const memory::Parameters before = memory::count_parameters(run->network, run->resolved.recipe);
   for (const recipe::Field& field : recipe::field_table()) {
     if (!memory::weighs_nothing(field.pointer) || field.set == nullptr) continue;
     recipe::Recipe other = run->resolved.recipe;
     const bool flag = field.type == recipe::FieldType::flag;
     field.set(other, flag ? Json(!other.training.padded_batches) : Json(977));
-    const memory::Parameters after = memory::weigh(run->network, other);
+    const memory::Parameters after = memory::count_parameters(run->network, other);
     EXPECT_EQ(after.trainable, before.trainable) << field.pointer << said(draw);
     EXPECT_EQ(after.weight_bytes, before.weight_bytes) << field.pointer << said(draw);
     EXPECT_EQ(after.loaded_bytes, before.loaded_bytes) << field.pointer << said(draw);

@@ -315,7 +315,7 @@ bool weighs_nothing(std::string_view pointer) {
   return std::find(std::begin(fields), std::end(fields), pointer) != std::end(fields);
 }
 
-Parameters weigh(const model::Architecture& network, const recipe::Recipe& recipe) {
+Parameters count_parameters(const model::Architecture& network, const recipe::Recipe& recipe) {
   Parameters p;
   p.base = model::parameter_count(network);
   Sum sum{p, recipe, 0, 0};

@@ -1,6 +1,6 @@
 // Which parameters exist, which are trained, and the bytes of all of them.
 //
-//     Parameters p = weigh(network, recipe);
+//     Parameters p = count_parameters(network, recipe);
 //     p.trainable;              // what print_trainable_parameters() prints
 //     p.weight_bytes;           // what memory_allocated() shows after loading
 //
@@ -107,7 +107,7 @@ struct Parameters {
   std::vector<std::string> unmatched;  ///< target modules that no module of this network answers to
   std::vector<std::string> unmatched_parameters;  ///< target parameters that are no experts' of this network
 };
-Parameters weigh(const model::Architecture& network, const recipe::Recipe& recipe);
+Parameters count_parameters(const model::Architecture& network, const recipe::Recipe& recipe);
 
 /// Whether `weigh` does not read the field at this pointer: a batch, a length or an image changes no
 /// parameter.

@@ -153,7 +153,7 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
   const recipe::FsdpConfig& config = r.parallel.fsdp;
   if (r.autocast()) s.computing = sixteen_bit(r);
   const recipe::Recipe& seen = s.computing ? *s.computing : r;
-  const Parameters computed = s.computing ? weigh(network, seen) : p;
+  const Parameters computed = s.computing ? count_parameters(network, seen) : p;
   const Parameters kept = config.upcast_trainable ? in_fp32(p, r.peft.on) : p;
   const States states = states_of(kept, r.training.optim);
   const double n = s.ranks;
@@ -240,7 +240,7 @@ double bucket_bytes(const model::Architecture& network, const recipe::Recipe& r,
 
 void zero_1_and_2(const model::Architecture& network, const recipe::Recipe& r, Sharding& s) {
   const recipe::ZeroConfig& config = r.parallel.zero;
-  const Parameters seen = weigh(network, *s.computing);
+  const Parameters seen = count_parameters(network, *s.computing);
   const Parameters master = in_fp32(seen, r.peft.on);
   const States states = states_of(master, r.training.optim);
   const double n = s.ranks, made = seen.trained_bytes, fp32 = master.trained_bytes;
@@ -280,7 +280,7 @@ void zero_1_and_2(const model::Architecture& network, const recipe::Recipe& r, S
 // parameters in fp32 as they are made (deepspeed/runtime/bf16_optimizer.py BF16_Optimizer,
 // immediate_grad_update). In fp32 it is as DDP.
 void without_zero(const model::Architecture& network, const recipe::Recipe& r, Sharding& s) {
-  const Parameters seen = weigh(network, *s.computing);
+  const Parameters seen = count_parameters(network, *s.computing);
   const Parameters master = in_fp32(seen, r.peft.on);
   const States states = states_of(master, r.training.optim);
   s.weights = seen.weight_bytes;
@@ -294,7 +294,7 @@ void without_zero(const model::Architecture& network, const recipe::Recipe& r, S
 
 void zero_3(const model::Architecture& network, const recipe::Recipe& r, Sharding& s) {
   const recipe::ZeroConfig& config = r.parallel.zero;
-  const Parameters seen = weigh(network, *s.computing);
+  const Parameters seen = count_parameters(network, *s.computing);
   const Parameters master = in_fp32(seen, r.peft.on);
   const States states = states_of(master, r.training.optim);
   const double n = s.ranks, made = seen.trained_bytes, fp32 = master.trained_bytes;

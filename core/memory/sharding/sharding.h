@@ -1,6 +1,6 @@
 // How the states of a run lie on one of several GPUs, and what a rank borrows from the others while it works.
 //
-//     Parameters p = weigh(network, recipe);
+//     Parameters p = count_parameters(network, recipe);
 //     Sharding s = shard(network, recipe, p);
 //     s.weights + s.adapters + s.optimizer;     // resident bytes of one rank
 //     s.gathered[0][0].last;                        // gathered while the last layer of that group goes

@@ -160,7 +160,7 @@ void replay_groups(const PassSettings& s, Stage& stage) {
     double left = equal.layers;
     const bool leaf = no_gradient_yet;
     LayerRun run = walk(leaf);
-    // Some linears are weighed but not walked (indexers, gates of linear attention); their adapters wake a
+    // Some linears are counted but not walked (indexers, gates of linear attention); their adapters wake a
     // layer all the same.
     if (leaf && !run.replay.output_needs_grad && s.recorded && has_target(group, s)) run = walk(false);
     no_gradient_yet = no_gradient_yet && !run.replay.output_needs_grad;
@@ -285,8 +285,8 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
                     recipe::version_at_least(s.transformers, "4.48");
   if (p.implementation == Implementation::torchtune)
     p.attention.repeat_kv = true;  // expand().flatten(): a copy for every head
-  const bool known = s.memo != nullptr && s.weighed != nullptr;
-  p.linears = known ? s.memo->linears(*s.weighed, group, *s.stack, *s.recipe)
+  const bool known = s.memo != nullptr && s.known_parameters != nullptr;
+  p.linears = known ? s.memo->linears(*s.known_parameters, group, *s.stack, *s.recipe)
                     : specify_all(group, *s.stack, *s.recipe);
   // torch.cat of turned and unturned parts lays q out by head; so is what the kernel returns, and it is
   // copied.

@@ -34,8 +34,9 @@ struct PassSettings {
   double prefix = 0;                 ///< prefix tuning: trained keys and values before those of every layer
   bool keep_hidden_states = false;   ///< output_hidden_states=True: every layer's output until the pass ends
   class ReplayMemo* memo = nullptr;  ///< layers that were replayed before, or null
-  const Parameters* weighed = nullptr;  ///< with a memo: what the network weighs under this recipe, if known
-  bool traced = false;                  ///< the events of each layer are written down
+  const Parameters* known_parameters =
+      nullptr;          ///< with a memo: what the network weighs under this recipe, if known
+  bool traced = false;  ///< the events of each layer are written down
 };
 
 /// What lies between the embedding and the first layer and is kept for the backward: the input of a norm, the

@@ -341,7 +341,7 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
     fullest = program == nullptr ? std::move(one) : replay_rank(part, recipe, machine, program);
   }
   fullest.device_map_peaks = std::move(highest);
-  fullest.parameters = weigh(network, recipe);
+  fullest.parameters = count_parameters(network, recipe);
   fullest.state_bytes = optimizer_state_bytes(fullest.parameters, recipe.training.optim, nullptr);
   return fullest;
 }

@@ -56,9 +56,9 @@ uint64_t hash_of(const HeadProgram& p) {
 
 }  // namespace
 
-const Linears& ReplayMemo::linears(const Parameters& weighed, const model::LayerGroup& group,
+const Linears& ReplayMemo::linears(const Parameters& known_parameters, const model::LayerGroup& group,
                                    const model::Stack& stack, const recipe::Recipe& recipe) {
-  const auto [found, fresh] = linears_.try_emplace({&weighed, &group});
+  const auto [found, fresh] = linears_.try_emplace({&known_parameters, &group});
   if (fresh) found->second = specify_all(group, stack, recipe);
   return found->second;
 }

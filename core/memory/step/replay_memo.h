@@ -28,9 +28,9 @@ class ReplayMemo {
   bool knows(const model::Architecture& network) const { return stacks_ == network.stacks.data(); }
 
   /// The linears of a group of the network as a recipe has them. All of the recipe that they depend on is
-  /// what `weighed` was made from.
-  const Linears& linears(const Parameters& weighed, const model::LayerGroup& group, const model::Stack& stack,
-                         const recipe::Recipe& recipe);
+  /// what `known_parameters` was made from.
+  const Linears& linears(const Parameters& known_parameters, const model::LayerGroup& group,
+                         const model::Stack& stack, const recipe::Recipe& recipe);
 
   /// As replay_layer; `options.trace` must be null.
   const LayerReplay& replay(const LayerProgram& program, const LayerReplayOptions& options);

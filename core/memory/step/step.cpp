@@ -78,7 +78,7 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   ReplayMemo* memo = plan.machine.memo;
   s.memo = memo != nullptr && memo->knows(plan.network) ? memo : nullptr;
   const bool in_its_own_types = plan.sharding == nullptr || !plan.sharding->computing;
-  s.weighed = in_its_own_types ? plan.machine.weighed : nullptr;
+  s.known_parameters = in_its_own_types ? plan.machine.known_parameters : nullptr;
   s.batch = plan.rows;
   s.length = stack.frames > 0 ? static_cast<double>(stack.frames) : r.row_length() + prompt_tokens(r);
   s.prefix = prefix_tokens(plan, stack);
@@ -181,8 +181,9 @@ const Snapshot& higher(const Snapshot& a, const Snapshot& b) { return b.total() 
 
 Parameters parameters_of(const model::Architecture& network, const recipe::Recipe& recipe,
                          const Machine& machine) {
-  const bool known = machine.weighed != nullptr && machine.memo != nullptr && machine.memo->knows(network);
-  return known ? *machine.weighed : weigh(network, recipe);
+  const bool known =
+      machine.known_parameters != nullptr && machine.memo != nullptr && machine.memo->knows(network);
+  return known ? *machine.known_parameters : count_parameters(network, recipe);
 }
 
 Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,

@@ -22,7 +22,7 @@ struct Machine {
   double total_bytes = 0;            ///< of the whole GPU; 0: none was chosen
   class ReplayMemo* memo = nullptr;  ///< layers that were replayed before, or null (replay_memo.h)
   /// With a memo: what its network weighs under the recipe that is replayed, where that is known.
-  const Parameters* weighed = nullptr;
+  const Parameters* known_parameters = nullptr;
 };
 
 /// Everything a step is replayed from.
