@@ -162,7 +162,8 @@ std::optional<WayOut> packing(const run::Run& run, const Basis& basis, double us
   const recipe::Recipe& r = run.resolved.recipe;
   const recipe::Training& t = r.training;
   const auto length = static_cast<double>(t.max_length);
-  const bool causal = run.network.kind == model::Kind::decoder && (r.task == "sft" || r.task == "pretrain");
+  const bool causal =
+      run.network.kind == model::NetworkKind::decoder && (r.task == "sft" || r.task == "pretrain");
   if (!causal || t.packing || r.data.mean_length <= 0 || r.data.mean_length > 0.75 * length)
     return std::nullopt;
   const double fill = length / r.data.mean_length;  // samples in a row

@@ -7,7 +7,7 @@ namespace plimsoll::advice {
 recipe::Refusing refusing(const model::Architecture& network, const hardware::Gpu* gpu) {
   recipe::Refusing around;
   around.model_type = network.model_type;
-  around.sees = network.kind == model::Kind::vlm;
+  around.sees = network.kind == model::NetworkKind::vlm;
   for (const model::LayerGroup& group : network.stacks.front().groups) {
     around.widest_head = std::max(around.widest_head, static_cast<uint64_t>(group.head_dim));
   }

@@ -149,7 +149,7 @@ void weigh(const Situation& s, Facts& f) {
   f.parameters = s.network != nullptr ? static_cast<double>(model::parameter_count(*s.network))
                                       : std::max(f.parameters, parameters_in_name(f.model));
   if (s.network != nullptr) {
-    f.can_see = s.network->kind == model::Kind::vlm;
+    f.can_see = s.network->kind == model::NetworkKind::vlm;
     for (const model::Stack& stack : s.network->stacks) {
       for (const model::LayerGroup& group : stack.groups) f.mixture = f.mixture || group.experts > 0;
     }

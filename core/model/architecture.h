@@ -247,7 +247,7 @@ struct ImageTokens {
   uint64_t most_tiles = 1;    ///< the most tiles that one image is cut into, the overview included
 };
 
-enum class Kind { decoder, encoder, encoder_decoder, vlm };
+enum class NetworkKind { decoder, encoder, encoder_decoder, vlm };
 
 struct Note {
   std::string code, message, source;
@@ -256,7 +256,7 @@ struct Note {
 struct Architecture {
   std::string name;
   std::string model_type;
-  Kind kind = Kind::decoder;
+  NetworkKind kind = NetworkKind::decoder;
   std::vector<Stack> stacks;             ///< text (or encoder, decoder) first
   uint64_t vocab_size = 0;               ///< rows of the output
   bool tied_head = false;                ///< the head is the input embedding

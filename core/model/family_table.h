@@ -12,7 +12,7 @@ namespace plimsoll::model {
 
 struct Family {
   std::string_view model_type;
-  Kind kind;
+  NetworkKind kind;
   FamilyReader read;
 };
 

@@ -14,7 +14,7 @@ Architecture with_classification_head(Architecture network, uint64_t labels) {
         std::remove_if(linears.begin(), linears.end(), [](const Linear& l) { return l.role == Role::head; }),
         linears.end());
   }
-  const bool encoder = network.kind == Kind::encoder;
+  const bool encoder = network.kind == NetworkKind::encoder;
   Stack& stack = network.stacks.front();
   const Classifier classifier = model_type(network.model_type).classifier;
   const bool own_dense = classifier == Classifier::dense_of_its_own;

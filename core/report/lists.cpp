@@ -8,15 +8,15 @@ namespace {
 
 using json::Writer;
 
-std::string_view kind_name(model::Kind kind) {
+std::string_view kind_name(model::NetworkKind kind) {
   switch (kind) {
-    case model::Kind::decoder:
+    case model::NetworkKind::decoder:
       return "decoder";
-    case model::Kind::encoder:
+    case model::NetworkKind::encoder:
       return "encoder";
-    case model::Kind::encoder_decoder:
+    case model::NetworkKind::encoder_decoder:
       return "encoder-decoder";
-    case model::Kind::vlm:
+    case model::NetworkKind::vlm:
       break;
   }
   return "vlm";

@@ -271,7 +271,8 @@ const run::ModelEntry* usual_model(double billions, const run::Catalog& catalog)
   if (billions == 0) return found;
   for (const run::ModelEntry& entry : catalog.models) {
     const double size = static_cast<double>(entry.preset.parameters) / 1e9;
-    const bool alike = entry.network.kind == model::Kind::decoder && std::abs(size / billions - 1) < 0.09;
+    const bool alike =
+        entry.network.kind == model::NetworkKind::decoder && std::abs(size / billions - 1) < 0.09;
     if (alike && (found == nullptr || entry.preset.same_shapes.size() > found->preset.same_shapes.size()))
       found = &entry;
   }

@@ -12,7 +12,7 @@ namespace {
 
 using R = const Replayed&;
 using G = const hardware::Gpu*;
-using model::Kind;
+using model::NetworkKind;
 
 bool has_experts(const model::Architecture& network) {
   for (const model::LayerGroup& group : network.stacks.front().groups) {
@@ -121,13 +121,13 @@ constexpr NoteRow network_rows[] = {
      },
      .source = "huggingface/transformers models/gemma3n/modeling_gemma3n.py Gemma3nTextAltUp"},
     {.code = "encoder_decoder_is_approximate",
-     .applies = [](R f, G) { return f.network.kind == Kind::encoder_decoder; },
+     .applies = [](R f, G) { return f.network.kind == NetworkKind::encoder_decoder; },
      .message = [](R, G) -> std::string {
        return "Encoder and decoder are both replayed at max_length; no measured run confirms this yet.";
      },
      .source = "huggingface/transformers models/t5, models/whisper, models/m2m_100"},
     {.code = "vision_is_approximate",
-     .applies = [](R f, G) { return f.network.kind == Kind::vlm; },
+     .applies = [](R f, G) { return f.network.kind == NetworkKind::vlm; },
      .message = [](R, G) -> std::string {
        return "The vision tower is replayed from its published shapes; no exactly specified measured run "
               "confirms this yet. Image tokens are part of max_length.";

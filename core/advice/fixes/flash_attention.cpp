@@ -9,7 +9,8 @@ std::vector<Level> levels(const Situation& s) {
   const recipe::Recipe& r = s.recipe;
   const std::string& now = r.model_args.attn_implementation;
   const bool sixteen = r.autocast() || r.model_args.dtype != "float32";
-  const bool decoder = s.network.kind == model::Kind::decoder || s.network.kind == model::Kind::vlm;
+  const bool decoder =
+      s.network.kind == model::NetworkKind::decoder || s.network.kind == model::NetworkKind::vlm;
   if ((now != "eager" && now != "sdpa") || !sixteen || !decoder) return {};
   if (model::model_type(s.network.model_type).no_flash_attention_2) return {};
   if (s.gpu != nullptr && !s.gpu->flash_attention_2) return {};

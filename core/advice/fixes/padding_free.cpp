@@ -22,7 +22,7 @@ std::vector<Level> levels(const Situation& s) {
   const bool known = r.data.longest_length > 0 && r.data.mean_length > 0 &&
                      r.data.mean_length < static_cast<double>(r.data.longest_length);
   const bool sixteen = r.autocast() || r.model_args.dtype != "float32";
-  const bool trains = r.task == "sft" && s.network.kind == model::Kind::decoder;
+  const bool trains = r.task == "sft" && s.network.kind == model::NetworkKind::decoder;
   if (!known || !sixteen || !trains || !r.training.padded_batches) return {};
   if (!looks_back_by_attention_alone(s.network)) return {};
   if (s.gpu != nullptr && !s.gpu->flash_attention_2) return {};

@@ -158,7 +158,7 @@ void read_qwen(ConfigReader& config, const Frame& frame, Architecture& network) 
   network.stacks.push_back(text);
   if (!config.has("visual")) return;
 
-  network.kind = Kind::vlm;
+  network.kind = NetworkKind::vlm;
   ConfigReader visual = config.part("visual");
   Tower tower;
   tower.hidden = visual.size("width", 1664);
