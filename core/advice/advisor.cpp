@@ -39,7 +39,7 @@ void put_best_first(std::vector<NamedPlan>& plans, const Space& space) {
 Advisor::Advisor(const run::Run& run, const run::Catalog& catalog)
     : run_(run), catalog_(catalog), around_(run::model_and_gpu(run)) {
   basis_ = std::make_unique<Basis>(basis_of(run, around_, catalog));
-  const Situation situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
+  const FixContext situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
   planner_ = std::make_unique<Planner>(*basis_, open_choices(situation, run.resolved.recipe.locks));
   seconds_ = planner_->pricer().seconds(Choice{});
 }
@@ -143,7 +143,7 @@ std::vector<ChangeRow> Advisor::listed(const Choice& choice) {
 // Each lock alone: would the run fit without it?
 std::vector<std::string> Advisor::locks_in_the_way(double usable) const {
   const std::vector<std::string>& locks = run_.resolved.recipe.locks;
-  const Situation situation{run_.network, run_.resolved.recipe, run_.resolved.values, run_.gpu};
+  const FixContext situation{run_.network, run_.resolved.recipe, run_.resolved.values, run_.gpu};
   std::vector<std::string> found;
   for (const std::string& lock : locks) {
     std::vector<std::string> others;

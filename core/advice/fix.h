@@ -22,7 +22,7 @@
 namespace plimsoll::advice {
 
 /// What a fix may look at: the run as it is.
-struct Situation {
+struct FixContext {
   const model::Architecture& network;
   const recipe::Recipe& recipe;
   const recipe::Values& values;  ///< every field, given or defaulted
@@ -49,7 +49,7 @@ struct Level {
 /// choice: levels need not be ordered. scale: every further level needs less memory or the same, whatever
 /// else is set, and so does the first one against none unless it `may_rise`; its last level may stand
 /// `apart`. The planner relies on it and a test checks it.
-enum class Kind { choice, scale };
+enum class FixKind { choice, scale };
 /// What must hold for the fix to do anything.
 enum class Needs { nothing, adapters, quantised, full };
 
@@ -63,13 +63,13 @@ struct Setting {
 struct Fix {
   std::string_view id, title;
   std::string_view slot;
-  Kind kind = Kind::choice;
+  FixKind kind = FixKind::choice;
   Needs needs = Needs::nothing;
   std::string_view effort;    ///< one setting | a package | a line of code | a new run
   std::string_view why;       ///< why it saves memory
   std::string_view evidence;  ///< what is known about its effect on what is learned
   std::string_view source;
-  std::vector<Level> (*levels)(const Situation&);  ///< whatever the stack; see levels_of
+  std::vector<Level> (*levels)(const FixContext&);  ///< whatever the stack; see levels_of
   std::span<const Setting> settings;
 };
 
@@ -77,7 +77,7 @@ struct Fix {
 std::span<const Fix* const> fixes();
 
 /// The ways to apply a fix to this run; none where its stack cannot say it.
-std::vector<Level> levels_of(const Fix& fix, const Situation& situation);
+std::vector<Level> levels_of(const Fix& fix, const FixContext& situation);
 
 /// What is known about a level's effect on what is learned.
 std::string evidence_for(const Fix& fix, const Level& level);

@@ -57,12 +57,12 @@ std::span<const Fix* const> fixes() {
   return table;
 }
 
-const json::Json* value_of(const Situation& situation, const char* pointer) {
+const json::Json* value_of(const FixContext& situation, const char* pointer) {
   const auto found = situation.values.find(pointer);
   return found == situation.values.end() || found->second.is_null() ? nullptr : &found->second;
 }
 
-bool evaluates(const Situation& situation) {
+bool evaluates(const FixContext& situation) {
   const json::Json* when = value_of(situation, "/training/eval_strategy");
   return when != nullptr && *when != json::Json("no");
 }
@@ -83,7 +83,7 @@ const Setting* find_setting(const Fix& fix, std::string_view stack) {
 
 }  // namespace
 
-std::vector<Level> levels_of(const Fix& fix, const Situation& situation) {
+std::vector<Level> levels_of(const Fix& fix, const FixContext& situation) {
   if (find_setting(fix, situation.recipe.stack) == nullptr) return {};
   return fix.levels(situation);
 }

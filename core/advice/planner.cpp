@@ -40,7 +40,7 @@ Space without_idle_levels(const Basis& basis, Space space) {
   Space left;
   for (std::size_t place = 0; place < space.slots.size(); ++place) {
     const Slot& slot = space.slots[place];
-    const bool scale = slot.kind == Kind::scale;
+    const bool scale = slot.kind == FixKind::scale;
     std::vector<Option> kept = scale ? without_idle_levels(pricer, slot, place) : slot.options;
     if (kept.size() > 1) left.slots.push_back({slot.name, slot.kind, std::move(kept)});
   }
@@ -54,7 +54,7 @@ Planner::Planner(const Basis& basis, Space space)
       pricer_(basis, space_),
       allocator_(space_.find("allocator")) {
   for (std::size_t i = 0; i < space_.slots.size(); ++i) {
-    if (space_.slots[i].kind == Kind::scale || pricer_.is_cheap(i)) loose_.push_back(i);
+    if (space_.slots[i].kind == FixKind::scale || pricer_.is_cheap(i)) loose_.push_back(i);
   }
   list_structures();
 }

@@ -44,7 +44,7 @@ Pricer::Pricer(const Basis& basis, const Space& space)
   }
   effects_.resize(space.slots.size());
   for (std::size_t i = 0; i < space.slots.size(); ++i) {
-    if (space.slots[i].kind != Kind::scale && !is_cheap(i)) continue;
+    if (space.slots[i].kind != FixKind::scale && !is_cheap(i)) continue;
     for (const Option& option : space.slots[i].options) {
       std::vector<Effect> effects;
       if (option.fix != nullptr && is_cheap(i)) {
@@ -59,7 +59,7 @@ Pricer::Pricer(const Basis& basis, const Space& space)
     }
   }
   for (std::size_t i = 0; i < space.slots.size(); ++i) {
-    const bool set_in_place = space.slots[i].kind == Kind::scale && !is_cheap(i);
+    const bool set_in_place = space.slots[i].kind == FixKind::scale && !is_cheap(i);
     weightless_.push_back(set_in_place &&
                           std::all_of(effects_[i].begin(), effects_[i].end(), [](const auto& option) {
                             return std::all_of(option.begin(), option.end(), [](const Effect& effect) {
@@ -161,7 +161,7 @@ Pricer::Walk& Pricer::walk(const Choice& choice) {
   if (found) return *found;
   Choice base = choice;
   for (std::size_t i = 0; i < space_.slots.size(); ++i) {
-    if (space_.slots[i].kind == Kind::scale || is_cheap(i)) base[i] = 0;
+    if (space_.slots[i].kind == FixKind::scale || is_cheap(i)) base[i] = 0;
   }
   const recipe::Recipe* recipe = resolved(base);
   if (recipe == nullptr) {
@@ -170,7 +170,7 @@ Pricer::Walk& Pricer::walk(const Choice& choice) {
   }
   found = std::make_unique<Walk>(*recipe);
   for (std::size_t i = 0; i < space_.slots.size(); ++i) {
-    if (choice[i] == 0 || space_.slots[i].kind != Kind::scale || is_cheap(i)) continue;
+    if (choice[i] == 0 || space_.slots[i].kind != FixKind::scale || is_cheap(i)) continue;
     const Fix* fix = space_.slots[i].options[choice[i]].fix;
     if (fix->needs == Needs::adapters && !recipe->peft.on) found->valid = false;
     for (const Effect& effect : effects_[i][choice[i]]) {

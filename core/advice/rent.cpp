@@ -42,7 +42,7 @@ class Place {
     const recipe::Recipe& r = run_.resolved.recipe;
     uint64_t batch = r.training.per_device_train_batch_size;
     if (fix->slot == "micro_batch") return batch > 1 ? tried(cards, strategy, 1, fix, {}) : std::nullopt;
-    const Situation situation{run_.network, r, run_.resolved.values, run_.gpu};
+    const FixContext situation{run_.network, r, run_.resolved.values, run_.gpu};
     for (const Level& level : levels_of(*fix, situation)) {
       const bool moved = std::any_of(level.changes.begin(), level.changes.end(), [&](const auto& change) {
         return change.first.rfind("/parallel", 0) == 0 || recipe::is_locked(change.first, r.locks);

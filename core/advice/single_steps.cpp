@@ -63,7 +63,7 @@ std::optional<Rung> Advisor::rung(Choice& at) {
       best = next;
       least = cost;
       added = &space.slots[i].options[option];
-      if (space.slots[i].kind == Kind::scale) break;  // the mildest further step
+      if (space.slots[i].kind == FixKind::scale) break;  // the mildest further step
     }
   }
   if (!best) return std::nullopt;

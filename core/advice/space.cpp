@@ -13,11 +13,11 @@ std::size_t Space::find(std::string_view slot) const {
   return slots.size();
 }
 
-Space open_choices(const Situation& situation, const std::vector<std::string>& locks) {
+Space open_choices(const FixContext& situation, const std::vector<std::string>& locks) {
   return open_choices(situation, locks, fixes());
 }
 
-Space open_choices(const Situation& situation, const std::vector<std::string>& locks,
+Space open_choices(const FixContext& situation, const std::vector<std::string>& locks,
                    std::span<const Fix* const> some) {
   Space space;
   for (const Fix* fix : some) {
@@ -60,7 +60,7 @@ int quality_of(const Space& space, const Choice& choice) {
 recipe::Values changes_of(const Space& space, const Choice& choice) {
   recipe::Values changes;
   // A scale has the last word: a choice may hold a field where it is that a scale moves.
-  for (const Kind kind : {Kind::choice, Kind::scale}) {
+  for (const FixKind kind : {FixKind::choice, FixKind::scale}) {
     for (std::size_t i = 0; i < space.slots.size(); ++i) {
       if (space.slots[i].kind != kind) continue;
       for (const auto& [pointer, value] : space.slots[i].options[choice[i]].level.changes) {

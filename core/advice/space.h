@@ -21,7 +21,7 @@ struct Option {
 
 struct Slot {
   std::string_view name;
-  Kind kind = Kind::choice;
+  FixKind kind = FixKind::choice;
   std::vector<Option> options;  ///< the first one leaves everything as it is
 
   /// Of a scale: the option that needs least of those that `option` stands among.
@@ -42,9 +42,9 @@ struct Space {
 };
 
 /// Every fix that applies and touches no locked field.
-Space open_choices(const Situation& situation, const std::vector<std::string>& locks);
+Space open_choices(const FixContext& situation, const std::vector<std::string>& locks);
 /// The same from some fixes only.
-Space open_choices(const Situation& situation, const std::vector<std::string>& locks,
+Space open_choices(const FixContext& situation, const std::vector<std::string>& locks,
                    std::span<const Fix* const> some);
 
 int changes_in(const Choice& choice);

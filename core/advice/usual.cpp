@@ -96,7 +96,7 @@ bool Planner::climb(Climb& climb, const Rung& rung) {
   double least = climb.value;
   for (std::size_t option = rung.last; option >= rung.first; --option) {
     const bool end = option == slot.end_for(option) || option == rung.last;
-    if (slot.kind == Kind::scale && !end) continue;
+    if (slot.kind == FixKind::scale && !end) continue;
     Choice next = climb.reached;
     next[rung.slot] = static_cast<uint8_t>(option);
     const Price* price = pricer_.price(next);

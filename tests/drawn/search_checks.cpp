@@ -37,7 +37,7 @@ struct Prepared {
               .evidence = &presets().evidence,
               .adapted_network = run.adapted_network ? &*run.adapted_network : nullptr} {}
 
-  advice::Situation situation() const {
+  advice::FixContext situation() const {
     return {run.network, run.resolved.recipe, run.resolved.values, run.gpu};
   }
 };
@@ -258,7 +258,7 @@ void scales_take_less_at_every_step(const Draw& draw) {
   const advice::Space& space = planner.space();
   advice::Pricer& pricer = planner.pricer();
   for (std::size_t slot = 0; slot < space.slots.size(); ++slot) {
-    if (space.slots[slot].kind != advice::Kind::scale) continue;
+    if (space.slots[slot].kind != advice::FixKind::scale) continue;
     Choice choice{};
     const bool alone = draw.seed % 40 != 0 || a_smaller_size_may_take_more(draw);
     const double most = alone ? 1 + 1e-12 : 1.05;

@@ -89,7 +89,7 @@ void variations_resolve_as_changed_requests(const Draw& draw) {
   const auto run = run::read_run(draw.text, presets(), errors);
   ASSERT_TRUE(run) << said(draw);
   Dice dice(draw.seed * 6700417);
-  const advice::Situation situation{run->network, run->resolved.recipe, run->resolved.values, run->gpu};
+  const advice::FixContext situation{run->network, run->resolved.recipe, run->resolved.values, run->gpu};
   const advice::Space space = advice::open_choices(situation, {});
   const recipe::ModelAndGpu around = model_and_gpu(*run);
   recipe::Variations variations(run->given, *run->stack, around, run->resolved);

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   if (s.recipe.training.optim == "adafactor" || s.recipe.training.optim.rfind("sgd", 0) == 0) return {};
   return {{{{"/training/optim", "adafactor"}}, quality::small}};
 }

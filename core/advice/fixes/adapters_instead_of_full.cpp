@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   if (!s.recipe.full() || s.recipe.task == "classification") return {};
   Level level;
   level.changes["/peft"] = true;

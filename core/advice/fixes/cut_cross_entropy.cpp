@@ -12,7 +12,7 @@ bool cce_knows(const std::string& type, bool fork) {
   return known == model::CutCrossEntropy::apple || (fork && known == model::CutCrossEntropy::fork);
 }
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   const bool whole = recipe::loss_kernel(r.training.loss_kernel).whole_logits;
   const bool fork = recipe::stack_traits(r.stack).cce_fork;

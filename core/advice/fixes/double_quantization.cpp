@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Quantization& q = s.recipe.quantization;
   if (!q.load_in_4bit || q.bnb_4bit_use_double_quant) return {};
   return {{{{"/quantization/bnb_4bit_use_double_quant", true}}, quality::parity}};

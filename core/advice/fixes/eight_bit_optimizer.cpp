@@ -10,7 +10,7 @@ bool whole_adamw(const std::string& optim) {
          optim == "adamw_torch_for_loop" || optim == "adamw_apex_fused";
 }
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   if (!whole_adamw(s.recipe.training.optim)) return {};
   return {{{{"/training/optim", "adamw_bnb_8bit"}}, quality::parity}};
 }

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   if (!evaluates(s) || s.recipe.training.eval_accumulation_steps == 1) return {};
   return {{{{"/training/eval_accumulation_steps", 1}}, quality::none}};
 }

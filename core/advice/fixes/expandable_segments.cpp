@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const std::string& now = s.recipe.hardware.cuda_alloc_conf;
   if (now.find("expandable_segments:True") != std::string::npos) return {};
   if (s.gpu != nullptr && (s.gpu->vendor != "NVIDIA" || s.gpu->unified_memory)) return {};

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   std::vector<Level> found;
   int cost = quality::visible;
   for (uint64_t images = s.recipe.vision.images_per_sample / 2; images >= 1 && found.size() < 3;
@@ -24,7 +24,7 @@ const Fix fewer_images = {
     .id = "fewer_images",
     .title = "Fewer images a sample",
     .slot = "images",
-    .kind = Kind::scale,
+    .kind = FixKind::scale,
     .effort = "a new run",
     .why = "Each image is a pass through the tower and hundreds of tokens in the text part.",
     .evidence = "Other data is seen.",

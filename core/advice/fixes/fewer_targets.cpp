@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const std::vector<std::string>& now = s.recipe.peft.target_modules;
   if (!s.recipe.peft.on || now.empty()) return {};  // empty: adapters on parameters alone
   // Among the targets that are there, those of the attention; then q and v alone.
@@ -50,7 +50,7 @@ const Fix fewer_targets = {
     .id = "fewer_targets",
     .title = "Fewer target modules",
     .slot = "targets",
-    .kind = Kind::scale,
+    .kind = FixKind::scale,
     .needs = Needs::adapters,
     .effort = "one setting",
     .why = "Each adapted layer keeps its input and the adapter's output for the backward pass.",

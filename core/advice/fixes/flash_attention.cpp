@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   const std::string& now = r.model_args.attn_implementation;
   const bool sixteen = r.autocast() || r.model_args.dtype != "float32";

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   if (s.network.image.rule == model::ImageTokens::Rule::none || r.vision.images_per_sample == 0) return {};
   if (r.full() && !r.vision.freeze_vision_tower)

@@ -7,7 +7,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   const bool whole = recipe::loss_kernel(r.training.loss_kernel).whole_logits;
   if (!whole) return {};

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const std::string& now = s.recipe.training.optim;
   if (now != "adamw_torch" && now != "adamw_hf" && now != "adamw_torch_for_loop") return {};
   return {{{{"/training/optim", "adamw_torch_fused"}}, quality::none}};

@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   if (s.recipe.training.gradient_checkpointing) return {};
   const bool reentrant_only = recipe::stack_traits(s.recipe.stack).reentrant_only;
   return {{{{"/training/gradient_checkpointing", true},

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   if (r.quantized()) return {};
   return {{{{"/quantization/load_in_8bit", true}}, quality::parity}};

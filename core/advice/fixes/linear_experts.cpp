@@ -7,7 +7,7 @@ namespace plimsoll::advice {
 namespace {
 
 // Experts that Transformers 5 holds as one parameter, and that were linears before.
-bool were_linears(const Situation& s) {
+bool were_linears(const FixContext& s) {
   if (!recipe::version_at_least(s.recipe.versions.transformers, "5")) return false;
   if (s.recipe.model_args.implementation != "transformers") return false;
   const std::vector<model::LayerGroup>& groups = s.network.stacks.front().groups;
@@ -18,7 +18,7 @@ bool were_linears(const Situation& s) {
   });
 }
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   if (s.recipe.model_args.linearized_experts || !were_linears(s)) return {};
   return {{{{"/versions/transformers", "4.57.6"}}, quality::parity}};
 }

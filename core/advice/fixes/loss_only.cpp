@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   if (!evaluates(s) || s.recipe.training.prediction_loss_only) return {};
   return {{{{"/training/prediction_loss_only", true}}, quality::parity}};
 }

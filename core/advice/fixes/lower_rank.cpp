@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   std::vector<Level> found;
   if (!s.recipe.peft.on) return found;
   int cost = quality::visible;
@@ -32,7 +32,7 @@ const Fix lower_rank = {
     .id = "lower_rank",
     .title = "Lower rank",
     .slot = "rank",
-    .kind = Kind::scale,
+    .kind = FixKind::scale,
     .needs = Needs::adapters,
     .effort = "one setting",
     .why = "Adapters, their gradients and their states shrink with the rank; alpha is kept in ratio.",

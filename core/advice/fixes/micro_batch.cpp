@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const uint64_t batch = s.recipe.training.per_device_train_batch_size;
   const uint64_t together = batch * s.recipe.training.gradient_accumulation_steps;
   // The gradients of one micro-batch lie there while the next one runs: the first division costs that much.
@@ -71,7 +71,7 @@ const Fix micro_batch = {
     .id = "micro_batch",
     .title = "Smaller micro-batch, more accumulation",
     .slot = "micro_batch",
-    .kind = Kind::scale,
+    .kind = FixKind::scale,
     .effort = "one setting",
     .why =
         "Activations and logits grow with the micro-batch; the gradient of a step is summed over more of "

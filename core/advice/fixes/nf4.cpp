@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   if (r.quantization.load_in_4bit || !r.quantization.quant_method.empty()) return {};
   Level level;

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Quantization& q = s.recipe.quantization;
   const bool given = s.values.count("/quantization/prepare_for_kbit_training") != 0;
   if (!q.quant_method.empty()) return {};

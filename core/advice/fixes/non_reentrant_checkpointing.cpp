@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Training& t = s.recipe.training;
   if (!t.gradient_checkpointing || !t.use_reentrant) return {};
   return {{{{"/training/gradient_checkpointing_kwargs/use_reentrant", false}}, quality::none}};

@@ -7,7 +7,7 @@ namespace {
 
 // Unsloth moves the inputs of its layers itself, LLaMA-Factory with Unsloth's code; torchtune, TRL and
 // Axolotl through hooks on saved tensors, which TRL also offers to other trainers.
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Training& t = s.recipe.training;
   if (t.offload_checkpoints || t.activation_offloading || s.recipe.parallel.num_gpus > 1) return {};
   const recipe::StackTraits& traits = recipe::stack_traits(s.recipe.stack);

@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 namespace {
 
 // A parameter that steps at once cannot wait for the gradients of another micro-batch.
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Training& t = s.recipe.training;
   const bool there = t.optimizer_in_backward || t.optimizer_offload != "none";
   if (!s.recipe.full() || there || t.gradient_accumulation_steps > 1 || t.fp16) return {};

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Parallel& p = s.recipe.parallel;
   if (p.strategy.rfind("zero", 0) != 0 || p.zero.offload_optimizer != "none") return {};
   return {{{{"/parallel/zero_optimization/offload_optimizer/device", "cpu"}}, quality::none}};

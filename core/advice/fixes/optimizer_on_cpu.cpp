@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 namespace {
 
 // torchao's optimizer for one GPU. Gradients that leave as they appear cannot be accumulated.
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Training& t = s.recipe.training;
   const bool there = t.optimizer_in_backward || t.optimizer_offload != "none";
   if (!s.recipe.full() || there || s.recipe.parallel.num_gpus > 1 || t.fp16) return {};

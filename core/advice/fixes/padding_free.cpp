@@ -17,7 +17,7 @@ bool looks_back_by_attention_alone(const model::Architecture& network) {
 }
 
 // What a row saves is known only where the lengths of the samples are.
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   const bool known = r.data.longest_length > 0 && r.data.mean_length > 0 &&
                      r.data.mean_length < static_cast<double>(r.data.longest_length);

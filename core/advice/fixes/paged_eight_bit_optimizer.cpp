@@ -10,7 +10,7 @@ bool whole_adamw(const std::string& optim) {
          optim == "adamw_torch_for_loop" || optim == "adamw_apex_fused";
 }
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const std::string& now = s.recipe.training.optim;
   if (!whole_adamw(now) && now != "adamw_8bit" && now != "adamw_bnb_8bit" && now != "paged_adamw_32bit")
     return {};

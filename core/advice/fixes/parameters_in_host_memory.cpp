@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Parallel& p = s.recipe.parallel;
   if (p.strategy == "zero3" && p.zero.offload_param == "none") {
     return {{{{"/parallel/zero_optimization/offload_param/device", "cpu"},

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   if (s.recipe.training.loss_kernel != "chunked_nll") return {};
   return {{{{"/training/loss_kernel", "stock"}}, quality::none}};
 }

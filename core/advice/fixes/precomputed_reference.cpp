@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const std::string& task = s.recipe.task;
   const json::Json* now = value_of(s, "/rl/precompute_ref_log_probs");
   if ((task != "dpo" && task != "kto") || now == nullptr || *now != json::Json(false)) return {};

@@ -6,7 +6,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const std::vector<model::LayerGroup>& groups = s.network.stacks.front().groups;
   const bool routed = std::any_of(groups.begin(), groups.end(),
                                   [](const model::LayerGroup& group) { return group.experts > 0; });

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   if (s.recipe.model_args.attn_implementation != "eager") return {};
   // Soft-capped scores have no fused kernel there.
   for (const model::LayerGroup& group : s.network.stacks.front().groups) {

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Parallel& p = s.recipe.parallel;
   const bool whole =
       p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero0" || p.strategy == "zero1";

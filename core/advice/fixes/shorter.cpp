@@ -8,14 +8,14 @@ namespace plimsoll::advice {
 
 namespace {
 
-double number_of(const Situation& s, const char* pointer) {
+double number_of(const FixContext& s, const char* pointer) {
   const json::Json* value = value_of(s, pointer);
   return value != nullptr && value->is_number() ? value->get<double>() : 0;
 }
 
 // The share of samples longer than `length`, between the lengths that are known of the data; negative where
 // none is. Between two known ones samples are taken as evenly spread.
-double share_beyond(const Situation& s, double length) {
+double share_beyond(const FixContext& s, double length) {
   struct Known {
     double length, beyond;
   };
@@ -52,7 +52,7 @@ std::string percent(double share) {
   return text;
 }
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   std::vector<Level> found;
   const recipe::Task* task = recipe::find_task(s.recipe.task);
   if (task != nullptr && task->online) return found;  // the completion is what can be shorter
@@ -95,7 +95,7 @@ const Fix shorter = {
     .id = "shorter",
     .title = "Shorter sequences",
     .slot = "length",
-    .kind = Kind::scale,
+    .kind = FixKind::scale,
     .effort = "one setting",
     .why = "Activations and logits grow with the length; samples beyond it are cut.",
     .evidence =

@@ -7,7 +7,7 @@ namespace {
 
 // The prompt stays as long as it is: it is given, the completion is written by the policy. Both lengths are
 // set, so that they add up whichever of the three the request states.
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   std::vector<Level> found;
   const recipe::Task* task = recipe::find_task(s.recipe.task);
   if (task == nullptr || !task->online) return found;
@@ -39,7 +39,7 @@ const Fix shorter_completions = {
     .id = "shorter_completions",
     .title = "Shorter completions",
     .slot = "length",
-    .kind = Kind::scale,
+    .kind = FixKind::scale,
     .effort = "one setting",
     .why = "Activations and logits grow with the completion, and so does the cache of its generation.",
     .evidence =

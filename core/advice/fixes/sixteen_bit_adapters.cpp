@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   if (r.peft.on && r.peft.adapter_dtype != "float32") return {};
   // The gradient scaler refuses float16 parameters.

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   if (r.model_args.dtype != "float32" || r.full()) return {};
   const bool half = r.training.fp16 || (s.gpu != nullptr && !s.gpu->bf16);

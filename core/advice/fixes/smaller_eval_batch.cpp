@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   std::vector<Level> found;
   if (!evaluates(s)) return found;
   for (uint64_t batch = s.recipe.training.per_device_eval_batch_size / 2; batch >= 1; batch /= 2) {
@@ -27,7 +27,7 @@ const Fix smaller_eval_batch = {
     .id = "smaller_eval_batch",
     .title = "Smaller evaluation batch",
     .slot = "eval_batch",
-    .kind = Kind::choice,  // half the batch may be two batches, whose logits are joined
+    .kind = FixKind::choice,  // half the batch may be two batches, whose logits are joined
     .effort = "one setting",
     .why = "Evaluation keeps no activations, but its logits are whole: they grow with its own batch.",
     .evidence = "Training is not touched.",

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   std::vector<Level> found;
   const recipe::Vision& v = s.recipe.vision;
   if (s.network.image.rule != model::ImageTokens::Rule::grid || v.images_per_sample == 0) return found;
@@ -35,7 +35,7 @@ const Fix smaller_images = {
     .id = "smaller_images",
     .title = "Smaller images",
     .slot = "image_size",
-    .kind = Kind::scale,
+    .kind = FixKind::scale,
     .effort = "one setting",
     .why = "The tower and, in models whose image tokens grow with the image, the text part see fewer tokens.",
     .evidence = "Fine print and small objects are lost.",

@@ -7,7 +7,7 @@ namespace {
 
 // What vLLM needs to start: the policy's weights in 16 bits, keys and values of one sequence of full length,
 // and what its profiling run takes (a tenth of the weights and a GiB are kept for that).
-double least_bytes(const Situation& s) {
+double least_bytes(const FixContext& s) {
   double per_token = 0;
   for (const model::LayerGroup& group : s.network.stacks.front().groups) {
     per_token += 2 * 2 * static_cast<double>(group.layers * group.kv_heads * group.head_dim);
@@ -16,7 +16,7 @@ double least_bytes(const Situation& s) {
   return 1.1 * weights + per_token * static_cast<double>(s.recipe.training.max_length) + (1 << 30);
 }
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   std::vector<Level> found;
   const recipe::Rl& rl = s.recipe.rl;
   const recipe::Task* task = recipe::find_task(s.recipe.task);
@@ -45,7 +45,7 @@ const Fix vllm_memory_share = {
     .id = "vllm_memory_share",
     .title = "A smaller share of the GPU for vLLM",
     .slot = "vllm_share",
-    .kind = Kind::scale,
+    .kind = FixKind::scale,
     .effort = "one setting",
     .why =
         "vLLM takes its share when it starts and fills what its weights leave with cache; training gets the "

@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const Situation& s) {
+std::vector<Level> levels(const FixContext& s) {
   const recipe::Rl& rl = s.recipe.rl;
   const recipe::Task* task = recipe::find_task(s.recipe.task);
   const bool colocated = task != nullptr && task->online && rl.use_vllm && rl.vllm_mode == "colocate";
