@@ -33,7 +33,7 @@ std::vector<std::string> cards_of(const Situation& situation, const Reading& rea
   double total = 0;
   bool smi = false;
   if (const Message* message = reading.message(); message != nullptr && message->numbers.capacity) {
-    if (message->family->kind == Kind::allocator) total = message->numbers.capacity->bytes;
+    if (message->family->kind == MessageKind::allocator) total = message->numbers.capacity->bytes;
   } else if (!reading.table.cards.empty()) {
     total = reading.table.cards.front().total;
     smi = true;
@@ -93,9 +93,9 @@ Diagnosis diagnose(const Situation& situation) {
   r.frames = read_frames(r.text);
   r.phase = r.frames.phase;
   // A word that names a function is no frame: only a traceback's own syntax says where it was.
-  if (!is_traceback(r.frames.words)) r.frames.phase = Phase::unknown;
-  if (r.phase == Phase::unknown) r.phase = situation.phase;
-  if (r.phase == Phase::unknown) r.phase = phase_in_words(r.text.folded_lines, r.prose);
+  if (!is_traceback(r.frames.words)) r.frames.phase = FailurePhase::unknown;
+  if (r.phase == FailurePhase::unknown) r.phase = situation.phase;
+  if (r.phase == FailurePhase::unknown) r.phase = phase_in_words(r.text.folded_lines, r.prose);
   r.facts = read_facts(situation, r, numbers);
   if (numbers.tried) r.matches = tensors_of_size(*numbers.tried, situation, r);
   if (numbers.tried) r.products = products_of(*numbers.tried, situation, r.facts);
@@ -111,7 +111,7 @@ Diagnosis diagnose(const Situation& situation) {
   by.reading = &r;
   by.answers = read_answers(situation.answers);
   by.in_words = spoken;
-  by.framed = r.frames.phase != Phase::unknown;
+  by.framed = r.frames.phase != FailurePhase::unknown;
   Ranked ranked = rank(d.evidence, by);
   d.causes = std::move(ranked.causes);
   d.vetoed = std::move(ranked.vetoed);

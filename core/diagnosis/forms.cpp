@@ -75,35 +75,35 @@ void find_forms(CountedText folded, CountedText segment, Message& message) {
   const CountedText before = folded.substr(from, message.at - from);
   auto& rows = message.forms;
   switch (message.family->kind) {
-    case Kind::allocator:
+    case MessageKind::allocator:
       find_allocator_forms(before, segment, message);
       break;
-    case Kind::unified:
+    case MessageKind::unified:
       rows.push_back(message.family == &mps_family ? 17 : 18);
       break;
-    case Kind::xla:
+    case MessageKind::xla:
       rows.push_back(19);
       break;
-    case Kind::driver:
+    case MessageKind::driver:
       rows.push_back(20);
       break;
-    case Kind::library:
+    case MessageKind::library:
       rows.push_back(21);
       break;
-    case Kind::paged:
+    case MessageKind::paged:
       rows.push_back(22);
       break;
-    case Kind::host:
+    case MessageKind::host:
       rows.push_back(23);
       break;
-    case Kind::startup:
+    case MessageKind::startup:
       rows.push_back(24);
       break;
-    case Kind::table:
+    case MessageKind::table:
       rows.push_back(25);
       break;
-    case Kind::spoken:
-    case Kind::kernel:
+    case MessageKind::spoken:
+    case MessageKind::kernel:
       break;  // no lack of memory, so no row of the list
   }
 }

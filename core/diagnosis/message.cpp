@@ -271,15 +271,15 @@ bool same(const Message& a, const Message& b) {
 }
 
 bool tells_figures(const Message& message) {
-  return message.family->kind == Kind::allocator ||
-         (message.family->kind == Kind::unified && message.numbers.capacity.has_value());
+  return message.family->kind == MessageKind::allocator ||
+         (message.family->kind == MessageKind::unified && message.numbers.capacity.has_value());
 }
 
 }  // namespace
 
 void find_forms(CountedText folded, CountedText segment, Message& message);  // forms.cpp
 
-std::string_view name(Kind kind) {
+std::string_view name(MessageKind kind) {
   constexpr std::string_view names[] = {"allocator", "unified", "xla",    "driver", "library", "paged",
                                         "host",      "startup", "kernel", "table",  "spoken"};
   return names[static_cast<std::size_t>(kind)];
@@ -376,7 +376,7 @@ std::size_t primary(const std::vector<Message>& messages) {
   const auto worth = [](const Message& message) {
     return std::make_tuple(tells_figures(message) && message.numbers.tried.has_value(),
                            tells_figures(message), message.numbers.allocated.has_value(),
-                           message.family->kind != Kind::host);
+                           message.family->kind != MessageKind::host);
   };
   for (std::size_t i = 1; i < messages.size(); ++i) {
     if (worth(messages[i]) > worth(messages[best])) best = i;

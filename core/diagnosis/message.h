@@ -23,7 +23,7 @@
 namespace plimsoll::diagnosis {
 
 /// Who ran out. The class decides by words alone whether a figure of the GPU's memory can be expected.
-enum class Kind {
+enum class MessageKind {
   allocator,  ///< PyTorch's caching allocator: figures
   unified,    ///< Apple: Metal under PyTorch or MLX
   xla,        ///< JAX, TPU
@@ -36,7 +36,7 @@ enum class Kind {
   table,      ///< nvidia-smi
   spoken      ///< a person's words: no line of a program
 };
-std::string_view name(Kind kind);
+std::string_view name(MessageKind kind);
 
 /// What a size in a message stands for.
 enum class Quantity : uint8_t {
@@ -65,7 +65,7 @@ struct Clause {
 /// A form of message: the words it is recognised by and the clauses its numbers stand in. All in lower case.
 struct Family {
   std::string_view id;
-  Kind kind;
+  MessageKind kind;
   std::string_view what;  ///< one sentence: who says this, and what it means
   std::span<const std::string_view> markers;
   std::span<const std::string_view> weak_markers;  ///< open a message only where no other one has just begun

@@ -147,16 +147,17 @@ void read_words(const Reading& r, std::vector<Evidence>& out) {
                    "The trainer prints 100 % trainable parameters although adapters are meant."});
 }
 
-Phase phase_in_words(std::string_view folded, const Prose& prose) {
+FailurePhase phase_in_words(std::string_view folded, const Prose& prose) {
   struct Of {
     Say say;
-    Phase phase;
+    FailurePhase phase;
   };
-  static constexpr Of phases[] = {{Say::save, Phase::save},          {Say::resume, Phase::load},
-                                  {Say::eval, Phase::eval},          {Say::merge, Phase::merge},
-                                  {Say::generate, Phase::generate},  {Say::optimizer, Phase::optimizer},
-                                  {Say::inference, Phase::generate}, {Say::load, Phase::load}};
-  Phase best = counts_shards(folded) ? Phase::load : Phase::unknown;
+  static constexpr Of phases[] = {
+      {Say::save, FailurePhase::save},          {Say::resume, FailurePhase::load},
+      {Say::eval, FailurePhase::eval},          {Say::merge, FailurePhase::merge},
+      {Say::generate, FailurePhase::generate},  {Say::optimizer, FailurePhase::optimizer},
+      {Say::inference, FailurePhase::generate}, {Say::load, FailurePhase::load}};
+  FailurePhase best = counts_shards(folded) ? FailurePhase::load : FailurePhase::unknown;
   int most = 1;  // one half of a logarithm of odds is no moment
   for (const Of& one : phases) {
     const Sentence* sentence = prose.says(one.say);

@@ -15,7 +15,7 @@ namespace plimsoll::diagnosis {
 void read_words(const Reading& reading, std::vector<Evidence>& out);
 
 /// When it happened, by words alone: weaker than frames, which are asked first.
-Phase phase_in_words(std::string_view folded, const Prose& prose);
+FailurePhase phase_in_words(std::string_view folded, const Prose& prose);
 
 /// The words of a sentence, at most so many as are read at a glance.
 std::string quote(std::string_view folded, const Sentence& sentence);

@@ -125,7 +125,7 @@ double gain(const Question& question, const std::vector<Named>& named, const std
 // What the text, the traceback or the request answers already is not asked.
 bool is_known(const Question& question, const Reading& r) {
   const Facts& f = r.facts;
-  if (question.id == "when") return r.frames.phase != Phase::unknown || r.rerun.exact;
+  if (question.id == "when") return r.frames.phase != FailurePhase::unknown || r.rerun.exact;
   if (question.id == "cards") return !f.several() || !f.strategy.empty();
   if (question.id == "others") return r.derived.residual.has_value() || r.derived.other.has_value();
   return false;

@@ -85,11 +85,11 @@ void lift(Named& named, const Reading& reading) {
   for (const CaseShown& one : reading.cases) {
     if (one.what->cause != named.cause->id || named.narrower != nullptr) continue;
     // Who fills the machine's RAM is asked where RAM is what ran out.
-    const bool host = reading.message() != nullptr && reading.message()->family->kind == Kind::host;
+    const bool host = reading.message() != nullptr && reading.message()->family->kind == MessageKind::host;
     if (one.what->cause == "host_ram" && !host) continue;
     // A reservation is what a person asks after; a program's own message says what it lacked.
     const bool reserved = one.what->id == "jax_share" || one.what->id == "vllm_share";
-    if (reserved && (reading.message() == nullptr || reading.message()->family->kind != Kind::spoken))
+    if (reserved && (reading.message() == nullptr || reading.message()->family->kind != MessageKind::spoken))
       continue;
     named.score += one.alone ? alone : said;
     named.narrower = one.what;

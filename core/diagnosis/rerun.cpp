@@ -22,27 +22,27 @@ struct Shown {
   double allocated = 0, tried = 0;
   double room = 0, without_slack = 0;  // reserved and free; without what was reserved in vain
   Window window;
-  Phase phase = Phase::unknown;  // by a traceback
-  bool tokens = true;            // batch and length are said
+  FailurePhase phase = FailurePhase::unknown;  // by a traceback
+  bool tokens = true;                          // batch and length are said
 
   // A request of a few hundredths of the card may be any of many tensors.
   bool telling() const { return !window.empty() && tried > 0.01 * room; }
   bool is_size(double bytes) const { return bytes >= window.low && bytes <= window.high; }
 };
 
-bool is_in(Instant instant, Phase phase) {
+bool is_in(Instant instant, FailurePhase phase) {
   switch (phase) {
-    case Phase::load:
+    case FailurePhase::load:
       return instant == Instant::load || instant == Instant::prepare;
-    case Phase::forward:
+    case FailurePhase::forward:
       return instant == Instant::forward || instant == Instant::loss;
-    case Phase::loss:
+    case FailurePhase::loss:
       return instant == Instant::loss || instant == Instant::forward;
-    case Phase::backward:
+    case FailurePhase::backward:
       return instant == Instant::backward;
-    case Phase::optimizer:
+    case FailurePhase::optimizer:
       return instant == Instant::optimizer_step_first || instant == Instant::optimizer_step;
-    case Phase::unknown:
+    case FailurePhase::unknown:
       return true;
     default:
       return false;
@@ -113,7 +113,7 @@ double agreement(const Played& played, const Shown& shown) {
   const bool there = is_in(death.at, shown.phase);
   const double off = std::fabs(death.allocated - shown.allocated) / shown.room;
   if (!shown.telling()) {
-    const bool framed = there && shown.phase != Phase::unknown && off < 0.05;
+    const bool framed = there && shown.phase != FailurePhase::unknown && off < 0.05;
     return framed ? (played.match ? 1.5 : 1) : 0;
   }
   if (there && shown.is_size(death.bytes) && off < 0.05) return 3;
@@ -174,8 +174,8 @@ std::string words_of(const Asked& asked, std::string_view setting, const Shown& 
 // allocated than it can hold.
 bool contradict(const Played& played, const Shown& shown, Rerun& out) {
   constexpr double margin = 0.5 * gibibyte;
-  const bool in_a_step = shown.phase == Phase::forward || shown.phase == Phase::loss ||
-                         shown.phase == Phase::backward || shown.phase == Phase::optimizer;
+  const bool in_a_step = shown.phase == FailurePhase::forward || shown.phase == FailurePhase::loss ||
+                         shown.phase == FailurePhase::backward || shown.phase == FailurePhase::optimizer;
   if (in_a_step && shown.allocated < 0.9 * played.at_rest - margin) {
     out.contradiction = "By the request " + size_text(played.at_rest) +
                         " are held before the first step, but only " + size_text(shown.allocated) +
@@ -198,7 +198,7 @@ bool contradict(const Played& played, const Shown& shown, Rerun& out) {
 
 std::optional<Shown> shown_by(const Situation& s, const Reading& r) {
   const Message* message = r.message();
-  if (message == nullptr || message->family->kind != Kind::allocator) return std::nullopt;
+  if (message == nullptr || message->family->kind != MessageKind::allocator) return std::nullopt;
   const Numbers& n = message->numbers;
   if (!n.allocated || !n.tried || n.at_least || r.derived.sentinel) return std::nullopt;
   if (n.free && n.free->bytes > n.tried->bytes) return std::nullopt;  // refused by another limit

@@ -54,7 +54,8 @@ void read_sender(const Message& message, Signs& out) {
         "The tensor that failed has the shape of attention scores: batch x heads x length x length.");
     return;
   }
-  add(out, message.family->kind == Kind::spoken, Sign::says_in_words, std::string(message.family->what));
+  add(out, message.family->kind == MessageKind::spoken, Sign::says_in_words,
+      std::string(message.family->what));
   for (const Sender& sender : senders) {
     add(out, message.family == sender.family, sender.sign, std::string(message.family->what));
   }
@@ -62,20 +63,21 @@ void read_sender(const Message& message, Signs& out) {
 
 void read_phase(const Reading& r, Signs& out) {
   struct InPhase {
-    Phase phase;
+    FailurePhase phase;
     Sign sign;
     const char* words;
   };
   static constexpr InPhase phases[] = {
-      {Phase::load, Sign::loading, "It died while the model was loaded."},
-      {Phase::forward, Sign::forward, "It died in the forward pass of a layer."},
-      {Phase::loss, Sign::loss, "It died in the loss, where logits of all tokens over the vocabulary exist."},
-      {Phase::backward, Sign::backward, "It died in the backward pass."},
-      {Phase::optimizer, Sign::optimizer, "It died in the optimizer's step."},
-      {Phase::eval, Sign::evaluating, "It died while evaluating."},
-      {Phase::save, Sign::saving, "It died while saving."},
-      {Phase::generate, Sign::generating, "It died while generating."},
-      {Phase::merge, Sign::merging, "It died while adapters were merged."},
+      {FailurePhase::load, Sign::loading, "It died while the model was loaded."},
+      {FailurePhase::forward, Sign::forward, "It died in the forward pass of a layer."},
+      {FailurePhase::loss, Sign::loss,
+       "It died in the loss, where logits of all tokens over the vocabulary exist."},
+      {FailurePhase::backward, Sign::backward, "It died in the backward pass."},
+      {FailurePhase::optimizer, Sign::optimizer, "It died in the optimizer's step."},
+      {FailurePhase::eval, Sign::evaluating, "It died while evaluating."},
+      {FailurePhase::save, Sign::saving, "It died while saving."},
+      {FailurePhase::generate, Sign::generating, "It died while generating."},
+      {FailurePhase::merge, Sign::merging, "It died while adapters were merged."},
   };
   for (const InPhase& one : phases) {
     std::string words = one.words;

@@ -169,7 +169,7 @@ struct Reading {
   Derived derived;
   GpuTable table;
   Frames frames;
-  Phase phase = Phase::unknown;
+  FailurePhase phase = FailurePhase::unknown;
   Facts facts;
   std::vector<Match> matches;     ///< tensors of the size that failed, best first
   std::vector<Product> products;  ///< shapes of that size, with the unknown solved for

@@ -8,7 +8,7 @@ namespace plimsoll::diagnosis {
 
 void read_figures(const Reading& r, const Situation& situation, Signs& out) {
   const Message* message = r.message();
-  if (message == nullptr || message->family->kind != Kind::allocator) return;
+  if (message == nullptr || message->family->kind != MessageKind::allocator) return;
   const Numbers& n = message->numbers;
   const Derived& d = r.derived;
   add(out, n.at_least, Sign::asks_nonsense, "More than an exbibyte was asked for, which no tensor has.");

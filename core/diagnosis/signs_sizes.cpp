@@ -15,7 +15,8 @@ void read_arithmetic(const Reading& r, Signs& out) {
         "Weights, gradients and states take " + size_text(f.whole) + " before any activation; the card has " +
             size_text(f.capacity) + ".");
     // A pass over the layers that began with less allocated shows that the weights are smaller than thought.
-    const bool in_a_pass = r.phase == Phase::forward || r.phase == Phase::loss || r.phase == Phase::backward;
+    const bool in_a_pass = r.phase == FailurePhase::forward || r.phase == FailurePhase::loss ||
+                           r.phase == FailurePhase::backward;
     const bool contradicted = in_a_pass && message != nullptr && message->numbers.allocated &&
                               message->numbers.allocated->bytes < 0.85 * std::min(f.share, f.weights16);
     add(out, f.share > 0.93 * f.capacity && !contradicted && !f.shared_by_unknown(), Sign::share_beyond,
@@ -47,7 +48,7 @@ void read_arithmetic(const Reading& r, Signs& out) {
           size_text(2 * f.weights16) + ", and nothing is trained.");
   if (message == nullptr || !message->numbers.allocated || f.weights16 == 0) return;
   const double allocated = message->numbers.allocated->bytes;
-  const bool loading = r.phase == Phase::load || r.phase == Phase::merge;
+  const bool loading = r.phase == FailurePhase::load || r.phase == FailurePhase::merge;
   const bool sized = f.method != Method::full && f.quantization.empty() && !f.several();
   add(out, sized && loading && allocated > 1.3 * f.weights16, Sign::near_fp32,
       size_text(allocated) + " are allocated; the weights in 16 bits would be " + size_text(f.weights16) +
@@ -143,9 +144,9 @@ void read_tensor(const Reading& r, const Situation& situation, Signs& out) {
         "The size that failed is that of all parameters of " + best.model + " in " + best.dtype + ".");
   }
   const Message* message = r.message();
-  const bool in_a_pass = r.phase == Phase::unknown || r.phase == Phase::forward ||
-                         r.phase == Phase::backward || r.phase == Phase::loss;
-  const bool large = message != nullptr && message->family->kind == Kind::allocator &&
+  const bool in_a_pass = r.phase == FailurePhase::unknown || r.phase == FailurePhase::forward ||
+                         r.phase == FailurePhase::backward || r.phase == FailurePhase::loss;
+  const bool large = message != nullptr && message->family->kind == MessageKind::allocator &&
                      message->numbers.tried && message->numbers.tried->bytes >= gibibyte;
   const bool named = !r.matches.empty() && r.matches.front().model.empty();
   // Where no model is named, the task or the method says that it is a language model.
@@ -179,7 +180,7 @@ void read_tensor(const Reading& r, const Situation& situation, Signs& out) {
   const bool power =
       gibibytes >= 2 && std::fabs(std::log2(gibibytes) - std::round(std::log2(gibibytes))) < 1e-9;
   add(out,
-      power && in_a_pass && !named && r.phase != Phase::loss && message->numbers.allocated &&
+      power && in_a_pass && !named && r.phase != FailurePhase::loss && message->numbers.allocated &&
           message->numbers.allocated->bytes > 0,
       Sign::is_power_of_two,
       "Exactly " + size_text(gibibytes * gibibyte) +
@@ -190,7 +191,7 @@ void read_tensor(const Reading& r, const Situation& situation, Signs& out) {
     if (!match.model.empty() || match.rank < r.matches.front().rank - 0.6) break;
     // A small request only says that the card is full: some number of tokens explains any size.
     const double told = message->numbers.tried ? message->numbers.tried->bytes : 0;
-    const bool in_its_place = r.phase == Phase::loss || r.frames.shows("attention");
+    const bool in_its_place = r.phase == FailurePhase::loss || r.frames.shows("attention");
     if (match.guessed && !in_its_place && told < 0.015 * r.facts.capacity) continue;
     Sign sign = Sign::count;
     switch (match.kind) {

@@ -27,10 +27,10 @@ Meaning meaning_of_weight(int element, const Reading& r) {
   const Facts& f = r.facts;
   const bool full = f.method == Method::full;
   if (element == 4) {
-    if (r.phase == Phase::optimizer) {
+    if (r.phase == FailurePhase::optimizer) {
       return {"optimizer", "An fp32 state, master copy or temporary of the optimizer."};
     }
-    if (full && (r.phase == Phase::backward || r.phase == Phase::forward)) {
+    if (full && (r.phase == FailurePhase::backward || r.phase == FailurePhase::forward)) {
       return {"backward", "An fp32 gradient or gathered weight: parameters are held in fp32."};
     }
     return {"load",
@@ -42,8 +42,9 @@ Meaning meaning_of_weight(int element, const Reading& r) {
     return {"forward",
             "The 16-bit copy that a quantised weight is expanded to for one product; it is not kept."};
   }
-  if (r.phase == Phase::optimizer) return {"optimizer", "A 16-bit state or temporary of the optimizer."};
-  if (full && r.phase == Phase::backward) return {"backward", "The gradient of that weight."};
+  if (r.phase == FailurePhase::optimizer)
+    return {"optimizer", "A 16-bit state or temporary of the optimizer."};
+  if (full && r.phase == FailurePhase::backward) return {"backward", "The gradient of that weight."};
   return {"load", "The weight in 16 bits as it is put on the card, or its gradient."};
 }
 
@@ -85,8 +86,8 @@ std::string dtype_text(int element) {
 
 // How well a kind agrees with the phase, before any other knowledge.
 double prior(TensorKind kind, const Reading& r) {
-  const bool loss = r.phase == Phase::loss || r.frames.shows("logits");
-  const bool loading = r.phase == Phase::load || r.phase == Phase::merge;
+  const bool loss = r.phase == FailurePhase::loss || r.frames.shows("logits");
+  const bool loading = r.phase == FailurePhase::load || r.phase == FailurePhase::merge;
   switch (kind) {
     case TensorKind::weight:
       return loss ? 1.0 : 3.0;
@@ -262,9 +263,9 @@ void search_round_lengths(Search& search, const model::Architecture& network, co
 
 }  // namespace
 
-Window window_of(const Size& tried, Kind kind) {
+Window window_of(const Size& tried, MessageKind kind) {
   Window w;
-  if (kind != Kind::allocator) {
+  if (kind != MessageKind::allocator) {
     w.low = w.loose = tried.bytes - std::max(tried.half, 256.0);
     w.high = tried.bytes + tried.half;
     return w;
@@ -279,8 +280,8 @@ Window window_of(const Size& tried, Kind kind) {
 std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation, const Reading& reading) {
   const Message* message = reading.message();
   if (message == nullptr || message->numbers.at_least) return {};
-  const Kind kind = message->family->kind;
-  if (kind == Kind::host || kind == Kind::library) return {};
+  const MessageKind kind = message->family->kind;
+  if (kind == MessageKind::host || kind == MessageKind::library) return {};
   const Window window = window_of(tried, kind);
   if (window.empty()) return {};
   Search search(window, tried.bytes, reading);
@@ -292,7 +293,7 @@ std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation
   } else {
     for (const KnownModel& known : situation.models) {
       search_parameters(search, *known.network, known.id);
-      if (reading.phase == Phase::loss || reading.frames.shows("logits")) {
+      if (reading.phase == FailurePhase::loss || reading.frames.shows("logits")) {
         search_round_lengths(search, *known.network, known.id);
       }
     }
@@ -305,7 +306,7 @@ std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation
       return other.kind == TensorKind::embedding && other.model == one.model && other.bytes == one.bytes;
     });
   };
-  const bool loss = reading.phase == Phase::loss || reading.frames.shows("logits");
+  const bool loss = reading.phase == FailurePhase::loss || reading.frames.shows("logits");
   for (Match& match : search.found) {
     const bool held = match.element == 2 || !frozen;
     if (!loss && held && match.guessed && match.kind == TensorKind::logits && is_table(match))

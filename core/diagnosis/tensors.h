@@ -46,6 +46,6 @@ struct Window {
   double low = 1, high = 0, loose = 1;
   bool empty() const { return low > high; }
 };
-Window window_of(const Size& tried, Kind kind);
+Window window_of(const Size& tried, MessageKind kind);
 
 }  // namespace plimsoll::diagnosis

@@ -126,11 +126,12 @@ std::string line_around(CountedText lines, std::size_t at) {
 
 }  // namespace
 
-std::string_view name(Phase phase) { return phases[static_cast<std::size_t>(phase)]; }
+std::string_view name(FailurePhase phase) { return phases[static_cast<std::size_t>(phase)]; }
 
-Phase phase_named(std::string_view wanted) {
+FailurePhase phase_named(std::string_view wanted) {
   const auto* found = std::find(std::begin(phases), std::end(phases), wanted);
-  return found == std::end(phases) ? Phase::unknown : static_cast<Phase>(found - std::begin(phases));
+  return found == std::end(phases) ? FailurePhase::unknown
+                                   : static_cast<FailurePhase>(found - std::begin(phases));
 }
 
 bool Frames::shows(std::string_view sign) const {

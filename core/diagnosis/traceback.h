@@ -14,12 +14,23 @@
 
 namespace plimsoll::diagnosis {
 
-enum class Phase : uint8_t { unknown, load, forward, loss, backward, optimizer, eval, save, generate, merge };
-std::string_view name(Phase phase);
-Phase phase_named(std::string_view name);
+enum class FailurePhase : uint8_t {
+  unknown,
+  load,
+  forward,
+  loss,
+  backward,
+  optimizer,
+  eval,
+  save,
+  generate,
+  merge
+};
+std::string_view name(FailurePhase phase);
+FailurePhase phase_named(std::string_view name);
 
 struct Frames {
-  Phase phase = Phase::unknown;
+  FailurePhase phase = FailurePhase::unknown;
   std::string words;  ///< of the frame that decides
   std::vector<std::string>
       signs;  ///< further things the frames show: "attention", "dequantize", "foreach", ...

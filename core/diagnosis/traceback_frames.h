@@ -13,7 +13,7 @@ namespace plimsoll::diagnosis {
 // one.
 struct FrameWords {
   std::string_view words;
-  Phase phase;
+  FailurePhase phase;
   uint8_t rank;
   std::string_view sign;  ///< "" none
 };

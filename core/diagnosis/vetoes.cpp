@@ -8,18 +8,18 @@ namespace {
 
 double allocated_of(const Reading& r) {
   const Message* message = r.message();
-  if (message == nullptr || message->family->kind != Kind::allocator) return 0;
+  if (message == nullptr || message->family->kind != MessageKind::allocator) return 0;
   return message->numbers.allocated ? message->numbers.allocated->bytes : 0;
 }
 
 // Behind loading, by the traceback: all weights are in their place.
 bool in_a_step(const Reading& r) {
   switch (r.frames.phase) {
-    case Phase::forward:
-    case Phase::loss:
-    case Phase::backward:
-    case Phase::optimizer:
-    case Phase::eval:
+    case FailurePhase::forward:
+    case FailurePhase::loss:
+    case FailurePhase::backward:
+    case FailurePhase::optimizer:
+    case FailurePhase::eval:
       return true;
     default:
       return false;
@@ -62,23 +62,24 @@ std::string fp32_weights(const Reading& r) {
 }
 
 std::string states(const Reading& r) {
-  const Phase at = r.frames.phase;
-  const bool before = at == Phase::forward || at == Phase::loss || at == Phase::backward;
+  const FailurePhase at = r.frames.phase;
+  const bool before = at == FailurePhase::forward || at == FailurePhase::loss || at == FailurePhase::backward;
   return before ? "Optimizer states are made in the optimizer's step, and it failed in the pass before it."
                 : "";
 }
 
 std::string tokens(const Reading& r) {
-  const Phase at = r.frames.phase;
-  return at == Phase::load || at == Phase::merge || at == Phase::optimizer
+  const FailurePhase at = r.frames.phase;
+  return at == FailurePhase::load || at == FailurePhase::merge || at == FailurePhase::optimizer
              ? "The traceback shows a moment at which no sample is in the model."
              : "";
 }
 
 std::string evaluation(const Reading& r) {
-  const Phase at = r.frames.phase;
-  return at == Phase::backward || at == Phase::optimizer ? "Evaluation has no backward pass and no optimizer."
-                                                         : "";
+  const FailurePhase at = r.frames.phase;
+  return at == FailurePhase::backward || at == FailurePhase::optimizer
+             ? "Evaluation has no backward pass and no optimizer."
+             : "";
 }
 
 // What no card could give is not refused for what others hold of it.

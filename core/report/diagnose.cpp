@@ -54,7 +54,7 @@ std::string summary_of(const Diagnosis& d) {
   const diagnosis::Rerun& rerun = d.reading.rerun;
   if (!rerun.contradiction.empty()) out = rerun.contradiction + " " + rerun.explained + " ";
   const bool told = rerun.match && !d.causes.empty() && d.causes.front().replayed;
-  if (n.tried && message->family->kind == diagnosis::Kind::allocator) {
+  if (n.tried && message->family->kind == diagnosis::MessageKind::allocator) {
     out += size_text(n.tried->bytes) + " were asked for";
     if (n.free && n.capacity) {
       out += "; " + size_text(n.free->bytes) + " of " + size_text(n.capacity->bytes) + " were free";
@@ -63,7 +63,7 @@ std::string summary_of(const Diagnosis& d) {
     out += told ? rerun.words + " " : size_sentence(d, *n.tried);
   } else {
     // What shows a case need not have failed: "a step takes ten times as long".
-    const bool spoken = message->family->kind == diagnosis::Kind::spoken;
+    const bool spoken = message->family->kind == diagnosis::MessageKind::spoken;
     const bool shown = !d.causes.empty() && d.causes.front().narrower != nullptr;
     if (!spoken || !shown) out += std::string(message->family->what) + " ";
   }
@@ -121,7 +121,7 @@ bool is_told(const Case& one) { return one.found_request.empty() || one.situatio
 double usable_of(const Case& one, const Diagnosis& d) {
   double usable = one.run->gpu == nullptr ? 0 : usable_for(*one.run, one.run->gpu->usable_bytes);
   if (d.reading.facts.capacity > 0 && d.reading.message() != nullptr &&
-      d.reading.message()->family->kind == diagnosis::Kind::allocator) {
+      d.reading.message()->family->kind == diagnosis::MessageKind::allocator) {
     usable = d.reading.facts.capacity - d.reading.derived.other.value_or(0);
   }
   return std::max(0.0, usable);
@@ -180,7 +180,7 @@ void write_run(Writer& out, const Case& one, const Diagnosis& d, const run::Cata
 }
 
 // What ran out is not the card.
-bool is_of_the_host(const Message& message) { return message.family->kind == diagnosis::Kind::host; }
+bool is_of_the_host(const Message& message) { return message.family->kind == diagnosis::MessageKind::host; }
 
 bool is_unsupported(const json::Error& error) { return error.code == "unsupported"; }
 

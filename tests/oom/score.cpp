@@ -152,8 +152,8 @@ Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
     if (!then.causes.empty()) one.after = then.causes.front().cause->id;
   }
   const diagnosis::Text frame = diagnosis::clean(record.frame);
-  diagnosis::Phase phase = diagnosis::read_frames(frame).phase;
-  if (phase == diagnosis::Phase::unknown)
+  diagnosis::FailurePhase phase = diagnosis::read_frames(frame).phase;
+  if (phase == diagnosis::FailurePhase::unknown)
     phase = diagnosis::phase_in_words(frame.folded_lines, diagnosis::read_prose(frame.folded_lines));
   one.phase = diagnosis::name(phase);
   if (!record.complete) return one;

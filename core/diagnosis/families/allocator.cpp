@@ -68,7 +68,7 @@ constexpr Clause clauses[] = {
 }  // namespace
 
 const Family allocator_family = {"pytorch_allocator",
-                                 Kind::allocator,
+                                 MessageKind::allocator,
                                  "PyTorch's allocator asked the driver for memory and did not get it.",
                                  markers,
                                  weak_markers,

@@ -10,8 +10,11 @@ constexpr std::string_view markers[] = {"error out of memory at line"};
 
 }  // namespace
 
-const Family bitsandbytes_family = {
-    "bitsandbytes", Kind::paged, "bitsandbytes asked CUDA for managed (paged) memory and was refused.",
-    markers,        {},          {}};
+const Family bitsandbytes_family = {"bitsandbytes",
+                                    MessageKind::paged,
+                                    "bitsandbytes asked CUDA for managed (paged) memory and was refused.",
+                                    markers,
+                                    {},
+                                    {}};
 
 }  // namespace plimsoll::diagnosis

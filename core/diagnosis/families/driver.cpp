@@ -29,7 +29,11 @@ constexpr Clause clauses[] = {{Quantity::tried, "failed to allocate", ""},
 }  // namespace
 
 const Family driver_family = {
-    "driver", Kind::driver, "The driver refused memory and says nothing about how much was asked or is left.",
-    markers,  {},           clauses};
+    "driver",
+    MessageKind::driver,
+    "The driver refused memory and says nothing about how much was asked or is left.",
+    markers,
+    {},
+    clauses};
 
 }  // namespace plimsoll::diagnosis

@@ -63,7 +63,7 @@ constexpr Clause clauses[] = {{Quantity::tried, "you tried to allocate", ""},
 
 const Family host_family = {
     "host",
-    Kind::host,
+    MessageKind::host,
     "The machine's RAM ran out, not the GPU's memory: the process was ended, or malloc "
     "was refused.",
     markers,

@@ -13,7 +13,7 @@ constexpr std::string_view markers[] = {"out of resource: shared memory", "out o
 
 const Family kernel_family = {
     "kernel",
-    Kind::kernel,
+    MessageKind::kernel,
     "A kernel needs more shared memory on the chip than this card's multiprocessors have; the GPU's memory "
     "did not run out.",
     markers,

@@ -25,7 +25,7 @@ constexpr Clause nccl_clauses[] = {{Quantity::tried, "failed to cuda calloc asyn
 
 const Family handle_family = {
     "library_handle",
-    Kind::library,
+    MessageKind::library,
     "A library could not make its handle: PyTorch's cache holds what the library would need.",
     handle_markers,
     {},
@@ -33,7 +33,7 @@ const Family handle_family = {
 
 const Family nccl_family = {
     "nccl",
-    Kind::library,
+    MessageKind::library,
     "NCCL takes its buffers from the driver, outside PyTorch's allocator, and there was nothing left.",
     nccl_markers,
     {},

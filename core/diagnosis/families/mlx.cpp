@@ -17,7 +17,7 @@ constexpr Clause clauses[] = {{Quantity::tried, "unable to allocate", ""},
 
 const Family mlx_family = {
     "mlx",
-    Kind::unified,
+    MessageKind::unified,
     "Metal could not give MLX the memory: the unified memory is full, or one buffer is "
     "larger than Metal allows.",
     markers,

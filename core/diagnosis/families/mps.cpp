@@ -18,7 +18,7 @@ constexpr Clause clauses[] = {
 
 const Family mps_family = {
     "mps",
-    Kind::unified,
+    MessageKind::unified,
     "PyTorch's Metal backend reached the limit it sets itself, a multiple of the working "
     "set that macOS recommends.",
     markers,

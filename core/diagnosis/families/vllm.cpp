@@ -17,7 +17,7 @@ constexpr Clause clauses[] = {{Quantity::tried, "", "kv cache is needed"},
 
 const Family vllm_family = {
     "vllm",
-    Kind::startup,
+    MessageKind::startup,
     "vLLM's share of the card, minus weights and a trial run, cannot hold the keys and "
     "values of one sequence of the maximum length.",
     markers,

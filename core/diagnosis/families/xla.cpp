@@ -23,7 +23,7 @@ constexpr Clause clauses[] = {
 
 const Family xla_family = {
     "xla",
-    Kind::xla,
+    MessageKind::xla,
     "XLA's own allocator, which took its share of the card at the start, has no block left.",
     markers,
     weak_markers,

@@ -183,7 +183,7 @@ TEST(DiagnosisCauses, TheNameOfASettingIsNeitherAFrameNorAMoment) {
       "val_set_size: 0.1\n"
       "accelerate launch train.py --save_steps 500 --do_eval True --resume_from_checkpoint last\n"
       "CUDA out of memory. Tried to allocate 64.00 MiB.");
-  EXPECT_EQ(d.reading.phase, Phase::unknown);
+  EXPECT_EQ(d.reading.phase, FailurePhase::unknown);
   for (const Evidence& e : d.evidence) {
     EXPECT_NE(e.sign, Sign::at_save) << e.words;
     EXPECT_NE(e.sign, Sign::resumes) << e.words;
@@ -198,13 +198,13 @@ TEST(DiagnosisCauses, AWeightOnItsWayToTheCardIsLoading) {
       "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 112.00 MiB. GPU  has a total "
       "capacity of "
       "23.68 GiB of which 60.31 MiB is free.");
-  EXPECT_EQ(d.reading.phase, Phase::load);
+  EXPECT_EQ(d.reading.phase, FailurePhase::load);
 }
 
 TEST(DiagnosisCauses, ASettingThatIsOffIsNoFrame) {
   const Diagnosis d = explained(
       "resume_from_checkpoint: null\nuse_dora=False\nCUDA out of memory. Tried to allocate 64.00 MiB.");
-  EXPECT_EQ(d.reading.phase, Phase::unknown);
+  EXPECT_EQ(d.reading.phase, FailurePhase::unknown);
 }
 
 TEST(DiagnosisCauses, AModelNamedInTheTextIsLookedUp) {

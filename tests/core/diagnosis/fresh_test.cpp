@@ -114,10 +114,10 @@ TEST(DiagnosisFresh, ASmallRequestThatNeedsAGuessedLengthNamesNoCause) {
 
 TEST(DiagnosisFresh, FramesOfEvaluationEnginesAndLayersNameTheirPhase) {
   const auto phase = [](const char* frame) { return read_frames(clean(frame)).phase; };
-  EXPECT_EQ(phase("in torch_pad_and_concatenate(tensor1, tensor2)"), Phase::eval);
-  EXPECT_EQ(phase("in _backload_vllm_engines"), Phase::generate);
-  EXPECT_EQ(phase("return self.act(input)"), Phase::forward);
-  EXPECT_EQ(phase("during ZeRO optimizer state initialization"), Phase::optimizer);
+  EXPECT_EQ(phase("in torch_pad_and_concatenate(tensor1, tensor2)"), FailurePhase::eval);
+  EXPECT_EQ(phase("in _backload_vllm_engines"), FailurePhase::generate);
+  EXPECT_EQ(phase("return self.act(input)"), FailurePhase::forward);
+  EXPECT_EQ(phase("during ZeRO optimizer state initialization"), FailurePhase::optimizer);
 }
 
 // Lightning-AI/lit-llama#397: 6.74e9 parameters in fp32 by four cards, to the digit.

@@ -257,7 +257,7 @@ TEST(DiagnosisMessage, MetalsLabelsArePowersOf1024) {
       "GB). Tried to allocate 600.15 MB on private pool. Use PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0 to disable "
       "upper "
       "limit for memory allocations (may cause system failure).");
-  EXPECT_EQ(m.family->kind, Kind::unified);
+  EXPECT_EQ(m.family->kind, MessageKind::unified);
   EXPECT_TRUE(has_form(m, 17));
   expect_size(m.numbers.tried, 600.15 * mib);
   expect_size(m.numbers.capacity, 36.27 * gib);
@@ -272,7 +272,7 @@ TEST(DiagnosisMessage, MetalsLabelsArePowersOf1024) {
 
 struct Worded {
   const char* text;
-  Kind kind;
+  MessageKind kind;
   int row;
   double tried;  // 0: none is printed
 };
@@ -280,47 +280,47 @@ struct Worded {
 TEST(DiagnosisMessage, WordsAloneNameWhoRanOut) {
   const Worded lines[] = {
       {"XPU out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 15.91 GiB.",
-       Kind::allocator, 16, 2 * gib},
-      {"[malloc_or_wait] Unable to allocate 12 bytes.", Kind::unified, 18, 12},
+       MessageKind::allocator, 16, 2 * gib},
+      {"[malloc_or_wait] Unable to allocate 12 bytes.", MessageKind::unified, 18, 12},
       {"[METAL] Command buffer execution failed: Insufficient Memory "
        "(00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)",
-       Kind::unified, 18, 0},
-      {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1049100288 bytes.", Kind::xla, 19,
+       MessageKind::unified, 18, 0},
+      {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1049100288 bytes.", MessageKind::xla, 19,
        1049100288},
       {"RESOURCE_EXHAUSTED: Attempting to reserve 10.51G at the bottom of memory. That was not possible. "
        "There are "
        "8.97G free, 0B reserved, and 8.97G reservable.",
-       Kind::xla, 19, 10.51 * gib},
-      {"RuntimeError: CUDA error: out of memory", Kind::driver, 20, 0},
-      {"RuntimeError:CUDA error : out of memory", Kind::driver, 20, 0},
+       MessageKind::xla, 19, 10.51 * gib},
+      {"RuntimeError: CUDA error: out of memory", MessageKind::driver, 20, 0},
+      {"RuntimeError:CUDA error : out of memory", MessageKind::driver, 20, 0},
       {"torch.AcceleratorError: CUDA error: out of memory\nSearch for `cudaErrorMemoryAllocation' in "
        "https://docs",
-       Kind::driver, 20, 0},
+       MessageKind::driver, 20, 0},
       {"RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
-       Kind::library, 21, 0},
-      {"cuDNN error: CUDNN_STATUS_NOT_INITIALIZED", Kind::library, 21, 0},
-      {"NCCL WARN Cuda failure 'out of memory'", Kind::library, 21, 0},
-      {"NCCL WARN Failed to CUDA calloc async 136 bytes", Kind::library, 21, 136},
-      {"Failed to CUDA calloc (async) 4194304 bytes", Kind::library, 21, 4 * mib},
-      {"Error out of memory at line 380 in file /mmfs1/bitsandbytes/csrc/pythonInterface.c", Kind::paged, 22,
-       0},
-      {"Error out of memory at line 396 in file D:\\ops.cu", Kind::paged, 22, 0},
-      {"Killed", Kind::host, 23, 0},
-      {"line 21: 3034711 Killed                  python train.py", Kind::host, 23, 0},
-      {"exits with return code = -9", Kind::host, 23, 0},
-      {"torch.distributed.elastic.multiprocessing.api: failed (exitcode: -9) local_rank: 0", Kind::host, 23,
-       0},
-      {"Signal 9 (SIGKILL) received by PID 1234", Kind::host, 23, 0},
-      {"OOMKilled", Kind::host, 23, 0},
+       MessageKind::library, 21, 0},
+      {"cuDNN error: CUDNN_STATUS_NOT_INITIALIZED", MessageKind::library, 21, 0},
+      {"NCCL WARN Cuda failure 'out of memory'", MessageKind::library, 21, 0},
+      {"NCCL WARN Failed to CUDA calloc async 136 bytes", MessageKind::library, 21, 136},
+      {"Failed to CUDA calloc (async) 4194304 bytes", MessageKind::library, 21, 4 * mib},
+      {"Error out of memory at line 380 in file /mmfs1/bitsandbytes/csrc/pythonInterface.c",
+       MessageKind::paged, 22, 0},
+      {"Error out of memory at line 396 in file D:\\ops.cu", MessageKind::paged, 22, 0},
+      {"Killed", MessageKind::host, 23, 0},
+      {"line 21: 3034711 Killed                  python train.py", MessageKind::host, 23, 0},
+      {"exits with return code = -9", MessageKind::host, 23, 0},
+      {"torch.distributed.elastic.multiprocessing.api: failed (exitcode: -9) local_rank: 0",
+       MessageKind::host, 23, 0},
+      {"Signal 9 (SIGKILL) received by PID 1234", MessageKind::host, 23, 0},
+      {"OOMKilled", MessageKind::host, 23, 0},
       {"DefaultCPUAllocator: can't allocate memory: you tried to allocate 268435456 bytes. Error code 12",
-       Kind::host, 23, 256 * mib},
-      {"ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.", Kind::host,
-       23, 0},
+       MessageKind::host, 23, 256 * mib},
+      {"ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
+       MessageKind::host, 23, 0},
       {"ValueError: The model's max seq len (4096) is larger than the maximum number of tokens that can be "
        "stored in KV "
        "cache (3664).",
-       Kind::startup, 24, 0},
-      {"ValueError: No available memory for the cache blocks.", Kind::startup, 24, 0},
+       MessageKind::startup, 24, 0},
+      {"ValueError: No available memory for the cache blocks.", MessageKind::startup, 24, 0},
   };
   for (const Worded& line : lines) {
     const Message m = first(line.text);
@@ -344,7 +344,7 @@ TEST(DiagnosisMessage, FiguresOfTheGpuAreExplainedBeforeTheEndOfTheLauncher) {
       "of which 8.00 MiB is free.\n[INFO] [launch.py:315:sigkill_handler] Killing subprocess 1080504\nexits "
       "with return "
       "code = -9\n");
-  EXPECT_EQ(m.family->kind, Kind::allocator);
+  EXPECT_EQ(m.family->kind, MessageKind::allocator);
 }
 
 TEST(DiagnosisMessage, AskingForMoreThanAnExbibyteIsALowerBound) {  // NVIDIA/nccl#1284

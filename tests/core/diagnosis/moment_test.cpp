@@ -28,7 +28,7 @@ TEST(DiagnosisMoment, AMessageThatATerminalBrokeInsideANumberIsReadWhole) {
   ASSERT_TRUE(n.allocated && n.unallocated);
   EXPECT_NEAR(n.allocated->bytes / gibibyte, 40.30, 1e-6);
   EXPECT_NEAR(n.unallocated->bytes / gibibyte, 4.91, 1e-6);
-  EXPECT_EQ(d.reading.phase, Phase::loss);
+  EXPECT_EQ(d.reading.phase, FailurePhase::loss);
   ASSERT_FALSE(d.causes.empty());
   EXPECT_EQ(d.causes[0].cause->id, "logits_peak");
 }
@@ -43,18 +43,18 @@ TEST(DiagnosisMoment, ALineBrokenAtABlankKeepsItsBlank) {
   EXPECT_NEAR(d.reading.message()->numbers.allocated->bytes / gibibyte, 70.25, 1e-6);
 }
 
-Phase phase_in_words(std::string_view words) {
+FailurePhase phase_in_words(std::string_view words) {
   const Text text = clean(words);
   return phase_in_words(text.folded_lines, read_prose(text.folded_lines));
 }
 
 TEST(DiagnosisMoment, WordsNameThePhaseWhereNoFrameDoes) {
-  EXPECT_EQ(phase_in_words("this error during the fine-tuning evaluation phase"), Phase::eval);
-  EXPECT_EQ(phase_in_words("OOM error when saving state_dict"), Phase::save);
-  EXPECT_EQ(phase_in_words("whenever I try it fails when resuming the run"), Phase::load);
-  EXPECT_EQ(phase_in_words("shard 18 of 19"), Phase::load);
-  EXPECT_EQ(phase_in_words("save_steps: 500\nevaluation_strategy: steps"), Phase::unknown);
-  EXPECT_EQ(phase_in_words("40 training data and 4 validation data"), Phase::unknown);
+  EXPECT_EQ(phase_in_words("this error during the fine-tuning evaluation phase"), FailurePhase::eval);
+  EXPECT_EQ(phase_in_words("OOM error when saving state_dict"), FailurePhase::save);
+  EXPECT_EQ(phase_in_words("whenever I try it fails when resuming the run"), FailurePhase::load);
+  EXPECT_EQ(phase_in_words("shard 18 of 19"), FailurePhase::load);
+  EXPECT_EQ(phase_in_words("save_steps: 500\nevaluation_strategy: steps"), FailurePhase::unknown);
+  EXPECT_EQ(phase_in_words("40 training data and 4 validation data"), FailurePhase::unknown);
 }
 
 TEST(DiagnosisMoment, CardsAreCountedInFlagsAndInProse) {
@@ -118,10 +118,10 @@ TEST(DiagnosisMoment, FramesOfStateDictsAndOfDeepSpeedsStatesAreKnown) {
   EXPECT_EQ(phase("File \"bitsandbytes/nn/modules.py\", line 336, in _save_to_state_dict\n"
                   "self.weight.data = undo_layout(self.state.CxB, self.state.tile_indices)\n"
                   "torch.cuda.OutOfMemoryError: CUDA out of memory."),
-            Phase::save);
+            FailurePhase::save);
   EXPECT_EQ(phase("  File \"deepspeed_zero_optimizer.py\", line 333, in __init__\n"
                   "    self.initialize_optimizer_states()\nRuntimeError: CUDA out of memory."),
-            Phase::optimizer);
+            FailurePhase::optimizer);
 }
 
 TEST(DiagnosisMoment, AnExitCodeOfMinusNineIsTheHosts) {

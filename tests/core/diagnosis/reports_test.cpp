@@ -28,7 +28,7 @@ TEST(DiagnosisReports, AStateDictThatCannotBeClonedIsASave) {
       "39.59 "
       "GiB total capacity; 35.54 GiB already allocated; 276.19 MiB free; 37.22 GiB reserved in total by "
       "PyTorch)");
-  EXPECT_EQ(d.reading.phase, Phase::save);
+  EXPECT_EQ(d.reading.phase, FailurePhase::save);
   ASSERT_FALSE(d.causes.empty());
   EXPECT_EQ(d.causes[0].cause->id, "resume_or_save_peak");
 }
@@ -57,7 +57,7 @@ TEST(DiagnosisReports, TheTrainersOwnEvaluationIsRead) {
                 "    metrics = self.evaluate(ignore_keys=ignore_keys_for_eval)\n" +
                 std::string(message_of_a_t4))
           .reading.phase,
-      Phase::eval);
+      FailurePhase::eval);
 }
 
 // huggingface/trl#3168: a script above its traceback loads a model in every line of it.
@@ -72,16 +72,16 @@ TEST(DiagnosisReports, OnlyTheTracebackSaysWhereItDied) {
       "  File \"transformers/trainer.py\", line 3736, in compute_loss\n    outputs = model(**inputs)\n"
       "  File \"transformers/models/qwen2/modeling_qwen2.py\", line 850, in forward\n"
       "    logits = logits.float()\n";
-  EXPECT_EQ(explained(script + message_of_a_t4).reading.phase, Phase::unknown);
-  EXPECT_EQ(explained(script + traceback + message_of_a_t4).reading.phase, Phase::loss);
+  EXPECT_EQ(explained(script + message_of_a_t4).reading.phase, FailurePhase::unknown);
+  EXPECT_EQ(explained(script + traceback + message_of_a_t4).reading.phase, FailurePhase::loss);
 }
 
 // unslothai/unsloth#786: a bar at its end stands above an error of training.
 TEST(DiagnosisReports, ALoadThatIsDoneIsNotTheMomentOfDeath) {
   const std::string bar = "Loading checkpoint shards: 100%|####| 2/2 [00:02<00:00,  1.12s/it]\n";
-  EXPECT_EQ(explained(bar + message_of_a_t4).reading.phase, Phase::unknown);
+  EXPECT_EQ(explained(bar + message_of_a_t4).reading.phase, FailurePhase::unknown);
   const std::string half = "Loading checkpoint shards:  42%|##  | 16/38 [00:14<00:19,  1.13it/s]\n";
-  EXPECT_EQ(explained(half + message_of_a_t4).reading.phase, Phase::load);
+  EXPECT_EQ(explained(half + message_of_a_t4).reading.phase, FailurePhase::load);
 }
 
 // unslothai/unsloth#1144, the HTML of a notebook.

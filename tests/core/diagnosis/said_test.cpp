@@ -116,7 +116,7 @@ TEST(DiagnosisSaid, AQuotedFrameOutweighsASentence) {
                      "  File \"/torch/nn/modules/linear.py\", line 125, in forward\n"
                      "    return F.linear(input, self.weight, self.bias)\n"
                      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB."),
-            Phase::forward);
+            FailurePhase::forward);
 }
 
 // DeepSpeed moves the model before it makes an optimizer.

@@ -61,7 +61,7 @@ TEST(DiagnosisSpoken, AProgramsOwnWordsComeBeforeThoseAroundThem) {
       "total "
       "capacity; 21.00 GiB already allocated; 1.00 GiB free; 21.50 GiB reserved in total by PyTorch)");
   ASSERT_EQ(d.reading.messages.size(), 1U);
-  EXPECT_EQ(d.reading.messages[0].family->kind, Kind::allocator);
+  EXPECT_EQ(d.reading.messages[0].family->kind, MessageKind::allocator);
 }
 
 // A configuration may speak of it without anything having died.

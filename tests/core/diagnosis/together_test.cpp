@@ -118,10 +118,10 @@ TEST(DiagnosisTogether, BoardsOfAnotherMarketAreKnownByTheirSisters) {
 TEST(DiagnosisTogether, FramesOfPyTorchsCheckpointsAreASave) {
   EXPECT_EQ(phase_of("File \"torch/distributed/checkpoint/state_dict_saver.py\", line 9, in save_state_dict\n"
                      "File \"x.py\", line 3, in run\nOOM"),
-            Phase::save);
+            FailurePhase::save);
   EXPECT_EQ(phase_of("File \"torch/distributed/checkpoint/state_dict.py\", line 648, in _init_optim_state\n"
                      "    optim.step(closure=None)\nFile \"x.py\", line 3, in run\nOOM"),
-            Phase::save);
+            FailurePhase::save);
 }
 
 // What works beside it is not what failed.
@@ -149,7 +149,7 @@ TEST(DiagnosisTogether, AWeightThatIsMovedToTheCardIsLoading) {
   EXPECT_EQ(
       phase_of("File \"torch/nn/modules/module.py\", line 942, in _apply\n    param_applied = fn(param)\n"
                "File \"torch/nn/modules/module.py\", line 1341, in convert\n    return t.to(\nOOM"),
-      Phase::load);
+      FailurePhase::load);
 }
 
 TEST(DiagnosisTogether, AnOwnEstimateIsAmongTheCauses) {
@@ -185,14 +185,15 @@ TEST(DiagnosisTogether, WhatFittedWithAnOlderReleaseFitsAsSuch) {
 }
 
 TEST(DiagnosisTogether, InferenceIsGenerating) {
-  EXPECT_EQ(phase_of("CUDA out of memory during inference with the tuned model"), Phase::generate);
-  EXPECT_EQ(phase_of("微调后推理时显存不足OOM"), Phase::generate);
+  EXPECT_EQ(phase_of("CUDA out of memory during inference with the tuned model"), FailurePhase::generate);
+  EXPECT_EQ(phase_of("微调后推理时显存不足OOM"), FailurePhase::generate);
 }
 
 // A setting's name is no frame.
 TEST(DiagnosisTogether, DoraInASettingIsNoFrame) {
-  EXPECT_EQ(phase_of("CUDA out of memory. per_device_train_batch_size=4, use_dora=True"), Phase::unknown);
-  EXPECT_EQ(phase_of("File \"peft/tuners/lora/dora.py\", line 52, in forward\nOOM"), Phase::forward);
+  EXPECT_EQ(phase_of("CUDA out of memory. per_device_train_batch_size=4, use_dora=True"),
+            FailurePhase::unknown);
+  EXPECT_EQ(phase_of("File \"peft/tuners/lora/dora.py\", line 52, in forward\nOOM"), FailurePhase::forward);
 }
 
 TEST(DiagnosisTogether, ABenchmarkIsNoEvaluationOfARun) {
@@ -202,8 +203,8 @@ TEST(DiagnosisTogether, ABenchmarkIsNoEvaluationOfARun) {
 }
 
 TEST(DiagnosisTogether, KeepingGradientsIsNoSave) {
-  EXPECT_NE(phase_of("在保存每个batch的梯度时显存OOM"), Phase::save);
-  EXPECT_EQ(phase_of("后续模型更新参数直接爆显存 OOM"), Phase::optimizer);
+  EXPECT_NE(phase_of("在保存每个batch的梯度时显存OOM"), FailurePhase::save);
+  EXPECT_EQ(phase_of("后续模型更新参数直接爆显存 OOM"), FailurePhase::optimizer);
 }
 
 TEST(DiagnosisTogether, MachinesTimesTheirCards) {
