@@ -28,7 +28,7 @@ std::optional<double> distance(const hardware::Gpu& gpu, double total, bool smi,
 
 // Cards whose reported memory is the printed one: by nvidia-smi's total, or by PyTorch's capacity; those that
 // the text names first, then the nearest.
-std::vector<std::string> cards_of(const Situation& situation, const Reading& reading) {
+std::vector<std::string> cards_of(const Situation& situation, const TextReading& reading) {
   constexpr std::size_t most = 8;
   double total = 0;
   bool smi = false;
@@ -75,7 +75,7 @@ bool is_traceback(std::string_view words) {
 
 Diagnosis diagnose(const Situation& situation) {
   Diagnosis d;
-  Reading& r = d.reading;
+  TextReading& r = d.reading;
   r.text = clean(situation.text);
   r.messages = read_messages(r.text);
   r.table = read_gpu_table(r.text);

@@ -20,7 +20,7 @@
 namespace plimsoll::diagnosis {
 
 struct Diagnosis {
-  Reading reading;
+  TextReading reading;
   std::vector<Evidence> evidence;
   std::vector<Named> causes;           ///< most likely first
   std::vector<Vetoed> vetoed;          ///< that something spoke for, and that cannot be

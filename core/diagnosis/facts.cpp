@@ -191,7 +191,7 @@ void weigh(const Situation& s, Facts& f) {
 
 }  // namespace
 
-Facts read_facts(const Situation& situation, const Reading& reading, const Numbers& numbers) {
+Facts read_facts(const Situation& situation, const TextReading& reading, const Numbers& numbers) {
   const Text& text = reading.text;
   Facts facts;
   read_request(situation, facts);

@@ -46,7 +46,7 @@ struct Situation {
   std::vector<const hardware::Gpu*> gpus;    ///< to identify a card by what it reports
 };
 
-struct Reading;
+struct TextReading;
 
 enum class Method { unknown, full, adapters, inference };
 
@@ -81,7 +81,7 @@ struct Facts {
   bool shared_by_unknown() const { return sharded() && !gpus && quantization.empty(); }
 };
 
-Facts read_facts(const Situation& situation, const Reading& reading, const Numbers& numbers);
+Facts read_facts(const Situation& situation, const TextReading& reading, const Numbers& numbers);
 
 /// Whether a text in lower case speaks of a card: "4090" of "rtx-4090", "a100" of "a100-sxm-80". A slice of
 /// MIG is spoken of by its profile alone ("3g.40gb"): its card's name means the whole card.

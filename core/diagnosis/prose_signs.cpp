@@ -75,7 +75,7 @@ std::size_t find_name(std::string_view text, std::string_view word) {
   return std::string_view::npos;
 }
 
-void read_names(const Reading& r, std::vector<Evidence>& out) {
+void read_names(const TextReading& r, std::vector<Evidence>& out) {
   const std::string_view text = r.text.folded_lines;
   // OpenRLHF gives each engine cards of its own unless it is told to share them.
   const bool engines_apart = says_any(text, {"vllm_num_engines"}) &&
@@ -118,7 +118,7 @@ std::string quote(std::string_view folded, const Sentence& sentence) {
   return first_bytes(folded.substr(sentence.at, sentence.size), 100);
 }
 
-void read_words(const Reading& r, std::vector<Evidence>& out) {
+void read_words(const TextReading& r, std::vector<Evidence>& out) {
   const std::string_view text = r.text.folded_lines;
   read_names(r, out);
   if (std::string words = progress_in_words(text); !words.empty())

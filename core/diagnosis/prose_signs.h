@@ -12,7 +12,7 @@
 namespace plimsoll::diagnosis {
 
 /// Adds one sign for each thing that the words say.
-void read_words(const Reading& reading, std::vector<Evidence>& out);
+void read_words(const TextReading& reading, std::vector<Evidence>& out);
 
 /// When it happened, by words alone: weaker than frames, which are asked first.
 FailurePhase phase_in_words(std::string_view folded, const Prose& prose);

@@ -123,7 +123,7 @@ double gain(const Question& question, const std::vector<Named>& named, const std
 }
 
 // What the text, the traceback or the request answers already is not asked.
-bool is_known(const Question& question, const Reading& r) {
+bool is_known(const Question& question, const TextReading& r) {
   const Facts& f = r.facts;
   if (question.id == "when") return r.frames.phase != FailurePhase::unknown || r.rerun.exact;
   if (question.id == "cards") return !f.several() || !f.strategy.empty();
@@ -168,7 +168,7 @@ double log_share(const Question& question, const Choice& choice, std::string_vie
 }
 
 const Question* question_for(const std::vector<Named>& named, const std::vector<Answer>& answered,
-                             const Reading& reading) {
+                             const TextReading& reading) {
   constexpr std::size_t most_questions = 2;
   constexpr double sure = 0.85, least_gain = 0.1;
   if (answered.size() >= most_questions || named.empty()) return nullptr;

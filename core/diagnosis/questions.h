@@ -43,6 +43,6 @@ double log_share(const Question& question, const Choice& choice, std::string_vie
 /// The question that is expected to make the causes surest; null where one cause is sure enough, where no
 /// question divides them, or where two were answered. `named` are all causes, by `score`.
 const Question* question_for(const std::vector<Named>& named, const std::vector<Answer>& answered,
-                             const Reading& reading);
+                             const TextReading& reading);
 
 }  // namespace plimsoll::diagnosis

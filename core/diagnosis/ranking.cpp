@@ -80,7 +80,7 @@ Named weigh(const Cause& cause, const std::vector<Evidence>& evidence) {
 }
 
 // What the replay and the cases that the text speaks of add to a cause.
-void lift(Named& named, const Reading& reading) {
+void lift(Named& named, const TextReading& reading) {
   constexpr double said = 6, alone = 9;
   for (const CaseShown& one : reading.cases) {
     if (one.what->cause != named.cause->id || named.narrower != nullptr) continue;

@@ -21,7 +21,7 @@ struct Vetoed {
 
 /// What the ranking goes by besides the evidence.
 struct Ranking {
-  const Reading* reading = nullptr;  ///< for vetoes and questions; null: neither
+  const TextReading* reading = nullptr;  ///< for vetoes and questions; null: neither
   std::vector<Answer> answers;
   bool in_words = false;  ///< no program's own message is there
   bool framed = false;    ///< the phase is a traceback's

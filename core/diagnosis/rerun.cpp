@@ -196,7 +196,7 @@ bool contradict(const Played& played, const Shown& shown, Rerun& out) {
   return false;
 }
 
-std::optional<Shown> shown_by(const Situation& s, const Reading& r) {
+std::optional<Shown> shown_by(const Situation& s, const TextReading& r) {
   const Message* message = r.message();
   if (message == nullptr || message->family->kind != MessageKind::allocator) return std::nullopt;
   const Numbers& n = message->numbers;
@@ -316,7 +316,7 @@ void explain(const Situation& s, const Shown& shown, std::vector<Without> runs, 
 
 }  // namespace
 
-Rerun play_again(const Situation& s, const Reading& r) {
+Rerun play_again(const Situation& s, const TextReading& r) {
   Rerun out;
   if (s.recipe == nullptr || s.network == nullptr || s.machine == nullptr || !memory::unrolls(*s.recipe))
     return out;

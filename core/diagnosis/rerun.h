@@ -20,7 +20,7 @@
 
 namespace plimsoll::diagnosis {
 
-struct Reading;
+struct TextReading;
 struct Situation;
 
 /// A request for memory of the replayed run.
@@ -47,6 +47,6 @@ struct Rerun {
   std::string explained;      ///< what would explain that
 };
 
-Rerun play_again(const Situation& situation, const Reading& reading);
+Rerun play_again(const Situation& situation, const TextReading& reading);
 
 }  // namespace plimsoll::diagnosis

@@ -17,14 +17,14 @@ inline void add(Signs& out, bool holds, Sign sign, std::string words) {
 }
 
 /// Of the card's figures alone: who holds the memory, and whether a block of that size could exist.
-void read_figures(const Reading& r, const Situation& situation, Signs& out);
+void read_figures(const TextReading& r, const Situation& situation, Signs& out);
 /// Of nvidia-smi's table.
-void read_table(const Reading& r, Signs& out);
+void read_table(const TextReading& r, Signs& out);
 /// What kind of run it is: method, task, how the cards share it.
-void read_run(const Reading& r, Signs& out);
+void read_run(const TextReading& r, Signs& out);
 /// What the run must hold, against the card and against what is allocated.
-void read_arithmetic(const Reading& r, Signs& out);
+void read_arithmetic(const TextReading& r, Signs& out);
 /// Of the tensor that failed.
-void read_tensor(const Reading& r, const Situation& situation, Signs& out);
+void read_tensor(const TextReading& r, const Situation& situation, Signs& out);
 
 }  // namespace plimsoll::diagnosis

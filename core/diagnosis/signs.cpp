@@ -61,7 +61,7 @@ void read_sender(const Message& message, Signs& out) {
   }
 }
 
-void read_phase(const Reading& r, Signs& out) {
+void read_phase(const TextReading& r, Signs& out) {
   struct InPhase {
     FailurePhase phase;
     Sign sign;
@@ -132,7 +132,7 @@ bool needs_full(Sign sign) {
          sign == Sign::share_is_most;
 }
 
-std::vector<Evidence> collect(const Reading& reading, const Situation& situation) {
+std::vector<Evidence> collect(const TextReading& reading, const Situation& situation) {
   Signs out;
   if (reading.message() != nullptr) read_sender(*reading.message(), out);
   read_figures(reading, situation, out);

@@ -161,7 +161,7 @@ struct Evidence {
 };
 
 /// All that was read, before anything is concluded.
-struct Reading {
+struct TextReading {
   Text text;
   Prose prose;  ///< of the text
   std::vector<Message> messages;
@@ -182,7 +182,7 @@ struct Reading {
 /// Whether some card that is known reports such a capacity, in bytes.
 bool is_a_known_capacity(const Situation& situation, double capacity);
 
-std::vector<Evidence> collect(const Reading& reading, const Situation& situation);
+std::vector<Evidence> collect(const TextReading& reading, const Situation& situation);
 
 /// "34.72 GiB", "224.00 MiB", "512 bytes"
 std::string size_text(double bytes);

@@ -6,7 +6,7 @@
 
 namespace plimsoll::diagnosis {
 
-void read_figures(const Reading& r, const Situation& situation, Signs& out) {
+void read_figures(const TextReading& r, const Situation& situation, Signs& out) {
   const Message* message = r.message();
   if (message == nullptr || message->family->kind != MessageKind::allocator) return;
   const Numbers& n = message->numbers;
@@ -91,7 +91,7 @@ void read_figures(const Reading& r, const Situation& situation, Signs& out) {
       size_text(n.pools ? n.pools->bytes : 0) + " lie in private pools (CUDA graphs, an inference engine).");
 }
 
-void read_table(const Reading& r, Signs& out) {
+void read_table(const TextReading& r, Signs& out) {
   const auto& cards = r.table.cards;
   if (cards.empty()) return;
   const auto full =

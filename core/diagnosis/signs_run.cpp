@@ -7,7 +7,7 @@
 
 namespace plimsoll::diagnosis {
 
-void read_run(const Reading& r, Signs& out) {
+void read_run(const TextReading& r, Signs& out) {
   const Facts& f = r.facts;
   add(out, f.method == Method::full, Sign::full_tuning, "All parameters are trained.");
   add(out, f.parameters > 0 && f.parameters < 0.8e9 && f.capacity == 0, Sign::small_network,

@@ -7,7 +7,7 @@
 
 namespace plimsoll::diagnosis {
 
-void read_arithmetic(const Reading& r, Signs& out) {
+void read_arithmetic(const TextReading& r, Signs& out) {
   const Facts& f = r.facts;
   const Message* message = r.message();
   if (f.whole > 0 && f.capacity > 0) {
@@ -122,7 +122,7 @@ double largest_of_text(const Facts& f, const Situation& situation) {
 
 }  // namespace
 
-void read_tensor(const Reading& r, const Situation& situation, Signs& out) {
+void read_tensor(const TextReading& r, const Situation& situation, Signs& out) {
   if (const std::string shape = square_shape(r.text.folded_lines); !shape.empty())
     out.push_back({Sign::is_scores, "A tensor of " + shape +
                                         " has the shape of attention scores: it grows with the square of the "

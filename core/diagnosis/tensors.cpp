@@ -23,7 +23,7 @@ struct Meaning {
   std::string phase, implies;
 };
 
-Meaning meaning_of_weight(int element, const Reading& r) {
+Meaning meaning_of_weight(int element, const TextReading& r) {
   const Facts& f = r.facts;
   const bool full = f.method == Method::full;
   if (element == 4) {
@@ -48,7 +48,7 @@ Meaning meaning_of_weight(int element, const Reading& r) {
   return {"load", "The weight in 16 bits as it is put on the card, or its gradient."};
 }
 
-Meaning meaning_of(TensorKind kind, int element, const Reading& r) {
+Meaning meaning_of(TensorKind kind, int element, const TextReading& r) {
   switch (kind) {
     case TensorKind::weight:
       return meaning_of_weight(element, r);
@@ -85,7 +85,7 @@ std::string dtype_text(int element) {
 }
 
 // How well a kind agrees with the phase, before any other knowledge.
-double prior(TensorKind kind, const Reading& r) {
+double prior(TensorKind kind, const TextReading& r) {
   const bool loss = r.phase == FailurePhase::loss || r.frames.shows("logits");
   const bool loading = r.phase == FailurePhase::load || r.phase == FailurePhase::merge;
   switch (kind) {
@@ -123,7 +123,7 @@ bool is_chosen(double count) {
 
 class Search {
  public:
-  Search(const Window& window, double tried, const Reading& reading)
+  Search(const Window& window, double tried, const TextReading& reading)
       : w_(window), tried_(tried), r_(reading) {}
 
   std::vector<Match> found;
@@ -170,7 +170,7 @@ class Search {
  private:
   Window w_;
   double tried_;
-  const Reading& r_;
+  const TextReading& r_;
 };
 
 std::string shape(uint64_t rows, uint64_t columns) {
@@ -277,7 +277,8 @@ Window window_of(const Size& tried, MessageKind kind) {
   return w;
 }
 
-std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation, const Reading& reading) {
+std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation,
+                                   const TextReading& reading) {
   const Message* message = reading.message();
   if (message == nullptr || message->numbers.at_least) return {};
   const MessageKind kind = message->family->kind;

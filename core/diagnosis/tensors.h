@@ -34,11 +34,11 @@ struct Match {
   bool guessed = false;  ///< it takes a number of tokens that nobody has stated
 };
 
-struct Reading;
+struct TextReading;
 
 /// Tensors of the run's model, or of models it may be, whose allocation prints as this size, likeliest first.
 /// At most eight.
-std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation, const Reading& reading);
+std::vector<Match> tensors_of_size(const Size& tried, const Situation& situation, const TextReading& reading);
 
 /// Sizes a tensor may have whose allocation prints so: from `low` to `high` bytes; `loose` with one more step
 /// of padding. Empty (low > high) for the blocks that hold any small tensor.

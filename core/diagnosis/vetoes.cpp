@@ -6,14 +6,14 @@ namespace plimsoll::diagnosis {
 
 namespace {
 
-double allocated_of(const Reading& r) {
+double allocated_of(const TextReading& r) {
   const Message* message = r.message();
   if (message == nullptr || message->family->kind != MessageKind::allocator) return 0;
   return message->numbers.allocated ? message->numbers.allocated->bytes : 0;
 }
 
 // Behind loading, by the traceback: all weights are in their place.
-bool in_a_step(const Reading& r) {
+bool in_a_step(const TextReading& r) {
   switch (r.frames.phase) {
     case FailurePhase::forward:
     case FailurePhase::loss:
@@ -27,14 +27,14 @@ bool in_a_step(const Reading& r) {
 }
 
 // Weights that would be there are larger than all that is.
-std::string no_room_for_weights(const Reading& r, double bytes_each, const char* what) {
+std::string no_room_for_weights(const TextReading& r, double bytes_each, const char* what) {
   const double weights = bytes_each * r.facts.parameters, there = allocated_of(r);
   if (!in_a_step(r) || there == 0 || r.facts.offload || weights <= 1.03 * there) return "";
   return std::string(what) + " takes " + size_text(weights) + ", and in the step " + size_text(there) +
          " were allocated in all.";
 }
 
-std::string too_much_weight(const Reading& r) {
+std::string too_much_weight(const TextReading& r) {
   const Facts& f = r.facts;
   const bool divided = f.several() || f.sharded() || f.strategy == "deepspeed";
   return divided || !f.quantization.empty() ? ""
@@ -44,38 +44,38 @@ std::string too_much_weight(const Reading& r) {
 constexpr const char* one_process =
     "One process puts each layer on one card (device_map): nobody holds it twice.";
 
-std::string loaded_whole(const Reading& r) {
+std::string loaded_whole(const TextReading& r) {
   return r.facts.layered ? one_process : in_a_step(r) ? "Loading was over." : "";
 }
 
-std::string whole_copy(const Reading& r) {
+std::string whole_copy(const TextReading& r) {
   if (r.facts.gpus && *r.facts.gpus == 1) return "There is one card, so nothing is copied onto several.";
   if (r.facts.layered) return one_process;
   return r.facts.quantization.empty() ? no_room_for_weights(r, 2, "A whole copy of the weights in 16 bits")
                                       : "";
 }
 
-std::string fp32_weights(const Reading& r) {
+std::string fp32_weights(const TextReading& r) {
   const Facts& f = r.facts;
   if (f.several() || f.sharded() || !f.quantization.empty()) return "";
   return no_room_for_weights(r, 4, "The model in fp32");
 }
 
-std::string states(const Reading& r) {
+std::string states(const TextReading& r) {
   const FailurePhase at = r.frames.phase;
   const bool before = at == FailurePhase::forward || at == FailurePhase::loss || at == FailurePhase::backward;
   return before ? "Optimizer states are made in the optimizer's step, and it failed in the pass before it."
                 : "";
 }
 
-std::string tokens(const Reading& r) {
+std::string tokens(const TextReading& r) {
   const FailurePhase at = r.frames.phase;
   return at == FailurePhase::load || at == FailurePhase::merge || at == FailurePhase::optimizer
              ? "The traceback shows a moment at which no sample is in the model."
              : "";
 }
 
-std::string evaluation(const Reading& r) {
+std::string evaluation(const TextReading& r) {
   const FailurePhase at = r.frames.phase;
   return at == FailurePhase::backward || at == FailurePhase::optimizer
              ? "Evaluation has no backward pass and no optimizer."
@@ -83,14 +83,14 @@ std::string evaluation(const Reading& r) {
 }
 
 // What no card could give is not refused for what others hold of it.
-std::string larger_than_card(const Reading& r) {
+std::string larger_than_card(const TextReading& r) {
   const Message* message = r.message();
   if (message == nullptr || !message->numbers.tried || !message->numbers.capacity) return "";
   const bool larger = message->numbers.tried->bytes > message->numbers.capacity->bytes;
   return larger ? "One tensor was asked for that is larger than the whole card." : "";
 }
 
-std::string pieces(const Reading& r) {
+std::string pieces(const TextReading& r) {
   const Message* message = r.message();
   if (std::string larger = larger_than_card(r); !larger.empty()) return larger;
   if (message == nullptr || !message->numbers.tried || !r.derived.slack) return "";
@@ -98,7 +98,7 @@ std::string pieces(const Reading& r) {
   return "Only " + size_text(*r.derived.slack) + " are reserved but free, less than was asked for.";
 }
 
-std::string elsewhere(const Reading& r) {
+std::string elsewhere(const TextReading& r) {
   if (std::string larger = larger_than_card(r); !larger.empty()) return larger;
   const Message* message = r.message();
   if (message == nullptr || !r.derived.residual || message->numbers.allocated.value_or(Size()).bytes == 0)
@@ -108,7 +108,7 @@ std::string elsewhere(const Reading& r) {
   return "All but " + size_text(std::max(0.0, *r.derived.residual)) + " of the card is this run's or free.";
 }
 
-std::string checkpoints(const Reading& r) {
+std::string checkpoints(const TextReading& r) {
   constexpr std::string_view ignored = "checkpointing_ignored";
   const bool said = std::any_of(r.cases.begin(), r.cases.end(),
                                 [&](const CaseShown& one) { return one.what->id == ignored; });
@@ -118,13 +118,13 @@ std::string checkpoints(const Reading& r) {
 
 struct Rule {
   std::string_view cause;
-  std::string (*why)(const Reading&);
+  std::string (*why)(const TextReading&);
 };
 constexpr Rule rules[] = {
     {"does_not_fit_at_all", too_much_weight},
     {"replicated_not_sharded", whole_copy},
     {"sharding_load_peak", loaded_whole},
-    {"load_peak", [](const Reading& r) { return in_a_step(r) ? std::string("Loading was over.") : ""; }},
+    {"load_peak", [](const TextReading& r) { return in_a_step(r) ? std::string("Loading was over.") : ""; }},
     {"fp32_by_mistake", fp32_weights},
     {"optimizer_states_first_step", states},
     {"optimizer_foreach_temporary", states},
@@ -140,7 +140,7 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::string veto(std::string_view cause, const Reading& reading) {
+std::string veto(std::string_view cause, const TextReading& reading) {
   for (const Rule& rule : rules) {
     if (rule.cause == cause) return rule.why(reading);
   }

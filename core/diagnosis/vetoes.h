@@ -12,6 +12,6 @@
 namespace plimsoll::diagnosis {
 
 /// Why it cannot be, or "".
-std::string veto(std::string_view cause, const Reading& reading);
+std::string veto(std::string_view cause, const TextReading& reading);
 
 }  // namespace plimsoll::diagnosis
