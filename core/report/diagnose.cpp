@@ -80,7 +80,7 @@ struct Adjustment {
   json::Json value;
   std::string why;
 };
-std::vector<Adjustment> adjustments(const Case& one, const Diagnosis& d) {
+std::vector<Adjustment> adjustments(const PastedCase& one, const Diagnosis& d) {
   std::vector<Adjustment> out;
   const recipe::Values& values = one.given.values;
   if (values.count("/hardware/gpu") == 0 && !d.cards.empty()) {
@@ -115,10 +115,10 @@ json::Json adjusted_request(std::string_view request, const std::vector<Adjustme
 }
 
 // A model's name alone is no run.
-bool is_told(const Case& one) { return one.found_request.empty() || one.situation.recipe != nullptr; }
+bool is_told(const PastedCase& one) { return one.found_request.empty() || one.situation.recipe != nullptr; }
 
 // What this run may use of the card that failed.
-double usable_of(const Case& one, const Diagnosis& d) {
+double usable_of(const PastedCase& one, const Diagnosis& d) {
   double usable = one.run->gpu == nullptr ? 0 : usable_for(*one.run, one.run->gpu->usable_bytes);
   if (d.reading.facts.capacity > 0 && d.reading.message() != nullptr &&
       d.reading.message()->family->kind == diagnosis::MessageKind::allocator) {
@@ -146,7 +146,7 @@ void write_plans(Writer& out, const run::Run* run, double usable, std::span<cons
   write_fixes(out, advisor, advisor.fixes(remedies));
 }
 
-void write_ways_out(Writer& out, const Case& one, const Diagnosis& d, const Answers& answers,
+void write_ways_out(Writer& out, const PastedCase& one, const Diagnosis& d, const Answers& answers,
                     const run::Catalog& catalog) {
   const auto remedies =
       d.causes.empty() ? std::span<const std::string_view>() : remedies_of(d.causes.front().cause->id);
@@ -161,7 +161,7 @@ void write_ways_out(Writer& out, const Case& one, const Diagnosis& d, const Answ
   write_plans(out, priced ? &*one.run : nullptr, priced ? usable_of(one, d) : 0, remedies, catalog);
 }
 
-void write_run(Writer& out, const Case& one, const Diagnosis& d, const run::Catalog& catalog) {
+void write_run(Writer& out, const PastedCase& one, const Diagnosis& d, const run::Catalog& catalog) {
   if (!one.run || !is_told(one)) return out.null();
   const memory::Instant& peak = one.run->replay.instants[one.run->replay.peak];
   const memory::Sizes sizes = sizes_of(peak, *one.run);
@@ -207,7 +207,7 @@ void read_presets(const run::Catalog& catalog, diagnosis::Situation& s) {
 }
 
 // Releases that the text names, where the request does not.
-void add_versions(std::string_view text, Case& out) {
+void add_versions(std::string_view text, PastedCase& out) {
   recipe::Values versions = exchange::versions_in(text);
   const auto stack = out.given.values.find("/stack");
   if (stack != out.given.values.end() && stack->second == json::Json("unsloth")) {
@@ -220,7 +220,7 @@ void add_versions(std::string_view text, Case& out) {
 }
 
 // What the replay cannot do is left out: the whole run on one card is still a measure of it.
-void replay_what_can_be(const run::Catalog& catalog, Case& out) {
+void replay_what_can_be(const run::Catalog& catalog, PastedCase& out) {
   recipe::Request given = out.given;
   for (int attempt = 0; attempt < 4 && out.errors.empty(); ++attempt) {
     json::Errors errors;
@@ -238,7 +238,7 @@ void replay_what_can_be(const run::Catalog& catalog, Case& out) {
 }
 
 // Of the run, of the model's name, or of its config.
-void find_network(const run::Catalog& catalog, Case& out) {
+void find_network(const run::Catalog& catalog, PastedCase& out) {
   diagnosis::Situation& s = out.situation;
   if (out.run) {
     s.network = &out.run->network;
@@ -263,7 +263,7 @@ void find_network(const run::Catalog& catalog, Case& out) {
 }  // namespace
 
 void read_case(std::string_view text, std::string_view given_request, std::string_view phase,
-               const run::Catalog& catalog, Case& out) {
+               const run::Catalog& catalog, PastedCase& out) {
   diagnosis::Situation& s = out.situation;
   s.text = text;
   s.phase = diagnosis::phase_named(phase.substr(0, phase.find(' ')));
@@ -335,7 +335,7 @@ void write_findings(Writer& out, const Diagnosis& d) {
 }
 
 // The request to make plans for, and where it is another than was given.
-void write_request(Writer& out, const Case& one, const Diagnosis& d, const Answers& answers,
+void write_request(Writer& out, const PastedCase& one, const Diagnosis& d, const Answers& answers,
                    std::string_view request) {
   const std::vector<Adjustment> changes = adjustments(one, d);
   out.key("request");
@@ -363,7 +363,7 @@ void write_request(Writer& out, const Case& one, const Diagnosis& d, const Answe
 
 std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
                            const run::Catalog& catalog) {
-  Case one;
+  PastedCase one;
   read_case(text, request, phase, catalog, one);
   const Diagnosis d = diagnosis::diagnose(one.situation);
   const bool failed = !d.reading.messages.empty() || !d.reading.table.cards.empty();

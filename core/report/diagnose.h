@@ -30,7 +30,7 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
                            const run::Catalog& catalog);
 
 /// What a diagnosis is made from; keeps alive what `situation` points to. Not to be moved.
-struct Case {
+struct PastedCase {
   std::optional<run::Run> run;  ///< of the whole run on one card
   recipe::Request given;
   model::Architecture network;  ///< when the model is known but the run is not
@@ -43,6 +43,6 @@ struct Case {
   diagnosis::Situation situation;
 };
 void read_case(std::string_view text, std::string_view request, std::string_view phase,
-               const run::Catalog& catalog, Case& out);
+               const run::Catalog& catalog, PastedCase& out);
 
 }  // namespace plimsoll::report

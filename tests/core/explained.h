@@ -19,12 +19,12 @@ inline const run::Catalog& catalog() {
 
 inline Diagnosis explained(std::string_view text, std::string_view request = "",
                            std::string_view phase = "") {
-  report::Case one;
+  report::PastedCase one;
   report::read_case(text, request, phase, catalog(), one);
   return diagnose(one.situation);
 }
 
-inline Phase phase_of(std::string_view text) { return explained(text).reading.phase; }
+inline FailurePhase phase_of(std::string_view text) { return explained(text).reading.phase; }
 
 inline std::string first_cause(std::string_view text, std::string_view request = "",
                                std::string_view phase = "") {

@@ -133,7 +133,7 @@ Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
   const accuracy::Draft draft = draft_of(record, rules);
   one.request = draft.values.empty() ? "" : json::write(request_of(draft));
   const std::string text = pasted(record);
-  report::Case found;
+  report::PastedCase found;
   report::read_case(text, one.request, record.phase == "other" ? "" : record.phase, catalog, found);
   const diagnosis::Diagnosis d = diagnosis::diagnose(found.situation);
   one.wrong_numbers = wrong_numbers(record, diagnosis::read_messages(diagnosis::clean(record.text)));
