@@ -2,8 +2,7 @@
 //
 //     Facts facts = read_facts(situation, reading, numbers);
 //     facts.parameters;          // 7.2e9, of the network or of a name like "llama-7b"
-//     facts.whole;               // bytes of weights, gradients and states on one card when nothing is
-//     sharded
+//     facts.whole;               // bytes of weights, gradients and states on one card when nothing is sharded
 #pragma once
 
 #include <optional>

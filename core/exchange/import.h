@@ -4,8 +4,7 @@
 //     Import import = exchange::import_document(document, text);
 //     import.format->name;                                      // "Axolotl"
 //     import.request;                                           // {"model": "...", "stack": "axolotl", ...}
-//     for (const Finding& key : import.findings) ...            // used, implied, irrelevant, unsupported,
-//     unknown
+//     for (const Finding& key : import.findings) ...            // used, implied, irrelevant, unsupported, unknown
 //
 // A text that is no training configuration gives errors and says which it took it for. A part of one (a
 // DeepSpeed file, an adapter_config.json without its base) gives a request without "model" and `partial`.

@@ -1,7 +1,6 @@
 // A Jupyter notebook, as Colab and Kaggle save it: the code cells are what runs.
 //
-//     if (is_notebook(text)) Document document = read_notebook(text);   // as if the cells were one Python
-//     file
+//     if (is_notebook(text)) Document document = read_notebook(text);   // as if the cells were one Python file
 //
 // The format: nbformat.readthedocs.io/en/latest/format_description.html (versions 3 and 4).
 #pragma once

@@ -3,9 +3,8 @@
 //
 //     Patch patch = exchange::patch_document(document, text, {{"/training/max_length", 1024}});
 //     patch.text;       // the file again
-//     patch.diff;       // "-sequence_len: 4096  # tokens\n+sequence_len: 1024  # tokens\n" and its
-//     neighbours patch.left_out;   // what such a file has no words for:
-//     {"/hardware/PYTORCH_CUDA_ALLOC_CONF", "..."}
+//     patch.diff;       // "-sequence_len: 4096  # tokens\n+sequence_len: 1024  # tokens\n" and its neighbours
+//     patch.left_out;   // what such a file has no words for: {"/hardware/PYTORCH_CUDA_ALLOC_CONF", "..."}
 //
 // Which keys say a change is found by trying: the ways in which the format writes a field are tried on the
 // tree of the file, and the first after which its import says what is asked is taken.

@@ -1,7 +1,7 @@
 // UTF-8 as RFC 3629 has it: no overlong forms, no surrogates.
 //
-//     std::size_t length = json::utf8_length(text, at);    // of the character that begins there; 0: none
-//     does if (!json::is_utf8(text)) ...
+//     std::size_t length = json::utf8_length(text, at);    // of the character that begins there; 0: none does
+//     if (!json::is_utf8(text)) ...
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,7 @@
 // The loss table: how head and loss are computed, and what that means for time and for plans. What a kernel
 // allocates, and its source, is the function of the same id in core/memory/head/head.cpp.
 //
-//     recipe::loss_kernel(recipe.training.loss_kernel).whole_logits      // true: a fused kernel would spare
-//     them
+//     recipe::loss_kernel(recipe.training.loss_kernel).whole_logits      // true: a fused kernel would spare them
 #pragma once
 
 #include <span>

@@ -3,11 +3,10 @@
 // Example, from a request object to a recipe with nothing left open:
 //
 //     json::Errors errors;
-//     recipe::Request given = recipe::read_request(request, errors);            // strict: what the user
-//     wrote recipe::Resolved resolved = recipe::resolve(given, stack, network, gpu);  // plus defaults, each
-//     with its reason resolved.recipe.training.optim;                                       //
-//     "adamw_torch_fused" resolved.assumptions;                                                 //
-//     {"/training/optim", ..., "why"}
+//     recipe::Request given = recipe::read_request(request, errors);     // strict: what the user wrote
+//     recipe::Resolved resolved = recipe::resolve(given, stack, model_and_gpu, errors);
+//     resolved.recipe.training.optim;                                    // "adamw_torch_fused"
+//     resolved.assumptions;                                              // {"/training/optim", ..., "why"}
 //
 // Field names are those of Transformers TrainingArguments, PEFT LoraConfig, BitsAndBytesConfig and TRL. A
 // field is declared once, in fields.cpp, with its range, its default and one sentence for the reader.

@@ -1,8 +1,7 @@
 // Configurations in and out as JSON, for the command and the page.
 //
 //     std::string answer = report::import_text(text, "", catalog);   // JSON, Python, command line, link
-//     std::string answer = report::import_text(text, tree, catalog); // YAML: its tree, see
-//     core/exchange/tree.h
+//     std::string answer = report::import_text(text, tree, catalog); // YAML: its tree, see core/exchange/tree.h
 //
 // {"schema", "ok", "format": {"id", "name"}, "partial", "request", "missing": [{"pointer", "message"}],
 // "counts": {"used", "implied", "irrelevant",

@@ -3,8 +3,7 @@
 // refuse.
 //
 //     report_text(request, catalog);               // has them all
-//     quick_report_text(request, catalog);         // has none, and does not link them: the page's first
-//     module
+//     quick_report_text(request, catalog);         // has none, and does not link them: the page's first module
 #pragma once
 
 #include <functional>

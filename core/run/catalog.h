@@ -1,9 +1,8 @@
 // The presets, read once: models, GPUs, stacks, scenarios.
 //
 //     Catalog catalog = read_catalog(preset_files());
-//     const ModelEntry* model = catalog.find_model("Mistralai/Mistral-7B-v0.3");   // ids, hub ids, same
-//     shapes if (!catalog.errors.empty()) ...                                             // a preset file is
-//     wrong
+//     const ModelEntry* model = catalog.find_model("Mistralai/Mistral-7B-v0.3");   // ids, hub ids, same shapes
+//     if (!catalog.errors.empty()) ...                                             // a preset file is wrong
 #pragma once
 
 #include <map>

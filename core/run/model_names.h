@@ -2,8 +2,7 @@
 //
 //     NamedModel found = find_by_name(catalog, "/data/Meta-Llama-3-8B-Instruct/");
 //     found.entry->preset.id;   // "meta-llama-3-8b"
-//     found.how;                // "read as meta-llama/Meta-Llama-3-8B-Instruct from the last part of the
-//     name"
+//     found.how;                // "read as meta-llama/Meta-Llama-3-8B-Instruct from the last part of the name"
 //
 // A listed name (id, hub id, alias, checkpoint of the same shapes) is taken as it is. Any other is a guess,
 // and `how` says so: the last part of a path, less what copies and tuned versions add to a name (-Instruct,

@@ -1,7 +1,6 @@
 // Python calls to the sections that the tables of transformers.h describe.
 //
-//     Node root = python_sections(read_python(source).root);   // {"training": {...}, "peft": {...}, "$task":
-//     "sft"}
+//     Node root = python_sections(read_python(source).root);   // {"training": {...}, "peft": {...}, "$task": "sft"}
 #pragma once
 
 #include "core/exchange/tree.h"

@@ -1,7 +1,6 @@
 // A training loop of its own in Python: what it calls, as the settings that a Trainer would take.
 //
-//     add_loop(read_python(source).root, sections);    // sections: {"training": {"optim": "sgd", ...},
-//     "$loop": "loop"}
+//     add_loop(read_python(source).root, sections);  // sections: {"training": {"optim": "sgd", ...}, "$loop": "loop"}
 #pragma once
 
 #include "core/exchange/tree.h"

@@ -1,7 +1,6 @@
 // "tune run lora_finetune_distributed --config llama3_1/8B_lora batch_size=4": the keys of a torchtune file.
 //
-//     Node root = torchtune_command(read_shell(text).root);      // {"batch_size": 4, "model": {...},
-//     "$words": [...]}
+//     Node root = torchtune_command(read_shell(text).root);  // {"batch_size": 4, "model": {...}, "$words": [...]}
 #pragma once
 
 #include "core/exchange/tree.h"

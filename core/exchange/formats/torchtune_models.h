@@ -1,8 +1,7 @@
 // Which checkpoint a model builder of torchtune was made for, and the other way.
 //
 //     model_of_builder("llama3_1_8b");                           // "meta-llama/Llama-3.1-8B"; "" none known
-//     builder_of_model("meta-llama/Llama-3.1-8B", "lora_");      //
-//     "torchtune.models.llama3_1.lora_llama3_1_8b"
+//     builder_of_model("meta-llama/Llama-3.1-8B", "lora_");      // "torchtune.models.llama3_1.lora_llama3_1_8b"
 #pragma once
 
 #include <string>

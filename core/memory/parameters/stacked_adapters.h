@@ -1,8 +1,7 @@
 // Which of PEFT's adapters stand on parameters that hold all experts of a layer, and on routers that are one.
 //
 //     StackedAdapter a = stacked_adapter(linear, stack, recipe);    // of one expert: rank 0 means none
-//     a.rank; a.columns;                                           // lora_A: rank x in, lora_B: columns x
-//     rank
+//     a.rank; a.columns;                                           // lora_A: rank x in, lora_B: columns x rank
 //
 // Sources: huggingface/peft src/peft/tuners/lora/layer.py ParamWrapper, tuners_utils.py
 // _inject_parameters (target_parameters, since 0.17), utils/transformers_weight_conversion.py

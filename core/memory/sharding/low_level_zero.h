@@ -2,8 +2,7 @@
 //
 //     Sharding s = ...;                              // weights and adapters are there
 //     low_level_zero(network, recipe, trained, s);
-//     s.gradients;                                   // 16-bit partition, on the GPU even when the states are
-//     not
+//     s.gradients;                                   // 16-bit partition, on the GPU even when the states are not
 //
 // Source: hpcaitech/ColossalAI v0.4.0 colossalai/zero/low_level/low_level_optim.py (step, _run_reduction,
 // _compute_grad_norm), bookkeeping/bucket_store.py (build_grad_in_bucket), bookkeeping/gradient_store.py.

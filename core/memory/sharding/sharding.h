@@ -3,8 +3,7 @@
 //     Parameters p = count_parameters(network, recipe);
 //     Sharding s = shard(network, recipe, p);
 //     s.weights + s.adapters + s.optimizer;     // resident bytes of one rank
-//     s.gathered[0][0].last;                        // gathered while the last layer of that group goes
-//     backward
+//     s.gathered[0][0].last;                        // gathered while the last layer of that group goes backward
 //
 // Strategies, as they are written in parallel.strategy:
 //   ddp      every rank holds all; flat buckets hold a second copy of the gradients

@@ -1,8 +1,7 @@
 // One layer, measured: the numbers from which the highest moments of whole passes are put together.
 //
 //     LayerReplay measured = replay_layer(program, {.input_size = 2, .keep_output = false});
-//     measured.backward_peak.total();    // highest bytes while this layer runs backward, its input not
-//     counted
+//     measured.backward_peak.total();    // highest bytes while this layer runs backward, its input not counted
 #pragma once
 
 #include "core/memory/layers/layer.h"

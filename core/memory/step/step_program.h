@@ -3,8 +3,7 @@
 //
 //     StepProgram program;
 //     Replay run = replay(network, recipe, machine, &program);
-//     program.networks.back().stages.back().runs.front().trace.graph;       // the events of one decoder
-//     layer
+//     program.networks.back().stages.back().runs.front().trace.graph;       // the events of one decoder layer
 #pragma once
 
 #include <vector>

@@ -3,8 +3,7 @@
 //
 //     TaskParts parts = task_parts(plan);
 //     parts.resident[Component::frozen_models];     // a copy of the policy for DPO in full fine-tuning
-//     parts.score.total();                          // the reference's forward pass, beside what is there all
-//     the time
+//     parts.score.total();  // the reference's forward pass, beside what is there all the time
 //
 // Sources by function: huggingface/trl trainer/dpo_trainer.py, kto_trainer.py, grpo_trainer.py,
 // ppo_trainer.py.

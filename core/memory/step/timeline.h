@@ -2,8 +2,8 @@
 // forward to the optimizer.
 //
 //     Timeline t = timeline(unroll(network, recipe, machine));
-//     for (const Point& p : t.points) draw(p.live);            // at most 400, highest moments of equal
-//     pieces t.points[t.peak].live.total();                            // Replay::instants[peak].live.total()
+//     for (const Point& p : t.points) draw(p.live);            // at most 400, highest moments of equal pieces
+//     t.points[t.peak].live.total();                            // Replay::instants[peak].live.total()
 //     for (const Alive& row : t.alive_at(17)) print(row.what, row.count);   // the tensors at any point
 //
 // A point is the highest moment of a piece of the list; the moments at which the sum of an instant, or one
