@@ -57,7 +57,7 @@ size_t order_of(const Format& format, std::string_view key) {
 }
 
 bool can_write(const Row& row, const Json& value) {
-  const bool plain = row.read == nullptr && row.when_on.empty();
+  const bool plain = row.read == nullptr && !row.is_switch;
   if (row.write == Write::no || (row.write == Write::unless_read && !plain)) return false;
   // A switch says what its list says, and nothing else.
   if (row.values.find("true=") == std::string_view::npos ||

@@ -26,7 +26,7 @@ class Writing;
 /// Whether an export may use a row: `unless_read` where the field's plain value is what the key holds.
 enum class Write : uint8_t { unless_read, yes, no };
 
-/// One key. Without `read` and `when_on` a value is converted to the type of the field at `pointer`; the
+/// One key. Without `read` and `is_switch` a value is converted to the type of the field at `pointer`; the
 /// first such row of a pointer is also how the field is written.
 struct Row {
   std::string_view key;          ///< the path in the file: "fsdp_config.offload_params"
@@ -34,7 +34,7 @@ struct Row {
   std::string_view values = {};  ///< "theirs=ours, theirs=ours"; words that are not listed pass as they are
   void (*read)(Reading&, const Leaf&) = nullptr;
   Write write = Write::unless_read;
-  std::string_view when_on = {};  ///< of a switch: what it sets when it is on; off, it says nothing
+  bool is_switch = false;  ///< on, it sets `values`; off, it says nothing
 };
 
 /// Keys of one name space. The lists are joined by blanks; a key that ends in * stands for all that begin so.

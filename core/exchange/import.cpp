@@ -58,8 +58,8 @@ Found look_up(const Format& format, std::string_view path) {
 
 void read_switch(Reading& reading, const Leaf& leaf, const Row& row) {
   if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
-  const bool flag = row.when_on == "true" || row.when_on == "false";
-  reading.set(row.pointer, flag ? Json(row.when_on == "true") : Json(std::string(row.when_on)), &leaf);
+  const bool flag = row.values == "true" || row.values == "false";
+  reading.set(row.pointer, flag ? Json(row.values == "true") : Json(std::string(row.values)), &leaf);
 }
 
 void read_keys(Reading& reading) {
@@ -70,7 +70,7 @@ void read_keys(Reading& reading) {
     if (found.row != nullptr) {
       if (found.row->read != nullptr) {
         found.row->read(reading, leaf);
-      } else if (!found.row->when_on.empty()) {
+      } else if (found.row->is_switch) {
         read_switch(reading, leaf, *found.row);
       } else {
         reading.set(found.row->pointer, leaf, found.row->values);

@@ -63,7 +63,7 @@ bool Patcher::say_otherwise() {
     if (found == wanted_.end() || says(values_, pointer, &found->second) ||
         json::write(found->second) != meaning.value)
       continue;
-    const Patcher before = *this;
+    Patcher before = *this;
     target_ = restored(target_, pointer);
     wanted_.erase(pointer);
     for (std::string_view rest = meaning.others; !rest.empty();) {
@@ -76,18 +76,18 @@ bool Patcher::say_otherwise() {
     for (const auto& [other, value] : wanted_)
       all = all && (before.wanted_.count(other) != 0 || says(values_, other, &value));
     any = any || all;
-    if (!all) restore(before);
+    if (!all) restore(std::move(before));
   }
   return any;
 }
 
-void Patcher::restore(const Patcher& before) {
-  import_ = before.import_;
-  values_ = before.values_;
-  target_ = before.target_;
-  wanted_ = before.wanted_;
-  keys_ = before.keys_;
-  edits_ = before.edits_;
+void Patcher::restore(Patcher before) {
+  import_ = std::move(before.import_);
+  values_ = std::move(before.values_);
+  target_ = std::move(before.target_);
+  wanted_ = std::move(before.wanted_);
+  keys_ = std::move(before.keys_);
+  edits_ = std::move(before.edits_);
 }
 
 void Patcher::aim(const Change& change) {

@@ -37,7 +37,7 @@ class Patcher {
   void approach();
   // What has no key here may have one under other names.
   bool say_otherwise();
-  void restore(const Patcher& before);
+  void restore(Patcher before);
   void aim(const Change& change);
   void aim_field(const std::string& pointer, const json::Json& asked);
   recipe::Values restored(recipe::Values target, const std::string& pointer) const;

@@ -111,7 +111,7 @@ constexpr Row launcher_rows[] = {
     {"$PYTORCH_CUDA_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", ""},
     {"$PYTORCH_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", "", nullptr, Write::no},
     {"mixed_precision", "/training/bf16", "", read_mixed_precision},
-    {.key = "multi_gpu", .pointer = "/parallel/strategy", .when_on = "ddp"},
+    {.key = "multi_gpu", .pointer = "/parallel/strategy", .values = "ddp", .is_switch = true},
     {"use_fsdp", "/parallel/strategy", "", read_use_fsdp},
     {"fsdp_version", "/parallel/strategy", "", read_fsdp_version},
     {"fsdp_sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
