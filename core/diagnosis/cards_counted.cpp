@@ -111,10 +111,7 @@ double count_behind_a_card(std::string_view folded) {
   return most;
 }
 
-}  // namespace
-
-std::optional<double> cards_in_words(const Text& text) {
-  const std::string_view folded = std::string_view(text.folded_lines).substr(0, longest_prose);
+double count_of_flags(std::string_view folded) {
   double most = 0;
   for (const std::string_view flag :
        {"--nproc_per_node", "--nproc-per-node", "nproc_per_node=", "--num_gpus", "--num_processes",
@@ -122,7 +119,12 @@ std::optional<double> cards_in_words(const Text& text) {
     for (std::size_t at = folded.find(flag); at != std::string_view::npos; at = folded.find(flag, at + 4))
       most = std::max(most, number_behind(folded, at + flag.size()));
   }
-  // "CUDA_VISIBLE_DEVICES=0,1,2,3", DeepSpeed's "--include localhost:4,5,6,7"
+  return most;
+}
+
+// "CUDA_VISIBLE_DEVICES=0,1,2,3", DeepSpeed's "--include localhost:4,5,6,7"
+double count_of_visible(std::string_view folded) {
+  double most = 0;
   for (const std::string_view list : {"cuda_visible_devices=", "--include localhost:"}) {
     const std::size_t at = folded.find(list);
     if (at == std::string_view::npos) continue;
@@ -135,11 +137,12 @@ std::optional<double> cards_in_words(const Text& text) {
     }
     most = std::max(most, count);
   }
-  // "two A100s", "dual 3090", "a double GPU": a count in words, and a card within two words behind it.
-  most = std::max(most, count_in_english(folded));
-  // "A100 80G * 2", "V100*4": the count behind the card.
-  most = std::max(most, count_behind_a_card(folded));
-  // "多卡": more than one. Counts in words: "四卡", "两张".
+  return most;
+}
+
+// "多卡": more than one. Counts in words: "四卡", "两张".
+double count_in_chinese(std::string_view folded) {
+  double most = 0;
   for (const auto& [word, count] : {std::pair<std::string_view, double>{"多卡", 2},
                                     {"多张", 2},
                                     {"双卡", 2},
@@ -156,6 +159,11 @@ std::optional<double> cards_in_words(const Text& text) {
                                     {"八块", 8}}) {
     if (folded.find(word) != std::string_view::npos) most = std::max(most, count);
   }
+  return most;
+}
+
+double count_before_gpus(std::string_view folded) {
+  double most = 0;
   for (const std::string_view word : {" gpus", " gpu cards"}) {
     for (std::size_t at = folded.find(word); at != std::string_view::npos; at = folded.find(word, at + 4)) {
       double count = number_before(folded, at);
@@ -170,13 +178,23 @@ std::optional<double> cards_in_words(const Text& text) {
       if (count <= 64) most = std::max(most, count);
     }
   }
-  // "8 x A100", "4*A800", "8卡", "4张3090", "7块40G的显卡", "4 GPUs", "eight-card" is left to its reader.
+  return most;
+}
+
+// "8 x A100", "4*A800", "8卡", "4张3090", "7块40G的显卡", "4 GPUs", "eight-card" is left to its reader.
+double count_before_a_sign(std::string_view folded) {
+  double most = 0;
   for (const std::string_view sign : {"卡", "张", "块"}) {
     for (std::size_t at = folded.find(sign); at != std::string_view::npos; at = folded.find(sign, at + 3)) {
       const double count = number_before(folded, at);
       if (count <= 64) most = std::max(most, count);
     }
   }
+  return most;
+}
+
+double count_before_a_board(std::string_view folded) {
+  double most = 0;
   for (const std::string_view card : boards) {
     for (std::size_t at = folded.find(card); at != std::string_view::npos; at = folded.find(card, at + 2)) {
       std::size_t end = at;
@@ -189,7 +207,12 @@ std::optional<double> cards_in_words(const Text& text) {
       if (count <= 64) most = std::max(most, count);
     }
   }
-  // "4台A800*8", "2机8卡", "2 nodes with 8 GPUs each"
+  return most;
+}
+
+// "4台A800*8", "2机8卡", "2 nodes with 8 GPUs each"
+double count_on_machines(std::string_view folded) {
+  double most = 0;
   for (const std::string_view machine : {"台", "机", " nodes", " machines"}) {
     const bool english = machine.front() == ' ';
     for (std::size_t at = folded.find(machine); at != std::string_view::npos;
@@ -210,6 +233,17 @@ std::optional<double> cards_in_words(const Text& text) {
       if (each <= 16) most = std::max(most, machines * each);
     }
   }
+  return most;
+}
+
+}  // namespace
+
+std::optional<double> cards_in_words(const Text& text) {
+  const std::string_view folded = std::string_view(text.folded_lines).substr(0, longest_prose);
+  double most =
+      std::max({count_of_flags(folded), count_of_visible(folded), count_in_english(folded),
+                count_behind_a_card(folded), count_in_chinese(folded), count_before_gpus(folded),
+                count_before_a_sign(folded), count_before_a_board(folded), count_on_machines(folded)});
   for (const Stream& stream : text.streams) {
     if (stream.rank >= 0) most = std::max(most, static_cast<double>(stream.rank) + 1);
   }

@@ -80,8 +80,7 @@ void read_said(const recipe::Values& said, Facts& f) {
   if (!f.checkpointing) f.checkpointing = flag_at(said, "/training/gradient_checkpointing");
 }
 
-// What people write around an error when they have no configuration at hand.
-void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
+void read_method_words(const Text& text, const Prose& prose, Facts& f) {
   // A request that says nothing of adapters is full fine-tuning by default alone.
   if (const Method said = method_said(text); f.method == Method::full && said != Method::unknown)
     f.method = said;
@@ -92,12 +91,18 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
     if (prose.says(Say::full)) f.method = Method::full;
     if (f.method != Method::full && prose.says(Say::adapters)) f.method = Method::adapters;
   }
+}
+
+void read_split_words(const Text& text, Facts& f) {
   // Some stage of ZeRO divides something; which one is not said.
   if (f.strategy.empty() && mentions(text, {"deepspeed"})) f.strategy = "deepspeed";
   if (!f.gpus) {
     f.gpus = cards_in_words(text);
     f.gpus_in_words = f.gpus.has_value();
   }
+}
+
+void read_full_words(const Text& text, bool spoken, Facts& f) {
   // Whoever fine-tunes a model and names neither an adapter nor a quantised base trains it whole; preferences
   // and rollouts are mostly trained with adapters.
   const bool plain = f.task.empty() || !spoken;
@@ -111,6 +116,9 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
   if (f.length && *f.length < 16) f.length.reset();
   f.layered = mentions(text, {"device_map"}) && mentions(text, {"auto", "balanced"}) &&
               !mentions(text, {"torchrun", " launch", "deepspeed"});
+}
+
+void read_module_words(const Text& text, const Prose& prose, Facts& f) {
   f.pure_16bit = mentions(text, {"torchtune", "pure_bf16", "bf16-true", "full_bf16"});
   f.offload = mentions(text, {"offload"}) && !mentions(text, {"no offload", "without offload"});
   for (const Sentence& one : prose.sentences) {
@@ -123,6 +131,9 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
   // Adapters alone are some 0.1 to 5 % of a model; a share between that and all of it holds embeddings.
   const double percent = trained_percent(text.folded_lines);
   if (percent > 8 && percent < 70) f.saves_modules = true;
+}
+
+void read_image_words(const Text& text, Facts& f) {
   f.sees = mentions(
       text, {"qwen2-vl", "qwen2_vl",   "qwen2.5-vl",   "qwen2_5_vl", "qwen2_5vl", "qwen2vl",    "qwen3-vl",
              "qwen3_vl", "qwen-vl",    "qwen vl",      "internvl",   "llava",     "minicpm-v",  "glm-4v",
@@ -133,6 +144,9 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
       mentions(text, {"llava-v1.5", "llava v1.5", "llava 1.5", "llava-1.5", "llava1.5", "minigpt",
                       "instructblip", "blip-2", "blip2", "clip-vit-large-patch14"}) &&
       !mentions(text, {"anyres", "onevision", "llava-next", "1.6", "video", "multiple image", "multi-image"});
+}
+
+void read_type_words(const Text& text, const Prose& prose, Facts& f) {
   f.untyped = loads_untyped(text.folded_lines);
   if (f.untyped && f.method == Method::unknown && mentions(text, {".eval()", ".generate(", ".chat("}) &&
       !mentions(text, {"trainer", ".backward("}))
@@ -142,6 +156,16 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
              prose.says(Say::fp32) != nullptr;
   const bool eager = mentions(text, {"eager"}) && !mentions(text, {"enforce_eager", "enforce-eager"});
   if (f.attention.empty() && (eager || prose.says(Say::no_flash) != nullptr)) f.attention = "eager";
+}
+
+// What people write around an error when they have no configuration at hand.
+void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
+  read_method_words(text, prose, f);
+  read_split_words(text, f);
+  read_full_words(text, spoken, f);
+  read_module_words(text, prose, f);
+  read_image_words(text, f);
+  read_type_words(text, prose, f);
 }
 
 // Rules of thumb, in bytes a parameter: 16-bit weights and gradients, fp32 master copy and two states.

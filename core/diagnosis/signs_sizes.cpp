@@ -120,29 +120,50 @@ double largest_of_text(const Facts& f, const Situation& situation) {
   return 4 * std::max(tokens * static_cast<double>(network->vocab_size), tokens * *f.length * heads);
 }
 
-}  // namespace
+// Sign::count: what it is says nothing.
+Sign sign_of(const Match& match) {
+  switch (match.kind) {
+    case TensorKind::logits:
+      return Sign::is_logits;
+    case TensorKind::scores:
+      return Sign::is_scores;
+    case TensorKind::weight:
+      return match.element == 4 ? Sign::is_weight32 : Sign::is_weight16;
+    case TensorKind::embedding:
+      return match.element == 4 ? Sign::is_embedding32 : Sign::is_embedding16;
+    case TensorKind::layer:
+      return Sign::is_layer32;
+    case TensorKind::model:
+      return Sign::is_whole_model;
+    case TensorKind::partition:
+      return Sign::is_partition;
+    case TensorKind::activation:
+      break;
+  }
+  return Sign::count;
+}
 
-void read_tensor(const TextReading& r, const Situation& situation, Signs& out) {
-  if (const std::string shape = square_shape(r.text.folded_lines); !shape.empty())
-    out.push_back({Sign::is_scores, "A tensor of " + shape +
-                                        " has the shape of attention scores: it grows with the square of the "
-                                        "length."});
-  // Under adapters nothing makes an fp32 copy of a frozen 16-bit weight: the weight itself is held so.
-  if (!r.matches.empty() && r.matches.front().model.empty()) {
-    const Match& best = r.matches.front();
-    add(out,
-        best.kind == TensorKind::weight && best.element == 4 && r.facts.method == Method::adapters &&
-            r.facts.quantization.empty(),
-        Sign::fp32_of_a_frozen_base,
-        "The base is frozen, and yet the size that failed is one of its weights in fp32.");
+void read_matches(const TextReading& r, Signs& out) {
+  const Message* message = r.message();
+  for (std::size_t i = 0; i < r.matches.size() && i < 3; ++i) {
+    const Match& match = r.matches[i];
+    // A model that is only proposed proves nothing, nor does a tensor when another one is likelier.
+    if (!match.model.empty() || match.rank < r.matches.front().rank - 0.6) break;
+    // A small request only says that the card is full: some number of tokens explains any size.
+    const double told = message->numbers.tried ? message->numbers.tried->bytes : 0;
+    const bool in_its_place = r.phase == FailurePhase::loss || r.frames.shows("attention");
+    if (match.guessed && !in_its_place && told < 0.015 * r.facts.capacity) continue;
+    const Sign sign = sign_of(match);
+    const bool known = std::any_of(out.begin(), out.end(), [&](const Evidence& e) { return e.sign == sign; });
+    if (sign == Sign::count || known) continue;
+    add(out, true, sign, "The size that failed is that of " + match.what + " in " + match.dtype + ".");
+    add(out, sign == Sign::is_logits && !match.guessed, Sign::is_logits_as_said,
+        "The batch and the length that are stated give just these tokens.");
   }
-  // A request of many GiB that is to the digit all parameters of a published model is no coincidence.
-  if (!r.matches.empty() && !r.matches.front().model.empty() && r.matches.front().bytes >= 4 * gibibyte &&
-      r.matches.front().kind == TensorKind::model) {
-    const Match& best = r.matches.front();
-    add(out, true, Sign::is_whole_model,
-        "The size that failed is that of all parameters of " + best.model + " in " + best.dtype + ".");
-  }
+}
+
+// One tensor of a GiB or more.
+void read_large_request(const TextReading& r, const Situation& situation, Signs& out) {
   const Message* message = r.message();
   const bool in_a_pass = r.phase == FailurePhase::unknown || r.phase == FailurePhase::forward ||
                          r.phase == FailurePhase::backward || r.phase == FailurePhase::loss;
@@ -185,45 +206,32 @@ void read_tensor(const TextReading& r, const Situation& situation, Signs& out) {
       Sign::is_power_of_two,
       "Exactly " + size_text(gibibytes * gibibyte) +
           " is what batch x heads x length x length comes to, not logits or an MLP.");
-  for (std::size_t i = 0; i < r.matches.size() && i < 3; ++i) {
-    const Match& match = r.matches[i];
-    // A model that is only proposed proves nothing, nor does a tensor when another one is likelier.
-    if (!match.model.empty() || match.rank < r.matches.front().rank - 0.6) break;
-    // A small request only says that the card is full: some number of tokens explains any size.
-    const double told = message->numbers.tried ? message->numbers.tried->bytes : 0;
-    const bool in_its_place = r.phase == FailurePhase::loss || r.frames.shows("attention");
-    if (match.guessed && !in_its_place && told < 0.015 * r.facts.capacity) continue;
-    Sign sign = Sign::count;
-    switch (match.kind) {
-      case TensorKind::logits:
-        sign = Sign::is_logits;
-        break;
-      case TensorKind::scores:
-        sign = Sign::is_scores;
-        break;
-      case TensorKind::weight:
-        sign = match.element == 4 ? Sign::is_weight32 : Sign::is_weight16;
-        break;
-      case TensorKind::embedding:
-        sign = match.element == 4 ? Sign::is_embedding32 : Sign::is_embedding16;
-        break;
-      case TensorKind::layer:
-        sign = Sign::is_layer32;
-        break;
-      case TensorKind::model:
-        sign = Sign::is_whole_model;
-        break;
-      case TensorKind::partition:
-        sign = Sign::is_partition;
-        break;
-      case TensorKind::activation:
-        break;
-    }
-    const bool known = std::any_of(out.begin(), out.end(), [&](const Evidence& e) { return e.sign == sign; });
-    if (sign == Sign::count || known) continue;
-    add(out, true, sign, "The size that failed is that of " + match.what + " in " + match.dtype + ".");
-    add(out, sign == Sign::is_logits && !match.guessed, Sign::is_logits_as_said,
-        "The batch and the length that are stated give just these tokens.");
+}
+
+}  // namespace
+
+void read_tensor(const TextReading& r, const Situation& situation, Signs& out) {
+  if (const std::string shape = square_shape(r.text.folded_lines); !shape.empty())
+    out.push_back({Sign::is_scores, "A tensor of " + shape +
+                                        " has the shape of attention scores: it grows with the square of the "
+                                        "length."});
+  // Under adapters nothing makes an fp32 copy of a frozen 16-bit weight: the weight itself is held so.
+  if (!r.matches.empty() && r.matches.front().model.empty()) {
+    const Match& best = r.matches.front();
+    add(out,
+        best.kind == TensorKind::weight && best.element == 4 && r.facts.method == Method::adapters &&
+            r.facts.quantization.empty(),
+        Sign::fp32_of_a_frozen_base,
+        "The base is frozen, and yet the size that failed is one of its weights in fp32.");
   }
+  // A request of many GiB that is to the digit all parameters of a published model is no coincidence.
+  if (!r.matches.empty() && !r.matches.front().model.empty() && r.matches.front().bytes >= 4 * gibibyte &&
+      r.matches.front().kind == TensorKind::model) {
+    const Match& best = r.matches.front();
+    add(out, true, Sign::is_whole_model,
+        "The size that failed is that of all parameters of " + best.model + " in " + best.dtype + ".");
+  }
+  read_large_request(r, situation, out);
+  read_matches(r, out);
 }
 }  // namespace plimsoll::diagnosis

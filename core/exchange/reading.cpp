@@ -60,6 +60,26 @@ std::optional<Json> number_of(const Node& node) {
   return std::nullopt;
 }
 
+// 1e4 and 512.0 are counts to the one who wrote them.
+std::optional<Json> count_of(const Node& node) {
+  const auto number = number_of(node);
+  if (!number || !number->is_number_float()) return number;
+  const double value = number->get<double>();
+  if (value < 0 || value > 9e15 || value != static_cast<double>(static_cast<uint64_t>(value)))
+    return std::nullopt;
+  return Json(static_cast<uint64_t>(value));
+}
+
+std::optional<Json> text_map_of(const Node& node) {
+  if (!node.is_map()) return std::nullopt;
+  Json map = Json::object();
+  for (const Member& member : node.members) {
+    if (!member.value.is_scalar()) return std::nullopt;
+    map[member.key] = member.value.value.is_string() ? member.value.value : Json(member.value.raw);
+  }
+  return map;
+}
+
 }  // namespace
 
 std::string dtype_word(std::string_view text) {
@@ -85,18 +105,8 @@ std::optional<Json> value_for(std::string_view pointer, const Node& node, std::s
   if (field == nullptr) return mapped.is_scalar() ? std::optional<Json>(mapped.value) : std::nullopt;
   using recipe::FieldType;
   switch (field->type) {
-    case FieldType::count: {
-      const auto number = number_of(mapped);
-      if (!number) return std::nullopt;
-      // 1e4 and 512.0 are counts to the one who wrote them.
-      if (number->is_number_float()) {
-        const double value = number->get<double>();
-        if (value < 0 || value > 9e15 || value != static_cast<double>(static_cast<uint64_t>(value)))
-          return std::nullopt;
-        return Json(static_cast<uint64_t>(value));
-      }
-      return number;
-    }
+    case FieldType::count:
+      return count_of(mapped);
     case FieldType::number:
       return number_of(mapped);
     case FieldType::flag: {
@@ -118,15 +128,8 @@ std::optional<Json> value_for(std::string_view pointer, const Node& node, std::s
         return Json("all-linear");
       }
       return texts_of(mapped);
-    case FieldType::text_map: {
-      if (!mapped.is_map()) return std::nullopt;
-      Json map = Json::object();
-      for (const Member& member : mapped.members) {
-        if (!member.value.is_scalar()) return std::nullopt;
-        map[member.key] = member.value.value.is_string() ? member.value.value : Json(member.value.raw);
-      }
-      return map;
-    }
+    case FieldType::text_map:
+      return text_map_of(mapped);
     case FieldType::word:
       if (!mapped.is_scalar()) return std::nullopt;
       if (pointer.size() > 5 && pointer.substr(pointer.size() - 5) == "dtype")

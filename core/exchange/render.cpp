@@ -188,15 +188,9 @@ std::string render_json(const std::vector<Entry>& entries) {
   return json::write(tree_of(entries), true) + "\n";
 }
 
-std::string render_python(const Format& format, const std::vector<Entry>& entries) {
-  Json tree = tree_of(entries);
-  const bool unsloth = format.stack == "unsloth", trl = format.stack == "trl" || unsloth;
-  Json training = section(tree, "training"), model = section(tree, "model"), peft = section(tree, "peft");
-  Json quantization = section(tree, "quantization");
-  const bool adapter = tree.contains("$adapter");
-  const std::string task = tree.contains("$task") ? tree["$task"].get<std::string>() : "sft";
-  std::string prepared = taken(quantization, "prepare_for_kbit_training");
-  std::string config = "SFTConfig";
+namespace {
+
+std::string config_class(std::string_view task) {
   for (const auto& [ours, theirs] : {std::pair<const char*, const char*>{"dpo", "DPOConfig"},
                                      {"grpo", "GRPOConfig"},
                                      {"kto", "KTOConfig"},
@@ -205,16 +199,34 @@ std::string render_python(const Format& format, const std::vector<Entry>& entrie
                                      {"reward", "RewardConfig"},
                                      {"rloo", "RLOOConfig"},
                                      {"ppo", "PPOConfig"}}) {
-    if (task == ours) config = theirs;
+    if (task == ours) return theirs;
   }
-  if (!trl) config = "TrainingArguments";
+  return "SFTConfig";
+}
 
+std::string environment_lines(const Json& tree) {
   std::string out;
   for (const auto& [key, value] : tree.items()) {
     if (key[0] != '$' || key == "$task" || key == "$adapter") continue;
     out += (out.empty() ? "import os\n\n" : "") + std::string("os.environ[") +
            json::write(Json(key.substr(1))) + "] = " + json::write(value) + "\n";
   }
+  return out;
+}
+
+}  // namespace
+
+std::string render_python(const Format& format, const std::vector<Entry>& entries) {
+  Json tree = tree_of(entries);
+  const bool unsloth = format.stack == "unsloth", trl = format.stack == "trl" || unsloth;
+  Json training = section(tree, "training"), model = section(tree, "model"), peft = section(tree, "peft");
+  Json quantization = section(tree, "quantization");
+  const bool adapter = tree.contains("$adapter");
+  const std::string task = tree.contains("$task") ? tree["$task"].get<std::string>() : "sft";
+  std::string prepared = taken(quantization, "prepare_for_kbit_training");
+  const std::string config = trl ? config_class(task) : "TrainingArguments";
+
+  std::string out = environment_lines(tree);
   out += "import torch\n";
   if (unsloth) out += "from unsloth import FastLanguageModel\n";
   const bool bits = !quantization.empty() && !unsloth;

@@ -149,6 +149,32 @@ void whole(const recipe::Recipe& r, const Parameters& p, Sharding& s) {
   }
 }
 
+// What is gathered of the parameters that are sharded, `all` of them, and when. `flat_gradients`: the
+// gradient of a unit is one flat tensor.
+void gather_units(const Network& view, const recipe::Recipe& r, double all, bool flat_gradients,
+                  Sharding& s) {
+  const recipe::FsdpConfig& config = r.parallel.fsdp;
+  if (!config.auto_wrap || !config.reshard_after_forward) {
+    s.root = all;
+    return;
+  }
+  s.root = all - view.layers();
+  // Under reentrant checkpointing the forward runs without a graph, so no unit is marked as needed in the
+  // backward, and none is fetched ahead (_runtime_utils.py _register_pre_backward_hooks, _prefetch_handle).
+  const bool unmarked =
+      r.training.gradient_checkpointing && r.training.use_reentrant && !config.activation_checkpointing;
+  const double ahead = config.backward_prefetch == "none" || unmarked ? 0 : 1;
+  const double forward_ahead = config.forward_prefetch ? 1 : 0;
+  // FSDP2 holds the buffer it gathered into beside the parameters copied out of it.
+  s.gathered =
+      s.strategy == Strategy::fsdp2
+          ? view.gather([](double unit) { return GatheredLayer{2 * unit, 2 * unit, unit, 0, unit, true}; })
+          : view.gather([&](double unit) {
+              return GatheredLayer{unit * (1 + forward_ahead), unit * (1 + ahead), unit,
+                                   flat_gradients ? unit : 0, unit};
+            });
+}
+
 void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Parameters& p, Sharding& s) {
   const recipe::FsdpConfig& config = r.parallel.fsdp;
   if (r.autocast()) s.computing = sixteen_bit(r);
@@ -179,25 +205,7 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
   // LitGPT wraps blocks alone: adapters and frozen weights share a flat parameter, whose gradient is whole.
   const bool together = r.peft.on && s.strategy == Strategy::fsdp && r.model_args.implementation == "litgpt";
   s.root_gradients = r.full() ? computed.outside_layer_gradients : 0;
-  if (!config.auto_wrap || !config.reshard_after_forward) {
-    s.root = all;
-  } else {
-    s.root = all - layers;
-    // Under reentrant checkpointing the forward runs without a graph, so no unit is marked as needed in the
-    // backward, and none is fetched ahead (_runtime_utils.py _register_pre_backward_hooks, _prefetch_handle).
-    const bool unmarked =
-        r.training.gradient_checkpointing && r.training.use_reentrant && !config.activation_checkpointing;
-    const double ahead = config.backward_prefetch == "none" || unmarked ? 0 : 1;
-    const double forward_ahead = config.forward_prefetch ? 1 : 0;
-    // FSDP2 holds the buffer it gathered into beside the parameters copied out of it.
-    s.gathered =
-        s.strategy == Strategy::fsdp2
-            ? view.gather([](double unit) { return GatheredLayer{2 * unit, 2 * unit, unit, 0, unit, true}; })
-            : view.gather([&](double unit) {
-                return GatheredLayer{unit * (1 + forward_ahead), unit * (1 + ahead), unit,
-                                     together ? unit : 0, unit};
-              });
-  }
+  gather_units(view, r, all, together, s);
   if (together) {
     s.accumulated = layers;
     s.gradients = layers / n;
