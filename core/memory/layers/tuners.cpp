@@ -9,42 +9,6 @@ namespace {
 
 using recipe::Peft;
 
-// What is kept is read of the methods without steps of their own in tuner_steps.cpp; the others have zeros
-// here.
-constexpr Tuner table[] = {
-    {.id = "LOHA", .input = 1, .weights = 1, .scratch = 3},
-    {.id = "LOKR", .input = 1, .weights = 1, .scratch = 1},
-    {.id = "HIRA", .input = 1, .weights = 1, .scratch = 2},
-    {.id = "FOURIERFT", .input = 1, .weights = 1, .scratch = 4},
-    {.id = "WAVEFT", .input = 1, .weights = 1, .scratch = 3},
-    {.id = "FROD", .input = 1, .weights = 1, .scratch = 2},
-    {.id = "PEANUT", .input = 1, .weights = 2, .scratch = 2},
-    {.id = "RANDLORA", .input = 1, .weights = 2, .scratch = 1},
-    {.id = "C3A", .in_place = true},
-    {.id = "DELORA", .input = 1},
-    {.id = "DEFT"},
-    {.id = "GRALORA", .input = 1, .in_place = true},
-    {.id = "VBLORA", .input = 1},
-    {.id = "OFT"},
-    {.id = "MISS"},
-    {.id = "BONE"},
-    {.id = "LORA_FA"},
-    {.id = "BAT", .input = 1, .weights = 2, .scratch = 1},  // MiSS and Bone with init_weights "bat"
-    {.id = "VERA", .output = 1},
-    {.id = "PVERA", .output = 1},
-    {.id = "ROAD", .output = 2},
-    {.id = "PSOFT"},
-    {.id = "BEFT"},
-    {.id = "IA3"},
-    {.id = "BOFT", .scratch = 1, .base_output = true, .replaces = true},
-    {.id = "SHIRA", .scratch = 1, .replaces = true},
-    {.id = "LN_TUNING", .place = TunerPlace::norms},
-    {.id = "PROMPT_TUNING", .place = TunerPlace::prompt},
-    {.id = "P_TUNING", .place = TunerPlace::prompt},
-    {.id = "PREFIX_TUNING", .place = TunerPlace::prefix},
-    {.id = "ADAPTION_PROMPT", .place = TunerPlace::attention},
-};
-
 // PEFT src/peft/tuners/lokr/layer.py factorization: the factor itself when it divides, else the divisor
 // nearest to the square root.
 std::pair<double, double> factors(double n, double factor) {
@@ -90,6 +54,204 @@ void oft(double in, const Peft& p, TunerShapes& s) {
   s.frozen = 2 * triangle(block);  // two 64-bit index lists
 }
 
+// What is kept is read of the methods without steps of their own in tuner_steps.cpp; the others have zeros
+// here.
+constexpr Tuner table[] = {
+    {.id = "LOHA",
+     .input = 1,
+     .weights = 1,
+     .scratch = 3,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           low_rank(a.in, a.out, a.r, s);
+           low_rank(a.in, a.out, a.r, s);
+         }},
+    {.id = "LOKR",
+     .input = 1,
+     .weights = 1,
+     .scratch = 1,
+     .shapes = [](const AdaptedLinear& a, TunerShapes& s) { lokr(a.in, a.out, a.peft, s); }},
+    {.id = "HIRA",
+     .input = 1,
+     .weights = 1,
+     .scratch = 2,
+     .shapes = [](const AdaptedLinear& a, TunerShapes& s) { low_rank(a.in, a.out, a.r, s); }},
+    {.id = "FOURIERFT",
+     .input = 1,
+     .weights = 1,
+     .scratch = 4,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           s.trained.emplace_back(static_cast<double>(a.peft.tuner.n_frequency), 0);
+         }},
+    {.id = "WAVEFT",
+     .input = 1,
+     .weights = 1,
+     .scratch = 3,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           s.trained.emplace_back(static_cast<double>(a.peft.tuner.n_frequency), 0);
+         }},
+    {.id = "FROD",
+     .input = 1,
+     .weights = 1,
+     .scratch = 2,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           const double side = std::max(a.in, a.out);
+           s.trained.emplace_back(std::floor(a.peft.tuner.sparse_rate * side * side) + side, 0);
+         }},
+    {.id = "PEANUT",
+     .input = 1,
+     .weights = 2,
+     .scratch = 2,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           s.trained.emplace_back(a.r, a.out);
+           s.trained.emplace_back(a.out, a.r);
+         }},
+    {.id = "RANDLORA",
+     .input = 1,
+     .weights = 2,
+     .scratch = 1,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           const double narrow = std::min(a.in, a.out), bases = divided(narrow, a.r);
+           s.trained.emplace_back(a.r, bases);
+           s.trained.emplace_back(bases, narrow);
+         }},
+    {.id = "C3A",
+     .in_place = true,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           const auto block = static_cast<double>(a.peft.tuner.block_size);
+           s.trained.emplace_back(a.out, divided(a.in, block));
+         }},
+    {.id = "DELORA",
+     .input = 1,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           low_rank(a.in, a.out, a.r, s);
+           s.trained.emplace_back(1, 0);
+           s.frozen = a.in;
+           s.rank = 2 * a.r;
+         }},
+    {.id = "DEFT",
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           if (!a.peft.tuner.para) s.trained.emplace_back(a.r, a.in);
+           s.trained.emplace_back(a.out, a.r);
+           s.rank = a.peft.tuner.para ? a.r : 2 * a.r;
+         }},
+    {.id = "GRALORA",
+     .input = 1,
+     .in_place = true,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           low_rank(a.in, a.out, a.r, s);
+           s.rank = 2 * a.r;
+         }},
+    {.id = "VBLORA",
+     .input = 1,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           const auto vector = static_cast<double>(a.peft.tuner.vector_length),
+                      bank = static_cast<double>(a.peft.tuner.num_vectors);
+           s.trained.emplace_back(a.r * divided(a.in, vector), bank);
+           s.trained.emplace_back(a.r * divided(a.out, vector), bank);
+           s.rank = a.r;
+         }},
+    {.id = "OFT", .shapes = [](const AdaptedLinear& a, TunerShapes& s) { oft(a.in, a.peft, s); }},
+    {.id = "MISS",
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           const bool mini = a.peft.tuner.init_weights == "mini";
+           s.trained.emplace_back(a.r, mini ? static_cast<double>(a.peft.tuner.mini_r) : a.out);
+           s.rank = a.r;
+         }},
+    {.id = "BONE",
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           s.trained.emplace_back(a.r, a.out);
+           s.rank = a.r;
+         }},
+    {.id = "LORA_FA",
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {  // A stays as it was drawn
+           s.trained.emplace_back(a.out, a.r);
+           s.frozen = a.r * a.in;
+           s.rank = a.r;
+         }},
+    // MiSS and Bone with init_weights "bat".
+    {.id = "BAT",
+     .input = 1,
+     .weights = 2,
+     .scratch = 1,
+     .shapes = [](const AdaptedLinear& a, TunerShapes& s) { s.trained.emplace_back(a.r, a.out); }},
+    {.id = "VERA",
+     .output = 1,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           s.trained.emplace_back(a.r, 0);
+           s.trained.emplace_back(a.out, 0);
+           s.rank = a.r;
+         }},
+    {.id = "PVERA",
+     .output = 1,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           s.trained.emplace_back(2 * a.r, 0);
+           s.trained.emplace_back(a.out, 0);
+           s.rank = 4 * a.r;
+         }},
+    {.id = "ROAD",
+     .output = 2,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           const double angles = a.peft.tuner.variant == "road_1"   ? a.out / 2
+                                 : a.peft.tuner.variant == "road_2" ? a.out
+                                                                    : 2 * a.out;
+           s.trained.emplace_back(angles, 0);
+           s.trained.emplace_back(angles, 0);
+         }},
+    {.id = "PSOFT",
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           s.trained.emplace_back(triangle(a.r), 0);
+           s.trained.emplace_back(2 * a.r, 0);
+           s.frozen = a.r * (a.in + a.out) + 2 * triangle(a.r);
+           s.rank = a.r;
+         }},
+    {.id = "BEFT",
+     .shapes = [](const AdaptedLinear& a, TunerShapes& s) { s.trained.emplace_back(a.out, 0); }},
+    {.id = "IA3", .shapes = [](const AdaptedLinear& a, TunerShapes& s) { s.trained.emplace_back(a.out, 0); }},
+    {.id = "BOFT",
+     .scratch = 1,
+     .base_output = true,
+     .replaces = true,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           s.trained.emplace_back(a.in * static_cast<double>(a.peft.tuner.boft_n_butterfly_factor),
+                                  static_cast<double>(a.peft.tuner.boft_block_size));
+           s.trained.emplace_back(a.out, 0);
+           s.frozen =
+               a.in * a.in * static_cast<double>(a.peft.tuner.boft_n_butterfly_factor);  // permutations
+         }},
+    {.id = "SHIRA",
+     .scratch = 1,
+     .replaces = true,
+     .shapes =
+         [](const AdaptedLinear& a, TunerShapes& s) {
+           s.trained.emplace_back(a.r * (a.in + a.out), 0);
+           s.frozen = 2 * a.r * (a.in + a.out);  // two 32-bit indices an entry
+         }},
+    {.id = "LN_TUNING", .place = TunerPlace::norms},
+    {.id = "PROMPT_TUNING", .place = TunerPlace::prompt},
+    {.id = "P_TUNING", .place = TunerPlace::prompt},
+    {.id = "PREFIX_TUNING", .place = TunerPlace::prefix},
+    {.id = "ADAPTION_PROMPT", .place = TunerPlace::attention},
+};
+
 }  // namespace
 
 const Tuner* find_tuner(const recipe::Peft& peft) {
@@ -105,92 +267,10 @@ const Tuner* find_tuner(std::string_view peft_type) {
   return nullptr;
 }
 
-TunerShapes shapes_of(const Tuner& tuner, double in, double out, const Peft& p) {
-  TunerShapes s;
-  const auto r = static_cast<double>(p.r);
-  const std::string_view id = tuner.id;
-  if (id == "LOHA") {
-    low_rank(in, out, r, s);
-    low_rank(in, out, r, s);
-  } else if (id == "LOKR") {
-    lokr(in, out, p, s);
-  } else if (id == "HIRA") {
-    low_rank(in, out, r, s);
-  } else if (id == "GRALORA") {
-    low_rank(in, out, r, s);
-    s.rank = 2 * r;
-  } else if (id == "DELORA") {
-    low_rank(in, out, r, s);
-    s.trained.emplace_back(1, 0);
-    s.frozen = in;
-    s.rank = 2 * r;
-  } else if (id == "DEFT") {
-    if (!p.tuner.para) s.trained.emplace_back(r, in);
-    s.trained.emplace_back(out, r);
-    s.rank = p.tuner.para ? r : 2 * r;
-  } else if (id == "FOURIERFT" || id == "WAVEFT") {
-    s.trained.emplace_back(static_cast<double>(p.tuner.n_frequency), 0);
-  } else if (id == "FROD") {
-    const double side = std::max(in, out);
-    s.trained.emplace_back(std::floor(p.tuner.sparse_rate * side * side) + side, 0);
-  } else if (id == "PEANUT") {
-    s.trained.emplace_back(r, out);
-    s.trained.emplace_back(out, r);
-  } else if (id == "RANDLORA") {
-    const double narrow = std::min(in, out), bases = divided(narrow, r);
-    s.trained.emplace_back(r, bases);
-    s.trained.emplace_back(bases, narrow);
-  } else if (id == "C3A") {
-    const auto block = static_cast<double>(p.tuner.block_size);
-    s.trained.emplace_back(out, divided(in, block));
-  } else if (id == "VBLORA") {
-    const auto vector = static_cast<double>(p.tuner.vector_length),
-               bank = static_cast<double>(p.tuner.num_vectors);
-    s.trained.emplace_back(r * divided(in, vector), bank);
-    s.trained.emplace_back(r * divided(out, vector), bank);
-    s.rank = r;
-  } else if (id == "OFT") {
-    oft(in, p, s);
-  } else if (id == "BOFT") {
-    s.trained.emplace_back(in * static_cast<double>(p.tuner.boft_n_butterfly_factor),
-                           static_cast<double>(p.tuner.boft_block_size));
-    s.trained.emplace_back(out, 0);
-    s.frozen = in * in * static_cast<double>(p.tuner.boft_n_butterfly_factor);  // permutations
-  } else if (id == "MISS") {
-    const bool mini = p.tuner.init_weights == "mini";
-    s.trained.emplace_back(r, mini ? static_cast<double>(p.tuner.mini_r) : out);
-    s.rank = r;
-  } else if (id == "BONE" || id == "BAT") {
-    s.trained.emplace_back(r, out);
-    s.rank = id == "BONE" ? r : 0;
-  } else if (id == "LORA_FA") {  // A stays as it was drawn
-    s.trained.emplace_back(out, r);
-    s.frozen = r * in;
-    s.rank = r;
-  } else if (id == "VERA") {
-    s.trained.emplace_back(r, 0);
-    s.trained.emplace_back(out, 0);
-    s.rank = r;
-  } else if (id == "PVERA") {
-    s.trained.emplace_back(2 * r, 0);
-    s.trained.emplace_back(out, 0);
-    s.rank = 4 * r;
-  } else if (id == "ROAD") {
-    const double angles = p.tuner.variant == "road_1" ? out / 2 : p.tuner.variant == "road_2" ? out : 2 * out;
-    s.trained.emplace_back(angles, 0);
-    s.trained.emplace_back(angles, 0);
-  } else if (id == "PSOFT") {
-    s.trained.emplace_back(triangle(r), 0);
-    s.trained.emplace_back(2 * r, 0);
-    s.frozen = r * (in + out) + 2 * triangle(r);
-    s.rank = r;
-  } else if (id == "BEFT" || id == "IA3") {
-    s.trained.emplace_back(out, 0);
-  } else if (id == "SHIRA") {
-    s.trained.emplace_back(r * (in + out), 0);
-    s.frozen = 2 * r * (in + out);  // two 32-bit indices an entry
-  }
-  return s;
+TunerShapes shapes_of(const Tuner& tuner, double in, double out, const Peft& peft) {
+  TunerShapes shapes;
+  if (tuner.shapes != nullptr) tuner.shapes({in, out, static_cast<double>(peft.r), peft}, shapes);
+  return shapes;
 }
 
 SharedShapes shared_of(const Tuner& tuner, double widest_in, double widest_out, const Peft& p) {

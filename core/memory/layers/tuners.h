@@ -22,6 +22,17 @@ namespace plimsoll::memory {
 /// Where a method acts. linear: on every target module. The others leave the linears as they are.
 enum class TunerPlace { linear, prompt, prefix, attention, norms };
 
+struct TunerShapes {
+  std::vector<std::pair<double, double>> trained;  ///< rows, columns; columns 0: a vector
+  double frozen = 0;  ///< elements that this module adds in the adapter's type and does not train
+  double rank = 0;    ///< elements a row (token) that the low-rank part keeps
+};
+/// A linear that is adapted.
+struct AdaptedLinear {
+  double in, out, r;
+  const recipe::Peft& peft;
+};
+
 struct Tuner {
   std::string_view id;  ///< PEFT's peft_type
   TunerPlace place = TunerPlace::linear;
@@ -33,6 +44,7 @@ struct Tuner {
   bool base_output = false;  ///< the base result is kept, in its own type
   bool replaces = false;     ///< the base weight itself is changed: one new weight of its type, and x is kept
   bool in_place = false;     ///< added to the base result in its own type
+  void (*shapes)(const AdaptedLinear&, TunerShapes&) = nullptr;  ///< null: the linears get nothing
 };
 
 /// What the steps of each are: tuner_steps.h. Null for "LORA" and "ADALORA" (whose layers are LoRA's), and
@@ -41,11 +53,6 @@ const Tuner* find_tuner(std::string_view peft_type);
 /// The method of these adapters, variants included. Null without adapters.
 const Tuner* find_tuner(const recipe::Peft& peft);
 
-struct TunerShapes {
-  std::vector<std::pair<double, double>> trained;  ///< rows, columns; columns 0: a vector
-  double frozen = 0;  ///< elements that this module adds in the adapter's type and does not train
-  double rank = 0;    ///< elements a row (token) that the low-rank part keeps
-};
 TunerShapes shapes_of(const Tuner& tuner, double in, double out, const recipe::Peft& peft);
 
 /// Elements that all modules share: VeRA's projections, VB-LoRA's bank of vectors. `widest_*`: of all
