@@ -76,14 +76,14 @@ void add_attention(LayerGroup& group, const std::string& at, uint64_t hidden, bo
   add_linear(group.linears, at + names.o, queries, hidden, o_bias, Role::o);
 }
 
-void add_cross_attention(LayerGroup& group, const std::string& at, uint64_t hidden, uint64_t from,
-                         bool qkv_bias, bool o_bias, const AttentionNames& names) {
+void add_cross_attention(LayerGroup& group, const std::string& at, uint64_t hidden, uint64_t from, bool bias,
+                         const AttentionNames& names) {
   const uint64_t queries = times(group.heads, group.head_dim);
   const uint64_t keys = times(group.kv_heads, group.head_dim);
-  add_linear(group.linears, at + names.q, hidden, queries, qkv_bias, Role::cross_q);
-  add_linear(group.linears, at + names.k, from, keys, qkv_bias, Role::cross_k);
-  add_linear(group.linears, at + names.v, from, keys, qkv_bias, Role::cross_v);
-  add_linear(group.linears, at + names.o, queries, hidden, o_bias, Role::cross_o);
+  add_linear(group.linears, at + names.q, hidden, queries, bias, Role::cross_q);
+  add_linear(group.linears, at + names.k, from, keys, bias, Role::cross_k);
+  add_linear(group.linears, at + names.v, from, keys, bias, Role::cross_v);
+  add_linear(group.linears, at + names.o, queries, hidden, bias, Role::cross_o);
 }
 
 void add_gated_mlp(LayerGroup& group, const std::string& at, uint64_t hidden, uint64_t width, bool bias) {

@@ -47,8 +47,8 @@ struct AttentionNames {
 void add_attention(LayerGroup& group, const std::string& at, uint64_t hidden, bool qkv_bias, bool o_bias,
                    const AttentionNames& names = {});
 /// Attention that reads `from` wide states of another sequence.
-void add_cross_attention(LayerGroup& group, const std::string& at, uint64_t hidden, uint64_t from,
-                         bool qkv_bias, bool o_bias, const AttentionNames& names = {});
+void add_cross_attention(LayerGroup& group, const std::string& at, uint64_t hidden, uint64_t from, bool bias,
+                         const AttentionNames& names = {});
 void add_gated_mlp(LayerGroup& group, const std::string& at, uint64_t hidden, uint64_t width,
                    bool bias = false);
 /// up, activation, down: "mlp.fc1", "mlp.fc2"

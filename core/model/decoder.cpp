@@ -114,28 +114,21 @@ void add_qk_norms(LayerGroup& group, const DecoderTraits& traits) {
   add(NormPlace::k, full ? times(group.kv_heads, group.head_dim) : group.head_dim);
 }
 
-}  // namespace
+// What the layers of a decoder have in common.
+struct DecoderSizes {
+  uint64_t hidden, layers, heads, intermediate;
+  bool bias = false, mlp_bias = false, qk_norm = false;
+};
 
-void read_decoder(ConfigReader& config, const Frame& frame, const DecoderTraits& traits,
-                  Architecture& network) {
-  const uint64_t hidden = config.core("hidden_size", traits.hidden);
-  const uint64_t layers = config.depth("num_hidden_layers", traits.layers);
-  const uint64_t heads = config.core("num_attention_heads", traits.heads);
-  // A network of experts alone publishes no dense width (Qwen3.5-35B-A3B).
-  const bool all_experts =
-      traits.experts.count > 0 && traits.dense_layers.empty() && traits.expert_period == 1;
-  const uint64_t intermediate = all_experts ? config.size("intermediate_size", traits.intermediate)
-                                            : config.core("intermediate_size", traits.intermediate);
-  network.vocab_size = config.core("vocab_size", traits.vocab);
-  network.tied_head = config.flag_or_outer("tie_word_embeddings", traits.tied);
-  network.max_position_embeddings = config.size("max_position_embeddings", traits.positions);
-
+// A layer without its linears.
+LayerGroup read_shape(ConfigReader& config, const DecoderTraits& traits, const DecoderSizes& sizes,
+                      Architecture& network) {
   LayerGroup shape;
-  shape.heads = heads;
-  shape.kv_heads = kv_head_count(config, "num_key_value_heads", heads, traits.kv_heads);
+  shape.heads = sizes.heads;
+  shape.kv_heads = kv_head_count(config, "num_key_value_heads", sizes.heads, traits.kv_heads);
   shape.head_dim = traits.head_dim != 0 && !config.is_null("head_dim") && !config.has("head_dim")
                        ? traits.head_dim
-                       : head_width(config, hidden, heads, "num_attention_heads");
+                       : head_width(config, sizes.hidden, sizes.heads, "num_attention_heads");
   shape.value_head_dim = shape.head_dim;
   ConfigReader rope = config.part("rope_parameters");
   shape.rotary_share = config.share(config.spelling({"partial_rotary_factor", "rope_pct"}),
@@ -149,12 +142,13 @@ void read_decoder(ConfigReader& config, const Frame& frame, const DecoderTraits&
   if (!traits.residual_dropout_key.empty()) {
     shape.residual_dropout = config.share(traits.residual_dropout_key, 0);
   }
-  const bool bias = traits.bias_key.empty() ? traits.bias : config.flag(traits.bias_key, traits.bias);
-  const bool mlp_bias = !traits.mlp_bias_key.empty() && config.flag(traits.mlp_bias_key, false);
-  const bool qk_norm = traits.qk_norm != QkNorm::none &&
-                       (traits.qk_norm_key.empty() || config.flag(traits.qk_norm_key, false));
+  return shape;
+}
 
-  uint64_t window = window_size(config, "sliding_window", traits.window);
+// Which attention and which MLP each layer has. `window` is 0 where no layer has one.
+std::vector<LayerKind> read_kinds(ConfigReader& config, const DecoderTraits& traits, uint64_t layers,
+                                  uint64_t& window) {
+  window = window_size(config, "sliding_window", traits.window);
   if (traits.window_needs_switch && !config.flag("use_sliding_window", false)) window = 0;
   const uint64_t first_windowed = traits.window_needs_switch ? config.count("max_window_layers", 28) : 0;
   std::vector<LayerKind> kinds = layer_kinds(config, layers, traits.most_layers, traits.full_period);
@@ -166,6 +160,76 @@ void read_decoder(ConfigReader& config, const Frame& frame, const DecoderTraits&
         traits.experts.count > 0 && (i + 1) % traits.expert_period == 0 &&
         std::find(traits.dense_layers.begin(), traits.dense_layers.end(), i) == traits.dense_layers.end();
   }
+  return kinds;
+}
+
+void add_decoder_attention(LayerGroup& group, const std::string& layer, const DecoderTraits& traits,
+                           const DecoderSizes& sizes) {
+  if (group.attention == AttentionKind::linear_delta) {
+    add_delta_net(group, layer + "linear_attn.", sizes.hidden, traits.delta);
+  } else if (traits.fused_qkv) {
+    const uint64_t queries = times(sizes.heads, group.head_dim);
+    add_linear(group.linears, layer + "self_attn." + std::string(traits.fused_qkv_name), sizes.hidden,
+               plus(queries, times(2, times(group.kv_heads, group.head_dim))), sizes.bias, Role::qkv);
+    add_linear(group.linears, layer + "self_attn.o_proj", queries, sizes.hidden, sizes.bias && traits.o_bias,
+               Role::o);
+  } else {
+    add_attention(group, layer + "self_attn.", sizes.hidden, sizes.bias, sizes.bias && traits.o_bias);
+    if (traits.output_gate) {
+      group.linears.front().out = times(2, group.linears.front().out);
+      group.attention_output_gate = true;
+    }
+    if (traits.gate_proj) {
+      add_linear(group.linears, layer + "self_attn.gate_proj", sizes.hidden,
+                 times(sizes.heads, group.head_dim), false, Role::other);
+      group.attention_output_gate = true;
+    }
+  }
+}
+
+void add_decoder_mlp(LayerGroup& group, const std::string& layer, const DecoderTraits& traits,
+                     const DecoderSizes& sizes, bool experts) {
+  if (experts) {
+    add_experts(group, layer, sizes.hidden, traits.experts);
+  } else if (traits.fused_gate_up) {
+    add_linear(group.linears, layer + "mlp.gate_up_proj", sizes.hidden, times(2, sizes.intermediate),
+               sizes.mlp_bias, Role::gate_up);
+    add_linear(group.linears, layer + "mlp.down_proj", sizes.intermediate, sizes.hidden, sizes.mlp_bias,
+               Role::down);
+    group.intermediate = sizes.intermediate;
+  } else if (traits.plain_mlp) {
+    add_plain_mlp(group, layer + "mlp.up_proj", layer + "mlp.down_proj", sizes.hidden, sizes.intermediate,
+                  sizes.mlp_bias);
+  } else {
+    add_gated_mlp(group, layer + "mlp.", sizes.hidden, sizes.intermediate, sizes.mlp_bias);
+  }
+}
+
+}  // namespace
+
+void read_decoder(ConfigReader& config, const Frame& frame, const DecoderTraits& traits,
+                  Architecture& network) {
+  const uint64_t hidden = config.core("hidden_size", traits.hidden);
+  const uint64_t layers = config.depth("num_hidden_layers", traits.layers);
+  const uint64_t heads = config.core("num_attention_heads", traits.heads);
+  // A network of experts alone publishes no dense width (Qwen3.5-35B-A3B).
+  const bool all_experts =
+      traits.experts.count > 0 && traits.dense_layers.empty() && traits.expert_period == 1;
+  const uint64_t intermediate = all_experts ? config.size("intermediate_size", traits.intermediate)
+                                            : config.core("intermediate_size", traits.intermediate);
+  DecoderSizes sizes{hidden, layers, heads, intermediate};
+  network.vocab_size = config.core("vocab_size", traits.vocab);
+  network.tied_head = config.flag_or_outer("tie_word_embeddings", traits.tied);
+  network.max_position_embeddings = config.size("max_position_embeddings", traits.positions);
+
+  const LayerGroup shape = read_shape(config, traits, sizes, network);
+  sizes.bias = traits.bias_key.empty() ? traits.bias : config.flag(traits.bias_key, traits.bias);
+  sizes.mlp_bias = !traits.mlp_bias_key.empty() && config.flag(traits.mlp_bias_key, false);
+  sizes.qk_norm = traits.qk_norm != QkNorm::none &&
+                  (traits.qk_norm_key.empty() || config.flag(traits.qk_norm_key, false));
+
+  uint64_t window = 0;
+  const std::vector<LayerKind> kinds = read_kinds(config, traits, layers, window);
 
   Stack text = text_stack(hidden);
   const std::string base = frame.base(traits.base);
@@ -179,39 +243,10 @@ void read_decoder(ConfigReader& config, const Frame& frame, const DecoderTraits&
     group.layers = at.layers;
     group.attention = at.kind.attention;
     group.window = group.attention == AttentionKind::sliding ? window : 0;
-    if (group.attention == AttentionKind::linear_delta) {
-      add_delta_net(group, layer + "linear_attn.", hidden, traits.delta);
-    } else if (traits.fused_qkv) {
-      const uint64_t queries = times(heads, group.head_dim);
-      add_linear(group.linears, layer + "self_attn." + std::string(traits.fused_qkv_name), hidden,
-                 plus(queries, times(2, times(group.kv_heads, group.head_dim))), bias, Role::qkv);
-      add_linear(group.linears, layer + "self_attn.o_proj", queries, hidden, bias && traits.o_bias, Role::o);
-    } else {
-      add_attention(group, layer + "self_attn.", hidden, bias, bias && traits.o_bias);
-      if (traits.output_gate) {
-        group.linears.front().out = times(2, group.linears.front().out);
-        group.attention_output_gate = true;
-      }
-      if (traits.gate_proj) {
-        add_linear(group.linears, layer + "self_attn.gate_proj", hidden, times(heads, group.head_dim), false,
-                   Role::other);
-        group.attention_output_gate = true;
-      }
-    }
-    if (at.kind.experts) {
-      add_experts(group, layer, hidden, traits.experts);
-    } else if (traits.fused_gate_up) {
-      add_linear(group.linears, layer + "mlp.gate_up_proj", hidden, times(2, intermediate), mlp_bias,
-                 Role::gate_up);
-      add_linear(group.linears, layer + "mlp.down_proj", intermediate, hidden, mlp_bias, Role::down);
-      group.intermediate = intermediate;
-    } else if (traits.plain_mlp) {
-      add_plain_mlp(group, layer + "mlp.up_proj", layer + "mlp.down_proj", hidden, intermediate, mlp_bias);
-    } else {
-      add_gated_mlp(group, layer + "mlp.", hidden, intermediate, mlp_bias);
-    }
+    add_decoder_attention(group, layer, traits, sizes);
+    add_decoder_mlp(group, layer, traits, sizes, at.kind.experts);
     add_decoder_norms(group, hidden, traits);
-    if (qk_norm && group.attention != AttentionKind::linear_delta) add_qk_norms(group, traits);
+    if (sizes.qk_norm && group.attention != AttentionKind::linear_delta) add_qk_norms(group, traits);
     text.groups.push_back(std::move(group));
   }
 

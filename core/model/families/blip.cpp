@@ -75,7 +75,7 @@ Stack q_former(ConfigReader& config, uint64_t queries, bool reads_text, Architec
   LayerGroup crossing = plain;
   crossing.name = "Q-Former layers that read the image";
   crossing.layers = plus(layers, every - 1) / every;
-  add_cross_attention(crossing, layer + "crossattention.", hidden, from, true, true, names);
+  add_cross_attention(crossing, layer + "crossattention.", hidden, from, true, names);
   add_layer_norm(crossing.norms, NormPlace::after_cross, hidden);
   plain.layers = layers - crossing.layers;
 

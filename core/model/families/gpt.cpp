@@ -14,28 +14,33 @@ struct Opening {
   LayerGroup group;
 };
 
+// What a configuration leaves out.
+struct GptDefaults {
+  uint64_t hidden, layers, heads, vocab, positions;
+  double dropout;
+};
+
 // What GPT-2 and GPT-J have in common: the names of their fields.
-Opening read_gpt(ConfigReader& config, Architecture& network, uint64_t hidden, uint64_t layers,
-                 uint64_t heads, uint64_t vocab, uint64_t positions, double dropout) {
+Opening read_gpt(ConfigReader& config, const GptDefaults& defaults, Architecture& network) {
   Opening opening;
   Stack& text = opening.text;
   text.part = Part::text;
   text.name = "text";
-  text.hidden = config.core(config.spelling({"n_embd", "hidden_size"}), hidden);
-  text.embedding_dropout = config.share("embd_pdrop", dropout);
-  network.vocab_size = config.core("vocab_size", vocab);
+  text.hidden = config.core(config.spelling({"n_embd", "hidden_size"}), defaults.hidden);
+  text.embedding_dropout = config.share("embd_pdrop", defaults.dropout);
+  network.vocab_size = config.core("vocab_size", defaults.vocab);
   network.max_position_embeddings =
-      config.core(config.spelling({"n_positions", "max_position_embeddings"}), positions);
+      config.core(config.spelling({"n_positions", "max_position_embeddings"}), defaults.positions);
 
   LayerGroup& group = opening.group;
   const std::string_view heads_key = config.spelling({"n_head", "num_attention_heads"});
   group.name = "decoder layers";
-  group.layers = config.depth(config.spelling({"n_layer", "num_hidden_layers"}), layers);
-  group.heads = group.kv_heads = config.core(heads_key, heads);
+  group.layers = config.depth(config.spelling({"n_layer", "num_hidden_layers"}), defaults.layers);
+  group.heads = group.kv_heads = config.core(heads_key, defaults.heads);
   group.head_dim = group.value_head_dim = head_width(config, text.hidden, group.heads, heads_key);
   group.activation = activation(config, "activation_function", "gelu_new", network);
-  group.attention_dropout = config.share("attn_pdrop", dropout);
-  group.residual_dropout = config.share("resid_pdrop", dropout);
+  group.attention_dropout = config.share("attn_pdrop", defaults.dropout);
+  group.residual_dropout = config.share("resid_pdrop", defaults.dropout);
   group.dropout_modules = true;
   return opening;
 }
@@ -43,7 +48,9 @@ Opening read_gpt(ConfigReader& config, Architecture& network, uint64_t hidden, u
 }  // namespace
 
 void read_gpt2(ConfigReader& config, const Frame& frame, Architecture& network) {
-  auto [text, group] = read_gpt(config, network, 768, 12, 12, 50257, 1024, 0.1);
+  auto [text, group] = read_gpt(
+      config, {.hidden = 768, .layers = 12, .heads = 12, .vocab = 50257, .positions = 1024, .dropout = 0.1},
+      network);
   const uint64_t hidden = text.hidden;
   const uint64_t inner = config.size("n_inner", times(4, hidden));
   network.tied_head = config.flag_or_outer("tie_word_embeddings", true);
@@ -67,7 +74,9 @@ void read_gpt2(ConfigReader& config, const Frame& frame, Architecture& network) 
 }
 
 void read_gptj(ConfigReader& config, const Frame& frame, Architecture& network) {
-  auto [text, group] = read_gpt(config, network, 4096, 28, 16, 50400, 2048, 0.0);
+  auto [text, group] = read_gpt(
+      config, {.hidden = 4096, .layers = 28, .heads = 16, .vocab = 50400, .positions = 2048, .dropout = 0.0},
+      network);
   const uint64_t hidden = text.hidden;
   const uint64_t inner = config.size("n_inner", times(4, hidden));
   network.tied_head = config.flag_or_outer("tie_word_embeddings", false);

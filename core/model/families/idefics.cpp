@@ -23,7 +23,7 @@ void add_gated_cross_layers(ConfigReader& config, uint64_t from, Stack& text) {
   cross.rotary_share = 0;
   cross.linears.clear();
   const std::string layer = "model.gated_cross_attn_layers.#.";
-  add_cross_attention(cross, layer + "cross_attn.", hidden, from, false, false);
+  add_cross_attention(cross, layer + "cross_attn.", hidden, from, false);
   add_gated_mlp(cross, layer + "mlp.", hidden, shape.intermediate);
   if (config.flag("qk_layer_norms", false)) {
     add_rms(cross.norms, NormPlace::q, cross.head_dim);
@@ -45,7 +45,7 @@ Stack perceiver(ConfigReader& config, uint64_t width) {
   group.head_dim = group.value_head_dim = config.size("resampler_head_dim", 96);
   group.rotary_share = 0;
   group.activation = Activation::relu;
-  add_cross_attention(group, block + "0.", width, width, false, false,
+  add_cross_attention(group, block + "0.", width, width, false,
                       {"q_proj", "k_proj", "v_proj", "output_proj"});
   add_plain_mlp(group, block + "1.fc", block + "1.c_proj", width, times(4, width), false);
   add_layer_norm(group.norms, NormPlace::before_cross, width);  // of the image
@@ -129,7 +129,7 @@ void read_idefics2(ConfigReader& config, const Frame&, Architecture& network) {
   group.head_dim = group.value_head_dim = resampler.size("resampler_head_dim", 96);
   group.rotary_share = 0;
   const std::string layer = base + "perceiver_resampler.layers.#.";
-  add_cross_attention(group, layer + "self_attn.", hidden, hidden, false, false);
+  add_cross_attention(group, layer + "self_attn.", hidden, hidden, false);
   add_gated_mlp(group, layer + "mlp.", hidden, times(4, hidden));
   add_rms(group.norms, NormPlace::before_cross, hidden);  // of the latents
   add_rms(group.norms, NormPlace::before_cross, hidden);  // of the image

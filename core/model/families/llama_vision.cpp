@@ -38,7 +38,7 @@ void read_mllama_text(ConfigReader& config, const Frame& frame, Architecture& ne
   cross.rotary_share = 0;
   cross.linears.clear();
   const std::string layer = frame.base("model") + "layers.#.";
-  add_cross_attention(cross, layer + "cross_attn.", text.hidden, text.hidden, false, false);
+  add_cross_attention(cross, layer + "cross_attn.", text.hidden, text.hidden, false);
   add_gated_mlp(cross, layer + "mlp.", text.hidden, cross.intermediate);
   add_rms(cross.norms, NormPlace::q, cross.head_dim);
   add_rms(cross.norms, NormPlace::k, cross.head_dim);

@@ -206,7 +206,7 @@ void read_moss_vl(ConfigReader& config, const Frame&, Architecture& network) {
   cross.attention = AttentionKind::cross;
   cross.linears.clear();
   const std::string layer = "model.language_model.layers.#.";
-  add_cross_attention(cross, layer + "cross_attn.", hidden, hidden, false, false);
+  add_cross_attention(cross, layer + "cross_attn.", hidden, hidden, false);
   add_gated_mlp(cross, layer + "mlp.", hidden, cross.intermediate);
   cross.other_parameters = 2;  // the gates of attention and MLP
   if (cross.layers > 0) groups.push_back(std::move(cross));

@@ -31,7 +31,7 @@ Stack side(const T5& t5, Part part, const std::string& name, uint64_t layers) {
   add_attention(group, layer + "0.SelfAttention.", t5.hidden, false, false, {"q", "k", "v", "o"});
   if (decoder) {
     add_norm(group.norms, NormPlace::before_cross, t5.hidden);
-    add_cross_attention(group, layer + "1.EncDecAttention.", t5.hidden, t5.hidden, false, false,
+    add_cross_attention(group, layer + "1.EncDecAttention.", t5.hidden, t5.hidden, false,
                         {"q", "k", "v", "o"});
   }
   const std::string mlp = layer + (decoder ? "2" : "1") + ".DenseReluDense.";
@@ -56,15 +56,21 @@ Stack side(const T5& t5, Part part, const std::string& name, uint64_t layers) {
   return stack;
 }
 
-void read(ConfigReader& config, uint64_t vocab, uint64_t layers, uint64_t heads, uint64_t width, bool tied,
-          std::string_view feed_forward, Architecture& network) {
+// What a configuration leaves out.
+struct T5Defaults {
+  uint64_t vocab, layers, heads, width;
+  bool tied;
+  std::string_view feed_forward;
+};
+
+void read(ConfigReader& config, const T5Defaults& defaults, Architecture& network) {
   T5 t5;
   t5.hidden = config.core("d_model", 512);
-  t5.width = config.core("d_ff", width);
-  t5.heads = config.core("num_heads", heads);
+  t5.width = config.core("d_ff", defaults.width);
+  t5.heads = config.core("num_heads", defaults.heads);
   t5.buckets = config.size("relative_attention_num_buckets", 32);
   // "gated-gelu" means the tanh approximation (T5Config: BC for gated-gelu).
-  std::string kind = config.text("feed_forward_proj", feed_forward);
+  std::string kind = config.text("feed_forward_proj", defaults.feed_forward);
   t5.gated = kind.rfind("gated-", 0) == 0;
   if (t5.gated) kind = kind.substr(6);
   t5.shape.activation = kind == "gelu"   ? (t5.gated ? Activation::gelu_new : Activation::gelu)
@@ -79,10 +85,10 @@ void read(ConfigReader& config, uint64_t vocab, uint64_t layers, uint64_t heads,
   t5.shape.intermediate = t5.width;
   t5.shape.attention_dropout = t5.shape.residual_dropout = t5.shape.activation_dropout =
       config.share("dropout_rate", 0.1);
-  network.vocab_size = config.core("vocab_size", vocab);
-  network.tied_head = config.flag("tie_word_embeddings", tied);
+  network.vocab_size = config.core("vocab_size", defaults.vocab);
+  network.tied_head = config.flag("tie_word_embeddings", defaults.tied);
 
-  const uint64_t encoder_layers = config.depth("num_layers", layers);
+  const uint64_t encoder_layers = config.depth("num_layers", defaults.layers);
   Stack encoder = side(t5, Part::encoder, "encoder", encoder_layers);
   const uint64_t decoder_layers =
       config.has("num_decoder_layers") ? config.depth("num_decoder_layers", encoder_layers) : encoder_layers;
@@ -96,11 +102,14 @@ void read(ConfigReader& config, uint64_t vocab, uint64_t layers, uint64_t heads,
 }  // namespace
 
 void read_t5(ConfigReader& config, const Frame&, Architecture& network) {
-  read(config, 32128, 6, 8, 2048, true, "relu", network);
+  read(config, {.vocab = 32128, .layers = 6, .heads = 8, .width = 2048, .tied = true, .feed_forward = "relu"},
+       network);
 }
 
 void read_mt5(ConfigReader& config, const Frame&, Architecture& network) {
-  read(config, 250112, 8, 6, 1024, false, "gated-gelu", network);
+  read(config,
+       {.vocab = 250112, .layers = 8, .heads = 6, .width = 1024, .tied = false, .feed_forward = "gated-gelu"},
+       network);
 }
 
 }  // namespace plimsoll::model::families

@@ -36,7 +36,7 @@ Stack read_side(ConfigReader& config, const Side& side, uint64_t hidden, bool ke
   const bool post = group.post_norm;
   add_layer_norm(group.norms, post ? NormPlace::after_attention : NormPlace::before_attention, hidden);
   if (decoder) {
-    add_cross_attention(group, layer + "encoder_attn.", hidden, hidden, true, true, names);
+    add_cross_attention(group, layer + "encoder_attn.", hidden, hidden, true, names);
     add_layer_norm(group.norms, post ? NormPlace::after_cross : NormPlace::before_cross, hidden);
   }
   for (Linear& linear : group.linears) {
