@@ -87,6 +87,8 @@ struct ModelType {
 
   /// Nobody has published a measured run of anything like it.
   bool unmeasured = false;
+  /// Several streams run through every layer, of which the replay has one.
+  bool parallel_streams = false;
 };
 
 const ModelType& model_type(std::string_view id);

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "core/memory/parameters/stacked_adapters.h"
+#include "core/model/model_types.h"
 #include "core/run/components.h"
 #include "core/run/note_rows.h"
 #include "core/run/phrases.h"
@@ -114,7 +115,7 @@ constexpr NoteRow network_rows[] = {
      .source = "state-spaces/mamba mamba_ssm/ops/triton/ssd_combined.py, "
                "mamba_ssm/ops/selective_scan_interface.py"},
     {.code = "streams_are_approximate",
-     .applies = [](R f, G) { return f.network.model_type.find("gemma3n") != std::string::npos; },
+     .applies = [](R f, G) { return model::model_type(f.network.model_type).parallel_streams; },
      .message = [](R, G) -> std::string {
        return "Gemma 3n carries four streams through every layer; one is replayed, so activations are more "
               "than shown and the band is wider. Its towers are counted, not run.";
