@@ -25,23 +25,22 @@ struct Passes {
 };
 
 void add_linear(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& r,
-                double layers, double share, const Passes& p, Work& work) {
+                double layers, const Passes& p, Work& work) {
   const memory::LinearSpec spec = memory::specify(linear, stack, r);
   const double weights = spec.in * spec.out * static_cast<double>(linear.count) * layers;
-  const double rows = p.rows * share;
   const bool trained = spec.trainable || memory::is_saved_in_full(linear.path, r);
   const double passes = p.forwards() + (p.back ? 1 : 0) + (trained ? 1 : 0);
-  work.matmul_flops += 2 * rows * weights * passes;
+  work.matmul_flops += 2 * p.rows * weights * passes;
   work.weight_bytes += weights * 2 * p.all();
   if (spec.storage != memory::Storage::plain) work.unpacked += weights * p.all();
   if (spec.r == 0) return;
   const double adapter = (spec.in + spec.out) * spec.r * static_cast<double>(linear.count) * layers;
-  work.matmul_flops += 2 * rows * adapter * (p.forwards() + 2);
+  work.matmul_flops += 2 * p.rows * adapter * (p.forwards() + 2);
   // Unfused, the adapter's output is scaled and added, and its input cast and perhaps dropped. Compiled, both
   // outputs are read and their sum is written, and the mask is applied where the input is read.
   double touched = spec.fused ? 2 * spec.out : 8 * spec.out + (spec.dropout > 0 ? 8 : 4) * spec.in;
   if (r.training.torch_compile && !spec.fused) touched = 6 * spec.out + (spec.dropout > 0 ? 4 : 0) * spec.in;
-  work.moved_bytes += rows * touched * static_cast<double>(linear.count) * layers * (p.forwards() + 1);
+  work.moved_bytes += p.rows * touched * static_cast<double>(linear.count) * layers * (p.forwards() + 1);
 }
 
 // Bytes an element that eager kernels read and write in one forward. Counted from modeling_llama.py: RMSNorm
@@ -61,11 +60,10 @@ void add_layers(const model::LayerGroup& group, const model::Stack& stack, const
                 const Passes& p, Work& work) {
   const auto layers = static_cast<double>(group.layers);
   for (const model::Linear& linear : group.linears) {
-    double share = 1;
-    if (linear.expert && group.experts > 0) {
-      share = static_cast<double>(group.experts_per_token) / static_cast<double>(group.experts);
-    }
-    add_linear(linear, stack, r, layers, share, p, work);
+    Passes routed = p;
+    if (linear.expert && group.experts > 0)
+      routed.rows *= static_cast<double>(group.experts_per_token) / static_cast<double>(group.experts);
+    add_linear(linear, stack, r, layers, routed, work);
   }
   const auto hidden = static_cast<double>(stack.hidden);
   const auto heads = static_cast<double>(group.heads * group.head_dim);
@@ -113,7 +111,7 @@ void add_head(const model::Architecture& network, const recipe::Recipe& r, const
     width = static_cast<double>(linear.out);
     Passes head = p;
     head.again = kernel.head_again;
-    add_linear(linear, text, r, 1, 1, head, work);
+    add_linear(linear, text, r, 1, head, work);
   }
   if (!separate && network.tied_head) {
     const double weights = width * static_cast<double>(text.hidden);
@@ -224,7 +222,7 @@ Work work_of(const model::Architecture& network, const recipe::Recipe& r,
       }
     }
     for (const model::Linear& linear : stack.linears) {
-      if (linear.role != model::Role::head) add_linear(linear, stack, r, 1, 1, p, work);
+      if (linear.role != model::Role::head) add_linear(linear, stack, r, 1, p, work);
     }
   }
   Passes head;
