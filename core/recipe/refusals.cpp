@@ -1,3 +1,4 @@
+// Longer than a file should be, and in one piece: a table of what libraries refuse, with what they say.
 #include "core/recipe/refusals.h"
 
 #include "core/json/words.h"
