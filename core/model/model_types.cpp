@@ -62,7 +62,7 @@ constexpr ModelType types[] = {
      .liger = true,
      .cut_cross_entropy = CutCrossEntropy::fork},
     {.id = "gemma3n", .unmeasured = true, .parallel_streams = true},
-    {.id = "gemma3n_text", .parallel_streams = true},
+    {.id = "gemma3n_text", .unmeasured = true, .parallel_streams = true},
     {.id = "gemma4", .tower_without_hook = true},
     {.id = "gemma4_unified", .tower_without_hook = true},
     {.id = "glm", .cut_cross_entropy = CutCrossEntropy::fork},

@@ -62,6 +62,18 @@ TEST(Evidence, WidensTheBandOfAStackThatNobodyMeasured) {
   EXPECT_LT(widened("llamafactory"), 1.1);
 }
 
+// Its note says that the band is wider (streams_are_approximate), of the whole model and of the decoder alone.
+TEST(Evidence, WidensTheBandOfParallelStreamsAsTheirNoteSays) {
+  const auto widened = [](const Json& model) {
+    Json request = published("5.15");
+    request["model"] = model;
+    json::Errors errors;
+    return run::read_run(json::write(request), presets(), errors).value().widening;
+  };
+  const Json text = presets().find_model("gemma-3n-e2b")->preset.config.at("text_config");
+  EXPECT_EQ(widened({{"config", text}, {"name", "gemma-3n-text"}}), widened("gemma-3n-e2b"));
+}
+
 TEST(Evidence, CountsReleasesAcrossTheChangeToFive) {
   EXPECT_EQ(run::release_of("4.48.1"), 48);
   EXPECT_EQ(run::release_of("5.0"), 58);
