@@ -161,6 +161,7 @@ struct FsdpConfig {
   bool use_orig_params = true;
   std::string backward_prefetch = "backward_pre";  ///< backward_pre | backward_post | none
   bool forward_prefetch = false;
+  bool limit_all_gathers = true;
   bool auto_wrap = true;                  ///< one unit a layer; false: the whole network is one unit
   bool activation_checkpointing = false;  ///< checkpoint wrappers lie inside the units, not around them
   bool upcast_trainable = false;          ///< trained parameters are sharded in fp32

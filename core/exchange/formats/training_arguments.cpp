@@ -135,6 +135,8 @@ constexpr Row training_rows[] = {
     {"fsdp_config.fsdp_backward_prefetch", "/parallel/fsdp_config/backward_prefetch", prefetch},
     {"fsdp_config.forward_prefetch", "/parallel/fsdp_config/forward_prefetch", ""},
     {"fsdp_config.fsdp_forward_prefetch", "/parallel/fsdp_config/forward_prefetch", ""},
+    {"fsdp_config.limit_all_gathers", "/parallel/fsdp_config/limit_all_gathers", ""},
+    {"fsdp_config.fsdp_limit_all_gathers", "/parallel/fsdp_config/limit_all_gathers", ""},
     {"fsdp_config.fsdp_sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
     {"fsdp_config.sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
     {"fsdp_config.activation_checkpointing", "/training/gradient_checkpointing", "", nullptr, Write::no},
@@ -181,8 +183,8 @@ constexpr std::string_view training_implied =
     "pad_to_multiple_of fsdp_min_num_params fsdp_transformer_layer_cls_to_wrap "
     "fsdp_config.min_num_params fsdp_config.transformer_layer_cls_to_wrap "
     "fsdp_config.fsdp_transformer_layer_cls_to_wrap fsdp_config.auto_wrap_policy "
-    "fsdp_config.fsdp_auto_wrap_policy fsdp_config.xla* fsdp_config.limit_all_gathers "
-    "fsdp_config.fsdp_limit_all_gathers fsdp_config.sync_module_states "
+    "fsdp_config.fsdp_auto_wrap_policy fsdp_config.xla* "
+    "fsdp_config.sync_module_states "
     "fsdp_config.fsdp_sync_module_states fsdp_config.cpu_ram_efficient_loading "
     "fsdp_config.fsdp_cpu_ram_efficient_loading fsdp_config.fsdp_min_num_params "
     "gradient_checkpointing_kwargs model_init_kwargs use_cpu _n_gpu n_gpu generation_batch_size "

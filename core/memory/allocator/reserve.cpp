@@ -13,7 +13,8 @@ namespace plimsoll::memory {
 namespace {
 
 // Blocks that another stream still reads. The rate limiter of FSDP lets Python run two units ahead of the GPU
-// (torch/distributed/fsdp/_limiter_utils.py _FreeEventQueue); the event behind an older one has come.
+// (torch/distributed/fsdp/_limiter_utils.py _FreeEventQueue), a queue that is full as many as it holds; the
+// event behind an older one has come.
 class Late {
  public:
   void add(uint32_t block) { blocks_.push_back(block); }
@@ -23,13 +24,11 @@ class Late {
     for (; blocks_.size() > ahead; blocks_.pop_front()) cuda.release(blocks_.front());
   }
   // Frees one, as the limiter does before it gathers more.
-  void next(CachingAllocator& cuda) {
+  void next(CachingAllocator& cuda, std::size_t units_ahead) {
     if (blocks_.size() < units_ahead) return;
     cuda.release(blocks_.front());
     blocks_.pop_front();
   }
-
-  static constexpr std::size_t units_ahead = 2;
 
  private:
   std::deque<uint32_t> blocks_;
@@ -39,20 +38,23 @@ class Late {
 struct Process {
   CachingAllocator cuda;
   Late gathered, sent;
+  static constexpr std::size_t sent_ahead = 2;
+  const std::size_t units_ahead;
   const AllocatorRun& how;
   std::vector<uint32_t> blocks;
   Reserve result;
 
   Process(const Unrolled& run, const AllocatorRun& settings)
       : cuda(settings.settings, settings.capacity, settings.frugal),
+        units_ahead(run.units_ahead),
         how(settings),
         blocks(run.tensors, CachingAllocator::none) {}
 
   uint32_t allocate(double bytes, Stream stream) {
     constexpr double most = 4611686018427387904.0;  // of such a size none is given
     const auto size = static_cast<uint64_t>(std::min(most, std::ceil(bytes)));
-    if (stream == Stream::gathering) gathered.next(cuda);
-    if (stream == Stream::sent) sent.next(cuda);
+    if (stream == Stream::gathering) gathered.next(cuda, units_ahead);
+    if (stream == Stream::sent) sent.next(cuda, sent_ahead);
     const std::size_t number = stream == Stream::gathering ? 1 : stream == Stream::reducing ? 2 : 0;
     uint32_t block = cuda.allocate(size, number);
     if (block == CachingAllocator::none && !(gathered.empty() && sent.empty())) {

@@ -150,6 +150,7 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
   }
   Unrolled unrolled = sink.finish();
   unrolled.wrapped = run.sharding.wrapped;
+  unrolled.units_ahead = run.sharding.units_ahead;
   return unrolled;
 }
 

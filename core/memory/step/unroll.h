@@ -30,6 +30,7 @@ struct Unrolled {
   std::vector<Section> sections;
   uint32_t tensors = 0;
   std::vector<WrappedUnit> wrapped;  ///< by FSDP: gone before the list begins, but the allocator has met them
+  std::size_t units_ahead = 2;       ///< of those in the gathering stream, see Sharding
   std::vector<Stream> streams;       ///< by tensor; of those beyond its end: computing
   Stream stream_of(uint32_t tensor) const {
     return tensor < streams.size() ? streams[tensor] : Stream::computing;

@@ -47,6 +47,15 @@ TEST(ExchangeMsSwift, TheNameThatAModelGivesItselfIsNotTheModel) {
   EXPECT_EQ(use_of(import, "model_name"), Use::irrelevant);
 }
 
+// transformers/training_args.py passes it on to accelerate's FullyShardedDataParallelPlugin.
+TEST(ExchangeTransformers, TheRateLimiterOfFsdpIsRead) {
+  const std::string text =
+      R"({"model_name_or_path": "meta-llama/Llama-2-7b-hf", "fsdp": "full_shard auto_wrap",
+          "fsdp_config": {"limit_all_gathers": false}})";
+  const Import import = import_document(read_text(text), text);
+  EXPECT_EQ(import.request.at(Json::json_pointer("/parallel/fsdp_config/limit_all_gathers")), Json(false));
+}
+
 // swift/arguments/tuner_args.py: four blocks where nothing is said; swift/trainers/arguments.py: a rank of
 // 128.
 TEST(ExchangeMsSwift, LlamaProAndGaloreAreTheirOwnMethods) {
