@@ -192,6 +192,7 @@ struct LayerGroup {
   uint64_t experts_per_token = 0;
   uint64_t shared_intermediate = 0;                    ///< width of the always-on expert, 0: none
   bool experts_at_once = true;                         ///< by one grouped product, from Transformers 5 on
+  bool experts_read_all = false;                       ///< every expert runs on every row (Llama 4)
   bool router_in_fp32 = false;                         ///< x and the router's weight are cast to fp32 first
   bool shared_first = false;                           ///< the always-on expert runs before the routed ones
   RoutedType routed_type = RoutedType::own;            ///< of the router's shares and of what they weigh

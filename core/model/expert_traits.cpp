@@ -15,6 +15,7 @@ struct Row {
   bool shared_first = false;   // the always-on expert before the routed ones
   bool linear_router = false;  // nn.Linear in Transformers 5 too
   bool at_once = true;         // by one grouped product
+  bool read_all = false;       // every expert runs on every row
 };
 
 constexpr Row table[] = {
@@ -69,8 +70,8 @@ constexpr Row table[] = {
      .names = ExpertNames::qwen2_moe,
      .shared_first = true,
      .linear_router = true},
-    {.model_type = "llama4", .names = ExpertNames::own, .at_once = false},
-    {.model_type = "llama4_text", .names = ExpertNames::own, .at_once = false},
+    {.model_type = "llama4", .names = ExpertNames::own, .at_once = false, .read_all = true},
+    {.model_type = "llama4_text", .names = ExpertNames::own, .at_once = false, .read_all = true},
     {.model_type = "longcat_flash",
      .names = ExpertNames::qwen2_moe,
      .router_in_fp32 = true,
@@ -104,6 +105,7 @@ void mark_experts(std::string_view model_type, Architecture& network) {
       group.router_in_fp32 = row->router_in_fp32;
       group.routed_type = row->routed;
       group.experts_at_once = row->at_once;
+      group.experts_read_all = row->read_all;
       group.shared_first = row->shared_first;
       for (Linear& linear : group.linears) {
         if (linear.role == Role::router && row->linear_router) linear.module = Module::linear;

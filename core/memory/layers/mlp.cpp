@@ -164,6 +164,31 @@ Tensor expert_loop(Tape& tape, const LayerProgram& given, const Tensor& x, const
   return sum;
 }
 
+// Every expert runs on every row, times a share that is nought where it was not chosen: one bmm for gate and
+// up, one for down. transformers models/llama4/modeling_llama4.py Llama4TextMoe, Llama4TextExperts.
+Tensor experts_on_all_rows(Tape& tape, const LayerProgram& given, const Tensor& x) {
+  const auto count = static_cast<double>(given.group->experts);
+  const double all = x.elements() * count;
+  LayerProgram p = given;
+  for (const Role role : {Role::gate_up, Role::gate, Role::up, Role::down})
+    p.linears[static_cast<std::size_t>(role)].copies = count;
+  Tensor scores = run_linear(tape, p, Role::router, x);
+  Tensor sigmoid = tape.make(scores.elements(), 4, Component::transient);
+  tape.record(sigmoid, {scores}, {sigmoid}, {gradient(0, scores.bytes())});
+  const Tensor shares = cast(tape, std::move(sigmoid), x.size());
+  Tensor repeated = tape.make(all, x.size(), Component::transient);
+  tape.record(repeated, {x}, {}, {gradient(0, x.bytes())});
+  Tensor weighed = tape.make(all, x.size(), Component::transient);
+  tape.record(weighed, {repeated, shares}, {repeated, shares},
+              {gradient(0, repeated.bytes()), temporary(repeated.bytes()), gradient(1, shares.bytes())});
+  repeated.free();
+  Tensor out = gated(tape, p, weighed, Role::gate, Role::up, Role::down);
+  weighed.free();
+  Tensor sum = tape.make(x.elements(), out.size(), Component::transient);
+  tape.record_unread(sum, {out}, {gradient(0, out.bytes())});
+  return sum;
+}
+
 // The expert that reads every row, in some families times a share of its own.
 Tensor shared_expert(Tape& tape, const LayerProgram& p, const Tensor& x) {
   if (!p.has(Role::shared_gate)) return plain_mlp(tape, p, x, Role::shared_up, Role::shared_down);
@@ -188,7 +213,11 @@ Tensor experts(Tape& tape, const LayerProgram& given, const Tensor& x) {
   const bool shared_first = shares && p.stacked_experts && p.group->shared_first;
   Tensor shared = shared_first ? shared_expert(tape, p, x) : Tensor();
   Tensor routed = latent ? run_linear(tape, p, Role::latent_in, x) : x;
-  Tensor sum = p.stacked_experts ? stacked_experts(tape, p, x, routed) : expert_loop(tape, p, x, routed);
+  const bool adapted = p.at(Role::gate_up).stacked || p.at(Role::down).stacked;
+  const bool all = p.group->experts_read_all && !adapted;
+  Tensor sum = all                 ? experts_on_all_rows(tape, p, x)
+               : p.stacked_experts ? stacked_experts(tape, p, x, routed)
+                                   : expert_loop(tape, p, x, routed);
   routed.free();
   if (latent) sum = run_linear(tape, p, Role::latent_out, sum);
   if (!shares) return sum;

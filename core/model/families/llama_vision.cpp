@@ -119,6 +119,7 @@ void read_llama4_text(ConfigReader& config, const Frame& frame, Architecture& ne
   shape.head_dim = shape.value_head_dim = config.size("head_dim", 128);
   shape.activation = activation(config, "hidden_act", "silu", network);
   shape.attention_dropout = config.share("attention_dropout", 0);
+  shape.scores = Scores::own_type_cast_late;  // from Transformers 4.52 on
   const bool bias = config.flag("attention_bias", false);
   const uint64_t chunk = window_size(config, "attention_chunk_size", 8192);
 
