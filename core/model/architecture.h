@@ -227,6 +227,7 @@ struct Stack {
   uint64_t other_parameters = 0;  ///< convolutions, class tokens, newline vectors
   bool embedding_norm = false;    ///< the first of `norms` stands between the embedding and the layers
   double embedding_dropout = 0;   ///< on the embedded tokens, active in training
+  uint64_t unread_layers = 0;     ///< the last ones, of which nobody reads what they give (LLaVA's tower)
   uint64_t frames = 0;            ///< Whisper's encoder: what it reads, however long the text; 0: the row
   uint64_t frame_features = 0;    ///< fp32 numbers that come in for each
   uint64_t frame_width = 0;       ///< elements that its convolutions keep for each when they are trained

@@ -272,7 +272,10 @@ class Composer {
     sink_.enter(Phase::backward);
     for (std::size_t s = network.stages.size(); s-- > 0;) {
       const Stage& stage = network.stages[s];
-      if (!stage.recorded || stage.runs.empty()) continue;
+      if (!stage.recorded || stage.runs.empty()) {
+        sink_.release(graph.stages[s].stem);
+        continue;
+      }
       if (s + 1 < network.stages.size()) {
         sink_.section(stage.part);
         sink_.release(gradient);

@@ -108,6 +108,7 @@ struct EqualLayers {
   double layers = 0;
 };
 
+// Layers that nobody reads run, and what they keep is gone with what they give.
 std::vector<EqualLayers> equal_layers(const PassSettings& s) {
   std::vector<EqualLayers> all;
   all.reserve(s.stack->groups.size());
@@ -124,6 +125,8 @@ std::vector<EqualLayers> equal_layers(const PassSettings& s) {
     }
     all.push_back({i, std::move(program), static_cast<double>(prompted)});
   }
+  if (s.recorded && !all.empty())
+    all.back().layers = std::max(1.0, all.back().layers - static_cast<double>(s.stack->unread_layers));
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/memory/layers/projector.h"
 #include "core/memory/step/head_program.h"
 #include "core/memory/step/peak_sink.h"
 #include "core/memory/step/replay_memo.h"
@@ -21,7 +22,9 @@ bool has_adapter(const Plan& plan, const model::Stack& stack) {
       if (is_target(linear, stack, plan.recipe)) return true;
     }
   }
-  return false;
+  return stack.part == Part::projector &&
+         std::any_of(stack.linears.begin(), stack.linears.end(),
+                     [&](const model::Linear& linear) { return is_target(linear, stack, plan.recipe); });
 }
 
 // An embedding that is trained, or has an adapter.
@@ -136,6 +139,9 @@ PassSettings tower_settings(const Plan& plan, const model::Stack& stack) {
                     !type.tower_without_hook;
   s.recorded = s.trained || has_adapter(plan, stack) || hook;
   s.input_needs_grad = s.input_needs_grad && (s.trained || hook);
+  // A reentrant checkpoint none of whose inputs needs a gradient builds no graph, whatever is trained in it.
+  const bool blind = s.checkpointing && r.training.use_reentrant && !s.input_needs_grad;
+  if (blind && !stack.groups.empty()) s.recorded = false;
   s.keep_hidden_states = type.tower_keeps_hidden_states;
   return s;
 }
@@ -250,19 +256,33 @@ void join_graph(PassSettings& s, const std::vector<Stage>& before, bool images_b
   s.input_needs_grad = s.input_needs_grad || awake;
 }
 
+// Of a tower's states to the tokens of the text: no layers, so no checkpoint around it.
+Stage projected(const Plan& plan, const PassSettings& s) {
+  const ImageLoad& images = plan.images;
+  const double tokens = images.text_tokens > 0 ? images.text_tokens : images.cross_tokens;
+  static const model::LayerGroup nothing;
+  Stage stage;
+  stage.part = "projector";
+  stage.recorded = stage.output_needs_grad = s.recorded;
+  stage.output_size = s.input_size;
+  const TowerOutput given{plan.rows * tokens, s.input_size, s.cross_needs_grad};
+  if (s.recorded) stage.stem = projector_bytes(make_outline(s, nothing), *s.stack, plan.recipe, given);
+  return stage;
+}
+
 NetworkRun replay_network(const Plan& plan, bool traced) {
   NetworkRun network;
   const ImageLoad& images = plan.images;
   network.embedded_leaf = embedded_leaf(plan);
   PassSettings settings;
   for (const model::Stack* stack : forward_order(plan.network)) {
-    const bool tower = is_tower(*stack);
-    if (tower && (images.tower_tokens == 0 || stack->groups.empty())) continue;
+    const bool tower = is_tower(*stack), projects = stack->groups.empty() && stack->part == Part::projector;
+    if (tower && (images.tower_tokens == 0 || (stack->groups.empty() && !projects))) continue;
     settings = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
     settings.cross_length = cross_length(plan, settings.length);
     settings.traced = traced;
     join_graph(settings, network.stages, images.cross_tokens > 0);
-    network.stages.push_back(replay_stack(settings));
+    network.stages.push_back(projects ? projected(plan, settings) : replay_stack(settings));
   }
   HeadProgram program = make_head(plan, settings, network.stages.back());
   network.head_passes = program.accumulating;

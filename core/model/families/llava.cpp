@@ -42,11 +42,19 @@ uint64_t selected_tokens(ConfigReader& config, const Tower& tower) {
   return tower.patches + (drop ? 0 : tower.class_tokens);
 }
 
+// vision_feature_layer counts from the end, -1 the last one; the others of a list are read besides.
+uint64_t unread_layers(ConfigReader& config) {
+  if (config.is_list("vision_feature_layer")) return 0;
+  const double read = config.number("vision_feature_layer", -2, {-1000, 1000});
+  return read < 0 ? static_cast<uint64_t>(-1 - read) : 0;
+}
+
 }  // namespace
 
 void read_llava(ConfigReader& config, const Frame&, Architecture& network) {
   const uint64_t hidden = read_text(config, "llama", network);
   const Tower tower = read_vision(config, "clip_vision_model", network);
+  network.stacks.back().unread_layers = unread_layers(config);
   Stack projector = projector_stack("projector", hidden);
   add_two_linears(config, projector, tower.hidden, hidden, true);
   network.stacks.push_back(projector);
