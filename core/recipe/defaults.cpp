@@ -314,7 +314,7 @@ Default default_reduce_dtype(const DefaultContext& c) {
 }
 
 Default default_reduce_bucket(const DefaultContext& c) {
-  if (text(c, "/parallel/strategy") == "zero3")
+  if (text(c, "/parallel/strategy") == "zero3" && stack_traits(c.stack).accelerate)
     return {
         uint64_t{0},
         "\"auto\", as published DeepSpeed files for stage 3 say: Transformers fills in hidden size squared"};

@@ -207,8 +207,8 @@ bool simulates(const recipe::Recipe& recipe) {
   const recipe::Training& t = recipe.training;
   const recipe::Parallel& p = recipe.parallel;
   // FSDP's shards in host memory change nothing of what is gathered and freed on the device.
-  const bool offloads = t.activation_offloading || t.optimizer_offload != "none" ||
-                        p.zero.offload_param != "none" || p.zero.offload_optimizer != "none";
+  const bool offloads =
+      t.activation_offloading || t.optimizer_offload != "none" || p.zero.offload_param != "none";
   return unrolls(recipe) && !offloads && !t.torch_compile;
 }
 

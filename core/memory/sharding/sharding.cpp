@@ -85,6 +85,7 @@ Saved saved(const std::vector<WrappedUnit>& units, bool by_unit, double growth) 
   for (const WrappedUnit& unit : units) {
     const double largest = unit.empty() ? 0 : *std::max_element(unit.begin(), unit.end());
     s.unit = std::max(s.unit, growth * (by_unit ? sum_of(unit) : largest));
+    if (&unit != &units.back()) s.layer = std::max(s.layer, growth * largest);
   }
   if (by_unit && !units.empty()) s.root = growth * sum_of(units.back());
   return s;
@@ -172,7 +173,7 @@ void gather_units(const Network& view, const recipe::Recipe& r, double all, bool
   // FSDP2 holds the buffer it gathered into beside the parameters copied out of it.
   s.gathered =
       s.strategy == Strategy::fsdp2
-          ? view.gather([](double unit) { return GatheredLayer{2 * unit, 2 * unit, unit, 0, unit, true}; })
+          ? view.gather([](double unit) { return GatheredLayer{2 * unit, 2 * unit, unit, 0, unit, 0, true}; })
           : view.gather([&](double unit) {
               return GatheredLayer{unit * (1 + forward_ahead), unit * (1 + ahead), unit,
                                    flat_gradients ? unit : 0, unit};
@@ -342,9 +343,15 @@ void zero_3(const model::Architecture& network, const recipe::Recipe& r, Shardin
   const Network view{network, *s.computing};
   const double limit = static_cast<double>(config.stage3_max_live_parameters) * 2;
   const double ahead = static_cast<double>(config.stage3_prefetch_bucket_size) * 2;
+  // What a bucket holds is joined in one tensor before it is reduced and scattered; a gradient that is larger
+  // goes alone (stage3.py __avg_scatter_grads, runtime/comm/coalesced_collectives.py
+  // reduce_scatter_coalesced).
+  const double bucket = bucket_bytes(network, r, size);
+  const double joined = std::min(made, std::max(bucket, r.full() ? s.saved.layer : 0));
+  s.joined = std::min(made, std::max(bucket, seen.largest_trained));
   s.gathered = view.gather([&](double layer) {
     const double gathered = std::max(std::min(layer + ahead, limit), std::min(layer, limit));
-    return GatheredLayer{gathered, gathered, std::min(layer, limit), 0, std::min(layer, limit)};
+    return GatheredLayer{gathered, gathered, std::min(layer, limit), 0, std::min(layer, limit), joined};
   });
   s.head = view.head();
 }

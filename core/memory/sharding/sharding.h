@@ -44,6 +44,7 @@ struct GatheredLayer {
   double first = 0;          ///< while the first layer goes backward
   double flat_gradient = 0;  ///< made when the layer's gradients are handed over, frozen parameters included
   double unit = 0;           ///< what is gathered in one go; the others are several of these
+  double joined = 0;         ///< of its finished gradients, in the stream that reduces them
   bool copied_out = false;   ///< one of them is a copy in the computing stream, and not in the gathering one
 };
 
@@ -56,6 +57,7 @@ using WrappedUnit = std::vector<double>;
 struct Saved {
   double unit = 0;    ///< gathered at a time: a unit of FSDP, one tensor elsewhere
   double root = 0;    ///< FSDP: of the unit around the others
+  double layer = 0;   ///< the largest tensor of a layer
   double whole = 0;   ///< of all ranks together: the model
   double states = 0;  ///< and the optimizer's states
 };
@@ -83,6 +85,7 @@ struct Sharding {
   double gradient_share = 1;       ///< of a finished layer's gradients: what stays on this rank
   double head_gradient_share = 1;  ///< of the head's, until the backward is over
   double gradient_copies = 0;      ///< of a layer's gradients: what is made besides to hand them over
+  double joined = 0;               ///< of finished gradients, in the stream that reduces them
   double root_gradients = 0;       ///< a flat copy of those outside the layers, at the end of the backward
 
   double root = 0;  ///< gathered parameters outside the layers, from the forward to the end of the backward

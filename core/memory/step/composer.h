@@ -175,10 +175,15 @@ class Composer {
     return stream;
   }
 
+  void join_gradients(double bytes) {
+    sink_.release(sink_.allocate(Component::buckets, bytes, "gradients that are reduced", Stream::reducing));
+  }
+
   // What is made of a layer's gradients to send them to the other ranks. Those that passed through were added
   // to others, and are looked at once more.
   void hand_over(const LayerRun& run, bool passed_through) {
     const double made = run.replay.weight_gradients;
+    join_gradients(made > 0 ? run.gathered.joined : 0);
     const double copies = made * (in_private_ ? 0 : rank_.gradient_copies) + run.gathered.flat_gradient;
     if (copies == 0) return;
     const Handle own =
@@ -315,6 +320,7 @@ class Composer {
       Handle gradient = Sink::nothing;
       const Gradients made = sink_.head_backward(graphs[n].head, gradient);
       keep_gradients(made, rank_.head_gradient_share);
+      join_gradients(rank_.joined);
       sink_.release(head_gathered);
       head_gathered = Sink::nothing;
       backward(program_.networks[n], graphs[n], gradient);
