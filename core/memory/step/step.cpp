@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/memory/layers/projector.h"
 #include "core/memory/step/head_program.h"
 #include "core/memory/step/peak_sink.h"
+#include "core/memory/step/projector.h"
 #include "core/memory/step/replay_memo.h"
 #include "core/model/model_types.h"
 #include "core/recipe/stacks.h"
@@ -254,20 +254,6 @@ void join_graph(PassSettings& s, const std::vector<Stage>& before, bool images_b
     s.cross_needs_grad = awake;
   }
   s.input_needs_grad = s.input_needs_grad || awake;
-}
-
-// Of a tower's states to the tokens of the text: no layers, so no checkpoint around it.
-Stage projected(const Plan& plan, const PassSettings& s) {
-  const ImageLoad& images = plan.images;
-  const double tokens = images.text_tokens > 0 ? images.text_tokens : images.cross_tokens;
-  static const model::LayerGroup nothing;
-  Stage stage;
-  stage.part = "projector";
-  stage.recorded = stage.output_needs_grad = s.recorded;
-  stage.output_size = s.input_size;
-  const TowerOutput given{plan.rows * tokens, s.input_size, s.cross_needs_grad};
-  if (s.recorded) stage.stem = projector_bytes(make_outline(s, nothing), *s.stack, plan.recipe, given);
-  return stage;
 }
 
 NetworkRun replay_network(const Plan& plan, bool traced) {

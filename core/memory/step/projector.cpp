@@ -1,4 +1,4 @@
-#include "core/memory/layers/projector.h"
+#include "core/memory/step/projector.h"
 
 #include <utility>
 
@@ -16,10 +16,14 @@ Tensor normed(Tape& tape, const LayerProgram& p, const model::Norm& norm, Tensor
                   norm.fp32_weight_product);
 }
 
-}  // namespace
+struct TowerOutput {
+  double rows = 0;         // tokens that the text reads
+  int size = 2;            // bytes an element
+  bool needs_grad = true;  // something of the tower is trained, or a hook has asked
+};
 
-double projector_bytes(const LayerProgram& p, const model::Stack& stack, const recipe::Recipe& recipe,
-                       const TowerOutput& given) {
+double kept_bytes(const LayerProgram& p, const model::Stack& stack, const recipe::Recipe& recipe,
+                  const TowerOutput& given) {
   double kept = 0;
   auto norm = stack.norms.begin();
   for (auto linear = stack.linears.begin(); linear != stack.linears.end();) {
@@ -38,6 +42,21 @@ double projector_bytes(const LayerProgram& p, const model::Stack& stack, const r
     kept += copies * (tape.live().total() - output);
   }
   return kept;
+}
+
+}  // namespace
+
+Stage projected(const Plan& plan, const PassSettings& s) {
+  const ImageLoad& images = plan.images;
+  const double tokens = images.text_tokens > 0 ? images.text_tokens : images.cross_tokens;
+  static const model::LayerGroup nothing;
+  Stage stage;
+  stage.part = "projector";
+  stage.recorded = stage.output_needs_grad = s.recorded;
+  stage.output_size = s.input_size;
+  const TowerOutput given{plan.rows * tokens, s.input_size, s.cross_needs_grad};
+  if (s.recorded) stage.stem = kept_bytes(make_outline(s, nothing), *s.stack, plan.recipe, given);
+  return stage;
 }
 
 }  // namespace plimsoll::memory
