@@ -10,8 +10,7 @@ namespace plimsoll::memory {
 
 namespace {
 
-// Without FSDP's rate limiter the driver is what stops Python: its queue takes 1024 launches, and the forward
-// of a decoder layer is 40 to 62 of them (counted of Llama's, with and without LoRA, eager and SDPA).
+// Without FSDP's rate limiter: the driver's queue takes 1024 launches, a Llama layer's forward is 40 to 62.
 constexpr std::size_t unlimited_units = 20;
 
 bool is_fsdp(Strategy s) { return s == Strategy::fsdp || s == Strategy::fsdp2; }
@@ -319,7 +318,8 @@ void zero_3(const model::Architecture& network, const recipe::Recipe& r, Shardin
   const double sub_group = std::min(1.0, grouped / std::max(1.0, fp32));
   s.weights = seen.replicated_bytes + partition;
   s.adapters = seen.adapter_bytes / n;
-  s.buckets = config.contiguous_gradients ? bucket_bytes(network, r, size) : 0;
+  const double bucket = bucket_bytes(network, r, size);
+  s.buckets = config.contiguous_gradients ? bucket : 0;
   s.flat = true;
   s.gradients_exist = true;
   s.resident_gradients = made / n;  // grad_partitions_flat_buffer
@@ -343,10 +343,7 @@ void zero_3(const model::Architecture& network, const recipe::Recipe& r, Shardin
   const Network view{network, *s.computing};
   const double limit = static_cast<double>(config.stage3_max_live_parameters) * 2;
   const double ahead = static_cast<double>(config.stage3_prefetch_bucket_size) * 2;
-  // What a bucket holds is joined in one tensor before it is reduced and scattered; a gradient that is larger
-  // goes alone (stage3.py __avg_scatter_grads, runtime/comm/coalesced_collectives.py
-  // reduce_scatter_coalesced).
-  const double bucket = bucket_bytes(network, r, size);
+  // A full bucket, or a larger gradient alone, is joined (coalesced_collectives.py reduce_scatter_coalesced).
   const double joined = std::min(made, std::max(bucket, r.full() ? s.saved.layer : 0));
   s.joined = std::min(made, std::max(bucket, seen.largest_trained));
   s.gathered = view.gather([&](double layer) {
