@@ -133,9 +133,9 @@ TEST(ExchangeNotebook, ACellThatStartsAProgramIsReadAsItsCommand) {
 TEST(ExchangeNotebook, APatchGivesTheScriptBackNotABrokenNotebook) {
   const std::string text = notebook({{"code", loading}, {"code", training}});
   const Document document = read_text(text);
-  const Patch patch = patch_document(document, text_of(document, text), {{"/training/max_length", 1024}});
+  const Patch patch = patch_document(document, text_of(document, text), {{"/peft/r", 8}});
   ASSERT_TRUE(patch.errors.empty());
-  EXPECT_THAT(patch.text, testing::HasSubstr("max_seq_length = 1024"));
+  EXPECT_THAT(patch.text, testing::HasSubstr("get_peft_model(model, r = 8,"));
   EXPECT_THAT(patch.text, testing::Not(testing::HasSubstr("nbformat")));
 }
 
