@@ -349,8 +349,17 @@ Import import_document(const Document& given, std::string_view given_text) {
   return import;
 }
 
-void add_versions(Import& import, std::string_view text) {
-  const recipe::Values versions = versions_in(text);
+// Outputs of a notebook that deny what its cells install were saved by an older run.
+recipe::Values versions_around(const Document& given, std::string_view text) {
+  recipe::Values all = versions_in(text);
+  recipe::Values installed = versions_in(given.code);
+  const bool denied = std::any_of(installed.begin(), installed.end(),
+                                  [&all](const auto& pin) { return all[pin.first] != pin.second; });
+  return denied ? installed : all;
+}
+
+void add_versions(Import& import, const Document& document, std::string_view text) {
+  const recipe::Values versions = versions_around(document, text);
   if (versions.empty()) return;
   if (!import.errors.empty()) {
     const std::string& code = import.errors.front().code;

@@ -39,7 +39,8 @@ const Format* recognise(const Document& document);
 
 /// Versions of libraries that stand in `text`, for the fields that the import does not have. Where the text
 /// is nothing but such a list, the import becomes a part of a request with these alone.
-void add_versions(Import& import, std::string_view text);
+/// Outputs of a notebook count unless they deny what its cells install.
+void add_versions(Import& import, const Document& document, std::string_view text);
 
 /// Values by pointer to a nested request; "/peft": true alone is an empty section.
 json::Json nest(const recipe::Values& values);

@@ -85,7 +85,7 @@ std::string parts_text(std::string_view text) {
 Import import_known(const exchange::Document& document, std::string_view text, const run::Catalog& catalog,
                     std::string_view around) {
   Import import = exchange::import_document(document, text);
-  exchange::add_versions(import, around.empty() ? text : around);
+  exchange::add_versions(import, document, around.empty() ? text : around);
   if (import.errors.empty() && !import.model.empty()) {
     add_packing(import);
     look_up_model(import, catalog);

@@ -138,5 +138,29 @@ TEST(Versions, AloneAreAPartOfARequest) {
   EXPECT_EQ(at(answer, "request"), (Json{{"versions", {{"transformers", "4.51.3"}, {"trl", "0.17.0"}}}}));
 }
 
+// Unsloth's Qwen2.5 GRPO notebook of September 2025 still carries the banner of February.
+TEST(Versions, OutputsThatDenyWhatANotebookInstallsAreOfAnOlderRun) {
+  const auto notebook = [](const std::string& pin) {
+    const Json made = {
+        {"nbformat", 4},
+        {"cells",
+         {{{"cell_type", "code"},
+           {"source", "!pip install " + pin},
+           {"outputs",
+            Json::array({{{"text", "Unsloth 2025.2.4: Fast Qwen2 patching. Transformers: 4.48.2."}}})}},
+          {{"cell_type", "code"},
+           {"source",
+            "from unsloth import FastLanguageModel\nmodel, tokenizer = FastLanguageModel.from_pretrained("
+            "model_name = \"unsloth/Qwen2.5-7B\", max_seq_length = 2048)"}}}}};
+    return made.dump();
+  };
+  const auto versions = [](const std::string& text) {
+    return at(at(import_answer(text), "request"), "versions");
+  };
+  EXPECT_EQ(versions(notebook("transformers==4.55.4")), Json({{"transformers", "4.55.4"}}));
+  EXPECT_EQ(versions(notebook("transformers==4.48.2")),
+            Json({{"transformers", "4.48.2"}, {"unsloth", "2025.2.4"}}));
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange
