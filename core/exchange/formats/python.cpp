@@ -207,9 +207,39 @@ void finish_unsloth(Reading& reading) {
   reading.notes.emplace_back("Unsloth loads in 4 bits unless load_in_4bit is switched off.");
 }
 
+// unsloth-zoo peft_utils.py get_peft_regex: where FastModel and FastVisionModel put adapters unless they are
+// given a list. A name is that of a module, so the projector's "mlp.0" is none.
+void finish_unsloth_targets(Reading& reading) {
+  const auto given = reading.values.find("/peft/target_modules");
+  const bool all = given != reading.values.end() && given->second == Json("all-linear");
+  if (reading.leaf("$fast_model") == nullptr || !reading.has("/peft") ||
+      (given != reading.values.end() && !all))
+    return;
+  const auto is_on = [&](const char* flag) {
+    const std::string path = std::string("peft.") + flag;
+    return all || reading.leaf(path) == nullptr || reading.is_on(path);
+  };
+  const auto joined = [](bool first, const char* one, bool second, const char* other) {
+    return std::string(first ? one : "") + (first && second ? "|" : "") + (second ? other : "");
+  };
+  const bool language = is_on("finetune_language_layers");
+  const std::string parts =
+      joined(is_on("finetune_vision_layers"), "vision|image|visual|patch", language, "language|text");
+  const std::string modules = joined(is_on("finetune_attention_modules"), "self_attn|attention|attn",
+                                     is_on("finetune_mlp_modules"), "mlp|feed_forward|ffn|dense");
+  if (parts.empty() || modules.empty()) return;  // Unsloth refuses both
+  const std::string name = "[A-Za-z_][A-Za-z0-9_]*";
+  std::string pattern = ".*?(?:" + parts + ").*?(?:" + modules + ").*?" + name;
+  if (language)
+    pattern = "(?:" + pattern + ")|(?:.*model\\.layers\\.[0-9]+\\.(?:" + modules + ")\\." + name + ")";
+  reading.values["/peft/target_modules"] = pattern;
+  reading.notes.emplace_back("Unsloth makes the expression in target_modules from its finetune_* switches.");
+}
+
 void finish(Reading& reading) {
   finish_flat(reading);
   finish_unsloth(reading);
+  finish_unsloth_targets(reading);
   finish_loading(reading);
   note_flags(reading);
   if (!reading.has("/model") && reading.values.empty()) {

@@ -157,6 +157,9 @@ void add_name(Node& root, const Member& call, std::string_view place) {
   if (place == "peft" && name != "LoraConfig" && name != "get_peft_model")
     put(root, place, word_member("peft_type", name.substr(0, name.find("Config"))));
   if (place == "peft") say(root, "$adapter", "peft");
+  const bool any_model = call.key.find("FastModel.") != std::string::npos ||
+                         call.key.find("FastVisionModel.") != std::string::npos;
+  if (any_model && name == "get_peft_model") say(root, "$fast_model", "get_peft_model");
 }
 
 // Calls that are a setting in themselves, whatever they are given. False: this is none.

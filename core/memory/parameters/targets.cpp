@@ -1,5 +1,6 @@
 #include "core/memory/parameters/targets.h"
 
+#include <algorithm>
 #include <set>
 
 #include "core/memory/parameters/parameters.h"
@@ -36,9 +37,21 @@ std::vector<std::string> names_of_linears(const model::Architecture& network, co
   return {names.begin(), names.end()};
 }
 
+// unsloth/models/llama.py FastLlamaModel.get_peft_model: tables named as targets are trained in full.
+void train_tables_in_full(recipe::Recipe& recipe) {
+  recipe::Peft& peft = recipe.peft;
+  if (!peft.on || recipe.model_args.implementation != "unsloth") return;
+  for (const char* table : {"embed_tokens", "lm_head"}) {
+    if (std::erase(peft.target_modules, table) == 0) continue;
+    std::vector<std::string>& saved = peft.modules_to_save;
+    if (std::find(saved.begin(), saved.end(), table) == saved.end()) saved.emplace_back(table);
+  }
+}
+
 }  // namespace
 
 void expand_targets(const model::Architecture& network, recipe::Recipe& recipe, json::Errors& errors) {
+  train_tables_in_full(recipe);
   recipe::Peft& peft = recipe.peft;
   const bool all = peft.target_modules.size() == 1 && peft.target_modules.front() == "all-linear";
   if (peft.on && all && peft.all_linear == "names" && recipe.model_args.implementation == "transformers") {
