@@ -77,7 +77,6 @@ void tell_converted_targets(Run& run) {
   const std::vector<std::string> names = memory::converted_parameters(run.network, recipe);
   constexpr const char* pointer = "/peft/target_parameters";
   if (names.empty() || !recipe.peft.target_parameters.empty()) return;
-  run.resolved.values[pointer] = names;
   run.resolved.assumptions.push_back({pointer, names,
                                       "PEFT 0.19 and later adapts experts that Transformers 5 holds as one "
                                       "parameter under the names they had"});

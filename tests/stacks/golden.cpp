@@ -93,6 +93,10 @@ bool equal(const Json& ours, const Json& theirs) {
 Json effective(const std::string& pointer, const run::Run& run) {
   if (pointer == "trainable") return run.replay.parameters.trainable;
   if (pointer == "/peft") return run.resolved.recipe.peft.on;
+  // What a library makes of a field once it knows the network is an assumption alone.
+  for (const recipe::Assumption& known : run.resolved.assumptions) {
+    if (known.pointer == pointer) return known.value;
+  }
   const auto found = run.resolved.values.find(pointer);
   if (found != run.resolved.values.end()) return found->second;
   const recipe::Field* field = recipe::find_field(pointer);
