@@ -242,6 +242,9 @@ void finish(Reading& reading) {
   finish_unsloth_targets(reading);
   finish_loading(reading);
   note_flags(reading);
+  if (const Leaf* other = reading.leaf("$other_task"); other != nullptr)
+    reading.notes.push_back("More than one trainer stands here: the last is read, not that of \"" +
+                            other->node->raw + "\".");
   if (!reading.has("/model") && reading.values.empty()) {
     reading.errors.push_back(
         {"not_training", "", "No call in this source carries training settings.",

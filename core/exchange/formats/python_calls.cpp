@@ -200,19 +200,31 @@ void add_arguments(Node& root, const Member& call, std::string_view place) {
   }
 }
 
+// SFT and then GRPO in one script: the last is what the script is for, and the first its warm-up.
+std::string_view task_read(const Node& python) {
+  std::string_view last;
+  for (const Member& call : python.members) {
+    const std::string_view task = is_call(call) ? task_of(last_part(call.key)) : "";
+    if (!task.empty()) last = task;
+  }
+  return last;
+}
+
 // Whether any call says something of the run.
 bool add_calls(const Node& python, Node& root) {
   bool any = false;
   const Member* model = model_call(python);
+  const std::string_view read = task_read(python);
   for (const Member& call : python.members) {
     std::string_view place = is_call(call) ? place_of(call.key) : "";
     if (place == "trainer" && is_lightning(call.value)) place = "lightning";
     if (place.empty() || (place == "model" && &call != model)) continue;
     any = true;
-    // SFT and then GRPO in one script: the first is read.
     const std::string_view task = task_of(last_part(call.key));
-    const Node* first_task = root.find("$task");
-    if (first_task != nullptr && !task.empty() && task != first_task->raw) continue;
+    if (!task.empty() && task != read) {
+      say(root, "$other_task", task);
+      continue;
+    }
     add_name(root, call, place);
     if (!add_preparation(root, call, place)) add_arguments(root, call, place);
   }

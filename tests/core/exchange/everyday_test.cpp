@@ -70,16 +70,17 @@ TEST(Everyday, DefaultsOfAScriptsFlagsAreSaidToBeThat) {
   EXPECT_EQ(import.notes.front().find("wandb"), std::string::npos);
 }
 
-TEST(Everyday, OfTwoTrainersInAScriptTheFirstIsRead) {
+TEST(Everyday, OfTwoTrainersInAScriptTheLastIsRead) {
   const Import import = read_paste(
       "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')\n"
       "a = SFTConfig(output_dir='a', per_device_train_batch_size=4, num_train_epochs=2)\n"
       "SFTTrainer(model=model, args=a).train()\n"
       "b = GRPOConfig(output_dir='b', per_device_train_batch_size=8, num_generations=8, max_steps=300)\n"
       "GRPOTrainer(model=model, args=b).train()\n");
-  EXPECT_EQ(said(import, "/training/per_device_train_batch_size"), Json(4));
-  EXPECT_EQ(said(import, "/training/max_steps"), Json());
-  EXPECT_EQ(said(import, "/rl/num_generations"), Json());
+  EXPECT_EQ(said(import, "/training/per_device_train_batch_size"), Json(8));
+  EXPECT_EQ(said(import, "/training/max_steps"), Json(300));
+  EXPECT_EQ(said(import, "/rl/num_generations"), Json(8));
+  EXPECT_EQ(said(import, "/data/epochs"), Json());
 }
 
 TEST(Everyday, ABlockIsLeftOutWhenItsFlagIsKnownToBeOffAndNoTrainingIsInIt) {

@@ -104,6 +104,18 @@ args = GRPOConfig(max_prompt_length = 256, max_completion_length = 200, num_gene
   EXPECT_EQ(import.request["rl"]["vllm_enable_sleep_mode"], true);
 }
 
+// Unsloth's Qwen3-4B GRPO notebook warms up with a few steps of SFT.
+TEST(ExchangeNotebook, OfTwoTrainersTheLastIsReadAndTheOtherNamed) {
+  const Import import = read(notebook(
+      {{"code", loading},
+       {"code", "trainer = SFTTrainer(model = model, args = SFTConfig(per_device_train_batch_size = 1))"},
+       {"code", training},
+       {"code", "trainer = GRPOTrainer(model = model, args = training_args)"}}));
+  EXPECT_EQ(import.request["task"], "grpo");
+  EXPECT_EQ(import.request["rl"]["num_generations"], 8);
+  EXPECT_THAT(import.notes, testing::Contains(testing::HasSubstr("not that of \"sft\"")));
+}
+
 TEST(ExchangeNotebook, AxolotlsKeysInACallAreAxolotls) {
   const Import import = read(notebook({{"code", R"(config = DictDefault(
     base_model="Qwen/Qwen3-14B",
