@@ -278,6 +278,8 @@ class Composer {
     for (std::size_t s = network.stages.size(); s-- > 0;) {
       const Stage& stage = network.stages[s];
       if (!stage.recorded || stage.runs.empty()) {
+        // Where it goes first, what it kept is still there when the backward begins.
+        if (stage.stem > 0) sink_.section(stage.part);
         sink_.release(graph.stages[s].stem);
         continue;
       }
