@@ -47,8 +47,8 @@ struct Level {
 };
 
 /// choice: levels need not be ordered. scale: every further level needs less memory or the same, whatever
-/// else is set, and so does the first one against none unless it `may_rise`; its last level may stand
-/// `apart`. The planner relies on it and a test checks it.
+/// else is set but activation offloading, which leaves small tensors where they are, and so does the first one
+/// against none unless it `may_rise`; its last level may stand `apart`. The planner relies on it and a test checks it.
 enum class FixKind { choice, scale };
 /// What must hold for the fix to do anything.
 enum class Needs { nothing, adapters, quantised, full };

@@ -245,6 +245,11 @@ void allocations_fall(const Draw& draw, const Prepared& prepared) {
   }
 }
 
+// Tensors that are small enough are not sent to host memory: a smaller batch may leave more of them.
+bool keeps_small_tensors(const advice::Level& level) {
+  return level.changes.count("/training/activation_offloading") != 0;
+}
+
 // Alone at every step: the planner drops levels that save nothing. Beside other changes a step may save
 // nothing and cost what an allocator rounds or an estimate of its cache adds (3 % is the most that was seen),
 // but no more than a twentieth; a library's own thresholds apart.
@@ -263,7 +268,9 @@ void scales_take_less_at_every_step(const Draw& draw) {
     const bool alone = draw.seed % 40 != 0 || a_smaller_size_may_take_more(draw);
     const double most = alone ? 1 + 1e-12 : 1.05;
     for (std::size_t other = 0; !alone && other < space.slots.size(); ++other) {
-      if (dice.one_in(3)) choice[other] = static_cast<uint8_t>(dice.draw(space.slots[other].options.size()));
+      if (!dice.one_in(3)) continue;
+      const auto drawn = static_cast<uint8_t>(dice.draw(space.slots[other].options.size()));
+      if (!keeps_small_tensors(space.slots[other].options[drawn].level)) choice[other] = drawn;
     }
     double before = 1e300;
     for (std::size_t option = 0; option < space.slots[slot].options.size(); ++option) {
