@@ -13,24 +13,42 @@ namespace {
 using json::at;
 using json::Json;
 
+const Json& elements(const Json& value) {
+  static const Json none = Json::array();
+  return value.is_array() ? value : none;
+}
+
 // A list of lines, or one text.
 void add_text(const Json& source, std::string& code) {
   if (source.is_string()) code += source.get_ref<const std::string&>();
-  if (source.is_array()) {
-    for (const Json& line : source) {
-      if (line.is_string()) code += line.get_ref<const std::string&>();
-    }
+  for (const Json& line : elements(source)) {
+    if (line.is_string()) code += line.get_ref<const std::string&>();
   }
   if (!code.empty() && code.back() != '\n') code += '\n';
 }
 
-void add_cells(const Json& cells, std::string& code) {
-  if (!cells.is_array()) return;
-  for (const Json& cell : cells) {
-    if (at(cell, "cell_type") != Json("code")) continue;
-    add_text(at(cell, "source"), code);
-    add_text(at(cell, "input"), code);  // version 3
+void add_source(const Json& cell, std::string& code) {
+  add_text(at(cell, "source"), code);
+  add_text(at(cell, "input"), code);  // version 3
+}
+
+void add_outputs(const Json& cell, std::string& printed) {
+  for (const Json& output : elements(at(cell, "outputs"))) {
+    add_text(at(output, "text"), printed);
+    add_text(at(at(output, "data"), "text/plain"), printed);
+    for (const Json& frame : elements(at(output, "traceback"))) add_text(frame, printed);
   }
+}
+
+// Of every code cell what `add` takes.
+void add_cells(const Json& notebook, void (*add)(const Json& cell, std::string& text), std::string& text) {
+  const auto of = [&](const Json& cells) {
+    for (const Json& cell : elements(cells)) {
+      if (at(cell, "cell_type") == Json("code")) add(cell, text);
+    }
+  };
+  of(at(notebook, "cells"));
+  for (const Json& sheet : elements(at(notebook, "worksheets"))) of(at(sheet, "cells"));
 }
 
 // The command that a cell starts, without its "!"; "" when there is none with settings.
@@ -69,11 +87,7 @@ Document read_notebook(std::string_view text) {
   const auto notebook = json::parse(text, document.errors);
   if (!notebook || !document.errors.empty()) return document;
   std::string code;
-  add_cells(at(*notebook, "cells"), code);
-  const Json& sheets = at(*notebook, "worksheets");
-  if (sheets.is_array()) {
-    for (const Json& sheet : sheets) add_cells(at(sheet, "cells"), code);
-  }
+  add_cells(*notebook, add_source, code);
   document = read_python(code);
   if (document.errors.empty() && !sets_something(document.root)) {
     if (std::string command = command_in(code); !command.empty()) {
@@ -83,6 +97,14 @@ Document read_notebook(std::string_view text) {
   }
   document.code = std::move(code);
   return document;
+}
+
+std::string notebook_outputs(std::string_view text) {
+  json::Errors errors;
+  const auto notebook = json::parse(text, errors);
+  std::string printed;
+  if (notebook && errors.empty()) add_cells(*notebook, add_outputs, printed);
+  return printed;
 }
 
 }  // namespace plimsoll::exchange

@@ -16,4 +16,7 @@ bool is_notebook(std::string_view text);
 /// program ("!swift sft --model ..."). `code` of the document is that text. Errors: those of json::parse.
 Document read_notebook(std::string_view text);
 
+/// What its code cells printed when they last ran, errors among it; "" where the JSON cannot be read.
+std::string notebook_outputs(std::string_view text);
+
 }  // namespace plimsoll::exchange

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/exchange/notebook.h"
 #include "core/exchange/versions.h"
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
 #include "core/report/advice.h"
 #include "core/report/answers.h"
 #include "core/report/diagnose_parts.h"
+#include "core/report/exchange.h"
 #include "core/report/heading.h"
 #include "core/report/remedies.h"
 #include "core/report/report.h"
@@ -246,10 +248,22 @@ void write_request(Writer& out, const PastedCase& one, const Diagnosis& d, const
   out.close_array();
 }
 
+// What a program printed into a notebook is what happened; its cells say the run, and words report nothing.
+std::string notebook_diagnosis(std::string_view text, std::string_view request, std::string_view phase,
+                               const run::Catalog& catalog) {
+  const exchange::Import import = import_known(exchange::read_notebook(text), text, catalog);
+  const bool says = request.empty() && import.errors.empty() && import.request.is_object();
+  const std::string of_cells = says ? json::write(import.request) : std::string(request);
+  std::string printed = exchange::notebook_outputs(text);
+  if (diagnosis::read_messages(diagnosis::clean(printed)).empty()) printed.clear();
+  return diagnosis_text(printed, of_cells, phase, catalog);
+}
+
 }  // namespace
 
 std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
                            const run::Catalog& catalog) {
+  if (exchange::is_notebook(text)) return notebook_diagnosis(text, request, phase, catalog);
   PastedCase one;
   read_case(text, request, phase, catalog, one);
   const Diagnosis d = diagnosis::diagnose(one.situation);

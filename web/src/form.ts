@@ -35,11 +35,14 @@ export function elementFor(pointer: string): string {
 // Folds: what is in them comes with the rest of the page (folds.ts, topics.ts); folded, it is not worth a moment of the first
 // answer
 
+/** Of an expression over module names, in the head of a fold; the field in it has the whole. */
+const PATTERN_SHOWN = 24;
+
 function targets(view: View): string {
   const value = get(view.request, "/peft/target_modules");
-  return Array.isArray(value)
-    ? value.map((name) => asText(name).replace(/_proj$/, "")).join(" ")
-    : asText(value);
+  if (Array.isArray(value)) return value.map((name) => asText(name).replace(/_proj$/, "")).join(" ");
+  const text = asText(value);
+  return text.length > PATTERN_SHOWN ? `${text.slice(0, PATTERN_SHOWN)}…` : text;
 }
 
 function autocast(view: View): string {
