@@ -109,6 +109,8 @@ class Reading {
   void set(std::string_view pointer, json::Json value, const Leaf* from = nullptr);
   void mark(const Leaf& leaf, Use use, std::string message = "");
   bool has(std::string_view pointer) const { return values.count(std::string(pointer)) != 0; }
+  /// The whole number that a field has so far, 1 for 0; `otherwise` where it has none.
+  uint64_t count(std::string_view pointer, uint64_t otherwise) const;
   /// Removes a section; its keys become implied.
   void drop(std::string_view section, const std::string& why);
 };

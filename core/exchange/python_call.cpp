@@ -40,11 +40,8 @@ Node PythonReader::arguments(const std::string& name, int depth) {
       continue;
     }
     const size_t before = at_;
-    if (is_sign("**")) {
-      ++at_;
-      const Node spread = expression(depth + 1);
-      for (const Member& member : spread.members) node.members.push_back(member);
-    } else if (peek().type == Type::name && is_sign("=", 1)) {
+    if (take_spread(node, depth)) continue;
+    if (peek().type == Type::name && is_sign("=", 1)) {
       const PythonToken key = peek();
       at_ += 2;
       skip_lines();

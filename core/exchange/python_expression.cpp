@@ -273,6 +273,15 @@ Node PythonReader::list(int depth) {
   return node;
 }
 
+// "**defaults", among arguments or in a dict.
+bool PythonReader::take_spread(Node& node, int depth) {
+  if (!is_sign("**")) return false;
+  ++at_;
+  const Node spread = expression(depth + 1);
+  node.members.insert(node.members.end(), spread.members.begin(), spread.members.end());
+  return true;
+}
+
 Node PythonReader::dict(int depth) {
   Node node;
   node.kind = Node::Kind::map;
@@ -286,12 +295,7 @@ Node PythonReader::dict(int depth) {
       continue;
     }
     const size_t before = at_;
-    if (is_sign("**")) {
-      ++at_;
-      const Node spread = expression(depth + 1);
-      for (const Member& member : spread.members) node.members.push_back(member);
-      continue;
-    }
+    if (take_spread(node, depth)) continue;
     const Node key = expression(depth + 1);
     skip_lines();
     if (is_sign(":")) {

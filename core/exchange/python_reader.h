@@ -97,6 +97,7 @@ class PythonReader {
   Node named(int depth);
   Node attribute(size_t from, int depth);
   Node list(int depth);
+  bool take_spread(Node& node, int depth);
   Node dict(int depth);
   const Node* find(const std::string& name);
   void note_flag(const Node* found, Span span);

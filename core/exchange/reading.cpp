@@ -205,6 +205,12 @@ std::string Reading::word(std::string_view path) const {
   return found == nullptr || found->node->value.is_null() ? "" : lower(word_of(*found->node));
 }
 
+uint64_t Reading::count(std::string_view pointer, uint64_t otherwise) const {
+  const auto found = values.find(std::string(pointer));
+  const bool known = found != values.end() && found->second.is_number_unsigned();
+  return known ? std::max<uint64_t>(1, found->second.get<uint64_t>()) : otherwise;
+}
+
 bool Reading::is_on(std::string_view path) const {
   const Leaf* found = leaf(path);
   if (found == nullptr || !found->node->is_scalar()) return false;

@@ -107,14 +107,10 @@ constexpr Section v1_sections[] = {{"", &v1_table}};
 void finish_batch(Reading& reading) {
   const Leaf* all = reading.leaf("global_batch_size");
   if (all == nullptr || !all->node->value.is_number_unsigned()) return;
-  const auto count = [&reading](const char* pointer) -> uint64_t {
-    const auto found = reading.values.find(pointer);
-    const bool said = found != reading.values.end() && found->second.is_number_unsigned();
-    return said ? found->second.get<uint64_t>() : 1;
-  };
-  const uint64_t at_once = count("/training/per_device_train_batch_size") * count("/parallel/num_gpus");
+  const uint64_t at_once =
+      reading.count("/training/per_device_train_batch_size", 1) * reading.count("/parallel/num_gpus", 1);
   const auto global = all->node->value.get<uint64_t>();
-  if (at_once == 0 || global % at_once != 0) return;
+  if (global % at_once != 0) return;
   reading.set("/training/gradient_accumulation_steps", global / at_once, all);
 }
 

@@ -256,12 +256,8 @@ void finish_accumulation(Reading& reading) {
   const char* pointer = "/training/gradient_accumulation_steps";
   if (reading.has(pointer) || reading.leaf("dataset") == nullptr || reading.word("rlhf_type") == "grpo")
     return;
-  const auto count = [&reading](const char* of) {
-    const auto found = reading.values.find(of);
-    const bool known = found != reading.values.end() && found->second.is_number_unsigned();
-    return known ? std::max<uint64_t>(1, found->second.get<uint64_t>()) : uint64_t{1};
-  };
-  const uint64_t samples = count("/training/per_device_train_batch_size") * count("/parallel/num_gpus");
+  const uint64_t samples =
+      reading.count("/training/per_device_train_batch_size", 1) * reading.count("/parallel/num_gpus", 1);
   reading.values[pointer] = std::max<uint64_t>(1, (16 + samples - 1) / samples);
 }
 

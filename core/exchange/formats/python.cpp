@@ -175,14 +175,11 @@ void finish_loading(Reading& reading) {
 
 // The model's max_seq_length is what its engine can hold; a row of GRPO is a prompt and a completion.
 void finish_online_length(Reading& reading) {
-  const auto tokens = [&reading](const char* pointer) -> uint64_t {
-    const auto found = reading.values.find(pointer);
-    return found != reading.values.end() && found->second.is_number_unsigned() ? found->second.get<uint64_t>()
-                                                                               : 0;
-  };
-  const uint64_t prompt = tokens("/rl/max_prompt_length"), completion = tokens("/rl/max_completion_length");
+  const uint64_t prompt = reading.count("/rl/max_prompt_length", 0),
+                 completion = reading.count("/rl/max_completion_length", 0);
   const bool of_model = reading.leaf("model.max_seq_length") != nullptr;
-  if (!of_model || prompt == 0 || completion == 0 || prompt + completion == tokens("/training/max_length"))
+  if (!of_model || prompt == 0 || completion == 0 ||
+      prompt + completion == reading.count("/training/max_length", 0))
     return;
   reading.drop("/training/max_length", "prompt and completion say how long a row is");
 }

@@ -31,12 +31,8 @@ void finish_generation(Reading& reading) {
   const Leaf* leaf = reading.leaf("generation_batch_size");
   if (leaf == nullptr) leaf = reading.leaf("training.generation_batch_size");
   if (leaf == nullptr || !leaf->node->value.is_number_unsigned()) return;
-  const auto of = [&reading](const char* pointer, uint64_t usual) {
-    const auto found = reading.values.find(pointer);
-    const bool number = found != reading.values.end() && found->second.is_number_unsigned();
-    return number ? std::max<uint64_t>(1, found->second.get<uint64_t>()) : usual;
-  };
-  const uint64_t batch = of("/training/per_device_train_batch_size", 8) * of("/parallel/num_gpus", 1);
+  const uint64_t batch =
+      reading.count("/training/per_device_train_batch_size", 8) * reading.count("/parallel/num_gpus", 1);
   const auto whole = leaf->node->value.get<uint64_t>();
   if (whole < batch || whole % batch != 0) return;
   reading.set("/rl/steps_per_generation", whole / batch, leaf);
