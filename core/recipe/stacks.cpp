@@ -27,7 +27,8 @@ constexpr StackTraits rows[] = {
      .reentrant_only = true,
      .offloads_inputs = true,
      .loss_by_row_length = true,
-     .vllm_shares_weights = true},
+     .vllm_shares_weights = true,
+     .vllm_share_by_card = true},
     // meta-pytorch/torchtune recipes/full_finetune_distributed.py, training/_distributed.py shard_model
     // (fully_shard); recipes/full_finetune_single_device.py _loss_step.
     {.id = "torchtune", .several_gpus = "fsdp2", .accelerate = false, .pads_labels = true},

@@ -36,6 +36,7 @@ struct StackTraits {
   bool flattens_packed = false;       ///< its collator makes one row of all packed ones (TRL from 0.19 on)
   bool unsloth_patches = false;       ///< the same script runs on Unsloth once it is imported
   bool vllm_shares_weights = false;   ///< a colocated vLLM reads the weights that are trained on
+  bool vllm_share_by_card = false;    ///< a vLLM that sleeps gets a share by the card, whatever was asked for
   bool trl_checkpoint_dtype = false;  ///< TRL's SFTTrainer loads the model itself, by its own defaults
 };
 

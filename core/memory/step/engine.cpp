@@ -18,7 +18,7 @@ constexpr Tier standby_tiers[] = {{4.0, 0.925}, {2.5, 0.9},   {2.0, 0.825},
 }  // namespace
 
 bool sets_engine_utilization(const recipe::Recipe& r) {
-  return recipe::stack_traits(r.stack).vllm_shares_weights && r.rl.vllm_enable_sleep_mode &&
+  return recipe::stack_traits(r.stack).vllm_share_by_card && r.rl.vllm_enable_sleep_mode &&
          recipe::version_at_least(r.versions.unsloth, "2025.12");
 }
 
