@@ -304,10 +304,19 @@ struct StackDefault {
   bool asked = false;  ///< assumed for want of a default of the stack
 };
 
+/// Checkpoints in 4 bits that a stack loads in the place of the model that was asked for, and that leave the
+/// same share of the linears' elements in 16 bits.
+struct DynamicCheckpoints {
+  double in_16_bits = 0;   ///< of the language model
+  bool vision = false;     ///< the vision tower is in 16 bits as well
+  std::string names = {};  ///< of the models, in lower case, apart by spaces
+};
+
 /// A training stack: a named list of defaults, presets/stacks/<id>.json.
 struct StackPreset {
   std::string id, name, summary;
   std::vector<StackDefault> defaults;
+  std::vector<DynamicCheckpoints> dynamic_4bit;
 };
 std::optional<StackPreset> read_stack(const json::Json& preset, json::Errors& errors);
 

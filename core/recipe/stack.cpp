@@ -1,12 +1,32 @@
 // presets/stacks/<id>.json:
 //   {"id", "name", "summary", "defaults": [{"pointer", "value", "when": {"/versions/trl": ">=0.27"}, "why",
 //   "source"}]}; "asked": true where the stack sets none and the value is assumed
+//   "dynamic_4bit": [{"in_16_bits": 0.06, "checkpoints": "qwen3-14b qwen3-8b", "vision": true, "source"}]
 // Rows are tried in order; the first whose conditions hold gives the default. A condition on a version is a
 // comparison, on any other field the JSON of the value it must have, or a list of such values; "/model_type"
 // is the network's. A value that is the pointer of a field is that field's value.
 #include "core/recipe/fields.h"
 
 namespace plimsoll::recipe {
+
+namespace {
+
+std::vector<DynamicCheckpoints> read_dynamic(const json::Json* rows, json::Errors& errors) {
+  std::vector<DynamicCheckpoints> read;
+  if (rows == nullptr || !rows->is_array()) return read;
+  for (size_t i = 0; i < rows->size(); ++i) {
+    json::Object row((*rows)[i], "/dynamic_4bit/" + std::to_string(i), errors);
+    const auto share = row.number("in_16_bits", {.low = 0, .high = 1});
+    const auto names = row.text("checkpoints");
+    const bool vision = row.flag("vision").value_or(false);
+    row.text("source");
+    row.no_other_keys();
+    if (share && names) read.push_back({*share, vision, *names});
+  }
+  return read;
+}
+
+}  // namespace
 
 std::optional<StackPreset> read_stack(const json::Json& preset, json::Errors& errors) {
   const size_t before = errors.size();
@@ -15,6 +35,7 @@ std::optional<StackPreset> read_stack(const json::Json& preset, json::Errors& er
   stack.id = object.text("id").value_or("");
   stack.name = object.text("name").value_or("");
   stack.summary = object.text("summary").value_or("");
+  stack.dynamic_4bit = read_dynamic(object.find("dynamic_4bit"), errors);
   const json::Json* rows = object.find("defaults");
   object.no_other_keys();
   if (rows == nullptr || !rows->is_array()) {

@@ -12,6 +12,7 @@
 #include "core/model/layers_apart.h"
 #include "core/model/task_head.h"
 #include "core/recipe/tasks.h"
+#include "core/run/dynamic_checkpoint.h"
 #include "core/run/model_names.h"
 #include "core/run/phrases.h"
 
@@ -54,16 +55,6 @@ void find_network(const recipe::Request& given, const Catalog& catalog, Run& run
 // A checkpoint that is stored in 4 bits loads in 4 bits, whether the request says so or not.
 void note_packing(Run& run) {
   const std::string packing(packing_in(run.given.model_id));
-  const bool dynamic = packing == "unsloth-bnb-4bit" || packing == "dynamic-bnb-4bit";
-  if (dynamic && run.resolved.recipe.quantized() &&
-      run.resolved.recipe.quantization.llm_int8_skip_modules.empty()) {
-    run.network.notes.push_back(
-        {"dynamic_checkpoint",
-         "A checkpoint whose name ends in \"" + packing +
-             "\" leaves some of its linears in 16 bits: 1.2 GiB of Phi-4. Its config.json "
-             "names them; put that list under \"llm_int8_skip_modules\".",
-         "/quantization/llm_int8_skip_modules"});
-  }
   if (packing.empty() || run.resolved.recipe.quantized()) return;
   run.network.notes.push_back({"packed_checkpoint",
                                "The name ends in \"" + packing +
@@ -237,6 +228,7 @@ std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Error
   if (run.network.image.rule == model::ImageTokens::Rule::none)
     run.resolved.recipe.vision.freeze_language_model = false;
   note_packing(run);
+  leave_in_16_bits(run, catalog);
   run.network =
       model::with_layers_apart(std::move(run.network), run.resolved.recipe.quantization.llm_int8_skip_modules,
                                run.resolved.recipe.peft.target_parameters);

@@ -6,8 +6,13 @@
 set -euo pipefail
 export DIGESTS="${3:-200}"
 only=(--gtest_filter='Digests*')
-native=$("$1" "${only[@]}" | grep '^digest')
-wasm=$(node --no-experimental-fetch "$2" "${only[@]}" | grep '^digest')
+folder=$(mktemp -d)
+trap 'rm -r "$folder"' EXIT
+"$1" "${only[@]}" >"$folder/native" &
+node --no-experimental-fetch "$2" "${only[@]}" >"$folder/wasm"
+wait $!
+native=$(grep '^digest' "$folder/native")
+wasm=$(grep '^digest' "$folder/wasm")
 differing=$(diff <(echo "$native") <(echo "$wasm") | grep -c '^<' || true)
 if [ "$differing" -ne 0 ]; then diff <(echo "$native") <(echo "$wasm") | head -n 20 || true; fi
 echo "$(($(echo "$native" | wc -l) - differing)) passed, $differing failed"

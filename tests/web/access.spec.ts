@@ -33,7 +33,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       await clean(page, colorScheme);
       // On a phone the settings are a sheet behind the sentence.
       if (width === 320) await page.locator(".sentence").click();
-      await page.getByLabel("Max length").fill("-1");
+      await page.getByLabel("Max length", { exact: true }).fill("-1");
       await expect(page.locator(".message")).toBeVisible();
       expect((await axe(page, colorScheme).analyze()).violations).toEqual([]);
     });

@@ -99,8 +99,8 @@ test("two requests are compared, and the differences add up", async ({ page }) =
   await open(page, encode(TOO_LARGE));
   await showTab(page, "compare");
   await page.getByRole("button", { name: "Compare against this" }).click();
-  await page.getByLabel("Gradient checkpointing").check();
-  await page.getByLabel("Max length").fill("1024");
+  await page.getByLabel("Gradient checkpointing", { exact: true }).check();
+  await page.getByLabel("Max length", { exact: true }).fill("1024");
   const rows = page.locator(".compare tbody tr");
   await expect(rows).toHaveCount(2);
   await expect(page.locator(".compare")).toContainText("training.gradient_checkpointing");
@@ -108,7 +108,7 @@ test("two requests are compared, and the differences add up", async ({ page }) =
     await figure(page, "nvidia-smi shows").innerText(),
   );
   await page.getByRole("button", { name: "Go to A" }).click();
-  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
 });
 
 test("a cell of the map is tried with one click", async ({ page }) => {
@@ -118,7 +118,7 @@ test("a cell of the map is tried with one click", async ({ page }) => {
   );
   await showTab(page, "limits");
   await page.getByRole("button", { name: "Batch 1, 512 tokens: fits" }).click();
-  await expect(page.getByLabel("Max length")).toHaveValue("512");
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("512");
   await expect(headline(page)).toContainText("Fits");
 });
 

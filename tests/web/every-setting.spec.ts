@@ -135,19 +135,19 @@ test("sharding shows its offload, and only a model that sees asks for images", a
   await page.getByLabel("Shared by").selectOption("zero3");
   await page.getByLabel("ZeRO: parameters on").selectOption("cpu");
   await expect(page).toHaveURL(/offload_param\.device=cpu/);
-  await expect(page.getByLabel("Images per sample")).toHaveCount(0);
+  await expect(page.getByLabel("Images per sample", { exact: true })).toHaveCount(0);
   const model = page.getByRole("combobox", { name: "Model", exact: true });
   await model.fill("Qwen/Qwen2.5-VL-7B-Instruct");
   await model.press("Enter");
   await unfold(page, /^\s*Images/);
-  await expect(page.getByLabel("Images per sample")).toBeVisible();
+  await expect(page.getByLabel("Images per sample", { exact: true })).toBeVisible();
 });
 
 test("plans leave alone what a padlock holds, and each field that a fix changes has one", async ({
   page,
 }) => {
   await open(page, RUN);
-  await page.getByLabel("Max length").fill("16384");
+  await page.getByLabel("Max length", { exact: true }).fill("16384");
   await expect(headline(page)).toContainText("Does not fit");
   const locked = page.getByRole("button", { name: "Plans leave this as it is: Max length" });
   await expect(locked).toHaveAttribute("aria-pressed", "false");

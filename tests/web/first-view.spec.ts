@@ -110,7 +110,7 @@ test("says what it took for granted", async ({ page }) => {
 test("announces the verdict to screen readers, once it has settled", async ({ page }) => {
   await open(page, RUN);
   await expect(page.getByRole("status")).toContainText("A10G");
-  await page.getByLabel("Micro-batch").fill("512");
+  await page.getByLabel("Micro-batch", { exact: true }).fill("512");
   await expect(page.getByRole("status")).toContainText("Does not fit");
 });
 

@@ -55,12 +55,12 @@ test("each method weighs what it should against the others", async ({ page }) =>
 test("coming back to a method restores its rank", async ({ page }) => {
   await open(page, RUN);
   await unfold(page, "Adapters");
-  await page.getByLabel("Rank").fill("64");
+  await page.getByLabel("Rank", { exact: true }).fill("64");
   await expect(figure(page, "Trainable")).toContainText("27,262,976");
-  await page.getByLabel("Full, 16-bit").check();
-  await expect(page.getByLabel("Rank")).toHaveCount(0);
-  await page.getByLabel("LoRA, 16-bit").check();
-  await expect(page.getByLabel("Rank")).toHaveValue("64");
+  await page.getByLabel("Full, 16-bit", { exact: true }).check();
+  await expect(page.getByLabel("Rank", { exact: true })).toHaveCount(0);
+  await page.getByLabel("LoRA, 16-bit", { exact: true }).check();
+  await expect(page.getByLabel("Rank", { exact: true })).toHaveValue("64");
 });
 
 test("the listed choices are all known to the core", async ({ page }) => {
@@ -93,8 +93,8 @@ test("seven inputs are in sight, and a fold says what is set in it", async ({ pa
   for (const label of ["Model", "GPU", "Micro-batch", "Max length", "Optimizer", "Gradient checkpointing"]) {
     await expect(page.getByLabel(label, { exact: true })).toBeInViewport();
   }
-  await expect(page.getByLabel("LoRA, 16-bit")).toBeInViewport();
-  await expect(page.getByLabel("Rank")).toBeHidden();
+  await expect(page.getByLabel("LoRA, 16-bit", { exact: true })).toBeInViewport();
+  await expect(page.getByLabel("Rank", { exact: true })).toBeHidden();
   await expect(page.locator(".more > summary", { hasText: "Adapters" })).toContainText("Rank 16");
   await expect(page.locator(".hull-chart")).toBeInViewport({ ratio: 1 });
 });
@@ -102,20 +102,20 @@ test("seven inputs are in sight, and a fold says what is set in it", async ({ pa
 test("a wrong value in a fold is marked on the fold, and the way to it opens it", async ({ page }) => {
   await open(page, RUN);
   await unfold(page, "Adapters");
-  await page.getByLabel("Rank").fill("-1");
+  await page.getByLabel("Rank", { exact: true }).fill("-1");
   const fold = page.locator(".more > summary", { hasText: "Adapters" });
   await expect(fold).toContainText("Fix this");
   await fold.click();
-  await expect(page.getByLabel("Rank")).toBeHidden();
+  await expect(page.getByLabel("Rank", { exact: true })).toBeHidden();
   await page.locator(".message .link").click();
-  await expect(page.getByLabel("Rank")).toBeFocused();
+  await expect(page.getByLabel("Rank", { exact: true })).toBeFocused();
 });
 
 test("checkpointing and length move the numbers the way they should", async ({ page }) => {
   await open(page, RUN);
-  await page.getByLabel("Max length").fill("4096");
+  await page.getByLabel("Max length", { exact: true }).fill("4096");
   const kept = await gibOf(page, "PyTorch allocates");
-  await page.getByLabel("Gradient checkpointing").uncheck();
+  await page.getByLabel("Gradient checkpointing", { exact: true }).uncheck();
   await expect.poll(() => gibOf(page, "PyTorch allocates")).toBeGreaterThan(kept);
 });
 
@@ -123,7 +123,7 @@ test("a value that the core refuses is explained at its input, and the old verdi
   page,
 }) => {
   await open(page, RUN);
-  const length = page.getByLabel("Max length");
+  const length = page.getByLabel("Max length", { exact: true });
   for (const bad of ["0", "-5", "1.5", "many"]) {
     await length.fill(bad);
     await expect(length).toHaveAttribute("aria-invalid", "true");
@@ -149,14 +149,14 @@ test("a value that the core refuses is explained at its input, and the old verdi
 
 test("several wrong values are all named at once", async ({ page }) => {
   await open(page, RUN);
-  await page.getByLabel("Max length").fill("-1");
-  await page.getByLabel("Micro-batch").fill("0");
+  await page.getByLabel("Max length", { exact: true }).fill("-1");
+  await page.getByLabel("Micro-batch", { exact: true }).fill("0");
   await expect(page.locator(".message li")).toHaveCount(2);
 });
 
 test("an emptied input leaves the value to the core, and shows what the core takes", async ({ page }) => {
   await open(page, RUN);
-  const batch = page.getByLabel("Micro-batch");
+  const batch = page.getByLabel("Micro-batch", { exact: true });
   await batch.fill("");
   await expect(batch).toHaveAttribute("placeholder", "8");
   await expect(page.locator(".message")).toHaveCount(0);
@@ -164,7 +164,7 @@ test("an emptied input leaves the value to the core, and shows what the core tak
 
 test("arrow keys step through the round values", async ({ page }) => {
   await open(page, RUN);
-  const length = page.getByLabel("Max length");
+  const length = page.getByLabel("Max length", { exact: true });
   await length.fill("500");
   await length.press("ArrowUp");
   await expect(length).toHaveValue("512");
@@ -178,14 +178,14 @@ test("the request can be edited as JSON, and the form follows", async ({ page })
   const text = page.getByLabel("Request", { exact: true });
   await expect(text).toHaveValue(/"mistralai\/Mistral-7B-v0.3"/);
   await text.fill('{"model": "qwen2.5-7b", "training": {"max_length": 777}}');
-  await expect(page.getByLabel("Max length")).toHaveValue("777");
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("777");
   await expect(page.getByLabel("Model", { exact: true })).toHaveValue("qwen2.5-7b");
-  await expect(page.getByLabel("Full, 16-bit")).toBeChecked();
+  await expect(page.getByLabel("Full, 16-bit", { exact: true })).toBeChecked();
   await text.fill('{"model": "qwen2.5-7b", "model": "gpt2"}');
   await expect(page.locator(".message")).toContainText(/twice|duplicate/i);
   await text.fill('{"model": "qwen2.5-7b"');
   await expect(page.locator(".message")).not.toBeEmpty();
-  await page.getByLabel("Max length").fill("512");
+  await page.getByLabel("Max length", { exact: true }).fill("512");
   await expect(page.locator(".message")).toHaveCount(0);
 });
 

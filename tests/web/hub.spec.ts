@@ -30,8 +30,8 @@ test("nothing is asked before the button is pressed; then the model is known by 
   const asked = await standIn(page, { status: 200, body: JSON.stringify(UNKNOWN_MODEL) });
   await open(page);
   await choose(page, "GPU", "RTX 4090");
-  await page.getByLabel("Max length").fill("1024");
-  await page.getByLabel("LoRA, 16-bit").check();
+  await page.getByLabel("Max length", { exact: true }).fill("1024");
+  await page.getByLabel("LoRA, 16-bit", { exact: true }).check();
   await name(page, "somebody/new-model-1B");
   await expect(button(page)).toBeVisible();
   expect(asked).toEqual([]);
@@ -39,8 +39,8 @@ test("nothing is asked before the button is pressed; then the model is known by 
   await expect(headline(page)).toContainText("Fits the GeForce RTX 4090");
   await expect(page.getByLabel("Model", { exact: true })).toHaveValue("somebody/new-model-1B");
   // Method, card and length are the person's own.
-  await expect(page.getByLabel("Max length")).toHaveValue("1024");
-  await expect(page.getByLabel("LoRA, 16-bit")).toBeChecked();
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("1024");
+  await expect(page.getByLabel("LoRA, 16-bit", { exact: true })).toBeChecked();
   expect(asked).toEqual(["/somebody/new-model-1B/resolve/main/config.json"]);
 });
 

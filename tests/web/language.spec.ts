@@ -43,7 +43,7 @@ test("German names components, plans and notes; what stays English is marked as 
   await expect(headline(page)).toContainText("Passt auf");
   await expect(page.locator(".breakdown summary").first()).toHaveText("Das Basismodell.");
   await expect(page.locator(".breakdown caption")).toContainText("Der Verlust läuft rückwärts");
-  await page.getByLabel("Maximale Länge").fill("16384");
+  await page.getByLabel("Maximale Länge", { exact: true }).fill("16384");
   await expect(headline(page)).toContainText("Passt nicht auf");
   await expect(page.locator(".plan").first()).toContainText("Üblicherweise zuerst versucht");
   const why = page.locator(".plan tbody td:not(.number)").first();
@@ -96,12 +96,12 @@ test("sizes are said in GiB or GB, everywhere alike, and the choice is kept", as
   await open(page, RUN);
   const shown = async () => Number.parseFloat(await figure(page, "nvidia-smi shows").innerText());
   const binary = await shown();
-  await page.getByLabel("Max length").fill("512");
+  await page.getByLabel("Max length", { exact: true }).fill("512");
   // The panel of figures is drawn after the verdict.
   await expect.poll(shown).not.toBe(binary);
   const exact = await shown();
   await expect(page).toHaveURL(new RegExp(`&t=${exact.toFixed(2)}&`));
-  await page.getByLabel("Max length").fill("256");
+  await page.getByLabel("Max length", { exact: true }).fill("256");
   await expect.poll(shown).toBe(binary);
   await page.getByLabel("Sizes in").selectOption("GB");
   await expect(figure(page, "nvidia-smi shows")).toContainText("GB");
@@ -117,7 +117,7 @@ test("sizes are said in GiB or GB, everywhere alike, and the choice is kept", as
   await page.reload();
   await expect(figure(page, "nvidia-smi shows")).toContainText("GB");
   // A link says its total in GiB, whoever reads it.
-  await page.getByLabel("Max length").fill("512");
+  await page.getByLabel("Max length", { exact: true }).fill("512");
   await expect(page).toHaveURL(new RegExp(`&t=${exact.toFixed(2)}&`));
 });
 

@@ -72,7 +72,7 @@ test.describe("the form of a link", () => {
 
 test("a change is in the address, and the address brings it back", async ({ page, context }) => {
   await open(page, RUN);
-  await page.getByLabel("Max length").fill("1024");
+  await page.getByLabel("Max length", { exact: true }).fill("1024");
   await choose(page, "GPU", "l4");
   await expect(page).toHaveURL(/#v=1&.*training\.max_length=1024&.*hardware\.gpu=l4&.*c=[0-9a-z]{4}$/);
   const answer = await headline(page).innerText();
@@ -104,8 +104,8 @@ test("Back undoes the large steps one by one, Forward does them again", async ({
 test("typing changes the address without filling the history", async ({ page }) => {
   await open(page, RUN);
   const length = await page.evaluate(() => history.length);
-  await page.getByLabel("Max length").press("End");
-  await page.getByLabel("Max length").pressSequentially("00");
+  await page.getByLabel("Max length", { exact: true }).press("End");
+  await page.getByLabel("Max length", { exact: true }).pressSequentially("00");
   await expect(page).toHaveURL(/max_length=25600/);
   expect(await page.evaluate(() => history.length)).toBe(length);
 });
@@ -136,7 +136,7 @@ test("a model of one's own travels in the link", async ({ page, context }) => {
   const model = { name: "ours", config };
   await open(page, encode({ model, training: { max_length: 512 }, hardware: { gpu: "l4" } }));
   await expect(headline(page)).toContainText("L4");
-  await page.getByLabel("Max length").fill("1024");
+  await page.getByLabel("Max length", { exact: true }).fill("1024");
   await expect(page).toHaveURL(/model\.config\.hidden_size=2048&.*max_length=1024&.*&t=/);
   const answer = await headline(page).innerText();
   const second = await context.newPage();
@@ -156,7 +156,7 @@ test("each part of the answer has an address, which is no part of the request", 
   await page.getByRole("tab", { name: "Cost" }).click();
   await expect(page).toHaveURL(/&c=[0-9a-z]{4}&tab=cost$/);
   // A change of the request keeps the tab, the first tab needs no address, and neither does the opening case.
-  await page.getByLabel("Max length").fill("640");
+  await page.getByLabel("Max length", { exact: true }).fill("640");
   await expect(page).toHaveURL(/max_length=640&.*&tab=cost$/);
   await page.getByRole("tab", { name: "Fixes" }).click();
   await expect(page).toHaveURL(/&c=[0-9a-z]{4}$/);

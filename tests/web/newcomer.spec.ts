@@ -20,7 +20,7 @@ test("a traceback alone leads to a fix: its frames say QLoRA, the card asks the 
   await paste(page, TRACEBACK);
   const asks = page.locator(".ask");
   await asks.getByRole("button", { name: "Llama-3.1-8B" }).click();
-  await expect(page.getByLabel("QLoRA, NF4")).toBeChecked();
+  await expect(page.getByLabel("QLoRA, NF4", { exact: true })).toBeChecked();
   await expect(asks.filter({ hasText: "Which method?" })).toHaveCount(0);
   // The next question has the focus, in view, and no plan is made for a run that is not known yet.
   await expect(asks.first().getByRole("button").first()).toBeFocused();
@@ -83,7 +83,7 @@ test("a method that nobody has said is asked for, beside the one that was taken"
   await expect(ask).toContainText("until you say: QLoRA, NF4");
   await ask.getByRole("button", { name: "LoRA, 16-bit" }).click();
   await expect(ask).toHaveCount(0);
-  await expect(page.getByLabel("LoRA, 16-bit")).toBeChecked();
+  await expect(page.getByLabel("LoRA, 16-bit", { exact: true })).toBeChecked();
 });
 
 test("a question for the largest batch is no report of a failure", async ({ page }) => {
@@ -134,7 +134,7 @@ for (const [way, begin] of Object.entries({
   "in words": async (page: Page) => paste(page, "GRPO of Qwen2.5-7B with LoRA and vLLM on an H100"),
   "by clicks": async (page: Page) => {
     await choose(page, "Model", "Qwen2.5-7B");
-    await page.getByLabel("LoRA, 16-bit").check();
+    await page.getByLabel("LoRA, 16-bit", { exact: true }).check();
     await choose(page, "GPU", "H100 SXM5 80GB");
     await unfold(page, "Task");
     await page.getByLabel("Task", { exact: true }).selectOption({ label: "GRPO" });

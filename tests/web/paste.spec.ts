@@ -42,7 +42,7 @@ test("pasting is one action: the file is the request, and the box a chip with a 
   await expect(box(page)).toHaveCount(0);
   await found.locator("summary", { hasText: "keys" }).click();
   await expect(found.locator("tr", { hasText: "no_such_key_anywhere" })).toContainText("unknown");
-  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
   await expect(page.getByLabel("Rank", { exact: true })).toHaveValue("32");
   await expect(page).toHaveURL(/model=mistralai\/Mistral-7B-v0\.1/);
   // Nothing of the example: no card, no data set.
@@ -58,7 +58,7 @@ test("what was pasted is undone with one click, back to the example where that w
 }) => {
   await open(page);
   await paste(page, AXOLOTL);
-  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
   await page.locator(".found").getByRole("button", { name: "undo" }).click();
   await expect(page.locator("plimsoll-app .shown")).toContainText("Example: ");
   await expect(headline(page)).toContainText("A10G");
@@ -78,8 +78,8 @@ test("a bare config.json changes the model alone", async ({ page }) => {
   await open(page, RUN);
   await paste(page, JSON.stringify(UNKNOWN_MODEL));
   await expect(page).toHaveURL(/model\.config\.hidden_size=2048/);
-  await expect(page.getByLabel("LoRA, 16-bit")).toBeChecked();
-  await expect(page.getByLabel("Max length")).toHaveValue("256");
+  await expect(page.getByLabel("LoRA, 16-bit", { exact: true })).toBeChecked();
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("256");
   await expect(headline(page)).toContainText("Fits the A10G");
 });
 
@@ -88,7 +88,7 @@ test("what is typed waits for its button", async ({ page }) => {
   await box(page).fill(AXOLOTL);
   await expect(page.locator("plimsoll-app .shown")).toContainText("Example: ");
   await page.getByRole("button", { name: "Use this configuration" }).click();
-  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
 });
 
 test("a bare error is not explained by the example", async ({ page }) => {
@@ -164,7 +164,7 @@ test("an issue with its file between prose and error is read as both", async ({ 
   await expect(page.locator(".found", { hasText: "Axolotl" })).toContainText("1 unknown");
   await expect(page.locator(".found", { hasText: "224.0 MiB" })).toBeVisible();
   await page.getByRole("button", { name: "Use this configuration" }).click();
-  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
 });
 
 test("what changes on the page is written back into the pasted file", async ({ page, context }) => {
@@ -172,9 +172,9 @@ test("what changes on the page is written back into the pasted file", async ({ p
   await open(page);
   await box(page).fill(AXOLOTL);
   await page.getByRole("button", { name: "Use this configuration" }).click();
-  await expect(page.getByLabel("Max length")).toHaveValue("2048");
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
   await expect(page.locator(".patched")).toHaveCount(0);
-  await page.getByLabel("Max length").fill("1024");
+  await page.getByLabel("Max length", { exact: true }).fill("1024");
   const patched = page.locator(".patched");
   await expect(patched.locator(".gone")).toHaveText(["sequence_len: 2_048\n".replace(/^/, "-")]);
   await expect(patched.locator(".added")).toHaveText(["+sequence_len: 1024\n"]);
@@ -192,8 +192,8 @@ test("what changes on the page is written back into the pasted file", async ({ p
 test("a dropped file keeps its name; what it cannot say is listed", async ({ page }) => {
   await open(page);
   await drop(page, "qlora.yaml", AXOLOTL);
-  await expect(page.getByLabel("Max length")).toHaveValue("2048");
-  await page.getByLabel("Max length").fill("512");
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
+  await page.getByLabel("Max length", { exact: true }).fill("512");
   const patched = page.locator(".patched");
   const [download] = await Promise.all([
     page.waitForEvent("download"),

@@ -242,7 +242,7 @@ test("the settings of a phone are a sheet, opened from the sentence that says th
   await expect(page.getByRole("dialog", { name: "Settings" })).toBeVisible();
   await expect(model).toBeFocused();
   await choose(page, "Model", "llama 3.1 8b");
-  await page.getByLabel("QLoRA, NF4").check();
+  await page.getByLabel("QLoRA, NF4", { exact: true }).check();
   await choose(page, "GPU", "t4");
   await page.getByLabel("Max length", { exact: true }).fill("512");
   // The verdict stays in sight below them.

@@ -22,7 +22,7 @@ test("every documented case opens with one click, before and after", async ({ pa
 
 test("the first thing that is said leaves the example, and Back leads to it again", async ({ page }) => {
   await open(page);
-  await page.getByLabel("Max length").fill("300");
+  await page.getByLabel("Max length", { exact: true }).fill("300");
   await expect(page.locator("plimsoll-app .shown")).toHaveText("Your request");
   await expect(page).toHaveURL(
     /#v=1&training\.per_device_train_batch_size=1&training\.max_length=300&training\.bf16=true&c=/,
@@ -37,7 +37,7 @@ test("an example is gone on from only by whoever says so", async ({ page }) => {
   await open(page);
   await page.getByRole("button", { name: "Edit this example" }).click();
   await expect(page.getByLabel("Model", { exact: true })).toBeFocused();
-  await page.getByLabel("Max length").fill("300");
+  await page.getByLabel("Max length", { exact: true }).fill("300");
   await expect(page).toHaveURL(/model=mistralai\/Mistral-7B-v0\.3&.*max_length=300&.*gpu=a10g/);
   await expect(headline(page)).toContainText("Fits the A10G");
 });
@@ -68,11 +68,11 @@ test("a run begun here has micro-batch 1, said as an assumption; a pasted file h
   const chip = page.locator(".chips button", { hasText: "Micro-batch: 1" });
   await expect(chip).toBeVisible();
   await chip.click();
-  const batch = page.getByLabel("Micro-batch");
+  const batch = page.getByLabel("Micro-batch", { exact: true });
   await expect(batch).toBeFocused();
   await expect(batch).toHaveValue("1");
   await paste(page, "model_name_or_path: gpt2\nstage: sft\nfinetuning_type: lora\ncutoff_len: 512\n");
-  await expect(page.getByLabel("Max length")).toHaveValue("512");
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("512");
   await expect(batch).toHaveValue("");
   await expect(batch).toHaveAttribute("placeholder", "8");
   await batch.fill("2");

@@ -36,7 +36,7 @@ test("a link that is copied before its panel is drawn anew is that of the reques
 
 test("the link is the address", async ({ page }) => {
   await open(page, RUN);
-  await page.getByLabel("Max length").fill("512");
+  await page.getByLabel("Max length", { exact: true }).fill("512");
   await expect(page).toHaveURL(/max_length=512/);
   await page.getByRole("button", { name: "Copy link" }).click();
   await expect(page.locator(".told")).toContainText("Done");
@@ -114,7 +114,7 @@ test("the request is shown as a file of another tool, and as a checklist", async
   await fold.getByRole("button", { name: "Copy the file" }).click();
   await expect(fold.locator(".told")).toContainText("Done");
   expect(await copied(page)).toMatch(/^# Checklist\n/);
-  await page.getByLabel("Max length").fill("512");
+  await page.getByLabel("Max length", { exact: true }).fill("512");
   await expect(fold.locator("pre")).toContainText("training.max_length: 512");
   const [download] = await Promise.all([
     page.waitForEvent("download"),
@@ -140,7 +140,7 @@ test("the link is a QR code once somebody wants it, and says so where it is too 
   for (const corner of ["M4 4h7v", `M${size - 11} 4h7v`, `M4 ${size - 11}h7v`])
     expect(path).toContain(corner);
   const first = path;
-  await page.getByLabel("Max length").fill("512");
+  await page.getByLabel("Max length", { exact: true }).fill("512");
   await expect.poll(() => picture.locator("path").getAttribute("d")).not.toBe(first);
   await page.locator("summary", { hasText: "as JSON" }).click();
   const names = Array.from({ length: 60 }, (_, index) => `a_rather_long_name_${index}`);

@@ -40,7 +40,7 @@ test("the page has one thread, and the last of many quick changes is the one tha
   await open(page, RUN);
   await expect(page.locator("section:not([aria-busy]) > #plans-title")).toBeVisible();
   expect(workers(page)).toEqual([expect.stringMatching(/^more-worker-.*\.js$/)]);
-  const length = page.getByLabel("Max length");
+  const length = page.getByLabel("Max length", { exact: true });
   for (const tokens of ["512", "16384", "1024", "32768"]) await length.fill(tokens);
   await expect(headline(page)).toContainText("Does not fit");
   await expect(page.locator(".plan").first()).toBeVisible();
@@ -52,7 +52,7 @@ test("a model whose preset comes later is answered, changed and linked", async (
   await open(page, encode({ model: "gpt2", training: { max_length: 256 }, hardware: { gpu: "l4" } }));
   await expect(headline(page)).toContainText("Fits the L4");
   const before = await headline(page).innerText();
-  await page.getByLabel("Micro-batch").fill("64");
+  await page.getByLabel("Micro-batch", { exact: true }).fill("64");
   await expect(headline(page)).not.toHaveText(before);
   await expect(page).toHaveURL(/per_device_train_batch_size=64&.*&t=/);
 });
@@ -78,7 +78,7 @@ test("where no thread may be started, the page works by itself", async ({ page }
   });
   await open(page, RUN);
   await expect(headline(page)).toContainText("Fits");
-  await page.getByLabel("Max length").fill("32768");
+  await page.getByLabel("Max length", { exact: true }).fill("32768");
   await expect(headline(page)).toContainText("Does not fit");
   await expect(page.locator(".plan").first()).toBeVisible();
   expect(workers(page)).toEqual([]);
@@ -96,12 +96,12 @@ test("what is typed before the page has an instance of its own is answered by th
   });
   await page.goto(`./${RUN}`);
   await expect(headline(page)).toContainText("Fits");
-  await page.getByLabel("Max length").fill("32768");
+  await page.getByLabel("Max length", { exact: true }).fill("32768");
   await expect(headline(page)).toContainText("Does not fit");
   expect(workers(page)).toContainEqual(expect.stringMatching(/^first-worker-.*\.js$/));
   goOn();
   await expect(page.locator(".plan").first()).toBeVisible();
-  await page.getByLabel("Max length").fill("512");
+  await page.getByLabel("Max length", { exact: true }).fill("512");
   await expect(headline(page)).toContainText("Fits");
 });
 

@@ -84,7 +84,7 @@ async function openQuietly(page: Page): Promise<void> {
 test("a key press asks for one report, of the page's own module, and draws once", async ({ page }) => {
   await openQuietly(page);
   expect(await type(page, 60)).toEqual({ reports: 60, elsewhere: 0, drawn: 60 });
-  await expect(page.getByLabel("Max length")).toHaveValue("720");
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("720");
 });
 
 test("many key presses in a row are planned for once, and are one change of the address", async ({
