@@ -48,9 +48,9 @@ bool below(std::string_view pointer, const std::vector<std::string>& any) {
 
 // As wasm the same code takes several times as long.
 #ifdef __EMSCRIPTEN__
-constexpr int requests_of_a_format = 250;
+constexpr int requests_of_a_format = 120;
 #else
-constexpr int requests_of_a_format = 1000;
+constexpr int requests_of_a_format = 500;
 #endif
 
 class RoundTrip : public testing::TestWithParam<const Format*> {};
