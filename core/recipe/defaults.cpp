@@ -101,6 +101,17 @@ Default default_linearized_experts(const DefaultContext& c) {
   return {false, "experts are what Transformers' model class makes of them"};
 }
 
+Default default_skip_modules(const DefaultContext& c) {
+  const std::vector<std::string>& dynamic = c.around.dynamic_modules;
+  // Checkpoints of its own came in 2025 (unslothai/unsloth unsloth/models/mapper.py).
+  if (dynamic.empty() || !flag(c, "/quantization/load_in_4bit") || !at_least(c, "unsloth", "2025.1"))
+    return {json::Json::array(), ""};
+  return {
+      dynamic,
+      "the dynamic 4-bit checkpoint of this model leaves some linears in 16 bits: as many as the size of its "
+      "file says, and of the first layers, as its config.json is not at hand"};
+}
+
 Default default_quant_type(const DefaultContext&) {
   return {"fp4", "the default of BitsAndBytesConfig (nf4 must be asked for; both take the same memory)"};
 }

@@ -13,6 +13,7 @@ Default published_dtype(const DefaultContext&);
 Default default_attention(const DefaultContext&);
 Default default_use_cache(const DefaultContext&);
 Default default_linearized_experts(const DefaultContext&);
+Default default_skip_modules(const DefaultContext&);
 Default default_quant_type(const DefaultContext&);
 Default default_compute_dtype(const DefaultContext&);
 Default default_prepare(const DefaultContext&);

@@ -167,7 +167,7 @@ constexpr Field table[] = {
      .set = [](Recipe& r, const Json& v) { put(r.quantization.group_size, v); }, .rule = default_group_size,
      .what = "Weights that share one scale."},
     {.pointer = "/quantization/llm_int8_skip_modules", .type = FieldType::texts,
-     .set = [](Recipe& r, const Json& v) { put(r.quantization.llm_int8_skip_modules, v); }, .value = "[]",
+     .set = [](Recipe& r, const Json& v) { put(r.quantization.llm_int8_skip_modules, v); }, .rule = default_skip_modules,
      .what = "Modules that stay in 16 bits."},
     {.pointer = "/quantization/quantize_moe_experts", .type = FieldType::flag,
      .set = [](Recipe& r, const Json& v) { put(r.quantization.quantize_moe_experts, v); }, .value = "false",

@@ -32,8 +32,8 @@ struct ModelArgs {
   uint64_t num_labels = 0;          ///< of a classification head
   std::string device_map;           ///< "" or "auto": where accelerate places the weights
   std::map<std::string, std::string> max_memory;  ///< of device_map: limits placement, never training
-  std::string implementation;       ///< whose model code runs: transformers | litgpt | torchtune | unsloth
-  bool use_cache = false;           ///< K and V of every layer are kept while the outputs live
+  std::string implementation;         ///< whose model code runs: transformers | litgpt | torchtune | unsloth
+  bool use_cache = false;             ///< K and V of every layer are kept while the outputs live
   bool linearized_experts = false;  ///< routed experts are linears even where Transformers has one parameter
   std::string keep_in_fp32;         ///< none | norms | all: with all, embeddings and head too
   bool value_head = false;          ///< the language model has a value head beside its own, which runs too
@@ -329,7 +329,8 @@ struct ModelAndGpu {
   bool sees_images = false;
   uint64_t default_image_size = 0;  ///< 0: images of any size, or none
   bool gpu_chosen = false, gpu_bf16 = true;
-  bool linearized_experts = false;  ///< the checkpoint's name says so
+  bool linearized_experts = false;           ///< the checkpoint's name says so
+  std::vector<std::string> dynamic_modules;  ///< in 16 bits in the 4-bit checkpoint that the stack loads
 };
 
 struct Resolved {

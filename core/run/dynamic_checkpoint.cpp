@@ -9,8 +9,6 @@ namespace plimsoll::run {
 
 namespace {
 
-constexpr const char* pointer = "/quantization/llm_int8_skip_modules";
-
 struct Checkpoint {
   std::string model;   ///< "qwen3-14b"
   bool named = false;  ///< the request names the checkpoint itself, not the model
@@ -41,10 +39,8 @@ const Rows* row_of(const recipe::StackPreset& stack, const std::string& model) {
 
 // A checkpoint that a request names is the same whatever loads it. Null: the stack loads none for this model.
 const Rows* row_of(const Run& run, const Catalog& catalog, const Checkpoint& checkpoint) {
-  if (!checkpoint.named) {
-    const bool since = recipe::version_at_least(run.resolved.recipe.versions.unsloth, "2025.1");
-    return since ? row_of(*run.stack, checkpoint.model) : nullptr;
-  }
+  if (checkpoint.model.empty()) return nullptr;
+  if (!checkpoint.named) return row_of(*run.stack, checkpoint.model);
   for (const recipe::StackPreset& stack : catalog.stacks) {
     if (const Rows* row = row_of(stack, checkpoint.model)) return row;
   }
@@ -119,30 +115,21 @@ std::vector<std::string> modules_left(const model::Architecture& network,
   return names;
 }
 
-void leave_in_16_bits(Run& run, const Catalog& catalog) {
-  recipe::Quantization& quantization = run.resolved.recipe.quantization;
-  const bool given = run.given.values.count(pointer) != 0;
-  const Checkpoint checkpoint = checkpoint_of(run);
-  const Rows* row = nullptr;
-  if (quantization.load_in_4bit && !given && !checkpoint.model.empty())
-    row = row_of(run, catalog, checkpoint);
-  if (row != nullptr) {
-    quantization.llm_int8_skip_modules = modules_left(run.network, *row);
-    const json::Json names = quantization.llm_int8_skip_modules;
-    run.resolved.values[pointer] = names;
-    run.resolved.assumptions.push_back(
-        {pointer, names,
-         "Unsloth loads its own dynamic 4-bit checkpoint of this model, which leaves some linears in 16 bits: as "
-         "many as the size of its file says, and of the first layers, as its config.json is not at hand"});
-  } else if (checkpoint.named && run.resolved.recipe.quantized() &&
-             quantization.llm_int8_skip_modules.empty()) {
-    run.network.notes.push_back(
-        {"dynamic_checkpoint",
-         "A checkpoint whose name ends in \"" + std::string(packing_in(run.given.model_id)) +
-             "\" leaves some of its linears in 16 bits: 1.2 GiB of Phi-4. Its config.json "
-             "names them; put that list under \"llm_int8_skip_modules\".",
-         pointer});
-  }
+std::vector<std::string> dynamic_modules(const Run& run, const Catalog& catalog) {
+  const Rows* row = row_of(run, catalog, checkpoint_of(run));
+  return row == nullptr ? std::vector<std::string>() : modules_left(run.network, *row);
+}
+
+void note_dynamic_checkpoint(Run& run) {
+  if (!checkpoint_of(run).named || !run.resolved.recipe.quantized() ||
+      !run.resolved.recipe.quantization.llm_int8_skip_modules.empty())
+    return;
+  run.network.notes.push_back(
+      {"dynamic_checkpoint",
+       "A checkpoint whose name ends in \"" + std::string(packing_in(run.given.model_id)) +
+           "\" leaves some of its linears in 16 bits: 1.2 GiB of Phi-4. Its config.json "
+           "names them; put that list under \"llm_int8_skip_modules\".",
+       "/quantization/llm_int8_skip_modules"});
 }
 
 }  // namespace plimsoll::run

@@ -1,7 +1,7 @@
 // What one of Unsloth's dynamic 4-bit checkpoints leaves in 16 bits.
 //
 //     modules_left(network, {.in_16_bits = 0.06});   // {"model.layers.1.mlp", "model.layers.2.mlp", ...}
-//     leave_in_16_bits(run, catalog);                      // Qwen3-14B with Unsloth, load_in_4bit: those, as an assumption
+//     dynamic_modules(run, catalog);                  // of Qwen3-14B with Unsloth, those
 //
 // FastLanguageModel does not quantise most models itself: it loads unsloth/<model>-unsloth-bnb-4bit in their
 // place (unslothai/unsloth unsloth/models/mapper.py, from 2025.1 on). The config.json of such a checkpoint
@@ -21,9 +21,12 @@ namespace plimsoll::run {
 std::vector<std::string> modules_left(const model::Architecture& network,
                                       const recipe::DynamicCheckpoints& checkpoint);
 
-/// Sets quantization.llm_int8_skip_modules of a run whose checkpoint is dynamic, by its name or because the
-/// stack loads it (presets/stacks/unsloth.json), unless the request gives that list. Where a name promises
-/// such modules and no size is known, a note asks for them.
-void leave_in_16_bits(Run& run, const Catalog& catalog);
+/// Those of the checkpoint that the run's stack loads for its model (presets/stacks/unsloth.json), or whose
+/// name the request gives; none where there is no such checkpoint. They become the default of
+/// quantization.llm_int8_skip_modules under load_in_4bit.
+std::vector<std::string> dynamic_modules(const Run& run, const Catalog& catalog);
+
+/// Where a name promises such modules and no size is known, a note asks for them.
+void note_dynamic_checkpoint(Run& run);
 
 }  // namespace plimsoll::run

@@ -202,6 +202,7 @@ recipe::ModelAndGpu model_and_gpu(const Run& run) {
   around.sees_images = run.network.image.rule != model::ImageTokens::Rule::none;
   around.default_image_size = around.sees_images ? run.network.image.default_size : 0;
   around.linearized_experts = says_linearized(run.given.model_id);
+  around.dynamic_modules = run.dynamic_modules;
   around.gpu_chosen = run.gpu != nullptr;
   around.gpu_bf16 = run.gpu == nullptr || run.gpu->bf16;
   return around;
@@ -221,6 +222,7 @@ std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Error
   find_gpu(run.given, catalog, run, errors);
   run.stack = find_stack(run.given, catalog, errors);
   if (!errors.empty() || run.stack == nullptr) return std::nullopt;
+  run.dynamic_modules = dynamic_modules(run, catalog);
   run.resolved = recipe::resolve(run.given, *run.stack, model_and_gpu(run), errors);
   if (!errors.empty()) return std::nullopt;
   check_images(run.network, run.resolved.recipe.vision, errors);
@@ -228,10 +230,12 @@ std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Error
   if (run.network.image.rule == model::ImageTokens::Rule::none)
     run.resolved.recipe.vision.freeze_language_model = false;
   note_packing(run);
-  leave_in_16_bits(run, catalog);
+  note_dynamic_checkpoint(run);
+  // Also for the plans that quantise: they are priced on this network.
+  std::vector<std::string> apart = run.resolved.recipe.quantization.llm_int8_skip_modules;
+  if (apart.empty()) apart = run.dynamic_modules;
   run.network =
-      model::with_layers_apart(std::move(run.network), run.resolved.recipe.quantization.llm_int8_skip_modules,
-                               run.resolved.recipe.peft.target_parameters);
+      model::with_layers_apart(std::move(run.network), apart, run.resolved.recipe.peft.target_parameters);
   memory::expand_targets(run.network, run.resolved.recipe, errors);
   if (!errors.empty()) return std::nullopt;
   tell_converted_targets(run);

@@ -26,6 +26,7 @@ struct Run {
   std::optional<model::Architecture> adapted_network;
   const ModelEntry* entry = nullptr;  ///< null for a pasted config
   const recipe::StackPreset* stack = nullptr;
+  std::vector<std::string> dynamic_modules;  ///< core/run/dynamic_checkpoint.h
   recipe::Resolved resolved;
   const hardware::Gpu* gpu = nullptr;  ///< null when no GPU was chosen
   memory::Machine machine;
