@@ -82,4 +82,11 @@ bool has_state_space(const Architecture& network) {
   return false;
 }
 
+bool has_delta_net(const Architecture& network) {
+  return std::any_of(network.stacks.begin(), network.stacks.end(), [](const Stack& stack) {
+    return std::any_of(stack.groups.begin(), stack.groups.end(),
+                       [](const LayerGroup& group) { return find(group, Role::delta_beta) != nullptr; });
+  });
+}
+
 }  // namespace plimsoll::model

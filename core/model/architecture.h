@@ -58,7 +58,10 @@ enum class Role {
   ssm_in,
   ssm_x,
   ssm_step,
-  ssm_out,  // state-space mixer; x and step: Mamba-1's projections of its inputs' parameters
+  ssm_out,         // state-space mixer; x and step: Mamba-1's projections of its inputs' parameters
+  attention_gate,  // of what attention found: a sigmoid, in a delta-net a gated norm
+  delta_beta,
+  delta_decay,  // a delta-net's step and decay, one of each a head; Qwen3-Next has both in delta_beta
   head,
   other
 };
@@ -298,5 +301,7 @@ const Stack* find(const Architecture& network, Part part);
 
 /// Whether any layer has a state-space mixer.
 bool has_state_space(const Architecture& network);
+/// Whether layers of it are gated delta-nets (Qwen3-Next, Qwen3.5).
+bool has_delta_net(const Architecture& network);
 
 }  // namespace plimsoll::model

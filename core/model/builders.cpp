@@ -156,9 +156,9 @@ void add_delta_net(LayerGroup& group, const std::string& at, uint64_t hidden, co
   group.rotary_share = 0;
   group.attention_output_gate = true;
   add_linear(group.linears, at + "in_proj_qkv", hidden, all, false, Role::qkv);
-  add_linear(group.linears, at + "in_proj_z", hidden, values, false, Role::other);
-  add_linear(group.linears, at + "in_proj_b", hidden, delta.value_heads, false, Role::other);
-  add_linear(group.linears, at + "in_proj_a", hidden, delta.value_heads, false, Role::other);
+  add_linear(group.linears, at + "in_proj_z", hidden, values, false, Role::attention_gate);
+  add_linear(group.linears, at + "in_proj_b", hidden, delta.value_heads, false, Role::delta_beta);
+  add_linear(group.linears, at + "in_proj_a", hidden, delta.value_heads, false, Role::delta_decay);
   add_linear(group.linears, at + "out_proj", values, hidden, false, Role::o);
   add_rms(group.norms, NormPlace::other, delta.value_dim);
   group.other_parameters = plus(times(all, delta.kernel), times(2, delta.value_heads));

@@ -181,7 +181,7 @@ void add_decoder_attention(LayerGroup& group, const std::string& layer, const De
     }
     if (traits.gate_proj) {
       add_linear(group.linears, layer + "self_attn.gate_proj", sizes.hidden,
-                 times(sizes.heads, group.head_dim), false, Role::other);
+                 times(sizes.heads, group.head_dim), false, Role::attention_gate);
       group.attention_output_gate = true;
     }
   }

@@ -34,6 +34,7 @@ struct ModelArgs {
   std::map<std::string, std::string> max_memory;  ///< of device_map: limits placement, never training
   std::string implementation;         ///< whose model code runs: transformers | litgpt | torchtune | unsloth
   bool use_cache = false;             ///< K and V of every layer are kept while the outputs live
+  std::string kernels = "installed";  ///< installed, torch: of state-space layers and delta-nets
   bool linearized_experts = false;  ///< routed experts are linears even where Transformers has one parameter
   std::string keep_in_fp32;         ///< none | norms | all: with all, embeddings and head too
   bool value_head = false;          ///< the language model has a value head beside its own, which runs too

@@ -107,13 +107,27 @@ constexpr NoteRow network_rows[] = {
      .source = "huggingface/peft tuners/lora/layer.py ParamWrapper, utils/transformers_weight_conversion.py"},
     {.code = "state_space_kernels",
      .applies = [](R f, G) { return model::has_state_space(f.network); },
-     .message = [](R, G) -> std::string {
+     .message = [](R f, G) -> std::string {
+       if (f.recipe.model_args.kernels == "torch")
+         return "The state-space layers are replayed as the kernels of mamba_ssm and causal_conv1d run them: "
+                "what PyTorch keeps in their place is many times as much and not replayed, so the figures "
+                "are too low.";
        return "The state-space layers are replayed as the kernels of mamba_ssm and causal_conv1d run them; "
               "without these packages Transformers keeps many times as much. No measured run confirms this "
               "part yet, so the band is wider.";
      },
      .source = "state-spaces/mamba mamba_ssm/ops/triton/ssd_combined.py, "
                "mamba_ssm/ops/selective_scan_interface.py"},
+    {.code = "delta_net_kernels",
+     .applies =
+         [](R f, G) { return model::has_delta_net(f.network) && f.recipe.model_args.kernels == "installed"; },
+     .message = [](R, G) -> std::string {
+       return "The linear attention is replayed as the kernels of flash-linear-attention and causal-conv1d run "
+              "it. Without these packages Transformers warns that it falls back to PyTorch, which keeps two "
+              "to five times as much of each such layer: set model_args.kernels to \"torch\" to see it.";
+     },
+     .source = "huggingface/transformers models/qwen3_5/modeling_qwen3_5.py; fla-org "
+               "flash-linear-attention fla/ops/gated_delta_rule/chunk.py"},
     {.code = "streams_are_approximate",
      .applies = [](R f, G) { return model::model_type(f.network.model_type).parallel_streams; },
      .message = [](R, G) -> std::string {

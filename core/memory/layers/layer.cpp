@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/memory/layers/delta_net.h"
 #include "core/memory/layers/litgpt.h"
 #include "core/memory/layers/mlp.h"
 #include "core/memory/layers/state_space.h"
@@ -22,7 +23,8 @@ constexpr const char* role_names[role_count] = {"q_proj",         "k_proj",     
                                                 "shared up_proj", "shared down_proj", "shared expert gate",
                                                 "router",         "fc1_latent_proj",  "fc2_latent_proj",
                                                 "in_proj",        "x_proj",           "dt_proj",
-                                                "out_proj",       "lm_head",          "linear"};
+                                                "out_proj",       "gate_proj",        "in_proj_b",
+                                                "in_proj_a",      "lm_head",          "linear"};
 
 }  // namespace
 
@@ -69,13 +71,14 @@ Tensor normalise_at(Tape& tape, const LayerProgram& p, NormPlace place, Tensor x
 
 struct Heads {
   Tensor q, k, v;
+  Tensor gate;   // of what attention finds
   Tensor fused;  // what they were copied from, whose name stays (BLOOM)
 };
 
 Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
   if (unsloth_qkv_fits(p)) {
     std::array<Tensor, 3> made = unsloth_qkv(tape, p, h);
-    return {std::move(made[0]), std::move(made[1]), std::move(made[2]), Tensor()};
+    return {std::move(made[0]), std::move(made[1]), std::move(made[2]), Tensor(), Tensor()};
   }
   const model::LayerGroup& g = *p.group;
   const double rows = p.batch * p.length;
@@ -84,6 +87,15 @@ Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
                    ? run_linear(tape, p, Role::q,
                                 normalise_at(tape, p, NormPlace::q_a, run_linear(tape, p, Role::q_a, h)))
                    : run_linear(tape, p, Role::q, h);
+    // Qwen3.5: queries and gate come from one projection, head by head.
+    Tensor gate;
+    const double queries = rows * static_cast<double>(g.heads * g.head_dim);
+    if (g.attention_output_gate && q.elements() == 2 * queries) {
+      gate = copy(tape, slice(tape, q, queries));
+      q = slice(tape, q, queries);
+    } else if (p.has(Role::attention_gate)) {
+      gate = run_linear(tape, p, Role::attention_gate, h);
+    }
     const double keys = rows * static_cast<double>(g.kv_heads * g.head_dim);
     // Gemma 4: late layers read the keys and values of an earlier one, and keys may serve as values.
     Tensor k =
@@ -91,7 +103,7 @@ Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
     Tensor v = p.has(Role::v)   ? run_linear(tape, p, Role::v, h)
                : p.has(Role::k) ? copy(tape, k)
                                 : tape.view(k, keys);
-    return {std::move(q), std::move(k), std::move(v), Tensor()};
+    return {std::move(q), std::move(k), std::move(v), std::move(gate), Tensor()};
   }
   const auto head = static_cast<double>(g.head_dim);
   if (p.has(Role::gate_up) && (p.implementation == Implementation::torchtune ||
@@ -101,14 +113,15 @@ Heads project(Tape& tape, const LayerProgram& p, const Tensor& h) {
     Tensor q = linear(tape, p.mode, h, part_of(all, queries, all.on_q));
     Tensor k = linear(tape, p.mode, h, part_of(all, keys, all.on_k));
     Tensor v = linear(tape, p.mode, h, part_of(all, keys, all.on_v));
-    return {std::move(q), std::move(k), std::move(v), Tensor()};
+    return {std::move(q), std::move(k), std::move(v), Tensor(), Tensor()};
   }
   Tensor fused = run_linear(tape, p, Role::qkv, h);
   Tensor q = slice(tape, fused, rows * static_cast<double>(g.heads) * head);
   Tensor k = slice(tape, fused, rows * static_cast<double>(g.kv_heads) * head);
   Tensor v = slice(tape, fused, rows * static_cast<double>(g.kv_heads) * head);
-  if (!g.copied_heads) return {std::move(q), std::move(k), std::move(v), Tensor()};
-  return {copy(tape, std::move(q)), copy(tape, std::move(k)), copy(tape, std::move(v)), std::move(fused)};
+  if (!g.copied_heads) return {std::move(q), std::move(k), std::move(v), Tensor(), Tensor()};
+  return {copy(tape, std::move(q)), copy(tape, std::move(k)), copy(tape, std::move(v)), Tensor(),
+          std::move(fused)};
 }
 
 // DeepSeek: q and k,v come through narrow projections; k is put together from a shared rotary part and its
@@ -132,7 +145,7 @@ Heads project_latent(Tape& tape, const LayerProgram& p, const Tensor& h) {
   Tensor k = tape.make(rows * heads * static_cast<double>(g.head_dim), q.size(), Component::transient);
   tape.record_unread(k, {wide, shared}, {gradient(0, wide.bytes()), gradient(1, shared.bytes())});
   Tensor turned = copy(tape, q);
-  return {std::move(turned), std::move(k), std::move(v), Tensor()};
+  return {std::move(turned), std::move(k), std::move(v), Tensor(), Tensor()};
 }
 
 void turn(Tape& tape, const LayerProgram& p, const Tensor& h, Heads& heads) {
@@ -232,6 +245,7 @@ Tensor short_convolution(Tape& tape, const LayerProgram& p, const Tensor& h) {
 
 Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   if (p.group->attention == model::AttentionKind::short_convolution) return short_convolution(tape, p, h);
+  if (is_delta_net(p)) return delta_net(tape, p, h);
   const bool latent = p.group->attention == model::AttentionKind::latent;
   if (p.implementation == Implementation::litgpt && !latent) {
     Tensor out = litgpt_attention(tape, p, shape_of(p), h);
@@ -253,6 +267,7 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   if (p.group->copied_heads) shape.scores = &scores;
   Tensor out = attend(tape, p.mode, p.attention.kernel, shape, heads.q, heads.k, heads.v);
   if (p.output_copy) out = copy(tape, std::move(out));
+  if (heads.gate) out = gate_attention(tape, std::move(out), std::move(heads.gate));
   Tensor projected =
       unsloth_qkv_fits(p) ? unsloth_linear(tape, out, p.at(Role::o)) : run_linear(tape, p, Role::o, out);
   free_in_order(scores);

@@ -65,6 +65,11 @@ struct LayerProgram {
   bool folded_factors = true;     ///< PEFT adds B A to a parameter in one product (since 0.21)
   bool weight_each_time = false;  ///< and does so whenever the parameter is read (until 0.19)
 
+  bool torch_kernels = false;    ///< a delta-net runs without its kernels' packages
+  bool repeats_keys = false;     ///< of a delta-net, for each of its value heads
+  bool solves_triangles = true;  ///< and inverts each chunk's triangle at once
+  bool fused_gate_norm = true;   ///< the norm of a delta-net is flash-linear-attention's
+
   const LinearSpec& at(model::Role role) const { return linears[static_cast<std::size_t>(role)]; }
   double dropped(double share) const { return dropout_off ? 0 : share; }
   bool has(model::Role role) const { return at(role).out > 0; }

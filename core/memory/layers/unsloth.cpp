@@ -40,7 +40,9 @@ Tensor product(Tape& tape, const Tensor& x, const LinearSpec& w) {
 
 }  // namespace
 
-bool unsloth_qkv_fits(const LayerProgram& p) { return fused(p, {Role::q, Role::k, Role::v, Role::o}); }
+bool unsloth_qkv_fits(const LayerProgram& p) {
+  return !p.group->attention_output_gate && fused(p, {Role::q, Role::k, Role::v, Role::o});
+}
 
 bool unsloth_mlp_fits(const LayerProgram& p) {
   return p.group->gated && p.group->experts == 0 && fused(p, {Role::gate, Role::up, Role::down});

@@ -274,6 +274,10 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
   p.expert_slices = !p.stacked_experts && !r.model_args.linearized_experts && down != nullptr &&
                     down->expert && down->module == model::Module::parameter;
   p.grouped_stand_in = p.stacked_experts && lacks_grouped_kernel(s.compute_capability, r);
+  p.torch_kernels = r.model_args.kernels == "torch";
+  p.repeats_keys = p.torch_kernels || !recipe::version_at_least(s.transformers, "5.23");
+  p.solves_triangles = recipe::version_at_least(s.transformers, "5.17");
+  p.fused_gate_norm = !recipe::version_at_least(s.transformers, "5.15");
   p.folded_factors = recipe::version_at_least(r.versions.peft, "0.21");
   p.weight_each_time = !recipe::version_at_least(r.versions.peft, "0.19");  // huggingface/peft#2912
   return p;

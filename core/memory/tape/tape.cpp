@@ -82,7 +82,7 @@ void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
   Node& node = nodes_.emplace_back();
   node.output = output.id();
   node.first_step = static_cast<uint32_t>(steps_.size());
-  for (const Tensor& input : inputs) node.inputs[node.input_count++] = input.id();
+  for (const Tensor& input : inputs) node.inputs.at(node.input_count++) = input.id();
   for (const Step& step : steps) {
     const bool to_input =
         step.kind == Step::Kind::gradient || step.kind == Step::Kind::pass || step.kind == Step::Kind::reuse;
@@ -96,7 +96,7 @@ void Tape::record(const Tensor& output, std::initializer_list<Tensor> inputs,
     const uint32_t base = tensors_[tensor.id()].base;
     if (base != 0) ++tensors_[tensor.id()].saves;
     count_save(base != 0 ? base - 1 : tensor.id(), true);
-    node.saved[node.saved_count++] = tensor;
+    node.saved.at(node.saved_count++) = tensor;
   }
   node.doing = doing;
   if (!std::exchange(saves_inputs_, false) && node.saved_count > 0) {

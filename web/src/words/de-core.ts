@@ -256,6 +256,8 @@ export const CORE: Record<string, string> = {
   "note.parameters_not_found":
     "Zu einigen target_parameters wird nichts gerechnet: nur gestapelte Experten werden nachgespielt.",
   "note.experts_are_approximate": "Experten sind gerechnet, als verteilten sich die Token gleichmäßig.",
+  "note.delta_net_kernels":
+    "Die lineare Attention ist so nachgestellt, wie flash-linear-attention und causal-conv1d sie rechnen; ohne diese Pakete behält PyTorch zwei- bis fünfmal so viel.",
   "note.state_space_kernels":
     "Mamba-Schichten sind mit den Kerneln von mamba_ssm gerechnet und noch nicht geprüft.",
   "note.streams_are_approximate": "Von den vier Strömen in Gemma 3n ist einer gerechnet.",
