@@ -192,7 +192,6 @@ void weigh(const Situation& s, Facts& f) {
     const memory::Snapshot& step = s.replay->instants.back().live;
     weights = step[Component::weights];
     grown = step[Component::adapters] + step[Component::gradients] + step[Component::optimizer];
-    f.from_replay = true;
   }
   f.whole = weights + grown;
   // fp32 weights, gradients and states: what Trainer holds where no dtype is passed (TrainingArguments.bf16

@@ -198,12 +198,9 @@ recipe::ModelAndGpu model_and_gpu(const Run& run) {
   around.model_type = run.network.model_type;
   around.checkpoint_dtype = run.network.checkpoint_dtype;
   around.max_position_embeddings = run.network.max_position_embeddings;
-  around.is_encoder = run.network.kind == model::NetworkKind::encoder;
   around.sees_images = run.network.image.rule != model::ImageTokens::Rule::none;
   around.default_image_size = around.sees_images ? run.network.image.default_size : 0;
   around.linearized_experts = says_linearized(run.given.model_id);
-  around.gpu_chosen = run.gpu != nullptr;
-  around.gpu_bf16 = run.gpu == nullptr || run.gpu->bf16;
   return around;
 }
 
