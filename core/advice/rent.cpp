@@ -18,8 +18,8 @@ class Place {
  public:
   Place(const run::Run& run, const run::Catalog& catalog, const hardware::Gpu& gpu)
       : run_(on_gpu(run, gpu)),
-        around_(run::model_and_gpu(run_)),
-        basis_(basis_of(run_, around_, catalog)),
+        traits_(run::model_traits(run_)),
+        basis_(basis_of(run_, traits_, catalog)),
         usable_(usable_for(run_, gpu.usable_bytes)) {}
 
   // The strategy that shares least comes first: it sends least.
@@ -70,7 +70,7 @@ class Place {
   }
 
   run::Run run_;
-  recipe::ModelAndGpu around_;
+  recipe::ModelTraits traits_;
   Basis basis_;
   double usable_;
 };

@@ -4,7 +4,7 @@
 //
 //     json::Errors errors;
 //     recipe::Request given = recipe::read_request(request, errors);     // strict: what the user wrote
-//     recipe::Resolved resolved = recipe::resolve(given, stack, model_and_gpu, errors);
+//     recipe::Resolved resolved = recipe::resolve(given, stack, model_traits, errors);
 //     resolved.recipe.training.optim;                                    // "adamw_torch_fused"
 //     resolved.assumptions;                                              // {"/training/optim", ..., "why"}
 //
@@ -316,7 +316,7 @@ struct StackPreset {
 std::optional<StackPreset> read_stack(const json::Json& preset, json::Errors& errors);
 
 /// What defaults may depend on besides other fields.
-struct ModelAndGpu {
+struct ModelTraits {
   std::string model_type;
   std::string checkpoint_dtype;  ///< "" unknown
   uint64_t max_position_embeddings = 0;
@@ -333,7 +333,7 @@ struct Resolved {
 
 /// Fills every field that was not given: the stack's defaults first, then the rules of fields.cpp. Adds
 /// `conflict` errors for values that contradict each other.
-Resolved resolve(const Request& given, const StackPreset& stack, const ModelAndGpu& around,
+Resolved resolve(const Request& given, const StackPreset& stack, const ModelTraits& traits,
                  json::Errors& errors);
 
 /// Whether values of a resolved recipe rule each other out: what resolve() refuses as a `conflict`, for a

@@ -193,15 +193,15 @@ bool says_linearized(const std::string& model_id) {
   return ascii::lower(model_id).find("linearized") != std::string::npos;
 }
 
-recipe::ModelAndGpu model_and_gpu(const Run& run) {
-  recipe::ModelAndGpu around;
-  around.model_type = run.network.model_type;
-  around.checkpoint_dtype = run.network.checkpoint_dtype;
-  around.max_position_embeddings = run.network.max_position_embeddings;
-  around.sees_images = run.network.image.rule != model::ImageTokens::Rule::none;
-  around.default_image_size = around.sees_images ? run.network.image.default_size : 0;
-  around.linearized_experts = says_linearized(run.given.model_id);
-  return around;
+recipe::ModelTraits model_traits(const Run& run) {
+  recipe::ModelTraits traits;
+  traits.model_type = run.network.model_type;
+  traits.checkpoint_dtype = run.network.checkpoint_dtype;
+  traits.max_position_embeddings = run.network.max_position_embeddings;
+  traits.sees_images = run.network.image.rule != model::ImageTokens::Rule::none;
+  traits.default_image_size = traits.sees_images ? run.network.image.default_size : 0;
+  traits.linearized_experts = says_linearized(run.given.model_id);
+  return traits;
 }
 
 // The allocator's part, which takes ten times as long as the rest: only for the reports that ask for it.
@@ -218,7 +218,7 @@ std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Error
   find_gpu(run.given, catalog, run, errors);
   run.stack = find_stack(run.given, catalog, errors);
   if (!errors.empty() || run.stack == nullptr) return std::nullopt;
-  run.resolved = recipe::resolve(run.given, *run.stack, model_and_gpu(run), errors);
+  run.resolved = recipe::resolve(run.given, *run.stack, model_traits(run), errors);
   if (!errors.empty()) return std::nullopt;
   check_images(run.network, run.resolved.recipe.vision, errors);
   // A model that sees nothing has no other part to train.

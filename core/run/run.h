@@ -51,8 +51,8 @@ const memory::Parameters* known_parameters(const Run& run);
 /// The machine of a run with its memo, and with what the network weighs.
 memory::Machine with_memo(const Run& run, memory::ReplayMemo& memo);
 
-/// Defaults depend on these too.
-recipe::ModelAndGpu model_and_gpu(const Run& run);
+/// What defaults depend on besides the request.
+recipe::ModelTraits model_traits(const Run& run);
 
 /// What the contract can say and the replay cannot yet do.
 void refuse(const recipe::Recipe& recipe, json::Errors& errors);
