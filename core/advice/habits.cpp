@@ -1,7 +1,5 @@
 #include "core/advice/habits.h"
 
-#include <cmath>
-
 #include "core/run/phrases.h"
 
 namespace plimsoll::advice {

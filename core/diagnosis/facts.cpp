@@ -1,13 +1,11 @@
 #include "core/diagnosis/facts.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/facts_said.h"
 #include "core/diagnosis/sentence.h"
 #include "core/diagnosis/signs.h"
-#include "core/diagnosis/size.h"
 
 namespace plimsoll::diagnosis {
 

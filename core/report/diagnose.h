@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/diagnosis/diagnosis.h"
+#include "core/diagnosis/facts.h"
 #include "core/report/said_request.h"
 #include "core/run/catalog.h"
 #include "core/run/run.h"

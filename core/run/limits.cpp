@@ -1,8 +1,6 @@
 #include "core/run/limits.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <optional>
 
 #include "core/memory/parameters/targets.h"

@@ -1,7 +1,6 @@
 #include "core/memory/step/replay.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/memory/parameters/optimizer_states.h"
 #include "core/memory/sharding/pipeline.h"

@@ -12,7 +12,6 @@
 // forward pass. The peak of a run is the highest instant, never a sum of maxima.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
