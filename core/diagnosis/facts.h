@@ -31,11 +31,10 @@ struct KnownModel {
 struct Situation {
   std::string_view text;
   std::string_view answers;  ///< to the questions of an earlier diagnosis, "when=save" (questions.h)
-  FailurePhase phase =
-      FailurePhase::unknown;  ///< when the person says when it happened and the text does not
-  recipe::Values values;      ///< of the request, as far as it could be read
-  std::string model;          ///< name in the request
-  recipe::Values said;        ///< what the text says of the run in words, where the request is silent
+  FailurePhase phase = FailurePhase::unknown;  ///< as the person says, where the text does not show it
+  recipe::Values values;                       ///< of the request, as far as it could be read
+  std::string model;                           ///< name in the request
+  recipe::Values said;  ///< what the text says of the run in words, where the request is silent
   const model::Architecture* network = nullptr;
   const recipe::Recipe* recipe = nullptr;    ///< resolved; null when the request is incomplete
   const memory::Replay* replay = nullptr;    ///< of the whole run on one card

@@ -40,8 +40,8 @@ class Variations {
   const StackPreset& stack_;
   const ModelTraits& traits_;
   const Resolved& resolved_;
-  std::vector<std::size_t>
-      dependent_;  ///< fields whose default may follow another field, by place in the table
+  /// Fields whose default may follow another field, by place in the table.
+  std::vector<std::size_t> dependent_;
   Values values_;  ///< as resolved between two calls
 };
 
