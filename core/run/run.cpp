@@ -147,10 +147,8 @@ void set_machine(Run& run) {
   run.machine.total_bytes = run.gpu == nullptr ? 0 : static_cast<double>(run.gpu->usable_bytes);
   run.machine.workspace_bytes = static_cast<double>(hardware::cublas_workspace_bytes(gpu));
   const recipe::Parallel& parallel = run.resolved.recipe.parallel;
-  const bool several = parallel.strategy != "none" && parallel.num_gpus > 1;
-  run.context = several ? with_communicators(hardware::context(gpu)) : hardware::context(gpu);
-  const auto stated = static_cast<uint64_t>(run.resolved.recipe.hardware.context_gib * 1073741824.0);
-  if (stated > 0) run.context = {stated, stated, stated, "what the request states"};
+  const uint64_t together = parallel.strategy == "none" ? 1 : parallel.num_gpus;
+  run.context = context_on(gpu, run.resolved.recipe.hardware, together);
 }
 
 // A processor of tiles, or of one size, makes a square of every image.
@@ -300,7 +298,9 @@ Run on_gpu(const Run& run, const hardware::Gpu& gpu) {
   return there;
 }
 
-hardware::Context context_on(const hardware::Gpu& gpu, uint64_t cards) {
+hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& request, uint64_t cards) {
+  const auto stated = static_cast<uint64_t>(request.context_gib * 1073741824.0);
+  if (stated > 0) return {stated, stated, stated, "what the request states"};
   return cards > 1 ? with_communicators(hardware::context(gpu)) : hardware::context(gpu);
 }
 

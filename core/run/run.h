@@ -60,8 +60,8 @@ void refuse(const recipe::Recipe& recipe, json::Errors& errors);
 /// The same run on another card, replayed.
 Run on_gpu(const Run& run, const hardware::Gpu& gpu);
 
-/// What driver, kernels and, with several cards, NCCL hold of one of them.
-hardware::Context context_on(const hardware::Gpu& gpu, uint64_t cards);
+/// What driver, kernels and, with several cards, NCCL hold of one of them, or what the request states.
+hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& request, uint64_t cards);
 
 /// Sizes of an instant of this run.
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run);
