@@ -37,8 +37,8 @@ void put_best_first(std::vector<NamedPlan>& plans, const Space& space) {
 }  // namespace
 
 Advisor::Advisor(const run::Run& run, const run::Catalog& catalog)
-    : run_(run), catalog_(catalog), around_(run::model_and_gpu(run)) {
-  basis_ = std::make_unique<Basis>(basis_of(run, around_, catalog));
+    : run_(run), catalog_(catalog), traits_(run::model_traits(run)) {
+  basis_ = std::make_unique<Basis>(basis_of(run, traits_, catalog));
   const FixContext situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
   planner_ = std::make_unique<Planner>(*basis_, open_choices(situation, run.resolved.recipe.locks));
   seconds_ = planner_->pricer().seconds(Choice{});

@@ -124,7 +124,7 @@ class Advisor {
 
   const run::Run& run_;
   const run::Catalog& catalog_;
-  recipe::ModelAndGpu around_;
+  recipe::ModelTraits traits_;
   std::unique_ptr<Basis> basis_;
   std::unique_ptr<Planner> planner_;
   double seconds_ = 0;

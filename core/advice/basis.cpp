@@ -14,11 +14,11 @@ const hardware::Gpu& timed_on(const run::Run& run, const run::Catalog& catalog) 
 
 }  // namespace
 
-Basis basis_of(const run::Run& run, const recipe::ModelAndGpu& around, const run::Catalog& catalog) {
+Basis basis_of(const run::Run& run, const recipe::ModelTraits& traits, const run::Catalog& catalog) {
   return {run.network,
           run.given,
           *run.stack,
-          around,
+          traits,
           run.resolved,
           run.gpu,
           timed_on(run, catalog),

@@ -1,7 +1,7 @@
 // What plans for a run are found from.
 //
-//     const recipe::ModelAndGpu around = run::model_and_gpu(run);
-//     const advice::Basis basis = advice::basis_of(run, around, catalog);
+//     const recipe::ModelTraits traits = run::model_traits(run);
+//     const advice::Basis basis = advice::basis_of(run, traits, catalog);
 //     std::optional<advice::Changed> changed = advice::change(basis, {{"/peft/r", 8}});
 #pragma once
 
@@ -12,6 +12,6 @@ namespace plimsoll::advice {
 
 /// `run` and `around` outlive it. Steps are timed on the chosen card, or on an A100 where none was chosen or
 /// its rates are not known.
-Basis basis_of(const run::Run& run, const recipe::ModelAndGpu& around, const run::Catalog& catalog);
+Basis basis_of(const run::Run& run, const recipe::ModelTraits& traits, const run::Catalog& catalog);
 
 }  // namespace plimsoll::advice

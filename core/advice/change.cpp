@@ -75,7 +75,7 @@ std::optional<Changed> replay_changed(const Basis& basis, const memory::Machine&
 
 std::optional<Changed> change(const Basis& basis, const recipe::Values& changes) {
   json::Errors errors;
-  recipe::Resolved resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.around, errors);
+  recipe::Resolved resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.traits, errors);
   if (!keeps_locks(basis, resolved.values)) return std::nullopt;
   if (Refused(basis.network, basis.gpu, basis.resolved.recipe).adds(resolved.recipe)) return std::nullopt;
   return replay_changed(basis, basis.machine, std::move(resolved.recipe), errors);

@@ -22,7 +22,7 @@ struct Basis {
   const model::Architecture& network;
   const recipe::Request& given;
   const recipe::StackPreset& stack;
-  const recipe::ModelAndGpu& around;
+  const recipe::ModelTraits& traits;
   const recipe::Resolved& resolved;
   const hardware::Gpu* gpu;       ///< that was chosen, or null
   const hardware::Gpu& time_gpu;  ///< on which steps are timed

@@ -105,7 +105,7 @@ std::optional<WayOut> more_gpus(const run::Run& run, const Basis& basis, double 
           run::changes_for_cards(run, count, strategy, r.training.per_device_train_batch_size);
       if (!changes) continue;
       Basis there = basis;
-      there.context = run::context_on(*run.gpu, count);
+      there.context = run::context_on(*run.gpu, r.hardware, count);
       const std::optional<Changed> changed = change(there, *changes);
       if (!changed || memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) continue;
       WayOut way{.id = "more_gpus", .title = "More of the same GPU", .gpu = run.gpu, .gpus = count};

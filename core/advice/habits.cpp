@@ -1,7 +1,5 @@
 #include "core/advice/habits.h"
 
-#include <cmath>
-
 #include "core/run/phrases.h"
 
 namespace plimsoll::advice {
@@ -28,7 +26,8 @@ std::vector<Habit> habits_of(const run::Run& run) {
   if (r.peft.on && r.peft.r >= 16) {
     recipe::Recipe half = r;
     half.peft.r /= 2;
-    const double saved = sizes.device - device_with(run, half);
+    // By the usual reserve on both sides, whatever `sizes` was simulated with.
+    const double saved = memory::sizes_of(peak, r, run.context).device - device_with(run, half);
     // A method whose r is a number of blocks takes more with fewer.
     if (saved >= 0 && saved < 0.25 * 1073741824.0) {
       add("rank_cut_saves_little",
@@ -60,7 +59,7 @@ std::vector<Habit> habits_of(const run::Run& run) {
             " of the peak.",
         0, "bitsandbytes functional.py; the replay");
   }
-  if (r.parallel.num_gpus > 1 && (r.parallel.strategy == "ddp" || r.parallel.strategy == "none")) {
+  if (r.parallel.num_gpus > 1 && r.parallel.strategy == "ddp") {
     add("ddp_does_not_pool_memory",
         "Under DDP every GPU holds a whole copy: " + std::to_string(r.parallel.num_gpus) +
             " cards each need " + run::gib(sizes.device) + ", their memory does not add up.",

@@ -1,8 +1,6 @@
 #include "core/advice/planner.h"
 
 #include <algorithm>
-#include <cmath>
-#include <tuple>
 #include <utility>
 
 #include "core/advice/by_quality.h"

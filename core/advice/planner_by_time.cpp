@@ -1,6 +1,5 @@
 // The readings that ask for the fastest plan: every choice in the order of its time, until one fits.
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "core/advice/by_quality.h"

@@ -20,7 +20,7 @@ Pricer::Pricer(const Basis& basis, const Space& space)
       adapted_machine_(basis.machine),
       space_(space),
       refused_(basis.network, basis.gpu, basis.resolved.recipe),
-      variations_(basis.given, basis.stack, basis.around, basis.resolved) {
+      variations_(basis.given, basis.stack, basis.traits, basis.resolved) {
   machine_.memo = &layers_;
   adapted_machine_.memo = &adapted_layers_;
   uint64_t radix = 1;

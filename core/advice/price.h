@@ -3,7 +3,7 @@
 //     Pricer pricer(basis, space);
 //     const Price* price = pricer.price(choice);    // null: these changes contradict each other
 //     price->sizes.high;                            // must be at most what the card leaves
-//     price->seconds;                               // of one optimizer step
+//     pricer.seconds(choice);                       // of one optimizer step, without a replay
 #pragma once
 
 #include <cstdint>
@@ -98,8 +98,8 @@ class Pricer {
     std::deque<Training> trainings;
     time::Work work;
     std::vector<double> seconds;  ///< of a step, by option of the optimizer; negative until it is asked for
-    std::vector<uint32_t>
-        prices;  ///< by what the cheap slots choose: place in prices_, from 1, or refused_price
+    /// By what the cheap slots choose: place in prices_, from 1, or refused_price.
+    std::vector<uint32_t> prices;
   };
   static constexpr uint32_t refused_price = UINT32_MAX;
   /// A field that an option of a slot sets.

@@ -29,8 +29,8 @@ class Refused {
 
   recipe::Refusing around_;
   const recipe::Recipe& before_;
-  std::vector<const recipe::Refusal*>
-      rows_;  ///< of this stack and its versions, without those that are there already
+  /// Of this stack and its versions, without those that are there already.
+  std::vector<const recipe::Refusal*> rows_;
 };
 
 }  // namespace plimsoll::advice

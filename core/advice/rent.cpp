@@ -18,8 +18,8 @@ class Place {
  public:
   Place(const run::Run& run, const run::Catalog& catalog, const hardware::Gpu& gpu)
       : run_(on_gpu(run, gpu)),
-        around_(run::model_and_gpu(run_)),
-        basis_(basis_of(run_, around_, catalog)),
+        traits_(run::model_traits(run_)),
+        basis_(basis_of(run_, traits_, catalog)),
         usable_(usable_for(run_, gpu.usable_bytes)) {}
 
   // The strategy that shares least comes first: it sends least.
@@ -58,7 +58,7 @@ class Place {
     std::optional<recipe::Values> changes = run::changes_for_cards(run_, cards, strategy, batch);
     if (!changes) return std::nullopt;
     changes->insert(further.begin(), further.end());
-    basis_.context = run::context_on(*run_.gpu, cards);
+    basis_.context = run::context_on(*run_.gpu, run_.resolved.recipe.hardware, cards);
     const std::optional<Changed> there = change(basis_, *changes);
     if (!there || memory::verdict(there->price.sizes, usable_) != memory::Verdict::fits) return std::nullopt;
     const double seconds = run::step_on({basis_.network_of(there->recipe), there->recipe, there->replay},
@@ -70,7 +70,7 @@ class Place {
   }
 
   run::Run run_;
-  recipe::ModelAndGpu around_;
+  recipe::ModelTraits traits_;
   Basis basis_;
   double usable_;
 };

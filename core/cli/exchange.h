@@ -1,6 +1,7 @@
 // plimsoll import, plimsoll export and plimsoll patch.
 //
-//     int code = cli::import_files({"axolotl.yaml", "configs/"}, summary, json, catalog);
+//     for (const std::string& path : files_below("configs/")) all.push_back(import_file(path, catalog));
+//     std::string text = summary_table(summary_of(all));
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // Columns, wrapped words and numbers for a terminal.
 //
-//     layout({{"size", Align::right}, {"what", Align::left, true}}, {{{"13.50"}, {"weights in fp16"}}},
-//     style);
+//     const std::vector<Column> columns = {{"size", Align::right}, {"what", Align::left, true}};
+//     std::string text = layout(columns, {{{"13.50"}, {"weights in fp16"}}}, style);
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,8 @@ namespace plimsoll::cli {
 struct Typed {
   json::Json value;
   std::string why;  ///< what was made of the text, for a person; "" where the value is what was typed
-  std::vector<std::string>
-      candidates;  ///< names that share these parts, where it is not clear which is meant
+  /// Names that share these parts, where it is not clear which is meant.
+  std::vector<std::string> candidates;
 };
 
 Typed typed(const recipe::FieldInfo& field, const std::string& text, const run::Catalog& catalog);

@@ -2,9 +2,9 @@
 // effect, and memory that is not the GPU's (RAM of the machine by who fills it, /dev/shm, an engine's or
 // JAX's own reservation).
 //
-//     for (const Case* one : cases_in(text, prose)) {
-//       one->what->title;   // "Gradient checkpointing is set without effect"
-//       if (recipe::Recipe without = recipe; one->undo != nullptr && one->undo(without)) ...   // the run then
+//     for (const CaseShown& one : cases_in(text, prose)) {
+//       one.what->title;   // "Gradient checkpointing is set without effect"
+//       if (recipe::Recipe r = recipe; one.what->undo != nullptr && one.what->undo(r)) ...   // the run then
 //     }
 //
 // A case raises its cause, and speaks in its stead where that cause comes first.

@@ -1,13 +1,11 @@
 #include "core/diagnosis/facts.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/facts_said.h"
 #include "core/diagnosis/sentence.h"
 #include "core/diagnosis/signs.h"
-#include "core/diagnosis/size.h"
 
 namespace plimsoll::diagnosis {
 
@@ -192,7 +190,6 @@ void weigh(const Situation& s, Facts& f) {
     const memory::Snapshot& step = s.replay->instants.back().live;
     weights = step[Component::weights];
     grown = step[Component::adapters] + step[Component::gradients] + step[Component::optimizer];
-    f.from_replay = true;
   }
   f.whole = weights + grown;
   // fp32 weights, gradients and states: what Trainer holds where no dtype is passed (TrainingArguments.bf16

@@ -31,11 +31,10 @@ struct KnownModel {
 struct Situation {
   std::string_view text;
   std::string_view answers;  ///< to the questions of an earlier diagnosis, "when=save" (questions.h)
-  FailurePhase phase =
-      FailurePhase::unknown;  ///< when the person says when it happened and the text does not
-  recipe::Values values;      ///< of the request, as far as it could be read
-  std::string model;          ///< name in the request
-  recipe::Values said;        ///< what the text says of the run in words, where the request is silent
+  FailurePhase phase = FailurePhase::unknown;  ///< as the person says, where the text does not show it
+  recipe::Values values;                       ///< of the request, as far as it could be read
+  std::string model;                           ///< name in the request
+  recipe::Values said;  ///< what the text says of the run in words, where the request is silent
   const model::Architecture* network = nullptr;
   const recipe::Recipe* recipe = nullptr;    ///< resolved; null when the request is incomplete
   const memory::Replay* replay = nullptr;    ///< of the whole run on one card
@@ -67,13 +66,12 @@ struct Facts {
   bool fits_in_16bit = false;  ///< nothing is trained, and the weights in 16 bits leave a third of the card
   std::optional<bool> checkpointing, packing;
   std::optional<double> gpus, batch, length, rank;
-  double capacity = 0;       ///< of the line, the table or the named card; 0: unknown
-  double nominal = 0;        ///< of the card by name; 0: unknown
-  double weights16 = 0;      ///< parameters in 16 bits
-  double whole = 0;          ///< needed on one card before any activation, unsharded; 0: unknown
-  double share = 0;          ///< the same after sharding over the cards
-  double at_most = 0;        ///< `whole` where full fine-tuning does not say its types; 0: not known
-  bool from_replay = false;  ///< `whole` is the replay's, not a rule of thumb
+  double capacity = 0;   ///< of the line, the table or the named card; 0: unknown
+  double nominal = 0;    ///< of the card by name; 0: unknown
+  double weights16 = 0;  ///< parameters in 16 bits
+  double whole = 0;      ///< needed on one card before any activation, unsharded; 0: unknown
+  double share = 0;      ///< the same after sharding over the cards
+  double at_most = 0;    ///< `whole` where full fine-tuning does not say its types; 0: not known
 
   bool several() const { return gpus.value_or(1) > 1; }
   bool sharded() const { return strategy == "fsdp" || strategy == "zero3"; }

@@ -1,7 +1,6 @@
 #include "core/diagnosis/facts_said.h"
 
 #include <algorithm>
-#include <span>
 
 #include "core/diagnosis/sentence.h"
 #include "core/json/ascii.h"

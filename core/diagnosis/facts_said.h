@@ -3,7 +3,6 @@
 //     trained_percent("trainable%: 24.05");   // 24.05
 #pragma once
 
-#include <cstddef>
 #include <initializer_list>
 #include <string_view>
 

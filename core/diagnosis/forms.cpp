@@ -1,4 +1,5 @@
-// The list of forms that messages come in, and what gives each away.
+// The list of forms that messages come in, and what gives each of the allocator's away. The others are those
+// of their family.
 #include <algorithm>
 
 #include "core/diagnosis/families.h"
@@ -73,39 +74,8 @@ std::span<const Form> forms() { return all_forms; }
 void find_forms(CountedText folded, CountedText segment, Message& message) {
   const std::size_t from = message.at < 60 ? 0 : message.at - 60;
   const CountedText before = folded.substr(from, message.at - from);
-  auto& rows = message.forms;
-  switch (message.family->kind) {
-    case MessageKind::allocator:
-      find_allocator_forms(before, segment, message);
-      break;
-    case MessageKind::unified:
-      rows.push_back(message.family == &mps_family ? 17 : 18);
-      break;
-    case MessageKind::xla:
-      rows.push_back(19);
-      break;
-    case MessageKind::driver:
-      rows.push_back(20);
-      break;
-    case MessageKind::library:
-      rows.push_back(21);
-      break;
-    case MessageKind::paged:
-      rows.push_back(22);
-      break;
-    case MessageKind::host:
-      rows.push_back(23);
-      break;
-    case MessageKind::startup:
-      rows.push_back(24);
-      break;
-    case MessageKind::table:
-      rows.push_back(25);
-      break;
-    case MessageKind::spoken:
-    case MessageKind::kernel:
-      break;  // no lack of memory, so no row of the list
-  }
+  if (message.family == &allocator_family) find_allocator_forms(before, segment, message);
+  if (message.family->row > 0) message.forms.push_back(message.family->row);
 }
 
 }  // namespace plimsoll::diagnosis

@@ -90,37 +90,6 @@ std::vector<Hit> openings(CountedText flow, CountedText folded) {
   return out;
 }
 
-std::optional<Size>* slot(Numbers& numbers, Quantity quantity) {
-  switch (quantity) {
-    case Quantity::tried:
-      return &numbers.tried;
-    case Quantity::capacity:
-      return &numbers.capacity;
-    case Quantity::free:
-      return &numbers.free;
-    case Quantity::allocated:
-      return &numbers.allocated;
-    case Quantity::reserved:
-      return &numbers.reserved;
-    case Quantity::unallocated:
-      return &numbers.unallocated;
-    case Quantity::cached:
-      return &numbers.cached;
-    case Quantity::pools:
-      return &numbers.pools;
-    case Quantity::limit:
-      return &numbers.limit;
-    case Quantity::this_process:
-      return &numbers.this_process;
-    case Quantity::other:
-      return &numbers.other;
-    case Quantity::process:
-    case Quantity::count:
-      break;
-  }
-  return nullptr;
-}
-
 // "process 19066 has" before a size, or the same in Chinese.
 std::optional<uint64_t> process_before(CountedText before) {
   struct Words {
@@ -156,10 +125,10 @@ void read_numbers(CountedText segment, Message& message) {
     }
     const Clause* clause = clause_of(message.family->clauses, before, after);
     if (clause == nullptr) continue;
-    std::optional<Size>* target = slot(message.numbers, clause->quantity);
-    if (target == nullptr || target->has_value()) continue;
-    *target = size;
-    if (clause->quantity == Quantity::tried && before.ends_with("more than")) message.numbers.at_least = true;
+    std::optional<Size>& number = message.numbers.*clause->number;
+    if (number) continue;
+    number = size;
+    if (clause->number == &Numbers::tried && before.ends_with("more than")) message.numbers.at_least = true;
   }
 }
 
@@ -277,15 +246,11 @@ bool tells_figures(const Message& message) {
 
 }  // namespace
 
-void find_forms(CountedText folded, CountedText segment, Message& message);  // forms.cpp
-
 std::string_view name(MessageKind kind) {
-  constexpr std::string_view names[] = {"allocator", "unified", "xla",    "driver", "library", "paged",
-                                        "host",      "startup", "kernel", "table",  "spoken"};
+  constexpr std::string_view names[] = {"allocator", "unified", "xla",     "driver", "library",
+                                        "paged",     "host",    "startup", "kernel", "spoken"};
   return names[static_cast<std::size_t>(kind)];
 }
-
-std::span<const Family* const> families() { return all_families; }
 
 namespace {
 

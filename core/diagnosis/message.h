@@ -33,45 +33,9 @@ enum class MessageKind {
   host,       ///< RAM of the machine, not of the GPU
   startup,    ///< vLLM's budget when it starts
   kernel,     ///< a kernel's on-chip memory, not the GPU's
-  table,      ///< nvidia-smi
   spoken      ///< a person's words: no line of a program
 };
 std::string_view name(MessageKind kind);
-
-/// What a size in a message stands for.
-enum class Quantity : uint8_t {
-  tried,
-  capacity,
-  free,
-  allocated,
-  reserved,     ///< in total by PyTorch
-  unallocated,  ///< reserved but unallocated
-  cached,       ///< PyTorch up to 1.3 prints reserved minus allocated under this word
-  pools,        ///< allocated in private pools
-  limit,        ///< allowed to this process
-  this_process,
-  process,  ///< "Process 123 has"
-  other,    ///< Metal: other allocations
-  count
-};
-
-/// A size is a `quantity` when the text before it ends with `before` and the text behind it begins with
-/// `after` (blanks aside).
-struct Clause {
-  Quantity quantity;
-  std::string_view before, after;
-};
-
-/// A form of message: the words it is recognised by and the clauses its numbers stand in. All in lower case.
-struct Family {
-  std::string_view id;
-  MessageKind kind;
-  std::string_view what;  ///< one sentence: who says this, and what it means
-  std::span<const std::string_view> markers;
-  std::span<const std::string_view> weak_markers;  ///< open a message only where no other one has just begun
-  std::span<const Clause> clauses;
-};
-std::span<const Family* const> families();
 
 struct Process {
   uint64_t id = 0;
@@ -80,10 +44,35 @@ struct Process {
 };
 
 struct Numbers {
-  std::optional<Size> tried, capacity, free, allocated, reserved, unallocated, cached, pools, limit,
-      this_process, other;
-  std::vector<Process> processes;
-  bool at_least = false;  ///< "more than 1EB"
+  std::optional<Size> tried, capacity, free, allocated;
+  std::optional<Size> reserved;     ///< in total by PyTorch
+  std::optional<Size> unallocated;  ///< reserved but unallocated
+  std::optional<Size> cached;       ///< PyTorch up to 1.3 prints reserved minus allocated under this word
+  std::optional<Size> pools;        ///< allocated in private pools
+  std::optional<Size> limit;        ///< allowed to this process
+  std::optional<Size> this_process;
+  std::optional<Size> other;       ///< Metal: other allocations
+  std::vector<Process> processes;  ///< "Process 123 has"
+  bool at_least = false;           ///< "more than 1EB"
+};
+
+/// A size is that number when the text before it ends with `before` and the text behind it begins with
+/// `after` (blanks aside).
+struct Clause {
+  std::optional<Size> Numbers::*number;
+  std::string_view before, after;
+};
+
+/// A form of message: the words it is recognised by and the clauses its numbers stand in. All in lower case.
+struct Family {
+  std::string_view id;
+  MessageKind kind;
+  std::string_view what;  ///< one sentence: who says this, and what it means
+  std::span<const std::string_view> markers = {};
+  /// Open a message only where no other one has just begun.
+  std::span<const std::string_view> weak_markers = {};
+  std::span<const Clause> clauses = {};
+  uint8_t row = 0;  ///< of the list of forms (forms.cpp); 0: none, or its figures decide
 };
 
 struct Message {

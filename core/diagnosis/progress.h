@@ -1,7 +1,6 @@
 // How far a run had come when it died, where a log or a person says so by number.
 //
-//     progress_in_words("350/2958 [1:02:15<7:43:02, 10.66s/it]");   // "The progress bar stands at 350/2958
-//     ..."
+//     progress_in_words("350/2958 [1:02:15<7:43:02, 10.66s/it]");   // "The progress bar stands at 350/2958 ..."
 //
 // Texts are folded (ASCII in lower case).
 #pragma once

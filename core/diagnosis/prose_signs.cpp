@@ -1,8 +1,5 @@
 #include "core/diagnosis/prose_signs.h"
 
-#include <algorithm>
-#include <initializer_list>
-
 #include "core/diagnosis/progress.h"
 #include "core/diagnosis/sentence.h"
 #include "core/json/ascii.h"

@@ -5,8 +5,7 @@
 //     Rerun rerun = play_again(situation, reading);
 //     rerun.match->what;        // "cross-entropy", asked for in the loss
 //     rerun.cause;              // "logits_peak": what a match in that place comes from
-//     rerun.contradiction;      // "By the request this run holds at most 14.2 GiB; 22.9 GiB were allocated
-//     ..."
+//     rerun.contradiction;      // "By the request this run holds at most 14.2 GiB, but 22.9 GiB were ..."
 //
 // Only where the request can be unrolled tensor by tensor and the message says what was allocated. A request
 // that leaves batch or length open is asked for its weights alone.
@@ -35,16 +34,15 @@ struct Asked {
 
 struct Rerun {
   bool played = false;
-  std::optional<Asked>
-      match;                 ///< what the message shows, in the run as it is requested or as `setting` has it
-  std::string_view setting;  ///< id of the setting that did not take effect; "": all did
-  std::string_view cause;    ///< of the match; "": no match
-  double weight = 0;         ///< added to the score of that cause, a logarithm of odds
-  std::string words;         ///< the match, for a person
-  bool exact = false;        ///< it is the request at which the replayed run dies
-  bool refuted = false;      ///< as requested, the run would have had room
-  std::string contradiction;  ///< where request and message cannot be of one run; "": they can
-  std::string explained;      ///< what would explain that
+  std::optional<Asked> match;  ///< what the message shows, in the run as requested or as `setting` has it
+  std::string_view setting;    ///< id of the setting that did not take effect; "": all did
+  std::string_view cause;      ///< of the match; "": no match
+  double weight = 0;           ///< added to the score of that cause, a logarithm of odds
+  std::string words;           ///< the match, for a person
+  bool exact = false;          ///< it is the request at which the replayed run dies
+  bool refuted = false;        ///< as requested, the run would have had room
+  std::string contradiction;   ///< where request and message cannot be of one run; "": they can
+  std::string explained;       ///< what would explain that
 };
 
 Rerun play_again(const Situation& situation, const TextReading& reading);

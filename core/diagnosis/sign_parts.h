@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/diagnosis/signs.h"
-#include "core/diagnosis/size.h"
 
 namespace plimsoll::diagnosis {
 

@@ -1,7 +1,7 @@
 // What points to a cause: one sign for each thing that the message, the traceback, the words around them, the
 // request or the arithmetic shows.
 //
-//     for (const Evidence& e : collect(reading)) e.words;   // "Another process holds 34.7 GiB of this card."
+//     for (const Evidence& e : collect(reading, situation)) e.words;   // "Another process holds 34.7 GiB of this card."
 #pragma once
 
 #include <cstdint>
@@ -128,8 +128,7 @@ enum class Sign : uint8_t {
   share_is_most,  ///< each card's part leaves little for activations
   share_beyond,
   share_well_within,
-  share_is_small,  ///< ... under ZeRO-1 or -2, which leave the weights whole: the copies are not what is too
-                   ///< much
+  share_is_small,  ///< ... under ZeRO-1 or -2, which leave the weights whole: no copy is what is too much
   whole_well_within,
   near_fp32,
   fits_in_16bit,

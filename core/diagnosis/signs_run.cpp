@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <string_view>
 
 #include "core/diagnosis/prose_signs.h"
 #include "core/diagnosis/sentence.h"

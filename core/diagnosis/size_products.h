@@ -1,8 +1,9 @@
 // A size as a product of shapes, with the unknown solved for: 9.27 GiB is 16,384 tokens x 151,936 words in
 // fp32.
 //
-//     products_of(size, situation, facts)[0].words;   // "16,384 tokens x 151,936 words of the vocabulary,
-//     fp32" products_of(size, situation, facts)[0].knob;    // "use_liger_kernel=true"
+//     const Product likeliest = products_of(size, situation, facts).front();
+//     likeliest.words;   // "16,384 tokens x 151,936 words of the vocabulary, fp32"
+//     likeliest.knob;    // "use_liger_kernel=true"
 #pragma once
 
 #include <string>

@@ -14,12 +14,9 @@ namespace plimsoll::diagnosis {
 namespace {
 
 constexpr Family spoken_family = {
-    "spoken",
-    MessageKind::spoken,
-    "The report says in words that memory ran out; no line of an error is shown.",
-    {},
-    {},
-    {}};
+    .id = "spoken",
+    .kind = MessageKind::spoken,
+    .what = "The report says in words that memory ran out; no line of an error is shown."};
 
 // PyTorch's name of Apple's backend, as a word of its own.
 bool speaks_of_metal(std::string_view folded) {

@@ -32,8 +32,8 @@ FailurePhase phase_named(std::string_view name);
 struct Frames {
   FailurePhase phase = FailurePhase::unknown;
   std::string words;  ///< of the frame that decides
-  std::vector<std::string>
-      signs;  ///< further things the frames show: "attention", "dequantize", "foreach", ...
+  /// Further things the frames show: "attention", "dequantize", "foreach", ...
+  std::vector<std::string> signs;
   bool shows(std::string_view sign) const;
 };
 

@@ -1,6 +1,5 @@
 #include "core/diagnosis/words.h"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace plimsoll::diagnosis {

@@ -85,26 +85,30 @@ void read_keys(Reading& reading) {
   }
 }
 
-// Fields that this core does not have yet, and values that the recipe refuses.
-void check(Reading& reading) {
-  const auto refuse = [&reading](const std::string& pointer, const std::string& message) {
-    reading.values.erase(pointer);
-    for (Finding& found : reading.findings) {
-      if (found.pointer != pointer || found.use != Use::used) continue;
-      found.use = Use::unsupported;
-      found.message = message;
-    }
-  };
+void refuse(Reading& reading, const std::string& pointer, const std::string& message) {
+  reading.values.erase(pointer);
+  for (Finding& found : reading.findings) {
+    if (found.pointer != pointer || found.use != Use::used) continue;
+    found.use = Use::unsupported;
+    found.message = message;
+  }
+}
+
+// A section stands among the values as `true`, so that an empty one is there too.
+bool is_unknown(const std::string& pointer, const Json& value) {
+  if (recipe::find_field(pointer) != nullptr) return false;
+  if (value != Json(true)) return pointer != "/model";
+  const auto table = recipe::field_table();
+  return std::none_of(table.begin(), table.end(), [below = pointer + "/"](const recipe::Field& field) {
+    return field.pointer.starts_with(below);
+  });
+}
+
+// Fields that this core does not have yet.
+void refuse_unknown_fields(Reading& reading) {
   std::vector<std::string> unknown;
   for (const auto& [pointer, value] : reading.values) {
-    if (pointer == "/model" || value == Json(true)) continue;
-    if (recipe::find_field(pointer) == nullptr) unknown.push_back(pointer);
-  }
-  for (const auto& [pointer, value] : reading.values) {
-    bool section = false;
-    for (const recipe::FieldInfo& field : recipe::fields())
-      section = section || field.pointer.rfind(pointer + "/", 0) == 0;
-    if (value == Json(true) && !section && recipe::find_field(pointer) == nullptr) unknown.push_back(pointer);
+    if (is_unknown(pointer, value)) unknown.push_back(pointer);
   }
   for (const std::string& pointer : unknown) {
     const Json& value = reading.values[pointer];
@@ -115,10 +119,14 @@ void check(Reading& reading) {
       found.message = "off, as it is anyway";
       found.pointer.clear();
     }
+    refuse(reading, pointer, "this changes memory, and a request has no field for it yet");
   }
-  for (const std::string& pointer : unknown)
-    refuse(pointer, "this changes memory, and a request has no field for it yet");
-  for (int round = 0; round < 4; ++round) {
+}
+
+// Values that the reader of requests refuses. Where one is gone another may be: a section that is left empty.
+void refuse_bad_values(Reading& reading) {
+  constexpr int most_rounds = 4;
+  for (int round = 0; round < most_rounds; ++round) {
     json::Errors errors;
     Json request = nest(reading.values);
     if (!request.contains("model")) request["model"] = "gpt2";
@@ -130,7 +138,8 @@ void check(Reading& reading) {
       while (!pointer.empty() && reading.values.count(pointer) == 0)
         pointer.resize(pointer.rfind('/') == std::string::npos ? 0 : pointer.rfind('/'));
       if (!pointer.empty())
-        refuse(pointer, error.message + (error.allowed.empty() ? "" : " Allowed: " + error.allowed + "."));
+        refuse(reading, pointer,
+               error.message + (error.allowed.empty() ? "" : " Allowed: " + error.allowed + "."));
     }
   }
 }
@@ -305,7 +314,8 @@ Import import_prepared(const Document& document, std::string_view text, const Fo
     return import;
   }
   if (!reading.has("/stack") && !format.stack.empty()) reading.values["/stack"] = std::string(format.stack);
-  check(reading);
+  refuse_unknown_fields(reading);
+  refuse_bad_values(reading);
   const auto model = reading.values.find("/model");
   import.partial = model == reading.values.end();
   if (!import.partial && model->second.is_string()) import.model = model->second.get<std::string>();

@@ -1,7 +1,5 @@
 #include "core/exchange/patch.h"
 
-#include <algorithm>
-
 #include "core/exchange/patcher.h"
 #include "core/exchange/render.h"
 #include "core/exchange/request_fields.h"

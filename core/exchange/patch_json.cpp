@@ -1,5 +1,4 @@
 // Members of JSON objects replaced, added and removed in the text.
-#include <algorithm>
 
 #include "core/exchange/patch_sites.h"
 

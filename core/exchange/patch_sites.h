@@ -1,9 +1,8 @@
 // Where in a file the changes of a patch belong: key changes by the map that holds them, and one writer of
 // edits a language.
 //
-//     std::vector<Site> sites;
-//     if (!find_sites(document.root, changes, sites)) return false;
-//     for (const Site& site : sites) write_yaml_site(site, context, edits);
+//     const Site site{&document.root, "", {{"bf16", true}}};
+//     if (!write_yaml_site(site, context, edits)) return false;      // no place for it
 #pragma once
 
 #include "core/exchange/patch.h"

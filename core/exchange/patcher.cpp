@@ -299,8 +299,7 @@ bool Patcher::take(const std::vector<KeyChange>& more, Needed needed) {
   Import import = import_prepared(tried, text_, format_);
   if (!import.errors.empty()) return false;
   recipe::Values values = fields_of(import.request);
-  // As near, but with a setting gone that is to be said: its old value was better than the tool's
-  // default.
+  // As near, but with a setting gone that is to be said: its old value was better than the tool's default.
   const bool loses = std::any_of(target_.begin(), target_.end(), [&](const auto& field) {
     return values_.count(field.first) != 0 && values.count(field.first) == 0;
   });

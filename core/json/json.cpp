@@ -1,6 +1,5 @@
 #include "core/json/json.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/json/near.h"

@@ -1,7 +1,6 @@
 #include "core/model/builders.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/model/saturating.h"

@@ -7,7 +7,6 @@
 // Adding a family: one reader in families/, one line here, one line in the table of family_table.cpp.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "core/model/architecture.h"

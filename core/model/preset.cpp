@@ -1,6 +1,5 @@
 #include "core/model/preset.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace plimsoll::model {

@@ -163,19 +163,19 @@ bool lacks_targets(const Peft& peft) {
 
 }  // namespace
 
-void check_conflicts(const Request& given, const Recipe& recipe, const ModelAndGpu& around, Errors& errors) {
+void check_conflicts(const Request& given, const Recipe& recipe, const ModelTraits& traits, Errors& errors) {
   if (lacks_targets(recipe.peft)) {
     const bool emptied = given.values.count("/peft/target_modules") != 0;
     errors.push_back(
         {"missing", "/peft/target_modules",
          emptied ? "An adapter needs at least one target module."
-                 : "PEFT has no default target modules for model type \"" + around.model_type + "\".",
+                 : "PEFT has no default target modules for model type \"" + traits.model_type + "\".",
          "a list of module names, a regular expression, or \"all-linear\""});
   }
   if (recipe.peft.on && recipe.peft.peft_type == "ADAPTION_PROMPT" &&
-      !model::model_type(around.model_type).adaption_prompt) {
+      !model::model_type(traits.model_type).adaption_prompt) {
     errors.push_back({"unsupported", "/peft/peft_type",
-                      "PEFT has no adaption prompt for model type \"" + around.model_type + "\".",
+                      "PEFT has no adaption prompt for model type \"" + traits.model_type + "\".",
                       "llama, mistral, gpt2; or another method"});
   }
   check_lengths(given, recipe, errors);

@@ -50,7 +50,7 @@ bool loads_published(const DefaultContext& c) {
 }  // namespace
 
 Default published_dtype(const DefaultContext& c) {
-  const std::string& stored = c.around.checkpoint_dtype;
+  const std::string& stored = c.traits.checkpoint_dtype;
   if (stored == "float32" || stored == "bfloat16" || stored == "float16")
     return {stored, "the checkpoint is loaded in the type it was published in"};
   return {"bfloat16",
@@ -58,7 +58,7 @@ Default published_dtype(const DefaultContext& c) {
 }
 
 Default default_dtype(const DefaultContext& c) {
-  const std::string& stored = c.around.checkpoint_dtype;
+  const std::string& stored = c.traits.checkpoint_dtype;
   const bool known = stored == "float32" || stored == "bfloat16" || stored == "float16";
   if (quantized(c)) {
     if (flag(c, "/training/bf16"))
@@ -81,7 +81,7 @@ Default default_attention(const DefaultContext& c) {
     return {"eager", "Transformers before 4.36 has only eager attention"};
   if (!at_least(c, "torch", "2.1.1"))
     return {"eager", "Transformers asks for PyTorch 2.1.1 to call scaled_dot_product_attention"};
-  if (!supports_sdpa(c.around.model_type, text(c, "/versions/transformers"))) {
+  if (!supports_sdpa(c.traits.model_type, text(c, "/versions/transformers"))) {
     return {"eager",
             "this model class cannot call scaled_dot_product_attention in this release of Transformers"};
   }
@@ -97,12 +97,12 @@ Default default_use_cache(const DefaultContext& c) {
 }
 
 Default default_linearized_experts(const DefaultContext& c) {
-  if (c.around.linearized_experts) return {true, "the checkpoint's name says that its experts are linears"};
+  if (c.traits.linearized_experts) return {true, "the checkpoint's name says that its experts are linears"};
   return {false, "experts are what Transformers' model class makes of them"};
 }
 
 Default default_skip_modules(const DefaultContext& c) {
-  const std::vector<std::string>& dynamic = c.around.dynamic_modules;
+  const std::vector<std::string>& dynamic = c.traits.dynamic_modules;
   // Checkpoints of its own came in 2025 (unslothai/unsloth unsloth/models/mapper.py).
   if (dynamic.empty() || !flag(c, "/quantization/load_in_4bit") || !at_least(c, "unsloth", "2025.1"))
     return {json::Json::array(), ""};
@@ -172,18 +172,18 @@ Json modules_of(const std::array<const char*, most>& names) {
 }  // namespace
 
 Default default_feedforward_modules(const DefaultContext& c) {
-  const Json scaled = modules_of(model::model_type(c.around.model_type).ia3_targets);
+  const Json scaled = modules_of(model::model_type(c.traits.model_type).ia3_targets);
   if (!scaled.empty()) return {Json::array({scaled.back()}), ""};
   return {Json::array({"down_proj", "fc2", "w2", "wo", "dense_4h_to_h", "mlp.c_proj"}), ""};
 }
 
 Default default_target_modules(const DefaultContext& c) {
-  const model::ModelType& type = model::model_type(c.around.model_type);
+  const model::ModelType& type = model::model_type(c.traits.model_type);
   if (const Json scaled = modules_of(type.ia3_targets);
       !scaled.empty() && text(c, "/peft/peft_type") == "IA3")
     return {scaled, "PEFT's default for IA3"};
   if (const Json targets = modules_of(type.lora_targets); !targets.empty())
-    return {targets, "PEFT's default for model type " + c.around.model_type};
+    return {targets, "PEFT's default for model type " + c.traits.model_type};
   return {nullptr, ""};
 }
 
@@ -211,7 +211,7 @@ Default default_max_length(const DefaultContext& c) {
   // Stacks that cut samples at a length of their own have a row in their file; TRL's lies here, as it is no
   // longer than the model.
   constexpr uint64_t usual = 1024;
-  const uint64_t longest = c.around.max_position_embeddings;
+  const uint64_t longest = c.traits.max_position_embeddings;
   if (stack_traits(c.stack).model_length && longest != 0)
     return {longest, "assumed: swift cuts at what the model can read alone; say the longest of your samples",
             true};
@@ -338,17 +338,17 @@ Default default_overlap_comm(const DefaultContext& c) {
 }
 
 Default default_images(const DefaultContext& c) {
-  if (!c.around.sees_images) return {0, "the model sees no images"};
-  const bool sized = c.around.default_image_size > 0 || number(c, "/vision/image_size") > 0;
+  if (!c.traits.sees_images) return {0, "the model sees no images"};
+  const bool sized = c.traits.default_image_size > 0 || number(c, "/vision/image_size") > 0;
   if (!sized) return {0, "assumed: none; say how many and how large", true};
   return {1, "assumed: one image a sample, say how many", true};
 }
 
 Default default_image_size(const DefaultContext& c) {
   // hiyouga/LLaMA-Factory hparams/model_args.py image_max_pixels
-  if (c.around.default_image_size == 0 && number(c, "/vision/images_per_sample") > 0)
+  if (c.traits.default_image_size == 0 && number(c, "/vision/images_per_sample") > 0)
     return {768, "assumed: the limit of LLaMA-Factory; say how large", true};
-  return {c.around.default_image_size, "the size that the model's configuration gives its vision tower"};
+  return {c.traits.default_image_size, "the size that the model's configuration gives its vision tower"};
 }
 
 }  // namespace plimsoll::recipe

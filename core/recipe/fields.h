@@ -20,7 +20,7 @@ enum class FieldType { count, number, flag, word, optimizer, text, texts, texts_
 /// What a default may look at.
 struct DefaultContext {
   const Values& values;  ///< fields above this one in the table, resolved
-  const ModelAndGpu& around;
+  const ModelTraits& traits;
   const std::string& stack;       ///< its id
   const std::string& stack_name;  ///< for a person
 };

@@ -11,9 +11,9 @@ namespace plimsoll::recipe {
 
 struct LossKernel {
   std::string_view id;  ///< as in training.loss_kernel
-  bool whole_logits =
-      false;                ///< a plain cross-entropy, which Liger's or Apple's kernel can take the place of
-  bool head_again = false;  ///< the backward computes the logits a second time
+  /// A plain cross-entropy, which Liger's or Apple's kernel can take the place of.
+  bool whole_logits = false;
+  bool head_again = false;    ///< the backward computes the logits a second time
   bool moves_little = false;  ///< each logit is touched a few times, not written out in fp32
 };
 

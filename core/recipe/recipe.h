@@ -4,7 +4,7 @@
 //
 //     json::Errors errors;
 //     recipe::Request given = recipe::read_request(request, errors);     // strict: what the user wrote
-//     recipe::Resolved resolved = recipe::resolve(given, stack, model_and_gpu, errors);
+//     recipe::Resolved resolved = recipe::resolve(given, stack, model_traits, errors);
 //     resolved.recipe.training.optim;                                    // "adamw_torch_fused"
 //     resolved.assumptions;                                              // {"/training/optim", ..., "why"}
 //
@@ -43,7 +43,6 @@ struct ModelArgs {
 struct Quantization {
   bool load_in_4bit = false;
   bool load_in_8bit = false;
-  std::string bnb_4bit_quant_type;
   bool bnb_4bit_use_double_quant = false;
   std::string bnb_4bit_compute_dtype;
   bool prepare_for_kbit_training = false;
@@ -51,8 +50,8 @@ struct Quantization {
   std::vector<std::string> llm_int8_skip_modules;
   bool quantize_lm_head = false;      ///< the output head is quantised too
   bool quantize_moe_experts = false;  ///< so are experts that are one parameter
-  std::string
-      quant_method;  ///< "": bitsandbytes or none; gptq | awq | hqq: a checkpoint packed by another library
+  /// "": bitsandbytes or none; gptq | awq | hqq: a checkpoint packed by another library
+  std::string quant_method;
   uint64_t bits = 0, group_size = 0;  ///< of quant_method
 };
 
@@ -89,8 +88,7 @@ struct Peft {
   double lora_dropout = 0;
   bool use_dora = false;
   bool merge_and_unload = false;  ///< at the end, in the process that has trained
-  bool use_rslora = false;
-  std::string bias;  ///< none | all | lora_only
+  std::string bias;               ///< none | all | lora_only
   bool lora_bias = false;
   std::vector<std::string> modules_to_save;
   bool ensure_weight_tying = false;
@@ -157,9 +155,8 @@ struct Vision {
 
 /// accelerate's FullyShardedDataParallelPlugin, Trainer's fsdp_config.
 struct FsdpConfig {
-  bool reshard_after_forward = true;  ///< false: SHARD_GRAD_OP
-  bool offload_params = false;        ///< shards, gradients and states lie in RAM
-  bool use_orig_params = true;
+  bool reshard_after_forward = true;               ///< false: SHARD_GRAD_OP
+  bool offload_params = false;                     ///< shards, gradients and states lie in RAM
   std::string backward_prefetch = "backward_pre";  ///< backward_pre | backward_post | none
   bool forward_prefetch = false;
   bool limit_all_gathers = true;
@@ -177,7 +174,6 @@ struct ZeroConfig {
   uint64_t reduce_bucket_size = 500000000;                         ///< elements; 0: hidden size squared
   uint64_t stage3_prefetch_bucket_size = 50000000;
   uint64_t stage3_max_live_parameters = 1000000000;
-  uint64_t stage3_max_reuse_distance = 1000000000;
   uint64_t sub_group_size = 1000000000;
   bool overlap_comm = false;
   bool stage3_gather_16bit_weights_on_model_save = false;
@@ -229,7 +225,6 @@ struct Hardware {
 };
 
 struct Recipe {
-  uint64_t schema = 1;
   std::string stack, task;
   Versions versions;
   ModelArgs model_args;
@@ -322,14 +317,12 @@ struct StackPreset {
 std::optional<StackPreset> read_stack(const json::Json& preset, json::Errors& errors);
 
 /// What defaults may depend on besides other fields.
-struct ModelAndGpu {
+struct ModelTraits {
   std::string model_type;
   std::string checkpoint_dtype;  ///< "" unknown
   uint64_t max_position_embeddings = 0;
-  bool is_encoder = false;
   bool sees_images = false;
-  uint64_t default_image_size = 0;  ///< 0: images of any size, or none
-  bool gpu_chosen = false, gpu_bf16 = true;
+  uint64_t default_image_size = 0;           ///< 0: images of any size, or none
   bool linearized_experts = false;           ///< the checkpoint's name says so
   std::vector<std::string> dynamic_modules;  ///< in 16 bits in the 4-bit checkpoint that the stack loads
 };
@@ -342,7 +335,7 @@ struct Resolved {
 
 /// Fills every field that was not given: the stack's defaults first, then the rules of fields.cpp. Adds
 /// `conflict` errors for values that contradict each other.
-Resolved resolve(const Request& given, const StackPreset& stack, const ModelAndGpu& around,
+Resolved resolve(const Request& given, const StackPreset& stack, const ModelTraits& traits,
                  json::Errors& errors);
 
 /// Whether values of a resolved recipe rule each other out: what resolve() refuses as a `conflict`, for a

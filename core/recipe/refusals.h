@@ -1,8 +1,7 @@
 // Combinations that a library refuses: what it prints, in which versions, and what to do instead.
 //
-//     recipe::Refusing around = {.model_type = "llama", .compute_capability = 7.5};
-//     for (const recipe::Refusal* row : recipe::refusals_of(recipe, around)) print(recipe::error_of(*row,
-//     recipe, around));
+//     const Refusing t4 = {.model_type = "llama", .compute_capability = 7.5};
+//     for (const Refusal* row : refusals_of(recipe, t4)) print(error_of(*row, recipe, t4));
 //     // "FlashAttention only supports Ampere GPUs or newer."
 //
 // A request that has one stays valid and gets a note (core/report/refused.h); no plan proposes one

@@ -60,7 +60,7 @@ bool writes_completions(const Values& values) {
 }
 
 // A default is worth telling only where it can matter.
-bool matters(const std::string& pointer, const Values& values, const ModelAndGpu& around) {
+bool matters(const std::string& pointer, const Values& values, const ModelTraits& traits) {
   const auto below = [&pointer](const char* section) { return pointer.rfind(section, 0) == 0; };
   const bool packed =
       values.count("/quantization/quant_method") != 0 && values.at("/quantization/quant_method").is_string();
@@ -74,7 +74,7 @@ bool matters(const std::string& pointer, const Values& values, const ModelAndGpu
     return values.at("/training/eval_strategy") != "no";
   if (pointer == "/data/eval_samples") return is_on(values, "/training/compute_metrics");
   if (below("/rl/")) return matters_to_task(pointer, values);
-  if (below("/vision/")) return around.sees_images;
+  if (below("/vision/")) return traits.sees_images;
   if (pointer == "/versions/trl") return values.at("/stack") == "trl";
   if (pointer == "/versions/peft") return values.count("/peft") != 0;
   if (pointer == "/peft/lora_alpha") return false;
@@ -95,13 +95,13 @@ bool holds(const Json& value, const std::string& condition) {
 }
 
 const StackDefault* find_default(const StackPreset& stack, std::string_view pointer, const Values& values,
-                                 const ModelAndGpu& around) {
+                                 const ModelTraits& traits) {
   for (const StackDefault& row : stack.defaults) {
     if (row.pointer != pointer) continue;
     bool applies = true;
     for (const auto& [field, condition] : row.when) {
       const auto found = values.find(field);
-      const Json value = field == "/model_type"  ? Json(around.model_type)
+      const Json value = field == "/model_type"  ? Json(traits.model_type)
                          : found == values.end() ? Json()
                                                  : found->second;
       const bool version = field.substr(0, 10) == "/versions/";
@@ -138,11 +138,11 @@ bool is_absent(std::string_view pointer, const Request& given, const Values& val
 }
 
 Default default_of(const Field& field, const Request& given, const StackPreset& stack,
-                   const ModelAndGpu& around, const Values& values) {
+                   const ModelTraits& traits, const Values& values) {
   if (is_absent(field.pointer, given, values)) return {};
   // Where the policy writes its own completions, the length is what prompt and completion add up to.
   const bool follows = field.pointer == "/training/max_length" && writes_completions(values);
-  const StackDefault* row = follows ? nullptr : find_default(stack, field.pointer, values, around);
+  const StackDefault* row = follows ? nullptr : find_default(stack, field.pointer, values, traits);
   if (row != nullptr && same_as(*row) != nullptr) {
     const auto there = values.find(row->value.get_ref<const std::string&>());
     if (there != values.end()) return {there->second, row->why, row->asked};
@@ -150,7 +150,7 @@ Default default_of(const Field& field, const Request& given, const StackPreset& 
   const Default by_stack = row != nullptr ? Default{row->value, row->why, row->asked} : Default{};
   if (row != nullptr && field.pointer == "/rl/max_completion_length")
     return beside_a_prompt(by_stack, values);
-  const DefaultContext context{values, around, stack.id, stack.name};
+  const DefaultContext context{values, traits, stack.id, stack.name};
   if (row != nullptr && field.pointer == "/model_args/dtype" && row->value == Json("auto"))
     return published_dtype(context);
   if (row != nullptr) return by_stack;
@@ -166,7 +166,7 @@ uint64_t Recipe::effective_batch() const {
   return training.per_device_train_batch_size * training.gradient_accumulation_steps * replicas;
 }
 
-Resolved resolve(const Request& given, const StackPreset& stack, const ModelAndGpu& around, Errors& errors) {
+Resolved resolve(const Request& given, const StackPreset& stack, const ModelTraits& traits, Errors& errors) {
   Resolved resolved;
   resolved.values = given.values;
   resolved.recipe.peft.on = given.values.count("/peft") != 0;
@@ -178,26 +178,26 @@ Resolved resolve(const Request& given, const StackPreset& stack, const ModelAndG
     const bool pointless = !field.needs.empty() && given.values.count(std::string(field.needs)) == 0;
     if (found == resolved.values.end() && pointless) continue;
     if (found == resolved.values.end()) {
-      auto [value, why, asked] = default_of(field, given, stack, around, resolved.values);
-      if (!why.empty() && matters(pointer, resolved.values, around)) {
+      auto [value, why, asked] = default_of(field, given, stack, traits, resolved.values);
+      if (!why.empty() && matters(pointer, resolved.values, traits)) {
         resolved.assumptions.push_back({pointer, value, why, asked});
       }
       found = resolved.values.emplace(pointer, std::move(value)).first;
     }
     if (pointer == "/model_args/dtype" && found->second == Json("auto")) {
-      Default known = published_dtype(DefaultContext{resolved.values, around, stack.id, stack.name});
+      Default known = published_dtype(DefaultContext{resolved.values, traits, stack.id, stack.name});
       found->second = known.value;
       resolved.assumptions.push_back({pointer, std::move(known.value), std::move(known.why)});
     }
     if (field.set != nullptr) field.set(resolved.recipe, found->second);
   }
-  check_conflicts(given, resolved.recipe, around, errors);
+  check_conflicts(given, resolved.recipe, traits, errors);
   return resolved;
 }
 
-Variations::Variations(const Request& given, const StackPreset& stack, const ModelAndGpu& around,
+Variations::Variations(const Request& given, const StackPreset& stack, const ModelTraits& traits,
                        const Resolved& resolved)
-    : given_(given), stack_(stack), around_(around), resolved_(resolved), values_(resolved.values) {
+    : given_(given), stack_(stack), traits_(traits), resolved_(resolved), values_(resolved.values) {
   const std::span<const Field> table = field_table();
   for (std::size_t i = 0; i < table.size(); ++i) {
     const std::string& pointer = pointers_of_fields()[i];
@@ -231,7 +231,7 @@ bool Variations::within_reach(const Values& changes) const {
 Variation Variations::from_the_beginning(const Values& changes, Errors& errors) const {
   Request changed = given_;
   for (const auto& [pointer, value] : changes) changed.values[pointer] = value;
-  Resolved after = resolve(changed, stack_, around_, errors);
+  Resolved after = resolve(changed, stack_, traits_, errors);
   Variation result;
   for (const auto& [pointer, value] : after.values) {
     const auto before = resolved_.values.find(pointer);
@@ -263,13 +263,13 @@ Variation Variations::with(const Values& changes, Errors& errors) {
     const std::string& pointer = pointers_of_fields()[i];
     if (changes.count(pointer) != 0) continue;
     const Field& field = field_table()[i];
-    move(field, pointer, default_of(field, given_, stack_, around_, values_).value);
+    move(field, pointer, default_of(field, given_, stack_, traits_, values_).value);
   }
   for (const auto& [pointer, value] : result.moved) {
     values_.find(pointer)->second = resolved_.values.find(pointer)->second;
   }
   if (emptied) return from_the_beginning(changes, errors);
-  check_conflicts(given_, result.recipe, around_, errors);
+  check_conflicts(given_, result.recipe, traits_, errors);
   return result;
 }
 

@@ -1,6 +1,6 @@
 // One request, resolved many times with some fields changed: what the planner does for each set of changes.
 //
-//     Variations variations(given, stack, around, resolved);      // the request as it is
+//     Variations variations(given, stack, traits, resolved);      // the request as it is
 //     const Variation& changed = variations.with({{"/training/bf16", true}}, errors);
 //     changed.recipe.training.bf16;                               // true
 //     changed.moved;                                              // {{"/training/bf16", true}, ...}
@@ -27,7 +27,7 @@ struct Variation {
 class Variations {
  public:
   /// All four are kept by reference and must outlive it; `resolved` is what they resolve to.
-  Variations(const Request& given, const StackPreset& stack, const ModelAndGpu& around,
+  Variations(const Request& given, const StackPreset& stack, const ModelTraits& traits,
              const Resolved& resolved);
 
   Variation with(const Values& changes, json::Errors& errors);
@@ -38,10 +38,10 @@ class Variations {
 
   const Request& given_;
   const StackPreset& stack_;
-  const ModelAndGpu& around_;
+  const ModelTraits& traits_;
   const Resolved& resolved_;
-  std::vector<std::size_t>
-      dependent_;  ///< fields whose default may follow another field, by place in the table
+  /// Fields whose default may follow another field, by place in the table.
+  std::vector<std::size_t> dependent_;
   Values values_;  ///< as resolved between two calls
 };
 

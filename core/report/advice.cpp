@@ -1,6 +1,5 @@
 #include "core/report/advice.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/advice/habits.h"

@@ -4,7 +4,6 @@
 //     write_plans(out, advisor, usable);        // [{"name", "changes", "peak", "time_factor", ...}]
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/exchange/notebook.h"
-#include "core/exchange/versions.h"
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
 #include "core/report/advice.h"

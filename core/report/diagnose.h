@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/diagnosis/diagnosis.h"
+#include "core/diagnosis/facts.h"
 #include "core/report/said_request.h"
 #include "core/run/catalog.h"
 #include "core/run/run.h"
@@ -38,8 +38,8 @@ struct PastedCase {
   recipe::Values versions;      ///< of libraries that the text says and the request does not
   SaidRequest said;             ///< what the text says of the run
   std::string found_request;    ///< made from that, when no request was given
-  std::vector<std::string>
-      left_out;  ///< pointers that the replay cannot do and that were left out for the estimate
+  /// Pointers that the replay cannot do and that were left out for the estimate.
+  std::vector<std::string> left_out;
   diagnosis::Situation situation;
 };
 void read_case(std::string_view text, std::string_view request, std::string_view phase,

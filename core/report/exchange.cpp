@@ -160,11 +160,11 @@ void complete(recipe::Request& given, const exchange::Format& format, const run:
   const recipe::StackPreset* ours = catalog.find_stack(from);
   if (format.stack.empty() || from == format.stack || theirs == nullptr || ours == nullptr) return;
   json::Errors ignored;
-  recipe::ModelAndGpu around;
+  recipe::ModelTraits traits;
   recipe::Request moved = given;
   moved.values["/stack"] = std::string(format.stack);
-  const recipe::Resolved before = recipe::resolve(given, *ours, around, ignored);
-  const recipe::Resolved after = recipe::resolve(moved, *theirs, around, ignored);
+  const recipe::Resolved before = recipe::resolve(given, *ours, traits, ignored);
+  const recipe::Resolved after = recipe::resolve(moved, *theirs, traits, ignored);
   for (const recipe::StackPreset* stack : {ours, theirs}) {
     for (const recipe::StackDefault& row : stack->defaults) {
       const auto was = before.values.find(row.pointer), will = after.values.find(row.pointer);

@@ -1,8 +1,8 @@
 // Request in, report out: the whole of Plimsoll as one pure function of two texts.
 //
 //     run::Catalog catalog = run::read_catalog(preset_files());
-//     std::string answer = report::report_text(R"({"model": "mistral-7b-v0.3", "peft": {"r": 16}})",
-//     catalog);
+//     std::string request = R"({"model": "mistral-7b-v0.3", "peft": {"r": 16}})";
+//     std::string answer = report::report_text(request, catalog);
 //
 // The shape of both is the public contract; README.md shows an example, timeline.h the shape of
 // /memory/timeline. A bad request is a normal result:
@@ -21,8 +21,7 @@ std::string report_text(std::string_view request, const run::Catalog& catalog);
 /// The same without plans, limits and timeline, even where the request wants them (core/report/slow_parts.h).
 std::string quick_report_text(std::string_view request, const run::Catalog& catalog);
 
-/// Whether a text of report_text() is a report and no refusal, told by its heading: a report is 100 kB to
-/// parse.
+/// Whether a text of report_text() is a report and no refusal, told by its heading: 100 kB take long to parse.
 bool answered(std::string_view report);
 
 /// {"models": [{"id", "hf_id", "family", "parameters", "kind", "verified", "aliases"}]}

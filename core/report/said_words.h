@@ -5,7 +5,6 @@
 //     // "/peft/r" 64, "/training/max_length" 2048
 #pragma once
 
-#include <span>
 #include <string_view>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "core/report/timeline.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/json/rounding.h"
 #include "core/memory/step/timeline.h"

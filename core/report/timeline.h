@@ -1,11 +1,9 @@
 // The step over time, for a plot: /memory/timeline, only when the request has "want": ["timeline"].
 //
-//     {"components": ["weights", "adapters", ...],          bottom of the stack first; those that ever hold
-//     bytes
+//     {"components": ["weights", "adapters", ...],          those that ever hold bytes, bottom first
 //      "points": [{"instant": "forward",                    at most 400, in the order of time; x is the index
-//                  "micro_batch": 1,                        1 makes the gradients, 2 stands for all later
-//                  ones; 0
-//                                                           outside forward and backward
+//                  "micro_batch": 1,                        1 makes the gradients, 2: all later ones,
+//                                                           0 outside forward and backward
 //                  "part": "text", "layer": 7,              what is at work; layer null outside the layers
 //                  "bytes": [14483464192, ...]}, ...],      one for each of "components"; their sum is what
 //                                                           PyTorch counts as allocated at that moment

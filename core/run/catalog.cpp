@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/json/ascii.h"
-#include "core/model/family_table.h"
 
 namespace plimsoll::run {
 

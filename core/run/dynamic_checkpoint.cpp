@@ -1,7 +1,5 @@
 #include "core/run/dynamic_checkpoint.h"
 
-#include <algorithm>
-
 #include "core/json/ascii.h"
 #include "core/run/model_names.h"
 

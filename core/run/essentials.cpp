@@ -41,7 +41,7 @@ std::vector<Missing> missing_in(const Json& request, const Catalog& catalog) {
   const recipe::StackPreset* preset = catalog.find_stack(id);
   if (preset == nullptr) return missing;
   for (const recipe::Assumption& one :
-       recipe::resolve(given, *preset, recipe::ModelAndGpu{}, ignored).assumptions) {
+       recipe::resolve(given, *preset, recipe::ModelTraits{}, ignored).assumptions) {
     const bool listed = std::any_of(missing.begin(), missing.end(),
                                     [&one](const Missing& other) { return other.pointer == one.pointer; });
     if (one.asked && !listed) missing.push_back({one.pointer, one.why});

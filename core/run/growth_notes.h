@@ -9,8 +9,7 @@
 
 #include <vector>
 
-#include "core/run/components.h"
-
+#include "core/run/replayed.h"
 namespace plimsoll::run {
 
 std::vector<model::Note> growth_notes(const Replayed& facts);

@@ -1,8 +1,6 @@
 #include "core/run/limits.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <optional>
 
 #include "core/memory/parameters/targets.h"
@@ -22,8 +20,8 @@ class Sizing {
   Sizing(const Run& run, double usable)
       : run(run),
         usable(usable),
-        around_(model_and_gpu(run)),
-        variations_(run.given, *run.stack, around_, run.resolved) {}
+        traits_(model_traits(run)),
+        variations_(run.given, *run.stack, traits_, run.resolved) {}
 
   const Run& run;
   const double usable;
@@ -49,7 +47,7 @@ class Sizing {
   bool fits(Set set, uint64_t value) { return verdict(set(run, value)) == memory::Verdict::fits; }
 
  private:
-  const recipe::ModelAndGpu around_;
+  const recipe::ModelTraits traits_;
   recipe::Variations variations_;
 };
 

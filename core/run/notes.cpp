@@ -1,8 +1,7 @@
 #include "core/run/notes.h"
 
-#include <initializer_list>
-
 #include "core/memory/layers/images.h"
+#include "core/run/components.h"
 #include "core/run/growth_notes.h"
 #include "core/run/note_rows.h"
 #include "core/run/phrases.h"

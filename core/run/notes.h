@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/hardware/gpu.h"
-#include "core/run/components.h"
+#include "core/run/replayed.h"
 
 namespace plimsoll::run {
 

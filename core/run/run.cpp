@@ -22,8 +22,6 @@ namespace {
 
 using json::Errors;
 
-constexpr std::size_t named_runs = 3;
-
 void find_network(const recipe::Request& given, const Catalog& catalog, Run& run, Errors& errors) {
   if (given.model_config.is_object()) {
     auto network = model::read_config(given.model_config, given.model_name, "/model/config", errors);
@@ -53,11 +51,11 @@ void find_network(const recipe::Request& given, const Catalog& catalog, Run& run
 }
 
 // A checkpoint that is stored in 4 bits loads in 4 bits, whether the request says so or not.
-void note_packing(Run& run) {
-  const std::string packing(packing_in(run.given.model_id));
-  if (packing.empty() || run.resolved.recipe.quantized()) return;
+void note_quantised_checkpoint(Run& run) {
+  const std::string format(packing_in(run.given.model_id));
+  if (format.empty() || run.resolved.recipe.quantized()) return;
   run.network.notes.push_back({"packed_checkpoint",
-                               "The name ends in \"" + packing +
+                               "The name ends in \"" + format +
                                    "\": the checkpoint is stored quantised, but this request does not "
                                    "quantise. State it under \"quantization\".",
                                "/model"});
@@ -149,10 +147,8 @@ void set_machine(Run& run) {
   run.machine.total_bytes = run.gpu == nullptr ? 0 : static_cast<double>(run.gpu->usable_bytes);
   run.machine.workspace_bytes = static_cast<double>(hardware::cublas_workspace_bytes(gpu));
   const recipe::Parallel& parallel = run.resolved.recipe.parallel;
-  const bool several = parallel.strategy != "none" && parallel.num_gpus > 1;
-  run.context = several ? with_communicators(hardware::context(gpu)) : hardware::context(gpu);
-  const auto stated = static_cast<uint64_t>(run.resolved.recipe.hardware.context_gib * 1073741824.0);
-  if (stated > 0) run.context = {stated, stated, stated, "what the request states"};
+  const uint64_t together = parallel.strategy == "none" ? 1 : parallel.num_gpus;
+  run.context = context_on(gpu, run.resolved.recipe.hardware, together);
 }
 
 // A processor of tiles, or of one size, makes a square of every image.
@@ -186,50 +182,40 @@ void check_targets(const recipe::Recipe& r, const memory::Parameters& p, Errors&
                     "names of its linear layers"});
 }
 
-}  // namespace
-
 // axolotl-quants/Llama-4-Scout-17B-16E-Linearized-bnb-nf4-bf16 and its like.
 bool says_linearized(const std::string& model_id) {
   return ascii::lower(model_id).find("linearized") != std::string::npos;
 }
 
-recipe::ModelAndGpu model_and_gpu(const Run& run) {
-  recipe::ModelAndGpu around;
-  around.model_type = run.network.model_type;
-  around.checkpoint_dtype = run.network.checkpoint_dtype;
-  around.max_position_embeddings = run.network.max_position_embeddings;
-  around.is_encoder = run.network.kind == model::NetworkKind::encoder;
-  around.sees_images = run.network.image.rule != model::ImageTokens::Rule::none;
-  around.default_image_size = around.sees_images ? run.network.image.default_size : 0;
-  around.linearized_experts = says_linearized(run.given.model_id);
-  around.dynamic_modules = run.dynamic_modules;
-  around.gpu_chosen = run.gpu != nullptr;
-  around.gpu_bf16 = run.gpu == nullptr || run.gpu->bf16;
-  return around;
+}  // namespace
+
+recipe::ModelTraits model_traits(const Run& run) {
+  recipe::ModelTraits traits;
+  traits.model_type = run.network.model_type;
+  traits.checkpoint_dtype = run.network.checkpoint_dtype;
+  traits.max_position_embeddings = run.network.max_position_embeddings;
+  traits.sees_images = run.network.image.rule != model::ImageTokens::Rule::none;
+  traits.default_image_size = traits.sees_images ? run.network.image.default_size : 0;
+  traits.linearized_experts = says_linearized(run.given.model_id);
+  traits.dynamic_modules = run.dynamic_modules;
+  return traits;
 }
 
-// The allocator's part, which takes ten times as long as the rest: only for the reports that ask for it.
-void hold(Run& run) {
+namespace {
+
+// It takes ten times as long as the rest: only for the reports that ask for it.
+void simulate_allocator(Run& run) {
   if (!wants(run, "allocator") || !memory::simulates(run.resolved.recipe, run.replay)) return;
   run.simulated = memory::simulated_reserve(run.network, run.resolved.recipe, run.machine, capacity_for(run));
 }
 
-std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Errors& errors,
-                            memory::ReplayMemo* memo) {
-  Run run;
-  run.given = std::move(given);
-  find_network(run.given, catalog, run, errors);
-  find_gpu(run.given, catalog, run, errors);
-  run.stack = find_stack(run.given, catalog, errors);
-  if (!errors.empty() || run.stack == nullptr) return std::nullopt;
-  run.dynamic_modules = dynamic_modules(run, catalog);
-  run.resolved = recipe::resolve(run.given, *run.stack, model_and_gpu(run), errors);
-  if (!errors.empty()) return std::nullopt;
+// The network that the resolved recipe trains, and what the network makes of the recipe.
+void make_network(Run& run, Errors& errors) {
   check_images(run.network, run.resolved.recipe.vision, errors);
   // A model that sees nothing has no other part to train.
   if (run.network.image.rule == model::ImageTokens::Rule::none)
     run.resolved.recipe.vision.freeze_language_model = false;
-  note_packing(run);
+  note_quantised_checkpoint(run);
   note_dynamic_checkpoint(run);
   // Also for the plans that quantise: they are priced on this network.
   std::vector<std::string> apart = run.resolved.recipe.quantization.llm_int8_skip_modules;
@@ -237,7 +223,7 @@ std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Error
   run.network =
       model::with_layers_apart(std::move(run.network), apart, run.resolved.recipe.peft.target_parameters);
   memory::expand_targets(run.network, run.resolved.recipe, errors);
-  if (!errors.empty()) return std::nullopt;
+  if (!errors.empty()) return;
   tell_converted_targets(run);
   if (trains_some_layers(run.resolved.recipe)) {
     recipe::Recipe adapted = run.resolved.recipe;
@@ -249,8 +235,34 @@ std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Error
   if (run.resolved.recipe.full() && !training.unfrozen_parameters.empty()) {
     run.network = memory::with_unfrozen(std::move(run.network), training.unfrozen_parameters,
                                         training.freeze_trainable_layers, errors);
-    if (!errors.empty()) return std::nullopt;
   }
+}
+
+// How sure the estimate is.
+void hold_against_evidence(Run& run, const std::vector<Measured>& evidence) {
+  constexpr std::size_t named_runs = 3;
+  run.nearest = nearest_runs(run.resolved.recipe, static_cast<double>(run.replay.parameters.base), evidence,
+                             evidence.size());
+  run.allocated_span = allocated_span(run.nearest, run.replay.sharding.ranks > 1);
+  if (run.nearest.size() > named_runs) run.nearest.resize(named_runs);
+  run.widening = widening(run.resolved.recipe, run.network, evidence);
+}
+
+}  // namespace
+
+std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Errors& errors,
+                            memory::ReplayMemo* memo) {
+  Run run;
+  run.given = std::move(given);
+  find_network(run.given, catalog, run, errors);
+  find_gpu(run.given, catalog, run, errors);
+  run.stack = find_stack(run.given, catalog, errors);
+  if (!errors.empty() || run.stack == nullptr) return std::nullopt;
+  run.dynamic_modules = dynamic_modules(run, catalog);
+  run.resolved = recipe::resolve(run.given, *run.stack, model_traits(run), errors);
+  if (!errors.empty()) return std::nullopt;
+  make_network(run, errors);
+  if (!errors.empty()) return std::nullopt;
   set_machine(run);
   memory::Machine machine = run.machine;
   machine.memo = memo;
@@ -258,12 +270,8 @@ std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Error
   run.replay = memory::replay(run.network, run.resolved.recipe, machine);
   check_targets(run.resolved.recipe, run.replay.parameters, errors);
   if (!errors.empty()) return std::nullopt;
-  hold(run);
-  run.nearest = nearest_runs(run.resolved.recipe, static_cast<double>(run.replay.parameters.base),
-                             catalog.evidence, catalog.evidence.size());
-  run.allocated_span = allocated_span(run.nearest, run.replay.sharding.ranks > 1);
-  if (run.nearest.size() > named_runs) run.nearest.resize(named_runs);
-  run.widening = widening(run.resolved.recipe, run.network, catalog.evidence);
+  simulate_allocator(run);
+  hold_against_evidence(run, catalog.evidence);
   return run;
 }
 
@@ -294,7 +302,9 @@ Run on_gpu(const Run& run, const hardware::Gpu& gpu) {
   return there;
 }
 
-hardware::Context context_on(const hardware::Gpu& gpu, uint64_t cards) {
+hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& request, uint64_t cards) {
+  const auto stated = static_cast<uint64_t>(request.context_gib * 1073741824.0);
+  if (stated > 0) return {stated, stated, stated, "what the request states"};
   return cards > 1 ? with_communicators(hardware::context(gpu)) : hardware::context(gpu);
 }
 

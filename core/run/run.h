@@ -52,8 +52,8 @@ const memory::Parameters* known_parameters(const Run& run);
 /// The machine of a run with its memo, and with what the network weighs.
 memory::Machine with_memo(const Run& run, memory::ReplayMemo& memo);
 
-/// Defaults depend on these too.
-recipe::ModelAndGpu model_and_gpu(const Run& run);
+/// What defaults depend on besides the request.
+recipe::ModelTraits model_traits(const Run& run);
 
 /// What the contract can say and the replay cannot yet do.
 void refuse(const recipe::Recipe& recipe, json::Errors& errors);
@@ -61,8 +61,8 @@ void refuse(const recipe::Recipe& recipe, json::Errors& errors);
 /// The same run on another card, replayed.
 Run on_gpu(const Run& run, const hardware::Gpu& gpu);
 
-/// What driver, kernels and, with several cards, NCCL hold of one of them.
-hardware::Context context_on(const hardware::Gpu& gpu, uint64_t cards);
+/// What driver, kernels and, with several cards, NCCL hold of one of them, or what the request states.
+hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& request, uint64_t cards);
 
 /// Sizes of an instant of this run.
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run);

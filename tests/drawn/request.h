@@ -3,7 +3,7 @@
 // platform.
 //
 //     for (uint64_t seed = 0; seed < 200; ++seed) check(answer(drawn_request(seed)));
-//     drawn_request(17, {.only_small = true});       // a model of two layers, for what takes long
+//     drawn_request(17, {.small = true});            // a model of two layers, for what takes long
 //
 // Fields are drawn one by one from their rows (value.h). What hangs together (adapters and quantization, GPUs
 // and their strategy, the lengths of a completion) is drawn first, in request.cpp.

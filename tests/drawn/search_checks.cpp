@@ -18,15 +18,15 @@ using advice::Measure;
 // A run read, with all that the planner needs kept beside it.
 struct Prepared {
   run::Run run;
-  recipe::ModelAndGpu around;
+  recipe::ModelTraits traits;
   advice::Basis basis;
   explicit Prepared(run::Run given)
       : run(std::move(given)),
-        around(run::model_and_gpu(run)),
+        traits(run::model_traits(run)),
         basis{.network = run.network,
               .given = run.given,
               .stack = *run.stack,
-              .around = around,
+              .traits = traits,
               .resolved = run.resolved,
               .gpu = run.gpu,
               .time_gpu = *presets().find_gpu("a100-sxm-80"),

@@ -91,14 +91,14 @@ void variations_resolve_as_changed_requests(const Draw& draw) {
   Dice dice(draw.seed * 6700417);
   const advice::FixContext situation{run->network, run->resolved.recipe, run->resolved.values, run->gpu};
   const advice::Space space = advice::open_choices(situation, {});
-  const recipe::ModelAndGpu around = model_and_gpu(*run);
-  recipe::Variations variations(run->given, *run->stack, around, run->resolved);
+  const recipe::ModelTraits traits = model_traits(*run);
+  recipe::Variations variations(run->given, *run->stack, traits, run->resolved);
   for (int tries = 0; tries < 8; ++tries) {
     const recipe::Values changes = advice::changes_of(space, drawn_choice(space, dice));
     recipe::Request given = run->given;
     for (const auto& [pointer, value] : changes) given.values[pointer] = value;
     json::Errors expected_errors, found_errors;
-    const recipe::Resolved expected = recipe::resolve(given, *run->stack, around, expected_errors);
+    const recipe::Resolved expected = recipe::resolve(given, *run->stack, traits, expected_errors);
     const recipe::Variation found = variations.with(changes, found_errors);
     ASSERT_EQ(sorted(found.moved), difference(run->resolved.values, expected.values)) << said(draw);
     ASSERT_EQ(found_errors.size(), expected_errors.size()) << said(draw);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/diagnosis/diagnosis.h"
 #include "core/diagnosis/prose_signs.h"
+#include "core/diagnosis/questions.h"
 #include "core/report/answers.h"
 #include "core/report/diagnose.h"
 #include "core/report/report.h"

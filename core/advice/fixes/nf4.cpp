@@ -1,5 +1,4 @@
 #include "core/advice/fixes/fixes.h"
-#include "core/recipe/stacks.h"
 
 namespace plimsoll::advice {
 

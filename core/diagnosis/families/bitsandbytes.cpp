@@ -10,11 +10,11 @@ constexpr std::string_view markers[] = {"error out of memory at line"};
 
 }  // namespace
 
-const Family bitsandbytes_family = {"bitsandbytes",
-                                    MessageKind::paged,
-                                    "bitsandbytes asked CUDA for managed (paged) memory and was refused.",
-                                    markers,
-                                    {},
-                                    {}};
+const Family bitsandbytes_family = {
+    .id = "bitsandbytes",
+    .kind = MessageKind::paged,
+    .what = "bitsandbytes asked CUDA for managed (paged) memory and was refused.",
+    .markers = markers,
+    .row = 22};
 
 }  // namespace plimsoll::diagnosis

@@ -22,18 +22,18 @@ constexpr std::string_view markers[] = {"cuda error: out of memory",
                                         "pt_devmem allocation failed",  // Intel Gaudi
                                         "not enough gpu video memory available"};
 
-constexpr Clause clauses[] = {{Quantity::tried, "failed to allocate", ""},
-                              {Quantity::tried, "could not allocate tensor with", ""},
-                              {Quantity::tried, "allocating", "on device"}};
+constexpr Clause clauses[] = {{&Numbers::tried, "failed to allocate", ""},
+                              {&Numbers::tried, "could not allocate tensor with", ""},
+                              {&Numbers::tried, "allocating", "on device"}};
 
 }  // namespace
 
 const Family driver_family = {
-    "driver",
-    MessageKind::driver,
-    "The driver refused memory and says nothing about how much was asked or is left.",
-    markers,
-    {},
-    clauses};
+    .id = "driver",
+    .kind = MessageKind::driver,
+    .what = "The driver refused memory and says nothing about how much was asked or is left.",
+    .markers = markers,
+    .clauses = clauses,
+    .row = 20};
 
 }  // namespace plimsoll::diagnosis

@@ -56,18 +56,20 @@ constexpr std::string_view weak_markers[] = {"killed",      "killing subprocess"
                                              "memoryerror", "system ram usage",   "out of ram",
                                              "cpu oom",     "cpu out of memory",  "ram oom"};
 
-constexpr Clause clauses[] = {{Quantity::tried, "you tried to allocate", ""},
-                              {Quantity::tried, "unable to allocate", "for an array"}};
+constexpr Clause clauses[] = {{&Numbers::tried, "you tried to allocate", ""},
+                              {&Numbers::tried, "unable to allocate", "for an array"}};
 
 }  // namespace
 
 const Family host_family = {
-    "host",
-    MessageKind::host,
-    "The machine's RAM ran out, not the GPU's memory: the process was ended, or malloc "
-    "was refused.",
-    markers,
-    weak_markers,
-    clauses};
+    .id = "host",
+    .kind = MessageKind::host,
+    .what =
+        "The machine's RAM ran out, not the GPU's memory: the process was ended, or malloc was "
+        "refused.",
+    .markers = markers,
+    .weak_markers = weak_markers,
+    .clauses = clauses,
+    .row = 23};
 
 }  // namespace plimsoll::diagnosis

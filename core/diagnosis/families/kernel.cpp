@@ -12,12 +12,11 @@ constexpr std::string_view markers[] = {"out of resource: shared memory", "out o
 }  // namespace
 
 const Family kernel_family = {
-    "kernel",
-    MessageKind::kernel,
-    "A kernel needs more shared memory on the chip than this card's multiprocessors have; the GPU's memory "
-    "did not run out.",
-    markers,
-    {},
-    {}};
+    .id = "kernel",
+    .kind = MessageKind::kernel,
+    .what =
+        "A kernel needs more shared memory on the chip than this card's multiprocessors have; the "
+        "GPU's memory did not run out.",
+    .markers = markers};
 
 }  // namespace plimsoll::diagnosis

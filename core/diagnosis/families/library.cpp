@@ -16,27 +16,28 @@ constexpr std::string_view handle_markers[] = {
 constexpr std::string_view nccl_markers[] = {"cuda failure 'out of memory'", "cuda failure 2 'out of memory'",
                                              "failed to cuda calloc", "failed to cuda malloc"};
 
-constexpr Clause nccl_clauses[] = {{Quantity::tried, "failed to cuda calloc async", ""},
-                                   {Quantity::tried, "failed to cuda calloc (async)", ""},
-                                   {Quantity::tried, "failed to cuda calloc", ""},
-                                   {Quantity::tried, "failed to cuda malloc", ""}};
+constexpr Clause nccl_clauses[] = {{&Numbers::tried, "failed to cuda calloc async", ""},
+                                   {&Numbers::tried, "failed to cuda calloc (async)", ""},
+                                   {&Numbers::tried, "failed to cuda calloc", ""},
+                                   {&Numbers::tried, "failed to cuda malloc", ""}};
 
 }  // namespace
 
 const Family handle_family = {
-    "library_handle",
-    MessageKind::library,
-    "A library could not make its handle: PyTorch's cache holds what the library would need.",
-    handle_markers,
-    {},
-    {}};
+    .id = "library_handle",
+    .kind = MessageKind::library,
+    .what = "A library could not make its handle: PyTorch's cache holds what the library would need.",
+    .markers = handle_markers,
+    .row = 21};
 
 const Family nccl_family = {
-    "nccl",
-    MessageKind::library,
-    "NCCL takes its buffers from the driver, outside PyTorch's allocator, and there was nothing left.",
-    nccl_markers,
-    {},
-    nccl_clauses};
+    .id = "nccl",
+    .kind = MessageKind::library,
+    .what =
+        "NCCL takes its buffers from the driver, outside PyTorch's allocator, and there was "
+        "nothing left.",
+    .markers = nccl_markers,
+    .clauses = nccl_clauses,
+    .row = 21};
 
 }  // namespace plimsoll::diagnosis

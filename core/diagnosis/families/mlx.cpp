@@ -9,19 +9,20 @@ constexpr std::string_view markers[] = {"[malloc_or_wait] unable to allocate", "
                                         "[metal] command buffer execution failed: insufficient memory",
                                         "kiogpucommandbuffercallbackerroroutofmemory"};
 
-constexpr Clause clauses[] = {{Quantity::tried, "unable to allocate", ""},
-                              {Quantity::tried, "attempting to allocate", ""},
-                              {Quantity::capacity, "maximum allowed buffer size of", ""}};
+constexpr Clause clauses[] = {{&Numbers::tried, "unable to allocate", ""},
+                              {&Numbers::tried, "attempting to allocate", ""},
+                              {&Numbers::capacity, "maximum allowed buffer size of", ""}};
 
 }  // namespace
 
 const Family mlx_family = {
-    "mlx",
-    MessageKind::unified,
-    "Metal could not give MLX the memory: the unified memory is full, or one buffer is "
-    "larger than Metal allows.",
-    markers,
-    {},
-    clauses};
+    .id = "mlx",
+    .kind = MessageKind::unified,
+    .what =
+        "Metal could not give MLX the memory: the unified memory is full, or one buffer is larger "
+        "than Metal allows.",
+    .markers = markers,
+    .clauses = clauses,
+    .row = 18};
 
 }  // namespace plimsoll::diagnosis

@@ -9,20 +9,21 @@ namespace {
 constexpr std::string_view markers[] = {"mps backend out of memory", "invalid buffer size:"};
 
 constexpr Clause clauses[] = {
-    {Quantity::tried, "tried to allocate", ""},  {Quantity::tried, "invalid buffer size:", ""},
-    {Quantity::allocated, "mps allocated:", ""}, {Quantity::other, "other allocations:", ""},
-    {Quantity::capacity, "max allowed:", ""},
+    {&Numbers::tried, "tried to allocate", ""},  {&Numbers::tried, "invalid buffer size:", ""},
+    {&Numbers::allocated, "mps allocated:", ""}, {&Numbers::other, "other allocations:", ""},
+    {&Numbers::capacity, "max allowed:", ""},
 };
 
 }  // namespace
 
 const Family mps_family = {
-    "mps",
-    MessageKind::unified,
-    "PyTorch's Metal backend reached the limit it sets itself, a multiple of the working "
-    "set that macOS recommends.",
-    markers,
-    {},
-    clauses};
+    .id = "mps",
+    .kind = MessageKind::unified,
+    .what =
+        "PyTorch's Metal backend reached the limit it sets itself, a multiple of the working set "
+        "that macOS recommends.",
+    .markers = markers,
+    .clauses = clauses,
+    .row = 17};
 
 }  // namespace plimsoll::diagnosis

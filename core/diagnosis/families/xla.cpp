@@ -13,20 +13,21 @@ constexpr std::string_view markers[] = {
 constexpr std::string_view weak_markers[] = {"attempting to reserve", "attempting to allocate"};
 
 constexpr Clause clauses[] = {
-    {Quantity::tried, "trying to allocate", ""},    {Quantity::tried, "out of memory allocating", ""},
-    {Quantity::tried, "attempting to reserve", ""}, {Quantity::tried, "attempting to allocate", ""},
-    {Quantity::free, "there are", "free"},          {Quantity::free, "there is", "free"},
-    {Quantity::capacity, "", "hbm. exceeded"},
+    {&Numbers::tried, "trying to allocate", ""},    {&Numbers::tried, "out of memory allocating", ""},
+    {&Numbers::tried, "attempting to reserve", ""}, {&Numbers::tried, "attempting to allocate", ""},
+    {&Numbers::free, "there are", "free"},          {&Numbers::free, "there is", "free"},
+    {&Numbers::capacity, "", "hbm. exceeded"},
 };
 
 }  // namespace
 
 const Family xla_family = {
-    "xla",
-    MessageKind::xla,
-    "XLA's own allocator, which took its share of the card at the start, has no block left.",
-    markers,
-    weak_markers,
-    clauses};
+    .id = "xla",
+    .kind = MessageKind::xla,
+    .what = "XLA's own allocator, which took its share of the card at the start, has no block left.",
+    .markers = markers,
+    .weak_markers = weak_markers,
+    .clauses = clauses,
+    .row = 19};
 
 }  // namespace plimsoll::diagnosis

@@ -2,7 +2,6 @@
 // src/autotrain/trainers/clm/params.py LLMTrainingParams; what they become: clm/utils.py, train_clm_sft.py.
 #include "core/exchange/formats/autotrain.h"
 
-#include "core/exchange/formats.h"
 #include "core/exchange/formats/shared.h"
 
 namespace plimsoll::exchange {

@@ -1,6 +1,5 @@
 // TrainingArguments, and what TRL's configurations add to them. Keys: huggingface/transformers v4.46 and
 // v5.23 src/transformers/training_args.py; huggingface/trl v0.12 and v1.16 trl/trainer/*_config.py.
-#include <algorithm>
 
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"

@@ -233,12 +233,12 @@ Outcome litgpt_ce(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   return {std::move(loss), std::move(logits)};
 }
 
-// Head and loss chunk by chunk, each chunk's gradient computed in the forward; the fp32 logits of a chunk fit
-// in half of the free memory, at most 4 GiB. Compiled: a chunk's logits and their gradient are 16-bit.
+// Head and loss chunk by chunk, each chunk's gradient computed in the forward. The fp32 logits of a chunk fit
+// in half of the free memory, at most 4 GiB; that much is taken to be free. Compiled: a chunk's logits and their gradient are 16-bit.
 // unslothai/unsloth-zoo unsloth_zoo/fused_losses/cross_entropy_loss.py get_chunk_size, UnslothFusedLoss.
 Outcome unsloth(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   const double tokens = p.layer.batch * p.layer.length, weights = p.head.in * p.head.out;
-  const double target = std::min(4.0 * 1073741824, p.free_bytes > 0 ? p.free_bytes / 2 : 4.0 * 1073741824);
+  constexpr double target = 4.0 * 1073741824;
   const double exact = tokens * p.head.out * 4 / target;
   const double chunks = exact <= 1 ? 1 : std::ceil(exact / 4) * 4;
   const double rows = std::ceil(tokens / chunks);

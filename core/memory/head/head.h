@@ -65,7 +65,6 @@ struct HeadProgram {
   bool accumulating = false;
   bool compiled = false;       ///< the loss runs under torch.compile
   bool returns_logits = true;  ///< in one graph with the model, which gives its logits to the caller
-  double free_bytes = 0;       ///< of the GPU when the loss begins; 0: unknown, plenty
   double kv_bytes = 0;         ///< a cache that lives as long as the outputs
   HeadTrace* trace = nullptr;  ///< where it is written down, or null
   bool operator==(const HeadProgram&) const = default;

@@ -41,8 +41,8 @@ struct AttentionShape {
   bool bf16 = true;            ///< the 16-bit type; float16 needs one copy less in the softmax
   double dropout = 0;
   std::vector<Tensor>* frame = nullptr;  ///< eager: where the caller holds on to the weights
-  std::vector<Tensor>* scores =
-      nullptr;  ///< BLOOM: where its own forward() holds on to what became of q and k
+  /// BLOOM: where its own forward() holds on to what became of q and k.
+  std::vector<Tensor>* scores = nullptr;
 };
 
 /// q, k, v as rotated: rows of heads * head_dim. Returns rows of heads * value_head_dim.

@@ -1,6 +1,5 @@
 #include "core/memory/layers/linear.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/memory/layers/tuner_steps.h"

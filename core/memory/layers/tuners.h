@@ -10,7 +10,6 @@
 // PEFT prints: huggingface/peft src/peft/tuners/*/layer.py, method_comparison/MetaMathQA/results.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

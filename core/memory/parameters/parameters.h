@@ -82,8 +82,8 @@ struct Trained {
   double rows = 0, columns = 0;  ///< columns == 0: one-dimensional
   int size = 4;
   double count = 1;
-  double rank =
-      0;  ///< of the subspace that the optimizer's states of it live in; 0: they are of its own shape
+  /// Of the subspace that the optimizer's states of it live in; 0: they are of its own shape.
+  double rank = 0;
 };
 
 struct Parameters {

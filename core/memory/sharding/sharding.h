@@ -90,8 +90,8 @@ struct Sharding {
 
   double root = 0;  ///< gathered parameters outside the layers, from the forward to the end of the backward
   double head = 0;  ///< gathered only while head and loss work
-  std::vector<std::vector<GatheredLayer>>
-      gathered;                 ///< by stack and group of the network; empty: nothing is gathered
+  /// By stack and group of the network; empty: nothing is gathered.
+  std::vector<std::vector<GatheredLayer>> gathered;
   std::size_t units_ahead = 2;  ///< that Python may gather before the GPU has come to them
   bool flat = false;  ///< DeepSpeed: a rank's share is one tensor, not a piece of each (stage_1_and_2.py
                       ///< flatten_dense_tensors_aligned, single_partition_of_fp32_groups)

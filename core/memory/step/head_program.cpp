@@ -1,7 +1,5 @@
 #include "core/memory/step/head_program.h"
 
-#include <string_view>
-
 #include "core/memory/head/log_probs.h"
 #include "core/memory/layers/unsloth.h"
 #include "core/model/model_types.h"

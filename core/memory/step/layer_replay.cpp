@@ -1,7 +1,5 @@
 #include "core/memory/step/layer_replay.h"
 
-#include <utility>
-
 namespace plimsoll::memory {
 
 namespace {

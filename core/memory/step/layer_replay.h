@@ -45,8 +45,8 @@ struct LayerReplay {
   double kv_cache = 0;
   double weight_gradients = 0;  ///< of this layer's trained parameters
   bool input_saved = false;     ///< the graph itself keeps the input
-  bool output_needs_grad =
-      true;                 ///< false: nothing in it or before it is trained, and it never goes backward
+  /// False: nothing in it or before it is trained, and it never goes backward.
+  bool output_needs_grad = true;
   Snapshot without_grad;    ///< highest under no_grad, input not counted
   Snapshot saved;           ///< kept for backward, input not counted
   Snapshot forward_peak;    ///< highest with the graph recorded, input not counted

@@ -34,8 +34,8 @@ struct PassSettings {
   double prefix = 0;                 ///< prefix tuning: trained keys and values before those of every layer
   bool keep_hidden_states = false;   ///< output_hidden_states=True: every layer's output until the pass ends
   class ReplayMemo* memo = nullptr;  ///< layers that were replayed before, or null
-  const Parameters* known_parameters =
-      nullptr;          ///< with a memo: what the network weighs under this recipe, if known
+  /// With a memo: what the network weighs under this recipe, where that is known.
+  const Parameters* known_parameters = nullptr;
   bool traced = false;  ///< the events of each layer are written down
 };
 

@@ -1,7 +1,6 @@
 #include "core/memory/step/replay.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/memory/parameters/optimizer_states.h"
 #include "core/memory/sharding/pipeline.h"
@@ -285,8 +284,6 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   for (const Stage& stage : made.networks.back().stages) result.host_bytes += stage.host_bytes;
   Instants(here, parts, rank, result).add_all(made, asides(plan, rank));
   find_peak(result);
-  result.dynamic_bytes =
-      result.instants[result.peak].live.total() - rank.weights - rank.adapters - rank.optimizer;
   if (program == nullptr) return result;
   add_tensors(network, recipe, p, made);
   *program = std::move(made);

@@ -12,7 +12,6 @@
 // forward pass. The peak of a run is the highest instant, never a sum of maxima.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,8 +27,7 @@ struct Instant {
   std::string_view what;       ///< one sentence
   double outside = 0;          ///< bytes on the device outside PyTorch's count, the context apart
   double gathered_before = 0;  ///< what a stream of its own has gathered for other layers and keeps
-  double apart =
-      0;  ///< what the instants of a step hold one after another and cannot share (component_peaks.h)
+  double apart = 0;  ///< what instants of a step hold one after another and cannot share (component_peaks.h)
   bool has_states = false;  ///< of the optimizer, which exist by then
   double host_bytes = 0;    ///< RAM that is needed then, where that is known; 0: what is there all the time
 };
@@ -39,20 +37,15 @@ struct Replay {
   std::size_t peak = 0;
   Snapshot between_steps;  ///< what stands while the model is evaluated
   Parameters parameters;
-  Sharding sharding;  ///< what one rank holds
-  std::vector<double>
-      device_map_peaks;        ///< highest allocated bytes of each GPU, when device_map spreads the layers
-  double optimizer_bytes = 0;  ///< states on the GPU
-  double state_bytes = 0;      ///< states of all ranks together, wherever they lie
-  double paged_bytes = 0;      ///< states in managed memory, which PyTorch does not count
-  double host_bytes = 0;       ///< RAM of the process, at least
-  std::string_view attention;  ///< why this kernel
-  double gathered_throughout = 0;  ///< FSDP: of the root unit and the head
-  double dynamic_bytes = 0;        ///< of the peak: what came after loading
-  double last_graph = 0;           ///< of the micro-batch before, which the first one has not
-  std::vector<model::Note> notes;
-  // What one more unit costs at the peak instant, by replaying again.
-  double per_sample = 0, per_token = 0, per_rank = 0, per_image = 0;
+  Sharding sharding;                     ///< what one rank holds
+  std::vector<double> device_map_peaks;  ///< where device_map spreads the layers: allocated, by GPU
+  double optimizer_bytes = 0;            ///< states on the GPU
+  double state_bytes = 0;                ///< states of all ranks together, wherever they lie
+  double paged_bytes = 0;                ///< states in managed memory, which PyTorch does not count
+  double host_bytes = 0;                 ///< RAM of the process, at least
+  std::string_view attention;            ///< why this kernel
+  double gathered_throughout = 0;        ///< FSDP: of the root unit and the head
+  double last_graph = 0;                 ///< of the micro-batch before, which the first one has not
 };
 
 /// Whether the instant comes again with every step.
@@ -74,8 +67,8 @@ FirstStep first_step(const Replay& run, const recipe::Recipe& recipe);
 
 struct StepProgram;
 
-/// Replays `recipe` on `network`. Never fails: what the replay cannot express is said in notes. `program`
-/// receives what unroll.h writes the whole run from, at some cost in time; null: nothing is kept.
+/// Replays `recipe` on `network`. `program` receives what unroll.h writes the whole run from, at some cost in
+/// time; null: nothing is kept.
 Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
               StepProgram* program = nullptr);
 

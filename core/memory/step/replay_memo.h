@@ -3,8 +3,8 @@
 //
 //     ReplayMemo memo(network);
 //     machine.memo = &memo;                   // for as long as the network lives and is not changed
-//     replay(network, recipe, machine);       // walks each layer
-//     replay(network, other, machine);        // walks those that differ
+//     memory::replay(network, recipe, machine);       // walks each layer
+//     memory::replay(network, other, machine);        // walks those that differ
 #pragma once
 
 #include <cstdint>

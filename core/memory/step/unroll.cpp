@@ -1,7 +1,5 @@
 #include "core/memory/step/unroll.h"
 
-#include <utility>
-
 #include "core/memory/step/drawn_forms.h"
 #include "core/memory/step/timeline.h"
 #include "core/memory/step/trace_sink.h"

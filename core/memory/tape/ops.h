@@ -1,11 +1,11 @@
 // The operation table: what each PyTorch operation keeps for backward and what its backward allocates.
 //
-// One operation, one function; the layer programs (layer.cpp, loss.cpp) are written with them. Arguments
+// One operation, one function; layers/layer.cpp and head/head.cpp are written with them. Arguments
 // taken by value die inside the operation when the caller moves them in, as a Python temporary does.
 //
 //     Tensor h = cast(tape, x, 4);                         // x.to(torch.float32)
-//     Tensor y = multiply(tape, activation(tape, Activation::silu, linear(tape, mode, x, gate)),
-//                         linear(tape, mode, x, up));
+//     Tensor gated = activation(tape, mode, model::Activation::silu, linear(tape, mode, x, gate));
+//     Tensor y = multiply(tape, std::move(gated), linear(tape, mode, x, up));
 //
 // Sources: pytorch/pytorch tools/autograd/derivatives.yaml and the kernels it names; autocast lists in
 // aten/src/ATen/autocast_mode.h. Elements and features are counts, sizes are bytes an element.
@@ -46,8 +46,7 @@ Tensor copy(Tape& tape, Tensor x);
 /// A slice x[..., a:b]: shares the storage; its gradient is a zero-filled tensor of x's full size.
 Tensor slice(Tape& tape, const Tensor& x, double elements);
 
-/// Elementwise activation. silu, gelu, relu are one kernel; gelu_new and quick_gelu are written out in
-/// Python.
+/// Elementwise activation. silu, gelu, relu are one kernel; gelu_new and quick_gelu are written in Python.
 /// `trainable`: its scalars are, where it has any (xIELU). Autocast runs a power in fp32.
 Tensor activation(Tape& tape, const Mode& mode, model::Activation kind, Tensor x, bool trainable = false);
 

@@ -5,8 +5,8 @@
 // and what that backward allocates, in order.
 //
 //     Tape tape;
-//     Tensor x = tape.input(tokens * hidden, 2, /*needs_grad=*/true, "layer input");
-//     Tensor y = silu(tape, linear(tape, x, weight));      // the linear's result dies unless silu keeps it
+//     Tensor x = tape.input(tokens * hidden, 2, /*needs_grad=*/true);
+//     Tensor y = activation(tape, mode, silu, linear(tape, mode, x, up));   // silu keeps the linear's result
 //     double highest_forward = tape.peak().total();
 //     tape.seed_gradient(y);
 //     tape.mark();

@@ -16,15 +16,15 @@ using advice::Measure;
 // A run read, with all that the planner needs kept beside it.
 struct Prepared {
   run::Run run;
-  recipe::ModelAndGpu around;
+  recipe::ModelTraits traits;
   advice::Basis basis;
   explicit Prepared(run::Run given)
       : run(std::move(given)),
-        around(run::model_and_gpu(run)),
+        traits(run::model_traits(run)),
         basis{run.network,
               run.given,
               *run.stack,
-              around,
+              traits,
               run.resolved,
               run.gpu,
               *presets().find_gpu("a100-sxm-80"),

@@ -172,6 +172,7 @@ TEST(DiagnosisCauses, APartOfAnotherWordIsNoSign) {
       "python finetune.py --output_dir ./result\n"
       "CUDA out of memory. Tried to allocate 204.00 MiB. GPU 0 has a total capacity of 23.65 GiB of which "
       "128.06 MiB is free.");
+  ASSERT_FALSE(d.evidence.empty());
   for (const Evidence& e : d.evidence) EXPECT_NE(e.sign, Sign::says_tpu) << e.words;
 }
 

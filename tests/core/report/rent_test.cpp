@@ -147,6 +147,26 @@ TEST(Rent, AsManyCardsAsItTakesAndNoMore) {
   EXPECT_EQ(from_two->at("effective_batch"), 16);
 }
 
+// A context that the request states stays on more cards, and on others.
+TEST(Rent, WhatIsStatedOfTheContextIsCountedOnOtherMachinesToo) {
+  Json request = full_8b();
+  request["hardware"] = {{"gpu", "h100-sxm"}, {"context_gib", 6}};
+  request["model_args"]["dtype"] = "float32";
+  const Json advice = advice_for(request);
+  const auto high_of = [&](const Json& row) {
+    Json there = request;
+    for (const auto& [pointer, value] : row.at("changes").items()) there[Json::json_pointer(pointer)] = value;
+    there["hardware"]["gpu"] = row.at("gpu");
+    return at(answer(there), "/memory/peak/high").get<double>();
+  };
+  const Json* more = more_gpus(advice);
+  ASSERT_NE(more, nullptr);
+  EXPECT_EQ(number(*more, "high"), high_of(*more));
+  const Json& machines = advice.at("rent").at("machines");
+  ASSERT_FALSE(machines.empty());
+  for (const Json& row : machines) EXPECT_EQ(number(row, "high"), high_of(row)) << row.at("instance");
+}
+
 double seconds(const Json& request) { return at(answer(request), "/time/seconds_per_step").get<double>(); }
 
 TEST(Rent, ParametersInHostMemoryCostTheirWayOverPcie) {
