@@ -190,6 +190,7 @@ void finish_unsloth(Reading& reading) {
   if (reading.format.stack != "unsloth") return;
   finish_online_length(reading);
   if (reading.is_on("model.full_finetuning")) {
+    reading.all_trained = true;
     reading.drop("/peft", "full_finetuning trains the model itself");
     reading.values.erase("/quantization/load_in_4bit");
     reading.values.erase("/quantization/load_in_8bit");
@@ -233,8 +234,18 @@ void finish_unsloth_targets(Reading& reading) {
   reading.notes.emplace_back("Unsloth makes the expression in target_modules from its finetune_* switches.");
 }
 
+// Of a trainer that has no task of its own the model's class says it; Unsloth takes the class as auto_model.
+void finish_classifier(Reading& reading) {
+  const Leaf* given = reading.leaf("model.auto_model");
+  const bool unsloth =
+      given != nullptr && given->node->raw.find("ForSequenceClassification") != std::string::npos;
+  if (!reading.has("/task") && (unsloth || reading.leaf("$classifier") != nullptr))
+    reading.values["/task"] = "classification";
+}
+
 void finish(Reading& reading) {
   finish_flat(reading);
+  finish_classifier(reading);
   finish_unsloth(reading);
   finish_unsloth_targets(reading);
   finish_loading(reading);

@@ -57,6 +57,54 @@ TEST(Everyday, PastesSayWhatTheirAuthorsMeant) {
   }
 }
 
+// The class of the model is the task: transformers trainer.py has none of its own.
+TEST(Everyday, AModelForSequenceClassificationIsClassification) {
+  const std::string trainer =
+      "trainer = Trainer(model=model, args=TrainingArguments(output_dir='o', bf16=True), train_dataset=d)\n";
+  const Import plain = read_paste(
+      "from transformers import AutoModelForSequenceClassification, Trainer, TrainingArguments\n"
+      "model = AutoModelForSequenceClassification.from_pretrained('FacebookAI/roberta-large', "
+      "num_labels=3)\n" +
+      trainer);
+  EXPECT_EQ(said(plain, "/task"), Json("classification"));
+  // unslothai/notebooks nb/bert_classification.ipynb prints 395,837,446 trainable parameters.
+  const Import unsloth = read_paste(
+      "from unsloth import FastModel\nfrom transformers import AutoModelForSequenceClassification, Trainer, "
+      "TrainingArguments\n"
+      "model, tokenizer = FastModel.from_pretrained(model_name='answerdotai/ModernBERT-large', "
+      "auto_model=AutoModelForSequenceClassification, num_labels=6, full_finetuning=True, "
+      "load_in_4bit=False)\n" +
+      trainer);
+  EXPECT_EQ(said(unsloth, "/task"), Json("classification"));
+  const Json report = answer(unsloth.request);
+  EXPECT_EQ(at(report, "/model/trainable"), 395837446);
+  // A model that judges in another trainer's task is no classifier.
+  const Import ppo = read_paste(
+      "reward = AutoModelForSequenceClassification.from_pretrained('trl-lib/r', num_labels=1)\n"
+      "trainer = RewardTrainer(model=reward, args=RewardConfig(output_dir='o'), train_dataset=d)\n");
+  EXPECT_EQ(said(ppo, "/task"), Json("reward"));
+}
+
+TEST(Everyday, AFileThatSaysThatAllWeightsAreTrainedIsNotAskedForAMethod) {
+  const auto full = [](const std::string& text) {
+    const Json request = read_paste(text).request;
+    return request.contains("peft") && request["peft"].is_null();
+  };
+  const std::string unsloth =
+      "from unsloth import FastModel\nmodel, t = FastModel.from_pretrained('unsloth/gemma-3-270m-it'";
+  EXPECT_TRUE(full(unsloth + ", full_finetuning=True)\n"));
+  EXPECT_FALSE(full(unsloth + ")\n"));
+#ifndef __EMSCRIPTEN__
+  const std::string factory =
+      "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\ndo_train: true\ntemplate: qwen3\ncutoff_len: 2048\n";
+  EXPECT_TRUE(full(factory + "finetuning_type: full\n"));
+  EXPECT_FALSE(full(factory + "finetuning_type: lora\nlora_rank: 8\n"));
+  const std::string axolotl = "base_model: Qwen/Qwen3-4B\nsequence_len: 2048\nmicro_batch_size: 1\n";
+  EXPECT_TRUE(full(axolotl));
+  EXPECT_FALSE(full(axolotl + "adapter: lora\nlora_r: 8\n"));
+#endif
+}
+
 TEST(Everyday, DefaultsOfAScriptsFlagsAreSaidToBeThat) {
   const Import import = read_paste(
       "parser.add_argument('--batch-size', type=int, default=4)\n"
