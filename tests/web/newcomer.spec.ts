@@ -145,6 +145,9 @@ for (const [way, begin] of Object.entries({
     await begin(page);
     await page.locator(".ask", { hasText: "longest prompt" }).getByRole("button", { name: "1,024" }).click();
     await expect(page.locator(".assumed")).toContainText("Accumulation: 8");
+    await expect(page.locator(".assumed")).toContainText("Training stack: TRL");
+    await expect(page.locator(".assumed")).toContainText("Completions per prompt: 8");
+    await expect(page.locator(".assumed")).toContainText("Max completion length: 256");
     await expect(page.locator(".chips")).toContainText("Cheapest");
     await expect(page.locator(".verdict")).not.toContainText("TRL stops");
     // Said otherwise, it is on the card, and once among the remarks.
@@ -152,6 +155,10 @@ for (const [way, begin] of Object.entries({
     await page.getByLabel("Accumulation", { exact: true }).fill("1");
     await expect(page.locator(".verdict .ask")).toContainText("must be divisible by num_generations");
     await expect(page.locator(".rest li", { hasText: "must be divisible" })).toHaveCount(1);
+    // Another task takes TRL with it.
+    await unfold(page, "Task");
+    await page.getByLabel("Task", { exact: true }).selectOption({ label: "SFT" });
+    await expect(page.locator(".assumed")).toContainText("Training stack: Transformers Trainer");
   });
 }
 

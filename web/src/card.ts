@@ -184,10 +184,15 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
 
 // Limits and assumptions
 
+const DTYPE = "/model_args/dtype";
 const CHIPS: [pointer: string, name: Word][] = [
   ["/training/per_device_train_batch_size", "field.batch"],
   ["/training/max_length", "field.length"],
   [ACCUMULATION, "field.accumulation"],
+  ["/rl/num_generations", "field.generations"],
+  ["/rl/max_completion_length", "field.completion"],
+  ["/rl/vllm_gpu_memory_utilization", "field.vllm_share"],
+  [DTYPE, "field.dtype"],
   ["/training/optim", "field.optimizer"],
   ["/training/gradient_checkpointing", "field.checkpointing"],
   ["/peft/r", "field.rank"],
@@ -247,6 +252,8 @@ function assumedIn(view: View, report: Report): Assumed[] {
     if (pointer === ACCUMULATION) return [];
     if (generates(view.request) && pointer === "/training/max_length") return [];
     const found = report.assumptions.find((each) => each.pointer === pointer && !each.asked);
+    // What a checkpoint is stored in is no surprise; twice of it is: TRL loads fp32.
+    if (pointer === DTYPE && found?.value !== "float32") return [];
     return found
       ? [{ pointer, why: found.why, text: `${say(name)}: ${said(pointer, found.value, view)}` }]
       : [];
