@@ -22,7 +22,7 @@ type Answer = [label: string, edits: Edit[]];
 const one = (pointer: string, label: string, value: Json): Answer => [label, [{ pointer, value }]];
 
 /** What most people train on; anything else is typed. */
-const GPUS = ["t4", "rtx-3090", "rtx-4090", "l40s", "a100-sxm-80", "h100-sxm"];
+export const GPUS = ["t4", "rtx-3090", "rtx-4090", "l40s", "a100-sxm-80", "h100-sxm"];
 const LENGTHS = [512, 1024, 2048, 4096, 8192];
 const COUNTS = [1, 2, 4, 8];
 const IMAGES = [0, 1, 2, 4];
