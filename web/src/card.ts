@@ -6,7 +6,16 @@ import type { GpuPreset, Json, Report } from "./contract.ts";
 import { count, size } from "./format.ts";
 import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
 import { effective } from "./inputs.ts";
-import { ACCUMULATION, CHECKPOINTING, isMethod, METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
+import {
+  ACCUMULATION,
+  CHECKPOINTING,
+  isMethod,
+  METHODS,
+  methodEdits,
+  saysMethod,
+  unsaid,
+  type Edit,
+} from "./own.ts";
 import { remarks } from "./notes.ts";
 import { dotted, get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
@@ -50,9 +59,9 @@ function answers(pointer: string, view: View): Answer[] {
   const { models } = view.core;
   switch (pointer) {
     case "/model":
-      return MODELS.filter((id) => models.some(({ hf_id }) => hf_id === id)).map((id) =>
-        one(pointer, id.replace(/^.*\//, ""), id),
-      );
+      return [...new Set([view.like ?? "", ...MODELS])]
+        .filter((id) => models.some(({ hf_id }) => hf_id === id))
+        .map((id) => one(pointer, id.replace(/^.*\//, ""), id));
     case "/hardware/gpu":
       return cards(view).map(({ id, name }) => one(pointer, name, id));
     case "/parallel/num_gpus":
@@ -108,8 +117,7 @@ function strategyAsk(view: View, actions: Actions): TemplateResult | typeof noth
 /** The method is asked for too where nobody has said it: else all weights are trained, which few mean. */
 function methodAsk(view: View, actions: Actions): TemplateResult | typeof nothing {
   const { request, assumed } = view;
-  const said = get(request, "/peft") !== undefined || get(request, "/quantization") !== undefined;
-  if (said && !assumed.includes("/peft")) return nothing;
+  if (saysMethod(request, assumed)) return nothing;
   const taken = METHODS.find((method) => isMethod(method, request));
   return html`<div class="ask" role="group" aria-label=${say("ask.method")}>
     <b>${say("ask.method")}</b>

@@ -26,10 +26,15 @@ export const METHODS: Method[] = [
   { id: "lora8", adapters: true, bits: "load_in_8bit" },
 ];
 
+/** Loaded as its checkpoint stores it, in few bits: GPTQ, AWQ and their like. */
+export const isPacked = (request: Request): boolean =>
+  typeof get(request, "/quantization/quant_method") === "string";
+
 /** Whether a request says this method; none while nothing is known of the run. */
 export const isMethod = (method: Method, request: Request): boolean =>
   (method.id !== "full" || get(request, "/model") !== undefined || request["peft"] === null) &&
   method.adapters === isObject(get(request, "/peft")) &&
+  !isPacked(request) &&
   (["load_in_4bit", "load_in_8bit"] as const).every(
     (bits) => (get(request, `/quantization/${bits}`) === true) === (method.bits === bits),
   );
@@ -190,6 +195,11 @@ export function givenWay(
 }
 
 // Essentials
+
+/** Whether somebody has said what is trained; without, all weights are taken. */
+export const saysMethod = (request: Request, assumed: string[]): boolean =>
+  (get(request, "/peft") !== undefined || get(request, "/quantization") !== undefined) &&
+  !assumed.includes("/peft");
 
 const SHARED = ["ddp", "fsdp", "fsdp2", "zero0", "zero1", "zero2", "zero3"];
 
