@@ -316,6 +316,18 @@ void close_unsloth(Writing& out) {
     out.put("model.load_in_4bit", false);
 }
 
+// The script loads the model itself, in the type that it was published in; where the request leaves that to
+// TRL's trainer of today, an unquantised one is loaded in fp32 (presets/stacks/trl.json).
+void close_trl(Writing& out) {
+  const bool otherwise = std::any_of(out.values.begin(), out.values.end(), [](const auto& one) {
+    return one.first.rfind("/quantization", 0) == 0 || one.first.rfind("/versions/", 0) == 0;
+  });
+  const bool published = out.is("/task", "orpo") || out.is("/task", "cpo") || out.is("/task", "simpo");
+  if (!otherwise && !published && !out.is("/model_args/loaded_by_trainer", false) &&
+      out.wrote("model.model_name_or_path") && !out.wrote("model.dtype"))
+    out.put("model.dtype", "float32");
+}
+
 }  // namespace
 
 const Format hf_python{
@@ -337,6 +349,7 @@ const Format trl_python{
     .marks = "!$trl training peft quantization model",
     .finish = finish,
     .write = write,
+    .close = close_trl,
 };
 const Format unsloth{
     .id = "unsloth",
