@@ -184,6 +184,18 @@ void finish_online_length(Reading& reading) {
   reading.drop("/training/max_length", "prompt and completion say how long a row is");
 }
 
+// fp16 = not is_bfloat16_supported(), bf16 = is_bfloat16_supported(): the card says it, as Unsloth does itself.
+void forget_asked_card(Reading& reading) {
+  for (const char* type : {"fp16", "bf16"}) {
+    for (const char* section : {"training.", "trainer."}) {
+      const Leaf* leaf = reading.leaf(std::string(section) + type);
+      if (leaf == nullptr || leaf->node->raw.find("supported(") == std::string::npos) continue;
+      reading.values.erase(std::string("/training/") + type);
+      reading.mark(*leaf, Use::implied, "as the card has it, which is what Unsloth takes");
+    }
+  }
+}
+
 // unsloth/models/loader.py FastLanguageModel.from_pretrained: load_in_4bit is on unless something else is
 // said, and full_finetuning switches both quantisations off.
 void finish_unsloth(Reading& reading) {
@@ -196,6 +208,7 @@ void finish_unsloth(Reading& reading) {
     reading.values.erase("/quantization/load_in_8bit");
     return;
   }
+  if (reading.has("/peft")) forget_asked_card(reading);
   const bool loads = std::any_of(reading.all.begin(), reading.all.end(),
                                  [](const Leaf& leaf) { return leaf.path.rfind("model.", 0) == 0; });
   const bool otherwise = reading.is_on("model.load_in_8bit") || reading.is_on("model.load_in_16bit") ||

@@ -85,6 +85,19 @@ TEST(Everyday, AModelForSequenceClassificationIsClassification) {
   EXPECT_EQ(said(ppo, "/task"), Json("reward"));
 }
 
+// The notebooks ask the card, and so does Unsloth; without adapters its trainer is only told.
+TEST(Everyday, WhatUnslothsNotebooksAskTheCardIsLeftToTheCard) {
+  const std::string begin =
+      "from unsloth import FastLanguageModel, is_bfloat16_supported\nmodel, t = FastLanguageModel.from_pretrained('unsloth/Qwen2.5-7B'";
+  const std::string end =
+      "trainer = SFTTrainer(model=model, args=SFTConfig(output_dir='o', fp16=not is_bfloat16_supported(), bf16=is_bfloat16_supported()))\n";
+  const Import adapters =
+      read_paste(begin + ")\nmodel = FastLanguageModel.get_peft_model(model, r=16)\n" + end);
+  EXPECT_EQ(said(adapters, "/training/bf16"), Json());
+  EXPECT_EQ(said(adapters, "/training/fp16"), Json());
+  EXPECT_EQ(said(read_paste(begin + ", full_finetuning=True)\n" + end), "/training/bf16"), Json(true));
+}
+
 TEST(Everyday, AFileThatSaysThatAllWeightsAreTrainedIsNotAskedForAMethod) {
   const auto full = [](const std::string& text) {
     const Json request = read_paste(text).request;
