@@ -55,13 +55,14 @@ constexpr std::string_view boards[] = {"a100", "h100", "a800", "h800", "h20",   
                                        "4090", "5090", "rtx",  "l40",  "a10",   "t4",    "h200",  "mi300",
                                        "b200", "a40",  "l20",  "a30",  "a5000", "mi250", "910b"};
 
-double count_in_english(std::string_view folded) {
+double count_in_words(std::string_view folded) {
   struct Word {
     std::string_view word;
     double count;
   };
   static constexpr Word words[] = {{"two", 2},  {"both", 2}, {"dual", 2}, {"double", 2}, {"three", 3},
-                                   {"four", 4}, {"quad", 4}, {"six", 6},  {"eight", 8},  {"multiple", 2}};
+                                   {"four", 4}, {"quad", 4}, {"six", 6},  {"eight", 8},  {"multiple", 2},
+                                   {"zwei", 2}, {"drei", 3}, {"vier", 4}, {"acht", 8}};
   double most = 0;
   for (const Word& one : words) {
     for (std::size_t at = folded.find(one.word); at != std::string_view::npos;
@@ -241,7 +242,7 @@ double count_on_machines(std::string_view folded) {
 std::optional<double> cards_in_words(const Text& text) {
   const std::string_view folded = std::string_view(text.folded_lines).substr(0, longest_prose);
   double most =
-      std::max({count_of_flags(folded), count_of_visible(folded), count_in_english(folded),
+      std::max({count_of_flags(folded), count_of_visible(folded), count_in_words(folded),
                 count_behind_a_card(folded), count_in_chinese(folded), count_before_gpus(folded),
                 count_before_a_sign(folded), count_before_a_board(folded), count_on_machines(folded)});
   for (const Stream& stream : text.streams) {

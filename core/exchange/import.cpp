@@ -316,6 +316,10 @@ Import import_prepared(const Document& document, std::string_view text, const Fo
   if (!reading.has("/stack") && !format.stack.empty()) reading.values["/stack"] = std::string(format.stack);
   refuse_unknown_fields(reading);
   refuse_bad_values(reading);
+  const bool otherwise = std::any_of(reading.values.begin(), reading.values.end(), [](const auto& one) {
+    return one.first.rfind("/peft", 0) == 0 || one.first.rfind("/quantization", 0) == 0;
+  });
+  if (reading.all_trained && !otherwise) reading.values["/peft"] = nullptr;
   const auto model = reading.values.find("/model");
   import.partial = model == reading.values.end();
   if (!import.partial && model->second.is_string()) import.model = model->second.get<std::string>();

@@ -323,6 +323,7 @@ struct ModelTraits {
   uint64_t max_position_embeddings = 0;
   bool sees_images = false;
   uint64_t default_image_size = 0;           ///< 0: images of any size, or none
+  bool gpu_bf16 = true;                      ///< the chosen card computes in bfloat16
   bool linearized_experts = false;           ///< the checkpoint's name says so
   std::vector<std::string> dynamic_modules;  ///< in 16 bits in the 4-bit checkpoint that the stack loads
 };

@@ -102,6 +102,7 @@ const StackDefault* find_default(const StackPreset& stack, std::string_view poin
     for (const auto& [field, condition] : row.when) {
       const auto found = values.find(field);
       const Json value = field == "/model_type"  ? Json(traits.model_type)
+                         : field == "/gpu_bf16"  ? Json(traits.gpu_bf16)
                          : found == values.end() ? Json()
                                                  : found->second;
       const bool version = field.substr(0, 10) == "/versions/";

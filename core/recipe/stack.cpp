@@ -4,7 +4,7 @@
 //   "dynamic_4bit": [{"in_16_bits": 0.06, "checkpoints": "qwen3-14b qwen3-8b", "vision": true, "source"}]
 // Rows are tried in order; the first whose conditions hold gives the default. A condition on a version is a
 // comparison, on any other field the JSON of the value it must have, or a list of such values; "/model_type"
-// is the network's. A value that is the pointer of a field is that field's value.
+// is the network's, "/gpu_bf16" whether the chosen GPU has it; without one it has. A value that is the pointer of a field is that field's value.
 #include "core/recipe/fields.h"
 
 namespace plimsoll::recipe {

@@ -48,6 +48,8 @@ int likeness(const hardware::Gpu& gpu, const SaidWords& said) {
   int best = 0;
   for (std::size_t at = 0; at < said.size(); ++at) {
     std::string_view rest = said[at].text;
+    if (said[at].is_number() && said[at].unit.substr(0, 1) == "x")
+      rest = said[at].unit.substr(1);  // "2xH100"
     if (rest.substr(0, 3) == "rtx") rest.remove_prefix(3);
     if (rest.substr(0, board.size()) != board) continue;
     rest.remove_prefix(board.size());  // "3060ti", "3090s"

@@ -229,9 +229,11 @@ void read_images(const SaidWords& words, SaidRequest& out) {
 // A number that is said once is the run's; of several, "dies with batch 4, runs with batch 2", none is.
 void read_numbers(const SaidWords& words, SaidRequest& out) {
   std::map<std::string, std::vector<json::Json>> said;
+  std::vector<json::Json> named;
   for (const SaidNumber& found : numbers_in(words)) {
     std::vector<json::Json>& values = said[std::string(found.pointer)];
     const json::Json value = static_cast<uint64_t>(found.value);
+    named.push_back(value);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
   // "Works at 2048, dies at 4096": two round numbers of nothing else are lengths.
@@ -240,8 +242,10 @@ void read_numbers(const SaidWords& words, SaidRequest& out) {
     for (const SaidWord& word : words) {
       const auto count = static_cast<uint64_t>(word.number);
       const bool round = word.is_bare() && count >= 512 && count <= (1U << 20U) && count % 512 == 0;
-      if (round && std::find(lengths.begin(), lengths.end(), json::Json(count)) == lengths.end())
-        lengths.push_back(count);
+      const auto is_in = [count](const std::vector<json::Json>& values) {
+        return std::find(values.begin(), values.end(), json::Json(count)) != values.end();
+      };
+      if (round && !is_in(lengths) && !is_in(named)) lengths.push_back(count);
     }
     if (lengths.size() != 2) said.erase("/training/max_length");
   }
@@ -307,14 +311,17 @@ std::string model_in(std::string_view text, const run::Catalog& catalog) {
     if (digit && hyphen && word.size() <= longest && catalog.find_model(word) != nullptr)
       return std::string(word);
   }
-  // "Llama 3.1 8B": words that end in a size.
+  // "Llama 3.1 8B", "qwen 2.5 7b": words that end in a size, the release with or without a hyphen before it.
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (!is_parameter_count(words[i])) continue;
     for (std::size_t first = i + 1 > most_joined ? i + 1 - most_joined : 0; first < i; ++first) {
-      std::string joined;
-      for (std::size_t k = first; k <= i; ++k) joined += (joined.empty() ? "" : "-") + std::string(words[k]);
-      if (joined.size() <= longest && !is_digit(joined.front()) && catalog.find_model(joined) != nullptr)
-        return joined;
+      for (const char* second : {"-", ""}) {
+        std::string joined(words[first]);
+        for (std::size_t k = first + 1; k <= i; ++k)
+          joined += (k == first + 1 ? second : "-") + std::string(words[k]);
+        if (joined.size() <= longest && !is_digit(joined.front()) && catalog.find_model(joined) != nullptr)
+          return joined;
+      }
     }
   }
   return "";

@@ -198,6 +198,7 @@ recipe::ModelTraits model_traits(const Run& run) {
   traits.default_image_size = traits.sees_images ? run.network.image.default_size : 0;
   traits.linearized_experts = says_linearized(run.given.model_id);
   traits.dynamic_modules = run.dynamic_modules;
+  traits.gpu_bf16 = run.gpu == nullptr || run.gpu->bf16;
   return traits;
 }
 

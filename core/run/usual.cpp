@@ -1,5 +1,7 @@
 #include "core/run/usual.h"
 
+#include "core/recipe/tasks.h"
+
 namespace plimsoll::run {
 
 std::vector<Usual> usual_choices(const json::Json& request, const hardware::Gpu* gpu) {
@@ -9,6 +11,11 @@ std::vector<Usual> usual_choices(const json::Json& request, const hardware::Gpu*
     return !request.contains(at) || request.at(at).is_null();
   };
   if (!is_open("/stack")) return found;
+  const json::Json::json_pointer at_task("/task");
+  const json::Json task = request.contains(at_task) ? request.at(at_task) : json::Json();
+  const recipe::Task* known = task.is_string() ? recipe::find_task(task.get<std::string>()) : nullptr;
+  if (known != nullptr && (known->preference || known->online))
+    found.push_back({"/stack", "trl", "this task is a trainer of TRL's"});
   const bool has = gpu == nullptr || gpu->bf16;
   const bool adapters = request.contains("peft") && request.at("peft").is_object();
   if (is_open("/training/bf16") && is_open("/training/fp16") && (has || adapters)) {

@@ -8,7 +8,7 @@ test("another model changes the verdict and the numbers", async ({ page }) => {
   await choose(page, "Model", "meta-llama/Llama-2-13b-hf");
   await expect(headline(page)).toContainText("Does not fit");
   await expect.poll(() => gibOf(page, "nvidia-smi")).toBeGreaterThan(before + 8);
-  await expect(figure(page, "Trainable")).toContainText("of 13.02");
+  await expect(figure(page, "Trainable")).toContainText("of 13.03");
 });
 
 test("half a model's name is not an error until it is left", async ({ page }) => {

@@ -86,6 +86,61 @@ test("a method that nobody has said is asked for, beside the one that was taken"
   await expect(page.getByLabel("LoRA, 16-bit", { exact: true })).toBeChecked();
 });
 
+test("of a model whose size alone is said, one of that size is offered first", async ({ page }) => {
+  await open(page);
+  await paste(page, "QLoRA of a 70B on two 3090s");
+  const first = page.locator(".ask", { hasText: "Which model?" }).getByRole("button").first();
+  await expect(first).toHaveText("Llama-3.1-70B");
+  await first.click();
+  await expect(page).toHaveURL(/model=meta-llama\/Llama-3\.1-70B/);
+});
+
+test("a failure is not explained with a method that nobody has said", async ({ page }) => {
+  await open(page);
+  await paste(
+    page,
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1002.00 MiB. GPU 0 has a total capacity of 14.74 GiB of which 836.12 MiB is free. Process 5210 has 13.92 GiB memory in use. Of the allocated memory 13.21 GiB is allocated by PyTorch, and 596.44 MiB is reserved by PyTorch but unallocated.",
+  );
+  // The question that was answered is gone; what is said now has the focus.
+  await page.locator(".found .ask").getByRole("button", { name: "In the first step, but" }).click();
+  await expect(page.locator(".found .ask button, #diagnosis-title").first()).toBeFocused();
+  const asks = page.locator(".verdict .ask");
+  await asks.getByRole("button", { name: "Llama-3.1-8B" }).click();
+  await asks.getByRole("button", { name: "2,048" }).click();
+  await expect(headline(page)).toContainText("Does not fit the Tesla T4");
+  await expect(page.locator(".likeliest")).not.toContainText("of 14.74 GiB");
+  await asks.getByRole("button", { name: "QLoRA" }).click();
+  await expect(page.locator(".likeliest")).toContainText("logits of 2048 tokens");
+  await page.locator(".ways .apply").first().click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(headline(page)).toBeFocused();
+});
+
+test("a file that trains all weights, or what a checkpoint stores, is not asked for its method", async ({
+  page,
+}) => {
+  await open(page);
+  const file =
+    "model_name_or_path: Qwen/Qwen3-4B-Instruct-2507\nstage: sft\ndo_train: true\ncutoff_len: 2048\n";
+  await paste(page, `${file}finetuning_type: full\n`);
+  await expect(page.locator(".ask", { hasText: "Which GPU?" })).toBeVisible();
+  await expect(page.locator(".ask", { hasText: "Which method?" })).toHaveCount(0);
+  await expect(page.getByLabel("Full, 16-bit", { exact: true })).toBeChecked();
+  await page.locator(".found").getByRole("button", { name: "undo" }).click();
+  const awq = file.replace("Qwen/Qwen3-4B-Instruct-2507", "TechxGenus/Meta-Llama-3-8B-Instruct-AWQ");
+  await paste(page, `${awq}finetuning_type: lora\n`);
+  await expect(page.locator(".sentence")).toContainText("AWQ");
+  await expect(page.getByLabel("LoRA, 16-bit", { exact: true })).not.toBeChecked();
+});
+
+test("of the cards that a name finds, those that most people have come first", async ({ page }) => {
+  await open(page);
+  await choose(page, "GPU", "h100");
+  await expect(page.getByRole("combobox", { name: "GPU", exact: true })).toHaveValue("H100 SXM5 80GB");
+  await choose(page, "GPU", "h100 nvl");
+  await expect(page.getByRole("combobox", { name: "GPU", exact: true })).toHaveValue("H100 NVL 94GB");
+});
+
 test("a question for the largest batch is no report of a failure", async ({ page }) => {
   await open(page);
   await paste(page, "largest batch for QLoRA of Llama 3.1 8B on a 4090 at 2048 tokens");
@@ -117,6 +172,17 @@ test("a question that names no model is told what to name", async ({ page }) => 
 
 test.describe("in German", () => {
   test.use({ locale: "de-DE" });
+  test("what tells the causes apart is asked in German", async ({ page }) => {
+    await open(page);
+    await paste(
+      page,
+      "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.64 GiB total capacity; 20.90 GiB already allocated; 1.12 GiB free; 21.10 GiB reserved in total by PyTorch)",
+    );
+    const asked = page.getByRole("group", { name: "Wann brach es ab?" });
+    await asked.getByRole("button", { name: "In der Evaluation" }).click();
+    await expect(asked).toHaveCount(0);
+  });
+
   test("what was applied is said in German", async ({ page }) => {
     await open(page);
     await choose(page, "Modell", "Llama 3.1 8B");
@@ -145,6 +211,9 @@ for (const [way, begin] of Object.entries({
     await begin(page);
     await page.locator(".ask", { hasText: "longest prompt" }).getByRole("button", { name: "1,024" }).click();
     await expect(page.locator(".assumed")).toContainText("Accumulation: 8");
+    await expect(page.locator(".assumed")).toContainText("Training stack: TRL");
+    await expect(page.locator(".assumed")).toContainText("Completions per prompt: 8");
+    await expect(page.locator(".assumed")).toContainText("Max completion length: 256");
     await expect(page.locator(".chips")).toContainText("Cheapest");
     await expect(page.locator(".verdict")).not.toContainText("TRL stops");
     // Said otherwise, it is on the card, and once among the remarks.
@@ -152,6 +221,10 @@ for (const [way, begin] of Object.entries({
     await page.getByLabel("Accumulation", { exact: true }).fill("1");
     await expect(page.locator(".verdict .ask")).toContainText("must be divisible by num_generations");
     await expect(page.locator(".rest li", { hasText: "must be divisible" })).toHaveCount(1);
+    // Another task takes TRL with it.
+    await unfold(page, "Task");
+    await page.getByLabel("Task", { exact: true }).selectOption({ label: "SFT" });
+    await expect(page.locator(".assumed")).toContainText("Training stack: Transformers Trainer");
   });
 }
 

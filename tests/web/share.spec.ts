@@ -1,6 +1,6 @@
 // What leaves the page: tables, pictures, code.
 import { readFile } from "node:fs/promises";
-import { expect, headline, open, RUN, showTab, test, UNKNOWN_MODEL } from "./page.ts";
+import { expect, headline, open, RUN, showTab, test, unfold, UNKNOWN_MODEL } from "./page.ts";
 
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
 
@@ -147,4 +147,16 @@ test("the link is a QR code once somebody wants it, and says so where it is too 
   const request = { model: "mistral-7b-v0.3", peft: { r: 8, target_modules: [...names, "q_proj"] } };
   await page.locator("#request-text").fill(JSON.stringify(request));
   await expect(fold).toContainText("too fine");
+});
+
+test("a file whose tool has other defaults says what the run needs from it", async ({ page }) => {
+  await open(
+    page,
+    "#v=1&model=Qwen/Qwen2.5-7B&stack=trl&peft.r=64&peft.target_modules=all-linear&training.bf16=true&training.gradient_checkpointing=true&training.per_device_train_batch_size=4&training.max_length=4096&hardware.gpu=a100-sxm-80",
+  );
+  await showTab(page, "share");
+  await unfold(page, "As a file of another tool");
+  await expect(page.locator(".export .needs")).toContainText(/Run from this file it needs [\d.]+.GiB/);
+  await page.locator("#export-format").selectOption("trl-python");
+  await expect(page.locator(".export pre")).toContainText("dtype=torch.float32");
 });

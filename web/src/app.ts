@@ -138,6 +138,7 @@ export class PlimsollApp extends Asking implements Actions {
       origin: this.scenarioOf(used.request),
       chosen: used.chosen,
       capacity: used.capacity,
+      like: used.like,
     });
     if (assumed.length > 0) this.view = { ...this.view, assumed };
     this.address.write("step");
@@ -192,6 +193,7 @@ export class PlimsollApp extends Asking implements Actions {
     if (!before) return;
     this.ask(before, { typed: new Map(), undo: undefined, origin: this.scenarioOf(before) });
     this.address.write("step");
+    void this.showCard("h2");
   }
 
   keep(): void {

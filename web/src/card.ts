@@ -6,7 +6,16 @@ import type { GpuPreset, Json, Report } from "./contract.ts";
 import { count, size } from "./format.ts";
 import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
 import { effective } from "./inputs.ts";
-import { ACCUMULATION, CHECKPOINTING, isMethod, METHODS, methodEdits, unsaid, type Edit } from "./own.ts";
+import {
+  ACCUMULATION,
+  CHECKPOINTING,
+  isMethod,
+  METHODS,
+  methodEdits,
+  saysMethod,
+  unsaid,
+  type Edit,
+} from "./own.ts";
 import { remarks } from "./notes.ts";
 import { dotted, get, plain } from "./pointer.ts";
 import type { Actions, View } from "./view.ts";
@@ -22,7 +31,7 @@ type Answer = [label: string, edits: Edit[]];
 const one = (pointer: string, label: string, value: Json): Answer => [label, [{ pointer, value }]];
 
 /** What most people train on; anything else is typed. */
-const GPUS = ["t4", "rtx-3090", "rtx-4090", "l40s", "a100-sxm-80", "h100-sxm"];
+export const GPUS = ["t4", "rtx-3090", "rtx-4090", "l40s", "a100-sxm-80", "h100-sxm"];
 const LENGTHS = [512, 1024, 2048, 4096, 8192];
 const COUNTS = [1, 2, 4, 8];
 const IMAGES = [0, 1, 2, 4];
@@ -50,9 +59,9 @@ function answers(pointer: string, view: View): Answer[] {
   const { models } = view.core;
   switch (pointer) {
     case "/model":
-      return MODELS.filter((id) => models.some(({ hf_id }) => hf_id === id)).map((id) =>
-        one(pointer, id.replace(/^.*\//, ""), id),
-      );
+      return [...new Set([view.like ?? "", ...MODELS])]
+        .filter((id) => models.some(({ hf_id }) => hf_id === id))
+        .map((id) => one(pointer, id.replace(/^.*\//, ""), id));
     case "/hardware/gpu":
       return cards(view).map(({ id, name }) => one(pointer, name, id));
     case "/parallel/num_gpus":
@@ -108,8 +117,7 @@ function strategyAsk(view: View, actions: Actions): TemplateResult | typeof noth
 /** The method is asked for too where nobody has said it: else all weights are trained, which few mean. */
 function methodAsk(view: View, actions: Actions): TemplateResult | typeof nothing {
   const { request, assumed } = view;
-  const said = get(request, "/peft") !== undefined || get(request, "/quantization") !== undefined;
-  if (said && !assumed.includes("/peft")) return nothing;
+  if (saysMethod(request, assumed)) return nothing;
   const taken = METHODS.find((method) => isMethod(method, request));
   return html`<div class="ask" role="group" aria-label=${say("ask.method")}>
     <b>${say("ask.method")}</b>
@@ -184,10 +192,15 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
 
 // Limits and assumptions
 
+const DTYPE = "/model_args/dtype";
 const CHIPS: [pointer: string, name: Word][] = [
   ["/training/per_device_train_batch_size", "field.batch"],
   ["/training/max_length", "field.length"],
   [ACCUMULATION, "field.accumulation"],
+  ["/rl/num_generations", "field.generations"],
+  ["/rl/max_completion_length", "field.completion"],
+  ["/rl/vllm_gpu_memory_utilization", "field.vllm_share"],
+  [DTYPE, "field.dtype"],
   ["/training/optim", "field.optimizer"],
   ["/training/gradient_checkpointing", "field.checkpointing"],
   ["/peft/r", "field.rank"],
@@ -247,6 +260,8 @@ function assumedIn(view: View, report: Report): Assumed[] {
     if (pointer === ACCUMULATION) return [];
     if (generates(view.request) && pointer === "/training/max_length") return [];
     const found = report.assumptions.find((each) => each.pointer === pointer && !each.asked);
+    // What a checkpoint is stored in is no surprise; twice of it is: TRL loads fp32.
+    if (pointer === DTYPE && found?.value !== "float32") return [];
     return found
       ? [{ pointer, why: found.why, text: `${say(name)}: ${said(pointer, found.value, view)}` }]
       : [];

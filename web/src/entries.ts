@@ -1,4 +1,5 @@
 // What the comboboxes offer.
+import { GPUS } from "./card.ts";
 import type { Core } from "./core.ts";
 import { choices, type Field } from "./fields.ts";
 import type { Entry } from "./find.ts";
@@ -28,6 +29,8 @@ const gpus = (core: Core): Entry[] =>
     name,
     detail: say("gpu.usable", { size: sizeWords(usable_bytes) }),
     words: vendor,
+    // "h100" is most often the SXM5 one; what is said besides still decides.
+    behind: GPUS.includes(id) ? 0 : 0.9,
   }));
 
 export const entries = {

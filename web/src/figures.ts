@@ -43,7 +43,7 @@ function figuresOf(report: Report): Figure[] {
       value: count(model.trainable),
       beside: say("figure.of", {
         percent: percent(model.trainable_percent),
-        all: parameters(model.parameters),
+        all: parameters(model.all_parameters),
       }),
     },
     model.adapter_file_bytes > 0 && {

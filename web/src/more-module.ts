@@ -53,6 +53,7 @@ export async function load(): Promise<More> {
     patch: async (text, before, after) =>
       parsed(module.patch_text(text, await treeOf(text), JSON.stringify({ before, after }))),
     formats: async () => (await parsed<{ formats: Format[] }>(module.formats())).formats,
+    weigh: (request) => parsed(module.report(JSON.stringify(request))),
     exportAs: (request, format) => parsed(module.export_text(JSON.stringify(request), format)),
   };
 }

@@ -18,6 +18,8 @@ export interface More {
   patch(text: string, before: Request, after: Request): Promise<Patched>;
   formats(): Promise<Format[]>;
   exportAs(request: Request, format: string): Promise<Exported>;
+  /** The report of a request that is not the page's own. */
+  weigh(request: Request): Promise<Report | Refusal>;
   models(): Promise<ModelPreset[]>;
 }
 

@@ -26,10 +26,15 @@ export const METHODS: Method[] = [
   { id: "lora8", adapters: true, bits: "load_in_8bit" },
 ];
 
+/** Loaded as its checkpoint stores it, in few bits: GPTQ, AWQ and their like. */
+export const isPacked = (request: Request): boolean =>
+  typeof get(request, "/quantization/quant_method") === "string";
+
 /** Whether a request says this method; none while nothing is known of the run. */
 export const isMethod = (method: Method, request: Request): boolean =>
   (method.id !== "full" || get(request, "/model") !== undefined || request["peft"] === null) &&
   method.adapters === isObject(get(request, "/peft")) &&
+  !isPacked(request) &&
   (["load_in_4bit", "load_in_8bit"] as const).every(
     (bits) => (get(request, `/quantization/${bits}`) === true) === (method.bits === bits),
   );
@@ -67,11 +72,30 @@ const GROUPED: Json[] = ["grpo", "rloo"];
 /** TRL's default (trl/trainer/grpo_config.py). */
 const GENERATIONS = 8;
 
-/** What comes with a task: with the smallest micro-batch TRL stops, unless its steps hold a whole group together. */
+/** What the Transformers Trainer does by itself; every other task is a trainer of TRL's. */
+const PLAIN: Json[] = ["sft", "pretrain", "classification"];
+
+/** What comes with a task: its library, and with the smallest micro-batch TRL stops, unless its steps hold a whole group together. */
 export function besideTask(edits: Edit[], request: Request, smallest: boolean): Edit[] {
-  const grouped = edits.some(({ pointer, value = null }) => pointer === "/task" && GROUPED.includes(value));
-  if (!grouped || !smallest || get(request, ACCUMULATION) !== undefined) return [];
-  return [{ pointer: ACCUMULATION, value: get(request, "/rl/num_generations") ?? GENERATIONS }];
+  const task = edits.find(({ pointer }) => pointer === "/task")?.value ?? null;
+  const trl = task !== null && !PLAIN.includes(task) && get(request, "/stack") === undefined;
+  const beside: Edit[] = trl ? [{ pointer: "/stack", value: "trl" }] : [];
+  if (!GROUPED.includes(task) || !smallest || get(request, ACCUMULATION) !== undefined) return beside;
+  return [...beside, { pointer: ACCUMULATION, value: get(request, "/rl/num_generations") ?? GENERATIONS }];
+}
+
+/** What came with another task and was nobody's choice goes with it. */
+export function besideOther(edits: Edit[], assumed: string[]): Edit[] {
+  const task = edits.find(({ pointer }) => pointer === "/task");
+  if (!task) return [];
+  const { value = null } = task;
+  const gone = [
+    ...(value === null || PLAIN.includes(value) ? ["/stack"] : []),
+    ...(GROUPED.includes(value) ? [] : [ACCUMULATION]),
+  ];
+  return gone
+    .filter((pointer) => assumed.includes(pointer))
+    .map((pointer) => ({ pointer, value: undefined }));
 }
 
 /** What somebody says in words, with what the method of that name is here beside it. */
@@ -171,6 +195,11 @@ export function givenWay(
 }
 
 // Essentials
+
+/** Whether somebody has said what is trained; without, all weights are taken. */
+export const saysMethod = (request: Request, assumed: string[]): boolean =>
+  (get(request, "/peft") !== undefined || get(request, "/quantization") !== undefined) &&
+  !assumed.includes("/peft");
 
 const SHARED = ["ddp", "fsdp", "fsdp2", "zero0", "zero1", "zero2", "zero3"];
 

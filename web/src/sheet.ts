@@ -39,9 +39,10 @@ export function sentence(view: View, actions: Actions): TemplateResult {
   const count = get(view.request, "/parallel/num_gpus");
   const gpu = view.core.gpus.find((each) => each.id === id)?.name ?? "?";
   const method = METHODS.find((each) => isMethod(each, view.request));
+  const packed = plain(get(view.request, "/quantization/quant_method") ?? "?").toUpperCase();
   return html`<button type="button" class="sentence narrow-only" @click=${() => actions.openForm()}>
     ${say("sentence.run", {
-      method: method ? say(`method.${method.id}`) : "?",
+      method: method ? say(`method.${method.id}`) : packed,
       model:
         typeof model === "string" ? model.replace(/^.*\//, "") : model === undefined ? "?" : say("model.own"),
       gpu: typeof count === "number" && count > 1 ? `${count} \u00d7 ${gpu}` : gpu,

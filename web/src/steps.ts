@@ -3,7 +3,17 @@
 //     edited(view, [{ pointer: "/task", value: "grpo" }])   -> the request with it, what is assumed then
 //     taken(view, used)                                      -> the request of a pasted text
 import type { Request } from "./contract.ts";
-import { BATCH, begins, besideMethod, besideTask, changed, NEUTRAL, saidEdits, type Edit } from "./own.ts";
+import {
+  BATCH,
+  begins,
+  besideMethod,
+  besideOther,
+  besideTask,
+  changed,
+  NEUTRAL,
+  saidEdits,
+  type Edit,
+} from "./own.ts";
 import type { Used } from "./paste/box.ts";
 import { get, put } from "./pointer.ts";
 import { isExample } from "./scenarios.ts";
@@ -24,6 +34,7 @@ export function edited(view: View, edits: Edit[]): Step {
   const said = example ? {} : request;
   const beside = [
     ...besideMethod(edits, said, view.assumed),
+    ...besideOther(edits, view.assumed),
     ...besideTask(edits, said, before.includes(BATCH)),
   ];
   const all = [...edits, ...beside];
@@ -41,8 +52,7 @@ export function taken(view: View, { request, capacity, taken }: Used): Step {
   if (!taken) return { request: said, assumed };
   const edits = saidEdits(said);
   const beside = besideTask(edits, said, taken.includes(BATCH));
-  return {
-    request: changed({}, true, [...edits, ...beside], view.core.gpus),
-    assumed: [...assumed, ...taken, ...beside.map(({ pointer }) => pointer)],
-  };
+  const run = changed({}, true, [...edits, ...beside], view.core.gpus);
+  const all = [...assumed, ...taken, ...beside.map(({ pointer }) => pointer)];
+  return { request: run, assumed: all.filter((pointer) => get(run, pointer) !== undefined) };
 }

@@ -41,6 +41,8 @@ export interface View {
   chosen: string[];
   /** What the card has, by an error message that names none. */
   capacity: number | undefined;
+  /** The model that was taken for one of which only the size was said. */
+  like: string | undefined;
   /** The request kept for comparison, and how this one differs. */
   kept: Request | undefined;
   comparison: Comparison | undefined;
@@ -101,6 +103,7 @@ export const firstView = (core: Core, theme: Theme): View => ({
   assumed: [],
   chosen: [],
   capacity: undefined,
+  like: undefined,
   kept: undefined,
   comparison: undefined,
   moment: undefined,

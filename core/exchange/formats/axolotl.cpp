@@ -263,6 +263,7 @@ constexpr Section sections[] = {{"", &table}};
 
 void finish(Reading& reading) {
   rules::finish(reading);
+  reading.all_trained = reading.has("/model") && !reading.has("/peft");  // what no adapter means there
   if (!reading.has("/task") && (reading.leaf("pretraining_dataset") != nullptr ||
                                 reading.leaf("pretraining_dataset[].path") != nullptr))
     reading.values["/task"] = "pretrain";

@@ -15,6 +15,7 @@ using json::Json;
 
 void read_finetuning_type(Reading& reading, const Leaf& leaf) {
   const std::string word = reading.word(leaf.path);
+  reading.all_trained = word == "full";
   if (word == "full") return reading.mark(leaf, Use::implied, "full fine-tuning");
   if (word == "freeze") return reading.mark(leaf, Use::implied, "the layers that are trained have a key");
   reading.values["/peft"] = true;

@@ -21,6 +21,7 @@ constexpr std::pair<std::string_view, std::string_view> tuners[] = {
 
 void read_tuner(Reading& reading, const Leaf& leaf) {
   const std::string word = reading.word(leaf.path);
+  reading.all_trained = word == "full";
   if (word == "full") return reading.mark(leaf, Use::implied, "full fine-tuning");
   if (word == "llamapro") {
     reading.set("/training/llamapro_num_new_blocks", uint64_t{4}, &leaf);  // unless its own key says more

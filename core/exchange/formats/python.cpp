@@ -184,17 +184,31 @@ void finish_online_length(Reading& reading) {
   reading.drop("/training/max_length", "prompt and completion say how long a row is");
 }
 
+// fp16 = not is_bfloat16_supported(), bf16 = is_bfloat16_supported(): the card says it, as Unsloth does itself.
+void forget_asked_card(Reading& reading) {
+  for (const char* type : {"fp16", "bf16"}) {
+    for (const char* section : {"training.", "trainer."}) {
+      const Leaf* leaf = reading.leaf(std::string(section) + type);
+      if (leaf == nullptr || leaf->node->raw.find("supported(") == std::string::npos) continue;
+      reading.values.erase(std::string("/training/") + type);
+      reading.mark(*leaf, Use::implied, "as the card has it, which is what Unsloth takes");
+    }
+  }
+}
+
 // unsloth/models/loader.py FastLanguageModel.from_pretrained: load_in_4bit is on unless something else is
 // said, and full_finetuning switches both quantisations off.
 void finish_unsloth(Reading& reading) {
   if (reading.format.stack != "unsloth") return;
   finish_online_length(reading);
   if (reading.is_on("model.full_finetuning")) {
+    reading.all_trained = true;
     reading.drop("/peft", "full_finetuning trains the model itself");
     reading.values.erase("/quantization/load_in_4bit");
     reading.values.erase("/quantization/load_in_8bit");
     return;
   }
+  if (reading.has("/peft")) forget_asked_card(reading);
   const bool loads = std::any_of(reading.all.begin(), reading.all.end(),
                                  [](const Leaf& leaf) { return leaf.path.rfind("model.", 0) == 0; });
   const bool otherwise = reading.is_on("model.load_in_8bit") || reading.is_on("model.load_in_16bit") ||
@@ -233,8 +247,18 @@ void finish_unsloth_targets(Reading& reading) {
   reading.notes.emplace_back("Unsloth makes the expression in target_modules from its finetune_* switches.");
 }
 
+// Of a trainer that has no task of its own the model's class says it; Unsloth takes the class as auto_model.
+void finish_classifier(Reading& reading) {
+  const Leaf* given = reading.leaf("model.auto_model");
+  const bool unsloth =
+      given != nullptr && given->node->raw.find("ForSequenceClassification") != std::string::npos;
+  if (!reading.has("/task") && (unsloth || reading.leaf("$classifier") != nullptr))
+    reading.values["/task"] = "classification";
+}
+
 void finish(Reading& reading) {
   finish_flat(reading);
+  finish_classifier(reading);
   finish_unsloth(reading);
   finish_unsloth_targets(reading);
   finish_loading(reading);
@@ -305,6 +329,18 @@ void close_unsloth(Writing& out) {
     out.put("model.load_in_4bit", false);
 }
 
+// The script loads the model itself, in the type that it was published in; where the request leaves that to
+// TRL's trainer of today, an unquantised one is loaded in fp32 (presets/stacks/trl.json).
+void close_trl(Writing& out) {
+  const bool otherwise = std::any_of(out.values.begin(), out.values.end(), [](const auto& one) {
+    return one.first.rfind("/quantization", 0) == 0 || one.first.rfind("/versions/", 0) == 0;
+  });
+  const bool published = out.is("/task", "orpo") || out.is("/task", "cpo") || out.is("/task", "simpo");
+  if (!otherwise && !published && !out.is("/model_args/loaded_by_trainer", false) &&
+      out.wrote("model.model_name_or_path") && !out.wrote("model.dtype"))
+    out.put("model.dtype", "float32");
+}
+
 }  // namespace
 
 const Format hf_python{
@@ -326,6 +362,7 @@ const Format trl_python{
     .marks = "!$trl training peft quantization model",
     .finish = finish,
     .write = write,
+    .close = close_trl,
 };
 const Format unsloth{
     .id = "unsloth",

@@ -150,6 +150,8 @@ void add_name(Node& root, const Member& call, std::string_view place) {
   }
   if (call.key.find("Fast") != std::string::npos && name == "from_pretrained")
     say(root, "$unsloth", "unsloth");
+  if (place == "model" && call.key.find("ForSequenceClassification") != std::string::npos)
+    say(root, "$classifier", "classification");
   if (place == "quantization" && name != "BitsAndBytesConfig") {
     const char* method = name == "GPTQConfig" ? "gptq" : name == "AwqConfig" ? "awq" : "hqq";
     put(root, place, word_member("quant_method", method));

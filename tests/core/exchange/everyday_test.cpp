@@ -57,6 +57,67 @@ TEST(Everyday, PastesSayWhatTheirAuthorsMeant) {
   }
 }
 
+// The class of the model is the task: transformers trainer.py has none of its own.
+TEST(Everyday, AModelForSequenceClassificationIsClassification) {
+  const std::string trainer =
+      "trainer = Trainer(model=model, args=TrainingArguments(output_dir='o', bf16=True), train_dataset=d)\n";
+  const Import plain = read_paste(
+      "from transformers import AutoModelForSequenceClassification, Trainer, TrainingArguments\n"
+      "model = AutoModelForSequenceClassification.from_pretrained('FacebookAI/roberta-large', "
+      "num_labels=3)\n" +
+      trainer);
+  EXPECT_EQ(said(plain, "/task"), Json("classification"));
+  // unslothai/notebooks nb/bert_classification.ipynb prints 395,837,446 trainable parameters.
+  const Import unsloth = read_paste(
+      "from unsloth import FastModel\nfrom transformers import AutoModelForSequenceClassification, Trainer, "
+      "TrainingArguments\n"
+      "model, tokenizer = FastModel.from_pretrained(model_name='answerdotai/ModernBERT-large', "
+      "auto_model=AutoModelForSequenceClassification, num_labels=6, full_finetuning=True, "
+      "load_in_4bit=False)\n" +
+      trainer);
+  EXPECT_EQ(said(unsloth, "/task"), Json("classification"));
+  const Json report = answer(unsloth.request);
+  EXPECT_EQ(at(report, "/model/trainable"), 395837446);
+  // A model that judges in another trainer's task is no classifier.
+  const Import ppo = read_paste(
+      "reward = AutoModelForSequenceClassification.from_pretrained('trl-lib/r', num_labels=1)\n"
+      "trainer = RewardTrainer(model=reward, args=RewardConfig(output_dir='o'), train_dataset=d)\n");
+  EXPECT_EQ(said(ppo, "/task"), Json("reward"));
+}
+
+// The notebooks ask the card, and so does Unsloth; without adapters its trainer is only told.
+TEST(Everyday, WhatUnslothsNotebooksAskTheCardIsLeftToTheCard) {
+  const std::string begin =
+      "from unsloth import FastLanguageModel, is_bfloat16_supported\nmodel, t = FastLanguageModel.from_pretrained('unsloth/Qwen2.5-7B'";
+  const std::string end =
+      "trainer = SFTTrainer(model=model, args=SFTConfig(output_dir='o', fp16=not is_bfloat16_supported(), bf16=is_bfloat16_supported()))\n";
+  const Import adapters =
+      read_paste(begin + ")\nmodel = FastLanguageModel.get_peft_model(model, r=16)\n" + end);
+  EXPECT_EQ(said(adapters, "/training/bf16"), Json());
+  EXPECT_EQ(said(adapters, "/training/fp16"), Json());
+  EXPECT_EQ(said(read_paste(begin + ", full_finetuning=True)\n" + end), "/training/bf16"), Json(true));
+}
+
+TEST(Everyday, AFileThatSaysThatAllWeightsAreTrainedIsNotAskedForAMethod) {
+  const auto full = [](const std::string& text) {
+    const Json request = read_paste(text).request;
+    return request.contains("peft") && request["peft"].is_null();
+  };
+  const std::string unsloth =
+      "from unsloth import FastModel\nmodel, t = FastModel.from_pretrained('unsloth/gemma-3-270m-it'";
+  EXPECT_TRUE(full(unsloth + ", full_finetuning=True)\n"));
+  EXPECT_FALSE(full(unsloth + ")\n"));
+#ifndef __EMSCRIPTEN__
+  const std::string factory =
+      "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\ndo_train: true\ntemplate: qwen3\ncutoff_len: 2048\n";
+  EXPECT_TRUE(full(factory + "finetuning_type: full\n"));
+  EXPECT_FALSE(full(factory + "finetuning_type: lora\nlora_rank: 8\n"));
+  const std::string axolotl = "base_model: Qwen/Qwen3-4B\nsequence_len: 2048\nmicro_batch_size: 1\n";
+  EXPECT_TRUE(full(axolotl));
+  EXPECT_FALSE(full(axolotl + "adapter: lora\nlora_r: 8\n"));
+#endif
+}
+
 TEST(Everyday, DefaultsOfAScriptsFlagsAreSaidToBeThat) {
   const Import import = read_paste(
       "parser.add_argument('--batch-size', type=int, default=4)\n"

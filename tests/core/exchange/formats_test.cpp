@@ -85,7 +85,7 @@ trainer = SFTTrainer(
       "quantization": {"load_in_4bit": true},
       "peft": {"r": 16, "lora_alpha": 16, "lora_dropout": 0, "bias": "none",
                "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]},
-      "training": {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4, "fp16": false, "bf16": true,
+      "training": {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4,
                    "optim": "adamw_8bit", "max_length": 2048, "packing": false}})");
 }
 

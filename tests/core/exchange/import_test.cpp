@@ -164,7 +164,7 @@ TEST(ExchangeAxolotl, APlaceInTheTextIsTheValueAndNothingElse) {
 TEST(ExchangeAxolotl, WithoutAnAdapterItsKeysSayNothing) {
   const Import import =
       import_yaml("base_model: a/b\nadapter:\nlora_r: 32\nlora_target_linear: true\nsequence_len: 512\n");
-  EXPECT_FALSE(import.request.contains("peft"));
+  EXPECT_TRUE(import.request.value("peft", Json()).is_null());
   EXPECT_EQ(use_of(import, "lora_r"), Use::implied);
 }
 

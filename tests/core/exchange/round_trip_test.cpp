@@ -156,6 +156,14 @@ TEST_P(RoundTrip, AnExportIsReadBackAsTheRequestLessWhatItLeftOut) {
   EXPECT_GT(said, static_cast<size_t>(requests_of_a_format));
 }
 
+// Its script loads the model before the trainer gets it; TRL's trainer would have loaded fp32.
+TEST(ExportToTrlPython, LoadsTheModelInTheTypeThatTheTrainerWouldHave) {
+  const Json asked = {{"model", "Qwen/Qwen2.5-7B"}, {"stack", "trl"}, {"training", {{"bf16", true}}}};
+  json::Errors errors;
+  const Export written = export_as(trl_python, recipe::read_request(asked, errors));
+  EXPECT_NE(written.text.find("dtype=torch.float32"), std::string::npos) << written.text;
+}
+
 TEST(ExportToLlamaFactory, HasNoKeyAtWhichItsParserStops) {
   std::map<std::string, std::string> foreign;
   for (uint64_t seed = 0; seed < static_cast<uint64_t>(requests_of_a_format); ++seed) {

@@ -57,12 +57,27 @@ TEST(RecipeStacks, EveryDefaultIsAValueThatARequestMayHave) {
   EXPECT_GT(rows, 60u);
 }
 
+// unsloth/models/rl.py and llama.py: on a T4 both the loader and the trainer take float16 by themselves.
+TEST(RecipeStacks, UnslothTakesThe16BitTypeThatTheGpuHas) {
+  const Json peft = {{"r", 16}, {"target_modules", "all-linear"}};
+  for (const char* gpu : {"t4", "l4"}) {
+    const Json request = {{"model", "meta-llama/Llama-3.1-8B"},
+                          {"stack", "unsloth"},
+                          {"peft", peft},
+                          {"hardware", {{"gpu", gpu}}}};
+    const bool old = std::string(gpu) == "t4";
+    EXPECT_EQ(assumed(request, old ? "/training/fp16" : "/training/bf16"), true) << gpu;
+    EXPECT_EQ(assumed(request, "/model_args/dtype"), old ? "float16" : "bfloat16") << gpu;
+    for (const Json& note : answer(request).at("notes")) EXPECT_NE(note.at("code"), "no_bf16") << gpu;
+  }
+}
+
 TEST(RecipeStacks, EveryConditionNamesAFieldAndCanHold) {
   const std::set<std::string> known = field_pointers();
   for (const StackPreset& stack : presets().stacks) {
     for (const StackDefault& row : stack.defaults) {
       for (const auto& [field, condition] : row.when) {
-        if (field == "/model_type") continue;
+        if (field == "/model_type" || field == "/gpu_bf16") continue;  // of what is around the recipe
         EXPECT_EQ(known.count(field), 1u) << stack.id << " " << field;
         json::Errors errors;
         const bool version = field.rfind("/versions/", 0) == 0;

@@ -97,6 +97,20 @@ TEST(SaidRequest, ANumberBelongsToTheWordsBesideIt) {
   EXPECT_EQ(text_at(one, "/training/per_device_train_batch_size"), "");
 }
 
+TEST(SaidRequest, ARunIsReadAsItIsTypedInAHurry) {
+  const SaidRequest one =
+      said("grpo qwen 2.5 7b instruct, colocate vllm, 2xH100 80GB, 1024 prompt 2048 completion");
+  EXPECT_EQ(one.model, "qwen2.5-7b");
+  EXPECT_EQ(text_at(one, "/task"), "\"grpo\"");
+  EXPECT_EQ(text_at(one, "/hardware/gpu"), "\"h100-sxm\"");
+  EXPECT_EQ(text_at(one, "/parallel/num_gpus"), "2");
+  EXPECT_EQ(text_at(one, "/rl/max_prompt_length"), "1024");
+  EXPECT_EQ(text_at(one, "/rl/max_completion_length"), "2048");
+  EXPECT_TRUE(one.weighed.empty());  // the two numbers are no lengths to choose from
+  EXPECT_EQ(text_at(said("QLoRA von Llama 3.1 70B auf zwei RTX 3090"), "/parallel/num_gpus"), "2");
+  EXPECT_EQ(text_at(said("QLoRA of Llama 3.1 8B on 4x4090"), "/parallel/num_gpus"), "4");
+}
+
 TEST(SaidRequest, BitsBelongToTheOptimizerBesideThem) {
   const SaidRequest full = said("full finetune of Qwen3-4B, adamw 8bit");
   EXPECT_EQ(text_at(full, "/training/optim"), "\"adamw_8bit\"");
@@ -157,6 +171,13 @@ TEST(Answers, EachMethodIsPricedWhereNoneIsSaid) {
   EXPECT_LT(open.ways[0].needed, open.ways[2].needed);
   EXPECT_EQ(open.ways[2].verdict, "no");
   EXPECT_NE(open.words.find("Not said, and taken here"), std::string::npos);
+}
+
+// Its trainer loads fp32 where a run of the Transformers Trainer loads what the checkpoint stores.
+TEST(Answers, ATaskOfTrlIsPricedAsTrlRunsIt) {
+  const Answers one = answer(said("GRPO of Qwen2.5-7B with LoRA on an H100 80GB?"), diagnosis::catalog());
+  ASSERT_FALSE(one.ways.empty());
+  EXPECT_EQ(one.ways.front().request.at("stack"), "trl");
 }
 
 TEST(Answers, TwoMachinesAreWeighedAgainstEachOther) {

@@ -6,7 +6,7 @@ import { say } from "../words/say.ts";
 import type { Diagnosis } from "./found.ts";
 
 /** What an answer takes where the question says nothing; a length is asked for instead. */
-export const TAKEN = ["/training/per_device_train_batch_size", "/training/gradient_checkpointing"];
+export const TAKEN = ["/training/per_device_train_batch_size", "/training/gradient_checkpointing", "/stack"];
 const METHOD = ["/peft", "/quantization"];
 
 /** As the answer to the question takes it; of the ways in which several cards may share it none. */

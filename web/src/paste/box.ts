@@ -6,6 +6,7 @@ import { customElement, property, state } from "lit/decorators.js";
 import type { Plan, Request } from "../contract.ts";
 import { size } from "../format.ts";
 import { isSuperseded, loadMore } from "../more.ts";
+import { saysMethod } from "../own.ts";
 import { put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
@@ -29,6 +30,8 @@ export interface Used {
   chosen: string[];
   /** What the card has, by an error message that names none. */
   capacity?: number | undefined;
+  /** The model that a text was answered for, where it says how large its own is and not its name. */
+  like?: string | undefined;
   /** Of a run that somebody said in words: what was taken for it, by pointer. */
   taken?: string[];
 }
@@ -224,7 +227,10 @@ export class PlimsollPaste extends LitElement {
       if (!this.example || asked) return;
       const request = diagnosed.said?.request ?? {};
       const taken = Object.keys(request).length > 0 ? { taken: TAKEN } : {};
-      this.hand({ request, chosen: [], capacity: diagnosed.messages[0]?.numbers["capacity"], ...taken });
+      const model = diagnosed.answers?.[0]?.request["model"];
+      const like = typeof model === "string" ? model : undefined;
+      const capacity = diagnosed.messages[0]?.numbers["capacity"];
+      this.hand({ request, chosen: [], capacity, like, ...taken });
     } catch (error) {
       if (isSuperseded(error)) return;
       this.problem = say("paste.failed", { why: error instanceof Error ? error.message : String(error) });
@@ -245,7 +251,9 @@ export class PlimsollPaste extends LitElement {
   private async explain(text: string): Promise<void> {
     try {
       const core = await loadMore();
-      const under = this.whole() ?? this.own();
+      // What is taken for a run whose method nobody has said yet explains no failure.
+      const own = this.own();
+      const under = this.whole() ?? (own && saysMethod(own, this.assumed) ? own : undefined);
       let diagnosed = await core.diagnose(text, under, this.answers.join(" "));
       if (!diagnosed.ok && !this.imported?.request && text.length < LINE) {
         diagnosed = await core.diagnose(`${QUESTION}${text}`, under, "");
@@ -258,7 +266,15 @@ export class PlimsollPaste extends LitElement {
 
   private answer(question: string, choice: string): void {
     this.answers = [...this.answers, `${question}=${choice}`];
-    void this.explain(this.text);
+    void this.explainAgain();
+  }
+
+  /** The question that had the focus is gone: the next one has it, or what is said now. */
+  private async explainAgain(): Promise<void> {
+    await this.explain(this.text);
+    await this.updateComplete;
+    if (document.activeElement !== document.body) return;
+    this.querySelector<HTMLElement>(".found .ask button, #diagnosis-title")?.focus();
   }
 
   private use(request: Request): void {

@@ -6,7 +6,7 @@ import { setting } from "../advice/fixes.ts";
 import { dotted } from "../pointer.ts";
 import { coreWords } from "../words/core-words.ts";
 import { EN_REST } from "../words/en-rest.ts";
-import { language, say, type Word } from "../words/say.ts";
+import { language, say, sayCore, type Word } from "../words/say.ts";
 import type { Cause, Diagnosis, Message, Question } from "./found.ts";
 
 const SHOWN = 3;
@@ -116,12 +116,13 @@ function way(plan: Plan, ofPage: boolean, apply: () => void): TemplateResult {
 
 /** What divides the likeliest causes best, one click each. */
 function question(one: Question, answer: Acts["answer"]): TemplateResult {
-  return html`<div class="ask" role="group" aria-label=${one.text} lang="en">
-    <b>${one.text}</b>
+  const text = `question.${one.id}`;
+  return html`<div class="ask" role="group" aria-label=${sayCore(text) ?? one.text}>
+    <b>${coreWords(text, one.text)}</b>
     ${one.choices.map(
       (choice) =>
         html`<button type="button" title=${choice.means} @click=${() => answer(one.id, choice.id)}>
-          ${choice.text}
+          ${coreWords(`choice.${choice.id}`, choice.text)}
         </button>`,
     )}
   </div>`;
@@ -150,7 +151,7 @@ export function diagnosis(
   const [first] = found.causes;
   const [plan] = ofPage && !known ? [] : (found.plans ?? []);
   return html`<section class="found" aria-labelledby="diagnosis-title">
-    <h3 id="diagnosis-title">
+    <h3 id="diagnosis-title" tabindex="-1">
       ${say(found.said && found.messages.length === 0 ? "diagnosis.asked" : "diagnosis.title")}
     </h3>
     <p lang="en">${found.summary}</p>

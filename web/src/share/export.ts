@@ -2,6 +2,7 @@
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import type { Request } from "../contract.ts";
+import { sizeWords } from "../format.ts";
 import { isSuperseded, loadMore } from "../more.ts";
 import type { Exported, Format } from "../paste/found.ts";
 import { dotted } from "../pointer.ts";
@@ -17,12 +18,17 @@ const ENDINGS: Record<string, string> = {
   csv: "csv",
 };
 
+/** Nearer than this, two runs need the same. */
+const CLOSE = 0.01;
+
 @customElement("plimsoll-export")
 export class PlimsollExport extends LitElement {
   @property({ attribute: false }) request: Request = {};
   @state() private formats: Format[] = [];
   @state() private chosen = "axolotl";
   @state() private exported: Exported | undefined;
+  /** Bytes on the device of the run that the file is, where that is another than this one. */
+  @state() private needs: number | undefined;
   @state() private told = "";
   private open = false;
 
@@ -47,10 +53,31 @@ export class PlimsollExport extends LitElement {
       const exported = await core.exportAs(request, chosen);
       if (request !== this.request || chosen !== this.chosen) return;
       this.told = "";
+      this.needs = undefined;
       this.exported = exported;
+      const needs = await this.weigh(exported);
+      if (request === this.request && chosen === this.chosen) this.needs = needs;
     } catch (error) {
       if (!isSuperseded(error)) throw error;
     }
+  }
+
+  /** A tool has defaults of its own: its file is read as anybody's would be, for the card that is meant here. */
+  private async weigh({ ok, text }: Exported): Promise<number | undefined> {
+    const core = await loadMore();
+    const read = ok && text ? await core.read(text) : undefined;
+    if (!read?.ok || read.partial || !read.request) return undefined;
+    const machine = {
+      hardware: this.request["hardware"] ?? null,
+      parallel: this.request["parallel"] ?? null,
+    };
+    const [own, other] = await Promise.all([
+      core.weigh(this.request),
+      core.weigh({ ...machine, ...read.request }),
+    ]);
+    if (!own.ok || !other.ok) return undefined;
+    const needs = other.memory.peak.device;
+    return Math.abs(needs / own.memory.peak.device - 1) > CLOSE ? needs : undefined;
   }
 
   private get file(): string {
@@ -93,6 +120,11 @@ export class PlimsollExport extends LitElement {
                   ${leftOut.map((pointer, at) => html`${at > 0 ? ", " : ""}<code>${dotted(pointer)}</code>`)}
                 </p>`
               : nothing}
+            ${this.needs === undefined
+              ? nothing
+              : html`<p class="needs" role="status">
+                  ${say("export.needs", { size: sizeWords(this.needs) })}
+                </p>`}
             <div class="buttons">
               <button type="button" @click=${() => void this.copied()}>${say("patch.copy")}</button>
               <button type="button" @click=${() => this.saved()}>${say("patch.save")}</button>

@@ -297,6 +297,8 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "export.title": "Als Datei eines anderen Werkzeugs, als Prüfliste, als Tabelle",
   "export.format": "Format",
   "export.left_out": "Nicht Teil dieser Datei:",
+  "export.needs":
+    "Aus dieser Datei braucht der Lauf {size}: Was sie ihrem Werkzeug überlässt, ist dort anders als hier.",
   "export.by_hand":
     "Der Browser hat es nicht erlaubt: {what}. Der Text oben lässt sich markieren und von Hand kopieren.",
   "use.used": "verwendet",

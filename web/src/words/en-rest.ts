@@ -200,6 +200,8 @@ export const EN_REST = {
   "export.title": "As a file of another tool, a checklist, a table",
   "export.format": "Format",
   "export.left_out": "Not part of this file:",
+  "export.needs":
+    "Run from this file it needs {size}: what the file leaves to its tool is not as it is here.",
   "export.by_hand": "The browser did not allow it: {what}. The text above can be marked and copied by hand.",
   "use.used": "used",
   "use.implied": "implied",
