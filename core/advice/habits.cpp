@@ -8,6 +8,7 @@ namespace {
 
 using memory::Component;
 
+// By the usual reserve, also where the run's own is simulated.
 double device_with(const run::Run& run, const recipe::Recipe& changed) {
   const memory::Replay replay = memory::replay(run.network, changed, run.machine);
   return memory::sizes_of(replay.instants[replay.peak], changed, run.context).device;
@@ -26,7 +27,6 @@ std::vector<Habit> habits_of(const run::Run& run) {
   if (r.peft.on && r.peft.r >= 16) {
     recipe::Recipe half = r;
     half.peft.r /= 2;
-    // By the usual reserve on both sides, whatever `sizes` was simulated with.
     const double saved = memory::sizes_of(peak, r, run.context).device - device_with(run, half);
     // A method whose r is a number of blocks takes more with fewer.
     if (saved >= 0 && saved < 0.25 * 1073741824.0) {

@@ -7,7 +7,7 @@
 namespace plimsoll::report {
 namespace {
 
-Json layers(const std::vector<std::string>& kinds) {
+Json text_config(const std::vector<std::string>& kinds) {
   return {{"model_type", "qwen3_5_text"},
           {"hidden_size", 512},
           {"intermediate_size", 1024},
@@ -26,7 +26,7 @@ Json layers(const std::vector<std::string>& kinds) {
 
 double kept(const std::vector<std::string>& kinds, const char* kernels, const char* transformers) {
   const Json request = {
-      {"model", {{"config", layers(kinds)}}},
+      {"model", {{"config", text_config(kinds)}}},
       {"model_args", {{"dtype", "bfloat16"}, {"attn_implementation", "sdpa"}, {"kernels", kernels}}},
       {"peft", {{"r", 8}, {"target_modules", {"q_proj"}}, {"lora_dropout", 0.0}}},
       {"training",
