@@ -87,6 +87,9 @@ struct ModelType {
 
   /// Nobody has published a measured run of anything like it.
   bool unmeasured = false;
+  /// Where the card has no bfloat16, Unsloth runs norms, MLP and attention of these in fp32: unslothai/unsloth-zoo
+  /// unsloth_zoo/model_lists.py FORCE_FLOAT32.
+  bool fp32_in_unsloth = false;
   /// Several streams run through every layer, of which the replay has one.
   bool parallel_streams = false;
 };

@@ -114,9 +114,16 @@ Span allocated_span(const std::vector<Nearest>& nearest, bool sharded) {
   return span;
 }
 
+bool runs_in_fp32_in_unsloth(const recipe::Recipe& recipe, const model::Architecture& network) {
+  return recipe.training.fp16 && recipe.model_args.implementation == "unsloth" &&
+         model::model_type(network.model_type).fp32_in_unsloth;
+}
+
 double widening(const recipe::Recipe& recipe, const model::Architecture& network,
                 const std::vector<Measured>& runs) {
-  const bool unlike_any = model::has_state_space(network) || model::model_type(network.model_type).unmeasured;
+  const bool unlike_any = model::has_state_space(network) ||
+                          model::model_type(network.model_type).unmeasured ||
+                          runs_in_fp32_in_unsloth(recipe, network);
   if (runs.empty() || unlike_any) return unmeasured;
   const auto oldest = std::min_element(
       runs.begin(), runs.end(), [](const Measured& a, const Measured& b) { return a.release < b.release; });

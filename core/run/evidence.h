@@ -55,12 +55,15 @@ struct Span {
 };
 Span allocated_span(const std::vector<Nearest>& nearest, bool sharded = false);
 
+/// Whether Unsloth runs this model in fp32, as it does with some where the card has no bfloat16.
+bool runs_in_fp32_in_unsloth(const recipe::Recipe& recipe, const model::Architecture& network);
+
 /// What the high end of the band is multiplied by: a tenth more for each unit of distance in stack and
 /// release to the nearest measured runs, since nothing else says how sure an estimate is. 1.5 for a
 /// Transformers more than five releases older than any measured one: who upcasts what, which copies of
 /// logits, keys and values exist and what checkpointing keeps changed every few releases, and each of these
 /// moves a peak by a tenth to a quarter.
-/// 1.5 too for state-space layers and Gemma 3n's streams, of which nobody has published a measured run.
+/// 1.5 too for state-space layers, Gemma 3n's streams, and what Unsloth runs in fp32 on cards without bfloat16.
 double widening(const recipe::Recipe& recipe, const model::Architecture& network,
                 const std::vector<Measured>& runs);
 

@@ -4,6 +4,7 @@
 #include "core/memory/parameters/stacked_adapters.h"
 #include "core/model/model_types.h"
 #include "core/run/components.h"
+#include "core/run/evidence.h"
 #include "core/run/note_rows.h"
 #include "core/run/phrases.h"
 
@@ -128,6 +129,15 @@ constexpr NoteRow network_rows[] = {
      },
      .source = "huggingface/transformers models/qwen3_5/modeling_qwen3_5.py; fla-org "
                "flash-linear-attention fla/ops/gated_delta_rule/chunk.py"},
+    {.code = "unsloth_in_fp32",
+     .applies = [](R f, G) { return runs_in_fp32_in_unsloth(f.recipe, f.network); },
+     .message = [](R, G) -> std::string {
+       return "Where the card has no bfloat16, Unsloth runs norms, MLP and attention of this model in fp32, which "
+              "is not replayed: activations are up to twice what is shown, and the band is wider. A notebook of "
+              "Gemma 3 4B in 4 bits reserved 13.6 GiB of a T4.";
+     },
+     .source = "unslothai/unsloth-zoo unsloth_zoo/model_lists.py FORCE_FLOAT32, "
+               "temporary_patches/gemma.py; unslothai/notebooks nb/Gemma3_(4B).ipynb"},
     {.code = "streams_are_approximate",
      .applies = [](R f, G) { return model::model_type(f.network.model_type).parallel_streams; },
      .message = [](R, G) -> std::string {

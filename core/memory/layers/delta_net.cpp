@@ -12,9 +12,9 @@ using model::Role;
 
 constexpr double chunk = 64;  // positions, in both implementations
 
-struct Sizes {
+struct DeltaSizes {
   double rows, heads, key_dim, value_dim, keys, values, chunks;
-  explicit Sizes(const LayerProgram& p)
+  explicit DeltaSizes(const LayerProgram& p)
       : rows(p.batch * p.length),
         heads(static_cast<double>(p.group->heads)),
         key_dim(static_cast<double>(p.group->head_dim)),
@@ -29,7 +29,7 @@ struct Sizes {
   double states() const { return chunks * heads * key_dim * value_dim; }
 };
 
-struct Parts {
+struct DeltaParts {
   Tensor q, k, v, decay, beta;
 };
 
@@ -75,13 +75,13 @@ Tensor for_each_head(Tape& tape, const LayerProgram& p, Tensor keys, double elem
   return out;
 }
 
-void record_gates(Tape& tape, const Tensor& out, const Parts& in) {
+void record_gates(Tape& tape, const Tensor& out, const DeltaParts& in) {
   tape.record_unread(out, {in.decay, in.beta}, {gradient(0, in.decay.bytes()), gradient(1, in.beta.bytes())});
 }
 
 // ChunkGatedDeltaRuleFunction: normalised queries and keys, values laid out anew, sums of the decay, and the
 // inverse of each chunk's triangle are kept; states and corrected values are computed again.
-Tensor fused_rule(Tape& tape, const Sizes& s, const Parts& in) {
+Tensor fused_rule(Tape& tape, const DeltaSizes& s, const DeltaParts& in) {
   const int size = in.q.size();
   Tensor q = fresh(tape, in.q.elements(), size), k = fresh(tape, in.k.elements(), size);
   Tensor v = fresh(tape, s.values, size);
@@ -104,7 +104,7 @@ Tensor fused_rule(Tape& tape, const Sizes& s, const Parts& in) {
 
 // torch_chunk_gated_delta_rule, in fp32: bytes a row and head, fitted to counts over seven pairs of sizes (worst
 // 0.5 % of what is kept). Until 5.16 the triangle is inverted row by row, and each row's factors are kept.
-Tensor torch_rule(Tape& tape, const LayerProgram& p, const Sizes& s, const Parts& in) {
+Tensor torch_rule(Tape& tape, const LayerProgram& p, const DeltaSizes& s, const DeltaParts& in) {
   const double kv = s.key_dim * s.value_dim / chunk;
   const double kept = p.solves_triangles ? 32 * s.key_dim + 14 * s.value_dim + 1310 + 4 * kv
                                          : 26.5 * s.key_dim + 14 * s.value_dim + 7027 + 4 * kv;
@@ -124,7 +124,7 @@ Tensor torch_rule(Tape& tape, const LayerProgram& p, const Sizes& s, const Parts
 }
 
 // Over each head, times silu(gate): flash-linear-attention's, or Python that turns both to fp32.
-Tensor gated_norm(Tape& tape, const LayerProgram& p, const Sizes& s, Tensor x, Tensor gate) {
+Tensor gated_norm(Tape& tape, const LayerProgram& p, const DeltaSizes& s, Tensor x, Tensor gate) {
   tape.doing = "norm";
   if (p.torch_kernels || !p.fused_gate_norm) {
     const int size = x.size();
@@ -146,7 +146,7 @@ bool is_delta_net(const LayerProgram& p) {
 }
 
 Tensor delta_net(Tape& tape, const LayerProgram& p, const Tensor& h) {
-  const Sizes s(p);
+  const DeltaSizes s(p);
   Tensor mixed = run_linear(tape, p, Role::qkv, h);
   const bool apart = p.has(Role::attention_gate);
   Tensor gate =
@@ -159,7 +159,7 @@ Tensor delta_net(Tape& tape, const LayerProgram& p, const Tensor& h) {
   if (apart) mixed.free();
   Tensor convolved = convolve(tape, p, std::move(signal));
   tape.doing = "delta rule";
-  Parts parts;
+  DeltaParts parts;
   parts.beta = sigmoid(tape, b);
   parts.decay = decay_of(tape, std::move(a), p.train_norms);
   parts.q = for_each_head(tape, p, slice(tape, convolved, s.keys), s.repeated_keys());

@@ -258,6 +258,8 @@ export const CORE: Record<string, string> = {
   "note.experts_are_approximate": "Experten sind gerechnet, als verteilten sich die Token gleichmäßig.",
   "note.delta_net_kernels":
     "Die lineare Attention ist so nachgestellt, wie flash-linear-attention und causal-conv1d sie rechnen; ohne diese Pakete behält PyTorch zwei- bis fünfmal so viel.",
+  "note.unsloth_in_fp32":
+    "Auf Karten ohne bfloat16 rechnet Unsloth dieses Modell zum Teil in fp32; das ist nicht nachgestellt, und die Spanne ist breiter.",
   "note.state_space_kernels":
     "Mamba-Schichten sind mit den Kerneln von mamba_ssm gerechnet und noch nicht geprüft.",
   "note.streams_are_approximate": "Von den vier Strömen in Gemma 3n ist einer gerechnet.",
