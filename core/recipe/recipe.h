@@ -316,7 +316,7 @@ struct StackPreset {
 };
 std::optional<StackPreset> read_stack(const json::Json& preset, json::Errors& errors);
 
-/// What defaults may depend on besides other fields.
+/// What defaults may depend on besides other fields: of the model, and whether the card has bfloat16.
 struct ModelTraits {
   std::string model_type;
   std::string checkpoint_dtype;  ///< "" unknown

@@ -71,7 +71,8 @@ bool in_mlp(const model::Linear& linear) {
                               linear.role == Role::gate_up || linear.role == Role::down);
 }
 
-// Phi-4's are those of layers 1 to 3. Of one layer's MLP: as much as `wanted` elements still ask for, the last linear if it is nearer with it.
+// As many linears of one layer's MLP as `wanted` elements still ask for; the last one if that is nearer. Phi-4's
+// checkpoint leaves those of layers 1 to 3.
 void take_mlp(const model::LayerGroup& group, uint64_t layer, double& wanted,
               std::vector<std::string>& names) {
   for (const model::Linear& linear : group.linears) {
