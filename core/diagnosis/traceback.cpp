@@ -68,27 +68,45 @@ bool names_a_place(CountedText line) {
          (line.find(".py(") != std::string_view::npos && line.find("): ") != std::string_view::npos);
 }
 
-// Where a text holds a traceback or a script, only the traceback says where it died.
+// "max_seq_length=2048": a line of a script, where a traceback's lines pass names on.
+bool states_a_number(CountedText line) {
+  for (std::size_t at = line.find('='); at != CountedText::npos; at = line.find('=', at + 1)) {
+    std::size_t value = at + 1;
+    while (value < line.size() && line[value] == ' ') ++value;
+    const bool named = at > 0 && (is_word(line[at - 1]) || line[at - 1] == ' ');
+    if (named && value < line.size() && line[value] >= '1' && line[value] <= '9') return true;
+  }
+  return false;
+}
+
+// Where a text holds a traceback or a script, only the traceback says where it died. Settings below a message are
+// what the person runs.
 class Places {
  public:
   explicit Places(CountedText folded) {
-    bool named = false;
+    bool named = false, died = false;
     for (std::size_t at = 0; at < folded.size();) {
       const std::size_t end = std::min(folded.find('\n', at), folded.size());
       const CountedText line = folded.substr(at, end - at);
       const bool names = names_a_place(line);
       // The line above the message is the code that failed, also where the frames above it were cut off.
-      if (!lines_.empty() && line.find("out of memory") != CountedText::npos) lines_.back().quoted = true;
+      const bool dies = line.find("out of memory") != CountedText::npos;
+      if (!lines_.empty() && dies) lines_.back().quoted = true;
       const std::string_view said = line.all();
       const auto blanks = static_cast<uint32_t>(std::count(said.begin(), said.end(), ' '));
-      lines_.push_back({at, blanks + 1, names || named});  // the place, and the line of code below it
+      const bool quoted = names || named;  // the place, and the line of code below it
+      lines_.push_back({at, blanks + 1, quoted, !quoted && died && states_a_number(line)});
+      died = died || dies;
       count_ += names ? 1 : 0;
       script_ = script_ || line.starts_with("import ") || line.starts_with("from ");
       named = names;
       at = end + 1;
     }
   }
-  bool counts(std::size_t at) const { return (count_ < 2 && !script_) || line_of(at).quoted; }
+  bool counts(std::size_t at) const {
+    const Line& line = line_of(at);
+    return line.quoted || (count_ < 2 && !script_ && !line.of_a_script);
+  }
   // A long line of words that is no part of the traceback.
   bool is_prose_beside_a_frame(std::size_t at) const {
     constexpr uint32_t least_words = 9;
@@ -99,7 +117,8 @@ class Places {
   struct Line {
     std::size_t begin;
     uint32_t words;
-    bool quoted;  // by a traceback
+    bool quoted;       // by a traceback
+    bool of_a_script;  // below the message, of which it says nothing
   };
   // Each word of a line asks for it, so it is not looked for in the text.
   const Line& line_of(std::size_t at) const {

@@ -1,6 +1,8 @@
 // The frames of a traceback that say in which phase a run died.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "core/diagnosis/traceback.h"
 
 namespace plimsoll::diagnosis {
@@ -41,6 +43,17 @@ TEST(DiagnosisFrames, OfALongLineOfProseOnlyTheQuotedFrameCounts) {
                         "  File \"engine.py\", line 9, in run\n    run_backward(tensors)\n"));
   EXPECT_EQ(frames.phase, FailurePhase::backward);
   EXPECT_EQ(frames.words, "run_backward(tensors)");
+}
+
+TEST(DiagnosisFrames, ALineBelowTheMessageThatSetsNumbersIsTheScriptAndNoFrame) {
+  const std::string message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.16 GiB.\n";
+  const std::string script = "model = AutoModel.from_pretrained('unsloth/Qwen3-14B', max_seq_length=2048)\n";
+  EXPECT_EQ(read_frames(clean(message + script)).phase, FailurePhase::unknown);
+  EXPECT_EQ(
+      read_frames(clean(message + "model = AutoModel.from_pretrained(path, device_map='cuda')\n")).phase,
+      FailurePhase::load);
+  EXPECT_EQ(read_frames(clean(message + "  File \"a.py\", line 3, in main\n" + script)).phase,
+            FailurePhase::load);
 }
 
 }  // namespace
