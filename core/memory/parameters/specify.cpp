@@ -95,9 +95,11 @@ namespace {
 
 // LitGPT's adapters on thirds of the fused projection, and on both halves of a fused gate and up. torchtune
 // and Unsloth have q, k, v, gate and up apart where the checkpoint of Phi-3 fuses them: Unsloth's notebooks
-// train 29,884,416 parameters of it at rank 16, and torchtune adapts those of q, k and v that are named.
+// train 29,884,416 parameters of it at rank 16, and torchtune adapts those of q, k and v that are named. A tower
+// is Transformers' own class.
 void specify_parts(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& recipe,
                    LinearSpec& spec) {
+  if (stack.part == model::Part::vision || stack.part == model::Part::audio) return;
   const std::string& code = recipe.model_args.implementation;
   if (code == "torchtune" || code == "unsloth") {
     for (const model::LayerGroup& group : stack.groups) {

@@ -89,6 +89,14 @@ TEST(ReportLora, AShortConvolutionHasNoQueries) {
   }
 }
 
+// A vision tower is Transformers' own class, whose queries, keys and values are one linear.
+TEST(ReportLora, AProjectionThatATowerFusesIsAdaptedWhole) {
+  const Json report = answer({{"model", "qwen2.5-vl-7b"},
+                              {"model_args", {{"implementation", "litgpt"}}},
+                              {"peft", {{"r", 8}, {"target_modules", {"q_proj"}}}}});
+  EXPECT_EQ(bytes(report, "/model/trainable"), 28u * 8 * (3584 + 3584) + 32u * 8 * (1280 + 3 * 1280));
+}
+
 // Unsloth's notebook for gpt-oss lists gate_proj and up_proj, which this model does not have; the run trains
 // the rest.
 TEST(ReportLora, TargetsThatTheModelLacksAreNoted) {
