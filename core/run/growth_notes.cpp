@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/memory/layers/unsloth.h"
+#include "core/memory/head/unsloth_loss.h"
 #include "core/memory/step/evaluation.h"
 #include "core/recipe/optimizers.h"
 

@@ -7,6 +7,7 @@
 #include "core/memory/head/head_kernel.h"
 #include "core/memory/head/log_probs.h"
 #include "core/memory/head/torchtune_loss.h"
+#include "core/memory/head/unsloth_loss.h"
 #include "core/recipe/recipe.h"
 
 namespace plimsoll::memory {
@@ -233,28 +234,6 @@ Outcome litgpt_ce(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   return {std::move(loss), std::move(logits)};
 }
 
-// Head and loss chunk by chunk, each chunk's gradient computed in the forward. The fp32 logits of a chunk fit
-// in half of the free memory, at most 4 GiB; that much is taken to be free. Compiled: a chunk's logits and their gradient are 16-bit.
-// unslothai/unsloth-zoo unsloth_zoo/fused_losses/cross_entropy_loss.py get_chunk_size, UnslothFusedLoss.
-Outcome unsloth(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  const double tokens = p.layer.batch * p.layer.length, weights = p.head.in * p.head.out;
-  constexpr double target = 4.0 * 1073741824;
-  const double exact = tokens * p.head.out * 4 / target;
-  const double chunks = exact <= 1 ? 1 : std::ceil(exact / 4) * 4;
-  const double rows = std::ceil(tokens / chunks);
-  Tensor input_gradient = tape.make(hidden.elements(), hidden.size(), Component::logits);
-  Tensor weight_gradients =
-      p.head.trainable ? tape.make(weights, p.head.size, Component::gradients) : Tensor();
-  Tensor chunk = tape.make(rows * p.head.out * 2, 2, Component::logits);
-  Tensor one_more = p.head.trainable ? tape.make(weights, p.head.size, Component::transient) : Tensor();
-  one_more.free();
-  chunk.free();
-  Tensor loss = scalar(tape);
-  tape.record(loss, {hidden}, {input_gradient, weight_gradients},
-              {reuse(0), weight_gradient(p.head.trainable ? weights * p.head.size : 0)}, p.head.trainable);
-  return {std::move(loss), Tensor()};
-}
-
 struct Kernel {
   std::string_view id;
   Outcome (*run)(Tape&, const HeadProgram&, const Tensor&);
@@ -270,7 +249,7 @@ constexpr Kernel kernels[] = {
     {"torchtitan_chunked", torchtitan},
     {"litgpt_chunked", litgpt},
     {"litgpt_chunked_ce", litgpt_ce},
-    {"unsloth_fused", unsloth},
+    {"unsloth_fused", unsloth_fused},
     {"selective_log_softmax", selective_log_softmax},
     {"log_softmax_gather", log_softmax_gather},
     {"liger_preference", liger_preference},

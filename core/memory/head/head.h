@@ -59,6 +59,7 @@ struct HeadProgram {
   bool finds_last_logits = false;  ///< those of the micro-batch before are, until these are there
   bool gathered = false;           ///< under FSDP
   double softcap = 0;
+  double chunks = 1;             ///< that Unsloth's fused loss cuts the tokens into
   bool wide_bias = false;        ///< BART: an fp32 buffer, final_logits_bias, is added to the logits
   int input_size = 2;            ///< dtype of the stream that enters
   bool input_needs_grad = true;  ///< false: nothing before it is trained

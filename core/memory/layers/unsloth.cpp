@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "core/recipe/stacks.h"
-
 namespace plimsoll::memory {
 
 namespace {
@@ -82,18 +80,6 @@ Tensor unsloth_linear(Tape& tape, const Tensor& x, const LinearSpec& w) {
                gradient(0, x.bytes())},
               true);
   return out;
-}
-
-bool unsloth_loss_has_threshold(const recipe::Recipe& recipe) {
-  const std::string& kernel = recipe.training.loss_kernel;
-  return recipe::stack_traits(recipe.stack).loss_by_row_length &&
-         (kernel == "cut_cross_entropy" || kernel == "unsloth_fused") &&
-         recipe::version_matches(recipe.versions.unsloth, ">=2024.12,<2025.10.8");
-}
-
-std::string unsloth_loss(const recipe::Recipe& recipe, double tokens) {
-  constexpr double most = 1024;
-  return tokens <= most && unsloth_loss_has_threshold(recipe) ? "fused_ce" : recipe.training.loss_kernel;
 }
 
 }  // namespace plimsoll::memory

@@ -8,10 +8,8 @@
 #pragma once
 
 #include <array>
-#include <string>
 
 #include "core/memory/layers/layer.h"
-#include "core/recipe/recipe.h"
 
 namespace plimsoll::memory {
 
@@ -26,12 +24,5 @@ Tensor unsloth_mlp(Tape& tape, const LayerProgram& program, const Tensor& x);
 
 /// One projection with its adapter (LoRA_W): keeps x.
 Tensor unsloth_linear(Tape& tape, const Tensor& x, const LinearSpec& spec);
-
-/// The loss kernel that a batch of so many tokens meets: from December 2024 to October 2025 one of up to
-/// 1,024 has its logits made (unsloth/models/llama.py CausalLM_fast_forward, RETURN_LOGITS, 2024.12.12 to
-/// 2025.10.7).
-std::string unsloth_loss(const recipe::Recipe& recipe, double tokens);
-/// Whether the next token can therefore take less.
-bool unsloth_loss_has_threshold(const recipe::Recipe& recipe);
 
 }  // namespace plimsoll::memory

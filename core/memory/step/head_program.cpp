@@ -1,7 +1,7 @@
 #include "core/memory/step/head_program.h"
 
 #include "core/memory/head/log_probs.h"
-#include "core/memory/layers/unsloth.h"
+#include "core/memory/head/unsloth_loss.h"
 #include "core/model/model_types.h"
 #include "core/recipe/stacks.h"
 
@@ -35,6 +35,19 @@ void score_tokens(const Plan& plan, HeadProgram& h) {
   h.scoring.tokens = static_cast<double>(r.rl.max_completion_length) + 1;
   h.scoring.division = trl("1") ? Division::in_place : trl("0.16") ? Division::copy : Division::none;
   h.scoring.entropy = trl("0.20") && task.id != "ppo";
+}
+
+// The first forward finds what the weights leave; how much it keeps by then is little beside that, since checkpoints
+// lie in host memory. A GPU that nobody chose has room.
+double chunks_of(const Plan& plan, const HeadProgram& h) {
+  constexpr double plenty = 1e15;
+  const Parameters& held = plan.parameters;
+  const double total = plan.machine.total_bytes > 0 ? plan.machine.total_bytes : plenty;
+  ChunkedLogits logits = {.tokens = h.layer.batch * h.layer.length, .vocabulary = h.head.out};
+  logits.free = total - held.weight_bytes - held.adapter_bytes;
+  logits.fixed = logits.tokens * h.head.in * h.input_size;
+  if (h.head.trainable) logits.fixed += 2 * h.head.in * h.head.out * h.head.size;
+  return unsloth_chunks(logits, plan.recipe.versions.unsloth);
 }
 
 }  // namespace
@@ -79,6 +92,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
   h.accumulating = r.gradients_outlive_step() || head_gradients_pass(plan);
   h.compiled = r.training.torch_compile;
   h.kv_bytes = stage.kv_bytes;
+  if (h.kernel == "unsloth_fused") h.chunks = chunks_of(plan, h);
   if (plan.task->has_rl() && plan.task->vocabulary) score_tokens(plan, h);
   return h;
 }
