@@ -8,11 +8,14 @@
 #include "core/cli/layout.h"
 #include "core/cli/values.h"
 #include "core/json/at.h"
+#include "core/json/rounding.h"
 #include "core/run/phrases.h"
 
 namespace plimsoll::cli {
 
 namespace {
+
+using json::grouped;
 
 using json::at;
 using json::Json;

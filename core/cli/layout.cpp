@@ -136,10 +136,4 @@ std::string size_words(double bytes) {
   return bytes >= 1073741824.0 ? gib_words(bytes) : fixed(bytes / 1048576.0, 1) + " MiB";
 }
 
-std::string grouped(uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
-}
-
 }  // namespace plimsoll::cli

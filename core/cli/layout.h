@@ -51,7 +51,4 @@ std::string gib_words(double bytes);
 /// 14.05 GiB, 26.0 MiB: for a size that stands alone.
 std::string size_words(double bytes);
 
-/// 7,248,023,552
-std::string grouped(uint64_t number);
-
 }  // namespace plimsoll::cli

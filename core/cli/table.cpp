@@ -6,10 +6,13 @@
 
 #include "core/cli/layout.h"
 #include "core/cli/values.h"
+#include "core/json/rounding.h"
 
 namespace plimsoll::cli {
 
 namespace {
+
+using json::grouped;
 
 using json::Json;
 

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json/rounding.h"
+
 namespace plimsoll::diagnosis {
 
 namespace {
+
+using json::grouped;
 
 // The stack's own name of what makes a tensor smaller.
 struct Knob {
@@ -110,12 +114,6 @@ void add_scores(const Size& tried, double heads, std::vector<Product>& out) {
 }
 
 }  // namespace
-
-std::string grouped(double count) {
-  std::string out = std::to_string(static_cast<uint64_t>(std::llround(std::max(0.0, count))));
-  for (std::size_t at = out.size(); at > 3;) out.insert(at -= 3, ",");
-  return out;
-}
 
 std::vector<Product> products_of(const Size& tried, const Situation& situation, const Facts& facts) {
   constexpr std::size_t most = 4;

@@ -30,7 +30,4 @@ struct Product {
 /// The likeliest first, at most four. Without a model only products that come out exact.
 std::vector<Product> products_of(const Size& tried, const Situation& situation, const Facts& facts);
 
-/// 16384 as "16,384".
-std::string grouped(double count);
-
 }  // namespace plimsoll::diagnosis

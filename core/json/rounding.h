@@ -2,6 +2,7 @@
 //
 //     significant(0.123456)   // 0.1235
 //     significant(363487e9)   // 363500000000000
+//     grouped(7254839296)     // "7,254,839,296"
 //
 // Powers of ten are made by multiplication, which is exact to 1e22: pow() and log10() differ between the C
 // libraries of the command and of the module in the last digit.
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 namespace plimsoll::json {
 
@@ -28,6 +30,13 @@ inline double significant(double value) {
   if (unit > 1) return std::round(value / unit) * unit;
   while (size * scale < 1000 && scale < 1e300) scale *= 10;
   return std::round(value * scale) / scale;
+}
+
+/// A count as people read it; 0 for what is less.
+inline std::string grouped(double count) {
+  std::string digits = std::to_string(std::max<int64_t>(0, whole(count)));
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
 }
 
 }  // namespace plimsoll::json

@@ -19,6 +19,8 @@ namespace plimsoll::report {
 
 namespace {
 
+using json::grouped;
+
 using json::at;
 using json::Json;
 
@@ -30,13 +32,6 @@ constexpr HandoutKind kinds[] = {
     {"csv", "Components, CSV"},
     {"json", "Report, JSON"},
 };
-
-// 7254839296 to "7,254,839,296".
-std::string grouped(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
-  return text;
-}
 
 std::string mib(uint64_t bytes) { return std::to_string((bytes + (1 << 19)) >> 20) + " MiB"; }
 

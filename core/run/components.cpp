@@ -13,6 +13,8 @@ namespace plimsoll::run {
 
 namespace {
 
+using json::grouped;
+
 using memory::Component;
 
 std::string number(double value) { return json::write(std::round(value * 1000) / 1000); }
@@ -180,12 +182,6 @@ constexpr Row rows[] = {
 };
 
 }  // namespace
-
-std::string grouped(double value) {
-  std::string digits = std::to_string(static_cast<uint64_t>(std::max(0.0, value)));
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return digits;
-}
 
 std::string_view component_id(Component component) {
   for (const Row& row : rows) {

@@ -26,7 +26,4 @@ std::vector<ComponentRow> component_rows(const memory::Snapshot& live, const Rep
 /// "weights", "gradients", ...: a component's name in a report.
 std::string_view component_id(memory::Component component);
 
-/// 1234567 as "1,234,567".
-std::string grouped(double number);
-
 }  // namespace plimsoll::run

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/json/rounding.h"
 #include "core/memory/parameters/stacked_adapters.h"
 #include "core/model/model_types.h"
 #include "core/run/components.h"
@@ -11,6 +12,8 @@
 namespace plimsoll::run {
 
 namespace {
+
+using json::grouped;
 
 using R = const Replayed&;
 using G = const hardware::Gpu*;

@@ -1,5 +1,6 @@
 #include "core/run/notes.h"
 
+#include "core/json/rounding.h"
 #include "core/memory/layers/images.h"
 #include "core/run/components.h"
 #include "core/run/growth_notes.h"
@@ -9,6 +10,8 @@
 namespace plimsoll::run {
 
 namespace {
+
+using json::grouped;
 
 using R = const Replayed&;
 using G = const hardware::Gpu*;

@@ -1,3 +1,4 @@
+#include "core/json/rounding.h"
 #include "core/run/components.h"
 #include "core/run/note_rows.h"
 #include "core/run/phrases.h"
@@ -5,6 +6,8 @@
 namespace plimsoll::run {
 
 namespace {
+
+using json::grouped;
 
 using R = const Replayed&;
 using G = const hardware::Gpu*;

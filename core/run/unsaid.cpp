@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/json/rounding.h"
 #include "core/memory/layers/images.h"
 #include "core/run/components.h"
 #include "core/run/phrases.h"
@@ -11,6 +12,8 @@
 namespace plimsoll::run {
 
 namespace {
+
+using json::grouped;
 
 // Qwen/Qwen2-VL-7B-Instruct preprocessor_config.json, max_pixels 12845056.
 constexpr double largest_side = 3584;

@@ -6,9 +6,12 @@
 #include <sstream>
 
 #include "core/cli/layout.h"
+#include "core/json/rounding.h"
 
 namespace plimsoll::cli {
 namespace {
+
+using json::grouped;
 
 using testing::ElementsAre;
 using testing::HasSubstr;
