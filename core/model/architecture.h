@@ -236,6 +236,11 @@ struct Stack {
   uint64_t frame_width = 0;       ///< elements that its convolutions keep for each when they are trained
 };
 
+/// Tiles that an image is cut into.
+struct TileGrid {
+  uint64_t rows = 1, columns = 1;
+};
+
 /// How many tokens an image becomes in the text sequence and in the tower.
 struct ImageTokens {
   enum class Rule {
@@ -249,7 +254,27 @@ struct ImageTokens {
   uint64_t patch = 0, merge = 1;
   uint64_t frames = 1;        ///< of a patch: Qwen's and GLM's processors hand a still image over twice
   uint64_t default_size = 0;  ///< pixels of a side
-  uint64_t most_tiles = 1;    ///< the most tiles that one image is cut into, the overview included
+  /// How the processor cuts an image into tiles of default_size (core/memory/layers/image_tiles.h).
+  enum class Cut {
+    never,          ///< the whole image is resized
+    closest_ratio,  ///< the grid nearest to its shape: InternVL, LFM2-VL
+    listed,         ///< the best of `grids`, and the whole image besides: LLaVA-NeXT
+    canvas,         ///< the smallest grid that holds it: Llama 4
+    longest_side,   ///< its longer side becomes so many tiles, however small it is: Idefics3
+    sliced,         ///< by its area: MiniCPM-V
+    padded,         ///< always most_tiles, the overview among them: Idefics2, Phi-3.5
+    joined          ///< the same, read by the tower as one sequence: Llama 3.2
+  } cut = Cut::never;
+  uint64_t least_tiles = 1, most_tiles = 1;  ///< the overview apart
+  uint64_t whole_tokens = 0;                 ///< an image of up to twice these is not cut; 0: all are
+  std::vector<TileGrid> grids;
+
+  /// Whether a larger image is more tokens without end.
+  bool grows() const { return rule == Rule::grid && cut == Cut::never; }
+  /// Whether it matters how large an image is.
+  bool size_matters() const {
+    return grows() || (cut != Cut::never && cut != Cut::padded && cut != Cut::joined);
+  }
 };
 
 enum class NetworkKind { decoder, encoder, encoder_decoder, vlm };

@@ -487,6 +487,10 @@ constexpr Field table[] = {
     {.pointer = "/vision/image_height", .type = FieldType::count, .low = 0, .high = 16384,
      .set = [](Recipe& r, const Json& v) { put(r.vision.image_height, v); }, .value = "0",
      .what = "Height of an image in pixels; 0 for a square."},
+    {.pointer = "/vision/max_tiles", .type = FieldType::count, .low = 0, .high = 256,
+     .set = [](Recipe& r, const Json& v) { put(r.vision.max_tiles, v); }, .value = "0",
+     .what = "Tiles that the processor cuts one image into at most (InternVL's max_dynamic_patch); 1: it is not cut, "
+             "0: what the processor is published with."},
     {.pointer = "/vision/freeze_vision_tower", .type = FieldType::flag,
      .set = [](Recipe& r, const Json& v) { put(r.vision.freeze_vision_tower, v); }, .value = "true",
      .what = "The vision tower is not trained."},

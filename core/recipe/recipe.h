@@ -148,6 +148,7 @@ struct Vision {
   uint64_t images_per_sample = 0;
   uint64_t image_size = 0;    ///< pixels of the wider side
   uint64_t image_height = 0;  ///< of the other; 0: square
+  uint64_t max_tiles = 0;     ///< that a processor cuts one image into; 1: none does, 0: as it is set up
   bool freeze_vision_tower = true;
   bool freeze_multi_modal_projector = false;
   bool freeze_language_model = false;

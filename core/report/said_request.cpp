@@ -296,8 +296,7 @@ void name_the_unknown(const run::Catalog& catalog, SaidRequest& out) {
   const run::ModelEntry* entry = out.model.empty() ? nullptr : catalog.find_model(out.model);
   if (entry == nullptr || entry->network.image.rule == model::ImageTokens::Rule::none) return;
   miss("/vision/images_per_sample", "how many images a sample has");
-  if (entry->network.image.rule == model::ImageTokens::Rule::grid)
-    miss("/vision/image_size", "the size of its images in pixels");
+  if (entry->network.image.size_matters()) miss("/vision/image_size", "the size of its images in pixels");
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ Map map_of(Sizing& sizing) {
 std::optional<Limits> limits_of(const Run& run, const Catalog& catalog) {
   if (run.gpu == nullptr) return std::nullopt;
   Sizing sizing(run, usable_for(run, run.gpu->usable_bytes));
-  const bool grows = run.network.image.rule == model::ImageTokens::Rule::grid;
+  const bool grows = run.network.image.grows();
   const recipe::Recipe& now = run.resolved.recipe;
   Limits limits;
   // A batch of one may take attention's slow way (core/memory/layers/attention.cpp) where two do not.

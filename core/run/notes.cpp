@@ -1,6 +1,7 @@
 #include "core/run/notes.h"
 
 #include "core/json/rounding.h"
+#include "core/memory/layers/image_tiles.h"
 #include "core/memory/layers/images.h"
 #include "core/run/components.h"
 #include "core/run/growth_notes.h"
@@ -169,6 +170,23 @@ constexpr NoteRow run_notes[] = {
               "head in fp32. Use loss_type=\"nll\".";
      },
      .source = "huggingface/trl trainer/sft_trainer.py"},
+    {.code = "images_are_cut",
+     .applies =
+         [](R f, G) {
+           return f.network.image.cut != model::ImageTokens::Cut::never &&
+                  f.recipe.vision.images_per_sample > 0;
+         },
+     .message = [](R f, G) -> std::string {
+       const recipe::Vision& v = f.recipe.vision;
+       const auto width = static_cast<double>(v.image_size);
+       const auto height = v.image_height > 0 ? static_cast<double>(v.image_height) : width;
+       const memory::Tiles tiles = memory::tiles_of(f.network.image, width, height, v.max_tiles);
+       return "The processor makes " + grouped(tiles.images) + " tiles of " +
+              grouped(static_cast<double>(f.network.image.default_size)) + " pixels of an image of " +
+              grouped(width) + " x " + grouped(height) + ", " + grouped(tiles.text_tokens) +
+              " tokens in all.";
+     },
+     .source = "huggingface/transformers image processors"},
     {.code = "image_tokens_fill_the_length",
      .applies =
          [](R f, G) {

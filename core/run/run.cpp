@@ -151,11 +151,12 @@ void set_machine(Run& run) {
   run.context = context_on(gpu, run.resolved.recipe.hardware, together);
 }
 
-// A processor of tiles, or of one size, makes a square of every image.
+// A processor of one size makes a square of every image.
 void check_images(const model::Architecture& network, const recipe::Vision& v, Errors& errors) {
   using Rule = model::ImageTokens::Rule;
   const bool oblong = v.image_height > 0 && v.image_height != v.image_size;
-  if (oblong && (network.image.rule == Rule::fixed || network.image.rule == Rule::cross)) {
+  const bool one_size = network.image.rule == Rule::fixed || network.image.rule == Rule::cross;
+  if (oblong && one_size && network.image.cut == model::ImageTokens::Cut::never) {
     errors.push_back({"unsupported", "/vision/image_height",
                       "This model's processor makes squares of images.", "image_size, or leave it out"});
   }

@@ -48,7 +48,7 @@ std::optional<Unsaid> unsaid_images(const Run& run) {
   using Rule = model::ImageTokens::Rule;
   const recipe::Recipe& recipe = run.resolved.recipe;
   const auto is_said = [&run](const char* pointer) { return run.given.values.count(pointer) != 0; };
-  const bool grid = run.network.image.rule == Rule::grid && run.network.image.patch > 0;
+  const bool grid = run.network.image.grows() && run.network.image.patch > 0;
   const bool size_is_open = grid && !is_said("/vision/image_size");
   const bool number_is_open = !is_said("/vision/images_per_sample");
   const bool none = recipe.vision.images_per_sample == 0 && !number_is_open;

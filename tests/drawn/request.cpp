@@ -329,12 +329,13 @@ class Drawing {
     if (network_->image.rule != model::ImageTokens::Rule::none && dice_.one_in(2)) {
       set_drawn("/vision/images_per_sample");
       if (dice_.one_in(2)) set_drawn("/vision/image_size");
-      const bool oblong = network_->image.rule == model::ImageTokens::Rule::grid && dice_.one_in(2);
+      const bool oblong = network_->image.size_matters() && dice_.one_in(2);
       if (has("/vision/image_size") && oblong) {
         set_drawn("/vision/image_height");
       } else if (has("/vision/image_size") && dice_.one_in(4)) {
         set("/vision/image_height", values_["/vision/image_size"]);
       }
+      if (dice_.one_in(4)) set_drawn("/vision/max_tiles");
       if (dice_.one_in(3)) set_drawn("/vision/freeze_vision_tower");
       if (dice_.one_in(6)) set_drawn("/vision/freeze_multi_modal_projector");
       if (dice_.one_in(12)) set_drawn("/vision/freeze_language_model");

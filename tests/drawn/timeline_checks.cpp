@@ -56,7 +56,7 @@ void tensors_add_up(const Draw& draw, const Json& timeline, std::size_t point) {
     const auto id = timeline.at("components")[i].get<std::string>();
     const auto held = timeline.at("points")[point].at("bytes")[i].get<double>();
     if (held >= beyond_telling) continue;
-    EXPECT_NEAR(sums[id], held, rounding(held) + counted[id] + 1e-15 * most_held(timeline, i))
+    EXPECT_NEAR(sums[id], held, rounding(held) + counted[id] + 1e-14 * most_held(timeline, i))
         << id << " at " << point << said(draw);
   }
 }

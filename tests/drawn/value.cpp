@@ -37,6 +37,7 @@ constexpr UsualRange usual_ranges[] = {
     {"/vision/images_per_sample", 6},
     {"/vision/image_size", 1344},
     {"/vision/image_height", 1344},
+    {"/vision/max_tiles", 16},
     {"/data/eval_samples", 2000},
     {"/data/samples", 1e6},
     {"/parallel/num_gpus", 64},

@@ -65,6 +65,7 @@ std::string told(const recipe::Recipe& r) {
                       t.optimizer_offload,
                       r.vision.image_size,
                       r.vision.image_height,
+                      r.vision.max_tiles,
                       r.vision.images_per_sample,
                       r.parallel.strategy,
                       r.parallel.fsdp.reduce_dtype,

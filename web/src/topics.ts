@@ -97,6 +97,7 @@ export const LATER_TOPICS = {
     number("/vision/images_per_sample", "field.images", 1),
     number("/vision/image_size", "field.image_size", 28),
     number("/vision/image_height", "field.image_height", 28),
+    number("/vision/max_tiles", "field.max_tiles", 1),
     flag("/vision/freeze_vision_tower", "field.freeze_tower"),
   ],
 } satisfies Record<string, Field[]>;

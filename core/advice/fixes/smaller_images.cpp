@@ -7,7 +7,7 @@ namespace {
 std::vector<Level> levels(const FixContext& s) {
   std::vector<Level> found;
   const recipe::Vision& v = s.recipe.vision;
-  if (s.network.image.rule != model::ImageTokens::Rule::grid || v.images_per_sample == 0) return found;
+  if (!s.network.image.grows() || v.images_per_sample == 0) return found;
   const uint64_t pixels = v.image_size * (v.image_height > 0 ? v.image_height : v.image_size);
   int cost = quality::visible;
   const uint64_t step = s.network.image.patch * s.network.image.merge;

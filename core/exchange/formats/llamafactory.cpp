@@ -133,6 +133,12 @@ void read_pixels(Reading& reading, const Leaf& leaf) {
   reading.finding(leaf).message = "the side of the largest square";
 }
 
+// hparams/model_args.py: InternVL's images stay whole unless this is on.
+void read_crop(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/vision/max_tiles", 0, &leaf);
+}
+
 constexpr Row rows[] = {
     {"model_name_or_path", "/model", ""},
     {"stage", "/task", "", read_stage_word},
@@ -179,6 +185,7 @@ constexpr Row rows[] = {
     {"max_new_tokens", "/rl/max_completion_length", "", read_implied, Write::no},
     {"ref_model", "/rl/reference_model", "", read_implied, Write::no},
     {"image_max_pixels", "/vision/image_size", "", read_pixels},
+    {"crop_to_patches", "/vision/max_tiles", "", read_crop},
     {"freeze_vision_tower", "/vision/freeze_vision_tower", "", read_frozen, Write::yes},
     {"freeze_multi_modal_projector", "/vision/freeze_multi_modal_projector", "", read_frozen, Write::yes},
     {"freeze_language_model", "/vision/freeze_language_model", ""},
@@ -223,7 +230,7 @@ constexpr std::string_view irrelevant =
     "placement_strategy master_addr master_port enable_torch_profiler profiler_* profile_modules task "
     "task_dir lang "
     "n_shot save_dir download_mode video_fps image_min_pixels video_min_pixels use_audio_in_video "
-    "audio_sampling_rate crop_to_patches image_do_pan_and_scan export_* vllm_* sglang_* infer_dtype "
+    "audio_sampling_rate image_do_pan_and_scan export_* vllm_* sglang_* infer_dtype "
     "hyper_parallel_args* bias_activation_fusion apply_rope_fusion overlap_* moe_grouped_gemm "
     "cross_entropy_loss_fusion masked_softmax_fusion calculate_per_token_loss account_for_* extra_config* "
     "moe_token_dispatcher_type export_hf_on_finish adapter_folder cutoff_ratio";

@@ -138,6 +138,7 @@ constexpr Row rows[] = {
     {"freeze_vit", "/vision/freeze_vision_tower", ""},
     {"freeze_aligner", "/vision/freeze_multi_modal_projector", ""},
     {"max_pixels", "/vision/image_size", "", read_max_pixels},
+    {"$MAX_NUM", "/vision/max_tiles", ""},
     {"$MAX_PIXELS", "/vision/image_size", "", read_max_pixels},
     {"$IMAGE_MAX_TOKEN_NUM", "/vision/image_size", "", read_max_image_tokens},
 };

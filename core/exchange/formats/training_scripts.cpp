@@ -130,6 +130,7 @@ constexpr Row script_rows[] = {
     {"lora_modules", "/peft/target_modules", "all=all-linear", nullptr, Write::no},
     {"model_id", "/model", "", nullptr, Write::no},
     {"model_max_length", "/training/max_length", "", nullptr, Write::no},
+    {"max_dynamic_patch", "/vision/max_tiles", "", nullptr, Write::no},
     {"target_max_len", "/training/max_length", "", read_two_lengths, Write::no},
     {"use_liger", "/training/use_liger_kernel", "", nullptr, Write::no},
     {"disable_flash_attn2", "/model_args/attn_implementation", "", read_flash_flag, Write::no},
@@ -173,7 +174,7 @@ constexpr std::string_view script_implied =
     "down_sample_ratio vision_select_layer ps_version use_thumbnail freeze_mlp";
 constexpr std::string_view script_unpriced =
     "freeze_llm freeze_merger freeze_mm_mlp_adapter tune_mm_mlp_adapter tune_mm_* image_max_pixels "
-    "image_min_pixels video_max_pixels video_min_pixels unfreeze_mm_vision_tower max_dynamic_patch "
+    "image_min_pixels video_max_pixels video_min_pixels unfreeze_mm_vision_tower "
     "min_dynamic_patch use_backbone_lora unfreeze_vit_layers num_images_expected max_num_frame tp "
     "tp_degree pp_size activation_memory_budget load_ref_policy";
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/memory/layers/image_tiles.h"
+
 namespace plimsoll::memory {
 
 ImageLoad image_load(const model::Architecture& network, const recipe::Recipe& recipe) {
@@ -13,10 +15,16 @@ ImageLoad image_load(const model::Architecture& network, const recipe::Recipe& r
   const recipe::Vision& v = recipe.vision;
   const auto width = static_cast<double>(v.image_size);
   const auto height = static_cast<double>(v.image_height > 0 ? v.image_height : v.image_size);
-  load.towers = images;
+  const bool joined = image.cut == model::ImageTokens::Cut::joined;
+  const Tiles tiles = tiles_of(image, width, height, v.max_tiles);
+  load.towers = images * tiles.images;
   load.tower_tokens = static_cast<double>(image.tower_tokens);
-  double text = static_cast<double>(image.tokens);
-  if (image.rule == model::ImageTokens::Rule::grid && image.patch > 0) {
+  double text = tiles.text_tokens;
+  const auto tiles_together = static_cast<double>(v.max_tiles > 0 ? v.max_tiles : image.most_tiles);
+  if (joined) {  // rows of eight patches (models/mllama/modeling_mllama.py num_padding_patches)
+    load.tower_tokens = std::ceil(load.tower_tokens / 8) * 8 * tiles_together;
+  }
+  if (image.grows() && image.patch > 0) {
     const auto patch = static_cast<double>(image.patch), merge = static_cast<double>(image.merge);
     const auto cells = [&](double side) { return std::max(1.0, std::round(side / (patch * merge))); };
     text = cells(width) * cells(height);
@@ -27,7 +35,12 @@ ImageLoad image_load(const model::Architecture& network, const recipe::Recipe& r
   } else {
     load.text_tokens = text * images;
   }
-  load.pixel_bytes = images * 3 * width * height * 4;
+  // A tower of one size gets what the processor made of the image.
+  const auto side = static_cast<double>(image.default_size);
+  const bool resized = !image.grows();
+  const double pixels = resized && side > 0 ? side * side : width * height;
+  const double made = joined ? tiles_together : tiles.images;
+  load.pixel_bytes = images * made * 3 * pixels * 4;
   if (image.frames > 1) {  // one row a patch (transformers image_processing_qwen2_vl.py flatten_patches)
     const auto patch = static_cast<double>(image.patch), frames = static_cast<double>(image.frames);
     load.pixel_bytes = images * load.tower_tokens * 3 * frames * patch * patch * 4;

@@ -147,7 +147,8 @@ void read_idefics2(ConfigReader& config, const Frame&, Architecture& network) {
   add_rms(connector.norms, NormPlace::other, hidden);
   network.stacks.push_back(connector);
   network.image = fixed_tokens(tower, latents);
-  network.image.most_tiles = 5;  // with do_image_splitting: four crops and the whole
+  network.image.cut = ImageTokens::Cut::padded;  // do_image_splitting: four crops and the whole image
+  network.image.most_tiles = 5;
 }
 
 void read_idefics3(ConfigReader& config, const Frame&, Architecture& network) {
@@ -164,7 +165,8 @@ void read_idefics3(ConfigReader& config, const Frame&, Architecture& network) {
              times(tower.hidden, times(scale, scale)), hidden, false, Role::other);
   network.stacks.push_back(connector);
   network.image = fixed_tokens(tower, tower.patches / times(scale, scale));
-  network.image.most_tiles = 17;  // the longest edge is four tiles, and the whole image comes on top
+  network.image.cut = ImageTokens::Cut::longest_side;
+  network.image.most_tiles = 4;
 }
 
 }  // namespace plimsoll::model::families

@@ -137,6 +137,10 @@ void read_lfm2_vl(ConfigReader& config, const Frame&, Architecture& network) {
   add_linear(projector.linears, "model.multi_modal_projector.linear_2", wide, hidden, bias, Role::other);
   network.stacks.push_back(std::move(projector));
   network.image = grid_tokens(tower, factor);
+  network.image.cut = ImageTokens::Cut::closest_ratio;
+  network.image.least_tiles = 2;
+  network.image.most_tiles = 10;
+  network.image.whole_tokens = 256;
 }
 
 }  // namespace plimsoll::model::families

@@ -103,6 +103,7 @@ void read_mllama(ConfigReader& config, const Frame&, Architecture& network) {
   network.stacks.push_back(projector);
   network.image = fixed_tokens(tower, tokens);
   network.image.rule = ImageTokens::Rule::cross;
+  network.image.cut = ImageTokens::Cut::joined;
   network.image.most_tiles = tiles;
 }
 
@@ -231,7 +232,8 @@ void read_llama4(ConfigReader& config, const Frame&, Architecture& network) {
   const double shuffle = vision.number("pixel_shuffle_ratio", 0.5, {0.01, 1});
   network.image =
       fixed_tokens(tower, static_cast<uint64_t>(static_cast<double>(tower.patches) * shuffle * shuffle));
-  network.image.most_tiles = 17;  // Llama4ImageProcessor: 16 patches and the overview
+  network.image.cut = ImageTokens::Cut::canvas;
+  network.image.most_tiles = 16;
 }
 
 }  // namespace plimsoll::model::families

@@ -65,7 +65,8 @@ void read_llava(ConfigReader& config, const Frame&, Architecture& network) {
 void read_llava_next(ConfigReader& config, const Frame& frame, Architecture& network) {
   read_llava(config, frame, network);
   network.stacks.back().other_parameters = network.stacks.back().hidden;  // image_newline
-  network.image.most_tiles = 5;  // the widest grids have 4 tiles, and the overview comes on top
+  network.image.cut = ImageTokens::Cut::listed;  // image_grid_pinpoints of all published models
+  network.image.grids = {{1, 2}, {2, 1}, {2, 2}, {3, 1}, {1, 3}};
 }
 
 void read_mistral3(ConfigReader& config, const Frame&, Architecture& network) {
@@ -166,6 +167,8 @@ void read_internvl(ConfigReader& config, const Frame&, Architecture& network) {
   add_linear(projector.linears, in_projector("linear_2"), hidden, hidden, true, Role::other);
   network.stacks.push_back(projector);
   network.image = fixed_tokens(tower, config.size("image_seq_length", 256));
+  network.image.cut = ImageTokens::Cut::closest_ratio;
+  network.image.most_tiles = 12;
 }
 
 }  // namespace plimsoll::model::families

@@ -1,6 +1,7 @@
 // Vision-language models that come with code of their own on the hub: InternVL, MiniCPM-V, Phi-3.5-vision and
 // the first Qwen (text alone, or Qwen-VL). modeling_*.py of OpenGVLab/InternVL2_5-8B, openbmb/MiniCPM-V-2_6,
 // microsoft/Phi-3.5-vision-instruct and Qwen/Qwen-VL-Chat.
+#include <algorithm>
 #include <cmath>
 
 #include "core/model/families.h"
@@ -81,8 +82,8 @@ void read_internvl_chat(ConfigReader& config, const Frame&, Architecture& networ
   add_linear(projector.linears, "mlp1.3", hidden, hidden, true, Role::other);
   network.stacks.push_back(projector);
   network.image = fixed_tokens(tower, tower.patches / times(merge, merge));
-  network.image.most_tiles =
-      plus(config.size("max_dynamic_patch", 12), config.flag("use_thumbnail", true) ? 1 : 0);
+  network.image.cut = ImageTokens::Cut::closest_ratio;
+  network.image.most_tiles = config.size("max_dynamic_patch", 12);
 }
 
 void read_minicpmv(ConfigReader& config, const Frame&, Architecture& network) {
@@ -98,7 +99,11 @@ void read_minicpmv(ConfigReader& config, const Frame&, Architecture& network) {
   network.stacks.push_back(projector);
   network.image = fixed_tokens(tower, queries);
   ConfigReader slices = config.part("slice_config");
-  network.image.most_tiles = plus(slices.size("max_slice_nums", 9), 1);
+  network.image.cut = ImageTokens::Cut::sliced;
+  network.image.most_tiles = slices.size("max_slice_nums", 9);
+  network.image.default_size = slices.size("scale_resolution", 448);  // the tower's position table is wider
+  const uint64_t patches = network.image.default_size / std::max<uint64_t>(tower.patch, 1);
+  network.image.tower_tokens = times(patches, patches);
 }
 
 void read_phi3_v(ConfigReader& config, const Frame& frame, Architecture& network) {
@@ -118,7 +123,8 @@ void read_phi3_v(ConfigReader& config, const Frame& frame, Architecture& network
   projector.other_parameters = times(2, merged);  // separators of the crops
   network.stacks.push_back(projector);
   network.image = fixed_tokens(tower, processor.size("num_img_tokens", 144));
-  network.image.most_tiles = 17;
+  network.image.cut = ImageTokens::Cut::padded;  // num_crops of Phi-3.5's processor, and the whole image
+  network.image.most_tiles = 5;
 }
 
 void read_qwen(ConfigReader& config, const Frame& frame, Architecture& network) {

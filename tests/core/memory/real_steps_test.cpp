@@ -60,8 +60,10 @@ Json request_of(const Json& seen) {
     request["model_args"]["num_labels"] = 2;
   }
   if (seen.contains("image_size")) {
-    request["vision"] = {
-        {"freeze_vision_tower", false}, {"image_size", seen["image_size"]}, {"images_per_sample", 1}};
+    request["vision"] = {{"freeze_vision_tower", false},
+                         {"image_size", seen["image_size"]},
+                         {"images_per_sample", 1},
+                         {"max_tiles", 1}};  // what the oracle hands over is one tile
   }
   return request;
 }

@@ -245,6 +245,8 @@ export const CORE: Record<string, string> = {
   "note.sdpa_without_flash": "SDPA nimmt hier einen anderen Kernel.",
   "note.max_split_size_is_no_cure": "max_split_size_mb hilft nur gegen Zerstückelung.",
   "note.chunked_loss_costs": "Bei so wenigen Token kostet der stückweise Verlust mehr, als er spart.",
+  "note.images_are_cut":
+    "Der Prozessor zerlegt jedes Bild in Kacheln, die der Bildturm einzeln liest und die im Text Tokens sind.",
   "note.image_tokens_fill_the_length": "Schon die Bilder eines Beispiels sind länger als max_length.",
   "note.paged_states": "Zustände des Optimierers liegen in auslagerbarem Speicher.",
   "note.dora_is_approximate": "DoRA ist noch an keinem gemessenen Lauf geprüft.",

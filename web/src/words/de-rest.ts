@@ -43,6 +43,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "field.eval_accumulation": "Akkumulation der Auswertung",
   "field.images": "Bilder je Beispiel",
   "field.image_size": "Bildbreite, Pixel",
+  "field.max_tiles": "Kacheln je Bild, höchstens (0: wie der Prozessor)",
   "field.image_height": "Bildhöhe, 0 wenn quadratisch",
   "field.freeze_tower": "Bildteil einfrieren",
   "repair.remove": "weglassen",

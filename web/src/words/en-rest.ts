@@ -396,6 +396,7 @@ export const EN_REST = {
   "field.eval_accumulation": "Evaluation accumulation",
   "field.images": "Images per sample",
   "field.image_size": "Image width, pixels",
+  "field.max_tiles": "Tiles of one image, at most (0: as the processor has it)",
   "field.image_height": "Image height, 0 if square",
   "field.freeze_tower": "Freeze the vision tower",
 } as const;

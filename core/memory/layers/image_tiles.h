@@ -1,0 +1,27 @@
+// Into how many tiles a processor cuts an image, each of which the tower reads as an image of its own.
+//
+//     Tiles tiles = tiles_of(internvl.image, 640, 480);
+//     tiles.images;           // 13: four columns, three rows and the whole image
+//     tiles.text_tokens;      // 3328
+//
+// Sources, Transformers 5.24: models/got_ocr2/image_processing_got_ocr2.py get_optimal_tiled_canvas (InternVL),
+// models/lfm2_vl/image_processing_lfm2_vl.py, image_processing_utils.py select_best_resolution and
+// models/llava_next/processing_llava_next.py, models/llama4/image_processing_llama4.py get_best_fit,
+// models/idefics3/image_processing_idefics3.py, models/minicpmv4_6/image_processing_minicpmv4_6.py get_sliced_grid,
+// models/mllama/image_processing_mllama.py. tests/measured/image_tiles.py asks them.
+#pragma once
+
+#include "core/model/architecture.h"
+
+namespace plimsoll::memory {
+
+struct Tiles {
+  double images = 1;       ///< that the tower reads
+  double text_tokens = 0;  ///< of all of them; what cross-attention reads under Rule::cross
+};
+
+/// Of one image of `width` x `height` pixels, for a processor that cuts (ImageTokens::Cut). `most`: tiles at most, 1:
+/// it is not cut, 0: what the processor is published with.
+Tiles tiles_of(const model::ImageTokens& image, double width, double height, uint64_t most = 0);
+
+}  // namespace plimsoll::memory
