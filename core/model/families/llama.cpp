@@ -116,7 +116,8 @@ void read_cohere2(ConfigReader& config, const Frame& frame, Architecture& networ
   read_decoder(config, frame, traits, network);
 }
 
-// Seed-OSS: biases on q, k and v, none on the output.
+// Seed-OSS: biases on q, k and v, none on the output. What attention and MLP make is dropped by a function, which
+// a trainer cannot switch off (models/seed_oss/modeling_seed_oss.py SeedOssAttention.forward, SeedOssMLP.forward).
 void read_seed_oss(ConfigReader& config, const Frame& frame, Architecture& network) {
   DecoderTraits traits = llama();
   traits.kv_heads = 8;
@@ -124,6 +125,8 @@ void read_seed_oss(ConfigReader& config, const Frame& frame, Architecture& netwo
   traits.vocab = 155136;
   traits.bias = true;
   traits.o_bias = config.flag("attention_out_bias", false);
+  traits.residual_dropout_key = "residual_dropout";
+  traits.dropout = 0.1;
   traits.positions = 524288;
   read_decoder(config, frame, traits, network);
 }
