@@ -2,7 +2,7 @@
 // tests/measured/real_trainer_step.py saw of requests that tests/measured/draw_trainer_cases.py drew by seed,
 // before any of them was priced. trainer_steps.json (seed 1) and trainer_steps_third.json are those that
 // mechanisms were found on; trainer_steps_held.json (seed 2) was counted once before it was looked at,
-// trainer_steps_fourth.json to trainer_steps_sixth.json only counted.
+// trainer_steps_fourth.json to trainer_steps_seventh.json only counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -111,6 +111,16 @@ TEST(TrainerSteps, OfASixthSeedToo) {
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.002);
   EXPECT_LT(errors.of_95_percent(), 0.04);  // Adafactor over experts
+}
+
+// Blind, the median was 0.09 %, 95 % within 4.8 %, the farthest -11.9 % (an evaluation of Seed-OSS). TRL itself fails
+// on the fortieth, GraniteMoE under RLOO.
+TEST(TrainerSteps, OfASeventhSeedToo) {
+  const Errors errors = errors_of("trainer_steps_seventh.json");
+  ASSERT_GE(errors.by_size.size(), 39U);
+  EXPECT_EQ(errors.refused, 0);
+  EXPECT_LT(errors.median(), 0.002);
+  EXPECT_LT(errors.of_95_percent(), 0.05);
 }
 
 }  // namespace
