@@ -286,9 +286,14 @@ Tensor cross_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
     p.kv->push_back(tape.make(k.elements() + v.elements(), k.size(), Component::kv_cache));
   AttentionShape shape = shape_of(p);
   shape.key_length = p.cross_length;
-  shape.converted_mask = false;
-  shape.bias_samples = 0;  // T5's zeros are one tensor for all layers
-  Tensor out = attend(tape, p.mode, p.attention.kernel, shape, std::move(q), std::move(k), std::move(v));
+  shape.converted_mask = p.cross_attention.converted_mask && !p.group->position_bias;
+  // T5's zeros are one tensor for all layers; with the mask of padded rows in them each makes its own.
+  shape.bias_samples = p.group->position_bias && p.cross_attention.converted_mask ? p.batch : 0;
+  shape.bias_size = q.size();
+  shape.bias_gradient = false;
+  Tensor out =
+      attend(tape, p.mode, p.cross_attention.kernel, shape, std::move(q), std::move(k), std::move(v));
+  if (p.output_copy) out = copy(tape, std::move(out));
   return run_linear(tape, p, Role::cross_o, out);
 }
 

@@ -41,7 +41,7 @@ struct LayerProgram {
   Implementation implementation = Implementation::transformers;
   bool plain_rms_norm = false;  ///< RMSNorm in the dtype of x, without fp32 (lit-gpt until 24 October 2023)
   Mode mode;
-  AttentionChoice attention;
+  AttentionChoice attention, cross_attention;
   double batch = 1, length = 1;
   double hidden = 0;
   int norm_size = 2;  ///< dtype of the norm weights

@@ -70,6 +70,11 @@ bool builds_mask(const Plan& plan, const model::Stack& stack) {
          (images && plan.recipe.model_args.implementation == "transformers");
 }
 
+bool reads_sound(const model::Architecture& network) {
+  return std::any_of(network.stacks.begin(), network.stacks.end(),
+                     [](const model::Stack& stack) { return stack.frames > 0; });
+}
+
 PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   const recipe::Recipe& r = plan.recipe;
   PassSettings s;
@@ -92,7 +97,11 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
     s.batch = 1;
   }
   s.checkpointing = r.training.gradient_checkpointing;
-  s.mask = builds_mask(plan, stack);
+  // Padding is that of the rows that the encoder reads, and sound has none: nobody gives the decoder a mask of its
+  // own (transformers data/data_collator.py DataCollatorForSeq2Seq).
+  const bool decodes = stack.part == Part::decoder, mask = builds_mask(plan, stack);
+  s.mask = mask && !decodes;
+  s.cross_mask = mask && decodes && !reads_sound(plan.network);
   s.trained = r.full() && !is_frozen(stack, r);
   s.keep_kv = r.model_args.use_cache && stack.part != Part::encoder;
   // A frozen embedding's output needs no gradient unless a hook says so (enable_input_require_grads, which

@@ -64,6 +64,18 @@ Errors errors_of(std::string_view name) {
   return errors;
 }
 
+// Of the case whose name begins so.
+double error_of(std::string_view name, const std::string& number) {
+  json::Errors unread;
+  const Json file = json::parse(golden_file(name), unread).value_or(Json::object());
+  for (const Json& seen : file["cases"]) {
+    if (seen["name"].get<std::string>().rfind(number + ": ", 0) != 0) continue;
+    const Json report = answer(seen["request"]);
+    return priced(report, seen["request"]["task"].get<std::string>()) / measured(seen["seen"]) - 1;
+  }
+  return 1;
+}
+
 TEST(TrainerSteps, OfDrawnRequestsAllocateWhatTheReplaySays) {
   const Errors errors = errors_of("trainer_steps.json");
   ASSERT_GE(errors.by_size.size(), 59U);
@@ -120,7 +132,14 @@ TEST(TrainerSteps, OfASeventhSeedToo) {
   ASSERT_GE(errors.by_size.size(), 39U);
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.002);
-  EXPECT_LT(errors.of_95_percent(), 0.05);
+  EXPECT_LT(errors.of_95_percent(), 0.015);
+}
+
+// 6 and 2.7 % were missing: encoder and cross-attention write the mask of padded rows into their biases, the decoder
+// does not; the norm behind the encoder, two dropouts and fp32 copies of what it gave.
+TEST(TrainerSteps, OfT5WithLoraHoldTheBiasesOfPaddedRows) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_fourth.json", "29")), 0.005);
+  EXPECT_LT(std::abs(error_of("trainer_steps.json", "40")), 0.005);
 }
 
 }  // namespace
