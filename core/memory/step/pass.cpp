@@ -304,7 +304,7 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   // torch.cat of turned and unturned parts lays q out by head; so is what the kernel returns, and it is
   // copied.
   const bool partly_turned = group.rotary_share > 0 && group.rotary_share < 1;
-  p.output_copy = (p.has(Role::qkv) && group.rotary_share > 0) || partly_turned;
+  p.output_copy = group.heads_first || (p.has(Role::qkv) && group.rotary_share > 0) || partly_turned;
   return p;
 }
 
