@@ -371,7 +371,7 @@ Tensor serial_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
 
 Tensor run_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   Tensor out = p.group->parallel ? parallel_layer(tape, p, x) : serial_layer(tape, p, x);
-  if (p.frame != nullptr) free_in_order(*p.frame);
+  if (p.frame != nullptr && !p.keeps_frame) free_in_order(*p.frame);
   return out;
 }
 

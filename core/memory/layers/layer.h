@@ -52,6 +52,8 @@ struct LayerProgram {
   bool output_copy = false;           ///< the attention output is laid out anew before the output projection
   bool keep_kv = false;               ///< a cache keeps K and V until the outputs die
   std::vector<Tensor>* kv = nullptr;  ///< where that cache is
+  bool returns_weights = false;       ///< and so does the loop over layers, until the next one returns
+  bool keeps_frame = false;           ///< the caller frees it
   bool holds_weights = false;         ///< forward() gets eager attention's weights too, and keeps the name
   std::vector<Tensor>* frame = nullptr;  ///< what such names hold until the layer returns
   double cross_length = 0;               ///< states a sample that cross-attention reads

@@ -296,6 +296,8 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   p.holds_weights = p.attention.kernel == AttentionKernel::eager &&
                     p.implementation == Implementation::transformers &&
                     recipe::version_at_least(s.transformers, "4.48");
+  p.returns_weights =
+      p.holds_weights && group.returns_weights && recipe::version_at_least(s.transformers, "4.54");
   if (p.implementation == Implementation::torchtune)
     p.attention.repeat_kv = true;  // expand().flatten(): a copy for every head
   const bool known = s.memo != nullptr && s.known_parameters != nullptr;
