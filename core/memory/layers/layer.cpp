@@ -343,6 +343,7 @@ namespace {
 
 Tensor serial_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   Tensor residual = x;
+  std::vector<Tensor> names;
   const bool attends = p.has(Role::o) || p.has(Role::q) || p.has(Role::qkv);
   if (attends || p.has(Role::ssm_in)) {
     Tensor h = normalise_at(tape, p, NormPlace::before_attention, x);
@@ -351,6 +352,7 @@ Tensor serial_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
       Tensor attended = self_attention(tape, p, h);
       out = out ? add(tape, std::move(out), std::move(attended)) : std::move(attended);
     }
+    if (p.group->keeps_names) names = {h, out};
     h.free();
     residual = branch(tape, p, std::move(out), NormPlace::after_attention, x);
   }
@@ -364,7 +366,9 @@ Tensor serial_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   Tensor h = normalise_at(tape, p, NormPlace::before_mlp, residual);
   Tensor out = mlp(tape, p, h);
   h.free();
-  return branch(tape, p, std::move(out), NormPlace::after_mlp, residual);
+  Tensor made = branch(tape, p, std::move(out), NormPlace::after_mlp, residual);
+  free_in_order(names);
+  return made;
 }
 
 }  // namespace

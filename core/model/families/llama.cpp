@@ -95,11 +95,14 @@ void read_stablelm(ConfigReader& config, const Frame& frame, Architecture& netwo
   traits.norm_bias = true;
   traits.rotary_share = 0.25;
   traits.residual_dropout_key = "hidden_dropout";
-  if (config.flag("use_parallel_residual", false)) traits.layout = NormLayout::single;
+  const bool parallel = config.flag("use_parallel_residual", false);
+  if (parallel) traits.layout = NormLayout::single;
   // One LayerNorm without bias for each head (StableLmLayerNormPerHead).
   traits.qk_norm = QkNorm::full_width;
   traits.qk_norm_key = "qk_layernorm";
   read_decoder(config, frame, traits, network);
+  // `hidden_states` and `self_attn_output` of StableLmDecoderLayer.forward.
+  for (LayerGroup& group : network.stacks.back().groups) group.keeps_names = !parallel;
 }
 
 void read_cohere(ConfigReader& config, const Frame& frame, Architecture& network) {

@@ -155,5 +155,13 @@ TEST(TrainerSteps, OfBloomGiveAReentrantCheckpointZerosForItsWeights) {
   EXPECT_LT(std::abs(error_of("trainer_steps_fifth.json", "38")), 0.005);
 }
 
+TEST(TrainerSteps, OfStablelmHoldWhatAttentionReadAndGave) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_held.json", "23")), 0.01);
+}
+
+TEST(TrainerSteps, OfSeedOssDropWhatItsBranchesGive) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_held.json", "38")), 0.01);
+}
+
 }  // namespace
 }  // namespace plimsoll::report
