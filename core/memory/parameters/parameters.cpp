@@ -52,6 +52,7 @@ struct Sum {
       p.adapter_bytes += elements * size;
     }
     p.trained.push_back({rows, columns, size, count});
+    if (!in_layers) p.trained.back().place = Place::behind_layers;
   }
 
   void matched(const std::string& path) {
@@ -75,9 +76,11 @@ struct Sum {
       p.quantised += in * out * total;
       p.largest_quantised = std::max(p.largest_quantised, in * out);
     }
+    if (spec.trainable && is_one_tensor(at, recipe)) return experts(at, spec);
     if (spec.trainable) {
       train(in, out, spec.size, total, in_layers, false);
       if (in_layers) p.trained.back().rank = projected(l.path);
+      if (l.role == Role::down) p.trained.back().place = Place::ends_layer;
       if (l.bias) train(out, 0, spec.size, total, in_layers, false);
       return;
     }
@@ -99,6 +102,24 @@ struct Sum {
       train(in, out, spec.size, total, in_layers, true);
       if (l.bias) train(out, 0, spec.size, total, in_layers, true);
     }
+  }
+
+  void experts(const model::PlacedLinear& at, const LinearSpec& spec) {
+    const model::Linear& l = *at.linear;
+    const auto in = static_cast<double>(l.in), out = static_cast<double>(l.out);
+    const auto has = [&at](model::Role role) { return model::find(*at.group, role) != nullptr; };
+    const double halves = l.role == model::Role::gate && has(model::Role::up) ? 2 : 1;
+    if (l.role != model::Role::up || !has(model::Role::gate)) stacked(at, in, halves * out, spec.size);
+    if (l.bias) stacked(at, out, 0, spec.size);
+  }
+
+  void stacked(const model::PlacedLinear& at, double rows, double columns, int size) {
+    train(rows, columns, size, static_cast<double>(at.total), true, false);
+    Trained& all = p.trained.back();
+    if (at.linear->role == Role::down && columns > 0) all.place = Place::ends_layer;
+    all.stacked = static_cast<double>(at.linear->count);
+    all.count /= all.stacked;
+    p.largest_trained = std::max(p.largest_trained, rows * std::max(1.0, columns) * all.stacked * size);
   }
 
   void tuner(const LinearSpec& spec, const std::string& path, double total, bool in_layers) {
@@ -136,7 +157,10 @@ struct Sum {
     const int size = table_size(recipe, stack);
     p.weight_bytes += rows * width * size;
     p.loaded_bytes += rows * width * dtype_size(recipe.model_args.dtype);
-    if (trained && t.trained) train(rows, width, size, 1, false, false);
+    if (trained && t.trained) {
+      train(rows, width, size, 1, false, false);
+      p.trained.back().place = Place::before_layers;
+    }
     if (is_saved_in_full(t.path, recipe)) train(rows, width, size, 1, false, true);
     if (is_table_target(t, recipe)) {
       const auto r = static_cast<double>(recipe.peft.r);

@@ -163,5 +163,12 @@ TEST(TrainerSteps, OfSeedOssDropWhatItsBranchesGive) {
   EXPECT_LT(std::abs(error_of("trainer_steps_held.json", "38")), 0.01);
 }
 
+// The experts of a layer are one parameter, and the update of the matrix before is still there.
+TEST(TrainerSteps, OfAdafactorTakeAllExpertsOfALayerAtOnce) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_sixth.json", "20")), 0.005);
+  EXPECT_LT(std::abs(error_of("trainer_steps_fourth.json", "5")), 0.01);
+  EXPECT_LT(std::abs(error_of("trainer_steps_fifth.json", "14")), 0.005);
+}
+
 }  // namespace
 }  // namespace plimsoll::report
