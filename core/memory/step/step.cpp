@@ -121,7 +121,7 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
 
 // The hook makes embedded tokens a leaf of the graph, which holds them until the backward is over. Most
 // models hand that very tensor to their first layer; Granite, and Gemma before Transformers 5, scale it in
-// between.
+// between, and images are scattered into a copy of it.
 double embedded_leaf(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
   const model::Stack& text = plan.network.stacks.front();
@@ -129,7 +129,7 @@ double embedded_leaf(const Plan& plan) {
                     r.model_args.implementation == "transformers" && !text.groups.empty();
   const bool scaled = model::model_type(plan.network.model_type).scales_embedding &&
                       !recipe::version_at_least(r.versions.transformers, "5");
-  if (!leaf || !(scaled || text.groups.front().scaled_branches)) return 0;
+  if (!leaf || !(scaled || text.groups.front().scaled_branches || plan.images.text_tokens > 0)) return 0;
   return plan.rows * r.row_length() * static_cast<double>(text.hidden) * table_size(r, text);
 }
 
