@@ -263,6 +263,15 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
     p.kv->push_back(tape.make(heads.k.elements() + heads.v.elements(), heads.k.size(), Component::kv_cache));
   }
   AttentionShape shape = shape_of(p);
+  // matmul lays out anew the heads of several samples that lie between others, and keeps that; the name stays until
+  // this returns.
+  const bool sliced = p.attention.kernel == AttentionKernel::eager && p.has(Role::qkv) &&
+                      !p.group->copied_heads && p.group->rotary_share > 0 && p.batch > 1 &&
+                      p.implementation == Implementation::transformers &&
+                      p.group->attention != model::AttentionKind::bidirectional;
+  Tensor named = heads.v;
+  if (sliced) heads.v = copy(tape, heads.v);
+  if (!sliced) named.free();
   std::vector<Tensor> scores;  // until this returns
   if (p.group->copied_heads) shape.scores = &scores;
   Tensor out = attend(tape, p.mode, p.attention.kernel, shape, heads.q, heads.k, heads.v);
@@ -271,6 +280,7 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   Tensor projected =
       unsloth_qkv_fits(p) ? unsloth_linear(tape, out, p.at(Role::o)) : run_linear(tape, p, Role::o, out);
   free_in_order(scores);
+  named.free();
   if (p.adaption > 0) return adaption_prompt(tape, p, h, std::move(projected));
   return projected;
 }
