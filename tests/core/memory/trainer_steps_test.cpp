@@ -192,5 +192,10 @@ TEST(TrainerSteps, OfAnEvaluationHoldTheLogitsOfTheBatchBefore) {
   EXPECT_LT(std::abs(error_of("trainer_steps_seventh.json", "15")), 0.02);
 }
 
+// 3.8 % were too much: gelu_new's fp32 temporaries are gone when its gradient is cast.
+TEST(TrainerSteps, OfGpt2GiveBackTheirPowersBeforeTheCast) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_fourth.json", "17")), 0.005);
+}
+
 }  // namespace
 }  // namespace plimsoll::report
