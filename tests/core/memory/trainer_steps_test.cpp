@@ -206,5 +206,11 @@ TEST(TrainerSteps, OfGpt2GiveBackTheirPowersBeforeTheCast) {
   EXPECT_LT(std::abs(error_of("trainer_steps_fourth.json", "17")), 0.005);
 }
 
+// 1.9 % were missing: the weight's cast of the tile before has a name while the next one is made.
+TEST(TrainerSteps, OfTheFusedHeadHoldTwoCastsOfItsWeightInTheBackward) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_eighth.json", "15")), 0.005);
+  EXPECT_LT(std::abs(error_of("trainer_steps_sixth.json", "8")), 0.005);
+}
+
 }  // namespace
 }  // namespace plimsoll::report
