@@ -15,7 +15,8 @@ namespace {
 double collected_bytes(const Plan& plan, double rows) {
   const recipe::Recipe r = evaluation_recipe(plan.recipe);
   const auto words = static_cast<double>(plan.network.vocab_size);
-  const double positions = plan.task->vocabulary ? rows * r.row_length() : rows;
+  const double length = r.row_length() + prompt_tokens(r);
+  const double positions = plan.task->vocabulary ? rows * length : rows;
   if (r.training.preprocess_logits_for_metrics) return positions * 8;
   return positions * words * (r.autocast() ? 4 : parameter_size(r));
 }

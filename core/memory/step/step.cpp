@@ -12,6 +12,12 @@
 
 namespace plimsoll::memory {
 
+double prompt_tokens(const recipe::Recipe& r) {
+  const Tuner* tuner = find_tuner(r.peft);
+  const bool prompt = tuner != nullptr && tuner->place == TunerPlace::prompt;
+  return prompt ? static_cast<double>(r.peft.tuner.num_virtual_tokens) : 0;
+}
+
 namespace {
 
 using model::Part;
@@ -32,13 +38,6 @@ bool trains_table(const model::Stack& stack, const recipe::Recipe& r) {
   return std::any_of(stack.tables.begin(), stack.tables.end(), [&r](const model::Table& table) {
     return is_table_target(table, r) || is_saved_in_full(table.path, r);
   });
-}
-
-// Prompt and P-tuning put trained tokens before the sequence.
-double prompt_tokens(const recipe::Recipe& r) {
-  const Tuner* tuner = find_tuner(r.peft);
-  const bool prompt = tuner != nullptr && tuner->place == TunerPlace::prompt;
-  return prompt ? static_cast<double>(r.peft.tuner.num_virtual_tokens) : 0;
 }
 
 // Prefix tuning puts trained keys and values before those of the layers that speak: a cache is handed to the
@@ -162,6 +161,17 @@ double cross_length(const Plan& plan, double length) {
     if (stack.frames > 0) return static_cast<double>(stack.frames);
   }
   return length;
+}
+
+// Autocast's casts of what is trained between a tower and the text, which it keeps until the forward ends.
+double projector_casts(const model::Stack& stack, const recipe::Recipe& r) {
+  double bytes = 0;
+  if (!r.autocast() || stack.part != Part::projector || !stack.groups.empty()) return 0;
+  for (const model::Linear& linear : stack.linears) {
+    const LinearSpec spec = specify(linear, stack, r);
+    if (spec.trainable && spec.size == 4) bytes += spec.in * spec.out * static_cast<double>(linear.count) * 2;
+  }
+  return bytes;
 }
 
 // What makes tokens of images or sound for the stacks that speak.
@@ -293,8 +303,11 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
   Composer composer(peaks, nothing, alone);
   PassSettings last;
   Stage stage;
+  double casts = 0;
   for (const model::Stack* stack : forward_order(plan.network)) {
     const bool tower = is_tower(*stack);
+    if (tower && !asked.decodes && !asked.reference && plan.images.tower_tokens > 0)
+      casts += projector_casts(*stack, plan.recipe);
     if (tower && (asked.decodes || plan.images.tower_tokens == 0 || stack->groups.empty())) continue;
     last = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
     last.batch *= rows / plan.rows;
@@ -317,6 +330,7 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
     for (const model::LayerGroup& group : last.stack->groups) layers += static_cast<double>(group.layers);
     end[Component::transient] += layers * stage.output_bytes;
   }
+  end[Component::autocast] += casts;
   peaks.raise(end);
   return peaks.highest(Phase::forward);
 }

@@ -212,5 +212,14 @@ TEST(TrainerSteps, OfTheFusedHeadHoldTwoCastsOfItsWeightInTheBackward) {
   EXPECT_LT(std::abs(error_of("trainer_steps_sixth.json", "8")), 0.005);
 }
 
+TEST(TrainerSteps, OfAnEvaluationCollectTheLogitsOfVirtualTokensToo) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_eighth.json", "10")), 0.003);
+  EXPECT_LT(std::abs(error_of("trainer_steps_seventh.json", "15")), 0.003);
+}
+
+TEST(TrainerSteps, OfAnEvaluationKeepTheCastsOfWhatStandsBetweenTowerAndText) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_eighth.json", "14")), 0.008);
+}
+
 }  // namespace
 }  // namespace plimsoll::report
