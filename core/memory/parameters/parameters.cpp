@@ -60,6 +60,13 @@ struct Sum {
     if (std::find(p.matched.begin(), p.matched.end(), leaf) == p.matched.end()) p.matched.push_back(leaf);
   }
 
+  // Of layers that nobody reads: they are trained, and get no gradient and no states.
+  static double unread(const model::PlacedLinear& at) {
+    const bool last = at.group != nullptr && at.group == &at.stack->groups.back();
+    const uint64_t layers = last ? std::min(at.stack->unread_layers, at.group->layers - 1) : 0;
+    return static_cast<double>(layers * at.linear->count);
+  }
+
   void linear(const model::PlacedLinear& at) {
     const model::Linear& l = *at.linear;
     const LinearSpec spec = specify(l, *at.stack, recipe);
@@ -78,10 +85,12 @@ struct Sum {
     }
     if (spec.trainable && is_one_tensor(at, recipe)) return experts(at, spec);
     if (spec.trainable) {
-      train(in, out, spec.size, total, in_layers, false);
+      const double idle = unread(at);
+      train(in, out, spec.size, total - idle, in_layers, false);
+      p.trainable += static_cast<uint64_t>((in * out + (l.bias ? out : 0)) * idle);
       if (in_layers) p.trained.back().rank = projected(l.path);
       if (l.role == Role::down) p.trained.back().place = Place::ends_layer;
-      if (l.bias) train(out, 0, spec.size, total, in_layers, false);
+      if (l.bias) train(out, 0, spec.size, total - idle, in_layers, false);
       return;
     }
     if (l.unread && recipe.full() && !l.frozen) p.trainable += static_cast<uint64_t>(in * out * total);
@@ -299,33 +308,6 @@ uint64_t prompted_layers(const model::Stack& stack, const model::LayerGroup& gro
 bool is_language(const model::Stack& stack) {
   return stack.part == model::Part::text || stack.part == model::Part::encoder ||
          stack.part == model::Part::decoder;
-}
-
-// Where the tokens' embedding lies. Some project what leaves the layers to the width of their embeddings
-// (OPT-350M); others have a second table for the layers (Gemma 4), behind that of the tokens, or positions.
-const model::Table* token_table(const model::Architecture& network) {
-  for (const model::Stack& stack : network.stacks) {
-    for (const model::Table& table : stack.tables)
-      if (table.rows >= network.vocab_size && !table.positions) return &table;
-  }
-  return nullptr;
-}
-
-model::Linear tied_head(const model::Architecture& network) {
-  model::Linear head;
-  head.path = "lm_head";
-  const model::Table* tokens = token_table(network);
-  head.in = tokens == nullptr ? network.stacks.front().hidden : tokens->width;
-  head.out = network.vocab_size;
-  head.role = Role::head;
-  // A GPU of a network that is spread may hold the head's stack without the tokens.
-  const std::vector<model::Table>& first = network.stacks.front().tables;
-  head.frozen = tokens != nullptr ? !tokens->trained : !first.empty() && !first.front().trained;
-  return head;
-}
-
-bool shares_head(const model::Architecture& network, const recipe::Recipe& recipe) {
-  return network.tied_head && recipe.model_args.implementation != "litgpt";
 }
 
 bool weighs_nothing(std::string_view pointer) {
