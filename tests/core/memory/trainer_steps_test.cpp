@@ -2,7 +2,7 @@
 // tests/measured/real_trainer_step.py saw of requests that tests/measured/draw_trainer_cases.py drew by seed,
 // before any of them was priced. trainer_steps.json (seed 1) and trainer_steps_third.json are those that
 // mechanisms were found on; trainer_steps_held.json (seed 2) was counted once before it was looked at,
-// trainer_steps_fourth.json to trainer_steps_eighth.json only counted.
+// trainer_steps_fourth.json to trainer_steps_ninth.json only counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,39 +81,39 @@ TEST(TrainerSteps, OfDrawnRequestsAllocateWhatTheReplaySays) {
   ASSERT_GE(errors.by_size.size(), 59U);
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.002);
-  EXPECT_LT(errors.of_95_percent(), 0.05);  // BLOOM is farthest
+  EXPECT_LT(errors.of_95_percent(), 0.03);  // prompts of preferences
 }
 
 TEST(TrainerSteps, OfRequestsThatWereOnlyCountedDoSoToo) {
   const Errors errors = errors_of("trainer_steps_held.json");
   ASSERT_GE(errors.by_size.size(), 31U);
   EXPECT_EQ(errors.refused, 0);
-  EXPECT_LT(errors.median(), 0.005);
-  EXPECT_LT(errors.of_95_percent(), 0.03);
+  EXPECT_LT(errors.median(), 0.002);
+  EXPECT_LT(errors.of_95_percent(), 0.01);
 }
 
 TEST(TrainerSteps, WithImagesEvaluationsAndPackedRowsToo) {
   const Errors errors = errors_of("trainer_steps_third.json");
   ASSERT_GE(errors.by_size.size(), 47U);
   EXPECT_EQ(errors.refused, 0);
-  EXPECT_LT(errors.median(), 0.004);
-  EXPECT_LT(errors.of_95_percent(), 0.04);
+  EXPECT_LT(errors.median(), 0.002);
+  EXPECT_LT(errors.of_95_percent(), 0.035);  // prompts of preferences
 }
 
 TEST(TrainerSteps, OfTheLastSeedWereCountedAlone) {
   const Errors errors = errors_of("trainer_steps_fourth.json");
   ASSERT_GE(errors.by_size.size(), 40U);
   EXPECT_EQ(errors.refused, 0);
-  EXPECT_LT(errors.median(), 0.004);
-  EXPECT_LT(errors.of_95_percent(), 0.07);  // packed rows of BLOOM are farther
+  EXPECT_LT(errors.median(), 0.003);
+  EXPECT_LT(errors.of_95_percent(), 0.04);  // a reference whose adapters are off
 }
 
 TEST(TrainerSteps, OfAFifthSeedWereCountedToo) {
   const Errors errors = errors_of("trainer_steps_fifth.json");
   ASSERT_GE(errors.by_size.size(), 40U);
   EXPECT_EQ(errors.refused, 0);
-  EXPECT_LT(errors.median(), 0.003);
-  EXPECT_LT(errors.of_95_percent(), 0.045);  // images, and BLOOM under GRPO
+  EXPECT_LT(errors.median(), 0.001);
+  EXPECT_LT(errors.of_95_percent(), 0.02);
 }
 
 // Two of them were far off when they were first priced: a Llama 4 (-16.7 %) and a Qwen3-VL (-9.8 %).
@@ -121,8 +121,8 @@ TEST(TrainerSteps, OfASixthSeedToo) {
   const Errors errors = errors_of("trainer_steps_sixth.json");
   ASSERT_GE(errors.by_size.size(), 20U);
   EXPECT_EQ(errors.refused, 0);
-  EXPECT_LT(errors.median(), 0.002);
-  EXPECT_LT(errors.of_95_percent(), 0.04);  // Adafactor over experts
+  EXPECT_LT(errors.median(), 0.001);
+  EXPECT_LT(errors.of_95_percent(), 0.01);
 }
 
 // Blind, the median was 0.09 %, 95 % within 4.8 %, the farthest -11.9 % (an evaluation of Seed-OSS). TRL itself fails
@@ -132,16 +132,25 @@ TEST(TrainerSteps, OfASeventhSeedToo) {
   ASSERT_GE(errors.by_size.size(), 39U);
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.002);
-  EXPECT_LT(errors.of_95_percent(), 0.015);
+  EXPECT_LT(errors.of_95_percent(), 0.01);
 }
 
-// Blind, after the last change: 0.34 %, 2.0 %, and +2.0 % (LLaVA's tower).
+// Blind, 0.34 %, 2.0 %, and +2.0 % (LLaVA's tower).
 TEST(TrainerSteps, OfAnEighthSeedToo) {
   const Errors errors = errors_of("trainer_steps_eighth.json");
   ASSERT_GE(errors.by_size.size(), 20U);
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.004);
-  EXPECT_LT(errors.of_95_percent(), 0.021);
+  EXPECT_LT(errors.of_95_percent(), 0.01);
+}
+
+// Drawn after the last change of the replay, and only counted.
+TEST(TrainerSteps, OfANinthSeedToo) {
+  const Errors errors = errors_of("trainer_steps_ninth.json");
+  ASSERT_GE(errors.by_size.size(), 20U);
+  EXPECT_EQ(errors.refused, 0);
+  EXPECT_LT(errors.median(), 0.002);
+  EXPECT_LT(errors.of_95_percent(), 0.025);  // a reference whose adapters are off
 }
 
 // 6 and 2.7 % were missing: encoder and cross-attention write the mask of padded rows into their biases, the decoder
