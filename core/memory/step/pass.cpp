@@ -303,6 +303,12 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   const bool known = s.memo != nullptr && s.known_parameters != nullptr;
   p.linears = known ? s.memo->linears(*s.known_parameters, group, *s.stack, *s.recipe)
                     : specify_all(group, *s.stack, *s.recipe);
+  if (s.adapters_off) {
+    for (LinearSpec& spec : p.linears) {
+      spec.r = 0;
+      spec.tuner = nullptr;
+    }
+  }
   // torch.cat of turned and unturned parts lays q out by head; so is what the kernel returns, and it is
   // copied.
   const bool partly_turned = group.rotary_share > 0 && group.rotary_share < 1;

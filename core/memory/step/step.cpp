@@ -318,6 +318,7 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
     last.keep_kv = asked.keys && (stack->part == Part::text || stack->part == Part::decoder);
     last.keep_hidden_states = last.keep_hidden_states || (asked.hidden_states && !tower);
     last.keeps_casts = !asked.reference;
+    last.adapters_off = asked.reference && plan.recipe.rl.reference_model == "adapter_off";
     stage = replay_stack(last);
     composer.without_graph(stage);
   }

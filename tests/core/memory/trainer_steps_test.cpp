@@ -105,7 +105,7 @@ TEST(TrainerSteps, OfTheLastSeedWereCountedAlone) {
   ASSERT_GE(errors.by_size.size(), 40U);
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.003);
-  EXPECT_LT(errors.of_95_percent(), 0.04);  // a reference whose adapters are off
+  EXPECT_LT(errors.of_95_percent(), 0.03);  // DoRA in an evaluation
 }
 
 TEST(TrainerSteps, OfAFifthSeedWereCountedToo) {
@@ -144,13 +144,13 @@ TEST(TrainerSteps, OfAnEighthSeedToo) {
   EXPECT_LT(errors.of_95_percent(), 0.01);
 }
 
-// Drawn after the last change of the replay, and only counted.
+// Blind, 0.06 %, 2.4 %, and +2.4 % (a reference whose adapters are off).
 TEST(TrainerSteps, OfANinthSeedToo) {
   const Errors errors = errors_of("trainer_steps_ninth.json");
   ASSERT_GE(errors.by_size.size(), 20U);
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.002);
-  EXPECT_LT(errors.of_95_percent(), 0.025);  // a reference whose adapters are off
+  EXPECT_LT(errors.of_95_percent(), 0.02);
 }
 
 // 6 and 2.7 % were missing: encoder and cross-attention write the mask of padded rows into their biases, the decoder
@@ -234,6 +234,12 @@ TEST(TrainerSteps, OfAnEvaluationKeepTheCastsOfWhatStandsBetweenTowerAndText) {
 TEST(TrainerSteps, OfLlavaHaveNoStatesForALayerThatNobodyReads) {
   EXPECT_LT(std::abs(error_of("trainer_steps_eighth.json", "4")), 0.005);
   EXPECT_LT(std::abs(error_of("trainer_steps_fourth.json", "18")), 0.005);
+}
+
+// 3.9 % were too much: PEFT switches the adapters off while the reference scores.
+TEST(TrainerSteps, OfAReferenceRunWithoutAdapters) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_fourth.json", "36")), 0.01);
+  EXPECT_LT(std::abs(error_of("trainer_steps_ninth.json", "15")), 0.02);
 }
 
 }  // namespace
