@@ -154,8 +154,8 @@ TEST(TrainerSteps, OfANinthSeedToo) {
   EXPECT_LT(errors.of_95_percent(), 0.02);
 }
 
-// Drawn after the last change of the replay, and only counted. The farthest, -18.9 %, is the evaluation of a DPO step
-// of gpt-oss in eager attention.
+// Drawn after the last change of the replay, and only counted. The farthest, -18.9 %, is gpt-oss in eager attention,
+// whose scores are in fp32 where its weights are.
 TEST(TrainerSteps, OfATenthSeedToo) {
   const Errors errors = errors_of("trainer_steps_tenth.json");
   ASSERT_GE(errors.by_size.size(), 19U);
