@@ -204,6 +204,9 @@ struct LayerGroup {
   bool dropout_modules = false;  ///< all of them nn.Dropout, which a trainer can switch off
   bool attention_output_gate = false;
   bool copied_heads = false;  ///< BLOOM: q, k and v are copied out of their fused tensor, and its scores kept
+  bool returns_weights = false;  ///< a layer gives what its eager attention weighed to the loop over layers
+  bool heads_first = false;      ///< Whisper: the kernel gets q head by head, and gives its result so
+  bool keeps_names = false;      ///< StableLM: what attention read and gave is there until the layer returns
   bool images_in_mask = false;  ///< Gemma 3, PaliGemma: tokens of an image see each other, which takes a mask
   bool position_bias = false;   ///< T5: a number for each distance and head is added to the scores
   bool post_norm = false;       ///< BERT, BART: a norm acts on the sum of residual and branch
@@ -230,7 +233,11 @@ struct Stack {
   uint64_t other_parameters = 0;  ///< convolutions, class tokens, newline vectors
   bool embedding_norm = false;    ///< the first of `norms` stands between the embedding and the layers
   double embedding_dropout = 0;   ///< on the embedded tokens, active in training
+  double output_dropout = 0;      ///< behind the last norm
   uint64_t unread_layers = 0;     ///< the last ones, of which nobody reads what they give (LLaVA's tower)
+  bool read_behind_norm = false;  ///< a tower's last norm stands before what reads it (SigLIP)
+  bool averaged = false;          ///< and neighbouring patches are averaged behind it (Gemma 3)
+  uint64_t patch_pixels = 0;      ///< numbers that a tower's patch embedding reads for each patch
   uint64_t frames = 0;            ///< Whisper's encoder: what it reads, however long the text; 0: the row
   uint64_t frame_features = 0;    ///< fp32 numbers that come in for each
   uint64_t frame_width = 0;       ///< elements that its convolutions keep for each when they are trained

@@ -138,9 +138,9 @@ LayerGroup read_shape(ConfigReader& config, const DecoderTraits& traits, const D
   shape.soft_capped = traits.soft_capped;
   shape.parallel = traits.layout == NormLayout::single;
   shape.activation = activation(config, traits.activation_key, traits.activation, network);
-  shape.attention_dropout = config.share("attention_dropout", 0);
+  shape.attention_dropout = config.share("attention_dropout", traits.dropout);
   if (!traits.residual_dropout_key.empty()) {
-    shape.residual_dropout = config.share(traits.residual_dropout_key, 0);
+    shape.residual_dropout = config.share(traits.residual_dropout_key, traits.dropout);
   }
   return shape;
 }

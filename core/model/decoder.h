@@ -67,6 +67,7 @@ struct DecoderTraits {
   bool rotary_in_fp32 = false, soft_capped = false, scaled_branches = false;
   double rotary_share = 1.0;              ///< default of partial_rotary_factor
   std::string_view residual_dropout_key;  ///< "resid_pdrop"
+  double dropout = 0;                     ///< class default of both dropouts
   uint64_t window = 0;                    ///< class default of sliding_window
   bool window_needs_switch = false;       ///< Qwen: only with use_sliding_window
   AttentionKind most_layers = AttentionKind::full;

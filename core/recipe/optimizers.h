@@ -17,6 +17,7 @@ enum class StepTemporary {
   two_copies_of_all,  ///< foreach, with the numerator beside it (_multi_tensor_adagrad)
   two_of_largest,     ///< one parameter after another: denominator and update of the largest
   adafactor,          ///< one parameter after another: fp32 gradient, fp32 weight, update, its negative
+  adafactor_apart,    ///< the same, each in a call of its own
   lomo,               ///< one parameter after another: fp32 gradient and fp32 weight of what is in 16 bits
 };
 

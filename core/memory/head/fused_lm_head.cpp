@@ -24,6 +24,9 @@ Outcome fused_lm_head(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   const double casts = (hidden.size() != computed ? rows * p.head.in * computed : 0) +
                        (p.head.size != computed ? words * p.head.in * computed : 0);
   const double tile = rows * tile_words * computed + casts;  // mm_buf, however few words there are
+  // Backward names a tile's cast of the weight, which is still there when the next one is made.
+  const bool several = tokens > tile_tokens || p.head.out > tile_words;
+  const double last_cast = several && p.head.size != computed ? words * p.head.in * computed : 0;
   // hidden_states[:, :-1][mask]: a copy, and where its rows came from; backward spreads them out twice.
   Tensor scored = tape.make(tokens * p.head.in, hidden.size(), Component::logits);
   Tensor places = tape.make(2 * tokens, 8, Component::logits);
@@ -34,7 +37,7 @@ Outcome fused_lm_head(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   Tensor loss = scalar(tape);
   const double trained = p.head.trainable ? weights : 0;
   tape.record(loss, {scored}, {scored, kept},
-              {temporary(tile), temporary(scored.size() == 4 ? 0 : scored.elements() * 4),
+              {temporary(tile + last_cast), temporary(scored.size() == 4 ? 0 : scored.elements() * 4),
                temporary(p.head.size == 4 ? 0 : trained * 4), gradient(0, scored.bytes()),
                weight_gradient(trained * p.head.size)},
               p.head.trainable);

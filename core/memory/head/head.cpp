@@ -279,6 +279,7 @@ Unread unread_logits(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
 Outcome forward(Tape& tape, const HeadProgram& p, Tensor x) {
   tape.doing = "final norm";
   Tensor hidden = final_norm(tape, p, x);
+  if (tape.recording) hidden = dropout(tape, std::move(hidden), p.output_dropout);
   tape.doing = "lm_head and loss";
   x.free();
   const Unread unread = unread_logits(tape, p, hidden);
@@ -305,6 +306,8 @@ HeadReplay replay_head(const HeadProgram& p) {
   tape.mark();
   const uint32_t id = x.id();
   if (p.trace != nullptr) tape.trace = &p.trace->events;
+  const double wide = p.outputs_to_fp32 && p.wide_states ? p.encoder_states : 0;
+  Tensor states = tape.make(wide, 4, Component::transient);
   const auto events = [&p] { return p.trace == nullptr ? 0 : p.trace->events.size(); };
   Outcome outcome = forward(tape, p, std::move(x));
   result.cached = tape.cached_bytes();
@@ -317,12 +320,14 @@ HeadReplay replay_head(const HeadProgram& p) {
   if (p.outputs_to_fp32 && outcome.outputs) {
     outcome.outputs = cast(tape, std::move(outcome.outputs), 4);
     tape.mark_as_logits(outcome.outputs);
+    if (!p.wide_states) states = tape.make(p.encoder_states, 4, Component::transient);
   }
   result.converted_peak = tape.peak();
   const uint32_t kv_id = kv.id();
   result.with_outputs = tape.live();
   if (!p.keep_outputs) {
     outcome.outputs.free();
+    states.free();
     kv.free();
   }
   tape.seed_gradient(outcome.loss);

@@ -54,6 +54,9 @@ struct HeadProgram {
   StockLoss stock;
   std::string kernel = "stock";
   Scoring scoring;
+  double output_dropout = 0;       ///< behind the last norm
+  double encoder_states = 0;       ///< numbers among the outputs beside the logits
+  bool wide_states = false;        ///< they are fp32 already
   bool outputs_to_fp32 = false;    ///< accelerate copies 16-bit outputs to fp32 under mixed precision
   bool keep_outputs = false;       ///< logits are still referenced while backward runs
   bool finds_last_logits = false;  ///< those of the micro-batch before are, until these are there

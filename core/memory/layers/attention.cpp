@@ -184,6 +184,12 @@ Tensor attend(Tape& tape, const Mode& mode, AttentionKernel kernel, const Attent
     k = cast(tape, std::move(k), 2);
     v = cast(tape, std::move(v), 2);
   }
+  if (kernel == AttentionKernel::eager && s.kv_heads == 1 && s.heads > 1 && s.batch > 1) {
+    // repeat_kv gives a view of one head; matmul lays it out for every query head (aten/src/ATen/native/
+    // LinearAlgebra.cpp _matmul_impl: expand, reshape, bmm).
+    k = copy_of(tape, k, s.heads);
+    v = copy_of(tape, v, s.heads);
+  }
   if (kernel == AttentionKernel::eager) {
     return written_out(tape, s, std::move(q), std::move(k), std::move(v));
   }

@@ -28,7 +28,7 @@ Tensor dora(Tape& tape, const Mode& mode, const Tensor& x, const Tensor& result,
   }
   LinearSpec a{.in = w.in, .out = w.r, .size = w.adapter_size, .trainable = true};
   LinearSpec b{.in = w.r, .out = w.out, .size = w.adapter_size, .trainable = true};
-  Tensor update = plain_linear(tape, mode, plain_linear(tape, mode, dropped, a), b);
+  const Tensor lora_result = plain_linear(tape, mode, plain_linear(tape, mode, dropped, a), b);
   Tensor base = result;
   if (w.dropout_module) {  // a weight that is kept for the gradient of x, as it is no parameter
     Tensor read = mode.autocast ? cast(tape, dropped, 2) : dropped;
@@ -40,7 +40,7 @@ Tensor dora(Tape& tape, const Mode& mode, const Tensor& x, const Tensor& result,
     base = copy(tape, result);
   }
   base = scale_columns(tape, std::move(base), w.adapter_size);
-  update = scale(tape, scale_columns(tape, std::move(update), w.adapter_size));
+  Tensor update = scale(tape, scale_columns(tape, lora_result, w.adapter_size));
   return add(tape, std::move(base), std::move(update));
 }
 

@@ -263,6 +263,15 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
     p.kv->push_back(tape.make(heads.k.elements() + heads.v.elements(), heads.k.size(), Component::kv_cache));
   }
   AttentionShape shape = shape_of(p);
+  // matmul lays out anew the heads of several samples that lie between others, and keeps that; the name stays until
+  // this returns.
+  const bool sliced = p.attention.kernel == AttentionKernel::eager && p.has(Role::qkv) &&
+                      !p.group->copied_heads && p.group->rotary_share > 0 && p.batch > 1 &&
+                      p.implementation == Implementation::transformers &&
+                      p.group->attention != model::AttentionKind::bidirectional;
+  Tensor named = heads.v;
+  if (sliced) heads.v = copy(tape, heads.v);
+  if (!sliced) named.free();
   std::vector<Tensor> scores;  // until this returns
   if (p.group->copied_heads) shape.scores = &scores;
   Tensor out = attend(tape, p.mode, p.attention.kernel, shape, heads.q, heads.k, heads.v);
@@ -271,6 +280,7 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
   Tensor projected =
       unsloth_qkv_fits(p) ? unsloth_linear(tape, out, p.at(Role::o)) : run_linear(tape, p, Role::o, out);
   free_in_order(scores);
+  named.free();
   if (p.adaption > 0) return adaption_prompt(tape, p, h, std::move(projected));
   return projected;
 }
@@ -286,9 +296,14 @@ Tensor cross_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
     p.kv->push_back(tape.make(k.elements() + v.elements(), k.size(), Component::kv_cache));
   AttentionShape shape = shape_of(p);
   shape.key_length = p.cross_length;
-  shape.converted_mask = false;
-  shape.bias_samples = 0;  // T5's zeros are one tensor for all layers
-  Tensor out = attend(tape, p.mode, p.attention.kernel, shape, std::move(q), std::move(k), std::move(v));
+  shape.converted_mask = p.cross_attention.converted_mask && !p.group->position_bias;
+  // T5's zeros are one tensor for all layers; with the mask of padded rows in them each makes its own.
+  shape.bias_samples = p.group->position_bias && p.cross_attention.converted_mask ? p.batch : 0;
+  shape.bias_size = q.size();
+  shape.bias_gradient = false;
+  Tensor out =
+      attend(tape, p.mode, p.cross_attention.kernel, shape, std::move(q), std::move(k), std::move(v));
+  if (p.output_copy) out = copy(tape, std::move(out));
   return run_linear(tape, p, Role::cross_o, out);
 }
 
@@ -338,6 +353,7 @@ namespace {
 
 Tensor serial_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   Tensor residual = x;
+  std::vector<Tensor> names;
   const bool attends = p.has(Role::o) || p.has(Role::q) || p.has(Role::qkv);
   if (attends || p.has(Role::ssm_in)) {
     Tensor h = normalise_at(tape, p, NormPlace::before_attention, x);
@@ -346,6 +362,7 @@ Tensor serial_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
       Tensor attended = self_attention(tape, p, h);
       out = out ? add(tape, std::move(out), std::move(attended)) : std::move(attended);
     }
+    if (p.group->keeps_names) names = {h, out};
     h.free();
     residual = branch(tape, p, std::move(out), NormPlace::after_attention, x);
   }
@@ -359,14 +376,16 @@ Tensor serial_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   Tensor h = normalise_at(tape, p, NormPlace::before_mlp, residual);
   Tensor out = mlp(tape, p, h);
   h.free();
-  return branch(tape, p, std::move(out), NormPlace::after_mlp, residual);
+  Tensor made = branch(tape, p, std::move(out), NormPlace::after_mlp, residual);
+  free_in_order(names);
+  return made;
 }
 
 }  // namespace
 
 Tensor run_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   Tensor out = p.group->parallel ? parallel_layer(tape, p, x) : serial_layer(tape, p, x);
-  if (p.frame != nullptr) free_in_order(*p.frame);
+  if (p.frame != nullptr && !p.keeps_frame) free_in_order(*p.frame);
   return out;
 }
 

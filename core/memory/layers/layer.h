@@ -41,7 +41,7 @@ struct LayerProgram {
   Implementation implementation = Implementation::transformers;
   bool plain_rms_norm = false;  ///< RMSNorm in the dtype of x, without fp32 (lit-gpt until 24 October 2023)
   Mode mode;
-  AttentionChoice attention;
+  AttentionChoice attention, cross_attention;
   double batch = 1, length = 1;
   double hidden = 0;
   int norm_size = 2;  ///< dtype of the norm weights
@@ -52,6 +52,8 @@ struct LayerProgram {
   bool output_copy = false;           ///< the attention output is laid out anew before the output projection
   bool keep_kv = false;               ///< a cache keeps K and V until the outputs die
   std::vector<Tensor>* kv = nullptr;  ///< where that cache is
+  bool returns_weights = false;       ///< and so does the loop over layers, until the next one returns
+  bool keeps_frame = false;           ///< the caller frees it
   bool holds_weights = false;         ///< forward() gets eager attention's weights too, and keeps the name
   std::vector<Tensor>* frame = nullptr;  ///< what such names hold until the layer returns
   double cross_length = 0;               ///< states a sample that cross-attention reads

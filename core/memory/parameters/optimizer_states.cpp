@@ -12,7 +12,7 @@ namespace {
 // bitsandbytes optim/optimizer.py get_state_buffer: paged buffers only from 100,000 elements on.
 constexpr double paged_from = 1e5;
 
-double elements_of(const Trained& t) { return t.rows * std::max(1.0, t.columns); }
+double elements_of(const Trained& t) { return t.rows * std::max(1.0, t.columns) * t.stacked; }
 
 // The states of a matrix m x n, m >= n, that is projected to m x r, and the matrix n x r that leads there. Of
 // an fp32 gradient GaLore keeps a view into V of its decomposition, and with it all n x n of it; of a 16-bit
@@ -43,11 +43,28 @@ double decomposition_bytes(const Parameters& parameters) {
 double state_bytes(const Trained& t, const recipe::Optimizer& o) {
   const double n = elements_of(t);
   if (t.rank > 0 && o.projection != recipe::Projection::none) return projected_bytes(t, o);
-  if (o.factored) return t.columns > 0 ? 4 * (t.rows + t.columns) : 4 * n;
+  if (o.factored) return t.columns > 0 ? 4 * (t.rows + t.columns) * t.stacked : 4 * n;
   if (o.full_state_below > 0 && n < static_cast<double>(o.full_state_below)) return n * 4 * o.scales;
   const double scales = o.block > 0 ? o.scales * 4 * std::ceil(n / static_cast<double>(o.block)) : 0;
   const double in_own_type = o.state_in_parameter_dtype + (t.size == 2 ? o.state_of_16_bit : 0);
   return n * (in_own_type * t.size + o.state_bytes) + scales;
+}
+
+// Of each parameter in turn the fp32 gradient and weight where it has 16 bits, the update and what it is made of; the
+// update of the matrix before has its name until then (transformers optimization.py Adafactor.step). Vectors
+// come last, in the group without decay.
+double adafactor_bytes(const Parameters& parameters, bool one_loop) {
+  double last = 0, largest = 0, before = 0;
+  for (const Trained& t : parameters.trained) {
+    if (one_loop && t.place == Place::ends_layer) last = 4 * elements_of(t);
+  }
+  for (const Trained& t : parameters.trained) {
+    const bool in_layers = t.place == Place::in_layers || t.place == Place::ends_layer;
+    const double n = elements_of(t), behind = t.place == Place::behind_layers ? last : 0;
+    largest = std::max(largest, n * (t.size == 4 ? 8 : 16) + (in_layers ? before : behind));
+    if (one_loop && in_layers && t.columns > 0) before = 4 * n;
+  }
+  return largest;
 }
 
 }  // namespace
@@ -80,11 +97,9 @@ double optimizer_temporary_bytes(const Parameters& parameters, const std::string
     case recipe::StepTemporary::two_of_largest:
       return std::max(largest, 2 * parameters.largest_trained);
     case recipe::StepTemporary::adafactor:
-      for (const Trained& t : parameters.trained) {
-        const double n = elements_of(t);
-        largest = std::max(largest, n * (t.size == 4 ? 8 : 16));
-      }
-      return largest;
+      return std::max(largest, adafactor_bytes(parameters, true));
+    case recipe::StepTemporary::adafactor_apart:
+      return std::max(largest, adafactor_bytes(parameters, false));
     case recipe::StepTemporary::lomo:
       for (const Trained& t : parameters.trained)
         largest = std::max(largest, t.size == 4 ? 0 : 8 * elements_of(t));

@@ -52,11 +52,19 @@ struct Sum {
       p.adapter_bytes += elements * size;
     }
     p.trained.push_back({rows, columns, size, count});
+    if (!in_layers) p.trained.back().place = Place::behind_layers;
   }
 
   void matched(const std::string& path) {
     const std::string leaf = path.substr(path.rfind('.') + 1);
     if (std::find(p.matched.begin(), p.matched.end(), leaf) == p.matched.end()) p.matched.push_back(leaf);
+  }
+
+  // Of layers that nobody reads: they are trained, and get no gradient and no states.
+  static double unread(const model::PlacedLinear& at) {
+    const bool last = at.group != nullptr && at.group == &at.stack->groups.back();
+    const uint64_t layers = last ? std::min(at.stack->unread_layers, at.group->layers - 1) : 0;
+    return static_cast<double>(layers * at.linear->count);
   }
 
   void linear(const model::PlacedLinear& at) {
@@ -75,10 +83,14 @@ struct Sum {
       p.quantised += in * out * total;
       p.largest_quantised = std::max(p.largest_quantised, in * out);
     }
+    if (spec.trainable && is_one_tensor(at, recipe)) return experts(at, spec);
     if (spec.trainable) {
-      train(in, out, spec.size, total, in_layers, false);
+      const double idle = unread(at);
+      train(in, out, spec.size, total - idle, in_layers, false);
+      p.trainable += static_cast<uint64_t>((in * out + (l.bias ? out : 0)) * idle);
       if (in_layers) p.trained.back().rank = projected(l.path);
-      if (l.bias) train(out, 0, spec.size, total, in_layers, false);
+      if (l.role == Role::down) p.trained.back().place = Place::ends_layer;
+      if (l.bias) train(out, 0, spec.size, total - idle, in_layers, false);
       return;
     }
     if (l.unread && recipe.full() && !l.frozen) p.trainable += static_cast<uint64_t>(in * out * total);
@@ -99,6 +111,24 @@ struct Sum {
       train(in, out, spec.size, total, in_layers, true);
       if (l.bias) train(out, 0, spec.size, total, in_layers, true);
     }
+  }
+
+  void experts(const model::PlacedLinear& at, const LinearSpec& spec) {
+    const model::Linear& l = *at.linear;
+    const auto in = static_cast<double>(l.in), out = static_cast<double>(l.out);
+    const auto has = [&at](model::Role role) { return model::find(*at.group, role) != nullptr; };
+    const double halves = l.role == model::Role::gate && has(model::Role::up) ? 2 : 1;
+    if (l.role != model::Role::up || !has(model::Role::gate)) stacked(at, in, halves * out, spec.size);
+    if (l.bias) stacked(at, out, 0, spec.size);
+  }
+
+  void stacked(const model::PlacedLinear& at, double rows, double columns, int size) {
+    train(rows, columns, size, static_cast<double>(at.total), true, false);
+    Trained& all = p.trained.back();
+    if (at.linear->role == Role::down && columns > 0) all.place = Place::ends_layer;
+    all.stacked = static_cast<double>(at.linear->count);
+    all.count /= all.stacked;
+    p.largest_trained = std::max(p.largest_trained, rows * std::max(1.0, columns) * all.stacked * size);
   }
 
   void tuner(const LinearSpec& spec, const std::string& path, double total, bool in_layers) {
@@ -136,7 +166,10 @@ struct Sum {
     const int size = table_size(recipe, stack);
     p.weight_bytes += rows * width * size;
     p.loaded_bytes += rows * width * dtype_size(recipe.model_args.dtype);
-    if (trained && t.trained) train(rows, width, size, 1, false, false);
+    if (trained && t.trained) {
+      train(rows, width, size, 1, false, false);
+      p.trained.back().place = Place::before_layers;
+    }
     if (is_saved_in_full(t.path, recipe)) train(rows, width, size, 1, false, true);
     if (is_table_target(t, recipe)) {
       const auto r = static_cast<double>(recipe.peft.r);
@@ -275,33 +308,6 @@ uint64_t prompted_layers(const model::Stack& stack, const model::LayerGroup& gro
 bool is_language(const model::Stack& stack) {
   return stack.part == model::Part::text || stack.part == model::Part::encoder ||
          stack.part == model::Part::decoder;
-}
-
-// Where the tokens' embedding lies. Some project what leaves the layers to the width of their embeddings
-// (OPT-350M); others have a second table for the layers (Gemma 4), behind that of the tokens, or positions.
-const model::Table* token_table(const model::Architecture& network) {
-  for (const model::Stack& stack : network.stacks) {
-    for (const model::Table& table : stack.tables)
-      if (table.rows >= network.vocab_size && !table.positions) return &table;
-  }
-  return nullptr;
-}
-
-model::Linear tied_head(const model::Architecture& network) {
-  model::Linear head;
-  head.path = "lm_head";
-  const model::Table* tokens = token_table(network);
-  head.in = tokens == nullptr ? network.stacks.front().hidden : tokens->width;
-  head.out = network.vocab_size;
-  head.role = Role::head;
-  // A GPU of a network that is spread may hold the head's stack without the tokens.
-  const std::vector<model::Table>& first = network.stacks.front().tables;
-  head.frozen = tokens != nullptr ? !tokens->trained : !first.empty() && !first.front().trained;
-  return head;
-}
-
-bool shares_head(const model::Architecture& network, const recipe::Recipe& recipe) {
-  return network.tied_head && recipe.model_args.implementation != "litgpt";
 }
 
 bool weighs_nothing(std::string_view pointer) {

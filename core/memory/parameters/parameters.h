@@ -77,11 +77,16 @@ int trained_size(const recipe::Recipe& recipe, int size);
 /// Bytes an element of a dtype's name.
 int dtype_size(const std::string& dtype);
 
+/// Where a module stands, and so when the optimizer's loop comes to it.
+enum class Place : uint8_t { before_layers, in_layers, ends_layer, behind_layers };
+
 /// A trained tensor: what the optimizer sees.
 struct Trained {
   double rows = 0, columns = 0;  ///< columns == 0: one-dimensional
   int size = 4;
   double count = 1;
+  Place place = Place::in_layers;
+  double stacked = 1;  ///< matrices in one tensor: the experts of a layer
   /// Of the subspace that the optimizer's states of it live in; 0: they are of its own shape.
   double rank = 0;
 };

@@ -200,4 +200,31 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
   return spec;
 }
 
+// Where the tokens' embedding lies. Some project what leaves the layers to the width of their embeddings
+// (OPT-350M); others have a second table for the layers (Gemma 4), behind that of the tokens, or positions.
+const model::Table* token_table(const model::Architecture& network) {
+  for (const model::Stack& stack : network.stacks) {
+    for (const model::Table& table : stack.tables)
+      if (table.rows >= network.vocab_size && !table.positions) return &table;
+  }
+  return nullptr;
+}
+
+model::Linear tied_head(const model::Architecture& network) {
+  model::Linear head;
+  head.path = "lm_head";
+  const model::Table* tokens = token_table(network);
+  head.in = tokens == nullptr ? network.stacks.front().hidden : tokens->width;
+  head.out = network.vocab_size;
+  head.role = model::Role::head;
+  // A GPU of a network that is spread may hold the head's stack without the tokens.
+  const std::vector<model::Table>& first = network.stacks.front().tables;
+  head.frozen = tokens != nullptr ? !tokens->trained : !first.empty() && !first.front().trained;
+  return head;
+}
+
+bool shares_head(const model::Architecture& network, const recipe::Recipe& recipe) {
+  return network.tied_head && recipe.model_args.implementation != "litgpt";
+}
+
 }  // namespace plimsoll::memory

@@ -79,6 +79,11 @@ bool has_stacked_experts(const recipe::Recipe& recipe) {
          recipe::version_at_least(recipe.versions.transformers, "5");
 }
 
+bool is_one_tensor(const model::PlacedLinear& at, const recipe::Recipe& recipe) {
+  return at.linear->expert && at.group != nullptr && at.group->experts_at_once && at.linear->count > 1 &&
+         has_stacked_experts(recipe) && recipe.projection_rank() == 0;
+}
+
 bool is_parameter_name(const std::string& target, const model::Stack& stack, const recipe::Recipe& recipe) {
   return converts(stack, recipe) && is_old_name(last_name(target), stack.expert_names);
 }

@@ -25,6 +25,8 @@ StackedAdapter stacked_adapter(const model::Linear& linear, const model::Stack& 
 
 /// Transformers 5 runs this recipe's experts as one parameter a projection.
 bool has_stacked_experts(const recipe::Recipe& recipe);
+/// The experts of a layer are one parameter, gate and up the same, and the optimizer takes it as it is.
+bool is_one_tensor(const model::PlacedLinear& at, const recipe::Recipe& recipe);
 
 /// What PEFT adds to target_parameters for names of Transformers 4 in target_modules: "gate_up_proj".
 std::vector<std::string> converted_parameters(const model::Architecture& network,

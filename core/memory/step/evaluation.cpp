@@ -15,7 +15,8 @@ namespace {
 double collected_bytes(const Plan& plan, double rows) {
   const recipe::Recipe r = evaluation_recipe(plan.recipe);
   const auto words = static_cast<double>(plan.network.vocab_size);
-  const double positions = plan.task->vocabulary ? rows * r.row_length() : rows;
+  const double length = r.row_length() + prompt_tokens(r);
+  const double positions = plan.task->vocabulary ? rows * length : rows;
   if (r.training.preprocess_logits_for_metrics) return positions * 8;
   return positions * words * (r.autocast() ? 4 : parameter_size(r));
 }
@@ -23,6 +24,15 @@ double collected_bytes(const Plan& plan, double rows) {
 // Sequences that are evaluated at once.
 double rows_of(const Plan& plan) {
   return plan.task->rows * static_cast<double>(plan.recipe.training.per_device_eval_batch_size);
+}
+
+// The Trainer switches the cache off in the outer configuration alone (transformers trainer.py Trainer.__init__
+// `self.model.config.use_cache`); T5's decoder (models/t5/modeling_t5.py T5Model.__init__) and the text model
+// beside a tower read their own.
+bool has_own_text_config(const model::Architecture& network) {
+  return model::model_type(network.model_type).own_decoder_cache ||
+         std::any_of(network.stacks.begin(), network.stacks.end(),
+                     [](const model::Stack& stack) { return stack.part == model::Part::vision; });
 }
 
 }  // namespace
@@ -49,9 +59,7 @@ Snapshot evaluation_pass(const Plan& plan) {
   const double rows = rows_of(plan);
   const Plan evaluated{plan.network, changed,       plan.machine, plan.parameters,
                        plan.images,  plan.sharding, plan.task,    rows};
-  // models/t5/modeling_t5.py T5Model.__init__
-  const bool keys =
-      changed.model_args.use_cache || model::model_type(plan.network.model_type).own_decoder_cache;
+  const bool keys = changed.model_args.use_cache || has_own_text_config(plan.network);
   Snapshot pass = replay_without_grad(evaluated, rows, changed.row_length(), {.keys = keys});
   pass[Component::inputs] += input_bytes(evaluated);
   return pass;
@@ -68,9 +76,11 @@ Evaluation collect_evaluation(const Plan& plan, const Snapshot& pass) {
   const double limit = t.eval_accumulation_steps == 0 ? all : static_cast<double>(t.eval_accumulation_steps);
   result.batches = std::min(all, limit);
   if (t.eval_accumulation_steps > 0) result.host_bytes = all * one;
-  // The last batch runs beside the ones before it; then old, new and their concatenation are there together.
+  // The last batch runs beside the ones before it, and from the third on beside the name of the one before, which is
+  // no longer the same tensor (transformers trainer.py evaluation_loop `logits`, trainer_pt_utils.py
+  // EvalLoopContainer.add); then old, new and their concatenation are there together.
   Snapshot last = pass;
-  last[Component::logits] += (result.batches - 1) * one;
+  last[Component::logits] += (result.batches - (result.batches < 3 ? 1 : 0)) * one;
   Snapshot joined;
   joined[Component::logits] = (result.batches > 1 ? 2 : 1) * result.batches * one;
   result.highest = higher(last, joined);

@@ -1,5 +1,7 @@
 #include "core/memory/step/head_program.h"
 
+#include <algorithm>
+
 #include "core/memory/head/log_probs.h"
 #include "core/memory/head/unsloth_loss.h"
 #include "core/model/model_types.h"
@@ -50,6 +52,22 @@ double chunks_of(const Plan& plan, const HeadProgram& h) {
   return unsloth_chunks(logits, plan.recipe.versions.unsloth);
 }
 
+bool has_decoder(const model::Architecture& network) {
+  return std::any_of(network.stacks.begin(), network.stacks.end(),
+                     [](const model::Stack& stack) { return stack.part == model::Part::decoder; });
+}
+
+// encoder_last_hidden_state: LayerNorm leaves it in fp32 under autocast, T5's norm in the type of its weights
+// (models/t5/modeling_t5.py T5LayerNorm).
+void add_encoder_states(const Plan& plan, HeadProgram& h) {
+  for (const model::Stack& stack : plan.network.stacks) {
+    if (stack.part != model::Part::encoder || stack.norms.empty() || !has_decoder(plan.network)) continue;
+    const double length = stack.frames > 0 ? static_cast<double>(stack.frames) : plan.recipe.row_length();
+    h.encoder_states = plan.rows * length * static_cast<double>(stack.hidden);
+    h.wide_states = stack.norms.back().kind != model::NormKind::rms_of_input || h.layer.norm_size == 4;
+  }
+}
+
 }  // namespace
 
 HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& stage) {
@@ -62,6 +80,8 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
     h.layer.train_norms = (last.trained && !h.final_norm->frozen) || trains_norms(r);
     if (h.final_norm->frozen) h.layer.norm_size = norm_size(r);
   }
+  h.output_dropout = last.stack->output_dropout;
+  add_encoder_states(plan, h);
   const model::Stack* owner = last.stack;
   if (const model::Linear* head = head_of(plan.network, &owner)) {
     h.head = specify(*head, *owner, r);

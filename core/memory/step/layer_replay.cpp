@@ -16,6 +16,35 @@ Tensor cross_states(Tape& tape, const LayerProgram& p, int size, bool needs_grad
   return tape.input(p.batch * p.cross_length * width, size, needs_grad, Component::inputs);
 }
 
+// What the layer before weighed, which the loop over layers still names (transformers models/bloom
+// BloomModel.forward `outputs`).
+Tensor weights_before(Tape& tape, const LayerProgram& p, int stream_size) {
+  const double keys = p.length + p.prefix;
+  const double scores =
+      p.returns_weights ? p.batch * static_cast<double>(p.group->heads) * p.length * keys : 0;
+  return tape.make(scores, p.mode.autocast ? 2 : stream_size, Component::transient);
+}
+
+// A reentrant checkpoint gives its backward zeros for what nobody reads of a layer's results (torch
+// csrc/autograd/python_function.cpp PyNode::apply materialize_grads), and holds both until it is over
+// (torch/utils/checkpoint.py CheckpointFunction.backward).
+std::vector<Tensor> seeds_of(Tape& tape, const std::vector<Tensor>& unread) {
+  std::vector<Tensor> seeds;
+  for (const Tensor& tensor : unread) {
+    if (tensor.needs_grad()) seeds.push_back(tape.seed(tensor));
+  }
+  return seeds;
+}
+
+LayerProgram with_places(const LayerProgram& given, const Tensor& states, std::vector<Tensor>& kv,
+                         std::vector<Tensor>& frame) {
+  LayerProgram program = given;
+  program.kv = &kv;
+  program.frame = &frame;
+  program.cross_states = &states;
+  return program;
+}
+
 void end_no_grad(Tape& tape, LayerTrace& trace, const Tensor& x, const Tensor& y) {
   trace.no_grad_end = trace.no_grad.size();
   tape.end_scope();
@@ -28,16 +57,15 @@ void walk_without_graph(const LayerProgram& given, const LayerReplayOptions& opt
   Tape tape;
   std::vector<Tensor> kv, frame;
   Tensor states = cross_states(tape, given, options.input_size, false);
-  LayerProgram program = given;
-  program.kv = &kv;
-  program.frame = &frame;
-  program.cross_states = &states;
+  LayerProgram program = with_places(given, states, kv, frame);
   tape.recording = false;
   Tensor x = tape.input(given.batch * given.length * given.hidden, options.input_size, false);
   tape.mark();
   if (options.trace != nullptr) tape.trace = &options.trace->no_grad;
+  Tensor before = weights_before(tape, given, options.input_size);
   Tensor y = run_layer(tape, program, x);
   result.without_grad = without_input(tape.peak());
+  before.free();
   result.cached = tape.cached_bytes();
   result.output_size = y.size();
   result.output_bytes = y.bytes();
@@ -51,10 +79,8 @@ void walk_with_graph(const LayerProgram& given, const LayerReplayOptions& option
   Tape tape;
   std::vector<Tensor> kv, frame;
   Tensor states = cross_states(tape, given, options.input_size, options.cross_needs_grad);
-  LayerProgram program = given;
-  program.kv = &kv;
-  program.frame = &frame;
-  program.cross_states = &states;
+  LayerProgram program = with_places(given, states, kv, frame);
+  program.keeps_frame = options.keep_output && given.returns_weights;
   tape.accumulating = options.accumulating;
   tape.hooked = options.stop_early;
   Tensor x =
@@ -87,6 +113,7 @@ void walk_with_graph(const LayerProgram& given, const LayerReplayOptions& option
   if (!options.keep_output) y.free();
   const std::size_t backward_begin = events();
   tape.mark();
+  std::vector<Tensor> seeds = seeds_of(tape, frame);
   tape.backward();
   result.backward_peak = without_input(tape.peak());
   // The gradient that waits, and those that were made of it before anything was read.

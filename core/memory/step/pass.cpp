@@ -285,65 +285,35 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
 
 LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group) {
   LayerProgram p = make_outline(s, group);
-  p.attention = choose_attention(conditions(s, group));
+  p.attention = p.cross_attention = choose_attention(conditions(s, group));
+  p.cross_attention.converted_mask = false;
+  if (s.stack->part == model::Part::decoder && p.attention.kernel != AttentionKernel::eager) {
+    AttentionConditions cross = conditions(s, group);
+    cross.mask = s.cross_mask;
+    p.cross_attention = choose_attention(cross);
+  }
   // Until 4.48 the attention module forgot the weights that nobody had asked for.
   p.holds_weights = p.attention.kernel == AttentionKernel::eager &&
                     p.implementation == Implementation::transformers &&
                     recipe::version_at_least(s.transformers, "4.48");
+  p.returns_weights =
+      p.holds_weights && group.returns_weights && recipe::version_at_least(s.transformers, "4.54");
   if (p.implementation == Implementation::torchtune)
     p.attention.repeat_kv = true;  // expand().flatten(): a copy for every head
   const bool known = s.memo != nullptr && s.known_parameters != nullptr;
   p.linears = known ? s.memo->linears(*s.known_parameters, group, *s.stack, *s.recipe)
                     : specify_all(group, *s.stack, *s.recipe);
+  if (s.adapters_off) {
+    for (LinearSpec& spec : p.linears) {
+      spec.r = 0;
+      spec.tuner = nullptr;
+    }
+  }
   // torch.cat of turned and unturned parts lays q out by head; so is what the kernel returns, and it is
   // copied.
   const bool partly_turned = group.rotary_share > 0 && group.rotary_share < 1;
-  p.output_copy = (p.has(Role::qkv) && group.rotary_share > 0) || partly_turned;
+  p.output_copy = group.heads_first || (p.has(Role::qkv) && group.rotary_share > 0) || partly_turned;
   return p;
-}
-
-namespace {
-
-// T5: checkpoints hold the biases that the first layer made, and all cross-attention reads one tensor of
-// zeros (transformers models/t5/modeling_t5.py T5Attention.forward).
-double biases(const PassSettings& s) {
-  if (s.stack->groups.empty() || !s.stack->groups.front().position_bias) return 0;
-  const recipe::Recipe& r = *s.recipe;
-  const double of_a_key = static_cast<double>(s.stack->groups.front().heads) * s.length;
-  const double own = s.checkpointing ? of_a_key * s.length * table_size(r, *s.stack) : 0;
-  const bool crosses = s.stack->part == model::Part::decoder && r.model_args.attn_implementation == "sdpa";
-  return own + (crosses ? of_a_key * s.cross_length * (r.autocast() ? 2 : table_size(r, *s.stack)) : 0);
-}
-
-// What Whisper's convolutions and their GELUs keep (models/whisper/modeling_whisper.py WhisperEncoder).
-double frames(const PassSettings& s) {
-  const double size = s.recipe->autocast() ? 2 : table_size(*s.recipe, *s.stack);
-  return s.trained ? s.batch * s.length * static_cast<double>(s.stack->frame_width) * size : 0;
-}
-
-}  // namespace
-
-double stem_bytes(const PassSettings& s) {
-  const model::Stack& stack = *s.stack;
-  if (!s.recorded || !s.input_needs_grad || stack.part == model::Part::vision) return 0;
-  const recipe::Recipe& r = *s.recipe;
-  const double elements = s.batch * s.length * static_cast<double>(stack.hidden);
-  const Tuner* tuner = find_tuner(r.peft);
-  const bool off =
-      r.training.disable_dropout && !stack.groups.empty() && stack.groups.front().dropout_modules;
-  const bool dropped = stack.embedding_dropout > 0 && !off;
-  const bool changed = stack.embedding_norm || dropped ||
-                       (tuner != nullptr && tuner->place == TunerPlace::prompt) ||
-                       std::any_of(stack.tables.begin(), stack.tables.end(),
-                                   [](const model::Table& table) { return table.positions; });
-  const bool hooked = r.peft.on && s.checkpointing;
-  const double normed = stack.embedding_norm ? s.input_size : 0;
-  const double leaf = hooked && changed ? table_size(r, stack) : 0;
-  const double mask = dropped ? 1 : 0;
-  // The norm and the dropout behind the last layer of an encoder that a decoder reads.
-  const bool read_on = stack.part == model::Part::encoder && !stack.embedding_norm && !stack.norms.empty();
-  const double behind = read_on ? 4 + (s.trained ? s.input_size : 0) + mask : 0;
-  return elements * (normed + leaf + mask + behind) + biases(s) + frames(s);
 }
 
 Stage replay_stack(const PassSettings& s) {
@@ -367,7 +337,7 @@ Stage replay_stack(const PassSettings& s) {
   if (!s.recorded) stage.standing = (s.keep_hidden_states ? layers + 1 : 2) * widest;
   stage.offload_buffers = buffers(stage, s.recipe->training, layers, widest);
   if (stage.offload_buffers > 0) stage.host_bytes = inputs;
-  stage.stem = stage.runs.empty() ? 0 : stem_bytes(s);
+  stage.stem = stage.runs.empty() ? 0 : stem_bytes(s, stage);
   return stage;
 }
 

@@ -26,7 +26,9 @@ struct PassSettings {
   bool cross_needs_grad = true;  ///< the states of another stack that its cross-attention reads
   bool checkpointing = false;
   bool mask = false;
-  bool trained = false;  ///< the base weights of this stack
+  bool cross_mask = false;    ///< over the states that a decoder reads
+  bool trained = false;       ///< the base weights of this stack
+  bool adapters_off = false;  ///< PEFT's disable_adapter: the base weights alone run
   bool keep_kv = false;
   bool keeps_casts = true;  ///< without a graph: autocast keeps the casts of what is trained until the end
   const Sharding* sharding = nullptr;                    ///< null: every parameter is at hand
@@ -43,7 +45,7 @@ struct PassSettings {
 /// mask of a dropout, and the embedded tokens themselves where a hook has made them a leaf (Transformers
 /// enable_input_require_grads) and the layers read something made of them. With it, the same behind an
 /// encoder that a decoder reads.
-double stem_bytes(const PassSettings& settings);
+double stem_bytes(const PassSettings& settings, const Stage& stage);
 
 Stage replay_stack(const PassSettings& settings);
 

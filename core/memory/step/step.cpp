@@ -12,6 +12,12 @@
 
 namespace plimsoll::memory {
 
+double prompt_tokens(const recipe::Recipe& r) {
+  const Tuner* tuner = find_tuner(r.peft);
+  const bool prompt = tuner != nullptr && tuner->place == TunerPlace::prompt;
+  return prompt ? static_cast<double>(r.peft.tuner.num_virtual_tokens) : 0;
+}
+
 namespace {
 
 using model::Part;
@@ -32,13 +38,6 @@ bool trains_table(const model::Stack& stack, const recipe::Recipe& r) {
   return std::any_of(stack.tables.begin(), stack.tables.end(), [&r](const model::Table& table) {
     return is_table_target(table, r) || is_saved_in_full(table.path, r);
   });
-}
-
-// Prompt and P-tuning put trained tokens before the sequence.
-double prompt_tokens(const recipe::Recipe& r) {
-  const Tuner* tuner = find_tuner(r.peft);
-  const bool prompt = tuner != nullptr && tuner->place == TunerPlace::prompt;
-  return prompt ? static_cast<double>(r.peft.tuner.num_virtual_tokens) : 0;
 }
 
 // Prefix tuning puts trained keys and values before those of the layers that speak: a cache is handed to the
@@ -70,6 +69,11 @@ bool builds_mask(const Plan& plan, const model::Stack& stack) {
          (images && plan.recipe.model_args.implementation == "transformers");
 }
 
+bool reads_sound(const model::Architecture& network) {
+  return std::any_of(network.stacks.begin(), network.stacks.end(),
+                     [](const model::Stack& stack) { return stack.frames > 0; });
+}
+
 PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   const recipe::Recipe& r = plan.recipe;
   PassSettings s;
@@ -92,7 +96,11 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
     s.batch = 1;
   }
   s.checkpointing = r.training.gradient_checkpointing;
-  s.mask = builds_mask(plan, stack);
+  // Padding is that of the rows that the encoder reads, and sound has none: nobody gives the decoder a mask of its
+  // own (transformers data/data_collator.py DataCollatorForSeq2Seq).
+  const bool decodes = stack.part == Part::decoder, mask = builds_mask(plan, stack);
+  s.mask = mask && !decodes;
+  s.cross_mask = mask && decodes && !reads_sound(plan.network);
   s.trained = r.full() && !is_frozen(stack, r);
   s.keep_kv = r.model_args.use_cache && stack.part != Part::encoder;
   // A frozen embedding's output needs no gradient unless a hook says so (enable_input_require_grads, which
@@ -112,7 +120,7 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
 
 // The hook makes embedded tokens a leaf of the graph, which holds them until the backward is over. Most
 // models hand that very tensor to their first layer; Granite, and Gemma before Transformers 5, scale it in
-// between.
+// between, and images are scattered into a copy of it.
 double embedded_leaf(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
   const model::Stack& text = plan.network.stacks.front();
@@ -120,7 +128,7 @@ double embedded_leaf(const Plan& plan) {
                     r.model_args.implementation == "transformers" && !text.groups.empty();
   const bool scaled = model::model_type(plan.network.model_type).scales_embedding &&
                       !recipe::version_at_least(r.versions.transformers, "5");
-  if (!leaf || !(scaled || text.groups.front().scaled_branches)) return 0;
+  if (!leaf || !(scaled || text.groups.front().scaled_branches || plan.images.text_tokens > 0)) return 0;
   return plan.rows * r.row_length() * static_cast<double>(text.hidden) * table_size(r, text);
 }
 
@@ -153,6 +161,17 @@ double cross_length(const Plan& plan, double length) {
     if (stack.frames > 0) return static_cast<double>(stack.frames);
   }
   return length;
+}
+
+// Autocast's casts of what is trained between a tower and the text, which it keeps until the forward ends.
+double projector_casts(const model::Stack& stack, const recipe::Recipe& r) {
+  double bytes = 0;
+  if (!r.autocast() || stack.part != Part::projector || !stack.groups.empty()) return 0;
+  for (const model::Linear& linear : stack.linears) {
+    const LinearSpec spec = specify(linear, stack, r);
+    if (spec.trainable && spec.size == 4) bytes += spec.in * spec.out * static_cast<double>(linear.count) * 2;
+  }
+  return bytes;
 }
 
 // What makes tokens of images or sound for the stacks that speak.
@@ -284,8 +303,11 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
   Composer composer(peaks, nothing, alone);
   PassSettings last;
   Stage stage;
+  double casts = 0;
   for (const model::Stack* stack : forward_order(plan.network)) {
     const bool tower = is_tower(*stack);
+    if (tower && !asked.decodes && !asked.reference && plan.images.tower_tokens > 0)
+      casts += projector_casts(*stack, plan.recipe);
     if (tower && (asked.decodes || plan.images.tower_tokens == 0 || stack->groups.empty())) continue;
     last = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
     last.batch *= rows / plan.rows;
@@ -296,6 +318,7 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
     last.keep_kv = asked.keys && (stack->part == Part::text || stack->part == Part::decoder);
     last.keep_hidden_states = last.keep_hidden_states || (asked.hidden_states && !tower);
     last.keeps_casts = !asked.reference;
+    last.adapters_off = asked.reference && plan.recipe.rl.reference_model == "adapter_off";
     stage = replay_stack(last);
     composer.without_graph(stage);
   }
@@ -308,6 +331,7 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
     for (const model::LayerGroup& group : last.stack->groups) layers += static_cast<double>(group.layers);
     end[Component::transient] += layers * stage.output_bytes;
   }
+  end[Component::autocast] += casts;
   peaks.raise(end);
   return peaks.highest(Phase::forward);
 }

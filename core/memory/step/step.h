@@ -63,6 +63,9 @@ struct Asked {
 /// Highest of that pass, of `rows` sequences of `length` tokens.
 Snapshot replay_without_grad(const Plan& plan, double rows, double length, const Asked& asked);
 
+/// Trained tokens that prompt and P-tuning put before a sequence.
+double prompt_tokens(const recipe::Recipe& recipe);
+
 /// Keys and values that the cache holds of `rows` whole sequences, virtual tokens among them.
 double cache_bytes(const Plan& plan, double rows);
 

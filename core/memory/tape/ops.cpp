@@ -99,7 +99,8 @@ Tensor wide_power(Tape& tape, model::Activation kind, Tensor x) {
   }
   Tensor half = like(tape, x), base = like(tape, x, 4);
   Tensor tanh = like(tape, x, 4), one_plus = like(tape, x, 4), out = like(tape, x, 4);
-  tape.record(out, {x}, {half, base, tanh, one_plus}, {temporary(2 * wide), gradient(0, x.bytes())});
+  tape.record(out, {x}, {half, base, tanh, one_plus},
+              {temporary(2 * wide), end_temporary(), gradient(0, x.bytes())});
   x.free();
   return out;
 }

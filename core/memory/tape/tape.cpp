@@ -254,6 +254,11 @@ uint32_t Tape::seed_gradient(const Tensor& output) {
   return id;
 }
 
+Tensor Tape::seed(const Tensor& output) {
+  seed_gradient(output);
+  return tensors_[output.id()].grad;
+}
+
 void Tape::backward() {
   const auto at_read = [this](double before) {
     waiting_at_first_read_ = live_bytes_ - before;

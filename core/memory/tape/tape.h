@@ -187,6 +187,8 @@ class Tape {
   void mark();
   /// Makes the gradient of `output` with which backward begins; its number.
   uint32_t seed_gradient(const Tensor& output);
+  /// The same for one that the caller holds on to.
+  Tensor seed(const Tensor& output);
   /// Runs all nodes newest first and frees what they saved.
   void backward();
 

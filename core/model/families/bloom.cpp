@@ -20,7 +20,7 @@ void read_bloom(ConfigReader& config, const Frame& frame, Architecture& network)
   group.head_dim = group.value_head_dim = head_width(config, hidden, group.heads, heads_key);
   group.rotary_share = 0;
   group.activation = Activation::bloom_gelu;
-  group.copied_heads = true;
+  group.copied_heads = group.returns_weights = true;
   group.attention_dropout = config.share("attention_dropout", 0);
   group.residual_dropout = config.share("hidden_dropout", 0);
 

@@ -32,6 +32,7 @@ void read_falcon(ConfigReader& config, const Frame& frame, Architecture& network
   group.rotary_share = config.flag("alibi", false) ? 0 : 1;
   group.parallel = grouped || config.flag("parallel_attn", true);
   group.activation = activation(config, "activation", "gelu", network);
+  group.returns_weights = true;
   group.attention_dropout = config.share("attention_dropout", 0);
   group.residual_dropout = config.share("hidden_dropout", 0);
 

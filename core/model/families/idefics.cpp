@@ -117,6 +117,7 @@ void read_idefics2(ConfigReader& config, const Frame&, Architecture& network) {
   VisionTraits traits;
   traits.patch = 32;
   const Tower tower = add_vit(vision, traits, "model.vision_model.", network);
+  network.stacks.back().read_behind_norm = true;
 
   ConfigReader resampler = config.part("perceiver_config");
   const std::string base = "model.connector.";
@@ -159,6 +160,7 @@ void read_idefics3(ConfigReader& config, const Frame&, Architecture& network) {
   traits.heads = 16;
   traits.patch = 32;
   const Tower tower = add_vit(vision, traits, "model.vision_model.", network);
+  network.stacks.back().read_behind_norm = true;
   const uint64_t scale = config.size("scale_factor", 2);
   Stack connector = projector_stack("connector", hidden);
   add_linear(connector.linears, "model.connector.modality_projection.proj",

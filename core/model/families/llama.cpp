@@ -95,11 +95,14 @@ void read_stablelm(ConfigReader& config, const Frame& frame, Architecture& netwo
   traits.norm_bias = true;
   traits.rotary_share = 0.25;
   traits.residual_dropout_key = "hidden_dropout";
-  if (config.flag("use_parallel_residual", false)) traits.layout = NormLayout::single;
+  const bool parallel = config.flag("use_parallel_residual", false);
+  if (parallel) traits.layout = NormLayout::single;
   // One LayerNorm without bias for each head (StableLmLayerNormPerHead).
   traits.qk_norm = QkNorm::full_width;
   traits.qk_norm_key = "qk_layernorm";
   read_decoder(config, frame, traits, network);
+  // `hidden_states` and `self_attn_output` of StableLmDecoderLayer.forward.
+  for (LayerGroup& group : network.stacks.back().groups) group.keeps_names = !parallel;
 }
 
 void read_cohere(ConfigReader& config, const Frame& frame, Architecture& network) {
@@ -116,7 +119,8 @@ void read_cohere2(ConfigReader& config, const Frame& frame, Architecture& networ
   read_decoder(config, frame, traits, network);
 }
 
-// Seed-OSS: biases on q, k and v, none on the output.
+// Seed-OSS: biases on q, k and v, none on the output. What attention and MLP make is dropped by a function, which
+// a trainer cannot switch off (models/seed_oss/modeling_seed_oss.py SeedOssAttention.forward, SeedOssMLP.forward).
 void read_seed_oss(ConfigReader& config, const Frame& frame, Architecture& network) {
   DecoderTraits traits = llama();
   traits.kv_heads = 8;
@@ -124,6 +128,8 @@ void read_seed_oss(ConfigReader& config, const Frame& frame, Architecture& netwo
   traits.vocab = 155136;
   traits.bias = true;
   traits.o_bias = config.flag("attention_out_bias", false);
+  traits.residual_dropout_key = "residual_dropout";
+  traits.dropout = 0.1;
   traits.positions = 524288;
   read_decoder(config, frame, traits, network);
 }

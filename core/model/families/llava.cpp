@@ -95,6 +95,7 @@ void put_images_in_mask(Architecture& network) {
 void read_paligemma(ConfigReader& config, const Frame&, Architecture& network) {
   const uint64_t hidden = read_text(config, "gemma", network);
   const Tower tower = read_vision(config, "siglip_vision_model", network);
+  network.stacks.back().read_behind_norm = true;
   ConfigReader vision = config.part("vision_config");
   const uint64_t out = vision.size("projection_dim", config.size("projection_dim", hidden));
   Stack projector = projector_stack("projector", out);
@@ -107,6 +108,7 @@ void read_paligemma(ConfigReader& config, const Frame&, Architecture& network) {
 void read_gemma3(ConfigReader& config, const Frame&, Architecture& network) {
   const uint64_t hidden = read_text(config, "gemma3_text", network);
   const Tower tower = read_vision(config, "siglip_vision_model", network);
+  network.stacks.back().read_behind_norm = network.stacks.back().averaged = true;
   Stack projector = projector_stack("projector", hidden);
   Linear& matrix = add_linear(projector.linears, in_projector("mm_input_projection_weight"), tower.hidden,
                               hidden, false, Role::other);

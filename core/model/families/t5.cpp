@@ -48,7 +48,7 @@ Stack side(const T5& t5, Part part, const std::string& name, uint64_t layers) {
   stack.part = part;
   stack.name = name;
   stack.hidden = t5.hidden;
-  stack.embedding_dropout = t5.shape.residual_dropout;
+  stack.embedding_dropout = stack.output_dropout = t5.shape.residual_dropout;
   stack.groups.push_back(group);
   add_table(stack, name + ".block.0.layer.0.SelfAttention.relative_attention_bias", t5.buckets, t5.heads,
             true);

@@ -50,6 +50,7 @@ Tower add_vit(ConfigReader& vision, const VisionTraits& traits, const std::strin
   stack.hidden = hidden;
   const uint64_t pixels = times(3, times(tower.patch, tower.patch));
   stack.other_parameters = times(plus(pixels, traits.patch_bias ? 1 : 0), hidden);
+  stack.patch_pixels = pixels;
   if (traits.class_token) stack.other_parameters = plus(stack.other_parameters, hidden);
   if (traits.positions) {
     add_table(stack, base + "embeddings.position_embedding", plus(tower.patches, tower.class_tokens), hidden,

@@ -74,7 +74,8 @@ void read_whisper(ConfigReader& config, const Frame&, Architecture& network) {
   network.vocab_size = config.core("vocab_size", 51865);
   network.tied_head = config.flag("tie_word_embeddings", true);
   network.max_position_embeddings = config.size("max_target_positions", 448);
-  const LayerGroup shape = read_shape(config, "gelu", 0, 0, network);
+  LayerGroup shape = read_shape(config, "gelu", 0, 0, network);
+  shape.heads_first = true;
 
   Stack encoder = read_side(config, {Part::encoder, "encoder", 4, 6, 1536}, hidden, false, shape);
   const uint64_t first = plus(times(3, times(mel, hidden)), hidden);      // conv1: kernel of 3

@@ -97,6 +97,8 @@ TEST(ModelReading, DropoutsAreThoseOfTheConfigElseOfTheClass) {
   EXPECT_DOUBLE_EQ(silent.stacks[0].groups[0].residual_dropout, 0.1);
   EXPECT_DOUBLE_EQ(silent.stacks[0].embedding_dropout, 0.1);
   EXPECT_DOUBLE_EQ(network("phi-2").stacks[0].groups[0].residual_dropout, 0.1);
+  EXPECT_DOUBLE_EQ(network("seed-oss-36b-instruct").stacks[0].groups[0].residual_dropout, 0.1);
+  EXPECT_DOUBLE_EQ(network("seed-oss-36b-instruct").stacks[0].groups[0].attention_dropout, 0.1);
   EXPECT_DOUBLE_EQ(network("llama-3.1-8b").stacks[0].groups[0].attention_dropout, 0);
 }
 
