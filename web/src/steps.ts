@@ -44,7 +44,8 @@ export function edited(view: View, edits: Edit[]): Step {
 }
 
 /** What a text says; with a card that has what an error message says, since any of those has the same room. */
-export function taken(view: View, { request, capacity, taken }: Used): Step {
+export function taken(view: View, { request, capacity, taken, model }: Used): Step {
+  if (model) return edited(view, [{ pointer: "/model", value: request["model"] }]);
   const open = capacity !== undefined && get(request, "/hardware/gpu") === undefined;
   const gpu = open ? view.rest?.card.likeliest(view, capacity) : undefined;
   const said = gpu ? put(request, "/hardware/gpu", gpu) : request;
