@@ -51,7 +51,7 @@ function cause(one: Cause): TemplateResult {
           ${one.evidence.map((evidence) => html`<li>${textOf(evidence)}</li>`)}
         </ul>`
       : nothing}
-    <p><b>${say("diagnosis.remedy")}</b> ${one.remedy}</p>
+    <p><b>${say("diagnosis.remedy")}</b> ${coreWords(`remedy.${one.case ?? one.id}`, one.remedy)}</p>
     ${one.ask ? html`<p><b>${say("diagnosis.ask")}</b> ${one.ask}</p>` : nothing}
   </li>`;
 }
@@ -63,7 +63,7 @@ function likeliest(one: Cause, remedies: Diagnosis["remedies"] = []): TemplateRe
   return html`<div class="likeliest">
     <h4>${coreWords(`cause.${one.id}`, one.title)}</h4>
     <p lang="en">${evidence === undefined ? one.why : textOf(evidence)}</p>
-    <p><b>${say("diagnosis.remedy")}</b> <span lang="en">${one.remedy}</span></p>
+    <p><b>${say("diagnosis.remedy")}</b> ${coreWords(`remedy.${one.case ?? one.id}`, one.remedy)}</p>
     ${first.map((fix) => html`<p><code lang="en">${fix.setting}</code></p>`)}
   </div>`;
 }

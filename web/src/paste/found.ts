@@ -32,6 +32,8 @@ export interface Message {
 
 export interface Cause {
   id: string;
+  /** The narrower one that speaks in its stead. */
+  case?: string;
   title: string;
   confidence: number;
   detectable_from: string;
