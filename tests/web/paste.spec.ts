@@ -123,6 +123,19 @@ test("a config.json begins a run like a model of the list: with a micro-batch of
   await expect(page.locator(".ask").first()).toContainText("Which GPU?");
 });
 
+test("what the page itself has given away is read back: a link is the run, a table says what it is", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(page, `see https://example.org/plimsoll/${encode({ model: "gpt2", hardware: { gpu: "l4" } })}`);
+  await expect(page.getByLabel("Model", { exact: true })).toHaveValue("gpt2");
+  await expect(page.locator("#asked-title")).toHaveText("A link");
+  await page.locator(".found").getByRole("button", { name: "undo" }).click();
+  await paste(page, 'instant,component,bytes,what,formula,source\r\nload,weights,14,"Weights, all",,\r\n');
+  await expect(page.locator(".paste .complaint")).toContainText("a table that Plimsoll made");
+  await expect(page.locator(".found")).toHaveCount(0);
+});
+
 test("a bare error is not explained by the example", async ({ page }) => {
   await open(page);
   await paste(page, ERROR);

@@ -24,10 +24,10 @@ export function askedRun({ said, answers }: Diagnosis): { request: Request; take
 }
 
 /** Once it is the request: one line. */
-export const said = (text: string, acts: unknown): TemplateResult =>
+export const said = (text: string, link: boolean, acts: unknown): TemplateResult =>
   html`<section class="found" aria-labelledby="asked-title">
     <div class="line">
-      <h3 id="asked-title">${say("diagnosis.asked")}</h3>
+      <h3 id="asked-title">${say(link ? "paste.link" : "diagnosis.asked")}</h3>
       <small>${text}</small> ${acts}
     </div>
   </section>`;

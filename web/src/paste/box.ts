@@ -12,10 +12,12 @@ import { put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
 import { copy, download } from "../save.ts";
+import { area } from "./area.ts";
 import { askedRun, said, TAKEN } from "./asked.ts";
 import { combined } from "./combined.ts";
 import { findings } from "./findings.ts";
 import { fromAnywhere } from "./anywhere.ts";
+import { isOwnTable, linked } from "./own-text.ts";
 import type { Diagnosis, Imported, Patched } from "./found.ts";
 import { patched } from "./patched.ts";
 
@@ -172,9 +174,12 @@ export class PlimsollPaste extends LitElement {
   private async read(apply: boolean): Promise<void> {
     const { text } = this;
     this.problem = "";
-    if (text.trim() === "") {
+    const link = linked(text);
+    if (text.trim() === "" || link || isOwnTable(text)) {
       this.imported = undefined;
       this.diagnosed = undefined;
+      if (link) this.takeSaid(link, undefined, !apply && this.free());
+      else if (text.trim() !== "") this.problem = say("paste.own_table");
       return;
     }
     try {
@@ -267,9 +272,9 @@ export class PlimsollPaste extends LitElement {
   }
 
   /** The request that a question in words says. */
-  private takeSaid(request: Request, taken: string[], follows = false): void {
+  private takeSaid(request: Request, taken: string[] | undefined, follows = false): void {
     this.origin = undefined;
-    this.leave({ request, chosen: pointers(request), taken, follows });
+    this.leave({ request, chosen: pointers(request), ...(taken ? { taken } : {}), follows });
   }
 
   /** The text becomes the request; one that is still being typed keeps its box. */
@@ -327,50 +332,26 @@ export class PlimsollPaste extends LitElement {
     </button>`;
   }
 
-  private box(): TemplateResult {
-    return html`<div class="field">
-      <label for="paste-text">${say("paste.title")}</label>
-      <textarea
-        id="paste-text"
-        rows="3"
-        spellcheck="false"
-        autocapitalize="off"
-        placeholder=${say("paste.placeholder")}
-        aria-describedby="paste-help"
-        .value=${this.text}
-        @paste=${() => (this.pasted = true)}
-        @input=${(event: InputEvent) => this.readSoon((event.target as HTMLTextAreaElement).value)}
-      ></textarea>
-      <p class="help" id="paste-help">
-        ${say("paste.help")}
-        <label class="pick"
-          >${say("paste.pick")}
-          <input
-            type="file"
-            accept=".yaml,.yml,.json,.py,.sh,.txt,.log,.ipynb"
-            @change=${(event: Event) => {
-              const file = (event.target as HTMLInputElement).files?.[0];
-              if (file) void this.takeFile(file);
-            }}
-        /></label>
-      </p>
-    </div>`;
-  }
-
   protected override render(): TemplateResult {
     const { imported, diagnosed } = this;
     const failure = diagnosed?.ok === true;
     const config = imported && (imported.ok || (imported.format && imported.request));
     // The card answers a question that has become the request.
     const isRequest = this.replaced !== undefined || this.request === this.followed;
-    const asked = isRequest && !config && diagnosed?.messages.length === 0;
+    const asked = isRequest && !config && (diagnosed?.messages.length ?? 0) === 0;
     const ofPage = !this.whole() && this.own() !== undefined;
     return html`<section class="paste" aria-label=${say("paste.label")}>
-      ${this.replaced ? nothing : this.box()}
+      ${this.replaced
+        ? nothing
+        : area(this.text, {
+            pastes: () => (this.pasted = true),
+            input: (text) => this.readSoon(text),
+            file: (file) => void this.takeFile(file),
+          })}
       <div aria-live="polite">
         ${this.problem ? html`<p class="complaint">${this.problem}</p>` : nothing}
         ${config ? findings(imported, this.acts(imported.request)) : nothing}
-        ${asked && this.replaced ? said(this.text, this.acts(undefined)) : nothing}
+        ${asked && this.replaced ? said(this.text, diagnosed === undefined, this.acts(undefined)) : nothing}
         ${failure && diagnosed && !asked
           ? diagnosis(
               diagnosed,

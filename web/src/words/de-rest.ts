@@ -61,6 +61,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "ask.images_per_sample": "Wie viele Bilder hat ein Beispiel?",
   "ask.image_size": "Wie groß sind die Bilder, in Pixeln einer Seite?",
   "ask.none": "keine",
+  "ask.fp16": "In fp16 trainieren",
   "ask.strategy": "Wie teilen sich die GPUs den Lauf?",
   "ask.max_length": "Wie lang sind die Beispiele, in Tokens?",
   "ask.num_gpus": "Wie viele GPUs?",
@@ -272,6 +273,9 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
     "Wird hier gelesen und nirgendwohin geschickt. Strg+V geht überall auf der Seite, auch das Ablegen einer Datei.",
   "paste.pick": "Datei wählen",
   "paste.too_large": "Diese Datei hat {size}; eine Konfiguration oder Meldung hat weniger als 16 MiB.",
+  "paste.link": "Ein Link",
+  "paste.own_table":
+    "Das ist eine Tabelle von Plimsoll: Sie sagt, was ein Lauf brauchte, nicht wie er eingestellt war. Füge seinen Link ein oder die Konfiguration, aus der sie stammt.",
   "paste.no_run":
     "Darin steht kein Lauf. Nennen Sie Modell und GPU, etwa so: QLoRA of Llama 3.1 8B on a 4090 at 4k",
   "paste.failed": "Es ließ sich nicht lesen ({why}).",

@@ -175,6 +175,9 @@ export const EN_REST = {
   "paste.help": "Read here and sent nowhere. Ctrl+V works anywhere on the page, and so does dropping a file.",
   "paste.pick": "Choose a file",
   "paste.too_large": "This file has {size}; a configuration or a message has less than 16 MiB.",
+  "paste.link": "A link",
+  "paste.own_table":
+    "This is a table that Plimsoll made: it says what a run needed, not how it was set. Paste its link, or the configuration it came from.",
   "paste.no_run":
     "No run was found in this. Name its model and GPU, as in: QLoRA of Llama 3.1 8B on a 4090 at 4k",
   "paste.failed": "It could not be read ({why}).",
@@ -341,6 +344,7 @@ export const EN_REST = {
   "ask.images_per_sample": "How many images has a sample?",
   "ask.image_size": "How large are its images, in pixels of a side?",
   "ask.none": "none",
+  "ask.fp16": "Train in fp16",
   "ask.other": "What is {field}?",
   "ask.else": "another",
   "ask.taken": "(until you say: {value})",
