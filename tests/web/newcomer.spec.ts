@@ -86,6 +86,24 @@ test("a method that nobody has said is asked for, beside the one that was taken"
   await expect(page.getByLabel("LoRA, 16-bit", { exact: true })).toBeChecked();
 });
 
+test("a precision that somebody has said is not changed by a card: the card is warned of, with a way out", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(
+    page,
+    "base_model: Qwen/Qwen2.5-7B\nadapter: lora\nlora_r: 16\nsequence_len: 1024\nbf16: true\n",
+  );
+  await choose(page, "GPU", "t4");
+  const warned = page.locator(".verdict .ask", { hasText: "no bfloat16" });
+  await expect(warned).toBeVisible();
+  await expect(page).toHaveURL(/bf16=true/);
+  await warned.getByRole("button", { name: "Train in fp16" }).click();
+  await expect(warned).toHaveCount(0);
+  await expect(page).toHaveURL(/fp16=true&?.*/);
+  await expect(page).not.toHaveURL(/bf16=true/);
+});
+
 test("of a model whose size alone is said, one of that size is offered first", async ({ page }) => {
   await open(page);
   await paste(page, "QLoRA of a 70B on two 3090s");

@@ -12,6 +12,7 @@ import {
   isMethod,
   METHODS,
   methodEdits,
+  precisionEdits,
   saysMethod,
   unsaid,
   type Edit,
@@ -134,12 +135,22 @@ function methodAsk(view: View, actions: Actions): TemplateResult | typeof nothin
 /** What the core remarks of the run that would make the answer pointless: a library that stops among it. */
 const WARNINGS = ["beyond_context", "no_bf16", "refused"];
 
-function warnings(view: View, report: Report): TemplateResult[] {
+function warnings(view: View, report: Report, actions: Actions): TemplateResult[] {
   return remarks(report, view.advice)
     .filter(({ code }) => WARNINGS.includes(code))
     .map(
       ({ code, message }) =>
-        html`<div class="ask">${gist(`note.${code}`, message, say("notes.original"))}</div>`,
+        html`<div class="ask">
+          ${gist(`note.${code}`, message, say("notes.original"))}
+          ${code === "no_bf16"
+            ? html`<button
+                type="button"
+                @click=${() => actions.answer(precisionEdits(view.request, view.core.gpus))}
+              >
+                ${say("ask.fp16")}
+              </button>`
+            : nothing}
+        </div>`,
     );
 }
 
@@ -147,7 +158,9 @@ function asks(view: View, report: Report | undefined, actions: Actions): Templat
   const missing = unsaid(view.request, report);
   if (view.assumed.includes("/hardware/gpu")) missing.push("/hardware/gpu");
   return html`${missing.map((pointer) => ask(pointer, answers(pointer, view), view, actions))}
-  ${report ? [strategyAsk(view, actions), methodAsk(view, actions), ...warnings(view, report)] : nothing}`;
+  ${report
+    ? [strategyAsk(view, actions), methodAsk(view, actions), ...warnings(view, report, actions)]
+    : nothing}`;
 }
 
 function done(view: View, actions: Actions): TemplateResult | typeof nothing {
@@ -253,7 +266,7 @@ interface Assumed {
 /** What the page or the stack has put where nobody has said it. */
 function assumedIn(view: View, report: Report): Assumed[] {
   return CHIPS.flatMap(([pointer, name]): Assumed[] => {
-    if (view.assumed.includes(pointer)) {
+    if (view.assumed.includes(pointer) && get(view.request, pointer) !== undefined) {
       const text = `${say(name)}: ${said(pointer, get(view.request, pointer), view)}`;
       return [{ pointer, why: say(pointer === CHECKPOINTING ? "chip.prepared" : "chip.neutral"), text }];
     }
