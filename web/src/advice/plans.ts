@@ -77,14 +77,16 @@ async function copyTable(plan: Plan, before: Report, actions: Actions): Promise<
 
 function card(plan: Plan, usable: number, before: Report, actions: Actions): TemplateResult {
   const edits = plan.changes.map(({ pointer, to }) => ({ pointer, value: to }));
+  // As on the card: states that a paged optimizer moves to RAM need no room.
+  const needs = usable - plan.headroom;
   return html`<article class="plan" data-plan=${plan.name}>
     <header>
       <h4>${capital(plan.readings.map((reading) => say(`plan.${reading}`)).join(", "))}</h4>
       <button type="button" class="apply" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
     </header>
-    ${beforeAndAfter(before.memory.peak.device, plan.peak.device, usable)}
+    ${beforeAndAfter(before.memory.peak.device, needs, usable)}
     <p>
-      ${size(before.memory.peak.device)} → <b>${size(plan.peak.device)}</b>
+      ${size(before.memory.peak.device)} → <b>${size(needs)}</b>
       ${say("plan.spare", { size: sizeWords(Math.max(0, usable - plan.peak.high)) })}
       ${capital(speed(plan.time_factor))}. ${say(`quality.${plan.quality}`)}
       ${say("plan.batch", { batch: plan.effective_batch })}
