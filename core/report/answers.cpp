@@ -326,7 +326,8 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
 }
 
 void write_said(json::Writer& out, const SaidRequest& said) {
-  if (!has_subject(said) && !said.method) return out.null();
+  const bool shared = said.values.count("/parallel/strategy") != 0;
+  if (!has_subject(said) && !said.method && !shared) return out.null();
   out.open_object();
   out.field("request", said.request());
   out.key("unknown");
