@@ -182,6 +182,36 @@ test("images are asked for in words, and one click answers", async ({ page }) =>
   await expect(page.locator(".ask")).toHaveCount(0);
 });
 
+test("images that fill the length are warned of beside the verdict", async ({ page }) => {
+  await open(page);
+  await paste(page, "LoRA of Qwen2.5-VL-7B with 1280x1280 images on an A6000 at 1024 tokens");
+  await page
+    .locator(".ask", { hasText: "How many images" })
+    .getByRole("button", { name: "1", exact: true })
+    .click();
+  await expect(headline(page)).toContainText("RTX A6000");
+  await expect(page.locator(".verdict .ask")).toContainText("2,116 tokens, more than max_length");
+});
+
+test("frames alone say how the cards share the run: their number is asked, and nothing is resumed", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(
+    page,
+    `[rank3]:   File "finetune.py", line 198, in main
+[rank3]:     trainer.train(resume_from_checkpoint=args.resume)
+[rank3]:   File "/opt/site-packages/deepspeed/runtime/engine.py", line 2110, in _take_model_step
+[rank3]:     self.optimizer.step()
+[rank3]:   File "/opt/site-packages/deepspeed/runtime/zero/stage3.py", line 2061, in step
+[rank3]:     self._prepare_sub_group(sub_group_id, timer_names)
+[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.73 GiB. GPU 3 has a total capacity of 79.15 GiB of which 2.13 GiB is free. Including non-PyTorch memory, this process has 77.01 GiB memory in use. Of the allocated memory 72.88 GiB is allocated by PyTorch, and 2.11 GiB is reserved by PyTorch but unallocated.`,
+  );
+  await expect(page.locator(".likeliest")).toContainText("The optimizer's states did not exist before");
+  await expect(page.locator(".ask", { hasText: "How many GPUs?" })).toBeVisible();
+  await expect(page).toHaveURL(/strategy=zero3/);
+});
+
 test("a question that names no model is told what to name", async ({ page }) => {
   await open(page);
   await box(page).fill("which GPU should I rent");
