@@ -8,14 +8,12 @@ import { VERDICTS } from "../names.ts";
 import { dotted, get, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
 import { copy } from "../save.ts";
-import { setting, speed } from "./fixes.ts";
+import { capital, setting, speed } from "./fixes.ts";
 import { planTable } from "../share/tables.ts";
 import { coreWords } from "../words/core-words.ts";
 import { say } from "../words/say.ts";
 
 const RUNGS = 5;
-
-const capital = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 /** One row for each fix: the fields it sets together stand together. */
 function byFix(changes: Change[]): Change[][] {
@@ -128,7 +126,7 @@ function rung(one: Rung, actions: Actions): TemplateResult {
     <small>${edits.map(({ pointer, value }) => `${dotted(pointer)} = ${plain(value)}`).join(", ")}</small>:
     ${one.saves !== undefined ? say("rung.saves", { size: size(one.saves) }) : nothing}
     ${one.costs !== undefined ? say("rung.costs", { size: size(Math.max(0, one.costs)) }) : nothing}
-    ${speed(one.time_factor)}.
+    ${capital(speed(one.time_factor))}.
     <button type="button" class="quiet" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
   </li>`;
 }

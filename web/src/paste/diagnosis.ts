@@ -56,6 +56,19 @@ function cause(one: Cause): TemplateResult {
   </li>`;
 }
 
+/** Its figures in the page's language; what the core says of them stays behind a fold. */
+function summary({ messages, summary: english }: Diagnosis): TemplateResult {
+  const { tried, free, capacity } = messages[0]?.numbers ?? {};
+  if (language() === "en" || tried === undefined || free === undefined || capacity === undefined)
+    return html`<p lang="en">${english}</p>`;
+  const figures = { tried: size(tried), free: size(free), capacity: size(capacity) };
+  return html`<p>${say("diagnosis.sum", figures)}</p>
+    <details class="original">
+      <summary>${say("notes.original")}</summary>
+      <p lang="en">${english}</p>
+    </details>`;
+}
+
 /** The likeliest cause: what it is, the first thing that speaks for it, what helps and how it is set. */
 function likeliest(one: Cause, remedies: Diagnosis["remedies"] = []): TemplateResult {
   const [evidence] = one.evidence;
@@ -154,8 +167,7 @@ export function diagnosis(
     <h3 id="diagnosis-title" tabindex="-1">
       ${say(found.said && found.messages.length === 0 ? "diagnosis.asked" : "diagnosis.title")}
     </h3>
-    <p lang="en">${found.summary}</p>
-    ${first ? likeliest(first, found.remedies) : nothing} ${answers(found, acts.take)}
+    ${summary(found)} ${first ? likeliest(first, found.remedies) : nothing} ${answers(found, acts.take)}
     ${found.question ? question(found.question, acts.answer) : nothing}
     ${plan ? way(plan, ofPage, () => acts.apply(plan)) : nothing}
     <div class="folds">
