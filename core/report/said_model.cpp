@@ -41,31 +41,74 @@ std::vector<std::string_view> words_of(std::string_view text, std::size_t most) 
   return out;
 }
 
-}  // namespace
+constexpr std::size_t longest_name = 100, most_joined = 4;
 
-std::string model_in(std::string_view text, const run::Catalog& catalog) {
-  constexpr std::size_t most_bytes = 200000, longest = 100, most_words = 20000, most_joined = 4;
-  const std::vector<std::string_view> words = words_of(text.substr(0, most_bytes), most_words);
-  for (const std::string_view word : words) {
-    const bool digit = word.find_first_of("0123456789") != std::string_view::npos;
-    const bool hyphen = word.find('-') != std::string_view::npos;
-    if (digit && hyphen && word.size() <= longest && catalog.find_model(word) != nullptr)
-      return std::string(word);
+// "llama", "3.1", "8b" from `first` up to `end`; the release with or without a hyphen before it.
+std::string joined(const std::vector<std::string_view>& words, std::size_t first, std::size_t end,
+                   std::string_view before_release) {
+  std::string out(words[first]);
+  for (std::size_t k = first + 1; k < end; ++k) {
+    out += k == first + 1 ? before_release : std::string_view("-");
+    out += words[k];
   }
-  // "Llama 3.1 8B", "qwen 2.5 7b": words that end in a size, the release with or without a hyphen before it.
+  return out;
+}
+
+// "Llama 3.1 8B", "qwen 2.5 7b", "Qwen3 30B A3B": words that end in a size, or in one word behind it.
+std::string with_size(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (!is_parameter_count(words[i])) continue;
-    for (std::size_t first = i + 1 > most_joined ? i + 1 - most_joined : 0; first < i; ++first) {
-      for (const char* second : {"-", ""}) {
-        std::string joined(words[first]);
-        for (std::size_t k = first + 1; k <= i; ++k)
-          joined += (k == first + 1 ? second : "-") + std::string(words[k]);
-        if (joined.size() <= longest && !is_digit(joined.front()) && catalog.find_model(joined) != nullptr)
-          return joined;
+    const bool active = i + 1 < words.size() &&
+                        (words[i + 1].front() == 'a' || words[i + 1].front() == 'A') &&
+                        is_parameter_count(words[i + 1].substr(1));
+    for (std::size_t end = active ? i + 2 : i + 1; end > i; --end) {
+      for (std::size_t first = end > most_joined ? end - most_joined : 0; first < i; ++first) {
+        for (const char* release : {"-", ""}) {
+          const std::string name = joined(words, first, end, release);
+          if (name.size() <= longest_name && !is_digit(name.front()) && catalog.find_model(name) != nullptr)
+            return name;
+        }
       }
     }
   }
   return "";
+}
+
+// "mistral nemo", "llama 4 scout", "tinyllama": how the names of one model begin, and of no other.
+std::string begun(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
+  constexpr std::size_t most_words = 60, shortest = 5;
+  if (words.size() > most_words) return "";
+  for (std::size_t count = most_joined; count > 0; --count) {
+    for (std::size_t first = 0; first + count <= words.size(); ++first) {
+      const std::string begin = ascii::lower(joined(words, first, first + count, "-")) + "-";
+      if (begin.size() <= shortest) continue;
+      const run::ModelEntry* found = nullptr;
+      bool several = false;
+      for (auto name = catalog.names.lower_bound(begin);
+           name != catalog.names.end() && name->first.compare(0, begin.size(), begin) == 0; ++name) {
+        const run::ModelEntry* one = &catalog.models[name->second];
+        several = several || (found != nullptr && found != one);
+        found = one;
+      }
+      if (found != nullptr && !several) return found->preset.hf_id;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string model_in(std::string_view text, const run::Catalog& catalog) {
+  constexpr std::size_t most_bytes = 200000, most_words = 20000;
+  const std::vector<std::string_view> words = words_of(text.substr(0, most_bytes), most_words);
+  for (const std::string_view word : words) {
+    const bool digit = word.find_first_of("0123456789") != std::string_view::npos;
+    const bool hyphen = word.find('-') != std::string_view::npos;
+    if (digit && hyphen && word.size() <= longest_name && catalog.find_model(word) != nullptr)
+      return std::string(word);
+  }
+  const std::string sized = with_size(words, catalog);
+  return sized.empty() ? begun(words, catalog) : sized;
 }
 
 }  // namespace plimsoll::report

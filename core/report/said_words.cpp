@@ -220,6 +220,19 @@ std::size_t number_behind(const SaidWords& words, std::size_t at) {
   return words.size();
 }
 
+// "on a 4090 8k": a whole number of thousands of tokens that nothing else claims.
+bool is_length_alone(const SaidWords& words, std::size_t at) {
+  constexpr std::string_view others[] = {"reso", "sample", "row",  "example", "step", "image", "photo",
+                                         "pair", "prompt", "line", "doc",     "data", "conv",  "epoch"};
+  const auto thousands = static_cast<uint64_t>(words[at].number);
+  const bool power = thousands > 0 && (thousands & (thousands - 1)) == 0 && thousands <= 128;
+  if (words[at].unit != "k" || !power) return false;
+  if (at + 1 == words.size() || words[at].ends) return true;
+  return std::none_of(std::begin(others), std::end(others), [&](std::string_view other) {
+    return words[at + 1].text.substr(0, other.size()) == other;
+  });
+}
+
 // "QLoRA of an 8B on a 4090 at 4k", "at 2048"; but no "photos at 4k resolution", no "at 512 steps".
 bool is_length_behind_at(const SaidWords& words, std::size_t at) {
   const auto value = static_cast<uint64_t>(words[at].number);
@@ -327,6 +340,13 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
       at = number;
     else
       at += count - 1;
+  }
+  constexpr std::size_t most_words = 60;
+  const bool open = std::none_of(found.begin(), found.end(), [](const SaidNumber& one) {
+    return one.pointer == length || one.pointer == completion || one.pointer == prompt;
+  });
+  for (std::size_t at = 0; open && words.size() <= most_words && at < words.size(); ++at) {
+    if (is_length_alone(words, at)) take(at, length);
   }
   return found;
 }

@@ -45,6 +45,19 @@ TEST(SaidRequest, ALengthBehindAtNeedsNoUnit) {
   EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B on a T4 dies at 512 steps"), "/training/max_length"), "");
 }
 
+TEST(SaidRequest, ThousandsThatNothingElseClaimsAreALength) {
+  EXPECT_EQ(text_at(said("deepseek-r1-distill-llama-8b lora on 4090 8k"), "/training/max_length"), "8192");
+  EXPECT_EQ(text_at(said("LoRA of Llama 3.1 8B on a 4090 with 8k samples"), "/training/max_length"), "");
+}
+
+TEST(SaidRequest, AModelIsFoundByHowItsNameAloneBegins) {
+  EXPECT_EQ(said("mistral nemo 12b lora r64 on 2x4090").model, "mistralai/Mistral-Nemo-Base-2407");
+  EXPECT_EQ(said("qwen3 30b a3b qlora 4090").model, "qwen3-30b-a3b");
+  EXPECT_NE(said("llama 4 scout qlora h100").model, "");
+  EXPECT_NE(said("lora of tinyllama on a t4").model, "");
+  EXPECT_EQ(said("lora of a llama on a t4").model, "");
+}
+
 TEST(SaidRequest, TheNameOfACardIsNoLength) {
   EXPECT_EQ(text_at(said("lora qwen2.5-7b on my 3090 seq 2048"), "/training/max_length"), "2048");
   EXPECT_EQ(text_at(said("lora qwen2.5-7b 4090 ctx 8k"), "/training/max_length"), "8192");
