@@ -212,6 +212,15 @@ test("frames alone say how the cards share the run: their number is asked, and n
   await expect(page).toHaveURL(/strategy=zero3/);
 });
 
+test("a card that only its size names is one of that size, until somebody says which", async ({ page }) => {
+  await open(page);
+  await box(page).fill("Can I fine-tune Llama 3 8B on a single 24GB GPU with QLoRA at 2k?");
+  const ask = page.locator(".verdict .ask", { hasText: "Which GPU?" });
+  await expect(ask).toContainText("until you say: GeForce RTX 3090 24GB");
+  await expect(ask).not.toContainText("H100");
+  await expect(headline(page)).toContainText("Fits the GeForce RTX 3090");
+});
+
 test("a question that names no model is told what to name", async ({ page }) => {
   await open(page);
   await box(page).fill("which GPU should I rent");

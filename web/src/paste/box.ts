@@ -274,7 +274,8 @@ export class PlimsollPaste extends LitElement {
   /** The request that a question in words says. */
   private takeSaid(request: Request, taken: string[] | undefined, follows = false): void {
     this.origin = undefined;
-    this.leave({ request, chosen: pointers(request), ...(taken ? { taken } : {}), follows });
+    const capacity = taken ? this.diagnosed?.said?.card_bytes : undefined;
+    this.leave({ request, chosen: pointers(request), capacity, ...(taken ? { taken } : {}), follows });
   }
 
   /** The text becomes the request; one that is still being typed keeps its box. */
