@@ -221,6 +221,17 @@ test("a card that only its size names is one of that size, until somebody says w
   await expect(headline(page)).toContainText("Fits the GeForce RTX 3090");
 });
 
+test("an A100 of no size is asked for, and taken as the smaller one; how many was said", async ({ page }) => {
+  await open(page);
+  await paste(page, "LoRA of Mistral-7B-v0.3 on 4x A100 at 2048 tokens");
+  const ask = page.locator(".verdict .ask", { hasText: "Which GPU?" });
+  await expect(ask).toContainText("until you say: A100 SXM4 40GB");
+  await expect(headline(page)).toContainText(/4.× A100 SXM4 40GB/);
+  await ask.getByRole("button", { name: "A100 SXM4 80GB" }).click();
+  await expect(ask).toHaveCount(0);
+  await expect(headline(page)).toContainText(/4.× A100 SXM4 80GB/);
+});
+
 test("a question that names no model is told what to name", async ({ page }) => {
   await open(page);
   await box(page).fill("which GPU should I rent");

@@ -52,9 +52,10 @@ function cardsOf(core: View["core"], capacity: number): GpuPreset[] {
   return like.sort((left, right) => far(left) - far(right)).slice(0, GPUS.length);
 }
 
-function cards({ core, capacity }: View): GpuPreset[] {
+function cards({ core, capacity, request, assumed }: View): GpuPreset[] {
   const like = capacity === undefined ? [] : cardsOf(core, capacity);
-  return like.length > 0 ? like : core.gpus.filter(({ id }) => GPUS.includes(id));
+  const taken = assumed.includes("/hardware/gpu") ? get(request, "/hardware/gpu") : undefined;
+  return like.length > 0 ? like : core.gpus.filter(({ id }) => GPUS.includes(id) || id === taken);
 }
 
 const likeliest = ({ core }: View, capacity: number): string | undefined => cardsOf(core, capacity)[0]?.id;

@@ -208,7 +208,7 @@ export class PlimsollPaste extends LitElement {
       const taken = Object.keys(request).length > 0 ? { taken: TAKEN } : {};
       const model = diagnosed.answers?.[0]?.request["model"];
       const like = typeof model === "string" ? model : undefined;
-      const capacity = diagnosed.messages[0]?.numbers["capacity"];
+      const capacity = diagnosed.messages[0]?.numbers["capacity"] ?? diagnosed.said?.card_bytes;
       this.hand({ request, chosen: [], capacity, like, follows: !apply, ...taken });
     } catch (error) {
       if (isSuperseded(error)) return;
