@@ -272,7 +272,10 @@ void name_the_unknown(const run::Catalog& catalog, SaidRequest& out) {
   miss("/training/max_length", "the length of a sample in tokens");
   miss("/training/per_device_train_batch_size", "the micro-batch");
   const run::ModelEntry* entry = out.model.empty() ? nullptr : catalog.find_model(out.model);
-  if (entry == nullptr || entry->network.image.rule == model::ImageTokens::Rule::none) return;
+  if (entry == nullptr || entry->network.image.rule == model::ImageTokens::Rule::none) {
+    out.values.erase("/vision/images_per_sample");  // of a text model they are its data's
+    return;
+  }
   miss("/vision/images_per_sample", "how many images a sample has");
   if (entry->network.image.rule == model::ImageTokens::Rule::grid)
     miss("/vision/image_size", "the size of its images in pixels");

@@ -58,6 +58,13 @@ TEST(SaidRequest, AModelIsFoundByHowItsNameAloneBegins) {
   EXPECT_EQ(said("lora of a llama on a t4").model, "");
 }
 
+TEST(SaidRequest, ImagesOfASampleAreCountedWhereTheModelSeesThem) {
+  const char* images = "/vision/images_per_sample";
+  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-VL-7B with 2 images a sample on an A6000"), images), "2");
+  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-VL-7B with 1280x1280 images on an A6000"), images), "");
+  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B on captions of 2 images on an A6000"), images), "");
+}
+
 TEST(SaidRequest, TheNameOfACardIsNoLength) {
   EXPECT_EQ(text_at(said("lora qwen2.5-7b on my 3090 seq 2048"), "/training/max_length"), "2048");
   EXPECT_EQ(text_at(said("lora qwen2.5-7b 4090 ctx 8k"), "/training/max_length"), "8192");
