@@ -38,6 +38,15 @@ bool is_switched_off(CountedText folded, std::size_t at) {
          value.substr(0, 1) == "\n" || value.empty();
 }
 
+// "train(resume_from_checkpoint=args.resume)": in the code of a traceback, a parameter that is passed on. The frame below
+// it would be of a function that resumes.
+bool is_passed_on(CountedText folded, const FrameWords& frame, std::size_t at) {
+  if (frame.words != "resume") return false;
+  const std::size_t end = end_of_word(folded, at);
+  while (at > 0 && (is_word(folded[at - 1]) || folded[at - 1] == '.')) --at;
+  return (end < folded.size() && folded[end] == '=') || (at > 0 && folded[at - 1] == '=');
+}
+
 // "Loading checkpoint shards: 100%" says that loading is over; "lm_head.weight" is a parameter's name.
 bool is_done_or_a_name(CountedText folded, const FrameWords& frame, std::size_t at) {
   const std::string_view behind = folded.substr(std::min(at + frame.words.size(), folded.size()), 12).all();
@@ -103,6 +112,7 @@ class Places {
       at = end + 1;
     }
   }
+  bool quotes(std::size_t at) const { return line_of(at).quoted; }
   bool counts(std::size_t at) const {
     const Line& line = line_of(at);
     return line.quoted || (count_ < 2 && !script_ && !line.of_a_script);
@@ -178,6 +188,7 @@ Frames read_frames(const Text& text, Work* work) {
         folded[found.at - 1] <= 'z') {
       continue;
     }
+    if (places.quotes(found.at) && is_passed_on(folded, frame, found.at)) continue;
     if (is_switched_off(folded, found.at) || in_setting(folded, found.at)) continue;
     if (!frame.sign.empty() && !out.shows(frame.sign)) out.signs.emplace_back(frame.sign);
     // Of one quoted frame and prose about other moments, the frame says where it died.

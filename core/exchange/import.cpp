@@ -363,37 +363,4 @@ Import import_document(const Document& given, std::string_view given_text) {
   return import;
 }
 
-// Outputs of a notebook that deny what its cells install were saved by an older run.
-recipe::Values versions_around(const Document& given, std::string_view text) {
-  recipe::Values all = versions_in(text);
-  recipe::Values installed = versions_in(given.code);
-  const bool denied = std::any_of(installed.begin(), installed.end(),
-                                  [&all](const auto& pin) { return all[pin.first] != pin.second; });
-  return denied ? installed : all;
-}
-
-void add_versions(Import& import, const Document& document, std::string_view text) {
-  const recipe::Values versions = versions_around(document, text);
-  if (versions.empty()) return;
-  if (!import.errors.empty()) {
-    const std::string& code = import.errors.front().code;
-    const bool settings = text.find_first_not_of(" \t\r\n") == text.find('{');  // of something unknown
-    if (settings || (code != "unknown_format" && code != "not_yaml" && code != "needs_tree")) return;
-    import = {};
-    import.format = &installed;
-    import.partial = true;
-    import.request = Json::object();
-  }
-  std::string taken;
-  for (const auto& [pointer, version] : versions) {
-    const std::string library = pointer.substr(pointer.rfind('/') + 1);
-    Json& said = import.request["versions"];
-    if (!said.is_null() && !said.is_object()) return;
-    if (said.contains(library)) continue;
-    said[library] = version;
-    taken += (taken.empty() ? "" : ", ") + library + " " + version.get<std::string>();
-  }
-  if (!taken.empty()) import.notes.push_back("Versions, as the text says them: " + taken + ".");
-}
-
 }  // namespace plimsoll::exchange

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/exchange/formats.h"
+#include "core/exchange/import.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::exchange {
@@ -268,5 +269,57 @@ const Format installed{
     .written = Language::none,
     .marks = "",
 };
+
+namespace {
+
+// "transformers 4.51.3, trl 0.19.1"
+std::string listed(const recipe::Values& versions) {
+  std::string out;
+  for (const auto& [pointer, version] : versions)
+    out +=
+        (out.empty() ? "" : ", ") + pointer.substr(pointer.rfind('/') + 1) + " " + version.get<std::string>();
+  return out;
+}
+
+// Outputs of a notebook that deny what its cells install were saved by an older run.
+bool denies(const recipe::Values& printed, const recipe::Values& installed) {
+  return std::any_of(installed.begin(), installed.end(), [&printed](const auto& pin) {
+    const auto found = printed.find(pin.first);
+    return found == printed.end() || found->second != pin.second;
+  });
+}
+
+}  // namespace
+
+void add_versions(Import& import, const Document& document, std::string_view text) {
+  const recipe::Values printed = versions_in(text);
+  const recipe::Values installed_by_cells = versions_in(document.code);
+  const bool older = denies(printed, installed_by_cells);
+  const recipe::Values& versions = older ? installed_by_cells : printed;
+  if (versions.empty()) return;
+  if (!import.errors.empty()) {
+    const std::string& code = import.errors.front().code;
+    const bool settings = text.find_first_not_of(" \t\r\n") == text.find('{');  // of something unknown
+    if (settings || (code != "unknown_format" && code != "not_yaml" && code != "needs_tree")) return;
+    import = {};
+    import.format = &installed;
+    import.partial = true;
+    import.request = Json::object();
+  }
+  recipe::Values taken;
+  for (const auto& [pointer, version] : versions) {
+    const std::string library = pointer.substr(pointer.rfind('/') + 1);
+    Json& said = import.request["versions"];
+    if (!said.is_null() && !said.is_object()) return;
+    if (said.contains(library)) continue;
+    said[library] = version;
+    taken[pointer] = version;
+  }
+  if (taken.empty()) return;
+  import.notes.push_back("Versions, as the text says them: " + listed(taken) + ".");
+  if (older)
+    import.notes.push_back("Its outputs are of an older run, with " + listed(printed) +
+                           ": what its cells install is taken.");
+}
 
 }  // namespace plimsoll::exchange

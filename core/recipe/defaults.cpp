@@ -215,6 +215,8 @@ Default default_max_length(const DefaultContext& c) {
   if (stack_traits(c.stack).model_length && longest != 0)
     return {longest, "assumed: swift cuts at what the model can read alone; say the longest of your samples",
             true};
+  if (c.traits.hears && longest != 0)
+    return {longest, "no transcript is longer than the decoder reads; sound is always read whole"};
   const uint64_t length = longest != 0 && longest < usual ? longest : usual;
   const std::string shorter = length < usual ? ", and no more than the model reads" : "";
   if (stack_traits(c.stack).own_length)

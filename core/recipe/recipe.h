@@ -322,6 +322,7 @@ struct ModelTraits {
   std::string model_type;
   std::string checkpoint_dtype;  ///< "" unknown
   uint64_t max_position_embeddings = 0;
+  bool hears = false;  ///< reads sound of one length; its texts are transcripts
   bool sees_images = false;
   uint64_t default_image_size = 0;           ///< 0: images of any size, or none
   bool gpu_bf16 = true;                      ///< the chosen card computes in bfloat16

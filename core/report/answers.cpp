@@ -326,9 +326,11 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
 }
 
 void write_said(json::Writer& out, const SaidRequest& said) {
-  if (!has_subject(said) && !said.method) return out.null();
+  const bool shared = said.values.count("/parallel/strategy") != 0;
+  if (!has_subject(said) && !said.method && !shared) return out.null();
   out.open_object();
   out.field("request", said.request());
+  if (said.card_bytes > 0) out.field("card_bytes", json::whole(said.card_bytes));
   out.key("unknown");
   out.open_array();
   for (const run::Missing& one : said.unknown) {

@@ -8,7 +8,6 @@
 #include "core/diagnosis/prose.h"
 #include "core/diagnosis/sentence.h"
 #include "core/exchange/versions.h"
-#include "core/json/ascii.h"
 #include "core/report/said_cards.h"
 #include "core/report/said_words.h"
 #include "core/run/model_names.h"
@@ -17,37 +16,7 @@ namespace plimsoll::report {
 
 namespace {
 
-using ascii::is_digit;
 using diagnosis::says_any;
-
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '_' ||
-         c == '.' || c == '/';
-}
-
-// "7b", "1.5B", "8x7B"
-bool is_parameter_count(std::string_view word) {
-  if (word.size() < 2 || (word.back() != 'b' && word.back() != 'B') || !is_digit(word.front())) return false;
-  word.remove_suffix(1);
-  return word.find_first_not_of("0123456789.xX") == std::string_view::npos;
-}
-
-std::vector<std::string_view> words_of(std::string_view text, std::size_t most) {
-  std::vector<std::string_view> out;
-  for (std::size_t at = 0; at < text.size() && out.size() < most;) {
-    if (!is_name(text[at])) {
-      ++at;
-      continue;
-    }
-    std::size_t end = at;
-    while (end < text.size() && is_name(text[end])) ++end;
-    std::string_view word = text.substr(at, end - at);
-    at = end;
-    while (!word.empty() && (word.back() == '.' || word.back() == '/')) word.remove_suffix(1);
-    if (!word.empty()) out.push_back(word);
-  }
-  return out;
-}
 
 // "8-bit" belongs to what stands beside it: "AdamW 8bit" or "8-bit LoRA".
 struct EightBits {
@@ -100,6 +69,15 @@ void read_switches(const SaidWords& words, SaidRequest& out) {
       out.values[std::string(pointer)] = false;
     }
   }
+}
+
+// "bf16 on a T4". Of a log or a file these words are about anything.
+void read_precision(const SaidWords& words, SaidRequest& out) {
+  constexpr std::size_t most_words = 60;
+  if (words.size() > most_words) return;
+  const bool bf16 = affirms(words, "bf16") || affirms(words, "bfloat16");
+  const bool fp16 = affirms(words, "fp16") || affirms(words, "float16");
+  if (bf16 != fp16) out.values[bf16 ? "/training/bf16" : "/training/fp16"] = true;
 }
 
 // The optimizers of bitsandbytes by their bits and pages, and those with a name of their own.
@@ -192,7 +170,7 @@ void read_task(const SaidWords& words, SaidRequest& out) {
   if (out.values.count("/task") != 0 && says(words, "vllm")) out.values["/rl/use_vllm"] = true;
 }
 
-// One way of sharing; where two are weighed, none is said.
+// One way of sharing, in words or in the frames of a traceback; where two are weighed, none is said.
 void read_strategy(const SaidWords& words, SaidRequest& out) {
   std::vector<std::string> found;
   const auto say = [&](std::string_view phrase, const std::string& strategy) {
@@ -294,37 +272,15 @@ void name_the_unknown(const run::Catalog& catalog, SaidRequest& out) {
   miss("/training/max_length", "the length of a sample in tokens");
   miss("/training/per_device_train_batch_size", "the micro-batch");
   const run::ModelEntry* entry = out.model.empty() ? nullptr : catalog.find_model(out.model);
-  if (entry == nullptr || entry->network.image.rule == model::ImageTokens::Rule::none) return;
+  if (entry == nullptr || entry->network.image.rule == model::ImageTokens::Rule::none) {
+    out.values.erase("/vision/images_per_sample");  // of a text model they are its data's
+    return;
+  }
   miss("/vision/images_per_sample", "how many images a sample has");
   if (entry->network.image.size_matters()) miss("/vision/image_size", "the size of its images in pixels");
 }
 
 }  // namespace
-
-std::string model_in(std::string_view text, const run::Catalog& catalog) {
-  constexpr std::size_t most_bytes = 200000, longest = 100, most_words = 20000, most_joined = 4;
-  const std::vector<std::string_view> words = words_of(text.substr(0, most_bytes), most_words);
-  for (const std::string_view word : words) {
-    const bool digit = word.find_first_of("0123456789") != std::string_view::npos;
-    const bool hyphen = word.find('-') != std::string_view::npos;
-    if (digit && hyphen && word.size() <= longest && catalog.find_model(word) != nullptr)
-      return std::string(word);
-  }
-  // "Llama 3.1 8B", "qwen 2.5 7b": words that end in a size, the release with or without a hyphen before it.
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (!is_parameter_count(words[i])) continue;
-    for (std::size_t first = i + 1 > most_joined ? i + 1 - most_joined : 0; first < i; ++first) {
-      for (const char* second : {"-", ""}) {
-        std::string joined(words[first]);
-        for (std::size_t k = first + 1; k <= i; ++k)
-          joined += (k == first + 1 ? second : "-") + std::string(words[k]);
-        if (joined.size() <= longest && !is_digit(joined.front()) && catalog.find_model(joined) != nullptr)
-          return joined;
-      }
-    }
-  }
-  return "";
-}
 
 bool asks(std::string_view folded) {
   for (const std::string_view mark : {"?", "？", "吗", "how much", "will it fit", "is it possible"}) {
@@ -382,6 +338,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
     if (std::string release = exchange::unsloth_release(text.lines); !release.empty())
       out.values["/versions/unsloth"] = std::move(release);
   }
+  read_precision(words, out);
   read_optimizer(words, out);
   read_images(words, out);
   read_numbers(words, out);

@@ -86,7 +86,8 @@ constexpr std::string_view length = "/training/max_length", batch = "/training/p
                            eval_batch = "/training/per_device_eval_batch_size", rank = "/peft/r",
                            accumulation = "/training/gradient_accumulation_steps",
                            completion = "/rl/max_completion_length", prompt = "/rl/max_prompt_length",
-                           generations = "/rl/num_generations", cards = "/parallel/num_gpus";
+                           generations = "/rl/num_generations", cards = "/parallel/num_gpus",
+                           images = "/vision/images_per_sample";
 constexpr Named table[] = {
     {length, "max length"},
     {length, "max seq length"},
@@ -98,6 +99,7 @@ constexpr Named table[] = {
     {length, "seq len"},
     {length, "seqlen"},
     {length, "seq"},
+    {length, "len"},
     {length, "sequences up to"},
     {length, "max sequence length"},
     {length, "cutoff len"},
@@ -160,6 +162,8 @@ constexpr Named table[] = {
     {generations, "completions per prompt", false},
     {generations, "rollouts per prompt", false},
     {generations, "rollouts", false},
+    {images, "images", false},
+    {images, "image", false},
     {cards, "num gpus"},
     {cards, "gpus", false},
     {cards, "gpu", false},
@@ -168,12 +172,20 @@ constexpr Named table[] = {
     {cards, "devices", false},
 };
 
+// "on a 3090 seq 2048": what GeForce cards are called is no length.
+bool is_card(double value) {
+  const int number = static_cast<int>(value);
+  return number == value && number >= 1050 && number <= 5090 && number % 10 == 0 && number / 100 % 10 == 0 &&
+         number % 100 >= 50;
+}
+
 // A number that can be what its words say; of tokens "ZeRO-3, sequence length" the 3 cannot.
 bool can_be(std::string_view pointer, const SaidWord& word) {
   const double value = word.number;
   if (pointer == length || pointer == completion || pointer == prompt)
     return (word.unit.empty() || word.unit == "k" || word.unit == "ks") &&
-           value * (word.unit.empty() ? 1 : 1024) >= 16 && value < 1e7;
+           value * (word.unit.empty() ? 1 : 1024) >= 16 && value < 1e7 && !(word.is_bare() && is_card(value));
+  if (pointer == images) return word.unit.empty() && value >= 1 && value <= 64;
   if (pointer == cards) return (word.unit.empty() || word.unit == "x") && value >= 1 && value <= 1024;
   return word.unit.empty() && value >= 1 && value <= 65536;
 }
@@ -212,11 +224,31 @@ std::size_t number_behind(const SaidWords& words, std::size_t at) {
   return words.size();
 }
 
-// "QLoRA of an 8B on a 4090 at 4k", but no "photos at 4k resolution".
+// "on a 4090 8k": a whole number of thousands of tokens that nothing else claims.
+bool is_length_alone(const SaidWords& words, std::size_t at) {
+  constexpr std::string_view others[] = {"reso", "sample", "row",  "example", "step", "image", "photo",
+                                         "pair", "prompt", "line", "doc",     "data", "conv",  "epoch"};
+  const auto thousands = static_cast<uint64_t>(words[at].number);
+  const bool power = thousands > 0 && (thousands & (thousands - 1)) == 0 && thousands <= 128;
+  if (words[at].unit != "k" || !power) return false;
+  if (at + 1 == words.size() || words[at].ends) return true;
+  return std::none_of(std::begin(others), std::end(others), [&](std::string_view other) {
+    return words[at + 1].text.substr(0, other.size()) == other;
+  });
+}
+
+// "QLoRA of an 8B on a 4090 at 4k", "at 2048"; but no "photos at 4k resolution", no "at 512 steps".
 bool is_length_behind_at(const SaidWords& words, std::size_t at) {
-  const bool thousands =
-      words[at].unit == "k" && at > 0 && (words[at - 1].text == "at" || words[at - 1].text == "bei");
-  return thousands && (at + 1 == words.size() || words[at + 1].text.substr(0, 4) != "reso");
+  const auto value = static_cast<uint64_t>(words[at].number);
+  const bool round = words[at].is_bare() && value >= 256 && value % 256 == 0;
+  if (words[at].unit != "k" && !round) return false;
+  if (at == 0 || (words[at - 1].text != "at" && words[at - 1].text != "bei")) return false;
+  if (at + 1 == words.size() || words[at].ends) return true;
+  constexpr std::string_view others[] = {"reso",  "step", "pixel", "px", "x",
+                                         "image", "mib",  "gib",   "mb", "gb"};
+  return std::none_of(std::begin(others), std::end(others), [&](std::string_view other) {
+    return words[at + 1].text.substr(0, other.size()) == other;
+  });
 }
 
 double size_of(const SaidWord& word) {
@@ -312,6 +344,13 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
       at = number;
     else
       at += count - 1;
+  }
+  constexpr std::size_t most_words = 60;
+  const bool open = std::none_of(found.begin(), found.end(), [](const SaidNumber& one) {
+    return one.pointer == length || one.pointer == completion || one.pointer == prompt;
+  });
+  for (std::size_t at = 0; open && words.size() <= most_words && at < words.size(); ++at) {
+    if (is_length_alone(words, at)) take(at, length);
   }
   return found;
 }

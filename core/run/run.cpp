@@ -35,7 +35,7 @@ void find_network(const recipe::Request& given, const Catalog& catalog, Run& run
     errors.push_back({"unknown_model", "/model",
                       "\"" + given.model_id + "\" is not among the presets." +
                           json::did_you_mean(given.model_id, model_list(catalog)) +
-                          " Paste its config.json as {\"config\": {...}} instead.",
+                          " Give its config.json instead.",
                       joined(similar_models(catalog, given.model_id, 5))});
     return;
   }
@@ -195,6 +195,8 @@ recipe::ModelTraits model_traits(const Run& run) {
   traits.model_type = run.network.model_type;
   traits.checkpoint_dtype = run.network.checkpoint_dtype;
   traits.max_position_embeddings = run.network.max_position_embeddings;
+  const auto& stacks = run.network.stacks;
+  traits.hears = std::any_of(stacks.begin(), stacks.end(), [](const auto& one) { return one.frames > 0; });
   traits.sees_images = run.network.image.rule != model::ImageTokens::Rule::none;
   traits.default_image_size = traits.sees_images ? run.network.image.default_size : 0;
   traits.linearized_experts = says_linearized(run.given.model_id);

@@ -22,6 +22,19 @@ async function clean(page: Page, scheme?: Scheme): Promise<void> {
   }
 }
 
+test("a link to another page is large enough for a pointer, and for a thumb", async ({ page }) => {
+  await open(page);
+  for (const [width, least] of [
+    [1280, 24],
+    [360, 40],
+  ] as const) {
+    await page.setViewportSize({ width, height: 780 });
+    for (const link of await page.locator("body > nav a").all()) {
+      expect((await link.boundingBox())?.height).toBeGreaterThanOrEqual(least);
+    }
+  }
+});
+
 for (const colorScheme of ["light", "dark"] as const) {
   for (const width of [1280, 320]) {
     test(`axe finds nothing at ${width} px, ${colorScheme}`, async ({ page }) => {

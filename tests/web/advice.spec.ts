@@ -225,3 +225,27 @@ test("where no setting makes it fit, the verdict offers the stack that does", as
   await expect(headline(page)).toContainText("Fits the GeForce RTX 4090");
   await expect(page.locator(".verdict .sum")).toContainText(`and ${most ?? "?"} GiB`);
 });
+
+test("a plan needs as much in the list as on the card, also where a paged optimizer moves states to RAM", async ({
+  page,
+}) => {
+  await open(
+    page,
+    encode({
+      model: "Qwen/Qwen2.5-7B",
+      task: "grpo",
+      stack: "trl",
+      peft: null,
+      training: { per_device_train_batch_size: 1, gradient_accumulation_steps: 8, bf16: true },
+      rl: { use_vllm: true, max_prompt_length: 1024 },
+      hardware: { gpu: "h100-sxm" },
+    }),
+  );
+  const first = page.locator(".verdict .ways li").first();
+  await expect(first).toContainText("Paged 8-bit AdamW");
+  const onCard = Number(/needs ([\d.]+)/.exec((await first.textContent()) ?? "")?.[1]);
+  const inList = Number.parseFloat(
+    (await page.locator(".plan").first().locator("p > b").textContent()) ?? "",
+  );
+  expect(Math.abs(inList - onCard)).toBeLessThanOrEqual(0.051);
+});

@@ -21,6 +21,7 @@ import {
   givenWay,
   methodEdits,
   METHODS,
+  PRECISION,
   type Edit,
 } from "../../web/src/own.ts";
 import { get } from "../../web/src/pointer.ts";
@@ -56,12 +57,18 @@ type Core = Awaited<ReturnType<typeof openCore>>;
 interface State {
   request: Request;
   example: boolean;
+  /** What of the precision the page has filled in. */
+  filled?: string[];
 }
 
 /** What the page does with one click: edits, and whatever does not go with them gives way. */
-function click(core: Core, { request, example }: State, edits: Edit[]): State & { errors: CoreError[] } {
+function click(
+  core: Core,
+  { request, example, filled = example ? PRECISION : [] }: State,
+  edits: Edit[],
+): State & { errors: CoreError[] } {
   const beside = besideMethod(edits, example ? {} : request, []);
-  let next = changed(request, example, [...edits, ...beside], core.gpus);
+  let next = changed(request, example, [...edits, ...beside], core.gpus, filled);
   const chosen = edits.map(({ pointer }) => pointer);
   const accepts = (request: Request) => core.errors(request).length === 0;
   let errors = core.errors(next);
@@ -76,6 +83,7 @@ function click(core: Core, { request, example }: State, edits: Edit[]): State & 
   return {
     request: next,
     example: false,
+    filled,
     errors: errors.filter(({ pointer }) => !nameless || pointer !== "/model"),
   };
 }
@@ -163,6 +171,9 @@ test("what is filled in for nobody goes with the card, and nothing of an example
   const own = { model: "gpt2", training: { fp16: true } };
   const kept = click(core, { request: own, example: false }, one("/hardware/gpu", "h100-sxm"));
   expect(kept.request).toMatchObject({ training: { fp16: true } });
+  const bf16 = { model: "gpt2", training: { bf16: true } };
+  const warned = click(core, { request: bf16, example: false }, one("/hardware/gpu", "t4"));
+  expect(warned.request).toMatchObject({ training: { bf16: true } });
 });
 
 test("names are found by their parts, the nearest first", async () => {
@@ -200,7 +211,7 @@ test("numbers are read as people write them", () => {
 test("checkpointing comes and goes with QLoRA, until somebody says it", () => {
   const [, lora, qlora] = METHODS.map((method) => methodEdits(method, undefined, undefined));
   const checkpointing = (edits: Edit[], request: Request, assumed: string[]) =>
-    get(changed(request, false, [...edits, ...besideMethod(edits, request, assumed)], []), CHECKPOINTING);
+    get(changed(request, false, [...edits, ...besideMethod(edits, request, assumed)], [], []), CHECKPOINTING);
   const own: Request = { model: "mistral-7b-v0.1", training: { gradient_checkpointing: false } };
   expect(checkpointing(qlora!, { model: "mistral-7b-v0.1" }, [])).toBe(true);
   expect(checkpointing(qlora!, own, [])).toBe(false);

@@ -51,12 +51,15 @@ test("German names components, plans and notes; what stays English is marked as 
   expect(await why.locator("p").first().getAttribute("lang")).toBe("en");
 });
 
-test("German has a title and a reason for every change, and a title for every cause", () => {
+test("German has a title and a reason for every change, a title and a remedy for every cause", () => {
   const fixes = readdirSync("core/advice/fixes").filter((name) => name.endsWith(".cpp"));
   const causes = JSON.parse(readFileSync("tests/core/golden/causes.json", "utf8")) as { id: string }[];
   const ids = [
     ...fixes.flatMap((name) => ["fix", "why"].map((kind) => `${kind}.${name.replace(".cpp", "")}`)),
-    ...causes.map(({ id }) => `cause.${id}`),
+    ...causes.flatMap(({ id }) => ["cause", "remedy"].map((kind) => `${kind}.${id}`)),
+    ...[...readFileSync("core/diagnosis/cases.cpp", "utf8").matchAll(/\.id = "(\w+)"/g)].map(
+      ([, id]) => `remedy.${id}`,
+    ),
   ];
   expect(ids.length).toBeGreaterThan(100);
   expect(ids.filter((id) => !(id in CORE))).toEqual([]);

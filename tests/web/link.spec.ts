@@ -116,6 +116,12 @@ test("a link typed by hand is read, and said to be unchecked", async ({ page }) 
   await expect(headline(page)).toContainText("Fits the L4");
 });
 
+test("a link typed by hand needs no version either; one that lost its head does not read as another run", () => {
+  const read = decode("#model=gpt2&hardware.gpu=l4");
+  expect(read).toMatchObject({ kind: "request", unchecked: true, request: { hardware: { gpu: "l4" } } });
+  expect(decode(encode({ model: "gpt2", stack: "trl" }).replace("v=1&", "")).kind).toBe("broken");
+});
+
 test("a cut link says so and loads nothing of itself", async ({ page }) => {
   await open(page, encode({ model: "gpt2", hardware: { gpu: "l4" } }).slice(0, -2));
   await expect(page.getByRole("alert")).toContainText("incomplete");

@@ -86,6 +86,24 @@ test("a method that nobody has said is asked for, beside the one that was taken"
   await expect(page.getByLabel("LoRA, 16-bit", { exact: true })).toBeChecked();
 });
 
+test("a precision that somebody has said is not changed by a card: the card is warned of, with a way out", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(
+    page,
+    "base_model: Qwen/Qwen2.5-7B\nadapter: lora\nlora_r: 16\nsequence_len: 1024\nbf16: true\n",
+  );
+  await choose(page, "GPU", "t4");
+  const warned = page.locator(".verdict .ask", { hasText: "no bfloat16" });
+  await expect(warned).toBeVisible();
+  await expect(page).toHaveURL(/bf16=true/);
+  await warned.getByRole("button", { name: "Train in fp16" }).click();
+  await expect(warned).toHaveCount(0);
+  await expect(page).toHaveURL(/fp16=true&?.*/);
+  await expect(page).not.toHaveURL(/bf16=true/);
+});
+
 test("of a model whose size alone is said, one of that size is offered first", async ({ page }) => {
   await open(page);
   await paste(page, "QLoRA of a 70B on two 3090s");
@@ -164,6 +182,56 @@ test("images are asked for in words, and one click answers", async ({ page }) =>
   await expect(page.locator(".ask")).toHaveCount(0);
 });
 
+test("images that fill the length are warned of beside the verdict", async ({ page }) => {
+  await open(page);
+  await paste(page, "LoRA of Qwen2.5-VL-7B with 1280x1280 images on an A6000 at 1024 tokens");
+  await page
+    .locator(".ask", { hasText: "How many images" })
+    .getByRole("button", { name: "1", exact: true })
+    .click();
+  await expect(headline(page)).toContainText("RTX A6000");
+  await expect(page.locator(".verdict .ask")).toContainText("2,116 tokens, more than max_length");
+});
+
+test("frames alone say how the cards share the run: their number is asked, and nothing is resumed", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(
+    page,
+    `[rank3]:   File "finetune.py", line 198, in main
+[rank3]:     trainer.train(resume_from_checkpoint=args.resume)
+[rank3]:   File "/opt/site-packages/deepspeed/runtime/engine.py", line 2110, in _take_model_step
+[rank3]:     self.optimizer.step()
+[rank3]:   File "/opt/site-packages/deepspeed/runtime/zero/stage3.py", line 2061, in step
+[rank3]:     self._prepare_sub_group(sub_group_id, timer_names)
+[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.73 GiB. GPU 3 has a total capacity of 79.15 GiB of which 2.13 GiB is free. Including non-PyTorch memory, this process has 77.01 GiB memory in use. Of the allocated memory 72.88 GiB is allocated by PyTorch, and 2.11 GiB is reserved by PyTorch but unallocated.`,
+  );
+  await expect(page.locator(".likeliest")).toContainText("The optimizer's states did not exist before");
+  await expect(page.locator(".ask", { hasText: "How many GPUs?" })).toBeVisible();
+  await expect(page).toHaveURL(/strategy=zero3/);
+});
+
+test("a card that only its size names is one of that size, until somebody says which", async ({ page }) => {
+  await open(page);
+  await box(page).fill("Can I fine-tune Llama 3 8B on a single 24GB GPU with QLoRA at 2k?");
+  const ask = page.locator(".verdict .ask", { hasText: "Which GPU?" });
+  await expect(ask).toContainText("until you say: GeForce RTX 3090 24GB");
+  await expect(ask).not.toContainText("H100");
+  await expect(headline(page)).toContainText("Fits the GeForce RTX 3090");
+});
+
+test("an A100 of no size is asked for, and taken as the smaller one; how many was said", async ({ page }) => {
+  await open(page);
+  await paste(page, "LoRA of Mistral-7B-v0.3 on 4x A100 at 2048 tokens");
+  const ask = page.locator(".verdict .ask", { hasText: "Which GPU?" });
+  await expect(ask).toContainText("until you say: A100 SXM4 40GB");
+  await expect(headline(page)).toContainText(/4.× A100 SXM4 40GB/);
+  await ask.getByRole("button", { name: "A100 SXM4 80GB" }).click();
+  await expect(ask).toHaveCount(0);
+  await expect(headline(page)).toContainText(/4.× A100 SXM4 80GB/);
+});
+
 test("a question that names no model is told what to name", async ({ page }) => {
   await open(page);
   await box(page).fill("which GPU should I rent");
@@ -177,6 +245,9 @@ test.describe("in German", () => {
     await paste(
       page,
       "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.64 GiB total capacity; 20.90 GiB already allocated; 1.12 GiB free; 21.10 GiB reserved in total by PyTorch)",
+    );
+    await expect(page.locator(".found > p").first()).toHaveText(
+      "2.00\u00a0GiB wurden verlangt; frei waren 1.12\u00a0GiB von 23.64\u00a0GiB.",
     );
     const asked = page.getByRole("group", { name: "Wann brach es ab?" });
     await asked.getByRole("button", { name: "In der Evaluation" }).click();

@@ -83,12 +83,57 @@ test("a bare config.json changes the model alone", async ({ page }) => {
   await expect(headline(page)).toContainText("Fits the A10G");
 });
 
-test("what is typed waits for its button", async ({ page }) => {
+test("what is typed leaves the example as it is read, and the box stays; one step back leads to the example", async ({
+  page,
+}) => {
   await open(page);
-  await box(page).fill(AXOLOTL);
+  await box(page).pressSequentially("qlora of llama 3.1 8b on a 3090 at 2048 tokens");
+  await expect(headline(page)).toContainText("Fits the GeForce RTX 3090");
+  await expect(page.locator("plimsoll-app .shown")).not.toContainText("Example: ");
+  await expect(box(page)).toBeFocused();
+  await expect(page.locator(".found")).toHaveCount(0);
+  await box(page).fill("qlora of llama 3.1 8b on a 4090 at 2048 tokens");
+  await expect(headline(page)).toContainText("Fits the GeForce RTX 4090");
+  await expect(page).toHaveURL(/rtx-4090/);
+  await page.goBack();
   await expect(page.locator("plimsoll-app .shown")).toContainText("Example: ");
+  // What has been set since is not overwritten by a key.
+  await page.goForward();
+  await page.getByLabel("LoRA, 16-bit", { exact: true }).check();
+  await box(page).fill("qlora of llama 3.1 8b on a t4 at 2048 tokens");
+  await expect(page.getByRole("button", { name: "Use this configuration" })).toBeVisible();
+  await expect(headline(page)).toContainText("RTX 4090");
+});
+
+test("what is typed over a run of one's own waits for its button", async ({ page }) => {
+  await open(page, RUN);
+  await box(page).fill(AXOLOTL);
+  await expect(page.locator(".found")).toContainText("Axolotl");
+  await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("256");
   await page.getByRole("button", { name: "Use this configuration" }).click();
   await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
+});
+
+test("a config.json begins a run like a model of the list: with a micro-batch of 1, in bf16", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(page, JSON.stringify(UNKNOWN_MODEL));
+  await expect(page).toHaveURL(/per_device_train_batch_size=1&training\.bf16=true/);
+  await expect(page.locator(".ask").first()).toContainText("Which GPU?");
+});
+
+test("what the page itself has given away is read back: a link is the run, a table says what it is", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(page, `see https://example.org/plimsoll/${encode({ model: "gpt2", hardware: { gpu: "l4" } })}`);
+  await expect(page.getByLabel("Model", { exact: true })).toHaveValue("gpt2");
+  await expect(page.locator("#asked-title")).toHaveText("A link");
+  await page.locator(".found").getByRole("button", { name: "undo" }).click();
+  await paste(page, 'instant,component,bytes,what,formula,source\r\nload,weights,14,"Weights, all",,\r\n');
+  await expect(page.locator(".paste .complaint")).toContainText("a table that Plimsoll made");
+  await expect(page.locator(".found")).toHaveCount(0);
 });
 
 test("a bare error is not explained by the example", async ({ page }) => {
@@ -163,7 +208,6 @@ test("an issue with its file between prose and error is read as both", async ({ 
   );
   await expect(page.locator(".found", { hasText: "Axolotl" })).toContainText("1 unknown");
   await expect(page.locator(".found", { hasText: "224.0 MiB" })).toBeVisible();
-  await page.getByRole("button", { name: "Use this configuration" }).click();
   await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
 });
 
@@ -171,7 +215,6 @@ test("what changes on the page is written back into the pasted file", async ({ p
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
   await box(page).fill(AXOLOTL);
-  await page.getByRole("button", { name: "Use this configuration" }).click();
   await expect(page.getByLabel("Max length", { exact: true })).toHaveValue("2048");
   await expect(page.locator(".patched")).toHaveCount(0);
   await page.getByLabel("Max length", { exact: true }).fill("1024");

@@ -131,6 +131,7 @@ export class PlimsollApp extends Asking implements Actions {
   replace(used: Used): void {
     if (!this.view) return;
     const { request, assumed } = taken(this.view, used);
+    const how = used.follows && !isExample(this.view) ? "tweak" : "step";
     this.ask(request, {
       notice: undefined,
       instant: undefined,
@@ -141,7 +142,7 @@ export class PlimsollApp extends Asking implements Actions {
       like: used.like,
     });
     if (assumed.length > 0) this.view = { ...this.view, assumed };
-    this.address.write("step");
+    this.address.write(how);
     void this.takeFocus();
   }
 

@@ -12,6 +12,7 @@ import {
   isMethod,
   METHODS,
   methodEdits,
+  precisionEdits,
   saysMethod,
   unsaid,
   type Edit,
@@ -41,16 +42,20 @@ const SHARINGS = ["ddp", "fsdp", "zero2", "zero3"];
 /** Within this of what a message says that the card has: it is that card, as far as anybody can tell. */
 const SAME = 0.006;
 
-/** The cards that have so much, those that most people have first. */
+/** The cards that have so much, as a message says it or as they are sold ("a 24GB card"); those that most people have first. */
 function cardsOf(core: View["core"], capacity: number): GpuPreset[] {
-  const far = (gpu: GpuPreset) => Math.abs(gpu.usable_bytes / capacity - 1) + (GPUS.includes(gpu.id) ? 0 : 1);
+  const sold = capacity / 2 ** 30;
+  const off = ({ tier_gib, usable_bytes }: GpuPreset) =>
+    Number.isInteger(sold) ? Number(tier_gib !== sold) / 2 : Math.abs(usable_bytes / capacity - 1);
+  const far = (gpu: GpuPreset) => off(gpu) + (GPUS.includes(gpu.id) ? 0 : 1);
   const like = core.gpus.filter((gpu) => far(gpu) % 1 < SAME);
   return like.sort((left, right) => far(left) - far(right)).slice(0, GPUS.length);
 }
 
-function cards({ core, capacity }: View): GpuPreset[] {
+function cards({ core, capacity, request, assumed }: View): GpuPreset[] {
   const like = capacity === undefined ? [] : cardsOf(core, capacity);
-  return like.length > 0 ? like : core.gpus.filter(({ id }) => GPUS.includes(id));
+  const taken = assumed.includes("/hardware/gpu") ? get(request, "/hardware/gpu") : undefined;
+  return like.length > 0 ? like : core.gpus.filter(({ id }) => GPUS.includes(id) || id === taken);
 }
 
 const likeliest = ({ core }: View, capacity: number): string | undefined => cardsOf(core, capacity)[0]?.id;
@@ -132,14 +137,24 @@ function methodAsk(view: View, actions: Actions): TemplateResult | typeof nothin
 }
 
 /** What the core remarks of the run that would make the answer pointless: a library that stops among it. */
-const WARNINGS = ["beyond_context", "no_bf16", "refused"];
+const WARNINGS = ["beyond_context", "no_bf16", "refused", "image_tokens_fill_the_length"];
 
-function warnings(view: View, report: Report): TemplateResult[] {
+function warnings(view: View, report: Report, actions: Actions): TemplateResult[] {
   return remarks(report, view.advice)
     .filter(({ code }) => WARNINGS.includes(code))
     .map(
       ({ code, message }) =>
-        html`<div class="ask">${gist(`note.${code}`, message, say("notes.original"))}</div>`,
+        html`<div class="ask">
+          ${gist(`note.${code}`, message, say("notes.original"))}
+          ${code === "no_bf16"
+            ? html`<button
+                type="button"
+                @click=${() => actions.answer(precisionEdits(view.request, view.core.gpus))}
+              >
+                ${say("ask.fp16")}
+              </button>`
+            : nothing}
+        </div>`,
     );
 }
 
@@ -147,7 +162,9 @@ function asks(view: View, report: Report | undefined, actions: Actions): Templat
   const missing = unsaid(view.request, report);
   if (view.assumed.includes("/hardware/gpu")) missing.push("/hardware/gpu");
   return html`${missing.map((pointer) => ask(pointer, answers(pointer, view), view, actions))}
-  ${report ? [strategyAsk(view, actions), methodAsk(view, actions), ...warnings(view, report)] : nothing}`;
+  ${report
+    ? [strategyAsk(view, actions), methodAsk(view, actions), ...warnings(view, report, actions)]
+    : nothing}`;
 }
 
 function done(view: View, actions: Actions): TemplateResult | typeof nothing {
@@ -253,7 +270,7 @@ interface Assumed {
 /** What the page or the stack has put where nobody has said it. */
 function assumedIn(view: View, report: Report): Assumed[] {
   return CHIPS.flatMap(([pointer, name]): Assumed[] => {
-    if (view.assumed.includes(pointer)) {
+    if (view.assumed.includes(pointer) && get(view.request, pointer) !== undefined) {
       const text = `${say(name)}: ${said(pointer, get(view.request, pointer), view)}`;
       return [{ pointer, why: say(pointer === CHECKPOINTING ? "chip.prepared" : "chip.neutral"), text }];
     }

@@ -2,7 +2,7 @@
 //
 //     #v=1&model=mistral-7b-v0.3&training.max_length=512&peft.target_modules=q_proj,v_proj&c=k3x9
 //
-// v   version of this form; it changes only when the meaning of a key changes
+// v   version of this form; it changes only when the meaning of a key changes; a link typed by hand may leave it out
 // ... every value that the request states, by its dotted path; what is left out is left to the core's defaults
 // by  version of the core that made the link, and
 // t   the total it showed then, in GiB: a newer core may say otherwise, and the page then tells both
@@ -74,18 +74,19 @@ export function decode(fragment: string): Decoded {
       return broken("link.damaged");
     }
   }
-  const version = pairs[0];
-  if (version?.[0] !== "v") return broken("link.foreign");
-  if (version[1] !== VERSION) return broken("link.newer");
-  // Whoever types a link has no checksum; a link that says what its maker saw has lost it.
+  // Whoever types a link has no checksum, and may leave out the version; a link that says what its maker saw has lost them.
   const unchecked = !pairs.some(([path]) => ["c", "by", "t"].includes(path));
+  const said = pairs.find(([path], at) => at === 0 && path === "v");
+  const version = said?.[1] ?? (unchecked ? VERSION : undefined);
+  if (version === undefined) return broken("link.foreign");
+  if (version !== VERSION) return broken("link.newer");
   if (!unchecked) {
     const last = pairs.pop();
     if (last?.[0] !== "c" || last[1] !== checksum(pairs)) return broken("link.cut");
   }
   let request: Request = {};
   const made: Partial<Made> = {};
-  for (const [path, value] of pairs.slice(1)) {
+  for (const [path, value] of pairs.slice(said ? 1 : 0)) {
     if (path === "by" || path === "t") {
       made[MADE[path]] = value;
       continue;
@@ -94,7 +95,7 @@ export function decode(fragment: string): Decoded {
     if (!grown) return broken("link.twice");
     request = grown;
   }
-  for (const [pointer, value] of Object.entries(FROZEN[version[1]] ?? {})) {
+  for (const [pointer, value] of Object.entries(FROZEN[version] ?? {})) {
     if (get(request, pointer) === undefined) request = put(request, pointer, value);
   }
   const { version: by, total } = made;

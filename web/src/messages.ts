@@ -15,9 +15,11 @@ export function complaint(error: CoreError): TemplateResult {
     return html`<span>${say("errors.whole")}</span>`;
   }
   const translated = sayError(error.code);
-  const allowed = error.allowed
-    ? html` <small>${say("errors.allowed", { allowed: error.allowed })}</small>`
-    : nothing;
+  // Models that share some letters with a name are no values that it may have.
+  const allowed =
+    error.allowed && error.code !== "unknown_model"
+      ? html` <small>${say("errors.allowed", { allowed: error.allowed })}</small>`
+      : nothing;
   return translated
     ? html`<span>${translated}${allowed} <small lang="en">${error.message}</small></span>`
     : html`<span><span lang="en">${error.message}</span>${allowed}</span>`;

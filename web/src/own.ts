@@ -115,7 +115,7 @@ export function saidEdits(request: Request): Edit[] {
 
 // Precision: what everybody sets who is not asked, and what depends on the card
 
-const PRECISION = ["/training/bf16", "/training/fp16", "/model_args/dtype"];
+export const PRECISION = ["/training/bf16", "/training/fp16", "/model_args/dtype"];
 
 function precisionFor(request: Request, gpus: GpuPreset[]): Edit[] {
   const gpu = gpus.find(({ id }) => id === get(request, "/hardware/gpu"));
@@ -127,10 +127,11 @@ function precisionFor(request: Request, gpus: GpuPreset[]): Edit[] {
   ];
 }
 
-const states = (request: Request, edits: Edit[]) =>
-  PRECISION.every(
-    (pointer) => get(request, pointer) === edits.find((edit) => edit.pointer === pointer)?.value,
-  );
+/** The precision that the card has. */
+export const precisionEdits = (request: Request, gpus: GpuPreset[]): Edit[] => [
+  ...PRECISION.map((pointer) => ({ pointer, value: undefined })),
+  ...precisionFor(request, gpus),
+];
 
 /** Where a run begins here and not in a file: the Trainer's 8 would answer for nobody, and say what no card has. */
 export const BATCH = "/training/per_device_train_batch_size";
@@ -142,17 +143,21 @@ export const begins = (request: Request, example: boolean) =>
 
 /**
  * What a person says of an example is all that is kept of it; the rest is the core's own defaults, but for the neutral ones. The precision that was
- * filled in follows the card, until somebody sets another.
+ * filled in follows the card; one that somebody has said stays on a card that does not have it, and is warned of.
  */
-export function changed(request: Request, example: boolean, edits: Edit[], gpus: GpuPreset[]): Request {
+export function changed(
+  request: Request,
+  example: boolean,
+  edits: Edit[],
+  gpus: GpuPreset[],
+  assumed: string[],
+): Request {
   const fresh = begins(request, example);
   const before = example ? {} : request;
   const after = applied(before, fresh ? [...NEUTRAL, ...edits] : edits);
   const untouched = !edits.some(({ pointer }) => PRECISION.includes(pointer));
-  const filled = fresh || states(before, precisionFor(before, gpus));
-  if (!untouched || !filled) return after;
-  const clear = PRECISION.map((pointer) => ({ pointer, value: undefined }));
-  return applied(after, [...clear, ...precisionFor(after, gpus)]);
+  const filled = fresh || PRECISION.every((pointer) => assumed.includes(pointer));
+  return untouched && filled ? applied(after, precisionEdits(after, gpus)) : after;
 }
 
 const within = (pointer: string, outer: string) => pointer === outer || pointer.startsWith(`${outer}/`);

@@ -11,6 +11,7 @@ import {
   besideTask,
   changed,
   NEUTRAL,
+  PRECISION,
   saidEdits,
   type Edit,
 } from "./own.ts";
@@ -29,7 +30,7 @@ export interface Step {
 export function edited(view: View, edits: Edit[]): Step {
   const { request, core } = view;
   const example = isExample(view);
-  const begun = begins(request, example) ? NEUTRAL.map(({ pointer }) => pointer) : [];
+  const begun = begins(request, example) ? [...NEUTRAL.map(({ pointer }) => pointer), ...PRECISION] : [];
   const before = [...(example ? [] : view.assumed), ...begun];
   const said = example ? {} : request;
   const beside = [
@@ -40,11 +41,12 @@ export function edited(view: View, edits: Edit[]): Step {
   const all = [...edits, ...beside];
   const assumed = before.filter((pointer) => !all.some((edit) => edit.pointer === pointer));
   for (const { pointer, value } of beside) if (value !== undefined) assumed.push(pointer);
-  return { request: changed(request, example, all, core.gpus), assumed };
+  return { request: changed(request, example, all, core.gpus, before), assumed };
 }
 
 /** What a text says; with a card that has what an error message says, since any of those has the same room. */
-export function taken(view: View, { request, capacity, taken }: Used): Step {
+export function taken(view: View, { request, capacity, taken, model }: Used): Step {
+  if (model) return edited(view, [{ pointer: "/model", value: request["model"] }]);
   const open = capacity !== undefined && get(request, "/hardware/gpu") === undefined;
   const gpu = open ? view.rest?.card.likeliest(view, capacity) : undefined;
   const said = gpu ? put(request, "/hardware/gpu", gpu) : request;
@@ -52,7 +54,8 @@ export function taken(view: View, { request, capacity, taken }: Used): Step {
   if (!taken) return { request: said, assumed };
   const edits = saidEdits(said);
   const beside = besideTask(edits, said, taken.includes(BATCH));
-  const run = changed({}, true, [...edits, ...beside], view.core.gpus);
+  const run = changed({}, true, [...edits, ...beside], view.core.gpus, []);
   const all = [...assumed, ...taken, ...beside.map(({ pointer }) => pointer)];
-  return { request: run, assumed: all.filter((pointer) => get(run, pointer) !== undefined) };
+  const filled = PRECISION.filter((pointer) => !edits.some((edit) => edit.pointer === pointer));
+  return { request: run, assumed: [...all.filter((pointer) => get(run, pointer) !== undefined), ...filled] };
 }

@@ -112,6 +112,17 @@ TEST(Cases, DFitsWithoutCuttingTheLengthInHalf) {
   EXPECT_LT(fastest.at("time_factor").get<double>(), 1.0);
 }
 
+// TRL loads the base in fp32, and 16 bits of it are enough: no smaller batch and no kernel beside that.
+TEST(Cases, OneChangeThatCostsNothingComesBeforeSeveral) {
+  const Json advice =
+      advised({{"model", "qwen2.5-7b"},
+               {"stack", "trl"},
+               {"peft", {{"r", 16}, {"target_modules", "all-linear"}}},
+               {"training", {{"per_device_train_batch_size", 4}, {"max_length", 4096}, {"bf16", true}}},
+               {"hardware", {{"gpu", "a100-sxm-40"}}}});
+  EXPECT_EQ(fixes(advice.at("gpu").at("plans").at(0)), std::vector<std::string>{"sixteen_bit_load"});
+}
+
 TEST(Cases, EFindsTheAuthorsOwnMeasures) {
   const Json request = request_of("e-before");
   const Json advice = advised(request);

@@ -36,6 +36,19 @@ TEST(DiagnosisFrames, FramesNameThePhase) {
   for (const Framed& one : cases) EXPECT_EQ(read_frames(clean(one.text)).phase, one.phase) << one.text;
 }
 
+TEST(DiagnosisFrames, AParameterThatIsPassedOnResumesNothing) {
+  const Frames passed =
+      read_frames(clean("  File \"finetune.py\", line 198, in main\n"
+                        "    trainer.train(resume_from_checkpoint=args.resume)\n"
+                        "  File \"engine.py\", line 2110, in _take_model_step\n"
+                        "    self.optimizer.step()"));
+  EXPECT_EQ(passed.phase, FailurePhase::optimizer);
+  EXPECT_FALSE(passed.shows("resume"));
+  EXPECT_TRUE(read_frames(clean("  File \"finetune.py\", line 9, in resume_training\n"
+                                "    model.load(path)"))
+                  .shows("resume"));
+}
+
 TEST(DiagnosisFrames, OfALongLineOfProseOnlyTheQuotedFrameCounts) {
   const Frames frames =
       read_frames(clean("the model could generate and save and merge what it was asked for, I think\n"

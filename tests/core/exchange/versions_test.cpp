@@ -158,6 +158,9 @@ TEST(Versions, OutputsThatDenyWhatANotebookInstallsAreOfAnOlderRun) {
     return at(at(import_answer(text), "request"), "versions");
   };
   EXPECT_EQ(versions(notebook("transformers==4.55.4")), Json({{"transformers", "4.55.4"}}));
+  EXPECT_NE(json::write(at(import_answer(notebook("transformers==4.55.4")), "notes"))
+                .find("an older run, with transformers 4.48.2, unsloth 2025.2.4"),
+            std::string::npos);
   EXPECT_EQ(versions(notebook("transformers==4.48.2")),
             Json({{"transformers", "4.48.2"}, {"unsloth", "2025.2.4"}}));
 }

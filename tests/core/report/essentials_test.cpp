@@ -88,6 +88,15 @@ TEST(Essentials, ADefaultNamesTheStackThatSetsIt) {
   EXPECT_THAT(length("unsloth"), HasSubstr("Unsloth"));
 }
 
+TEST(Essentials, OfATranscriptNoLengthIsAsked) {
+  const Json report = answer({{"model", "openai/whisper-large-v3"}});
+  for (const Json& one : json::at(report, "assumptions")) {
+    if (json::at(one, "pointer") != Json("/training/max_length")) continue;
+    EXPECT_EQ(json::at(one, "value"), Json(448));
+    EXPECT_NE(json::at(one, "asked"), Json(true));
+  }
+}
+
 // TrainingArguments are the Trainer's: a loop of its own knows nothing of them.
 TEST(Essentials, NoDefaultOfTheTrainerIsSaidOfALoopOfItsOwn) {
   for (const char* stack : {"loop", "torchtune", "litgpt", "colossalai", "agilerl"}) {

@@ -40,6 +40,50 @@ TEST(SaidRequest, ALengthMayStandBehindAt) {
             "");
 }
 
+TEST(SaidRequest, ALengthBehindAtNeedsNoUnit) {
+  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B on a T4 at 1024"), "/training/max_length"), "1024");
+  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B on a T4 dies at 512 steps"), "/training/max_length"), "");
+}
+
+TEST(SaidRequest, ThousandsThatNothingElseClaimsAreALength) {
+  EXPECT_EQ(text_at(said("deepseek-r1-distill-llama-8b lora on 4090 8k"), "/training/max_length"), "8192");
+  EXPECT_EQ(text_at(said("LoRA of Llama 3.1 8B on a 4090 with 8k samples"), "/training/max_length"), "");
+}
+
+TEST(SaidRequest, AModelIsFoundByHowItsNameAloneBegins) {
+  EXPECT_EQ(said("mistral nemo 12b lora r64 on 2x4090").model, "mistralai/Mistral-Nemo-Base-2407");
+  EXPECT_EQ(said("qwen3 30b a3b qlora 4090").model, "qwen3-30b-a3b");
+  EXPECT_NE(said("llama 4 scout qlora h100").model, "");
+  EXPECT_NE(said("lora of tinyllama on a t4").model, "");
+  EXPECT_EQ(said("lora of a llama on a t4").model, "");
+}
+
+TEST(SaidRequest, ImagesOfASampleAreCountedWhereTheModelSeesThem) {
+  const char* images = "/vision/images_per_sample";
+  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-VL-7B with 2 images a sample on an A6000"), images), "2");
+  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-VL-7B with 1280x1280 images on an A6000"), images), "");
+  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B on captions of 2 images on an A6000"), images), "");
+}
+
+TEST(SaidRequest, TheNameOfACardIsNoLength) {
+  EXPECT_EQ(text_at(said("lora qwen2.5-7b on my 3090 seq 2048"), "/training/max_length"), "2048");
+  EXPECT_EQ(text_at(said("lora qwen2.5-7b 4090 ctx 8k"), "/training/max_length"), "8192");
+  EXPECT_EQ(text_at(said("qlora llama 3.1 8b bs 4 len 4096 4090"), "/training/max_length"), "4096");
+}
+
+TEST(SaidRequest, APrecisionIsSaidInALineAndNotInALog) {
+  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B in bf16 on a T4"), "/training/bf16"), "true");
+  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B in fp16 on a V100 32GB"), "/training/fp16"), "true");
+  EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B: bf16 or fp16 on a 4090?"), "/training/bf16"), "");
+}
+
+TEST(SaidRequest, FramesSayHowTheCardsShareTheRun) {
+  EXPECT_EQ(text_at(said("  File \"/x/deepspeed/runtime/zero/stage3.py\", line 2061, in step\n"
+                         "    self._prepare_sub_group(sub_group_id, timer_names)"),
+                    "/parallel/strategy"),
+            "\"zero3\"");
+}
+
 TEST(SaidRequest, AStageOfZeroIsNoLength) {
   EXPECT_EQ(
       text_at(said("Will Qwen2.5-7B fit on 4x A100 40GB with ZeRO-3, sequence length 2048, batch size 1?"),

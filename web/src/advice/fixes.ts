@@ -14,6 +14,9 @@ export function speed(factor: number): string {
   return say(factor > 1 ? "plan.slower" : "plan.faster", { percent: `${percent}\u00a0%` });
 }
 
+/** Where a sentence begins with it. */
+export const capital = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+
 /** Of what a plan changes: null is what nobody has set. */
 export const setting = (value: Json): string => (value === null ? say("form.not_set") : plain(value));
 

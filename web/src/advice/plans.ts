@@ -8,14 +8,12 @@ import { VERDICTS } from "../names.ts";
 import { dotted, get, plain } from "../pointer.ts";
 import type { Actions, View } from "../view.ts";
 import { copy } from "../save.ts";
-import { setting, speed } from "./fixes.ts";
+import { capital, setting, speed } from "./fixes.ts";
 import { planTable } from "../share/tables.ts";
 import { coreWords } from "../words/core-words.ts";
 import { say } from "../words/say.ts";
 
 const RUNGS = 5;
-
-const capital = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 /** One row for each fix: the fields it sets together stand together. */
 function byFix(changes: Change[]): Change[][] {
@@ -77,14 +75,16 @@ async function copyTable(plan: Plan, before: Report, actions: Actions): Promise<
 
 function card(plan: Plan, usable: number, before: Report, actions: Actions): TemplateResult {
   const edits = plan.changes.map(({ pointer, to }) => ({ pointer, value: to }));
+  // As on the card: states that a paged optimizer moves to RAM need no room.
+  const needs = usable - plan.headroom;
   return html`<article class="plan" data-plan=${plan.name}>
     <header>
       <h4>${capital(plan.readings.map((reading) => say(`plan.${reading}`)).join(", "))}</h4>
       <button type="button" class="apply" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
     </header>
-    ${beforeAndAfter(before.memory.peak.device, plan.peak.device, usable)}
+    ${beforeAndAfter(before.memory.peak.device, needs, usable)}
     <p>
-      ${size(before.memory.peak.device)} → <b>${size(plan.peak.device)}</b>
+      ${size(before.memory.peak.device)} → <b>${size(needs)}</b>
       ${say("plan.spare", { size: sizeWords(Math.max(0, usable - plan.peak.high)) })}
       ${capital(speed(plan.time_factor))}. ${say(`quality.${plan.quality}`)}
       ${say("plan.batch", { batch: plan.effective_batch })}
@@ -126,7 +126,7 @@ function rung(one: Rung, actions: Actions): TemplateResult {
     <small>${edits.map(({ pointer, value }) => `${dotted(pointer)} = ${plain(value)}`).join(", ")}</small>:
     ${one.saves !== undefined ? say("rung.saves", { size: size(one.saves) }) : nothing}
     ${one.costs !== undefined ? say("rung.costs", { size: size(Math.max(0, one.costs)) }) : nothing}
-    ${speed(one.time_factor)}.
+    ${capital(speed(one.time_factor))}.
     <button type="button" class="quiet" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
   </li>`;
 }

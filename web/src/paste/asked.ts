@@ -8,26 +8,34 @@ import type { Diagnosis } from "./found.ts";
 /** What an answer takes where the question says nothing; a length is asked for instead. */
 export const TAKEN = ["/training/per_device_train_batch_size", "/training/gradient_checkpointing", "/stack"];
 const METHOD = ["/peft", "/quantization"];
+const COUNT = "/parallel/num_gpus";
+/** "An A100" is one of several sizes: the smallest is taken, and asked for. */
+const CARD = "/hardware/gpu";
 
 /** As the answer to the question takes it; of the ways in which several cards may share it none. */
 export function askedRun({ said, answers }: Diagnosis): { request: Request; taken: string[] } | undefined {
   if (!said || said.request["model"] === undefined) return undefined;
-  const run = put(answers?.[0]?.request ?? said.request, "/parallel", said.request["parallel"]);
+  const ways = (answers ?? []).map(({ request }) => request);
+  const alone = put(ways[0] ?? said.request, "/parallel", said.request["parallel"]);
+  const counts = new Set(ways.map((way) => get(way, COUNT)));
+  const [count] = counts;
+  const several = counts.size === 1 && typeof count === "number" && count > 1;
+  const run = several ? put(alone, COUNT, count) : alone;
   const open = said.unknown.filter(({ pointer }) => pointer.endsWith("_length"));
   const methodOpen = said.unknown.some(({ pointer }) => pointer === METHOD[0]);
   return {
     request: open.reduce((under, { pointer }) => put(under, pointer, undefined), run),
-    taken: [...TAKEN, ...(methodOpen ? METHOD : [])].filter(
+    taken: [...TAKEN, CARD, ...(methodOpen ? METHOD : [])].filter(
       (pointer) => get(run, pointer) !== undefined && get(said.request, pointer) === undefined,
     ),
   };
 }
 
 /** Once it is the request: one line. */
-export const said = (text: string, acts: unknown): TemplateResult =>
+export const said = (text: string, link: boolean, acts: unknown): TemplateResult =>
   html`<section class="found" aria-labelledby="asked-title">
     <div class="line">
-      <h3 id="asked-title">${say("diagnosis.asked")}</h3>
+      <h3 id="asked-title">${say(link ? "paste.link" : "diagnosis.asked")}</h3>
       <small>${text}</small> ${acts}
     </div>
   </section>`;

@@ -1,5 +1,6 @@
-// One box for whatever people have: a configuration, an error message, a command line, or all in one. It is read in
-// the browser. What is pasted, dropped or picked is applied at once and can be undone; what is typed waits for a button.
+// One box for whatever people have: a configuration, an error message, a command line, or all in one. What is pasted,
+// dropped or picked is applied at once and can be undone. What is typed is applied as it is typed while the page shows nobody's
+// own run, so that nobody reads an example's answer below it; else it waits for a button.
 import "../words/add-rest.ts";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
@@ -11,8 +12,12 @@ import { put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
 import { copy, download } from "../save.ts";
+import { area } from "./area.ts";
 import { askedRun, said, TAKEN } from "./asked.ts";
+import { combined } from "./combined.ts";
 import { findings } from "./findings.ts";
+import { fromAnywhere } from "./anywhere.ts";
+import { isOwnTable, linked } from "./own-text.ts";
 import type { Diagnosis, Imported, Patched } from "./found.ts";
 import { patched } from "./patched.ts";
 
@@ -22,7 +27,6 @@ const LARGEST = 16 * 2 ** 20;
 const QUESTION = "Will it fit? ";
 const LINE = 400;
 const DIED = /memory|alloc/i;
-const EDITABLE = "input, textarea, select, [contenteditable]";
 
 /** Somebody wants to use what was read; `chosen` is what is new in it, by pointer. */
 export interface Used {
@@ -34,6 +38,10 @@ export interface Used {
   like?: string | undefined;
   /** Of a run that somebody said in words: what was taken for it, by pointer. */
   taken?: string[];
+  /** It is a model and nothing else: chosen like one of the list. */
+  model?: boolean;
+  /** It follows what is being typed: one step back leads to what was there before. */
+  follows?: boolean;
 }
 export type UseEvent = CustomEvent<Used>;
 
@@ -62,7 +70,11 @@ export class PlimsollPaste extends LitElement {
   private origin: { text: string; request: Request | undefined } | undefined;
   /** What is said of the failure is said of an earlier request. */
   @state() private past = false;
+  /** The request that follows what is typed, as the page has it. */
+  private followed: Request | undefined;
+  private follows = false;
   private fileName = "";
+  private stop: () => void = () => undefined;
   private timer = 0;
   private pasted = false;
 
@@ -72,17 +84,15 @@ export class PlimsollPaste extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    document.addEventListener("dragover", this.overPage);
-    document.addEventListener("drop", this.dropped);
-    document.addEventListener("paste", this.pastedAnywhere);
-    this.readLaunch();
+    this.stop = fromAnywhere({
+      file: (file) => void this.takeFile(file),
+      text: (text) => this.take(text),
+    });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    document.removeEventListener("dragover", this.overPage);
-    document.removeEventListener("drop", this.dropped);
-    document.removeEventListener("paste", this.pastedAnywhere);
+    this.stop();
   }
 
   protected override updated(): void {
@@ -91,6 +101,8 @@ export class PlimsollPaste extends LitElement {
 
   protected override willUpdate(changed: Map<string, unknown>): void {
     if (!changed.has("request")) return;
+    if (this.follows) this.followed = this.request;
+    this.follows = false;
     if (this.origin) void this.writeBack();
     this.past ||= this.mended;
     if (this.diagnosed?.ok && !this.whole() && !this.past) void this.explain(this.text);
@@ -129,43 +141,6 @@ export class PlimsollPaste extends LitElement {
     this.told = say("share.done", { what: name });
   }
 
-  private readonly overPage = (event: DragEvent) => {
-    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
-  };
-
-  private readonly dropped = (event: DragEvent) => {
-    const file = event.dataTransfer?.files[0];
-    if (!file) return;
-    event.preventDefault();
-    void this.takeFile(file);
-  };
-
-  private readonly pastedAnywhere = (event: ClipboardEvent) => {
-    const text = event.clipboardData?.getData("text/plain") ?? "";
-    const file = event.clipboardData?.files[0];
-    if (event.target instanceof Element && event.target.closest(EDITABLE)) return;
-    if (file) void this.takeFile(file);
-    else if (text.trim() !== "") this.take(text);
-  };
-
-  /** An installed page is handed files and shared text by the system. */
-  private readLaunch(): void {
-    const shared = new URL(window.location.href).searchParams;
-    const text = ["title", "text", "url"]
-      .map((name) => shared.get(name) ?? "")
-      .join("\n")
-      .trim();
-    if (text !== "") this.take(text);
-    const queue = (
-      window as {
-        launchQueue?: { setConsumer(take: (launch: { files?: FileSystemFileHandle[] }) => void): void };
-      }
-    ).launchQueue;
-    queue?.setConsumer(({ files }) => {
-      void files?.[0]?.getFile().then((file) => this.takeFile(file));
-    });
-  }
-
   private async takeFile(file: File): Promise<void> {
     if (file.size > LARGEST) {
       this.problem = say("paste.too_large", { size: size(file.size) });
@@ -199,9 +174,12 @@ export class PlimsollPaste extends LitElement {
   private async read(apply: boolean): Promise<void> {
     const { text } = this;
     this.problem = "";
-    if (text.trim() === "") {
+    const link = linked(text);
+    if (text.trim() === "" || link || isOwnTable(text)) {
       this.imported = undefined;
       this.diagnosed = undefined;
+      if (link) this.takeSaid(link, undefined, !apply && this.free());
+      else if (text.trim() !== "") this.problem = say("paste.own_table");
       return;
     }
     try {
@@ -212,34 +190,40 @@ export class PlimsollPaste extends LitElement {
       this.imported = imported;
       // The card is known by the message, where the text has one.
       const died = DIED.test(text);
-      const use = apply && config && imported.ok ? () => this.use(config) : undefined;
+      const takes = apply || this.free();
+      const use = takes && config && imported.ok ? () => this.use(config, !apply) : undefined;
       if (!died) use?.();
       await this.explain(text);
       if (died && text === this.text) use?.();
       const { diagnosed } = this;
       if (text !== this.text || !diagnosed?.ok || config) return;
       const asked = askedRun(diagnosed);
-      if (asked && apply) {
-        this.takeSaid(asked.request, asked.taken);
+      if (asked && takes) {
+        this.takeSaid(asked.request, asked.taken, !apply);
         return;
       }
       // What died is the person's own run: nothing of an example explains it. How it was trained its frames may show.
-      if (!this.example || asked) return;
+      if (!this.free() || asked) return;
       const request = diagnosed.said?.request ?? {};
       const taken = Object.keys(request).length > 0 ? { taken: TAKEN } : {};
       const model = diagnosed.answers?.[0]?.request["model"];
       const like = typeof model === "string" ? model : undefined;
-      const capacity = diagnosed.messages[0]?.numbers["capacity"];
-      this.hand({ request, chosen: [], capacity, like, ...taken });
+      const capacity = diagnosed.messages[0]?.numbers["capacity"] ?? diagnosed.said?.card_bytes;
+      this.hand({ request, chosen: [], capacity, like, follows: !apply, ...taken });
     } catch (error) {
       if (isSuperseded(error)) return;
       this.problem = say("paste.failed", { why: error instanceof Error ? error.message : String(error) });
     }
   }
 
-  /** What the person has said so far: of an example, nothing. */
+  /** Whether the page shows nobody's own run: an example, or what the text in the box says. */
+  private free(): boolean {
+    return this.example || this.request === this.followed;
+  }
+
+  /** What the person has said so far, beside the text. */
   private own(): Request | undefined {
-    return this.example || this.request["model"] === undefined ? undefined : this.request;
+    return this.free() || this.request["model"] === undefined ? undefined : this.request;
   }
 
   /** The request that the text alone says, where it says a whole one. */
@@ -277,24 +261,28 @@ export class PlimsollPaste extends LitElement {
     this.querySelector<HTMLElement>(".found .ask button, #diagnosis-title")?.focus();
   }
 
-  private use(request: Request): void {
+  private use(request: Request, follows = false): void {
     this.origin = { text: this.imported?.part ?? this.text, request: undefined };
-    this.patch = undefined;
-    this.replaced = this.request;
     const given = this.imported?.partial ? [] : this.assumed;
     const own = given.reduce((under, pointer) => put(under, pointer, undefined), this.request);
-    const under = this.example ? {} : own;
-    const chosen = Object.keys(request).map((key) => `/${key}`);
+    const model = this.imported?.format?.id === "config";
+    const whole = model ? request : combined(this.free() ? {} : own, request, this.imported);
     const capacity = this.diagnosed?.messages?.[0]?.numbers["capacity"];
-    this.hand({ request: combined(under, request, this.imported), chosen, capacity });
+    this.leave({ request: whole, chosen: pointers(request), capacity, model, follows });
   }
 
   /** The request that a question in words says. */
-  private takeSaid(request: Request, taken: string[]): void {
+  private takeSaid(request: Request, taken: string[] | undefined, follows = false): void {
     this.origin = undefined;
+    const capacity = taken ? this.diagnosed?.said?.card_bytes : undefined;
+    this.leave({ request, chosen: pointers(request), capacity, ...(taken ? { taken } : {}), follows });
+  }
+
+  /** The text becomes the request; one that is still being typed keeps its box. */
+  private leave(used: Used): void {
     this.patch = undefined;
-    this.replaced = this.request;
-    this.hand({ request, chosen: Object.keys(request).map((key) => `/${key}`), taken });
+    this.replaced = used.follows ? undefined : this.request;
+    this.hand(used);
   }
 
   /** What fits into a line was meant to say a run. */
@@ -303,6 +291,7 @@ export class PlimsollPaste extends LitElement {
   }
 
   private hand(detail: Used): void {
+    this.follows = detail.follows === true;
     this.dispatchEvent(new CustomEvent("use", { detail }));
   }
 
@@ -338,40 +327,10 @@ export class PlimsollPaste extends LitElement {
         <button type="button" @click=${() => this.undo()}>${say("paste.undo")}</button>
       </div>`;
     }
-    if (!request) return nothing;
+    if (!request || (this.imported?.ok && this.request === this.followed)) return nothing;
     return html`<button type="button" class="apply" @click=${() => this.use(request)}>
       ${say(this.imported?.partial ? "paste.add" : "paste.use")}
     </button>`;
-  }
-
-  private box(): TemplateResult {
-    return html`<div class="field">
-      <label for="paste-text">${say("paste.title")}</label>
-      <textarea
-        id="paste-text"
-        rows="3"
-        spellcheck="false"
-        autocapitalize="off"
-        placeholder=${say("paste.placeholder")}
-        aria-describedby="paste-help"
-        .value=${this.text}
-        @paste=${() => (this.pasted = true)}
-        @input=${(event: InputEvent) => this.readSoon((event.target as HTMLTextAreaElement).value)}
-      ></textarea>
-      <p class="help" id="paste-help">
-        ${say("paste.help")}
-        <label class="pick"
-          >${say("paste.pick")}
-          <input
-            type="file"
-            accept=".yaml,.yml,.json,.py,.sh,.txt,.log,.ipynb"
-            @change=${(event: Event) => {
-              const file = (event.target as HTMLInputElement).files?.[0];
-              if (file) void this.takeFile(file);
-            }}
-        /></label>
-      </p>
-    </div>`;
   }
 
   protected override render(): TemplateResult {
@@ -379,14 +338,21 @@ export class PlimsollPaste extends LitElement {
     const failure = diagnosed?.ok === true;
     const config = imported && (imported.ok || (imported.format && imported.request));
     // The card answers a question that has become the request.
-    const asked = this.replaced !== undefined && !config && diagnosed?.messages.length === 0;
+    const isRequest = this.replaced !== undefined || this.request === this.followed;
+    const asked = isRequest && !config && (diagnosed?.messages.length ?? 0) === 0;
     const ofPage = !this.whole() && this.own() !== undefined;
     return html`<section class="paste" aria-label=${say("paste.label")}>
-      ${this.replaced ? nothing : this.box()}
+      ${this.replaced
+        ? nothing
+        : area(this.text, {
+            pastes: () => (this.pasted = true),
+            input: (text) => this.readSoon(text),
+            file: (file) => void this.takeFile(file),
+          })}
       <div aria-live="polite">
         ${this.problem ? html`<p class="complaint">${this.problem}</p>` : nothing}
         ${config ? findings(imported, this.acts(imported.request)) : nothing}
-        ${asked ? said(this.text, this.acts(undefined)) : nothing}
+        ${asked && this.replaced ? said(this.text, diagnosed === undefined, this.acts(undefined)) : nothing}
         ${failure && diagnosed && !asked
           ? diagnosis(
               diagnosed,
@@ -414,25 +380,4 @@ export class PlimsollPaste extends LitElement {
   }
 }
 
-const isTree = (value: unknown): value is Request =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function merge(under: Request, over: Request): Request {
-  const merged: Request = { ...under };
-  for (const [key, value] of Object.entries(over)) {
-    const old = merged[key];
-    merged[key] = isTree(old) && isTree(value) ? merge(old, value) : value;
-  }
-  return merged;
-}
-
-/**
- * A part of a configuration changes what is there, a config.json the model alone. A whole one replaces it; only the machine, which no
- * training file knows, stays where the person has named it.
- */
-function combined(under: Request, fresh: Request, read: Imported | undefined): Request {
-  if (read?.format?.id === "config") return { ...under, model: fresh["model"] ?? null };
-  if (read?.partial) return merge(under, fresh);
-  const { hardware } = under;
-  return fresh["hardware"] === undefined && hardware !== undefined ? { ...fresh, hardware } : fresh;
-}
+const pointers = (request: Request) => Object.keys(request).map((key) => `/${key}`);

@@ -51,9 +51,22 @@ function cause(one: Cause): TemplateResult {
           ${one.evidence.map((evidence) => html`<li>${textOf(evidence)}</li>`)}
         </ul>`
       : nothing}
-    <p><b>${say("diagnosis.remedy")}</b> ${one.remedy}</p>
+    <p><b>${say("diagnosis.remedy")}</b> ${coreWords(`remedy.${one.case ?? one.id}`, one.remedy)}</p>
     ${one.ask ? html`<p><b>${say("diagnosis.ask")}</b> ${one.ask}</p>` : nothing}
   </li>`;
+}
+
+/** Its figures in the page's language; what the core says of them stays behind a fold. */
+function summary({ messages, summary: english }: Diagnosis): TemplateResult {
+  const { tried, free, capacity } = messages[0]?.numbers ?? {};
+  if (language() === "en" || tried === undefined || free === undefined || capacity === undefined)
+    return html`<p lang="en">${english}</p>`;
+  const figures = { tried: size(tried), free: size(free), capacity: size(capacity) };
+  return html`<p>${say("diagnosis.sum", figures)}</p>
+    <details class="original">
+      <summary>${say("notes.original")}</summary>
+      <p lang="en">${english}</p>
+    </details>`;
 }
 
 /** The likeliest cause: what it is, the first thing that speaks for it, what helps and how it is set. */
@@ -63,7 +76,7 @@ function likeliest(one: Cause, remedies: Diagnosis["remedies"] = []): TemplateRe
   return html`<div class="likeliest">
     <h4>${coreWords(`cause.${one.id}`, one.title)}</h4>
     <p lang="en">${evidence === undefined ? one.why : textOf(evidence)}</p>
-    <p><b>${say("diagnosis.remedy")}</b> <span lang="en">${one.remedy}</span></p>
+    <p><b>${say("diagnosis.remedy")}</b> ${coreWords(`remedy.${one.case ?? one.id}`, one.remedy)}</p>
     ${first.map((fix) => html`<p><code lang="en">${fix.setting}</code></p>`)}
   </div>`;
 }
@@ -154,8 +167,7 @@ export function diagnosis(
     <h3 id="diagnosis-title" tabindex="-1">
       ${say(found.said && found.messages.length === 0 ? "diagnosis.asked" : "diagnosis.title")}
     </h3>
-    <p lang="en">${found.summary}</p>
-    ${first ? likeliest(first, found.remedies) : nothing} ${answers(found, acts.take)}
+    ${summary(found)} ${first ? likeliest(first, found.remedies) : nothing} ${answers(found, acts.take)}
     ${found.question ? question(found.question, acts.answer) : nothing}
     ${plan ? way(plan, ofPage, () => acts.apply(plan)) : nothing}
     <div class="folds">

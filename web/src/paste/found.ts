@@ -32,6 +32,8 @@ export interface Message {
 
 export interface Cause {
   id: string;
+  /** The narrower one that speaks in its stead. */
+  case?: string;
   title: string;
   confidence: number;
   detectable_from: string;
@@ -61,7 +63,12 @@ export interface Diagnosis {
   ok: boolean;
   summary: string;
   /** What the text alone says of the run, and what it leaves open. */
-  said?: { request: Request; unknown: { pointer: string; message: string }[] } | null;
+  said?: {
+    request: Request;
+    /** Of "a 24GB card", where none has a name. */
+    card_bytes?: number;
+    unknown: { pointer: string; message: string }[];
+  } | null;
   answers?: Way[];
   /** The remedy of the likeliest cause, as changes of the request: every level of each fix. */
   remedies?: { fix: string; setting: string }[];

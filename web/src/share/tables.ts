@@ -1,4 +1,5 @@
 // The report as a table for places that show text: Markdown for issues and wikis, CSV for spreadsheets.
+import { capital } from "../advice/fixes.ts";
 import type { Plan, Report, Request } from "../contract.ts";
 import { label } from "../colours.ts";
 import { sizeExact, size } from "../format.ts";
@@ -58,7 +59,7 @@ export function planTable(plan: Plan, before: Report): string {
     ...sizes,
     "",
     markdownCell(
-      `${plan.time_factor === 1 ? say("plan.same_speed") : step}. ${say(`quality.${plan.quality}`)} ${say("plan.batch", { batch: plan.effective_batch })}`,
+      `${capital(plan.time_factor === 1 ? say("plan.same_speed") : step)}. ${say(`quality.${plan.quality}`)} ${say("plan.batch", { batch: plan.effective_batch })}`,
     ),
     "",
   ].join("\n");
