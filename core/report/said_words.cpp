@@ -87,7 +87,7 @@ constexpr std::string_view length = "/training/max_length", batch = "/training/p
                            accumulation = "/training/gradient_accumulation_steps",
                            completion = "/rl/max_completion_length", prompt = "/rl/max_prompt_length",
                            generations = "/rl/num_generations", cards = "/parallel/num_gpus",
-                           images = "/vision/images_per_sample";
+                           images_field = "/vision/images_per_sample";
 constexpr Named table[] = {
     {length, "max length"},
     {length, "max seq length"},
@@ -162,8 +162,8 @@ constexpr Named table[] = {
     {generations, "completions per prompt", false},
     {generations, "rollouts per prompt", false},
     {generations, "rollouts", false},
-    {images, "images", false},
-    {images, "image", false},
+    {images_field, "images", false},
+    {images_field, "image", false},
     {cards, "num gpus"},
     {cards, "gpus", false},
     {cards, "gpu", false},
@@ -185,7 +185,7 @@ bool can_be(std::string_view pointer, const SaidWord& word) {
   if (pointer == length || pointer == completion || pointer == prompt)
     return (word.unit.empty() || word.unit == "k" || word.unit == "ks") &&
            value * (word.unit.empty() ? 1 : 1024) >= 16 && value < 1e7 && !(word.is_bare() && is_card(value));
-  if (pointer == images) return word.unit.empty() && value >= 1 && value <= 64;
+  if (pointer == images_field) return word.unit.empty() && value >= 1 && value <= 64;
   if (pointer == cards) return (word.unit.empty() || word.unit == "x") && value >= 1 && value <= 1024;
   return word.unit.empty() && value >= 1 && value <= 65536;
 }
