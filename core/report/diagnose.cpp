@@ -3,22 +3,27 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/diagnosis/remedies.h"
 #include "core/exchange/notebook.h"
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
+#include "core/question/answers.h"
+#include "core/question/pasted_case.h"
 #include "core/report/advice.h"
-#include "core/report/answers.h"
 #include "core/report/diagnose_parts.h"
 #include "core/report/exchange.h"
 #include "core/report/heading.h"
-#include "core/report/remedies.h"
 #include "core/report/report.h"
+#include "core/report/said.h"
 #include "core/run/model_names.h"
 #include "core/run/unsaid.h"
 
 namespace plimsoll::report {
 
 namespace {
+
+using question::Answers;
+using question::PastedCase;
 
 using diagnosis::Diagnosis;
 using diagnosis::Message;
@@ -149,10 +154,10 @@ void write_plans(Writer& out, const run::Run* run, double usable, std::span<cons
 
 void write_ways_out(Writer& out, const PastedCase& one, const Diagnosis& d, const Answers& answers,
                     const run::Catalog& catalog) {
-  const auto remedies =
-      d.causes.empty() ? std::span<const std::string_view>() : remedies_of(d.causes.front().cause->id);
+  const auto remedies = d.causes.empty() ? std::span<const std::string_view>()
+                                         : diagnosis::remedies_of(d.causes.front().cause->id);
   if (!answers.ways.empty()) {
-    const Way& way = answers.ways.front();
+    const question::Way& way = answers.ways.front();
     json::Errors ignored;
     const std::optional<run::Run> run = run::read_run(json::write(way.request), catalog, ignored);
     return write_plans(out, run && (way.verdict != "fits" || !remedies.empty()) ? &*run : nullptr, way.usable,
@@ -264,16 +269,16 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
                            const run::Catalog& catalog) {
   if (exchange::is_notebook(text)) return notebook_diagnosis(text, request, phase, catalog);
   PastedCase one;
-  read_case(text, request, phase, catalog, one);
+  question::read_case(text, request, phase, catalog, one);
   const Diagnosis d = diagnosis::diagnose(one.situation);
   const bool failed = !d.reading.messages.empty() || !d.reading.table.cards.empty();
   const Message* message = d.reading.message();
   const bool in_words = message == nullptr || (request.empty() && !message->numbers.tried &&
                                                !message->numbers.capacity && !is_of_the_host(*message));
   const bool said = failed ? states_a_run(one.said) : tells(one.said, text);
-  const bool asked = in_words && d.reading.table.cards.empty() && has_subject(one.said) &&
-                     (said || asks(d.reading.text.folded_lines));
-  const Answers answers = asked ? answer(one.said, catalog) : Answers();
+  const bool asked = in_words && d.reading.table.cards.empty() && question::has_subject(one.said) &&
+                     (said || question::asks(d.reading.text.folded_lines));
+  const Answers answers = asked ? question::answer(one.said, catalog) : Answers();
   const bool found = failed || !answers.ways.empty();
   Writer out;
   out.open_object();

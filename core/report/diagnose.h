@@ -7,14 +7,10 @@
 // "request_errors".
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "core/diagnosis/facts.h"
-#include "core/report/said_request.h"
 #include "core/run/catalog.h"
-#include "core/run/run.h"
 
 namespace plimsoll::report {
 
@@ -28,21 +24,5 @@ namespace plimsoll::report {
 /// the run. "ok" is false when no message of lacking memory was found and no question of a known model.
 std::string diagnosis_text(std::string_view text, std::string_view request, std::string_view phase,
                            const run::Catalog& catalog);
-
-/// What a diagnosis is made from; keeps alive what `situation` points to. Not to be moved.
-struct PastedCase {
-  std::optional<run::Run> run;  ///< of the whole run on one card
-  recipe::Request given;
-  model::Architecture network;  ///< when the model is known but the run is not
-  json::Errors errors;          ///< of the request
-  recipe::Values versions;      ///< of libraries that the text says and the request does not
-  SaidRequest said;             ///< what the text says of the run
-  std::string found_request;    ///< made from that, when no request was given
-  /// Pointers that the replay cannot do and that were left out for the estimate.
-  std::vector<std::string> left_out;
-  diagnosis::Situation situation;
-};
-void read_case(std::string_view text, std::string_view request, std::string_view phase,
-               const run::Catalog& catalog, PastedCase& out);
 
 }  // namespace plimsoll::report

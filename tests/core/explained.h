@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/diagnosis/diagnosis.h"
-#include "core/report/diagnose.h"
+#include "core/question/pasted_case.h"
 #include "core/run/preset_files.h"
 
 namespace plimsoll::diagnosis {
@@ -19,8 +19,8 @@ inline const run::Catalog& catalog() {
 
 inline Diagnosis explained(std::string_view text, std::string_view request = "",
                            std::string_view phase = "") {
-  report::PastedCase one;
-  report::read_case(text, request, phase, catalog(), one);
+  question::PastedCase one;
+  question::read_case(text, request, phase, catalog(), one);
   return diagnose(one.situation);
 }
 

@@ -18,6 +18,7 @@ const floors = {
     "time",
     "run",
     "advice diagnosis exchange",
+    "question",
     "report",
     "cli",
   ],

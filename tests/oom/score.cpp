@@ -5,7 +5,8 @@
 #include "core/diagnosis/diagnosis.h"
 #include "core/diagnosis/prose_signs.h"
 #include "core/diagnosis/questions.h"
-#include "core/report/answers.h"
+#include "core/question/answers.h"
+#include "core/question/pasted_case.h"
 #include "core/report/diagnose.h"
 #include "core/report/report.h"
 #include "tests/oom/numbers.h"
@@ -108,7 +109,7 @@ std::string answer_of(const Record& record, const diagnosis::Question& question)
 
 // What a question says of the request, read from its text alone.
 void read_question(const Record& record, const run::Catalog& catalog, Scored& one) {
-  const report::SaidRequest said = report::said_request(diagnosis::clean(record.text), catalog);
+  const question::SaidRequest said = question::said_request(diagnosis::clean(record.text), catalog);
   for (const auto& [pointer, value] : record.said.items()) {
     if (pointer == "/model") {
       const run::ModelEntry* entry = catalog.find_model(said.model);
@@ -124,7 +125,7 @@ void read_question(const Record& record, const run::Catalog& catalog, Scored& on
     if (said.values.count(pointer) != 0) one.said_wrong += " not said: " + pointer;
   }
   if (record.expected.empty()) return;
-  const report::Answers answers = report::answer(said, catalog);
+  const question::Answers answers = question::answer(said, catalog);
   if (!answers.ways.empty()) one.answered_verdict = std::string(answers.ways.front().verdict);
 }
 
@@ -135,8 +136,8 @@ Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
   const accuracy::Draft draft = draft_of(record, rules);
   one.request = draft.values.empty() ? "" : json::write(request_of(draft));
   const std::string text = pasted(record);
-  report::PastedCase found;
-  report::read_case(text, one.request, record.phase == "other" ? "" : record.phase, catalog, found);
+  question::PastedCase found;
+  question::read_case(text, one.request, record.phase == "other" ? "" : record.phase, catalog, found);
   const diagnosis::Diagnosis d = diagnosis::diagnose(found.situation);
   one.wrong_numbers = wrong_numbers(record, diagnosis::read_messages(diagnosis::clean(record.text)));
   for (const diagnosis::Named& named : d.causes) one.causes.emplace_back(named.cause->id);

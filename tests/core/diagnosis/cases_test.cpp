@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 
+#include "core/report/diagnose.h"
 #include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {

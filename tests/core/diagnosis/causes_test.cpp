@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "core/report/diagnose.h"
 #include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {

@@ -1,6 +1,7 @@
 // The run of a request, replayed beside the message that it is said to have written.
 #include <gtest/gtest.h>
 
+#include "core/report/diagnose.h"
 #include "tests/core/explained.h"
 
 namespace plimsoll::diagnosis {

@@ -12,10 +12,10 @@ namespace plimsoll::diagnosis {
 namespace {
 
 std::vector<Match> matches(const std::string& size, std::string_view request, std::string_view phase = "") {
-  report::PastedCase one;
+  question::PastedCase one;
   const std::string text =
       "CUDA out of memory. Tried to allocate " + size + " (GPU 0; 79.15 GiB total capacity; ";
-  report::read_case(text, request, phase, catalog(), one);
+  question::read_case(text, request, phase, catalog(), one);
   return diagnose(one.situation).reading.matches;
 }
 

@@ -1,4 +1,4 @@
-#include "core/report/said_request.h"
+#include "core/question/said_request.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,11 @@
 #include "core/diagnosis/prose.h"
 #include "core/diagnosis/sentence.h"
 #include "core/exchange/versions.h"
-#include "core/report/said_cards.h"
-#include "core/report/said_words.h"
+#include "core/question/said_cards.h"
+#include "core/question/said_words.h"
 #include "core/run/model_names.h"
 
-namespace plimsoll::report {
+namespace plimsoll::question {
 
 namespace {
 
@@ -346,4 +346,4 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   return out;
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::question

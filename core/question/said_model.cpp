@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "core/json/ascii.h"
-#include "core/report/said_request.h"
+#include "core/question/said_request.h"
 
-namespace plimsoll::report {
+namespace plimsoll::question {
 
 namespace {
 
@@ -111,4 +111,4 @@ std::string model_in(std::string_view text, const run::Catalog& catalog) {
   return sized.empty() ? begun(words, catalog) : sized;
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::question

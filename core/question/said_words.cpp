@@ -1,10 +1,10 @@
-#include "core/report/said_words.h"
+#include "core/question/said_words.h"
 
 #include <algorithm>
 
 #include "core/json/ascii.h"
 
-namespace plimsoll::report {
+namespace plimsoll::question {
 
 namespace {
 
@@ -355,4 +355,4 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
   return found;
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::question

@@ -15,7 +15,7 @@
 #include "core/exchange/import.h"
 #include "core/run/catalog.h"
 
-namespace plimsoll::report {
+namespace plimsoll::question {
 
 /// Who asks is brief, and what stands in a log is no question.
 constexpr std::size_t longest_said = 32U << 10U;
@@ -59,4 +59,4 @@ bool states_a_run(const SaidRequest& said);
 /// "QLoRA of Llama 3.1 8B on a 4090 at 4k": a line that says a run and nothing else asks whether it fits.
 bool tells(const SaidRequest& said, std::string_view text);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::question

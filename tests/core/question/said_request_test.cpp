@@ -1,11 +1,12 @@
 // A question in words: the request that it says, what it leaves open, and the answer.
 #include <gtest/gtest.h>
 
-#include "core/report/answers.h"
-#include "core/report/said_words.h"
+#include "core/question/answers.h"
+#include "core/question/said_words.h"
+#include "core/report/diagnose.h"
 #include "tests/core/explained.h"
 
-namespace plimsoll::report {
+namespace plimsoll::question {
 namespace {
 
 SaidRequest said(std::string_view text) { return said_request(diagnosis::clean(text), diagnosis::catalog()); }
@@ -232,24 +233,24 @@ TEST(Answers, TwoMachinesAreWeighedAgainstEachOther) {
 }
 
 TEST(Question, WithoutAnErrorIsAnswered) {
-  const std::string text = diagnosis_text("Can I fine-tune Llama-3.1-8B with QLoRA on a single RTX 4090?", "",
-                                          "", diagnosis::catalog());
+  const std::string text = report::diagnosis_text(
+      "Can I fine-tune Llama-3.1-8B with QLoRA on a single RTX 4090?", "", "", diagnosis::catalog());
   EXPECT_NE(text.find(R"("ok":true)"), std::string::npos);
   EXPECT_NE(text.find(R"("summary":"Llama-3.1-8B: QLoRA on one)"), std::string::npos);
 }
 
 TEST(Question, AConfigurationIsNone) {
-  const std::string text =
-      diagnosis_text("model: Llama-3.1-8B\n# how many?\nbatch_size: 4\n", "", "", diagnosis::catalog());
+  const std::string text = report::diagnosis_text("model: Llama-3.1-8B\n# how many?\nbatch_size: 4\n", "", "",
+                                                  diagnosis::catalog());
   EXPECT_NE(text.find(R"("ok":false)"), std::string::npos);
 }
 
 TEST(Question, ARequestThatCannotBeReadDoesNotThrowAwayTheText) {
-  const std::string text =
-      diagnosis_text("LoRA of Mistral-7B-v0.3, batch size 4. CUDA out of memory. Tried to allocate 2.00 GiB.",
-                     "{not json", "", diagnosis::catalog());
+  const std::string text = report::diagnosis_text(
+      "LoRA of Mistral-7B-v0.3, batch size 4. CUDA out of memory. Tried to allocate 2.00 GiB.", "{not json",
+      "", diagnosis::catalog());
   EXPECT_NE(text.find(R"("model":"Mistral-7B-v0.3")"), std::string::npos);
 }
 
 }  // namespace
-}  // namespace plimsoll::report
+}  // namespace plimsoll::question

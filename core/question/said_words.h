@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace plimsoll::report {
+namespace plimsoll::question {
 
 struct SaidWord {
   std::string_view text;       ///< folded; of a number what is written: "8k", "24gb"
@@ -39,4 +39,4 @@ struct SaidNumber {
 /// Every number that the words around it make a setting, in the order of the text.
 std::vector<SaidNumber> numbers_in(const SaidWords& words);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::question

@@ -1,13 +1,13 @@
-#include "core/report/said_cards.h"
+#include "core/question/said_cards.h"
 
 #include <algorithm>
 
 #include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/facts.h"
 #include "core/diagnosis/sentence.h"
-#include "core/report/said_words.h"
+#include "core/question/said_words.h"
 
-namespace plimsoll::report {
+namespace plimsoll::question {
 
 namespace {
 
@@ -171,4 +171,4 @@ void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRe
   if (only.count > 0) out.values["/parallel/num_gpus"] = static_cast<uint64_t>(only.count);
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::question

@@ -1,4 +1,4 @@
-#include "core/report/answers.h"
+#include "core/question/answers.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 #include "core/run/unsaid.h"
 #include "core/run/usual.h"
 
-namespace plimsoll::report {
+namespace plimsoll::question {
 
 namespace {
 
@@ -325,37 +325,4 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
   return out;
 }
 
-void write_said(json::Writer& out, const SaidRequest& said) {
-  const bool shared = said.values.count("/parallel/strategy") != 0;
-  if (!has_subject(said) && !said.method && !shared) return out.null();
-  out.open_object();
-  out.field("request", said.request());
-  if (said.card_bytes > 0) out.field("card_bytes", json::whole(said.card_bytes));
-  out.key("unknown");
-  out.open_array();
-  for (const run::Missing& one : said.unknown) {
-    out.open_object();
-    out.field("pointer", one.pointer);
-    out.field("message", one.message);
-    out.close_object();
-  }
-  out.close_array();
-  out.close_object();
-}
-
-void write_answers(json::Writer& out, const Answers& answers) {
-  out.open_array();
-  for (const Way& way : answers.ways) {
-    out.open_object();
-    out.field("name", way.name);
-    out.field("needed", json::whole(way.needed));
-    if (way.usable > 0) out.field("usable", json::whole(way.usable));
-    out.field("verdict", way.verdict);
-    out.field("parts", way.parts);
-    out.field("request", way.request);
-    out.close_object();
-  }
-  out.close_array();
-}
-
-}  // namespace plimsoll::report
+}  // namespace plimsoll::question

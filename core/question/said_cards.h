@@ -6,11 +6,11 @@
 #pragma once
 
 #include "core/diagnosis/text.h"
-#include "core/report/said_request.h"
+#include "core/question/said_request.h"
 
-namespace plimsoll::report {
+namespace plimsoll::question {
 
 /// Of several cards all are kept, as they are weighed against each other; one alone is a field.
 void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRequest& out);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::question

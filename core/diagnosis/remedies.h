@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
-namespace plimsoll::report {
+namespace plimsoll::diagnosis {
 
 /// Ids of fixes (core/advice/fixes); empty where the remedy is no field of a request.
 std::span<const std::string_view> remedies_of(std::string_view cause);
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::diagnosis

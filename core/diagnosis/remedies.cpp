@@ -1,8 +1,8 @@
-#include "core/report/remedies.h"
+#include "core/diagnosis/remedies.h"
 
 #include <algorithm>
 
-namespace plimsoll::report {
+namespace plimsoll::diagnosis {
 
 namespace {
 
@@ -59,4 +59,4 @@ std::span<const Id> remedies_of(Id cause) {
   return found == std::end(remedies) ? std::span<const Id>() : found->fixes;
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::diagnosis

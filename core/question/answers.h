@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "core/json/writer.h"
+#include "core/json/json.h"
 #include "core/memory/step/replay.h"
-#include "core/report/said_request.h"
+#include "core/question/said_request.h"
 #include "core/run/catalog.h"
 
-namespace plimsoll::report {
+namespace plimsoll::question {
 
 struct Way {
   std::string name;  ///< "LoRA on 2 x RTX 3090, a whole copy on each card"
@@ -36,8 +36,4 @@ struct Answers {
 };
 Answers answer(const SaidRequest& said, const run::Catalog& catalog);
 
-/// {"request", "unknown": [{"pointer", "message"}]}, or null where no model is named.
-void write_said(json::Writer& out, const SaidRequest& said);
-void write_answers(json::Writer& out, const Answers& answers);
-
-}  // namespace plimsoll::report
+}  // namespace plimsoll::question

@@ -1,13 +1,12 @@
-// A pasted text as a case: the run that it tells of, as far as it does.
+#include "core/question/pasted_case.h"
+
 #include <algorithm>
 
 #include "core/diagnosis/text.h"
 #include "core/exchange/versions.h"
-#include "core/report/diagnose.h"
-#include "core/report/said_request.h"
 #include "core/run/model_names.h"
 
-namespace plimsoll::report {
+namespace plimsoll::question {
 
 namespace {
 
@@ -118,4 +117,4 @@ void read_case(std::string_view text, std::string_view given_request, std::strin
   find_network(catalog, out);
 }
 
-}  // namespace plimsoll::report
+}  // namespace plimsoll::question
