@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -274,7 +275,7 @@ struct ImageTokens {
   } cut = Cut::never;
   uint64_t least_tiles = 1, most_tiles = 1;  ///< the overview apart
   uint64_t whole_tokens = 0;                 ///< an image of up to twice these is not cut; 0: all are
-  std::vector<TileGrid> grids;
+  std::span<const TileGrid> grids;           ///< a table of the family
 
   /// Whether a larger image is more tokens without end.
   bool grows() const { return rule == Rule::grid && cut == Cut::never; }

@@ -1,6 +1,7 @@
 #include "core/question/said_words.h"
 
 #include <algorithm>
+#include <span>
 
 #include "core/json/ascii.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace plimsoll::memory {
 
@@ -19,13 +20,14 @@ struct Pixels {
 double count(const TileGrid& grid) { return static_cast<double>(grid.rows * grid.columns); }
 
 // All grids of `least` to `most` tiles, small ones first, narrow ones first.
-template <typename Look>
-void each_grid(uint64_t least, uint64_t most, Look look) {
+std::vector<TileGrid> grids(uint64_t least, uint64_t most) {
+  std::vector<TileGrid> all;
   for (uint64_t tiles = std::max<uint64_t>(least, 1); tiles <= most; ++tiles) {
     for (uint64_t columns = 1; columns <= tiles; ++columns) {
-      if (tiles % columns == 0) look(TileGrid{tiles / columns, columns});
+      if (tiles % columns == 0) all.push_back({tiles / columns, columns});
     }
   }
+  return all;
 }
 
 // Of grids of the same shape the larger one, until it has twice the image's pixels.
@@ -33,13 +35,13 @@ TileGrid closest_ratio(const model::ImageTokens& image, Pixels pixels, uint64_t 
   const auto tile = static_cast<double>(image.default_size);
   TileGrid best;
   double nearest = std::numeric_limits<double>::infinity();
-  each_grid(std::min(image.least_tiles, most), most, [&](const TileGrid& grid) {
+  for (const TileGrid& grid : grids(std::min(image.least_tiles, most), most)) {
     const double ratio = static_cast<double>(grid.columns) / static_cast<double>(grid.rows);
     const double off = std::fabs(pixels.width / pixels.height - ratio);
     const bool filled = pixels.area() > 0.5 * tile * tile * count(grid);
     if (off < nearest || (off == nearest && filled)) best = grid;
     nearest = std::min(nearest, off);
-  });
+  }
   return best;
 }
 
@@ -68,14 +70,14 @@ TileGrid canvas(const model::ImageTokens& image, Pixels pixels, uint64_t most) {
   const auto tile = static_cast<double>(image.default_size);
   TileGrid best;
   double chosen = 0;
-  each_grid(1, most, [&](const TileGrid& grid) {
+  for (const TileGrid& grid : grids(1, most)) {
     const double scale = std::min(tile * static_cast<double>(grid.columns) / pixels.width,
                                   tile * static_cast<double>(grid.rows) / pixels.height);
     const bool better = scale >= 1 ? chosen < 1 || scale < chosen : chosen < 1 && scale > chosen;
-    if (!better) return;
+    if (!better) continue;
     chosen = scale;
     best = grid;
-  });
+  }
   return best;
 }
 
@@ -97,12 +99,12 @@ TileGrid sliced(const model::ImageTokens& image, Pixels pixels, uint64_t most) {
   if (wanted <= 1) return best;
   double nearest = std::numeric_limits<double>::infinity();
   const auto about = static_cast<uint64_t>(wanted);
-  each_grid(std::max<uint64_t>(about - 1, 2), std::min(about + 1, most), [&](const TileGrid& grid) {
+  for (const TileGrid& grid : grids(std::max<uint64_t>(about - 1, 2), std::min(about + 1, most))) {
     const double ratio = static_cast<double>(grid.columns) / static_cast<double>(grid.rows);
     const double off = std::fabs(std::log(pixels.width / pixels.height) - std::log(ratio));
     if (off < nearest) best = grid;
     nearest = std::min(nearest, off);
-  });
+  }
   return best;
 }
 

@@ -66,7 +66,8 @@ void read_llava_next(ConfigReader& config, const Frame& frame, Architecture& net
   read_llava(config, frame, network);
   network.stacks.back().other_parameters = network.stacks.back().hidden;  // image_newline
   network.image.cut = ImageTokens::Cut::listed;  // image_grid_pinpoints of all published models
-  network.image.grids = {{1, 2}, {2, 1}, {2, 2}, {3, 1}, {1, 3}};
+  static constexpr TileGrid grids[] = {{1, 2}, {2, 1}, {2, 2}, {3, 1}, {1, 3}};
+  network.image.grids = grids;
 }
 
 void read_mistral3(ConfigReader& config, const Frame&, Architecture& network) {
