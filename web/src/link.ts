@@ -76,8 +76,10 @@ export function decode(fragment: string): Decoded {
   }
   // Whoever types a link has no checksum, and may leave out the version; a link that says what its maker saw has lost them.
   const unchecked = !pairs.some(([path]) => ["c", "by", "t"].includes(path));
-  const said = pairs.find(([path], at) => at === 0 && path === "v");
-  const version = said?.[1] ?? (unchecked ? VERSION : undefined);
+  const said = pairs.find(([path]) => path === "v");
+  const ours =
+    pairs.every(([path]) => /^[a-z]/i.test(path)) && pairs.some(([path]) => /^model(\.|$)/.test(path));
+  const version = said?.[1] ?? (unchecked && ours ? VERSION : undefined);
   if (version === undefined) return broken("link.foreign");
   if (version !== VERSION) return broken("link.newer");
   if (!unchecked) {
@@ -86,7 +88,9 @@ export function decode(fragment: string): Decoded {
   }
   let request: Request = {};
   const made: Partial<Made> = {};
-  for (const [path, value] of pairs.slice(said ? 1 : 0)) {
+  for (const pair of pairs) {
+    const [path, value] = pair;
+    if (pair === said) continue;
     if (path === "by" || path === "t") {
       made[MADE[path]] = value;
       continue;
