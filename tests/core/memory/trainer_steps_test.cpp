@@ -157,14 +157,13 @@ TEST(TrainerSteps, OfANinthSeedToo) {
   EXPECT_LT(errors.of_95_percent(), 0.02);
 }
 
-// Drawn after the last change of the replay, and only counted. The farthest, -18.9 %, is gpt-oss in eager attention,
-// whose scores are in fp32 where its weights are.
+// Blind, 0.09 %, 18.9 %, and -18.9 % (gpt-oss in eager attention over fp32 weights).
 TEST(TrainerSteps, OfATenthSeedToo) {
   const Errors errors = errors_of("trainer_steps_tenth.json");
   ASSERT_GE(errors.by_size.size(), 19U);
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.002);
-  EXPECT_LT(errors.by_size[errors.by_size.size() - 2], 0.022);
+  EXPECT_LT(errors.of_95_percent(), 0.022);  // T5 with DoRA
 }
 
 // 6 and 2.7 % were missing: encoder and cross-attention write the mask of padded rows into their biases, the decoder
@@ -248,6 +247,21 @@ TEST(TrainerSteps, OfAnEvaluationKeepTheCastsOfWhatStandsBetweenTowerAndText) {
 TEST(TrainerSteps, OfLlavaHaveNoStatesForALayerThatNobodyReads) {
   EXPECT_LT(std::abs(error_of("trainer_steps_eighth.json", "4")), 0.005);
   EXPECT_LT(std::abs(error_of("trainer_steps_fourth.json", "18")), 0.005);
+}
+
+// 15 to 19 % were missing where the weights are fp32: so is the mask then, and the sum of scores and mask, its copy
+// with the sinks and their softmax; two of these have names until the attention is done.
+TEST(TrainerSteps, OfGptOssHoldItsScoresInTheTypeOfTheMask) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_tenth.json", "5")), 0.005);
+  const Errors errors = errors_of("trainer_steps_sinks.json");
+  ASSERT_EQ(errors.by_size.size(), 4U);
+  EXPECT_LT(errors.by_size.back(), 0.007);
+}
+
+// 1.8 % were too much: over fp32 weights the scores with the mask are fp32, so that the softmax copies nothing, and its
+// result has the type of the query that was turned in fp32.
+TEST(TrainerSteps, OfGemma2DoNotCopyItsScoresForTheSoftmax) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_tenth.json", "16")), 0.007);
 }
 
 // 3.9 % were too much: PEFT switches the adapters off while the reference scores.
