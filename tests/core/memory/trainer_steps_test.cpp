@@ -39,6 +39,12 @@ double measured(const Json& seen) {
   return highest + cublas_workspaces;
 }
 
+// trainer_batches.py hands over one tile an image.
+Json with_one_tile(Json request) {
+  if (request.contains("vision")) request["vision"]["max_tiles"] = 1;
+  return request;
+}
+
 struct Errors {
   std::vector<double> by_size;
   int refused = 0;
@@ -51,10 +57,7 @@ Errors errors_of(std::string_view name) {
   const Json file = json::parse(golden_file(name), unread).value_or(Json::object());
   Errors errors;
   for (const Json& seen : file["cases"]) {
-    Json request = seen["request"];
-    if (request.contains("vision"))
-      request["vision"]["max_tiles"] = 1;  // trainer_batches.py hands over one tile
-    const Json report = answer(request);
+    const Json report = answer(with_one_tile(seen["request"]));
     if (report["ok"] != Json(true)) {
       ++errors.refused;
       continue;
@@ -74,7 +77,7 @@ double error_of(std::string_view name, const std::string& number) {
   const Json file = json::parse(golden_file(name), unread).value_or(Json::object());
   for (const Json& seen : file["cases"]) {
     if (seen["name"].get<std::string>().rfind(number + ": ", 0) != 0) continue;
-    const Json report = answer(seen["request"]);
+    const Json report = answer(with_one_tile(seen["request"]));
     return priced(report, seen["request"]["task"].get<std::string>()) / measured(seen["seen"]) - 1;
   }
   return 1;
@@ -163,7 +166,7 @@ TEST(TrainerSteps, OfATenthSeedToo) {
   ASSERT_GE(errors.by_size.size(), 19U);
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.002);
-  EXPECT_LT(errors.of_95_percent(), 0.022);  // T5 with DoRA
+  EXPECT_LT(errors.of_95_percent(), 0.015);
 }
 
 // 6 and 2.7 % were missing: encoder and cross-attention write the mask of padded rows into their biases, the decoder
@@ -262,6 +265,22 @@ TEST(TrainerSteps, OfGptOssHoldItsScoresInTheTypeOfTheMask) {
 // result has the type of the query that was turned in fp32.
 TEST(TrainerSteps, OfGemma2DoNotCopyItsScoresForTheSoftmax) {
   EXPECT_LT(std::abs(error_of("trainer_steps_tenth.json", "16")), 0.007);
+}
+
+// 1.7 and 1.5 % were missing: Adagrad makes the states of that layer before any gradient is there.
+TEST(TrainerSteps, OfLlavaUnderAdagradHaveThemForAllLayers) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_third.json", "28")), 0.004);
+  EXPECT_LT(std::abs(error_of("trainer_steps_ninth.json", "2")), 0.005);
+}
+
+// 1 % was missing: its merger's norm keeps what it normalised, and its patch embedding the pixels.
+TEST(TrainerSteps, OfQwen25VlKeepTheNormBehindItsTower) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_tenth.json", "20")), 0.003);
+}
+
+// 2.1 % were missing: the Trainer collects the encoder's states too.
+TEST(TrainerSteps, OfT5CollectTheStatesOfItsEncoderInAnEvaluation) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_tenth.json", "4")), 0.003);
 }
 
 // 3.9 % were too much: PEFT switches the adapters off while the reference scores.
