@@ -149,9 +149,10 @@ enum class Activation {
 };
 
 /// In what eager attention computes its scores: the softmax alone in fp32, all in the type of q and k, or all
-/// in fp32 (GPT-J). Autocast runs a softmax in fp32 unless its type is stated (gpt-oss); what it makes is
-/// cast back at once (GPT-2), or by the product behind the dropout (BERT, BART, T5).
-enum class Scores { fp32_softmax, own_type, own_type_cast_late, own_type_stated, fp32 };
+/// in fp32 (GPT-J). Autocast runs a softmax in fp32; what it makes is cast back at once (GPT-2), or by the
+/// product behind the dropout (BERT, BART, T5). With sinks (gpt-oss) the softmax keeps the type that its scores have
+/// with the mask.
+enum class Scores { fp32_softmax, own_type, own_type_cast_late, with_sinks, fp32 };
 
 /// In what type the router says how much an expert counts: that of x, fp32, or that of its logits, which
 /// autocast makes in 16 bits.

@@ -61,7 +61,7 @@ constexpr Optimizer optimizer_rows[] = {
      .what = "SGD without momentum: no state"},
     {.id = "sgd_momentum", .state_in_parameter_dtype = 1, .source = torch_sgd,
      .what = "SGD with momentum: one state in the parameter's dtype"},
-    {.id = "adagrad", .state_in_parameter_dtype = 1, .temporary = T::two_copies_of_all, .source = "pytorch/pytorch torch/optim/adagrad.py",
+    {.id = "adagrad", .state_in_parameter_dtype = 1, .at_once = true, .temporary = T::two_copies_of_all, .source = "pytorch/pytorch torch/optim/adagrad.py",
      .what = "Adagrad: one state, and two copies of all of it during the step"},
     {.id = "rmsprop", .state_in_parameter_dtype = 1, .temporary = T::copy_of_all, .source = "pytorch/pytorch torch/optim/rmsprop.py",
      .what = "RMSprop: one state, and a copy of all of it during the step"},

@@ -38,6 +38,7 @@ struct Optimizer {
   uint64_t full_state_below = 0;        ///< tensors with fewer elements keep fp32 states
   bool factored = false;                ///< Adafactor: fp32 row and column sums instead of a state a weight
   bool paged = false;                   ///< tensors of 100,000 elements and more live in managed memory
+  bool at_once = false;  ///< its states are made with it, for parameters too that get no gradient
   StepTemporary temporary = StepTemporary::none;
   std::string_view source;
   Projection projection = Projection::none;

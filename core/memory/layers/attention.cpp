@@ -1,5 +1,6 @@
 #include "core/memory/layers/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -99,8 +100,18 @@ Tensor weighted_sum(Tape& tape, const AttentionShape& s, const Tensor& weights, 
   return mixed;
 }
 
-// softmax(QK^T) V with the scores in memory: Transformers eager_attention_forward.
-Tensor written_out(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
+// The sum takes the wider type of the two; the gradient of scores that are narrower is cast back.
+Tensor plus_mask(Tape& tape, const AttentionShape& s, Tensor scores) {
+  if (scores.size() >= s.mask_size) return scale(tape, std::move(scores));
+  Tensor sum = tape.make(scores.elements(), s.mask_size, Component::transient);
+  tape.record_unread(sum, {scores}, {gradient(0, scores.bytes())});
+  scores.free();
+  return sum;
+}
+
+// softmax(QK^T) V with the scores in memory: Transformers eager_attention_forward. `query_size`: of the query that it
+// was given, to whose type it casts the weights; autocast's product casts them once more.
+Tensor written_out(Tape& tape, const AttentionShape& s, int query_size, Tensor q, Tensor k, Tensor v) {
   const double keys = s.key_length > 0 ? s.key_length : s.length;
   const double scores = s.batch * s.length * s.heads * keys;
   const int own = q.size(), size = s.scores_in_fp32 ? 4 : own;
@@ -119,21 +130,50 @@ Tensor written_out(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tens
     tape.record(bent, {weights}, {bent}, {gradient(0, weights.bytes())});
     weights = scale(tape, std::move(bent));
   }
-  weights = scale(tape, std::move(weights));  // + mask
+  weights = plus_mask(tape, s, std::move(weights));
   if (s.scores != nullptr) s.scores->push_back(weights);
-  const int wide = s.fp32_softmax ? 4 : size;  // in what the softmax works
-  Tensor copy_for_cast = size != wide && s.bf16 ? tape.make(scores, wide, Component::transient) : Tensor();
+  const int wide = s.fp32_softmax ? 4 : weights.size();  // in what the softmax works
+  const bool widened = weights.size() != wide && s.bf16;
+  Tensor copy_for_cast = widened ? tape.make(scores, wide, Component::transient) : Tensor();
   Tensor probabilities = tape.make(scores, wide, Component::transient);
   copy_for_cast.free();
   // For bfloat16 the fp32 result of the backward is cast afterwards.
-  record_softmax(tape, weights, probabilities, size != wide && s.bf16 ? scores * wide : 0);
-  weights = s.cast_late ? probabilities : cast(tape, probabilities, own);
+  record_softmax(tape, weights, probabilities, widened ? scores * wide : 0);
+  weights = s.cast_late ? probabilities : cast(tape, probabilities, s.cast_to_query ? query_size : own);
   probabilities.free();
   weights = dropout(tape, std::move(weights), s.dropout);
   if (s.frame != nullptr) s.frame->push_back(weights);
   weights = cast(tape, std::move(weights), own);
   Tensor mixed = copy(tape, weighted_sum(tape, s, weights, v));  // transpose(1, 2).contiguous()
   weights.free();
+  let_go(q, k, v);
+  return mixed;
+}
+
+// gpt-oss: transformers models/gpt_oss/modeling_gpt_oss.py eager_attention_forward. A sink joins each row of scores,
+// the softmax keeps their type, and `attn_weights`, `combined_logits` and `probs` are names that stay.
+Tensor with_sinks(Tape& tape, const AttentionShape& s, Tensor q, Tensor k, Tensor v) {
+  const double rows = s.batch * s.length * s.heads;
+  const double keys = s.key_length > 0 ? s.key_length : s.length;
+  const int own = q.size();
+  Tensor product = tape.make(rows * keys, own, Component::transient);
+  tape.record(product, {q, k}, {q, k}, {gradient(0, q.bytes()), gradient(1, k.bytes())});
+  Tensor weights = plus_mask(tape, s, scale(tape, std::move(product)));
+  const int wide = weights.size();
+  Tensor joined = tape.make(rows * (keys + 1), wide, Component::transient);
+  tape.record_unread(joined, {weights}, {pass(0)});          // a narrowed view of the gradient
+  Tensor places = tape.make(rows, 8, Component::transient);  // of the largest scores, which are subtracted
+  Tensor logits = tape.make(joined.elements(), wide, Component::transient);
+  tape.record(logits, {joined}, {places}, {temporary(joined.bytes()), pass(0)});
+  places.free();
+  joined.free();
+  Tensor probabilities = tape.make(logits.elements(), wide, Component::transient);
+  record_softmax(tape, logits, probabilities, 0);
+  Tensor shares = dropout(tape, slice(tape, probabilities, rows * keys), s.dropout);
+  weights = cast(tape, std::move(shares), own);
+  if (s.frame != nullptr) s.frame->push_back(weights);
+  Tensor mixed = copy(tape, weighted_sum(tape, s, weights, v));  // transpose(1, 2).contiguous()
+  for (Tensor* variable : {&probabilities, &logits, &weights}) variable->free();
   let_go(q, k, v);
   return mixed;
 }
@@ -179,6 +219,10 @@ Tensor attend(Tape& tape, const Mode& mode, AttentionKernel kernel, const Attent
   const double times = s.repeat_kv ? s.heads / s.kv_heads : 1;
   k = repeat(tape, std::move(k), times);
   v = repeat(tape, std::move(v), times);
+  const int query_size = q.size();
+  // eager_attention_forward has names for what it repeated.
+  const Tensor key_states = kernel == AttentionKernel::eager ? k : Tensor();
+  const Tensor value_states = kernel == AttentionKernel::eager ? v : Tensor();
   if (mode.autocast || kernel == AttentionKernel::flash_2) {
     q = cast(tape, std::move(q), 2);
     k = cast(tape, std::move(k), 2);
@@ -191,7 +235,8 @@ Tensor attend(Tape& tape, const Mode& mode, AttentionKernel kernel, const Attent
     v = copy_of(tape, v, s.heads);
   }
   if (kernel == AttentionKernel::eager) {
-    return written_out(tape, s, std::move(q), std::move(k), std::move(v));
+    if (s.sinks) return with_sinks(tape, s, std::move(q), std::move(k), std::move(v));
+    return written_out(tape, s, query_size, std::move(q), std::move(k), std::move(v));
   }
   if (kernel == AttentionKernel::flex) return flex(tape, s, std::move(q), std::move(k), std::move(v));
   if (kernel == AttentionKernel::math) return math(tape, s, std::move(q), std::move(k), std::move(v));

@@ -32,8 +32,11 @@ struct AttentionShape {
   bool repeat_kv = true;        ///< K and V are copied to the number of query heads
   bool fp32_softmax = true;     ///< eager: softmax(dtype=float32), then cast back
   bool cast_late = false;       ///< eager: what the softmax makes is cast behind the dropout
+  bool cast_to_query = true;    ///< eager: or to the type of the query before autocast, else of the value
   bool scores_in_fp32 = false;  ///< eager: q and k are cast first
   bool soft_capped = false;     ///< eager: cap * tanh(scores / cap)
+  bool sinks = false;           ///< eager: a learned number joins each row of scores (gpt-oss)
+  int mask_size = 2;            ///< eager: of the mask, which has the type of the embedded tokens
   bool converted_mask = false;  ///< efficient: each call makes numbers of the mask's booleans, and keeps them
   double bias_samples = 0;  ///< efficient: position biases for that many samples are made and kept; 0: none
   int bias_size = 2;        ///< bytes an element, before autocast casts them

@@ -144,7 +144,7 @@ Heads project_latent(Tape& tape, const LayerProgram& p, const Tensor& h) {
   Tensor v = slice(tape, wide, rows * heads * static_cast<double>(g.value_head_dim));
   Tensor k = tape.make(rows * heads * static_cast<double>(g.head_dim), q.size(), Component::transient);
   tape.record_unread(k, {wide, shared}, {gradient(0, wide.bytes()), gradient(1, shared.bytes())});
-  Tensor turned = copy(tape, q);
+  Tensor turned = cast(tape, copy(tape, q), h.size());  // torch.cat with what the tables turned
   return {std::move(turned), std::move(k), std::move(v), Tensor(), Tensor()};
 }
 
@@ -181,8 +181,10 @@ AttentionShape shape_of(const LayerProgram& p) {
   shape.value_head_dim = static_cast<double>(g.value_head_dim == 0 ? g.head_dim : g.value_head_dim);
   shape.repeat_kv = p.attention.repeat_kv && g.kv_heads > 1 && g.attention != model::AttentionKind::latent;
   const bool own = g.scores == model::Scores::own_type || g.scores == model::Scores::own_type_cast_late;
-  shape.fp32_softmax = g.scores != model::Scores::own_type_stated && (!own || p.mode.autocast);
+  shape.fp32_softmax = !own || p.mode.autocast;
+  shape.sinks = g.scores == model::Scores::with_sinks;
   shape.cast_late = g.scores == model::Scores::own_type_cast_late;
+  shape.cast_to_query = g.scores == model::Scores::fp32_softmax;
   shape.scores_in_fp32 = g.scores == model::Scores::fp32;
   shape.soft_capped = g.soft_capped;
   shape.converted_mask = p.attention.converted_mask && !g.position_bias;
@@ -243,7 +245,8 @@ Tensor short_convolution(Tape& tape, const LayerProgram& p, const Tensor& h) {
   return run_linear(tape, p, Role::o, copy(tape, std::move(out)));
 }
 
-Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
+// `stream_size`: of what flows between the layers, and so of the mask.
+Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h, int stream_size) {
   if (p.group->attention == model::AttentionKind::short_convolution) return short_convolution(tape, p, h);
   if (is_delta_net(p)) return delta_net(tape, p, h);
   const bool latent = p.group->attention == model::AttentionKind::latent;
@@ -263,6 +266,8 @@ Tensor self_attention(Tape& tape, const LayerProgram& p, const Tensor& h) {
     p.kv->push_back(tape.make(heads.k.elements() + heads.v.elements(), heads.k.size(), Component::kv_cache));
   }
   AttentionShape shape = shape_of(p);
+  const bool masked = p.group->attention != model::AttentionKind::bidirectional && !p.group->position_bias;
+  if (masked) shape.mask_size = stream_size;
   // matmul lays out anew the heads of several samples that lie between others, and keeps that; the name stays until
   // this returns.
   const bool sliced = p.attention.kernel == AttentionKernel::eager && p.has(Role::qkv) &&
@@ -311,7 +316,7 @@ bool has_mlp(const LayerProgram& p) { return p.has(Role::down) || p.group->exper
 
 Tensor parallel_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
   Tensor h = normalise_at(tape, p, NormPlace::before_attention, x);
-  Tensor attended = self_attention(tape, p, h);
+  Tensor attended = self_attention(tape, p, h, x.size());
   attended = dropout(tape, std::move(attended), p.dropped(p.group->residual_dropout));
   Tensor before_mlp =
       find_norm(p, NormPlace::before_mlp) != nullptr ? normalise_at(tape, p, NormPlace::before_mlp, x) : h;
@@ -359,7 +364,7 @@ Tensor serial_layer(Tape& tape, const LayerProgram& p, const Tensor& x) {
     Tensor h = normalise_at(tape, p, NormPlace::before_attention, x);
     Tensor out = p.has(Role::ssm_in) ? state_space(tape, p, h) : Tensor();
     if (attends) {
-      Tensor attended = self_attention(tape, p, h);
+      Tensor attended = self_attention(tape, p, h, x.size());
       out = out ? add(tape, std::move(out), std::move(attended)) : std::move(attended);
     }
     if (p.group->keeps_names) names = {h, out};

@@ -74,7 +74,7 @@ double optimizer_state_bytes(const Parameters& parameters, const std::string& op
   double on_gpu = 0, managed = 0;
   if (o == nullptr) return 0;
   for (const Trained& t : parameters.trained) {
-    const double bytes = state_bytes(t, *o) * t.count;
+    const double bytes = state_bytes(t, *o) * (t.count + (o->at_once ? t.idle : 0));
     (o->paged && elements_of(t) >= paged_from ? managed : on_gpu) += bytes;
   }
   if (paged != nullptr) *paged = managed;

@@ -60,7 +60,7 @@ struct Sum {
     if (std::find(p.matched.begin(), p.matched.end(), leaf) == p.matched.end()) p.matched.push_back(leaf);
   }
 
-  // Of layers that nobody reads: they are trained, and get no gradient and no states.
+  // Of layers that nobody reads: they are trained, and get no gradient, nor states where these come with it.
   static double unread(const model::PlacedLinear& at) {
     const bool last = at.group != nullptr && at.group == &at.stack->groups.back();
     const uint64_t layers = last ? std::min(at.stack->unread_layers, at.group->layers - 1) : 0;
@@ -90,6 +90,7 @@ struct Sum {
       p.trainable += static_cast<uint64_t>((in * out + (l.bias ? out : 0)) * idle);
       if (in_layers) p.trained.back().rank = projected(l.path);
       if (l.role == Role::down) p.trained.back().place = Place::ends_layer;
+      p.trained.back().idle = idle;
       if (l.bias) train(out, 0, spec.size, total - idle, in_layers, false);
       return;
     }

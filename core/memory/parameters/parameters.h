@@ -85,6 +85,7 @@ struct Trained {
   double rows = 0, columns = 0;  ///< columns == 0: one-dimensional
   int size = 4;
   double count = 1;
+  double idle = 0;  ///< further ones, which get no gradient
   Place place = Place::in_layers;
   double stacked = 1;  ///< matrices in one tensor: the experts of a layer
   /// Of the subspace that the optimizer's states of it live in; 0: they are of its own shape.

@@ -10,6 +10,19 @@ namespace plimsoll::memory {
 
 namespace {
 
+// Elements of encoder_last_hidden_state, which an encoder-decoder gives beside its logits (transformers
+// modeling_outputs.py Seq2SeqLMOutput): the Trainer collects all that it gives.
+double encoder_states(const model::Architecture& network, double rows, double length) {
+  double elements = 0;
+  bool decodes = false;
+  for (const model::Stack& stack : network.stacks) {
+    decodes = decodes || stack.part == model::Part::decoder;
+    const double read = stack.frames > 0 ? static_cast<double>(stack.frames) : length;
+    if (stack.part == model::Part::encoder) elements += rows * read * static_cast<double>(stack.hidden);
+  }
+  return decodes ? elements : 0;
+}
+
 // Logits of one batch as the Trainer collects them: fp32 once accelerate has converted the outputs, or the
 // class that argmax gives.
 double collected_bytes(const Plan& plan, double rows) {
@@ -18,7 +31,8 @@ double collected_bytes(const Plan& plan, double rows) {
   const double length = r.row_length() + prompt_tokens(r);
   const double positions = plan.task->vocabulary ? rows * length : rows;
   if (r.training.preprocess_logits_for_metrics) return positions * 8;
-  return positions * words * (r.autocast() ? 4 : parameter_size(r));
+  const double states = encoder_states(plan.network, rows, r.row_length());
+  return (positions * words + states) * (r.autocast() ? 4 : parameter_size(r));
 }
 
 // Sequences that are evaluated at once.

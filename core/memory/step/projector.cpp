@@ -55,7 +55,9 @@ Stage projected(const Plan& plan, const PassSettings& s) {
   stage.recorded = stage.output_needs_grad = s.recorded;
   stage.output_size = s.input_size;
   const TowerOutput given{plan.rows * tokens, s.input_size, s.cross_needs_grad};
-  if (s.recorded) stage.stem = kept_bytes(make_outline(s, nothing), *s.stack, plan.recipe, given);
+  LayerProgram outline = make_outline(s, nothing);
+  outline.train_norms = s.trained;  // its norms stand in the stack, outside all layers
+  if (s.recorded) stage.stem = kept_bytes(outline, *s.stack, plan.recipe, given);
   return stage;
 }
 

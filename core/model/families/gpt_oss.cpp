@@ -32,7 +32,7 @@ void read_gpt_oss(ConfigReader& config, const Frame& frame, Architecture& networ
   for (LayerGroup& group : network.stacks.back().groups) {
     group.other_parameters = group.heads;  // sinks
     group.activation = Activation::clamped_glu;
-    group.scores = Scores::own_type_stated;
+    group.scores = Scores::with_sinks;
   }
 }
 

@@ -54,6 +54,7 @@ Blocks read_blocks(ConfigReader& vision, const BlockTraits& traits, LayerGroup& 
   stack.name = "vision tower";
   stack.hidden = blocks.hidden;
   const uint64_t pixels = times(3, times(frames, times(patch, patch)));
+  stack.patch_pixels = pixels;
   stack.other_parameters = times(plus(pixels, traits.patch_bias ? 1 : 0), blocks.hidden);
 
   group.name = "vision layers";

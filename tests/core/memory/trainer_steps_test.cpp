@@ -2,8 +2,8 @@
 // tests/measured/real_trainer_step.py saw of requests that tests/measured/draw_trainer_cases.py drew by seed,
 // before any of them was priced. trainer_steps.json (seed 1) and trainer_steps_third.json are those that
 // mechanisms were found on; trainer_steps_held.json (seed 2) was counted once before it was looked at,
-// trainer_steps_fourth.json to trainer_steps_tenth.json were counted
-// blind, all but the last then looked at.
+// trainer_steps_fourth.json to trainer_steps_eleventh.json were counted
+// blind, all but the last then looked at; trainer_steps_sinks.json was written for gpt-oss.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,6 +39,12 @@ double measured(const Json& seen) {
   return highest + cublas_workspaces;
 }
 
+// trainer_batches.py hands over one tile an image.
+Json with_one_tile(Json request) {
+  if (request.contains("vision")) request["vision"]["max_tiles"] = 1;
+  return request;
+}
+
 struct Errors {
   std::vector<double> by_size;
   int refused = 0;
@@ -51,10 +57,7 @@ Errors errors_of(std::string_view name) {
   const Json file = json::parse(golden_file(name), unread).value_or(Json::object());
   Errors errors;
   for (const Json& seen : file["cases"]) {
-    Json request = seen["request"];
-    if (request.contains("vision"))
-      request["vision"]["max_tiles"] = 1;  // trainer_batches.py hands over one tile
-    const Json report = answer(request);
+    const Json report = answer(with_one_tile(seen["request"]));
     if (report["ok"] != Json(true)) {
       ++errors.refused;
       continue;
@@ -74,7 +77,7 @@ double error_of(std::string_view name, const std::string& number) {
   const Json file = json::parse(golden_file(name), unread).value_or(Json::object());
   for (const Json& seen : file["cases"]) {
     if (seen["name"].get<std::string>().rfind(number + ": ", 0) != 0) continue;
-    const Json report = answer(seen["request"]);
+    const Json report = answer(with_one_tile(seen["request"]));
     return priced(report, seen["request"]["task"].get<std::string>()) / measured(seen["seen"]) - 1;
   }
   return 1;
@@ -157,14 +160,23 @@ TEST(TrainerSteps, OfANinthSeedToo) {
   EXPECT_LT(errors.of_95_percent(), 0.02);
 }
 
-// Drawn after the last change of the replay, and only counted. The farthest, -18.9 %, is gpt-oss in eager attention,
-// whose scores are in fp32 where its weights are.
+// Blind, 0.09 %, 18.9 %, and -18.9 % (gpt-oss in eager attention over fp32 weights).
 TEST(TrainerSteps, OfATenthSeedToo) {
   const Errors errors = errors_of("trainer_steps_tenth.json");
   ASSERT_GE(errors.by_size.size(), 19U);
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.002);
-  EXPECT_LT(errors.by_size[errors.by_size.size() - 2], 0.022);
+  EXPECT_LT(errors.of_95_percent(), 0.015);
+}
+
+// Drawn after the last change of the replay, and only counted. The farthest, +3.0 %, is a Phi under DPO, whose
+// reference scores without a graph: gelu_new.
+TEST(TrainerSteps, OfAnEleventhSeedToo) {
+  const Errors errors = errors_of("trainer_steps_eleventh.json");
+  ASSERT_GE(errors.by_size.size(), 19U);
+  EXPECT_EQ(errors.refused, 0);
+  EXPECT_LT(errors.median(), 0.001);
+  EXPECT_LT(errors.by_size[errors.by_size.size() - 2], 0.005);
 }
 
 // 6 and 2.7 % were missing: encoder and cross-attention write the mask of padded rows into their biases, the decoder
@@ -248,6 +260,37 @@ TEST(TrainerSteps, OfAnEvaluationKeepTheCastsOfWhatStandsBetweenTowerAndText) {
 TEST(TrainerSteps, OfLlavaHaveNoStatesForALayerThatNobodyReads) {
   EXPECT_LT(std::abs(error_of("trainer_steps_eighth.json", "4")), 0.005);
   EXPECT_LT(std::abs(error_of("trainer_steps_fourth.json", "18")), 0.005);
+}
+
+// 15 to 19 % were missing where the weights are fp32: so is the mask then, and the sum of scores and mask, its copy
+// with the sinks and their softmax; two of these have names until the attention is done.
+TEST(TrainerSteps, OfGptOssHoldItsScoresInTheTypeOfTheMask) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_tenth.json", "5")), 0.005);
+  const Errors errors = errors_of("trainer_steps_sinks.json");
+  ASSERT_EQ(errors.by_size.size(), 4U);
+  EXPECT_LT(errors.by_size.back(), 0.007);
+}
+
+// 1.8 % were too much: over fp32 weights the scores with the mask are fp32, so that the softmax copies nothing, and its
+// result has the type of the query that was turned in fp32.
+TEST(TrainerSteps, OfGemma2DoNotCopyItsScoresForTheSoftmax) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_tenth.json", "16")), 0.007);
+}
+
+// 1.7 and 1.5 % were missing: Adagrad makes the states of that layer before any gradient is there.
+TEST(TrainerSteps, OfLlavaUnderAdagradHaveThemForAllLayers) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_third.json", "28")), 0.004);
+  EXPECT_LT(std::abs(error_of("trainer_steps_ninth.json", "2")), 0.005);
+}
+
+// 1 % was missing: its merger's norm keeps what it normalised, and its patch embedding the pixels.
+TEST(TrainerSteps, OfQwen25VlKeepTheNormBehindItsTower) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_tenth.json", "20")), 0.003);
+}
+
+// 2.1 % were missing: the Trainer collects the encoder's states too.
+TEST(TrainerSteps, OfT5CollectTheStatesOfItsEncoderInAnEvaluation) {
+  EXPECT_LT(std::abs(error_of("trainer_steps_tenth.json", "4")), 0.003);
 }
 
 // 3.9 % were too much: PEFT switches the adapters off while the reference scores.
