@@ -280,5 +280,15 @@ TEST(ReportErrors, NoTextMakesTheReportFail) {
   }
 }
 
+// Found by the fuzzer: a merge of 2,048 x 2,048 patches makes a projector of 2e19 elements, more than a number holds.
+TEST(ReportErrors, AConfigOfImpossibleWidthsIsCountedToTheLastNumberThatAReportTells) {
+  const Json config = Json::parse(R"({"model_type": "qwen3_5_moe",
+      "text_config": {"model_type": "qwen3_5_moe_text", "hidden_size": 4096, "num_hidden_layers": 60},
+      "vision_config": {"hidden_size": 1152, "spatial_merge_size": 2048, "out_hidden_size": 4096}})");
+  const Json report = answer({{"model", {{"config", config}, {"name", "wide"}}}});
+  ASSERT_EQ(report.at("ok"), true) << report.dump().substr(0, 400);
+  EXPECT_LE(bytes(report, "/model/trainable"), uint64_t{1} << 55);
+}
+
 }  // namespace
 }  // namespace plimsoll::report
