@@ -146,11 +146,11 @@ std::vector<ChangeRow> Advisor::listed(const Choice& choice) {
   return rows;
 }
 
-// Each lock alone: would the run fit without it?
-std::vector<std::string> Advisor::locks_in_the_way(double usable) const {
+// Each lock alone: what the run needs at least without it. A search for each, so for all cards at once.
+const std::map<std::string, double>& Advisor::needed_without_locks() {
   const std::vector<std::string>& locks = run_.resolved.recipe.locks;
+  if (!needed_without_locks_.empty()) return needed_without_locks_;
   const FixContext situation{run_.network, run_.resolved.recipe, run_.resolved.values, run_.gpu};
-  std::vector<std::string> found;
   for (const std::string& lock : locks) {
     std::vector<std::string> others;
     for (const std::string& other : locks) {
@@ -159,9 +159,9 @@ std::vector<std::string> Advisor::locks_in_the_way(double usable) const {
     Basis freed = *basis_;
     freed.locks = others;
     Planner planner(freed, open_choices(situation, others));
-    if (planner.least(Measure::needed).price.sizes.needed <= usable) found.push_back(lock);
+    needed_without_locks_[lock] = planner.least(Measure::needed).price.sizes.needed;
   }
-  return found;
+  return needed_without_locks_;
 }
 
 std::optional<Blocked> Advisor::blocked(double usable) {
@@ -174,7 +174,11 @@ std::optional<Blocked> Advisor::blocked(double usable) {
     if (found.smallest_tier == nullptr && found.least <= usable_for(run_, tier.usable_bytes))
       found.smallest_tier = &tier;
   }
-  found.locks_in_the_way = locks_in_the_way(usable);
+  const std::map<std::string, double>& without = needed_without_locks();
+  for (const std::string& lock : run_.resolved.recipe.locks) {
+    const auto needed = without.find(lock);
+    if (needed != without.end() && needed->second <= usable) found.locks_in_the_way.push_back(lock);
+  }
   found.sibling = smaller_sibling(run_, catalog_, usable);
   const auto& bytes = full.replay.instants[full.replay.peak].live.bytes;
   const auto largest = std::max_element(std::begin(bytes), std::end(bytes));

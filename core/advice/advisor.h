@@ -115,7 +115,7 @@ class Advisor {
   std::optional<NamedPlan> named(const char* name, const PricedPlan& plan, double usable);
   std::vector<ChangeRow> listed(const Choice& choice);
   json::Json before(const Choice& choice, const std::string& pointer, const json::Json& value) const;
-  std::vector<std::string> locks_in_the_way(double usable) const;
+  const std::map<std::string, double>& needed_without_locks();
   std::optional<Rung> rung(Choice& at);
   std::optional<Changed> fitting(const recipe::Values& changes, double usable) const;
   memory::Sizes sizes() const;
@@ -130,6 +130,7 @@ class Advisor {
   double seconds_ = 0;
   std::map<Choice, std::optional<Changed>> checked_;
   std::map<Choice, std::vector<ChangeRow>> changes_;
+  std::map<std::string, double> needed_without_locks_;  ///< by lock; empty until it is asked for
 };
 
 }  // namespace plimsoll::advice
