@@ -168,7 +168,7 @@ void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRe
   SaidCards& only = out.cards.front();
   out.values["/hardware/gpu"] = only.gpu->id;
   if (only.count == 0) only.count = count_in(text.folded_lines);
-  if (only.count > 0) out.values["/parallel/num_gpus"] = static_cast<uint64_t>(only.count);
+  if (only.count > 0) out.values["/parallel/num_gpus"] = count_of(only.count);
 }
 
 }  // namespace plimsoll::question

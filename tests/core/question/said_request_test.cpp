@@ -252,5 +252,12 @@ TEST(Question, ARequestThatCannotBeReadDoesNotThrowAwayTheText) {
   EXPECT_NE(text.find(R"("model":"Mistral-7B-v0.3")"), std::string::npos);
 }
 
+// Found by the fuzzer: a word that is no number is -1, which no count holds.
+TEST(SaidRequest, ACountIsNeitherNegativeNorMoreThanANumberHolds) {
+  EXPECT_EQ(count_of(-1), 0u);
+  EXPECT_EQ(count_of(4096), 4096u);
+  EXPECT_EQ(count_of(1e30), uint64_t{1} << 53);
+}
+
 }  // namespace
 }  // namespace plimsoll::question
