@@ -79,7 +79,10 @@ export const workers = (page: Page) => page.workers().map((worker) => worker.url
 
 export async function openEveryFold(part: Page | Locator): Promise<void> {
   const closed = part.locator("details:not([open]) > summary:visible");
-  while ((await closed.count()) > 0) await closed.first().click();
+  // A redraw may take a fold away between looking and clicking, so nothing waits for one.
+  while ((await closed.count()) > 0) {
+    await closed.evaluateAll((summaries) => (summaries[0] as HTMLElement | undefined)?.click());
+  }
 }
 
 /** Opens a fold by its heading, once it is there, unless it is open. */
