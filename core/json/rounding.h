@@ -32,6 +32,11 @@ inline double significant(double value) {
   return std::round(value * scale) / scale;
 }
 
+/// The whole number below, as a count: 0 for less, 2^53 for more.
+inline uint64_t count_of(double value) {
+  return static_cast<uint64_t>(std::clamp(value, 0.0, 9007199254740992.0));
+}
+
 /// A count as people read it; 0 for what is less.
 inline std::string grouped(double count) {
   std::string digits = std::to_string(std::max<int64_t>(0, whole(count)));

@@ -5,7 +5,6 @@
 #include "core/diagnosis/signs.h"
 #include "core/json/ascii.h"
 #include "core/json/rounding.h"
-#include "core/question/said_words.h"
 #include "core/run/components.h"
 #include "core/run/limits.h"
 #include "core/run/run.h"
@@ -80,7 +79,7 @@ std::vector<Open> weighed(const SaidRequest& said) {
 
 std::string counted(double count, const hardware::Gpu& gpu) {
   const std::string name = gpu.name.substr(0, gpu.name.find(','));
-  return count > 1 ? std::to_string(count_of(count)) + " x " + name : "one " + name;
+  return count > 1 ? std::to_string(json::count_of(count)) + " x " + name : "one " + name;
 }
 
 // Machines that the text weighs, and the ways to share the work where it names none.
@@ -88,7 +87,7 @@ std::vector<Open> machines(const SaidRequest& said) {
   std::vector<Open> out;
   for (const SaidCards& cards : said.cards) {
     Open one{" on " + counted(cards.count, *cards.gpu), {{"/hardware/gpu", cards.gpu->id}}};
-    const auto count = count_of(std::max(1.0, cards.count));
+    const auto count = json::count_of(std::max(1.0, cards.count));
     one.values["/parallel/num_gpus"] = count;
     if (count > 1 && said.values.count("/parallel/strategy") == 0) {
       Open divided = one;

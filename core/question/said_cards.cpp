@@ -5,6 +5,7 @@
 #include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/facts.h"
 #include "core/diagnosis/sentence.h"
+#include "core/json/rounding.h"
 #include "core/question/said_words.h"
 
 namespace plimsoll::question {
@@ -168,7 +169,7 @@ void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRe
   SaidCards& only = out.cards.front();
   out.values["/hardware/gpu"] = only.gpu->id;
   if (only.count == 0) only.count = count_in(text.folded_lines);
-  if (only.count > 0) out.values["/parallel/num_gpus"] = count_of(only.count);
+  if (only.count > 0) out.values["/parallel/num_gpus"] = json::count_of(only.count);
 }
 
 }  // namespace plimsoll::question

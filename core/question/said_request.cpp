@@ -8,6 +8,7 @@
 #include "core/diagnosis/prose.h"
 #include "core/diagnosis/sentence.h"
 #include "core/exchange/versions.h"
+#include "core/json/rounding.h"
 #include "core/question/said_cards.h"
 #include "core/question/said_words.h"
 #include "core/run/model_names.h"
@@ -198,8 +199,8 @@ void read_images(const SaidWords& words, SaidRequest& out) {
     const SaidWords behind = split(word.unit.substr(1));
     if (behind.size() != 1 || !behind.front().is_bare() || word.number < 28 || behind.front().number < 28)
       continue;
-    out.values["/vision/image_size"] = count_of(word.number);
-    out.values["/vision/image_height"] = count_of(behind.front().number);
+    out.values["/vision/image_size"] = json::count_of(word.number);
+    out.values["/vision/image_height"] = json::count_of(behind.front().number);
     return;
   }
 }
@@ -210,7 +211,7 @@ void read_numbers(const SaidWords& words, SaidRequest& out) {
   std::vector<json::Json> named;
   for (const SaidNumber& found : numbers_in(words)) {
     std::vector<json::Json>& values = said[std::string(found.pointer)];
-    const json::Json value = count_of(found.value);
+    const json::Json value = json::count_of(found.value);
     named.push_back(value);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
@@ -218,7 +219,7 @@ void read_numbers(const SaidWords& words, SaidRequest& out) {
   std::vector<json::Json>& lengths = said["/training/max_length"];
   if (lengths.empty()) {
     for (const SaidWord& word : words) {
-      const auto count = count_of(word.number);
+      const auto count = json::count_of(word.number);
       const bool round = word.is_bare() && count >= 512 && count <= (1U << 20U) && count % 512 == 0;
       const auto is_in = [count](const std::vector<json::Json>& values) {
         return std::find(values.begin(), values.end(), json::Json(count)) != values.end();

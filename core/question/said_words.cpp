@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/json/ascii.h"
+#include "core/json/rounding.h"
 
 namespace plimsoll::question {
 
@@ -229,7 +230,7 @@ std::size_t number_behind(const SaidWords& words, std::size_t at) {
 bool is_length_alone(const SaidWords& words, std::size_t at) {
   constexpr std::string_view others[] = {"reso", "sample", "row",  "example", "step", "image", "photo",
                                          "pair", "prompt", "line", "doc",     "data", "conv",  "epoch"};
-  const auto thousands = count_of(words[at].number);
+  const auto thousands = json::count_of(words[at].number);
   const bool power = thousands > 0 && (thousands & (thousands - 1)) == 0 && thousands <= 128;
   if (words[at].unit != "k" || !power) return false;
   if (at + 1 == words.size() || words[at].ends) return true;
@@ -240,7 +241,7 @@ bool is_length_alone(const SaidWords& words, std::size_t at) {
 
 // "QLoRA of an 8B on a 4090 at 4k", "at 2048"; but no "photos at 4k resolution", no "at 512 steps".
 bool is_length_behind_at(const SaidWords& words, std::size_t at) {
-  const auto value = count_of(words[at].number);
+  const auto value = json::count_of(words[at].number);
   const bool round = words[at].is_bare() && value >= 256 && value % 256 == 0;
   if (words[at].unit != "k" && !round) return false;
   if (at == 0 || (words[at - 1].text != "at" && words[at - 1].text != "bei")) return false;

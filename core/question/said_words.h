@@ -5,8 +5,6 @@
 //     // "/peft/r" 64, "/training/max_length" 2048
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -40,10 +38,5 @@ struct SaidNumber {
 
 /// Every number that the words around it make a setting, in the order of the text.
 std::vector<SaidNumber> numbers_in(const SaidWords& words);
-
-/// A number that a text says as a count: 0 for less, and for a word that is none; at most 2^53.
-inline uint64_t count_of(double number) {
-  return static_cast<uint64_t>(std::clamp(number, 0.0, 9007199254740992.0));
-}
 
 }  // namespace plimsoll::question

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/json/rounding.h"
 #include "core/memory/parameters/module_names.h"
 #include "core/memory/parameters/rotary_tables.h"
 #include "core/memory/parameters/stacked_adapters.h"
@@ -41,19 +42,14 @@ struct Sum {
     return all || named ? rank : 0;
   }
 
-  // What a config says may be more than a number holds; a report tells none above 2^53.
-  static uint64_t counted(double elements) {
-    return static_cast<uint64_t>(std::min(elements, 9007199254740992.0));
-  }
-
   void train(double rows, double columns, int size, double count, bool in_layers, bool in_adapter) {
     const double elements = rows * std::max(1.0, columns) * count;
-    p.trainable += counted(elements);
+    p.trainable += json::count_of(elements);
     p.trained_bytes += elements * size;
     if (!in_layers) p.outside_layer_gradients += elements * size;
     p.largest_trained = std::max(p.largest_trained, elements / count * size);
     if (in_adapter) {
-      p.adapter += counted(elements);
+      p.adapter += json::count_of(elements);
       p.adapter_bytes += elements * size;
     }
     p.trained.push_back({rows, columns, size, count});

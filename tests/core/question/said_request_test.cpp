@@ -1,6 +1,7 @@
 // A question in words: the request that it says, what it leaves open, and the answer.
 #include <gtest/gtest.h>
 
+#include "core/json/rounding.h"
 #include "core/question/answers.h"
 #include "core/question/said_words.h"
 #include "core/report/diagnose.h"
@@ -254,9 +255,9 @@ TEST(Question, ARequestThatCannotBeReadDoesNotThrowAwayTheText) {
 
 // Found by the fuzzer: a word that is no number is -1, which no count holds.
 TEST(SaidRequest, ACountIsNeitherNegativeNorMoreThanANumberHolds) {
-  EXPECT_EQ(count_of(-1), 0u);
-  EXPECT_EQ(count_of(4096), 4096u);
-  EXPECT_EQ(count_of(1e30), uint64_t{1} << 53);
+  EXPECT_EQ(json::count_of(-1), 0u);
+  EXPECT_EQ(json::count_of(4096), 4096u);
+  EXPECT_EQ(json::count_of(1e30), uint64_t{1} << 53);
 }
 
 }  // namespace
