@@ -1,7 +1,5 @@
 #include "core/run/notes.h"
 
-#include <cmath>
-
 #include "core/json/rounding.h"
 #include "core/memory/layers/image_tiles.h"
 #include "core/memory/layers/images.h"
@@ -24,17 +22,6 @@ bool old_gpu(const hardware::Gpu* gpu) {
   return gpu != nullptr && gpu->compute_capability > 0 && gpu->compute_capability < 8;
 }
 bool has(std::string_view text, const char* part) { return text.find(part) != std::string::npos; }
-
-// The tiles of Llama 3.2 are one sequence of its tower.
-memory::Tiles tiles_of_one(const Replayed& f) {
-  const recipe::Vision& v = f.recipe.vision;
-  const auto width = static_cast<double>(v.image_size);
-  const auto height = static_cast<double>(v.image_height > 0 ? v.image_height : v.image_size);
-  memory::Tiles tiles = memory::tiles_of(f.network.image, width, height, v.max_tiles);
-  if (f.network.image.cut == model::ImageTokens::Cut::joined)
-    tiles.images = std::round(tiles.text_tokens / static_cast<double>(f.network.image.tokens));
-  return tiles;
-}
 
 constexpr NoteRow run_notes[] = {
     {.code = "max_memory_is_no_training_limit",
@@ -184,13 +171,17 @@ constexpr NoteRow run_notes[] = {
      },
      .source = "huggingface/trl trainer/sft_trainer.py"},
     {.code = "images_are_cut",
-     .applies = [](R f, G) { return f.recipe.vision.images_per_sample > 0 && tiles_of_one(f).images > 1; },
+     .applies =
+         [](R f, G) {
+           return f.recipe.vision.images_per_sample > 0 &&
+                  memory::tiles_of(f.network.image, f.recipe.vision).pieces > 1;
+         },
      .message = [](R f, G) -> std::string {
        const recipe::Vision& v = f.recipe.vision;
        const auto height = static_cast<double>(v.image_height > 0 ? v.image_height : v.image_size);
-       const memory::Tiles tiles = tiles_of_one(f);
+       const memory::Tiles tiles = memory::tiles_of(f.network.image, v);
        const bool apart = f.network.image.rule == model::ImageTokens::Rule::cross;
-       return "The processor makes " + grouped(tiles.images) + " tiles of an image of " +
+       return "The processor makes " + grouped(tiles.pieces) + " tiles of an image of " +
               grouped(static_cast<double>(v.image_size)) + " x " + grouped(height) + " pixels, " +
               grouped(tiles.text_tokens) +
               (apart ? " tokens that cross-attention reads." : " tokens of the sample.");

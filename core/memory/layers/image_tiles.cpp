@@ -145,28 +145,32 @@ bool is_left_whole(const model::ImageTokens& image, Pixels pixels) {
 
 }  // namespace
 
-Tiles tiles_of(const model::ImageTokens& image, double width, double height, uint64_t most) {
-  const Pixels pixels = {std::max(1.0, width), std::max(1.0, height)};
+Tiles tiles_of(const model::ImageTokens& image, const recipe::Vision& vision) {
+  const auto width = static_cast<double>(std::max<uint64_t>(vision.image_size, 1));
+  const Pixels pixels = {width, vision.image_height > 0 ? static_cast<double>(vision.image_height) : width};
+  const uint64_t most = vision.max_tiles;
   const auto each = static_cast<double>(image.tokens);
   const double overview = image.whole_tokens > 0 ? whole_tokens(image, pixels) : each;
-  if (image.cut == Cut::never || most == 1) return {1, overview};
+  if (image.cut == Cut::never || most == 1) return {1, 1, overview};
   if (image.cut == Cut::padded || image.cut == Cut::joined) {
     const auto tiles = static_cast<double>(most == 0 ? image.most_tiles : most);
-    return {image.cut == Cut::joined ? 1 : tiles, tiles * each};
+    return {tiles, image.cut == Cut::joined ? 1 : tiles, tiles * each};
   }
   if (image.cut == Cut::listed) {
     const TileGrid grid = best_listed(image, pixels, most == 0 ? UINT64_MAX : most);
-    return {count(grid) + 1, each + unpadded_tokens(image, grid, pixels)};
+    const double tiles = count(grid) + 1;
+    return {tiles, tiles, each + unpadded_tokens(image, grid, pixels)};
   }
-  if (image.whole_tokens > 0 && is_left_whole(image, pixels)) return {1, overview};
+  if (image.whole_tokens > 0 && is_left_whole(image, pixels)) return {1, 1, overview};
   const bool by_side = image.cut == Cut::longest_side;
   const uint64_t published = by_side ? image.most_tiles * image.most_tiles : image.most_tiles;
-  const uint64_t tiles = most == 0 ? published : most;
-  const TileGrid grid = image.cut == Cut::canvas   ? canvas(image, pixels, tiles)
-                        : by_side                  ? by_longest_side(image, pixels, tiles)
-                        : image.cut == Cut::sliced ? sliced(image, pixels, tiles)
-                                                   : closest_ratio(image, pixels, tiles);
-  return count(grid) > 1 ? Tiles{count(grid) + 1, count(grid) * each + overview} : Tiles{1, each};
+  const uint64_t allowed = most == 0 ? published : most;
+  const TileGrid grid = image.cut == Cut::canvas   ? canvas(image, pixels, allowed)
+                        : by_side                  ? by_longest_side(image, pixels, allowed)
+                        : image.cut == Cut::sliced ? sliced(image, pixels, allowed)
+                                                   : closest_ratio(image, pixels, allowed);
+  if (count(grid) <= 1) return {1, 1, each};
+  return {count(grid) + 1, count(grid) + 1, count(grid) * each + overview};
 }
 
 }  // namespace plimsoll::memory

@@ -1,6 +1,6 @@
 // Into how many tiles a processor cuts an image, each of which the tower reads as an image of its own.
 //
-//     Tiles tiles = tiles_of(internvl.image, 640, 480);
+//     Tiles tiles = tiles_of(internvl.image, {.image_size = 640, .image_height = 480});
 //     tiles.images;           // 13: four columns, three rows and the whole image
 //     tiles.text_tokens;      // 3328
 //
@@ -12,16 +12,17 @@
 #pragma once
 
 #include "core/model/architecture.h"
+#include "core/recipe/recipe.h"
 
 namespace plimsoll::memory {
 
 struct Tiles {
-  double images = 1;       ///< that the tower reads
+  double pieces = 1;  ///< that the processor makes of an image, the overview among them
+  double images = 1;  ///< as many of these does the tower read apart: one where it joins them (Llama 3.2)
   double text_tokens = 0;  ///< of all of them; what cross-attention reads under Rule::cross
 };
 
-/// Of one image of `width` x `height` pixels, for a processor that cuts (ImageTokens::Cut). `most`: tiles at most, 1:
-/// it is not cut, 0: what the processor is published with.
-Tiles tiles_of(const model::ImageTokens& image, double width, double height, uint64_t most = 0);
+/// Of one image of the recipe: its pixels, and how many tiles it may become (vision.max_tiles).
+Tiles tiles_of(const model::ImageTokens& image, const recipe::Vision& vision);
 
 }  // namespace plimsoll::memory

@@ -15,14 +15,14 @@ ImageLoad image_load(const model::Architecture& network, const recipe::Recipe& r
   const recipe::Vision& v = recipe.vision;
   const auto width = static_cast<double>(v.image_size);
   const auto height = static_cast<double>(v.image_height > 0 ? v.image_height : v.image_size);
-  const bool joined = image.cut == model::ImageTokens::Cut::joined;
-  const Tiles tiles = tiles_of(image, width, height, v.max_tiles);
+  const Tiles tiles = tiles_of(image, v);
   load.towers = images * tiles.images;
   load.tower_tokens = static_cast<double>(image.tower_tokens);
   double text = tiles.text_tokens;
-  const auto tiles_together = static_cast<double>(v.max_tiles > 0 ? v.max_tiles : image.most_tiles);
-  if (joined) {  // rows of eight patches (models/mllama/modeling_mllama.py num_padding_patches)
-    load.tower_tokens = std::ceil(load.tower_tokens / 8) * 8 * tiles_together;
+  if (image.cut ==
+      model::ImageTokens::Cut::
+          joined) {  // rows of eight patches (models/mllama/modeling_mllama.py num_padding_patches)
+    load.tower_tokens = std::ceil(load.tower_tokens / 8) * 8 * tiles.pieces;
   }
   if (image.grows() && image.patch > 0) {
     const auto patch = static_cast<double>(image.patch), merge = static_cast<double>(image.merge);
@@ -39,8 +39,7 @@ ImageLoad image_load(const model::Architecture& network, const recipe::Recipe& r
   const auto side = static_cast<double>(image.default_size);
   const bool resized = !image.grows();
   const double pixels = resized && side > 0 ? side * side : width * height;
-  const double made = joined ? tiles_together : tiles.images;
-  load.pixel_bytes = images * made * 3 * pixels * 4;
+  load.pixel_bytes = images * tiles.pieces * 3 * pixels * 4;
   if (image.frames > 1) {  // one row a patch (transformers image_processing_qwen2_vl.py flatten_patches)
     const auto patch = static_cast<double>(image.patch), frames = static_cast<double>(image.frames);
     load.pixel_bytes = images * load.tower_tokens * 3 * frames * patch * patch * 4;

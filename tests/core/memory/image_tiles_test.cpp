@@ -24,7 +24,7 @@ TEST(ImageTiles, AreThoseOfTheProcessors) {
     const model::Architecture network = model::network(presets.at(row.at("model_type").get<std::string>()));
     EXPECT_EQ(network.image.default_size, row.at("tile").get<uint64_t>()) << row;
     const Tiles tiles =
-        tiles_of(network.image, row.at("width").get<double>(), row.at("height").get<double>());
+        tiles_of(network.image, {.image_size = row.at("width"), .image_height = row.at("height")});
     EXPECT_EQ(tiles.images, row.at("images").get<double>()) << row;
     EXPECT_EQ(tiles.text_tokens, row.at("tokens").get<double>()) << row;
   }
@@ -32,7 +32,8 @@ TEST(ImageTiles, AreThoseOfTheProcessors) {
 
 TEST(ImageTiles, OfAProcessorThatIsToldNotToCutAreOne) {
   for (const auto& [model_type, preset] : presets) {
-    const Tiles tiles = tiles_of(model::network(preset).image, 1280, 720, 1);
+    const Tiles tiles =
+        tiles_of(model::network(preset).image, {.image_size = 1280, .image_height = 720, .max_tiles = 1});
     EXPECT_EQ(tiles.images, 1) << preset;
     EXPECT_LE(tiles.text_tokens, 1000) << preset;
   }
@@ -40,7 +41,9 @@ TEST(ImageTiles, OfAProcessorThatIsToldNotToCutAreOne) {
 
 // Llama 3.2's processor fills four tiles up whatever the image, and its tower reads them as one sequence.
 TEST(ImageTiles, OfLlamaAreAlwaysFour) {
-  const Tiles tiles = tiles_of(model::network("llama-3.2-11b-vision-instruct").image, 300, 200);
+  const Tiles tiles = tiles_of(model::network("llama-3.2-11b-vision-instruct").image,
+                               {.image_size = 300, .image_height = 200});
+  EXPECT_EQ(tiles.pieces, 4);
   EXPECT_EQ(tiles.images, 1);
   EXPECT_EQ(tiles.text_tokens, 4 * 1601);
 }
