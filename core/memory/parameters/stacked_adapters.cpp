@@ -81,7 +81,7 @@ bool has_stacked_experts(const recipe::Recipe& recipe) {
 
 bool is_one_tensor(const model::PlacedLinear& at, const recipe::Recipe& recipe) {
   return at.linear->expert && at.group != nullptr && at.group->experts_at_once && at.linear->count > 1 &&
-         has_stacked_experts(recipe) && recipe.projection_rank() == 0;
+         has_stacked_experts(recipe);
 }
 
 bool is_parameter_name(const std::string& target, const model::Stack& stack, const recipe::Recipe& recipe) {

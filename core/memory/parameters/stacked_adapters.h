@@ -25,7 +25,8 @@ StackedAdapter stacked_adapter(const model::Linear& linear, const model::Stack& 
 
 /// Transformers 5 runs this recipe's experts as one parameter a projection.
 bool has_stacked_experts(const recipe::Recipe& recipe);
-/// The experts of a layer are one parameter, gate and up the same, and the optimizer takes it as it is.
+/// The experts of a layer are one parameter, gate and up the same, and the optimizer takes it as it is: GaLore and APOLLO
+/// project linears alone (transformers trainer_optimizer.py, "only supports linear layers").
 bool is_one_tensor(const model::PlacedLinear& at, const recipe::Recipe& recipe);
 
 /// What PEFT adds to target_parameters for names of Transformers 4 in target_modules: "gate_up_proj".

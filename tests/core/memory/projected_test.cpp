@@ -66,6 +66,22 @@ TEST(Projected, WhatIsNotNamedKeepsStatesOfItsOwnShape) {
   EXPECT_LT(states(some), states(adamw));
 }
 
+// Transformers 5 has the experts of a layer as one parameter, which is no linear; in 4.57 each is a linear.
+TEST(Projected, ExpertsThatAreNoLinearsKeepStatesOfTheirOwnShape) {
+  const auto states_in = [](const char* release) {
+    const Json report =
+        answer({{"model", "qwen3-30b-a3b"},
+                {"stack", "hf"},
+                {"versions", {{"transformers", release}}},
+                {"model_args", {{"dtype", "bfloat16"}}},
+                {"training", {{"optim", "galore_adamw"}, {"optim_target_modules", {"all-linear"}}}}});
+    return at_step(report, "optimizer");
+  };
+  constexpr uint64_t experts = 48ull * 128 * 3 * 2048 * 768;  // two states of two bytes an element
+  EXPECT_GE(states_in("5.15"), 4 * experts);
+  EXPECT_LT(states_in("4.57"), 4 * experts);
+}
+
 TEST(Projected, LayerwiseNeverHoldsAllGradients) {
   const Json at_once = qwen_7b({{"optim", "galore_adamw"}});
   const Json each = qwen_7b({{"optim", "galore_adamw_layerwise"}});
