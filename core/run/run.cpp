@@ -226,7 +226,9 @@ void make_network(Run& run, Errors& errors) {
   if (apart.empty()) apart = run.dynamic_modules;
   run.network =
       model::with_layers_apart(std::move(run.network), apart, run.resolved.recipe.peft.target_parameters);
-  memory::expand_targets(run.network, run.resolved.recipe, errors);
+  // A stack names the linears of the model that it trains, a classifier's own among them.
+  model::Architecture trained = trained_network(run.network, run.resolved.recipe);
+  memory::expand_targets(trained, run.resolved.recipe, errors);
   if (!errors.empty()) return;
   tell_converted_targets(run);
   if (trains_some_layers(run.resolved.recipe)) {
@@ -234,7 +236,7 @@ void make_network(Run& run, Errors& errors) {
     adapted.peft.on = true;
     run.adapted_network = trained_network(run.network, adapted);
   }
-  run.network = trained_network(std::move(run.network), run.resolved.recipe);
+  run.network = std::move(trained);
   const recipe::Training& training = run.resolved.recipe.training;
   if (run.resolved.recipe.full() && !training.unfrozen_parameters.empty()) {
     run.network = memory::with_unfrozen(std::move(run.network), training.unfrozen_parameters,

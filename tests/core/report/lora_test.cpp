@@ -212,6 +212,19 @@ TEST(ReportLora, ALoopOverExpertsKeepsTheirWeightsOnceForEachBeforePeft019) {
   EXPECT_NEAR(static_cast<double>(peak("0.18") - peak("0.19")) / weights, 31, 0.5);
 }
 
+// ms-swift and LLaMA-Factory list the linears of the model that they train: a classifier's dense layer is one.
+TEST(ReportLora, NamesOfAllLinearsAreThoseOfTheClassifierToo) {
+  const auto trained = [](const Json& targets) {
+    return bytes(answer({{"model", "modernbert-base"},
+                         {"stack", "ms-swift"},
+                         {"task", "classification"},
+                         {"peft", {{"r", 8}, {"target_modules", targets}}}}),
+                 "/model/trainable");
+  };
+  EXPECT_EQ(trained("all-linear"), trained({"Wqkv", "Wo", "Wi", "dense"}));
+  EXPECT_EQ(trained("all-linear"), trained({"Wqkv", "Wo", "Wi"}) + 8 * (768 + 768));
+}
+
 // Axolotl's quantize_moe_experts packs what bitsandbytes leaves alone, and unpacks it again in every layer.
 // peft tuners/lora/model.py _prepare_adapter_config; Axolotl's loaders/adapter.py hands PEFT an empty list.
 TEST(ReportLora, ParametersAloneAreEnough) {
