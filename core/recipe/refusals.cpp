@@ -68,6 +68,17 @@ bool divides(uint64_t part, uint64_t whole) { return part > 0 && whole % part ==
 // _supports_flash_attn, read in 4.46, 4.57, 5.5 and 5.24.
 constexpr std::string_view no_flash_class = "bloom codegen mpt xglm", no_flash_class_5 = "bloom mpt xglm";
 
+// Lightning-AI/litgpt litgpt/config.py at 0.5.13; meta-pytorch/torchtune torchtune/models on main.
+constexpr std::string_view litgpt_models =
+    "falcon gemma gemma2 gemma3 gemma3_text gpt_neox llama mistral mixtral olmo olmo2 phi phi3 qwen2 qwen3 "
+    "qwen3_moe stablelm stablelm_epoch";
+constexpr std::string_view torchtune_models =
+    "gemma gemma2 llama llama4 llama4_text mistral mllama mllama_text_model phi3 qwen2 qwen3 qwen3_moe";
+bool other_model(R r, A a, std::string_view implementation, std::string_view models) {
+  return r.model_args.implementation == implementation && !a.model_type.empty() &&
+         !is_listed(a.model_type, models);
+}
+
 const std::string* mamba_target(R r) {
   for (const std::string& name : r.peft.target_modules) {
     if (name == "out_proj" || name == "conv1d") return &name;
@@ -97,6 +108,16 @@ constexpr Refusal refusal_rows[] = {
      .error = no_kernel,
      .instead = "PyTorch 2.7 for CUDA 12.8 is the first with kernels for Blackwell.",
      .source = "pytorch/pytorch .ci/manywheel/build_cuda.sh TORCH_CUDA_ARCH_LIST"},
+    {.id = "litgpt_without_model", .library = "LitGPT", .stacks = "",
+     .applies = [](R r, A a) { return other_model(r, a, "litgpt", litgpt_models); },
+     .error = "… is not a supported config name",
+     .instead = "Another stack: LitGPT has no code for models of this kind.",
+     .source = "Lightning-AI/litgpt 0.5.13 litgpt/config.py Config.from_name"},
+    {.id = "torchtune_without_model", .library = "torchtune", .stacks = "",
+     .applies = [](R r, A a) { return other_model(r, a, "torchtune", torchtune_models); },
+     .error = "Error loading 'torchtune.models.…'",
+     .instead = "Another stack: torchtune has no code for models of this kind.",
+     .source = "meta-pytorch/torchtune torchtune/models, torchtune/config/_utils.py _get_component_from_path"},
     {.id = "flash_attention_2_before_ampere", .library = "flash-attn", .stacks = "",
      .applies = [](R r, A a) { return flash2(r) && older_than(a, 8); },
      .error = "FlashAttention only supports Ampere GPUs or newer.",

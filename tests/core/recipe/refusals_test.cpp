@@ -22,6 +22,8 @@ const Case cases[] = {
     {"torch_without_pascal", R"({"hardware": {"gpu": "p100-pcie-16"}, "versions": {"torch": "2.8.0"}})"},
     {"torch_without_volta", R"({"hardware": {"gpu": "v100-sxm2-32"}, "versions": {"torch": "2.11.0"}})"},
     {"torch_without_blackwell", R"({"hardware": {"gpu": "rtx-5090"}, "versions": {"torch": "2.6.0"}})"},
+    {"litgpt_without_model", R"({"model": "qwen3.5-0.8b", "stack": "litgpt"})"},
+    {"torchtune_without_model", R"({"model": "bloom-560m", "stack": "torchtune"})"},
     {"flash_attention_2_before_ampere", R"({"hardware": {"gpu": "t4"}, "model_args": {"attn_implementation": "flash_attention_2", "dtype": "float16"}})"},
     {"flash_attention_2_wide_heads", R"({"model": "gemma-4-12b", "model_args": {"attn_implementation": "flash_attention_2", "dtype": "bfloat16"}})"},
     {"flash_attention_2_in_fp32", R"({"model_args": {"attn_implementation": "flash_attention_2", "dtype": "float32"}, "training": {"bf16": false}})"},
