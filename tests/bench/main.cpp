@@ -30,8 +30,8 @@ namespace {
 
 using json::Json;
 
-const Catalog& presets() {
-  static const Catalog catalog = read_catalog(preset_files());
+const run::Catalog& presets() {
+  static const run::Catalog catalog = run::read_catalog(plimsoll::preset_files());
   return catalog;
 }
 
@@ -110,7 +110,7 @@ void register_all() {
   add("report/pasted-config", [pasted] { return report_text(pasted, presets()); });
   add("import/arguments", [] { return import_text(arguments, "", presets()); });
   add("diagnose/message-alone", [] { return diagnosis_text(message, "", "", presets()); });
-  add("presets", [] { return read_catalog(preset_files()); });
+  add("presets", [] { return run::read_catalog(plimsoll::preset_files()); });
   for (const exchange::Hostile& input : exchange::hostile_inputs()) {
     const std::string& text = input.text;
     add(std::string("hostile/") + input.what, [&text] {
