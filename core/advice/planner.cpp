@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/advice/by_quality.h"
-
 namespace plimsoll::advice {
 
 namespace {
@@ -83,23 +81,25 @@ void Planner::list_structures() {
   structures_ = std::move(all);
 }
 
-// Where a choice needs least by its scales: each of them at its end; one that may rise at its end and not
-// moved at all; one whose last level stands apart there and at the level before. `free_only`: those alone
-// that cost nothing in quality.
-std::vector<Choice> Planner::ends_of(const Choice& choice, bool free_only) const {
+// Where a choice needs least by these slots: each scale at its end, one that may rise at its end and not moved
+// at all, one whose last level stands apart there and at the level before; a cheap slot in every way.
+std::vector<Choice> Planner::ends_of(const Choice& choice, const std::vector<std::size_t>& slots) const {
   std::vector<Choice> ends = {choice};
-  for (std::size_t slot : loose_) {
+  for (std::size_t slot : slots) {
     const std::vector<Option>& options = space_.slots[slot].options;
-    if (pricer_.is_cheap(slot) || (free_only && options.back().level.quality != 0)) continue;
+    const bool stays = pricer_.is_cheap(slot) || options.back().level.may_rise;
+    const std::size_t first =
+        pricer_.is_cheap(slot) ? 1 : std::max<std::size_t>(1, space_.slots[slot].end_for(0));
     const std::size_t before = ends.size();
-    const std::size_t last = options.size() - 1, first_end = space_.slots[slot].end_for(0);
     for (std::size_t i = 0; i < before; ++i) {
-      if (options.back().level.may_rise) ends.push_back(ends[i]);
-      for (std::size_t end = std::max<std::size_t>(1, first_end); end < last; ++end) {
+      for (std::size_t option = first; option < options.size(); ++option) {
+        if (!stays && option + 1 == options.size()) {
+          ends[i][slot] = static_cast<uint8_t>(option);
+          continue;
+        }
         ends.push_back(ends[i]);
-        ends.back()[slot] = static_cast<uint8_t>(end);
+        ends.back()[slot] = static_cast<uint8_t>(option);
       }
-      ends[i][slot] = static_cast<uint8_t>(last);
     }
   }
   return ends;
@@ -108,23 +108,24 @@ std::vector<Choice> Planner::ends_of(const Choice& choice, bool free_only) const
 // The least that a choice can reach when its scales go to their ends and the cheap slots are free: a bound
 // for everything that shares its structure.
 double Planner::floor_of(const Choice& choice, Measure measure) {
-  std::vector<Choice> ends = ends_of(choice, false);
-  for (std::size_t slot : loose_) {
-    if (!pricer_.is_cheap(slot)) continue;
-    const std::size_t options = space_.slots[slot].options.size();
-    const std::size_t before = ends.size();
-    for (std::size_t i = 0; i < before; ++i) {
-      for (std::size_t option = 1; option < options; ++option) {
-        ends.push_back(ends[i]);
-        ends.back()[slot] = static_cast<uint8_t>(option);
-      }
-    }
-  }
   double least = beyond;
-  for (const Choice& end : ends) {
+  for (const Choice& end : ends_of(choice, loose_)) {
     if (const Price* price = pricer_.price(end)) least = std::min(least, value(price->sizes, measure));
   }
   return least;
+}
+
+// Whether the choice fits with something else in the open slots.
+bool Planner::may_reach(const Choice& choice, const std::vector<std::size_t>& open, const Target& target) {
+  std::vector<std::size_t> training, evaluation;
+  for (std::size_t slot : open) (pricer_.is_evaluation(slot) ? evaluation : training).push_back(slot);
+  for (const Choice& end : ends_of(choice, training)) {
+    if (!training_may_fit(end, target)) continue;
+    for (const Choice& both : ends_of(end, evaluation)) {
+      if (fits(both, target)) return true;
+    }
+  }
+  return false;
 }
 
 bool Planner::alive(std::size_t structure, const Target& target) {
@@ -140,13 +141,15 @@ bool Planner::fits(const Choice& choice, const Target& target) {
   return !pricer_.simulates() || value(pricer_.confirmed(choice)->sizes, target.measure) <= target.usable;
 }
 
+std::size_t Planner::end_for(std::size_t slot, std::size_t option) const {
+  return pricer_.is_cheap(slot) ? option : space_.slots[slot].end_for(option);
+}
+
 // The choice with the scales that it moves at their ends: it needs no more, and many choices share it.
 Choice Planner::moved_to_ends(const Choice& choice) const {
   Choice end = choice;
   for (std::size_t slot : loose_) {
-    if (choice[slot] != 0 && !pricer_.is_cheap(slot)) {
-      end[slot] = static_cast<uint8_t>(space_.slots[slot].end_for(choice[slot]));
-    }
+    if (choice[slot] != 0) end[slot] = static_cast<uint8_t>(end_for(slot, choice[slot]));
   }
   return end;
 }
@@ -209,100 +212,11 @@ Planner::Entry Planner::begin(std::size_t structure) const {
   return entry;
 }
 
-void Planner::extend(const Entry& from, std::size_t slot, int left, std::vector<Entry>& out) {
-  if (left == 0) {
-    out.push_back(from);
-    return;
-  }
-  for (std::size_t i = slot; i < loose_.size(); ++i) {
-    if (pricer_.is_evaluation(loose_[i])) continue;
-    const std::vector<Option>& options = space_.slots[loose_[i]].options;
-    for (std::size_t option = 1; option < options.size(); ++option) {
-      Entry next = from;
-      next.choice[loose_[i]] = static_cast<uint8_t>(option);
-      next.quality += options[option].level.quality;
-      ++next.changes;
-      extend(next, i + 1, left - 1, out);
-    }
-  }
-}
-
-// All choices of exactly `count` changes to the training that the target does not rule out by their
-// structure, least cost in quality first. Made for the first target that asks and kept for smaller ones.
-const std::vector<Planner::Entry>& Planner::with_changes(std::size_t count, const Target& target) {
-  std::vector<Listed>& lists = by_count_[static_cast<int>(target.measure)];
-  if (lists.size() <= count) lists.resize(count + 1);
-  Listed& listed = lists[count];
-  if (listed.usable >= target.usable) return listed.entries;
-  listed.usable = target.usable;
-  listed.entries.clear();
-  const int wanted = static_cast<int>(count);
-  for (std::size_t s = 0; s < structures_.size() && structures_[s].changes <= wanted; ++s) {
-    if (!alive(s, target)) continue;
-    extend(begin(s), 0, wanted - structures_[s].changes, listed.entries);
-  }
-  sort_by_quality(listed.entries);
-  return listed.entries;
-}
-
 bool Planner::reachable(const Target& target) {
   for (std::size_t s = 0; s < structures_.size(); ++s) {
     if (alive(s, target)) return true;
   }
   return false;
-}
-
-// `parity`: with no change that costs more than that.
-std::optional<PricedPlan> Planner::fewest(const Target& target, bool parity) {
-  const std::vector<Entry> evaluations = this->evaluations(parity ? quality::parity : any_cost);
-  for (std::size_t count = 1; count <= space_.slots.size(); ++count) {
-    // All of the least cost in quality. A cost is that of the training and that of the evaluation.
-    std::vector<Entry> fitting;
-    double fastest = beyond;
-    int most = 0;
-    for (const Entry& evaluation : evaluations) {
-      if (static_cast<std::size_t>(evaluation.changes) > count) break;
-      const std::vector<Entry>& trainings = with_changes(count - evaluation.changes, target);
-      if (!trainings.empty()) most = std::max(most, evaluation.quality + trainings.back().quality);
-    }
-    for (int cost = 0; cost <= most && fitting.empty(); ++cost) {
-      for (std::size_t first = 0, next = 0; first < evaluations.size(); first = next) {
-        // Those of as many changes and the same cost go with the same trainings.
-        const auto alike = [&](const Entry& one) {
-          return one.changes == evaluations[first].changes && one.quality == evaluations[first].quality;
-        };
-        while (next < evaluations.size() && alike(evaluations[next])) ++next;
-        const Entry& evaluation = evaluations[first];
-        if (static_cast<std::size_t>(evaluation.changes) > count) break;
-        if (evaluation.quality > cost) continue;
-        const std::vector<Entry>& trainings = with_changes(count - evaluation.changes, target);
-        auto training =
-            std::lower_bound(trainings.begin(), trainings.end(), cost - evaluation.quality,
-                             [](const Entry& entry, int quality) { return entry.quality < quality; });
-        for (; training != trainings.end() && training->quality + evaluation.quality == cost; ++training) {
-          if (parity && !at_parity(*training)) continue;
-          if (!alive(training->structure, target) || !training_may_fit(training->choice, target)) continue;
-          for (std::size_t i = first; i < next; ++i) {
-            const Entry entry = evaluation.changes == 0 ? *training : together(*training, evaluations[i]);
-            if (!may_fit(entry.choice, target) || !fits(entry.choice, target)) continue;
-            fitting.push_back(entry);
-            fitting.back().seconds = pricer_.seconds(entry.choice);
-            fastest = std::min(fastest, fitting.back().seconds);
-          }
-        }
-      }
-    }
-    const Entry* best = nullptr;
-    const auto cost = [this](const Entry& entry) {
-      return std::make_pair(only_slack(entry.choice), entry.seconds);
-    };
-    for (const Entry& entry : fitting) {
-      if (entry.seconds > same_speed * fastest) continue;
-      if (best == nullptr || cost(entry) < cost(*best)) best = &entry;
-    }
-    if (best != nullptr) return plan(best->choice);
-  }
-  return std::nullopt;
 }
 
 // An allocator setting makes no tensor smaller.

@@ -69,8 +69,8 @@ class Planner {
   struct Structure {  // a choice in every slot but scales and cheap ones
     Choice choice{};
     int changes = 0, quality = 0;
-    bool parity = true;  // every change costs at most quality::parity
-    double floor[2] = {-1, -1};
+    bool parity = true;          // every change costs at most quality::parity
+    double floor[2] = {-1, -1};  ///< by measure
   };
   struct Entry {
     Choice choice{};
@@ -84,10 +84,12 @@ class Planner {
   }
   bool fits(const Choice& choice, const Target& target);
   bool alive(std::size_t structure, const Target& target);
+  std::size_t end_for(std::size_t slot, std::size_t option) const;
   Choice moved_to_ends(const Choice& choice) const;
   bool may_fit(const Choice& choice, const Target& target);
   bool training_may_fit(const Choice& choice, const Target& target);
-  std::vector<Choice> ends_of(const Choice& choice, bool free_only) const;
+  std::vector<Choice> ends_of(const Choice& choice, const std::vector<std::size_t>& slots) const;
+  bool may_reach(const Choice& choice, const std::vector<std::size_t>& open, const Target& target);
   double floor_of(const Choice& choice, Measure measure);
   bool only_slack(const Choice& choice) const;
   bool at_parity(const Entry& entry) const;
@@ -106,8 +108,20 @@ class Planner {
   std::optional<PricedPlan> usual(const Target& target, bool parity);
   void list_structures();
   Entry begin(std::size_t structure) const;
-  void extend(const Entry& from, std::size_t slot, int left, std::vector<Entry>& out);
-  const std::vector<Entry>& with_changes(std::size_t count, const Target& target);
+  struct Group {  ///< the choices whose scales end there
+    Choice ends{};
+    std::size_t structure = 0;
+    int least = 0, most = 0;  ///< cost in quality
+  };
+  void group(const Group& from, std::size_t slot, int left, std::vector<Group>& out) const;
+  const std::vector<Group>& with_changes(std::size_t count);
+  void expand(const Entry& from, std::size_t slot, int cost, std::vector<Entry>& out) const;
+  struct Wanted {
+    const Target& target;
+    bool parity;  ///< no change costs more than that
+    std::vector<Entry> evaluations;
+  };
+  std::vector<Entry> fitting(std::size_t count, int cost, const Wanted& wanted);
   const std::vector<Entry>& by_time(bool same);
   void branch(std::vector<Entry>& entries, std::size_t slot, int most) const;
   std::vector<Entry> evaluations(int most) const;
@@ -116,6 +130,9 @@ class Planner {
   std::optional<PricedPlan> fewest(const Target& target, bool parity);
   std::optional<PricedPlan> quickest(const Target& target, int least, bool same);
   std::optional<PricedPlan> least_loss(const Target& target, int least);
+  struct Loss;
+  void spend(Loss& loss, const Choice& choice, std::size_t paid, int left);
+  void fill(Loss& loss, const Choice& spent);
   PricedPlan plan(const Choice& choice);
 
   Space space_;
@@ -123,12 +140,8 @@ class Planner {
   const std::size_t allocator_;     ///< its slot, or the number of slots
   std::vector<std::size_t> loose_;  // slots that are scales or cheap
   std::vector<Structure> structures_;
-  std::vector<Rung> rungs_;  ///< in the usual order; listed when they are first asked for
-  struct Listed {
-    double usable = -1;  // entries whose structure is dead for this much were left out
-    std::vector<Entry> entries;
-  };
-  std::vector<Listed> by_count_[2];  // by measure, then by number of changes
+  std::vector<Rung> rungs_;                   ///< in the usual order; listed when they are first asked for
+  std::vector<std::vector<Group>> by_count_;  ///< by number of changes
   std::vector<Entry> same_, quick_;
   bool listed_same_ = false, listed_quick_ = false;
 };

@@ -1,8 +1,8 @@
 // The readings that ask for the fastest plan: every choice in the order of its time, until one fits.
 #include <algorithm>
+#include <map>
 #include <tuple>
 
-#include "core/advice/by_quality.h"
 #include "core/advice/planner.h"
 
 namespace plimsoll::advice {
@@ -109,62 +109,91 @@ std::optional<PricedPlan> Planner::quickest(const Target& target, int least, boo
   return std::nullopt;
 }
 
+// What the search for the least cost in quality has found so far, and what it need not try again.
+struct Planner::Loss {
+  const Target& target;
+  int least;                                         ///< parts of fewer changes are known not to fit
+  std::vector<std::size_t> paid;                     ///< slots that cost something at their end
+  std::vector<std::size_t> open;                     ///< slots that cost nothing
+  std::map<Choice, bool> may_reach[most_slots + 1];  ///< by how many of the paid slots are open too
+  std::optional<Choice> best;
+  double seconds = beyond;
+  int changes = 0;
+};
+
 // Where nothing of at most parity fits: the least cost in quality, then the fastest. Every choice of each
 // cost, until one cost has a plan.
 std::optional<PricedPlan> Planner::least_loss(const Target& target, int least) {
-  std::vector<Entry> entries;
-  for (std::size_t s = 0; s < structures_.size(); ++s) {
-    if (!alive(s, target)) continue;
-    std::vector<Entry> grown = {begin(s)};
-    for (std::size_t slot : loose_) {
-      const bool free_of_cost = space_.slots[slot].options.back().level.quality == 0;  // filled in below
-      if (!free_of_cost) branch(grown, slot, any_cost);
-    }
-    entries.insert(entries.end(), grown.begin(), grown.end());
+  Loss loss{target, least, {}, {}, {}, {}, beyond, 0};
+  int most = 0;
+  for (const Structure& structure : structures_) most = std::max(most, structure.quality);
+  for (std::size_t slot : loose_) {
+    const std::vector<Option>& options = space_.slots[slot].options;
+    (options.back().level.quality == 0 ? loss.open : loss.paid).push_back(slot);
+    int dearest = 0;
+    for (const Option& option : options) dearest = std::max(dearest, option.level.quality);
+    most += dearest;
   }
-  sort_by_quality(entries);
-  std::optional<Choice> best;
-  double best_seconds = beyond;
-  int best_quality = 0, best_changes = 0;
-  for (const Entry& entry : entries) {
-    if (best && entry.quality > best_quality) break;
-    std::vector<Choice> grown = {entry.choice};
-    std::vector<Choice> ends = ends_of(entry.choice, true);
-    for (std::size_t slot : loose_) {
-      const std::vector<Option>& options = space_.slots[slot].options;
-      if (options.back().level.quality != 0) continue;
-      const std::size_t unmoved = ends.size();
-      for (std::size_t i = 0; pricer_.is_cheap(slot) && i < unmoved * (options.size() - 1); ++i) {
-        ends.push_back(ends[i % unmoved]);
-        ends.back()[slot] = static_cast<uint8_t>(1 + i / unmoved);
-      }
-      const std::size_t before = grown.size();
-      for (std::size_t option = 1; option < options.size(); ++option) {
-        for (std::size_t i = 0; i < before; ++i) {
-          Choice next = grown[i];
-          next[slot] = static_cast<uint8_t>(option);
-          grown.push_back(next);
-        }
-      }
-    }
-    const auto fitting = [&](const Choice& end) { return fits(end, target); };
-    if (std::none_of(ends.begin(), ends.end(), fitting)) continue;
-    for (const Choice& choice : grown) {
-      const int changes = changes_in(choice);
-      if (changes == 0 || !pricer_.valid(choice)) continue;
-      const double seconds = pricer_.seconds(choice);
-      const bool slower = seconds > best_seconds || (seconds == best_seconds && changes >= best_changes);
-      if (best && slower) continue;
-      if (!may_fit(choice, target) || !fits(choice, target)) continue;
-      if (fitting_part(choice, least, target)) continue;
-      best = choice;
-      best_seconds = seconds;
-      best_quality = entry.quality;
-      best_changes = changes;
+  for (int cost = 0; cost <= most && !loss.best; ++cost) {
+    for (std::size_t s = 0; s < structures_.size(); ++s) {
+      if (structures_[s].quality > cost || !alive(s, target)) continue;
+      spend(loss, begin(s).choice, loss.paid.size(), cost - structures_[s].quality);
     }
   }
-  if (best) return plan(*best);
+  if (loss.best) return plan(*loss.best);
   return std::nullopt;
+}
+
+// All ways to spend what is left on the first `paid` of the slots that cost something, but for those that
+// reach the target by no way to set what is still open.
+void Planner::spend(Loss& loss, const Choice& choice, std::size_t paid, int left) {
+  const auto [known, fresh] = loss.may_reach[paid].try_emplace(choice, false);
+  if (fresh) {
+    std::vector<std::size_t> open = loss.open;
+    open.insert(open.end(), loss.paid.begin(), loss.paid.begin() + static_cast<std::ptrdiff_t>(paid));
+    known->second = may_reach(choice, open, loss.target);
+  }
+  if (!known->second) return;
+  if (paid == 0) {
+    if (left == 0) fill(loss, choice);
+    return;
+  }
+  const std::size_t slot = loss.paid[paid - 1];
+  const std::vector<Option>& options = space_.slots[slot].options;
+  for (std::size_t option = 0; option < options.size(); ++option) {
+    const int cost = option == 0 ? 0 : options[option].level.quality;
+    if (cost > left) continue;
+    Choice next = choice;
+    next[slot] = static_cast<uint8_t>(option);
+    spend(loss, next, paid - 1, left - cost);
+  }
+}
+
+// The fastest way to set the slots that cost nothing.
+void Planner::fill(Loss& loss, const Choice& spent) {
+  std::vector<Choice> grown = {spent};
+  for (std::size_t slot : loss.open) {
+    const std::size_t before = grown.size();
+    for (std::size_t option = 1; option < space_.slots[slot].options.size(); ++option) {
+      for (std::size_t i = 0; i < before; ++i) {
+        Choice next = grown[i];
+        next[slot] = static_cast<uint8_t>(option);
+        grown.push_back(next);
+      }
+    }
+  }
+  for (const Choice& choice : grown) {
+    const int changes = changes_in(choice);
+    if (changes == 0 || !pricer_.valid(choice)) continue;
+    const double seconds = pricer_.seconds(choice);
+    const bool slower = seconds > loss.seconds || (seconds == loss.seconds && changes >= loss.changes);
+    if (loss.best && slower) continue;
+    if (!may_fit(choice, loss.target) || !fits(choice, loss.target)) continue;
+    if (fitting_part(choice, loss.least, loss.target)) continue;
+    loss.best = choice;
+    loss.seconds = seconds;
+    loss.changes = changes;
+  }
 }
 
 }  // namespace plimsoll::advice

@@ -304,12 +304,12 @@ void add_versions(Import& import, const Document& document, std::string_view tex
     import = {};
     import.format = &installed;
     import.partial = true;
-    import.request = Json::object();
+    import.request = json::Json::object();
   }
   recipe::Values taken;
   for (const auto& [pointer, version] : versions) {
     const std::string library = pointer.substr(pointer.rfind('/') + 1);
-    Json& said = import.request["versions"];
+    json::Json& said = import.request["versions"];
     if (!said.is_null() && !said.is_object()) return;
     if (said.contains(library)) continue;
     said[library] = version;
