@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/cli/exchange.h"
 #include "core/diagnosis/diagnosis.h"
 #include "core/diagnosis/prose_signs.h"
 #include "core/diagnosis/questions.h"
@@ -136,6 +137,8 @@ Scored score_one(const Record& record, const std::vector<accuracy::Rule>& rules,
   const accuracy::Draft draft = draft_of(record, rules);
   one.request = draft.values.empty() ? "" : json::write(request_of(draft));
   const std::string text = pasted(record);
+  // A command or a configuration in the text is the request, as in the command and on the page.
+  if (one.request.empty()) one.request = cli::request_in(text, catalog);
   question::PastedCase found;
   question::read_case(text, one.request, record.phase == "other" ? "" : record.phase, catalog, found);
   const diagnosis::Diagnosis d = diagnosis::diagnose(found.situation);
