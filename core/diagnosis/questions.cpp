@@ -39,6 +39,7 @@ constexpr Ids at_eval[] = {"eval_accumulates_logits"};
 constexpr Ids at_save[] = {"resume_or_save_peak"};
 constexpr Ids at_merge[] = {"merge_peak"};
 constexpr Ids at_rollout[] = {"vllm_colocate"};
+constexpr Ids of_machine[] = {"host_ram"};
 constexpr Choice when[] = {
     {"load", "While the model was loaded or prepared",
      "No sample was there yet: weights, or a second copy of them.", at_load},
@@ -55,6 +56,8 @@ constexpr Choice when[] = {
     {"merge", "While merging or exporting adapters", "A second copy of the weights is made.", at_merge},
     {"rollout", "While generating samples (GRPO, PPO)", "The engine and the training share the card.",
      at_rollout},
+    {"ram", "The machine's RAM filled up, or the process was killed",
+     "The GPU's memory did not run out: nothing on it helps.", of_machine},
     {"update", "Since an update of the libraries; it ran before", "A default changed: compare the versions.",
      updated},
 };
@@ -86,7 +89,7 @@ bool speaks_for(const Choice& choice, std::string_view cause) {
 }
 
 // People err, and causes mix: an answer against a cause leaves it a chance.
-constexpr double believed = 0.95;
+constexpr double believed = 0.985;
 
 double share(const Question& question, const Choice& choice, std::string_view cause) {
   const auto count = static_cast<double>(question.choices.size());
@@ -122,10 +125,17 @@ double gain(const Question& question, const std::vector<Named>& named, const std
   return entropy(shares) - left;
 }
 
+// A frame of a step says where in it, not whether steps ran before it or another release fitted.
+bool in_a_step(FailurePhase phase) {
+  return phase == FailurePhase::forward || phase == FailurePhase::loss || phase == FailurePhase::backward ||
+         phase == FailurePhase::optimizer;
+}
+
 // What the text, the traceback or the request answers already is not asked.
 bool is_known(const Question& question, const TextReading& r) {
   const Facts& f = r.facts;
-  if (question.id == "when") return r.frames.phase != FailurePhase::unknown || r.rerun.exact;
+  if (question.id == "when")
+    return (r.frames.phase != FailurePhase::unknown && !in_a_step(r.frames.phase)) || r.rerun.exact;
   if (question.id == "cards") return !f.several() || !f.strategy.empty();
   if (question.id == "others") return r.derived.residual.has_value() || r.derived.other.has_value();
   return false;

@@ -24,6 +24,24 @@ TEST(Question, NoneIsAskedWhereTheTracebackAnswersIt) {
   EXPECT_TRUE(known.question == nullptr || known.question->id != "when");
 }
 
+// kohya_ss#1048: it failed in the optimizer, and since an update. Where in a step it was is not why.
+TEST(Question, AFrameOfAStepLeavesOpenWhetherStepsRanBefore) {
+  const std::string_view report =
+      "CUDA out of memory on my 4090\n"
+      "  File \"torch/cuda/amp/grad_scaler.py\", line 290, in _maybe_opt_step\n"
+      "    retval = optimizer.step(*args, **kwargs)";
+  const auto open = explained(report);
+  ASSERT_NE(open.question, nullptr);
+  EXPECT_EQ(open.question->id, "when");
+  EXPECT_EQ(first_cause(report, "", "when=update"), "regression_in_library");
+}
+
+TEST(Question, WhichMemoryRanOutCanBeAnswered) {
+  const std::string_view report = "It is out of memory when I start the fine-tuning";
+  EXPECT_NE(first_cause(report), "host_ram");
+  EXPECT_EQ(first_cause(report, "", "when=ram"), "host_ram");
+}
+
 TEST(Question, AnAnswerDecidesBetweenCauses) {
   EXPECT_EQ(first_cause("CUDA out of memory when I fine-tune my model", "", "when=eval"),
             "eval_accumulates_logits");
