@@ -90,7 +90,7 @@ std::vector<Message> spoken_messages(const Text& text, const Prose& prose,
   constexpr int unsure = 1;  // half a logarithm of odds that anything failed
   if (score_of(lack, Say::lack) <= unsure && named_lack(folded) == std::string_view::npos) lack = nullptr;
   const Sentence* host = prose.says(Say::host);
-  const bool machine = score_of(host, Say::host) > 0 &&
+  const bool machine = score_of(host, Say::host) > unsure &&
                        (host == lack || score_of(host, Say::host) >= score_of(lack, Say::lack) ||
                         !names_the_card(folded, *lack));
   const Sentence* said = machine ? host : lack;

@@ -83,7 +83,7 @@ const Cause rows_of_choices[] = {
     {.id = "batch_or_sequence_too_large",
      .title = "Too many tokens in a micro-batch",
      .found = Found::request,
-     .base = 0.6F,
+     .base = 0.2F,
      .weights =
          {{Sign::share_well_within, 1.5F}, {Sign::large_request, 0.5F},     {Sign::large_batch, 1.5F},
           {Sign::forward, 0.5F},           {Sign::backward, 0.5F},          {Sign::loading, -4.0F},

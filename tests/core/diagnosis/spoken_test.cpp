@@ -45,6 +45,23 @@ constexpr Spoken spoken[] = {
     {"hiyouga/LlamaFactory#4711", "Qwen-72B合并LoRA权重自动被killed", "host_ram"},
 };
 
+// sentence-transformers#3214, Training_PRO#20, gpt-2-simple#19: reports of the third set's dev half.
+TEST(DiagnosisSpoken, TheMemoryThatFillsIsNamedInPlainWords) {
+  EXPECT_EQ(
+      first_cause("Trial after trial the memory of the GPU goes up as if the model was loaded again, until "
+                  "it is out of memory."),
+      "growth_over_steps");
+  EXPECT_EQ(first_cause("The runtime crashes while loading the dataset, due to using all available RAM"),
+            "host_ram");
+  EXPECT_EQ(first_cause("Upgrading to 4.47.0, nothing else changed, leads to an out-of-memory error"),
+            "regression_in_library");
+}
+
+// Half a logarithm of odds does not say which memory it was.
+TEST(DiagnosisSpoken, ThatRamIsFreeIsNoLackOfIt) {
+  EXPECT_NE(first_cause("mlx stops at recommendedMaxWorkingSetSize although RAM is free"), "host_ram");
+}
+
 TEST(DiagnosisSpoken, WordsAloneNameTheCause) {
   for (const Spoken& one : spoken) {
     const Diagnosis d = explained(one.text);
