@@ -198,7 +198,7 @@ def fields_of(cfg, recipe, seen, world):
         "/training/per_device_train_batch_size": seen["_setup_data"]["batch_size"],
         "/training/gradient_accumulation_steps": recipe._gradient_accumulation_steps,
         "/training/gradient_checkpointing": bool(model["enable_activation_checkpointing"]),
-        "/training/activation_offloading": bool(model["enable_activation_offloading"]),
+        "/training/activation_offloading": bool(model.get("enable_activation_offloading", False)),
         "/training/torch_compile": bool(compiled),
         "/training/optimizer_in_backward": bool(in_backward),
         "/training/packing": packed,
