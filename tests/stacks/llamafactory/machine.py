@@ -80,6 +80,13 @@ def make_config(name, *args, **kwargs):
     return config
 
 
+def asked_attention(config):
+    """None: from_pretrained chooses. Until Transformers 4.56 the property says eager then."""
+    if hasattr(config, "_attn_implementation_internal"):
+        return config._attn_implementation_internal
+    return getattr(config, "_attn_implementation", None)
+
+
 def fake_loading(auto_class):
     """from_pretrained without weights: the class, the type and the quantization decide."""
     def load(pretrained_model_name_or_path=None, *args, config=None, quantization_config=None, **kwargs):
@@ -91,16 +98,15 @@ def fake_loading(auto_class):
             dtype = dtype or getattr(text, "dtype", None) or getattr(text, "torch_dtype", None)
         if isinstance(dtype, str):
             dtype = getattr(torch, dtype)
-        asked = kwargs.get("attn_implementation") or getattr(config, "_attn_implementation_internal", None) \
-            or getattr(config, "_attn_implementation", None)
-        facts.update(attention=asked or "sdpa", quantization=quantization_config,
-                     loaded_dtype=dtype or torch.float32)
+        asked = kwargs.get("attn_implementation") or asked_attention(config)
+        facts.update(quantization=quantization_config, loaded_dtype=dtype or torch.float32)
         config._attn_implementation = "eager"
         usual = torch.get_default_dtype()
         torch.set_default_dtype(dtype or torch.float32)
         with torch.device("meta"):
             model = auto_class.from_config(config)
         torch.set_default_dtype(usual)
+        facts["attention"] = asked or ("sdpa" if getattr(model, "_supports_sdpa", True) else "eager")
         model = model.to(dtype or torch.float32)
         model.tie_weights()
         if quantization_config is not None:
