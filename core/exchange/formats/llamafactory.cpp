@@ -133,6 +133,14 @@ void read_pixels(Reading& reading, const Leaf& leaf) {
   reading.finding(leaf).message = "the side of the largest square";
 }
 
+// Until 0.9.1: v0.9.1 hparams/finetuning_args.py, model/model_utils/visual.py get_forbidden_modules.
+void read_projector_only(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/vision/freeze_language_model", true, &leaf);
+  reading.values["/vision/freeze_vision_tower"] = true;
+  reading.values["/vision/freeze_multi_modal_projector"] = false;
+}
+
 // hparams/model_args.py: InternVL's images stay whole unless this is on.
 void read_crop(Reading& reading, const Leaf& leaf) {
   if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
@@ -185,6 +193,8 @@ constexpr Row rows[] = {
     {"max_new_tokens", "/rl/max_completion_length", "", read_implied, Write::no},
     {"ref_model", "/rl/reference_model", "", read_implied, Write::no},
     {"image_max_pixels", "/vision/image_size", "", read_pixels},
+    {"image_resolution", "/vision/image_size", "", read_pixels, Write::no},  // until 0.9.1
+    {"train_mm_proj_only", "/vision/freeze_language_model", "", read_projector_only, Write::no},
     {"crop_to_patches", "/vision/max_tiles", "", read_crop},
     {"freeze_vision_tower", "/vision/freeze_vision_tower", "", read_frozen, Write::yes},
     {"freeze_multi_modal_projector", "/vision/freeze_multi_modal_projector", "", read_frozen, Write::yes},
@@ -213,7 +223,7 @@ constexpr std::string_view irrelevant =
     "offload_folder "
     "use_kv_cache hf_hub_token ms_hub_token om_hub_token print_param_status trust_remote_code template "
     "dataset "
-    "eval_dataset dataset_dir media_dir train_on_prompt mask_history streaming buffer_size mix_strategy "
+    "eval_dataset dataset_dir media_dir image_dir train_on_prompt mask_history streaming buffer_size mix_strategy "
     "interleave_probs overwrite_cache preprocessing_* max_samples eval_num_beams ignore_pad_token_for_loss "
     "val_size "
     "eval_on_each_dataset tool_format default_system enable_thinking preserve_thinking tokenized_path "
@@ -236,7 +246,7 @@ constexpr std::string_view irrelevant =
     "moe_token_dispatcher_type export_hf_on_finish adapter_folder cutoff_ratio";
 constexpr std::string_view implied =
     "adapter_name_or_path resize_vocab add_tokens add_special_tokens new_special_tokens_config "
-    "init_special_tokens "
+    "init_special_tokens new_special_tokens "
     "rope_scaling train_from_scratch infer_backend use_v1_kernels compute_dtype device_map model_max_length "
     "block_diag_attn create_new_adapter oft_rank module_dropout "
     "quantization_device_map ref_model_quantization_bit reward_model_type reward_model_quantization_bit "
@@ -251,6 +261,7 @@ constexpr std::string_view unpriced =
     "use_hyper_parallel use_asft_loss fp8 fp8_* use_kt kt_* tensor_model_parallel_size "
     "sequence_parallel pipeline_model_parallel_size expert_model_parallel_size context_parallel_size "
     "use_distributed_optimizer recompute_granularity recompute_method recompute_num_layers video_max_pixels "
+    "video_resolution "
     "video_maxlen";
 constexpr Table table{rows, irrelevant, implied, unpriced};
 constexpr Section sections[] = {

@@ -66,9 +66,11 @@ def make_config(name, *args, **kwargs):
     """The config.json of a model on the hub, or of a folder that is named like one."""
     from transformers import AutoConfig
 
-    name = str(name).lower()
+    name = str(name).lower().rstrip("/")
     last = name.rsplit("/", 1)[-1]
     preset = presets.get(name) or presets.get(last) or presets.get(last + "-hf")
+    beginnings = [known for known in presets if last.startswith(known)]  # another packing of it, or its Instruct
+    preset = preset or presets.get(max(beginnings, key=len, default=""))
     if preset is None:
         raise OSError(f"no preset is called {name}")
     values = copy.deepcopy(preset["config"])
