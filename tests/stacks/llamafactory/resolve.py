@@ -216,7 +216,8 @@ def training_fields(training_args, data_args):
             "/training/torch_compile": training_args.torch_compile,
             "/training/max_steps": max(training_args.max_steps, 0),
             "/training/torch_empty_cache_steps": getattr(training_args, "torch_empty_cache_steps", None) or 0,
-            "/training/save_steps": int(training_args.save_steps),
+            # Below 1 it is a share of the run.
+            **({"/training/save_steps": int(training_args.save_steps)} if training_args.save_steps >= 1 else {}),
             "/training/save_total_limit": training_args.save_total_limit or 0}
 
 
