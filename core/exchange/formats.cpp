@@ -1,6 +1,7 @@
 #include "core/exchange/formats.h"
 
 #include "core/exchange/formats/autotrain.h"
+#include "core/exchange/formats/fms_tuning.h"
 
 namespace plimsoll::exchange {
 
@@ -27,6 +28,7 @@ std::span<const Format* const> formats() {
       &installed,
       &openrlhf,
       &autotrain,
+      &fms_tuning,
       &lomo,
       &litgpt,
       &mlx_lm,

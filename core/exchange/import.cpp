@@ -4,6 +4,7 @@
 
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/autotrain.h"
+#include "core/exchange/formats/fms_tuning.h"
 #include "core/exchange/formats/python_calls.h"
 #include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
@@ -198,6 +199,8 @@ const Format* format_of_command(const Node& root) {
   const std::vector<std::string_view> started = started_by(root);
   for (const std::string_view word : started) {
     if (word.find("openrlhf.cli.") == 0) return &openrlhf;
+    for (const char* script : {"tuning.sft_trainer", "tuning/sft_trainer.py"})
+      if (word.find(script) != std::string::npos) return &fms_tuning;
   }
   if (const Format* refused = refused_program(started, root); refused != nullptr) return refused;
   const Node* words = root.find("$words");

@@ -159,6 +159,18 @@ TEST(ExchangeLlamaFactory, FreezeTuningTrainsModulesBesideItsLayers) {
   EXPECT_EQ(first.value("unfrozen_parameters", Json()), Json::array({"[a-z_.]+.(0|1)."}));
 }
 
+// v0.9.1 hparams/finetuning_args.py: the name that release had for it.
+TEST(ExchangeLlamaFactory, TheProjectorAloneIsTrainedUnderItsOldName) {
+  const Json vision = import_any(
+                          "model_name_or_path: llava-hf/llava-1.5-7b-hf\nstage: sft\nfinetuning_type: full\n"
+                          "dataset: d\ntrain_mm_proj_only: true\nimage_resolution: 262144\n")
+                          .request["vision"];
+  EXPECT_EQ(vision, (Json{{"freeze_language_model", true},
+                          {"freeze_vision_tower", true},
+                          {"freeze_multi_modal_projector", false},
+                          {"image_size", 512}}));
+}
+
 #endif
 
 }  // namespace

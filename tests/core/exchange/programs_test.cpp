@@ -105,6 +105,25 @@ TEST(OpenRlhf, FlatFlagsAreRead) {
   for (const Finding& found : import.findings) EXPECT_NE(found.use, Use::unknown) << found.path;
 }
 
+// tuning/config/configs.py: an adapter's arguments say nothing until peft_method names it.
+TEST(FmsTuning, ItsCommandIsKnownByItsScriptAndHasDefaultsOfItsOwn) {
+  const std::string command =
+      "python tuning/sft_trainer.py --model_name_or_path Qwen/Qwen3-8B --training_data_path d.jsonl --r 16 ";
+  const Import full = read_program(command + "--peft_method none");
+  ASSERT_TRUE(full.errors.empty()) << full.errors.front().message;
+  EXPECT_EQ(full.format->id, "fms-hf-tuning");
+  EXPECT_FALSE(full.request.contains("peft"));
+  EXPECT_EQ(field_of(full, "/training/max_length"), Json(4096));
+  EXPECT_EQ(field_of(full, "/model_args/attn_implementation"), Json("flash_attention_2"));
+  EXPECT_EQ(field_of(full, "/versions/trl"), Json("0.19.1"));
+  const Import lora =
+      read_program(command + "--peft_method lora --use_flash_attn false --padding_free huggingface");
+  EXPECT_EQ(field_of(lora, "/peft/r"), Json(16));
+  EXPECT_EQ(field_of(lora, "/peft/lora_alpha"), Json(32));
+  EXPECT_EQ(field_of(lora, "/model_args/attn_implementation"), Json("sdpa"));
+  EXPECT_EQ(field_of(lora, "/training/padded_batches"), Json(false));
+}
+
 // As its own example scripts write it, with the command in a here document.
 TEST(OpenRlhf, DottedFlagsInAHereDocumentAreRead) {
   const Import import = read_program(

@@ -57,6 +57,19 @@ TEST(RecipeStacks, EveryDefaultIsAValueThatARequestMayHave) {
   EXPECT_GT(rows, 60u);
 }
 
+// v0.9.3 model/patcher.py patch_config, extras/misc.py infer_optim_dtype; v0.9.5 model/loader.py load_model.
+TEST(RecipeStacks, LlamaFactoryLoadsFreezeTuningInTheTypeOfTheReleaseItIs) {
+  const Json request = {{"model", "llama-2-7b"},
+                        {"stack", "llamafactory"},
+                        {"training", {{"bf16", true}, {"freeze_trainable_layers", 2}}}};
+  const auto type = [](const Json& run, const char* release) {
+    return assumed(with(run, "/versions/llamafactory", release), "/model_args/dtype");
+  };
+  EXPECT_EQ(type(request, "0.9.3"), Json("bfloat16"));
+  EXPECT_EQ(type(request, "0.9.5"), Json("float16"));
+  EXPECT_EQ(type(with(request, "/training/bf16", false), "0.9.3"), Json("float16"));
+}
+
 // unsloth/models/rl.py and llama.py: on a T4 both the loader and the trainer take float16 by themselves.
 TEST(RecipeStacks, UnslothTakesThe16BitTypeThatTheGpuHas) {
   const Json peft = {{"r", 16}, {"target_modules", "all-linear"}};
