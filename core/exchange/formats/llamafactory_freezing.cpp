@@ -62,6 +62,16 @@ void finish_extra_modules(Reading& reading) {
   reading.set(names, patterns, extra);
 }
 
+// Its projector is trained with the layers where it is not frozen (COMPOSITE_MODELS of model_utils/visual.py).
+void finish_trained_projector(Reading& reading) {
+  const Leaf* frozen = reading.leaf("freeze_multi_modal_projector");
+  if (frozen == nullptr || reading.is_on(frozen->path)) return;
+  Json patterns = reading.has(names) ? reading.values[names] : Json::array();
+  for (const char* projector : {"multi_modal_projector", "visual.merger"})
+    patterns.push_back(std::string("(.+)?") + projector);
+  reading.values[names] = patterns;
+}
+
 }  // namespace
 
 void read_trained_layers(Reading& reading, const Leaf& leaf) {
@@ -81,6 +91,7 @@ void finish_freezing(Reading& reading, const char* kind) {
   if (pro != nullptr && reading.is_on("use_llama_pro") && reading.has(last_layers))
     finish_llama_pro(reading, *pro);
   finish_extra_modules(reading);
+  finish_trained_projector(reading);
 }
 
 }  // namespace plimsoll::exchange

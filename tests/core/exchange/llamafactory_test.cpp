@@ -154,6 +154,9 @@ TEST(ExchangeLlamaFactory, FreezeTuningTrainsModulesBesideItsLayers) {
   const Json extra = training("freeze_trainable_layers: 6\nfreeze_extra_modules: embed_tokens, norm\n");
   EXPECT_EQ(extra.value("freeze_trainable_layers", Json()), Json(6));
   EXPECT_EQ(extra.value("unfrozen_parameters", Json()), Json::array({"(.+)?embed_tokens", "(.+)?norm"}));
+  const Json projector = training("freeze_multi_modal_projector: false\n");
+  EXPECT_EQ(projector.value("unfrozen_parameters", Json()),
+            Json::array({"(.+)?multi_modal_projector", "(.+)?visual.merger"}));
   const Json first = training("freeze_trainable_layers: -2\n");
   EXPECT_EQ(first.value("freeze_trainable_layers", Json()), Json());
   EXPECT_EQ(first.value("unfrozen_parameters", Json()), Json::array({"[a-z_.]+.(0|1)."}));
@@ -165,10 +168,10 @@ TEST(ExchangeLlamaFactory, TheProjectorAloneIsTrainedUnderItsOldName) {
                           "model_name_or_path: llava-hf/llava-1.5-7b-hf\nstage: sft\nfinetuning_type: full\n"
                           "dataset: d\ntrain_mm_proj_only: true\nimage_resolution: 262144\n")
                           .request["vision"];
-  EXPECT_EQ(vision, (Json{{"freeze_language_model", true},
-                          {"freeze_vision_tower", true},
-                          {"freeze_multi_modal_projector", false},
-                          {"image_size", 512}}));
+  EXPECT_EQ(vision.value("freeze_language_model", Json()), Json(true));
+  EXPECT_EQ(vision.value("freeze_vision_tower", Json()), Json(true));
+  EXPECT_EQ(vision.value("freeze_multi_modal_projector", Json()), Json(false));
+  EXPECT_EQ(vision.value("image_size", Json()), Json(512));
 }
 
 #endif
