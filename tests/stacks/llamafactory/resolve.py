@@ -261,8 +261,9 @@ def resolve(config):
               **model_fields(base, arguments, zero3), **machine.quantization_fields(),
               **checkpointing_fields(base, model_args), **evaluation_fields(training_args, trainer),
               **frozen_fields(base, finetuning_args), **deepspeed_fields(zero)}
-    if zero3:  # zero.Init: the type of the DeepSpeed file's precision (runtime/zero/partition_parameters.py _set_dtype)
-        fields["/model_args/dtype"] = "bfloat16" if training_args.bf16 else "float16" if training_args.fp16 else "float32"
+    if zero3:  # zero.Init: the precision of the run (DeepSpeed's runtime/zero/partition_parameters.py _set_dtype)
+        half = "float16" if training_args.fp16 else "float32"
+        fields["/model_args/dtype"] = "bfloat16" if training_args.bf16 else half
     if data_args.packing and finetuning_args.stage == "sft" and data_args.cutoff_len == typed_length - 1:
         fields["/training/max_length"] = typed_length
     if finetuning_args.stage == "ppo":
