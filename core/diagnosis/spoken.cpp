@@ -57,19 +57,35 @@ std::size_t named_lack(std::string_view folded) {
   return std::string_view::npos;
 }
 
-// "Will it fit?" asks of a run to come. "Why does it fill the card?" tells of one.
-bool asks_of_a_run(std::string_view folded, const Sentence& sentence) {
-  const std::string_view said = folded.substr(sentence.at, sentence.size);
-  if (!said.ends_with('?') && !said.ends_with("？")) return false;
+bool opens_a_question(std::string_view said) {
   constexpr std::string_view openers[] = {"will ",  "can ", "does ",  "do ",   "is ",   "are ",   "would ",
                                           "could ", "how ", "which ", "what ", "kann ", "passt ", "reicht "};
   // "LoRA of a 7B on a 4090, will it fit?" asks behind its last comma.
   const std::size_t comma = said.rfind(", ");
   const std::string_view last = said.substr(comma == std::string_view::npos ? 0 : comma + 2);
-  const bool opens = std::any_of(std::begin(openers), std::end(openers), [&](std::string_view opener) {
+  return std::any_of(std::begin(openers), std::end(openers), [&](std::string_view opener) {
     return said.starts_with(opener) || last.starts_with(opener);
   });
-  return opens && named_lack(said) == std::string_view::npos;
+}
+
+// "Will it fit?" asks of a run to come. "Why does it fill the card?" tells of one.
+bool asks_of_a_run(std::string_view folded, const Sentence& sentence) {
+  const std::string_view said = folded.substr(sentence.at, sentence.size);
+  if (!said.ends_with('?') && !said.ends_with("？")) return false;
+  return opens_a_question(said) && named_lack(said) == std::string_view::npos;
+}
+
+// "Images are 1024x768. What is the largest batch?" tells of no failure, whatever its first sentence resembles.
+bool only_asks(std::string_view folded) {
+  if (named_lack(folded) != std::string_view::npos ||
+      says_any(folded, {"crash", "died", " dies", " die ", "dying", "fail", "kill", "error", "full", "exceed",
+                        "explod", "memory"}))
+    return false;
+  for (std::size_t at = folded.find('?'); at != std::string_view::npos; at = folded.find('?', at + 1)) {
+    constexpr std::size_t reach = 200;
+    if (opens_a_question(sentence_around(folded, at, 1, reach))) return true;
+  }
+  return false;
 }
 
 // "OOM" alone says of no memory which; a sentence on the machine's says more.
@@ -85,7 +101,8 @@ int score_of(const Sentence* sentence, Say what) { return sentence == nullptr ? 
 std::vector<Message> spoken_messages(const Text& text, const Prose& prose,
                                      const std::vector<CaseShown>& cases) {
   const std::string_view folded = text.folded_lines;
-  const Sentence* lack = prose.says(Say::lack);
+  const bool asks = only_asks(folded);
+  const Sentence* lack = asks ? nullptr : prose.says(Say::lack);
   if (lack != nullptr && asks_of_a_run(folded, *lack)) lack = nullptr;
   constexpr int unsure = 1;  // half a logarithm of odds that anything failed
   if (score_of(lack, Say::lack) <= unsure && named_lack(folded) == std::string_view::npos) lack = nullptr;
@@ -96,14 +113,16 @@ std::vector<Message> spoken_messages(const Text& text, const Prose& prose,
   const Sentence* said = machine ? host : lack;
   // What any occasion of a failure is said of is a failure.
   for (const Say what : {Say::growing, Say::occupied, Say::one_card, Say::update}) {
-    if (said == nullptr) said = prose.says(what);
+    if (said == nullptr && !asks) said = prose.says(what);
   }
   Message message;
   message.family = machine ? &host_family : speaks_of_metal(folded) ? &mps_family : &spoken_family;
   message.at = said == nullptr || is_remark(folded, said->at) ? named_lack(folded) : said->at;
   for (const CaseShown& one : cases) {
     const bool of_host = one.what->cause == "host_ram";
-    if (!speaks_of_memory(one, folded) || (message.at != std::string_view::npos && !of_host)) continue;
+    if (!speaks_of_memory(one, folded) || is_remark(folded, one.at) ||
+        (message.at != std::string_view::npos && !of_host))
+      continue;
     message.family = of_host ? &host_family : &spoken_family;
     message.at = std::min(message.at, one.at);
   }

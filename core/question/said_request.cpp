@@ -188,12 +188,25 @@ void read_strategy(const SaidWords& words, SaidRequest& out) {
   if (found.size() == 1) out.values["/parallel/strategy"] = found.front();
 }
 
+// "Images of 1024x768, 3 per sample."
+void count_images(const SaidWords& words, SaidRequest& out) {
+  constexpr double most = 64;
+  for (std::size_t at = 0; at + 1 < words.size(); ++at) {
+    const bool counts = words[at].is_bare() && words[at].number >= 1 && words[at].number <= most;
+    const bool each = phrase_at(words, at + 1, "per sample") > 0 ||
+                      phrase_at(words, at + 1, "per example") > 0 || phrase_at(words, at + 1, "each") > 0 ||
+                      phrase_at(words, at + 1, "pro beispiel") > 0;
+    if (counts && each) out.values["/vision/images_per_sample"] = json::count_of(words[at].number);
+  }
+}
+
 // "1280x720": a size of images, where images are spoken of.
 void read_images(const SaidWords& words, SaidRequest& out) {
   const bool images = std::any_of(words.begin(), words.end(), [](const SaidWord& word) {
     return word.text.substr(0, 5) == "image" || word.text.substr(0, 5) == "photo" ||
            word.text == "resolution" || word.text.substr(0, 5) == "pixel";
   });
+  if (images) count_images(words, out);
   for (const SaidWord& word : words) {
     if (!images || !word.is_number() || word.unit.size() < 3 || word.unit.front() != 'x') continue;
     const SaidWords behind = split(word.unit.substr(1));

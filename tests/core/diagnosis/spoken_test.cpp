@@ -99,6 +99,23 @@ TEST(DiagnosisSpoken, AQuestionWhetherARunWillFitIsNoReport) {
   EXPECT_FALSE(explained("Does anybody know why Mistral 7B runs out of memory?").reading.messages.empty());
 }
 
+// As it stands in Unsloth's own notebooks.
+TEST(DiagnosisSpoken, ARemarkThatPraisesAQuantisationIsNoReport) {
+  EXPECT_TRUE(
+      explained("from unsloth import FastModel\nfourbit_models = [\n    # 4bit dynamic quants for superior "
+                "accuracy and low memory use\n    \"unsloth/gemma-3-4b-it-unsloth-bnb-4bit\",\n]\n")
+          .reading.messages.empty());
+}
+
+TEST(DiagnosisSpoken, ASentenceBesideAQuestionIsNoReport) {
+  EXPECT_TRUE(
+      explained(
+          "gradient_accumulation_steps: 8\n\nimages are 1024x768, 3 per sample. what is the largest batch on an L40S?")
+          .reading.messages.empty());
+  EXPECT_FALSE(explained("It crashes when images are 1024x768. What is the largest batch on an L40S?")
+                   .reading.messages.empty());
+}
+
 TEST(DiagnosisSpoken, AQuoteEndsAtACharacter) {
   std::string line = "x";
   for (int i = 0; i < 300; ++i) line += "检";

@@ -64,6 +64,7 @@ TEST(SaidRequest, ImagesOfASampleAreCountedWhereTheModelSeesThem) {
   const char* images = "/vision/images_per_sample";
   EXPECT_EQ(text_at(said("LoRA of Qwen2.5-VL-7B with 2 images a sample on an A6000"), images), "2");
   EXPECT_EQ(text_at(said("LoRA of Qwen2.5-VL-7B with 1280x1280 images on an A6000"), images), "");
+  EXPECT_EQ(text_at(said("Qwen2.5-VL-7B, images are 1024x768, 3 per sample, on an L40S"), images), "3");
   EXPECT_EQ(text_at(said("LoRA of Qwen2.5-7B on captions of 2 images on an A6000"), images), "");
 }
 
