@@ -113,6 +113,13 @@ void add_scores(const Size& tried, double heads, std::vector<Product>& out) {
   }
 }
 
+// Of a run that writes its own samples the loss has logits of the completions alone.
+double completion_of(const Situation& situation) {
+  const auto found = situation.values.find("/rl/max_completion_length");
+  json::Errors ignored;
+  return found == situation.values.end() ? 0 : json::read_number(found->second, "", {}, ignored).value_or(0);
+}
+
 }  // namespace
 
 std::vector<Product> products_of(const Size& tried, const Situation& situation, const Facts& facts) {
@@ -144,9 +151,13 @@ std::vector<Product> products_of(const Size& tried, const Situation& situation, 
     return one.exact && (count == 1 || count == 3 || count == 5);
   };
   // As many tokens as the person said come first, then numbers that somebody chooses.
-  const double said = facts.batch.value_or(0) * facts.length.value_or(0);
-  std::stable_sort(out.begin(), out.end(), [said, chosen](const Product& a, const Product& b) {
-    if ((a.tokens == said) != (b.tokens == said)) return a.tokens == said;
+  const double batch = facts.batch.value_or(0);
+  const double said = batch * facts.length.value_or(0), completions = batch * completion_of(situation);
+  const auto is_said = [said, completions](const Product& one) {
+    return one.tokens == said || (one.tensor == "logits" && one.tokens == completions);
+  };
+  std::stable_sort(out.begin(), out.end(), [is_said, chosen](const Product& a, const Product& b) {
+    if (is_said(a) != is_said(b)) return is_said(a);
     if (chosen(a) != chosen(b)) return chosen(a);
     return a.exact && !b.exact;
   });

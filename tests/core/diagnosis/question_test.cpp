@@ -108,5 +108,19 @@ TEST(Sizes, LogitsAreTokensTimesTheVocabulary) {
   EXPECT_EQ(d.causes.front().cause->id, "logits_peak");
 }
 
+// Completions alone have logits in GRPO: 16 x 2,048 tokens in 16 bits, not 8 x 2,048 in fp32.
+TEST(DiagnosisQuestion, LogitsOfGeneratedSamplesAreThoseOfTheirCompletions) {
+  const auto d = explained(
+      "trl/trainer/grpo_trainer.py\", line 911, in _get_per_token_logps_and_entropies\n"
+      "    logits = logits / self.temperature\n"
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.28 GiB. GPU 2 has a total capacity of "
+      "79.19 GiB of which 6.71 GiB is free.",
+      R"({"model": "Qwen/Qwen2.5-7B-Instruct", "stack": "trl", "task": "grpo",
+          "training": {"per_device_train_batch_size": 16, "bf16": true},
+          "rl": {"max_completion_length": 2048, "max_prompt_length": 512}})");
+  ASSERT_FALSE(d.reading.products.empty());
+  EXPECT_EQ(d.reading.products.front().tokens, 32768);
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
