@@ -218,6 +218,8 @@ Default default_max_length(const DefaultContext& c) {
   if (c.traits.hears && longest != 0)
     return {longest, "no transcript is longer than the decoder reads; sound is always read whole"};
   const uint64_t length = longest != 0 && longest < usual ? longest : usual;
+  if (text(c, "/training/truncation_strategy") == "none")
+    return {length, "assumed: max_length=None cuts nothing; say the longest of your samples", true};
   const std::string shorter = length < usual ? ", and no more than the model reads" : "";
   if (stack_traits(c.stack).own_length)
     return {length, c.stack_name + "'s max_length is 1024 where none is given" + shorter};

@@ -101,7 +101,7 @@ struct Training {
   uint64_t per_device_train_batch_size = 0;
   uint64_t gradient_accumulation_steps = 0;
   uint64_t max_length = 0;
-  std::string truncation_strategy;  ///< truncate | drop: samples longer than max_length
+  std::string truncation_strategy;  ///< truncate | drop | none: samples longer than max_length
   bool packing = false;
   bool disable_dropout = false;     ///< TRL: every dropout module of model and adapters is switched off
   bool padded_batches = false;      ///< a batch holds padding, so an attention mask is built

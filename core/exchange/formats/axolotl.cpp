@@ -42,7 +42,7 @@ constexpr Row rows[] = {
     {"peft_use_rslora", "/peft/use_rslora", ""},
     {"peft_autocast_adapter_dtype", "/peft/adapter_dtype", "true=float32", nullptr, Write::no},
     {"sequence_len", "/training/max_length", ""},
-    {"excess_length_strategy", "/training/truncation_strategy", "raise=truncate", nullptr, Write::yes},
+    {"excess_length_strategy", "/training/truncation_strategy", "raise=truncate", nullptr, Write::no},
     {"sample_packing", "/training/packing", ""},
     {"max_packed_sequence_len", "/training/max_length", "", nullptr, Write::no},
     {"micro_batch_size", "/training/per_device_train_batch_size", ""},
@@ -321,6 +321,11 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     return targets != nullptr && targets->is_array();
   }
   if (pointer == "/task") return write_task(out, value);
+  if (pointer == "/training/truncation_strategy") {
+    if (value == Json("none")) return false;
+    out.put("excess_length_strategy", value, pointer);
+    return true;
+  }
   if (pointer == "/training/eval_packing") {
     if (value == Json(true) && !out.is("/training/packing", true)) return false;
     out.put("eval_sample_packing", value, pointer);

@@ -332,6 +332,7 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
     return true;
   }
   if (pointer == "/training/truncation_strategy") {
+    if (value == "none") return false;
     out.put("truncation_strategy", value == "drop" ? "delete" : "left", pointer);
     return true;
   }

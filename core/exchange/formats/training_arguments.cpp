@@ -24,6 +24,14 @@ void read_save_steps(Reading& reading, const Leaf& leaf) {
   reading.set("/training/save_steps", leaf);
 }
 
+// None is no default: nothing is cut then (trl/trainer/sft_config.py and dpo_config.py max_length, v0.14 to v1.16).
+void read_max_length(Reading& reading, const Leaf& leaf) {
+  const bool none = leaf.node->is_scalar() && !leaf.node->opaque && leaf.node->value.is_null();
+  if (!none) return reading.set("/training/max_length", leaf);
+  reading.set("/training/truncation_strategy", Json("none"), &leaf);
+  reading.finding(leaf).message = "None: no sample is cut";
+}
+
 // generation_batch_size: completions of one generation, over all GPUs. TRL refuses both keys together
 // (trl/trainer/grpo_config.py GRPOConfig.__post_init__).
 void finish_generation(Reading& reading) {
@@ -41,7 +49,7 @@ constexpr Row training_rows[] = {
     {"per_device_train_batch_size", "/training/per_device_train_batch_size", ""},
     {"per_gpu_train_batch_size", "/training/per_device_train_batch_size", ""},
     {"gradient_accumulation_steps", "/training/gradient_accumulation_steps", ""},
-    {"max_length", "/training/max_length", ""},
+    {"max_length", "/training/max_length", "", read_max_length, Write::yes},
     {"max_seq_length", "/training/max_length", ""},
     {"max_seq_len", "/training/max_length", ""},
     {"packing", "/training/packing", ""},

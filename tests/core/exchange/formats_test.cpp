@@ -36,6 +36,16 @@ trainer = Trainer(model=model, train_dataset=data, args=TrainingArguments(
                    "optim": "paged_adamw_8bit", "gradient_checkpointing": true, "max_length": 512}})");
 }
 
+// argparse's default=None, handed on: TRL cuts nothing then, whatever its own default is.
+TEST(ExchangePython, AMaxLengthOfNoneIsNoDefault) {
+  const Import import = import_any(
+      "import argparse\nfrom trl import DPOConfig, DPOTrainer\np = argparse.ArgumentParser()\n"
+      "p.add_argument(\"--max_length\", type=int, default=None)\nargs = p.parse_args()\n"
+      "DPOTrainer(model=\"gpt2\", args=DPOConfig(per_device_train_batch_size=2, max_length=args.max_length))\n");
+  EXPECT_EQ(import.request.at("training").at("truncation_strategy"), "none");
+  EXPECT_FALSE(import.request.at("training").contains("max_length"));
+}
+
 TEST(ExchangePython, TrlConfigsNameTheTask) {
   expect_request(R"(from trl import DPOConfig, DPOTrainer
 training_args = DPOConfig(output_dir="x", max_length=1024, per_device_train_batch_size=2, beta=0.1)
