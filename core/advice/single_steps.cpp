@@ -103,7 +103,8 @@ std::vector<Purchase> Advisor::purchases(double usable) const {
     const bool locked = std::any_of(changes.begin(), changes.end(), [&](const auto& change) {
       return recipe::is_locked(change.first, r.locks);
     });
-    if (changed && !locked) {
+    // What changes nothing is there already: targets that are all linear layers by name.
+    if (changed && !locked && changed->price.sizes.device != now.device) {
       const Price& price = changed->price;
       found.push_back({id, title, why, changes, price.sizes, price.sizes.device - now.device, price.seconds});
     }

@@ -155,6 +155,14 @@ TEST(Cases, RoomToSpareIsOfferedWhereItFits) {
   }
 }
 
+TEST(Cases, WhatTheRunHasAlreadyIsNotOffered) {
+  Json request = request_of("a-after");
+  request["peft"]["target_modules"] = {"q_proj",    "k_proj",  "v_proj",   "o_proj",
+                                       "gate_proj", "up_proj", "down_proj"};
+  const Json advice = advised(request);
+  for (const Json& offer : advice.at("gpu").at("spend")) EXPECT_NE(offer.at("fix"), "all_linear");
+}
+
 TEST(Cases, LimitsAreTheLastThatFit) {
   Json request = request_of("a-after");
   const Json limits = advised(request).at("limits");

@@ -126,7 +126,7 @@ function rung(one: Rung, actions: Actions): TemplateResult {
     <small>${edits.map(({ pointer, value }) => `${dotted(pointer)} = ${plain(value)}`).join(", ")}</small>:
     ${one.saves !== undefined ? say("rung.saves", { size: size(one.saves) }) : nothing}
     ${one.costs !== undefined ? say("rung.costs", { size: size(Math.max(0, one.costs)) }) : nothing}
-    ${capital(speed(one.time_factor))}.
+    ${capital(speed(one.step?.time_factor ?? one.time_factor))}.
     <button type="button" class="quiet" @click=${() => actions.apply(edits)}>${say("plan.apply")}</button>
   </li>`;
 }
