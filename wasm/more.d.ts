@@ -29,6 +29,8 @@ export interface More extends Plimsoll {
   language(text: string): string;
   /** Configurations and command lines inside a longer paste, as a list of texts (core/exchange/parts.h). */
   parts(text: string): string;
+  /** Imports of several files of one run as one (core/report/join.h): a list of what import_text gives. "leads": whose file it is. */
+  join(imports: string): string;
   /**
    * A configuration to a request, with a word on every key (core/report/exchange.h). `yaml_tree` is the parsed tree of a
    * YAML text as core/exchange/tree.h describes it, or "" for every other language. `around` is the longer paste that the

@@ -6,6 +6,7 @@
 #include "core/report/compare.h"
 #include "core/report/diagnose.h"
 #include "core/report/exchange.h"
+#include "core/report/join.h"
 #include "core/report/patch.h"
 #include "core/report/report.h"
 #include "wasm/catalog.h"
@@ -22,6 +23,7 @@ Text diagnose(const Text& text, const Text& request, const Text& phase) {
   return report::diagnosis_text(text, request, phase, catalog());
 }
 Text language(const Text& text) { return Text(report::language_text(text)); }
+Text join(const Text& imports) { return report::join_text(imports, catalog()); }
 Text parts(const Text& text) { return report::parts_text(text); }
 Text import_text(const Text& text, const Text& yaml_tree, const Text& around) {
   return report::import_text(text, yaml_tree, catalog(), around);
@@ -44,6 +46,7 @@ EMSCRIPTEN_BINDINGS(plimsoll_more) {
   function("diagnose", &diagnose);
   function("language", &language);
   function("parts", &parts);
+  function("join", &join);
   function("import_text", &import_text);
   function("export_text", &export_text);
   function("patch_text", &patch_text);

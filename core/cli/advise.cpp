@@ -6,6 +6,7 @@
 #include "core/cli/exchange.h"
 #include "core/cli/hub_cache.h"
 #include "core/cli/input.h"
+#include "core/cli/texts.h"
 #include "core/cli/values.h"
 #include "core/json/ascii.h"
 #include "core/json/at.h"
@@ -44,24 +45,30 @@ bool names_a_model(const std::string& source) {
   return source.find_first_of(" \t\n") == std::string::npos;
 }
 
-// Any format that `plimsoll import` reads; a request stays as it is, errors and all.
-void read_text(const std::string& text, Asked& asked, const run::Catalog& catalog) {
-  asked.request = text;
+// A request stays as it is, errors and all.
+bool is_request(const std::string& text) {
   const std::string_view first = ascii::trim(text).substr(0, 1);
-  if (first.empty() || first == "[" || first == "\"") return;
+  if (first.empty() || first == "[" || first == "\"") return true;
   json::Errors errors;
-  if (first == "{") {
-    const auto tree = json::parse(text, errors);
-    if (!tree || !errors.empty() || tree->contains("model")) return;
-  }
-  const Json read = import_content(text, catalog);
+  if (first != "{") return false;
+  const auto tree = json::parse(text, errors);
+  return tree && (!errors.empty() || tree->contains("model"));
+}
+
+// Any format that `plimsoll import` reads, and what lies beside it.
+void read_text(const std::string& text, Asked& asked, const run::Catalog& catalog,
+               const std::vector<std::string>& beside) {
+  asked.request = text;
+  if (beside.empty() && is_request(text)) return;
+  std::vector<std::string> texts = {text};
+  texts.insert(texts.end(), beside.begin(), beside.end());
+  const Json read = import_texts(texts, catalog);
   if (at(at(read, "format"), "id") == "request" || at(read, "format").is_null()) {
-    // A whole pasted report may hold the settings in some part of it.
-    const std::string inside = first == "{" ? "" : request_in(text, catalog);
-    if (!inside.empty()) asked.request = inside;
+    if (!beside.empty() && at(read, "request").is_object()) asked.request = json::write(at(read, "request"));
     return;
   }
-  asked.file = text;
+  // An issue with a file in it is no file that could be written back.
+  if (at(import_content(text, catalog), "format").is_object()) asked.file = text;
   asked.request = json::write(at(read, "request"));
   for (const Json& note : at(read, "notes"))
     if (note.is_string()) std::fputs(("Note: " + note.get<std::string>() + "\n").c_str(), stderr);
@@ -70,6 +77,18 @@ void read_text(const std::string& text, Asked& asked, const run::Catalog& catalo
     if (at(one, "code") != Json("unknown_model") || !at(read, "request").is_object())
       asked.errors.push_back(one);
   }
+}
+
+// What lies beside the file: an accelerate YAML, a DeepSpeed JSON.
+std::vector<std::string> beside_of(const Wishes& wishes, Asked& asked) {
+  std::vector<std::string> texts;
+  for (const std::string& path : wishes.beside) {
+    Input input(path);
+    texts.push_back(input.rest());
+    if (!input.problem().empty())
+      asked.errors.push_back(error("unreadable_file", input.problem(), "a file that can be read"));
+  }
+  return texts;
 }
 
 // "./Llama-3.1-8B", as save_pretrained leaves it.
@@ -117,12 +136,13 @@ Asked read_asked(const std::string& source, const Wishes& wishes, const run::Cat
     asked.request = json::write(Json{{"model", named.value}});
     if (!named.candidates.empty()) asked.errors = as_json({ambiguous("/model", named)});
     if (!named.why.empty()) asked.said.push_back({"/model", named.value, named.why});
+    if (!wishes.beside.empty()) read_text(asked.request, asked, catalog, beside_of(wishes, asked));
   } else {
     asked.fresh = false;
     Input input(source.empty() ? "-" : source);
     const std::string text = input.rest();
     if (input.problem().empty()) {
-      read_text(text, asked, catalog);
+      read_text(text, asked, catalog, beside_of(wishes, asked));
     } else {
       asked.errors.push_back(error("unreadable_file", input.problem(),
                                    "a file that can be read, - for standard input, or a model"));

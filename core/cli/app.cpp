@@ -85,6 +85,12 @@ void add_request(CLI::App* command, Options& options) {
       "FILE", options.file,
       "A model's name, or a file: a request, or any configuration; standard input when it is - or "
       "nothing names a model");
+  command
+      ->add_option("--with", options.wishes.beside,
+                   "Another file of the same run: the accelerate YAML, the DeepSpeed JSON, the command that "
+                   "starts it")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   add_run(command, options);
 }
 
@@ -99,7 +105,6 @@ void add_report(CLI::App* command, Options& options) {
 
 void add_check(CLI::App* command, Options& options) {
   add_request(command, options);
-  command->get_option("--gpu")->required();
   add_format(command, options);
 }
 

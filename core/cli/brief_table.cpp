@@ -57,6 +57,14 @@ std::string verdict_line(const Json& report, const Style& style) {
   return layout({{""}, {"", Align::left, true}}, {{{verdict, verdict_colour(verdict)}, {line}}}, style);
 }
 
+// What lies in the machine's own memory, where that is more than on a card.
+std::string host_line(const Json& report, const Style& style) {
+  const Json& memory = at(report, "memory");
+  const double host = number(at(memory, "host_bytes"));
+  if (host <= number(at(at(memory, "peak"), "device"))) return "";
+  return paragraph("Host memory of the machine: " + size_words(host) + " at least.", style);
+}
+
 // Without a card there is no verdict for one: the sizes that it fits.
 std::string sizes_line(const Json& report, const Style& style) {
   std::string fitting, tight;
@@ -185,7 +193,7 @@ std::string brief_table(const Json& report, const Json& advice, const Style& sty
   const Json& gpu = at(advice, "gpu");
   std::string out = name_line(report, style);
   out += card ? verdict_line(report, style) : sizes_line(report, style);
-  out += largest_lines(report, style);
+  out += host_line(report, style) + largest_lines(report, style);
   if (card)
     out +=
         at(at(report, "gpu"), "verdict") == Json("fits") ? room_line(advice, style) : fix_lines(gpu, style);

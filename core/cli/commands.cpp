@@ -11,6 +11,7 @@
 #include "core/cli/brief_table.h"
 #include "core/cli/exchange.h"
 #include "core/cli/input.h"
+#include "core/cli/texts.h"
 #include "core/cli/values.h"
 #include "core/report/advice.h"
 #include "core/report/compare.h"
@@ -126,6 +127,10 @@ int command_check(const Options& options) {
   const std::string text = report::report_text(asked.request, catalog());
   const json::Json report = parsed(text);
   if (!succeeded(report)) return refuse(member(report, "errors"));
+  if (!member(report, "gpu").is_object()) {
+    return refuse("missing", "Nothing is checked before the card is known.",
+                  "--gpu NAME, or hardware.gpu in the request");
+  }
   show_brief(text, report, asked, options);
   const json::Json verdict = member(member(report, "gpu"), "verdict");
   if (verdict == "fits") return finish(fits);

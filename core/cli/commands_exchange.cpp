@@ -7,6 +7,7 @@
 #include "core/cli/diagnosis_table.h"
 #include "core/cli/exchange.h"
 #include "core/cli/input.h"
+#include "core/cli/texts.h"
 #include "core/cli/values.h"
 #include "core/report/diagnose.h"
 #include "core/report/exchange.h"

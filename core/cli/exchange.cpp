@@ -5,8 +5,8 @@
 #include <map>
 
 #include "core/cli/input.h"
+#include "core/cli/texts.h"
 #include "core/cli/yaml.h"
-#include "core/exchange/parts.h"
 #include "core/json/at.h"
 #include "core/json/writer.h"
 #include "core/report/exchange.h"
@@ -45,40 +45,6 @@ void list(std::string& out, const char* title, const Json& counts) {
   for (const auto& [name, count] : counts.items()) out += "  " + padded(count.dump(), 6) + name + "\n";
 }
 
-// The fullest configuration or command inside a longer paste; without a request when it has none.
-exchange::Import import_part(const std::string& paste, const run::Catalog& catalog) {
-  exchange::Import best;
-  size_t most = 2;  // one or two keys may be anybody's
-  for (const std::string_view part : exchange::settings_parts(paste)) {
-    const std::string text(part);
-    exchange::Import import = report::import_known(read_document(text), text, catalog, paste);
-    if (!import.errors.empty() || import.request.is_null()) continue;
-    const auto used = static_cast<size_t>(
-        std::count_if(import.findings.begin(), import.findings.end(),
-                      [](const exchange::Finding& found) { return found.use == exchange::Use::used; }));
-    if (used <= most) continue;
-    most = used;
-    const auto offset = static_cast<uint64_t>(part.data() - paste.data());
-    for (exchange::Finding& found : import.findings) {
-      found.at.at += offset;
-      found.key_at.at += offset;
-    }
-    best = std::move(import);
-  }
-  return best;
-}
-
-// A file of settings, or the settings in whatever else somebody has saved: an issue, a terminal's history.
-exchange::Import import_any(const std::string& text, const run::Catalog& catalog) {
-  exchange::Import whole = report::import_known(read_document(text), text, catalog);
-  const bool listed = whole.format != nullptr && whole.format->id == "versions";
-  const bool unread = !whole.errors.empty() && (whole.errors.front().code == "unknown_format" ||
-                                                whole.errors.front().code == "not_yaml");
-  if (!listed && !unread) return whole;
-  exchange::Import part = import_part(text, catalog);
-  return part.request.is_null() ? whole : part;
-}
-
 }  // namespace
 
 std::vector<std::string> files_below(const std::string& path) {
@@ -94,17 +60,6 @@ std::vector<std::string> files_below(const std::string& path) {
   }
   std::sort(files.begin(), files.end());
   return files;
-}
-
-Json import_content(const std::string& text, const run::Catalog& catalog) {
-  json::Errors errors;
-  return json::parse(report::write_import(report::import_known(read_document(text), text, catalog)), errors)
-      .value_or(Json::object());
-}
-
-std::string request_in(const std::string& paste, const run::Catalog& catalog) {
-  const exchange::Import best = import_part(paste, catalog);
-  return best.request.is_null() ? "" : json::write(best.request);
 }
 
 std::string patch_content(const std::string& text, const std::string& changes, const run::Catalog& catalog) {
@@ -133,15 +88,15 @@ Imported import_file(const std::string& path, const run::Catalog& catalog) {
   imported.file = path;
   Input input(path);
   const std::string text = input.rest();
-  exchange::Import import;
   if (!input.problem().empty()) {
+    exchange::Import import;
     import.errors.push_back({"unreadable_file", "", input.problem(), "a file that can be read"});
+    json::Errors errors;
+    imported.answer = json::parse(report::write_import(import), errors).value_or(Json::object());
   } else {
-    import = import_any(text, catalog);
+    imported.answer = import_texts({text}, catalog);
   }
-  if (import.format != nullptr) imported.format = import.format->id;
-  json::Errors errors;
-  imported.answer = json::parse(report::write_import(import), errors).value_or(Json::object());
+  imported.format = text_of(at(at(imported.answer, "format"), "id"));
   return imported;
 }
 

@@ -21,12 +21,6 @@ struct Imported {
 
 Imported import_file(const std::string& path, const run::Catalog& catalog);
 
-/// A text of any format, as report::write_import gives it.
-json::Json import_content(const std::string& text, const run::Catalog& catalog);
-
-/// The request of the fullest configuration or command line inside a longer paste; "" when it has none.
-std::string request_in(const std::string& paste, const run::Catalog& catalog);
-
 /// A text of any format with changes written back, as report::patch_text gives it.
 std::string patch_content(const std::string& text, const std::string& changes, const run::Catalog& catalog);
 

@@ -21,6 +21,7 @@ struct Wishes {
   std::map<std::string, std::string> given;  ///< pointer to text, of the flags
   std::map<std::string, bool> on;            ///< pointers of the flags without a value
   std::vector<std::string> set;              ///< POINTER=VALUE
+  std::vector<std::string> beside;           ///< paths of other files of the same run
 };
 bool any(const Wishes& wishes);
 

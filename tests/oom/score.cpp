@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/cli/exchange.h"
+#include "core/cli/texts.h"
 #include "core/diagnosis/diagnosis.h"
 #include "core/diagnosis/prose_signs.h"
 #include "core/diagnosis/questions.h"

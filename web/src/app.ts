@@ -9,7 +9,7 @@ import { measureIn, UNIT_KEY, type Unit } from "./format.ts";
 import { keepOffline } from "./offline.ts";
 import type { Edit } from "./own.ts";
 import { page, STAGES } from "./page.ts";
-import type { Used } from "./paste/box.ts";
+import type { Used } from "./paste/used.ts";
 import { get, isObject, put } from "./pointer.ts";
 import { pause } from "./presets.ts";
 import type { Rest } from "./rest.ts";

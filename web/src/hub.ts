@@ -48,7 +48,7 @@ export class PlimsollHub extends LitElement {
     this.asking = true;
     this.problem = undefined;
     const text = await this.fetchConfig(model);
-    const read = text === undefined ? undefined : await loadMore().then((core) => core.read(text));
+    const read = text === undefined ? undefined : await loadMore().then((core) => core.read([text]));
     this.asking = false;
     if (model !== this.model || text === undefined) return;
     const found: Json | undefined = read?.ok ? read.request?.["model"] : undefined;

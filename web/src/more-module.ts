@@ -24,20 +24,44 @@ export async function load(): Promise<More> {
   async function readWhole(text: string, around = ""): Promise<Imported> {
     return JSON.parse(module.import_text(text, await treeOf(text), around)) as Imported;
   }
-  /** An issue holds its command or file between prose and traceback: the part that says most is read. */
-  async function read(text: string): Promise<Imported> {
-    const whole = await readWhole(text);
-    if (whole.ok && whole.format?.id !== "versions") return whole;
-    let best = whole;
-    let most = FEWEST_KEYS - 1;
+  /** The settings that a longer text holds; beside a script those in other languages. */
+  async function partsOf(text: string, besideScript: boolean): Promise<Imported[]> {
+    const found: Imported[] = [];
     for (const part of JSON.parse(module.parts(text)) as string[]) {
-      const found = await readWhole(part, text);
-      const used = found.counts?.used ?? 0;
-      if (!found.ok || used <= most) continue;
-      most = used;
-      best = { ...found, part };
+      if (besideScript && !["yaml", "json"].includes(module.language(part))) continue;
+      const read = await readWhole(part, text);
+      if (read.ok && (read.counts?.used ?? 0) >= FEWEST_KEYS) found.push({ ...read, part });
     }
-    return best;
+    return found;
+  }
+  /** A file, and what else stands in its text; or the settings that an issue holds between prose and traceback. */
+  async function importsOf(text: string, several: boolean): Promise<Imported[]> {
+    const whole = await readWhole(text);
+    const file = several ? { ...whole, part: text } : whole;
+    const listed = whole.format?.id === "versions";
+    if (whole.ok && !listed && module.language(text) !== "python") return [file];
+    const data = await partsOf(text, true);
+    const rest = data.reduce((left, { part = "" }) => left.replace(part, () => "\n"), text);
+    const script =
+      data.length > 0 && !whole.ok && module.language(rest) === "python" ? await readWhole(rest) : whole;
+    if (script !== whole && script.ok && script.request?.["model"] !== undefined) {
+      return [{ ...script, part: rest }, ...data];
+    }
+    const parts = whole.ok && !listed ? data : await partsOf(text, false);
+    return parts.length === 0 || (whole.ok && !listed) ? [file, ...parts] : parts;
+  }
+  /** What all of these say of one run; scripts are read as one. */
+  async function read(texts: string[]): Promise<Imported> {
+    const isScript = (text: string) => module.language(text) === "python";
+    const script = texts.filter(isScript).join("\n");
+    const each = [...texts.filter((text) => !isScript(text)), ...(script === "" ? [] : [script])];
+    const imports = (await Promise.all(each.map((text) => importsOf(text, each.length > 1)))).flat();
+    const parts = imports.flatMap(({ part }) => (part === undefined ? [] : [part]));
+    const [first] = imports;
+    if (imports.length === 1 && first) return { ...first, parts };
+    const whole = JSON.parse(module.join(JSON.stringify(imports))) as Imported & { leads: number };
+    const part = imports[whole.leads]?.part;
+    return part === undefined ? whole : { ...whole, part, parts };
   }
   await addAll(first + rest, (lines) => module.add_presets(lines));
   const parsed = <Answer>(text: string): Promise<Answer> => Promise.resolve(JSON.parse(text) as Answer);

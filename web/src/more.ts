@@ -11,7 +11,8 @@ export interface More {
   report(request: Request, parts: string[]): Promise<Report | Refusal>;
   advise(request: Request): Promise<Advice>;
   compare(one: Request, other: Request): Promise<Comparison>;
-  read(text: string): Promise<Imported>;
+  /** Texts of one run: its script, its accelerate YAML, the cells of its notebook. */
+  read(texts: string[]): Promise<Imported>;
   /** `answers`: to the questions of earlier diagnoses of this text, "when=save". */
   diagnose(text: string, request: Request | undefined, answers: string): Promise<Diagnosis>;
   /** The pasted text with the difference of two requests written into it. */

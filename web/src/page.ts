@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { form } from "./form.ts";
 import { hull } from "./hull.ts";
 import { errors, notice } from "./messages.ts";
-import type { UseEvent } from "./paste/box.ts";
+import type { UseEvent } from "./paste/used.ts";
 import { isExample, scenarios, title } from "./scenarios.ts";
 import { sentence, sheetHead, showForm } from "./sheet.ts";
 import { ribbon, verdict } from "./verdict.ts";

@@ -15,7 +15,7 @@ import {
   saidEdits,
   type Edit,
 } from "./own.ts";
-import type { Used } from "./paste/box.ts";
+import type { Used } from "./paste/used.ts";
 import { get, put } from "./pointer.ts";
 import { isExample } from "./scenarios.ts";
 import type { View } from "./view.ts";
@@ -45,17 +45,18 @@ export function edited(view: View, edits: Edit[]): Step {
 }
 
 /** What a text says; with a card that has what an error message says, since any of those has the same room. */
-export function taken(view: View, { request, capacity, taken, model }: Used): Step {
+export function taken(view: View, { request, capacity, taken, model, open: more = [] }: Used): Step {
   if (model) return edited(view, [{ pointer: "/model", value: request["model"] }]);
-  const open = capacity !== undefined && get(request, "/hardware/gpu") === undefined;
-  const gpu = open ? view.rest?.card.likeliest(view, capacity) : undefined;
+  const unnamed = capacity !== undefined && get(request, "/hardware/gpu") === undefined;
+  const gpu = unnamed ? view.rest?.card.likeliest(view, capacity) : undefined;
   const said = gpu ? put(request, "/hardware/gpu", gpu) : request;
-  const assumed = gpu ? ["/hardware/gpu"] : [];
+  const assumed = gpu ? ["/hardware/gpu", ...more] : more;
   if (!taken) return { request: said, assumed };
   const edits = saidEdits(said);
-  const beside = besideTask(edits, said, taken.includes(BATCH));
+  const batch = taken.includes(BATCH) || get(said, BATCH) === undefined ? [BATCH] : [];
+  const beside = besideTask(edits, said, batch.length > 0);
   const run = changed({}, true, [...edits, ...beside], view.core.gpus, []);
-  const all = [...assumed, ...taken, ...beside.map(({ pointer }) => pointer)];
+  const all = [...assumed, ...taken, ...batch, ...beside.map(({ pointer }) => pointer)];
   const filled = PRECISION.filter((pointer) => !edits.some((edit) => edit.pointer === pointer));
   return { request: run, assumed: [...all.filter((pointer) => get(run, pointer) !== undefined), ...filled] };
 }

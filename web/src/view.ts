@@ -7,7 +7,7 @@ import type { Rest } from "./rest.ts";
 import type { Theme } from "./theme.ts";
 import type { Advice, Comparison, CoreError, Json, Report, Request, Scenario } from "./contract.ts";
 import type { Edit } from "./own.ts";
-import type { Used } from "./paste/box.ts";
+import type { Used } from "./paste/used.ts";
 
 export type { Edit };
 

@@ -1,9 +1,10 @@
 // A run that somebody says in words: "QLoRA of Llama 3.1 8B on a 4090 at 4k".
 import { html, type TemplateResult } from "lit";
 import type { Request } from "../contract.ts";
+import type { More } from "../more.ts";
 import { get, put } from "../pointer.ts";
 import { say } from "../words/say.ts";
-import type { Diagnosis } from "./found.ts";
+import type { Diagnosis, Imported } from "./found.ts";
 
 /** What an answer takes where the question says nothing; a length is asked for instead. */
 export const TAKEN = ["/training/per_device_train_batch_size", "/training/gradient_checkpointing", "/stack"];
@@ -11,6 +12,25 @@ const METHOD = ["/peft", "/quantization"];
 const COUNT = "/parallel/num_gpus";
 /** "An A100" is one of several sizes: the smallest is taken, and asked for. */
 const CARD = "/hardware/gpu";
+
+const LINE = 400;
+/** A line that names a run asks whether it fits. */
+const QUESTION = "Will it fit? ";
+
+/** `alone`: there are no settings in the text, so that a line of it may be a question. */
+export async function diagnose(
+  core: More,
+  text: string,
+  under: Request | undefined,
+  answers: string[],
+  alone: boolean,
+): Promise<Diagnosis> {
+  const found = await core.diagnose(text, under, answers.join(" "));
+  return found.ok || !alone || text.length >= LINE ? found : core.diagnose(`${QUESTION}${text}`, under, "");
+}
+
+/** What fits into a line was meant to say a run. */
+const isLine = (text: string): boolean => text.length < LINE && !text.trim().includes("\n");
 
 /** As the answer to the question takes it; of the ways in which several cards may share it none. */
 export function askedRun({ said, answers }: Diagnosis): { request: Request; taken: string[] } | undefined {
@@ -31,6 +51,16 @@ export function askedRun({ said, answers }: Diagnosis): { request: Request; take
   };
 }
 
+/** A question that names no model: what it says, and what its answer takes beside that. */
+export function askedOpen({ said, answers }: Diagnosis): Request {
+  const [way] = answers ?? [];
+  return TAKEN.reduce(
+    (under, pointer) =>
+      get(under, pointer) === undefined ? put(under, pointer, get(way?.request ?? {}, pointer)) : under,
+    said?.request ?? {},
+  );
+}
+
 /** Once it is the request: one line. */
 export const said = (text: string, link: boolean, acts: unknown): TemplateResult =>
   html`<section class="found" aria-labelledby="asked-title">
@@ -39,3 +69,9 @@ export const said = (text: string, link: boolean, acts: unknown): TemplateResult
       <small>${text}</small> ${acts}
     </div>
   </section>`;
+
+/** Of a text that says nothing of a run. */
+export const unread = (text: string, { errors }: Imported): TemplateResult =>
+  isLine(text)
+    ? html`<p class="complaint">${say("paste.no_run")}</p>`
+    : html`<p class="complaint" lang="en">${errors.map((error) => error.message).join(" ")}</p>`;

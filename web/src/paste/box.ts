@@ -4,46 +4,27 @@
 import "../words/add-rest.ts";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
-import type { Plan, Request } from "../contract.ts";
+import type { Json, Plan, Request } from "../contract.ts";
 import { size } from "../format.ts";
 import { isSuperseded, loadMore } from "../more.ts";
-import { saysMethod } from "../own.ts";
-import { put } from "../pointer.ts";
+import { saysMethod, unsaid } from "../own.ts";
+import { get, put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
-import { copy, download } from "../save.ts";
 import { area } from "./area.ts";
-import { askedRun, said, TAKEN } from "./asked.ts";
-import { combined } from "./combined.ts";
-import { findings } from "./findings.ts";
+import { askedOpen, askedRun, diagnose, said, TAKEN, unread } from "./asked.ts";
+import { begun, combined, pointers } from "./combined.ts";
+import { acts, findings } from "./findings.ts";
 import { fromAnywhere } from "./anywhere.ts";
 import { isOwnTable, linked } from "./own-text.ts";
 import type { Diagnosis, Imported, Patched } from "./found.ts";
 import { patched } from "./patched.ts";
+import type { Used } from "./used.ts";
+import { changedBy, DIED, isAnswered, readRun, together } from "./together.ts";
 
 const DELAY = 250;
 const LARGEST = 16 * 2 ** 20;
-/** A line that names a run asks whether it fits. */
-const QUESTION = "Will it fit? ";
-const LINE = 400;
-const DIED = /memory|alloc/i;
-
-/** Somebody wants to use what was read; `chosen` is what is new in it, by pointer. */
-export interface Used {
-  request: Request;
-  chosen: string[];
-  /** What the card has, by an error message that names none. */
-  capacity?: number | undefined;
-  /** The model that a text was answered for, where it says how large its own is and not its name. */
-  like?: string | undefined;
-  /** Of a run that somebody said in words: what was taken for it, by pointer. */
-  taken?: string[];
-  /** It is a model and nothing else: chosen like one of the list. */
-  model?: boolean;
-  /** It follows what is being typed: one step back leads to what was there before. */
-  follows?: boolean;
-}
-export type UseEvent = CustomEvent<Used>;
+const COUNT = "/parallel/num_gpus";
 
 @customElement("plimsoll-paste")
 export class PlimsollPaste extends LitElement {
@@ -57,6 +38,16 @@ export class PlimsollPaste extends LitElement {
   /** Whether a plan has been applied to it: what died was another run. */
   @property({ attribute: false }) mended = false;
   @state() private text = "";
+  /** What it was put together from, and what was there before the last of it. */
+  private texts: string[] = [];
+  private earlier: string[] = [];
+  private taking: Promise<void> = Promise.resolve();
+  /** What is said of the failure was said before the number of its cards was known. */
+  @state() private stale = false;
+  private cards: Json | undefined;
+  /** The card has taken up a question, and asks what it leaves open. */
+  private led = false;
+  private names = new Map<string, string>();
   @state() private imported: Imported | undefined;
   @state() private diagnosed: Diagnosis | undefined;
   /** To the questions of the diagnosis, "when=save"; of this text alone. */
@@ -73,7 +64,6 @@ export class PlimsollPaste extends LitElement {
   /** The request that follows what is typed, as the page has it. */
   private followed: Request | undefined;
   private follows = false;
-  private fileName = "";
   private stop: () => void = () => undefined;
   private timer = 0;
   private pasted = false;
@@ -103,9 +93,23 @@ export class PlimsollPaste extends LitElement {
     if (!changed.has("request")) return;
     if (this.follows) this.followed = this.request;
     this.follows = false;
+    const counted = this.isCounted();
     if (this.origin) void this.writeBack();
     this.past ||= this.mended;
-    if (this.diagnosed?.ok && !this.whole() && !this.past) void this.explain(this.text);
+    if (this.diagnosed?.ok && !this.past && (!this.whole() || counted)) {
+      this.stale = counted;
+      void this.explain(this.text, counted).then(() => (this.stale = false));
+    }
+  }
+
+  /** Whether the run of the text is the page's, and how many cards share it is now said: before that no plan is for it. */
+  private isCounted(): boolean {
+    const before = this.origin?.request;
+    const cards = get(this.request, COUNT);
+    if (!before || get(before, COUNT) !== undefined || cards === undefined || cards === this.cards)
+      return false;
+    this.cards = cards;
+    return isAnswered(before, this.request);
   }
 
   /** What has changed on the page since, in the words of the pasted file. */
@@ -130,39 +134,43 @@ export class PlimsollPaste extends LitElement {
     this.patch = patch.ok && any ? patch : undefined;
   }
 
-  private async copyPatched(): Promise<void> {
-    const done = await copy(this.patch?.text ?? "");
-    this.told = say(done ? "share.done" : "export.by_hand", { what: say("patch.copy") });
-  }
-
-  private savePatched(): void {
-    const name = this.fileName || "plimsoll-config.txt";
-    download(name, new Blob([this.patch?.text ?? ""], { type: "text/plain" }));
-    this.told = say("share.done", { what: name });
-  }
-
   private async takeFile(file: File): Promise<void> {
     if (file.size > LARGEST) {
       this.problem = say("paste.too_large", { size: size(file.size) });
       return;
     }
-    this.take(await file.text());
-    this.fileName = file.name;
+    const text = await file.text();
+    this.names.set(text, file.name);
+    this.take(text);
   }
 
-  /** Reads a text and applies what it says. */
+  /** Reads a text and applies what it says, with what was pasted before it where both are of one run. */
   take(text: string): void {
-    this.text = text;
+    // What is pasted before the last has been read waits for it, and goes with it.
+    this.taking = this.taking.then(() => this.readTogether(text));
+  }
+
+  private async readTogether(fresh: string): Promise<void> {
+    this.text = fresh;
     this.answers = [];
     this.past = false;
-    this.fileName = "";
     this.replaced = undefined;
     this.diagnosed = undefined;
-    void this.read(true);
+    await this.updateComplete;
+    this.earlier = this.example ? [] : this.texts;
+    const texts = await loadMore()
+      .then((core) => together(core, this.earlier, fresh))
+      .catch(() => [fresh]);
+    if (this.text !== fresh) return;
+    this.texts = texts;
+    this.text = texts.join("\n\n");
+    await this.read(true);
   }
 
   private readSoon(text: string): void {
     this.text = text;
+    this.texts = [text];
+    this.earlier = [];
     this.answers = [];
     this.past = false;
     window.clearTimeout(this.timer);
@@ -174,6 +182,8 @@ export class PlimsollPaste extends LitElement {
   private async read(apply: boolean): Promise<void> {
     const { text } = this;
     this.problem = "";
+    this.led = false;
+    this.cards = undefined;
     const link = linked(text);
     if (text.trim() === "" || link || isOwnTable(text)) {
       this.imported = undefined;
@@ -184,7 +194,7 @@ export class PlimsollPaste extends LitElement {
     }
     try {
       const core = await loadMore();
-      const imported = await core.read(text);
+      const imported = await readRun(core, this.texts, text);
       if (text !== this.text) return;
       const config = imported.ok && imported.request ? imported.request : undefined;
       this.imported = imported;
@@ -202,9 +212,15 @@ export class PlimsollPaste extends LitElement {
         this.takeSaid(asked.request, asked.taken, !apply);
         return;
       }
+      const changed = apply && !this.free() ? changedBy(this.request, diagnosed) : undefined;
+      if (changed) {
+        this.leave({ request: changed, chosen: [] });
+        return;
+      }
       // What died is the person's own run: nothing of an example explains it. How it was trained its frames may show.
       if (!this.free() || asked) return;
-      const request = diagnosed.said?.request ?? {};
+      const request = askedOpen(diagnosed);
+      this.led = diagnosed.messages.length === 0;
       const taken = Object.keys(request).length > 0 ? { taken: TAKEN } : {};
       const model = diagnosed.answers?.[0]?.request["model"];
       const like = typeof model === "string" ? model : undefined;
@@ -232,16 +248,15 @@ export class PlimsollPaste extends LitElement {
     return request && !partial && request["model"] !== undefined ? request : undefined;
   }
 
-  private async explain(text: string): Promise<void> {
+  /** `answered`: the page's run is that of the text, and more of it is known. */
+  private async explain(text: string, answered = false): Promise<void> {
     try {
       const core = await loadMore();
       // What is taken for a run whose method nobody has said yet explains no failure.
       const own = this.own();
-      const under = this.whole() ?? (own && saysMethod(own, this.assumed) ? own : undefined);
-      let diagnosed = await core.diagnose(text, under, this.answers.join(" "));
-      if (!diagnosed.ok && !this.imported?.request && text.length < LINE) {
-        diagnosed = await core.diagnose(`${QUESTION}${text}`, under, "");
-      }
+      const under =
+        (answered ? this.request : this.whole()) ?? (own && saysMethod(own, this.assumed) ? own : undefined);
+      const diagnosed = await diagnose(core, text, under, this.answers, !this.imported?.request);
       if (text === this.text) this.diagnosed = diagnosed;
     } catch (error) {
       if (!isSuperseded(error)) throw error;
@@ -268,7 +283,7 @@ export class PlimsollPaste extends LitElement {
     const model = this.imported?.format?.id === "config";
     const whole = model ? request : combined(this.free() ? {} : own, request, this.imported);
     const capacity = this.diagnosed?.messages?.[0]?.numbers["capacity"];
-    this.leave({ request: whole, chosen: pointers(request), capacity, model, follows });
+    this.leave({ ...begun(whole), chosen: pointers(request), capacity, model, follows });
   }
 
   /** The request that a question in words says. */
@@ -285,11 +300,6 @@ export class PlimsollPaste extends LitElement {
     this.hand(used);
   }
 
-  /** What fits into a line was meant to say a run. */
-  private line(): boolean {
-    return this.text.length < LINE && !this.text.trim().includes("\n");
-  }
-
   private hand(detail: Used): void {
     this.follows = detail.follows === true;
     this.dispatchEvent(new CustomEvent("use", { detail }));
@@ -301,6 +311,7 @@ export class PlimsollPaste extends LitElement {
     this.origin = undefined;
     this.patch = undefined;
     this.replaced = undefined;
+    this.texts = this.earlier;
     this.hand({ request: replaced, chosen: [] });
   }
 
@@ -321,16 +332,16 @@ export class PlimsollPaste extends LitElement {
   }
 
   private acts(request: Request | null | undefined): TemplateResult | typeof nothing {
-    if (this.replaced) {
-      return html`<div class="buttons">
-        <button type="button" @click=${() => this.change()}>${say("paste.change")}</button>
-        <button type="button" @click=${() => this.undo()}>${say("paste.undo")}</button>
-      </div>`;
-    }
-    if (!request || (this.imported?.ok && this.request === this.followed)) return nothing;
-    return html`<button type="button" class="apply" @click=${() => this.use(request)}>
-      ${say(this.imported?.partial ? "paste.add" : "paste.use")}
-    </button>`;
+    const follows = this.imported?.ok === true && this.request === this.followed;
+    return acts(
+      this.replaced !== undefined,
+      follows || !request ? undefined : this.imported?.partial === true,
+      {
+        change: () => this.change(),
+        undo: () => this.undo(),
+        use: () => request && this.use(request),
+      },
+    );
   }
 
   protected override render(): TemplateResult {
@@ -338,8 +349,8 @@ export class PlimsollPaste extends LitElement {
     const failure = diagnosed?.ok === true;
     const config = imported && (imported.ok || (imported.format && imported.request));
     // The card answers a question that has become the request.
-    const isRequest = this.replaced !== undefined || this.request === this.followed;
-    const asked = isRequest && !config && (diagnosed?.messages.length ?? 0) === 0;
+    const isRequest = this.replaced !== undefined || this.request === this.followed || this.led;
+    const asked = isRequest && (diagnosed?.messages.length ?? 0) === 0;
     const ofPage = !this.whole() && this.own() !== undefined;
     return html`<section class="paste" aria-label=${say("paste.label")}>
       ${this.replaced
@@ -352,11 +363,17 @@ export class PlimsollPaste extends LitElement {
       <div aria-live="polite">
         ${this.problem ? html`<p class="complaint">${this.problem}</p>` : nothing}
         ${config ? findings(imported, this.acts(imported.request)) : nothing}
-        ${asked && this.replaced ? said(this.text, diagnosed === undefined, this.acts(undefined)) : nothing}
+        ${asked && !config && this.replaced
+          ? said(this.text, diagnosed === undefined, this.acts(undefined))
+          : nothing}
         ${failure && diagnosed && !asked
           ? diagnosis(
               diagnosed,
-              { ofPage, known: this.known && !this.past },
+              {
+                ofPage,
+                known: this.known && !this.past,
+                open: this.stale || unsaid(this.request, undefined).includes(COUNT),
+              },
               {
                 apply: (plan) => this.applyPlan(diagnosed.request ?? this.request, plan),
                 answer: (question, choice) => this.answer(question, choice),
@@ -365,19 +382,15 @@ export class PlimsollPaste extends LitElement {
             )
           : nothing}
         ${this.patch
-          ? patched(this.patch, this.told, {
-              copy: () => void this.copyPatched(),
-              save: () => this.savePatched(),
-            })
+          ? patched(
+              this.patch,
+              this.told,
+              this.names.get(this.origin?.text ?? ""),
+              (done) => (this.told = done),
+            )
           : nothing}
-        ${imported && !config && !failure
-          ? html`<p class="complaint" lang=${this.line() ? nothing : "en"}>
-              ${this.line() ? say("paste.no_run") : imported.errors.map((error) => error.message).join(" ")}
-            </p>`
-          : nothing}
+        ${imported && !config && !failure ? unread(this.text, imported) : nothing}
       </div>
     </section>`;
   }
 }
-
-const pointers = (request: Request) => Object.keys(request).map((key) => `/${key}`);

@@ -1,5 +1,6 @@
 // A pasted text over the request that is there.
 import type { Request } from "../contract.ts";
+import { get } from "../pointer.ts";
 import type { Imported } from "./found.ts";
 
 const isTree = (value: unknown): value is Request =>
@@ -14,6 +15,18 @@ function merge(under: Request, over: Request): Request {
   return merged;
 }
 
+/** The cell that loads a model in few bits says nothing yet of what is trained: some adapters are, and which is asked. */
+export function begun(request: Request): { request: Request; open: string[] } {
+  const bits = ["load_in_4bit", "load_in_8bit"].some((key) => get(request, `/quantization/${key}`) === true);
+  const { training = {}, peft } = request;
+  const trains = !isTree(training) || Object.keys(training).some((key) => key !== "max_length");
+  if (!bits || trains || peft !== undefined) return { request, open: [] };
+  return {
+    request: { ...request, peft: { r: 16, lora_alpha: 32, target_modules: "all-linear" } },
+    open: ["/peft"],
+  };
+}
+
 /**
  * A part of a configuration changes what is there. A whole one replaces it; only the machine, which no training file knows, stays
  * where the person has named it.
@@ -23,3 +36,5 @@ export function combined(under: Request, fresh: Request, read: Imported | undefi
   const { hardware } = under;
   return fresh["hardware"] === undefined && hardware !== undefined ? { ...fresh, hardware } : fresh;
 }
+
+export const pointers = (request: Request): string[] => Object.keys(request).map((key) => `/${key}`);

@@ -155,14 +155,17 @@ export interface Acts {
   take(request: Request): void;
 }
 
-/** `ofPage`: no configuration came with the message; then nothing helps a run that the page does not know yet. */
+/**
+ * `ofPage`: no configuration came with the message; then nothing helps a run that the page does not know yet. `open`: nor one that
+ * an unknown number of cards shares.
+ */
 export function diagnosis(
   found: Diagnosis,
-  { ofPage, known }: { ofPage: boolean; known: boolean },
+  { ofPage, known, open }: { ofPage: boolean; known: boolean; open: boolean },
   acts: Acts,
 ): TemplateResult {
   const [first] = found.causes;
-  const [plan] = ofPage && !known ? [] : (found.plans ?? []);
+  const [plan] = open || (ofPage && !known) ? [] : (found.plans ?? []);
   return html`<section class="found" aria-labelledby="diagnosis-title">
     <h3 id="diagnosis-title" tabindex="-1">
       ${say(found.said && found.messages.length === 0 ? "diagnosis.asked" : "diagnosis.title")}

@@ -60,3 +60,21 @@ export function findings(imported: Imported, act: unknown): TemplateResult {
     ${list(imported.errors.map(({ message }) => message))} ${list(imported.notes ?? [])}
   </section>`;
 }
+
+/** What can be done with a text: take it back where it has been applied, else use it. */
+export function acts(
+  applied: boolean,
+  partial: boolean | undefined,
+  { change, undo, use }: Record<"change" | "undo" | "use", () => unknown>,
+): TemplateResult | typeof nothing {
+  if (applied) {
+    return html`<div class="buttons">
+      <button type="button" @click=${change}>${say("paste.change")}</button>
+      <button type="button" @click=${undo}>${say("paste.undo")}</button>
+    </div>`;
+  }
+  if (partial === undefined) return nothing;
+  return html`<button type="button" class="apply" @click=${use}>
+    ${say(partial ? "paste.add" : "paste.use")}
+  </button>`;
+}

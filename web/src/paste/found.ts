@@ -14,6 +14,8 @@ export interface Imported {
   partial?: boolean;
   /** Where this stands in a longer paste: its own text. */
   part?: string;
+  /** All of it that was read, where that is not the whole paste. */
+  parts?: string[];
   request?: Request | null;
   /** Essentials that the text does not say, and why they are asked for. */
   missing?: { pointer: string; message: string }[];

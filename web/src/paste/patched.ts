@@ -1,12 +1,18 @@
 // The pasted file again, with what changed on the page written into it: the lines that differ, to be copied or saved.
 import { html, nothing, type TemplateResult } from "lit";
 import { dotted } from "../pointer.ts";
+import { copy, download } from "../save.ts";
 import { say } from "../words/say.ts";
 import type { Patched } from "./found.ts";
 
-export interface PatchedActions {
-  copy(): void;
-  save(): void;
+async function take({ text = "" }: Patched): Promise<string> {
+  const done = await copy(text);
+  return say(done ? "share.done" : "export.by_hand", { what: say("patch.copy") });
+}
+
+function save({ text = "" }: Patched, name: string): string {
+  download(name, new Blob([text], { type: "text/plain" }));
+  return say("share.done", { what: name });
 }
 
 const KIND: Record<string, string> = { "+": "added", "-": "gone", "@": "place" };
@@ -14,7 +20,13 @@ const KIND: Record<string, string> = { "+": "added", "-": "gone", "@": "place" }
 // A span a line, without the blanks of a template between them: `pre` would show those.
 const line = (text: string) => html`<span class=${KIND[text[0] ?? ""] ?? "same"}>${text}${"\n"}</span>`;
 
-export function patched(patch: Patched, told: string, actions: PatchedActions): TemplateResult {
+/** `name`: of the file that it came with. `tell` is given what has been done. */
+export function patched(
+  patch: Patched,
+  told: string,
+  name: string | undefined,
+  tell: (done: string) => void,
+): TemplateResult {
   if (!patch.ok) return html``;
   const lines = (patch.diff ?? "").split("\n").filter((each) => each !== "");
   const leftOut = patch.left_out ?? [];
@@ -24,8 +36,10 @@ export function patched(patch: Patched, told: string, actions: PatchedActions): 
       <h3 id="patched-title">${say("patch.title")}</h3>
       ${lines.length === 0
         ? html`<small>${say("patch.same")}</small>`
-        : html`<button type="button" @click=${actions.copy}>${say("patch.copy")}</button>
-            <button type="button" @click=${actions.save}>${say("patch.save")}</button>`}
+        : html`<button type="button" @click=${() => void take(patch).then(tell)}>${say("patch.copy")}</button>
+            <button type="button" @click=${() => tell(save(patch, name ?? "plimsoll-config.txt"))}>
+              ${say("patch.save")}
+            </button>`}
       ${told ? html`<small class="told" role="status">${told}</small>` : nothing}
       <details>
         <summary>

@@ -65,7 +65,7 @@ export class PlimsollExport extends LitElement {
   /** A tool has defaults of its own: its file is read as anybody's would be, for the card that is meant here. */
   private async weigh({ ok, text }: Exported): Promise<number | undefined> {
     const core = await loadMore();
-    const read = ok && text ? await core.read(text) : undefined;
+    const read = ok && text ? await core.read([text]) : undefined;
     if (!read?.ok || read.partial || !read.request) return undefined;
     const machine = {
       hardware: this.request["hardware"] ?? null,

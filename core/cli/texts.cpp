@@ -1,0 +1,100 @@
+#include "core/cli/texts.h"
+
+#include <algorithm>
+
+#include "core/cli/yaml.h"
+#include "core/exchange/parts.h"
+#include "core/json/at.h"
+#include "core/report/exchange.h"
+#include "core/report/join.h"
+
+namespace plimsoll::cli {
+
+namespace {
+
+using json::at;
+using json::Json;
+
+Json import_part(const std::string& text, const run::Catalog& catalog, const std::string& around = "") {
+  json::Errors errors;
+  const exchange::Import import = report::import_known(read_document(text), text, catalog, around);
+  return json::parse(report::write_import(import), errors).value_or(Json::object());
+}
+
+void move_keys(Json& import, uint64_t by) {
+  for (Json& key : import["keys"]) key["at"] = key["at"].get<uint64_t>() + by;
+}
+
+// The settings that a longer text holds; beside a script those in other languages.
+std::vector<Json> parts_of(const std::string& text, bool beside_script, const run::Catalog& catalog,
+                           std::string* rest = nullptr) {
+  constexpr uint64_t fewest_keys = 3;  // one or two may be anybody's
+  std::vector<Json> parts;
+  for (const std::string_view part : exchange::settings_parts(text)) {
+    const std::string_view language = report::language_text(part);
+    if (beside_script && language != "yaml" && language != "json") continue;
+    Json import = import_part(std::string(part), catalog, text);
+    if (at(import, "ok") != Json(true) || at(at(import, "counts"), "used") < Json(fewest_keys)) continue;
+    const auto at_byte = static_cast<size_t>(part.data() - text.data());
+    move_keys(import, at_byte);
+    if (rest != nullptr) std::fill_n(rest->begin() + static_cast<long>(at_byte), part.size(), '\n');
+    parts.push_back(std::move(import));
+  }
+  return parts;
+}
+
+// A text that is one file, with what else stands in it; or the settings in whatever people have saved.
+std::vector<Json> imports_of(const std::string& text, const run::Catalog& catalog) {
+  Json whole = import_content(text, catalog);
+  const bool listed = at(at(whole, "format"), "id") == Json("versions");
+  const bool script = report::language_text(text) == "python" && at(whole, "ok") == Json(true);
+  const Json code = at(whole, "errors").empty() ? Json() : at(whole["errors"].front(), "code");
+  const bool unread = code == Json("unknown_format") || code == Json("not_yaml") || code == Json("not_json");
+  if (!listed && !unread && !script) return {std::move(whole)};
+  if (!script) {
+    // A data file and the script behind it in one: the script is what is left.
+    std::string rest = text;
+    std::vector<Json> data = parts_of(text, true, catalog, &rest);
+    if (!data.empty() && report::language_text(rest) == "python") {
+      Json left = import_content(rest, catalog);
+      if (!at(at(left, "request"), "model").is_null()) {
+        data.insert(data.begin(), std::move(left));
+        return data;
+      }
+    }
+  }
+  std::vector<Json> parts = parts_of(text, script && !listed, catalog);
+  if (parts.empty() || (script && !listed)) parts.insert(parts.begin(), std::move(whole));
+  return parts;
+}
+
+}  // namespace
+
+Json import_texts(const std::vector<std::string>& texts, const run::Catalog& catalog) {
+  std::string script;
+  std::vector<Json> imports;
+  const auto take = [&](const std::string& text) {
+    for (Json& one : imports_of(text, catalog)) imports.push_back(std::move(one));
+  };
+  for (const std::string& text : texts) {
+    if (report::language_text(text) != "python") {
+      take(text);
+    } else {
+      script += text + (texts.size() > 1 ? "\n" : "");
+    }
+  }
+  if (!script.empty()) take(script);
+  return imports.size() == 1 ? imports.front() : report::joined(imports, catalog);
+}
+
+Json import_content(const std::string& text, const run::Catalog& catalog) {
+  return import_part(text, catalog);
+}
+
+std::string request_in(const std::string& paste, const run::Catalog& catalog) {
+  const std::vector<Json> parts = parts_of(paste, false, catalog);
+  const Json request = parts.empty() ? Json() : at(report::joined(parts, catalog), "request");
+  return request.is_object() ? json::write(request) : "";
+}
+
+}  // namespace plimsoll::cli

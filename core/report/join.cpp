@@ -1,0 +1,128 @@
+#include "core/report/join.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/json/at.h"
+#include "core/json/writer.h"
+#include "core/run/essentials.h"
+
+namespace plimsoll::report {
+
+namespace {
+
+using json::at;
+using json::Json;
+
+bool was_read(const Json& import) { return at(import, "request").is_object(); }
+
+uint64_t used_in(const Json& import) {
+  const Json& used = at(at(import, "counts"), "used");
+  return used.is_number_unsigned() ? used.get<uint64_t>() : 0;
+}
+
+size_t leader_of(const std::vector<Json>& imports) {
+  const auto rank = [](const Json& import) {
+    return std::make_pair(!at(at(import, "request"), "model").is_null(), used_in(import));
+  };
+  size_t best = imports.size();
+  for (size_t i = 0; i < imports.size(); ++i) {
+    if (was_read(imports[i]) && (best == imports.size() || rank(imports[i]) > rank(imports[best]))) best = i;
+  }
+  return best;
+}
+
+// Keys of a file that the leader, or an earlier one, says otherwise.
+void add(Json& under, const Json& more, const std::string& above, std::vector<std::string>& overruled) {
+  for (const auto& [key, value] : more.items()) {
+    const std::string pointer = above + "/" + key;
+    if (!under.contains(key)) {
+      under[key] = value;
+    } else if (under[key].is_object() && value.is_object()) {
+      add(under[key], value, pointer, overruled);
+    } else if (under[key] != value) {
+      overruled.push_back(pointer);
+    }
+  }
+}
+
+// The default library of a launcher or of bare TrainingArguments says less than a trainer of TRL's.
+void take_stack(Json& request, const Json& more) {
+  const Json& stack = at(more, "stack");
+  if (!stack.is_string() || stack == Json("hf")) return;
+  if (!request.contains("stack") || request["stack"] == Json("hf")) request["stack"] = stack;
+}
+
+void add_keys(Json& whole, const Json& more, const std::vector<std::string>& overruled) {
+  for (Json key : at(more, "keys")) {
+    const Json& pointer = at(key, "pointer");
+    const bool out = pointer.is_string() && std::find(overruled.begin(), overruled.end(),
+                                                      pointer.get<std::string>()) != overruled.end();
+    if (out && at(key, "use") == Json("used")) {
+      key["use"] = "implied";
+      key["message"] = "another of these files says otherwise";
+    }
+    whole["keys"].push_back(std::move(key));
+  }
+  for (const Json& note : at(more, "notes")) {
+    const Json& notes = whole["notes"];
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) whole["notes"].push_back(note);
+  }
+}
+
+void count(Json& whole) {
+  for (auto& [use, number] : whole["counts"].items()) {
+    const auto of_use = [&use = use](const Json& key) { return at(key, "use") == Json(use); };
+    number = std::count_if(whole["keys"].begin(), whole["keys"].end(), of_use);
+  }
+}
+
+Json missing(const Json& request, const run::Catalog& catalog) {
+  Json list = Json::array();
+  for (const run::Missing& one : run::missing_in(request, catalog))
+    list.push_back({{"pointer", one.pointer}, {"message", one.message}});
+  return list;
+}
+
+}  // namespace
+
+Json joined(const std::vector<Json>& imports, const run::Catalog& catalog) {
+  const size_t leads = leader_of(imports);
+  if (leads == imports.size()) return imports.empty() ? Json() : imports.front();
+  Json whole = imports[leads];
+  whole["leads"] = leads;
+  Json& request = whole["request"];
+  std::vector<std::string> formats = {json::write(at(whole, "format"))};
+  std::string name =
+      at(at(whole, "format"), "name").is_string() ? whole["format"]["name"].get<std::string>() : "";
+  for (size_t i = 0; i < imports.size(); ++i) {
+    const Json& more = imports[i];
+    const std::string format = json::write(at(more, "format"));
+    const Json& model = at(at(more, "request"), "model");
+    const bool other = !model.is_null() && model != at(request, "model");
+    if (i == leads || !was_read(more) || other || used_in(more) == 0 ||
+        std::find(formats.begin(), formats.end(), format) != formats.end())
+      continue;
+    formats.push_back(format);
+    name += " + " + at(at(more, "format"), "name").get<std::string>();
+    take_stack(request, more["request"]);
+    std::vector<std::string> overruled;
+    add(request, more["request"], "", overruled);
+    add_keys(whole, more, overruled);
+  }
+  if (formats.size() == 1) return whole;
+  whole["format"]["name"] = name;
+  whole["partial"] = at(request, "model").is_null();
+  whole["missing"] = missing(request, catalog);
+  count(whole);
+  return whole;
+}
+
+std::string join_text(std::string_view imports, const run::Catalog& catalog) {
+  json::Errors errors;
+  const auto list = json::parse(imports, errors);
+  if (!list || !list->is_array()) return "null";
+  return json::write(joined(list->get<std::vector<Json>>(), catalog));
+}
+
+}  // namespace plimsoll::report

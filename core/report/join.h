@@ -1,0 +1,24 @@
+// Several files of one run as one import: the script, its accelerate YAML, its DeepSpeed JSON, the command that starts it.
+//
+//     json::Json import = joined({script, yaml}, catalog);   // each as report::write_import gives it
+//     import["request"];                                     // of the script, and what the YAML says beside it
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json/json.h"
+#include "core/run/catalog.h"
+
+namespace plimsoll::report {
+
+/// The one that names the model leads, else the one that most is used of; the others add what it leaves open. One that names
+/// another model, or is a second file of the same format, is another run's and stays out. "leads" is the leader's place in the
+/// list. An import that was not read stays out; of none that was read the first is given.
+json::Json joined(const std::vector<json::Json>& imports, const run::Catalog& catalog);
+
+/// The same of a JSON list, for the page.
+std::string join_text(std::string_view imports, const run::Catalog& catalog);
+
+}  // namespace plimsoll::report

@@ -1,0 +1,73 @@
+// What is pasted one after another: a launcher's YAML and then the script, the cells of a notebook, an error and then its file.
+import type { More } from "../more.ts";
+import type { Request } from "../contract.ts";
+import { get, isObject, plain, put } from "../pointer.ts";
+import type { Diagnosis, Imported } from "./found.ts";
+
+export const DIED = /memory|alloc/i;
+
+/** What belongs to no other file: a model alone, a request of this page. */
+const ALONE = ["config", "request"];
+
+const modelOf = (imported: Imported) => imported.request?.["model"];
+
+/** The texts that say the run: the fresh one alone where it says a run of its own. */
+export async function together(core: More, earlier: string[], fresh: string): Promise<string[]> {
+  if (earlier.length === 0) return [fresh];
+  const read = await core.read([fresh]);
+  if (!read.ok || !read.request || ALONE.includes(read.format?.id ?? "")) return [fresh];
+  const kept: string[] = [];
+  for (const text of earlier) {
+    const before = await core.read([text]);
+    // What was said in words has been answered.
+    if (!before.request && !DIED.test(text)) continue;
+    if (text === fresh || ALONE.includes(before.format?.id ?? "")) continue;
+    const [old, model] = [modelOf(before), modelOf(read)];
+    if (old !== undefined && model !== undefined && old !== model) return [fresh];
+    // The cells of a notebook go on; a file that is read anew takes the place of the old one.
+    const goesOn = before.format?.id !== read.format?.id || (isScript(before) && model === undefined);
+    if (goesOn) kept.push(text);
+  }
+  return [...kept, fresh];
+}
+
+const isScript = ({ format }: Imported): boolean => / Python$/.test(format?.name ?? "");
+
+/** What a file leaves open and words beside it may say: the machine and the images. */
+const BESIDE = ["/model", "/hardware/gpu", "/parallel/num_gpus", "/vision/images_per_sample"];
+const CHANGES = [...BESIDE.slice(1), "/training/max_length", "/training/per_device_train_batch_size"];
+
+/** "And on two 4090s?", of the run that is there; undefined where the words are of another run, or of nothing that is set. */
+export function changedBy(request: Request, { said, messages }: Diagnosis): Request | undefined {
+  if (!said || messages.length > 0 || said.request["model"] !== undefined) return undefined;
+  const edits = CHANGES.filter((pointer) => get(said.request, pointer) !== undefined);
+  if (edits.length === 0) return undefined;
+  return edits.reduce((under, pointer) => put(under, pointer, get(said.request, pointer)), request);
+}
+
+/** The texts as a request, and what a person says beside their settings. */
+export async function readRun(core: More, texts: string[], whole: string): Promise<Imported> {
+  const imported = await core.read(texts);
+  const words = (imported.parts ?? []).reduce((rest, part) => rest.replace(part, () => "\n"), whole).trim();
+  if (!imported.ok || !imported.request || !imported.parts?.length || words === "" || DIED.test(words)) {
+    return imported;
+  }
+  // Images are said of a model that sees.
+  const model = plain(imported.request["model"] ?? "");
+  const { said } = await core.diagnose(`${model}\n${words}`, undefined, "");
+  const request = BESIDE.reduce((under, pointer) => {
+    const value = get(said?.request ?? {}, pointer);
+    return value === undefined || get(under, pointer) !== undefined ? under : put(under, pointer, value);
+  }, imported.request);
+  return { ...imported, request };
+}
+
+/** Whether the one is the other with what was open answered; the card, which a message names by its size alone, may be another. */
+export const isAnswered = (before: Request, after: Request): boolean =>
+  Object.entries(before).every(([key, old]) => {
+    const value = after[key];
+    if (key === "hardware") return true;
+    return isObject(old)
+      ? isObject(value) && isAnswered(old, value)
+      : JSON.stringify(old) === JSON.stringify(value);
+  });

@@ -1,0 +1,21 @@
+// What the box hands to the page.
+import type { Request } from "../contract.ts";
+
+/** Somebody wants to use what was read; `chosen` is what is new in it, by pointer. */
+export interface Used {
+  request: Request;
+  chosen: string[];
+  /** What the card has, by an error message that names none. */
+  capacity?: number | undefined;
+  /** The model that a text was answered for, where it says how large its own is and not its name. */
+  like?: string | undefined;
+  /** Of a run that somebody said in words: what was taken for it, by pointer. */
+  taken?: string[];
+  /** Of a file: what was filled in for it and is asked for, by pointer. */
+  open?: string[];
+  /** It is a model and nothing else: chosen like one of the list. */
+  model?: boolean;
+  /** It follows what is being typed: one step back leads to what was there before. */
+  follows?: boolean;
+}
+export type UseEvent = CustomEvent<Used>;
