@@ -100,7 +100,7 @@ export function besideOther(edits: Edit[], assumed: string[]): Edit[] {
 
 /** What somebody says in words, with what the method of that name is here beside it. */
 export function saidEdits(request: Request): Edit[] {
-  const method = METHODS.find((each) => isMethod(each, request));
+  const method = saysMethod(request, []) ? METHODS.find((each) => isMethod(each, request)) : undefined;
   const whole = (method ? methodEdits(method, undefined, undefined) : []).map(({ pointer, value }) => {
     const own = get(request, pointer);
     return { pointer, value: isObject(value) && isObject(own) ? { ...value, ...own } : value };
