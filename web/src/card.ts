@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { fixes as plansOf, otherStack } from "./advice/fixes.ts";
 import type { GpuPreset, Json, Report } from "./contract.ts";
-import { count, size } from "./format.ts";
+import { count, size, sizeWords } from "./format.ts";
 import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
 import { effective } from "./inputs.ts";
 import {
@@ -210,9 +210,10 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
 // Limits and assumptions
 
 const DTYPE = "/model_args/dtype";
+const LENGTH = "/training/max_length";
 const CHIPS: [pointer: string, name: Word][] = [
   ["/training/per_device_train_batch_size", "field.batch"],
-  ["/training/max_length", "field.length"],
+  [LENGTH, "field.length"],
   [ACCUMULATION, "field.accumulation"],
   ["/rl/num_generations", "field.generations"],
   ["/rl/max_completion_length", "field.completion"],
@@ -248,6 +249,17 @@ function limit(
   </button>`;
 }
 
+/** What lies in the machine's own memory, where that is more than on a card. */
+function host(
+  { memory: { host_bytes = 0, peak } }: Report,
+  actions: Actions,
+): TemplateResult | typeof nothing {
+  if (host_bytes <= peak.device) return nothing;
+  return html`<button type="button" @click=${() => actions.chooseTab("breakdown")}>
+    ${say("chip.host", { size: sizeWords(host_bytes) })}
+  </button>`;
+}
+
 /** The cheapest machine that the run fits as it is, or with one change. */
 function cheapest(view: View, actions: Actions): TemplateResult | typeof nothing {
   const found = view.advice?.rent;
@@ -275,7 +287,7 @@ function assumedIn(view: View, report: Report): Assumed[] {
       return [{ pointer, why: say(pointer === CHECKPOINTING ? "chip.prepared" : "chip.neutral"), text }];
     }
     if (pointer === ACCUMULATION) return [];
-    if (generates(view.request) && pointer === "/training/max_length") return [];
+    if (generates(view.request) && pointer === LENGTH) return [];
     const found = report.assumptions.find((each) => each.pointer === pointer && !each.asked);
     // What a checkpoint is stored in is no surprise; twice of it is: TRL loads fp32.
     if (pointer === DTYPE && found?.value !== "float32") return [];
@@ -287,12 +299,15 @@ function assumedIn(view: View, report: Report): Assumed[] {
 
 /** How far it can go, and what nobody said; each leads to its input. */
 function chips(view: View, report: Report, actions: Actions): TemplateResult {
-  const limits = report.gpu ? view.advice?.limits : undefined;
+  // Whoever does not know the length asks how long it may be: that is known as soon as the card is.
+  const open = unsaid(view.request, report).filter((pointer) => pointer !== LENGTH);
+  const most = open.length === 0 ? view.advice?.limits : undefined;
+  const limits = report.gpu ? most : undefined;
   const assumed = assumedIn(view, report);
   return html`<p>
       ${limit("chip.batch", CHIPS[0]![0], limits?.per_device_train_batch_size, view, actions)}
-      ${limit("chip.length", CHIPS[1]![0], limits?.max_length, view, actions)} ${cheapest(view, actions)}
-      ${linkButton(view, actions)}
+      ${limit("chip.length", LENGTH, most?.max_length, view, actions)} ${host(report, actions)}
+      ${cheapest(view, actions)} ${linkButton(view, actions)}
     </p>
     ${assumed.length === 0
       ? nothing

@@ -22,10 +22,16 @@ export function measureIn(next: Unit): void {
   ({ large, small, smallName } = UNITS[next]);
 }
 
+let thousands = ",";
+/** What stands between thousands: in German a comma would be read as a decimal point. */
+export function groupBy(mark: string): void {
+  thousands = mark;
+}
+
 // By hand, because making one Intl.NumberFormat takes a slow phone longer than drawing the verdict.
 function grouped(digits: string): string {
   const [before = "", after] = digits.split(".");
-  const groups = before.replace(/\B(?=(?:\d{3})+$)/g, ",");
+  const groups = before.replace(/\B(?=(?:\d{3})+$)/g, thousands);
   return after === undefined ? groups : `${groups}.${after}`;
 }
 const fixed = (places: number) => (value: number) => grouped(value.toFixed(places));

@@ -37,7 +37,9 @@ function largest(report: Report): string {
 /** A size counts when its smallest card is enough, so one card of a smaller size may be enough too. */
 function smallestTier(report: Report): string {
   const smallest = report.tiers.find((tier) => tier.verdict === "fits");
-  return smallest ? say("lede.smallest", { size: sizeName(smallest.gib) }) : say("lede.none");
+  if (!smallest) return say("lede.none");
+  const { gpus } = report.memory;
+  return say(gpus > 1 ? "lede.each" : "lede.smallest", { gpus, size: sizeName(smallest.gib) });
 }
 
 export function verdict(view: View, report: Report | undefined, actions: Actions): TemplateResult {

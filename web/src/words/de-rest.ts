@@ -48,6 +48,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "field.freeze_tower": "Bildteil einfrieren",
   "repair.remove": "weglassen",
   "repair.default": "Voreinstellung nehmen",
+  "chip.host": "Arbeitsspeicher der Maschine: mindestens {size}",
   "chip.length": "Längste Beispiele, die sicher passen: {value} Tokens",
   "chip.batch": "Größter Micro-Batch, der sicher passt: {value}",
   "chip.on": "an",

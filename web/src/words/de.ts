@@ -34,7 +34,8 @@ export const DE: Words = {
   "lede.smallest": "Jede GPU mit {size} oder mehr genügt.",
   "lede.looking": "Die wenigsten Änderungen, mit denen es passt, werden gesucht.",
   "lede.no_plan": "Keine Änderungen, die Plimsoll kennt, bringen es auf diese Karte; was hilft, steht unten.",
-  "lede.none": "Keine einzelne GPU ist groß genug.",
+  "lede.each": "{gpus} GPUs mit {size} oder mehr genügen.",
+  "lede.none": "Keine GPU-Größe genügt.",
 
   "figure.device": "nvidia-smi zeigt",
   "figure.reserved": "PyTorch reserviert",

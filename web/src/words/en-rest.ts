@@ -353,6 +353,7 @@ export const EN_REST = {
   "chip.cheapest": "Cheapest: {machine}, {price}",
   "chip.neutral": "Nobody has said it: the smallest, until you do.",
   "chip.prepared": "prepare_model_for_kbit_training turns it on, unless you turn it off.",
+  "chip.host": "Host memory of the machine: {size} at least",
   "chip.batch": "Largest micro-batch sure to fit: {value}",
   "chip.length": "Longest samples sure to fit: {value} tokens",
   "repair.default": "use the default",

@@ -10,7 +10,8 @@ export const EN = {
   "lede.smallest": "Every GPU of {size} or more is enough.",
   "lede.looking": "Looking for the fewest changes that make it fit.",
   "lede.no_plan": "No set of changes that Plimsoll knows makes it fit this card; what would is below.",
-  "lede.none": "No single GPU is large enough.",
+  "lede.each": "{gpus} GPUs of {size} or more are enough.",
+  "lede.none": "No size of GPU is large enough.",
 
   "figure.device": "nvidia-smi shows",
   "figure.reserved": "PyTorch reserves",

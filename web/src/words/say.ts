@@ -3,7 +3,7 @@
 //
 //     say("headline.fits", { gpu: "A10G", spare: "8.0 GiB" })     -> "Fits the A10G with 8.0 GiB to spare"
 //     parts("lede.peak", { peak: html`<b>14.2 GiB</b>` })         -> pieces for a template
-import { unit } from "../format.ts";
+import { groupBy, unit } from "../format.ts";
 import type { EN_REST } from "./en-rest.ts";
 import { EN } from "./en.ts";
 
@@ -24,19 +24,21 @@ export interface Language {
 let english = EN as Words;
 
 /** A new language: one file and one line. Names are written in their own language. */
-export const LANGUAGES: Record<string, { name: string; load: () => Promise<Language> }> = {
-  en: { name: "English", load: () => Promise.resolve({ words: english, errors: {}, core: {} }) },
-  de: {
-    name: "Deutsch",
-    load: () =>
-      import("./de.ts").then(({ DE, ERRORS, CORE, formula }) => ({
-        words: DE,
-        errors: ERRORS,
-        core: CORE,
-        formula,
-      })),
-  },
-};
+export const LANGUAGES: Record<string, { name: string; thousands?: string; load: () => Promise<Language> }> =
+  {
+    en: { name: "English", load: () => Promise.resolve({ words: english, errors: {}, core: {} }) },
+    de: {
+      name: "Deutsch",
+      thousands: "\u202f",
+      load: () =>
+        import("./de.ts").then(({ DE, ERRORS, CORE, formula }) => ({
+          words: DE,
+          errors: ERRORS,
+          core: CORE,
+          formula,
+        })),
+    },
+  };
 
 export const LANGUAGE_KEY = "plimsoll-language";
 
@@ -66,6 +68,7 @@ export async function speak(id: string): Promise<boolean> {
     return false;
   }
   current = id;
+  groupBy(wanted.thousands ?? ",");
   document.documentElement.lang = id;
   return true;
 }
