@@ -193,6 +193,10 @@ test("what the answer to a question takes is what the card computes with", async
   await expect(headline(page)).toContainText("Does not fit the GeForce RTX 4080");
   // The card has the answer; the sum that was made before the model was known is gone.
   await expect(page.locator("plimsoll-paste")).not.toContainText("No model is named");
+  // What is asked of it next changes that run and nothing else of it.
+  await paste(page, "and on an A100 80GB at 2k?");
+  await expect(headline(page)).toContainText("Fits the A100");
+  await expect(page).toHaveURL(/max_length=2048.*Llama-2-13b-hf|Llama-2-13b-hf.*max_length=2048/);
 });
 
 test("a max_length of None is asked for, and a further step says what it does alone", async ({ page }) => {

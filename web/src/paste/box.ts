@@ -206,15 +206,14 @@ export class PlimsollPaste extends LitElement {
       await this.explain(text);
       if (died && text === this.text) use?.();
       const { diagnosed } = this;
-      if (text !== this.text || !diagnosed?.ok || config) return;
+      if (text !== this.text || config) return;
+      const changed =
+        apply && !this.free() ? await changedBy(core, this.request, text, diagnosed) : undefined;
+      if (changed) this.leave({ request: changed, chosen: [] });
+      if (changed || text !== this.text || !diagnosed?.ok) return;
       const asked = askedRun(diagnosed);
       if (asked && takes) {
         this.takeSaid(asked.request, asked.taken, !apply);
-        return;
-      }
-      const changed = apply && !this.free() ? changedBy(this.request, diagnosed) : undefined;
-      if (changed) {
-        this.leave({ request: changed, chosen: [] });
         return;
       }
       // What died is the person's own run: nothing of an example explains it. How it was trained its frames may show.

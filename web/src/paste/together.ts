@@ -37,12 +37,24 @@ const isScript = ({ format }: Imported): boolean => / Python$/.test(format?.name
 const BESIDE = ["/model", "/hardware/gpu", "/parallel/num_gpus", "/vision/images_per_sample"];
 const CHANGES = [...BESIDE.slice(1), "/training/max_length", "/training/per_device_train_batch_size"];
 
-/** "And on two 4090s?", of the run that is there; undefined where the words are of another run, or of nothing that is set. */
-export function changedBy(request: Request, { said, messages }: Diagnosis): Request | undefined {
-  if (!said || messages.length > 0 || said.request["model"] !== undefined) return undefined;
-  const edits = CHANGES.filter((pointer) => get(said.request, pointer) !== undefined);
+/** "And on two 4090s?", of the run that is there; undefined where the words are of another run, of a failure, or of nothing that is set. */
+export async function changedBy(
+  core: More,
+  request: Request,
+  words: string,
+  found: Diagnosis | undefined,
+): Promise<Request | undefined> {
+  const model = request["model"];
+  const other = found?.ok && (found.messages.length > 0 || found.said?.request["model"] !== undefined);
+  if (other || typeof model !== "string") return undefined;
+  const { said } = await core.diagnose(`Will ${model} fit? ${words}`, undefined, "");
+  // "An A100" says which, and not that it is one.
+  const edits = CHANGES.filter((pointer) => {
+    const value = get(said?.request ?? {}, pointer);
+    return value !== undefined && !(pointer === "/parallel/num_gpus" && value === 1);
+  });
   if (edits.length === 0) return undefined;
-  return edits.reduce((under, pointer) => put(under, pointer, get(said.request, pointer)), request);
+  return edits.reduce((under, pointer) => put(under, pointer, get(said?.request ?? {}, pointer)), request);
 }
 
 /** The texts as a request, and what a person says beside their settings. */
