@@ -50,6 +50,7 @@ std::span<const Fix* const> fixes() {
       &optimizer_on_cpu,
       &sharded_states,
       &sharded_parameters,
+      &sync_each_batch,
       &optimizer_in_host_memory,
       &parameters_in_host_memory,
       &sharded_in_host_memory,

@@ -30,6 +30,7 @@ std::span<const Fix* const> usual_order() {
       // Several cards.
       &sharded_states,
       &sharded_parameters,
+      &sync_each_batch,
       // The optimizer.
       &fused_optimizer,
       &eight_bit_optimizer,

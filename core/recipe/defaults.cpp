@@ -317,6 +317,12 @@ Default default_upcast_trainable(const DefaultContext& c) {
   return {true, "accelerate casts trained parameters to fp32 when mixed precision is on"};
 }
 
+Default default_sync_each_batch(const DefaultContext& c) {
+  if (stack_traits(c.stack).reduces_each_batch)
+    return {true, "its loop runs no micro-batch's backward under no_sync()"};
+  return {false, "accelerate's GradientAccumulationPlugin"};
+}
+
 Default default_reduce_dtype(const DefaultContext& c) {
   const bool accelerate = stack_traits(c.stack).accelerate;
   if (flag(c, "/training/bf16"))

@@ -39,6 +39,7 @@ Default default_num_labels(const DefaultContext&);
 Default default_strategy(const DefaultContext&);
 Default default_fsdp_checkpointing(const DefaultContext&);
 Default default_upcast_trainable(const DefaultContext&);
+Default default_sync_each_batch(const DefaultContext&);
 Default default_reduce_dtype(const DefaultContext&);
 Default default_reduce_bucket(const DefaultContext&);
 Default default_overlap_comm(const DefaultContext&);

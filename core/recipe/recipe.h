@@ -201,6 +201,7 @@ struct Parallel {
   std::string strategy;                  ///< none | ddp | fsdp | fsdp2 | zero0 | zero1 | zero2 | zero3
   uint64_t sequence_parallel_size = 1;   ///< GPUs that share the tokens of one sequence
   bool gradient_as_bucket_view = false;  ///< DDP: gradients are views into the buckets
+  bool sync_each_batch = false;          ///< FSDP: gradients are reduced after every micro-batch
   FsdpConfig fsdp;
   ZeroConfig zero;
 };
@@ -263,6 +264,9 @@ struct Recipe {
   bool gradients_outlive_step() const;
   /// And the optimizer's step besides: nothing clears them before the next forward, an evaluation's too.
   bool gradients_outlive_optimizer() const;
+  /// FSDP reduces them after every micro-batch: Transformers' Trainer read that from its accumulate() until
+  /// 4.46.1 and reads it again from 5.2 on.
+  bool syncs_each_batch() const;
   /// Used up or sent away as soon as they are made.
   bool gradients_leave_at_once() const {
     return training.optimizer_in_backward || training.optimizer_offload == "states_and_gradients";

@@ -33,7 +33,9 @@ bool is_idle(std::string_view pointer, const Values& values) {
   if (found == values.end() || !found->second.is_string()) return false;
   const std::string& strategy = found->second.get_ref<const std::string&>();
   if (pointer.find("/zero_optimization/") != std::string_view::npos) return strategy.rfind("zero", 0) != 0;
-  if (pointer.find("/fsdp_config/") != std::string_view::npos) return strategy.rfind("fsdp", 0) != 0;
+  const bool of_fsdp =
+      pointer.find("/fsdp_config/") != std::string_view::npos || pointer == "/parallel/sync_each_batch";
+  if (of_fsdp) return strategy.rfind("fsdp", 0) != 0;
   return strategy != "ddp" && pointer != "/parallel/strategy";
 }
 

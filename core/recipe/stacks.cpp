@@ -30,8 +30,12 @@ constexpr StackTraits rows[] = {
      .vllm_shares_weights = true,
      .vllm_share_by_card = true},
     // meta-pytorch/torchtune recipes/full_finetune_distributed.py, training/_distributed.py shard_model
-    // (fully_shard); recipes/full_finetune_single_device.py _loss_step.
-    {.id = "torchtune", .several_gpus = "fsdp2", .accelerate = false, .pads_labels = true},
+    // (fully_shard); recipes/full_finetune_single_device.py _loss_step; recipes/full_finetune_distributed.py train.
+    {.id = "torchtune",
+     .several_gpus = "fsdp2",
+     .accelerate = false,
+     .reduces_each_batch = true,
+     .pads_labels = true},
     // Lightning-AI/litgpt litgpt/finetune/full.py and lora.py: FSDP on several devices, where lora.py refuses
     // --quantize.
     {.id = "litgpt",
@@ -39,7 +43,12 @@ constexpr StackTraits rows[] = {
      .shards_quantised = false,
      .accelerate = false,
      .keeps_last_graph = true},
-    {.id = "loop", .accelerate = false, .trl_tasks = false, .returns_logits = false, .caches_little = true},
+    {.id = "loop",
+     .accelerate = false,
+     .reduces_each_batch = true,
+     .trl_tasks = false,
+     .returns_logits = false,
+     .caches_little = true},
     {.id = "agilerl", .trl_tasks = false},
     {.id = "colossalai", .trl_tasks = false},
 };

@@ -16,20 +16,21 @@ struct StackTraits {
   std::string_view id;
   /// The strategy of several GPUs where none is said.
   std::string_view several_gpus = "ddp";
-  bool one_process = false;       ///< it does not share a run out over GPUs
-  bool shards_quantised = true;   ///< a quantised base may lie on several GPUs
-  bool accelerate = true;         ///< accelerate sets up FSDP; otherwise code of its own does
-  bool trl_tasks = true;          ///< its trainers for preferences and RL are TRL's, or inherit from them
-  bool own_log_probs = false;     ///< the log-probabilities of preferences come from code of its own
-  bool returns_logits = true;     ///< the loop gets the model's logits besides the loss
-  bool own_length = false;        ///< cuts samples at 1,024 tokens where no length is given
-  bool model_length = false;      ///< cuts samples only at what the model can read
-  bool sixteen_bit_loss = false;  ///< the loss reads the logits as they are, beside shifted labels
-  bool pads_labels = false;       ///< pads the labels instead of shifting the logits, and floats the logits
-  bool reentrant_only = false;    ///< its checkpoint function is reentrant
-  bool keeps_last_graph = false;  ///< its loop holds the last loss, and so its graph, in the next forward
-  bool offloads_inputs = false;   ///< its checkpoint function can move the layers' inputs to host memory
-  bool caches_little = false;     ///< PyTorch holds hardly more than the simulation: 107 readings, 3 sources
+  bool one_process = false;         ///< it does not share a run out over GPUs
+  bool shards_quantised = true;     ///< a quantised base may lie on several GPUs
+  bool accelerate = true;           ///< accelerate sets up FSDP; otherwise code of its own does
+  bool reduces_each_batch = false;  ///< FSDP: no micro-batch's backward runs under no_sync()
+  bool trl_tasks = true;            ///< its trainers for preferences and RL are TRL's, or inherit from them
+  bool own_log_probs = false;       ///< the log-probabilities of preferences come from code of its own
+  bool returns_logits = true;       ///< the loop gets the model's logits besides the loss
+  bool own_length = false;          ///< cuts samples at 1,024 tokens where no length is given
+  bool model_length = false;        ///< cuts samples only at what the model can read
+  bool sixteen_bit_loss = false;    ///< the loss reads the logits as they are, beside shifted labels
+  bool pads_labels = false;         ///< pads the labels instead of shifting the logits, and floats the logits
+  bool reentrant_only = false;      ///< its checkpoint function is reentrant
+  bool keeps_last_graph = false;    ///< its loop holds the last loss, and so its graph, in the next forward
+  bool offloads_inputs = false;     ///< its checkpoint function can move the layers' inputs to host memory
+  bool caches_little = false;  ///< PyTorch holds hardly more than the simulation: 107 readings, 3 sources
   bool loss_by_row_length = false;    ///< some releases take another loss for short batches
   bool liger_for_sft_alone = false;   ///< Liger's fused loss is patched in for supervised training alone
   bool cce_fork = false;              ///< brings a fork of cut cross-entropy that knows more models

@@ -3,6 +3,7 @@
 
 #include "core/json/ascii.h"
 #include "core/recipe/recipe.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::recipe {
 
@@ -47,6 +48,12 @@ bool Recipe::gradients_outlive_step() const {
 bool Recipe::gradients_outlive_optimizer() const {
   if (training.optimizer_in_backward || training.max_steps == 1) return false;  // there is no step after it
   return training.keep_gradients || !version_at_least(versions.torch, "2");
+}
+
+bool Recipe::syncs_each_batch() const {
+  const bool ignored =
+      stack_traits(stack).accelerate && version_matches(versions.transformers, ">=4.46.2,<5.2");
+  return parallel.sync_each_batch && !ignored;
 }
 
 bool version_matches(const std::string& have, const std::string& conditions) {

@@ -47,15 +47,27 @@ constexpr NoteRow sharing_rows[] = {
          [](R f, G) {
            const memory::Strategy s = f.replay.sharding.strategy;
            const bool fsdp = s == memory::Strategy::fsdp || s == memory::Strategy::fsdp2;
-           return fsdp && f.recipe.training.gradient_accumulation_steps > 1 &&
+           return fsdp && f.recipe.training.gradient_accumulation_steps > 1 && !f.recipe.syncs_each_batch() &&
                   f.replay.sharding.accumulated > 1e9;
          },
      .message = [](R f, G) -> std::string {
        return "With gradient accumulation FSDP keeps the gradients of every micro-batch but the last whole "
               "on each GPU, " +
-              gib(f.replay.sharding.accumulated) + ", because the Trainer runs them under no_sync().";
+              gib(f.replay.sharding.accumulated) +
+              ", because the Trainer runs them under no_sync(). sync_each_batch reduces each at once.";
      },
      .source = "huggingface/transformers trainer.py no_sync; pytorch fully_sharded_data_parallel.py no_sync"},
+    {.code = "sync_each_batch_ignored",
+     .applies =
+         [](R f, G) {
+           return f.recipe.parallel.sync_each_batch && !f.recipe.syncs_each_batch() &&
+                  f.recipe.training.gradient_accumulation_steps > 1;
+         },
+     .message = [](R, G) -> std::string {
+       return "sync_each_batch has no effect here: Transformers 4.46.2 to 5.1 hold the gradients back all the "
+              "same.";
+     },
+     .source = "huggingface/transformers 4.57.1 trainer.py _inner_training_loop; 5.2.0 reads the setting"},
     {.code = "zero_buckets",
      .applies =
          [](R f, G) {

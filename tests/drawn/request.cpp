@@ -251,9 +251,10 @@ class Drawing {
       const std::string pointer(field.pointer);
       const bool fsdp = starts(pointer, "/parallel/fsdp_config/"),
                  zero = starts(pointer, "/parallel/zero_optim");
-      const bool ddp = pointer == "/parallel/gradient_as_bucket_view";
+      const bool any =
+          pointer == "/parallel/gradient_as_bucket_view" || pointer == "/parallel/sync_each_batch";
       const std::string strategy = word("/parallel/strategy");
-      const bool used = (fsdp && starts(strategy, "fsdp")) || (zero && starts(strategy, "zero")) || ddp;
+      const bool used = (fsdp && starts(strategy, "fsdp")) || (zero && starts(strategy, "zero")) || any;
       if (used && dice_.one_in(4)) set_drawn(pointer.c_str());
     }
   }

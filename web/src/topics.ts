@@ -81,6 +81,7 @@ export const LATER_TOPICS = {
     choice("/training/optimizer_offload", "field.optimizer_offload", {}),
     flag("/parallel/fsdp_config/reshard_after_forward", "field.reshard", fsdp),
     flag("/parallel/fsdp_config/offload_params", "field.fsdp_offload", fsdp),
+    flag("/parallel/sync_each_batch", "field.sync_each_batch", fsdp),
     choice("/parallel/zero_optimization/offload_optimizer/device", "field.zero_optimizer", PLACES, zero),
     choice("/parallel/zero_optimization/offload_param/device", "field.zero_param", PLACES, strategy("zero3")),
     number("/parallel/sequence_parallel_size", "field.sequence_parallel", 1, (request) =>

@@ -110,6 +110,7 @@ constexpr Row rows[] = {
     {"deepspeed", "/parallel/strategy", "", rules::read_deepspeed},
     {"fsdp", "/parallel/strategy", "", read_fsdp},
     {"fsdp_config", "/parallel/strategy", "", read_fsdp},
+    {"accelerator_config.gradient_accumulation_kwargs.sync_each_batch", "/parallel/sync_each_batch", ""},
     {"fsdp_config.offload_params", "/parallel/fsdp_config/offload_params", ""},
     {"fsdp_config.fsdp_offload_params", "/parallel/fsdp_config/offload_params", ""},
     {"fsdp_config.reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "", read_reshard},

@@ -325,7 +325,7 @@ const Format torchtune{
         "checkpointer metric_logger profiler enable_activation_checkpointing tokenizer model optimizer "
         "loss dataset batch_size batch_size_val enable_activation_offloading max_generated_tokens "
         "optimizer_in_bwd dtype compile quantizer "
-        "prompt tasks "
+        "prompt tasks dataset_val "
         "policy_model orchestration",
     .finish = finish,
     .write = write_torchtune,

@@ -140,6 +140,7 @@ constexpr Row training_rows[] = {
     {"fsdp_config.fsdp_forward_prefetch", "/parallel/fsdp_config/forward_prefetch", ""},
     {"fsdp_config.limit_all_gathers", "/parallel/fsdp_config/limit_all_gathers", ""},
     {"fsdp_config.fsdp_limit_all_gathers", "/parallel/fsdp_config/limit_all_gathers", ""},
+    {"accelerator_config.gradient_accumulation_kwargs.sync_each_batch", "/parallel/sync_each_batch", ""},
     {"fsdp_config.fsdp_sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
     {"fsdp_config.sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
     {"fsdp_config.activation_checkpointing", "/training/gradient_checkpointing", "", nullptr, Write::no},

@@ -194,9 +194,10 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
   s.paged = states.paged / n;
   s.step = states.temporary / n;
   s.gradients = kept.trained_bytes / n;
-  // Micro-batches before the last run under no_sync(): their gradients are kept whole on every rank. What
-  // outlives a step that has one micro-batch is its shards.
-  s.accumulated = r.training.gradient_accumulation_steps > 1 ? computed.trained_bytes : s.gradients;
+  // Micro-batches before the last mostly run under no_sync(): their gradients are kept whole on every rank.
+  // What outlives a step that has one micro-batch is its shards.
+  const bool held_back = r.training.gradient_accumulation_steps > 1 && !r.syncs_each_batch();
+  s.accumulated = held_back ? computed.trained_bytes : s.gradients;
   s.gradient_share = computed.trained_bytes > 0 ? s.gradients / computed.trained_bytes : 1;
   const int made = parameter_size(seen);
   if (s.strategy == Strategy::fsdp2) {

@@ -56,6 +56,21 @@ TEST(ExchangeTransformers, TheRateLimiterOfFsdpIsRead) {
   EXPECT_EQ(import.request.at(Json::json_pointer("/parallel/fsdp_config/limit_all_gathers")), Json(false));
 }
 
+// transformers/trainer_pt_utils.py AcceleratorConfig.
+TEST(ExchangeTransformers, WhenGradientsAreReducedIsRead) {
+  for (const char* before :
+       {R"({"model_name_or_path": "meta-llama/Llama-2-7b-hf", "fsdp": "full_shard auto_wrap",)",
+        R"({"base_model": "meta-llama/Llama-2-7b-hf", "micro_batch_size": 2, "sequence_len": 2048,)",
+        R"({"model_name_or_path": "meta-llama/Llama-2-7b-hf", "stage": "sft", "finetuning_type": "full",)"}) {
+    const std::string text =
+        before +
+        std::string(R"("accelerator_config": {"gradient_accumulation_kwargs": {"sync_each_batch": true}}})");
+    const Import import = import_document(read_text(text), text);
+    EXPECT_EQ(import.request.value(Json::json_pointer("/parallel/sync_each_batch"), Json()), Json(true))
+        << text;
+  }
+}
+
 // swift/arguments/tuner_args.py: four blocks where nothing is said; swift/trainers/arguments.py: a rank of
 // 128.
 TEST(ExchangeMsSwift, LlamaProAndGaloreAreTheirOwnMethods) {

@@ -60,6 +60,30 @@ TEST(Fsdp, FullTrainingIn16BitsPeaksAtTenBytesAParameterOverTheGpus) {
                 28984396288.0, 0.0001);
 }
 
+// accelerate's GradientAccumulationPlugin: the Trainer asks it until 4.46.1 and from 5.2 on. torchtune's recipes
+// never hold a reduction back.
+TEST(Fsdp, GradientsOfEarlierMicroBatchesAreWholeUnlessEachIsReduced) {
+  Json request = benchmark("mistral-7b-v0.1", 4, 1);
+  request["training"]["gradient_accumulation_steps"] = 8;
+  const auto gradients = [](const Json& request) { return held(answer(request), "forward", {"gradients"}); };
+  const double parameters = 7241732096.0;
+  expect_within(gradients(request), 2 * parameters, 0.001);
+  request["parallel"]["sync_each_batch"] = true;
+  expect_within(gradients(request), 2 * parameters, 0.001);
+  EXPECT_TRUE(has_note(answer(request), "sync_each_batch_ignored"));
+  for (const char* release : {"4.46.1", "5.2"}) {
+    request["versions"]["transformers"] = release;
+    SCOPED_TRACE(release);
+    expect_within(gradients(request), 2 * parameters / 4, 0.001);
+    EXPECT_FALSE(has_note(answer(request), "sync_each_batch_ignored"));
+  }
+  request["parallel"].erase("sync_each_batch");
+  request["parallel"]["strategy"] = "fsdp2";
+  request["stack"] = "torchtune";
+  SCOPED_TRACE("torchtune");
+  expect_within(gradients(request), 2 * parameters / 4, 0.001);
+}
+
 TEST(Fsdp, MixedPrecisionKeepsFp32Shards) {
   Json request = benchmark("mistral-7b-v0.1", 2, 8);
   request["training"]["bf16"] = true;

@@ -75,6 +75,7 @@ export const CORE: Record<string, string> = {
   "fix.precomputed_reference": "Die Referenz vorab gerechnet",
   "fix.pure_bfloat16": "Alles in bfloat16",
   "fix.sdpa": "Attention in einem Kernel (SDPA)",
+  "fix.sync_each_batch": "Gradienten nach jedem Mikro-Batch verteilt",
   "fix.sharded_parameters": "Alles auf die GPUs verteilt (ZeRO-3)",
   "fix.sharded_states": "Zustände und Gradienten auf die GPUs verteilt (ZeRO-2)",
   "fix.shorter": "Kürzere Sequenzen",
@@ -151,6 +152,8 @@ export const CORE: Record<string, string> = {
   "why.pure_bfloat16": "Gewichte, Gradienten und Zustände brauchen 2 Bytes statt 4.",
   "why.sdpa":
     "Eager Attention hält für jeden Kopf Länge mal Länge Bewertungen; die Kernel von PyTorch schreiben sie nie.",
+  "why.sync_each_batch":
+    "Jede GPU behält ihren Anteil der Gradienten statt aller bis zum letzten Mikro-Batch; zwischen den Karten wird mehr gesendet.",
   "why.sharded_parameters":
     "Jede GPU behält ihren Teil der Gewichte, Gradienten und Zustände; eine Schicht wird geholt, während sie läuft.",
   "why.sharded_states": "Jede GPU behält ihren Teil der Zustände und Gradienten statt aller.",
@@ -273,6 +276,7 @@ export const CORE: Record<string, string> = {
   "note.memory_is_of_one_rank": "Alle Größen gelten für eine der GPUs.",
   "note.fsdp_keeps_boundaries": "FSDP behält hier die Eingabe jeder Schicht bis zum Ende des Rückwärtslaufs.",
   "note.no_sync_keeps_whole_gradients": "Beim Akkumulieren hält FSDP die Gradienten ganz auf jeder GPU.",
+  "note.sync_each_batch_ignored": "sync_each_batch wirkt in diesem Release nicht.",
   "note.zero_buckets": "Die Puffer von DeepSpeed sind groß; sie lassen sich verkleinern.",
   "note.layers_are_spread": "device_map verteilt die Schichten auf mehrere GPUs, die nacheinander arbeiten.",
   "note.beyond_context": "Der Kontext dieses Modells endet vor dieser Länge.",

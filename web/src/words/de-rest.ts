@@ -34,6 +34,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "field.optimizer_offload": "Optimierer in den Arbeitsspeicher auslagern",
   "field.reshard": "Nach dem Vorwärtslauf wieder aufteilen",
   "field.fsdp_offload": "Parameter in den Arbeitsspeicher auslagern (FSDP)",
+  "field.sync_each_batch": "Gradienten nach jedem Mikro-Batch verteilen (sync_each_batch)",
   "field.zero_optimizer": "ZeRO: Optimiererzustände auf",
   "field.zero_param": "ZeRO: Parameter auf",
   "field.sequence_parallel": "Sequenzparallel auf so vielen GPUs",

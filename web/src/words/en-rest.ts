@@ -393,6 +393,7 @@ export const EN_REST = {
   "field.optimizer_offload": "Offload optimizer to CPU",
   "field.reshard": "Reshard after forward",
   "field.fsdp_offload": "Offload parameters to CPU (FSDP)",
+  "field.sync_each_batch": "Reduce gradients after every micro-batch (sync_each_batch)",
   "field.zero_optimizer": "ZeRO: optimizer states on",
   "field.zero_param": "ZeRO: parameters on",
   "field.sequence_parallel": "Sequence parallel size",
