@@ -162,6 +162,7 @@ struct FsdpConfig {
   bool forward_prefetch = false;
   bool limit_all_gathers = true;
   bool auto_wrap = true;                  ///< one unit a layer; false: the whole network is one unit
+  std::string own_units;                  ///< none | embedding | embedding_and_head
   bool activation_checkpointing = false;  ///< checkpoint wrappers lie inside the units, not around them
   bool upcast_trainable = false;          ///< trained parameters are sharded in fp32
   std::string reduce_dtype;               ///< of gradients on their way between ranks

@@ -104,6 +104,19 @@ void read_attention_targets(Reading& reading, const Leaf& leaf) {
   reading.finding(leaf).message = "together with apply_lora_to_mlp and apply_lora_to_output";
 }
 
+// training.shard_model gives each module that it names a unit of its own.
+void read_sharded_layers(Reading& reading, const Leaf& leaf) {
+  const auto listed = value_for("/peft/modules_to_save", *leaf.node, "");
+  bool embedding = false, head = false;
+  for (const Json& item : listed && listed->is_array() ? *listed : Json::array()) {
+    const auto name = item.get<std::string>();
+    embedding = embedding || name.find("tok_embeddings") != std::string::npos;
+    head = head || name.find("output") != std::string::npos;
+  }
+  if (!embedding) return reading.mark(leaf, Use::implied, "");
+  reading.set("/parallel/fsdp_config/own_units", head ? "embedding_and_head" : "embedding", &leaf);
+}
+
 void read_offload(Reading& reading, const Leaf& leaf) {
   reading.set("/parallel/fsdp_config/offload_params", leaf);
 }
@@ -189,6 +202,7 @@ constexpr Row rows[] = {
     {"save_every_n_steps", "/training/save_steps", "", nullptr, Write::no},
     {"context_parallel_dim", "/parallel/sequence_parallel_size", "", nullptr, Write::no},
     {"dtype", "/model_args/dtype", "fp32=float32, bf16=bfloat16, fp16=float16", nullptr, Write::yes},
+    {"custom_sharded_layers", "/parallel/fsdp_config/own_units", "", read_sharded_layers},
     {"fsdp.cpu_offload", "/parallel/fsdp_config/offload_params", "", read_offload},
     {"fsdp_cpu_offload", "/parallel/fsdp_config/offload_params", ""},
     {"fsdp_reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", ""},
@@ -224,7 +238,7 @@ constexpr std::string_view irrelevant =
     "prompt.* prompt include_path";
 constexpr std::string_view implied =
     "nproc_per_node nproc-per-node rdzv_backend tokenizer._component_ optimizer.fused "
-    "training.optimizer.fused custom_sharded_layers "
+    "training.optimizer.fused "
     "model.apply_lora_to_mlp "
     "model.apply_lora_to_output low_cpu_ram use_distributed_state_dict data_parallel_shard_dim "
     "data_parallel_replicate_dim compile.* "

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/memory/parameters/ledger.h"
 #include "core/memory/parameters/optimizer_states.h"
 #include "core/memory/sharding/low_level_zero.h"
+#include "core/memory/sharding/units.h"
 
 namespace plimsoll::memory {
 
@@ -46,38 +46,6 @@ recipe::Recipe sixteen_bit(const recipe::Recipe& recipe) {
   return r;
 }
 
-WrappedUnit layer_tensors(const model::LayerGroup& group, const model::Stack& stack,
-                          const recipe::Recipe& r) {
-  WrappedUnit tensors;
-  visit_layer(group, stack, r, [&](const Entry& one) { tensors.push_back(one.sharded_bytes()); });
-  return tensors;
-}
-
-double sum_of(const WrappedUnit& unit) {
-  double sum = 0;
-  for (const double bytes : unit) sum += bytes;
-  return sum;
-}
-
-double layer_bytes(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& r) {
-  double sum = 0;
-  visit_layer(group, stack, r, [&sum](const Entry& one) { sum += one.sharded_bytes(); });
-  return sum;
-}
-
-std::vector<WrappedUnit> wrapped_units(const model::Architecture& network, const recipe::Recipe& r) {
-  std::vector<WrappedUnit> units;
-  WrappedUnit root;
-  for (const model::Stack& stack : network.stacks) {
-    for (const model::LayerGroup& group : stack.groups) units.push_back(layer_tensors(group, stack, r));
-    const auto outside = [&root](const Entry& one) { root.push_back(one.sharded_bytes()); };
-    visit_tables(stack, r, outside);
-    visit_after(stack, r, outside);
-  }
-  units.push_back(std::move(root));
-  return units;
-}
-
 // `growth`: how much larger a tensor is as it is kept than as it is computed with.
 Saved saved(const std::vector<WrappedUnit>& units, bool by_unit, double growth) {
   Saved s;
@@ -89,41 +57,6 @@ Saved saved(const std::vector<WrappedUnit>& units, bool by_unit, double growth) 
   if (by_unit && !units.empty()) s.root = growth * sum_of(units.back());
   return s;
 }
-
-struct Network {
-  const model::Architecture& network;
-  const recipe::Recipe& recipe;
-
-  double layers() const {
-    double sum = 0;
-    for (const model::Stack& stack : network.stacks) {
-      for (const model::LayerGroup& group : stack.groups)
-        sum += layer_bytes(group, stack, recipe) * static_cast<double>(group.layers);
-    }
-    return sum;
-  }
-  double head() const {
-    for (const model::Stack& stack : network.stacks) {
-      for (const model::Linear& linear : stack.linears) {
-        if (linear.role == model::Role::head) return linear_bytes(specify(linear, stack, recipe));
-      }
-    }
-    if (!network.tied_head || network.stacks.front().tables.empty()) return 0;
-    const model::Stack& text = network.stacks.front();
-    const model::Table& table = text.tables.front();
-    return static_cast<double>(table.rows) * static_cast<double>(table.width) * table_size(recipe, text);
-  }
-  template <class Gathering>
-  std::vector<std::vector<GatheredLayer>> gather(Gathering gathered_layer) const {
-    std::vector<std::vector<GatheredLayer>> all;
-    for (const model::Stack& stack : network.stacks) {
-      all.emplace_back();
-      for (const model::LayerGroup& group : stack.groups)
-        all.back().push_back(gathered_layer(layer_bytes(group, stack, recipe)));
-    }
-    return all;
-  }
-};
 
 struct States {
   double bytes = 0, paged = 0, temporary = 0;
@@ -155,14 +88,20 @@ void whole(const recipe::Recipe& r, const Parameters& p, Sharding& s) {
 
 // What is gathered of the parameters that are sharded, `all` of them, and when. `flat_gradients`: the
 // gradient of a unit is one flat tensor.
-void gather_units(const Network& view, const recipe::Recipe& r, double all, bool flat_gradients,
-                  Sharding& s) {
+void gather_units(const Units& view, const recipe::Recipe& r, double all, bool flat_gradients, Sharding& s) {
   const recipe::FsdpConfig& config = r.parallel.fsdp;
   if (!config.auto_wrap || !config.reshard_after_forward) {
     s.root = all;
     return;
   }
   s.root = all - view.layers();
+  if (config.own_units != "none") s.root -= view.embedding();
+  if (config.own_units == "embedding_and_head" ||
+      (config.own_units == "embedding" && view.network.tied_head)) {
+    s.head = view.head();
+    if (!view.network.tied_head) s.root -= s.head;
+    s.head_gradient_share = s.gradient_share;
+  }
   // Under reentrant checkpointing the forward runs without a graph, so no unit is marked as needed in the
   // backward, and none is fetched ahead (_runtime_utils.py _register_pre_backward_hooks, _prefetch_handle).
   const bool unmarked =
@@ -205,12 +144,13 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
   } else if (r.full()) {
     s.gradient_copies = 1;  // autograd hands over views; split's backward joins them in one flat tensor
   }
-  const Network view{network, seen};
+  const Units view{network, seen};
   const double all = computed.weight_bytes - computed.replicated_bytes, layers = view.layers();
   // LitGPT wraps blocks alone: adapters and frozen weights share a flat parameter, whose gradient is whole.
   const bool together = r.peft.on && s.strategy == Strategy::fsdp && r.model_args.implementation == "litgpt";
-  s.root_gradients = r.full() ? computed.outside_layer_gradients : 0;
   gather_units(view, r, all, together, s);
+  // A head that is a unit of its own has handed its gradient over by then.
+  if (r.full()) s.root_gradients = std::max(0.0, computed.outside_layer_gradients - s.head);
   if (together) {
     s.accumulated = layers;
     s.gradients = layers / n;
@@ -341,7 +281,7 @@ void zero_3(const model::Architecture& network, const recipe::Recipe& r, Shardin
   s.saved = saved(wrapped_units(network, *s.computing), false, 1);
   s.saved.whole = seen.weight_bytes - seen.buffer_bytes + seen.adapter_bytes;
   s.saved.states = fp32 + states.bytes + states.paged;
-  const Network view{network, *s.computing};
+  const Units view{network, *s.computing};
   const double limit = static_cast<double>(config.stage3_max_live_parameters) * 2;
   const double ahead = static_cast<double>(config.stage3_prefetch_bucket_size) * 2;
   // A full bucket, or a larger gradient alone, is joined (coalesced_collectives.py reduce_scatter_coalesced).

@@ -44,6 +44,20 @@ checkpointer:
                    "optim": "adamw_torch_fused", "loss_kernel": "torchtune_linear"}})");
 }
 
+// torchtune/training/_distributed.py shard_model.
+TEST(ExchangeTorchtune, ShardedLayersAreUnitsOfTheirOwn) {
+  const auto own_units = [](const std::string& listed) {
+    const Import import = import_any(
+        "# tune run --nproc_per_node 2 full_finetune_distributed\nmodel:\n  _component_: "
+        "torchtune.models.llama3.llama3_8b\nbatch_size: 2\noptimizer_in_bwd: False\ncustom_sharded_layers: " +
+        listed + "\n");
+    return import.request.value(Json::json_pointer("/parallel/fsdp_config/own_units"), "");
+  };
+  EXPECT_EQ(own_units("['tok_embeddings', 'output']"), "embedding_and_head");
+  EXPECT_EQ(own_units("['decoder.tok_embeddings']"), "embedding");
+  EXPECT_EQ(own_units("[]"), "");
+}
+
 // A whole file, as the recipes read it: what it leaves out is off, validation has the batch of training, and
 // recipes for adapters never step in the backward.
 TEST(ExchangeTorchtune, AWholeFileIsReadAsItsRecipeReadsIt) {

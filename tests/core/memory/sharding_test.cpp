@@ -84,6 +84,23 @@ TEST(Fsdp, GradientsOfEarlierMicroBatchesAreWholeUnlessEachIsReduced) {
   expect_within(gradients(request), 2 * parameters / 4, 0.001);
 }
 
+// torchtune training/_distributed.py shard_model: custom_sharded_layers of its 8B and 70B files.
+TEST(Fsdp, AnEmbeddingAndAHeadOfTheirOwnAreGatheredWhileTheyWork) {
+  Json request = benchmark("llama-3.1-8b", 4, 1);
+  request["parallel"]["strategy"] = "fsdp2";
+  request["stack"] = "torchtune";
+  const auto gathered = [&](const char* id) {
+    return static_cast<double>(component(instant(answer(request), id), "gathered"));
+  };
+  const double table = 128256.0 * 4096 * 2;
+  const double loss = gathered("loss"), backward = gathered("backward");
+  request["parallel"]["fsdp_config"]["own_units"] = "embedding_and_head";
+  EXPECT_NEAR(loss - gathered("loss"), table, 1e6);
+  EXPECT_NEAR(backward - gathered("backward"), 2 * table, 1e6);
+  request["parallel"]["fsdp_config"]["own_units"] = "embedding";
+  EXPECT_NEAR(backward - gathered("backward"), table, 1e6);
+}
+
 TEST(Fsdp, MixedPrecisionKeepsFp32Shards) {
   Json request = benchmark("mistral-7b-v0.1", 2, 8);
   request["training"]["bf16"] = true;
