@@ -160,11 +160,15 @@ bool Planner::may_fit(const Choice& choice, const Target& target) {
   return end == choice || fits(end, target);
 }
 
-// Before any evaluation is tried with it.
-bool Planner::training_may_fit(const Choice& choice, const Target& target) {
+// What it needs before any evaluation is tried with it, its scales at their ends.
+double Planner::training_floor(const Choice& choice, Measure measure) {
   const memory::Sizes* least = pricer_.without_evaluation(moved_to_ends(choice));
   // An evaluation that is the highest instant may leave the allocator half a percent less to hold apart.
-  return least == nullptr || 0.99 * value(*least, target.measure) <= target.usable;
+  return least == nullptr ? 0 : 0.99 * value(*least, measure);
+}
+
+bool Planner::training_may_fit(const Choice& choice, const Target& target) {
+  return training_floor(choice, target.measure) <= target.usable;
 }
 
 // A part of the changes that is enough. Leaving out one at a time does not find it: memory is not monotone in

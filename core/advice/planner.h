@@ -87,6 +87,7 @@ class Planner {
   std::size_t end_for(std::size_t slot, std::size_t option) const;
   Choice moved_to_ends(const Choice& choice) const;
   bool may_fit(const Choice& choice, const Target& target);
+  double training_floor(const Choice& choice, Measure measure);
   bool training_may_fit(const Choice& choice, const Target& target);
   std::vector<Choice> ends_of(const Choice& choice, const std::vector<std::size_t>& slots) const;
   bool may_reach(const Choice& choice, const std::vector<std::size_t>& open, const Target& target);
@@ -111,10 +112,12 @@ class Planner {
   struct Group {  ///< the choices whose scales end there
     Choice ends{};
     std::size_t structure = 0;
-    int least = 0, most = 0;  ///< cost in quality
+    int least = 0, most = 0;     ///< cost in quality
+    double floor[2] = {-1, -1};  ///< by measure, bytes that the training needs there; negative: not asked yet
   };
   void group(const Group& from, std::size_t slot, int left, std::vector<Group>& out) const;
-  const std::vector<Group>& with_changes(std::size_t count);
+  std::vector<Group>& with_changes(std::size_t count);
+  bool training_may_fit(Group& group, const Target& target);
   void expand(const Entry& from, std::size_t slot, int cost, std::vector<Entry>& out) const;
   struct Wanted {
     const Target& target;

@@ -34,7 +34,7 @@ void Planner::group(const Group& from, std::size_t slot, int left, std::vector<G
 
 // All choices of exactly `count` changes to the training, by the ends of their scales: a million choices
 // share a few thousand of these.
-const std::vector<Planner::Group>& Planner::with_changes(std::size_t count) {
+std::vector<Planner::Group>& Planner::with_changes(std::size_t count) {
   const int wanted = static_cast<int>(count);
   while (by_count_.size() <= count) by_count_.emplace_back();
   std::vector<Group>& groups = by_count_[count];
@@ -44,6 +44,13 @@ const std::vector<Planner::Group>& Planner::with_changes(std::size_t count) {
     group({structure.choice, s, structure.quality, structure.quality}, 0, wanted - structure.changes, groups);
   }
   return groups;
+}
+
+// A group is asked for each cost and each evaluation.
+bool Planner::training_may_fit(Group& group, const Target& target) {
+  double& floor = group.floor[static_cast<int>(target.measure)];
+  if (floor < 0) floor = training_floor(group.ends, target.measure);
+  return floor <= target.usable;
 }
 
 // Its choices that cost just so much.
@@ -78,10 +85,10 @@ std::vector<Planner::Entry> Planner::fitting(std::size_t count, int cost, const 
     }
     if (static_cast<std::size_t>(evaluation.changes) > count) break;
     const int left = cost - evaluation.quality;
-    for (const Group& group : with_changes(count - evaluation.changes)) {
+    for (Group& group : with_changes(count - evaluation.changes)) {
       if (group.least > left || group.most < left || !alive(group.structure, wanted.target)) continue;
       if (wanted.parity && !structures_[group.structure].parity) continue;
-      if (!training_may_fit(group.ends, wanted.target)) continue;
+      if (!training_may_fit(group, wanted.target)) continue;
       Entry ends = begin(group.structure);
       ends.choice = group.ends;
       ends.changes = static_cast<int>(count) - evaluation.changes;
