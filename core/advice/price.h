@@ -8,21 +8,48 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
-#include "core/advice/change.h"
+#include "core/advice/effects.h"
 #include "core/advice/refused.h"
-#include "core/advice/space.h"
-#include "core/memory/allocator/sizes.h"
-#include "core/memory/step/other_evaluations.h"
+#include "core/advice/replayed_once.h"
+#include "core/advice/slot_roles.h"
 #include "core/memory/step/replay_memo.h"
-#include "core/recipe/fields.h"
 #include "core/recipe/variations.h"
-#include "core/time/step.h"
+#include "core/time/work.h"
 
 namespace plimsoll::advice {
+
+/// The basis's machine, with the layers of each of its networks that were replayed before.
+class Machines {
+ public:
+  explicit Machines(const Basis& basis);
+  Machines(const Machines&) = delete;
+  Machines& operator=(const Machines&) = delete;
+
+  const memory::Machine& of(const recipe::Recipe& recipe) const;
+
+ private:
+  const Basis& basis_;
+  memory::ReplayMemo layers_, adapted_layers_;
+  memory::Machine machine_, adapted_machine_;
+};
+
+/// The fields that cheap slots set. They are set in place: a recipe is large, and a choice is asked for
+/// thousands of times.
+struct CheapFields {
+  static CheapFields of(const recipe::Recipe& recipe);
+  void put_into(recipe::Recipe& recipe) const;
+
+  std::string optim, cuda_alloc_conf;
+  uint64_t eval_batch = 0, eval_accumulation = 0;
+  bool loss_only = false;
+};
 
 class Pricer {
  public:
@@ -47,12 +74,8 @@ class Pricer {
   /// Whether the changes can stand together.
   bool valid(const Choice& choice);
 
-  /// Optimizer, allocator and evaluation: their effect is added to a replay instead of replaying again.
-  bool is_cheap(std::size_t slot) const {
-    return slot == optimizer_ || slot == allocator_ || is_evaluation(slot);
-  }
-  /// The part of these that training knows nothing of: neither its memory nor its time.
-  bool is_evaluation(std::size_t slot) const { return slot < evaluation_.size() && evaluation_[slot]; }
+  bool is_cheap(std::size_t slot) const { return roles_.is_cheap(slot); }
+  bool is_evaluation(std::size_t slot) const { return roles_.is_evaluation(slot); }
 
   /// The changed run, replayed whole: the last word on a plan. As `change` has it, but that fields which
   /// nothing moves are not resolved again, and layers that were replayed before are known.
@@ -66,89 +89,41 @@ class Pricer {
   uint64_t replays = 0, priced = 0;
 
  private:
-  /// What another optimizer takes more than the replayed one.
-  struct Stepping {
-    bool known = false;
-    double states = 0, temporary = 0;
-  };
-  /// The instant of an evaluation that is set otherwise.
-  struct Evaluated {
-    uint64_t key;
-    memory::Snapshot live;
-  };
-  /// Of another optimizer and allocator, were there no evaluation.
-  struct Training {
-    std::size_t key;
-    memory::Sizes sizes;
-  };
-  struct Walk {
-    Walk() = default;
-    explicit Walk(const recipe::Recipe& of) : valid(true), recipe(of) {}
+  template <class Value>
+  using ByChoice = std::unordered_map<Choice, Value, ChoiceHash>;
 
-    bool valid = false, replayed = false;
+  /// All choices that differ in cheap slots alone.
+  struct Walk {
+    bool valid = false;
     recipe::Recipe recipe;
-    std::string optim, cuda_alloc_conf;  ///< of the recipe, before a cheap slot sets them
-    uint64_t eval_batch = 0, eval_accumulation = 0;
-    bool loss_only = false;
-    memory::Replay replay;
-    std::unique_ptr<memory::OtherEvaluations> others;
-    double step_as_replayed = -1;      ///< what the replayed optimizer's step takes; negative: not asked yet
-    std::vector<Stepping> optimizers;  ///< by option
-    std::vector<Evaluated> evaluated;  ///< those that were asked for
-    std::deque<Training> trainings;
-    time::Work work;
+    CheapFields as_replayed;          ///< of the recipe
+    std::optional<ReplayedOnce> run;  ///< once a price is asked for
+    std::optional<time::Work> work;   ///< once a time is
     std::vector<double> seconds;  ///< of a step, by option of the optimizer; negative until it is asked for
-    /// By what the cheap slots choose: place in prices_, from 1, or refused_price.
-    std::vector<uint32_t> prices;
+    std::vector<const Price*> prices;  ///< by what is chosen in the cheap slots; null until it is asked for
+    std::map<std::size_t, memory::Sizes> trainings;  ///< by the same, with evaluation as it is
   };
-  static constexpr uint32_t refused_price = UINT32_MAX;
-  /// A field that an option of a slot sets.
-  struct Effect {
-    const recipe::Field* field;  ///< null: known by no setter
-    json::Json value;
-    bool locked;
-  };
-  using Effects = std::vector<std::vector<Effect>>;  ///< by option
-  bool steps_apart(const Slot& optimizers);
-  Effect effect(const std::string& pointer, const json::Json& value) const;
   bool keeps_locks(const recipe::Variation& after) const;
-  uint64_t key(const Choice& choice) const;
-  std::size_t cheap_key(const Choice& choice) const;
+  const std::optional<recipe::Recipe>& resolved(const Choice& structure);
+  void begin(Walk& walk, const Choice& choice);
   Walk& walk(const Choice& choice);
   Walk& replayed(const Choice& choice);
-  const recipe::Recipe* resolved(const Choice& choice);
   const recipe::Recipe& with_cheap(Walk& walk, const Choice& choice) const;
   const memory::Parameters& known_parameters(const recipe::Recipe& recipe, const Choice& choice);
-  Stepping stepping(Walk& walk, const Choice& choice);
-  const memory::Snapshot* evaluated(Walk& walk, const Choice& choice);
-  enum class Eval { as_replayed, as_chosen, none };
-  memory::Sizes sizes_with(const Walk& walk, const Stepping& optimizer, Eval how,
-                           const memory::Snapshot* evaluation) const;
 
   const Basis& basis_;
-  memory::ReplayMemo layers_, adapted_layers_;
-  memory::Machine machine_, adapted_machine_;  ///< of the basis, with the layers that were replayed before
-  const memory::Machine& machine_for(const recipe::Recipe& recipe) const;
   const Space& space_;
+  const Machines machines_;
   const Refused refused_;
   recipe::Variations variations_;
-  std::vector<uint64_t> radix_;
-  std::size_t optimizer_, allocator_;
-  std::vector<bool> evaluation_;    ///< by slot
-  std::vector<std::size_t> cheap_;  ///< slots
-  std::size_t cheap_choices_ = 1;   ///< in all of them
-  int evaluations_ = 0;             ///< slots of evaluation among them
-  std::vector<bool> weightless_;    ///< by slot: a scale that changes no parameter
-  std::unordered_map<uint64_t, memory::Parameters> known_parameters_;  ///< by the choice of all other slots
-  std::vector<Effects> effects_;  ///< by slot: of scales, defaults included, and of cheap ones
-  std::unordered_map<uint64_t, std::unique_ptr<Walk>> walks_;
-  std::unordered_map<uint64_t, std::unique_ptr<Walk>> bases_;  ///< scales as they are
-  struct Priced {
-    Choice choice{};
-    Price price;
-  };
-  std::deque<Priced> prices_;  ///< in the order in which they were asked for
-  std::unordered_map<uint64_t, Price> confirmed_;
+  const SlotRoles roles_;
+  const Effects effects_;
+  ByChoice<memory::Parameters> known_parameters_;     ///< by all that changes a parameter
+  ByChoice<std::optional<recipe::Recipe>> resolved_;  ///< by structure; nothing: not valid
+  ByChoice<std::unique_ptr<Walk>> walks_;             ///< by all but cheap slots
+  std::deque<std::pair<Choice, Price>> prices_;
+  const Price refused_price_;  ///< stands in a walk for what a library refuses
+  ByChoice<Price> confirmed_;
 };
 
 }  // namespace plimsoll::advice

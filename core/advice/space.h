@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/advice/fix.h"
@@ -34,6 +36,14 @@ struct Slot {
 constexpr std::size_t most_slots = 24;
 /// The option taken in each slot.
 using Choice = std::array<uint8_t, most_slots>;
+struct ChoiceHash {
+  std::size_t operator()(const Choice& choice) const {
+    uint64_t words[most_slots / 8], sum = 0;
+    std::memcpy(words, choice.data(), sizeof words);
+    for (const uint64_t word : words) sum = (sum ^ word) * 0x9E3779B97F4A7C15u;
+    return static_cast<std::size_t>(sum ^ sum >> 32);
+  }
+};
 
 struct Space {
   std::vector<Slot> slots;
