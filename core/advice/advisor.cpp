@@ -45,8 +45,7 @@ void put_best_first(std::vector<NamedPlan>& plans, const Space& space, double no
 Advisor::Advisor(const run::Run& run, const run::Catalog& catalog)
     : run_(run), catalog_(catalog), traits_(run::model_traits(run)) {
   basis_ = std::make_unique<Basis>(basis_of(run, traits_, catalog));
-  const FixContext situation{run.network, run.resolved.recipe, run.resolved.values, run.gpu};
-  planner_ = std::make_unique<Planner>(*basis_, open_choices(situation, run.resolved.recipe.locks));
+  planner_ = std::make_unique<Planner>(*basis_, open_choices(situation_of(run), run.resolved.recipe.locks));
   seconds_ = planner_->pricer().seconds(Choice{});
 }
 
@@ -150,7 +149,6 @@ std::vector<ChangeRow> Advisor::listed(const Choice& choice) {
 const std::map<std::string, double>& Advisor::needed_without_locks() {
   const std::vector<std::string>& locks = run_.resolved.recipe.locks;
   if (!needed_without_locks_.empty()) return needed_without_locks_;
-  const FixContext situation{run_.network, run_.resolved.recipe, run_.resolved.values, run_.gpu};
   for (const std::string& lock : locks) {
     std::vector<std::string> others;
     for (const std::string& other : locks) {
@@ -158,7 +156,7 @@ const std::map<std::string, double>& Advisor::needed_without_locks() {
     }
     Basis freed = *basis_;
     freed.locks = others;
-    Planner planner(freed, open_choices(situation, others));
+    Planner planner(freed, open_choices(situation_of(run_), others));
     needed_without_locks_[lock] = planner.least(Measure::needed).price.sizes.needed;
   }
   return needed_without_locks_;

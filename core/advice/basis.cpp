@@ -32,4 +32,8 @@ Basis basis_of(const run::Run& run, const recipe::ModelTraits& traits, const run
           run.adapted_network ? &*run.adapted_network : nullptr};
 }
 
+FixContext situation_of(const run::Run& run) {
+  return {run.network, run.resolved.recipe, run.resolved.values, run.gpu};
+}
+
 }  // namespace plimsoll::advice

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/advice/change.h"
+#include "core/advice/fix.h"
 #include "core/run/run.h"
 
 namespace plimsoll::advice {
@@ -13,5 +14,8 @@ namespace plimsoll::advice {
 /// `run` and `around` outlive it. Steps are timed on the chosen card, or on an A100 where none was chosen or
 /// its rates are not known.
 Basis basis_of(const run::Run& run, const recipe::ModelTraits& traits, const run::Catalog& catalog);
+
+/// What a fix may look at of it; `run` outlives it.
+FixContext situation_of(const run::Run& run);
 
 }  // namespace plimsoll::advice

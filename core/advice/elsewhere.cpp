@@ -133,9 +133,7 @@ std::optional<WayOut> packed(const run::Run& run, const Basis& basis, double usa
   if (batch != t.per_device_train_batch_size) changes["/training/per_device_train_batch_size"] = batch;
   if (rows / batch != t.gradient_accumulation_steps)
     changes["/training/gradient_accumulation_steps"] = rows / batch;
-  for (const auto& [pointer, value] : changes) {
-    if (locked(run, pointer)) return std::nullopt;
-  }
+  if (recipe::moves_locked(changes, run.resolved.recipe.locks)) return std::nullopt;
   const std::optional<Changed> changed = change(basis, changes);
   if (!changed || memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) return std::nullopt;
   WayOut way{.id = "packing", .title = "Samples packed into full rows"};

@@ -69,8 +69,7 @@ bool evaluates(const FixContext& situation) {
 }
 
 std::string evidence_for(const Fix& fix, const Level& level) {
-  std::string text(level.said.empty() ? fix.evidence : level.said);
-  return text;
+  return std::string(level.said.empty() ? fix.evidence : level.said);
 }
 
 namespace {

@@ -42,12 +42,11 @@ class Place {
     const recipe::Recipe& r = run_.resolved.recipe;
     uint64_t batch = r.training.per_device_train_batch_size;
     if (fix->slot == "micro_batch") return batch > 1 ? tried(cards, strategy, 1, fix, {}) : std::nullopt;
-    const FixContext situation{run_.network, r, run_.resolved.values, run_.gpu};
-    for (const Level& level : levels_of(*fix, situation)) {
-      const bool moved = std::any_of(level.changes.begin(), level.changes.end(), [&](const auto& change) {
-        return change.first.rfind("/parallel", 0) == 0 || recipe::is_locked(change.first, r.locks);
+    for (const Level& level : levels_of(*fix, situation_of(run_))) {
+      const bool shares = std::any_of(level.changes.begin(), level.changes.end(), [](const auto& change) {
+        return change.first.rfind("/parallel", 0) == 0;
       });
-      if (moved || level.quality > quality::parity) continue;
+      if (shares || recipe::moves_locked(level.changes, r.locks) || level.quality > quality::parity) continue;
       if (std::optional<Setup> found = tried(cards, strategy, batch, fix, level.changes)) return found;
     }
     return std::nullopt;

@@ -100,11 +100,9 @@ std::vector<Purchase> Advisor::purchases(double usable) const {
   // Whether it fits.
   const auto offer = [&](const char* id, const char* title, const recipe::Values& changes, const char* why) {
     const std::optional<Changed> changed = fitting(changes, usable);
-    const bool locked = std::any_of(changes.begin(), changes.end(), [&](const auto& change) {
-      return recipe::is_locked(change.first, r.locks);
-    });
     // What changes nothing is there already: targets that are all linear layers by name.
-    if (changed && !locked && changed->price.sizes.device != now.device) {
+    const bool moves = changed && changed->price.sizes.device != now.device;
+    if (moves && !recipe::moves_locked(changes, r.locks)) {
       const Price& price = changed->price;
       found.push_back({id, title, why, changes, price.sizes, price.sizes.device - now.device, price.seconds});
     }

@@ -22,10 +22,7 @@ Space open_choices(const FixContext& situation, const std::vector<std::string>& 
   Space space;
   for (const Fix* fix : some) {
     for (Level& level : levels_of(*fix, situation)) {
-      const bool locked = std::any_of(level.changes.begin(), level.changes.end(), [&](const auto& change) {
-        return recipe::is_locked(change.first, locks);
-      });
-      if (locked) continue;
+      if (recipe::moves_locked(level.changes, locks)) continue;
       std::size_t place = space.find(fix->slot);
       if (place == space.slots.size()) {
         if (place == most_slots) continue;

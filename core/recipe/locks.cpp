@@ -16,4 +16,9 @@ bool is_locked(std::string_view pointer, const std::vector<std::string>& locks) 
   return false;
 }
 
+bool moves_locked(const Values& changes, const std::vector<std::string>& locks) {
+  return std::any_of(changes.begin(), changes.end(),
+                     [&](const auto& change) { return is_locked(change.first, locks); });
+}
+
 }  // namespace plimsoll::recipe

@@ -40,10 +40,7 @@ std::optional<recipe::Values> changes_for_cards(const Run& run, uint64_t cards, 
   if (each / batch != r.training.gradient_accumulation_steps) {
     changes["/training/gradient_accumulation_steps"] = each / batch;
   }
-  const bool touches = std::any_of(changes.begin(), changes.end(), [&](const auto& change) {
-    return recipe::is_locked(change.first, r.locks);
-  });
-  if (touches) return std::nullopt;
+  if (recipe::moves_locked(changes, r.locks)) return std::nullopt;
   return changes;
 }
 

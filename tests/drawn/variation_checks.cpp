@@ -2,6 +2,7 @@
 // on.
 #include <algorithm>
 
+#include "core/advice/basis.h"
 #include "core/advice/space.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/variations.h"
@@ -90,7 +91,7 @@ void variations_resolve_as_changed_requests(const Draw& draw) {
   const auto run = run::read_run(draw.text, presets(), errors);
   ASSERT_TRUE(run) << said(draw);
   Dice dice(draw.seed * 6700417);
-  const advice::FixContext situation{run->network, run->resolved.recipe, run->resolved.values, run->gpu};
+  const advice::FixContext situation = advice::situation_of(*run);
   const advice::Space space = advice::open_choices(situation, {});
   const recipe::ModelTraits traits = model_traits(*run);
   recipe::Variations variations(run->given, *run->stack, traits, run->resolved);

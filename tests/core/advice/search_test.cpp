@@ -4,6 +4,7 @@
 #include <memory>
 #include <tuple>
 
+#include "core/advice/basis.h"
 #include "core/report/advice.h"
 #include "tests/core/report_answers.h"
 
@@ -58,8 +59,7 @@ TEST(Advice, AnotherEvaluationIsPricedWithWhatFsdpHasGatheredThen) {
                         {"parallel", {{"num_gpus", 2}, {"strategy", "fsdp"}}}};
   const std::unique_ptr<Prepared> prepared = prepare(request);
   ASSERT_TRUE(prepared);
-  const advice::FixContext situation{prepared->run.network, prepared->run.resolved.recipe,
-                                     prepared->run.resolved.values, nullptr};
+  const advice::FixContext situation = advice::situation_of(prepared->run);
   const advice::Space space = advice::open_choices(situation, {});
   advice::Pricer pricer(prepared->basis, space);
   int compared = 0;
@@ -96,8 +96,7 @@ TEST(Advice, AnotherOptimizerIsPricedWhereItsStatesAreAlive) {
   for (const Json& request : {one_step, scored_before}) {
     const std::unique_ptr<Prepared> prepared = prepare(request);
     ASSERT_TRUE(prepared);
-    const advice::FixContext situation{prepared->run.network, prepared->run.resolved.recipe,
-                                       prepared->run.resolved.values, nullptr};
+    const advice::FixContext situation = advice::situation_of(prepared->run);
     const advice::Space space = advice::open_choices(situation, {});
     advice::Pricer pricer(prepared->basis, space);
     const std::size_t optimizer = space.find("optimizer");
@@ -133,8 +132,7 @@ TEST(Advice, AccumulationThatCostsMemoryDoesNotHideThePlanWithoutIt) {
   for (const advice::Fix* fix : advice::fixes()) {
     if (fix->id == "micro_batch" || fix->id == "shorter") some.push_back(fix);
   }
-  const advice::FixContext situation{prepared->run.network, prepared->run.resolved.recipe,
-                                     prepared->run.resolved.values, nullptr};
+  const advice::FixContext situation = advice::situation_of(prepared->run);
   const advice::Space space = advice::open_choices(situation, {}, some);
   advice::Planner planner(prepared->basis, space);
   Choice smaller{}, shortest{};
@@ -163,8 +161,7 @@ TEST(Advice, AScaleThatALockHoldsHidesNoPlan) {
   for (const advice::Fix* fix : advice::fixes()) {
     if (fix->id == "micro_batch" || fix->slot == "checkpointing") some.push_back(fix);
   }
-  const advice::FixContext situation{prepared->run.network, prepared->run.resolved.recipe,
-                                     prepared->run.resolved.values, nullptr};
+  const advice::FixContext situation = advice::situation_of(prepared->run);
   const advice::Space open = advice::open_choices(situation, prepared->basis.locks, some);
   ASSERT_LT(open.find("micro_batch"), open.slots.size());
   advice::Planner planner(prepared->basis, open);
@@ -195,8 +192,7 @@ TEST(Advice, AMicroBatchOfOneThatNeedsMoreDoesNotHideTheOneOfTwo) {
   for (const advice::Fix* fix : advice::fixes()) {
     if (fix->id == "micro_batch") some.push_back(fix);
   }
-  const advice::FixContext situation{prepared->run.network, prepared->run.resolved.recipe,
-                                     prepared->run.resolved.values, prepared->run.gpu};
+  const advice::FixContext situation = advice::situation_of(prepared->run);
   const advice::Space space = advice::open_choices(situation, {}, some);
   ASSERT_EQ(space.slots.front().options.size(), 4U);  // as it is, 4, 2 and 1
   advice::Planner planner(prepared->basis, space);
@@ -213,8 +209,7 @@ TEST(Advice, AMicroBatchOfOneThatNeedsMoreDoesNotHideTheOneOfTwo) {
 TEST(Advice, MostChoicesAreNeverPriced) {
   const std::unique_ptr<Prepared> prepared = prepare(request_of("a-before"));
   ASSERT_TRUE(prepared);
-  const advice::FixContext situation{prepared->run.network, prepared->run.resolved.recipe,
-                                     prepared->run.resolved.values, prepared->run.gpu};
+  const advice::FixContext situation = advice::situation_of(prepared->run);
   for (std::size_t count : {10u, 20u, 30u, 40u}) {
     const auto some = advice::fixes().first(std::min(count, advice::fixes().size()));
     const advice::Space space = advice::open_choices(situation, {}, some);
