@@ -49,11 +49,9 @@ Advisor::Advisor(const run::Run& run, const run::Catalog& catalog)
   seconds_ = planner_->pricer().seconds(Choice{});
 }
 
-memory::Sizes Advisor::sizes() const { return sizes_of(run_.replay.instants[run_.replay.peak], run_); }
-
 double Advisor::seconds(double usable) const {
-  return run::step_on({run_.network, run_.resolved.recipe, run_.replay, known_parameters(run_)}, sizes(),
-                      usable, basis_->time_gpu)
+  return run::step_on({run_.network, run_.resolved.recipe, run_.replay, known_parameters(run_)},
+                      sizes_at_peak(run_), usable, basis_->time_gpu)
       .seconds;
 }
 
@@ -75,7 +73,7 @@ std::optional<NamedPlan> Advisor::named(const char* name, const PricedPlan& plan
 }
 
 std::vector<NamedPlan> Advisor::plans(double usable) {
-  const memory::Verdict verdict = memory::verdict(sizes(), usable);
+  const memory::Verdict verdict = memory::verdict(sizes_at_peak(run_), usable);
   std::vector<NamedPlan> found;
   if (verdict == memory::Verdict::fits) return found;
   Plans plans = planner_->plans({usable, Measure::high});
@@ -163,7 +161,8 @@ const std::map<std::string, double>& Advisor::needed_without_locks() {
 }
 
 std::optional<Blocked> Advisor::blocked(double usable) {
-  if (memory::verdict(sizes(), usable) != memory::Verdict::no || !plans(usable).empty()) return std::nullopt;
+  if (memory::verdict(sizes_at_peak(run_), usable) != memory::Verdict::no || !plans(usable).empty())
+    return std::nullopt;
   Choice least = planner_->least(Measure::needed).choice;
   if (checked(least) == nullptr) least = Choice{};  // the run as it is, which is always an answer
   const Changed& full = *checked(least);
@@ -178,7 +177,7 @@ std::optional<Blocked> Advisor::blocked(double usable) {
     if (needed != without.end() && needed->second <= usable) found.locks_in_the_way.push_back(lock);
   }
   found.sibling = smaller_sibling(run_, catalog_, usable);
-  const auto& bytes = full.replay.instants[full.replay.peak].live.bytes;
+  const auto& bytes = full.replay.at_peak().live.bytes;
   const auto largest = std::max_element(std::begin(bytes), std::end(bytes));
   found.component = static_cast<memory::Component>(largest - std::begin(bytes));
   found.component_bytes = *largest;

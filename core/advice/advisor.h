@@ -118,7 +118,6 @@ class Advisor {
   const std::map<std::string, double>& needed_without_locks();
   std::optional<Rung> rung(Choice& at);
   std::optional<Changed> fitting(const recipe::Values& changes, double usable) const;
-  memory::Sizes sizes() const;
   /// By a full replay; null when the changes contradict each other.
   const Changed* checked(const Choice& choice);
 

@@ -44,12 +44,12 @@ memory::Sizes sizes_of(const memory::Instant& instant, const recipe::Recipe& rec
 }
 
 memory::Sizes sizes_at_peak(const memory::Replay& replay, const recipe::Recipe& recipe, const Basis& basis) {
-  return sizes_of(replay.instants[replay.peak], recipe, basis);
+  return sizes_of(replay.at_peak(), recipe, basis);
 }
 
 memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe& recipe,
                               const Basis& basis) {
-  const memory::Instant& peak = replay.instants[replay.peak];
+  const memory::Instant& peak = replay.at_peak();
   memory::Sizes sizes = memory::sizes_of(peak, recipe, basis.context);
   if (basis.simulated && memory::simulates(recipe, replay)) {
     memory::apply(memory::simulated_reserve(basis.network_of(recipe), recipe, basis.machine, basis.capacity),

@@ -34,7 +34,7 @@ struct Cards {
     const auto found = known.find(gpu.id);
     if (found != known.end()) return found->second;
     const run::Run there = on_gpu(run, gpu);
-    return known.emplace(gpu.id, sizes_of(there.replay.instants[there.replay.peak], there)).first->second;
+    return known.emplace(gpu.id, sizes_at_peak(there)).first->second;
   }
   bool fits(const hardware::Gpu& gpu) {
     return memory::verdict(sizes(gpu), usable_for(run, gpu.usable_bytes)) == memory::Verdict::fits;
@@ -216,9 +216,7 @@ const run::ModelEntry* smaller_sibling(const run::Run& run, const run::Catalog& 
   for (const run::ModelEntry* entry : smaller) {
     const memory::Replay replay = memory::replay(entry->network, r, run.machine);
     if (r.peft.on && replay.parameters.matched.empty()) continue;
-    memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], r, run.context);
-    sizes.high *= run.widening;
-    if (memory::verdict(sizes, usable) == memory::Verdict::fits) return entry;
+    if (memory::verdict(sizes_at_peak(run, r, replay), usable) == memory::Verdict::fits) return entry;
   }
   return nullptr;
 }
@@ -236,7 +234,7 @@ std::optional<WayOut> with_unsloth(const run::Run& run, const run::Catalog& cata
   json::Errors errors;
   const std::optional<run::Run> there = run::read_run(std::move(given), catalog, errors);
   if (!there || there->resolved.recipe.model_args.implementation != "unsloth") return std::nullopt;
-  const memory::Sizes sizes = sizes_of(there->replay.instants[there->replay.peak], *there);
+  const memory::Sizes sizes = sizes_at_peak(*there);
   if (memory::verdict(sizes, usable) != memory::Verdict::fits) return std::nullopt;
   WayOut way{.id = "with_unsloth", .title = "The same run with Unsloth"};
   way.name = "FastLanguageModel";
@@ -253,7 +251,7 @@ std::optional<WayOut> with_unsloth(const run::Run& run, const run::Catalog& cata
 std::vector<WayOut> elsewhere(const run::Run& run, const run::Catalog& catalog, const Basis& basis,
                               double usable) {
   std::vector<WayOut> ways;
-  const memory::Sizes now = sizes_of(run.replay.instants[run.replay.peak], run);
+  const memory::Sizes now = sizes_at_peak(run);
   if (run.gpu == nullptr || memory::verdict(now, usable) == memory::Verdict::fits) return ways;
   const auto add = [&ways](std::optional<WayOut> way) {
     if (way) ways.push_back(*std::move(way));

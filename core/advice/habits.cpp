@@ -10,15 +10,14 @@ using memory::Component;
 
 // By the usual reserve, also where the run's own is simulated.
 double device_with(const run::Run& run, const recipe::Recipe& changed) {
-  const memory::Replay replay = memory::replay(run.network, changed, run.machine);
-  return memory::sizes_of(replay.instants[replay.peak], changed, run.context).device;
+  return sizes_at_peak(run, changed, memory::replay(run.network, changed, run.machine)).device;
 }
 
 }  // namespace
 
 std::vector<Habit> habits_of(const run::Run& run) {
   const recipe::Recipe& r = run.resolved.recipe;
-  const memory::Instant& peak = run.replay.instants[run.replay.peak];
+  const memory::Instant& peak = run.replay.at_peak();
   const memory::Sizes sizes = sizes_of(peak, run);
   std::vector<Habit> found;
   const auto add = [&](const char* code, const std::string& message, double bytes, const char* source) {
@@ -27,7 +26,7 @@ std::vector<Habit> habits_of(const run::Run& run) {
   if (r.peft.on && r.peft.r >= 16) {
     recipe::Recipe half = r;
     half.peft.r /= 2;
-    const double saved = memory::sizes_of(peak, r, run.context).device - device_with(run, half);
+    const double saved = sizes_at_peak(run, r, run.replay).device - device_with(run, half);
     // A method whose r is a number of blocks takes more with fewer.
     if (saved >= 0 && saved < 0.25 * 1073741824.0) {
       add("rank_cut_saves_little",

@@ -92,7 +92,7 @@ std::optional<Changed> Advisor::fitting(const recipe::Values& changes, double us
 }
 
 std::vector<Purchase> Advisor::purchases(double usable) const {
-  const memory::Sizes now = sizes();
+  const memory::Sizes now = sizes_at_peak(run_);
   std::vector<Purchase> found;
   if (memory::verdict(now, usable) != memory::Verdict::fits) return found;
   const recipe::Recipe& r = run_.resolved.recipe;

@@ -57,7 +57,7 @@ struct Game {
   }
 
   Worth worth_of(const Run& run) const {
-    const memory::Sizes sizes = sizes_of(run.replay.instants[run.replay.peak], run);
+    const memory::Sizes sizes = sizes_at_peak(run);
     const hardware::Gpu* gpu = run.gpu != nullptr ? run.gpu : catalog.find_gpu("a100-sxm-80");
     Worth worth{sizes.device, sizes.allocated, 0};
     if (gpu != nullptr) {

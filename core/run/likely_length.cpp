@@ -21,8 +21,7 @@ double peak_at(const Run& run, uint64_t tokens) {
   recipe::Recipe shorter = run.resolved.recipe;
   shorter.training.max_length = tokens;
   shorter.data.longest_length = 0;
-  const memory::Replay other = memory::replay(run.network, shorter, run.machine);
-  return other.instants[other.peak].live.total();
+  return memory::replay(run.network, shorter, run.machine).at_peak().live.total();
 }
 
 double without_the_longest(const Run& run, double allocated) {

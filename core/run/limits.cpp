@@ -35,10 +35,7 @@ class Sizing {
     return changed;
   }
   memory::Sizes sizes(const recipe::Recipe& recipe) const {
-    const memory::Replay replay = memory::replay(run.network, recipe, run.machine);
-    memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], recipe, run.context);
-    sizes.high *= run.widening;
-    return sizes;
+    return sizes_at_peak(run, recipe, memory::replay(run.network, recipe, run.machine));
   }
   memory::Verdict verdict(const recipe::Values& changes) {
     const std::optional<recipe::Recipe> changed = with(changes);
@@ -118,8 +115,7 @@ std::optional<LargestModel> largest_model(const Sizing& sizing, const Catalog& c
     const memory::Parameters p = memory::count_parameters(entry->network, r);
     if (p.weight_bytes > sizing.usable || (r.peft.on && p.matched.empty())) continue;
     const memory::Replay replay = memory::replay(entry->network, r, sizing.run.machine);
-    memory::Sizes sizes = memory::sizes_of(replay.instants[replay.peak], r, sizing.run.context);
-    sizes.high *= sizing.run.widening;
+    const memory::Sizes sizes = sizes_at_peak(sizing.run, r, replay);
     if (memory::verdict(sizes, sizing.usable) != memory::Verdict::fits) continue;
     return LargestModel{entry, sizes.high};
   }

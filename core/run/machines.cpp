@@ -31,7 +31,7 @@ OfferedMachine machine_of(const Run& run, const hardware::Offer& offer, const ha
   Run there = run;
   there.resolved.recipe = on_cards(run.resolved.recipe, offer.gpus);
   there = on_gpu(there, gpu);
-  const memory::Sizes sizes = sizes_of(there.replay.instants[there.replay.peak], there);
+  const memory::Sizes sizes = sizes_at_peak(there);
   const recipe::Recipe& r = there.resolved.recipe;
   return {&offer,
           &gpu,
@@ -87,8 +87,8 @@ double price_of_chosen(const Run& run, const Catalog& catalog) {
 }
 
 time::StepTime step_of(const Run& run, const hardware::Gpu& gpu) {
-  return step_on({run.network, run.resolved.recipe, run.replay, known_parameters(run)},
-                 sizes_of(run.replay.instants[run.replay.peak], run), usable_for(run, gpu.usable_bytes), gpu);
+  return step_on({run.network, run.resolved.recipe, run.replay, known_parameters(run)}, sizes_at_peak(run),
+                 usable_for(run, gpu.usable_bytes), gpu);
 }
 
 }  // namespace plimsoll::run

@@ -16,9 +16,7 @@ struct NoteRow {
   const char* source;
 };
 
-inline const memory::Snapshot& peak(const Replayed& replayed) {
-  return replayed.replay.instants[replayed.replay.peak].live;
-}
+inline const memory::Snapshot& peak(const Replayed& replayed) { return replayed.replay.at_peak().live; }
 
 /// What is special in this kind of network: experts, state spaces, towers.
 std::span<const NoteRow> network_notes();

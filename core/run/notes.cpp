@@ -52,8 +52,7 @@ constexpr NoteRow run_notes[] = {
     {.code = "accumulation_carries_gradients",
      .applies =
          [](R f, G) {
-           return f.recipe.training.gradient_accumulation_steps > 1 &&
-                  f.replay.instants[f.replay.peak].id == "forward" &&
+           return f.recipe.training.gradient_accumulation_steps > 1 && f.replay.at_peak().id == "forward" &&
                   f.replay.parameters.trained_bytes > 0.02 * peak(f).total();
          },
      .message = [](R f, G) -> std::string {

@@ -321,6 +321,14 @@ memory::Sizes sizes_of(const memory::Instant& instant, const Run& run) {
   return sizes;
 }
 
+memory::Sizes sizes_at_peak(const Run& run) { return sizes_of(run.replay.at_peak(), run); }
+
+memory::Sizes sizes_at_peak(const Run& run, const recipe::Recipe& recipe, const memory::Replay& replay) {
+  memory::Sizes sizes = memory::sizes_of(replay.at_peak(), recipe, run.context);
+  sizes.high *= run.widening;
+  return sizes;
+}
+
 double usable_for(const Run& run, uint64_t usable_bytes) {
   const double in_use = run.resolved.recipe.hardware.in_use_gib * 1073741824.0;
   return std::max(0.0, static_cast<double>(usable_bytes) - in_use);

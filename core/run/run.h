@@ -4,7 +4,7 @@
 //     json::Errors errors;
 //     std::optional<Run> run = read_run(request_text, catalog, errors);
 //     if (!run) ...                                 // errors says what was wrong
-//     run->replay.instants[run->replay.peak].id;
+//     run->replay.at_peak().id;
 #pragma once
 
 #include <optional>
@@ -64,8 +64,11 @@ Run on_gpu(const Run& run, const hardware::Gpu& gpu);
 /// What driver, kernels and, with several cards, NCCL hold of one of them, or what the request states.
 hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& request, uint64_t cards);
 
-/// Sizes of an instant of this run.
+/// Sizes of an instant of this run, and of its peak.
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run);
+memory::Sizes sizes_at_peak(const Run& run);
+/// The same by the usual reserve, of a replay with another recipe or network on this run's card.
+memory::Sizes sizes_at_peak(const Run& run, const recipe::Recipe& recipe, const memory::Replay& replay);
 /// What the chosen memory size leaves to this run: usable bytes less what other programs hold.
 double usable_for(const Run& run, uint64_t usable_bytes);
 

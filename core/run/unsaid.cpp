@@ -62,7 +62,7 @@ std::optional<Unsaid> unsaid_images(const Run& run) {
   there.replay = memory::replay(there.network, there.resolved.recipe, there.machine);
   there.simulated.reset();
   Unsaid open;
-  open.sizes = sizes_of(there.replay.instants[there.replay.peak], there);
+  open.sizes = sizes_at_peak(there);
   open.words = "What images a sample has is not said, and " +
                (recipe.vision.images_per_sample == 0 ? "none" : words_of(recipe.vision)) +
                " is counted; with " + words_of(vision) + ", the most that " +
@@ -88,7 +88,7 @@ std::optional<Unsaid> unsaid_release(const Run& run, const Catalog& catalog) {
     json::Errors ignored;
     const std::optional<Run> there = read_run(std::move(given), catalog, ignored);
     if (!there) continue;
-    Unsaid older{sizes_of(there->replay.instants[there->replay.peak], *there), ""};
+    Unsaid older{sizes_at_peak(*there), ""};
     older.words = std::string(one.what) + " it needs " + gib(older.sizes.needed) + ".";
     return older;
   }

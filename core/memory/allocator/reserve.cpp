@@ -214,7 +214,7 @@ bool simulates(const recipe::Recipe& recipe) {
 
 bool simulates(const recipe::Recipe& recipe, const Replay& replay) {
   constexpr double exact = 9007199254740992.0;
-  return simulates(recipe) && replay.instants[replay.peak].live.total() < exact;
+  return simulates(recipe) && replay.at_peak().live.total() < exact;
 }
 
 SimulatedReserve simulated_reserve(const model::Architecture& network, const recipe::Recipe& recipe,

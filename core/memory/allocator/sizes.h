@@ -1,6 +1,6 @@
 // From live tensors to what a card must have: the readings of one instant, and whether they fit.
 //
-//     Sizes s = sizes_of(run.instants[run.peak], recipe, hardware::context(gpu));
+//     Sizes s = sizes_of(run.at_peak(), recipe, hardware::context(gpu));
 //     s.device;                                  // what nvidia-smi shows with room to spare
 //     verdict(s, usable) == Verdict::tight;      // the estimate fits, the high end of its band does not
 #pragma once

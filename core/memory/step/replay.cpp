@@ -238,9 +238,9 @@ class Instants {
 
 void find_peak(Replay& run) {
   for (std::size_t i = 0; i < run.instants.size(); ++i) {
-    if (run.instants[i].live.total() > run.instants[run.peak].live.total()) run.peak = i;
+    if (run.instants[i].live.total() > run.at_peak().live.total()) run.peak = i;
   }
-  if (run.instants[run.peak].id == "optimizer_step_first") ++run.peak;
+  if (run.at_peak().id == "optimizer_step_first") ++run.peak;
   ComponentPeaks peaks;
   for (const Instant& instant : run.instants) {
     if (repeats(instant)) peaks.add(instant.live);
@@ -330,7 +330,7 @@ Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, 
   std::vector<double> highest;
   for (const model::Architecture& part : split_by_device_map(network, recipe, gpus)) {
     Replay one = replay_rank(part, recipe, machine, nullptr);
-    const double total = one.instants[one.peak].live.total();
+    const double total = one.at_peak().live.total();
     const bool higher = highest.empty() || total > *std::max_element(highest.begin(), highest.end());
     highest.push_back(total);
     if (!higher) continue;

@@ -3,7 +3,7 @@
 // Example, the peak and when it is reached:
 //
 //     Replay run = replay(network, recipe, machine);
-//     const Instant& peak = run.instants[run.peak];
+//     const Instant& peak = run.at_peak();
 //     peak.id;                          // "optimizer_step"
 //     peak.live.total();                // bytes that torch.cuda.max_memory_allocated() would print
 //     peak.live[Component::gradients];
@@ -35,6 +35,7 @@ struct Instant {
 struct Replay {
   std::vector<Instant> instants;
   std::size_t peak = 0;
+  const Instant& at_peak() const { return instants[peak]; }
   Snapshot between_steps;  ///< what stands while the model is evaluated
   Parameters parameters;
   Sharding sharding;                     ///< what one rank holds
