@@ -1,7 +1,5 @@
 #include "core/advice/replayed_once.h"
 
-#include "core/memory/parameters/optimizer_states.h"
-#include "core/memory/sharding/sharding.h"
 #include "core/memory/step/component_peaks.h"
 
 namespace plimsoll::advice {
@@ -18,15 +16,9 @@ const ReplayedOnce::Stepping& ReplayedOnce::stepping(const recipe::Recipe& recip
   const auto [known, fresh] = optimizers_.try_emplace(optimizer);
   Stepping& found = known->second;
   if (!fresh || optimizer == 0) return found;
-  const memory::Parameters& p = replay_.parameters;
-  const memory::Sharding now = memory::shard(network_, recipe, p);
-  // On the CPU: nothing of it is on this GPU, whatever it is.
-  if (recipe.training.optimizer_offload != "none" && !now.on()) return found;
-  // As memory::replay has it: where nothing is sharded, parameters may step one after another in the
-  // backward.
-  const double step = now.on() ? now.step : memory::step_in_backward(recipe, now.step, p.largest_trained);
-  found.temporary = step - replay_.sharding.step;
-  found.states = now.optimizer - replay_.optimizer_bytes;
+  const memory::Sharding rank = memory::rank_of(network_, recipe, replay_.parameters);
+  found.temporary = rank.step - replay_.sharding.step;
+  found.states = rank.optimizer - replay_.sharding.optimizer;
   return found;
 }
 

@@ -71,8 +71,8 @@ bool evaluates(const recipe::Recipe& recipe) { return recipe.training.eval_strat
 Snapshot evaluation_pass(const Plan& plan) {
   const recipe::Recipe changed = evaluation_recipe(plan.recipe);
   const double rows = rows_of(plan);
-  const Plan evaluated{plan.network, changed,       plan.machine, plan.parameters,
-                       plan.images,  plan.sharding, plan.task,    rows};
+  Plan evaluated = with_recipe(plan, changed);
+  evaluated.rows = rows;
   const bool keys = changed.model_args.use_cache || has_own_text_config(plan.network);
   Snapshot pass = replay_without_grad(evaluated, rows, changed.row_length(), {.keys = keys});
   pass[Component::inputs] += input_bytes(evaluated);

@@ -4,15 +4,6 @@
 
 namespace plimsoll::memory {
 
-namespace {
-
-const recipe::Task* task_of(const recipe::Recipe& recipe) {
-  const recipe::Task* task = recipe::find_task(recipe.task);
-  return task == nullptr ? &recipe::tasks().front() : task;
-}
-
-}  // namespace
-
 bool evaluates_apart(const recipe::Recipe& recipe) {
   return evaluates(recipe) && (recipe.parallel.num_gpus <= 1 || strategy_of(recipe) != Strategy::none);
 }
@@ -21,14 +12,7 @@ OtherEvaluations::OtherEvaluations(const model::Architecture& network, const rec
                                    const Machine& machine, const Replay& run)
     : recipe_(run.sharding.computing ? *run.sharding.computing : recipe),
       run_(run),
-      plan_{network,
-            recipe_,
-            machine,
-            run.parameters,
-            image_load(network, recipe),
-            run.sharding.on() ? &run.sharding : nullptr,
-            task_of(recipe),
-            task_of(recipe)->rows * static_cast<double>(recipe.training.per_device_train_batch_size)} {}
+      plan_(on_rank(make_plan(network, recipe, machine, run.parameters), recipe_, run.sharding)) {}
 
 Snapshot OtherEvaluations::live(uint64_t batch, uint64_t accumulation_steps, bool loss_only) {
   recipe_.training.per_device_eval_batch_size = batch;

@@ -25,7 +25,7 @@ bool sees_a_part(const PassSettings& s, const model::LayerGroup& group) {
 AttentionConditions conditions(const PassSettings& s, const model::LayerGroup& group) {
   AttentionConditions c;
   c.implementation = s.recipe->model_args.attn_implementation;
-  c.transformers = s.transformers;
+  c.transformers = s.recipe->versions.transformers;
   c.model_type = s.model_type;
   c.compute_capability = s.compute_capability;
   c.own_calls = s.recipe->model_args.implementation == "unsloth";
@@ -275,9 +275,9 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
                     down->expert && down->module == model::Module::parameter;
   p.grouped_stand_in = p.stacked_experts && lacks_grouped_kernel(s.compute_capability, r);
   p.torch_kernels = r.model_args.kernels == "torch";
-  p.repeats_keys = p.torch_kernels || !recipe::version_at_least(s.transformers, "5.23");
-  p.solves_triangles = recipe::version_at_least(s.transformers, "5.17");
-  p.fused_gate_norm = !recipe::version_at_least(s.transformers, "5.15");
+  p.repeats_keys = p.torch_kernels || !recipe::version_at_least(r.versions.transformers, "5.23");
+  p.solves_triangles = recipe::version_at_least(r.versions.transformers, "5.17");
+  p.fused_gate_norm = !recipe::version_at_least(r.versions.transformers, "5.15");
   p.folded_factors = recipe::version_at_least(r.versions.peft, "0.21");
   p.weight_each_time = !recipe::version_at_least(r.versions.peft, "0.19");  // huggingface/peft#2912
   return p;
@@ -295,9 +295,9 @@ LayerProgram make_program(const PassSettings& s, const model::LayerGroup& group)
   // Until 4.48 the attention module forgot the weights that nobody had asked for.
   p.holds_weights = p.attention.kernel == AttentionKernel::eager &&
                     p.implementation == Implementation::transformers &&
-                    recipe::version_at_least(s.transformers, "4.48");
-  p.returns_weights =
-      p.holds_weights && group.returns_weights && recipe::version_at_least(s.transformers, "4.54");
+                    recipe::version_at_least(s.recipe->versions.transformers, "4.48");
+  p.returns_weights = p.holds_weights && group.returns_weights &&
+                      recipe::version_at_least(s.recipe->versions.transformers, "4.54");
   if (p.implementation == Implementation::torchtune)
     p.attention.repeat_kv = true;  // expand().flatten(): a copy for every head
   const bool known = s.memo != nullptr && s.known_parameters != nullptr;

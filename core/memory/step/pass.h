@@ -16,7 +16,7 @@ namespace plimsoll::memory {
 struct PassSettings {
   const model::Stack* stack = nullptr;
   const recipe::Recipe* recipe = nullptr;
-  std::string transformers, model_type;
+  std::string model_type;
   double compute_capability = 0;
   double batch = 1, length = 1;  ///< rows of this stack: images count as batch in a tower
   double cross_length = 0;

@@ -59,7 +59,6 @@ void join(Parameters& policy, const Parameters& value) {
 // The step of one GPU that is not taken all at once: each parameter in the backward, or on the host, where a
 // copy of the parameters and of the gradients goes with the states.
 void step_elsewhere(const recipe::Recipe& r, const Parameters& p, Sharding& rank) {
-  if (rank.on()) return;
   if (r.training.optimizer_in_backward || r.training.optimizer_offload == "states_and_gradients")
     rank.gradients = p.largest_trained;
   rank.step = step_in_backward(r, rank.step, p.largest_trained);
@@ -262,11 +261,10 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   TaskParts parts = task_parts(plan);
   if (parts.value) join(result.parameters, parts.value->parameters);
   const Parameters& p = result.parameters;
-  result.sharding = shard(network, recipe, p);
-  step_elsewhere(recipe, p, result.sharding);
+  result.sharding = rank_of(network, recipe, p);
   const Sharding& rank = result.sharding;
   const recipe::Recipe& seen = rank.computing ? *rank.computing : recipe;
-  const Plan here{network, seen, machine, p, plan.images, rank.on() ? &rank : nullptr, plan.task, plan.rows};
+  const Plan here = on_rank(plan, seen, rank);
   result.optimizer_bytes = rank.optimizer;
   result.paged_bytes = rank.paged;
   result.state_bytes =
@@ -291,6 +289,13 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
 }
 
 }  // namespace
+
+Sharding rank_of(const model::Architecture& network, const recipe::Recipe& recipe,
+                 const Parameters& parameters) {
+  Sharding rank = shard(network, recipe, parameters);
+  if (!rank.on()) step_elsewhere(recipe, parameters, rank);
+  return rank;
+}
 
 bool repeats(const Instant& instant) {
   return instant.id != "load" && instant.id != "prepare" && !is_aside(instant.id);

@@ -68,6 +68,10 @@ FirstStep first_step(const Replay& run, const recipe::Recipe& recipe);
 
 struct StepProgram;
 
+/// What one rank holds, and what a step takes besides where it is taken: at once, in the backward or on the host.
+Sharding rank_of(const model::Architecture& network, const recipe::Recipe& recipe,
+                 const Parameters& parameters);
+
 /// Replays `recipe` on `network`. `program` receives what unroll.h writes the whole run from, at some cost in
 /// time; null: nothing is kept.
 Replay replay(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,

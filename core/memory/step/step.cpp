@@ -79,7 +79,6 @@ PassSettings settings_for(const Plan& plan, const model::Stack& stack) {
   PassSettings s;
   s.stack = &stack;
   s.recipe = &r;
-  s.transformers = r.versions.transformers;
   s.model_type = plan.network.model_type;
   s.compute_capability = plan.machine.compute_capability;
   ReplayMemo* memo = plan.machine.memo;
@@ -223,6 +222,17 @@ Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe,
           nullptr,
           task,
           task->rows * static_cast<double>(recipe.training.per_device_train_batch_size)};
+}
+
+Plan with_recipe(const Plan& plan, const recipe::Recipe& recipe) {
+  return {plan.network, recipe,        plan.machine, plan.parameters,
+          plan.images,  plan.sharding, plan.task,    plan.rows};
+}
+
+Plan on_rank(const Plan& plan, const recipe::Recipe& computing, const Sharding& rank) {
+  Plan here = with_recipe(plan, computing);
+  here.sharding = rank.on() ? &rank : nullptr;
+  return here;
 }
 
 double batch_bytes(const Plan& plan) {

@@ -41,6 +41,10 @@ Parameters parameters_of(const model::Architecture& network, const recipe::Recip
                          const Machine& machine);
 Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
                const Parameters& parameters);
+/// The same network and batch under another recipe, which outlives it.
+Plan with_recipe(const Plan& plan, const recipe::Recipe& recipe);
+/// The same on one rank, which outlives it and may compute in types of its own.
+Plan on_rank(const Plan& plan, const recipe::Recipe& computing, const Sharding& rank);
 
 /// The network as a micro-batch goes through it. `traced`: with the events of its layers and its head, at
 /// some cost in time.

@@ -34,7 +34,6 @@ double saved_per_token(const std::string& model, const recipe::Recipe& recipe) {
   PassSettings s;
   s.stack = &network.stacks.front();
   s.recipe = &recipe;
-  s.transformers = recipe.versions.transformers;
   s.compute_capability = 8.0;
   s.length = 2048;
   s.trained = recipe.full();
