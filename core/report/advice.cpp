@@ -62,7 +62,7 @@ void write_plan(Writer& out, Advisor& advisor, const NamedPlan& plan, double usa
   out.field("quality_cost", static_cast<int64_t>(plan.quality));
   out.field("effective_batch", plan.full->recipe.effective_batch());
   out.field("host_bytes", whole(plan.full->replay.host_bytes));
-  if (plan.full->replay.paged_bytes > 0) {
+  if (plan.full->replay.sharding.paged > 0) {
     const run::Paged paged = run::paged_of(plan.full->replay, plan.sizes, usable);
     out.key("paged");
     out.open_object();

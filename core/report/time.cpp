@@ -20,7 +20,7 @@ double cents(double usd) { return rounded(usd, 100); }
 double checkpoint_bytes(const run::Run& run) {
   const memory::Parameters& p = run.replay.parameters;
   const double saved = run.resolved.recipe.peft.on ? p.adapter_bytes : p.weight_bytes - p.buffer_bytes;
-  return saved + run.replay.optimizer_bytes + run.replay.paged_bytes;
+  return saved + run.replay.sharding.optimizer + run.replay.sharding.paged;
 }
 
 void write_range(Writer& out, std::string_view name, double low, double high) {

@@ -79,7 +79,7 @@ std::string optimizer_formula(const Replayed& f) {
   const recipe::Optimizer* o = recipe::find_optimizer(f.recipe.training.optim);
   const auto trained = static_cast<double>(f.replay.parameters.trainable);
   std::string words = o == nullptr ? "" : std::string(o->what);
-  return words + "; " + number(f.replay.optimizer_bytes / std::max(1.0, trained)) + " bytes x " +
+  return words + "; " + number(f.replay.sharding.optimizer / std::max(1.0, trained)) + " bytes x " +
          grouped(trained);
 }
 

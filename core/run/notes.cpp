@@ -69,7 +69,7 @@ constexpr NoteRow run_notes[] = {
        return "At rank " + std::to_string(f.recipe.peft.r) +
               " adapters, their gradients and optimizer states together take " +
               gib(f.replay.parameters.adapter_bytes + f.replay.parameters.trained_bytes +
-                  f.replay.optimizer_bytes) +
+                  f.replay.sharding.optimizer) +
               ".";
      },
      .source = "huggingface/peft tuners/lora/layer.py; pytorch torch/optim/adam.py"},
@@ -199,9 +199,9 @@ constexpr NoteRow run_notes[] = {
      },
      .source = "huggingface/transformers processors"},
     {.code = "paged_states",
-     .applies = [](R f, G) { return f.replay.paged_bytes > 0; },
+     .applies = [](R f, G) { return f.replay.sharding.paged > 0; },
      .message = [](R f, G) -> std::string {
-       return gib(f.replay.paged_bytes) +
+       return gib(f.replay.sharding.paged) +
               " of optimizer states lie in managed memory: PyTorch does not count them, and they move to the "
               "GPU when there is room.";
      },

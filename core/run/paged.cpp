@@ -5,7 +5,7 @@
 namespace plimsoll::run {
 
 Paged paged_of(const memory::Replay& replay, const memory::Sizes& sizes, double usable) {
-  return {replay.paged_bytes, std::clamp(usable - sizes.device, 0.0, replay.paged_bytes)};
+  return {replay.sharding.paged, std::clamp(usable - sizes.device, 0.0, replay.sharding.paged)};
 }
 
 time::StepTime step_on(const Replayed& run, const memory::Sizes& sizes, double usable,

@@ -161,7 +161,7 @@ void first_steps_agree(const run::Run& run, const Heights& list, const Draw& dra
   const recipe::Recipe& recipe = run.resolved.recipe;
   const memory::FirstStep first = memory::first_step(run.replay, recipe);
   if (first.instant == "load" || !memory::phase_of(first.instant)) return;
-  double beyond = recipe.training.optimizer_in_backward ? run.replay.optimizer_bytes : 0;
+  double beyond = recipe.training.optimizer_in_backward ? run.replay.sharding.optimizer : 0;
   if (recipe.training.gradient_accumulation_steps == 1 && recipe.gradients_outlive_step())
     beyond += run.replay.sharding.accumulated;
   // Gradients that FSDP finds there are shards; those of the first step are made whole as well, and joined.

@@ -265,12 +265,9 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   const Sharding& rank = result.sharding;
   const recipe::Recipe& seen = rank.computing ? *rank.computing : recipe;
   const Plan here = on_rank(plan, seen, rank);
-  result.optimizer_bytes = rank.optimizer;
-  result.paged_bytes = rank.paged;
   result.state_bytes =
       rank.on() ? optimizer_state_bytes(p, recipe.training.optim, nullptr) : rank.optimizer + rank.paged;
   result.host_bytes = host_bytes(plan, rank);
-  result.gathered_throughout = rank.root + rank.head;
 
   StepProgram made = step_program_of(here, parts, rank, program != nullptr);
   made.loaded = p.loaded_bytes * share_of(p, rank);
@@ -307,8 +304,9 @@ bool repeats(const Instant& instant) {
 // (foundation-model-stack/fms-acceleration scripts/benchmarks/refs).
 double gathered_before(const Snapshot& live, double most, const Replay& run) {
   const bool fsdp = run.sharding.strategy == Strategy::fsdp || run.sharding.strategy == Strategy::fsdp2;
-  const double now = std::max(0.0, live[Component::gathered] - run.gathered_throughout);
-  return fsdp ? 3 * std::max(now, most - run.gathered_throughout) - now : 0;
+  const double throughout = run.sharding.root + run.sharding.head;
+  const double now = std::max(0.0, live[Component::gathered] - throughout);
+  return fsdp ? 3 * std::max(now, most - throughout) - now : 0;
 }
 
 FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {

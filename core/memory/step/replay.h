@@ -40,12 +40,9 @@ struct Replay {
   Parameters parameters;
   Sharding sharding;                     ///< what one rank holds
   std::vector<double> device_map_peaks;  ///< where device_map spreads the layers: allocated, by GPU
-  double optimizer_bytes = 0;            ///< states on the GPU
   double state_bytes = 0;                ///< states of all ranks together, wherever they lie
-  double paged_bytes = 0;                ///< states in managed memory, which PyTorch does not count
   double host_bytes = 0;                 ///< RAM of the process, at least
   std::string_view attention;            ///< why this kernel
-  double gathered_throughout = 0;        ///< FSDP: of the root unit and the head
   double last_graph = 0;                 ///< of the micro-batch before, which the first one has not
 };
 
