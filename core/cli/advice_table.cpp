@@ -75,6 +75,11 @@ std::string blocked_lines(const Json& blocked, const Style& style) {
   return layout({{"", Align::left, true}}, {{{text}}}, style) + "\n";
 }
 
+std::string dated(const Json& offer) {
+  const std::string date = words(at(offer, "date"));
+  return date == "undated" ? ", price without a date" : ", price of " + date;
+}
+
 // One line a way out that leaves the recipe as it is.
 std::string elsewhere_lines(const Json& ways, const Style& style) {
   std::vector<std::vector<Cell>> rows;
@@ -91,8 +96,7 @@ std::string elsewhere_lines(const Json& ways, const Style& style) {
       if (!at(way, "usd").is_null()) {
         what += ", " + words(at(way, "usd")) + " USD in " + words(at(way, "hours")) + " hours";
       }
-      const std::string date = words(at(way, "date"));
-      what += date == "undated" ? ", price without a date" : ", price of " + date;
+      what += dated(way);
     }
     const Json& factor = at(way, "time_factor");
     rows.push_back({{words(at(way, "title"))}, {factor.is_null() ? "" : times(number(factor))}, {what}});
@@ -118,8 +122,7 @@ std::string rent_lines(const Json& rent, const Style& style) {
     } else {
       what += ", " + words(at(row, "usd")) + " USD in " + words(at(row, "hours")) + " hours";
     }
-    const std::string date = words(at(row, "date"));
-    what += date == "undated" ? ", price without a date" : ", price of " + date;
+    what += dated(row);
     if (words(at(row, "fix")) != "") what += "; with: " + words(at(row, "title"));
     rows.push_back({{title}, {what}});
   };
@@ -244,9 +247,9 @@ std::string limit_lines(const Json& limits, const Style& style) {
 std::string advice_table(const Json& advice, const Style& style) {
   std::string out = gpu_lines(at(advice, "gpu"), style) + rent_lines(at(advice, "rent"), style) +
                     tier_lines(at(advice, "tiers"), style) + limit_lines(at(advice, "limits"), style);
-  std::vector<std::vector<Cell>> rows;
-  for (const Json& habit : at(advice, "habits")) rows.push_back({{"-"}, {words(at(habit, "message"))}});
-  return out + heading("What does not help", style) + layout({{""}, {"", Align::left, true}}, rows, style);
+  std::vector<std::string> habits;
+  for (const Json& habit : at(advice, "habits")) habits.push_back(words(at(habit, "message")));
+  return out + heading("What does not help", style) + points(habits, style);
 }
 
 std::string compare_table(const Json& comparison, const Style& style) {

@@ -5,9 +5,12 @@
 #include "core/cli/input.h"
 #include "core/cli/layout.h"
 #include "core/cli/values.h"
+#include "core/json/at.h"
 #include "core/run/preset_files.h"
 
 namespace plimsoll::cli {
+
+using json::at;
 
 const run::Catalog& catalog() {
   static const run::Catalog read = run::read_catalog(preset_files());
@@ -39,13 +42,7 @@ int refuse_input(const std::string& problem) {
   return refuse("unreadable_file", problem, "a file that can be read, or - for standard input");
 }
 
-json::Json member(const json::Json& object, const char* key) {
-  if (!object.is_object()) return json::Json();
-  const auto found = object.find(key);
-  return found == object.end() ? json::Json() : *found;
-}
-
-bool succeeded(const json::Json& answer) { return member(answer, "ok") == json::Json(true); }
+bool succeeded(const json::Json& answer) { return at(answer, "ok") == json::Json(true); }
 
 bool wants_table(const Options& options) { return options.table || (!options.json && output_is_terminal()); }
 
@@ -59,11 +56,8 @@ std::string with_said(const std::string& text, const AllSaid& said) {
 }
 
 std::string said_lines(const AllSaid& said, const Style& style) {
-  std::vector<std::vector<Cell>> rows;
-  for (const std::string& line : sentences(said)) rows.push_back({{"-"}, {line}});
-  if (rows.empty()) return "";
-  return "\n" + heading("From the command line", style) +
-         layout({{""}, {"", Align::left, true}}, rows, style);
+  const std::vector<std::string> lines = sentences(said);
+  return lines.empty() ? "" : "\n" + heading("From the command line", style) + points(lines, style);
 }
 
 void show(const std::string& text, const json::Json& tree, Render render, const AllSaid& said,

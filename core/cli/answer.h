@@ -1,7 +1,7 @@
 // How every command ends: its answer on standard output, or what is wrong on standard error, and an exit
 // code.
 //
-//     if (!succeeded(report)) return refuse(member(report, "errors"));
+//     if (!succeeded(report)) return refuse(json::at(report, "errors"));
 //     show(text, report, report_table, said, options);
 //     return finish(fits);
 #pragma once
@@ -26,7 +26,6 @@ int refuse(const json::Json& errors);
 int refuse(const std::string& code, const std::string& message, const std::string& allowed);
 int refuse_input(const std::string& problem);
 
-json::Json member(const json::Json& object, const char* key);
 bool succeeded(const json::Json& answer);
 
 bool wants_table(const Options& options);

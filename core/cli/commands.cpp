@@ -13,12 +13,15 @@
 #include "core/cli/input.h"
 #include "core/cli/texts.h"
 #include "core/cli/values.h"
+#include "core/json/at.h"
 #include "core/report/advice.h"
 #include "core/report/compare.h"
 #include "core/report/exchange.h"
 #include "core/report/report.h"
 
 namespace plimsoll::cli {
+
+using json::at;
 
 namespace {
 
@@ -35,10 +38,10 @@ int report_lines(Input& input, const Wishes& wishes) {
       print(with_said(text, asked.said) + "\n");
     } else {
       code = bad_input;
-      print(json::write(json::Json{
-                {"schema", 1},
-                {"ok", false},
-                {"errors", asked.errors.empty() ? member(parsed(text), "errors") : asked.errors}}) +
+      print(json::write(
+                json::Json{{"schema", 1},
+                           {"ok", false},
+                           {"errors", asked.errors.empty() ? at(parsed(text), "errors") : asked.errors}}) +
             "\n");
     }
     std::fflush(stdout);  // a program at the other end of the pipe may be waiting for this line
@@ -77,24 +80,24 @@ void show_brief(const std::string& text, const json::Json& report, const Asked& 
 
 // The file with one plan's changes in it, or their lines alone.
 int print_plan(const json::Json& advice, const Asked& asked, const Options& options) {
-  const json::Json gpu = member(advice, "gpu");
+  const json::Json gpu = at(advice, "gpu");
   if (asked.file.empty() || !gpu.is_object()) {
     return refuse("no_file", "A plan is written into a configuration, for a card that is named.",
                   "a file of another tool, and --gpu with a name of `plimsoll gpus`");
   }
-  if (member(gpu, "verdict") == "fits") {
+  if (at(gpu, "verdict") == "fits") {
     std::fputs("It fits as it is.\n", stderr);
     print(options.diff ? "" : asked.file);
     return finish(fits);
   }
   say(asked.said);
-  const json::Json plan = plan_named(advice, options.plan), file = member(plan, "file");
+  const json::Json plan = plan_named(advice, options.plan), file = at(plan, "file");
   if (!file.is_object()) {
     return refuse("no_plan", "No plan of this kind makes it fit this card.",
                   "same, fewest or fastest, where `plimsoll advise` lists one; or a larger card");
   }
   std::fputs(not_in_file(file).c_str(), stderr);
-  print(member(file, options.diff ? "diff" : "text").get<std::string>());
+  print(at(file, options.diff ? "diff" : "text").get<std::string>());
   return finish(fits);
 }
 
@@ -112,7 +115,7 @@ int command_report(const Options& options) {
   const std::string text =
       report::report_text(brief ? asked.request : with_everything(asked.request), catalog());
   const json::Json report = parsed(text);
-  if (!succeeded(report)) return refuse(member(report, "errors"));
+  if (!succeeded(report)) return refuse(at(report, "errors"));
   if (options.all) {
     show(text, report, report_table, asked.said, options);
   } else {
@@ -126,13 +129,13 @@ int command_check(const Options& options) {
   if (!asked.errors.empty()) return refuse(asked.errors);
   const std::string text = report::report_text(asked.request, catalog());
   const json::Json report = parsed(text);
-  if (!succeeded(report)) return refuse(member(report, "errors"));
-  if (!member(report, "gpu").is_object()) {
+  if (!succeeded(report)) return refuse(at(report, "errors"));
+  if (!at(report, "gpu").is_object()) {
     return refuse("missing", "Nothing is checked before the card is known.",
                   "--gpu NAME, or hardware.gpu in the request");
   }
   show_brief(text, report, asked, options);
-  const json::Json verdict = member(member(report, "gpu"), "verdict");
+  const json::Json verdict = at(at(report, "gpu"), "verdict");
   if (verdict == "fits") return finish(fits);
   return finish(verdict == "tight" ? tight : no);
 }
@@ -143,7 +146,7 @@ int command_advise(const Options& options) {
   if (!asked.errors.empty()) return refuse(asked.errors);
   const std::string text = report::advise_text(asking_for(asked.request, "rent"), catalog());
   json::Json advice = parsed(text);
-  if (!succeeded(advice)) return refuse(member(advice, "errors"));
+  if (!succeeded(advice)) return refuse(at(advice, "errors"));
   add_files(advice, asked, catalog());
   if (!options.plan.empty()) return print_plan(advice, asked, options);
   if (asked.file.empty()) {
@@ -178,7 +181,7 @@ int command_compare(const Options& options) {
   }
   const std::string text = report::compare_text(a.request, b.request, catalog());
   const json::Json comparison = parsed(text);
-  if (!succeeded(comparison)) return refuse(member(comparison, "errors"));
+  if (!succeeded(comparison)) return refuse(at(comparison, "errors"));
   show(text, comparison, compare_table, said, options);
   return finish(fits);
 }
@@ -188,22 +191,22 @@ int command_export(const Options& options) {
   const Asked asked = read_asked(options.file, options.wishes, catalog());
   if (!asked.errors.empty()) return refuse(asked.errors);
   const json::Json read = import_content(asked.request, catalog());
-  if (!member(read, "request").is_object()) return refuse(member(read, "errors"));
+  if (!at(read, "request").is_object()) return refuse(at(read, "errors"));
   Asked before;
   if (!options.request.empty()) before = read_asked(options.request, Wishes(), catalog());
   if (!before.errors.empty()) return refuse(before.errors);
   const json::Json answer = parsed(
-      report::export_text(json::write(member(read, "request")), options.format, catalog(), before.request));
-  if (!succeeded(answer)) return refuse(member(answer, "errors"));
+      report::export_text(json::write(at(read, "request")), options.format, catalog(), before.request));
+  if (!succeeded(answer)) return refuse(at(answer, "errors"));
   if (options.json) {
     print((output_is_terminal() ? json::write(answer, true) : with_said(json::write(answer), asked.said)) +
           "\n");
     return finish(fits);
   }
   say(asked.said);
-  for (const json::Json& pointer : member(answer, "left_out"))
+  for (const json::Json& pointer : at(answer, "left_out"))
     std::fprintf(stderr, "Not in this format: %s\n", pointer.get<std::string>().c_str());
-  print(member(answer, "text").get<std::string>());
+  print(at(answer, "text").get<std::string>());
   return finish(fits);
 }
 

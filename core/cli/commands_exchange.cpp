@@ -9,11 +9,14 @@
 #include "core/cli/input.h"
 #include "core/cli/texts.h"
 #include "core/cli/values.h"
+#include "core/json/at.h"
 #include "core/report/diagnose.h"
 #include "core/report/exchange.h"
 #include "core/report/report.h"
 
 namespace plimsoll::cli {
+
+using json::at;
 
 namespace {
 
@@ -26,14 +29,14 @@ int import_one(const Options& options) {
     print(options.json ? json::write(answer, output_is_terminal()) + "\n" : import_table(answer));
     if (succeeded(answer)) return finish(fits);
     if (options.json) return finish(bad_input);
-    return refuse(member(answer, "errors"));
+    return refuse(at(answer, "errors"));
   }
-  if (!succeeded(answer)) return refuse(member(answer, "errors"));
-  for (const json::Json& one : member(answer, "missing")) {
-    std::fprintf(stderr, "Not said: %s: %s\n", member(one, "pointer").get<std::string>().c_str(),
-                 member(one, "message").get<std::string>().c_str());
+  if (!succeeded(answer)) return refuse(at(answer, "errors"));
+  for (const json::Json& one : at(answer, "missing")) {
+    std::fprintf(stderr, "Not said: %s: %s\n", at(one, "pointer").get<std::string>().c_str(),
+                 at(one, "message").get<std::string>().c_str());
   }
-  print(json::write(member(answer, "request")) + "\n");
+  print(json::write(at(answer, "request")) + "\n");
   return finish(fits);
 }
 
@@ -41,7 +44,7 @@ int import_one(const Options& options) {
 // it is.
 std::string request_of(const std::string& path) {
   if (path.empty()) return "";
-  const json::Json request = member(import_file(path, catalog()).answer, "request");
+  const json::Json request = at(import_file(path, catalog()).answer, "request");
   if (request.is_object()) return json::write(request);
   Input input(path);
   return input.rest();
@@ -81,7 +84,7 @@ int command_diagnose(const Options& options) {
   for (const std::string& answer : options.answers) said += " " + answer;
   const std::string text = report::diagnosis_text(pasted, request, said, catalog());
   const json::Json diagnosis = parsed(text);
-  if (!succeeded(diagnosis)) return refuse(member(diagnosis, "errors"));
+  if (!succeeded(diagnosis)) return refuse(at(diagnosis, "errors"));
   show(text, diagnosis, diagnosis_table, {}, options);
   return finish(fits);
 }
@@ -95,17 +98,16 @@ int command_patch(const Options& options) {
   }
   const std::string written = patch_content(text, asked, catalog());
   const json::Json answer = parsed(written);
-  if (!succeeded(answer)) return refuse(member(answer, "errors"));
+  if (!succeeded(answer)) return refuse(at(answer, "errors"));
   if (options.json) {
     print((output_is_terminal() ? json::write(answer, true) : written) + "\n");
     return finish(fits);
   }
-  for (const json::Json& left : member(answer, "left_out")) {
-    std::fprintf(stderr, "Not in this file: %s = %s (%s)\n",
-                 member(left, "pointer").get<std::string>().c_str(),
-                 json::write(member(left, "value")).c_str(), member(left, "why").get<std::string>().c_str());
+  for (const json::Json& left : at(answer, "left_out")) {
+    std::fprintf(stderr, "Not in this file: %s = %s (%s)\n", at(left, "pointer").get<std::string>().c_str(),
+                 json::write(at(left, "value")).c_str(), at(left, "why").get<std::string>().c_str());
   }
-  print(member(answer, options.diff ? "diff" : "text").get<std::string>());
+  print(at(answer, options.diff ? "diff" : "text").get<std::string>());
   return finish(fits);
 }
 

@@ -120,6 +120,12 @@ std::string paragraph(const std::string& words, const Style& style) {
   return layout({{"", Align::left, true}}, {{{words}}}, style);
 }
 
+std::string points(const std::vector<std::string>& lines, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const std::string& line : lines) rows.push_back({{"-"}, {line}});
+  return layout({{""}, {"", Align::left, true}}, rows, style);
+}
+
 std::string_view verdict_colour(std::string_view verdict) {
   if (verdict == "fits") return "32";
   return verdict == "tight" ? "33" : "31";

@@ -42,6 +42,8 @@ std::string coloured(std::string_view text, std::string_view colour, const Style
 /// A title on a line of its own; words that wrap; the colour of "fits", "tight" and "no".
 std::string heading(std::string_view title, const Style& style);
 std::string paragraph(const std::string& words, const Style& style);
+/// A list of points, each with a hanging indent.
+std::string points(const std::vector<std::string>& lines, const Style& style);
 std::string_view verdict_colour(std::string_view verdict);
 
 /// 14.05, and 14.05 GiB, of bytes that may be negative.
