@@ -88,8 +88,7 @@ std::vector<Choice> Planner::ends_of(const Choice& choice, const std::vector<std
   for (std::size_t slot : slots) {
     const std::vector<Option>& options = space_.slots[slot].options;
     const bool stays = pricer_.is_cheap(slot) || options.back().level.may_rise;
-    const std::size_t first =
-        pricer_.is_cheap(slot) ? 1 : std::max<std::size_t>(1, space_.slots[slot].end_for(0));
+    const std::size_t first = first_end(slot);
     const std::size_t before = ends.size();
     for (std::size_t i = 0; i < before; ++i) {
       for (std::size_t option = first; option < options.size(); ++option) {
@@ -143,6 +142,11 @@ bool Planner::fits(const Choice& choice, const Target& target) {
 
 std::size_t Planner::end_for(std::size_t slot, std::size_t option) const {
   return pricer_.is_cheap(slot) ? option : space_.slots[slot].end_for(option);
+}
+
+// The first option of those from which a slot needs least: of a cheap slot, each may.
+std::size_t Planner::first_end(std::size_t slot) const {
+  return pricer_.is_cheap(slot) ? 1 : std::max<std::size_t>(1, space_.slots[slot].end_for(0));
 }
 
 // The choice with the scales that it moves at their ends: it needs no more, and many choices share it.
@@ -261,22 +265,10 @@ PricedPlan Planner::least(Measure measure) {
   }
   // Which of the cheap options reaches it, and with which scales: an end that saves nothing is no change.
   Choice best = structures_[lowest].choice;
-  std::vector<Choice> grown = {best};
-  for (std::size_t slot : loose_) {
-    const std::size_t options = space_.slots[slot].options.size();
-    const std::size_t before = grown.size();
-    const std::size_t from =
-        pricer_.is_cheap(slot) ? 1 : std::max<std::size_t>(1, space_.slots[slot].end_for(0));
-    for (std::size_t option = from; option < options; ++option) {
-      for (std::size_t i = 0; i < before; ++i) {
-        Choice next = grown[i];
-        next[slot] = static_cast<uint8_t>(option);
-        grown.push_back(next);
-      }
-    }
-  }
+  std::vector<Choice> candidates = {best};
+  for (const std::size_t slot : loose_) add_options(candidates, space_, slot, first_end(slot));
   double reached = beyond;
-  for (const Choice& candidate : grown) {
+  for (const Choice& candidate : candidates) {
     const Price* price = pricer_.price(candidate);
     if (price == nullptr || value(price->sizes, measure) >= reached) continue;
     reached = value(price->sizes, measure);

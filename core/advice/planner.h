@@ -85,6 +85,7 @@ class Planner {
   bool fits(const Choice& choice, const Target& target);
   bool alive(std::size_t structure, const Target& target);
   std::size_t end_for(std::size_t slot, std::size_t option) const;
+  std::size_t first_end(std::size_t slot) const;
   Choice moved_to_ends(const Choice& choice) const;
   bool may_fit(const Choice& choice, const Target& target);
   double training_floor(const Choice& choice, Measure measure);

@@ -171,18 +171,9 @@ void Planner::spend(Loss& loss, const Choice& choice, std::size_t paid, int left
 
 // The fastest way to set the slots that cost nothing.
 void Planner::fill(Loss& loss, const Choice& spent) {
-  std::vector<Choice> grown = {spent};
-  for (std::size_t slot : loss.open) {
-    const std::size_t before = grown.size();
-    for (std::size_t option = 1; option < space_.slots[slot].options.size(); ++option) {
-      for (std::size_t i = 0; i < before; ++i) {
-        Choice next = grown[i];
-        next[slot] = static_cast<uint8_t>(option);
-        grown.push_back(next);
-      }
-    }
-  }
-  for (const Choice& choice : grown) {
+  std::vector<Choice> ways = {spent};
+  for (const std::size_t slot : loss.open) add_options(ways, space_, slot, 1);
+  for (const Choice& choice : ways) {
     const int changes = changes_in(choice);
     if (changes == 0 || !pricer_.valid(choice)) continue;
     const double seconds = pricer_.seconds(choice);

@@ -54,6 +54,17 @@ int quality_of(const Space& space, const Choice& choice) {
   return sum;
 }
 
+void add_options(std::vector<Choice>& choices, const Space& space, std::size_t slot, std::size_t first) {
+  const std::size_t before = choices.size();
+  for (std::size_t option = first; option < space.slots[slot].options.size(); ++option) {
+    for (std::size_t i = 0; i < before; ++i) {
+      Choice next = choices[i];
+      next[slot] = static_cast<uint8_t>(option);
+      choices.push_back(next);
+    }
+  }
+}
+
 recipe::Values changes_of(const Space& space, const Choice& choice) {
   recipe::Values changes;
   // A scale has the last word: a choice may hold a field where it is that a scale moves.

@@ -61,6 +61,8 @@ int changes_in(const Choice& choice);
 int quality_of(const Space& space, const Choice& choice);
 /// The cost of its heaviest single change: three changes of parity are still parity.
 int heaviest_in(const Space& space, const Choice& choice);
+/// To each of `choices` those that set the slot too, to its options from `first` on.
+void add_options(std::vector<Choice>& choices, const Space& space, std::size_t slot, std::size_t first);
 /// Fields that a choice sets.
 recipe::Values changes_of(const Space& space, const Choice& choice);
 
