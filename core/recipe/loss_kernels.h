@@ -1,5 +1,6 @@
 // The loss table: how head and loss are computed, and what that means for time and for plans. What a kernel
-// allocates, and its source, is the function of the same id in core/memory/head/head.cpp.
+// allocates, and its source, is the function of the same id in core/memory/head/head.cpp; a test holds the two
+// tables together.
 //
 //     recipe::loss_kernel(recipe.training.loss_kernel).whole_logits      // true: a fused kernel would spare them
 #pragma once

@@ -258,6 +258,13 @@ constexpr Kernel kernels[] = {
     {"mean_logits", mean_logits},
 };
 
+const Kernel* find_kernel(std::string_view id) {
+  for (const Kernel& kernel : kernels) {
+    if (kernel.id == id) return &kernel;
+  }
+  return nullptr;
+}
+
 // What a language head beside a value head makes and nobody reads: its logits, and their fp32 copy
 // (huggingface/trl v0.24.0 trl/models/modeling_value_head.py forward).
 struct Unread {
@@ -288,13 +295,13 @@ Outcome forward(Tape& tape, const HeadProgram& p, Tensor x) {
     tape.record(loss, {hidden}, {}, {gradient(0, hidden.bytes())});
     return {std::move(loss), std::move(hidden)};
   }
-  for (const Kernel& kernel : kernels) {
-    if (kernel.id == p.kernel) return kernel.run(tape, p, hidden);
-  }
-  return stock(tape, p, hidden);
+  const Kernel* kernel = find_kernel(p.kernel);
+  return kernel == nullptr ? stock(tape, p, hidden) : kernel->run(tape, p, hidden);
 }
 
 }  // namespace
+
+bool is_replayed(std::string_view kernel) { return find_kernel(kernel) != nullptr; }
 
 HeadReplay replay_head(const HeadProgram& p) {
   HeadReplay result;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/memory/layers/layer.h"
 
@@ -85,6 +86,9 @@ struct HeadReplay {
   Snapshot with_outputs;         ///< after the loss is known, while the caller still holds the outputs
   Snapshot kept;                 ///< outputs that are still referenced while the layers go backward
 };
+
+/// Whether a kernel of this id is replayed; one that is not counts as "stock".
+bool is_replayed(std::string_view kernel);
 
 HeadReplay replay_head(const HeadProgram& program);
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/recipe/loss_kernels.h"
+
 namespace plimsoll::memory {
 namespace {
 
@@ -167,6 +169,12 @@ TEST(Head, TheFusedHeadOfTrlHoldsOneTile) {
   EXPECT_LT(frozen.held.total(), 8 * states);
   p.head.trainable = true;
   EXPECT_NEAR(replay_head(p).backward_peak.total(), tile + 6 * weights, 12 * states);
+}
+
+// A row of one table without its row of the other would be replayed as the stock loss in silence.
+TEST(LossKernels, AreReplayedWhereARequestMayNameThem) {
+  for (const recipe::LossKernel& kernel : recipe::loss_kernels())
+    EXPECT_TRUE(is_replayed(kernel.id)) << kernel.id;
 }
 
 }  // namespace
