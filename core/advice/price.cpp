@@ -170,18 +170,20 @@ const Price* Pricer::price(const Choice& choice) {
   Walk& at = replayed(choice);
   if (!at.valid) return nullptr;
   if (at.prices.empty()) at.prices.resize(roles_.cheap_places());
-  const Price*& found = at.prices[roles_.cheap_place(choice)];
-  if (found != nullptr) return found == &refused_price_ ? nullptr : found;
+  uint32_t& place = at.prices[roles_.cheap_place(choice)];
+  if (place == refused_price) return nullptr;
+  if (place != 0) return &prices_[place - 1].second;
   const recipe::Recipe& recipe = with_cheap(at, choice);
   if (refused_.adds(recipe)) {
-    found = &refused_price_;
+    place = refused_price;
     return nullptr;
   }
   ++priced;
   const memory::Sizes sizes =
       at.run->sizes(recipe, {roles_.optimizer_in(choice), roles_.only(SlotRole::evaluation, choice)});
-  found = &prices_.emplace_back(choice, Price{sizes}).second;
-  return found;
+  prices_.emplace_back(choice, Price{sizes});
+  place = static_cast<uint32_t>(prices_.size());
+  return &prices_.back().second;
 }
 
 const Price* Pricer::confirmed(const Choice& choice) {

@@ -100,7 +100,8 @@ class Pricer {
     std::optional<ReplayedOnce> run;  ///< once a price is asked for
     std::optional<time::Work> work;   ///< once a time is
     std::vector<double> seconds;  ///< of a step, by option of the optimizer; negative until it is asked for
-    std::vector<const Price*> prices;  ///< by what is chosen in the cheap slots; null until it is asked for
+    /// By what is chosen in the cheap slots: place in prices_, from 1, or refused_price; 0 until it is asked for.
+    std::vector<uint32_t> prices;
     std::map<std::size_t, memory::Sizes> trainings;  ///< by the same, with evaluation as it is
   };
   bool keeps_locks(const recipe::Variation& after) const;
@@ -122,7 +123,7 @@ class Pricer {
   ByChoice<std::optional<recipe::Recipe>> resolved_;  ///< by structure; nothing: not valid
   ByChoice<std::unique_ptr<Walk>> walks_;             ///< by all but cheap slots
   std::deque<std::pair<Choice, Price>> prices_;
-  const Price refused_price_;  ///< stands in a walk for what a library refuses
+  static constexpr uint32_t refused_price = UINT32_MAX;
   ByChoice<Price> confirmed_;
 };
 
