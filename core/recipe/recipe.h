@@ -273,7 +273,9 @@ struct Recipe {
     return training.optimizer_in_backward || training.optimizer_offload == "states_and_gradients";
   }
   /// A new gradient never stays: it is added to the one that exists, or leaves at once.
-  bool gradients_pass_through() const { return gradients_outlive_step() || gradients_leave_at_once(); }
+  bool gradients_pass_through() const {
+    return (gradients_outlive_step() && !syncs_each_batch()) || gradients_leave_at_once();
+  }
 };
 
 /// Fields by pointer ("/training/optim"), as they were written or defaulted.

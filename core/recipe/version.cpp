@@ -53,7 +53,7 @@ bool Recipe::gradients_outlive_optimizer() const {
 bool Recipe::syncs_each_batch() const {
   const bool ignored =
       stack_traits(stack).accelerate && version_matches(versions.transformers, ">=4.46.2,<5.2");
-  return parallel.sync_each_batch && !ignored;
+  return parallel.strategy.rfind("fsdp", 0) == 0 && parallel.sync_each_batch && !ignored;
 }
 
 bool version_matches(const std::string& have, const std::string& conditions) {

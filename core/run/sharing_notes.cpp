@@ -60,7 +60,8 @@ constexpr NoteRow sharing_rows[] = {
     {.code = "sync_each_batch_ignored",
      .applies =
          [](R f, G) {
-           return f.recipe.parallel.sync_each_batch && !f.recipe.syncs_each_batch() &&
+           const bool fsdp = f.recipe.parallel.strategy.rfind("fsdp", 0) == 0;
+           return fsdp && f.recipe.parallel.sync_each_batch && !f.recipe.syncs_each_batch() &&
                   f.recipe.training.gradient_accumulation_steps > 1;
          },
      .message = [](R, G) -> std::string {

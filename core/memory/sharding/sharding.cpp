@@ -169,6 +169,8 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
     s.weights = kept.replicated_bytes;
     s.adapters = s.optimizer = s.paged = s.step = s.gradients = 0;
     s.gradient_share = 0;
+    if (!held_back) s.accumulated = 0;
+    if (s.head_gradient_share < 1) s.head_gradient_share = 0;
   }
 }
 
