@@ -272,10 +272,10 @@ struct Recipe {
   bool gradients_leave_at_once() const {
     return training.optimizer_in_backward || training.optimizer_offload == "states_and_gradients";
   }
+  /// A new gradient is added to the whole one that exists.
+  bool gradients_add_up() const { return gradients_outlive_step() && !syncs_each_batch(); }
   /// A new gradient never stays: it is added to the one that exists, or leaves at once.
-  bool gradients_pass_through() const {
-    return (gradients_outlive_step() && !syncs_each_batch()) || gradients_leave_at_once();
-  }
+  bool gradients_pass_through() const { return gradients_add_up() || gradients_leave_at_once(); }
 };
 
 /// Fields by pointer ("/training/optim"), as they were written or defaulted.

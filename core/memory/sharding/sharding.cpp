@@ -99,7 +99,8 @@ void gather_units(const Units& view, const recipe::Recipe& r, double all, bool f
   if (config.own_units == "embedding_and_head" ||
       (config.own_units == "embedding" && view.network.tied_head)) {
     s.head = view.head();
-    if (!view.network.tied_head) s.root -= s.head;
+    // Of a quantised head the scales are not sharded.
+    if (!view.network.tied_head) s.root = std::max(0.0, s.root - s.head);
     s.head_gradient_share = s.gradient_share;
   }
   // Under reentrant checkpointing the forward runs without a graph, so no unit is marked as needed in the
@@ -169,7 +170,7 @@ void fsdp(const model::Architecture& network, const recipe::Recipe& r, const Par
     s.weights = kept.replicated_bytes;
     s.adapters = s.optimizer = s.paged = s.step = s.gradients = 0;
     s.gradient_share = 0;
-    if (!held_back) s.accumulated = 0;
+    if (r.syncs_each_batch()) s.accumulated = 0;
     if (s.head_gradient_share < 1) s.head_gradient_share = 0;
   }
 }

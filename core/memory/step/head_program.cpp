@@ -109,7 +109,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
   h.wide_bias = model::model_type(plan.network.model_type).final_logits_bias && h.layer.norm_size == 4;
   h.input_size = stage.output_size;
   h.input_needs_grad = stage.output_needs_grad;
-  h.accumulating = r.gradients_outlive_step() || head_gradients_pass(plan);
+  h.accumulating = r.gradients_add_up() || head_gradients_pass(plan);
   h.compiled = r.training.torch_compile;
   h.kv_bytes = stage.kv_bytes;
   if (h.kernel == "unsloth_fused") h.chunks = chunks_of(plan, h);

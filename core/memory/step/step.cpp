@@ -374,7 +374,7 @@ Snapshot embedding_gradient(const Plan& plan) {
       largest = std::max(largest, bytes);
     }
   }
-  const bool meets_another = shares_head(plan.network, plan.recipe) || plan.recipe.gradients_outlive_step();
+  const bool meets_another = shares_head(plan.network, plan.recipe) || plan.recipe.gradients_add_up();
   return only(Component::transient, meets_another ? largest : 0);
 }
 
