@@ -144,7 +144,10 @@ void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& wor
   const bool gathers = how == "fsdp" || how == "fsdp2" || how == "zero3";
   const double kept = how == "zero3" || parallel.fsdp.reshard_after_forward ? 2 : 1;
   if (gathers) {
-    work.traffic = others * (kept * (p.weight_bytes + p.adapter_bytes) + p.trained_bytes);
+    // Under no_sync() gradients are sent with the last micro-batch alone.
+    const bool once = how != "zero3" && !r.syncs_each_batch();
+    const double sent = once ? 1.0 / static_cast<double>(r.training.gradient_accumulation_steps) : 1;
+    work.traffic = others * (kept * (p.weight_bytes + p.adapter_bytes) + sent * p.trained_bytes);
   } else if (ranks > 1) {
     work.step_traffic = 2 * others * p.trained_bytes;
   }
