@@ -3,7 +3,6 @@
 
 #include "core/json/ascii.h"
 #include "core/recipe/recipe.h"
-#include "core/recipe/stacks.h"
 
 namespace plimsoll::recipe {
 
@@ -38,22 +37,6 @@ int compare(const Part& a, const Part& b, int parts) {
 
 bool version_at_least(std::string_view have, std::string_view want) {
   return compare(split(have), split(want), 4) >= 0;
-}
-
-bool Recipe::gradients_outlive_step() const {
-  if (training.optimizer_in_backward) return false;
-  return training.gradient_accumulation_steps > 1 || gradients_outlive_optimizer();
-}
-
-bool Recipe::gradients_outlive_optimizer() const {
-  if (training.optimizer_in_backward || training.max_steps == 1) return false;  // there is no step after it
-  return training.keep_gradients || !version_at_least(versions.torch, "2");
-}
-
-bool Recipe::syncs_each_batch() const {
-  const bool ignored =
-      stack_traits(stack).accelerate && version_matches(versions.transformers, ">=4.46.2,<5.2");
-  return parallel.strategy.rfind("fsdp", 0) == 0 && parallel.sync_each_batch && !ignored;
 }
 
 bool version_matches(const std::string& have, const std::string& conditions) {
