@@ -14,7 +14,10 @@ namespace {
 using json::at;
 using json::Json;
 
-bool was_read(const Json& import) { return at(import, "request").is_object(); }
+bool was_read(const Json& import) {
+  return at(import, "request").is_object() && at(at(import, "format"), "name").is_string() &&
+         at(import, "counts").is_object() && at(import, "keys").is_array() && at(import, "notes").is_array();
+}
 
 uint64_t used_in(const Json& import) {
   const Json& used = at(at(import, "counts"), "used");
@@ -93,8 +96,7 @@ Json joined(const std::vector<Json>& imports, const run::Catalog& catalog) {
   whole["leads"] = leads;
   Json& request = whole["request"];
   std::vector<std::string> formats = {json::write(at(whole, "format"))};
-  std::string name =
-      at(at(whole, "format"), "name").is_string() ? whole["format"]["name"].get<std::string>() : "";
+  auto name = whole["format"]["name"].get<std::string>();
   for (size_t i = 0; i < imports.size(); ++i) {
     const Json& more = imports[i];
     const std::string format = json::write(at(more, "format"));

@@ -65,6 +65,14 @@ TEST(Join, AFileOfAnotherModelIsAnotherRuns) {
   EXPECT_FALSE(whole.at("request").at("training").contains("gradient_checkpointing"));
 }
 
+// A page or a script may hand over anything.
+TEST(Join, WhatIsNoImportStaysOut) {
+  const Json torn = {{"request", {{"stack", "trl"}}}, {"counts", {{"used", 9}}}};
+  const Json alone = joined({import_of(command)}, presets());
+  EXPECT_EQ(joined({import_of(command), torn, 3, Json::array()}, presets()), alone);
+  EXPECT_EQ(joined({torn}, presets()), torn);
+}
+
 TEST(Join, OfTextsThatAreNoFilesTheFirstAnswerIsGiven) {
   EXPECT_EQ(joined({import_of("nothing here"), import_of("nor here")}, presets()).at("ok"), false);
   EXPECT_TRUE(joined({}, presets()).is_null());
