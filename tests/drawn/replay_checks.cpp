@@ -8,7 +8,6 @@
 #include "core/memory/step/step_program.h"
 #include "core/memory/step/timeline.h"
 #include "core/recipe/fields.h"
-#include "core/report/refused.h"
 #include "core/run/components.h"
 #include "core/run/run.h"
 #include "tests/drawn/checks.h"
@@ -216,17 +215,11 @@ void unrolled_list_holds_what_the_peaks_say(const Draw& draw) {
 
 // What the layers' programs leave as gradients, and what was counted of the same parameters. Some linears are
 // counted and not walked (indexers, gates of linear attention), none the other way round. Trained norms are
-// left out: one without a bias leaves a gradient for it, 4 to 32 kB a norm. So are networks that the stack's own
-// code does not have: nobody can say what it would make of their layers.
+// left out: one without a bias leaves a gradient for it, 4 to 32 kB a norm.
 void layers_leave_no_gradient_that_is_not_weighed(const Draw& draw) {
   const auto run = run_of(draw);
   if (!run || run->replay.sharding.computing) return;  // gradients in another type than the parameters
   if (run->resolved.recipe.full() || memory::trains_norms(run->resolved.recipe)) return;
-  const std::vector<model::Note> refused = report::refused(*run);
-  const auto has_no_code = [](const model::Note& note) {
-    return note.message.find("has no code for") != std::string::npos;
-  };
-  if (std::any_of(refused.begin(), refused.end(), has_no_code)) return;
   memory::StepProgram program;
   const memory::Replay replay = memory::replay(run->network, run->resolved.recipe, run->machine, &program);
   double left = 0;

@@ -4,6 +4,7 @@
 
 #include "core/exchange/import.h"
 #include "core/recipe/quantization_formats.h"
+#include "core/recipe/refusals.h"
 #include "core/recipe/tasks.h"
 #include "core/report/report.h"
 #include "tests/drawn/value.h"
@@ -115,6 +116,16 @@ class Drawing {
       if (dice_.one_in(4)) set_drawn((std::string("/versions/") + library).c_str());
     }
     if (dice_.one_in(6)) set_drawn("/model_args/implementation");
+    if (lacks_code()) set("/model_args/implementation", "transformers");
+  }
+
+  // LitGPT and torchtune have code for some networks: of another nobody can say what they would make of it.
+  bool lacks_code() const {
+    recipe::Recipe recipe;
+    recipe.model_args.implementation = implementation();
+    const auto rows = recipe::refusals_of(recipe, {.model_type = network_->model_type});
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const recipe::Refusal* row) { return row->id.ends_with("_without_model"); });
   }
 
   void draw_precision() {
