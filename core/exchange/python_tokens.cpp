@@ -30,7 +30,10 @@ class Scanner {
       } else if (c == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') {
         at_ += 2;
       } else if (c == '#' || ((c == '!' || c == '%') && line_begins())) {
-        while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+        skip_line();
+      } else if (c == 'F' && is_frame()) {
+        skip_line();
+        skip_code_of_frame();
       } else if (const auto prefix = string_prefix()) {
         tokens.push_back(string(*prefix));
       } else if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))) {
@@ -63,6 +66,23 @@ class Scanner {
     size_t i = at_;
     while (i > 0 && (text_[i - 1] == ' ' || text_[i - 1] == '\t')) --i;
     return i == 0 || text_[i - 1] == '\n';
+  }
+  void skip_line() {
+    while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+  }
+  // "File "/app/train.py", line 61, in main" of a traceback.
+  bool is_frame() const {
+    constexpr std::string_view opening = "File \"";
+    if (!line_begins() || text_.substr(at_, opening.size()) != opening) return false;
+    const std::string_view line = text_.substr(at_, text_.find('\n', at_) - at_);
+    return line.find("\", line ") != std::string_view::npos;
+  }
+  // The line that a traceback quotes may open what it does not close: "return inner_training_loop(".
+  void skip_code_of_frame() {
+    if (text_.substr(at_, 2) != "\n ") return;
+    at_ = text_.find_first_not_of(" \n", at_);
+    if (at_ == std::string_view::npos) at_ = text_.size();
+    if (!is_frame()) skip_line();
   }
   // r, b, u, f and pairs of them before a quote.
   std::optional<size_t> string_prefix() const {

@@ -1,5 +1,5 @@
-// Python source as tokens: names, numbers, strings, signs, ends of lines. Comments and lines for the shell
-// are left out.
+// Python source as tokens: names, numbers, strings, signs, ends of lines. Comments, lines for the shell
+// and the frames of a traceback are left out.
 //
 //     for (const PythonToken& token : python_tokens("lr = 2e-4  # high"))   // lr, =, 2e-4, end
 #pragma once

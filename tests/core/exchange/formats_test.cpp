@@ -37,6 +37,24 @@ trainer = Trainer(model=model, train_dataset=data, args=TrainingArguments(
 }
 
 // argparse's default=None, handed on: TRL cuts nothing then, whatever its own default is.
+// Python quotes one line of a call that goes on: what it opens there is never closed.
+TEST(ExchangePython, TheFramesOfATracebackAreNoSource) {
+  const std::string text =
+      "Traceback (most recent call last):\n"
+      "  File \"/app/train.py\", line 61, in <module>\n    trainer.train()\n"
+      "  File \"/lib/transformers/trainer.py\", line 2245, in train\n    return inner_training_loop(\n"
+      "           ^^^^^^^^^^^^^^^^^^^^\n"
+      "  File \"/lib/frozen.py\", line 3, in run\n"
+      "  File \"/lib/mlp.py\", line 157, in forward\n    down_proj = self.down_proj(self.act_fn(\n"
+      "torch.OutOfMemoryError: CUDA out of memory.\n\n"
+      "model = AutoModelForCausalLM.from_pretrained(\"meta-llama/Llama-3.1-8B\")\n"
+      "args = TrainingArguments(per_device_train_batch_size=2, bf16=True)\n"
+      "def tok(x): return tokenizer(x[\"text\"], truncation=True, max_length=4096)\n";
+  const Import import = import_document(read_text(text), text);
+  EXPECT_EQ(import.model, "meta-llama/Llama-3.1-8B");
+  EXPECT_EQ(import.request.value(Json::json_pointer("/training/max_length"), 0), 4096);
+}
+
 TEST(ExchangePython, AMaxLengthOfNoneIsNoDefault) {
   const Import import = import_any(
       "import argparse\nfrom trl import DPOConfig, DPOTrainer\np = argparse.ArgumentParser()\n"
