@@ -154,6 +154,8 @@ void read_matches(const TextReading& r, Signs& out) {
     const bool in_its_place = r.phase == FailurePhase::loss || r.frames.shows("attention");
     if (match.guessed && !in_its_place && told < 0.015 * r.facts.capacity) continue;
     const Sign sign = sign_of(match);
+    // A forward pass makes activations; a weight of that size was there before.
+    if (sign == Sign::is_weight32 && r.frames.phase == FailurePhase::forward) continue;
     const bool known = std::any_of(out.begin(), out.end(), [&](const Evidence& e) { return e.sign == sign; });
     if (sign == Sign::count || known) continue;
     add(out, true, sign, "The size that failed is that of " + match.what + " in " + match.dtype + ".");

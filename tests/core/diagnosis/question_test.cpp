@@ -1,6 +1,7 @@
 // What a diagnosis excludes, what it asks, and what it makes of a size.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/core/explained.h"
@@ -22,6 +23,27 @@ TEST(Question, NoneIsAskedWhereTheTracebackAnswersIt) {
       "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 39.39 GiB total "
       "capacity; 36.00 GiB already allocated; 1.00 GiB free; 37.00 GiB reserved in total by PyTorch)");
   EXPECT_TRUE(known.question == nullptr || known.question->id != "when");
+}
+
+// 4,096 x 14,336 in fp32 are 8,192 tokens of 14,336 values in 16 bits as well: the frame decides.
+TEST(Question, AFrameInTheForwardOfAnMlpMakesAnActivationAndNoWeight) {
+  const std::string settings =
+      "model = AutoModelForCausalLM.from_pretrained(\"meta-llama/Llama-3.1-8B\")\n"
+      "args = TrainingArguments(per_device_train_batch_size=2, bf16=True)\n";
+  const std::string error =
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB. GPU 0 has a total capacity of "
+      "79.25 GiB of which 115.38 MiB is free. Of the allocated memory 77.42 GiB is allocated by PyTorch, and "
+      "761.45 MiB is reserved by PyTorch but unallocated.\n";
+  const std::string frame =
+      "  File \"/lib/transformers/models/llama/modeling_llama.py\", line 157, in forward\n"
+      "    down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))\n";
+  const auto says_a_weight = [](const Diagnosis& told) {
+    return std::any_of(told.causes.begin(), told.causes.end(), [](const Named& cause) {
+      return std::find(cause.signs.begin(), cause.signs.end(), Sign::is_weight32) != cause.signs.end();
+    });
+  };
+  EXPECT_TRUE(says_a_weight(explained(settings + error)));
+  EXPECT_FALSE(says_a_weight(explained(settings + frame + error)));
 }
 
 // kohya_ss#1048: it failed in the optimizer, and since an update. Where in a step it was is not why.
