@@ -53,6 +53,46 @@ test("the launcher's file and the script pasted as one text are one run too", as
   await expect(page).toHaveURL(/Qwen2.5-32B-Instruct.*num_gpus=8/);
 });
 
+test("a change is written into the file that has words for it", async ({ page }) => {
+  await open(page);
+  await paste(page, FSDP);
+  await paste(page, TRAINER);
+  await expect(page).toHaveURL(/num_gpus=8/);
+  await page.getByLabel("GPUs", { exact: true }).fill("4");
+  const patched = page.locator(".patched");
+  await expect(patched).toHaveCount(1);
+  await expect(patched.locator(".added")).toHaveText(["+num_processes: 4\n"]);
+});
+
+const SHARDED = `model_name_or_path: Qwen/Qwen2.5-14B-Instruct
+stage: sft
+finetuning_type: full
+deepspeed: examples/deepspeed/ds_z3_config.json
+template: qwen
+cutoff_len: 8192
+per_device_train_batch_size: 4
+bf16: true
+`;
+
+test("what was asked and answered stays when the file is pasted anew, with other settings", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(page, SHARDED);
+  await page
+    .locator(".ask", { hasText: "How many GPUs?" })
+    .getByRole("button", { name: "4", exact: true })
+    .click();
+  await expect(page).toHaveURL(/num_gpus=4/);
+  await paste(page, SHARDED.replace("size: 4", "size: 2"));
+  await expect(page).toHaveURL(/per_device_train_batch_size=2/);
+  await expect(page).toHaveURL(/num_gpus=4/);
+  // Of another model nobody has answered it.
+  await paste(page, SHARDED.replace("14B", "7B"));
+  await expect(page).toHaveURL(/Qwen2.5-7B/);
+  await expect(page).not.toHaveURL(/num_gpus/);
+});
+
 const LOADS = `from unsloth import FastModel
 fourbit_models = [
     # 4bit dynamic quants for superior accuracy and low memory use
@@ -133,6 +173,8 @@ test("an error whose script comes after it is explained by the script, and mende
   // For how many cards, nobody has said: no plan is for one.
   const cards = page.locator(".verdict .ask", { hasText: "How many GPUs?" });
   await expect(cards).toBeVisible();
+  // A third process speaks: two cards are too few.
+  await expect(cards.getByRole("button", { name: /^[12]$/ })).toHaveCount(0);
   await expect(page.locator(".way")).toHaveCount(0);
   await cards.getByRole("button", { name: "4", exact: true }).click();
   await expect(cards).toHaveCount(0);

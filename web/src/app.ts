@@ -139,6 +139,7 @@ export class PlimsollApp extends Asking implements Actions {
       origin: this.scenarioOf(used.request),
       chosen: used.chosen,
       capacity: used.capacity,
+      ranks: used.ranks ?? 0,
       like: used.like,
     });
     if (assumed.length > 0) this.view = { ...this.view, assumed };

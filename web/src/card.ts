@@ -70,7 +70,7 @@ function answers(pointer: string, view: View): Answer[] {
     case "/hardware/gpu":
       return cards(view).map(({ id, name }) => one(pointer, name, id));
     case "/parallel/num_gpus":
-      return COUNTS.map((each) => one(pointer, `${each}`, each));
+      return COUNTS.filter((each) => each >= view.ranks).map((each) => one(pointer, `${each}`, each));
     case "/vision/images_per_sample":
       return IMAGES.map((each) => one(pointer, each === 0 ? say("ask.none") : `${each}`, each));
     case "/vision/image_size":

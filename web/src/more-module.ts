@@ -1,11 +1,11 @@
 // The second module itself, and the YAML parser where a text needs it.
 import createMore from "plimsoll-core/plimsoll_more.js";
 import moreUrl from "plimsoll-core/plimsoll_more.wasm?url";
-import type { ModelPreset } from "./contract.ts";
+import type { ModelPreset, Request } from "./contract.ts";
 import { compile, open } from "./open.ts";
 import { addAll, otherPresets, firstPresets } from "./presets.ts";
 import type { More } from "./more.ts";
-import type { Format, Imported } from "./paste/found.ts";
+import type { Format, Imported, Patched } from "./paste/found.ts";
 
 /** One or two keys may be anybody's. */
 const FEWEST_KEYS = 3;
@@ -63,6 +63,24 @@ export async function load(): Promise<More> {
     const part = imports[whole.leads]?.part;
     return part === undefined ? whole : { ...whole, part, parts };
   }
+  async function patch(texts: string[], before: Request, after: Request): Promise<Patched[]> {
+    const done: Patched[] = [];
+    let asked: object = { before, after };
+    for (const text of texts) {
+      const written = module.patch_text(text, await treeOf(text), JSON.stringify(asked));
+      const one = { ...(JSON.parse(written) as Patched), of: text };
+      const [leader] = done;
+      if (!leader) done.push(one);
+      else if (one.ok && one.diff) {
+        done.push({ ...one, left_out: [] });
+        leader.left_out = one.left_out ?? [];
+      }
+      const left = done[0]?.left_out ?? [];
+      if (!done[0]?.ok || left.length === 0) break;
+      asked = { changes: left.map(({ pointer, value }) => ({ pointer, to: value })) };
+    }
+    return done;
+  }
   await addAll(first + rest, (lines) => module.add_presets(lines));
   const parsed = <Answer>(text: string): Promise<Answer> => Promise.resolve(JSON.parse(text) as Answer);
   return {
@@ -74,8 +92,7 @@ export async function load(): Promise<More> {
     read,
     diagnose: (text, request, answers) =>
       parsed(module.diagnose(text, request ? JSON.stringify(request) : "", answers)),
-    patch: async (text, before, after) =>
-      parsed(module.patch_text(text, await treeOf(text), JSON.stringify({ before, after }))),
+    patch,
     formats: async () => (await parsed<{ formats: Format[] }>(module.formats())).formats,
     weigh: (request) => parsed(module.report(JSON.stringify(request))),
     exportAs: (request, format) => parsed(module.export_text(JSON.stringify(request), format)),

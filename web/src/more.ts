@@ -15,8 +15,8 @@ export interface More {
   read(texts: string[]): Promise<Imported>;
   /** `answers`: to the questions of earlier diagnoses of this text, "when=save". */
   diagnose(text: string, request: Request | undefined, answers: string): Promise<Diagnosis>;
-  /** The pasted text with the difference of two requests written into it. */
-  patch(text: string, before: Request, after: Request): Promise<Patched>;
+  /** The pasted texts with the difference of two requests written into them: what the first has no words for may be another's. */
+  patch(texts: string[], before: Request, after: Request): Promise<Patched[]>;
   formats(): Promise<Format[]>;
   exportAs(request: Request, format: string): Promise<Exported>;
   /** The report of a request that is not the page's own. */

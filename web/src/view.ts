@@ -41,6 +41,8 @@ export interface View {
   chosen: string[];
   /** What the card has, by an error message that names none. */
   capacity: number | undefined;
+  /** How many processes it shows. */
+  ranks: number;
   /** The model that was taken for one of which only the size was said. */
   like: string | undefined;
   /** The request kept for comparison, and how this one differs. */
@@ -103,6 +105,7 @@ export const firstView = (core: Core, theme: Theme): View => ({
   assumed: [],
   chosen: [],
   capacity: undefined,
+  ranks: 0,
   like: undefined,
   kept: undefined,
   comparison: undefined,

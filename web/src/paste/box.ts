@@ -18,9 +18,9 @@ import { acts, findings } from "./findings.ts";
 import { fromAnywhere } from "./anywhere.ts";
 import { isOwnTable, linked } from "./own-text.ts";
 import type { Diagnosis, Imported, Patched } from "./found.ts";
-import { patched } from "./patched.ts";
+import { isToTell, patched } from "./patched.ts";
 import type { Used } from "./used.ts";
-import { changedBy, DIED, isAnswered, readRun, together } from "./together.ts";
+import { changedBy, DIED, isAnswered, machineOf, readRun, together } from "./together.ts";
 
 const DELAY = 250;
 const LARGEST = 16 * 2 ** 20;
@@ -53,12 +53,12 @@ export class PlimsollPaste extends LitElement {
   /** To the questions of the diagnosis, "when=save"; of this text alone. */
   private answers: string[] = [];
   @state() private problem = "";
-  @state() private patch: Patched | undefined;
+  @state() private patches: Patched[] = [];
   @state() private told = "";
   /** The request before the text was applied: then the box is a chip. */
   @state() private replaced: Request | undefined;
-  /** The text that the request came from, and the request as it was then. */
-  private origin: { text: string; request: Request | undefined } | undefined;
+  /** The texts that the request came from, the one that names its model first, and the request as it was then. */
+  private origin: { texts: string[]; request: Request | undefined } | undefined;
   /** What is said of the failure is said of an earlier request. */
   @state() private past = false;
   /** The request that follows what is typed, as the page has it. */
@@ -112,7 +112,7 @@ export class PlimsollPaste extends LitElement {
     return isAnswered(before, this.request);
   }
 
-  /** What has changed on the page since, in the words of the pasted file. */
+  /** What has changed on the page since, in the words of the pasted files. */
   private async writeBack(): Promise<void> {
     const { origin, request } = this;
     if (!origin) return;
@@ -121,17 +121,14 @@ export class PlimsollPaste extends LitElement {
       return;
     }
     const before = origin.request;
-    const patch = await loadMore()
-      .then((core) => core.patch(origin.text, before, request))
+    const patches = await loadMore()
+      .then((core) => core.patch(origin.texts, before, request))
       .catch((error: unknown) => {
         if (!isSuperseded(error)) throw error;
       });
-    if (!patch || request !== this.request || origin !== this.origin) return;
+    if (!patches || request !== this.request || origin !== this.origin) return;
     this.told = "";
-    // Which card it is no training file says.
-    const left = patch.left_out?.filter(({ pointer }) => pointer !== "/hardware/gpu") ?? [];
-    const any = (patch.diff ?? "") !== "" || left.length > 0;
-    this.patch = patch.ok && any ? patch : undefined;
+    this.patches = patches.filter(isToTell);
   }
 
   private async takeFile(file: File): Promise<void> {
@@ -223,8 +220,7 @@ export class PlimsollPaste extends LitElement {
       const taken = Object.keys(request).length > 0 ? { taken: TAKEN } : {};
       const model = diagnosed.answers?.[0]?.request["model"];
       const like = typeof model === "string" ? model : undefined;
-      const capacity = diagnosed.messages[0]?.numbers["capacity"] ?? diagnosed.said?.card_bytes;
-      this.hand({ request, chosen: [], capacity, like, follows: !apply, ...taken });
+      this.hand({ request, chosen: [], ...machineOf(diagnosed), like, follows: !apply, ...taken });
     } catch (error) {
       if (isSuperseded(error)) return;
       this.problem = say("paste.failed", { why: error instanceof Error ? error.message : String(error) });
@@ -275,14 +271,19 @@ export class PlimsollPaste extends LitElement {
     this.querySelector<HTMLElement>(".found .ask button, #diagnosis-title")?.focus();
   }
 
+  /** The texts that were read, the one that leads first. */
+  private files(): string[] {
+    const { part = this.text, parts = [] } = this.imported ?? {};
+    return [part, ...parts.filter((other) => other !== part)];
+  }
+
   private use(request: Request, follows = false): void {
-    this.origin = { text: this.imported?.part ?? this.text, request: undefined };
+    this.origin = { texts: this.files(), request: undefined };
     const given = this.imported?.partial ? [] : this.assumed;
     const own = given.reduce((under, pointer) => put(under, pointer, undefined), this.request);
     const model = this.imported?.format?.id === "config";
     const whole = model ? request : combined(this.free() ? {} : own, request, this.imported);
-    const capacity = this.diagnosed?.messages?.[0]?.numbers["capacity"];
-    this.leave({ ...begun(whole), chosen: pointers(request), capacity, model, follows });
+    this.leave({ ...begun(whole), chosen: pointers(request), ...machineOf(this.diagnosed), model, follows });
   }
 
   /** The request that a question in words says. */
@@ -294,7 +295,7 @@ export class PlimsollPaste extends LitElement {
 
   /** The text becomes the request; one that is still being typed keeps its box. */
   private leave(used: Used): void {
-    this.patch = undefined;
+    this.patches = [];
     this.replaced = used.follows ? undefined : this.request;
     this.hand(used);
   }
@@ -308,7 +309,7 @@ export class PlimsollPaste extends LitElement {
     const { replaced } = this;
     if (!replaced) return;
     this.origin = undefined;
-    this.patch = undefined;
+    this.patches = [];
     this.replaced = undefined;
     this.texts = this.earlier;
     this.hand({ request: replaced, chosen: [] });
@@ -322,8 +323,8 @@ export class PlimsollPaste extends LitElement {
   /** The changes of a plan, also in the words of the file where one was pasted. */
   private applyPlan(before: Request, plan: Plan): void {
     const whole = this.imported?.ok === true && !this.imported.partial;
-    this.origin = whole ? { text: this.imported?.part ?? this.text, request: before } : undefined;
-    this.patch = undefined;
+    this.origin = whole ? { texts: this.files(), request: before } : undefined;
+    this.patches = [];
     const after = plan.changes.reduce((request, { pointer, to }) => put(request, pointer, to), before);
     this.replaced = this.request;
     this.past = true;
@@ -380,14 +381,9 @@ export class PlimsollPaste extends LitElement {
               },
             )
           : nothing}
-        ${this.patch
-          ? patched(
-              this.patch,
-              this.told,
-              this.names.get(this.origin?.text ?? ""),
-              (done) => (this.told = done),
-            )
-          : nothing}
+        ${this.patches.map((patch) =>
+          patched(patch, this.patches, this.names, this.told, (done) => (this.told = done)),
+        )}
         ${imported && !config && !failure ? unread(this.text, imported) : nothing}
       </div>
     </section>`;

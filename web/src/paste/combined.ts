@@ -1,6 +1,6 @@
 // A pasted text over the request that is there.
 import type { Request } from "../contract.ts";
-import { get } from "../pointer.ts";
+import { get, put } from "../pointer.ts";
 import type { Imported } from "./found.ts";
 
 const isTree = (value: unknown): value is Request =>
@@ -29,12 +29,19 @@ export function begun(request: Request): { request: Request; open: string[] } {
 
 /**
  * A part of a configuration changes what is there. A whole one replaces it; only the machine, which no training file knows, stays
- * where the person has named it.
+ * where the person has named it, and of a run of the same model what was asked and has been answered.
  */
 export function combined(under: Request, fresh: Request, read: Imported | undefined): Request {
   if (read?.partial) return merge(under, fresh);
   const { hardware } = under;
-  return fresh["hardware"] === undefined && hardware !== undefined ? { ...fresh, hardware } : fresh;
+  const whole = fresh["hardware"] === undefined && hardware !== undefined ? { ...fresh, hardware } : fresh;
+  if (under["model"] === undefined || under["model"] !== fresh["model"]) return whole;
+  return (read?.missing ?? []).reduce((answered, { pointer }) => {
+    const answer = get(under, pointer);
+    return answer === undefined || get(answered, pointer) !== undefined
+      ? answered
+      : put(answered, pointer, answer);
+  }, whole);
 }
 
 export const pointers = (request: Request): string[] => Object.keys(request).map((key) => `/${key}`);

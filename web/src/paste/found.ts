@@ -29,6 +29,8 @@ export interface Message {
   kind: string;
   what: string;
   quote: string;
+  /** Of the process that printed it; -1 where that is not said. */
+  rank: number;
   numbers: Record<string, number>;
 }
 
@@ -87,6 +89,9 @@ export interface Diagnosis {
 /** A pasted file with changes written back into it (core/report/patch.h). */
 export interface Patched {
   ok: boolean;
+  /** The text as it was pasted. */
+  of: string;
+  format?: { id: string; name: string } | null;
   text?: string;
   diff?: string;
   keys?: { pointer: string; key: string; how: "replaced" | "added" | "removed" }[];

@@ -20,20 +20,27 @@ const KIND: Record<string, string> = { "+": "added", "-": "gone", "@": "place" }
 // A span a line, without the blanks of a template between them: `pre` would show those.
 const line = (text: string) => html`<span class=${KIND[text[0] ?? ""] ?? "same"}>${text}${"\n"}</span>`;
 
-/** `name`: of the file that it came with. `tell` is given what has been done. */
+/** Which card it is no training file says. */
+export const isToTell = ({ ok, diff = "", left_out = [] }: Patched): boolean =>
+  ok && (diff !== "" || left_out.some(({ pointer }) => pointer !== "/hardware/gpu"));
+
+/** One of `all` files; `names`: what they came with, by their text. `tell` is given what has been done. */
 export function patched(
   patch: Patched,
+  all: Patched[],
+  names: Map<string, string>,
   told: string,
-  name: string | undefined,
   tell: (done: string) => void,
 ): TemplateResult {
-  if (!patch.ok) return html``;
+  const name = names.get(patch.of);
+  const which = all.length > 1 ? ` (${name ?? patch.format?.name ?? ""})` : "";
+  const id = `patched-title-${all.indexOf(patch)}`;
   const lines = (patch.diff ?? "").split("\n").filter((each) => each !== "");
   const leftOut = patch.left_out ?? [];
   const environment = Object.entries(patch.environment ?? {});
-  return html`<section class="found patched" aria-labelledby="patched-title">
+  return html`<section class="found patched" aria-labelledby=${id}>
     <div class="line">
-      <h3 id="patched-title">${say("patch.title")}</h3>
+      <h3 id=${id}>${say("patch.title")}${which}</h3>
       ${lines.length === 0
         ? html`<small>${say("patch.same")}</small>`
         : html`<button type="button" @click=${() => void take(patch).then(tell)}>${say("patch.copy")}</button>
@@ -47,7 +54,7 @@ export function patched(
         </summary>
         ${lines.length === 0
           ? nothing
-          : html`<pre class="diff" tabindex="0" aria-labelledby="patched-title">${lines.map(line)}</pre>`}
+          : html`<pre class="diff" tabindex="0" aria-labelledby=${id}>${lines.map(line)}</pre>`}
         ${environment.length > 0
           ? html`<p>${say("patch.environment")}</p>
               <pre class="diff" tabindex="0" aria-label=${say("patch.environment")}>

@@ -74,6 +74,13 @@ export async function readRun(core: More, texts: string[], whole: string): Promi
   return { ...imported, request };
 }
 
+/** What an error message shows of the machine. */
+export function machineOf(found: Diagnosis | undefined): { capacity: number | undefined; ranks: number } {
+  const messages = found?.messages ?? [];
+  const capacity = messages[0]?.numbers["capacity"] ?? found?.said?.card_bytes;
+  return { capacity, ranks: Math.max(0, ...messages.map(({ rank }) => rank + 1)) };
+}
+
 /** Whether the one is the other with what was open answered; the card, which a message names by its size alone, may be another. */
 export const isAnswered = (before: Request, after: Request): boolean =>
   Object.entries(before).every(([key, old]) => {

@@ -7,6 +7,8 @@ export interface Used {
   chosen: string[];
   /** What the card has, by an error message that names none. */
   capacity?: number | undefined;
+  /** How many processes train together, as far as an error message shows it. */
+  ranks?: number;
   /** The model that a text was answered for, where it says how large its own is and not its name. */
   like?: string | undefined;
   /** Of a run that somebody said in words: what was taken for it, by pointer. */
