@@ -42,10 +42,10 @@ memory::Sizes ReplayedOnce::sizes_with(const recipe::Recipe& recipe, const Stepp
   const memory::Instant* at_most = nullptr;
   memory::Snapshot live;
   for (const memory::Instant& instant : replay_.instants) {
-    const bool evaluates = evaluation && instant.id == "eval";
+    const bool evaluates = evaluation && instant.phase == memory::Phase::eval;
     if (evaluates && *evaluation == nullptr) continue;
     live = evaluates ? **evaluation : instant.live;
-    const bool stepping = instant.id.rfind("optimizer_step", 0) == 0;
+    const bool stepping = memory::steps(instant.phase);
     if (instant.has_states) live[Component::optimizer] += optimizer.states;
     if (stepping) live[Component::transient] += optimizer.temporary;
     if (memory::repeats(instant)) peaks.add(live);
@@ -55,7 +55,7 @@ memory::Sizes ReplayedOnce::sizes_with(const recipe::Recipe& recipe, const Stepp
     at_most = &instant;
     highest.live = live;
   }
-  highest.id = at_most->id;
+  highest.phase = at_most->phase;
   highest.outside = at_most->outside;
   highest.gathered_before = memory::gathered_before(highest.live, peaks.most[Component::gathered], replay_);
   highest.apart = memory::repeats(*at_most) ? peaks.apart() : 0;

@@ -22,7 +22,7 @@ void write_side(Writer& out, const run::Run& run, const run::Worth& worth) {
   const memory::Sizes sizes = sizes_of(peak, run);
   out.open_object();
   out.field("model", run.network.name);
-  out.field("instant", peak.id);
+  out.field("instant", name(peak.phase));
   out.field("allocated", whole(sizes.allocated));
   out.field("device", whole(sizes.device));
   out.field("high", whole(sizes.high));

@@ -173,7 +173,7 @@ void write_run(Writer& out, const PastedCase& one, const Diagnosis& d, const run
   const memory::Sizes sizes = sizes_of(peak, *one.run);
   const double usable = usable_of(one, d);
   out.open_object();
-  out.field("instant", peak.id);
+  out.field("instant", name(peak.phase));
   out.field("allocated", whole(sizes.allocated));
   out.field("device", whole(sizes.device));
   out.field("needed", whole(sizes.needed));

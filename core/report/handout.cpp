@@ -81,9 +81,9 @@ std::string shell(const Subject& subject) {
          variables(subject) + exchange::export_as(exchange::command_line, given).text;
 }
 
-const memory::Instant* instant(const run::Run& run, std::string_view id) {
+const memory::Instant* instant(const run::Run& run, memory::Phase phase) {
   for (const memory::Instant& each : run.replay.instants) {
-    if (each.id == id) return &each;
+    if (each.phase == phase) return &each;
   }
   return nullptr;
 }
@@ -134,8 +134,8 @@ std::string checklist(const Subject& subject) {
   const run::Run& run = subject.run;
   const memory::Parameters& parameters = run.replay.parameters;
   std::string out = "# Checklist\n\n## The run is what was priced\n\n" + settings(subject, "- [ ] ");
-  const memory::Instant* prepared = instant(run, "prepare");
-  const uint64_t loaded = standing(prepared != nullptr ? prepared : instant(run, "load"), run);
+  const memory::Instant* prepared = instant(run, memory::Phase::prepare);
+  const uint64_t loaded = standing(prepared != nullptr ? prepared : instant(run, memory::Phase::load), run);
   out += "\n## Before the first step\n\n";
   if (at(subject.request, "peft").is_object()) {
     out += "- [ ] `model.print_trainable_parameters()` prints\n  `" +
@@ -149,7 +149,7 @@ std::string checklist(const Subject& subject) {
            " bytes) when the model is ready\n";
   const Figures peak = figures_of(run);
   out += "\n## After two steps\n\n- [ ] `torch.cuda.max_memory_allocated()` is about " + gib(peak.allocated) +
-         ", reached at: " + std::string(subject.peak().id) +
+         ", reached at: " + std::string(name(subject.peak().phase)) +
          "\n- [ ] `torch.cuda.max_memory_reserved()` is about " + gib(peak.reserved) +
          "\n- [ ] `nvidia-smi` shows between " + mib(peak.low) + " and " + mib(peak.high) + ", most likely " +
          mib(peak.device) + "\n";
@@ -226,7 +226,7 @@ std::string csv(const Subject& subject) {
   std::string out = "instant,component,bytes,what,formula,source\r\n";
   const run::Run& run = subject.run;
   for (const memory::Instant& moment : run.replay.instants) {
-    const std::string id = csv_cell(std::string(moment.id));
+    const std::string id = csv_cell(std::string(name(moment.phase)));
     for (const run::ComponentRow& row : rows_of(moment, run)) {
       out += id + "," + csv_cell(std::string(row.id)) + "," + std::to_string(rounded(row.bytes));
       for (const std::string_view text : {row.what, std::string_view(row.formula), row.source})

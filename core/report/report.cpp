@@ -26,7 +26,7 @@ using memory::Sizes;
 // `shorter`: what the estimate may be multiplied with where the longest sample is not known, or not met.
 void write_peak(Writer& out, const run::Run& run, const Sizes& s, double shorter) {
   out.open_object();
-  out.field("instant", run.replay.instants[run.replay.peak].id);
+  out.field("instant", name(run.replay.instants[run.replay.peak].phase));
   out.field("allocated", whole(s.allocated));
   out.field("reserved", whole(s.reserved));
   out.field("device", whole(s.device));
@@ -38,7 +38,7 @@ void write_peak(Writer& out, const run::Run& run, const Sizes& s, double shorter
   const memory::FirstStep first = memory::first_step(run.replay, run.resolved.recipe);
   out.key("first_step");
   out.open_object();
-  out.field("instant", first.instant);
+  out.field("instant", name(first.phase));
   out.field("allocated", whole(first.allocated));
   out.close_object();
   out.key("evidence");
@@ -75,7 +75,7 @@ void write_instants(Writer& out, const run::Run& run) {
   for (const memory::Instant& instant : run.replay.instants) {
     const Sizes s = sizes_of(instant, run);
     out.open_object();
-    out.field("id", instant.id);
+    out.field("id", name(instant.phase));
     out.field("what", instant.what);
     out.field("allocated", whole(s.allocated));
     out.field("reserved", whole(s.reserved));

@@ -7,7 +7,7 @@ namespace plimsoll::run {
 std::vector<ComponentRow> rows_of(const memory::Instant& instant, const Run& run) {
   const memory::Sizes s = sizes_of(instant, run);
   const recipe::Recipe evaluated = memory::evaluation_recipe(run.resolved.recipe);
-  const recipe::Recipe& recipe = instant.id == "eval" ? evaluated : run.resolved.recipe;
+  const recipe::Recipe& recipe = instant.phase == memory::Phase::eval ? evaluated : run.resolved.recipe;
   std::vector<ComponentRow> rows = component_rows(instant.live, {run.network, recipe, run.replay});
   rows.push_back({"allocator_slack", s.reserved - s.allocated,
                   "Memory that PyTorch's allocator holds but has given to no tensor.",

@@ -43,7 +43,7 @@ constexpr NoteRow run_notes[] = {
      .message = [](R f, G) -> std::string {
        const double bytes = f.replay.instants.back().live.total();
        std::string first = "The optimizer step reaches " + gib(bytes) + ", already in the first step: ";
-       if (memory::first_step(f.replay, f.recipe).instant == "optimizer_step")
+       if (memory::first_step(f.replay, f.recipe).phase == memory::Phase::optimizer_step)
          first = "The optimizer step is the peak of the first step, " + gib(bytes) + ": ";
        return first + "adamw_torch (foreach) makes a copy of all trained parameters at once, " +
               gib(f.replay.parameters.trained_bytes) + ". adamw_torch_fused makes none.";
@@ -52,7 +52,8 @@ constexpr NoteRow run_notes[] = {
     {.code = "accumulation_carries_gradients",
      .applies =
          [](R f, G) {
-           return f.recipe.training.gradient_accumulation_steps > 1 && f.replay.at_peak().id == "forward" &&
+           return f.recipe.training.gradient_accumulation_steps > 1 &&
+                  f.replay.at_peak().phase == memory::Phase::forward &&
                   f.replay.parameters.trained_bytes > 0.02 * peak(f).total();
          },
      .message = [](R f, G) -> std::string {

@@ -4,7 +4,7 @@
 //     json::Errors errors;
 //     std::optional<Run> run = read_run(request_text, catalog, errors);
 //     if (!run) ...                                 // errors says what was wrong
-//     run->replay.at_peak().id;
+//     run->replay.at_peak().phase;
 #pragma once
 
 #include <optional>

@@ -37,7 +37,7 @@ struct Heights {
   double first_step = 0;          // highest until the first optimizer step is over
   std::array<double, 3> after{};  // the end of loading, of the first and of the later step
   double loaded = 0, highest = 0;
-  std::array<bool, memory::phase_count> alike{};  // some moment holds what the peak does, by component
+  std::array<bool, memory::traced_phases> alike{};  // some moment holds what the peak does, by component
   std::map<std::string, int> wrong;  // tensors that are made twice, or given back though they do not exist
 };
 
@@ -46,8 +46,7 @@ class Walk {
  public:
   Walk(const Unrolled& list, const memory::Replay& replay) : alive_(list.tensors), lives_(list.tensors, 0) {
     for (const memory::Instant& instant : replay.instants)
-      if (const auto phase = memory::phase_of(instant.id))
-        peaks_[static_cast<std::size_t>(*phase)] = instant.live;
+      if (memory::in_trace(instant.phase)) peaks_[static_cast<std::size_t>(instant.phase)] = instant.live;
     const bool one_step = list.sections.back().step == 1;
     for (const Section& section : list.sections) {
       counts_ = one_step || section.step != 1 || section.phase == memory::Phase::optimizer_step_first;
@@ -96,7 +95,7 @@ class Walk {
 
   std::vector<Event> alive_;
   std::vector<char> lives_;
-  std::array<Snapshot, memory::phase_count> peaks_{};
+  std::array<Snapshot, memory::traced_phases> peaks_{};
   std::size_t phase_ = 0;
   Snapshot live_;
   long double total_ = 0;  // a double would drift: 15,000 tensors beside 10^15 bytes lose megabytes
@@ -159,16 +158,17 @@ double cut_later(const run::Run& run) {
 void first_steps_agree(const run::Run& run, const Heights& list, const Draw& draw) {
   const recipe::Recipe& recipe = run.resolved.recipe;
   const memory::FirstStep first = memory::first_step(run.replay, recipe);
-  if (first.instant == "load" || !memory::phase_of(first.instant)) return;
+  if (first.phase == memory::Phase::load || !memory::in_trace(first.phase)) return;
   double beyond = recipe.training.optimizer_in_backward ? run.replay.sharding.optimizer : 0;
   if (recipe.training.gradient_accumulation_steps == 1 && recipe.gradients_outlive_step())
     beyond += run.replay.sharding.accumulated;
   // Gradients that FSDP finds there are shards; those of the first step are made whole as well, and joined.
   const bool first_whole = beyond > 0 && recipe.parallel.strategy.rfind("fsdp", 0) == 0;
   const double above = cut_later(run) + (first_whole ? run.replay.parameters.trained_bytes : 0);
-  EXPECT_LE(list.first_step, first.allocated + above + rounding(list.highest)) << first.instant << said(draw);
+  EXPECT_LE(list.first_step, first.allocated + above + rounding(list.highest))
+      << name(first.phase) << said(draw);
   EXPECT_GE(list.first_step, first.allocated - beyond - rounding(list.highest))
-      << first.instant << said(draw);
+      << name(first.phase) << said(draw);
 }
 
 }  // namespace
@@ -181,30 +181,30 @@ void unrolled_list_holds_what_the_peaks_say(const Draw& draw) {
   EXPECT_TRUE(list.wrong.empty()) << list.wrong.begin()->first << " is made twice, or given back unmade"
                                   << said(draw);
   for (const memory::Instant& instant : run->replay.instants) {
-    const auto phase = memory::phase_of(instant.id);
-    if (!phase) continue;  // a pass without a graph, which is not written down
-    const auto found = list.by_phase.find(*phase);
+    const memory::Phase phase = instant.phase;
+    if (!memory::in_trace(phase)) continue;  // a pass without a graph, which is not written down
+    const auto found = list.by_phase.find(phase);
     if (found == list.by_phase.end()) {
       // A run of one step has no later one.
-      EXPECT_TRUE(instant.id == "optimizer_step" && run->resolved.recipe.training.max_steps == 1)
-          << instant.id << said(draw);
+      EXPECT_TRUE(phase == memory::Phase::optimizer_step && run->resolved.recipe.training.max_steps == 1)
+          << name(phase) << said(draw);
       continue;
     }
     const double unrolled = found->second.total();
     double closed = instant.live.total();
     // Preparation begins with what was loaded, of which a rank may keep less.
-    if (instant.id == "prepare") closed = std::max(closed, list.loaded);
-    if (instant.id == "load") {  // the largest matrix is not the last one to be packed
+    if (phase == memory::Phase::prepare) closed = std::max(closed, list.loaded);
+    if (phase == memory::Phase::load) {  // the largest matrix is not the last one to be packed
       EXPECT_LE(unrolled, closed + rounding(closed)) << said(draw);
       EXPECT_GE(unrolled, instant.live[memory::Component::weights] - rounding(closed)) << said(draw);
       continue;
     }
     if (unrolled > closed && unrolled < closed + cut_later(*run)) continue;
     EXPECT_NEAR(unrolled, closed, rounding(list.highest))
-        << instant.id << differences(found->second, instant.live) << said(draw);
-    if (instant.id == "prepare") continue;
-    EXPECT_TRUE(list.alike[static_cast<std::size_t>(*phase)])
-        << instant.id << differences(found->second, instant.live) << said(draw);
+        << name(phase) << differences(found->second, instant.live) << said(draw);
+    if (phase == memory::Phase::prepare) continue;
+    EXPECT_TRUE(list.alike[static_cast<std::size_t>(phase)])
+        << name(phase) << differences(found->second, instant.live) << said(draw);
   }
   first_steps_agree(*run, list, draw);
   if (list.after[2] != 0) {
@@ -274,7 +274,7 @@ void replayed_layers_change_no_replay(const Draw& draw) {
       ASSERT_EQ(walked.instants.size(), taken.instants.size()) << said(draw);
       for (std::size_t i = 0; i < walked.instants.size(); ++i) {
         EXPECT_EQ(walked.instants[i].live.bytes, taken.instants[i].live.bytes)
-            << walked.instants[i].id << said(draw);
+            << name(walked.instants[i].phase) << said(draw);
       }
     }
   }

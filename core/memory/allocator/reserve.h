@@ -8,6 +8,7 @@
 #include <array>
 
 #include "core/memory/allocator/caching_allocator.h"
+#include "core/memory/step/phase.h"
 #include "core/memory/step/unroll.h"
 
 namespace plimsoll::memory {
@@ -23,7 +24,7 @@ struct Reserve {
   bool died = false;  ///< a request failed though everything cached was given back
   uint64_t allocated = 0, reserved = 0;
   uint64_t loaded_allocated = 0, loaded_reserved = 0;  ///< before the first step
-  std::array<uint64_t, 7> by_phase{};                  ///< highest reserved until the end of it, by Phase
+  std::array<uint64_t, traced_phases> by_phase{};      ///< highest reserved until the end of it, by Phase
   uint64_t retries = 0;
   /// Where it died: the request that failed, and what was allocated then.
   std::size_t died_in = 0, died_at = 0;  ///< index of the section, of the event

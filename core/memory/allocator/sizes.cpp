@@ -32,22 +32,23 @@ Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardw
 
 void apply(const SimulatedReserve& simulated, const Instant& instant, const hardware::Context& context,
            Sizes& sizes) {
-  const std::optional<Phase> phase = phase_of(instant.id);
-  if (!phase && !instant.has_states) return;
+  const bool traced = in_trace(instant.phase);
+  if (!traced && !instant.has_states) return;
   const double typical = instant.outside + static_cast<double>(context.typical);
   const auto at = [&](const Reserve& reserve) {
-    const uint64_t held = phase ? reserve.by_phase[static_cast<std::size_t>(*phase)] : reserve.reserved;
+    const uint64_t held =
+        traced ? reserve.by_phase[static_cast<std::size_t>(instant.phase)] : reserve.reserved;
     return std::max(sizes.allocated, static_cast<double>(held));
   };
   // Of a pass between two steps the list knows nothing: what the steps have cached is there besides.
-  const double own = phase ? 0 : sizes.reserved;
+  const double own = traced ? 0 : sizes.reserved;
   const double roomy = std::max(own, at(simulated.roomy));
   // A card that is full makes the allocator give back what it does not use. A run that dies there has the
   // figures that it would have with room to spare.
   const bool gives_back = simulated.pressed && !simulated.on_card.died;
   sizes.reserved = gives_back ? std::min(roomy, std::max(own, at(simulated.on_card))) : roomy;
   sizes.device = sizes.reserved + typical;
-  if (phase) {
+  if (traced) {
     // Two estimates that do not know of each other: a run is only called impossible where both say so.
     const double needed = std::max(sizes.allocated, static_cast<double>(simulated.needed)) + typical;
     sizes.needed = std::min({sizes.device, needed, sizes.needed});

@@ -93,8 +93,8 @@ class PeakSink {
 
   State now_;
   Phase phase_ = Phase::forward;
-  std::array<Snapshot, phase_count> highest_{};
-  std::array<double, phase_count> totals_{};
+  std::array<Snapshot, traced_phases> highest_{};
+  std::array<double, traced_phases> totals_{};
   Snapshot waiting_;
 };
 

@@ -4,20 +4,12 @@
 
 namespace plimsoll::memory {
 
-namespace {
-
-constexpr std::array<const char*, phase_count> phase_names = {
-    "load", "prepare", "forward", "loss", "backward", "optimizer_step_first", "optimizer_step"};
-
-}  // namespace
-
-const char* name(Phase phase) { return phase_names[static_cast<std::size_t>(phase)]; }
-
-std::optional<Phase> phase_of(std::string_view id) {
-  for (std::size_t i = 0; i < phase_names.size(); ++i) {
-    if (id == phase_names[i]) return static_cast<Phase>(i);
-  }
-  return std::nullopt;
+std::string_view name(Phase phase) {
+  constexpr std::array<std::string_view, 13> names = {
+      "load",           "prepare",  "forward", "loss", "backward", "optimizer_step_first",
+      "optimizer_step", "generate", "score",   "eval", "save",     "load_best",
+      "merge"};
+  return names[static_cast<std::size_t>(phase)];
 }
 
 }  // namespace plimsoll::memory

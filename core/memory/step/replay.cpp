@@ -152,9 +152,9 @@ class Instants {
     standing = standing + only(Component::gathered, rank_.head);
     Snapshot between = standing;
     if (!recipe.gradients_outlive_optimizer()) between[Component::gradients] = base[Component::gradients];
-    if (parts_.generates) add("generate", base + parts_.generate, "completions are written");
+    if (parts_.generates) add(Phase::generate, base + parts_.generate, "completions are written");
     if (parts_.scores && plan_.task->online) {
-      add("score", (scores_between_steps() ? between : standing) + parts_.score,
+      add(Phase::score, (scores_between_steps() ? between : standing) + parts_.score,
           "old and reference log-probabilities, without a graph");
     }
     const PeakSink peaks = later_step(program, rank_, recipe);
@@ -163,15 +163,15 @@ class Instants {
     result_.between_steps[Component::inputs] = batch_bytes(plan_);
     if (evaluates(recipe)) {
       const Evaluation eval = replay_evaluation(plan_);
-      add("eval", result_.between_steps + eval.highest,
+      add(Phase::eval, result_.between_steps + eval.highest,
           "evaluation between two steps: no gradients, a batch size of its own");
       result_.host_bytes += eval.host_bytes;
     }
     add_beside(program, beside);
     has_states_ = true;
     const Snapshot& stepping = peaks.highest(Phase::optimizer_step);
-    add("optimizer_step_first", stepping, "the first step: the states are made");
-    add("optimizer_step", stepping, "every later step");
+    add(Phase::optimizer_step_first, stepping, "the first step: the states are made");
+    add(Phase::optimizer_step, stepping, "every later step");
   }
 
  private:
@@ -182,8 +182,8 @@ class Instants {
     return r.rl.steps_per_generation % r.training.gradient_accumulation_steps == 0;
   }
 
-  void add(const char* id, const Snapshot& live, const char* what) {
-    result_.instants.push_back({id, live, what, parts_.outside});
+  void add(Phase phase, const Snapshot& live, const char* what) {
+    result_.instants.push_back({phase, live, what, parts_.outside});
     result_.instants.back().has_states = has_states_;
   }
 
@@ -194,7 +194,7 @@ class Instants {
     standing[Component::optimizer] = program.base[Component::optimizer];
     for (const Aside& aside : list) {
       Instant& instant = result_.instants.emplace_back();
-      instant.id = aside.id;
+      instant.phase = aside.phase;
       instant.live = standing + aside.beside;
       instant.what = aside.what;
       instant.outside = parts_.outside;
@@ -211,21 +211,23 @@ class Instants {
     for (const Component c :
          {Component::weights, Component::adapters, Component::frozen_models, Component::engine})
       prepared[c] = base[c];
-    add("load", only(Component::weights, program.loaded) + only(Component::transient, program.staged),
+    add(Phase::load, only(Component::weights, program.loaded) + only(Component::transient, program.staged),
         "the weights arrive, one tensor after another");
     if (recipe.quantization.prepare_for_kbit_training || recipe.peft.on)
-      add("prepare", prepared, "upcasts are done and adapters are added");
+      add(Phase::prepare, prepared, "upcasts are done and adapters are added");
     if (parts_.score_before_training)
-      add("score", prepared + parts_.score, "the reference scores the data set before the training begins");
+      add(Phase::score, prepared + parts_.score,
+          "the reference scores the data set before the training begins");
   }
 
   void step(const PeakSink& peaks) {
-    add("forward", peaks.highest(Phase::forward), "all layers and the head have run, the loss is known");
+    add(Phase::forward, peaks.highest(Phase::forward), "all layers and the head have run, the loss is known");
     if (parts_.score_beside_graph) {
-      add("score", peaks.waiting() + parts_.score, "the reference scores the batch while the graph waits");
+      add(Phase::score, peaks.waiting() + parts_.score,
+          "the reference scores the batch while the graph waits");
     }
-    add("loss", peaks.highest(Phase::loss), "the loss goes backward: the logits and their gradients");
-    add("backward", peaks.highest(Phase::backward), "the layers go backward, one after another");
+    add(Phase::loss, peaks.highest(Phase::loss), "the loss goes backward: the logits and their gradients");
+    add(Phase::backward, peaks.highest(Phase::backward), "the layers go backward, one after another");
   }
 
   const Plan& plan_;
@@ -239,7 +241,7 @@ void find_peak(Replay& run) {
   for (std::size_t i = 0; i < run.instants.size(); ++i) {
     if (run.instants[i].live.total() > run.at_peak().live.total()) run.peak = i;
   }
-  if (run.at_peak().id == "optimizer_step_first") ++run.peak;
+  if (run.at_peak().phase == Phase::optimizer_step_first) ++run.peak;
   ComponentPeaks peaks;
   for (const Instant& instant : run.instants) {
     if (repeats(instant)) peaks.add(instant.live);
@@ -247,7 +249,7 @@ void find_peak(Replay& run) {
   const double gathered = peaks.most[Component::gathered];
   for (Instant& instant : run.instants) {
     instant.apart = repeats(instant) ? peaks.apart() : 0;
-    const bool trained_before = repeats(instant) || is_aside(instant.id);
+    const bool trained_before = repeats(instant) || is_aside(instant.phase);
     instant.gathered_before = trained_before ? gathered_before(instant.live, gathered, run) : 0;
   }
 }
@@ -295,7 +297,7 @@ Sharding rank_of(const model::Architecture& network, const recipe::Recipe& recip
 }
 
 bool repeats(const Instant& instant) {
-  return instant.id != "load" && instant.id != "prepare" && !is_aside(instant.id);
+  return instant.phase != Phase::load && instant.phase != Phase::prepare && !is_aside(instant.phase);
 }
 
 // FSDP gathers parameters in a stream of its own, and the allocator lends a stream's blocks to no other: what
@@ -312,15 +314,17 @@ double gathered_before(const Snapshot& live, double most, const Replay& run) {
 FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {
   FirstStep highest;
   for (const Instant& instant : run.instants) {
-    if (instant.id == "eval" || instant.id == "optimizer_step" || is_aside(instant.id)) continue;
+    if (instant.phase == Phase::eval || instant.phase == Phase::optimizer_step || is_aside(instant.phase))
+      continue;
     double bytes = instant.live.total();
-    const bool makes_states = instant.id == "optimizer_step_first" ||
-                              (instant.id == "backward" && recipe.training.optimizer_in_backward);
+    const bool makes_states = instant.phase == Phase::optimizer_step_first ||
+                              (instant.phase == Phase::backward && recipe.training.optimizer_in_backward);
     if (!makes_states) bytes -= instant.live[Component::optimizer];
-    if (instant.id == "forward" && recipe.training.gradient_accumulation_steps == 1) bytes -= run.last_graph;
-    if (bytes > highest.allocated) highest = {instant.id, bytes};
+    if (instant.phase == Phase::forward && recipe.training.gradient_accumulation_steps == 1)
+      bytes -= run.last_graph;
+    if (bytes > highest.allocated) highest = {instant.phase, bytes};
   }
-  if (highest.instant == "optimizer_step_first") highest.instant = "optimizer_step";
+  if (highest.phase == Phase::optimizer_step_first) highest.phase = Phase::optimizer_step;
   return highest;
 }
 

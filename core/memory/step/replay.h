@@ -4,7 +4,7 @@
 //
 //     Replay run = replay(network, recipe, machine);
 //     const Instant& peak = run.at_peak();
-//     peak.id;                          // "optimizer_step"
+//     peak.phase;                       // Phase::optimizer_step
 //     peak.live.total();                // bytes that torch.cuda.max_memory_allocated() would print
 //     peak.live[Component::gradients];
 //
@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "core/memory/parameters/parameters.h"
+#include "core/memory/step/phase.h"
 #include "core/memory/step/step.h"
 
 namespace plimsoll::memory {
 
 struct Instant {
-  std::string_view id;  ///< load, prepare, generate, score, forward, loss, backward, eval,
-                        ///< optimizer_step_first, optimizer_step, save, load_best, merge
+  Phase phase = Phase::load;
   Snapshot live;
   std::string_view what;       ///< one sentence
   double outside = 0;          ///< bytes on the device outside PyTorch's count, the context apart
@@ -58,7 +58,7 @@ double gathered_before(const Snapshot& live, double most, const Replay& run);
 /// (torch/optim/adam.py _init_group), so a run whose peak is a forward pass of later steps may first touch
 /// its limit in the optimizer.
 struct FirstStep {
-  std::string_view instant;
+  Phase phase = Phase::load;
   double allocated = 0;
 };
 FirstStep first_step(const Replay& run, const recipe::Recipe& recipe);

@@ -31,14 +31,14 @@ Aside checkpoint(const Plan& plan, const Sharding& rank) {
     // Rank 0 collects the whole model, adapters or not; after that, where a resumed run shall go on as
     // before, FSDP collects the optimizer's states too. DeepSpeed's ranks write their own.
     const bool states = rank.strategy != Strategy::zero3 && !r.training.save_only_model;
-    return {"save", only(Component::gathered, rank.saved.unit),
+    return {Phase::save, only(Component::gathered, rank.saved.unit),
             std::max(rank.saved.whole, states ? rank.saved.states : 0),
             "a checkpoint is written: the first process collects the whole model in RAM, piece by piece over "
             "its GPU"};
   }
   // SHARDED_STATE_DICT of the first FSDP: each unit is gathered before it is cut again, the root unit stays.
   const bool gathers = rank.strategy == Strategy::fsdp;
-  return {"save", only(Component::gathered, gathers ? rank.saved.unit + rank.saved.root : 0),
+  return {Phase::save, only(Component::gathered, gathers ? rank.saved.unit + rank.saved.root : 0),
           rank.saved.whole > 0 ? rank.saved.whole : std::min(trained_files(plan), file_bytes(r)),
           rank.saved.whole > 0 ? "a checkpoint is written: each process writes its own part"
                                : "a checkpoint is written, one file after another"};
@@ -50,12 +50,12 @@ Aside best_loaded(const Plan& plan, const Sharding& rank) {
   const recipe::Recipe& r = plan.recipe;
   const char* what = "the best checkpoint is read back";
   if (gathers_whole(rank, r) && rank.strategy != Strategy::zero3)
-    return {"load_best", only(Component::gathered, rank.saved.unit + rank.saved.root), rank.saved.whole,
+    return {Phase::load_best, only(Component::gathered, rank.saved.unit + rank.saved.root), rank.saved.whole,
             what};
   if (rank.saved.whole > 0)  // every process reads its part, with DeepSpeed that of its states
-    return {"load_best", {}, std::max(rank.saved.whole, rank.saved.states), what};
-  if (r.peft.on) return {"load_best", only(Component::adapters, rank.adapters), 0, what};
-  return {"load_best", {}, std::min(trained_files(plan), file_bytes(r)), what};
+    return {Phase::load_best, {}, std::max(rank.saved.whole, rank.saved.states), what};
+  if (r.peft.on) return {Phase::load_best, only(Component::adapters, rank.adapters), 0, what};
+  return {Phase::load_best, {}, std::min(trained_files(plan), file_bytes(r)), what};
 }
 
 // Elements of the largest linear that has an adapter.
@@ -78,11 +78,11 @@ double largest_adapted(const Plan& plan) {
 Aside merging(const Plan& plan) {
   const double adapter = dtype_size(plan.recipe.peft.adapter_dtype), elements = largest_adapted(plan);
   if (!plan.recipe.quantized())
-    return {"merge", only(Component::transient, 2 * adapter * elements), 0,
+    return {Phase::merge, only(Component::transient, 2 * adapter * elements), 0,
             "adapters are merged into the weights, one matrix after another"};
   const double unpacked = dtype_size(plan.recipe.model_args.dtype), sum = std::max(adapter, unpacked);
   const double packed = 0.5 + 4.0 / 64;
-  return {"merge", only(Component::transient, (unpacked + adapter + 2 * sum + packed) * elements),
+  return {Phase::merge, only(Component::transient, (unpacked + adapter + 2 * sum + packed) * elements),
           sum * elements,
           "adapters are merged: one packed matrix after another is unpacked, added to and packed again"};
 }
@@ -97,7 +97,5 @@ std::vector<Aside> asides(const Plan& plan, const Sharding& rank) {
   if (r.peft.on && r.peft.merge_and_unload) list.push_back(merging(plan));
   return list;
 }
-
-bool is_aside(std::string_view id) { return id == "save" || id == "load_best" || id == "merge"; }
 
 }  // namespace plimsoll::memory

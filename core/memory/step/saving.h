@@ -1,7 +1,7 @@
 // Moments beside the steps at which runs die: a checkpoint is written, the best one is read back, adapters
 // are merged into their base.
 //
-//     for (const Aside& aside : asides(plan, rank)) print(aside.id, aside.beside.total(), aside.host_bytes);
+//     for (const Aside& aside : asides(plan, rank)) print(name(aside.phase), aside.beside.total(), aside.host_bytes);
 //
 // On the GPU they stand beside what stands between two steps; on the host beside what is there all the time.
 //
@@ -15,21 +15,19 @@
 #include <string_view>
 #include <vector>
 
+#include "core/memory/step/phase.h"
 #include "core/memory/step/step.h"
 
 namespace plimsoll::memory {
 
 struct Aside {
-  std::string_view id;  ///< save, load_best, merge
-  Snapshot beside;      ///< on the GPU
+  Phase phase;      ///< save, load_best, merge
+  Snapshot beside;  ///< on the GPU
   double host_bytes = 0;
   std::string_view what;
 };
 
 /// In the order in which they come. `rank`: what one GPU holds.
 std::vector<Aside> asides(const Plan& plan, const Sharding& rank);
-
-/// Whether an instant is one of these, or an evaluation: no step repeats it.
-bool is_aside(std::string_view id);
 
 }  // namespace plimsoll::memory

@@ -51,7 +51,7 @@ Json request_of(const Json& golden, const run::Catalog& catalog, std::string& pr
 // Where nothing is prepared the replay has no such instant; what was loaded is what there is.
 const memory::Instant* instant_of(const run::Run& run, const std::string& id) {
   for (const memory::Instant& instant : run.replay.instants) {
-    if (instant.id == id) return &instant;
+    if (name(instant.phase) == id) return &instant;
   }
   return id == "prepare" ? instant_of(run, "load") : nullptr;
 }
