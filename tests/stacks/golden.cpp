@@ -1,11 +1,13 @@
 #include "tests/stacks/golden.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
 
 #include "core/cli/yaml.h"
 #include "core/json/writer.h"
@@ -54,32 +56,80 @@ std::vector<Golden> read_list(const fs::path& path, json::Errors& errors) {
   return all;
 }
 
-// The request of a configuration; a golden without a model is one of a stack's defaults.
-Json request_of(const Golden& golden, const run::Catalog& catalog, std::string& problem) {
-  const Json& c = golden.content;
+constexpr const char* stand_in = "llama-3.2-1b";
+
+struct Asked {
   Json request;
+  std::string model;              // the name that the text gives
+  std::set<std::string> missing;  // pointers that a person is asked for
+  std::string problem;
+};
+
+// The request of a configuration; a golden without a model is one of a stack's defaults. One that a person
+// labelled ("asked") may name a model that nobody knows: another stands in for it.
+Asked ask(const Golden& golden, const run::Catalog& catalog) {
+  const Json& c = golden.content;
+  Asked asked;
   if (c.contains("request")) {
-    request = c.at("request");
+    asked.request = c.at("request");
   } else {
     const std::string text = text_of(golden);
     const exchange::Import import = report::import_known(cli::read_document(text), text, catalog);
-    for (const json::Error& error : import.errors) problem += error.pointer + " " + error.message + " ";
-    request = import.request;
+    asked.request = import.request;
+    asked.model = import.model;
+    for (const run::Missing& one : import.missing) asked.missing.insert(one.pointer);
+    for (const json::Error& error : import.errors) {
+      if (error.code == "unknown_model" && c.contains("asked")) {
+        asked.request.erase("model");
+      } else {
+        asked.problem += error.pointer + " " + error.message + " ";
+      }
+    }
   }
-  if (!request.is_object()) return request;
-  if (!request.contains("model")) request["model"] = "llama-3.2-1b";
-  if (!c.contains("versions")) return request;
+  if (!asked.request.is_object()) return asked;
+  if (!asked.request.contains("model")) asked.request["model"] = stand_in;
+  if (!c.contains("versions")) return asked;
   for (const auto& [library, version] : c.at("versions").items()) {
     const bool known = recipe::find_field("/versions/" + library) != nullptr;
-    if (known && !(request.contains("versions") && request["versions"].contains(library)))
-      request["versions"][library] = version;
+    if (known && !(asked.request.contains("versions") && asked.request["versions"].contains(library)))
+      asked.request["versions"][library] = version;
   }
-  return request;
+  return asked;
+}
+
+// A folder or a hub's name by its last part, as people write either.
+std::string last_part(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  while (!name.empty() && name.back() == '/') name.pop_back();
+  name = name.substr(name.rfind('/') + 1);
+  for (size_t at = name.find("___"); at != std::string::npos; at = name.find("___")) name.replace(at, 3, ".");
+  return name;
+}
+
+// What a person said must be asked, and the name of the model, where the golden says either.
+void compare_asked(const Json& content, const Asked& asked, Comparison& result) {
+  if (!content.contains("asked")) return;
+  const auto differ = [&](const std::string& pointer, const Json& ours, const Json& theirs) {
+    ++result.fields;
+    if (ours != theirs) result.differences.push_back({pointer, ours, theirs, ""});
+  };
+  if (content.at("fields").contains("/model"))
+    differ("/model", last_part(asked.model), last_part(content.at("fields").at("/model").get<std::string>()));
+  std::set<std::string> expected, allowed;
+  for (const Json& one : content.at("asked")) expected.insert(one.get<std::string>());
+  if (content.contains("may_ask")) {
+    for (const Json& one : content.at("may_ask")) allowed.insert(one.get<std::string>());
+  }
+  for (const std::string& one : expected) differ("asked " + one, asked.missing.count(one) != 0, true);
+  for (const std::string& one : asked.missing) {
+    if (expected.count(one) == 0 && allowed.count(one) == 0) differ("asked " + one, true, false);
+  }
 }
 
 bool equal(const Json& ours, const Json& theirs) {
   if (ours.is_number() && theirs.is_number())
     return std::abs(ours.get<double>() - theirs.get<double>()) <= 1e-9 * std::abs(theirs.get<double>());
+  if (ours.is_array() && ours.size() == 1 && theirs.is_string()) return ours[0] == theirs;
   if (ours.is_array() && theirs.is_array()) {
     std::vector<Json> a(ours.begin(), ours.end()), b(theirs.begin(), theirs.end());
     std::sort(a.begin(), a.end());
@@ -136,15 +186,18 @@ std::vector<Golden> read_goldens(const std::string& path, json::Errors& errors) 
 
 Comparison compare(const Golden& golden, const run::Catalog& catalog) {
   Comparison result;
-  const Json request = request_of(golden, catalog, result.problem);
-  if (!request.is_object()) return result;
+  const Asked asked = ask(golden, catalog);
+  result.problem = asked.problem;
+  const Json& c = golden.content;
+  compare_asked(c, asked, result);
+  if (!asked.request.is_object() && !c.contains("asked")) return result;
   json::Errors errors;
-  const auto run = run::read_run(json::write(request), catalog, errors);
+  const auto run = run::read_run(json::write(asked.request), catalog, errors);
   for (const json::Error& error : errors) result.problem += error.pointer + " " + error.message + " ";
   const Json none = Json::object();
-  const Json& c = golden.content;
   const Json& reasons = c.contains("differs") ? c.at("differs") : none;
   Json theirs = c.contains("fields") ? c.at("fields") : none;
+  theirs.erase("/model");
   if (c.contains("trainable")) theirs["trainable"] = c.at("trainable");
   // What a stack's own code took is refused by none of its libraries, but where it is said why.
   const std::string why = reasons.value("refused", "");

@@ -10,6 +10,7 @@
 //     for (const Golden& golden : read_goldens("tests/stacks", errors))
 //       for (const Difference& d : compare(golden, catalog)) ...
 //
+// What a person labelled has "asked": [POINTER] and perhaps "may_ask" besides (by-hand/README.md).
 // Such files stand in tests/stacks/STACK/RELEASE/; ./dev stacks writes them.
 #pragma once
 
