@@ -8,20 +8,13 @@
 #include "core/exchange/languages.h"
 #include "core/exchange/scalar.h"
 #include "core/exchange/shell_variables.h"
+#include "core/exchange/shell_words.h"
 
 namespace plimsoll::exchange {
 
 namespace {
 
 using json::Json;
-
-struct Word {
-  std::string text;
-  Span span;
-  bool quoted = false;
-  bool verbatim = false;  // in single quotes: nothing in it is a variable
-  bool line_start = false;
-};
 
 // Behind a "(": what stands up to its ")".
 size_t closing(std::string_view text, size_t i) {
@@ -105,6 +98,12 @@ void shift(Node& node, uint64_t by) {
   }
 }
 
+// "$MODEL" that nothing sets, "$2" that the script is started with.
+bool is_unknown_variable(std::string_view text) {
+  if (ShellVariables::whole(text)) return true;
+  return text.size() == 2 && text[0] == '$' && text[1] >= '0' && text[1] <= '9';
+}
+
 Node value_of(std::string text, bool quoted, Span span) {
   // The shell has no types: quotes only keep blanks together.
   if (text == "None" || text == "True" || text == "False") {
@@ -118,7 +117,10 @@ Node value_of(std::string text, bool quoted, Span span) {
     if (inner.errors.empty() && inner.root.is_map()) return inner.root;
   }
   Json value = plain_scalar(text);
-  return scalar_node(std::move(value), std::move(text), quoted, span);
+  const bool unknown = is_unknown_variable(text);
+  Node node = scalar_node(unknown ? Json() : std::move(value), std::move(text), quoted, span);
+  node.opaque = unknown;
+  return node;
 }
 
 // "#SBATCH --gres=gpu:8": members "$SBATCH_gres", and the variables that Slurm sets from them.
@@ -158,11 +160,20 @@ void read_job(std::string_view text, Node& root, ShellVariables& variables) {
   }
 }
 
+// CMD="${CMD} --bf16": where what is added begins in `source`; 0 for any other assignment.
+size_t grown_by(std::string_view source, const std::string& name) {
+  for (const std::string& self : {name + "=\"${" + name + "} ", name + "=\"$" + name + " "}) {
+    if (source.substr(0, self.size()) == self && source.back() == '"') return self.size();
+  }
+  return 0;
+}
+
 // Words of a script with its variables put in. A variable that holds several words, as in ARGS="--a 1" or
 // ARGS=(--a 1), becomes those words, which keep their place in the text.
 std::vector<Word> put_variables(std::string_view text, ShellVariables& variables) {
   std::vector<Word> out;
-  std::map<std::string, Span> lists, values;
+  std::map<std::string, std::vector<Span>> lists;
+  std::map<std::string, Span> values;
   size_t inserted = 0;
   for (Word& word : split(text)) {
     if (word.verbatim) {
@@ -172,12 +183,17 @@ std::vector<Word> put_variables(std::string_view text, ShellVariables& variables
     const auto name = ShellVariables::whole(word.text);
     const auto list = name ? lists.find(*name) : lists.end();
     if (list != lists.end() && inserted < 10000) {
-      for (Word& item : split(text.substr(list->second.at, list->second.length))) {
-        item.span.at += list->second.at;
-        item.line_start = false;
-        if (!item.verbatim) item.text = variables.expanded(item.text);
-        out.push_back(std::move(item));
-        ++inserted;
+      for (const Span& part : list->second) {
+        const std::string_view inside = text.substr(part.at, part.length);
+        const auto only = ShellVariables::whole(inside);
+        if (only && variables.find(*only) == nullptr) continue;  // CMD="${CMD} ${PACKING}" of nothing
+        for (Word& item : split(inside)) {
+          item.span.at += part.at;
+          item.line_start = false;
+          if (!item.verbatim) item.text = variables.expanded(item.text);
+          out.push_back(std::move(item));
+          ++inserted;
+        }
       }
       continue;
     }
@@ -191,8 +207,12 @@ std::vector<Word> put_variables(std::string_view text, ShellVariables& variables
       const char open = *equals + 1 < source.size() ? source[*equals + 1] : ' ';
       const bool several =
           value.find_first_of(" \n") != std::string::npos && value.find("--") != std::string::npos;
-      if (several && (open == '"' || open == '(') && source.size() > *equals + 3) {
-        lists[own] = {word.span.at + *equals + 2, source.size() - *equals - 3};
+      const Span inside{word.span.at + *equals + 2, source.size() - std::min(source.size(), *equals + 3)};
+      const size_t grows = grown_by(source, own);
+      if (grows != 0 && lists.count(own) != 0 && lists[own].size() < 100) {
+        lists[own].push_back({word.span.at + grows, source.size() - grows - 1});
+      } else if (several && (open == '"' || open == '(') && source.size() > *equals + 3) {
+        lists[own] = {inside};
       } else {
         lists.erase(own);
       }
@@ -202,48 +222,6 @@ std::vector<Word> put_variables(std::string_view text, ShellVariables& variables
     out.push_back(std::move(word));
   }
   return out;
-}
-
-// Programs whose flags are theirs alone, and the words of the shell itself.
-bool is_tool(const Word& word) {
-  static constexpr std::string_view tools[] = {
-      "[",      "[[",         "apt",    "apt-get", "awk",    "case",
-      "cat",    "cd",         "chmod",  "conda",   "cp",     "curl",
-      "date",   "declare",    "docker", "du",      "echo",   "elif",
-      "esac",   "exit",       "fi",     "find",    "for",    "function",
-      "git",    "grep",       "head",   "if",      "kill",   "ln",
-      "local",  "ls",         "make",   "mkdir",   "module", "mv",
-      "nl",     "nvidia-smi", "pip",    "pip3",    "pkill",  "ps",
-      "pytest", "read",       "return", "rm",      "rsync",  "scp",
-      "sed",    "set",        "shift",  "sleep",   "sort",   "source",
-      "tail",   "tar",        "tee",    "trap",    "ulimit", "unzip",
-      "wait",   "wandb",      "wget",   "while",   "xargs",  "huggingface-cli"};
-  return !word.quoted && std::find(std::begin(tools), std::end(tools), word.text) != std::end(tools);
-}
-
-// What a tool may start in its turn: "docker run image python train.py".
-bool is_launcher(const Word& word) {
-  for (const std::string_view launcher : {"python", "python3", "torchrun", "accelerate", "deepspeed"}) {
-    if (!word.quoted && word.text == launcher) return true;
-  }
-  return false;
-}
-
-// Between two commands.
-bool is_separator(const Word& word) {
-  for (const std::string_view end : {"&&", "||", ";", "|", "&", "then", "do", "else"}) {
-    if (!word.quoted && word.text == end) return true;
-  }
-  return false;
-}
-
-// What only precedes a command: its variables may follow.
-bool is_prefix(const Word& word) {
-  for (const std::string_view prefix :
-       {"export", "env", "nohup", "time", "sudo", "exec", "$", "&&", ";", "!"}) {
-    if (word.text == prefix) return true;
-  }
-  return false;
 }
 
 // The lines that end what "<<EOF" begins.
@@ -282,7 +260,7 @@ Node value_behind(const std::vector<Word>& all, const std::set<std::string>& end
     const Word& next = all[i + 1];
     const std::string_view name = next.text;
     const bool script = name.size() > 3 && (name.substr(name.size() - 3) == ".py");
-    if (is_separator(next) || (script && !next.quoted)) break;
+    if (is_separator(next) || is_redirection(next) || (script && !next.quoted)) break;
     if (next.line_start && (assignment(next) || is_tool(next) || ends.count(next.text) != 0)) break;
     given.push_back(value_of(next.text, next.quoted, next.span));
     ++i;
@@ -295,6 +273,19 @@ Node value_behind(const std::vector<Word>& all, const std::set<std::string>& end
                given.back().span.at + given.back().span.length - given.front().span.at};
   list.items = std::move(given);
   return list;
+}
+
+// "--key value", "--key=value" at `i`, which is moved to the last word of it; nothing for dashes alone.
+std::optional<Member> flag_at(const std::vector<Word>& all, const std::set<std::string>& ends, size_t& i) {
+  const Word& word = all[i];
+  const size_t dashes = word.text.find_first_not_of('-');
+  if (dashes == std::string::npos) return std::nullopt;
+  const size_t equals = word.text.find('=');
+  std::string key = word.text.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
+  std::replace(key.begin(), key.end(), '-', '_');
+  if (equals == std::string::npos) return Member{std::move(key), word.span, value_behind(all, ends, i)};
+  const Span span{word.span.at + equals + 1, word.span.length - equals - 1};
+  return Member{std::move(key), word.span, value_of(word.text.substr(equals + 1), word.quoted, span)};
 }
 
 }  // namespace
@@ -329,6 +320,10 @@ Document read_shell(std::string_view text) {
       continue;
     }
     in_command = true;
+    if (is_redirection(word)) {
+      i += word.text.back() == '>' || word.text.back() == '<' ? 1 : 0;
+      continue;
+    }
     if (!is_flag(word)) {
       // torchtune and Hydra write key=value without dashes.
       if (const auto equals = assignment(word)) {
@@ -338,21 +333,7 @@ Document read_shell(std::string_view text) {
       }
       continue;
     }
-    const size_t dashes = word.text.find_first_not_of('-');
-    if (dashes == std::string::npos) continue;
-    const size_t equals = word.text.find('=');
-    std::string key = word.text.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
-    for (char& c : key) {
-      if (c == '-') c = '_';
-    }
-    Node value;
-    if (equals != std::string::npos) {
-      const Span span{word.span.at + equals + 1, word.span.length - equals - 1};
-      value = value_of(word.text.substr(equals + 1), word.quoted, span);
-    } else {
-      value = value_behind(all, ends, i);
-    }
-    document.root.members.push_back({std::move(key), word.span, std::move(value)});
+    if (auto member = flag_at(all, ends, i)) document.root.members.push_back(std::move(*member));
   }
   if (!words.items.empty()) document.root.members.push_back({"$words", {}, std::move(words)});
   return document;

@@ -267,6 +267,9 @@ Language language_of(std::string_view text) {
     const size_t quote = text.find_first_of("'\"");
     return quote != std::string_view::npos && text[quote] == '\'' ? Language::python : Language::json;
   }
+  const std::string_view first = text.substr(0, text.find('\n'));
+  if (starts(first, "#!") && (first.find("bash") != std::string_view::npos || trim(first).ends_with("/sh")))
+    return Language::shell;
   size_t python = 0, shell = 0, yaml = 0, seen = 0;
   for (std::string_view rest = text; !rest.empty() && seen < 400;) {
     const size_t end = std::min(rest.find('\n'), rest.size());

@@ -77,6 +77,12 @@ void read_include(Reading& reading, const Leaf& leaf) {
   reading.set("/parallel/num_gpus", count, &leaf);
 }
 
+// Its short form, -i localhost:0; a lone i is anything.
+void read_brief_include(Reading& reading, const Leaf& leaf) {
+  if (leaf.node->raw.find(':') == std::string::npos) return reading.mark(leaf, Use::irrelevant);
+  read_include(reading, leaf);
+}
+
 void read_use_fsdp(Reading& reading, const Leaf& leaf) {
   if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
   if (!reading.has("/parallel/strategy")) reading.values["/parallel/strategy"] = "fsdp";
@@ -108,6 +114,7 @@ constexpr Row launcher_rows[] = {
     {"$CUDA_VISIBLE_DEVICES", "/parallel/num_gpus", "", read_visible_devices},
     {"gpu_ids", "/parallel/num_gpus", "", read_visible_devices},
     {"include", "/parallel/num_gpus", "", read_include},
+    {"i", "/parallel/num_gpus", "", read_brief_include, Write::no},
     {"$PYTORCH_CUDA_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", ""},
     {"$PYTORCH_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", "", nullptr, Write::no},
     {"mixed_precision", "/training/bf16", "", read_mixed_precision},

@@ -219,6 +219,15 @@ void finish_evaluation(Reading& reading) {
   if (data == nullptr) data = reading.leaf("eval_dataset");
   const bool split = share != nullptr && share->node->value.is_number() && share->node->value > 0;
   const bool said = reading.has("/training/eval_strategy");
+  // Of release 2 (swift 2.6.1 llm/utils/argument.py SftArguments): a hundredth is split off, and evaluated.
+  const bool second = reading.leaf("sft_type") != nullptr || reading.leaf("model_id_or_path") != nullptr;
+  const Leaf* old_share = reading.leaf("dataset_test_ratio");
+  const bool all =
+      old_share != nullptr && old_share->node->value.is_number() && old_share->node->value == Json(0);
+  if (second && !split && data == nullptr && !all) {
+    if (!said) reading.values["/training/eval_strategy"] = "steps";
+    return;
+  }
   if (!split && data == nullptr) {
     if (said && reading.leaf("dataset") != nullptr) {
       reading.drop("/training/eval_strategy", "there is no validation set: nothing is evaluated");

@@ -25,12 +25,13 @@ void read_loaded_bits(Reading& reading, const Leaf& leaf) {
 // A prompt and an answer, each cut at a length of its own.
 void read_two_lengths(Reading& reading, const Leaf& leaf) {
   const Leaf* other = reading.leaf("source_max_len");
+  if (other == nullptr) other = reading.leaf("max_source_length");
   const Json& one = leaf.node->value;
   if (other == nullptr || !one.is_number_unsigned() || !other->node->value.is_number_unsigned())
     return reading.set("/training/max_length", leaf);
   const auto both = one.get<uint64_t>() + other->node->value.get<uint64_t>();
   reading.set("/training/max_length", both, &leaf);
-  reading.finding(leaf).message = "with source_max_len";
+  reading.finding(leaf).message = "with " + other->path;
 }
 
 void read_flash_flag(Reading& reading, const Leaf& leaf) {
@@ -49,6 +50,17 @@ void read_tower(Reading& reading, const Leaf& leaf) {
     reading.values["/model"] = std::string("llava-hf/llava-1.5-") + size + "-hf";
     reading.mark(leaf, Use::used, "with the language model: LLaVA 1.5");
   }
+}
+
+// Chinese-LLaMA-Alpaca: the names that get adapters, of a script that is told their rank.
+void read_trainable(Reading& reading, const Leaf& leaf) {
+  if (reading.leaf("lora_rank") == nullptr) return reading.mark(leaf, Use::irrelevant);
+  read_targets(reading, leaf);
+}
+
+void read_small_states(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/training/optim", "adamw_8bit", &leaf);
 }
 
 // InternVL: the rank of adapters on the language model or the tower; 0 is none.
@@ -129,6 +141,18 @@ constexpr Row script_rows[] = {
     {"quant_type", "/quantization/bnb_4bit_quant_type", "", nullptr, Write::no},
     {"lora_modules", "/peft/target_modules", "all=all-linear", nullptr, Write::no},
     {"model_id", "/model", "", nullptr, Write::no},
+    {"model_path", "/model", "", nullptr, Write::no},
+    {"trainable", "/peft/target_modules", "", read_trainable, Write::no},
+    {"modules_to_save", "/peft/modules_to_save", "", nullptr, Write::no},
+    {"flash_attn", "/model_args/attn_implementation", "true=flash_attention_2, false=sdpa", nullptr,
+     Write::no},
+    {"use_8bit_optimizer", "/training/optim", "", read_small_states, Write::no},
+    {"batch_size_per_gpu", "/training/per_device_train_batch_size", "", nullptr, Write::no},
+    {"per_device_batch_size", "/training/per_device_train_batch_size", "", nullptr, Write::no},
+    {"grad_acc", "/training/gradient_accumulation_steps", "", nullptr, Write::no},
+    {"grad_accum", "/training/gradient_accumulation_steps", "", nullptr, Write::no},
+    {"grad_accum_steps", "/training/gradient_accumulation_steps", "", nullptr, Write::no},
+    {"max_target_length", "/training/max_length", "", read_two_lengths, Write::no},
     {"model_max_length", "/training/max_length", "", nullptr, Write::no},
     {"max_dynamic_patch", "/vision/max_tiles", "", nullptr, Write::no},
     {"target_max_len", "/training/max_length", "", read_two_lengths, Write::no},
@@ -141,7 +165,7 @@ constexpr std::string_view script_irrelevant =
     // LLaVA, Qwen-VL, qlora.py
     "image_folder lazy_preprocess group_by_modality_length version image_aspect_ratio mm_projector_lr "
     "vision_lr merger_lr do_mmlu_eval mmlu_* conv_mode eval_dataset_size max_eval_samples "
-    "max_train_samples max_memory_MB trainable use_auth a b c d e f g i k n o p s u w x z "
+    "max_train_samples max_memory_MB use_auth a b c d e f g k n o p s u w x z "
     // InternVL
     "conv_style meta_path drop_path_rate loss_reduction loss_reduction_all_gather use_data_resampling "
     "dynamic_image_size pad2square quotatype max_buffer_size strict_mode replacement allow_overflow "
@@ -169,7 +193,7 @@ constexpr std::string_view script_irrelevant =
     "job_name partition account qos time mem cpus_per_task ntasks_per_node container_image "
     "container_mounts exclusive export kill_on_bad_exit";
 constexpr std::string_view script_implied =
-    "lora_enable use_lora source_max_len mm_use_im_* mm_vision_select_* mm_projector_type "
+    "lora_enable use_lora source_max_len max_source_length mm_use_im_* mm_vision_select_* mm_projector_type "
     "mm_patch_merge_type pretrain_mm_mlp_adapter lora_namespan_exclude num_lora_modules lora_weight_path "
     "down_sample_ratio vision_select_layer ps_version use_thumbnail freeze_mlp";
 constexpr std::string_view script_unpriced =

@@ -211,5 +211,69 @@ TEST(ExchangeShell, SwiftsOwnScriptUnderTorchrunIsSwifts) {
   EXPECT_EQ(at(import.request["training"], "max_length"), Json(2048));
 }
 
+// Commands of other people (tests/stacks/by-hand).
+TEST(ExchangeShell, WhereTheOutputGoesIsNoSetting) {
+  const Import import = from_script(
+      "torchrun --nproc_per_node 8 train.py --model_path Qwen/Qwen3-4B --batch_size_per_gpu 2 --bf16 \\\n"
+      "  2>&1 | tee log\n");
+  EXPECT_EQ(import.model, "Qwen/Qwen3-4B");
+  EXPECT_EQ(at(import.request["training"], "bf16"), Json(true));
+  EXPECT_EQ(at(import.request["training"], "per_device_train_batch_size"), Json(2));
+}
+
+TEST(ExchangeShell, WhatTheScriptIsStartedWithIsNotKnown) {
+  const Import import = from_script(
+      "#!/bin/bash\nmodel=$1\nsteps=$2\naccelerate launch train.py --model_name_or_path $model --bf16 \\\n"
+      "  --per_device_train_batch_size $BATCH --gradient_accumulation_steps $steps\n");
+  EXPECT_EQ(import.model, "");
+  EXPECT_TRUE(import.partial);
+  std::vector<std::string> asked;
+  for (const run::Missing& one : import.missing) asked.push_back(one.pointer);
+  EXPECT_THAT(asked, testing::UnorderedElementsAre("/training/per_device_train_batch_size",
+                                                   "/training/gradient_accumulation_steps"));
+}
+
+TEST(ExchangeShell, ACommandGrowsInItsVariable) {
+  const Import import = from_script(
+      "#!/bin/bash\nUSE_FP16=\"--fp16\"\nCMD=\"torchrun --nproc_per_node=8 train.py --model_name Qwen/Qwen3-4B \\\n"
+      "  --max_seq_length 128\"\nif [ -n \"${USE_FP16}\" ]; then\n    CMD=\"${CMD} ${USE_FP16}\"\nfi\n"
+      "CMD=\"${CMD} --use_8bit_optimizer\"\nCMD=\"${CMD} ${PACKING}\"\nnohup bash -c \"${CMD}\" >> log 2>&1 &\n");
+  EXPECT_EQ(import.model, "Qwen/Qwen3-4B");
+  const Json& training = import.request["training"];
+  EXPECT_EQ(at(training, "max_length"), Json(128));
+  EXPECT_EQ(at(training, "fp16"), Json(true));
+  EXPECT_EQ(at(training, "optim"), Json("adamw_8bit"));
+  EXPECT_EQ(at(import.request["parallel"], "num_gpus"), Json(8));
+}
+
+TEST(ExchangeShell, TheFirstLineSaysThatItIsAScript) {
+  const char* const text =
+      "#!/usr/bin/env bash\nusage() {\ncat <<EOF\nENV overrides:\n  MODEL: the checkpoint\nExamples:\n"
+      "  ./run.sh train: trains\n--gpus: which\nEOF\n}\n";
+  EXPECT_EQ(language_of(text), Language::shell);
+}
+
+TEST(ExchangeShell, DeepSpeedsBriefFormNamesItsCards) {
+  const Import import = from_script(
+      "deepspeed -i localhost:0,3 train.py --model_name_or_path Qwen/Qwen3-4B --bf16 --lora_rank 8 \\\n"
+      "  --trainable q_proj,v_proj --modules_to_save embed_tokens,lm_head --flash_attn \\\n"
+      "  --max_source_length 256 --max_target_length 128\n");
+  EXPECT_EQ(at(import.request["parallel"], "num_gpus"), Json(2));
+  EXPECT_EQ(at(import.request["peft"], "target_modules"), Json({"q_proj", "v_proj"}));
+  EXPECT_EQ(at(import.request["peft"], "modules_to_save"), Json({"embed_tokens", "lm_head"}));
+  EXPECT_EQ(at(import.request["model_args"], "attn_implementation"), Json("flash_attention_2"));
+  EXPECT_EQ(at(import.request["training"], "max_length"), Json(384));
+}
+
+TEST(ExchangeShell, SwiftOfReleaseTwoEvaluatesAHundredth) {
+  const auto evaluation = [](const std::string& more) {
+    const Import import =
+        from_script("swift sft --model_id_or_path Qwen/Qwen2-1.5B --sft_type lora --dataset x" + more);
+    return at(import.request["training"], "eval_strategy");
+  };
+  EXPECT_EQ(evaluation(" --eval_steps 50"), Json("steps"));
+  EXPECT_EQ(evaluation(" --dataset_test_ratio 0"), Json());
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange
