@@ -72,6 +72,9 @@ const Format* find_format(std::string_view id);
 enum class Use : uint8_t { used, implied, irrelevant, unsupported, unknown };
 std::string_view use_name(Use use);
 
+/// Of a finding: the value is one of code.
+constexpr std::string_view expression_message = "an expression: it is not evaluated";
+
 /// What became of one key.
 struct Finding {
   std::string path;

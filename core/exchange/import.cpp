@@ -153,6 +153,27 @@ bool is_field(std::string_view path) {
   return recipe::find_field(pointer) != nullptr;
 }
 
+// Sizes that the text gives by an expression: a default in their place would be a silent change.
+std::vector<run::Missing> not_evaluated(const Reading& reading) {
+  constexpr std::string_view sizes =
+      "/training/max_length /training/per_device_train_batch_size /training/gradient_accumulation_steps "
+      "/training/gradient_checkpointing /training/optim /training/packing /peft/r /peft/target_modules "
+      "/quantization/load_in_4bit /quantization/load_in_8bit /rl/num_generations "
+      "/rl/max_completion_length /rl/max_prompt_length";
+  std::vector<run::Missing> missing;
+  for (const Finding& found : reading.findings) {
+    if (found.use != Use::unsupported || !in_list(found.pointer, sizes) || reading.has(found.pointer))
+      continue;
+    if (found.message != expression_message) continue;
+    const bool known = std::any_of(missing.begin(), missing.end(),
+                                   [&](const run::Missing& one) { return one.pointer == found.pointer; });
+    if (!known)
+      missing.push_back(
+          {found.pointer, "The text gives it by an expression that is not evaluated; say its value."});
+  }
+  return missing;
+}
+
 size_t count_marks(const Node& root, std::string_view marks, bool& settled) {
   size_t count = 0;
   while (!marks.empty()) {
@@ -327,6 +348,7 @@ Import import_prepared(const Document& document, std::string_view text, const Fo
   import.partial = model == reading.values.end();
   if (!import.partial && model->second.is_string()) import.model = model->second.get<std::string>();
   import.request = nest(reading.values);
+  import.missing = not_evaluated(reading);
   import.findings = std::move(reading.findings);
   import.notes = std::move(reading.notes);
   return import;

@@ -230,9 +230,9 @@ void Reading::set(std::string_view pointer, const Leaf& leaf, std::string_view b
   const auto value = value_for(pointer, node, by);
   found.pointer = pointer;
   if (!value) {
-    return mark(leaf, Use::unsupported,
-                node.opaque ? "an expression: it is not evaluated"
-                            : "this value cannot be read as what the key holds");
+    return mark(
+        leaf, Use::unsupported,
+        node.opaque ? std::string(expression_message) : "this value cannot be read as what the key holds");
   }
   // A switch that is off, where the field is not a switch: "flash_attention: false".
   const recipe::Field* field = recipe::find_field(pointer);

@@ -90,7 +90,12 @@ Import import_known(const exchange::Document& document, std::string_view text, c
     add_packing(import);
     look_up_model(import, catalog);
   }
-  if (!import.request.is_null()) import.missing = run::missing_in(import.request, catalog);
+  if (import.request.is_null()) return import;
+  for (run::Missing& one : run::missing_in(import.request, catalog)) {
+    const auto same = [&one](const run::Missing& other) { return other.pointer == one.pointer; };
+    if (std::none_of(import.missing.begin(), import.missing.end(), same))
+      import.missing.push_back(std::move(one));
+  }
   return import;
 }
 
