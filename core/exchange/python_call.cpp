@@ -22,6 +22,30 @@ Node pieces(const Node& whole, const std::string& separator) {
   return node;
 }
 
+// The hub's cache keeps a model in a folder of its name: ".../models--mistralai--Mistral-7B-v0.3/snapshots".
+std::string cached_name(const std::string& path) {
+  const std::string_view mark = "models--";
+  const size_t at = path.find(mark);
+  if (at == std::string::npos) return "";
+  std::string name = path.substr(at + mark.size());
+  name.resize(std::min(name.find('/'), name.size()));
+  const size_t owner = name.find("--");
+  return owner == std::string::npos ? "" : name.replace(owner, 2, "/");
+}
+
+// os.path.join("a", "b"); the call itself where a part is not known, and no earlier one says the model.
+Node joined(const Node& given) {
+  std::string path;
+  for (const Member& part : given.members) {
+    if (!is_value(part.value) || !part.value.quoted) {
+      const std::string name = cached_name(path);
+      return name.empty() ? given : scalar_node(name, name, true, given.span);
+    }
+    path += (path.empty() || path.back() == '/' ? "" : "/") + part.value.raw;
+  }
+  return scalar_node(path, path, true, given.span);
+}
+
 }  // namespace
 
 // At "(": what a call is given.
@@ -76,6 +100,15 @@ Node PythonReader::known_call(const std::string& name, Node given) {
   if (name == "dict" && first == nullptr) {
     given.call.clear();
     return given;
+  }
+  // Started without arguments, as its flags are read as their defaults.
+  if (name == "len" && first != nullptr && first->raw == "sys.argv")
+    return scalar_node(1, "len(sys.argv)", false, given.span);
+  if (name == "os.path.join") return joined(given);
+  if (name_ends_with(name, "snapshot_download")) {
+    const Node* repository = given.find("repo_id");
+    if (repository == nullptr) repository = first;
+    if (repository != nullptr && is_value(*repository)) return *repository;
   }
   if ((name == "os.getenv" || name == "getenv" || name == "os.environ.get") && second != nullptr)
     return *second;

@@ -54,10 +54,19 @@ std::string PythonReader::dotted() {
   return name;
 }
 
-Node PythonReader::opaque(size_t from) {
+Node PythonReader::opaque(size_t from, int depth) {
   size_t level = 0;
   while (peek().type != Type::end) {
     const PythonToken& token = peek();
+    // data["train"].map(lambda row: tokenizer(row["text"], max_length=512)): its calls are read.
+    if (token.type == Type::sign && token.text == "." && depth < deepest_expression &&
+        peek(1).type == Type::name) {
+      ++at_;
+      const size_t begin = at_;
+      const std::string name = dotted();
+      if (is_sign("(")) (void)call(name, span_from(begin), depth + 1);
+      continue;
+    }
     if (token.type == Type::sign && (token.text == "(" || token.text == "[" || token.text == "{")) ++level;
     if (token.type == Type::sign && (token.text == ")" || token.text == "]" || token.text == "}")) {
       if (level == 0) break;
@@ -77,21 +86,29 @@ Node PythonReader::expression(int depth) {
   skip_lines_inside(depth);
   const size_t from = at_;
   if (depth > deepest_expression) return opaque(from);
+  std::vector<Member>& calls = document_.root.members;
+  const size_t first = calls.size();
   Node value = choice(depth);
   if (depth > 0 && peek().type == Type::line && followed_by_choice()) skip_lines();
   if (is_name("if")) {
+    const size_t behind = calls.size();
     ++at_;
     const auto holds = truth_of(choice(depth + 1));
     skip_lines_inside(depth);
     if (!is_name("else")) return opaque(from);
     ++at_;
+    const size_t second = calls.size();
     Node other = expression(depth + 1);
+    // "LoraConfig(...) if args.use_peft else None": what is not taken is not called.
+    const auto at = [&calls](size_t i) { return calls.begin() + static_cast<std::ptrdiff_t>(i); };
+    if (holds && *holds) calls.erase(at(second), calls.end());
+    if (holds && !*holds) calls.erase(at(first), at(behind));
     if (holds) value = *holds ? std::move(value) : std::move(other);
     if (holds && (at_end() || is_name("for"))) return value;
     return opaque(from);
   }
   if (at_end() || (is_sign("[") && value.is_map())) return value;
-  return opaque(from);
+  return opaque(from, depth);
 }
 
 // An expression in brackets goes on in the next line.
@@ -121,6 +138,13 @@ Node PythonReader::primary(int depth) {
 
 // config["lora"]["r"], config["lora"].get("r", 8); what a call gives is not known, and its brackets are left.
 Node PythonReader::subscripts(Node value, int depth) {
+  // sys.argv[1] if ... else ...: what is not known ends with its bracket.
+  while (value.opaque && is_sign("[")) {
+    (void)list(depth);
+    const Span last = span_from(at_ - 1);
+    value.span.length = last.at + last.length - value.span.at;
+    value.raw = text_.substr(value.span.at, value.span.length);
+  }
   while (value.is_list() || (value.is_map() && value.call.empty())) {
     const size_t from = at_;
     const bool get = is_sign(".") && is_name("get", 1) && is_sign("(", 2);
@@ -157,9 +181,30 @@ Node PythonReader::text() {
     span.length = peek().span.at + peek().span.length - span.at;
     ++at_;
   }
-  Node node = scalar_node(text, text, true, span);
-  if (token.formatted && text.find('{') != std::string::npos) node.opaque = true;
+  if (!token.formatted || text.find('{') == std::string::npos) return scalar_node(text, text, true, span);
+  const auto filled = formatted(text);
+  Node node = scalar_node(filled.value_or(text), filled.value_or(text), true, span);
+  node.opaque = !filled;
   return node;
+}
+
+// f"{OWNER}/{cfg.name}": names alone that stand for something; nothing where one does not.
+std::optional<std::string> PythonReader::formatted(std::string_view text) {
+  std::string filled;
+  while (!text.empty()) {
+    const size_t open = std::min(text.find_first_of("{}"), text.size());
+    filled += text.substr(0, open);
+    text.remove_prefix(open);
+    if (text.empty()) break;
+    const size_t close = text.find('}');
+    if (text[0] == '}' || text.substr(0, 2) == "{{" || close == std::string_view::npos) return std::nullopt;
+    const Node* found = find(std::string(text.substr(1, close - 1)));
+    if (found == nullptr || !is_value(*found) || found->value.is_null() || filled.size() > 1000)
+      return std::nullopt;
+    filled += found->raw;
+    text.remove_prefix(close + 1);
+  }
+  return filled;
 }
 
 Node PythonReader::number() {
@@ -174,13 +219,21 @@ Node PythonReader::number() {
   return scalar_node(*number, raw, false, span_from(from));
 }
 
-// default_factory=lambda: ["q_proj"]
+// default_factory=lambda: ["q_proj"]; of one that takes something, the calls in it: map(lambda row:
+// tokenizer(row["text"], max_length=512)).
 Node PythonReader::lambda(int depth) {
   const size_t from = at_;
   ++at_;
+  const bool takes = !is_sign(":");
+  while (takes && (peek().type == Type::name || is_sign(",") || is_sign("*") || is_sign("**"))) ++at_;
   if (!is_sign(":")) return opaque(from);
   ++at_;
-  return expression(depth + 1);
+  Node value = expression(depth + 1);
+  if (!takes) return value;
+  const Span span = span_from(from);
+  Node function = scalar_node(nullptr, std::string(text_.substr(span.at, span.length)), false, span);
+  function.opaque = true;
+  return function;
 }
 
 // A member of "$flags", by which a setting that came of it is found again.
@@ -195,10 +248,17 @@ void PythonReader::note_flag(const Node* found, Span span) {
 }
 
 const Node* PythonReader::find(const std::string& name) {
-  const Node* found = names_.find(function(), name, &before_);
-  if (found == nullptr || found->opaque) {
-    const Node* known = before_.find(function(), name);
-    if (known != nullptr && !known->opaque) found = known;
+  const Node* found = nullptr;
+  const auto take = [&found](const Node* known) {
+    if (known != nullptr && (found == nullptr || (found->opaque && !known->opaque))) found = known;
+  };
+  take(names_.find(function(), name, &before_));
+  take(before_.find(function(), name));
+  // A function in a function knows what the outer one is given.
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (scope->is_class || (found != nullptr && !found->opaque)) continue;
+    take(names_.find(scope->name, name, &before_));
+    take(before_.find(scope->name, name));
   }
   size_t most = 1000;
   if (found != nullptr && is_larger(*found, most)) found = nullptr;
@@ -221,7 +281,7 @@ Node PythonReader::named(int depth) {
   }
   if (name == "None") return scalar_node(nullptr, name, false, span);
   if (name == "True" || name == "False") return scalar_node(name == "True", name, false, span);
-  if (const Node* found = find(name); found != nullptr && found->call.empty()) {
+  if (const Node* found = find(name); found != nullptr && (found->call.empty() || found->call == "len")) {
     Node value = *found;
     if (value.span.length == 0) value.span = span;  // store_true: nothing else is written
     note_flag(found, value.span);

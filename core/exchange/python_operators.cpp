@@ -13,6 +13,8 @@ std::optional<double> literal_number(const Node& node) {
 }
 
 std::optional<bool> compared(const std::string& sign, const Node& left, const Node& right) {
+  // What a script counts is there.
+  if (left.call == "len" && (sign == ">" || sign == "!=") && literal_number(right) == 0.0) return true;
   // What is None in the script may be given on its command line.
   if (!left.is_scalar() || left.opaque || !right.is_scalar() || right.opaque || left.value.is_null())
     return std::nullopt;
@@ -87,6 +89,7 @@ Node PythonReader::arithmetic(int depth) {
   const bool goes_on =
       is_sign("+") || is_sign("-") || is_sign("*") || is_sign("**") || is_sign("/") || is_sign("//");
   if (!goes_on) return value;
+  if (value.quoted && is_value(value) && is_sign("+")) return concatenation(std::move(value), depth);
   auto total = literal_number(value);
   if (total) total = sum(*total, depth);
   if (!total || *total < 0 || *total >= 9e15) return opaque(from);
@@ -94,6 +97,20 @@ Node PythonReader::arithmetic(int depth) {
   const std::string raw(text_.substr(span.at, span.length));
   if (std::floor(*total) == *total) return scalar_node(static_cast<uint64_t>(*total), raw, false, span);
   return scalar_node(*total, raw, false, span);
+}
+
+// OWNER + "/" + NAME
+Node PythonReader::concatenation(Node left, int depth) {
+  const size_t from = at_;
+  while (is_sign("+")) {
+    ++at_;
+    skip_lines_inside(depth);
+    const Node right = primary(depth + 1);
+    if (!is_value(right) || !right.quoted || left.raw.size() > 1000) return opaque(from);
+    left.raw += right.raw;
+    left.value = left.raw;
+  }
+  return left;
 }
 
 // At an operator behind `left`; nothing when a side is no number that is known.

@@ -20,6 +20,9 @@
 
 namespace plimsoll::exchange {
 
+/// Beyond it a call or an expression is no longer read.
+constexpr int deepest_expression = 64;
+
 class PythonReader {
  public:
   /// `before`: what an earlier reading of the same text found.
@@ -67,9 +70,11 @@ class PythonReader {
   void define_class();
   void skip_annotation();
   void condition();
+  void loop();
   void skip_block(size_t column);
   bool trains_in_block(size_t from, size_t to) const;
   void assignment(const std::string& name, Span key_span, bool in_class);
+  bool attribute_assignment(const std::string& name, Span key_span, const Node& value);
   bool subscript_assignment(const std::string& name);
   void note_import();
 
@@ -78,11 +83,12 @@ class PythonReader {
   Node arguments(const std::string& name, int depth);
   Node call(const std::string& name, Span key_span, int depth);
   Node known_call(const std::string& name, Node given);
-  Node opaque(size_t from);
+  Node opaque(size_t from, int depth = deepest_expression);
   Node expression(int depth);
   Node choice(int depth);
   Node comparison(int depth);
   Node arithmetic(int depth);
+  Node concatenation(Node left, int depth);
   bool at_end() const;
   bool followed_by_choice() const;
   std::optional<double> sum(double left, int depth);
@@ -91,6 +97,7 @@ class PythonReader {
   Node subscripts(Node value, int depth);
   Node primary(int depth);
   Node text();
+  std::optional<std::string> formatted(std::string_view text);
   Node number();
   Node negation(int depth);
   Node lambda(int depth);
@@ -114,9 +121,6 @@ class PythonReader {
   std::vector<size_t> taken_;  ///< columns of conditions that hold: their else does not
   bool has_unknown_ = false;
 };
-
-/// Beyond it a call or an expression is no longer read.
-constexpr int deepest_expression = 64;
 
 inline bool is_value(const Node& node) { return node.is_scalar() && !node.opaque; }
 

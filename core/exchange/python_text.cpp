@@ -59,6 +59,7 @@ void PythonReader::statement() {
   if (is_name("def")) return define_function();
   if (first && is_name("class")) return define_class();
   if (first && (is_name("if") || is_name("elif") || is_name("else"))) return condition();
+  if (first && is_name("for")) return loop();
   const bool in_class = first && !scopes_.empty() && scopes_.back().is_class;
   const size_t begin = at_;
   const std::string name = dotted();
@@ -88,10 +89,27 @@ void PythonReader::assignment(const std::string& name, Span key_span, bool in_cl
   Node value = expression(0);
   // "max_length = 512," pasted out of a call.
   if (is_sign(",") && (peek(1).type == Type::line || peek(1).type == Type::end)) ++at_;
+  if (attribute_assignment(name, key_span, value)) return;
   if (in_class) names_.add_field(scopes_.back().name, name, value);
   names_.assign(function(), name, value);
   if (value.is_map() && !value.call.empty()) return;  // a call: it is a member of the root already
   if (!value.opaque) document_.root.members.push_back({name, key_span, std::move(value)});
+}
+
+// training_args.optim = "adafactor", behind training_args = TrainingArguments(...): what the call is given.
+bool PythonReader::attribute_assignment(const std::string& name, Span key_span, const Node& value) {
+  const size_t dot = name.find('.');
+  if (dot == std::string::npos || name.find('.', dot + 1) != std::string::npos) return false;
+  const Node* object = names_.find(function(), name.substr(0, dot));
+  if (object == nullptr || object->call.empty() || object->members.size() > 500) return false;
+  for (Member& call : document_.root.members) {
+    if (call.value.call != object->call || call.value.span.at != object->span.at) continue;
+    const std::string key = name.substr(dot + 1);
+    std::erase_if(call.value.members, [&key](const Member& member) { return member.key == key; });
+    call.value.members.push_back({key, key_span, value});
+    return true;
+  }
+  return false;
 }
 
 // os.environ["NAME"] = "value", kwargs["optim"] = "adafactor"
@@ -181,6 +199,25 @@ void PythonReader::condition() {
   ++at_;
   if (!*holds) return skip_block(here);
   taken_.push_back(here);
+}
+
+// for cfg in MODELS:, for i, cfg in enumerate(MODELS): the name stands for the first of a list that is known.
+void PythonReader::loop() {
+  ++at_;
+  std::vector<std::string> targets;
+  while (peek().type == Type::name && !is_name("in")) {
+    targets.push_back(peek().text);
+    ++at_;
+    if (is_sign(",")) ++at_;
+  }
+  if (targets.empty() || !is_name("in")) return;
+  ++at_;
+  const bool counted = is_name("enumerate") && is_sign("(", 1);
+  if (counted) at_ += 2;
+  if (peek().type != Type::name && !is_sign("[") && !is_sign("(")) return;
+  const Node list = expression(counted ? 1 : 0);
+  if (list.is_list() && !list.items.empty() && targets.size() == (counted ? 2u : 1u))
+    names_.assign(function(), targets.back(), list.items[0]);
 }
 
 bool PythonReader::trains_in_block(size_t from, size_t to) const {

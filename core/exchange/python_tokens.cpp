@@ -113,9 +113,13 @@ class Scanner {
         break;
       }
       if (!is_triple && text_[at_] == '\n') break;
-      if (text_[at_] == '\\' && !raw && at_ + 1 < text_.size()) {
+      if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
         const char next = text_[at_ + 1];
-        if (next != '\n') token.text += next == 'n' ? '\n' : next == 't' ? '\t' : next;
+        // r'\'' does not end at its first quote either, and keeps the backslash.
+        if (raw) {
+          token.text += text_.substr(at_, 2);
+        } else if (next != '\n')
+          token.text += next == 'n' ? '\n' : next == 't' ? '\t' : next;
         at_ += 2;
       } else {
         token.text += text_[at_++];

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/exchange/formats.h"
+#include "core/exchange/formats/python_whole.h"
 #include "core/exchange/formats/transformers.h"
 
 namespace plimsoll::exchange {
@@ -87,7 +88,8 @@ constexpr Row call_rows[] = {
     {"$PYTORCH_CUDA_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", ""},
     {"$UNSLOTH_VLLM_STANDBY", "/rl/vllm_enable_sleep_mode", "", read_standby, Write::no},
 };
-constexpr Table call_table{call_rows, "$* lightning.*", "$trl $unsloth $import", ""};
+constexpr Table call_table{call_rows, "$* lightning.*", "$trl $unsloth $import $wrapped $plain_arguments",
+                           ""};
 
 // unsloth/models/rl.py: a model with an engine sets use_vllm and vllm_mode='colocate' in the trainer's
 // arguments.
@@ -262,6 +264,7 @@ void finish(Reading& reading) {
   finish_unsloth(reading);
   finish_unsloth_targets(reading);
   finish_loading(reading);
+  finish_whole_script(reading);
   note_flags(reading);
   if (const Leaf* other = reading.leaf("$other_task"); other != nullptr)
     reading.notes.push_back("More than one trainer stands here: the last is read, not that of \"" +

@@ -175,6 +175,13 @@ bool add_preparation(Node& root, const Member& call, std::string_view place) {
   return true;
 }
 
+// PeftModel.from_pretrained(base, "out/sft", is_trainable=True): an adapter is trained on.
+bool continues_adapter(const Member& call) {
+  const Node* trainable = call.value.find("is_trainable");
+  return last_part(call.key) == "from_pretrained" && call.key.find("Peft") != std::string::npos &&
+         trainable != nullptr && trainable->value == json::Json(true);
+}
+
 void add_arguments(Node& root, const Member& call, std::string_view place) {
   Node& section = section_of(root, place)->value;
   if (section.span.length == 0) section.span = call.value.span;
@@ -202,6 +209,19 @@ void add_arguments(Node& root, const Member& call, std::string_view place) {
   }
 }
 
+// Of a script that goes as far as a trainer, what it does not call means something too.
+void add_whole(const Node& python, Node& root) {
+  const auto calls = [&python](auto is_it) {
+    return std::any_of(python.members.begin(), python.members.end(),
+                       [&](const Member& member) { return is_call(member) && is_it(last_part(member.key)); });
+  };
+  if (!calls([](std::string_view name) { return place_of(name) == "trainer"; })) return;
+  say(root, "$trainer", "trainer");
+  if (calls([](std::string_view name) { return name == "get_peft_model"; })) say(root, "$wrapped", "peft");
+  if (calls([](std::string_view name) { return ends_with(name, "TrainingArguments"); }))
+    say(root, "$plain_arguments", "transformers");
+}
+
 // SFT and then GRPO in one script: the last is what the script is for, and the first its warm-up.
 std::string_view task_read(const Node& python) {
   std::string_view last;
@@ -220,6 +240,10 @@ bool add_calls(const Node& python, Node& root) {
   for (const Member& call : python.members) {
     std::string_view place = is_call(call) ? place_of(call.key) : "";
     if (place == "trainer" && is_lightning(call.value)) place = "lightning";
+    if (is_call(call) && continues_adapter(call)) {
+      say(root, "$adapter", "peft");
+      say(root, "$continued", "peft");
+    }
     if (place.empty() || (place == "model" && &call != model)) continue;
     any = true;
     const std::string_view task = task_of(last_part(call.key));
@@ -293,6 +317,7 @@ Node python_sections(const Node& python) {
   add_assigned(python, called, root);
   add_loop(python, root);
   if (called) add_length(python, root);
+  if (called) add_whole(python, root);
   root.members.erase(std::remove_if(root.members.begin(), root.members.end(),
                                     [](const Member& member) {
                                       return member.value.is_map() && member.value.members.empty();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/json/ascii.h"
+
 namespace plimsoll::exchange {
 
 namespace {
@@ -51,6 +53,17 @@ std::string_view autocast_of(const Member& call) {
   if (enabled != nullptr && enabled->value == json::Json(false)) return "";
   if (dtype == nullptr) return "fp16";
   return dtype->raw.find("bfloat16") != std::string::npos ? "bf16" : "fp16";
+}
+
+// GRADIENT_ACCUMULATION_STEPS = 8, which the loop counts itself.
+bool is_accumulation(const Member& member) {
+  if (is_call(member) || !member.value.value.is_number_unsigned()) return false;
+  const std::string name = ascii::lower(member.key);
+  for (std::string_view known : {"gradient_accumulation_steps", "grad_accumulation_steps",
+                                 "accumulation_steps", "grad_accum_steps", "accum_steps", "grad_accum"}) {
+    if (name == known) return true;
+  }
+  return false;
 }
 
 struct Training {
@@ -108,6 +121,9 @@ void add_loop(const Node& python, Node& sections) {
   const Training training{made};
   for (const Member& call : python.members) {
     if (is_call(call)) add_call(call, training);
+  }
+  for (const Member& member : python.members) {
+    if (is_accumulation(member)) training.add("gradient_accumulation_steps", member.key_span, member.value);
   }
   if (!made.members.empty()) sections.members.push_back({"training", {}, std::move(made)});
 }

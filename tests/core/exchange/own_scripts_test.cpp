@@ -1,0 +1,165 @@
+// What scripts of other people taught (tests/stacks/by-hand): Python as they write it, each mechanism as a script of ours.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/json/at.h"
+#include "tests/core/exchange/any_text.h"
+
+namespace plimsoll::exchange {
+namespace {
+
+using json::at;
+using json::Json;
+
+std::string script(const std::string& before, const std::string& arguments = "output_dir='out'") {
+  return "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n" + before +
+         "\ntrainer = Trainer(model=model, args=TrainingArguments(" + arguments + "))\ntrainer.train()\n";
+}
+
+std::string model_of(const std::string& lines) {
+  return import_any(script(lines + "\nmodel = AutoModelForCausalLM.from_pretrained(name)")).model;
+}
+
+TEST(ExchangeOwnScripts, AFormattedStringOfKnownNamesIsAName) {
+  EXPECT_EQ(model_of("OWNER = 'mistralai'\nBASE = 'Mistral-7B-v0.1'\nname = f\"{OWNER}/{BASE}\""),
+            "mistralai/Mistral-7B-v0.1");
+  EXPECT_EQ(model_of("OWNER = 'Qwen'\nname = OWNER + '/' + 'Qwen3-4B'"), "Qwen/Qwen3-4B");
+  EXPECT_EQ(model_of("name = f\"{unknown}/Qwen3-4B\""), "");
+}
+
+TEST(ExchangeOwnScripts, AFolderOfTheHubsCacheNamesItsModel) {
+  EXPECT_EQ(model_of("import os\nbase = '/data/models--Qwen--Qwen3-4B'\n"
+                     "name = os.path.join(os.path.join(base, 'snapshots'), os.listdir(base)[0])"),
+            "Qwen/Qwen3-4B");
+  EXPECT_EQ(model_of("name = snapshot_download(repo_id='Qwen/Qwen3-4B', cache_dir='/data')"),
+            "Qwen/Qwen3-4B");
+}
+
+TEST(ExchangeOwnScripts, AScriptIsReadAsStartedWithoutArguments) {
+  EXPECT_EQ(model_of("import sys\nname = sys.argv[1] if len(sys.argv) > 1 else 'Qwen/Qwen3-4B'"),
+            "Qwen/Qwen3-4B");
+}
+
+TEST(ExchangeOwnScripts, ALoopStandsForTheFirstOfItsList) {
+  const std::string list = "RUNS = [{'id': 'Qwen/Qwen3-4B'}, {'id': 'gpt2'}]\n";
+  EXPECT_EQ(model_of(list + "for run in RUNS:\n    name = run['id']"), "Qwen/Qwen3-4B");
+  EXPECT_EQ(model_of(list + "for i, run in enumerate(RUNS, 1):\n    name = run['id']"), "Qwen/Qwen3-4B");
+}
+
+TEST(ExchangeOwnScripts, ABackslashKeepsTheQuoteOfARawString) {
+  EXPECT_EQ(model_of("import re\nrow = re.sub(r'[^\\s\\'\",!?]', '', row)\nname = 'Qwen/Qwen3-4B'"),
+            "Qwen/Qwen3-4B");
+}
+
+TEST(ExchangeOwnScripts, WhatAConditionLeavesOutIsNotCalled) {
+  const Import import = import_any(script(
+      "@dataclass\nclass Arguments:\n    use_peft: bool = field(default=False)\n    quantize: bool = False\n"
+      "def main(args):\n"
+      "    bnb = BitsAndBytesConfig(load_in_4bit=True) if args.quantize else None\n"
+      "    peft_config = LoraConfig(r=256) if args.use_peft else None\n"
+      "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')"));
+  EXPECT_FALSE(import.request.contains("quantization")) << import.request.dump();
+  EXPECT_FALSE(import.request.contains("peft")) << import.request.dump();
+}
+
+TEST(ExchangeOwnScripts, AnAttributeIsAnArgumentOfItsCall) {
+  const Import import = import_any(
+      "model = AutoModelForMaskedLM.from_pretrained('bert-base-uncased')\n"
+      "args = TrainingArguments(output_dir='out', per_device_train_batch_size=4)\n"
+      "args.eval_strategy = 'epoch'\nargs.per_device_train_batch_size = 16\nargs.save_total_limit = 2\n"
+      "trainer = Trainer(model=model, args=args)\n");
+  const Json& training = import.request["training"];
+  EXPECT_EQ(at(training, "per_device_train_batch_size"), Json(16));
+  EXPECT_EQ(at(training, "eval_strategy"), Json("epoch"));
+  EXPECT_EQ(at(training, "save_total_limit"), Json(2));
+}
+
+TEST(ExchangeOwnScripts, AFunctionKnowsWhatTheOuterOneIsGiven) {
+  const Import import = import_any(
+      "def train(base_model='Qwen/Qwen3-4B', cutoff: int = 256):\n"
+      "    def tokenize(prompt):\n"
+      "        return tokenizer(prompt, truncation=True, max_length=cutoff)\n"
+      "    model = AutoModelForCausalLM.from_pretrained(base_model)\n"
+      "    trainer = Trainer(model=model, args=TrainingArguments(output_dir='out'))\n");
+  EXPECT_EQ(at(import.request["training"], "max_length"), Json(256));
+}
+
+TEST(ExchangeOwnScripts, ATokenizerIsReadWithinAFunctionThatMapTakes) {
+  for (const char* data : {"data.map(", "data['train'].map(", "data['train'].shuffle(seed=1).map("}) {
+    const Import import =
+        import_any(script(std::string("rows = ") + data +
+                          "lambda row: tokenizer(row['text'], max_length=384), batched=True)\n"
+                          "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')"));
+    EXPECT_EQ(at(import.request["training"], "max_length"), Json(384)) << data;
+  }
+}
+
+TEST(ExchangeOwnScripts, WhatIsCountedIsThere) {
+  const Import import =
+      import_any(script("held = 0\nheld = len(data)\nmodel = AutoModelForCausalLM.from_pretrained('gpt2')",
+                        "eval_strategy='steps' if held > 0 else 'no'"));
+  EXPECT_EQ(at(import.request["training"], "eval_strategy"), Json("steps"));
+}
+
+TEST(ExchangeOwnScripts, AnAdapterThatIsTrainedOnIsOne) {
+  const Import import = import_any(
+      "base = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')\n"
+      "model = PeftModel.from_pretrained(base, 'out/sft', is_trainable=True)\n"
+      "trainer = DPOTrainer(model=model, args=DPOConfig(output_dir='out'))\n");
+  EXPECT_TRUE(at(import.request, "peft").is_object());
+  EXPECT_THAT(import.notes, testing::Contains(testing::HasSubstr("adapter_config.json")));
+  const Import merged =
+      import_any(script("model = AutoModelForCausalLM.from_pretrained('gpt2')\n"
+                        "done = PeftModel.from_pretrained(model, 'out')"));
+  EXPECT_FALSE(at(merged.request, "peft").is_object());
+}
+
+TEST(ExchangeOwnScripts, AQuantisedBaseThatNothingPreparesIsLeftAsItIs) {
+  const std::string base =
+      "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B', load_in_4bit=True)\n";
+  const auto prepared = [](const Import& import) {
+    return at(import.request["quantization"], "prepare_for_kbit_training");
+  };
+  EXPECT_EQ(prepared(import_any(script(base + "model = get_peft_model(model, LoraConfig(r=8))"))),
+            Json(false));
+  EXPECT_EQ(prepared(import_any(script(base + "model = prepare_model_for_kbit_training(model)\n"
+                                              "model = get_peft_model(model, LoraConfig(r=8))"))),
+            Json(true));
+}
+
+TEST(ExchangeOwnScripts, TrlTakesWhatTrainingArgumentsLeaveOff) {
+  const Import import = import_any(
+      "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')\n"
+      "trainer = SFTTrainer(model=model, args=TrainingArguments(output_dir='out', fp16=True))\n");
+  EXPECT_EQ(at(import.request["training"], "gradient_checkpointing"), Json(false));
+  EXPECT_EQ(at(import.request["training"], "bf16"), Json(false));
+}
+
+TEST(ExchangeOwnScripts, WithoutAWordOfAdaptersAllIsTrained) {
+  const std::string model = "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')";
+  const Import full = import_any(script(model));
+  ASSERT_TRUE(full.request.contains("peft"));
+  EXPECT_TRUE(full.request["peft"].is_null());
+  EXPECT_FALSE(import_any(script(model + "  # LoRA follows")).request.contains("peft"));
+}
+
+TEST(ExchangeOwnScripts, ALoopOfItsOwnCountsItsMicroBatches) {
+  const Import import = import_any(
+      "GRADIENT_ACCUMULATION_STEPS = 8\nmodel = AutoModelForCausalLM.from_pretrained('gpt2')\n"
+      "loader = DataLoader(data, batch_size=1)\nloss.backward()\n");
+  EXPECT_EQ(at(import.request["training"], "gradient_accumulation_steps"), Json(8));
+}
+
+TEST(ExchangeOwnScripts, ASizeThatIsNotEvaluatedIsAskedFor) {
+  const Import import = import_any(
+      "import config as cfg\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')\n"
+      "args = DPOConfig(per_device_train_batch_size=cfg.batch, max_length=cfg.length, learning_rate=cfg.rate)\n"
+      "trainer = DPOTrainer(model=model, args=args)\n");
+  std::vector<std::string> asked;
+  for (const run::Missing& one : import.missing) asked.push_back(one.pointer);
+  EXPECT_THAT(asked,
+              testing::UnorderedElementsAre("/training/per_device_train_batch_size", "/training/max_length"));
+}
+
+}  // namespace
+}  // namespace plimsoll::exchange
