@@ -206,11 +206,10 @@ bool fits_language(const Format& format, Language language) {
 // given.
 std::vector<std::string_view> started_by(const Node& root) {
   std::vector<std::string_view> started;
-  for (const char* key : {"$words", "m", "module"}) {
-    const Node* node = root.find(key);
-    if (node == nullptr) continue;
-    if (node->is_scalar()) started.push_back(node->raw);
-    for (const Node& item : node->items) started.push_back(item.raw);
+  for (const Member& member : root.members) {  // a script may start several
+    if (member.key != "$words" && member.key != "m" && member.key != "module") continue;
+    if (member.value.is_scalar()) started.push_back(member.value.raw);
+    for (const Node& item : member.value.items) started.push_back(item.raw);
   }
   return started;
 }

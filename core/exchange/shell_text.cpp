@@ -45,6 +45,7 @@ std::vector<Word> split(std::string_view text) {
       Word word;
       word.span.at = i;
       word.line_start = line_start;
+      word.opens_quoted = c == '\'' || c == '"';
       line_start = false;
       while (i < text.size() && std::string_view(" \t\r\n").find(text[i]) == std::string_view::npos) {
         if (text[i] == '\'' || text[i] == '"') {
@@ -240,7 +241,7 @@ bool ends_command(const Word& word) {
 }
 
 bool is_flag(const Word& word) {
-  if (word.quoted || word.text.size() < 2 || word.text[0] != '-') return false;
+  if (word.opens_quoted || word.text.size() < 2 || word.text[0] != '-') return false;
   return !meant_number(word.text).has_value();
 }
 

@@ -13,6 +13,7 @@ struct Word {
   bool quoted = false;
   bool verbatim = false;  // in single quotes: nothing in it is a variable
   bool line_start = false;
+  bool opens_quoted = false;  // "..." from its first character: no flag, as --key="value" is
 };
 
 /// Programs whose flags are theirs alone, and the words of the shell itself.

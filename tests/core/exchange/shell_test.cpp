@@ -275,5 +275,20 @@ TEST(ExchangeShell, SwiftOfReleaseTwoEvaluatesAHundredth) {
   EXPECT_EQ(evaluation(" --dataset_test_ratio 0"), Json());
 }
 
+TEST(ExchangeShell, AFlagKeepsAQuotedValue) {
+  const Import import = from_script(
+      "python train.py --model_name_or_path=\"Qwen/Qwen3-4B\" --bf16 --optim='adamw_8bit' '--fp16'\n");
+  EXPECT_EQ(import.model, "Qwen/Qwen3-4B");
+  EXPECT_EQ(at(import.request["training"], "optim"), Json("adamw_8bit"));
+  EXPECT_EQ(at(import.request["training"], "bf16"), Json(true));
+}
+
+TEST(ExchangeShell, TheSecondCommandMayBeTheOneThatIsRefused) {
+  const Import import = from_script(
+      "python3 -m data.prepare --out x\ntorchrun --nproc_per_node=2 -m verl.trainer.fsdp_sft_trainer data.x=1\n");
+  ASSERT_FALSE(import.errors.empty());
+  EXPECT_EQ(import.errors.front().code, "unsupported");
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange
