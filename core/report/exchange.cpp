@@ -4,6 +4,7 @@
 
 #include "core/exchange/export.h"
 #include "core/exchange/parts.h"
+#include "core/exchange/releases.h"
 #include "core/json/ascii.h"
 #include "core/json/near.h"
 #include "core/json/writer.h"
@@ -86,6 +87,7 @@ Import import_known(const exchange::Document& document, std::string_view text, c
                     std::string_view around) {
   Import import = exchange::import_document(document, text);
   exchange::add_versions(import, document, around.empty() ? text : around);
+  if (import.errors.empty()) exchange::add_release(import, document, text);
   if (import.errors.empty() && !import.model.empty()) {
     add_packing(import);
     look_up_model(import, catalog);

@@ -91,8 +91,7 @@ Asked ask(const Golden& golden, const run::Catalog& catalog) {
   if (!c.contains("versions")) return asked;
   for (const auto& [library, version] : c.at("versions").items()) {
     const bool known = recipe::find_field("/versions/" + library) != nullptr;
-    if (known && !(asked.request.contains("versions") && asked.request["versions"].contains(library)))
-      asked.request["versions"][library] = version;
+    if (known) asked.request["versions"][library] = version;  // a script may only say how old it is at most
   }
   return asked;
 }

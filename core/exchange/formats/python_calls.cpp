@@ -194,7 +194,10 @@ void add_arguments(Node& root, const Member& call, std::string_view place) {
     if (inner && !function && (place == "trainer" || !place_of(argument.value.call).empty())) continue;
     const bool position = argument.key.find_first_not_of("0123456789") == std::string::npos;
     if (position && !(place == "model" && argument.key == "0")) continue;
-    if (argument.value.opaque && !function &&
+    // DPOTrainer(max_length=cfg.length): a size that is not known is not left out.
+    const bool size = argument.key == "max_length" || argument.key == "max_seq_length" ||
+                      argument.key == "max_prompt_length" || argument.key == "max_completion_length";
+    if (argument.value.opaque && !function && !size &&
         (place == "trainer" || argument.key == "quantization_config" || argument.key == "config")) {
       continue;
     }

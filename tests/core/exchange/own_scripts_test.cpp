@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/exchange/releases.h"
 #include "core/json/at.h"
 #include "tests/core/exchange/any_text.h"
 
@@ -159,6 +160,27 @@ TEST(ExchangeOwnScripts, ASizeThatIsNotEvaluatedIsAskedFor) {
   for (const run::Missing& one : import.missing) asked.push_back(one.pointer);
   EXPECT_THAT(asked,
               testing::UnorderedElementsAre("/training/per_device_train_batch_size", "/training/max_length"));
+}
+
+// TRL 0.12.2 and 0.13.0 trl/trainer/sft_trainer.py, 0.15.2 and 0.16.1 dpo_trainer.py.
+TEST(ExchangeOwnScripts, WhatLaterReleasesRefuseSaysHowOldAScriptIs) {
+  const auto release = [](const std::string& call, const std::string& before = "") {
+    const std::string text = before + "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')\n" +
+                             "trainer = " + call + "\n";
+    const Document document = read_any(text);
+    Import import = import_document(document, text);
+    add_versions(import, document, text);
+    add_release(import, document, text);
+    return at(at(import.request, "versions"), "trl");
+  };
+  EXPECT_EQ(release("SFTTrainer(model=model, max_seq_length=512)"), Json("0.12.2"));
+  EXPECT_EQ(release("DPOTrainer(model=model, tokenizer=tokenizer)"), Json("0.15.2"));
+  EXPECT_EQ(release("SFTTrainer(model=model, processing_class=tokenizer)"), Json());
+  EXPECT_EQ(release("SFTTrainer(model=model, packing=True)", "# trl==0.9.6\n"), Json("0.9.6"));
+  EXPECT_EQ(release("SFTTrainer(model=model, tokenizer=t)", "from trl.commands.cli_utils import TrlParser\n"),
+            Json("0.12.2"));
+  EXPECT_EQ(release("SFTTrainer(model=model, max_seq_length=512)", "from unsloth import FastLanguageModel\n"),
+            Json());
 }
 
 }  // namespace
