@@ -35,7 +35,7 @@ double spoken_size(std::string_view folded) {
     const std::string_view what = folded.substr(behind, 20);
     bool card = false;
     for (const std::string_view word : {" gpu", " card", " vram", " memory each", " memory per", " per gpu",
-                                        " per card", "显存", "显卡", " 显存"})
+                                        " per card", " each", "显存", "显卡", " 显存"})
       card = card || what.substr(0, word.size() + 9).find(word) != std::string_view::npos;
     // "a 30B on 48GB": what a run is on is a card, unless its RAM is meant.
     const std::string_view before = folded.substr(0, begin);

@@ -94,6 +94,11 @@ void read_method_words(const Text& text, const Prose& prose, Facts& f) {
 void read_split_words(const Text& text, Facts& f) {
   // Some stage of ZeRO divides something; which one is not said.
   if (f.strategy.empty() && mentions(text, {"deepspeed"})) f.strategy = "deepspeed";
+  // A process for each card, and nothing that divides: each has a copy.
+  if (f.strategy.empty() &&
+      mentions(text, {"torchrun", "torch.distributed.launch", "torch.distributed.run"}) &&
+      !mentions(text, {"fsdp", "shard", "zero", "megatron", "parallel"}))
+    f.strategy = "ddp";
   if (!f.gpus) {
     f.gpus = cards_in_words(text);
     f.gpus_in_words = f.gpus.has_value();

@@ -7,39 +7,42 @@ namespace plimsoll::diagnosis {
 
 namespace {
 
-using Ids = std::string_view;
-
-constexpr Ids at_load[] = {"does_not_fit_at_all", "sharding_load_peak", "load_peak",
-                           "fp32_by_mistake",     "bnb_not_applied",    "kbit_upcast",
-                           "dequantised_base",    "vllm_kv_cache",      "replicated_not_sharded",
-                           "embedding_tensor",    "other_process"};
-constexpr Ids at_once[] = {"does_not_fit_at_all",
-                           "replicated_not_sharded",
-                           "optimizer_states_first_step",
-                           "optimizer_foreach_temporary",
-                           "modules_to_save",
-                           "adapters_large_or_fp32",
-                           "dora_overhead",
-                           "dequantisation_temporary",
-                           "other_process",
-                           "fp32_by_mistake"};
-constexpr Ids of_tokens[] = {"batch_or_sequence_too_large",
-                             "logits_peak",
-                             "checkpointing_not_active",
-                             "eager_attention_quadratic",
-                             "vision_tokens",
-                             "dpo_reference_model",
-                             "single_giant_tensor",
-                             "pairwise_doubles_batch",
-                             "packing_interaction"};
-constexpr Ids updated[] = {"regression_in_library"};
-constexpr Ids at_later[] = {"long_outlier_sequences", "fragmentation"};
-constexpr Ids growing[] = {"growth_over_steps"};
-constexpr Ids at_eval[] = {"eval_accumulates_logits"};
-constexpr Ids at_save[] = {"resume_or_save_peak"};
-constexpr Ids at_merge[] = {"merge_peak"};
-constexpr Ids at_rollout[] = {"vllm_colocate"};
-constexpr Ids of_machine[] = {"host_ram"};
+// A person sees when it fails, not why: a use that seems to creep up may be longer samples, and what fails
+// "later" may have crept up. A cause's shares over the choices are what reports say, in round figures.
+constexpr Share at_load[] = {
+    {"does_not_fit_at_all", 0.4}, {"sharding_load_peak"}, {"load_peak"},
+    {"fp32_by_mistake", 0.5},     {"bnb_not_applied"},    {"kbit_upcast"},
+    {"dequantised_base"},         {"vllm_kv_cache"},      {"replicated_not_sharded", 0.5},
+    {"embedding_tensor"},         {"other_process", 0.5}, {"optimizer_states_first_step", 0.3}};
+constexpr Share at_once[] = {{"does_not_fit_at_all", 0.6},
+                             {"replicated_not_sharded", 0.5},
+                             {"optimizer_states_first_step", 0.7},
+                             {"optimizer_foreach_temporary"},
+                             {"modules_to_save"},
+                             {"adapters_large_or_fp32"},
+                             {"dora_overhead"},
+                             {"dequantisation_temporary"},
+                             {"other_process", 0.5},
+                             {"fp32_by_mistake", 0.5}};
+constexpr Share of_tokens[] = {{"batch_or_sequence_too_large"}, {"logits_peak"},
+                               {"checkpointing_not_active"},    {"eager_attention_quadratic", 0.9},
+                               {"vision_tokens", 0.8},          {"dpo_reference_model"},
+                               {"single_giant_tensor"},         {"pairwise_doubles_batch"},
+                               {"packing_interaction"}};
+constexpr Share updated[] = {{"regression_in_library"}};
+constexpr Share at_later[] = {{"long_outlier_sequences", 0.8},
+                              {"fragmentation", 0.9},
+                              {"growth_over_steps", 0.15},
+                              {"vision_tokens", 0.1}};
+constexpr Share growing[] = {{"growth_over_steps", 0.85},
+                             {"long_outlier_sequences", 0.2},
+                             {"fragmentation", 0.1},
+                             {"vision_tokens", 0.1}};
+constexpr Share at_eval[] = {{"eval_accumulates_logits"}, {"eager_attention_quadratic", 0.1}};
+constexpr Share at_save[] = {{"resume_or_save_peak"}};
+constexpr Share at_merge[] = {{"merge_peak"}};
+constexpr Share at_rollout[] = {{"vllm_colocate"}};
+constexpr Share of_machine[] = {{"host_ram"}};
 constexpr Choice when[] = {
     {"load", "While the model was loaded or prepared",
      "No sample was there yet: weights, or a second copy of them.", at_load},
@@ -62,14 +65,14 @@ constexpr Choice when[] = {
      updated},
 };
 
-constexpr Ids foreign[] = {"other_process"};
+constexpr Share foreign[] = {{"other_process"}};
 constexpr Choice others[] = {
     {"yes", "Yes, something else was using it", "Not all of the card was free for this run.", foreign},
     {"no", "No, it was empty", "All of the card was this run's.", {}, true},
 };
 
-constexpr Ids copied[] = {"replicated_not_sharded"};
-constexpr Ids sharded[] = {"sharding_load_peak", "resume_or_save_peak"};
+constexpr Share copied[] = {{"replicated_not_sharded"}};
+constexpr Share sharded[] = {{"sharding_load_peak"}, {"resume_or_save_peak"}};
 constexpr Choice cards[] = {
     {"copies", "Each holds the whole model (DDP, ZeRO-1 or -2, torchrun without FSDP)",
      "More cards do not make room for the weights.", copied},
@@ -84,8 +87,10 @@ constexpr Question all_questions[] = {
     {"cards", "How do the cards share the model?", cards},
 };
 
-bool speaks_for(const Choice& choice, std::string_view cause) {
-  return std::find(choice.causes.begin(), choice.causes.end(), cause) != choice.causes.end();
+double part_of(const Choice& choice, std::string_view cause) {
+  const auto found = std::find_if(choice.causes.begin(), choice.causes.end(),
+                                  [&](const Share& one) { return one.cause == cause; });
+  return found == choice.causes.end() ? 0 : found->of;
 }
 
 // People err, and causes mix: an answer against a cause leaves it a chance.
@@ -93,36 +98,28 @@ constexpr double believed = 0.985;
 
 double share(const Question& question, const Choice& choice, std::string_view cause) {
   const auto count = static_cast<double>(question.choices.size());
-  double naming = 0;
-  for (const Choice& one : question.choices) naming += speaks_for(one, cause) ? 1 : 0;
-  const bool by_rest = naming == 0 && std::any_of(question.choices.begin(), question.choices.end(),
-                                                  [](const Choice& one) { return one.rest; });
-  if (by_rest) naming = 1;
-  if (naming == 0 || naming == count) return 1 / count;
-  const bool speaks = by_rest ? choice.rest : speaks_for(choice, cause);
-  return speaks ? believed / naming : (1 - believed) / (count - naming);
-}
-
-double entropy(const std::vector<double>& shares) {
-  double sum = 0, out = 0;
-  for (const double one : shares) sum += one;
-  for (const double one : shares) {
-    if (one > 0) out -= one / sum * std::log2(one / sum);
+  double all = 0, naming = 0;
+  for (const Choice& one : question.choices) {
+    all += part_of(one, cause);
+    naming += part_of(one, cause) > 0 ? 1 : 0;
   }
-  return out;
+  const bool by_rest = all == 0 && std::any_of(question.choices.begin(), question.choices.end(),
+                                               [](const Choice& one) { return one.rest; });
+  if (!by_rest && (naming == 0 || naming == count)) return 1 / count;
+  const double part = by_rest ? (choice.rest ? 1 : 0) : part_of(choice, cause) / all;
+  return part > 0 ? believed * part : (1 - believed) / (count - (by_rest ? 1 : naming));
 }
 
-// Bits that the answer is expected to tell.
+// How much more often the first cause is expected to be right once this was answered.
 double gain(const Question& question, const std::vector<Named>& named, const std::vector<double>& shares) {
-  double left = 0;
+  double right = 0;
   for (const Choice& choice : question.choices) {
-    std::vector<double> then = shares;
-    double likely = 0;
+    double most = 0;
     for (std::size_t i = 0; i < named.size(); ++i)
-      likely += then[i] *= share(question, choice, named[i].cause->id);
-    left += likely * entropy(then);
+      most = std::max(most, shares[i] * share(question, choice, named[i].cause->id));
+    right += most;
   }
-  return entropy(shares) - left;
+  return right - *std::max_element(shares.begin(), shares.end());
 }
 
 // A frame of a step says where in it, not whether steps ran before it or another release fitted.
@@ -180,7 +177,7 @@ double log_share(const Question& question, const Choice& choice, std::string_vie
 const Question* question_for(const std::vector<Named>& named, const std::vector<Answer>& answered,
                              const TextReading& reading) {
   constexpr std::size_t most_questions = 2;
-  constexpr double sure = 0.85, least_gain = 0.1;
+  constexpr double sure = 0.85, least_gain = 0.005;
   if (answered.size() >= most_questions || named.empty()) return nullptr;
   std::vector<double> shares;
   double sum = 0;
@@ -196,8 +193,8 @@ const Question* question_for(const std::vector<Named>& named, const std::vector<
     const bool asked = std::any_of(answered.begin(), answered.end(),
                                    [&](const Answer& one) { return one.question->id == question.id; });
     if (asked || is_known(question, reading)) continue;
-    if (const double bits = gain(question, named, shares); bits > most) {
-      most = bits;
+    if (const double gained = gain(question, named, shares); gained > most) {
+      most = gained;
       best = &question;
     }
   }

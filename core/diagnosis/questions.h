@@ -14,11 +14,17 @@
 
 namespace plimsoll::diagnosis {
 
+/// How often a run that failed of a cause gives an answer, of its answers.
+struct Share {
+  std::string_view cause;
+  double of = 1;
+};
+
 struct Choice {
   std::string_view id, words;
-  std::string_view means;                    ///< what follows from it, for a person
-  std::span<const std::string_view> causes;  ///< that it speaks for
-  bool rest = false;                         ///< it speaks for all causes that no other choice names
+  std::string_view means;         ///< what follows from it, for a person
+  std::span<const Share> causes;  ///< that it speaks for
+  bool rest = false;              ///< it speaks for all causes that no other choice names
 };
 
 struct Question {

@@ -7,9 +7,40 @@
 
 namespace plimsoll::diagnosis {
 
+namespace {
+
+// A context, one short sample and its logits take no less beside the weights.
+constexpr double least_rest = 2 * gibibyte;
+// What each of several cards holds whole may still fit when it is divided.
+Sign beyond_one_card(const Facts& f) {
+  return f.several() && !f.sharded() ? Sign::whole_beyond : Sign::share_beyond;
+}
+
+// Of a run that is said in words the likeliest reading: full fine-tuning without a word on its types holds
+// fp32, and a card without a name is no larger than the largest common ones. What fits with fewer tokens has
+// room for its weights.
+void read_likely_share(const TextReading& r, Signs& out) {
+  constexpr double largest_common = 80 * gibibyte, likely = 0.6;
+  const Facts& f = r.facts;
+  if (f.whole == 0 || f.method == Method::unknown || f.shared_by_unknown() ||
+      r.prose.says(Say::fewer) != nullptr)
+    return;
+  const double card = 0.93 * (f.capacity > 0 ? f.capacity : largest_common);
+  const double share = std::max(f.share, f.at_most * f.share / f.whole);
+  if (share <= card || (f.capacity > 0 && f.share > card)) return;
+  out.push_back(
+      {beyond_one_card(f),
+       "Unless weights and states are held in 16 bits, each card's part of them is " + size_text(share) +
+           (f.capacity > 0 ? " of " + size_text(f.capacity) : " and more than common cards have") + ".",
+       likely});
+}
+
+}  // namespace
+
 void read_arithmetic(const TextReading& r, Signs& out) {
   const Facts& f = r.facts;
   const Message* message = r.message();
+  if (f.capacity == 0) read_likely_share(r, out);
   if (f.whole > 0 && f.capacity > 0) {
     add(out, f.whole > 0.93 * f.capacity, Sign::whole_beyond,
         "Weights, gradients and states take " + size_text(f.whole) + " before any activation; the card has " +
@@ -19,11 +50,13 @@ void read_arithmetic(const TextReading& r, Signs& out) {
                            r.phase == FailurePhase::backward;
     const bool contradicted = in_a_pass && message != nullptr && message->numbers.allocated &&
                               message->numbers.allocated->bytes < 0.85 * std::min(f.share, f.weights16);
+    if (!contradicted) read_likely_share(r, out);
     add(out, f.share > 0.93 * f.capacity && !contradicted && !f.shared_by_unknown(), Sign::share_beyond,
         "Each card's part of weights, gradients and states is " + size_text(f.share) + " of " +
             size_text(f.capacity) + ".");
     add(out,
-        f.share > 0.7 * f.capacity && f.share <= 0.93 * f.capacity && f.method == Method::full && f.sharded(),
+        f.share > 0.7 * f.capacity && f.share <= 0.93 * f.capacity &&
+            (f.method == Method::full ? f.sharded() : f.share + least_rest > f.capacity),
         Sign::share_is_most,
         "Each card's part of weights, gradients and states is " + size_text(f.share) + " of " +
             size_text(f.capacity) + ", beside gathered layers and activations.");

@@ -45,6 +45,23 @@ constexpr Spoken spoken[] = {
     {"hiyouga/LlamaFactory#4711", "Qwen-72B合并LoRA权重自动被killed", "host_ram"},
 };
 
+// 16 bytes a parameter: 8.3e9 of them are 124 GiB, held in 16 bits alone 62. Neither is said.
+TEST(Spoken, FullTuningThatFitsInSixteenBitsAloneMayNotFit) {
+  EXPECT_EQ(first_cause("OOM when I full fine-tune Qwen2.5-VL-7B on one A100 GPU, 80GB. What can I modify?"),
+            "does_not_fit_at_all");
+}
+
+TEST(Spoken, ACardThatIsNotNamedHoldsNoMoreThanTheLargestCommonOnes) {
+  EXPECT_EQ(first_cause("CUDA out of memory: full fine-tuning of llava-v1.6-vicuna-7b on one GPU"),
+            "does_not_fit_at_all");
+}
+
+TEST(Spoken, TorchrunAloneCopiesTheModelToEachCard) {
+  EXPECT_EQ(first_cause("LoRA of Llama-3-70B on 8 GPUs (192G each): OOM with torchrun, with python3 and "
+                        "device_map=auto it runs"),
+            "replicated_not_sharded");
+}
+
 // sentence-transformers#3214, Training_PRO#20, gpt-2-simple#19: reports of the third set's dev half.
 TEST(DiagnosisSpoken, TheMemoryThatFillsIsNamedInPlainWords) {
   EXPECT_EQ(
