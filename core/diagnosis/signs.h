@@ -136,6 +136,7 @@ enum class Sign : uint8_t {
   near_16bit_though_quantized,
   // the tensor
   is_logits,
+  stated_logits,      ///< a large part of the card, by the stated batch and length alone
   is_logits_as_said,  ///< of the batch and the length that the text states
   is_scores,
   is_weight16,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/diagnosis/facts_said.h"
 #include "core/diagnosis/sentence.h"
 #include "core/diagnosis/sign_parts.h"
 #include "core/json/ascii.h"
@@ -243,9 +244,27 @@ void read_large_request(const TextReading& r, const Situation& situation, Signs&
           " is what batch x heads x length x length comes to, not logits or an MLP.");
 }
 
+// Where no figure says what failed, what the stated tokens make of the vocabulary still does: an unfused loss
+// holds some three times one copy in fp32.
+void read_stated_logits(const TextReading& r, const Situation& situation, Signs& out) {
+  constexpr double large_part = 0.15;
+  const Facts& f = r.facts;
+  const Message* message = r.message();
+  const bool measured = message != nullptr && message->numbers.tried;
+  if (situation.network == nullptr || measured || !f.length || f.capacity == 0 ||
+      f.method == Method::inference || mentions(r.text, {"liger", "cut_cross", "unsloth", "chunked_nll"}))
+    return;
+  const double logits =
+      4 * f.batch.value_or(1) * *f.length * static_cast<double>(situation.network->vocab_size);
+  add(out, logits > large_part * f.capacity, Sign::stated_logits,
+      "One copy of the logits in fp32 takes " + size_text(logits) + " of " + size_text(f.capacity) +
+          ", and a loss that is not fused holds about three.");
+}
+
 }  // namespace
 
 void read_tensor(const TextReading& r, const Situation& situation, Signs& out) {
+  read_stated_logits(r, situation, out);
   if (const std::string shape = square_shape(r.text.folded_lines); !shape.empty())
     out.push_back({Sign::is_scores, "A tensor of " + shape +
                                         " has the shape of attention scores: it grows with the square of the "

@@ -75,19 +75,6 @@ bool asks_of_a_run(std::string_view folded, const Sentence& sentence) {
   return opens_a_question(said) && named_lack(said) == std::string_view::npos;
 }
 
-// "Images are 1024x768. What is the largest batch?" tells of no failure, whatever its first sentence resembles.
-bool only_asks(std::string_view folded) {
-  if (named_lack(folded) != std::string_view::npos ||
-      says_any(folded, {"crash", "died", " dies", " die ", "dying", "fail", "kill", "error", "full", "exceed",
-                        "explod", "memory"}))
-    return false;
-  for (std::size_t at = folded.find('?'); at != std::string_view::npos; at = folded.find('?', at + 1)) {
-    constexpr std::size_t reach = 200;
-    if (opens_a_question(sentence_around(folded, at, 1, reach))) return true;
-  }
-  return false;
-}
-
 // "OOM" alone says of no memory which; a sentence on the machine's says more.
 bool names_the_card(std::string_view folded, const Sentence& sentence) {
   const std::string_view said = folded.substr(sentence.at, sentence.size);
@@ -101,8 +88,7 @@ int score_of(const Sentence* sentence, Say what) { return sentence == nullptr ? 
 std::vector<Message> spoken_messages(const Text& text, const Prose& prose,
                                      const std::vector<CaseShown>& cases) {
   const std::string_view folded = text.folded_lines;
-  const bool asks = only_asks(folded);
-  const Sentence* lack = asks ? nullptr : prose.says(Say::lack);
+  const Sentence* lack = prose.says(Say::lack);
   if (lack != nullptr && asks_of_a_run(folded, *lack)) lack = nullptr;
   constexpr int unsure = 1;  // half a logarithm of odds that anything failed
   if (score_of(lack, Say::lack) <= unsure && named_lack(folded) == std::string_view::npos) lack = nullptr;
@@ -113,7 +99,7 @@ std::vector<Message> spoken_messages(const Text& text, const Prose& prose,
   const Sentence* said = machine ? host : lack;
   // What any occasion of a failure is said of is a failure.
   for (const Say what : {Say::growing, Say::occupied, Say::one_card, Say::update}) {
-    if (said == nullptr && !asks) said = prose.says(what);
+    if (said == nullptr) said = prose.says(what);
   }
   Message message;
   message.family = machine ? &host_family : speaks_of_metal(folded) ? &mps_family : &spoken_family;

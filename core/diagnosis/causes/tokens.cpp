@@ -62,6 +62,7 @@ const Cause rows_of_tokens[] = {
                  {Sign::large_request, 3.0F},
                  {Sign::evaluating, -3.0F},
                  {Sign::asks_beyond_card, 0.5F},
+                 {Sign::stated_logits, 4.0F},
                  {Sign::is_logits_as_said, 2.5F}},
      .why = "Tokens x vocabulary in 16 and 32 bits, several copies, reduced by neither sharding nor "
             "checkpointing.",
