@@ -67,6 +67,10 @@ TEST(Spoken, StatedTokensSayWhetherTheLogitsAreWhatIsLarge) {
   EXPECT_NE(first_cause(run + "cutoff_len: 32768\nenable_liger_kernel: true"), "logits_peak");
 }
 
+TEST(Spoken, ACodeOfAnEndedProcessIsTheMachinesInChineseToo) {
+  EXPECT_EQ(first_cause("用deepspeed方式返回错误码-9 啥意思"), "host_ram");
+}
+
 TEST(Spoken, TorchrunAloneCopiesTheModelToEachCard) {
   EXPECT_EQ(first_cause("LoRA of Llama-3-70B on 8 GPUs (192G each): OOM with torchrun, with python3 and "
                         "device_map=auto it runs"),
