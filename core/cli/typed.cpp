@@ -6,6 +6,7 @@
 #include "core/exchange/scalar.h"
 #include "core/json/ascii.h"
 #include "core/json/near.h"
+#include "core/question/said_cards.h"
 #include "core/run/model_names.h"
 
 namespace plimsoll::cli {
@@ -112,6 +113,8 @@ Typed list_of(const recipe::FieldInfo& field, const std::string& text) {
 Typed card_of(const std::string& word, const run::Catalog& catalog) {
   if (catalog.find_gpu(word) != nullptr) return {word, "", {}};
   const bool slices = ascii::lower(word).find("mig") != std::string::npos;
+  const auto cards = slices ? std::vector<const hardware::Gpu*>() : question::cards_called(word, catalog);
+  if (cards.size() == 1) return {cards.front()->id, "found by \"" + word + "\"", {}};
   return named(word, run::gpu_list(catalog, slices));
 }
 

@@ -150,6 +150,18 @@ void fill_in(Changed& changed, const run::Catalog& catalog) {
   }
 }
 
+// "2x4090" says how many, too.
+void apply_cards(Changed& changed, const std::string& text, const run::Catalog& catalog) {
+  const std::string gpu = "/hardware/gpu", count = "/parallel/num_gpus";
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::size_t sign = std::min(text.find_first_not_of(' ', digits), text.size());
+  const bool counted =
+      digits > 0 && digits <= 4 && sign < text.size() && (text[sign] == 'x' || text[sign] == 'X');
+  if (counted) change(changed, count, typed(*find(count), text.substr(0, digits), catalog));
+  const std::string_view name = ascii::trim(std::string_view(text).substr(counted ? sign + 1 : 0));
+  change(changed, gpu, typed(*find(gpu), std::string(name), catalog));
+}
+
 }  // namespace
 
 json::Error ambiguous(const std::string& pointer, const Typed& typed) {
@@ -171,7 +183,10 @@ Changed with_wishes(Json request, const Wishes& wishes, bool fresh, const run::C
   if (!wishes.method.empty()) apply_method(changed, wishes.method);
   for (const Flag& flag : flags()) {
     const auto given = wishes.given.find(flag.pointer);
-    if (given != wishes.given.end() && !given->second.empty())
+    const bool says = given != wishes.given.end() && !given->second.empty();
+    if (says && std::string_view(flag.pointer) == "/hardware/gpu")
+      apply_cards(changed, given->second, catalog);
+    else if (says)
       change(changed, flag.pointer, typed(*find(flag.pointer), given->second, catalog));
     const auto on = wishes.on.find(flag.pointer);
     if (on != wishes.on.end() && on->second) change(changed, flag.pointer, {true, "", {}});

@@ -1,6 +1,7 @@
 #include "core/question/said_cards.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/facts.h"
@@ -139,7 +140,39 @@ double count_in(std::string_view folded) {
   return most > 0 ? most : is_one(words) ? 1 : 0;
 }
 
+// What stands around the name of a card: brands, sizes, types of memory.
+bool is_beside_a_name(const SaidWord& word) {
+  constexpr std::string_view known[] = {"nvidia", "amd",  "geforce", "rtx",     "gtx",        "tesla", "gpu",
+                                        "gpus",   "card", "vram",    "edition", "generation", "gb"};
+  const bool memory = word.text.starts_with("hbm") || word.text.starts_with("gddr");
+  const bool size = word.is_number() && (word.unit == "gb" || word.unit == "g" || word.unit == "gib");
+  return memory || size || is_socket(word.text) ||
+         std::find(std::begin(known), std::end(known), word.text) != std::end(known);
+}
+
 }  // namespace
+
+std::vector<const hardware::Gpu*> cards_called(std::string_view name, const run::Catalog& catalog) {
+  const std::string folded = diagnosis::fold(name);
+  std::vector<const hardware::Gpu*> cards = cards_in(folded, catalog);
+  if (cards.empty()) return cards;
+  const SaidWords words = split(folded);
+  for (const SaidWord& word : words) {  // "a100-80"
+    if (!word.is_bare()) continue;
+    const auto sized = [&](const hardware::Gpu* gpu) {
+      return word.number == static_cast<double>(gpu->tier_gib);
+    };
+    if (std::any_of(cards.begin(), cards.end(), sized)) std::erase_if(cards, std::not_fn(sized));
+  }
+  const std::string known = diagnosis::fold(cards.front()->name + " " + cards.front()->id);
+  for (const SaidWord& word : words) {
+    std::string_view name = word.text;
+    if (name.size() > 2 && name.back() == 's' && has_digit(name) && known.find(name) == std::string::npos)
+      name.remove_suffix(1);
+    if (!is_beside_a_name(word) && known.find(name) == std::string::npos) return {};
+  }
+  return cards;
+}
 
 void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRequest& out) {
   std::string_view rest = std::string_view(text.folded_lines).substr(0, longest_said);

@@ -10,6 +10,10 @@
 
 namespace plimsoll::question {
 
+/// The cards that a name of one may mean, the usual one first: "h100", "NVIDIA A100 80GB PCIe" as
+/// nvidia-smi prints it. Empty where a word of it belongs to none of them.
+std::vector<const hardware::Gpu*> cards_called(std::string_view name, const run::Catalog& catalog);
+
 /// Of several cards all are kept, as they are weighed against each other; one alone is a field.
 void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRequest& out);
 

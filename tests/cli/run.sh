@@ -440,6 +440,25 @@ run 0 export request.json --set peft=null --as request
 expect_not out '"peft": {'
 verdict
 
+begin "a card is found as nvidia-smi, a shop or a person writes it, with how many there are"
+card() {
+  run 0 report gpt2 --gpu "$1" --json
+  expect out "\"gpu\":{\"id\":\"$2\""
+}
+card "NVIDIA H100 80GB HBM3" h100-sxm
+card "NVIDIA A100 80GB PCIe" a100-pcie-80
+card "NVIDIA RTX 6000 Ada Generation" rtx-6000-ada
+card "NVIDIA GeForce RTX 4060 Laptop GPU" rtx-4060-laptop
+card "A100 80GB" a100-sxm-80
+card "a100-40" a100-sxm-40
+card h100 h100-sxm
+card 3060 rtx-3060-12
+card "4060 ti 16gb" rtx-4060-ti-16
+run 0 report gpt2 --gpu "2x 3090s" --table
+expect out "2 x GeForce RTX 3090"
+run 3 report gpt2 --gpu "4090 mobile"
+verdict
+
 begin "what --set cannot mean is refused in the words of the core, with what was probably meant"
 refused() {
   local wanted="$1" meant="$2"
