@@ -80,12 +80,12 @@ TEST(TypedValues, AreFoundByTheirPartsWhenOnlyOneHasThem) {
 }
 
 TEST(TypedValues, AreLeftWithTheirCandidatesWhereSeveralNamesShareTheParts) {
-  const Typed h100 = read("/hardware/gpu", "h100");
-  EXPECT_EQ(h100.value, Json("h100"));
-  ASSERT_EQ(h100.candidates.size(), 3u);  // a slice of one says "mig"
-  EXPECT_EQ(h100.candidates[0], "h100-nvl");
-  EXPECT_EQ(h100.candidates[1], "h100-pcie");
-  EXPECT_EQ(h100.candidates[2], "h100-sxm");
+  const Typed v100 = read("/hardware/gpu", "v100");
+  EXPECT_EQ(v100.value, Json("v100"));
+  ASSERT_EQ(v100.candidates.size(), 3u);  // a slice of one says "mig"
+  EXPECT_EQ(v100.candidates[0], "v100-pcie-16");
+  EXPECT_EQ(v100.candidates[1], "v100-sxm2-16");
+  EXPECT_EQ(v100.candidates[2], "v100-sxm2-32");
   EXPECT_FALSE(read("/hardware/gpu", "h100 mig").candidates.empty());
   EXPECT_TRUE(read("/hardware/gpu", "4090").candidates.empty());
   EXPECT_TRUE(read("/hardware/gpu", "voodoo").candidates.empty());
