@@ -49,8 +49,9 @@ std::string unsound(const Json& value, const std::string& path, bool may_be_nega
   if (value.is_number()) {
     const double number = value.get<double>();
     if (!std::isfinite(number)) return path + " is not finite";
-    // Sizes and counts are whole; what has a few digits of its own may be of any size.
-    const double most = value.is_number_integer() ? exact : 1e30;
+    // Sizes and counts are whole. What has a few digits of its own may be larger: the longest samples in the
+    // largest batches that a request can say take 1e31 operations.
+    const double most = value.is_number_integer() ? exact : 1e36;
     if (std::fabs(number) > most) return path + " is beyond what is exact";
     if (number < 0 && !may_be_negative) return path + " is negative";
     return "";
