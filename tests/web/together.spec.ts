@@ -93,6 +93,35 @@ test("what was asked and answered stays when the file is pasted anew, with other
   await expect(page).not.toHaveURL(/num_gpus/);
 });
 
+const CONFIGURED = `import hydra
+from trl import SFTConfig, SFTTrainer
+@hydra.main(config_path="conf")
+def main(cfg):
+    args = SFTConfig(max_length=cfg.length, per_device_train_batch_size=cfg.batch, gradient_checkpointing=True, bf16=True)
+    SFTTrainer(model="Qwen/Qwen2.5-7B", args=args, train_dataset=dataset).train()
+main()
+`;
+
+test("sizes that a script takes from elsewhere are asked for, and no trainer's default stands in", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(page, CONFIGURED);
+  await page
+    .locator(".ask", { hasText: "Which GPU?" })
+    .getByRole("button", { name: "H100 SXM5 80GB" })
+    .click();
+  const batch = page.locator(".ask", { hasText: "How many samples has a micro-batch?" });
+  const length = page.locator(".ask", { hasText: "How long are your samples" });
+  await expect(batch).toBeVisible();
+  await expect(headline(page)).not.toContainText(/Fits|Does not fit/);
+  await batch.getByRole("button", { name: "1", exact: true }).click();
+  await length.getByRole("button", { name: "2,048" }).click();
+  await expect(page.locator(".ask", { hasText: "How long" })).toHaveCount(0);
+  await expect(headline(page)).toContainText(/Fits|Tight|Does not fit/);
+  await expect(page).toHaveURL(/per_device_train_batch_size=1/);
+});
+
 const LOADS = `from unsloth import FastModel
 fourbit_models = [
     # 4bit dynamic quants for superior accuracy and low memory use

@@ -141,8 +141,8 @@ export class PlimsollApp extends Asking implements Actions {
       capacity: used.capacity,
       ranks: used.ranks ?? 0,
       like: used.like,
+      ...(assumed.length > 0 ? { assumed } : {}),
     });
-    if (assumed.length > 0) this.view = { ...this.view, assumed };
     this.address.write(how);
     void this.takeFocus();
   }

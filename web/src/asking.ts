@@ -83,7 +83,7 @@ export abstract class Asking extends LitElement {
       this.view = {
         ...view,
         waiting: false,
-        report: asFarAsSaid(view.request, answer),
+        report: asFarAsSaid(view.request, answer, view.assumed),
         answered: view.request,
         errors: [],
         instant: known ? view.instant : undefined,

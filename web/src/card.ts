@@ -8,6 +8,7 @@ import { choices, COUNT, generates, STRATEGY } from "./fields.ts";
 import { effective } from "./inputs.ts";
 import {
   ACCUMULATION,
+  BATCH,
   CHECKPOINTING,
   isMethod,
   METHODS,
@@ -35,6 +36,7 @@ const one = (pointer: string, label: string, value: Json): Answer => [label, [{ 
 export const GPUS = ["t4", "rtx-3090", "rtx-4090", "l40s", "a100-sxm-80", "h100-sxm"];
 const LENGTHS = [512, 1024, 2048, 4096, 8192];
 const COUNTS = [1, 2, 4, 8];
+const BATCHES = [1, 2, 4, 8];
 const IMAGES = [0, 1, 2, 4];
 const SIDES = [224, 448, 896, 1344];
 const SHARINGS = ["ddp", "fsdp", "zero2", "zero3"];
@@ -71,6 +73,8 @@ function answers(pointer: string, view: View): Answer[] {
       return cards(view).map(({ id, name }) => one(pointer, name, id));
     case "/parallel/num_gpus":
       return COUNTS.filter((each) => each >= view.ranks).map((each) => one(pointer, `${each}`, each));
+    case BATCH:
+      return BATCHES.map((each) => one(pointer, `${each}`, each));
     case "/vision/images_per_sample":
       return IMAGES.map((each) => one(pointer, each === 0 ? say("ask.none") : `${each}`, each));
     case "/vision/image_size":
@@ -159,7 +163,7 @@ function warnings(view: View, report: Report, actions: Actions): TemplateResult[
 }
 
 function asks(view: View, report: Report | undefined, actions: Actions): TemplateResult {
-  const missing = unsaid(view.request, report);
+  const missing = unsaid(view.request, report, view.assumed);
   if (view.assumed.includes("/hardware/gpu")) missing.push("/hardware/gpu");
   return html`${missing.map((pointer) => ask(pointer, answers(pointer, view), view, actions))}
   ${report
@@ -300,7 +304,7 @@ function assumedIn(view: View, report: Report): Assumed[] {
 /** How far it can go, and what nobody said; each leads to its input. */
 function chips(view: View, report: Report, actions: Actions): TemplateResult {
   // Whoever does not know the length asks how long it may be: that is known as soon as the card is.
-  const open = unsaid(view.request, report).filter((pointer) => pointer !== LENGTH);
+  const open = unsaid(view.request, report, view.assumed).filter((pointer) => pointer !== LENGTH);
   const most = open.length === 0 ? view.advice?.limits : undefined;
   const limits = report.gpu ? most : undefined;
   const assumed = assumedIn(view, report);

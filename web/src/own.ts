@@ -208,8 +208,11 @@ export const saysMethod = (request: Request, assumed: string[]): boolean =>
 
 const SHARED = ["ddp", "fsdp", "fsdp2", "zero0", "zero1", "zero2", "zero3"];
 
-/** What nobody has said and no default may stand in for, by pointer. */
-export function unsaid(request: Request, report: Report | undefined): string[] {
+/** A script may say these by an expression that only its own run knows. */
+export const LEFT_OPEN = ["/training/max_length", BATCH];
+
+/** What nobody has said and no default may stand in for, by pointer. `open`: what a text leaves to be answered. */
+export function unsaid(request: Request, report: Report | undefined, open: string[]): string[] {
   const missing: string[] = [];
   if (get(request, "/model") === undefined) missing.push("/model");
   if (get(request, "/hardware/gpu") === undefined) missing.push("/hardware/gpu");
@@ -217,9 +220,10 @@ export function unsaid(request: Request, report: Report | undefined): string[] {
   const several = typeof strategy === "string" && SHARED.includes(strategy);
   if (several && get(request, "/parallel/num_gpus") === undefined) missing.push("/parallel/num_gpus");
   for (const { asked, pointer } of report?.assumptions ?? []) if (asked) missing.push(pointer);
-  return missing;
+  const left = open.filter((pointer) => LEFT_OPEN.includes(pointer) && get(request, pointer) === undefined);
+  return [...new Set([...missing, ...left])];
 }
 
 /** "GiB at an assumed length" is no verdict on a card. */
-export const asFarAsSaid = (request: Request, report: Report): Report =>
-  unsaid(request, report).length > 0 ? { ...report, gpu: null } : report;
+export const asFarAsSaid = (request: Request, report: Report, open: string[]): Report =>
+  unsaid(request, report, open).length > 0 ? { ...report, gpu: null } : report;

@@ -7,7 +7,7 @@ import { customElement, property, state } from "lit/decorators.js";
 import type { Json, Plan, Request } from "../contract.ts";
 import { size } from "../format.ts";
 import { isSuperseded, loadMore } from "../more.ts";
-import { saysMethod, unsaid } from "../own.ts";
+import { LEFT_OPEN, saysMethod, unsaid } from "../own.ts";
 import { get, put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
@@ -283,7 +283,16 @@ export class PlimsollPaste extends LitElement {
     const own = given.reduce((under, pointer) => put(under, pointer, undefined), this.request);
     const model = this.imported?.format?.id === "config";
     const whole = model ? request : combined(this.free() ? {} : own, request, this.imported);
-    this.leave({ ...begun(whole), chosen: pointers(request), ...machineOf(this.diagnosed), model, follows });
+    const { open, ...first } = begun(whole);
+    const left = (this.imported?.missing ?? []).map(({ pointer }) => pointer);
+    this.leave({
+      ...first,
+      open: [...open, ...left.filter((pointer) => LEFT_OPEN.includes(pointer))],
+      chosen: pointers(request),
+      ...machineOf(this.diagnosed),
+      model,
+      follows,
+    });
   }
 
   /** The request that a question in words says. */
@@ -372,7 +381,7 @@ export class PlimsollPaste extends LitElement {
               {
                 ofPage,
                 known: this.known && !this.past,
-                open: this.stale || unsaid(this.request, undefined).includes(COUNT),
+                open: this.stale || unsaid(this.request, undefined, []).includes(COUNT),
               },
               {
                 apply: (plan) => this.applyPlan(diagnosed.request ?? this.request, plan),

@@ -59,6 +59,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "ask.taken": "(bis es gesagt ist: {value})",
   "ask.else": "andere",
   "ask.other": "Was ist {field}?",
+  "ask.per_device_train_batch_size": "Wie viele Beispiele hat ein Micro-Batch?",
   "ask.max_prompt_length": "Wie lang ist der längste Prompt, in Tokens?",
   "ask.method": "Welche Methode?",
   "ask.images_per_sample": "Wie viele Bilder hat ein Beispiel?",

@@ -340,6 +340,7 @@ export const EN_REST = {
   "ask.num_gpus": "How many GPUs?",
   "ask.strategy": "How do the GPUs share the run?",
   "ask.max_length": "How long are your samples, in tokens?",
+  "ask.per_device_train_batch_size": "How many samples has a micro-batch?",
   "ask.max_prompt_length": "How long is your longest prompt, in tokens?",
   "ask.method": "Which method?",
   "ask.images_per_sample": "How many images has a sample?",
