@@ -41,6 +41,7 @@ memory::Sizes ReplayedOnce::sizes_with(const recipe::Recipe& recipe, const Stepp
   memory::ComponentPeaks peaks;
   const memory::Instant* at_most = nullptr;
   memory::Snapshot live;
+  memory::GatherStream stream(replay_.sharding);
   for (const memory::Instant& instant : replay_.instants) {
     const bool evaluates = evaluation && instant.phase == memory::Phase::eval;
     if (evaluates && *evaluation == nullptr) continue;
@@ -49,6 +50,7 @@ memory::Sizes ReplayedOnce::sizes_with(const recipe::Recipe& recipe, const Stepp
     if (instant.has_states) live[Component::optimizer] += optimizer.states;
     if (stepping) live[Component::transient] += optimizer.temporary;
     if (memory::repeats(instant)) peaks.add(live);
+    stream.add(instant, live);
     const double total = live.total();
     if (total <= most) continue;
     most = total;
@@ -57,7 +59,7 @@ memory::Sizes ReplayedOnce::sizes_with(const recipe::Recipe& recipe, const Stepp
   }
   highest.phase = at_most->phase;
   highest.outside = at_most->outside;
-  highest.gathered_before = memory::gathered_before(highest.live, peaks.most[Component::gathered], replay_);
+  highest.gathered_before = stream.kept_at_peak(highest, highest.live);
   highest.apart = memory::repeats(*at_most) ? peaks.apart() : 0;
   return sizes_of(highest, recipe, basis_);
 }

@@ -255,6 +255,8 @@ struct Recipe {
   /// Tokens of each row in the longest batch of the run: max_length, unless no sample is that long. Batches
   /// are padded to their longest sample; without padding the others add their mean.
   double longest_row() const;
+  /// The same where a batch is padded whatever the training does, as generation is.
+  double longest_sample() const;
   /// The part of it that one GPU holds: sequence parallelism shares a row out.
   double row_length() const;
   /// Samples of a batch follow each other in one row, unpadded, as FlashAttention alone can tell them apart.

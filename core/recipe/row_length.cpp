@@ -13,11 +13,16 @@ bool Recipe::joined_rows() const {
   return !training.padded_batches && model_args.attn_implementation.rfind("flash", 0) == 0;
 }
 
-double Recipe::longest_row() const {
+double Recipe::longest_sample() const {
   const auto cap = static_cast<double>(training.max_length);
   if (training.packing || data.longest_length == 0) return cap;
-  const double longest = std::min(cap, static_cast<double>(data.longest_length));
-  if (!joined_rows() || data.mean_length <= 0) return longest;
+  return std::min(cap, static_cast<double>(data.longest_length));
+}
+
+double Recipe::longest_row() const {
+  const double longest = longest_sample();
+  const bool packed = training.packing || data.longest_length == 0;
+  if (packed || !joined_rows() || data.mean_length <= 0) return longest;
   const auto rows = static_cast<double>(training.per_device_train_batch_size);
   return (longest + (rows - 1) * std::min(longest, data.mean_length)) / std::max(1.0, rows);
 }

@@ -237,6 +237,9 @@ class Instants {
   bool has_states_ = false;
 };
 
+// The step has begun, or steps have been taken.
+bool gathers_before(const Instant& instant) { return repeats(instant) || is_aside(instant.phase); }
+
 void find_peak(Replay& run) {
   for (std::size_t i = 0; i < run.instants.size(); ++i) {
     if (run.instants[i].live.total() > run.at_peak().live.total()) run.peak = i;
@@ -246,12 +249,14 @@ void find_peak(Replay& run) {
   for (const Instant& instant : run.instants) {
     if (repeats(instant)) peaks.add(instant.live);
   }
-  const double gathered = peaks.most[Component::gathered];
+  GatherStream stream(run.sharding);
+  for (const Instant& instant : run.instants) stream.add(instant, instant.live);
   for (Instant& instant : run.instants) {
     instant.apart = repeats(instant) ? peaks.apart() : 0;
-    const bool trained_before = repeats(instant) || is_aside(instant.phase);
-    instant.gathered_before = trained_before ? gathered_before(instant.live, gathered, run) : 0;
+    instant.gathered_before = stream.kept_at(instant, instant.live);
   }
+  Instant& highest = run.instants[run.peak];
+  highest.gathered_before = stream.kept_at_peak(highest, highest.live);
 }
 
 // One GPU of the run. All ranks of a strategy are alike.
@@ -304,11 +309,28 @@ bool repeats(const Instant& instant) {
 // the unit before and the unit after took stays with that stream. Of 45 published FSDP runs on two and four
 // A100, what was held beyond the tensors and the usual share falls from 2.9 GiB to 0.6, median
 // (foundation-model-stack/fms-acceleration scripts/benchmarks/refs).
-double gathered_before(const Snapshot& live, double most, const Replay& run) {
-  const bool fsdp = run.sharding.strategy == Strategy::fsdp || run.sharding.strategy == Strategy::fsdp2;
-  const double throughout = run.sharding.root + run.sharding.head;
-  const double now = std::max(0.0, live[Component::gathered] - throughout);
-  return fsdp ? 3 * std::max(now, most - throughout) - now : 0;
+GatherStream::GatherStream(const Sharding& rank)
+    : fsdp_(rank.strategy == Strategy::fsdp || rank.strategy == Strategy::fsdp2),
+      throughout_(rank.root + rank.head) {}
+
+double GatherStream::now(const Snapshot& live) const {
+  return std::max(0.0, live[Component::gathered] - throughout_);
+}
+
+void GatherStream::add(const Instant& instant, const Snapshot& live) {
+  if (repeats(instant)) most_ = std::max(most_, now(live));
+  if (!gathers_before(instant)) return;
+  beside_ = std::max(beside_, live.total() - now(live));
+  alone_ = std::max(alone_, live.total() + 2 * now(live));
+}
+
+double GatherStream::kept_at(const Instant& instant, const Snapshot& live) const {
+  return fsdp_ && gathers_before(instant) ? 3 * std::max(now(live), most_) - now(live) : 0;
+}
+
+double GatherStream::kept_at_peak(const Instant& instant, const Snapshot& live) const {
+  if (!fsdp_) return 0;
+  return std::max(kept_at(instant, live), std::max(alone_, beside_ + 3 * most_) - live.total());
 }
 
 FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {

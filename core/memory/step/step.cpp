@@ -241,7 +241,10 @@ double batch_bytes(const Plan& plan) {
   const double batches = recipe::version_at_least(r.versions.transformers, "4.46")
                              ? static_cast<double>(r.training.gradient_accumulation_steps)
                              : 1;
-  const double ids = 3 * 8 * r.row_length();
+  // One of them holds the longest sample; rows that are not padded are as long as theirs.
+  const bool lengths_known = r.joined_rows() && !r.training.packing && r.data.mean_length > 0;
+  const double others = lengths_known ? std::min(r.row_length(), r.data.mean_length) : r.row_length();
+  const double ids = 3 * 8 * (r.row_length() + (batches - 1) * others) / batches;
   double sound = 0;
   for (const model::Stack& stack : plan.network.stacks)
     sound += 4 * static_cast<double>(stack.frames * stack.frame_features);
@@ -250,7 +253,8 @@ double batch_bytes(const Plan& plan) {
 
 double input_bytes(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
-  const double batch = flattens(r) ? 1 : plan.rows;
+  const bool one_row = flattens(r) || (r.joined_rows() && !r.training.packing);
+  const double batch = one_row ? 1 : plan.rows;
   const double length = r.row_length() * plan.rows / batch;
   const model::Stack& text = plan.network.stacks.front();
   const int size = table_size(r, text);
@@ -352,7 +356,7 @@ double cache_bytes(const Plan& plan, double rows) {
     if (stack->part != Part::text && stack->part != Part::decoder) continue;
     PassSettings s = settings_for(plan, *stack);
     s.batch = rows;
-    s.length += plan.recipe.longest_row() - plan.recipe.row_length();  // whole sequences
+    s.length += plan.recipe.longest_sample() - plan.recipe.row_length();  // whole sequences, padded
     s.cross_length = cross_length(plan, s.length);
     s.recorded = false;
     s.keep_kv = true;

@@ -71,7 +71,7 @@ double engine_share(const Plan& plan) {
 double prompt_length(const recipe::Recipe& r) {
   const double allowed =
       static_cast<double>(r.training.max_length) - static_cast<double>(r.rl.max_completion_length);
-  return std::max(1.0, std::min(allowed, r.longest_row()));
+  return std::max(1.0, std::min(allowed, r.longest_sample()));
 }
 
 // transformers generation/utils.py _sample: one prefill with the logits of the last token alone, then one

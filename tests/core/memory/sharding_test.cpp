@@ -317,5 +317,21 @@ TEST(SeveralGpus, OffloadingNeverNeedsMoreOnTheGpu) {
   }
 }
 
+// A unit that is gathered for a checkpoint may hold more of the card than the highest instant of a step: what the
+// run holds is the most that any instant does.
+TEST(Fsdp, NoInstantHoldsMoreThanTheRun) {
+  for (const uint64_t rank : {64, 512, 1024}) {
+    Json body = merged(benchmark("llama-3.2-3b", 4, 2),
+                       {{"parallel", {{"fsdp_config", {{"state_dict_type", "SHARDED_STATE_DICT"}}}}},
+                        {"training", {{"bf16", true}, {"max_length", 142}}}});
+    body["peft"] = {
+        {"r", rank}, {"target_modules", {"gate_proj", "o_proj"}}, {"modules_to_save", {"embed_tokens"}}};
+    const Json report = answer(body);
+    const double run = report.at("memory").at("peak").at("reserved").get<double>();
+    for (const Json& each : report.at("memory").at("instants"))
+      EXPECT_LE(each.at("reserved").get<double>(), 1.001 * run) << each.at("id") << " at rank " << rank;
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll::report

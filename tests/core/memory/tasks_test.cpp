@@ -166,6 +166,18 @@ TEST(Tasks, AShorterCompletionNeverTakesMoreToGenerate) {
   }
 }
 
+// Prompts are padded to the longest before they are continued (transformers generate), however the rows of a
+// training batch are laid out: short samples between make no room.
+TEST(Tasks, GenerationIsPaddedWhateverTheTrainingDoes) {
+  Json body =
+      request("rloo", {{"max_length", 1024}, {"padded_batches", false}}, {{"max_completion_length", 512}});
+  body["model_args"]["attn_implementation"] = "flash_attention_2";
+  body["data"] = {{"longest_length", 1024}};
+  const uint64_t padded = component(instant(answer(body), "generate"), "kv_cache");
+  body["data"]["mean_length"] = 64;
+  EXPECT_EQ(component(instant(answer(body), "generate"), "kv_cache"), padded);
+}
+
 TEST(Tasks, FullFineTuningHoldsASecondModelAndAdaptersDoNot) {
   const Json full = answer(request("dpo", {}, nullptr, false));
   EXPECT_EQ(component(instant(full, "forward"), "frozen_models"),
