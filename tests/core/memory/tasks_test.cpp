@@ -170,7 +170,8 @@ TEST(Tasks, AShorterCompletionNeverTakesMoreToGenerate) {
 // training batch are laid out: short samples between make no room.
 TEST(Tasks, GenerationIsPaddedWhateverTheTrainingDoes) {
   Json body =
-      request("rloo", {{"max_length", 1024}, {"padded_batches", false}}, {{"max_completion_length", 512}});
+      request("rloo", {{"max_length", 1024}, {"padded_batches", false}, {"per_device_train_batch_size", 8}},
+              {{"max_completion_length", 512}});
   body["model_args"]["attn_implementation"] = "flash_attention_2";
   body["data"] = {{"longest_length", 1024}};
   const uint64_t padded = component(instant(answer(body), "generate"), "kv_cache");
