@@ -25,7 +25,7 @@ constexpr Share at_once[] = {{"does_not_fit_at_all", 0.6},
                              {"other_process", 0.5},
                              {"fp32_by_mistake", 0.5}};
 constexpr Share of_tokens[] = {{"batch_or_sequence_too_large"}, {"logits_peak"},
-                               {"checkpointing_not_active"},    {"eager_attention_quadratic", 0.9},
+                               {"checkpointing_not_active"},    {"eager_attention_quadratic", 0.98},
                                {"vision_tokens", 0.8},          {"dpo_reference_model"},
                                {"single_giant_tensor"},         {"pairwise_doubles_batch"},
                                {"packing_interaction"}};
@@ -38,7 +38,7 @@ constexpr Share growing[] = {{"growth_over_steps", 0.85},
                              {"long_outlier_sequences", 0.2},
                              {"fragmentation", 0.1},
                              {"vision_tokens", 0.1}};
-constexpr Share at_eval[] = {{"eval_accumulates_logits"}, {"eager_attention_quadratic", 0.1}};
+constexpr Share at_eval[] = {{"eval_accumulates_logits"}, {"eager_attention_quadratic", 0.02}};
 constexpr Share at_save[] = {{"resume_or_save_peak"}};
 constexpr Share at_merge[] = {{"merge_peak"}};
 constexpr Share at_rollout[] = {{"vllm_colocate"}};

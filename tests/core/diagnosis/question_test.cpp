@@ -74,6 +74,15 @@ TEST(Question, AnAnswerDecidesBetweenCauses) {
 }
 
 // A use that seems to creep up may be longer samples: an answer says what a person sees.
+// Attention without a flash kernel fails in training long before the first evaluation.
+TEST(Question, WhoeverSaysThatItFailedInEvaluationIsToldOfEvaluation) {
+  EXPECT_EQ(first_cause("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; "
+                        "23.64 GiB total capacity; 20.90 GiB already allocated; 1.12 GiB free; 21.10 GiB "
+                        "reserved in total by PyTorch)",
+                        "", "when=eval"),
+            "eval_accumulates_logits");
+}
+
 TEST(Question, ACreepingUseLeavesALongSampleItsChance) {
   const std::string_view report =
       "CUDA out of memory after 800 steps of LoRA, batches are padded to the longest";
