@@ -57,7 +57,7 @@ test("a change is written into the file that has words for it", async ({ page })
   await open(page);
   await paste(page, FSDP);
   await paste(page, TRAINER);
-  await expect(page).toHaveURL(/num_gpus=8/);
+  await expect(page).toHaveURL(/Qwen2.5-32B-Instruct.*num_gpus=8/);
   await page.getByLabel("GPUs", { exact: true }).fill("4");
   const patched = page.locator(".patched");
   await expect(patched).toHaveCount(1);

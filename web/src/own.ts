@@ -219,7 +219,9 @@ export function unsaid(request: Request, report: Report | undefined, open: strin
   const strategy = get(request, "/parallel/strategy");
   const several = typeof strategy === "string" && SHARED.includes(strategy);
   if (several && get(request, "/parallel/num_gpus") === undefined) missing.push("/parallel/num_gpus");
-  for (const { asked, pointer } of report?.assumptions ?? []) if (asked) missing.push(pointer);
+  // What follows from a model is asked once there is one.
+  if (!report) return missing;
+  for (const { asked, pointer } of report.assumptions) if (asked) missing.push(pointer);
   const left = open.filter((pointer) => LEFT_OPEN.includes(pointer) && get(request, pointer) === undefined);
   return [...new Set([...missing, ...left])];
 }
