@@ -160,7 +160,6 @@ constexpr Section unsloth_sections[] = {
 
 // A model that the script loaded itself is of the type that Transformers gave it.
 void finish_loading(Reading& reading) {
-  if (reading.format.stack != "trl") return;
   const bool own = std::any_of(reading.all.begin(), reading.all.end(),
                                [](const Leaf& leaf) { return leaf.path.rfind("model.", 0) == 0; });
   if (own) reading.values["/model_args/loaded_by_trainer"] = false;
@@ -201,7 +200,6 @@ void forget_asked_card(Reading& reading) {
 // unsloth/models/loader.py FastLanguageModel.from_pretrained: load_in_4bit is on unless something else is
 // said, and full_finetuning switches both quantisations off.
 void finish_unsloth(Reading& reading) {
-  if (reading.format.stack != "unsloth") return;
   finish_online_length(reading);
   if (reading.is_on("model.full_finetuning")) {
     reading.all_trained = true;
@@ -258,13 +256,14 @@ void finish_classifier(Reading& reading) {
     reading.values["/task"] = "classification";
 }
 
-void finish(Reading& reading) {
+using Step = void (*)(Reading&);
+
+// `own`: what holds of one library's scripts.
+void finish(Reading& reading, std::span<const Step> own) {
   finish_flat(reading);
   finish_classifier(reading);
-  finish_unsloth(reading);
-  finish_unsloth_targets(reading);
-  finish_loading(reading);
-  finish_whole_script(reading);
+  for (const Step step : own) step(reading);
+  note_continued(reading);
   note_flags(reading);
   if (const Leaf* other = reading.leaf("$other_task"); other != nullptr)
     reading.notes.push_back("More than one trainer stands here: the last is read, not that of \"" +
@@ -274,6 +273,21 @@ void finish(Reading& reading) {
         {"not_training", "", "No call in this source carries training settings.",
          "TrainingArguments(...), LoraConfig(...), from_pretrained(...) and their like"});
   }
+}
+
+void finish_hf(Reading& reading) {
+  constexpr Step own[] = {finish_preparation, finish_full};
+  finish(reading, own);
+}
+
+void finish_trl(Reading& reading) {
+  constexpr Step own[] = {finish_loading, finish_plain_arguments, finish_full};
+  finish(reading, own);
+}
+
+void finish_unsloth_script(Reading& reading) {
+  constexpr Step own[] = {finish_unsloth, finish_unsloth_targets};
+  finish(reading, own);
 }
 
 bool write(Writing& out, const std::string& pointer, const Json& value) {
@@ -353,7 +367,7 @@ const Format hf_python{
     .written = Language::python,
     .sections = sections,
     .marks = "training peft quantization model",
-    .finish = finish,
+    .finish = finish_hf,
     .write = write_hf,
 };
 const Format trl_python{
@@ -363,7 +377,7 @@ const Format trl_python{
     .written = Language::python,
     .sections = sections,
     .marks = "!$trl training peft quantization model",
-    .finish = finish,
+    .finish = finish_trl,
     .write = write,
     .close = close_trl,
 };
@@ -374,7 +388,7 @@ const Format unsloth{
     .written = Language::python,
     .sections = unsloth_sections,
     .marks = "!$unsloth !$import training peft model quantization",
-    .finish = finish,
+    .finish = finish_unsloth_script,
     .write = write_unsloth,
     .close = close_unsloth,
 };

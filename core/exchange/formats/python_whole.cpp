@@ -6,11 +6,9 @@
 
 namespace plimsoll::exchange {
 
-namespace {
-
 // trl/trainer/sft_trainer.py: SFTConfig(**args.to_dict()), so that what TrainingArguments leave off stays off.
 void finish_plain_arguments(Reading& reading) {
-  if (reading.format.stack != "trl" || reading.leaf("$plain_arguments") == nullptr) return;
+  if (reading.leaf("$plain_arguments") == nullptr) return;
   for (const char* flag : {"/training/gradient_checkpointing", "/training/bf16"}) {
     if (!reading.has(flag)) reading.values[flag] = false;
   }
@@ -23,8 +21,7 @@ void finish_preparation(Reading& reading) {
                          reading.is_on("quantization.load_in_8bit") || reading.is_on("model.load_in_4bit") ||
                          reading.is_on("model.load_in_8bit");
   const bool whole = reading.leaf("$wrapped") != nullptr && reading.leaf("$plain_arguments") != nullptr;
-  if (reading.format.stack == "hf" && quantised && whole &&
-      !reading.has("/quantization/prepare_for_kbit_training"))
+  if (quantised && whole && !reading.has("/quantization/prepare_for_kbit_training"))
     reading.values["/quantization/prepare_for_kbit_training"] = false;
 }
 
@@ -32,7 +29,7 @@ void finish_preparation(Reading& reading) {
 void finish_full(Reading& reading) {
   const bool loads = std::any_of(reading.all.begin(), reading.all.end(),
                                  [](const Leaf& leaf) { return leaf.path.rfind("model.", 0) == 0; });
-  if (reading.format.stack == "unsloth" || reading.leaf("$trainer") == nullptr || !loads) return;
+  if (reading.leaf("$trainer") == nullptr || !loads) return;
   const std::string text = ascii::lower(reading.text);
   const auto says = [&text](const char* word) { return text.find(word) != std::string::npos; };
   reading.all_trained = reading.all_trained || (!says("peft") && !says("lora") && !says("adapter"));
@@ -43,15 +40,6 @@ void note_continued(Reading& reading) {
   if (reading.leaf("$continued") == nullptr || reading.has("/peft/r")) return;
   reading.notes.emplace_back(
       "An adapter is trained on: its rank and its modules stand in its adapter_config.json, paste that too.");
-}
-
-}  // namespace
-
-void finish_whole_script(Reading& reading) {
-  finish_plain_arguments(reading);
-  finish_preparation(reading);
-  finish_full(reading);
-  note_continued(reading);
 }
 
 }  // namespace plimsoll::exchange

@@ -1,11 +1,18 @@
-// What a script means by what it does not call, where it goes as far as a trainer.
+// What a script means by what it does not call, where it goes as far as a trainer. To be called when all keys
+// have been read; python.cpp says of which library's scripts each holds.
 #pragma once
 
 #include "core/exchange/format.h"
 
 namespace plimsoll::exchange {
 
-/// To be called when all keys have been read.
-void finish_whole_script(Reading& reading);
+/// TRL's: what TrainingArguments leave off stays off.
+void finish_plain_arguments(Reading& reading);
+/// The Trainer's own: between a quantised base and its adapters nothing prepares it.
+void finish_preparation(Reading& reading);
+/// No word of adapters stands anywhere: all of the model is trained.
+void finish_full(Reading& reading);
+/// An adapter is trained on whose settings are not here.
+void note_continued(Reading& reading);
 
 }  // namespace plimsoll::exchange
