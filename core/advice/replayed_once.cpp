@@ -1,6 +1,7 @@
 #include "core/advice/replayed_once.h"
 
 #include "core/memory/step/component_peaks.h"
+#include "core/memory/step/gather_stream.h"
 
 namespace plimsoll::advice {
 
@@ -46,7 +47,7 @@ memory::Sizes ReplayedOnce::sizes_with(const recipe::Recipe& recipe, const Stepp
     const bool evaluates = evaluation && instant.phase == memory::Phase::eval;
     if (evaluates && *evaluation == nullptr) continue;
     live = evaluates ? **evaluation : instant.live;
-    const bool stepping = memory::steps(instant.phase);
+    const bool stepping = memory::is_optimizer_step(instant.phase);
     if (instant.has_states) live[Component::optimizer] += optimizer.states;
     if (stepping) live[Component::transient] += optimizer.temporary;
     if (memory::repeats(instant)) peaks.add(live);

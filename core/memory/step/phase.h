@@ -31,7 +31,7 @@ enum class Phase : uint8_t {
 constexpr std::size_t traced_phases = 7;
 constexpr bool in_trace(Phase phase) { return static_cast<std::size_t>(phase) < traced_phases; }
 
-constexpr bool steps(Phase phase) {
+constexpr bool is_optimizer_step(Phase phase) {
   return phase == Phase::optimizer_step_first || phase == Phase::optimizer_step;
 }
 

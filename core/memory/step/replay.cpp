@@ -6,6 +6,7 @@
 #include "core/memory/sharding/pipeline.h"
 #include "core/memory/step/component_peaks.h"
 #include "core/memory/step/evaluation.h"
+#include "core/memory/step/gather_stream.h"
 #include "core/memory/step/peak_sink.h"
 #include "core/memory/step/saving.h"
 #include "core/memory/step/step_program.h"
@@ -237,9 +238,6 @@ class Instants {
   bool has_states_ = false;
 };
 
-// The step has begun, or steps have been taken.
-bool gathers_before(const Instant& instant) { return repeats(instant) || is_aside(instant.phase); }
-
 void find_peak(Replay& run) {
   for (std::size_t i = 0; i < run.instants.size(); ++i) {
     if (run.instants[i].live.total() > run.at_peak().live.total()) run.peak = i;
@@ -303,34 +301,6 @@ Sharding rank_of(const model::Architecture& network, const recipe::Recipe& recip
 
 bool repeats(const Instant& instant) {
   return instant.phase != Phase::load && instant.phase != Phase::prepare && !is_aside(instant.phase);
-}
-
-// FSDP gathers parameters in a stream of its own, and the allocator lends a stream's blocks to no other: what
-// the unit before and the unit after took stays with that stream. Of 45 published FSDP runs on two and four
-// A100, what was held beyond the tensors and the usual share falls from 2.9 GiB to 0.6, median
-// (foundation-model-stack/fms-acceleration scripts/benchmarks/refs).
-GatherStream::GatherStream(const Sharding& rank)
-    : fsdp_(rank.strategy == Strategy::fsdp || rank.strategy == Strategy::fsdp2),
-      throughout_(rank.root + rank.head) {}
-
-double GatherStream::now(const Snapshot& live) const {
-  return std::max(0.0, live[Component::gathered] - throughout_);
-}
-
-void GatherStream::add(const Instant& instant, const Snapshot& live) {
-  if (repeats(instant)) most_ = std::max(most_, now(live));
-  if (!gathers_before(instant)) return;
-  beside_ = std::max(beside_, live.total() - now(live));
-  alone_ = std::max(alone_, live.total() + 2 * now(live));
-}
-
-double GatherStream::kept_at(const Instant& instant, const Snapshot& live) const {
-  return fsdp_ && gathers_before(instant) ? 3 * std::max(now(live), most_) - now(live) : 0;
-}
-
-double GatherStream::kept_at_peak(const Instant& instant, const Snapshot& live) const {
-  if (!fsdp_) return 0;
-  return std::max(kept_at(instant, live), std::max(alone_, beside_ + 3 * most_) - live.total());
 }
 
 FirstStep first_step(const Replay& run, const recipe::Recipe& recipe) {

@@ -24,10 +24,9 @@ namespace plimsoll::memory {
 struct Instant {
   Phase phase = Phase::load;
   Snapshot live;
-  std::string_view what;  ///< one sentence
-  double outside = 0;     ///< bytes on the device outside PyTorch's count, the context apart
-  double gathered_before =
-      0;             ///< what a stream of its own has gathered for other layers and keeps (GatherStream)
+  std::string_view what;       ///< one sentence
+  double outside = 0;          ///< bytes on the device outside PyTorch's count, the context apart
+  double gathered_before = 0;  ///< what a stream of its own keeps for other layers (gather_stream.h)
   double apart = 0;  ///< what instants of a step hold one after another and cannot share (component_peaks.h)
   bool has_states = false;  ///< of the optimizer, which exist by then
   double host_bytes = 0;    ///< RAM that is needed then, where that is known; 0: what is there all the time
@@ -49,23 +48,6 @@ struct Replay {
 
 /// Whether the instant comes again with every step.
 bool repeats(const Instant& instant);
-
-/// Instant::gathered_before, once every instant has been added.
-class GatherStream {
- public:
-  explicit GatherStream(const Sharding& rank);
-  void add(const Instant& instant, const Snapshot& live);
-  double kept_at(const Instant& instant, const Snapshot& live) const;
-  /// At the highest instant the run is as large as it ever is, though another may hold more that is kept: a
-  /// model that is loaded whole before its first unit is gathered, a large unit that is gathered to be saved.
-  double kept_at_peak(const Instant& instant, const Snapshot& live) const;
-
- private:
-  double now(const Snapshot& live) const;
-  const bool fsdp_;
-  const double throughout_;  // the root and the head stay gathered
-  double most_ = 0, beside_ = 0, alone_ = 0;
-};
 
 /// The highest instant until the first optimizer step is over, and its allocated bytes: what a run must
 /// survive to get going at all. The states of the optimizer do not exist before that step

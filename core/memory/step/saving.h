@@ -1,7 +1,8 @@
 // Moments beside the steps at which runs die: a checkpoint is written, the best one is read back, adapters
 // are merged into their base.
 //
-//     for (const Aside& aside : asides(plan, rank)) print(name(aside.phase), aside.beside.total(), aside.host_bytes);
+//     for (const Aside& aside : asides(plan, rank))
+//       print(name(aside.phase), aside.beside.total(), aside.host_bytes);
 //
 // On the GPU they stand beside what stands between two steps; on the host beside what is there all the time.
 //
