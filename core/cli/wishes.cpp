@@ -155,8 +155,8 @@ void apply_cards(Changed& changed, const std::string& text, const run::Catalog& 
   const std::string gpu = "/hardware/gpu", count = "/parallel/num_gpus";
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const std::size_t sign = std::min(text.find_first_not_of(' ', digits), text.size());
-  const bool counted =
-      digits > 0 && digits <= 4 && sign < text.size() && (text[sign] == 'x' || text[sign] == 'X');
+  const bool counted = digits > 0 && digits <= 4 && sign < text.size() &&
+                       std::string_view("xX*").find(text[sign]) != std::string_view::npos;
   if (counted) change(changed, count, typed(*find(count), text.substr(0, digits), catalog));
   const std::string_view name = ascii::trim(std::string_view(text).substr(counted ? sign + 1 : 0));
   change(changed, gpu, typed(*find(gpu), std::string(name), catalog));

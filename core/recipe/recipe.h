@@ -261,6 +261,8 @@ struct Recipe {
   double row_length() const;
   /// Samples of a batch follow each other in one row, unpadded, as FlashAttention alone can tell them apart.
   bool joined_rows() const;
+  /// The same of samples that packing has not put together before: a row is as long as all of the batch.
+  bool joined_samples() const { return joined_rows() && !training.packing; }
   /// Gradients are there when the forward begins: from the second micro-batch on, when the loop clears them
   /// late, or when zero_grad() fills them with zeros instead of freeing them (its default before
   /// PyTorch 2.0).

@@ -21,8 +21,7 @@ double Recipe::longest_sample() const {
 
 double Recipe::longest_row() const {
   const double longest = longest_sample();
-  const bool packed = training.packing || data.longest_length == 0;
-  if (packed || !joined_rows() || data.mean_length <= 0) return longest;
+  if (!joined_samples() || data.longest_length == 0 || data.mean_length <= 0) return longest;
   const auto rows = static_cast<double>(training.per_device_train_batch_size);
   return (longest + (rows - 1) * std::min(longest, data.mean_length)) / std::max(1.0, rows);
 }

@@ -242,7 +242,7 @@ double batch_bytes(const Plan& plan) {
                              ? static_cast<double>(r.training.gradient_accumulation_steps)
                              : 1;
   // One of them holds the longest sample; rows that are not padded are as long as theirs.
-  const bool lengths_known = r.joined_rows() && !r.training.packing && r.data.mean_length > 0;
+  const bool lengths_known = r.joined_samples() && r.data.mean_length > 0;
   const double others = lengths_known ? std::min(r.row_length(), r.data.mean_length) : r.row_length();
   const double ids = 3 * 8 * (r.row_length() + (batches - 1) * others) / batches;
   double sound = 0;
@@ -253,8 +253,7 @@ double batch_bytes(const Plan& plan) {
 
 double input_bytes(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
-  const bool one_row = flattens(r) || (r.joined_rows() && !r.training.packing);
-  const double batch = one_row ? 1 : plan.rows;
+  const double batch = flattens(r) || r.joined_samples() ? 1 : plan.rows;
   const double length = r.row_length() * plan.rows / batch;
   const model::Stack& text = plan.network.stacks.front();
   const int size = table_size(r, text);
