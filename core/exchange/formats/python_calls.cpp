@@ -112,15 +112,18 @@ bool is_length(std::string_view name) {
   return false;
 }
 
-// Null when the call is none of a tokenizer, or its length is no number.
+// Null when the call is none of a tokenizer, or its length is no number. One of any name is told by its
+// truncation: tok(x["text"], truncation=True, max_length=2048).
 const Node* tokenized_length(const Member& member) {
   if (!member.value.is_map() || member.value.call.empty()) return nullptr;
   const std::string_view call = member.key;
   const bool loads =
       ends_with(call, "Tokenizer.from_pretrained") || ends_with(call, "Processor.from_pretrained");
   const std::string_view name = last_part(call);
-  const bool applies = ends_with(name, "tokenizer") || ends_with(name, "processor") ||
-                       name == "encode_plus" || name == "apply_chat_template";
+  const bool applies =
+      ends_with(name, "tokenizer") || ends_with(name, "processor") || name == "encode_plus" ||
+      name == "apply_chat_template" ||
+      (member.value.find("truncation") != nullptr && member.value.find("truncation")->raw != "False");
   const Node* length = loads     ? member.value.find("model_max_length")
                        : applies ? member.value.find("max_length")
                                  : nullptr;

@@ -95,6 +95,17 @@ TEST(ExchangeOwnScripts, ATokenizerIsReadWithinAFunctionThatMapTakes) {
   }
 }
 
+TEST(ExchangeOwnScripts, ATokenizerOfAnyNameIsToldByItsTruncation) {
+  const auto length_of = [](const std::string& call) {
+    const Import import = import_any(script("rows = data.map(lambda row: " + call + ", batched=True)\n" +
+                                            "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')"));
+    return at(import.request["training"], "max_length");
+  };
+  EXPECT_EQ(length_of("tok(row['text'], truncation=True, max_length=384)"), Json(384));
+  EXPECT_TRUE(length_of("tok(row['text'], truncation=False, max_length=384)").is_null());
+  EXPECT_TRUE(length_of("plot(row['text'], max_length=384)").is_null());
+}
+
 TEST(ExchangeOwnScripts, WhatIsCountedIsThere) {
   const Import import =
       import_any(script("held = 0\nheld = len(data)\nmodel = AutoModelForCausalLM.from_pretrained('gpt2')",
