@@ -43,12 +43,14 @@ struct Level {
   int quality = 0;
   bool may_rise = false;  ///< of a scale: its levels may need more memory than leaving everything as it is
   bool apart = false;     ///< of the last level of a scale: it may need more than the levels before it
+  bool uneven = false;    ///< of all levels of a scale: any of them may need least
   std::string said = {};  ///< what it costs with this run's data, in place of the fix's evidence
 };
 
 /// choice: levels need not be ordered. scale: every further level needs less memory or the same, whatever
 /// else is set but activation offloading, which leaves small tensors where they are, and so does the first one
-/// against none unless it `may_rise`; its last level may stand `apart`. The planner relies on it and a test checks it.
+/// against none unless it `may_rise`; its last level may stand `apart`, and any level of
+/// an `uneven` one may need least. The planner relies on it and a test checks it.
 enum class FixKind { choice, scale };
 /// What must hold for the fix to do anything.
 enum class Needs { nothing, adapters, quantised, full };

@@ -5,6 +5,7 @@
 //     choice[space.find("micro_batch")] = 2;      // its second level
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -29,6 +30,7 @@ struct Slot {
   /// Of a scale: the option that needs least of those that `option` stands among.
   std::size_t end_for(std::size_t option) const {
     const std::size_t last = options.size() - 1;
+    if (options[last].level.uneven) return std::max<std::size_t>(1, option);
     return options[last].level.apart && option < last ? last - 1 : last;
   }
 };

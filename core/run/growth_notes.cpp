@@ -61,12 +61,7 @@ constexpr Threshold thresholds[] = {
      "This optimizer treats tensors by their size: states of small ones stay on the GPU, or in fp32. A "
      "higher rank can cross a threshold and take less.",
      "bitsandbytes optim/optimizer.py get_state_buffer, min_8bit_size"},
-    {"size_may_take_less",
-     [](const Replayed& f) {
-       const recipe::Training& t = f.recipe.training;
-       const bool evaluates = memory::evaluates(f.recipe) && t.eval_loss_kernel == "unsloth_fused";
-       return t.loss_kernel == "unsloth_fused" || evaluates;
-     },
+    {"size_may_take_less", [](const Replayed& f) { return memory::unsloth_chunks_by_size(f.recipe); },
      "Unsloth splits the loss into as many chunks as its share of memory asks for: where one more sample or "
      "token makes it four chunks more, the peak falls.",
      "unslothai/unsloth-zoo unsloth_zoo/fused_losses/cross_entropy_loss.py"},

@@ -1,4 +1,5 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/memory/step/evaluation.h"
 #include "core/recipe/fields.h"
 
 namespace plimsoll::advice {
@@ -9,9 +10,8 @@ std::vector<Level> levels(const FixContext& s) {
   const uint64_t batch = s.recipe.training.per_device_train_batch_size;
   const uint64_t together = batch * s.recipe.training.gradient_accumulation_steps;
   // The gradients of one micro-batch lie there while the next one runs: the first division costs that much.
-  // Unsloth may split the loss of fewer tokens into fewer chunks.
-  const bool may_rise =
-      s.recipe.training.gradient_accumulation_steps == 1 || s.recipe.training.loss_kernel == "unsloth_fused";
+  const bool uneven = memory::unsloth_chunks_by_size(s.recipe);
+  const bool may_rise = s.recipe.training.gradient_accumulation_steps == 1 || uneven;
   // Alone in its batch, a sample needs no mask, and where flash cannot run SDPA then takes grouped key heads
   // to its math kernel, which keeps every score (core/memory/layers/attention.cpp).
   bool grouped = false, wide = false;
@@ -31,7 +31,8 @@ std::vector<Level> levels(const FixContext& s) {
                       {"/training/gradient_accumulation_steps", together / smaller}},
                      quality::none,
                      may_rise || (smaller == 1 && alone_differs),
-                     smaller == 1 && alone_differs});
+                     smaller == 1 && alone_differs,
+                     uneven});
     if (found.size() == 14 && smaller > 1) smaller = 2;
   }
   return found;

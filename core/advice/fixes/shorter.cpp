@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "core/advice/fixes/fixes.h"
+#include "core/memory/step/evaluation.h"
 #include "core/recipe/tasks.h"
 
 namespace plimsoll::advice {
@@ -61,6 +62,7 @@ std::vector<Level> levels(const FixContext& s) {
     const uint64_t length = now * quarters / 4 / 64 * 64;
     if (length < 128 || length >= now) continue;
     Level level{{{"/training/max_length", length}}, cost};
+    level.may_rise = level.uneven = memory::unsloth_chunks_by_size(s.recipe);
     cost += 2;
     const double share = share_beyond(s, static_cast<double>(length));
     if (share >= 0) {

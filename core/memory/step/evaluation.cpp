@@ -79,6 +79,11 @@ Snapshot evaluation_pass(const Plan& plan) {
   return pass;
 }
 
+bool unsloth_chunks_by_size(const recipe::Recipe& recipe) {
+  const recipe::Training& t = recipe.training;
+  return t.loss_kernel == "unsloth_fused" || (evaluates(recipe) && t.eval_loss_kernel == "unsloth_fused");
+}
+
 Evaluation collect_evaluation(const Plan& plan, const Snapshot& pass) {
   const recipe::Training& t = plan.recipe.training;
   Evaluation result;

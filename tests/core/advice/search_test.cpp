@@ -113,6 +113,37 @@ TEST(Advice, AnotherOptimizerIsPricedWhereItsStatesAreAlive) {
   }
 }
 
+// On a quantised base Unsloth cuts the loss of half the tokens into four chunks and that of a quarter into none,
+// whose logits are all there at once.
+TEST(Advice, OfUnslothsLossTheShortestRowNeedNotTakeLeast) {
+  const Json request = {{"model", "google/gemma-2-2b"},
+                        {"stack", "unsloth"},
+                        {"task", "pretrain"},
+                        {"training", {{"bf16", false}, {"optim", "paged_lion_32bit"}}},
+                        {"peft", {{"target_modules", "all-linear"}, {"use_dora", true}}},
+                        {"hardware", {{"gpu", "rtx-5060-ti-8"}}}};
+  const std::unique_ptr<Prepared> prepared = prepare(request);
+  ASSERT_TRUE(prepared);
+  std::vector<const advice::Fix*> some;
+  for (const advice::Fix* fix : advice::fixes()) {
+    if (fix->slot == "base" || fix->slot == "length") some.push_back(fix);
+  }
+  const advice::Space open = advice::open_choices(advice::situation_of(prepared->run), {}, some);
+  advice::Planner planner(prepared->basis, open);
+  const std::size_t base = planner.space().find("base"), length = planner.space().find("length");
+  ASSERT_EQ(planner.space().slots.size(), 2U);
+  const auto last = static_cast<uint8_t>(planner.space().slots[length].options.size() - 1);
+  Choice shortest{}, longer{};
+  shortest[base] = longer[base] = 1;
+  shortest[length] = last;
+  longer[length] = last - 1;
+  const double usable = planner.pricer().price(longer)->sizes.high;
+  ASSERT_LT(usable, planner.pricer().price(shortest)->sizes.high);
+  const std::optional<advice::PricedPlan> fewest = planner.plans({usable, Measure::high}).fewest;
+  ASSERT_TRUE(fewest);
+  EXPECT_EQ(fewest->choice, longer);
+}
+
 // With a smaller micro-batch than the effective batch, the gradients of one micro-batch lie there while the
 // next one runs. In full fine-tuning that can cost more than the smaller batch saves, and shorter sequences
 // alone are the plan.
