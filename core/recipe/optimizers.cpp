@@ -27,15 +27,15 @@ using P = Projection;
 
 // clang-format off
 constexpr Optimizer optimizer_rows[] = {
-    {.id = "adamw_torch", .state_in_parameter_dtype = 2, .temporary = T::copy_of_all, .source = torch_adam,
+    {.id = "adamw_torch", .plain_adamw = true, .state_in_parameter_dtype = 2, .temporary = T::copy_of_all, .source = torch_adam,
      .what = "AdamW, foreach: two states in the parameter's dtype, and during the step one more copy of all of them"},
-    {.id = "adamw_torch_fused", .state_in_parameter_dtype = 2, .source = torch_adam,
+    {.id = "adamw_torch_fused", .plain_adamw = true, .state_in_parameter_dtype = 2, .source = torch_adam,
      .what = "AdamW, fused kernel: two states in the parameter's dtype, no copies during the step"},
-    {.id = "adamw_torch_for_loop", .state_in_parameter_dtype = 2, .temporary = T::two_of_largest, .source = torch_adam,
+    {.id = "adamw_torch_for_loop", .plain_adamw = true, .state_in_parameter_dtype = 2, .temporary = T::two_of_largest, .source = torch_adam,
      .what = "AdamW, one parameter after another: two states in the parameter's dtype"},
-    {.id = "adamw_hf", .state_in_parameter_dtype = 2, .temporary = T::two_of_largest, .source = "huggingface/transformers v4.46 src/transformers/optimization.py AdamW",
+    {.id = "adamw_hf", .plain_adamw = true, .state_in_parameter_dtype = 2, .temporary = T::two_of_largest, .source = "huggingface/transformers v4.46 src/transformers/optimization.py AdamW",
      .what = "AdamW of older Transformers, one parameter after another"},
-    {.id = "adamw_apex_fused", .state_bytes = 8, .source = "NVIDIA/apex apex/optimizers/fused_adam.py",
+    {.id = "adamw_apex_fused", .plain_adamw = true, .state_bytes = 8, .source = "NVIDIA/apex apex/optimizers/fused_adam.py",
      .what = "Apex fused AdamW: two fp32 states"},
     {.id = "adamw_bnb_8bit", .state_bytes = 2, .block = 256, .scales = 2, .full_state_below = 4096, .source = bnb,
      .what = "8-bit AdamW: two one-byte states with an fp32 scale for every 256 elements"},
@@ -135,6 +135,11 @@ const Optimizer* find_optimizer(std::string_view id) {
     if (optimizer.id == id) return &optimizer;
   }
   return nullptr;
+}
+
+bool plain_adamw(std::string_view id) {
+  const Optimizer* optimizer = find_optimizer(id);
+  return optimizer != nullptr && optimizer->plain_adamw;
 }
 
 }  // namespace plimsoll::recipe

@@ -31,6 +31,8 @@ enum class Projection {
 
 struct Optimizer {
   std::string_view id;
+  bool plain_adamw =
+      false;  ///< two whole states: other libraries' AdamW, with smaller ones, may stand in for it
   double state_in_parameter_dtype = 0;  ///< tensors of the parameter's own dtype, per element (AdamW: 2)
   double state_bytes = 0;               ///< plus this many bytes per element whatever the dtype
   uint64_t block = 0;                   ///< elements that share one fp32 scale a state tensor; 0: none
@@ -51,5 +53,6 @@ std::span<const Optimizer> optimizers();
 
 /// Null when unknown. Several names may mean the same row ("adamw_8bit", "adamw_bnb_8bit").
 const Optimizer* find_optimizer(std::string_view id);
+bool plain_adamw(std::string_view id);
 
 }  // namespace plimsoll::recipe

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/drawn/request.h"
 
 namespace plimsoll::drawn {
@@ -30,6 +32,9 @@ Draw answered(uint64_t seed, const Json& request);
 std::string said(const Draw& draw);
 
 bool is_answered(const Draw& draw);
+/// What two sums over the same bytes may differ by when they are made in another order: 64 bytes, or what doubles
+/// lose of sizes beyond a TiB.
+inline double rounding(double bytes) { return 64 + 1e-12 * std::fabs(bytes); }
 /// A word that the request states, "" where it states none. Not Json::value(), which throws within, and wasm
 /// has no exceptions.
 std::string stated(const Draw& draw, const char* pointer);

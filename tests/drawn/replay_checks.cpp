@@ -21,9 +21,6 @@ using memory::Section;
 using memory::Snapshot;
 using memory::Unrolled;
 
-// Sums are made in another order: 64 bytes, or what doubles lose of sizes beyond a TiB.
-double rounding(double bytes) { return 64 + 1e-12 * std::fabs(bytes); }
-
 std::optional<run::Run> run_of(const Draw& draw) {
   json::Errors errors;
   auto run = run::read_run(draw.text, presets(), errors);

@@ -25,8 +25,6 @@ double sum_of(const Json& point) {
   return sum;
 }
 
-double rounding(double bytes) { return 64 + 1e-12 * bytes; }
-
 // How many of a row of "tensors" are alive at a point.
 double count_at(const Json& row, std::size_t point) {
   double count = 0;

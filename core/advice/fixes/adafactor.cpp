@@ -4,12 +4,12 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> adafactor_levels(const FixContext& s) {
   if (s.recipe.training.optim == "adafactor" || s.recipe.training.optim.rfind("sgd", 0) == 0) return {};
   return {{{{"/training/optim", "adafactor"}}, quality::small}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting adafactor_settings[] = {
     {"hf trl unsloth", "TrainingArguments(optim=\"adafactor\")"},
     {"axolotl", "optimizer: adafactor"},
     {"llamafactory", "optim: adafactor"},
@@ -31,8 +31,8 @@ const Fix adafactor = {
         "No momentum and another step size: it needs its own learning rate and is less stable on small "
         "batches.",
     .source = "Shazeer and Stern 2018, arXiv:1804.04235; huggingface/transformers optimization.py Adafactor",
-    .levels = levels,
-    .settings = settings,
+    .levels = adafactor_levels,
+    .settings = adafactor_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> adapters_instead_of_full_levels(const FixContext& s) {
   if (!s.recipe.full() || s.recipe.task == "classification") return {};
   Level level;
   level.changes["/peft"] = true;
@@ -18,7 +18,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {level};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting adapters_instead_of_full_settings[] = {
     {"hf trl loop colossalai agilerl", "LoraConfig(r={r}, lora_alpha=32, target_modules=\"all-linear\")"},
     {"unsloth",
      "FastLanguageModel.get_peft_model(model, r={r}, lora_alpha=32)   # and full_finetuning=False"},
@@ -46,8 +46,8 @@ const Fix adapters_instead_of_full = {
         "LoRA learns less than full fine-tuning on far-off data (code, mathematics) and forgets less; on "
         "instruction data they are close.",
     .source = "Biderman et al. 2024, arXiv:2405.09673; Hu et al. 2021, arXiv:2106.09685",
-    .levels = levels,
-    .settings = settings,
+    .levels = adapters_instead_of_full_levels,
+    .settings = adapters_instead_of_full_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -12,7 +12,7 @@ bool cce_knows(const std::string& type, bool fork) {
   return known == model::CutCrossEntropy::apple || (fork && known == model::CutCrossEntropy::fork);
 }
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> cut_cross_entropy_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   const bool whole = recipe::loss_kernel(r.training.loss_kernel).whole_logits;
   const bool fork = recipe::stack_traits(r.stack).cce_fork;
@@ -22,7 +22,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {{{{"/training/loss_kernel", "cut_cross_entropy"}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting cut_cross_entropy_settings[] = {
     {"hf trl loop",
      "from cut_cross_entropy.transformers import cce_patch; model = cce_patch(model)   # pip install "
      "\"cut-cross-entropy @ git+https://github.com/apple/ml-cross-entropy.git\""},
@@ -40,8 +40,8 @@ const Fix cut_cross_entropy = {
     .evidence =
         "The same loss up to rounding; gradients too small for bfloat16 are skipped, and the curves agree.",
     .source = "apple/ml-cross-entropy; Wijmans et al. 2024, arXiv:2411.09009, figure 4",
-    .levels = levels,
-    .settings = settings,
+    .levels = cut_cross_entropy_levels,
+    .settings = cut_cross_entropy_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -1,21 +1,16 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/optimizers.h"
 
 namespace plimsoll::advice {
 
 namespace {
 
-// The AdamW family with states of 4 bytes, that the others stand in for.
-bool whole_adamw(const std::string& optim) {
-  return optim == "adamw_torch" || optim == "adamw_torch_fused" || optim == "adamw_hf" ||
-         optim == "adamw_torch_for_loop" || optim == "adamw_apex_fused";
-}
-
-std::vector<Level> levels(const FixContext& s) {
-  if (!whole_adamw(s.recipe.training.optim)) return {};
+std::vector<Level> eight_bit_optimizer_levels(const FixContext& s) {
+  if (!recipe::plain_adamw(s.recipe.training.optim)) return {};
   return {{{{"/training/optim", "adamw_bnb_8bit"}}, quality::parity}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting eight_bit_optimizer_settings[] = {
     {"hf trl", "TrainingArguments(optim=\"adamw_bnb_8bit\")"},
     {"unsloth", "optim = \"adamw_8bit\""},
     {"axolotl", "optimizer: adamw_bnb_8bit"},
@@ -36,8 +31,8 @@ const Fix eight_bit_optimizer = {
     .why = "Both states take one byte an element instead of four.",
     .evidence = "The same results as 32-bit AdamW across language, vision and translation.",
     .source = "Dettmers et al. 2021, arXiv:2110.02861, table 1; bitsandbytes optim/adamw.py",
-    .levels = levels,
-    .settings = settings,
+    .levels = eight_bit_optimizer_levels,
+    .settings = eight_bit_optimizer_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -4,12 +4,12 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> eval_accumulation_levels(const FixContext& s) {
   if (!evaluates(s) || s.recipe.training.eval_accumulation_steps == 1) return {};
   return {{{{"/training/eval_accumulation_steps", 1}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting eval_accumulation_settings[] = {
     {"hf trl unsloth", "TrainingArguments(eval_accumulation_steps={eval_accumulation_steps})"},
     {"llamafactory", "eval_accumulation_steps: {eval_accumulation_steps}"},
     {"ms-swift", "--eval_accumulation_steps {eval_accumulation_steps}"},
@@ -25,8 +25,8 @@ const Fix eval_accumulation = {
     .why = "Without it the logits of the whole evaluation set pile up on the GPU until it ends.",
     .evidence = "Training is not touched.",
     .source = "huggingface/transformers trainer.py evaluation_loop, eval_accumulation_steps",
-    .levels = levels,
-    .settings = settings,
+    .levels = eval_accumulation_levels,
+    .settings = eval_accumulation_settings,
 };
 
 }  // namespace plimsoll::advice

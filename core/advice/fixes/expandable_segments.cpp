@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> expandable_segments_levels(const FixContext& s) {
   const std::string& now = s.recipe.hardware.cuda_alloc_conf;
   if (now.find("expandable_segments:True") != std::string::npos) return {};
   if (s.gpu != nullptr && (s.gpu->vendor != "NVIDIA" || s.gpu->unified_memory)) return {};
@@ -15,7 +15,7 @@ std::vector<Level> levels(const FixContext& s) {
            quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting expandable_segments_settings[] = {
     {"*", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
 };
 
@@ -32,8 +32,8 @@ const Fix expandable_segments = {
         "smaller.",
     .evidence = "The same numbers.",
     .source = "pytorch c10/cuda/CUDACachingAllocator.cpp ExpandableSegment; docs notes/cuda",
-    .levels = levels,
-    .settings = settings,
+    .levels = expandable_segments_levels,
+    .settings = expandable_segments_settings,
 };
 
 }  // namespace plimsoll::advice

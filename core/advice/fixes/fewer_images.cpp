@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> fewer_images_levels(const FixContext& s) {
   std::vector<Level> found;
   int cost = quality::visible;
   for (uint64_t images = s.recipe.vision.images_per_sample / 2; images >= 1 && found.size() < 3;
@@ -14,7 +14,7 @@ std::vector<Level> levels(const FixContext& s) {
   return found;
 }
 
-constexpr Setting settings[] = {
+constexpr Setting fewer_images_settings[] = {
     {"*", "at most {images_per_sample} images a sample in the data set"},
 };
 
@@ -29,8 +29,8 @@ const Fix fewer_images = {
     .why = "Each image is a pass through the tower and hundreds of tokens in the text part.",
     .evidence = "Other data is seen.",
     .source = "huggingface/transformers processors",
-    .levels = levels,
-    .settings = settings,
+    .levels = fewer_images_levels,
+    .settings = fewer_images_settings,
 };
 
 }  // namespace plimsoll::advice

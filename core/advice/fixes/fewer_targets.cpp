@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> fewer_targets_levels(const FixContext& s) {
   const std::vector<std::string>& now = s.recipe.peft.target_modules;
   if (!s.recipe.peft.on || now.empty()) return {};  // empty: adapters on parameters alone
   // Among the targets that are there, those of the attention; then q and v alone.
@@ -32,7 +32,7 @@ std::vector<Level> levels(const FixContext& s) {
   return found;
 }
 
-constexpr Setting settings[] = {
+constexpr Setting fewer_targets_settings[] = {
     {"hf trl loop colossalai agilerl", "LoraConfig(target_modules={target_modules})"},
     {"unsloth", "FastLanguageModel.get_peft_model(..., target_modules={target_modules})"},
     {"axolotl", "lora_target_modules: {target_modules}"},
@@ -57,8 +57,8 @@ const Fix fewer_targets = {
     .evidence =
         "Adapters on all linear layers learn more than on attention alone at the same number of parameters.",
     .source = "Dettmers et al. 2023, arXiv:2305.14314, figure 2; Biderman et al. 2024, arXiv:2405.09673",
-    .levels = levels,
-    .settings = settings,
+    .levels = fewer_targets_levels,
+    .settings = fewer_targets_settings,
 };
 
 }  // namespace plimsoll::advice

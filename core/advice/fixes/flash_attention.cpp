@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> flash_attention_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   const std::string& now = r.model_args.attn_implementation;
   const bool sixteen = r.autocast() || r.model_args.dtype != "float32";
@@ -17,7 +17,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {{{{"/model_args/attn_implementation", "flash_attention_2"}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting flash_attention_settings[] = {
     {"hf loop agilerl",
      "from_pretrained(..., attn_implementation=\"flash_attention_2\")   # pip install flash-attn"},
     {"trl", "SFTConfig(model_init_kwargs={\"attn_implementation\": \"flash_attention_2\"})"},
@@ -40,8 +40,8 @@ const Fix flash_attention = {
         "kernel.",
     .evidence = "The same numbers up to rounding.",
     .source = "Dao-AILab/flash-attention; huggingface/transformers integrations/flash_attention.py",
-    .levels = levels,
-    .settings = settings,
+    .levels = flash_attention_levels,
+    .settings = flash_attention_settings,
 };
 
 }  // namespace plimsoll::advice

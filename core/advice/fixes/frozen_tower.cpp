@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> frozen_tower_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   if (s.network.image.rule == model::ImageTokens::Rule::none || r.vision.images_per_sample == 0) return {};
   if (r.full() && !r.vision.freeze_vision_tower)
@@ -14,7 +14,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting frozen_tower_settings[] = {
     {"hf trl loop agilerl colossalai",
      "for p in model.model.vision_tower.parameters(): p.requires_grad = False"},
     {"axolotl",
@@ -36,8 +36,8 @@ const Fix frozen_tower = {
     .why = "No gradients, states or kept activations for the tower.",
     .evidence = "Usual for instruction data; a new kind of image (medical, satellite) learns less.",
     .source = "Liu et al. 2023, arXiv:2310.03744; huggingface/trl examples",
-    .levels = levels,
-    .settings = settings,
+    .levels = frozen_tower_levels,
+    .settings = frozen_tower_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -7,7 +7,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> fused_loss_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   const bool whole = recipe::loss_kernel(r.training.loss_kernel).whole_logits;
   if (!whole) return {};
@@ -25,7 +25,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {level};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting fused_loss_settings[] = {
     {"hf trl", "TrainingArguments(use_liger_kernel=True)   # pip install liger-kernel"},
     {"axolotl", "plugins: [axolotl.integrations.liger.LigerPlugin]\nliger_fused_linear_cross_entropy: true"},
     {"llamafactory", "enable_liger_kernel: true"},
@@ -48,8 +48,8 @@ const Fix fused_loss = {
         "chunk.",
     .evidence = "The same loss up to rounding; Liger reports equal curves.",
     .source = "linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py; arXiv:2410.10989",
-    .levels = levels,
-    .settings = settings,
+    .levels = fused_loss_levels,
+    .settings = fused_loss_settings,
 };
 
 }  // namespace plimsoll::advice

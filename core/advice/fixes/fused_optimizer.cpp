@@ -4,13 +4,13 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> fused_optimizer_levels(const FixContext& s) {
   const std::string& now = s.recipe.training.optim;
   if (now != "adamw_torch" && now != "adamw_hf" && now != "adamw_torch_for_loop") return {};
   return {{{{"/training/optim", "adamw_torch_fused"}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting fused_optimizer_settings[] = {
     {"hf trl unsloth", "TrainingArguments(optim=\"adamw_torch_fused\")"},
     {"axolotl", "optimizer: adamw_torch_fused"},
     {"llamafactory", "optim: adamw_torch_fused"},
@@ -32,8 +32,8 @@ const Fix fused_optimizer = {
         "steps; the fused kernel makes none.",
     .evidence = "The same update.",
     .source = "pytorch/pytorch torch/optim/adam.py _multi_tensor_adam, _fused_adam",
-    .levels = levels,
-    .settings = settings,
+    .levels = fused_optimizer_levels,
+    .settings = fused_optimizer_settings,
 };
 
 }  // namespace plimsoll::advice

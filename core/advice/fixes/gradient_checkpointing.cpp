@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> gradient_checkpointing_levels(const FixContext& s) {
   if (s.recipe.training.gradient_checkpointing) return {};
   const bool reentrant_only = recipe::stack_traits(s.recipe.stack).reentrant_only;
   return {{{{"/training/gradient_checkpointing", true},
@@ -13,7 +13,7 @@ std::vector<Level> levels(const FixContext& s) {
            quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting gradient_checkpointing_settings[] = {
     {"hf trl",
      "TrainingArguments(gradient_checkpointing=True, gradient_checkpointing_kwargs={\"use_reentrant\": "
      "False})"},
@@ -38,8 +38,8 @@ const Fix gradient_checkpointing = {
     .why = "Only each layer's input is kept for the backward pass; the rest is computed again there.",
     .evidence = "The same numbers: the forward pass is repeated with the same random state.",
     .source = "pytorch/pytorch torch/utils/checkpoint.py; Chen et al. 2016, arXiv:1604.06174",
-    .levels = levels,
-    .settings = settings,
+    .levels = gradient_checkpointing_levels,
+    .settings = gradient_checkpointing_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -4,13 +4,13 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> int8_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   if (r.quantized()) return {};
   return {{{{"/quantization/load_in_8bit", true}}, quality::parity}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting int8_settings[] = {
     {"hf trl loop agilerl", "BitsAndBytesConfig(load_in_8bit=True)"},
     {"axolotl", "load_in_8bit: true\nadapter: lora"},
     {"llamafactory", "quantization_bit: 8"},
@@ -32,8 +32,8 @@ const Fix int8 = {
         "LLM.int8 keeps outliers in 16 bits; fine-tuning on top of it matched 16 bits in the QLoRA "
         "paper's comparison.",
     .source = "Dettmers et al. 2022, arXiv:2208.07339; Dettmers et al. 2023, arXiv:2305.14314, table 3",
-    .levels = levels,
-    .settings = settings,
+    .levels = int8_levels,
+    .settings = int8_settings,
 };
 
 }  // namespace plimsoll::advice

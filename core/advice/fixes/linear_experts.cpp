@@ -18,12 +18,12 @@ bool were_linears(const FixContext& s) {
   });
 }
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> linear_experts_levels(const FixContext& s) {
   if (s.recipe.model_args.linearized_experts || !were_linears(s)) return {};
   return {{{{"/versions/transformers", "4.57.6"}}, quality::parity}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting linear_experts_settings[] = {
     {"hf trl loop llamafactory ms-swift", "pip install \"transformers=={transformers}\""},
 };
 
@@ -41,8 +41,8 @@ const Fix linear_experts = {
         "adapters on it are built anew in each forward. Before, they are linears, packed with the others.",
     .evidence = "The same base and the same adapters as before Transformers 5.",
     .source = "huggingface/transformers v4.57 and v5 models/qwen3_moe/modeling_qwen3_moe.py",
-    .levels = levels,
-    .settings = settings,
+    .levels = linear_experts_levels,
+    .settings = linear_experts_settings,
 };
 
 }  // namespace plimsoll::advice

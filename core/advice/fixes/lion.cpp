@@ -1,21 +1,16 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/optimizers.h"
 
 namespace plimsoll::advice {
 
 namespace {
 
-// The AdamW family with states of 4 bytes, that the others stand in for.
-bool whole_adamw(const std::string& optim) {
-  return optim == "adamw_torch" || optim == "adamw_torch_fused" || optim == "adamw_hf" ||
-         optim == "adamw_torch_for_loop" || optim == "adamw_apex_fused";
-}
-
-std::vector<Level> levels(const FixContext& s) {
-  if (!whole_adamw(s.recipe.training.optim)) return {};
+std::vector<Level> lion_levels(const FixContext& s) {
+  if (!recipe::plain_adamw(s.recipe.training.optim)) return {};
   return {{{{"/training/optim", "lion_8bit"}}, quality::small}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting lion_settings[] = {
     {"hf trl unsloth", "TrainingArguments(optim=\"lion_8bit\")"},
     {"axolotl", "optimizer: lion_8bit"},
     {"llamafactory", "optim: lion_8bit"},
@@ -35,8 +30,8 @@ const Fix lion = {
     .why = "One state of one byte instead of two of four.",
     .evidence = "Another update rule: it needs a learning rate three to ten times lower.",
     .source = "Chen et al. 2023, arXiv:2302.06675; bitsandbytes optim/lion.py",
-    .levels = levels,
-    .settings = settings,
+    .levels = lion_levels,
+    .settings = lion_settings,
 };
 
 }  // namespace plimsoll::advice

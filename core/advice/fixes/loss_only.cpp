@@ -4,12 +4,12 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> loss_only_levels(const FixContext& s) {
   if (!evaluates(s) || s.recipe.training.prediction_loss_only) return {};
   return {{{{"/training/prediction_loss_only", true}}, quality::parity}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting loss_only_settings[] = {
     {"hf trl unsloth", "TrainingArguments(prediction_loss_only=True)"},
     {"llamafactory", "prediction_loss_only: true"},
     {"ms-swift", "--prediction_loss_only true"},
@@ -25,8 +25,8 @@ const Fix loss_only = {
     .why = "No logits are collected.",
     .evidence = "Training is not touched; metrics other than the loss are not computed.",
     .source = "huggingface/transformers trainer.py prediction_step",
-    .levels = levels,
-    .settings = settings,
+    .levels = loss_only_levels,
+    .settings = loss_only_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> lower_rank_levels(const FixContext& s) {
   std::vector<Level> found;
   if (!s.recipe.peft.on) return found;
   int cost = quality::visible;
@@ -16,7 +16,7 @@ std::vector<Level> levels(const FixContext& s) {
   return found;
 }
 
-constexpr Setting settings[] = {
+constexpr Setting lower_rank_settings[] = {
     {"hf trl loop colossalai agilerl", "LoraConfig(r={r}, lora_alpha={lora_alpha})"},
     {"unsloth", "FastLanguageModel.get_peft_model(..., r={r}, lora_alpha={lora_alpha})"},
     {"axolotl", "lora_r: {r}\nlora_alpha: {lora_alpha}"},
@@ -41,8 +41,8 @@ const Fix lower_rank = {
         "a "
         "higher rank learns more.",
     .source = "Dettmers et al. 2023, arXiv:2305.14314, appendix A.1; Biderman et al. 2024, arXiv:2405.09673",
-    .levels = levels,
-    .settings = settings,
+    .levels = lower_rank_levels,
+    .settings = lower_rank_settings,
 };
 
 }  // namespace plimsoll::advice

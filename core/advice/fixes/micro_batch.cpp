@@ -6,7 +6,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> micro_batch_levels(const FixContext& s) {
   const uint64_t batch = s.recipe.training.per_device_train_batch_size;
   const uint64_t together = batch * s.recipe.training.gradient_accumulation_steps;
   // The gradients of one micro-batch lie there while the next one runs: the first division costs that much.
@@ -38,7 +38,7 @@ std::vector<Level> levels(const FixContext& s) {
   return found;
 }
 
-constexpr Setting settings[] = {
+constexpr Setting micro_batch_settings[] = {
     {"hf trl unsloth",
      "TrainingArguments(per_device_train_batch_size={per_device_train_batch_size}, "
      "gradient_accumulation_steps={gradient_accumulation_steps})"},
@@ -82,8 +82,8 @@ const Fix micro_batch = {
         "token "
         "alike.",
     .source = "huggingface/transformers trainer.py; huggingface.co/blog/gradient_accumulation",
-    .levels = levels,
-    .settings = settings,
+    .levels = micro_batch_levels,
+    .settings = micro_batch_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> nf4_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   if (r.quantization.load_in_4bit || !r.quantization.quant_method.empty()) return {};
   Level level;
@@ -20,7 +20,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {level};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting nf4_settings[] = {
     {"hf trl loop agilerl",
      "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True, "
      "bnb_4bit_compute_dtype=torch.bfloat16)   # float16 where the card has no bfloat16"},
@@ -43,8 +43,8 @@ const Fix nf4 = {
     .why = "Frozen weights take 0.52 bytes instead of 2; they are unpacked layer by layer.",
     .evidence = "QLoRA matched 16-bit LoRA on MMLU and on instruction data from 7B to 65B.",
     .source = "Dettmers et al. 2023, arXiv:2305.14314, tables 3 and 4; bitsandbytes functional.py",
-    .levels = levels,
-    .settings = settings,
+    .levels = nf4_levels,
+    .settings = nf4_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> no_kbit_upcast_levels(const FixContext& s) {
   const recipe::Quantization& q = s.recipe.quantization;
   const bool given = s.values.count("/quantization/prepare_for_kbit_training") != 0;
   if (!q.quant_method.empty()) return {};
@@ -13,7 +13,7 @@ std::vector<Level> levels(const FixContext& s) {
            quality::parity}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting no_kbit_upcast_settings[] = {
     {"hf loop agilerl",
      "model.gradient_checkpointing_enable(); model.enable_input_require_grads()   # in place of "
      "prepare_model_for_kbit_training(model)"},
@@ -38,8 +38,8 @@ const Fix no_kbit_upcast = {
     .source =
         "huggingface/peft utils/other.py prepare_model_for_kbit_training; "
         "foundation-model-stack/fms-acceleration",
-    .levels = levels,
-    .settings = settings,
+    .levels = no_kbit_upcast_levels,
+    .settings = no_kbit_upcast_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -7,7 +7,7 @@ namespace {
 
 // Unsloth moves the inputs of its layers itself, LLaMA-Factory with Unsloth's code; torchtune, TRL and
 // Axolotl through hooks on saved tensors, which TRL also offers to other trainers.
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> offloaded_checkpoints_levels(const FixContext& s) {
   const recipe::Training& t = s.recipe.training;
   if (t.offload_checkpoints || t.activation_offloading || s.recipe.parallel.num_gpus > 1) return {};
   const recipe::StackTraits& traits = recipe::stack_traits(s.recipe.stack);
@@ -22,7 +22,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {level};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting offloaded_checkpoints_settings[] = {
     {"hf",
      "class OffloadingTrainer(Trainer):\n    def training_step(self, *args, **kwargs):\n        with "
      "get_act_offloading_ctx_manager(self.model):   # from trl.models\n            return "
@@ -52,8 +52,8 @@ const Fix offloaded_checkpoints = {
     .source =
         "huggingface/trl trl/models/activation_offloading.py; meta-pytorch/torchtune "
         "torchtune/training/_activation_offloading.py; unslothai/unsloth-zoo gradient_checkpointing.py",
-    .levels = levels,
-    .settings = settings,
+    .levels = offloaded_checkpoints_levels,
+    .settings = offloaded_checkpoints_settings,
 };
 
 }  // namespace plimsoll::advice

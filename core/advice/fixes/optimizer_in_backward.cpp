@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 namespace {
 
 // A parameter that steps at once cannot wait for the gradients of another micro-batch.
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> optimizer_in_backward_levels(const FixContext& s) {
   const recipe::Training& t = s.recipe.training;
   const bool there = t.optimizer_in_backward || t.optimizer_offload != "none";
   if (!s.recipe.full() || there || t.gradient_accumulation_steps > 1 || t.fp16) return {};
@@ -13,7 +13,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {{{{"/training/optimizer_in_backward", true}}, quality::parity}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting optimizer_in_backward_settings[] = {
     {"hf trl",
      "for p in model.parameters():\n    opt = AdamW([p], lr=lr)\n    "
      "p.register_post_accumulate_grad_hook(lambda p, opt=opt: (opt.step(), opt.zero_grad()))\n# and "
@@ -41,8 +41,8 @@ const Fix optimizer_in_backward = {
     .source =
         "pytorch.org tutorials/intermediate/optimizer_step_in_backward_tutorial; meta-pytorch/torchtune "
         "recipes/full_finetune_single_device.py optimizer_in_bwd; Lv et al. 2023, arXiv:2306.09782",
-    .levels = levels,
-    .settings = settings,
+    .levels = optimizer_in_backward_levels,
+    .settings = optimizer_in_backward_settings,
 };
 
 }  // namespace plimsoll::advice

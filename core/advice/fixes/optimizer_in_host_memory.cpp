@@ -4,13 +4,13 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> optimizer_in_host_memory_levels(const FixContext& s) {
   const recipe::Parallel& p = s.recipe.parallel;
   if (p.strategy.rfind("zero", 0) != 0 || p.zero.offload_optimizer != "none") return {};
   return {{{{"/parallel/zero_optimization/offload_optimizer/device", "cpu"}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting optimizer_in_host_memory_settings[] = {
     {"hf trl", "{\"zero_optimization\": {\"offload_optimizer\": {\"device\": \"cpu\"}}}"},
     {"loop agilerl", "accelerate launch --use_deepspeed --offload_optimizer_device cpu"},
     {"axolotl",
@@ -33,8 +33,8 @@ const Fix optimizer_in_host_memory = {
     .why = "Master weights and states lie in RAM and the CPU makes the update.",
     .evidence = "The same update.",
     .source = "deepspeedai/DeepSpeed docs, ZeRO-Offload; Ren et al. 2021, arXiv:2101.06840",
-    .levels = levels,
-    .settings = settings,
+    .levels = optimizer_in_host_memory_levels,
+    .settings = optimizer_in_host_memory_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 namespace {
 
 // torchao's optimizer for one GPU. Gradients that leave as they appear cannot be accumulated.
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> optimizer_on_cpu_levels(const FixContext& s) {
   const recipe::Training& t = s.recipe.training;
   const bool there = t.optimizer_in_backward || t.optimizer_offload != "none";
   if (!s.recipe.full() || there || s.recipe.parallel.num_gpus > 1 || t.fp16) return {};
@@ -17,7 +17,7 @@ std::vector<Level> levels(const FixContext& s) {
   return found;
 }
 
-constexpr Setting settings[] = {
+constexpr Setting optimizer_on_cpu_settings[] = {
     {"hf trl unsloth",
      "Trainer(..., optimizers=(CPUOffloadOptimizer(model.parameters(), torch.optim.AdamW, fused=True), "
      "None))   # torchao.optim; for states_and_gradients add offload_gradients=True"},
@@ -40,8 +40,8 @@ const Fix optimizer_on_cpu = {
     .why = "States, and with offloaded gradients these too, lie in RAM; the CPU makes the update.",
     .evidence = "The same update; with offloaded gradients they cannot be clipped by their common norm.",
     .source = "pytorch/ao torchao/optim/cpu_offload.py CPUOffloadOptimizer",
-    .levels = levels,
-    .settings = settings,
+    .levels = optimizer_on_cpu_levels,
+    .settings = optimizer_on_cpu_settings,
 };
 
 }  // namespace plimsoll::advice

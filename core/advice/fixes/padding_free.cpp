@@ -17,7 +17,7 @@ bool looks_back_by_attention_alone(const model::Architecture& network) {
 }
 
 // What a row saves is known only where the lengths of the samples are.
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> padding_free_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   const bool known = r.data.longest_length > 0 && r.data.mean_length > 0 &&
                      r.data.mean_length < static_cast<double>(r.data.longest_length);
@@ -33,7 +33,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {level};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting padding_free_settings[] = {
     {"hf",
      "Trainer(data_collator=DataCollatorWithFlattening()), from_pretrained(..., "
      "attn_implementation=\"flash_attention_2\")   # pip install flash-attn"},
@@ -59,8 +59,8 @@ const Fix padding_free = {
     .source =
         "arXiv:2407.09105; huggingface/transformers docs padding_free, data_collator.py "
         "DataCollatorWithFlattening",
-    .levels = levels,
-    .settings = settings,
+    .levels = padding_free_levels,
+    .settings = padding_free_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -1,23 +1,19 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/optimizers.h"
 
 namespace plimsoll::advice {
 
 namespace {
 
-// The AdamW family with states of 4 bytes, that the others stand in for.
-bool whole_adamw(const std::string& optim) {
-  return optim == "adamw_torch" || optim == "adamw_torch_fused" || optim == "adamw_hf" ||
-         optim == "adamw_torch_for_loop" || optim == "adamw_apex_fused";
-}
-
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> paged_eight_bit_optimizer_levels(const FixContext& s) {
   const std::string& now = s.recipe.training.optim;
-  if (!whole_adamw(now) && now != "adamw_8bit" && now != "adamw_bnb_8bit" && now != "paged_adamw_32bit")
+  if (!recipe::plain_adamw(now) && now != "adamw_8bit" && now != "adamw_bnb_8bit" &&
+      now != "paged_adamw_32bit")
     return {};
   return {{{{"/training/optim", "paged_adamw_8bit"}}, quality::parity}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting paged_eight_bit_optimizer_settings[] = {
     {"hf trl unsloth", "TrainingArguments(optim=\"paged_adamw_8bit\")"},
     {"axolotl", "optimizer: paged_adamw_8bit"},
     {"llamafactory", "optim: paged_adamw_8bit"},
@@ -37,8 +33,8 @@ const Fix paged_eight_bit_optimizer = {
     .why = "States of one byte, in managed memory that moves to host RAM when the card is full.",
     .evidence = "The same results as 32-bit AdamW across language, vision and translation.",
     .source = "Dettmers et al. 2021, arXiv:2110.02861, table 1; bitsandbytes optim/adamw.py",
-    .levels = levels,
-    .settings = settings,
+    .levels = paged_eight_bit_optimizer_levels,
+    .settings = paged_eight_bit_optimizer_settings,
 };
 
 }  // namespace plimsoll::advice

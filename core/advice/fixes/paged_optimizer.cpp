@@ -1,21 +1,16 @@
 #include "core/advice/fixes/fixes.h"
+#include "core/recipe/optimizers.h"
 
 namespace plimsoll::advice {
 
 namespace {
 
-// The AdamW family with states of 4 bytes, that the others stand in for.
-bool whole_adamw(const std::string& optim) {
-  return optim == "adamw_torch" || optim == "adamw_torch_fused" || optim == "adamw_hf" ||
-         optim == "adamw_torch_for_loop" || optim == "adamw_apex_fused";
-}
-
-std::vector<Level> levels(const FixContext& s) {
-  if (!whole_adamw(s.recipe.training.optim)) return {};
+std::vector<Level> paged_optimizer_levels(const FixContext& s) {
+  if (!recipe::plain_adamw(s.recipe.training.optim)) return {};
   return {{{{"/training/optim", "paged_adamw_32bit"}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting paged_optimizer_settings[] = {
     {"hf trl unsloth", "TrainingArguments(optim=\"paged_adamw_32bit\")"},
     {"axolotl", "optimizer: paged_adamw_32bit"},
     {"llamafactory", "optim: paged_adamw_32bit"},
@@ -36,8 +31,8 @@ const Fix paged_optimizer = {
     .evidence = "The same update.",
     .source =
         "bitsandbytes optim/optimizer.py get_state_buffer; Dettmers et al. 2023, arXiv:2305.14314, section 3",
-    .levels = levels,
-    .settings = settings,
+    .levels = paged_optimizer_levels,
+    .settings = paged_optimizer_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> parameters_in_host_memory_levels(const FixContext& s) {
   const recipe::Parallel& p = s.recipe.parallel;
   if (p.strategy == "zero3" && p.zero.offload_param == "none") {
     return {{{{"/parallel/zero_optimization/offload_param/device", "cpu"},
@@ -16,7 +16,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {{{{"/parallel/fsdp_config/offload_params", true}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting parameters_in_host_memory_settings[] = {
     {"hf trl",
      "{\"zero_optimization\": {\"offload_param\": {\"device\": \"cpu\"}, \"offload_optimizer\": {\"device\": "
      "\"cpu\"}}}   # FSDP: fsdp_offload_params: true"},
@@ -43,8 +43,8 @@ const Fix parameters_in_host_memory = {
     .why = "Weights, gradients and states lie in RAM; each layer crosses PCIe when it runs.",
     .evidence = "The same update.",
     .source = "deepspeedai/DeepSpeed docs, ZeRO-Infinity; pytorch FSDP CPUOffload",
-    .levels = levels,
-    .settings = settings,
+    .levels = parameters_in_host_memory_levels,
+    .settings = parameters_in_host_memory_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -4,14 +4,14 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> precomputed_reference_levels(const FixContext& s) {
   const std::string& task = s.recipe.task;
   const json::Json* now = value_of(s, "/rl/precompute_ref_log_probs");
   if ((task != "dpo" && task != "kto") || now == nullptr || *now != json::Json(false)) return {};
   return {{{{"/rl/precompute_ref_log_probs", true}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting precomputed_reference_settings[] = {
     {"hf trl unsloth", "DPOConfig(precompute_ref_log_probs=True)"},
     {"axolotl", "precompute_ref_log_probs: true"},
 };
@@ -28,8 +28,8 @@ const Fix precomputed_reference = {
         "no second model, no second forward pass.",
     .evidence = "The same numbers.",
     .source = "huggingface/trl trl/trainer/dpo_trainer.py precompute_ref_log_probs",
-    .levels = levels,
-    .settings = settings,
+    .levels = precomputed_reference_levels,
+    .settings = precomputed_reference_settings,
 };
 
 }  // namespace plimsoll::advice

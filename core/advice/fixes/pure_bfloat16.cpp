@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> pure_bfloat16_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   if (r.model_args.dtype != "float32" || !r.full()) return {};
   if (s.gpu != nullptr && !s.gpu->bf16) return {};
@@ -12,7 +12,7 @@ std::vector<Level> levels(const FixContext& s) {
            quality::small}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting pure_bfloat16_settings[] = {
     {"hf trl unsloth", "from_pretrained(..., dtype=torch.bfloat16), TrainingArguments(bf16=False)"},
     {"loop agilerl colossalai", "from_pretrained(..., dtype=torch.bfloat16)   # without torch.autocast"},
     {"axolotl", "bf16: full"},
@@ -35,8 +35,8 @@ const Fix pure_bfloat16 = {
         "Small updates are rounded away: full fine-tuning in pure bfloat16 ends somewhat "
         "worse unless rounding is stochastic.",
     .source = "huggingface/transformers; Zamirai et al. 2020, arXiv:2010.06192",
-    .levels = levels,
-    .settings = settings,
+    .levels = pure_bfloat16_levels,
+    .settings = pure_bfloat16_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -6,7 +6,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> quantized_experts_levels(const FixContext& s) {
   const std::vector<model::LayerGroup>& groups = s.network.stacks.front().groups;
   const bool routed = std::any_of(groups.begin(), groups.end(),
                                   [](const model::LayerGroup& group) { return group.experts > 0; });
@@ -14,7 +14,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {{{{"/quantization/quantize_moe_experts", true}}, quality::parity}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting quantized_experts_settings[] = {
     {"axolotl", "quantize_moe_experts: true"},
 };
 
@@ -31,8 +31,8 @@ const Fix quantized_experts = {
         "Axolotl packs it while the checkpoint is loaded.",
     .evidence = "The same base as before Transformers 5, where experts were linears.",
     .source = "axolotl-ai-cloud/axolotl docs/expert_quantization.qmd",
-    .levels = levels,
-    .settings = settings,
+    .levels = quantized_experts_levels,
+    .settings = quantized_experts_settings,
 };
 
 }  // namespace plimsoll::advice

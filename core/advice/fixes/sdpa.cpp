@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> sdpa_levels(const FixContext& s) {
   if (s.recipe.model_args.attn_implementation != "eager") return {};
   // Soft-capped scores have no fused kernel there.
   for (const model::LayerGroup& group : s.network.stacks.front().groups) {
@@ -13,7 +13,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {{{{"/model_args/attn_implementation", "sdpa"}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting sdpa_settings[] = {
     {"hf trl loop colossalai agilerl", "from_pretrained(..., attn_implementation=\"sdpa\")"},
     {"axolotl", "attn_implementation: sdpa   # older releases: sdp_attention: true"},
     {"llamafactory", "flash_attn: sdpa"},
@@ -32,8 +32,8 @@ const Fix sdpa = {
         "them.",
     .evidence = "The same numbers up to rounding.",
     .source = "pytorch scaled_dot_product_attention; huggingface/transformers integrations/sdpa_attention.py",
-    .levels = levels,
-    .settings = settings,
+    .levels = sdpa_levels,
+    .settings = sdpa_settings,
 };
 
 }  // namespace plimsoll::advice

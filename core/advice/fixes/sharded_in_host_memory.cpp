@@ -4,14 +4,14 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> sharded_in_host_memory_levels(const FixContext& s) {
   const recipe::Parallel& p = s.recipe.parallel;
   const bool whole = p.strategy == "none" || p.strategy == "ddp";
   if (p.num_gpus < 2 || !whole || s.recipe.quantization.load_in_8bit) return {};
   return {{{{"/parallel/strategy", "fsdp"}, {"/parallel/fsdp_config/offload_params", true}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting sharded_in_host_memory_settings[] = {
     {"hf trl", "accelerate launch --use_fsdp --fsdp_sharding_strategy FULL_SHARD --fsdp_offload_params true"},
     {"axolotl", "fsdp_config: {offload_params: true, auto_wrap_policy: TRANSFORMER_BASED_WRAP}"},
     {"llamafactory", "accelerate launch --config_file examples/accelerate/fsdp_config_offload.yaml"},
@@ -32,8 +32,8 @@ const Fix sharded_in_host_memory = {
         "runs.",
     .evidence = "The same update.",
     .source = "huggingface/peft docs/source/accelerate/fsdp.md; pytorch FSDP CPUOffload",
-    .levels = levels,
-    .settings = settings,
+    .levels = sharded_in_host_memory_levels,
+    .settings = sharded_in_host_memory_settings,
 };
 
 }  // namespace plimsoll::advice

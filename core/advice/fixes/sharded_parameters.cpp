@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> sharded_parameters_levels(const FixContext& s) {
   const recipe::Parallel& p = s.recipe.parallel;
   const bool whole = p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero0" ||
                      p.strategy == "zero1" || p.strategy == "zero2";
@@ -12,7 +12,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {{{{"/parallel/strategy", "zero3"}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting sharded_parameters_settings[] = {
     {"hf trl", "TrainingArguments(deepspeed=\"ds_zero3.json\")   # {\"zero_optimization\": {\"stage\": 3}}"},
     {"loop agilerl", "accelerate launch --use_deepspeed --zero_stage 3"},
     {"axolotl", "deepspeed: deepspeed_configs/zero3.json"},
@@ -31,8 +31,8 @@ const Fix sharded_parameters = {
     .evidence = "The same update.",
     .source =
         "deepspeedai/DeepSpeed deepspeed/runtime/zero/stage3.py; Rajbhandari et al. 2019, arXiv:1910.02054",
-    .levels = levels,
-    .settings = settings,
+    .levels = sharded_parameters_levels,
+    .settings = sharded_parameters_settings,
 };
 
 }  // namespace plimsoll::advice

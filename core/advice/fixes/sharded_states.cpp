@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> sharded_states_levels(const FixContext& s) {
   const recipe::Parallel& p = s.recipe.parallel;
   const bool whole =
       p.strategy == "none" || p.strategy == "ddp" || p.strategy == "zero0" || p.strategy == "zero1";
@@ -12,7 +12,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {{{{"/parallel/strategy", "zero2"}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting sharded_states_settings[] = {
     {"hf trl", "TrainingArguments(deepspeed=\"ds_zero2.json\")   # {\"zero_optimization\": {\"stage\": 2}}"},
     {"loop agilerl", "accelerate launch --use_deepspeed --zero_stage 2"},
     {"axolotl", "deepspeed: deepspeed_configs/zero2.json"},
@@ -33,8 +33,8 @@ const Fix sharded_states = {
     .source =
         "deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py; Rajbhandari et al. 2019, "
         "arXiv:1910.02054",
-    .levels = levels,
-    .settings = settings,
+    .levels = sharded_states_levels,
+    .settings = sharded_states_settings,
 };
 
 }  // namespace plimsoll::advice

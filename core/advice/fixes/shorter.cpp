@@ -52,7 +52,7 @@ std::string percent(double share) {
   return text;
 }
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> shorter_levels(const FixContext& s) {
   std::vector<Level> found;
   const recipe::Task* task = recipe::find_task(s.recipe.task);
   if (task != nullptr && task->online) return found;  // the completion is what can be shorter
@@ -77,7 +77,7 @@ std::vector<Level> levels(const FixContext& s) {
   return found;
 }
 
-constexpr Setting settings[] = {
+constexpr Setting shorter_settings[] = {
     {"hf loop", "max_length={max_length}"},
     {"trl", "SFTConfig(max_length={max_length})"},
     {"axolotl", "sequence_len: {max_length}"},
@@ -102,8 +102,8 @@ const Fix shorter = {
     .evidence =
         "What lies beyond the limit is not seen in training; how many samples that are depends on your data.",
     .source = "huggingface/trl sft_trainer.py truncation",
-    .levels = levels,
-    .settings = settings,
+    .levels = shorter_levels,
+    .settings = shorter_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -7,7 +7,7 @@ namespace {
 
 // The prompt stays as long as it is: it is given, the completion is written by the policy. Both lengths are
 // set, so that they add up whichever of the three the request states.
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> shorter_completions_levels(const FixContext& s) {
   std::vector<Level> found;
   const recipe::Task* task = recipe::find_task(s.recipe.task);
   if (task == nullptr || !task->online) return found;
@@ -25,7 +25,7 @@ std::vector<Level> levels(const FixContext& s) {
   return found;
 }
 
-constexpr Setting settings[] = {
+constexpr Setting shorter_completions_settings[] = {
     {"hf trl unsloth loop", "max_completion_length={max_completion_length}"},
     {"axolotl", "trl: {max_completion_length: {max_completion_length}}"},
     {"llamafactory", "max_new_tokens: {max_completion_length}"},
@@ -46,8 +46,8 @@ const Fix shorter_completions = {
         "A completion that is cut has no end to be rewarded for; how many are that long depends on your "
         "prompts.",
     .source = "huggingface/trl trainer/grpo_config.py max_completion_length; ppo_config.py response_length",
-    .levels = levels,
-    .settings = settings,
+    .levels = shorter_completions_levels,
+    .settings = shorter_completions_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> sixteen_bit_adapters_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   if (r.peft.on && r.peft.adapter_dtype != "float32") return {};
   // The gradient scaler refuses float16 parameters.
@@ -12,7 +12,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {{{{"/peft/adapter_dtype", "bfloat16"}}, quality::small}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting sixteen_bit_adapters_settings[] = {
     {"hf loop agilerl colossalai", "get_peft_model(model, config, autocast_adapter_dtype=False)"},
     {"trl", "# TRL 0.26 and later does this on a quantised base"},
     {"axolotl", "peft_autocast_adapter_dtype: false"},
@@ -39,8 +39,8 @@ const Fix sixteen_bit_adapters = {
     .source =
         "Dettmers et al. 2023, arXiv:2305.14314, section 3; huggingface/trl sft_trainer.py; huggingface/peft "
         "autocast_adapter_dtype",
-    .levels = levels,
-    .settings = settings,
+    .levels = sixteen_bit_adapters_levels,
+    .settings = sixteen_bit_adapters_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> sixteen_bit_load_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   if (r.model_args.dtype != "float32" || r.full()) return {};
   const bool half = r.training.fp16 || (s.gpu != nullptr && !s.gpu->bf16);
@@ -13,7 +13,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {{{{"/model_args/dtype", half ? "float16" : "bfloat16"}}, same ? quality::none : quality::parity}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting sixteen_bit_load_settings[] = {
     {"hf unsloth loop agilerl colossalai", "from_pretrained(..., dtype=torch.{dtype})"},
     {"trl", "SFTConfig(model_init_kwargs={\"dtype\": \"{dtype}\"})"},
     {"axolotl", "bf16: true   # loads the base in it"},
@@ -37,8 +37,8 @@ const Fix sixteen_bit_load = {
         "multiplied "
         "in 16 bits under autocast anyway.",
     .source = "huggingface/transformers modeling_utils.py from_pretrained(dtype=...)",
-    .levels = levels,
-    .settings = settings,
+    .levels = sixteen_bit_load_levels,
+    .settings = sixteen_bit_load_settings,
 };
 
 }  // namespace plimsoll::advice

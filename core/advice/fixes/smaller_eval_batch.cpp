@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> smaller_eval_batch_levels(const FixContext& s) {
   std::vector<Level> found;
   if (!evaluates(s)) return found;
   for (uint64_t batch = s.recipe.training.per_device_eval_batch_size / 2; batch >= 1; batch /= 2) {
@@ -13,7 +13,7 @@ std::vector<Level> levels(const FixContext& s) {
   return found;
 }
 
-constexpr Setting settings[] = {
+constexpr Setting smaller_eval_batch_settings[] = {
     {"hf trl unsloth", "TrainingArguments(per_device_eval_batch_size={per_device_eval_batch_size})"},
     {"axolotl", "eval_batch_size: {per_device_eval_batch_size}"},
     {"llamafactory", "per_device_eval_batch_size: {per_device_eval_batch_size}"},
@@ -32,8 +32,8 @@ const Fix smaller_eval_batch = {
     .why = "Evaluation keeps no activations, but its logits are whole: they grow with its own batch.",
     .evidence = "Training is not touched.",
     .source = "huggingface/transformers trainer.py evaluation_loop",
-    .levels = levels,
-    .settings = settings,
+    .levels = smaller_eval_batch_levels,
+    .settings = smaller_eval_batch_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> smaller_images_levels(const FixContext& s) {
   std::vector<Level> found;
   const recipe::Vision& v = s.recipe.vision;
   if (!s.network.image.grows() || v.images_per_sample == 0) return found;
@@ -21,7 +21,7 @@ std::vector<Level> levels(const FixContext& s) {
   return found;
 }
 
-constexpr Setting settings[] = {
+constexpr Setting smaller_images_settings[] = {
     {"hf trl unsloth loop agilerl colossalai",
      "AutoProcessor.from_pretrained(..., max_pixels={image_size} * {image_size})"},
     {"axolotl", "image_size: {image_size}"},
@@ -40,8 +40,8 @@ const Fix smaller_images = {
     .why = "The tower and, in models whose image tokens grow with the image, the text part see fewer tokens.",
     .evidence = "Fine print and small objects are lost.",
     .source = "huggingface/transformers image processors",
-    .levels = levels,
-    .settings = settings,
+    .levels = smaller_images_levels,
+    .settings = smaller_images_settings,
 };
 
 }  // namespace plimsoll::advice

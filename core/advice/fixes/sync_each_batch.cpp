@@ -4,7 +4,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> sync_each_batch_levels(const FixContext& s) {
   const recipe::Recipe& r = s.recipe;
   const bool fsdp = r.parallel.strategy == "fsdp" || r.parallel.strategy == "fsdp2";
   const recipe::Training& t = r.training;
@@ -16,7 +16,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {{{{"/parallel/sync_each_batch", true}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting sync_each_batch_settings[] = {
     {"hf trl",
      "TrainingArguments(accelerator_config={\"gradient_accumulation_kwargs\": {\"sync_each_batch\": True}})"},
     {"axolotl llamafactory", "accelerator_config: {gradient_accumulation_kwargs: {sync_each_batch: true}}"},
@@ -35,8 +35,8 @@ const Fix sync_each_batch = {
         "cards send more.",
     .evidence = "The same gradients, added up in another order.",
     .source = "huggingface/accelerate accelerate/utils/dataclasses.py GradientAccumulationPlugin",
-    .levels = levels,
-    .settings = settings,
+    .levels = sync_each_batch_levels,
+    .settings = sync_each_batch_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -16,7 +16,7 @@ double least_bytes(const FixContext& s) {
   return 1.1 * weights + per_token * static_cast<double>(s.recipe.training.max_length) + (1 << 30);
 }
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> vllm_memory_share_levels(const FixContext& s) {
   std::vector<Level> found;
   const recipe::Rl& rl = s.recipe.rl;
   const recipe::Task* task = recipe::find_task(s.recipe.task);
@@ -30,7 +30,7 @@ std::vector<Level> levels(const FixContext& s) {
   return found;
 }
 
-constexpr Setting settings[] = {
+constexpr Setting vllm_memory_share_settings[] = {
     {"hf trl", "GRPOConfig(vllm_gpu_memory_utilization={vllm_gpu_memory_utilization})"},
     {"unsloth",
      "FastLanguageModel.from_pretrained(..., gpu_memory_utilization={vllm_gpu_memory_utilization})"},
@@ -55,8 +55,8 @@ const Fix vllm_memory_share = {
     .source =
         "huggingface/trl docs reducing_memory_usage, vllm_gpu_memory_utilization; docs.vllm.ai engine "
         "arguments",
-    .levels = levels,
-    .settings = settings,
+    .levels = vllm_memory_share_levels,
+    .settings = vllm_memory_share_settings,
 };
 
 }  // namespace plimsoll::advice

@@ -5,7 +5,7 @@ namespace plimsoll::advice {
 
 namespace {
 
-std::vector<Level> levels(const FixContext& s) {
+std::vector<Level> vllm_sleep_mode_levels(const FixContext& s) {
   const recipe::Rl& rl = s.recipe.rl;
   const recipe::Task* task = recipe::find_task(s.recipe.task);
   const bool colocated = task != nullptr && task->online && rl.use_vllm && rl.vllm_mode == "colocate";
@@ -13,7 +13,7 @@ std::vector<Level> levels(const FixContext& s) {
   return {{{{"/rl/vllm_enable_sleep_mode", true}}, quality::none}};
 }
 
-constexpr Setting settings[] = {
+constexpr Setting vllm_sleep_mode_settings[] = {
     {"hf trl", "GRPOConfig(vllm_enable_sleep_mode=True)"},
     {"unsloth", "UNSLOTH_VLLM_STANDBY=1"},
     {"axolotl", "trl: {vllm_enable_sleep_mode: true}"},
@@ -36,8 +36,8 @@ const Fix vllm_sleep_mode = {
         "The same completions and the same update; waking up copies the weights back at every generation.",
     .source =
         "huggingface/trl docs vllm_integration, vllm_enable_sleep_mode; docs.vllm.ai features/sleep_mode",
-    .levels = levels,
-    .settings = settings,
+    .levels = vllm_sleep_mode_levels,
+    .settings = vllm_sleep_mode_settings,
 };
 
 }  // namespace plimsoll::advice
