@@ -359,7 +359,7 @@ constexpr Refusal refusal_rows[] = {
      .error = "The effective train batch size ({processes} x {train_batch} x {steps_per_generation}) must be evenly divisible by the number of generations per prompt ({num_generations}).",
      .instead = "per_device_train_batch_size x GPUs x steps_per_generation has to hold whole groups.",
      .source = "huggingface/trl v0.19 trl/trainer/grpo_config.py GRPOConfig.__post_init__"},
-    {.id = "global_batch_of_groups", .library = "TRL", .stacks = trl_without_unsloth, .of = &V::trl, .versions = ">=0.14,<0.17",
+    {.id = "global_batch_of_groups", .library = "TRL", .stacks = trl_without_unsloth, .of = &V::trl, .versions = ">=0.15,<0.17",
      .applies = [](R r, A) { return r.task == "grpo" && !divides(r.rl.num_generations, global_batch(r)); },
      .error = "The global train batch size ({processes} x {train_batch}) must be evenly divisible by the number of generations per prompt ({num_generations}).",
      .instead = "per_device_train_batch_size x GPUs has to hold whole groups.",

@@ -127,6 +127,9 @@ Default default_temperature(const DefaultContext& c) {
 }
 
 Default default_steps_per_generation(const DefaultContext& c) {
+  // huggingface/trl v0.16.1 trl/trainer/grpo_trainer.py _prepare_inputs, v0.17.0 (the accumulated batch).
+  if (task_of(c.values).id == "grpo" && follows_trl(c) && !trl_at_least(c, "0.17"))
+    return {1, "TRL before 0.17 writes the completions of one micro-batch at a time"};
   return {whole(number(c.values, "/training/gradient_accumulation_steps")),
           task_of(c.values).online ? "the default of TRL's trainer: completions for one optimizer step" : ""};
 }

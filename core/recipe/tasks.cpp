@@ -1,5 +1,9 @@
 #include "core/recipe/tasks.h"
 
+#include <algorithm>
+
+#include "core/recipe/stacks.h"
+
 namespace plimsoll::recipe {
 
 namespace {
@@ -88,6 +92,40 @@ const Task* find_task(std::string_view id) {
     if (task.id == id) return &task;
   }
   return nullptr;
+}
+
+const Task& task_of(const Recipe& recipe) {
+  const Task* task = find_task(recipe.task);
+  return task != nullptr ? *task : tasks().front();
+}
+
+bool samples_are_prompts(const Recipe& recipe) {
+  return recipe.task == "grpo" && stack_traits(recipe.stack).trl_tasks &&
+         !version_at_least(recipe.versions.trl, "0.15");
+}
+
+double rows_of_sample(const Recipe& recipe) {
+  if (samples_are_prompts(recipe)) return static_cast<double>(recipe.rl.num_generations);
+  return task_of(recipe).rows;
+}
+
+double rows_generated(const Recipe& recipe) {
+  const auto batch = static_cast<double>(recipe.training.per_device_train_batch_size);
+  if (samples_are_prompts(recipe)) return batch * rows_of_sample(recipe);
+  return std::max(batch * static_cast<double>(recipe.rl.steps_per_generation),
+                  static_cast<double>(recipe.rl.num_generations));
+}
+
+bool reads_old_log_probs(const Recipe& recipe) {
+  const Task& task = task_of(recipe);
+  if (!task.online || samples_are_prompts(recipe)) return false;
+  return recipe.rl.num_iterations > 1 || task.id == "ppo" || recipe.rl.use_vllm ||
+         recipe.training.gradient_accumulation_steps % recipe.rl.steps_per_generation != 0;
+}
+
+bool scores_before_training(const Recipe& recipe) {
+  const Task& task = task_of(recipe);
+  return task.reference && !task.online && recipe.rl.precompute_ref_log_probs;
 }
 
 }  // namespace plimsoll::recipe

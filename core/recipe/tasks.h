@@ -11,6 +11,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/recipe/recipe.h"
+
 namespace plimsoll::recipe {
 
 struct Task {
@@ -37,5 +39,20 @@ struct Task {
 std::span<const Task> tasks();
 /// Null when there is no such task.
 const Task* find_task(std::string_view id);
+/// That of a recipe; plain training where it has none.
+const Task& task_of(const Recipe& recipe);
+
+/// Whether a sample of a batch is a prompt, all of whose completions are written, scored and trained on at once:
+/// GRPO in TRL 0.14 (huggingface/trl v0.14.0 trl/trainer/grpo_trainer.py compute_loss).
+bool samples_are_prompts(const Recipe& recipe);
+/// Sequences of the forward with a graph, for one sample of a batch.
+double rows_of_sample(const Recipe& recipe);
+/// Sequences that one GPU writes at a time.
+double rows_generated(const Recipe& recipe);
+/// Whether the policy's own log-probabilities are read before the step: where a batch is used more than once, or what
+/// vLLM sampled is corrected for.
+bool reads_old_log_probs(const Recipe& recipe);
+/// Whether the reference scores the samples once, before the training begins.
+bool scores_before_training(const Recipe& recipe);
 
 }  // namespace plimsoll::recipe

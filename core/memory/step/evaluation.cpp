@@ -37,7 +37,8 @@ double collected_bytes(const Plan& plan, double rows) {
 
 // Sequences that are evaluated at once.
 double rows_of(const Plan& plan) {
-  return plan.task->rows * static_cast<double>(plan.recipe.training.per_device_eval_batch_size);
+  return recipe::rows_of_sample(plan.recipe) *
+         static_cast<double>(plan.recipe.training.per_device_eval_batch_size);
 }
 
 // The Trainer switches the cache off in the outer configuration alone (transformers trainer.py Trainer.__init__

@@ -154,7 +154,7 @@ class Instants {
     Snapshot between = standing;
     if (!recipe.gradients_outlive_optimizer()) between[Component::gradients] = base[Component::gradients];
     if (parts_.generates) add(Phase::generate, base + parts_.generate, "completions are written");
-    if (parts_.scores && plan_.task->online) {
+    if (parts_.scores && plan_.task->online && !parts_.score_beside_graph) {
       add(Phase::score, (scores_between_steps() ? between : standing) + parts_.score,
           "old and reference log-probabilities, without a graph");
     }

@@ -212,16 +212,14 @@ Parameters parameters_of(const model::Architecture& network, const recipe::Recip
 
 Plan make_plan(const model::Architecture& network, const recipe::Recipe& recipe, const Machine& machine,
                const Parameters& parameters) {
-  const recipe::Task* task = recipe::find_task(recipe.task);
-  if (task == nullptr) task = &recipe::tasks().front();
   return {network,
           recipe,
           machine,
           parameters,
           image_load(network, recipe),
           nullptr,
-          task,
-          task->rows * static_cast<double>(recipe.training.per_device_train_batch_size)};
+          &recipe::task_of(recipe),
+          recipe::rows_of_sample(recipe) * static_cast<double>(recipe.training.per_device_train_batch_size)};
 }
 
 Plan with_recipe(const Plan& plan, const recipe::Recipe& recipe) {

@@ -17,10 +17,6 @@ using model::Part;
 // an A100, 687 on an L4.
 constexpr double engine_overhead = 700.0 * 1048576.0;
 
-double batch_of(const recipe::Recipe& r) {
-  return static_cast<double>(r.training.per_device_train_batch_size);
-}
-
 // TRL's DPOTrainer asked for every layer's output from 0.19 to 0.28 (concatenated_forward
 // output_hidden_states=True).
 bool keeps_hidden_states(const Plan& plan) {
@@ -46,17 +42,15 @@ void add_frozen(const Plan& plan, TaskParts& parts) {
 void add_scoring(const Plan& plan, TaskParts& parts) {
   const recipe::Recipe& r = plan.recipe;
   const recipe::Task& task = *plan.task;
-  const bool precomputed = task.reference && !task.online && r.rl.precompute_ref_log_probs;
-  // Old log-probabilities: when the batch is used more than once, or vLLM's sampling is corrected for.
-  const bool old = task.online && (r.rl.num_iterations > 1 || task.id == "ppo" || r.rl.use_vllm ||
-                                   r.training.gradient_accumulation_steps % r.rl.steps_per_generation != 0);
+  const bool precomputed = recipe::scores_before_training(r);
+  const bool old = recipe::reads_old_log_probs(r);
   parts.scores = precomputed || old || task.unpaired || r.rl.reference_model != "none";
   if (!parts.scores) return;
   const double scored = task.online ? static_cast<double>(r.rl.max_completion_length) + 1 : 0;
   parts.score =
       replay_without_grad(plan, plan.rows, r.row_length(),
                           {.scored = scored, .hidden_states = keeps_hidden_states(plan), .reference = !old});
-  parts.score_beside_graph = !task.online && !precomputed;
+  parts.score_beside_graph = (!task.online || recipe::samples_are_prompts(r)) && !precomputed;
   parts.score_before_training = precomputed;
 }
 
@@ -97,8 +91,7 @@ Snapshot generate_here(const Plan& plan, double rows) {
 void add_generation(const Plan& plan, TaskParts& parts) {
   const recipe::Recipe& r = plan.recipe;
   if (!plan.task->online) return;
-  const double rows = std::max(batch_of(r) * static_cast<double>(r.rl.steps_per_generation),
-                               static_cast<double>(r.rl.num_generations));
+  const double rows = recipe::rows_generated(r);
   parts.generates = true;
   if (!r.rl.use_vllm) {
     parts.generate = generate_here(plan, rows);

@@ -190,6 +190,37 @@ TEST(Tasks, FullFineTuningHoldsASecondModelAndAdaptersDoNot) {
             component(instant(copied, "forward"), "adapters"));
 }
 
+// huggingface/trl v0.14.0 trl/trainer/grpo_trainer.py compute_loss repeats each prompt num_generations times; from
+// 0.15 on a batch counts completions.
+TEST(Tasks, AllCompletionsOfAPromptGoThroughTogetherInTrl014) {
+  Json prompts = request("grpo", {{"per_device_train_batch_size", 1}}, {{"num_generations", 8}});
+  prompts["versions"] = {{"trl", "0.14"}};
+  Json completions = request("grpo", {{"per_device_train_batch_size", 8}}, {{"num_generations", 8}});
+  completions["versions"] = {{"trl", "0.15"}};
+  const Json together = answer(prompts), counted = answer(completions);
+  const auto backward = [](const Json& report) {
+    return at(instant(report, "backward"), "/allocated").get<double>();
+  };
+  // The inputs differ: the loader gives prompts.
+  EXPECT_NEAR(backward(together), backward(counted), 0.001 * backward(counted));
+}
+
+TEST(Tasks, BeforeTrl017EachMicroBatchWritesItsOwnCompletions) {
+  Json body = request("grpo", {{"gradient_accumulation_steps", 4}, {"per_device_train_batch_size", 8}});
+  const auto written = [&](const char* release, int batches) {
+    body["versions"] = {{"trl", release}};
+    body["rl"]["steps_per_generation"] = batches;
+    return at(instant(answer(body), "generate"), "/allocated").get<double>();
+  };
+  const double one = written("0.16", 1), all = written("0.17", 4);
+  body["rl"].erase("steps_per_generation");
+  body["versions"] = {{"trl", "0.16"}};
+  EXPECT_EQ(at(instant(answer(body), "generate"), "/allocated").get<double>(), one);
+  body["versions"] = {{"trl", "0.17"}};
+  EXPECT_EQ(at(instant(answer(body), "generate"), "/allocated").get<double>(), all);
+  EXPECT_LT(one, all);
+}
+
 TEST(Tasks, GrpoNeedsNoReferenceAtBetaZero) {
   EXPECT_TRUE(instant(answer(request("grpo")), "score").is_null());
   EXPECT_FALSE(instant(answer(request("grpo", {}, {{"beta", 0.04}})), "score").is_null());
