@@ -39,6 +39,7 @@ void write_parts(Writer& out, const time::StepTime& t) {
   out.field("unpack", significant(t.unpack));
   out.field("optimizer", significant(t.optimizer));
   out.field("launch", significant(t.launch));
+  if (t.generate > 0) out.field("generate", significant(t.generate));
   out.close_object();
 }
 
@@ -134,7 +135,7 @@ void write_time(Writer& out, const run::Run& run, const run::Catalog& catalog) {
   out.field("tokens_per_step", work.tokens * static_cast<double>(r.training.gradient_accumulation_steps) *
                                    static_cast<double>(r.parallel.num_gpus));
   out.field("flops_per_step",
-            significant(work.flops() * static_cast<double>(r.training.gradient_accumulation_steps)));
+            significant(work.batch.flops() * static_cast<double>(r.training.gradient_accumulation_steps)));
   if (length.steps > 0) {
     out.field("steps", length.steps);
     out.field("checkpoints", length.checkpoints);

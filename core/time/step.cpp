@@ -29,6 +29,29 @@ constexpr double cpu_elements_per_second = 1e9;
 // on four.
 constexpr double several_cards = 0.972;
 constexpr double band_low = 0.75, band_high = 1.60;
+constexpr double shortest_completion = 0.25;  // of what they may be: no published run says
+
+struct Rates {
+  double flops, bandwidth, launch;
+};
+
+// Seconds that the GPU, or Python, takes over what is computed.
+struct Busy {
+  double multiply = 0, attention = 0, move = 0, unpack = 0, launch = 0;
+  double all() const { return multiply + attention + move + unpack; }
+};
+
+// With few rows the weights are read for little work: both times add up, as tiles cannot overlap them fully.
+Busy busy_with(const Computed& work, const Rates& rates) {
+  Busy busy;
+  busy.multiply =
+      work.matmul_flops / (rates.flops * multiply_share) + work.weight_bytes / (rates.bandwidth * move_share);
+  busy.attention = work.attention_flops / (rates.flops * attention_share);
+  busy.move = work.moved_bytes / (rates.bandwidth * move_share);
+  busy.unpack = work.unpacked * unpack_bytes / (rates.bandwidth * unpack_share);
+  busy.launch = work.layer_passes * rates.launch;
+  return busy;
+}
 
 }  // namespace
 
@@ -43,15 +66,16 @@ StepTime step_time(const Work& work, const recipe::Recipe& r, const hardware::Gp
   const bool emulated = !gpu.bf16 && (r.training.bf16 || (!r.autocast() && r.model_args.dtype == "bfloat16"));
   if (emulated) rate *= 0.125;
   const auto steps = static_cast<double>(r.training.gradient_accumulation_steps);
-  // With few rows the weights are read for little work: both times add up, as tiles cannot overlap them
-  // fully.
-  t.multiply = work.matmul_flops / (rate * multiply_share) + work.weight_bytes / (bandwidth * move_share);
-  t.attention = work.attention_flops / (rate * attention_share);
-  t.move = work.moved_bytes / (bandwidth * move_share);
-  t.unpack = work.unpacked * unpack_bytes / (bandwidth * unpack_share);
-  t.launch = work.layer_passes * launch_seconds * (r.quantized() ? quantised_launch : 1);
-  const double busy = t.multiply + t.attention + t.move + t.unpack;
+  const Rates rates{rate, bandwidth, launch_seconds * (r.quantized() ? quantised_launch : 1)};
+  const Busy batch = busy_with(work.batch, rates), token = busy_with(work.token, rates);
+  t.multiply = batch.multiply;
+  t.attention = batch.attention;
+  t.move = batch.move;
+  t.unpack = batch.unpack;
+  t.launch = batch.launch;
+  const double busy = batch.all();
   t.launch_bound = t.launch > busy;
+  t.generate = work.tokens_written * std::max(token.all(), token.launch);
   t.optimizer = work.step_bytes / (bandwidth * move_share);
   // Communication runs beside the computation; the longer of the two counts.
   const bool boards = gpu.id.find("sxm") != std::string::npos;
@@ -62,9 +86,11 @@ StepTime step_time(const Work& work, const recipe::Recipe& r, const hardware::Gp
   t.optimizer += work.step_traffic / link + (work.host_step + work.paged_bytes) / to_host +
                  work.host_elements / cpu_elements_per_second;
   const double waited = work.host_waited / to_host;
-  t.seconds = steps * (std::max({busy / together, t.launch / together, wire}) + waited) + t.optimizer;
+  t.seconds =
+      steps * (std::max({busy / together, t.launch / together, wire}) + waited) + t.optimizer + t.generate;
   for (double* part : {&t.multiply, &t.attention, &t.move, &t.unpack, &t.launch}) *part *= steps;
-  t.low = band_low * t.seconds;
+  // Completions end before they must.
+  t.low = band_low * (t.seconds - (1 - shortest_completion) * t.generate);
   t.high = band_high * t.seconds;
   t.tokens_per_second = work.tokens * steps * gpus / t.seconds;
   t.known = true;

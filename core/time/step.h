@@ -17,7 +17,8 @@ namespace plimsoll::time {
 struct StepTime {
   double seconds = 0, low = 0, high = 0;
   double multiply = 0, attention = 0, move = 0, unpack = 0, optimizer = 0;
-  double launch = 0;  ///< the least that Python needs; counts only when it is more than the GPU's time
+  double generate = 0;  ///< completions, as long as they may be
+  double launch = 0;    ///< the least that Python needs; counts only when it is more than the GPU's time
   bool launch_bound = false;  ///< the GPU waits for Python
   double tokens_per_second = 0;
   bool known = false;  ///< false: nobody has published the card's rates

@@ -6,6 +6,7 @@
 #include "core/memory/parameters/parameters.h"
 #include "core/recipe/loss_kernels.h"
 #include "core/recipe/optimizers.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::time {
 
@@ -25,22 +26,23 @@ struct Passes {
 };
 
 void add_linear(const model::Linear& linear, const model::Stack& stack, const recipe::Recipe& r,
-                double layers, const Passes& p, Work& work) {
+                double layers, const Passes& p, Computed& work) {
   const memory::LinearSpec spec = memory::specify(linear, stack, r);
   const double weights = spec.in * spec.out * static_cast<double>(linear.count) * layers;
-  const bool trained = spec.trainable || memory::is_saved_in_full(linear.path, r);
+  const bool trained = p.back && (spec.trainable || memory::is_saved_in_full(linear.path, r));
   const double passes = p.forwards() + (p.back ? 1 : 0) + (trained ? 1 : 0);
   work.matmul_flops += 2 * p.rows * weights * passes;
   work.weight_bytes += weights * 2 * p.all();
   if (spec.storage != memory::Storage::plain) work.unpacked += weights * p.all();
   if (spec.r == 0) return;
   const double adapter = (spec.in + spec.out) * spec.r * static_cast<double>(linear.count) * layers;
-  work.matmul_flops += 2 * p.rows * adapter * (p.forwards() + 2);
+  work.matmul_flops += 2 * p.rows * adapter * (p.forwards() + (p.back ? 2 : 0));
   // Unfused, the adapter's output is scaled and added, and its input cast and perhaps dropped. Compiled, both
   // outputs are read and their sum is written, and the mask is applied where the input is read.
   double touched = spec.fused ? 2 * spec.out : 8 * spec.out + (spec.dropout > 0 ? 8 : 4) * spec.in;
   if (r.training.torch_compile && !spec.fused) touched = 6 * spec.out + (spec.dropout > 0 ? 4 : 0) * spec.in;
-  work.moved_bytes += p.rows * touched * static_cast<double>(linear.count) * layers * (p.forwards() + 1);
+  work.moved_bytes +=
+      p.rows * touched * static_cast<double>(linear.count) * layers * (p.forwards() + (p.back ? 1 : 0));
 }
 
 // Bytes an element that eager kernels read and write in one forward. Counted from modeling_llama.py: RMSNorm
@@ -57,7 +59,7 @@ double norm_bytes(const model::Norm& norm, const recipe::Recipe& r) {
 }
 
 void add_layers(const model::LayerGroup& group, const model::Stack& stack, const recipe::Recipe& r,
-                const Passes& p, Work& work) {
+                const Passes& p, Computed& work) {
   const auto layers = static_cast<double>(group.layers);
   for (const model::Linear& linear : group.linears) {
     Passes routed = p;
@@ -100,7 +102,7 @@ void add_layers(const model::LayerGroup& group, const model::Stack& stack, const
   work.layer_passes += layers * p.all();
 }
 
-void add_head(const model::Architecture& network, const recipe::Recipe& r, const Passes& p, Work& work) {
+void add_head(const model::Architecture& network, const recipe::Recipe& r, const Passes& p, Computed& work) {
   const model::Stack& text = network.stacks.front();
   double width = static_cast<double>(network.vocab_size);
   bool separate = false;
@@ -115,13 +117,13 @@ void add_head(const model::Architecture& network, const recipe::Recipe& r, const
   }
   if (!separate && network.tied_head) {
     const double weights = width * static_cast<double>(text.hidden);
-    work.matmul_flops += 2 * p.rows * weights * (r.full() ? 3 : 2);
-    work.weight_bytes += weights * 2 * 2;
+    work.matmul_flops += 2 * p.rows * weights * (p.back ? (r.full() ? 3 : 2) : 1);
+    work.weight_bytes += weights * 2 * (p.back ? 2 : 1);
   }
   // Logits, their fp32 copy, log-softmax and both gradients; a fused or compiled kernel touches each logit a
   // few times.
   const bool fused = kernel.moves_little || r.training.torch_compile;
-  work.moved_bytes += p.rows * width * (fused ? 8 : 34);
+  work.moved_bytes += p.rows * width * (fused ? 8 : p.back ? 34 : 14);
 }
 
 double trained_elements(const memory::Parameters& parameters) {
@@ -171,6 +173,82 @@ void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& wor
   }
 }
 
+// Sequences that go through the network at once.
+struct Read {
+  double rows = 0, length = 0;
+  bool graph = true;  // with a backward
+};
+
+// One run of the network over a micro-batch: every stack, its layers and the head.
+void add_run(const model::Architecture& network, const recipe::Recipe& r, const Read& read, Computed& out) {
+  const memory::ImageLoad images = memory::image_load(network, r);
+  for (const model::Stack& stack : network.stacks) {
+    Passes p{0, read.length, read.rows, read.graph && r.training.gradient_checkpointing, read.graph};
+    const bool tower =
+        stack.part == Part::vision || stack.part == Part::projector || stack.part == Part::audio;
+    if (tower) {
+      p.batch = read.rows * images.towers;
+      p.length = images.tower_tokens;
+      const bool trained = r.peft.on ? r.peft.finetune_vision_layers && stack.part == Part::vision
+                                     : !memory::is_frozen(stack, r);
+      p.back = read.graph && trained;
+    }
+    p.rows = p.batch * p.length;
+    if (p.rows == 0) continue;
+    for (const model::LayerGroup& group : stack.groups) add_layers(group, stack, r, p, out);
+    for (const model::Linear& linear : stack.linears) {
+      if (linear.role != model::Role::head) add_linear(linear, stack, r, 1, p, out);
+    }
+  }
+  add_head(network, r, {read.rows * read.length, read.length, read.rows, false, read.graph}, out);
+}
+
+// A layer's input goes out in the forward and comes back in the backward.
+void add_offloaded(const model::Architecture& network, const recipe::Recipe& r, Work& work) {
+  if (!r.training.offload_checkpoints && !r.training.activation_offloading) return;
+  const bool wide = r.quantization.upcast == "all" || r.model_args.keep_in_fp32 == "all";
+  const memory::ImageLoad images = memory::image_load(network, r);
+  const double rows = work.tokens / sample_length(r);
+  for (const model::Stack& stack : network.stacks) {
+    const bool tower =
+        stack.part == Part::vision || stack.part == Part::projector || stack.part == Part::audio;
+    const double tokens = tower ? rows * images.towers * images.tower_tokens : work.tokens;
+    const double size = wide || !r.autocast() ? memory::table_size(r, stack) : 2;
+    for (const model::LayerGroup& group : stack.groups)
+      work.host_traffic += 2 * size * tokens * static_cast<double>(stack.hidden * group.layers);
+  }
+}
+
+// Of a micro-batch: the reference, the policy as it was, KTO's mismatched completions, a reward model.
+int passes_without_graph(const recipe::Recipe& r) {
+  const recipe::Task& task = recipe::task_of(r);
+  const bool reference =
+      task.reference && r.rl.reference_model != "none" && !recipe::scores_before_training(r);
+  return (reference ? 1 : 0) + (recipe::reads_old_log_probs(r) ? 1 : 0) + (task.unpaired ? 1 : 0) +
+         (task.reward_model ? 1 : 0);
+}
+
+// Completions are written token by token (transformers generation/utils.py _sample), each reading all weights and the
+// cache, which DynamicCache copies as it grows; vLLM appends to it, and launches no kernel from Python.
+void add_writing(const model::Architecture& network, const recipe::Recipe& r, Work& work) {
+  const auto length = static_cast<double>(r.rl.max_completion_length);
+  const auto batches = static_cast<double>(r.training.gradient_accumulation_steps);
+  const double at_once = recipe::samples_are_prompts(r)
+                             ? 1
+                             : static_cast<double>(r.rl.steps_per_generation * r.rl.num_iterations);
+  work.tokens_written = length * batches / at_once;
+  const bool elsewhere = r.rl.use_vllm && r.rl.vllm_mode == "server";
+  const double rows = recipe::rows_generated(r) * (elsewhere ? static_cast<double>(r.parallel.num_gpus) : 1);
+  add_run(network, r, {rows, 1, false}, work.token);
+  const double prompt = std::max(0.0, static_cast<double>(r.training.max_length) - length);
+  for (const model::LayerGroup& group : network.stacks.front().groups) {
+    const double cache = 2 * 2 * rows * (prompt + length / 2) *
+                         static_cast<double>(group.kv_heads * group.head_dim * group.layers);
+    work.token.moved_bytes += cache * (r.rl.use_vllm ? 1 : 3);
+  }
+  if (r.rl.use_vllm) work.token.layer_passes = 0;
+}
+
 }  // namespace
 
 // Gradient read twice (norm, step), weight and states read and written; foreach passes several times. Paged
@@ -196,43 +274,16 @@ double sample_length(const recipe::Recipe& r) {
 Work work_of(const model::Architecture& network, const recipe::Recipe& r,
              const memory::Parameters* known_parameters) {
   Work work;
-  const auto batch = static_cast<double>(r.training.per_device_train_batch_size);
-  const double length = sample_length(r);
-  const memory::ImageLoad images = memory::image_load(network, r);
-  work.tokens = batch * length;
-  for (const model::Stack& stack : network.stacks) {
-    Passes p;
-    p.batch = batch;
-    p.length = length;
-    p.again = r.training.gradient_checkpointing;
-    const bool tower =
-        stack.part == Part::vision || stack.part == Part::projector || stack.part == Part::audio;
-    if (tower) {
-      p.batch = batch * images.towers;
-      p.length = images.tower_tokens;
-      p.back = r.peft.on ? r.peft.finetune_vision_layers && stack.part == Part::vision
-                         : !memory::is_frozen(stack, r);
-    }
-    p.rows = p.batch * p.length;
-    if (p.rows == 0) continue;
-    for (const model::LayerGroup& group : stack.groups) add_layers(group, stack, r, p, work);
-    if (r.training.offload_checkpoints || r.training.activation_offloading) {
-      for (const model::LayerGroup& group : stack.groups) {
-        // A layer's input goes out in the forward and comes back in the backward.
-        const bool wide = r.quantization.upcast == "all" || r.model_args.keep_in_fp32 == "all";
-        const double size = wide || !r.autocast() ? memory::table_size(r, stack) : 2;
-        work.host_traffic += 2 * size * p.rows * static_cast<double>(stack.hidden * group.layers);
-      }
-    }
-    for (const model::Linear& linear : stack.linears) {
-      if (linear.role != model::Role::head) add_linear(linear, stack, r, 1, p, work);
-    }
-  }
-  Passes head;
-  head.batch = batch;
-  head.length = length;
-  head.rows = work.tokens;
-  add_head(network, r, head, work);
+  const double rows = recipe::rows_of_sample(r) * static_cast<double>(r.training.per_device_train_batch_size);
+  const Read read{rows, sample_length(r), true};
+  work.tokens = rows * read.length;
+  const recipe::Task& task = recipe::task_of(r);
+  for (int network_run = task.value_model ? 2 : 1; network_run > 0; --network_run)
+    add_run(network, r, read, work.batch);
+  for (int pass = passes_without_graph(r); pass > 0; --pass)
+    add_run(network, r, {read.rows, read.length, false}, work.batch);
+  if (task.online) add_writing(network, r, work);
+  add_offloaded(network, r, work);
   const memory::Parameters parameters =
       known_parameters != nullptr ? *known_parameters : memory::count_parameters(network, r);
   // FSDP and ZeRO: every rank steps its own share.

@@ -218,6 +218,8 @@ export interface Time {
     unpack: number;
     move: number;
     launch: number;
+    /** Completions of GRPO, RLOO and PPO, each as long as it may be; only where some are written. */
+    generate?: number;
     optimizer: number;
   };
   /** The GPU waits for the CPU more than it works. */

@@ -95,6 +95,44 @@ TEST(Time, ShortSequencesWaitForPython) {
   EXPECT_TRUE(at(answer(short_one), "/time/launch_bound").get<bool>());
 }
 
+double seconds_of(const Json& request) { return at(answer(request), "/time/seconds_per_step").get<double>(); }
+
+TEST(Time, APairAndItsReferenceTakeTheirPasses) {
+  Json request = {{"model", "qwen2.5-7b"},
+                  {"task", "sft"},
+                  {"peft", {{"r", 16}, {"target_modules", "all-linear"}}},
+                  {"training", {{"per_device_train_batch_size", 4}, {"max_length", 2048}, {"bf16", true}}},
+                  {"hardware", {{"gpu", "h100-sxm"}}}};
+  const double plain = seconds_of(request);
+  request["task"] = "dpo";
+  request["rl"] = {{"precompute_ref_log_probs", true}};
+  const double pair = seconds_of(request);
+  request["rl"] = {{"precompute_ref_log_probs", false}};
+  const double scored = seconds_of(request);
+  EXPECT_NEAR(pair / plain, 2, 0.1);
+  // Under checkpointing a pass without a graph is a third of the others.
+  EXPECT_GT(scored, 1.2 * pair);
+  EXPECT_LT(scored, 1.5 * pair);
+}
+
+TEST(Time, CompletionsAreWrittenTokenByToken) {
+  Json request = {{"model", "qwen2.5-7b"},
+                  {"task", "grpo"},
+                  {"peft", {{"r", 16}, {"target_modules", "all-linear"}}},
+                  {"training", {{"per_device_train_batch_size", 8}, {"bf16", true}}},
+                  {"rl", {{"max_completion_length", 256}, {"num_generations", 8}}},
+                  {"hardware", {{"gpu", "h100-sxm"}}}};
+  const auto written = [&] { return at(answer(request), "/time/parts/generate").get<double>(); };
+  const double short_ones = written();
+  request["rl"]["max_completion_length"] = 512;
+  EXPECT_NEAR(written() / short_ones, 2, 0.1);
+  // No engine reads 15 GB of weights more often than 3.35 TB/s allow, nor does Python launch 28 layers in less.
+  EXPECT_GT(written(), 512 * 28 * 0.001);
+  request["rl"]["use_vllm"] = true;
+  EXPECT_GT(written(), 512 * 15e9 / 3.35e12);
+  EXPECT_LT(written(), 0.5 * 512 * 28 * 0.001);
+}
+
 TEST(Time, TheWeekOnAnA10GLiesBetweenHalfAndFullSamples) {
   // 152,000 steps of 16 samples of at most 256 tokens took 168 hours; how long the samples were is not known.
   Json request;
