@@ -275,14 +275,16 @@ void finish_evaluation(Reading& reading) {
   reading.finding(*at_the_end).message = "evaluated once, after the training";
 }
 
-// A resized vocabulary trains embeddings and head beside the adapters (model/adapter.py _setup_lora_tuning).
+// A resized vocabulary trains embeddings and head beside the adapters (model/adapter.py _setup_lora_tuning), and new
+// tokens resize it (model/patcher.py patch_tokenizer; new_special_tokens until 0.9.1).
 void finish_vocabulary(Reading& reading) {
-  const Leaf* resized = reading.leaf("resize_vocab");
-  if (resized == nullptr) resized = reading.leaf("add_tokens");
-  if (resized == nullptr) resized = reading.leaf("add_special_tokens");
-  const bool grows = resized != nullptr && (resized->path != "resize_vocab" || reading.is_on(resized->path));
-  if (!grows || !reading.has("/peft") || reading.has("/peft/modules_to_save")) return;
-  reading.set("/peft/modules_to_save", Json::array({"embed_tokens", "lm_head"}), resized);
+  const Leaf* grown = reading.is_on("resize_vocab") ? reading.leaf("resize_vocab") : nullptr;
+  for (const char* key :
+       {"add_tokens", "add_special_tokens", "new_special_tokens", "new_special_tokens_config"}) {
+    if (grown == nullptr) grown = reading.leaf(key);
+  }
+  if (grown == nullptr || !reading.has("/peft") || reading.has("/peft/modules_to_save")) return;
+  reading.set("/peft/modules_to_save", Json::array({"embed_tokens", "lm_head"}), grown);
 }
 
 // train/trainer_utils.py create_ref_model: adapters are switched off under LoRA alone.

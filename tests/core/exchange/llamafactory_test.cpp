@@ -73,6 +73,19 @@ TEST(ExchangeLlamaFactory, ACommandThatRunsHasAWordThatItsReleaseKnows) {
   EXPECT_EQ(import.request.value("quantization", Json()), Json({{"load_in_4bit", true}}));
 }
 
+TEST(ExchangeLlamaFactory, NewTokensTrainEmbeddingsAndHeadUnderEachOfTheirNames) {
+  for (const char* line : {"resize_vocab: true", "add_tokens: \"<a>,<b>\"", "add_special_tokens: \"<a>\"",
+                           "new_special_tokens: \"<a>,<b>\""}) {
+    const std::string text =
+        std::string("model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct\nstage: sft\n") +
+        "finetuning_type: lora\nlora_target: all\ncutoff_len: 2048\n" + line + "\n";
+    expect_request(text, "llamafactory",
+                   R"({"model": "meta-llama/Meta-Llama-3-8B-Instruct", "stack": "llamafactory",
+        "peft": {"target_modules": "all-linear", "modules_to_save": ["embed_tokens", "lm_head"]},
+        "training": {"max_length": 2048}})");
+  }
+}
+
 TEST(ExchangeLlamaFactory, InferenceIsNotTraining) {
   const Import import =
       import_any("model_name_or_path: Qwen/Qwen3-4B\ntemplate: qwen3\ninfer_backend: huggingface\n");
