@@ -248,16 +248,19 @@ void read_large_request(const TextReading& r, const Situation& situation, Signs&
 // holds some three times one copy in fp32.
 void read_stated_logits(const TextReading& r, const Situation& situation, Signs& out) {
   constexpr double large_part = 0.15;
+  constexpr double large_card = 80e9;  // where no card is named
   const Facts& f = r.facts;
   const Message* message = r.message();
   const bool measured = message != nullptr && message->numbers.tried;
-  if (situation.network == nullptr || measured || !f.length || f.capacity == 0 ||
-      f.method == Method::inference || mentions(r.text, {"liger", "cut_cross", "unsloth", "chunked_nll"}))
+  if (situation.network == nullptr || measured || !f.length || f.method == Method::inference ||
+      mentions(r.text, {"liger", "cut_cross", "unsloth", "chunked_nll"}))
     return;
   const double logits =
       4 * f.batch.value_or(1) * *f.length * static_cast<double>(situation.network->vocab_size);
-  add(out, logits > large_part * f.capacity, Sign::stated_logits,
-      "One copy of the logits in fp32 takes " + size_text(logits) + " of " + size_text(f.capacity) +
+  const double card = f.capacity > 0 ? f.capacity : large_card;
+  add(out, logits > large_part * card, Sign::stated_logits,
+      "One copy of the logits in fp32 takes " + size_text(logits) + " of " +
+          (f.capacity > 0 ? size_text(card) : "whatever card it is") +
           ", and a loss that is not fused holds about three.");
 }
 

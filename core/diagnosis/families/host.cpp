@@ -39,6 +39,8 @@ constexpr std::string_view markers[] = {"defaultcpuallocator",
                                         "task was killed due to the node",
                                         "node running low on memory",
                                         "ray oom",
+                                        "ray killed this worker",  // node_manager.cc
+                                        "exceeds the memory usage threshold",
                                         "oom killed",
                                         "cannot allocate memory",
                                         "std::bad_alloc",

@@ -312,6 +312,9 @@ TEST(DiagnosisMessage, WordsAloneNameWhoRanOut) {
        MessageKind::host, 23, 0},
       {"Signal 9 (SIGKILL) received by PID 1234", MessageKind::host, 23, 0},
       {"OOMKilled", MessageKind::host, 23, 0},
+      {"Memory on the node where the task was running was 445.48GB / 468.75GB (0.95), which exceeds the memory "
+       "usage threshold of 0.95. Ray killed this worker because it was the most recently scheduled task.",
+       MessageKind::host, 23, 0},
       {"DefaultCPUAllocator: can't allocate memory: you tried to allocate 268435456 bytes. Error code 12",
        MessageKind::host, 23, 256 * mib},
       {"ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
