@@ -119,6 +119,7 @@ void read_full_words(const Text& text, bool spoken, Facts& f) {
   if (f.length && *f.length < 16) f.length.reset();
   f.layered = mentions(text, {"device_map"}) && mentions(text, {"auto", "balanced"}) &&
               !mentions(text, {"torchrun", " launch", "deepspeed"});
+  f.model_parallel = divides_the_model(text);
 }
 
 void read_module_words(const Text& text, const Prose& prose, Facts& f) {
@@ -209,7 +210,7 @@ void weigh(const Situation& s, Facts& f) {
   f.share = f.whole;
   if (n <= 1 || f.whole_on_each) return;
   if (f.sharded() && f.quantization.empty()) f.share = (f.offload ? weights : f.whole) / n;
-  if (f.strategy == "deepspeed" || f.sharing_unsaid || f.layered)
+  if (f.strategy == "deepspeed" || f.sharing_unsaid || f.layered || f.model_parallel)
     f.share = f.whole / n;  // the least it can be
   if (f.strategy == "zero2") f.share = weights + (f.offload ? 0 : grown) / n;
   if (f.strategy == "zero1") f.share = weights + grown / n;

@@ -59,6 +59,7 @@ struct Facts {
   bool method_assumed = false;  ///< "fine-tuning" was said and no more: all of it, most likely
   bool dora = false, saves_modules = false, fp32 = false, offload = false, whole_on_each = false;
   bool layered = false;         ///< device_map spreads the layers: each card holds some of them
+  bool model_parallel = false;  ///< tensor or pipeline parallelism: each card holds a part of the model
   bool sharing_unsaid = false;  ///< several cards in words alone, and not how they share the work
   bool gpus_in_words = false;   ///< `gpus` is what the text speaks of, not a setting
   bool pure_16bit = false;     ///< the text says that full fine-tuning holds 16 bits alone, as torchtune does

@@ -27,6 +27,13 @@ bool mentions(const Text& text, std::initializer_list<std::string_view> words) {
   });
 }
 
+bool divides_the_model(const Text& text) {
+  const bool engine = mentions(text, {"vllm", "sglang", "grpo", "rollout"});
+  return mentions(text, {"megatron", "pipeline parallel", "pipeline-parallel", "pipeline_parallel",
+                         "pipeline_model_parallel", "tensor_model_parallel"}) ||
+         (!engine && mentions(text, {"tensor parallel", "tensor-parallel", "tensor_parallel"}));
+}
+
 // What a text says of the method outright: an own word of the report, or a frame of PEFT.
 Method method_said(const Text& text) {
   if (mentions(text, {"method: inference", "only inference", "inference only", "just inference"}))

@@ -12,6 +12,9 @@
 namespace plimsoll::diagnosis {
 
 bool mentions(const Text& text, std::initializer_list<std::string_view> words);
+
+/// Megatron, tensor or pipeline parallelism of the training, which no replay knows; an engine's does not count.
+bool divides_the_model(const Text& text);
 Method method_said(const Text& text);
 bool loads_untyped(std::string_view folded);
 bool names_modules(std::string_view folded);

@@ -19,7 +19,8 @@ void read_run(const TextReading& r, Signs& out) {
   const bool each = copies != nullptr;
   const bool divided_somehow = f.strategy == "deepspeed" && !quantized && !f.whole_on_each && !each;
   const bool whole_each = (f.several() || ((each || f.strategy == "ddp") && !f.gpus)) &&
-                          (!f.sharded() || quantized || f.whole_on_each) && !divided_somehow && !f.layered;
+                          (!f.sharded() || quantized || f.whole_on_each) && !divided_somehow && !f.layered &&
+                          !f.model_parallel;
   // Words alone say that there are several cards, not that the model was too large for one of them.
   const bool told = each || f.whole_on_each || !f.gpus_in_words || r.phase == FailurePhase::load ||
                     f.strategy == "ddp" || (f.whole > 0.93 * f.capacity && f.capacity > 0);

@@ -311,6 +311,10 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
       std::any_of(said.cards.begin(), said.cards.end(), [](const SaidCards& one) { return one.count > 1; });
   if (shared)
     out.words += " The memory of several cards adds up only for what is divided over them (FSDP, ZeRO-3).";
+  if (said.model_parallel)
+    out.words +=
+        " Tensor and pipeline parallelism (Megatron) are not replayed: a run that divides the model so needs other "
+        "figures than these.";
   if (out.ways.size() == 1) out.words += " At its peak: " + out.ways.front().parts + ".";
   if (const std::size_t values = weighed(said).size(); values > 1 && out.ways.size() % values == 0)
     out.words += growth(out.ways.front(), out.ways[values - 1]);

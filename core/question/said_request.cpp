@@ -348,6 +348,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   read_task(words, out);
   read_strategy(words, out);
   read_switches(words, out);
+  out.model_parallel = diagnosis::divides_the_model(text);
   if (out.values.count("/stack") != 0) {
     if (std::string release = exchange::unsloth_release(text.lines); !release.empty())
       out.values["/versions/unsloth"] = std::move(release);

@@ -32,10 +32,11 @@ struct SaidRequest {
   bool method = false;               ///< it says whether adapters or all weights are trained
   std::vector<std::string> methods;  ///< all that it speaks of; `values` have the first
   std::vector<SaidCards> cards;
-  double card_bytes = 0;   ///< "a 24GB card", where none has a name
-  double billions = 0;     ///< "a 13B", where no model is named
-  std::string like;        ///< a model that is called so large: taken for an answer, never for evidence
-  bool any_model = false;  ///< "the biggest model that fits" is asked for
+  double card_bytes = 0;        ///< "a 24GB card", where none has a name
+  double billions = 0;          ///< "a 13B", where no model is named
+  std::string like;             ///< a model that is called so large: taken for an answer, never for evidence
+  bool any_model = false;       ///< "the biggest model that fits" is asked for
+  bool model_parallel = false;  ///< tensor or pipeline parallelism, which no replay knows
   /// What it says several values of: "dies with batch 4, runs with batch 2". None of them is in `values`.
   std::map<std::string, std::vector<json::Json>> weighed;
   std::vector<run::Missing> unknown;

@@ -25,6 +25,17 @@ TEST(DiagnosisTogether, WhatAnotherProgramHoldsIsSaidInManyWays) {
   EXPECT_NE(named_first("OOM: each process is holding 20 GB of weights"), "other_process");
 }
 
+TEST(DiagnosisTogether, PartsOfMegatronAreNoWholeCopies) {
+  const std::string line =
+      "CUDA out of memory. Tried to allocate 1.96 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.2 GiB is "
+      "free. Of the allocated memory 75.9 GiB is allocated by PyTorch, and 1.1 GiB is reserved by PyTorch but "
+      "unallocated.";
+  EXPECT_EQ(named_first("LoRA of Llama-3-70B on 8 A100 80GB. " + line), "replicated_not_sharded");
+  for (const char* way : {"Megatron-LM, tensor parallel 4", "pipeline parallelism over two stages"})
+    EXPECT_NE(named_first("LoRA of Llama-3-70B on 8 A100 80GB with " + std::string(way) + ". " + line),
+              "replicated_not_sharded");
+}
+
 // A card that is a tenth full explains nothing: what is said beside the table is read.
 TEST(DiagnosisTogether, ATableOfACardThatIsNotFullLeavesTheWordsToSpeak) {
   EXPECT_EQ(
