@@ -97,8 +97,10 @@ Tensor wide_power(Tape& tape, model::Activation kind, Tensor x) {
     x.free();
     return out;
   }
-  Tensor half = like(tape, x), base = like(tape, x, 4);
-  Tensor tanh = like(tape, x, 4), one_plus = like(tape, x, 4), out = like(tape, x, 4);
+  // Without a graph each fp32 part dies when the next one is there.
+  const bool kept = x.needs_grad();
+  Tensor half = like(tape, x), base = kept ? like(tape, x, 4) : Tensor();
+  Tensor tanh = kept ? like(tape, x, 4) : Tensor(), one_plus = like(tape, x, 4), out = like(tape, x, 4);
   tape.record(out, {x}, {half, base, tanh, one_plus},
               {temporary(2 * wide), end_temporary(), gradient(0, x.bytes())});
   x.free();
@@ -123,7 +125,7 @@ Tensor activation(Tape& tape, const Mode& mode, model::Activation kind, Tensor x
     // Two gradients of the product beside the one that came; later statements hold less.
     tape.record(out, {x}, {x, sigmoid}, {temporary(bytes), gradient(0, bytes)});
   } else if (kind == Activation::gelu_new) {  // 0.5 * x * (1 + tanh(c * (x + 0.044715 * x ** 3)))
-    Tensor half = like(tape, x), tanh = like(tape, x), one_plus = like(tape, x);
+    Tensor half = like(tape, x), tanh = x.needs_grad() ? like(tape, x) : Tensor(), one_plus = like(tape, x);
     tape.record(out, {x}, {x, half, tanh, one_plus}, {temporary(bytes), gradient(0, bytes)});
   } else if (kind == Activation::bloom_gelu) {
     // transformers models/bloom/modeling_bloom.py bloom_gelu_forward, bloom_gelu_back: its statements'
