@@ -5,9 +5,9 @@ import { choose, expect, headline, open, openEveryFold, RUN, test, unfold } from
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-type Scheme = "light" | "dark";
+type Scheme = "light" | "dark" | "forced";
 
-/** All rules in the light; in the dark nothing but the colours is another. */
+/** All rules in the light; elsewhere nothing but the colours is another. */
 const axe = (page: Page, scheme: Scheme = "light") =>
   scheme === "light"
     ? new AxeBuilder({ page }).withTags(TAGS)
@@ -56,7 +56,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 test("axe finds nothing in forced colours", async ({ page }) => {
   await page.emulateMedia({ forcedColors: "active" });
   await open(page);
-  await clean(page);
+  await clean(page, "forced");
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
