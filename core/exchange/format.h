@@ -98,7 +98,11 @@ class Reading {
   recipe::Values values;           ///< fields by pointer, "/model" and "/stack" among them
   std::vector<std::string> notes;  ///< for the reader, in words
   json::Errors errors;             ///< why there is no request
-  bool all_trained = false;        ///< the file says so: not only that no adapter is named
+  struct Unsaid {
+    std::string pointer, message;
+  };
+  std::vector<Unsaid> unsaid;  ///< fields that a file says which is not here, and what to ask for
+  bool all_trained = false;    ///< the file says so: not only that no adapter is named
 
   const Leaf* leaf(std::string_view path) const;
   /// The scalar at `path`, null when there is none.

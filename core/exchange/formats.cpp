@@ -2,6 +2,7 @@
 
 #include "core/exchange/formats/autotrain.h"
 #include "core/exchange/formats/fms_tuning.h"
+#include "core/exchange/formats/verl_sft.h"
 
 namespace plimsoll::exchange {
 
@@ -33,6 +34,7 @@ std::span<const Format* const> formats() {
       &litgpt,
       &mlx_lm,
       &verl,
+      &verl_sft,
       &nemo_rl,
       &agilerl,
   };

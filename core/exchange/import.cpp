@@ -9,6 +9,7 @@
 #include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/torchtune_command.h"
+#include "core/exchange/formats/verl_sft.h"
 #include "core/exchange/parts.h"
 #include "core/exchange/versions.h"
 #include "core/recipe/fields.h"
@@ -171,6 +172,7 @@ std::vector<run::Missing> not_evaluated(const Reading& reading) {
       missing.push_back(
           {found.pointer, "The text gives it by an expression that is not evaluated; say its value."});
   }
+  for (const Reading::Unsaid& one : reading.unsaid) missing.push_back({one.pointer, one.message});
   return missing;
 }
 
@@ -222,8 +224,10 @@ const Format* format_of_command(const Node& root) {
     for (const char* script : {"tuning.sft_trainer", "tuning/sft_trainer.py"})
       if (word.find(script) != std::string::npos) return &fms_tuning;
   }
+  if (is_verl_sft(root)) return &verl_sft;
   if (const Format* refused = refused_program(started, root); refused != nullptr) return refused;
   const Node* words = root.find("$words");
+  if (root.find("rlhf_type") != nullptr) return &ms_swift;  // whatever path its script is started by
   if (words == nullptr) return &command_line;
   for (const Node& word : words->items) {
     if (word.raw == "swift" || word.raw == "megatron") return &ms_swift;
@@ -312,6 +316,8 @@ Document prepared(const Document& document) {
   Document made = document;
   if (document.language == Language::shell && is_torchtune_command(document.root))
     made.root = torchtune_command(document.root);
+  if (document.language == Language::shell && is_verl_sft(document.root))
+    made.root = verl_sft_command(document.root);
   if (document.language != Language::python) return made;
   const Node* axolotl = axolotl_call(document.root);
   made.root = axolotl != nullptr ? *axolotl : python_sections(document.root);

@@ -26,8 +26,8 @@ const Refusal refusals[] = {
      "This starts verl, whose workers of FSDP or Megatron and of vLLM share the GPUs in turns, which is not "
      "replayed.",
      "the policy alone as a request: task grpo or ppo, actor_rollout_ref.model.path as model, "
-     "ppo_micro_batch_size_per_gpu, max_prompt_length and max_response_length; of its SFT trainer "
-     "model.partial_pretrain, data.micro_batch_size_per_gpu and data.max_length"},
+     "ppo_micro_batch_size_per_gpu, max_prompt_length and max_response_length; or a command of its SFT "
+     "trainer"},
     {&nemo_rl, "nemo_rl nemo-rl run_grpo_ run_grpo.py", "policy. cluster.gpus_per_node grpo.num_",
      "This starts NeMo-RL, whose DTensor or Megatron workers and vLLM share the GPUs in turns, which is not "
      "replayed.",

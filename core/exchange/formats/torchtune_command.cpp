@@ -2,34 +2,13 @@
 
 #include <algorithm>
 
+#include "core/exchange/formats/overrides.h"
 #include "core/exchange/formats/torchtune_models.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::exchange {
 
 namespace {
-
-Node& member_of(Node& map, const std::string& key, Span key_span) {
-  for (Member& member : map.members) {
-    if (member.key == key) return member.value;
-  }
-  map.kind = Node::Kind::map;
-  map.members.push_back({key, key_span, Node()});
-  return map.members.back().value;
-}
-
-// OmegaConf's dotted keys: dataset.packed=True.
-void add_override(Node& root, const Node& word) {
-  const size_t equals = word.raw.find('=');
-  Node* place = &root;
-  for (size_t at = 0; at <= equals;) {
-    const size_t dot = std::min(word.raw.find('.', at), equals);
-    place = &member_of(*place, word.raw.substr(at, dot - at), {word.span.at, equals});
-    at = dot + 1;
-  }
-  const std::string value = word.raw.substr(equals + 1);
-  *place = yaml_scalar(value, !word.quoted, {word.span.at + equals + 1, value.size()});
-}
 
 // llama3_1/8B_qlora_single_device: torchtune.models.llama3_1.qlora_llama3_1_8b.
 void add_published(Node& root, const Node& name) {

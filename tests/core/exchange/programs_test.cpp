@@ -171,9 +171,6 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=512 "
                 "actor_rollout_ref.model.path=Qwen/Qwen3-8B trainer.n_gpus_per_node=8",
                 "verl", "verl"},
-        Refused{"torchrun --nproc_per_node=4 -m verl.trainer.fsdp_sft_trainer data.max_length=2048 "
-                "model.partial_pretrain=Qwen/Qwen2.5-0.5B",
-                "verl", "verl"},
         Refused{"uv run python examples/run_grpo_math.py policy.model_name=Qwen/Qwen3-1.7B "
                 "cluster.gpus_per_node=8",
                 "nemo-rl", "NeMo-RL"},
@@ -198,6 +195,36 @@ INSTANTIATE_TEST_SUITE_P(
                 "nemo-rl", "NeMo-RL"},
         Refused{"INIT_HP:\n  ALGO: GRPO\n  BATCH_SIZE: 8\n  LR: 0.000005\nMUTATION_PARAMS:\n  NO_MUT: 0.1\n",
                 "agilerl", "AgileRL"}));
+
+// volcengine/verl v0.6.0 verl/trainer/fsdp_sft_trainer.py _normalize_config_bsz, _build_model_optimizer.
+TEST(VerlsSftTrainer, SharesItsBatchAmongTheCardsAndTrainsFp32Weights) {
+  const Import import = read_program(
+      "torchrun --standalone --nproc_per_node=4 -m verl.trainer.fsdp_sft_trainer data.train_batch_size=64 "
+      "data.micro_batch_size_per_gpu=2 data.max_length=2048 +data.prompt_dict_keys=['question'] "
+      "model.partial_pretrain=Qwen/Qwen2.5-0.5B model.lora_rank=32 model.lora_alpha=16 "
+      "ulysses_sequence_parallel_size=2 use_remove_padding=true");
+  EXPECT_TRUE(import.errors.empty());
+  EXPECT_EQ(import.model, "Qwen/Qwen2.5-0.5B");
+  EXPECT_EQ(field_of(import, "/parallel/num_gpus"), Json(4));
+  EXPECT_EQ(field_of(import, "/parallel/sequence_parallel_size"), Json(2));
+  EXPECT_EQ(field_of(import, "/training/per_device_train_batch_size"), Json(2));
+  EXPECT_EQ(field_of(import, "/training/gradient_accumulation_steps"), Json(16));
+  EXPECT_EQ(field_of(import, "/training/max_length"), Json(2048));
+  EXPECT_EQ(field_of(import, "/model_args/dtype"), Json("float32"));
+  EXPECT_EQ(field_of(import, "/training/bf16"), Json(true));
+  EXPECT_EQ(field_of(import, "/peft/r"), Json(32));
+  EXPECT_EQ(field_of(import, "/peft/target_modules"), Json("all-linear"));
+}
+
+TEST(VerlsSftTrainer, IsToldByItsFileAndFillsWhatTheCommandLeavesOpen) {
+  const Import import = read_program(
+      "torchrun --nproc-per-node=1 /opt/verl/verl/trainer/fsdp_sft_trainer.py data.train_batch_size=32 "
+      "data.micro_batch_size_per_gpu=16 model.partial_pretrain=google/gemma-2b");
+  EXPECT_EQ(field_of(import, "/training/gradient_accumulation_steps"), Json(2));
+  EXPECT_EQ(field_of(import, "/training/max_length"), Json(1024));
+  EXPECT_EQ(field_of(import, "/parallel/strategy"), Json("fsdp2"));
+  EXPECT_EQ(field_of(import, "/peft"), Json());
+}
 
 // Lightning-AI/litgpt 0.5.13 litgpt/finetune/lora.py setup: 16 sequences a step, bf16-mixed unless it is
 // said.
