@@ -89,7 +89,9 @@ Node PythonReader::call(const std::string& name, Span key_span, int depth) {
   names_.add_call(name, node, &before_);
   Node known = known_call(name, node);
   if (known.call.empty()) return known;
-  if (depth < deepest_expression) document_.root.members.push_back({name, key_span, node});
+  if (depth >= deepest_expression) return node;
+  document_.root.members.push_back({name, key_span, node});
+  note_unnamed(key_span);
   return node;
 }
 
@@ -100,6 +102,9 @@ Node PythonReader::known_call(const std::string& name, Node given) {
   if (name == "dict" && first == nullptr) {
     given.call.clear();
     return given;
+  }
+  for (const PythonNames* names : {static_cast<const PythonNames*>(&names_), &before_}) {
+    if (const Node* made = names->returned(name)) return *made;
   }
   // Started without arguments, as its flags are read as their defaults.
   if (name == "len" && first != nullptr && first->raw == "sys.argv")

@@ -93,7 +93,7 @@ Node PythonReader::expression(int depth) {
   if (is_name("if")) {
     const size_t behind = calls.size();
     ++at_;
-    const auto holds = truth_of(choice(depth + 1));
+    const auto holds = this->holds(choice(depth + 1));
     skip_lines_inside(depth);
     if (!is_name("else")) return opaque(from);
     ++at_;
@@ -103,7 +103,7 @@ Node PythonReader::expression(int depth) {
     const auto at = [&calls](size_t i) { return calls.begin() + static_cast<std::ptrdiff_t>(i); };
     if (holds && *holds) calls.erase(at(second), calls.end());
     if (holds && !*holds) calls.erase(at(first), at(behind));
-    if (holds) value = *holds ? std::move(value) : std::move(other);
+    if (holds && !*holds) value = std::move(other);
     if (holds && (at_end() || is_name("for"))) return value;
     return opaque(from);
   }

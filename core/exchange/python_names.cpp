@@ -82,6 +82,14 @@ void PythonNames::add_call(const std::string& name, const Node& arguments, const
   if (calls.size() < most_calls) calls.push_back(arguments);
 }
 
+void PythonNames::add_return(const std::string& function, Node value) {
+  if (!function.empty()) returns_[function] = std::move(value);
+}
+
+const Node* PythonNames::returned(const std::string& function) const {
+  return find_in(returns_, last_of(function));
+}
+
 const Node* PythonNames::parameter(const std::string& function, const std::string& name,
                                    const PythonNames* before) const {
   const auto found = parameters_.find(function);

@@ -26,6 +26,9 @@ class PythonNames {
   void add_flag(const Node& arguments);
   /// Keeps what a function or a class of this script is called with.
   void add_call(const std::string& name, const Node& arguments, const PythonNames* before);
+  /// What a function of this script gives back, where that is a dict or a plain value.
+  void add_return(const std::string& function, Node value);
+  const Node* returned(const std::string& function) const;
   bool has_functions() const { return !parameters_.empty(); }
 
   /// Null where nothing is known. `before` holds the calls that stand further below.
@@ -53,6 +56,7 @@ class PythonNames {
   std::map<std::string, std::vector<Node>> calls_;
   std::map<std::string, std::map<std::string, Node>> fields_;  ///< of classes
   std::map<std::string, Node> flags_;
+  std::map<std::string, Node> returns_;
 };
 
 /// field(default=4, ...), Field(4, ...), typer.Option(4, ...): what is inside.

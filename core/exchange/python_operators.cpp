@@ -1,11 +1,15 @@
 // Operators of a script's expressions: arithmetic, comparisons, and, or, not.
+#include <algorithm>
 #include <cmath>
 
 #include "core/exchange/python_reader.h"
+#include "core/json/ascii.h"
 
 namespace plimsoll::exchange {
 
 namespace {
+
+constexpr std::string_view data_words[] = {"data", "eval", "val_", "valid", "test"};
 
 std::optional<double> literal_number(const Node& node) {
   if (!node.is_scalar() || node.opaque || !node.value.is_number()) return std::nullopt;
@@ -34,6 +38,26 @@ std::optional<bool> truth_of(const Node& node) {
   if (node.value.is_boolean()) return node.value.get<bool>();
   if (node.value.is_number()) return node.value.get<double>() != 0;
   return !node.value.is_null() && !node.raw.empty();
+}
+
+// A data set that the script made by a call: eval_dataset = load(path).
+bool PythonReader::is_loaded_data(const std::string& name) {
+  const std::string lower = ascii::lower(name);
+  const bool data =
+      std::any_of(std::begin(data_words), std::end(data_words),
+                  [&lower](std::string_view word) { return lower.find(word) != std::string::npos; });
+  if (!data) return false;
+  for (const PythonNames* names : {static_cast<const PythonNames*>(&names_), &before_}) {
+    const Node* made = names->find(function(), name);
+    if (made != nullptr && made->is_map() && !made->call.empty()) return true;
+  }
+  return false;
+}
+
+// Of a choice between two values: a data set that the script makes is taken for one with rows.
+std::optional<bool> PythonReader::holds(const Node& condition) {
+  if (condition.is_scalar() && condition.opaque && is_loaded_data(condition.raw)) return true;
+  return truth_of(condition);
 }
 
 Node PythonReader::flag_node(bool value, size_t from) const {
@@ -74,6 +98,8 @@ Node PythonReader::comparison(int depth) {
   at_ += sign == "is not" ? 2 : 1;
   skip_lines_inside(depth);
   const Node right = arithmetic(depth + 1);
+  const bool none = right.is_scalar() && !right.opaque && right.value.is_null();
+  if (none && sign == "is not" && left.opaque && is_loaded_data(left.raw)) return flag_node(true, from);
   if (const auto holds = compared(sign, left, right)) return flag_node(*holds, from);
   Node node = flag_node(false, from);
   node.opaque = true;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,7 @@ class PythonReader {
     size_t column = 0;
     std::string name;
     bool is_class = false;
+    bool is_unnamed = false;  ///< a function that nothing in the text names
   };
 
   const PythonToken& peek(size_t ahead = 0) const {
@@ -67,6 +69,7 @@ class PythonReader {
   void leave_scopes();
   std::string function() const;
   void define_function();
+  bool is_decorated(size_t end) const;
   void define_class();
   void skip_annotation();
   void condition();
@@ -77,6 +80,8 @@ class PythonReader {
   bool attribute_assignment(const std::string& name, Span key_span, const Node& value);
   bool subscript_assignment(const std::string& name);
   void note_import();
+  void note_return();
+  void note_unnamed(Span call);
 
   // Expressions.
   std::string dotted();
@@ -99,6 +104,8 @@ class PythonReader {
   Node text();
   std::optional<std::string> formatted(std::string_view text);
   Node number();
+  std::optional<bool> holds(const Node& condition);
+  bool is_loaded_data(const std::string& name);
   Node negation(int depth);
   Node lambda(int depth);
   Node named(int depth);
@@ -118,7 +125,9 @@ class PythonReader {
   size_t at_ = 0;
   std::vector<Scope> scopes_;
   std::vector<Member> flags_;
-  std::vector<size_t> taken_;  ///< columns of conditions that hold: their else does not
+  std::vector<Member> unnamed_;
+  std::map<std::string_view, size_t> uses_;  ///< how often a name stands in the text
+  std::vector<size_t> taken_;                ///< columns of conditions that hold: their else does not
   bool has_unknown_ = false;
 };
 

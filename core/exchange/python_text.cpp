@@ -13,12 +13,19 @@ bool is_block_word(std::string_view name) { return name == "else" || name == "tr
 void PythonReader::read() {
   document_.root = Node();
   document_.root.kind = Node::Kind::map;
+  for (const PythonToken& token : tokens_) {
+    if (token.type == Type::name) ++uses_[token.text];
+  }
   while (peek().type != Type::end) statement();
-  if (flags_.empty()) return;
-  Node used;
-  used.kind = Node::Kind::map;
-  used.members = std::move(flags_);
-  document_.root.members.push_back({"$flags", {}, std::move(used)});
+  const auto put = [this](const char* key, std::vector<Member>& members) {
+    if (members.empty()) return;
+    Node map;
+    map.kind = Node::Kind::map;
+    map.members = std::move(members);
+    document_.root.members.push_back({key, {}, std::move(map)});
+  };
+  put("$flags", flags_);
+  put("$unnamed", unnamed_);
 }
 
 bool PythonReader::begins_line() const { return at_ == 0 || tokens_[at_ - 1].type == Type::line; }
@@ -60,6 +67,7 @@ void PythonReader::statement() {
   if (first && is_name("class")) return define_class();
   if (first && (is_name("if") || is_name("elif") || is_name("else"))) return condition();
   if (first && is_name("for")) return loop();
+  if (first && is_name("return")) return note_return();
   const bool in_class = first && !scopes_.empty() && scopes_.back().is_class;
   const size_t begin = at_;
   const std::string name = dotted();
@@ -131,7 +139,7 @@ bool PythonReader::subscript_assignment(const std::string& name) {
 
 // At "def": its parameters, and what stands in it from here on.
 void PythonReader::define_function() {
-  const size_t here = column();
+  const size_t here = column(), line = at_;
   ++at_;
   std::string name = peek().text;
   ++at_;
@@ -157,7 +165,35 @@ void PythonReader::define_function() {
       names_.add_parameter(name, parameter, has_value ? &value : nullptr);
   }
   if (is_sign(")")) ++at_;
-  scopes_.push_back({here, name, false});
+  // One that is decorated is called by what decorates it; a method, by an object that may be anywhere.
+  const bool decorated = line > 1 && tokens_[line - 1].type == Type::line && is_decorated(line - 1);
+  const auto uses = uses_.find(tokens_[line + 1].text);
+  scopes_.push_back({here, name, false, !method && !decorated && uses != uses_.end() && uses->second == 1});
+}
+
+// Whether the line that ends at a token begins with "@".
+bool PythonReader::is_decorated(size_t end) const {
+  size_t begin = end;
+  while (begin > 0 && tokens_[begin - 1].type != Type::line) --begin;
+  return begin < end && tokens_[begin].type == Type::sign && tokens_[begin].text == "@";
+}
+
+// At "return": a dict that is built or named, which the call of the function stands for.
+void PythonReader::note_return() {
+  ++at_;
+  const bool alone = peek().type == Type::name && (peek(1).type == Type::line || peek(1).type == Type::end);
+  if (!alone && !is_sign("{")) return;
+  Node value = primary(1);
+  if (value.is_map() && value.call.empty() && !value.members.empty())
+    names_.add_return(function(), std::move(value));
+}
+
+// A call in a function that nothing names: no part of what runs, where another call says the same.
+void PythonReader::note_unnamed(Span call) {
+  const bool unnamed =
+      std::any_of(scopes_.begin(), scopes_.end(), [](const Scope& scope) { return scope.is_unnamed; });
+  if (unnamed && unnamed_.size() < 500)
+    unnamed_.push_back({std::to_string(call.at), call, scalar_node(true, "True", false, call)});
 }
 
 void PythonReader::define_class() {

@@ -97,9 +97,16 @@ bool trainer_loads(const Node& python) {
 // The first of the strongest: a later one loads what has been trained, or a second model.
 const Member* model_call(const Node& python) {
   if (trainer_loads(python)) return nullptr;
+  // What a function that nothing names loads comes after all that runs.
+  const Node* unnamed = python.find("$unnamed");
+  const auto strength = [unnamed](const Member& call) {
+    const int claim = claim_of(call);
+    const bool runs = unnamed == nullptr || unnamed->find(std::to_string(call.key_span.at)) == nullptr;
+    return claim > 0 && runs ? claim + 3 : claim;
+  };
   const Member* best = nullptr;
   for (const Member& call : python.members) {
-    if (claim_of(call) > (best == nullptr ? 0 : claim_of(*best))) best = &call;
+    if (strength(call) > (best == nullptr ? 0 : strength(*best))) best = &call;
   }
   return best;
 }
