@@ -256,8 +256,9 @@ Member assigned(std::string key, const Word& word, size_t equals) {
 // --multi_gpu is none of them.
 Node value_behind(const std::vector<Word>& all, const std::set<std::string>& ends, size_t& i) {
   const Word& flag = all[i];
+  const size_t most = takes_one_value(flag) ? 1 : all.size();
   std::vector<Node> given;
-  while (i + 1 < all.size() && !is_flag(all[i + 1])) {
+  while (i + 1 < all.size() && given.size() < most && !is_flag(all[i + 1])) {
     const Word& next = all[i + 1];
     const std::string_view name = next.text;
     const bool script = name.size() > 3 && (name.substr(name.size() - 3) == ".py");

@@ -42,6 +42,15 @@ bool is_redirection(const Word& word) {
   return (sign <= 1 && text[sign] == '>') || text == "<";
 }
 
+bool takes_one_value(const Word& flag) {
+  static constexpr std::string_view names[] = {"--nproc_per_node",    "--nproc-per-node", "--nnodes",
+                                               "--node_rank",         "--node-rank",      "--master_port",
+                                               "--master-port",       "--master_addr",    "--master-addr",
+                                               "--num_processes",     "--num_machines",   "--machine_rank",
+                                               "--main_process_port", "--num_gpus",       "--num_nodes"};
+  return std::find(std::begin(names), std::end(names), flag.text) != std::end(names);
+}
+
 bool is_prefix(const Word& word) {
   for (const std::string_view prefix :
        {"export", "env", "nohup", "time", "sudo", "exec", "$", "&&", ";", "!"}) {

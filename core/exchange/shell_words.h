@@ -20,6 +20,8 @@ struct Word {
 bool is_tool(const Word& word);
 /// What a tool may start in its turn: "docker run image python train.py".
 bool is_launcher(const Word& word);
+/// A launcher's flag that one word follows: what stands behind that is the script, of whatever name.
+bool takes_one_value(const Word& flag);
 /// Between two commands.
 bool is_separator(const Word& word);
 /// "2>&1", ">", ">>log", "&>log": where the output goes is no setting.

@@ -3,6 +3,7 @@
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
+#include "core/json/ascii.h"
 
 namespace plimsoll::exchange {
 
@@ -29,6 +30,31 @@ bool says_nothing(const Reading& reading) {
   return true;
 }
 
+// "GRPO" as a word of its own: what a launcher echoes of the script that it starts.
+bool says_word(std::string_view text, std::string_view word) {
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    const bool begins = at == 0 || !ascii::is_word(text[at - 1]);
+    if (begins && (end == text.size() || !ascii::is_word(text[end]))) return true;
+  }
+  return false;
+}
+
+// Of a script whose flags say nothing of its task, the words around the command may: one of these alone.
+void read_words_around(Reading& reading) {
+  static constexpr std::pair<std::string_view, const char*> names[] = {
+      {"GRPO", "grpo"}, {"DPO", "dpo"}, {"KTO", "kto"}, {"ORPO", "orpo"}, {"SFT", "sft"}};
+  const char* said = nullptr;
+  for (const auto& [word, task] : names) {
+    if (!says_word(reading.text, word)) continue;
+    if (said != nullptr) return;
+    said = task;
+  }
+  if (said == nullptr || std::string_view(said) == "sft") return;
+  reading.values["/task"] = said;
+  reading.notes.push_back(std::string("The task, ") + said + ", is taken from the words around the command.");
+}
+
 void finish_arguments(Reading& reading) {
   finish_flat(reading);
   if (reading.has("/rl/num_generations") && !reading.has("/task")) reading.values["/task"] = "grpo";
@@ -38,6 +64,8 @@ void finish_arguments(Reading& reading) {
                               "a command such as accelerate launch train.py --model_name_or_path ..."});
     return;
   }
+  if (reading.document.language == Language::shell && !reading.has("/task") && !reading.has("/stack"))
+    read_words_around(reading);
   // A flat file that names its model is what `trl sft --config` takes; without a model it is
   // TrainingArguments.
   const bool file = reading.document.language != Language::shell;
@@ -69,7 +97,8 @@ void read_words(Reading& reading, const Leaf& leaf) {
   }
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "colossalai" && words[i + 1] == "run") reading.values["/stack"] = "colossalai";
-    if (words[i] != "trl") continue;
+    // trl/cli/main.py: `trl vllm-serve` and its neighbours train nothing.
+    if (words[i] != "trl" || in_list(words[i + 1], "vllm-serve chat env skills")) continue;
     reading.values["/stack"] = "trl";
     if (words[i + 1] != "sft") reading.values["/task"] = words[i + 1];
     reading.finding(leaf).pointer = "/stack";

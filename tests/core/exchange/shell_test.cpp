@@ -285,9 +285,33 @@ TEST(ExchangeShell, AFlagKeepsAQuotedValue) {
 
 TEST(ExchangeShell, TheSecondCommandMayBeTheOneThatIsRefused) {
   const Import import = from_script(
-      "python3 -m data.prepare --out x\ntorchrun --nproc_per_node=2 -m verl.trainer.fsdp_sft_trainer data.x=1\n");
+      "python3 -m data.prepare --out x\ntorchrun --nproc_per_node=2 -m verl.trainer.main_ppo data.x=1\n");
   ASSERT_FALSE(import.errors.empty());
   EXPECT_EQ(import.errors.front().code, "unsupported");
+}
+
+TEST(ExchangeShell, ALaunchersFlagTakesOneWordAndTheScriptMayHaveAnyName) {
+  const Import import = from_script(
+      "SCRIPT=$(python -c 'import swift; print(swift.__file__)')\n"
+      "python -m torch.distributed.run --nproc_per_node 2 \"$SCRIPT\" --rlhf_type grpo "
+      "--model Qwen/Qwen3-4B --tuner_type lora --lora_rank 64\n");
+  ASSERT_NE(import.format, nullptr);
+  EXPECT_EQ(import.format->id, "ms-swift");
+  EXPECT_EQ(import.model, "Qwen/Qwen3-4B");
+  EXPECT_EQ(at(import.request["parallel"], "num_gpus"), Json(2));
+  EXPECT_EQ(at(import.request, "task"), Json("grpo"));
+}
+
+TEST(ExchangeShell, TheTaskOfAScriptMayStandInTheWordsAroundIt) {
+  const auto task = [](const std::string& around) {
+    const Import import = from_script("echo \">>> " + around +
+                                      "\"\naccelerate launch --num_processes 7 train_easy.py "
+                                      "--model_name_or_path Qwen/Qwen3-4B --bf16\n");
+    return at(import.request, "task");
+  };
+  EXPECT_EQ(task("Starting GRPO training"), Json("grpo"));
+  EXPECT_EQ(task("SFT before DPO"), Json());
+  EXPECT_EQ(task("Starting"), Json());
 }
 
 }  // namespace
