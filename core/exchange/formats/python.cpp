@@ -281,12 +281,12 @@ void finish_hf(Reading& reading) {
 }
 
 void finish_trl(Reading& reading) {
-  constexpr Step own[] = {finish_loading, finish_plain_arguments, finish_full};
+  constexpr Step own[] = {finish_loading, finish_plain_arguments, finish_unprepared, finish_full};
   finish(reading, own);
 }
 
 void finish_unsloth_script(Reading& reading) {
-  constexpr Step own[] = {finish_unsloth, finish_unsloth_targets};
+  constexpr Step own[] = {finish_unsloth, finish_unsloth_targets, finish_generations};
   finish(reading, own);
 }
 
@@ -344,6 +344,7 @@ bool write_unsloth(Writing& out, const std::string& pointer, const Json& value) 
 void close_unsloth(Writing& out) {
   if (!out.wrote("model.load_in_4bit") && !out.is("/quantization/load_in_8bit", true))
     out.put("model.load_in_4bit", false);
+  leave_out_raised_batch(out);
 }
 
 // The script loads the model itself, in the type that it was published in; where the request leaves that to

@@ -6,6 +6,8 @@
 
 namespace plimsoll::exchange {
 
+using json::Json;
+
 // trl/trainer/sft_trainer.py: SFTConfig(**args.to_dict()), so that what TrainingArguments leave off stays off.
 void finish_plain_arguments(Reading& reading) {
   if (reading.leaf("$plain_arguments") == nullptr) return;
@@ -35,11 +37,59 @@ void finish_full(Reading& reading) {
   reading.all_trained = reading.all_trained || (!says("peft") && !says("lora") && !says("adapter"));
 }
 
+// trl/trainer/sft_trainer.py: _prepare_dataset is what cuts rows, and it may be skipped.
+void finish_unprepared(Reading& reading) {
+  const bool skipped = reading.is_on("training.dataset_kwargs.skip_prepare_dataset") ||
+                       reading.is_on("trainer.dataset_kwargs.skip_prepare_dataset");
+  if (!skipped || reading.has("/training/max_length")) return;
+  reading.values["/training/truncation_strategy"] = "none";
+  reading.notes.emplace_back(
+      "skip_prepare_dataset: TRL does not cut these rows, and no call of a tokenizer here says where they "
+      "end.");
+}
+
+// unsloth/models/rl.py check_num_generations: where prompts and completions do not divide, the batch becomes
+// the number of generations.
+void finish_generations(Reading& reading) {
+  const auto task = reading.values.find("/task");
+  if (task == reading.values.end() || task->second != Json("grpo") ||
+      reading.leaf("training.steps_per_generation") != nullptr ||
+      reading.leaf("training.generation_batch_size") != nullptr)
+    return;
+  const Leaf* leaf = reading.leaf("training.per_device_train_batch_size");
+  const uint64_t batch = reading.count("/training/per_device_train_batch_size", 0),
+                 steps = reading.count("/training/gradient_accumulation_steps", 0),
+                 gpus = reading.count("/parallel/num_gpus", 1),
+                 generations = reading.count("/rl/num_generations", 0);
+  if (leaf == nullptr || batch == 0 || generations == 0 || (batch * steps * gpus) % generations == 0) return;
+  reading.set("/training/per_device_train_batch_size", generations, leaf);
+  reading.finding(*leaf).message = "Unsloth raises it to num_generations, which it does not divide into";
+}
+
+void leave_out_raised_batch(Writing& out) {
+  const auto number = [&out](const char* pointer, uint64_t otherwise) {
+    const Json* value = out.find(pointer);
+    return value != nullptr && value->is_number_unsigned() ? value->get<uint64_t>() : otherwise;
+  };
+  constexpr const char* batch = "/training/per_device_train_batch_size";
+  const uint64_t generations = number("/rl/num_generations", 0);
+  const uint64_t rows =
+      number(batch, 0) * number("/training/gradient_accumulation_steps", 0) * number("/parallel/num_gpus", 1);
+  if (!out.is("/task", "grpo") || generations == 0 || rows % generations == 0) return;
+  if (std::erase_if(out.entries, [batch](const Entry& entry) { return entry.pointer == batch; }) != 0)
+    out.left_out.emplace_back(batch);
+}
+
 // PeftModel.from_pretrained(base, "out/sft", is_trainable=True) names a folder that is not here.
 void note_continued(Reading& reading) {
   if (reading.leaf("$continued") == nullptr || reading.has("/peft/r")) return;
   reading.notes.emplace_back(
       "An adapter is trained on: its rank and its modules stand in its adapter_config.json, paste that too.");
+  reading.unsaid.push_back({"/peft/r", "The adapter that is trained on says it; say its rank."});
+  if (reading.has("/peft/target_modules")) return;
+  reading.unsaid.push_back(
+      {"/peft/target_modules", "The adapter that is trained on says it; say its modules."});
+  reading.values["/peft/target_modules"] = "all-linear";  // the most that it may hold, until that is said
 }
 
 }  // namespace plimsoll::exchange

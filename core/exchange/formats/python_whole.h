@@ -12,6 +12,12 @@ void finish_plain_arguments(Reading& reading);
 void finish_preparation(Reading& reading);
 /// No word of adapters stands anywhere: all of the model is trained.
 void finish_full(Reading& reading);
+/// TRL's: rows that nothing cuts.
+void finish_unprepared(Reading& reading);
+/// Unsloth's: a batch that the number of generations does not divide.
+void finish_generations(Reading& reading);
+/// A batch that a script could not say, as Unsloth would raise it.
+void leave_out_raised_batch(Writing& out);
 /// An adapter is trained on whose settings are not here.
 void note_continued(Reading& reading);
 

@@ -194,5 +194,83 @@ TEST(ExchangeOwnScripts, WhatLaterReleasesRefuseSaysHowOldAScriptIs) {
             Json());
 }
 
+TEST(ExchangeOwnScripts, WhatAFunctionGivesBackIsSpread) {
+  const Import import = import_any(
+      script("@dataclass\nclass Arguments:\n    attention: str = 'flash_attention_2'\n"
+             "    def loading(self):\n        kwargs = {'torch_dtype': 'auto'}\n"
+             "        kwargs['attn_implementation'] = self.attention\n        return kwargs\n"
+             "args = HfArgumentParser(Arguments).parse_args_into_dataclasses()[0]\nkwargs = args.loading()\n"
+             "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B', **kwargs)"));
+  EXPECT_EQ(at(import.request["model_args"], "attn_implementation"), Json("flash_attention_2"));
+}
+
+TEST(ExchangeOwnScripts, WhatNothingCallsLoadsNoModel) {
+  const std::string loaded = "def plain():\n    return AutoModelForCausalLM.from_pretrained('gpt2')\n";
+  EXPECT_EQ(model_of(loaded + "name = 'Qwen/Qwen3-4B'"), "Qwen/Qwen3-4B");
+  EXPECT_EQ(model_of(loaded + "name = 'Qwen/Qwen3-4B'\nfirst = plain()"), "gpt2");
+  EXPECT_EQ(model_of("@app.command()\n" + loaded + "name = 'Qwen/Qwen3-4B'"), "gpt2");
+}
+
+TEST(ExchangeOwnScripts, AListThatAConditionTakesKeepsItsItems) {
+  const Import import =
+      import_any(script("WIDE = True\nnames = ['q_proj', 'v_proj'] if WIDE else ['q_proj']\n"
+                        "config = LoraConfig(r=8, target_modules=names)\n"
+                        "model = AutoModelForCausalLM.from_pretrained('gpt2')"));
+  EXPECT_EQ(at(import.request["peft"], "target_modules"), Json::array({"q_proj", "v_proj"}));
+}
+
+TEST(ExchangeOwnScripts, ADataSetThatIsLoadedIsThere) {
+  const auto evaluates = [](const std::string& condition) {
+    const Import import =
+        import_any(script("rows = read('test.json')\ntest_rows = read('test.json')\n"
+                          "eval_dataset = Dataset.from_list(test_rows) if test_rows else None\n"
+                          "model = AutoModelForCausalLM.from_pretrained('gpt2')",
+                          "eval_strategy='steps' if " + condition + " else 'no'"));
+    return at(import.request["training"], "eval_strategy");
+  };
+  EXPECT_EQ(evaluates("eval_dataset"), Json("steps"));
+  EXPECT_EQ(evaluates("eval_dataset is not None"), Json("steps"));
+  EXPECT_EQ(evaluates("anything"), Json());
+}
+
+// trl/trainer/sft_trainer.py _prepare_dataset.
+TEST(ExchangeOwnScripts, RowsThatAreNotPreparedAreNotCut) {
+  const auto training = [](const std::string& map) {
+    return import_any("model = AutoModelForCausalLM.from_pretrained('gpt2')\n" + map +
+                      "args = SFTConfig(dataset_kwargs={'skip_prepare_dataset': True})\n"
+                      "SFTTrainer(model=model, args=args).train()\n")
+        .request["training"];
+  };
+  EXPECT_EQ(at(training(""), "truncation_strategy"), Json("none"));
+  EXPECT_EQ(at(training("rows.map(lambda r: tokenizer(r, truncation=True, max_length=700))\n"), "max_length"),
+            Json(700));
+}
+
+// unsloth/models/rl.py check_num_generations.
+TEST(ExchangeOwnScripts, UnslothRaisesABatchThatTheGenerationsDoNotDivide) {
+  const auto batch = [](const std::string& arguments) {
+    const Import import = import_any(
+        "from unsloth import FastLanguageModel\n"
+        "model, tokenizer = FastLanguageModel.from_pretrained('unsloth/Qwen3-4B', max_seq_length=1024)\n"
+        "args = GRPOConfig(num_generations=4, per_device_train_batch_size=1, " +
+        arguments + ")\nGRPOTrainer(model=model, args=args).train()\n");
+    return at(import.request["training"], "per_device_train_batch_size");
+  };
+  EXPECT_EQ(batch("gradient_accumulation_steps=1"), Json(4));
+  EXPECT_EQ(batch("gradient_accumulation_steps=4"), Json(1));
+  EXPECT_EQ(batch("gradient_accumulation_steps=1, steps_per_generation=4"), Json(1));
+}
+
+TEST(ExchangeOwnScripts, AnAdapterThatIsTrainedOnIsAskedForItsRankAndModules) {
+  const Import import = import_any(
+      "base = AutoModelForCausalLM.from_pretrained('microsoft/Phi-3.5-mini-instruct')\n"
+      "model = PeftModel.from_pretrained(base, 'out/sft', is_trainable=True)\n"
+      "DPOTrainer(model=model, args=DPOConfig(beta=0.1)).train()\n");
+  std::vector<std::string> asked;
+  for (const run::Missing& one : import.missing) asked.push_back(one.pointer);
+  EXPECT_THAT(asked, testing::UnorderedElementsAre("/peft/r", "/peft/target_modules"));
+  EXPECT_EQ(at(import.request["peft"], "target_modules"), Json("all-linear"));
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange
