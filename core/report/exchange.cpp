@@ -1,5 +1,6 @@
 #include "core/report/exchange.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/exchange/export.h"
@@ -13,6 +14,7 @@
 #include "core/report/heading.h"
 #include "core/run/essentials.h"
 #include "core/run/model_names.h"
+#include "core/run/run.h"
 
 namespace plimsoll::report {
 
@@ -45,9 +47,21 @@ void add_packing(Import& import) {
   import.notes.push_back(std::move(note));
 }
 
+// Whether a model that is guessed has any module that the text gives adapters to.
+bool has_its_modules(const Import& import, const std::string& model, const run::Catalog& catalog) {
+  Json request = import.request;
+  request["model"] = model;
+  json::Errors errors;
+  (void)run::read_run(json::write(request), catalog, errors);
+  return std::none_of(errors.begin(), errors.end(), [](const json::Error& error) {
+    return error.pointer == "/peft/target_modules" && error.code == "unknown_value";
+  });
+}
+
 void look_up_model(Import& import, const run::Catalog& catalog) {
   if (import.model.empty() || catalog.find_model(import.model) != nullptr) return;
-  if (const run::NamedModel named = run::find_by_name(catalog, import.model); named.entry != nullptr) {
+  const run::NamedModel named = run::find_by_name(catalog, import.model);
+  if (named.entry != nullptr && has_its_modules(import, named.entry->preset.hf_id, catalog)) {
     import.notes.push_back(named.how);
     import.request["model"] = named.entry->preset.hf_id;
     return;
