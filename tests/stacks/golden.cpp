@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "core/cli/texts.h"
 #include "core/cli/yaml.h"
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
@@ -65,8 +66,19 @@ struct Asked {
   std::string problem;
 };
 
+// A script with its DeepSpeed file below it is read as the command and the page read it, part by part.
+void join_parts(const std::string& text, const run::Catalog& catalog, Asked& asked) {
+  const Json read = cli::import_texts({text}, catalog);
+  if (!read.contains("request") || !read.at("request").is_object()) return;
+  const bool known = asked.request.is_object() && asked.request.contains("model");
+  asked.request = read.at("request");
+  if (!known) asked.request.erase("model");
+  asked.missing.clear();
+  for (const Json& one : read.at("missing")) asked.missing.insert(one.at("pointer").get<std::string>());
+}
+
 // The request of a configuration; a golden without a model is one of a stack's defaults. One that a person
-// labelled ("asked") may name a model that nobody knows: another stands in for it.
+// labelled ("asked") may name a model that nobody knows: another stands in for it, and so do cards.
 Asked ask(const Golden& golden, const run::Catalog& catalog) {
   const Json& c = golden.content;
   Asked asked;
@@ -86,8 +98,13 @@ Asked ask(const Golden& golden, const run::Catalog& catalog) {
       }
     }
   }
+  if (c.contains("asked")) join_parts(text_of(golden), catalog, asked);
   if (!asked.request.is_object()) return asked;
   if (!asked.request.contains("model")) asked.request["model"] = stand_in;
+  // One card shares no work: while their number is asked for, two stand in.
+  if (c.contains("asked") && asked.missing.count("/parallel/num_gpus") != 0 &&
+      asked.request.contains("parallel") && asked.request["parallel"].contains("strategy"))
+    asked.request["parallel"]["num_gpus"] = 2;
   if (!c.contains("versions")) return asked;
   for (const auto& [library, version] : c.at("versions").items()) {
     const bool known = recipe::find_field("/versions/" + library) != nullptr;
