@@ -57,6 +57,8 @@ bool PythonReader::is_loaded_data(const std::string& name) {
 // Of a choice between two values: a data set that the script makes is taken for one with rows.
 std::optional<bool> PythonReader::holds(const Node& condition) {
   if (condition.is_scalar() && condition.opaque && is_loaded_data(condition.raw)) return true;
+  // A folder of one's own goes before the hub's name, which says more.
+  if (condition.call == "os.path.exists" || condition.call == "os.path.isdir") return false;
   return truth_of(condition);
 }
 

@@ -161,6 +161,9 @@ void PythonReader::define_function() {
       ++at_;
       value = expression(1);
     }
+    // def tokenize(rows, max_seq_length=256): what is said of a length where no call says another.
+    if (has_value && value.value.is_number_unsigned() && name_ends_with(parameter, "seq_length"))
+      document_.root.members.push_back({parameter, value.span, value});
     if (parameter != "self" && parameter != "cls")
       names_.add_parameter(name, parameter, has_value ? &value : nullptr);
   }

@@ -271,6 +271,7 @@ Language language_of(std::string_view text) {
   if (starts(first, "#!") && (first.find("bash") != std::string_view::npos || trim(first).ends_with("/sh")))
     return Language::shell;
   size_t python = 0, shell = 0, yaml = 0, seen = 0;
+  bool goes_on = false;  // whether a command of the shell does, in the next line
   for (std::string_view rest = text; !rest.empty() && seen < 400;) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view whole = rest.substr(0, end);
@@ -281,6 +282,10 @@ Language language_of(std::string_view text) {
     if (line[0] == '#') continue;
     ++seen;
     if (line[0] == '!' || line[0] == '%') continue;  // of a notebook
+    const bool part = goes_on;
+    goes_on = (part || looks_like_shell(line)) && line.back() == '\\';
+    shell += part ? 1 : 0;
+    if (part) continue;
     const size_t colon = line.find(": ");
     const bool pair = line.back() == ':' || colon != std::string_view::npos || starts(line, "- ");
     if (looks_like_shell(line)) {

@@ -73,6 +73,9 @@ void finish_arguments(Reading& reading) {
     if (reading.leaf(key) == nullptr) continue;
     if (reading.is_on(key)) {
       reading.values["/peft"] = true;
+      // haotian-liu/LLaVA llava/train/train.py: target_modules=find_all_linear_names(model).
+      if (std::string_view(key) == "lora_enable" && !reading.has("/peft/target_modules"))
+        reading.values["/peft/target_modules"] = "all-linear";
     } else {
       reading.drop("/peft", "the adapters are switched off");
     }

@@ -264,11 +264,12 @@ void finish(Reading& reading, std::span<const Step> own) {
   finish_classifier(reading);
   for (const Step step : own) step(reading);
   note_continued(reading);
+  note_unset_arguments(reading);
   note_flags(reading);
   if (const Leaf* other = reading.leaf("$other_task"); other != nullptr)
     reading.notes.push_back("More than one trainer stands here: the last is read, not that of \"" +
                             other->node->raw + "\".");
-  if (!reading.has("/model") && reading.values.empty()) {
+  if (!reading.has("/model") && reading.values.empty() && reading.leaf("$trainer") == nullptr) {
     reading.errors.push_back(
         {"not_training", "", "No call in this source carries training settings.",
          "TrainingArguments(...), LoraConfig(...), from_pretrained(...) and their like"});

@@ -230,6 +230,15 @@ void add_whole(const Node& python, Node& root) {
   };
   if (!calls([](std::string_view name) { return place_of(name) == "trainer"; })) return;
   say(root, "$trainer", "trainer");
+  // SFTTrainer(model=model, args=training_arguments) of a name that nothing sets.
+  const bool set = calls([](std::string_view name) { return place_of(name) == "training"; });
+  const Node* trainer = root.find("trainer");
+  for (const Member& member : python.members) {
+    if (set || trainer == nullptr || !is_call(member) || place_of(last_part(member.key)) != "trainer")
+      continue;
+    const Node* given = member.value.find("args");
+    if (given != nullptr && given->opaque) say(root, "$unset_arguments", given->raw);
+  }
   if (calls([](std::string_view name) { return name == "get_peft_model"; })) say(root, "$wrapped", "peft");
   if (calls([](std::string_view name) { return ends_with(name, "TrainingArguments"); }))
     say(root, "$plain_arguments", "transformers");
@@ -245,6 +254,20 @@ std::string_view task_read(const Node& python) {
   return last;
 }
 
+// TrlParser((ScriptArguments, GRPOConfig, ModelConfig)): the command line that is not here says the rest.
+bool add_parsed(Node& root, const Member& call) {
+  const std::string_view name = last_part(call.key);
+  const Node* types = call.value.find("0");
+  if ((name != "TrlParser" && name != "HfArgumentParser") || types == nullptr) return false;
+  for (const Node& type : types->items) {
+    if (task_of(type.raw).empty()) continue;
+    say(root, "$trl", "trl");
+    say(root, "$task", task_of(type.raw));
+    return true;
+  }
+  return false;
+}
+
 // Whether any call says something of the run.
 bool add_calls(const Node& python, Node& root) {
   bool any = false;
@@ -257,6 +280,7 @@ bool add_calls(const Node& python, Node& root) {
       say(root, "$adapter", "peft");
       say(root, "$continued", "peft");
     }
+    if (is_call(call)) any = add_parsed(root, call) || any;
     if (place.empty() || (place == "model" && &call != model)) continue;
     any = true;
     const std::string_view task = task_of(last_part(call.key));

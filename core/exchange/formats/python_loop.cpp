@@ -93,6 +93,21 @@ void add_call(const Member& call, const Training& training) {
                  scalar_node(true, "True", false, call.value.span));
 }
 
+// A loop that steps and sets its gradients back, and speaks of no accumulation.
+bool takes_each_step(const Node& python) {
+  bool steps = false, clears = false;
+  for (const Member& member : python.members) {
+    if (ascii::lower(member.key).find("accum") != std::string::npos) return false;
+    if (!is_call(member)) continue;
+    steps = steps || ascii::lower(member.key).find("optimizer.step") != std::string::npos;
+    clears = clears || last_part(member.key) == "zero_grad";
+    for (const Member& given : member.value.members) {
+      if (ascii::lower(given.value.raw).find("accum") != std::string::npos) return false;
+    }
+  }
+  return steps && clears;
+}
+
 }  // namespace
 
 std::string_view optimizer_class(std::string_view name) {
@@ -124,6 +139,10 @@ void add_loop(const Node& python, Node& sections) {
   }
   for (const Member& member : python.members) {
     if (is_accumulation(member)) training.add("gradient_accumulation_steps", member.key_span, member.value);
+  }
+  if (!lightning && takes_each_step(python)) {
+    const Node one = scalar_node(uint64_t{1}, "1", false, found->key_span);
+    training.add("gradient_accumulation_steps", found->key_span, one);
   }
   if (!made.members.empty()) sections.members.push_back({"training", {}, std::move(made)});
 }

@@ -66,6 +66,21 @@ void finish_generations(Reading& reading) {
   reading.finding(*leaf).message = "Unsloth raises it to num_generations, which it does not divide into";
 }
 
+void note_unset_arguments(Reading& reading) {
+  const Leaf* name = reading.leaf("$unset_arguments");
+  if (name == nullptr) return;
+  const size_t first = reading.text.find(name->node->raw);
+  if (first == std::string_view::npos ||
+      reading.text.find(name->node->raw, first + 1) != std::string_view::npos)
+    return;  // it is set in a way that is not followed: its defaults hold
+  for (const char* size :
+       {"/training/per_device_train_batch_size", "/training/gradient_accumulation_steps"}) {
+    if (!reading.has(size))
+      reading.unsaid.push_back(
+          {size, "It stands in " + name->node->raw + ", which is not here; say its value."});
+  }
+}
+
 void leave_out_raised_batch(Writing& out) {
   const auto number = [&out](const char* pointer, uint64_t otherwise) {
     const Json* value = out.find(pointer);

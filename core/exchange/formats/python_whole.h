@@ -16,6 +16,8 @@ void finish_full(Reading& reading);
 void finish_unprepared(Reading& reading);
 /// Unsloth's: a batch that the number of generations does not divide.
 void finish_generations(Reading& reading);
+/// Arguments that a trainer is given and nothing here sets: their sizes are asked for.
+void note_unset_arguments(Reading& reading);
 /// A batch that a script could not say, as Unsloth would raise it.
 void leave_out_raised_batch(Writing& out);
 /// An adapter is trained on whose settings are not here.

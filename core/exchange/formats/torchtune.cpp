@@ -176,6 +176,7 @@ constexpr Row rows[] = {
      .values = "true",
      .is_switch = true},
     {"tokenizer.max_seq_len", "/training/max_length", ""},
+    {"dataset.max_seq_len", "/training/max_length", "", nullptr, Write::no},  // before torchtune 0.3
     {"dataset.packed", "/training/packing", ""},
     {"dataloader.packed", "/training/packing", ""},
     {"dataset_val.packed", "/training/eval_packing", "", nullptr, Write::yes},

@@ -272,5 +272,63 @@ TEST(ExchangeOwnScripts, AnAdapterThatIsTrainedOnIsAskedForItsRankAndModules) {
   EXPECT_EQ(at(import.request["peft"], "target_modules"), Json("all-linear"));
 }
 
+TEST(ExchangeOwnScripts, AFolderThatMayExistGoesBehindTheHubsName) {
+  EXPECT_EQ(model_of("LOCAL = os.path.join(HERE, 'cache')\n"
+                     "name = LOCAL if os.path.exists(LOCAL) else 'Qwen/Qwen3-4B'"),
+            "Qwen/Qwen3-4B");
+}
+
+TEST(ExchangeOwnScripts, AParametersDefaultMaySayTheLength) {
+  const Import import =
+      import_any(script("def preprocess(rows, max_seq_length=256):\n    return rows[:max_seq_length]\n"
+                        "data = data.map(preprocess)\nmodel = AutoModelForCausalLM.from_pretrained('gpt2')"));
+  EXPECT_EQ(at(import.request["training"], "max_length"), Json(256));
+}
+
+TEST(ExchangeOwnScripts, ALoopThatSpeaksOfNoAccumulationStepsEachBatch) {
+  const auto steps = [](const std::string& before) {
+    const Import import = import_any(
+        "model = AutoModelForCausalLM.from_pretrained('gpt2')\nloader = DataLoader(data, batch_size=4)\n" +
+        before +
+        "for batch in loader:\n    loss.backward()\n    optimizer.step()\n    optimizer.zero_grad()\n");
+    return at(import.request["training"], "gradient_accumulation_steps");
+  };
+  EXPECT_EQ(steps(""), Json(1));
+  EXPECT_EQ(steps("accelerator.accumulate(model)\n"), Json());
+}
+
+TEST(ExchangeOwnScripts, TypesThatAParserIsGivenSayTheTask) {
+  const Import import = import_any(
+      "from trl import TrlParser\n"
+      "parser = TrlParser((ScriptArguments, GRPOConfig, ModelConfig))\n"
+      "trainer = OwnGRPOTrainer(model=model_args.model_name_or_path, args=training_args)\n");
+  EXPECT_TRUE(import.errors.empty());
+  EXPECT_EQ(at(import.request, "task"), Json("grpo"));
+}
+
+TEST(ExchangeOwnScripts, ArgumentsThatNothingSetsAreAskedForTheirSizes) {
+  const Import import = import_any(
+      "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')\n"
+      "trainer = SFTTrainer(model=model, args=training_arguments)\ntrainer.train()\n");
+  std::vector<std::string> asked;
+  for (const run::Missing& one : import.missing) asked.push_back(one.pointer);
+  EXPECT_THAT(asked, testing::UnorderedElementsAre("/training/per_device_train_batch_size",
+                                                   "/training/gradient_accumulation_steps"));
+  const Import set = import_any(
+      "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')\nargs = SFTConfig(max_length=512)\n"
+      "trainer = SFTTrainer(model=model, args=args)\ntrainer.train()\n");
+  EXPECT_TRUE(set.missing.empty());
+}
+
+TEST(ExchangeOwnScripts, AScriptWhoseValuesAllStandElsewhereIsOne) {
+  const Import import = import_any(
+      "config = yaml.safe_load(open('config.yaml'))\nmodel = load(config)\n"
+      "args = TrainingArguments(per_device_train_batch_size=config['training']['batch'])\n"
+      "trainer = Trainer(model=model, args=args)\ntrainer.train()\n");
+  EXPECT_TRUE(import.errors.empty());
+  ASSERT_EQ(import.missing.size(), 1u);
+  EXPECT_EQ(import.missing[0].pointer, "/training/per_device_train_batch_size");
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange

@@ -314,5 +314,19 @@ TEST(ExchangeShell, TheTaskOfAScriptMayStandInTheWordsAroundIt) {
   EXPECT_EQ(task("Starting"), Json());
 }
 
+TEST(ExchangeShell, LinesThatACommandGoesOnInAreNoPython) {
+  EXPECT_EQ(language_of("torchrun --nproc_per_node=8 -m tool.train \\\n    data.files=a.parquet \\\n"
+                        "    data.key=question \\\n    model.rank=32 \\\n    trainer.name=x \\\n"
+                        "    trainer.epochs=4"),
+            Language::shell);
+}
+
+// haotian-liu/LLaVA llava/train/train.py find_all_linear_names.
+TEST(ExchangeShell, LlavasAdaptersGoOnAllLinearLayers) {
+  const Import import = from_script(
+      "deepspeed train.py --lora_enable True --lora_rank 64 --model_id Qwen/Qwen3-VL-4B-Instruct --bf16 True\n");
+  EXPECT_EQ(at(import.request["peft"], "target_modules"), Json("all-linear"));
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange

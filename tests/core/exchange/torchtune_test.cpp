@@ -82,6 +82,15 @@ TEST(ExchangeTorchtune, AWholeFileIsReadAsItsRecipeReadsIt) {
   EXPECT_EQ(import.request["peft"]["target_modules"], Json({"q_proj", "v_proj"}));
 }
 
+// torchtune v0.2.1 torchtune/datasets/_alpaca.py: alpaca_dataset(tokenizer, max_seq_len=512).
+TEST(ExchangeTorchtune, ADataSetMayCutTheRows) {
+  const Import import = import_any(
+      "model:\n  _component_: torchtune.models.llama3.lora_llama3_8b\n  lora_attn_modules: [q_proj]\n"
+      "dataset:\n  _component_: own.dataset\n  max_seq_len: 512\noptimizer:\n  _component_: "
+      "torch.optim.AdamW\nbatch_size: 2\ndtype: bf16\n");
+  EXPECT_EQ(import.request["training"]["max_length"], Json(512));
+}
+
 TEST(ExchangeTorchtune, TheLaunchInAFilesOwnCommentSaysHowManyGpus) {
   const Import import = import_any(
       "# tune run --nproc_per_node 4 full_finetune_distributed --config llama3/8B_full\n"
