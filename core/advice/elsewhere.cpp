@@ -252,7 +252,8 @@ std::vector<WayOut> elsewhere(const run::Run& run, const run::Catalog& catalog, 
                               double usable) {
   std::vector<WayOut> ways;
   const memory::Sizes now = sizes_at_peak(run);
-  if (run.gpu == nullptr || memory::verdict(now, usable) == memory::Verdict::fits) return ways;
+  if (hardware::judged(run.gpu) == nullptr || memory::verdict(now, usable) == memory::Verdict::fits)
+    return ways;
   const auto add = [&ways](std::optional<WayOut> way) {
     if (way) ways.push_back(*std::move(way));
   };

@@ -82,7 +82,10 @@ std::string sizes_line(const Json& report, const Style& style) {
   }
   const double needed = number(at(at(at(report, "memory"), "peak"), "needed"));
   if (fitting.empty()) fitting = " Fits no single GPU.";
-  return paragraph("Needs " + tenths(needed) + " GiB." + fitting + tight + " Name a card with --gpu.", style);
+  const std::string why = no_verdict(report);
+  return paragraph("Needs " + tenths(needed) + " GiB." + fitting + tight + " " +
+                       (why.empty() ? "Name a card with --gpu." : why),
+                   style);
 }
 
 std::string largest_lines(const Json& report, const Style& style) {
@@ -187,6 +190,13 @@ std::string asked_lines(const Json& report, const Style& style) {
 }
 
 }  // namespace
+
+std::string no_verdict(const Json& report) {
+  for (const Json& note : at(report, "notes")) {
+    if (at(note, "code") == Json("not_replayed")) return words(at(note, "message"));
+  }
+  return "";
+}
 
 std::string brief_table(const Json& report, const Json& advice, const Style& style) {
   const bool card = at(report, "gpu").is_object();

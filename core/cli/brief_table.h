@@ -15,4 +15,7 @@ namespace plimsoll::cli {
 /// `advice` is an answer of `plimsoll advise` on the same request, or null for none.
 std::string brief_table(const json::Json& report, const json::Json& advice, const Style& style);
 
+/// Why a card that is known gets no verdict; "" where it gets one, or none is named.
+std::string no_verdict(const json::Json& report);
+
 }  // namespace plimsoll::cli

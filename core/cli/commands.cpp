@@ -131,6 +131,8 @@ int command_check(const Options& options) {
   const json::Json report = parsed(text);
   if (!succeeded(report)) return refuse(at(report, "errors"));
   if (!at(report, "gpu").is_object()) {
+    if (const std::string why = no_verdict(report); !why.empty())
+      return refuse("unsupported", why, "a card of NVIDIA, AMD or Intel");
     return refuse("missing", "Nothing is checked before the card is known.",
                   "--gpu NAME, or hardware.gpu in the request");
   }

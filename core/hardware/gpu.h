@@ -47,7 +47,13 @@ struct Gpu {
 
   std::vector<std::string> sources;
   std::string notes;
+
+  /// Whether what is replayed is what runs on it: Metal has kernels and an allocator of its own.
+  bool replayed() const { return vendor != "Apple"; }
 };
+
+/// The card that a verdict may name; null where there is none.
+inline const Gpu* judged(const Gpu* gpu) { return gpu != nullptr && gpu->replayed() ? gpu : nullptr; }
 
 /// Reads one file of presets/gpus. Error pointers are those of the file; messages begin with its name.
 std::optional<Gpu> read_gpu(const json::Json& value, const std::string& file, json::Errors& errors);

@@ -191,7 +191,7 @@ void write_tiers(Writer& out, Advisor& advisor, const memory::Sizes& now, const 
 
 void write_gpu(Writer& out, Advisor& advisor, const memory::Sizes& now, const run::Catalog& catalog) {
   const run::Run& run = advisor.run();
-  if (run.gpu == nullptr) return out.null();
+  if (hardware::judged(run.gpu) == nullptr) return out.null();
   const double usable = usable_for(run, run.gpu->usable_bytes);
   out.open_object();
   out.field("id", run.gpu->id);

@@ -27,7 +27,7 @@ void write_side(Writer& out, const run::Run& run, const run::Worth& worth) {
   out.field("device", whole(sizes.device));
   out.field("high", whole(sizes.high));
   out.field("seconds_per_step", significant(worth.seconds));
-  if (run.gpu != nullptr) {
+  if (hardware::judged(run.gpu) != nullptr) {
     out.field("gpu", run.gpu->id);
     out.field("verdict", memory::word(memory::verdict(sizes, usable_for(run, run.gpu->usable_bytes))));
   }

@@ -153,7 +153,7 @@ std::string checklist(const Subject& subject) {
          "\n- [ ] `torch.cuda.max_memory_reserved()` is about " + gib(peak.reserved) +
          "\n- [ ] `nvidia-smi` shows between " + mib(peak.low) + " and " + mib(peak.high) + ", most likely " +
          mib(peak.device) + "\n";
-  if (run.gpu != nullptr) {
+  if (hardware::judged(run.gpu) != nullptr) {
     out += "- [ ] that leaves room on the " + run.gpu->name + ", which gives " +
            gib(rounded(usable_for(run, run.gpu->usable_bytes))) + " to a program\n";
   }
@@ -187,6 +187,7 @@ std::string markdown(const Subject& subject) {
 std::string verdict(const Subject& subject) {
   const run::Run& run = subject.run;
   if (run.gpu == nullptr) return "no GPU chosen";
+  if (!run.gpu->replayed()) return "none (" + run.gpu->name + ")";
   const double usable = usable_for(run, run.gpu->usable_bytes);
   return std::string(memory::word(memory::verdict(sizes_of(subject.peak(), run), usable))) + " (" +
          run.gpu->name + ")";

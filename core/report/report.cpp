@@ -137,7 +137,7 @@ void write_tiers(Writer& out, const run::Run& run, const run::Catalog& catalog, 
 }
 
 void write_gpu(Writer& out, const run::Run& run, const Sizes& s, const PlanWriter& write_plans) {
-  if (run.gpu == nullptr) return out.null();
+  if (hardware::judged(run.gpu) == nullptr) return out.null();
   const double usable = usable_for(run, run.gpu->usable_bytes);
   out.open_object();
   out.field("id", run.gpu->id);

@@ -164,7 +164,7 @@ Map map_of(Sizing& sizing) {
 }  // namespace
 
 std::optional<Limits> limits_of(const Run& run, const Catalog& catalog) {
-  if (run.gpu == nullptr) return std::nullopt;
+  if (hardware::judged(run.gpu) == nullptr) return std::nullopt;
   Sizing sizing(run, usable_for(run, run.gpu->usable_bytes));
   const bool grows = run.network.image.grows();
   const recipe::Recipe& now = run.resolved.recipe;

@@ -112,6 +112,14 @@ constexpr NoteRow run_notes[] = {
               "unless flash attention or cut cross-entropy asks for 16 bits.";
      },
      .source = "axolotl-ai-cloud/axolotl loaders/model.py _configure_embedding_dtypes"},
+    {.code = "not_replayed",
+     .applies = [](R, G gpu) { return gpu != nullptr && !gpu->replayed(); },
+     .message = [](R, G gpu) -> std::string {
+       return gpu->name +
+              " gets no verdict: CUDA's kernels are counted here, and Metal has others. macOS leaves the GPU "
+              "about three quarters of the machine's memory, up to 32 GB two thirds.";
+     },
+     .source = "ml-explore/mlx mlx/backend/metal/allocator.cpp max_recommended_working_set_size"},
     {.code = "no_bf16",
      .applies =
          [](R f, G gpu) {
@@ -231,7 +239,7 @@ constexpr NoteRow limit_notes[] = {
      },
      .source = "the model's config.json"},
     {.code = "unified_memory",
-     .applies = [](R, G gpu) { return gpu != nullptr && gpu->unified_memory; },
+     .applies = [](R, G gpu) { return hardware::judged(gpu) != nullptr && gpu->unified_memory; },
      .message = [](R, G gpu) -> std::string {
        return gpu->name +
               " shares its memory with the system; allocator and context figures here are those of CUDA.";

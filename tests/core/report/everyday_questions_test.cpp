@@ -1,8 +1,10 @@
 // Messages as people write them, and what the answer must hold.
 #include <gtest/gtest.h>
 
+#include "core/json/at.h"
 #include "core/report/diagnose.h"
 #include "tests/core/explained.h"
+#include "tests/core/report_answers.h"
 
 namespace plimsoll::report {
 namespace {
@@ -11,6 +13,18 @@ struct Message {
   const char* text;
   std::vector<const char*> answer;  ///< parts of the summary
 };
+
+// The report says what the answer to a question says.
+TEST(EverydayQuestions, AChipOfApplesGetsNoVerdictAndIsToldWhy) {
+  const json::Json report =
+      answer({{"model", "qwen2.5-14b"}, {"peft", {{"r", 16}}}, {"hardware", {{"gpu", "apple-m3-max"}}}});
+  EXPECT_TRUE(json::at(report, "gpu").is_null());
+  EXPECT_TRUE(json::at(report, "limits").is_null());
+  bool told = false;
+  for (const json::Json& note : json::at(report, "notes"))
+    told = told || json::at(note, "code") == json::Json("not_replayed");
+  EXPECT_TRUE(told);
+}
 
 const std::vector<Message>& messages() {
   static const std::vector<Message> all = {

@@ -246,6 +246,8 @@ export const CORE: Record<string, string> = {
     "prepare_model_for_kbit_training lässt Einbettung, Kopf und Normen in fp32.",
   "note.kept_in_fp32":
     "Dieser Stack hält Einbettung, Kopf und Normen in fp32, und damit jede Schichtgrenze, außer mit flash attention oder cut cross-entropy.",
+  "note.not_replayed":
+    "Für diesen Chip gibt es kein Urteil: gezählt wird, was CUDA braucht, und Metal rechnet anders. macOS lässt der GPU etwa drei Viertel des Speichers, bis 32 GB zwei Drittel.",
   "note.no_bf16": "Diese Karte rechnet nicht in bfloat16; fp16 ist hier richtig.",
   "note.no_flash_attention": "Das Paket flash-attn läuft auf dieser Karte nicht; sdpa ist hier richtig.",
   "note.sdpa_without_flash": "SDPA nimmt hier einen anderen Kernel.",
