@@ -36,6 +36,7 @@ std::span<const Format* const> formats() {
       &verl,
       &verl_sft,
       &nemo_rl,
+      &sentence_transformers,
       &agilerl,
   };
   return table;

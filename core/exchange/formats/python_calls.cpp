@@ -268,6 +268,15 @@ bool add_parsed(Node& root, const Member& call) {
   return false;
 }
 
+// SentenceTransformerTrainer(...), CrossEncoderTrainingArguments(...), model.fit(train_objectives=...). A model of
+// theirs alone may rank the answers of another run.
+bool trains_sentences(const Member& call) {
+  const std::string_view name = last_part(call.key);
+  for (const std::string_view kind : {"SentenceTransformerTrain", "CrossEncoderTrain", "SparseEncoderTrain"})
+    if (name.substr(0, kind.size()) == kind) return true;
+  return name == "fit" && call.value.find("train_objectives") != nullptr;
+}
+
 // Whether any call says something of the run.
 bool add_calls(const Node& python, Node& root) {
   bool any = false;
@@ -276,6 +285,7 @@ bool add_calls(const Node& python, Node& root) {
   for (const Member& call : python.members) {
     std::string_view place = is_call(call) ? place_of(call.key) : "";
     if (place == "trainer" && is_lightning(call.value)) place = "lightning";
+    if (is_call(call) && trains_sentences(call)) say(root, "$sentence_transformers", last_part(call.key));
     if (is_call(call) && continues_adapter(call)) {
       say(root, "$adapter", "peft");
       say(root, "$continued", "peft");

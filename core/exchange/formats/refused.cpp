@@ -34,6 +34,11 @@ const Refusal refusals[] = {
      "the policy alone as a request: task grpo or dpo, policy.model_name as model, "
      "policy.train_micro_batch_size and "
      "policy.max_total_sequence_length"},
+    {&sentence_transformers, "", "",
+     "This is a trainer of Sentence Transformers: its losses compare the texts of a batch with each other and keep "
+     "what each of them left, which is not replayed.",
+     "the encoder as a request of the task classification, for a first idea: one text is a sample, so that 64 pairs "
+     "are a micro-batch of 128"},
     {&agilerl, "agilerl", "",
      "This is a configuration of AgileRL, whose evolutionary settings say no memory; its files are not read.",
      "a request with \"stack\": \"agilerl\", the model, peft.r, training.per_device_train_batch_size and the "
@@ -86,6 +91,13 @@ const Format nemo_rl{
     .name = "NeMo-RL",
     .written = Language::none,
     .marks = "policy cluster loss_fn checkpointing logger grpo dpo",
+    .finish = refuse,
+};
+const Format sentence_transformers{
+    .id = "sentence-transformers",
+    .name = "Sentence Transformers",
+    .written = Language::none,
+    .marks = "!$sentence_transformers",
     .finish = refuse,
 };
 const Format agilerl{

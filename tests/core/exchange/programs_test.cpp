@@ -176,7 +176,26 @@ INSTANTIATE_TEST_SUITE_P(
                 "nemo-rl", "NeMo-RL"},
         Refused{"ray job submit --address=http://127.0.0.1:8265 -- python3 -m openrlhf.cli.train_ppo_ray "
                 "--pretrain OpenRLHF/Llama-3-8b-sft-mixture --zero_stage 3 --bf16",
-                "openrlhf", "OpenRLHF's PPO"}));
+                "openrlhf", "OpenRLHF's PPO"},
+        Refused{
+            "from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer\n"
+            "model = SentenceTransformer('BAAI/bge-m3')\n"
+            "args = SentenceTransformerTrainingArguments(output_dir='out', per_device_train_batch_size=64)\n"
+            "SentenceTransformerTrainer(model=model, args=args, train_dataset=train, loss=loss).train()\n",
+            "sentence-transformers", "Sentence Transformers"},
+        Refused{"model = SentenceTransformer('all-MiniLM-L6-v2')\n"
+                "model.fit(train_objectives=[(loader, loss)], epochs=1, warmup_steps=100)\n",
+                "sentence-transformers", "Sentence Transformers"}));
+
+// An embedding model may reward what another one writes.
+TEST(Program, ThatOnlyAsksASentenceTransformerIsItsOwn) {
+  const Import import = read_program(
+      "ranker = SentenceTransformer('BAAI/bge-m3')\n"
+      "trainer = GRPOTrainer(model='Qwen/Qwen2.5-7B-Instruct', args=GRPOConfig(num_generations=8), "
+      "reward_funcs=reward)\n");
+  ASSERT_TRUE(import.errors.empty());
+  EXPECT_EQ(field_of(import, "/model"), Json("Qwen/Qwen2.5-7B-Instruct"));
+}
 
 #ifndef __EMSCRIPTEN__
 INSTANTIATE_TEST_SUITE_P(
