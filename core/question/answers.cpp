@@ -5,6 +5,8 @@
 #include "core/diagnosis/signs.h"
 #include "core/json/ascii.h"
 #include "core/json/rounding.h"
+#include "core/memory/parameters/parameters.h"
+#include "core/recipe/stacks.h"
 #include "core/run/components.h"
 #include "core/run/limits.h"
 #include "core/run/run.h"
@@ -82,6 +84,13 @@ std::string counted(double count, const hardware::Gpu& gpu) {
   return count > 1 ? std::to_string(json::count_of(count)) + " x " + name : "one " + name;
 }
 
+// A stack that shares no run out over cards: what is started on several is a copy on each.
+bool in_one_process(const SaidRequest& said) {
+  const auto stack = said.values.find("/stack");
+  return stack != said.values.end() && said.values.count("/parallel/strategy") == 0 &&
+         recipe::stack_traits(stack->second.get<std::string>()).one_process;
+}
+
 // Machines that the text weighs, and the ways to share the work where it names none.
 std::vector<Open> machines(const SaidRequest& said) {
   std::vector<Open> out;
@@ -89,7 +98,12 @@ std::vector<Open> machines(const SaidRequest& said) {
     Open one{" on " + counted(cards.count, *cards.gpu), {{"/hardware/gpu", cards.gpu->id}}};
     const auto count = json::count_of(std::max(1.0, cards.count));
     one.values["/parallel/num_gpus"] = count;
-    if (count > 1 && said.values.count("/parallel/strategy") == 0) {
+    if (count > 1 && in_one_process(said)) {
+      one.name += ", a whole copy on each card";
+      one.values["/parallel/strategy"] = "ddp";
+    }
+    const bool open = said.values.count("/parallel/strategy") == 0 && !in_one_process(said);
+    if (count > 1 && open) {
       Open divided = one;
       one.name += ", a whole copy on each card";
       one.values["/parallel/strategy"] = "ddp";
@@ -184,9 +198,11 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   way.parts = parts_of(way.live);
   way.length = run->resolved.recipe.training.max_length;
   way.batch = run->resolved.recipe.training.per_device_train_batch_size;
-  way.usable = run->gpu == nullptr           ? usable_of(*run, said.card_bytes, catalog)
-               : run->gpu->vendor == "Apple" ? 0
-                                             : usable_for(*run, run->gpu->usable_bytes);
+  const recipe::Recipe& r = run->resolved.recipe;
+  way.wide = !r.quantized() && memory::parameter_size(r) == 4 && said.values.count("/model_args/dtype") == 0;
+  way.usable = run->gpu == nullptr     ? usable_of(*run, said.card_bytes, catalog)
+               : !run->gpu->replayed() ? 0
+                                       : usable_for(*run, run->gpu->usable_bytes);
   const std::vector<run::Unsaid> other = run::unsaid(*run, catalog);
   for (const run::Unsaid& one : other) way.unsaid += " " + one.words;
   if (way.usable > 0) way.verdict = memory::word(run::verdict_of(sizes, other, way.usable));
@@ -228,6 +244,40 @@ uint64_t largest_batch(const Way& way, const run::Catalog& catalog) {
   return fits;
 }
 
+// The longest samples that fit, at most what the model reads; "" where not even those of `way` do. Which
+// release runs is told of beside it, so that the one that is taken has its limit named.
+std::string longest(const Way& way, const run::Catalog& catalog) {
+  constexpr uint64_t step = 256;
+  json::Errors ignored;
+  const auto run_of = [&](uint64_t length) {
+    json::Json request = way.request;
+    request["training"]["max_length"] = length;
+    return run::read_run(json::write(request), catalog, ignored);
+  };
+  const auto fits = [&](uint64_t length, bool otherwise) {
+    const std::optional<run::Run> run = run_of(length);
+    if (!run) return false;
+    const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
+    const std::vector<run::Unsaid> other =
+        otherwise ? run::unsaid(*run, catalog) : std::vector<run::Unsaid>();
+    return run::verdict_of(sizes, other, way.usable) == memory::Verdict::fits;
+  };
+  const std::optional<run::Run> run = run_of(way.length);
+  const uint64_t most = run ? std::max(run->network.max_position_embeddings, step) : 0;
+  uint64_t low = way.length / step, high = low + 1;
+  while (high * step <= most && fits(high * step, false)) {
+    low = high;
+    high *= 2;
+  }
+  for (high = std::min(high, most / step + 1); high > low + 1;) {
+    const uint64_t middle = low + (high - low) / 2;
+    (fits(middle * step, false) ? low : high) = middle;
+  }
+  if (low * step <= way.length) return "";
+  return " Samples of up to " + std::to_string(low * step) + " tokens fit" +
+         (fits(low * step, true) ? "." : ", unless what is not said is otherwise.");
+}
+
 // "Why does batch 4 die where 2 fits?": what grows most from the one to the other, each at its own peak.
 std::string growth(const Way& one, const Way& other) {
   const bool less = one.live.total() <= other.live.total();
@@ -254,7 +304,7 @@ std::string words_of(const Way& way) {
 // What is read of an Apple machine, and why no verdict names it.
 std::string on_apple(const SaidRequest& said) {
   for (const SaidCards& one : said.cards) {
-    if (one.gpu->vendor != "Apple") continue;
+    if (one.gpu->replayed()) continue;
     const double share = said.card_bytes < 36.0 * (1U << 30U) ? 2.0 / 3 : 0.75;
     return " " + one.gpu->name +
            " is read, but not covered: CUDA's kernels are counted, and Metal has others." +
@@ -279,6 +329,7 @@ std::string taken(const SaidRequest& said, const Way& way) {
       said.weighed.count("/training/per_device_train_batch_size") == 0)
     add("a micro-batch of " + std::to_string(way.batch));
   if (said.values.count("/training/gradient_checkpointing") == 0) add("gradient checkpointing");
+  if (way.wide) add("weights loaded in float32");
   return out.empty() ? "" : " Not said, and taken here: " + out + ".";
 }
 
@@ -309,8 +360,11 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
   for (const Way& way : out.ways) out.words += " " + words_of(way);
   const bool shared =
       std::any_of(said.cards.begin(), said.cards.end(), [](const SaidCards& one) { return one.count > 1; });
-  if (shared)
+  if (shared && in_one_process(said)) {
+    out.words += " A second card works on other samples, and nothing fits for it that does not fit on one.";
+  } else if (shared) {
     out.words += " The memory of several cards adds up only for what is divided over them (FSDP, ZeRO-3).";
+  }
   if (said.model_parallel)
     out.words +=
         " Tensor and pipeline parallelism (Megatron) are not replayed: a run that divides the model so needs other "
@@ -326,6 +380,8 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
       out.words += " A micro-batch of " + std::to_string(batch) + " fits as well" +
                    (out.ways.size() > 1 ? " (" + first.name + ")." : ".");
   }
+  if (first.verdict == "fits" && out.ways.size() == 1 && is_open(said, "/training/max_length"))
+    out.words += longest(first, catalog);
   return out;
 }
 

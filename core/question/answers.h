@@ -23,6 +23,7 @@ struct Way {
   double usable = 0;         ///< 0: no card is known
   std::string_view verdict;  ///< fits, tight, no; "" where no card is known
   bool if_so = false;        ///< it fits, and not where what nobody said is otherwise
+  bool wide = false;         ///< its weights lie in fp32, and nobody said so
   uint64_t length = 0, batch = 0;
   std::string unsaid;     ///< what it needs where what nobody said is otherwise; "" nothing
   memory::Snapshot live;  ///< at its peak

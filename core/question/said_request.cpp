@@ -154,6 +154,22 @@ void read_method(const diagnosis::Text& text, const SaidWords& words, SaidReques
     out.methods.push_back(way == Method::qlora ? "QLoRA" : way == Method::lora ? "LoRA" : "Full fine-tuning");
 }
 
+// A traceback alone says the task in the frame of its trainer, and with it the library.
+void read_trainer(const diagnosis::Text& text, SaidRequest& out) {
+  constexpr std::pair<std::string_view, const char*> trainers[] = {
+      {"dpo_trainer.py", "dpo"},   {"grpo_trainer.py", "grpo"},     {"orpo_trainer.py", "orpo"},
+      {"kto_trainer.py", "kto"},   {"cpo_trainer.py", "cpo"},       {"ppo_trainer.py", "ppo"},
+      {"rloo_trainer.py", "rloo"}, {"reward_trainer.py", "reward"},
+  };
+  if (out.values.count("/task") != 0 || out.weighed.count("/task") != 0) return;
+  for (const auto& [file, task] : trainers) {
+    for (const char* folder : {"/", "\\"}) {
+      const std::string frame = std::string("trl") + folder + "trainer" + folder + std::string(file);
+      if (diagnosis::mentions(text, {frame})) out.values["/task"] = task;
+    }
+  }
+}
+
 // The task, where the text is about one; two are weighed against each other.
 void read_task(const SaidWords& words, SaidRequest& out) {
   constexpr std::string_view known[] = {"grpo", "dpo", "orpo", "kto", "ppo", "sft"};
@@ -275,6 +291,20 @@ const run::ModelEntry* usual_model(double billions, const run::Catalog& catalog)
   return found;
 }
 
+// "The biggest model that fits", "which models can I train".
+bool asks_for_a_model(const SaidWords& words) {
+  const bool most = says(words, "biggest") || says(words, "largest") || says(words, "max");
+  if (most && (says(words, "model") || says(words, "llm"))) return true;
+  constexpr std::string_view asked[] = {"which", "what", "welche", "welches", "welchem"};
+  for (std::size_t at = 0; at + 1 < words.size(); ++at) {
+    const std::string_view what = words[at + 1].text;
+    const bool model = what.substr(0, 5) == "model" || what.substr(0, 3) == "llm";
+    if (model && std::find(std::begin(asked), std::end(asked), words[at].text) != std::end(asked))
+      return true;
+  }
+  return false;
+}
+
 void name_the_unknown(const run::Catalog& catalog, SaidRequest& out) {
   const auto miss = [&](const char* pointer, const char* what) {
     if (out.values.count(pointer) == 0) out.unknown.push_back({pointer, what});
@@ -330,6 +360,8 @@ bool tells(const SaidRequest& said, std::string_view text) {
 json::Json SaidRequest::request() const {
   json::Json out = exchange::nest(values);
   if (!model.empty()) out["model"] = model;
+  // All weights: left out, nobody has said it.
+  if (method && !out.contains("peft")) out["peft"] = nullptr;
   return out;
 }
 
@@ -340,12 +372,12 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   if (out.model.empty()) {
     out.billions = parameters_in(words);
     if (const run::ModelEntry* like = usual_model(out.billions, catalog)) out.like = like->preset.hf_id;
-    const bool most = says(words, "biggest") || says(words, "largest") || says(words, "max");
-    out.any_model = out.like.empty() && most && (says(words, "model") || says(words, "llm"));
+    out.any_model = out.like.empty() && asks_for_a_model(words);
   }
   read_cards(text, catalog, out);
   read_method(text, words, out);
   read_task(words, out);
+  read_trainer(text, out);
   read_strategy(words, out);
   read_switches(words, out);
   out.model_parallel = diagnosis::divides_the_model(text);

@@ -5,8 +5,8 @@
 namespace plimsoll::report {
 
 void write_said(json::Writer& out, const question::SaidRequest& said) {
-  const bool shared = said.values.count("/parallel/strategy") != 0;
-  if (!question::has_subject(said) && !said.method && !shared) return out.null();
+  const bool framed = said.values.count("/parallel/strategy") != 0 || said.values.count("/task") != 0;
+  if (!question::has_subject(said) && !said.method && !framed) return out.null();
   out.open_object();
   out.field("request", said.request());
   if (said.card_bytes > 0) out.field("card_bytes", json::whole(said.card_bytes));

@@ -87,6 +87,21 @@ TEST(SaidRequest, FramesSayHowTheCardsShareTheRun) {
             "\"zero3\"");
 }
 
+TEST(SaidRequest, TheFrameOfATrainerSaysTheTask) {
+  EXPECT_EQ(
+      text_at(said("File \"/opt/lib/trl/trainer/dpo_trainer.py\", line 1510, in compute_loss"), "/task"),
+      "\"dpo\"");
+  EXPECT_EQ(text_at(said("File \"C:\\\\lib\\trl\\trainer\\grpo_trainer.py\", line 9, in f"), "/task"),
+            "\"grpo\"");
+  EXPECT_EQ(text_at(said("File \"/opt/lib/trl/trainer/sft_trainer.py\", line 9, in compute_loss"), "/task"),
+            "");
+}
+
+TEST(SaidRequest, WhoTrainsAllWeightsHasSaidTheMethod) {
+  EXPECT_TRUE(said("Full fine-tuning of Llama-3.1-8B on 8x H100?").request().at("peft").is_null());
+  EXPECT_FALSE(said("Fine-tuning of Llama-3.1-8B on 8x H100?").request().contains("peft"));
+}
+
 TEST(SaidRequest, AStageOfZeroIsNoLength) {
   EXPECT_EQ(
       text_at(said("Will Qwen2.5-7B fit on 4x A100 40GB with ZeRO-3, sequence length 2048, batch size 1?"),
@@ -200,6 +215,40 @@ TEST(Answers, SayWhatTheMemoryIs) {
   ASSERT_EQ(why.ways.size(), 1U);
   EXPECT_EQ(why.ways.front().parts.substr(0, 10), "optimizer ");
   EXPECT_NE(why.words.find("At its peak"), std::string::npos);
+}
+
+TEST(Answers, WhichModelFitsIsAnsweredWithTheLargest) {
+  for (const char* text : {"Which models can I QLoRA on a 4060 laptop?",
+                           "Welches Modell passt mit QLoRA auf eine RTX 4060 Laptop?"}) {
+    const Answers one = answer(said(text), diagnosis::catalog());
+    ASSERT_EQ(one.ways.size(), 1U) << text;
+    EXPECT_EQ(one.ways.front().verdict, "fits") << text;
+  }
+}
+
+TEST(Answers, WeightsInFp32ThatNobodySaidAreNamed) {
+  const auto taken = [](std::string_view text) { return answer(said(text), diagnosis::catalog()).words; };
+  constexpr const char* wide = "weights loaded in float32";
+  EXPECT_NE(taken("DPO of Qwen2.5-7B with LoRA on an A100 80GB?").find(wide), std::string::npos);
+  EXPECT_EQ(taken("LoRA of Qwen2.5-7B on an A100 80GB?").find(wide), std::string::npos);
+}
+
+TEST(Answers, WhereNoLengthIsSaidTheLongestThatFitsIs) {
+  const Answers open =
+      answer(said("How long a context for QLoRA of Llama-3.1-8B on a 4090?"), diagnosis::catalog());
+  EXPECT_NE(open.words.find("Samples of up to "), std::string::npos);
+  const Answers told =
+      answer(said("QLoRA of Llama-3.1-8B on a 4090 with 2048 tokens, does it fit?"), diagnosis::catalog());
+  EXPECT_EQ(told.words.find("Samples of up to "), std::string::npos);
+}
+
+// Unsloth trains in one process: ZeRO-3 is no way to share its run out.
+TEST(Answers, WhatRunsInOneProcessIsACopyOnEachCard) {
+  const Answers two =
+      answer(said("Does QLoRA of Llama-3.1-8B with Unsloth fit on 2x T4?"), diagnosis::catalog());
+  ASSERT_EQ(two.ways.size(), 1U);
+  EXPECT_EQ(two.ways.front().request.at("parallel").at("strategy"), "ddp");
+  EXPECT_NE(two.words.find("nothing fits for it that does not fit on one"), std::string::npos);
 }
 
 TEST(Answers, CopiesOnEachCardAreNotDivided) {
