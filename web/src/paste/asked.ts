@@ -1,5 +1,5 @@
 // A run that somebody says in words: "QLoRA of Llama 3.1 8B on a 4090 at 4k".
-import { html, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit";
 import type { Request } from "../contract.ts";
 import type { More } from "../more.ts";
 import { get, put } from "../pointer.ts";
@@ -17,14 +17,23 @@ const LINE = 400;
 /** A line that names a run asks whether it fits. */
 const QUESTION = "Will it fit? ";
 
-/** `alone`: there are no settings in the text, so that a line of it may be a question. */
+/** A trainer that is known and not replayed: no question about the run of another, however short its command. */
+export const isRefused = (imported: Imported | undefined): boolean =>
+  imported?.format !== undefined && imported.errors.some(({ code }) => code === "unsupported");
+
+/** Whether the verdict card answers what is asked; which model fits, the text beside the box does. `led`: no model is named. */
+export const isCardsAnswer = (found: Diagnosis | undefined, led: boolean): boolean =>
+  (found?.messages.length ?? 0) === 0 && !(led && (found?.answers?.length ?? 0) > 0);
+
+/** Where there are no settings in the text, a line of it may be a question. */
 export async function diagnose(
   core: More,
   text: string,
   under: Request | undefined,
   answers: string[],
-  alone: boolean,
+  imported: Imported | undefined,
 ): Promise<Diagnosis> {
+  const alone = !imported?.request && !isRefused(imported);
   const found = await core.diagnose(text, under, answers.join(" "));
   return found.ok || !alone || text.length >= LINE ? found : core.diagnose(`${QUESTION}${text}`, under, "");
 }
@@ -71,7 +80,11 @@ export const said = (text: string, link: boolean, acts: unknown): TemplateResult
   </section>`;
 
 /** Of a text that says nothing of a run. */
-export const unread = (text: string, { errors }: Imported): TemplateResult =>
-  isLine(text)
-    ? html`<p class="complaint">${say("paste.no_run")}</p>`
-    : html`<p class="complaint" lang="en">${errors.map((error) => error.message).join(" ")}</p>`;
+export function unread(text: string, imported: Imported): TemplateResult {
+  const refused = isRefused(imported);
+  if (isLine(text) && !refused) return html`<p class="complaint">${say("paste.no_run")}</p>`;
+  const why = imported.errors.map(({ message }) => message).join(" ");
+  const instead = refused ? imported.errors[0]?.allowed : undefined;
+  return html`<p class="complaint"><span lang="en">${why}</span></p>
+    ${instead ? html`<p>${say("paste.instead")} <span lang="en">${instead}.</span></p>` : nothing}`;
+}

@@ -12,7 +12,7 @@ import { get, put } from "../pointer.ts";
 import { say } from "../words/say.ts";
 import { diagnosis } from "./diagnosis.ts";
 import { area } from "./area.ts";
-import { askedOpen, askedRun, diagnose, said, TAKEN, unread } from "./asked.ts";
+import { askedOpen, askedRun, diagnose, isCardsAnswer, said, TAKEN, unread } from "./asked.ts";
 import { begun, combined, pointers } from "./combined.ts";
 import { acts, findings } from "./findings.ts";
 import { fromAnywhere } from "./anywhere.ts";
@@ -251,7 +251,7 @@ export class PlimsollPaste extends LitElement {
       const own = this.own();
       const under =
         (answered ? this.request : this.whole()) ?? (own && saysMethod(own, this.assumed) ? own : undefined);
-      const diagnosed = await diagnose(core, text, under, this.answers, !this.imported?.request);
+      const diagnosed = await diagnose(core, text, under, this.answers, this.imported);
       if (text === this.text) this.diagnosed = diagnosed;
     } catch (error) {
       if (!isSuperseded(error)) throw error;
@@ -298,8 +298,8 @@ export class PlimsollPaste extends LitElement {
   /** The request that a question in words says. */
   private takeSaid(request: Request, taken: string[] | undefined, follows = false): void {
     this.origin = undefined;
-    const capacity = taken ? this.diagnosed?.said?.card_bytes : undefined;
-    this.leave({ request, chosen: pointers(request), capacity, ...(taken ? { taken } : {}), follows });
+    const machine = taken ? machineOf(this.diagnosed) : {};
+    this.leave({ request, chosen: pointers(request), ...machine, ...(taken ? { taken } : {}), follows });
   }
 
   /** The text becomes the request; one that is still being typed keeps its box. */
@@ -359,7 +359,7 @@ export class PlimsollPaste extends LitElement {
     const config = imported && (imported.ok || (imported.format && imported.request));
     // The card answers a question that has become the request.
     const isRequest = this.replaced !== undefined || this.request === this.followed || this.led;
-    const asked = isRequest && (diagnosed?.messages.length ?? 0) === 0;
+    const asked = isRequest && isCardsAnswer(diagnosed, this.led);
     const ofPage = !this.whole() && this.own() !== undefined;
     return html`<section class="paste" aria-label=${say("paste.label")}>
       ${this.replaced

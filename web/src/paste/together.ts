@@ -57,13 +57,20 @@ export async function changedBy(
   return edits.reduce((under, pointer) => put(under, pointer, get(said?.request ?? {}, pointer)), request);
 }
 
+/** Sentences around a script: lines of words alone. */
+const sentences = (text: string): string =>
+  text
+    .split("\n")
+    .filter((line) => /^\s*\p{L}+(?:[ ,'’-]+[\p{L}\d.,?!'’-]+){3,}\s*$/u.test(line))
+    .join("\n");
+
 /** The texts as a request, and what a person says beside their settings. */
 export async function readRun(core: More, texts: string[], whole: string): Promise<Imported> {
   const imported = await core.read(texts);
-  const words = (imported.parts ?? []).reduce((rest, part) => rest.replace(part, () => "\n"), whole).trim();
-  if (!imported.ok || !imported.request || !imported.parts?.length || words === "" || DIED.test(words)) {
-    return imported;
-  }
+  const parts = imported.parts ?? [];
+  const around = parts.reduce((rest, part) => rest.replace(part, () => "\n"), whole);
+  const words = (parts.length > 0 ? around : sentences(whole)).trim();
+  if (!imported.ok || !imported.request || words === "" || DIED.test(words)) return imported;
   // Images are said of a model that sees.
   const model = plain(imported.request["model"] ?? "");
   const { said } = await core.diagnose(`${model}\n${words}`, undefined, "");

@@ -178,6 +178,7 @@ export const EN_REST = {
   "paste.link": "A link",
   "paste.own_table":
     "This is a table that Plimsoll made: it says what a run needed, not how it was set. Paste its link, or the configuration it came from.",
+  "paste.instead": "What can be pasted instead:",
   "paste.no_run":
     "No run was found in this. Name its model and GPU, as in: QLoRA of Llama 3.1 8B on a 4090 at 4k",
   "paste.failed": "It could not be read ({why}).",
