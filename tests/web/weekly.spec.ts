@@ -70,3 +70,12 @@ I run this on Kaggle with GPU T4 x2. Does the second T4 help?
   await expect(page).toHaveURL(/num_gpus=2/);
   await expect(page).toHaveURL(/gpu=t4/);
 });
+
+test("what eight cards share is said to be needed on each, before one is chosen", async ({ page }) => {
+  await open(page);
+  await paste(
+    page,
+    "accelerate launch --num_processes 8 --use_fsdp train.py --model_name_or_path meta-llama/Llama-3.3-70B-Instruct --max_length 4096 --bf16",
+  );
+  await expect(headline(page)).toContainText(/Needs .* on each GPU/);
+});

@@ -24,7 +24,8 @@ function cards(name: string, report: Report, request: Request): string {
 export function headline(report: Report | undefined, request: Request = {}): string {
   if (!report) return say("headline.ask");
   const gpu = report.gpu;
-  if (!gpu) return say("headline.needs", { size: sizeWords(report.memory.peak.device) });
+  const { gpus, peak } = report.memory;
+  if (!gpu) return say(gpus > 1 ? "headline.needs_each" : "headline.needs", { size: sizeWords(peak.device) });
   const values = { gpu: cards(gpu.name, report, request), by: sizeWords(Math.abs(gpu.headroom)) };
   return say(`headline.${gpu.verdict}`, values);
 }

@@ -11,6 +11,7 @@ export const DE: Words = {
   "headline.tight": "Knapp auf {gpu}: {by} frei, wenn alles kommt wie geschätzt",
   "headline.no": "Passt nicht auf {gpu}: {by} zu viel",
   "headline.needs": "Braucht {size}",
+  "headline.needs_each": "Braucht {size} auf jeder GPU",
   "field.packing": "Packing",
   "link.unchecked":
     "Dieser Link hat keine Prüfsumme: ob er vollständig ist, steht nirgends. Bitte die Einstellungen prüfen.",

@@ -5,6 +5,7 @@ export const EN = {
   "headline.tight": "Tight on {gpu}: {by} to spare if all goes as estimated",
   "headline.no": "Does not fit {gpu}: {by} too much",
   "headline.needs": "Needs {size}",
+  "headline.needs_each": "Needs {size} on each GPU",
 
   "lede.peak": "Largest parts while {moment}: {components}.",
   "lede.smallest": "Every GPU of {size} or more is enough.",
