@@ -2,7 +2,7 @@
 // tests/measured/real_trainer_step.py saw of requests that tests/measured/draw_trainer_cases.py drew by seed,
 // before any of them was priced. trainer_steps.json (seed 1) and trainer_steps_third.json are those that
 // mechanisms were found on; trainer_steps_held.json (seed 2) was counted once before it was looked at,
-// trainer_steps_fourth.json to trainer_steps_eleventh.json were counted
+// trainer_steps_fourth.json to trainer_steps_twelfth.json were counted
 // blind, all but the last then looked at; trainer_steps_sinks.json was written for gpt-oss.
 #include <gtest/gtest.h>
 
@@ -177,6 +177,15 @@ TEST(TrainerSteps, OfAnEleventhSeedToo) {
   EXPECT_EQ(errors.refused, 0);
   EXPECT_LT(errors.median(), 0.001);
   EXPECT_LT(errors.by_size.back(), 0.005);
+}
+
+TEST(TrainerSteps, OfRequestsThatNobodyHasLookedAtDoSoToo) {
+  const Errors errors = errors_of("trainer_steps_twelfth.json");
+  ASSERT_EQ(errors.by_size.size(), 60U);
+  EXPECT_EQ(errors.refused, 0);
+  EXPECT_LT(errors.median(), 0.002);
+  EXPECT_LT(errors.of_95_percent(), 0.0202);
+  EXPECT_LT(errors.by_size.back(), 0.03);
 }
 
 // 6 and 2.7 % were missing: encoder and cross-attention write the mask of padded rows into their biases, the decoder
