@@ -66,6 +66,8 @@ bool can_write(const Row& row, const Json& value) {
   return foreign_value(row, value).is_boolean() || value.is_boolean();
 }
 
+namespace {
+
 // What the task has no use for: a number of generations says to a reader that completions are generated.
 bool is_idle(const recipe::Values& values, std::string_view pointer) {
   if (pointer.substr(0, 4) != "/rl/") return false;
@@ -75,6 +77,53 @@ bool is_idle(const recipe::Values& values, std::string_view pointer) {
   if (task == nullptr || !task->has_rl()) return true;
   return pointer == "/rl/num_generations" && !task->online;
 }
+
+// Whether a word is among a refusal's: "!a b" is all but a and b.
+bool among(std::string_view word, std::string_view list) {
+  if (list.empty()) return true;
+  return list[0] == '!' ? !in_list(word, list.substr(1)) : in_list(word, list);
+}
+
+bool has_variables(const Format& format) {
+  return format.written == Language::shell || format.written == Language::python;
+}
+
+}  // namespace
+
+bool is_refused(const Format& format, std::string_view task, std::string_view key, const Json& value) {
+  if (key[0] == '$') return !has_variables(format);  // a variable of the environment has no place in a file
+  if (const size_t dot = key.find('.'); format.written == Language::python && dot != std::string_view::npos)
+    key.remove_prefix(dot + 1);
+  const std::string word = value.is_string() ? value.get<std::string>() : "";
+  return std::any_of(format.refused.begin(), format.refused.end(), [&](const Refusal& refusal) {
+    return in_list(key, refusal.keys) && among(task, refusal.tasks) &&
+           (refusal.words.empty() || (value.is_string() && among(word, refusal.words)));
+  });
+}
+
+std::string Writing::said_task(const Format& format) const {
+  const bool kept = std::find(left_out.begin(), left_out.end(), "/task") == left_out.end();
+  const std::string task = word("/task");
+  // A file for `trl TASK --config` leaves the task to the command.
+  return !task.empty() && (kept || !has_variables(format)) ? task : "sft";
+}
+
+namespace {
+
+void leave_out_refused(const Format& format, Writing& out) {
+  const std::string task = out.said_task(format);
+  std::vector<Entry> kept;
+  for (Entry& entry : out.entries) {
+    if (!is_refused(format, task, entry.key, entry.value)) {
+      kept.push_back(std::move(entry));
+    } else if (!entry.pointer.empty()) {
+      out.left_out.push_back(entry.pointer);
+    }
+  }
+  out.entries = std::move(kept);
+}
+
+}  // namespace
 
 Writing compose(const Format& format, const recipe::Request& given) {
   Writing out;
@@ -124,6 +173,7 @@ Writing compose(const Format& format, const recipe::Request& given) {
     if (const auto found = values.find(pointer); found != values.end()) put(pointer, found->second);
   }
   if (format.close != nullptr) format.close(out);
+  leave_out_refused(format, out);
   std::stable_sort(out.entries.begin(), out.entries.end(), [&format](const Entry& a, const Entry& b) {
     return order_of(format, a.key) < order_of(format, b.key);
   });

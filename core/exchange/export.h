@@ -24,6 +24,9 @@ Export export_as(const Format& format, const recipe::Request& given);
 /// The keys and values alone, in the order of the format's tables.
 Writing compose(const Format& format, const recipe::Request& given);
 
+/// Whether the format's own parser stops at a key with this value in a file for the task.
+bool is_refused(const Format& format, std::string_view task, std::string_view key, const json::Json& value);
+
 /// Where a key stands in the tables, so that a file has the order that its readers are used to; beyond the
 /// last row: in none.
 size_t order_of(const Format& format, std::string_view key);

@@ -51,6 +51,13 @@ struct Section {
   const Table* table;
 };
 
+/// Keys of shared tables at which a format's own parser stops. "!a b" is anything but a and b, "" anything.
+struct Refusal {
+  std::string_view keys;        ///< in a script without their section
+  std::string_view words = {};  ///< that the parser does not take
+  std::string_view tasks = {};  ///< in whose files
+};
+
 struct Format {
   std::string_view id;          ///< as `plimsoll export --as` takes it
   std::string_view name;        ///< for a person
@@ -63,6 +70,7 @@ struct Format {
   /// Writes a field that no row can; false: this format cannot say it.
   bool (*write)(Writing&, const std::string& pointer, const json::Json& value) = nullptr;
   void (*close)(Writing&) = nullptr;  ///< what such a file needs besides
+  std::span<const Refusal> refused = {};
 };
 
 /// Every format, in the order in which equal claims are settled.
@@ -141,6 +149,8 @@ class Writing {
   bool is(std::string_view pointer, const json::Json& value) const;
   std::string word(std::string_view pointer) const;
   bool wrote(std::string_view key) const;
+  /// The task that the file says: a script without one trains as its trainer does by itself.
+  std::string said_task(const Format& format) const;
   /// Replaces an entry of the same key.
   void put(std::string_view key, json::Json value, std::string_view pointer = "");
 };

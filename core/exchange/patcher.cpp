@@ -192,6 +192,8 @@ bool Patcher::change_one(const std::string& pointer, const Json& wanted) {
 std::vector<std::string> Patcher::paths_beside(const std::string& pointer, const Json& wanted) const {
   const std::string section = pointer.substr(0, pointer.find('/', 1) + 1);
   std::vector<std::pair<size_t, std::string>> ranked;
+  const auto said = values_.find("/task");
+  const std::string task = said == values_.end() ? "sft" : said->second.get<std::string>();
   for (const Section& place : format_.sections) {
     const std::string below = std::string(place.below) + ".";
     size_t like = 0;
@@ -202,6 +204,7 @@ std::vector<std::string> Patcher::paths_beside(const std::string& pointer, const
     if (place.below.empty() || like == 0) continue;
     for (const Row& row : place.table->rows) {
       if (row.pointer != pointer || row.key.back() == '*' || !can_write(row, wanted)) continue;
+      if (is_refused(format_, task, below + std::string(row.key), foreign_value(row, wanted))) continue;
       ranked.emplace_back(like, below + std::string(row.key));
       break;
     }

@@ -197,8 +197,7 @@ std::string config_class(std::string_view task) {
                                      {"orpo", "ORPOConfig"},
                                      {"cpo", "CPOConfig"},
                                      {"reward", "RewardConfig"},
-                                     {"rloo", "RLOOConfig"},
-                                     {"ppo", "PPOConfig"}}) {
+                                     {"rloo", "RLOOConfig"}}) {
     if (task == ours) return theirs;
   }
   return "SFTConfig";
@@ -239,7 +238,9 @@ std::string render_python(const Format& format, const std::vector<Entry>& entrie
              (prepared == "True" ? "prepare_model_for_kbit_training" : "") + "\n";
     }
   }
-  if (trl) out += "from trl import " + config + "\n";
+  // Since TRL 0.29.
+  const bool experimental = task == "orpo" || task == "cpo";
+  if (trl) out += "from trl" + (experimental ? ".experimental." + task : "") + " import " + config + "\n";
   out += "\n";
   if (tree.contains("length"))
     out += "max_length = " + tree["length"]["max_length"].dump() +

@@ -381,7 +381,6 @@ void close(Writing& out) {
 }
 
 }  // namespace
-
 const Format axolotl{
     .id = "axolotl",
     .name = "Axolotl",
@@ -395,6 +394,7 @@ const Format axolotl{
     .finish = finish,
     .write = write,
     .close = close,
+    .refused = rules::refused,
 };
 
 }  // namespace plimsoll::exchange

@@ -12,6 +12,10 @@
 
 namespace plimsoll::exchange::axolotl_rules {
 
+/// Of the loaders, not of the schema, which drops what it does not know (utils/schemas/*.py).
+inline constexpr Refusal refused[] = {
+    {"gptq_groupsize lora_exclude_modules peft_adapter.len peft_adapter.layers trl.max_prompt_length"}};
+
 /// lora, qlora, llama-adapter or nothing.
 void read_adapter(Reading& reading, const Leaf& leaf);
 void read_target_linear(Reading& reading, const Leaf& leaf);

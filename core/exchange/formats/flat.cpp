@@ -3,6 +3,7 @@
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
+#include "core/exchange/formats/trl_refusals.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::exchange {
@@ -123,6 +124,9 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
   return write_training(out, "", pointer, value);
 }
 
+// trl v1.16 trl/scripts/*.py.
+constexpr std::string_view trl_commands = "sft dpo kto grpo rloo reward";
+
 // On a command line the launcher carries the GPUs.
 bool write_command(Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/stack" && (value == "trl" || value == "hf")) {
@@ -131,7 +135,7 @@ bool write_command(Writing& out, const std::string& pointer, const Json& value) 
   }
   if (pointer == "/task") {
     // Only TRL's own command names it.
-    if (out.word("/stack") != "trl") return false;
+    if (out.word("/stack") != "trl" || !in_list(value.get<std::string>(), trl_commands)) return false;
     out.put("$task", value, pointer);
     return true;
   }
@@ -163,6 +167,7 @@ const Format trl_flat{
         "gradient_accumulation_steps max_length max_seq_length lora_r bf16 optim dataset_name",
     .finish = finish_arguments,
     .write = write,
+    .refused = trl_refused,
 };
 const Format command_line{
     .id = "cli",
@@ -172,5 +177,6 @@ const Format command_line{
     .marks = "$words model_name_or_path per_device_train_batch_size output_dir num_processes",
     .finish = finish_arguments,
     .write = write_command,
+    .refused = trl_refused,
 };
 }  // namespace plimsoll::exchange

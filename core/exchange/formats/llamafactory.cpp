@@ -327,6 +327,8 @@ void finish(Reading& reading) {
   finish_reference(reading);
 }
 
+constexpr Refusal refused[] = {{"optim", no_optimizer}, {"parallelism_config*"}};
+
 }  // namespace
 
 const Format llamafactory{
@@ -341,5 +343,6 @@ const Format llamafactory{
     .finish = finish,
     .write = write_llamafactory,
     .close = close_llamafactory,
+    .refused = refused,
 };
 }  // namespace plimsoll::exchange

@@ -46,6 +46,10 @@ bool write_llamafactory(Writing& out, const std::string& pointer, const Json& va
       out.put("quantization_method", "bnb", pointer);
     return true;
   }
+  if (pointer == "/training/optim" && value == "muon") {
+    out.put("use_muon", true, pointer);
+    return true;
+  }
   const bool hqq = out.is("/quantization/quant_method", "hqq") && out.find("/quantization/bits") != nullptr;
   if (hqq && (pointer == "/quantization/quant_method" || pointer == "/quantization/bits")) {
     out.put(pointer == "/quantization/bits" ? "quantization_bit" : "quantization_method", value, pointer);

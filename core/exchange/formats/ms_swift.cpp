@@ -1,6 +1,8 @@
 // ms-swift: arguments of `swift sft`, `swift pt`, `swift rlhf`, as a command line, YAML or JSON.
 // Keys: modelscope/ms-swift v4.6.0 swift/arguments/*.py, swift/trainers/arguments.py; older names from v2 and
 // v3.
+#include "core/exchange/formats/ms_swift.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -131,7 +133,7 @@ constexpr Row rows[] = {
     {"max_length", "/training/max_length", ""},
     {"truncation_strategy", "/training/truncation_strategy",
      "delete=drop, left=truncate, right=truncate, truncation_left=truncate"},
-    {"batch_size", "/training/per_device_train_batch_size", ""},
+    {"batch_size", "/training/per_device_train_batch_size", "", nullptr, Write::no},
     {"temperature", "/rl/temperature", "", read_temperature, Write::no},
     {"sleep_level", "/rl/vllm_enable_sleep_mode", "", read_sleep_level, Write::no},
     {"optimizer", "/training/optim", "", nullptr, Write::no},
@@ -311,73 +313,6 @@ void finish(Reading& reading) {
   }
 }
 
-// What a word of swift's says besides is said only where the request says it too.
-bool says_more(const Writing& out, const std::string& pointer, const Json& value) {
-  const auto task = out.word("/task");
-  const bool online = task == "grpo" || task == "ppo";
-  if (pointer == "/training/max_length") return online;  // of the prompt
-  if (pointer != "/model_args/dtype") return false;
-  return value == "auto" || !out.is(value == "bfloat16" ? "/training/bf16" : "/training/fp16", true);
-}
-
-bool write(Writing& out, const std::string& pointer, const Json& value) {
-  if (says_more(out, pointer, value)) {
-    out.left_out.push_back(pointer);
-    return true;
-  }
-  if (pointer == "/rl/max_prompt_length") {
-    if (!out.is("/task", "grpo") && !out.is("/task", "ppo")) return false;
-    out.put("max_length", value, pointer);
-    return true;
-  }
-  if (pointer == "/peft") {
-    out.put("tuner_type", "lora", pointer);
-    return true;
-  }
-  if (pointer == "/training/llamapro_num_new_blocks") {
-    if (value == Json(0) || out.find("/peft") != nullptr) return false;
-    out.put("tuner_type", "llamapro", pointer);
-    out.put("llamapro_num_new_blocks", value, pointer);
-    return true;
-  }
-  if (pointer == "/training/truncation_strategy") {
-    if (value == "none") return false;
-    out.put("truncation_strategy", value == "drop" ? "delete" : "left", pointer);
-    return true;
-  }
-  if (pointer == "/task") {
-    if (value == "pretrain" || value == "classification") return false;
-    out.put("rlhf_type", value == "reward" ? Json("rm") : value, pointer);
-    return true;
-  }
-  if (pointer == "/quantization/load_in_4bit" || pointer == "/quantization/load_in_8bit") {
-    if (value != Json(true)) return false;
-    out.put("quant_method", "bnb");
-    out.put("quant_bits", pointer == "/quantization/load_in_4bit" ? 4 : 8, pointer);
-    return true;
-  }
-  if (pointer == "/parallel/strategy") {
-    const std::string word = value.get<std::string>();
-    if (word.rfind("zero", 0) != 0) return false;
-    out.put("deepspeed", word, pointer);
-    return true;
-  }
-  if (pointer == "/parallel/num_gpus") {
-    out.put("$NPROC_PER_NODE", value, pointer);
-    return true;
-  }
-  // One word names the settings that swift brings along; their details are not said with it.
-  if (pointer.rfind("/parallel/", 0) == 0) {
-    out.left_out.push_back(pointer);
-    return true;
-  }
-  return write_training(out, "", pointer, value);
-}
-
-void close(Writing& out) {
-  if (!out.wrote("tuner_type")) out.put("tuner_type", "full");
-}
-
 }  // namespace
 
 const Format ms_swift{
@@ -390,8 +325,9 @@ const Format ms_swift{
         "!tuner_type !train_type !sft_type !rlhf_type !model_id_or_path attn_impl target_modules quant_bits "
         "model dataset split_dataset_ratio",
     .finish = finish,
-    .write = write,
-    .close = close,
+    .write = write_ms_swift,
+    .close = close_ms_swift,
+    .refused = ms_swift_refused,
 };
 
 }  // namespace plimsoll::exchange

@@ -120,7 +120,7 @@ constexpr Row accelerate_rows[] = {
     {"distributed_type", "/parallel/strategy", "", read_distributed},
     {"mixed_precision", "/training/bf16", "", read_precision},
     {"num_processes", "/parallel/num_gpus", ""},
-    {"gradient_accumulation_steps", "/training/gradient_accumulation_steps", ""},
+    {"gradient_accumulation_steps", "/training/gradient_accumulation_steps", "", nullptr, Write::no},
     {"fsdp_config.fsdp_version", "/parallel/strategy", "", read_fsdp_version},
     {"fsdp_config.fsdp_sharding_strategy", "/parallel/strategy", "", read_sharding_strategy},
     {"fsdp_config.fsdp_reshard_after_forward", "/parallel/fsdp_config/reshard_after_forward", "",
@@ -180,6 +180,12 @@ bool write_accelerate(Writing& out, const std::string& pointer, const Json& valu
     out.put("mixed_precision", pointer == "/training/bf16" ? "bf16" : "fp16", pointer);
     return true;
   }
+  // Only DeepSpeed's part has a key for it (commands/config/config_args.py ClusterConfig).
+  if (pointer == "/training/gradient_accumulation_steps" &&
+      out.word("/parallel/strategy").rfind("zero", 0) == 0) {
+    out.put("deepspeed_config.gradient_accumulation_steps", value, pointer);
+    return true;
+  }
   if (pointer != "/parallel/strategy") return false;
   const std::string word = value.get<std::string>();
   if (word == "fsdp" || word == "fsdp2") {
@@ -207,10 +213,17 @@ void close_accelerate(Writing& out) {
 constexpr Section peft_sections[] = {{"", &peft_table}};
 
 bool write_peft(Writing& out, const std::string& pointer, const Json&) {
+  const bool lora = out.find("/peft/peft_type") == nullptr || out.is("/peft/peft_type", "LORA");
+  if (lora && pointer.rfind("/peft/", 0) == 0 && in_list(pointer.substr(6), keys_of_other_adapters)) {
+    out.left_out.push_back(pointer);
+    return true;
+  }
   if (pointer != "/peft") return false;
   if (!out.wrote("peft_type")) out.put("peft_type", "LORA", pointer);
   return true;
 }
+
+constexpr Refusal peft_refused[] = {{"max_seq_length"}};
 
 // config.json
 // ---------------------------------------------------------------------------------------------------
@@ -289,6 +302,7 @@ const Format peft{
     .marks = "!peft_type base_model_name_or_path r lora_alpha target_modules",
     .finish = finish_flat,
     .write = write_peft,
+    .refused = peft_refused,
 };
 const Format hf_config{
     .id = "config",

@@ -87,8 +87,8 @@ constexpr Row trl_model_rows[] = {
     {"lora_bias", "/peft/bias", "", read_bias, Write::yes},
     {"use_bnb_nested_quant", "/quantization/bnb_4bit_use_double_quant", ""},
     {"use_nested_quant", "/quantization/bnb_4bit_use_double_quant", ""},
-    {"use_4bit", "/quantization/load_in_4bit", ""},
-    {"use_8bit", "/quantization/load_in_8bit", ""},
+    {"use_4bit", "/quantization/load_in_4bit", "", nullptr, Write::no},
+    {"use_8bit", "/quantization/load_in_8bit", "", nullptr, Write::no},
 };
 constexpr std::string_view trl_irrelevant =
     "lora_task_type model_revision dataset_name dataset_config dataset_train_split dataset_test_split "

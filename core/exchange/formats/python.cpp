@@ -3,8 +3,10 @@
 #include <set>
 
 #include "core/exchange/formats.h"
+#include "core/exchange/formats/python_export.h"
 #include "core/exchange/formats/python_whole.h"
 #include "core/exchange/formats/transformers.h"
+#include "core/exchange/formats/trl_refusals.h"
 
 namespace plimsoll::exchange {
 
@@ -291,75 +293,6 @@ void finish_unsloth_script(Reading& reading) {
   finish(reading, own);
 }
 
-bool write(Writing& out, const std::string& pointer, const Json& value) {
-  if (pointer == "/model" || pointer == "/training/max_length") {
-    out.put(pointer == "/model" ? "model.model_name_or_path" : "training.max_length", value, pointer);
-    return true;
-  }
-  // Not to call the preparation says nothing: PEFT's guide calls it, and so does the default.
-  if (pointer == "/quantization/prepare_for_kbit_training" && value == Json(false)) {
-    out.left_out.push_back(pointer);
-    return true;
-  }
-  if (pointer == "/peft") {
-    out.put("$adapter", "peft", pointer);
-    return true;
-  }
-  if (pointer == "/task") {
-    if (value == "pretrain" || value == "classification" || value == "simpo") return false;
-    out.put("$task", value, pointer);
-    return true;
-  }
-  return write_training(out, "training", pointer, value);
-}
-
-// The Trainer has no other tasks, and no length: that is the tokenizer's.
-bool write_hf(Writing& out, const std::string& pointer, const Json& value) {
-  if (in_list(pointer,
-              "/training/packing /training/padded_batches /training/loss_kernel /rl/* "
-              "/training/activation_offloading") ||
-      (pointer == "/task" && value != "sft")) {
-    out.left_out.push_back(pointer);
-    return true;
-  }
-  if (pointer == "/task") return true;
-  if (pointer == "/training/max_length") {
-    out.put("length.max_length", value, pointer);
-    return true;
-  }
-  return write(out, pointer, value);
-}
-
-// Unsloth's loader takes two switches for the base; the rest it decides itself.
-bool write_unsloth(Writing& out, const std::string& pointer, const Json& value) {
-  if (pointer == "/model" || pointer == "/training/max_length") return false;
-  if (pointer.rfind("/quantization/", 0) == 0 && pointer != "/quantization/load_in_4bit" &&
-      pointer != "/quantization/load_in_8bit") {
-    out.left_out.push_back(pointer);
-    return true;
-  }
-  return write(out, pointer, value);
-}
-
-// Left out, load_in_4bit is on.
-void close_unsloth(Writing& out) {
-  if (!out.wrote("model.load_in_4bit") && !out.is("/quantization/load_in_8bit", true))
-    out.put("model.load_in_4bit", false);
-  leave_out_raised_batch(out);
-}
-
-// The script loads the model itself, in the type that it was published in; where the request leaves that to
-// TRL's trainer of today, an unquantised one is loaded in fp32 (presets/stacks/trl.json).
-void close_trl(Writing& out) {
-  const bool otherwise = std::any_of(out.values.begin(), out.values.end(), [](const auto& one) {
-    return one.first.rfind("/quantization", 0) == 0 || one.first.rfind("/versions/", 0) == 0;
-  });
-  const bool published = out.is("/task", "orpo") || out.is("/task", "cpo") || out.is("/task", "simpo");
-  if (!otherwise && !published && !out.is("/model_args/loaded_by_trainer", false) &&
-      out.wrote("model.model_name_or_path") && !out.wrote("model.dtype"))
-    out.put("model.dtype", "float32");
-}
-
 }  // namespace
 
 const Format hf_python{
@@ -370,7 +303,8 @@ const Format hf_python{
     .sections = sections,
     .marks = "training peft quantization model",
     .finish = finish_hf,
-    .write = write_hf,
+    .write = write_hf_script,
+    .refused = hf_script_refusals,
 };
 const Format trl_python{
     .id = "trl-python",
@@ -380,8 +314,9 @@ const Format trl_python{
     .sections = sections,
     .marks = "!$trl training peft quantization model",
     .finish = finish_trl,
-    .write = write,
-    .close = close_trl,
+    .write = write_script,
+    .close = close_trl_script,
+    .refused = trl_script_refusals,
 };
 const Format unsloth{
     .id = "unsloth",
@@ -391,8 +326,9 @@ const Format unsloth{
     .sections = unsloth_sections,
     .marks = "!$unsloth !$import training peft model quantization",
     .finish = finish_unsloth_script,
-    .write = write_unsloth,
-    .close = close_unsloth,
+    .write = write_unsloth_script,
+    .close = close_unsloth_script,
+    .refused = trl_script_refusals,
 };
 
 }  // namespace plimsoll::exchange

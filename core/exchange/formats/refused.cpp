@@ -8,7 +8,7 @@ namespace plimsoll::exchange {
 
 namespace {
 
-struct Refusal {
+struct Unplayed {
   const Format* format;
   std::string_view programs;  // parts of what a command starts, joined by blanks
   std::string_view settings;  // how its overrides begin: key=value
@@ -16,7 +16,7 @@ struct Refusal {
   const char* instead;
 };
 
-const Refusal refusals[] = {
+const Unplayed refusals[] = {
     {&mlx_lm, "mlx_lm mlx-lm", "",
      "This is MLX's trainer (mlx_lm.lora): it trains in the memory of an Apple chip, by other kernels than "
      "those that "
@@ -65,7 +65,7 @@ bool begins_with_any(std::string_view word, std::string_view parts) {
 }
 
 void refuse(Reading& reading) {
-  for (const Refusal& row : refusals) {
+  for (const Unplayed& row : refusals) {
     if (row.format == &reading.format) reading.errors.push_back({"unsupported", "", row.what, row.instead});
   }
 }
@@ -109,7 +109,7 @@ const Format agilerl{
 };
 
 const Format* refused_program(const std::vector<std::string_view>& started, const Node& root) {
-  for (const Refusal& row : refusals) {
+  for (const Unplayed& row : refusals) {
     for (const std::string_view word : started) {
       if (holds_any(word, row.programs)) return row.format;
     }

@@ -12,8 +12,13 @@ bool write_model_component(Writing& out, const std::string& pointer, const Json&
   if (out.wrote("model._component_")) return value != Json(false);
   const bool adapter = out.find("/peft") != nullptr;
   const bool packed = out.is("/quantization/load_in_4bit", true);
-  const std::string component = builder_of_model(out.model, packed ? "qlora_" : adapter ? "lora_" : "");
+  std::string component = builder_of_model(out.model, packed ? "qlora_" : adapter ? "lora_" : "");
   if (component.empty() || (packed && !adapter)) return false;
+  // Of Qwen there is no builder of that name (torchtune/models/qwen*/_model_builders.py); its lora_ has the switch.
+  if (const size_t at = component.find(".qlora_qwen"); at != std::string::npos) {
+    component.erase(at + 1, 1);
+    out.put("model.quantize_base", true, "/quantization/load_in_4bit");
+  }
   out.put("model._component_", component, pointer);
   return true;
 }

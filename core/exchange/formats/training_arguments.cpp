@@ -69,7 +69,7 @@ constexpr Row training_rows[] = {
     {"torch_compile", "/training/torch_compile", ""},
     {"parallelism_config.cp_size", "/parallel/sequence_parallel_size", ""},
     {"parallelism_config.sp_size", "/parallel/sequence_parallel_size", "", nullptr, Write::no},
-    {"optim", "/training/optim", "adamw_bnb=adamw_bnb_8bit"},
+    {"optim", "/training/optim", "adamw_bnb_8bit=adamw_bnb_8bit, adamw_bnb=adamw_bnb_8bit"},
     {"optim_args", "/training/optim_args", "", read_optimizer_args, Write::yes},
     {"optim_args.*", "/training/optim_args", "", read_optimizer_arg, Write::no},
     {"optim_target_modules", "/training/optim_target_modules", "", read_optimizer_targets, Write::yes},

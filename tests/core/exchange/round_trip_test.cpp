@@ -10,7 +10,6 @@
 #include "core/exchange/import.h"
 #include "core/recipe/fields.h"
 #include "core/run/run.h"
-#include "tests/core/exchange/llamafactory_keys.h"
 #include "tests/drawn/request.h"
 #ifndef __EMSCRIPTEN__
 #include "core/cli/yaml.h"
@@ -162,21 +161,6 @@ TEST(ExportToTrlPython, LoadsTheModelInTheTypeThatTheTrainerWouldHave) {
   json::Errors errors;
   const Export written = export_as(trl_python, recipe::read_request(asked, errors));
   EXPECT_NE(written.text.find("dtype=torch.float32"), std::string::npos) << written.text;
-}
-
-TEST(ExportToLlamaFactory, HasNoKeyAtWhichItsParserStops) {
-  std::map<std::string, std::string> foreign;
-  for (uint64_t seed = 0; seed < static_cast<uint64_t>(requests_of_a_format); ++seed) {
-    json::Errors errors;
-    const recipe::Request given = recipe::read_request(drawn_for(llamafactory, seed), errors);
-    const std::string text = export_as(llamafactory, given).text;
-    for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
-      const std::string key = text.substr(at, text.find_first_of(":\n", at) - at);
-      const bool inner = key.empty() || key[0] == ' ' || key[0] == '#' || key[0] == '$';
-      if (!inner && !in_list(key, llamafactory_keys)) foreign.emplace(key, text);
-    }
-  }
-  for (const auto& [key, text] : foreign) ADD_FAILURE() << key << " in\n" << text;
 }
 
 std::vector<const Format*> written_formats() {
