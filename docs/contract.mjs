@@ -72,7 +72,15 @@ const kinds = {
   texts_or_text: { anyOf: [{ type: "string" }, texts] },
   text_map: { type: "object", additionalProperties: { type: ["string", "number"] } },
 };
-const kind = ({ type, allowed }) => (type === "word" ? { enum: allowed.split(", ") } : kinds[type]);
+const said = ({ type, allowed }) => (type === "word" ? { enum: allowed.split(", ") } : kinds[type]);
+
+/** A field of null is one that is not said. */
+function kind(field) {
+  const own = said(field);
+  if (own?.enum) return { enum: [...own.enum, null] };
+  if (own?.anyOf) return { anyOf: [...own.anyOf, { type: "null" }] };
+  return own && { ...own, type: [own.type, "null"] };
+}
 
 function requestSchema() {
   const root = { type: "object", properties: {}, required: ["model"], additionalProperties: false };
@@ -115,6 +123,9 @@ function api() {
     "## Fields of a request",
     "",
     "Only `model` is required: a Hugging Face id, a preset's id, or `{\"config\": {...}, \"name\": \"mine\"}`.",
+    "A field that is `null` is not said, as if it were absent, and the default is taken; a section that is `null` (`peft`, `quantization`)",
+    "is none. A version is written as pip prints it, `4.51.3`; `latest`, `main` and `git` mean the newest that Plimsoll knows, which the",
+    "report then lists among its assumptions.",
     "",
     "| field | type | allowed | what it means |",
     "| --- | --- | --- | --- |",

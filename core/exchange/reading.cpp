@@ -4,6 +4,7 @@
 #include "core/exchange/scalar.h"
 #include "core/json/ascii.h"
 #include "core/recipe/fields.h"
+#include "core/recipe/version.h"
 
 namespace plimsoll::exchange {
 
@@ -138,6 +139,14 @@ std::optional<Json> value_for(std::string_view pointer, const Node& node, std::s
     case FieldType::optimizer:
       if (!mapped.is_scalar()) return std::nullopt;
       return Json(lower(word_of(mapped)));
+    case FieldType::version: {
+      const std::string said = mapped.is_scalar() ? lower(word_of(mapped)) : "";
+      for (const char* newest : {"latest", "main", "git"}) {
+        if (said == newest) return Json(said);
+      }
+      const std::string version = recipe::version_of(said);
+      return version.empty() ? std::nullopt : std::optional<Json>(version);
+    }
     case FieldType::text:
       if (!mapped.is_scalar()) return std::nullopt;
       return Json(word_of(mapped));

@@ -8,6 +8,7 @@
 #include "core/recipe/quantization_formats.h"
 #include "core/recipe/task_defaults.h"
 #include "core/recipe/tasks.h"
+#include "core/recipe/version.h"
 
 namespace plimsoll::recipe {
 
@@ -16,7 +17,6 @@ namespace {
 using json::Json;
 
 constexpr std::string_view dtypes = "float32, bfloat16, float16";
-constexpr std::string_view current = "the newest release this version of Plimsoll knows";
 
 // One overload for each type of member; null leaves the member as it is.
 void put(bool& member, const Json& value) {
@@ -64,31 +64,31 @@ constexpr Field table[] = {
     {.pointer = "/task", .type = FieldType::word,
      .set = [](Recipe& r, const Json& v) { put(r.task, v); }, .value = "sft",
      .what = "What is trained for; decides the loss and how many sequences a sample has."},
-    {.pointer = "/versions/llamafactory", .type = FieldType::text,
+    {.pointer = "/versions/llamafactory", .type = FieldType::version,
      .set = [](Recipe& r, const Json& v) { put(r.versions.llamafactory, v); }, .value = "0.9.5",
      .what = "LLaMA-Factory version; the type that weights are loaded in and what is frozen changed between versions."},
-    {.pointer = "/versions/transformers", .type = FieldType::text,
-     .set = [](Recipe& r, const Json& v) { put(r.versions.transformers, v); }, .value = "5.15", .why = current,
+    {.pointer = "/versions/transformers", .type = FieldType::version,
+     .set = [](Recipe& r, const Json& v) { put(r.versions.transformers, v); }, .value = "5.15", .why = newest_release,
      .what = "Transformers version; dtype, cache, checkpointing and loss changed between versions."},
-    {.pointer = "/versions/trl", .type = FieldType::text,
-     .set = [](Recipe& r, const Json& v) { put(r.versions.trl, v); }, .value = "1.9", .why = current,
+    {.pointer = "/versions/trl", .type = FieldType::version,
+     .set = [](Recipe& r, const Json& v) { put(r.versions.trl, v); }, .value = "1.9", .why = newest_release,
      .what = "TRL version; upcasts, adapter dtype and the loss changed between versions."},
-    {.pointer = "/versions/peft", .type = FieldType::text,
-     .set = [](Recipe& r, const Json& v) { put(r.versions.peft, v); }, .value = "0.20", .why = current,
+    {.pointer = "/versions/peft", .type = FieldType::version,
+     .set = [](Recipe& r, const Json& v) { put(r.versions.peft, v); }, .value = "0.20", .why = newest_release,
      .what = "PEFT version; adapters are fp32 from 0.12 on."},
-    {.pointer = "/versions/torch", .type = FieldType::text,
-     .set = [](Recipe& r, const Json& v) { put(r.versions.torch, v); }, .value = "2.13", .why = current,
+    {.pointer = "/versions/torch", .type = FieldType::version,
+     .set = [](Recipe& r, const Json& v) { put(r.versions.torch, v); }, .value = "2.13", .why = newest_release,
      .what = "PyTorch version."},
-    {.pointer = "/versions/bitsandbytes", .type = FieldType::text,
-     .set = [](Recipe& r, const Json& v) { put(r.versions.bitsandbytes, v); }, .value = "0.50", .why = current,
+    {.pointer = "/versions/bitsandbytes", .type = FieldType::version,
+     .set = [](Recipe& r, const Json& v) { put(r.versions.bitsandbytes, v); }, .value = "0.50", .why = newest_release,
      .what = "bitsandbytes version."},
-    {.pointer = "/versions/litgpt", .type = FieldType::text,
+    {.pointer = "/versions/litgpt", .type = FieldType::version,
      .set = [](Recipe& r, const Json& v) { put(r.versions.litgpt, v); }, .value = "0.5",
      .what = "LitGPT version; lit-gpt of 2023 is 0.0 and the date, 0.0.20231016."},
-    {.pointer = "/versions/unsloth", .type = FieldType::text,
+    {.pointer = "/versions/unsloth", .type = FieldType::version,
      .set = [](Recipe& r, const Json& v) { put(r.versions.unsloth, v); }, .value = "2026.8",
      .what = "Unsloth version, year and month."},
-    {.pointer = "/versions/axolotl", .type = FieldType::text,
+    {.pointer = "/versions/axolotl", .type = FieldType::version,
      .value = "0.19",
      .what = "Axolotl version; its kernels and its attention switches changed between versions."},
     {.pointer = "/parallel/num_gpus", .type = FieldType::count, .low = 1, .high = 65536,
@@ -670,7 +670,7 @@ std::string words_of(const Field& field) {
   for (const Listed& listed : listed_fields) {
     if (listed.pointer == field.pointer) return listed.ids();
   }
-  return std::string(field.words);
+  return std::string(field.type == FieldType::version ? version_words : field.words);
 }
 
 Json fixed_default(const Field& field) {

@@ -15,7 +15,7 @@
 
 namespace plimsoll::recipe {
 
-enum class FieldType { count, number, flag, word, optimizer, text, texts, texts_or_text, text_map };
+enum class FieldType { count, number, flag, word, optimizer, text, version, texts, texts_or_text, text_map };
 
 /// What a default may look at.
 struct DefaultContext {
@@ -42,6 +42,9 @@ struct Field {
   std::string_view what;      ///< one sentence for a person
   std::string_view needs = {};  ///< the field that must be given for this one to mean anything
 };
+
+/// Why a version is what it is where nobody says one.
+constexpr std::string_view newest_release = "the newest release this version of Plimsoll knows";
 
 /// In the order in which defaults are resolved: a field may look at those above it.
 std::span<const Field> field_table();

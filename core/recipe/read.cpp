@@ -2,6 +2,7 @@
 #include "core/json/near.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/pattern.h"
+#include "core/recipe/version.h"
 
 namespace plimsoll::recipe {
 
@@ -117,16 +118,22 @@ std::optional<Json> read_field(const Field& field, const Json& value, const std:
       return read_targets(value, pointer, errors);
     case FieldType::text_map:
       return read_text_map(value, pointer, errors);
+    case FieldType::version:
     case FieldType::word:
     case FieldType::optimizer:
       break;
   }
   const auto word = json::read_text(value, pointer, errors);
   if (!word) return std::nullopt;
+  if (field.type == FieldType::version) {
+    if (std::string version = version_of(*word); !version.empty()) return Json(version);
+  }
   const std::string allowed = words_of(field);
   if (is_one_of(*word, allowed)) return Json(*word);
-  errors.push_back({"unknown_value", pointer,
-                    "\"" + *word + "\" is not known here." + json::did_you_mean(*word, allowed), allowed});
+  const char* why =
+      field.type == FieldType::version ? "\" is no version as pip prints it." : "\" is not known here.";
+  errors.push_back(
+      {"unknown_value", pointer, "\"" + *word + why + json::did_you_mean(*word, allowed), allowed});
   return std::nullopt;
 }
 
@@ -269,8 +276,8 @@ Request read_request(const Json& request, Errors& errors) {
 }
 
 std::vector<FieldInfo> fields() {
-  static constexpr std::string_view types[] = {"count", "number", "flag",          "word",    "word",
-                                               "text",  "texts",  "texts_or_text", "text_map"};
+  static constexpr std::string_view types[] = {"count", "number", "flag",  "word",          "word",
+                                               "text",  "text",   "texts", "texts_or_text", "text_map"};
   std::vector<FieldInfo> rows;
   for (const Field& field : field_table()) {
     rows.push_back({std::string(field.pointer), std::string(types[static_cast<int>(field.type)]),

@@ -8,6 +8,7 @@
 #include "core/recipe/task_defaults.h"
 #include "core/recipe/tasks.h"
 #include "core/recipe/variations.h"
+#include "core/recipe/version.h"
 
 namespace plimsoll::recipe {
 
@@ -191,6 +192,11 @@ Resolved resolve(const Request& given, const StackPreset& stack, const ModelTrai
       Default known = published_dtype(DefaultContext{resolved.values, traits, stack.id, stack.name});
       found->second = known.value;
       resolved.assumptions.push_back({pointer, std::move(known.value), std::move(known.why)});
+    }
+    if (field.type == FieldType::version && found->second.is_string() &&
+        means_the_newest(found->second.get_ref<const std::string&>())) {
+      found->second = fixed_default(field);
+      resolved.assumptions.push_back({pointer, found->second, std::string(newest_release)});
     }
     if (field.set != nullptr) field.set(resolved.recipe, found->second);
   }

@@ -1,4 +1,6 @@
 // Versions of libraries: "4.51.3" against ">=4.46".
+#include "core/recipe/version.h"
+
 #include <algorithm>
 
 #include "core/json/ascii.h"
@@ -33,7 +35,36 @@ int compare(const Part& a, const Part& b, int parts) {
   return 0;
 }
 
+constexpr std::string_view digits_and_points = "0123456789.";
+
+// PEP 440: "4.51.3", and what may follow it.
+bool is_version(std::string_view text) {
+  const size_t end = std::min(text.find_first_not_of(digits_and_points), text.size());
+  const std::string_view numbers = text.substr(0, end), tail = text.substr(end);
+  if (numbers.empty() || numbers.front() == '.' || numbers.find("..") != std::string_view::npos) return false;
+  if (tail.empty()) return numbers.back() != '.';
+  for (char c : tail) {
+    if (!ascii::is_alnum(c) && std::string_view("+.-_").find(c) == std::string_view::npos) return false;
+  }
+  for (const std::string_view word : {"+", "a", "b", "rc", "post", "dev"}) {
+    const size_t size = word.size();
+    if (tail.substr(0, size) == word && tail.size() > size && (ascii::is_digit(tail[size]) || word == "+"))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::string version_of(std::string_view text) {
+  text = ascii::trim(text);
+  if (!text.empty() && text.front() == 'v') text.remove_prefix(1);
+  return is_version(text) ? std::string(text) : "";
+}
+
+bool means_the_newest(std::string_view text) {
+  return !text.empty() && ascii::is_letter(text.front()) && !is_version(text);
+}
 
 bool version_at_least(std::string_view have, std::string_view want) {
   return compare(split(have), split(want), 4) >= 0;

@@ -1,6 +1,5 @@
 #include "tests/drawn/corruption.h"
 
-#include "core/recipe/fields.h"
 #include "tests/drawn/value.h"
 
 namespace plimsoll::drawn {
@@ -11,34 +10,25 @@ using recipe::Field;
 using recipe::FieldType;
 
 // Values that no field of that type takes.
-Json of_another_type(FieldType type, Dice& dice) {
+std::vector<Json> of_other_types(FieldType type) {
   switch (type) {
     case FieldType::count:
-    case FieldType::number: {
-      const std::vector<Json> values = {"8", true, Json::array({8}), Json::object()};
-      return dice.one_of(values);
-    }
-    case FieldType::flag: {
-      const std::vector<Json> values = {"true", 1, 0, Json::array({true})};
-      return dice.one_of(values);
-    }
+    case FieldType::number:
+      return {"8", true, Json::array({8}), Json::object()};
+    case FieldType::flag:
+      return {"true", 1, 0, Json::array({true})};
     case FieldType::word:
     case FieldType::optimizer:
-    case FieldType::text: {
-      const std::vector<Json> values = {7, false, Json::array({"adamw_torch"}), Json::object()};
-      return dice.one_of(values);
-    }
+    case FieldType::text:
+    case FieldType::version:
+      return {7, false, Json::array({"adamw_torch"}), Json::object()};
     case FieldType::texts:
-    case FieldType::texts_or_text: {
-      const std::vector<Json> values = {7, true, Json::object(), Json::array({7}),
-                                        Json::array({"q_proj", nullptr})};
-      return dice.one_of(values);
-    }
+    case FieldType::texts_or_text:
+      return {7, true, Json::object(), Json::array({7}), Json::array({"q_proj", nullptr})};
     case FieldType::text_map:
       break;
   }
-  const std::vector<Json> values = {7, "14GB", Json::array({"14GB"}), Json{{"0", 14}}};
-  return dice.one_of(values);
+  return {7, "14GB", Json::array({"14GB"}), Json{{"0", 14}}};
 }
 
 void put(Corruption& made, const Field& field, Json value) {
@@ -84,13 +74,40 @@ const Field& any_field(Dice& dice) {
 
 }  // namespace
 
+std::vector<Json> corruptions(const Field& field) {
+  std::vector<Json> values = of_other_types(field.type);
+  const auto add = [&values](std::initializer_list<Json> more) {
+    values.insert(values.end(), more.begin(), more.end());
+  };
+  switch (field.type) {
+    case FieldType::count:
+    case FieldType::number:
+      add({-1, 0.5, field.low - 1, 2 * field.high + 1, 1e300});
+      break;
+    case FieldType::word:
+    case FieldType::optimizer:
+    case FieldType::text:
+    case FieldType::version:
+      add({"", " ", "no_such_word", ">=4.46", "4.46.*", "git+https://github.com/huggingface/trl", "main?"});
+      break;
+    case FieldType::texts:
+    case FieldType::texts_or_text:
+      add({Json::array({""}), Json::array({"no_such_word"}), "no_such_word", ""});
+      break;
+    case FieldType::flag:
+    case FieldType::text_map:
+      break;
+  }
+  return values;
+}
+
 Corruption corrupted(Json request, Dice& dice) {
   Corruption made;
   made.request = std::move(request);
   const Field& field = any_field(dice);
   const bool number = field.type == FieldType::count || field.type == FieldType::number;
-  const bool word =
-      field.type == FieldType::word || field.type == FieldType::optimizer || field.pointer == "/want";
+  const bool word = field.type == FieldType::word || field.type == FieldType::optimizer ||
+                    field.type == FieldType::version || field.pointer == "/want";
   const uint64_t kind = dice.draw(5);
   if (kind == 0) {
     const std::string below(field.pointer.substr(0, field.pointer.rfind('/')));
@@ -112,7 +129,7 @@ Corruption corrupted(Json request, Dice& dice) {
   } else {
     made.codes = {"wrong_type", "fractional", "out_of_range"};
     made.what = "another type";
-    put(made, field, of_another_type(field.type, dice));
+    put(made, field, dice.one_of(of_other_types(field.type)));
   }
   return made;
 }

@@ -4,6 +4,7 @@
 //     answer(wrong.request).at("errors");       // one of wrong.codes at wrong.pointer
 #pragma once
 
+#include "core/recipe/fields.h"
 #include "tests/drawn/request.h"
 
 namespace plimsoll::drawn {
@@ -16,5 +17,8 @@ struct Corruption {
 };
 
 Corruption corrupted(Json request, Dice& dice);
+
+/// What somebody writes into a field by mistake: other types, numbers out of all ranges, words of nobody.
+std::vector<Json> corruptions(const recipe::Field& field);
 
 }  // namespace plimsoll::drawn

@@ -1,5 +1,6 @@
 // What must hold for every preset.
 #include "tests/drawn/checks.h"
+#include "tests/drawn/corruption.h"
 
 namespace plimsoll::drawn {
 namespace {
@@ -29,6 +30,61 @@ TEST(Presets, FewerBitsAreSmallerWeights) {
     EXPECT_LT(eight, sixteen) << entry.preset.id;
     EXPECT_LT(four, eight) << entry.preset.id;
     EXPECT_LE(doubled, four) << entry.preset.id;
+  }
+}
+
+// Everything that a person would act on.
+Json numbers(const Json& report) {
+  Json out;
+  for (const char* key : {"model", "memory", "tiers", "time", "limits"}) {
+    if (report.contains(key)) out[key] = report.at(key);
+  }
+  return out;
+}
+
+Json bare(const Json& scenario) {
+  Json request = scenario.at("request");
+  request["want"] = Json::array();
+  return request;
+}
+
+bool is_named(const Json& report, std::string_view pointer) {
+  for (const Json& error : report.at("errors")) {
+    if (error.at("pointer").get_ref<const std::string&>().rfind(pointer, 0) == 0) return true;
+  }
+  return false;
+}
+
+TEST(Scenarios, AMistakeInAnyFieldIsSaidOrChangesNoNumber) {
+  for (const Json& scenario : presets().scenarios) {
+    const Json usual = numbers(answered(0, bare(scenario)).report);
+    for (const recipe::Field& field : recipe::field_table()) {
+      for (const Json& value : corruptions(field)) {
+        Json request = bare(scenario);
+        Json& place = request[Json::json_pointer(std::string(field.pointer))];
+        if (place == value) continue;
+        place = value;
+        const Draw draw = answered(0, request);
+        ASSERT_TRUE(draw.report.is_object()) << said(draw);
+        EXPECT_TRUE(is_named(draw.report, field.pointer) || numbers(draw.report) == usual)
+            << scenario.at("id") << ": " << field.pointer << " = " << value;
+      }
+    }
+  }
+}
+
+TEST(Scenarios, NullIsWhatIsNotSaid) {
+  for (const Json& scenario : presets().scenarios) {
+    const Json flat = scenario.at("request").flatten();
+    for (const auto& [pointer, value] : flat.items()) {
+      if (recipe::find_field(pointer) == nullptr) continue;
+      Json without = bare(scenario), with_null = bare(scenario);
+      const Json::json_pointer place(pointer);
+      without[place.parent_pointer()].erase(place.back());
+      with_null[place] = nullptr;
+      const Draw draw = answered(0, with_null);
+      EXPECT_EQ(numbers(draw.report), numbers(answered(0, without).report)) << pointer << said(draw);
+    }
   }
 }
 

@@ -180,6 +180,7 @@ Json drawn_value(const Field& field, Dice& dice) {
       return dice.one_of(words);
     }
     case FieldType::text:
+    case FieldType::version:
     case FieldType::texts:
     case FieldType::texts_or_text:
     case FieldType::text_map:

@@ -2,6 +2,7 @@
 // quantization.py configure_quantization, whose words are in extras/constants.py.
 #include "core/exchange/formats/llamafactory.h"
 #include "core/exchange/versions.h"
+#include "core/recipe/version.h"
 
 namespace plimsoll::exchange {
 
@@ -25,7 +26,8 @@ bool is_unknown_method(const Reading& reading) {
 }  // namespace
 
 std::string_view bitsandbytes_word(std::string_view release) {
-  return !release.empty() && !recipe::version_at_least(release, "0.9.3") ? "bitsandbytes" : "bnb";
+  const bool newest = release.empty() || recipe::means_the_newest(release);
+  return !newest && !recipe::version_at_least(release, "0.9.3") ? "bitsandbytes" : "bnb";
 }
 
 void read_quantization_bit(Reading& reading, const Leaf& leaf) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/recipe/recipe.h"
+#include "core/recipe/version.h"
 
 namespace plimsoll::recipe {
 namespace {
@@ -33,6 +34,24 @@ TEST(RecipeVersions, WhatFollowsTheNumbersIsNotCompared) {
 TEST(RecipeVersions, TextWithoutNumbersIsOlderThanEverything) {
   EXPECT_FALSE(version_at_least("", "0.1"));
   EXPECT_FALSE(version_at_least("latest", "0.1"));
+}
+
+TEST(RecipeVersions, AreReadAsPipPrintsThem) {
+  for (const char* version : {"4.51.3", "5", "4.51.0.dev0", "4.46.0rc1", "0.41.3.post2", "2.6.0+cu124",
+                              "0.12.0.dev0+14ef1ab", "2.1.0a0+32f93b1", "2026.9.3", "0.0.20231016"})
+    EXPECT_EQ(version_of(version), version);
+  EXPECT_EQ(version_of("v4.46"), "4.46");
+  EXPECT_EQ(version_of(" 4.46\n"), "4.46");
+  for (const char* text :
+       {"", "v", "latest", "main", ">=4.46", "==4.46", "4.46.*", "4.46.", "4..46", ".4", "-4", "4,46",
+        "4.46 or later", "4.46+", "git+https://github.com/huggingface/trl", "4x"})
+    EXPECT_EQ(version_of(text), "") << text;
+}
+
+TEST(RecipeVersions, AWordMeansTheNewestAndANumberDoesNot) {
+  for (const char* word : {"latest", "main", "git"}) EXPECT_TRUE(means_the_newest(word)) << word;
+  for (const char* text : {"", "4.51", "v4.51", "5.0.0.dev0"})
+    EXPECT_FALSE(means_the_newest(version_of(text))) << text;
 }
 
 TEST(RecipeVersions, ConditionsAreJoinedByCommas) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "core/json/at.h"
 #include "core/report/exchange.h"
 #include "tests/core/report_answers.h"
@@ -95,6 +97,31 @@ TEST(Essentials, OfATranscriptNoLengthIsAsked) {
     EXPECT_EQ(json::at(one, "value"), Json(448));
     EXPECT_NE(json::at(one, "asked"), Json(true));
   }
+}
+
+TEST(Essentials, AWordForTheNewestVersionIsSaidAsAnAssumption) {
+  for (const char* word : {"latest", "main", "git"}) {
+    Json request = {{"model", "mistral-7b-v0.3"}, {"peft", {{"r", 8}}}};
+    const Json usual = answer(request);
+    request["versions"] = {{"transformers", word}, {"peft", word}};
+    const Json report = answer(request);
+    EXPECT_EQ(at(report, "/memory/peak"), at(usual, "/memory/peak"));
+    std::map<std::string, std::string> why;
+    for (const Json& one : json::at(report, "assumptions"))
+      why[json::at(one, "pointer").get<std::string>()] = json::at(one, "why").get<std::string>();
+    for (const char* pointer : {"/versions/transformers", "/versions/peft"})
+      EXPECT_EQ(why[pointer], "the newest release this version of Plimsoll knows");
+  }
+}
+
+TEST(Essentials, AVersionFromATagIsThatVersion) {
+  const auto peak = [](const char* version) {
+    return at(answer({{"model", "mistral-7b-v0.3"}, {"versions", {{"transformers", version}}}}),
+              "/memory/peak");
+  };
+  EXPECT_EQ(peak("v4.40"), peak("4.40"));
+  EXPECT_EQ(peak("4.40.0.dev0"), peak("4.40"));
+  EXPECT_NE(peak("4.40"), peak("latest"));
 }
 
 // TrainingArguments are the Trainer's: a loop of its own knows nothing of them.
