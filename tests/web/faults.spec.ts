@@ -1,5 +1,6 @@
 // What goes wrong with a site: each is mended, or answered in words on the page. docs/faults.md lists them.
 import { createServer } from "node:http";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { extname, resolve } from "node:path";
@@ -66,6 +67,36 @@ base("an update that was cut off is said: the page names files that are not ther
   await page.route("**/assets/index-*.js", (route) => route.fulfill({ status: 404, body: "gone" }));
   await page.goto("./?no-sw");
   await hope(page.locator("#loading")).toContainText("A part of the page is missing");
+});
+
+// Chrome 61 to 107 know modules, and not all that is written in them.
+for (const part of ["index", "shared"]) {
+  base(`a browser that cannot read the syntax of ${part}.js is told which it needs`, async ({ page }) => {
+    await page.route(`**/assets/${part}-*.js`, (route) =>
+      route.fulfill({ contentType: "text/javascript", body: "export const younger = a ?!? b;" }),
+    );
+    await page.goto("./?no-sw");
+    await hope(page.locator("#loading")).toContainText("cannot start in this browser");
+    await hope(page.locator("#loading")).toContainText("as new as Chrome 108");
+    await hope(page.locator("#first")).toHaveCount(0);
+    await hope(page.locator("body")).not.toContainText("Fits");
+  });
+}
+
+base("a script of somebody else that fails keeps no application from starting", async ({ page }) => {
+  await page.addInitScript(() =>
+    setTimeout(() => {
+      throw new Error("of an extension");
+    }),
+  );
+  await page.goto("./?no-sw");
+  await hope(headline(page)).toBeVisible();
+  await hope(page.locator("#loading")).toHaveCount(0);
+});
+
+base("what runs before the application is read by every browser that knows modules", () => {
+  const early = readFileSync("web/public/early.js", "utf8");
+  hope(early).not.toMatch(/catch \{|\?\.|\?\?|\.\.\.|\bawait\b|\*\*|\bimport\b/);
 });
 
 base("without JavaScript the page says what it needs it for", async ({ browser, baseURL }) => {

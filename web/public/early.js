@@ -8,8 +8,8 @@
   const remembered = (key) => {
     try {
       return window.localStorage.getItem(key);
-    } catch {
-      return null; // blocked
+    } catch (blocked) {
+      return null;
     }
   };
   const theme = remembered("plimsoll-theme");
@@ -25,13 +25,17 @@
     if (first) first.remove();
     loading.textContent = words;
   };
-  if (!("noModule" in document.currentScript) || !window.WebAssembly)
-    tell("Plimsoll needs WebAssembly and a browser as new as Chrome 108, Firefox 114 or Safari 16.4.");
+  const needs = "Plimsoll needs WebAssembly and a browser as new as Chrome 108, Firefox 114 or Safari 16.4.";
+  if (!("noModule" in document.currentScript) || !window.WebAssembly) tell(needs);
+  // What is told is taken back by an application that starts all the same.
   window.addEventListener(
     "error",
-    ({ target }) => {
+    ({ target, message }) => {
+      const starting = document.readyState === "loading" || document.getElementById("loading");
       if (target && target.type === "module" && target.tagName === "SCRIPT")
         tell("A part of the page is missing, perhaps while it is updated. Reload it.");
+      else if (target === window && starting)
+        tell(`The page cannot start in this browser (${message}). ${needs}`);
     },
     true,
   );
@@ -39,7 +43,7 @@
   try {
     window.plimsollThread = new Worker(thread, { type: "module" });
     window.plimsollThread.onerror = () => (window.plimsollThread = undefined);
-  } catch {
+  } catch (foreign) {
     // a frame with an origin of its own
   }
 })();
