@@ -12,9 +12,11 @@ class Asker {
     this.actions += 1;
     await what.click();
   }
+  /** A click: check() does nothing where it is checked already. */
   async check(label: string): Promise<void> {
     this.actions += 1;
-    await this.page.getByLabel(label).check();
+    await this.page.getByLabel(label).click();
+    await expect(this.page.getByLabel(label)).toBeChecked();
   }
   async choose(label: string, text: string): Promise<void> {
     this.actions += 1;
@@ -81,6 +83,7 @@ test("3: which GPU to rent for all parameters of Qwen3-8B", async ({ page }) => 
   const asker = await begin(page);
   await asker.choose("Model", "qwen3 8b");
   await asker.check("Full, 16-bit");
+  await expect(asker.answer("Which method?")).toHaveCount(0);
   await asker.click(asker.answer("How long").getByRole("button", { name: "2,048" }));
   await expect(headline(page)).toContainText("Needs");
   await expect(page.locator(".verdict")).toContainText(/Every GPU of|No size of GPU/);

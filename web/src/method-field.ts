@@ -29,6 +29,10 @@ export function methodFields(view: View, leftOver: CoreError[], actions: Actions
               value=${method.id}
               .checked=${live(isMethod(method, view.request))}
               @change=${() => chooseMethod(method, view, actions)}
+              @click=${() => {
+                // Nothing changes; and whoever clicks what is checked has answered which.
+                if (isMethod(method, view.request)) chooseMethod(method, view, actions);
+              }}
             />
             ${say(`method.${method.id}`)}
           </label>`,
