@@ -47,9 +47,23 @@ void add_format(CLI::App* command, Options& options) {
   command->add_flag("--table", options.table, "Tables also into a pipe or a file")->excludes(json);
 }
 
+// CLI::IsMember, and what was probably meant.
+CLI::Validator one_of(const std::string& words) {
+  std::string set = "{";
+  for (char c : words) {
+    if (c != ' ') set += c;
+  }
+  set += "}";
+  return {[words, set](std::string& word) {
+            const bool known = (", " + words + ",").find(", " + word + ",") != std::string::npos;
+            return known ? "" : word + " not in " + set + "." + json::did_you_mean(word, words);
+          },
+          set};
+}
+
 void add_method(CLI::App* command, Options& options) {
   auto* method = command->add_option("--method", options.wishes.method, "What is trained")
-                     ->check(CLI::IsMember({"lora", "qlora", "full"}))
+                     ->check(one_of("lora, qlora, full"))
                      ->group(run_group);
   std::vector<CLI::Option*> short_forms = {method};
   for (const char* name : {"lora", "qlora", "full"}) {
@@ -115,7 +129,7 @@ void add_advise(CLI::App* command, Options& options) {
                    "Print the configuration with this plan in it: usually tried first, nothing learned "
                    "changes, fewest "
                    "changes, fastest")
-      ->check(CLI::IsMember({"usual", "same", "fewest", "fastest"}));
+      ->check(one_of("usual, same, fewest, fastest"));
   command->add_flag("--diff", options.diff, "The changed lines of the configuration only");
   add_format(command, options);
 }

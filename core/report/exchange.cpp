@@ -243,7 +243,9 @@ std::string export_text(std::string_view request, std::string_view id, const run
     }
     for (const HandoutKind& kind : handout_kinds()) allowed += ", " + std::string(kind.id);
     errors.push_back({"unknown_format", "",
-                      "No format that can be written is called \"" + std::string(id) + "\".", allowed});
+                      "No format that can be written is called \"" + std::string(id) + "\"." +
+                          json::did_you_mean(id, allowed),
+                      allowed});
   }
   const auto tree = json::parse(request, errors);
   recipe::Request given;

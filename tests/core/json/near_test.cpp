@@ -41,6 +41,19 @@ TEST(Near, FindsASlipOfThePenAndSaysThatItIsOne) {
   EXPECT_EQ(near("axolotle", "hf, trl, axolotl").names, "axolotl");
 }
 
+TEST(Near, TakesTwoNeighboursThatChangedPlacesForOneSlip) {
+  EXPECT_EQ(near("fdsp", "none, ddp, fsdp, zero2").names, "fsdp");
+  EXPECT_EQ(near("axolotol", "trl, axolotl, torchtune").names, "axolotl");
+}
+
+TEST(Near, FindsASlipInAPartOfAName) {
+  EXPECT_EQ(near("4900", cards).names, "rtx-4090");
+  EXPECT_EQ(near("4900 laptop", cards).names, "rtx-4090-laptop");
+  EXPECT_EQ(near("laptpo", cards).names, "rtx-4090-laptop");
+  EXPECT_EQ(near("a10", cards).names, "");
+  EXPECT_FALSE(near("4900", cards).by_parts);
+}
+
 TEST(Near, LeavesOutWhatTheNameDoesNotHave) {
   EXPECT_EQ(near("max_seq_length", "max_length, max_steps").names, "max_length");
 }
@@ -69,6 +82,10 @@ TEST(Near, EndsTheErrorsOfTheCore) {
               HasSubstr("Did you mean max_length?"));
   EXPECT_THAT(message_of(R"({"model": "gpt2", "stack": "axolotle"})"), HasSubstr("Did you mean axolotl?"));
   EXPECT_THAT(message_of(R"({"model": "mixtrel-8x7b-v0.1"})"), HasSubstr("Did you mean mixtral-8x7b-v0.1?"));
+  EXPECT_THAT(message_of(R"({"model": "gpt2", "hardware": {"gpu": "4900"}})"),
+              HasSubstr("Did you mean rtx-4090"));
+  EXPECT_THAT(message_of(R"({"model": "gpt2", "parallel": {"strategy": "fdsp"}})"),
+              HasSubstr("Did you mean fsdp?"));
   EXPECT_THAT(message_of(R"({"model": "gpt2", "want": ["plan"]})"), HasSubstr("Did you mean plans?"));
 }
 
