@@ -20,7 +20,7 @@ export const threadEarly: Plugin = {
 
 /** What the first view shares with cards and other pages: one file in place of ten, each of which would be another request. */
 const SHARED =
-  /\/node_modules\/(?:@?lit[^/]*|d3-array)\/|\/src\/(?:bar|colours|format|headline|link|lists|more|names|open|peak|pointer|presets|theme|thread|words\/(?:en|say))\.ts$/;
+  /\/node_modules\/(?:@?lit[^/]*|d3-array)\/|\/src\/(?:bar|colours|format|headline|link|lists|made|more|names|open|peak|pointer|presets|theme|thread|words\/(?:en|say))\.ts$/;
 
 /** Directives that only the parts below need come with those. */
 const LATER = /\/directives\/(?!live)|\/d3-array\/src\/(?!ticks)/;

@@ -148,6 +148,18 @@ test("the custom element draws the same card without a frame", async ({ host, ba
   expect(complaints).toEqual([]);
 });
 
+test("a card that says another total than its link was made with says both", async ({ page, baseURL }) => {
+  const request = { model: "mistral-7b-v0.3", hardware: { gpu: "a10g" } };
+  await page.goto(`${baseURL}embed.html${encode(request, { version: "0.0.9", total: "1.23" })}`);
+  const changed = page.locator(".card .changed");
+  await expect(changed).toContainText("This link was made by Plimsoll 0.0.9, which said 1.23");
+  const now = /now it is ([\d.]+)/.exec(await changed.innerText())?.[1] ?? "";
+  await page.goto(`${baseURL}embed.html${encode(request, { version: "0.0.9", total: now })}`);
+  await page.reload();
+  await expect(page.locator(".card h1")).toContainText("A10G");
+  await expect(changed).toHaveCount(0);
+});
+
 test("a card whose link was cut says so", async ({ page, baseURL }) => {
   await page.goto(`${baseURL}embed.html${LINK.slice(0, -3)}`);
   await expect(page.getByRole("alert")).toContainText("incomplete");

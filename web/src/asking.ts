@@ -7,7 +7,7 @@ import type { CoreError, Refusal, Report, Request, Scenario } from "./contract.t
 import { headline } from "./headline.ts";
 import { decode, sameRequest, tabOf, type Made } from "./link.ts";
 import { accepts } from "./lists.ts";
-import { madeOf } from "./made.ts";
+import { changedSince, madeOf } from "./made.ts";
 import { isSuperseded, loadMore } from "./more.ts";
 import { asFarAsSaid, givenWay } from "./own.ts";
 import { dotted, get, plain } from "./pointer.ts";
@@ -198,16 +198,10 @@ export abstract class Asking extends LitElement {
     }
   }
 
-  /** A link keeps the total that its maker saw; a newer core may say otherwise, and then it says both. */
   private compareWithLink(): void {
     const { view, made } = this;
     this.made = undefined;
-    const now = view ? madeOf(view) : undefined;
-    if (!view || !made || !now || made.total === now.total) return;
-    const was = `${made.total}\u00a0GiB`;
-    this.view = {
-      ...view,
-      notice: say("link.was", { version: made.version, was, now: `${now.total}\u00a0GiB` }),
-    };
+    const notice = view && madeOf(view) && view.report ? changedSince(made, view.report) : undefined;
+    if (view && notice !== undefined) this.view = { ...view, notice };
   }
 }

@@ -1,13 +1,14 @@
 // The answer as a card: headline, load line, figures, and the way to the whole page. Drawn by embed.html and by the
 // custom element.
-import { html, svg, type TemplateResult } from "lit";
+import { html, nothing, svg, type TemplateResult } from "lit";
 import { segments, stacked, swatch } from "../bar.ts";
 import { label } from "../colours.ts";
 import type { Core } from "../core.ts";
 import type { Refusal, Report, Request } from "../contract.ts";
 import { sizeWords, size } from "../format.ts";
 import { headline } from "../headline.ts";
-import { decode } from "../link.ts";
+import { decode, type Made } from "../link.ts";
+import { changedSince } from "../made.ts";
 import { VERDICTS } from "../names.ts";
 import { peakComponents } from "../peak.ts";
 import { describe } from "../share/describe.ts";
@@ -36,10 +37,11 @@ function bar(report: Report): TemplateResult {
   </svg>`;
 }
 
-function answer(report: Report, request: Request, home: string): TemplateResult {
+function answer(report: Report, { request, made }: Prepared, home: string): TemplateResult {
   const { peak } = report.memory;
   const gpu = report.gpu ?? undefined;
   const { model, batch } = describe(report, request);
+  const changed = changedSince(made, report);
   const largest = stacked(peakComponents(report))
     .sort((one, other) => other.bytes - one.bytes)
     .slice(0, NAMED);
@@ -49,7 +51,7 @@ function answer(report: Report, request: Request, home: string): TemplateResult 
       ${headline(report)}
     </h1>
     <p class="what">${model}; ${batch}</p>
-    ${bar(report)}
+    ${changed === undefined ? nothing : html`<p class="changed">${changed}</p>`} ${bar(report)}
     <ul class="legend">
       ${largest.map(
         (each) =>
@@ -72,6 +74,8 @@ function answer(report: Report, request: Request, home: string): TemplateResult 
 /** What a link asks, and what the core answers; nothing for a link that cannot be read. */
 export interface Prepared {
   request: Request;
+  /** What the link says that its maker saw. */
+  made: Made | undefined;
   answer: Report | Refusal;
 }
 
@@ -79,9 +83,13 @@ export async function prepare(core: Core, fragment: string): Promise<Prepared | 
   const decoded = decode(fragment);
   // A card stands where nobody can check what it was meant to say.
   if (decoded.kind !== "request" || decoded.unchecked) return undefined;
-  const { request } = decoded;
+  const { request, made } = decoded;
   const text = JSON.stringify(request);
-  return { request, answer: core.knows(request) ? core.report(text) : await core.answer(request, text) };
+  return {
+    request,
+    made,
+    answer: core.knows(request) ? core.report(text) : await core.answer(request, text),
+  };
 }
 
 /** `home`: the address of the page itself, to which the fragment is appended. */
@@ -91,12 +99,12 @@ export function card(prepared: Prepared | undefined, fragment: string, home: str
     const why = decoded.kind === "broken" ? decoded.message : say("card.broken");
     return html`<section class="card" data-verdict="none"><p role="alert">${why}</p></section>`;
   }
-  const { request, answer: report } = prepared;
+  const { answer: report } = prepared;
   if (!report.ok) {
     const message = report.errors.map((error) => error.message).join(" ");
     return html`<section class="card" data-verdict="none">
       <p role="alert">${say("card.refused", { message })}</p>
     </section>`;
   }
-  return answer(report, request, `${home}${fragment}`);
+  return answer(report, prepared, `${home}${fragment}`);
 }
