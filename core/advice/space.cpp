@@ -25,7 +25,6 @@ Space open_choices(const FixContext& situation, const std::vector<std::string>& 
       if (recipe::moves_locked(level.changes, locks)) continue;
       std::size_t place = space.find(fix->slot);
       if (place == space.slots.size()) {
-        if (place == most_slots) continue;
         space.slots.push_back({fix->slot, fix->kind, {Option{}}});
       }
       space.slots[place].options.push_back({fix, std::move(level)});

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <tuple>
 
 #include "core/advice/basis.h"
+#include "core/advice/space.h"
 #include "core/report/advice.h"
 #include "tests/core/report_answers.h"
 
@@ -13,6 +15,13 @@ namespace {
 
 using advice::Choice;
 using advice::Measure;
+
+// Where there is no room for a slot, its fixes would be proposed to nobody.
+TEST(Space, HasRoomForEverySlotThatFixesName) {
+  std::set<std::string_view> slots;
+  for (const advice::Fix* fix : advice::fixes()) slots.insert(fix->slot);
+  EXPECT_LE(slots.size(), advice::most_slots);
+}
 
 // A run read, with all that the planner needs kept beside it.
 struct Prepared {
