@@ -212,8 +212,9 @@ void read_supports(Section& section, Gpu& gpu) {
   section.object().no_other_keys();
 }
 
-void read_board(Section& section) {
-  section.object().flag("nvlink");
+void read_board(Section& section, Gpu& gpu) {
+  gpu.nvlink = section.object().flag("nvlink").value_or(false);
+  gpu.nvlink_bridge = section.object().flag("nvlink_bridge").value_or(false);
   section.also_texts({"nvlink_note", "pcie", "power_note"});
   section.also_numbers({"power_w"});
   section.numbers("power_range_w", {1, 10000});
@@ -252,7 +253,7 @@ void read_card(const json::Json& value, const std::string& file, Gpu& gpu, json:
   Section supports(member(card.object(), "supports"), "/supports", errors);
   read_supports(supports, gpu);
   Section board(member(card.object(), "board"), "/board", errors);
-  read_board(board);
+  read_board(board, gpu);
   card.object().no_other_keys();
 }
 

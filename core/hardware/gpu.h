@@ -44,6 +44,8 @@ struct Gpu {
   bool fp8 = false;
   bool tf32 = false;
   bool unified_memory = false;
+  bool nvlink = false;         // part of its board, or through a bridge
+  bool nvlink_bridge = false;  // sold apart, and between two cards alone
 
   std::vector<std::string> sources;
   std::string notes;

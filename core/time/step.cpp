@@ -20,7 +20,8 @@ constexpr double unpack_bytes = 2.52;
 // quantised base launches half as many again: 7 ms.
 constexpr double launch_seconds = 0.0016;
 constexpr double quantised_launch = 1.5;
-// Between cards: what NCCL reaches over NVLink on SXM boards, and through the host over PCIe 4.0. To host
+// Between cards: what NCCL reaches over the NVLink of their boards, and through the host over PCIe 4.0, which is
+// taken where a bridge would have to be bought: nobody says that it is there. To host
 // memory: PCIe 4.0 x16. DeepSpeed's CPU Adam updates about a billion parameters a second.
 constexpr double nvlink_bandwidth = 200e9, between_cards = 12e9, to_host = 20e9;
 constexpr double cpu_elements_per_second = 1e9;
@@ -78,8 +79,7 @@ StepTime step_time(const Work& work, const recipe::Recipe& r, const hardware::Gp
   t.generate = work.tokens_written * std::max(token.all(), token.launch);
   t.optimizer = work.step_bytes / (bandwidth * move_share);
   // Communication runs beside the computation; the longer of the two counts.
-  const bool boards = gpu.id.find("sxm") != std::string::npos;
-  const double link = boards ? nvlink_bandwidth : between_cards;
+  const double link = gpu.nvlink && !gpu.nvlink_bridge ? nvlink_bandwidth : between_cards;
   const double wire = work.traffic / link + work.host_traffic / to_host;
   const auto gpus = static_cast<double>(r.parallel.num_gpus);
   const double together = gpus > 1 ? several_cards : 1;

@@ -87,6 +87,21 @@ TEST(Time, NinetyOfAHundredPublishedRunsLieInTheBand) {
   EXPECT_GE(inside, static_cast<int>(0.9 * static_cast<double>(rows.size()))) << "of " << rows.size();
 }
 
+// An H20 is an SXM board that is not called so; the NVLink of an RTX 3090 is a bridge that few have.
+TEST(Time, CardsSendOverTheNvlinkOfTheirBoardWhateverTheyAreCalled) {
+  const auto seconds = [](const char* gpu, uint64_t cards) {
+    const Json report = answer({{"model", "mistral-7b-v0.3"},
+                                {"training", {{"bf16", true}, {"max_length", 256}}},
+                                {"parallel", {{"num_gpus", cards}, {"strategy", "fsdp"}}},
+                                {"hardware", {{"gpu", gpu}}}});
+    return at(report, "/time/seconds_per_step").get<double>();
+  };
+  for (const char* gpu : {"h20", "h100-sxm", "gb200", "v100-sxm2-32"})
+    EXPECT_LT(seconds(gpu, 8), 2 * seconds(gpu, 1)) << gpu;
+  for (const char* gpu : {"rtx-3090", "rtx-4090", "l40s"})
+    EXPECT_GT(seconds(gpu, 8), 2 * seconds(gpu, 1)) << gpu;
+}
+
 TEST(Time, ShortSequencesWaitForPython) {
   const Json short_one = {{"model", "qwen1.5-1.8b"},
                           {"peft", {{"r", 64}}},
