@@ -99,27 +99,43 @@ Rent rent_of(const run::Run& run, const run::Catalog& catalog) {
   return rent;
 }
 
-const RentRow* Rent::cheapest() const {
+// The cheapest of those that stay and that `suits`: at a dated price before one that may be of any year.
+template <typename Suits>
+const RentRow* first_of(const std::vector<RentRow>& rows, const Suits& suits) {
+  const RentRow* found = nullptr;
   for (const RentRow& row : rows) {
-    if (!row.notebook()) return &row;
+    if (row.notebook() || !suits(row)) continue;
+    if (row.dated()) return &row;
+    if (found == nullptr) found = &row;
   }
-  return nullptr;
+  return found;
+}
+
+const RentRow* Rent::cheapest() const {
+  return first_of(rows, [](const RentRow&) { return true; });
 }
 
 const RentRow* Rent::unchanged() const {
-  for (const RentRow& row : rows) {
-    if (!row.notebook() && row.setup->fix == nullptr) return &row;
-  }
-  return nullptr;
+  return first_of(rows, [](const RentRow& row) { return row.setup->fix == nullptr; });
 }
 
 const RentRow* Rent::fastest() const {
   const RentRow* found = nullptr;
   for (const RentRow& row : rows) {
     if (row.notebook()) continue;
-    if (found == nullptr || row.setup->seconds < found->setup->seconds) found = &row;
+    const bool later = found == nullptr || row.dated() > found->dated();
+    const bool faster =
+        found != nullptr && row.dated() == found->dated() && row.setup->seconds < found->setup->seconds;
+    if (later || faster) found = &row;
   }
   return found;
+}
+
+const RentRow* Rent::undated() const {
+  const RentRow* lead = cheapest();
+  if (lead == nullptr || !lead->dated()) return nullptr;
+  const RentRow* found = first_of(rows, [](const RentRow& row) { return !row.dated(); });
+  return found != nullptr && found->usd_per_step < lead->usd_per_step ? found : nullptr;
 }
 
 }  // namespace plimsoll::advice

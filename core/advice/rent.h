@@ -36,6 +36,7 @@ struct RentRow {
   double usd_per_step;
 
   bool notebook() const { return offer->session_hours > 0; }
+  bool dated() const { return offer->date != "undated"; }
 };
 
 struct Rent {
@@ -43,10 +44,12 @@ struct Rent {
   std::map<std::pair<std::string, uint64_t>, std::optional<Setup>> setups;
   std::vector<RentRow> rows;  ///< cheapest first
 
-  /// Each of them null where no machine is so.
+  /// Of dated prices, where there are any; each of them null where no machine is so.
   const RentRow* cheapest() const;
   const RentRow* unchanged() const;
   const RentRow* fastest() const;
+  /// What is cheaper than cheapest() at a price that nobody has dated.
+  const RentRow* undated() const;
 };
 
 /// `catalog` outlives it.

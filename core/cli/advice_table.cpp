@@ -129,6 +129,7 @@ std::string rent_lines(const Json& rent, const Style& style) {
   add("cheapest", "cheapest that works");
   add("unchanged", "cheapest without a change");
   add("fastest", "fastest");
+  add("undated", "cheaper, perhaps");
   if (rows.empty()) return "";
   return heading("To rent", style) + layout({{""}, {"", Align::left, true}}, rows, style) + "\n";
 }

@@ -76,6 +76,7 @@ void write_rent(Writer& out, const run::Run& run, const run::Catalog& catalog) {
   write_one(out, "cheapest", rent.cheapest(), steps);
   write_one(out, "unchanged", rent.unchanged(), steps);
   write_one(out, "fastest", rent.fastest(), steps);
+  write_one(out, "undated", rent.undated(), steps);
   for (const bool notebook : {false, true}) {
     out.key(notebook ? "notebooks" : "machines");
     out.open_array();

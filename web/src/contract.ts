@@ -490,11 +490,13 @@ export interface RentRow {
   source: string;
 }
 
-/** Which machine to rent. Both lists have the cheapest first; notebook services lead nothing. */
+/** Which machine to rent. Both lists have the cheapest first. The answers are those of dated prices, where there are any; notebook services lead nothing. */
 export interface Rent {
   cheapest: RentRow | null;
   unchanged: RentRow | null;
   fastest: RentRow | null;
+  /** What is cheaper than the cheapest, at a price that nobody has dated; may be out of date. */
+  undated: RentRow | null;
   machines: RentRow[];
   notebooks: RentRow[];
 }

@@ -1,4 +1,5 @@
-// "Which GPU should I rent?": the cheapest machine that works, the cheapest without a change, the fastest.
+// "Which GPU should I rent?": the cheapest machine that works, the cheapest without a change, the fastest; and what
+// may be cheaper, at a price without a date.
 import { html, nothing, type TemplateResult } from "lit";
 import type { RentRow } from "./contract.ts";
 import { source } from "./component-why.ts";
@@ -6,8 +7,8 @@ import { dollars, duration, seconds } from "./format.ts";
 import type { Actions, View } from "./view.ts";
 import { say } from "./words/say.ts";
 
-type Answer = "cheapest" | "unchanged" | "fastest";
-const ANSWERS: Answer[] = ["cheapest", "unchanged", "fastest"];
+type Answer = "cheapest" | "unchanged" | "fastest" | "undated";
+const ANSWERS: Answer[] = ["cheapest", "unchanged", "fastest", "undated"];
 
 /** "8 × H100 SXM 80GB" */
 const cards = ({ gpus, name }: RentRow) => `${gpus > 1 ? `${gpus} × ` : ""}${name}`;
@@ -29,7 +30,7 @@ function line(answers: Answer[], row: RentRow, actions: Actions): TemplateResult
   return html`<li>
     <b>${answers.map((answer) => say(`rent.${answer}`)).join(", ")}</b>: ${cards(row)}
     <small>(${machine})</small>, ${takes}, <b>${cost(row)}</b>
-    <small title=${row.source}>(${row.date === "undated" ? say("rent.undated") : row.date})</small
+    <small title=${row.source}>(${row.date === "undated" ? say("rent.no_date") : row.date})</small
     >${row.title === "" ? nothing : html`, ${row.title}`}
     <button
       type="button"

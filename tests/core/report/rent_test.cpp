@@ -35,9 +35,22 @@ TEST(Rent, ACheapestACheapestAsItIsAndAFastestAreNamed) {
   EXPECT_LE(number(cheapest, "usd"), number(unchanged, "usd"));
   EXPECT_LE(number(fastest, "seconds_per_step"), number(unchanged, "seconds_per_step"));
   for (const Json& row : rent.at("machines")) {
+    if (row.at("date") == "undated") continue;
     EXPECT_LE(number(cheapest, "usd"), number(row, "usd"));
     EXPECT_GE(number(row, "seconds_per_step"), number(fastest, "seconds_per_step"));
   }
+}
+
+// Lambda's and RunPod's prices have no date: they may be of any year.
+TEST(Rent, APriceWithoutADateLeadsNothingAndIsNotHidden) {
+  const Json rent = advice_for(full_8b()).at("rent");
+  for (const char* lead : {"cheapest", "unchanged", "fastest"})
+    EXPECT_NE(rent.at(lead).at("date"), "undated") << lead;
+  const Json& undated = rent.at("undated");
+  ASSERT_TRUE(undated.is_object());
+  EXPECT_EQ(undated.at("date"), "undated");
+  EXPECT_LT(number(undated, "usd"), number(rent.at("cheapest"), "usd"));
+  for (const Json& row : rent.at("machines")) EXPECT_LE(number(undated, "usd"), number(row, "usd"));
 }
 
 // Every row, made as it says, is a run that fits on that card and keeps the samples of a step.
