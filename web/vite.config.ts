@@ -1,10 +1,11 @@
 // The page is built from web/ and the wasm module of the core into static files that any host can serve from any
-// path. PLIMSOLL_WASM and PLIMSOLL_SITE move the two folders for builds outside the checkout.
+// path; PLIMSOLL_ADDRESS says which it will be (address.ts). PLIMSOLL_WASM and PLIMSOLL_SITE move the two folders for builds outside the checkout.
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { VitePWA } from "vite-plugin-pwa";
+import { addressOf } from "./address.ts";
 import { docsFrame } from "./docs-frame.ts";
 import { firstChunk, threadEarly } from "./early.ts";
 import { colours, firstAnswerIn } from "./first-answer.ts";
@@ -69,6 +70,7 @@ export default defineConfig(({ command, isPreview }) => {
       colours,
       firstAnswerIn(wasm),
       threadEarly,
+      addressOf(process.env["PLIMSOLL_ADDRESS"]),
       VitePWA({
         injectRegister: false,
         registerType: "prompt",

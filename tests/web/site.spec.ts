@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { addressed } from "../../web/address.ts";
 import { expect, open, test } from "./page.ts";
 
 test("the policy is the strict one, and nothing may be inline", async ({ page }) => {
@@ -17,6 +18,17 @@ test("a shared link has a title, a description and a picture", async ({ page, re
   expect(await tag("description")).toContain("smallest change");
   const picture = await request.get(new URL((await tag("image")) ?? "", page.url()).href);
   expect(picture.headers()["content-type"]).toBe("image/png");
+});
+
+test("a site whose address is known names its picture by the whole of it", () => {
+  const html = readFileSync("web/index.html", "utf8");
+  const picture = (page: string) => /property="og:image" content="([^"]*)"/.exec(page)?.[1];
+  expect(picture(html)).toBe("./preview.png");
+  for (const address of ["https://example.org/plimsoll", "https://example.org/plimsoll/"]) {
+    const page = addressed(html, address);
+    expect(picture(page)).toBe("https://example.org/plimsoll/preview.png");
+    expect(page).toContain('property="og:url" content="https://example.org/plimsoll/"');
+  }
 });
 
 test("the README counts the runs that the accuracy page shows", async ({ page }) => {
