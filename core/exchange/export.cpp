@@ -92,11 +92,12 @@ bool has_variables(const Format& format) {
 
 bool is_refused(const Format& format, std::string_view task, std::string_view key, const Json& value) {
   if (key[0] == '$') return !has_variables(format);  // a variable of the environment has no place in a file
+  std::string_view bare = key;
   if (const size_t dot = key.find('.'); format.written == Language::python && dot != std::string_view::npos)
-    key.remove_prefix(dot + 1);
+    bare.remove_prefix(dot + 1);
   const std::string word = value.is_string() ? value.get<std::string>() : "";
   return std::any_of(format.refused.begin(), format.refused.end(), [&](const Refusal& refusal) {
-    return in_list(key, refusal.keys) && among(task, refusal.tasks) &&
+    return (in_list(bare, refusal.keys) || in_list(key, refusal.keys)) && among(task, refusal.tasks) &&
            (refusal.words.empty() || (value.is_string() && among(word, refusal.words)));
   });
 }

@@ -201,6 +201,9 @@ class Reader:
             if item.target.id in INNER.get(name, {}):
                 kind = INNER[name][item.target.id]
             made["keys"][item.target.id] = self.add(kind, file) if kind not in ("any", "map") and isinstance(kind, str) else kind
+        # utils/schemas/validation.py takes the prefix away first.
+        if name == "FSDPConfig" and file.startswith("axolotl/"):
+            made["keys"].update({f"fsdp_{key}": kind for key, kind in made["keys"].items()})
         if not annotated:
             self.add_initializer(made, node)
         setters = [ast.unparse(mark) for item in node.body if isinstance(item, ast.FunctionDef)

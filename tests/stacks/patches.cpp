@@ -133,27 +133,26 @@ Json planned_request(Json request, const Json& plan, const Json& patch, const Js
   return request;
 }
 
-// Why the release that a golden stands for stops at a key that the patch wrote; "" it does not.
-std::string refused_key(const std::string& name, const std::string& patched, const exchange::Import& again,
+// Why the newest release of the file's trainer stops at a key that the patch put in; "" it does not.
+std::string refused_key(exchange::Document before, const std::string& patched, const exchange::Import& again,
                         const Json& patch) {
-  const fs::path release = fs::path(name).parent_path();
-  const std::string list = release.parent_path().filename().string() + "-" + release.filename().string();
-  if (exchange::accepted(list).list.at("commands").empty()) return "";
   exchange::Document document = exchange::prepared(cli::read_document(patched));
   std::vector<exchange::Entry> written;
   for (const Json& key : patch.at("keys")) {
     const std::string path = key.at("key").get<std::string>();
     const exchange::Node* node = exchange::find_path(document.root, path);
-    if (node != nullptr) written.push_back({path, node->value, ""});
+    // What the file said before is in the words of its own release.
+    if (node != nullptr && exchange::find_path(before.root, path) == nullptr)
+      written.push_back({path, node->value, ""});
   }
   const std::string task = again.request.value("task", "sft");
-  const auto refused = exchange::refusals(again.format->id, task, written, list);
+  const auto refused = exchange::refusals(again.format->id, task, written);
   return refused.empty() ? "" : "its trainer stops: " + refused[0];
 }
 
 // "" or what is wrong with one plan's changes written into the text.
 std::string wrong_patch(const std::string& text, const exchange::Document& document, const Json& plan,
-                        const std::string& name, const run::Catalog& catalog, bool& whole) {
+                        const run::Catalog& catalog, bool& whole) {
   const std::string answer = report::patch_text(document, text, json::write(plan.at("changes")), catalog);
   const auto patch = parsed(answer);
   if (!patch) return "the patch is no JSON";
@@ -162,7 +161,9 @@ std::string wrong_patch(const std::string& text, const exchange::Document& docum
   const std::string patched = patch->at("text").get<std::string>();
   const exchange::Import again = exchange::import_document(cli::read_document(patched), patched);
   if (!again.errors.empty()) return "the patched file is refused: " + again.errors[0].message;
-  if (std::string refused = refused_key(name, patched, again, *patch); !refused.empty()) return refused;
+  if (std::string refused = refused_key(exchange::prepared(document), patched, again, *patch);
+      !refused.empty())
+    return refused;
   const Json planned =
       planned_request(exchange::import_document(document, text).request, plan, *patch, again.request);
   const auto wanted = peak_of(planned, catalog), written = peak_of(again.request, catalog);
@@ -188,7 +189,7 @@ void try_file(const std::string& name, const std::string& text, const run::Catal
     for (const Json& plan : tier.contains("plans") ? tier.at("plans") : Json::array()) {
       ++count.plans;
       bool whole = false;
-      const std::string wrong = wrong_patch(text, document, plan, name, catalog, whole);
+      const std::string wrong = wrong_patch(text, document, plan, catalog, whole);
       ++(!wrong.empty() ? count.wrong : whole ? count.whole : count.partly);
       if (wrong.empty() && (!each || whole)) continue;
       std::printf("%s: %s: %s\n", name.c_str(), json::write(plan.at("changes")).c_str(),

@@ -9,6 +9,7 @@ namespace plimsoll::exchange {
 inline constexpr Refusal hf_script_refusals[] = {
     {"optim", no_optimizer},
     {"disable_dropout eval_packing parallelism_config* bits group_size quant_method"},
+    {"activation_offloading packing padding_free training.max_length training.max_seq_length training.max_seq_len"},
     {keys_of_other_adapters},
 };
 

@@ -129,15 +129,15 @@ std::optional<Asked> asked_of(std::string_view format, std::string task, const s
 }
 
 std::vector<std::string> refusals(std::string_view format, const std::string& task,
-                                  const std::vector<Entry>& entries, const std::string& release) {
+                                  const std::vector<Entry>& entries) {
   std::vector<std::string> all;
   for (const Entry& entry : entries) {
     const auto asked = asked_of(format, task, entry.key);
-    if (!asked || (!release.empty() && !accepted(release).has(asked->command))) continue;
+    if (!asked) continue;
     const auto ask = [&](const std::string& list) {
       return accepted(list).refusal(asked->command, asked->key, entry.value);
     };
-    const std::string refused = ask(release.empty() ? asked->list : release);
+    const std::string refused = ask(asked->list);
     // Unsloth hands on what it does not know.
     const bool handed_on = asked->list.rfind("unsloth", 0) == 0 && ask("transformers-5.23").empty();
     if (!refused.empty() && !handed_on) all.push_back(asked->command + ": " + refused);

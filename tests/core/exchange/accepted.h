@@ -33,9 +33,8 @@ struct Asked {
 /// reads the key, or what runs before it.
 std::optional<Asked> asked_of(std::string_view format, std::string task, const std::string& key);
 
-/// Every key of the entries that its trainer stops at, in words. `releases` in place of the newest:
-/// "ms-swift-4.0.4".
+/// Every key of the entries that the newest release of its trainer stops at, in words.
 std::vector<std::string> refusals(std::string_view format, const std::string& task,
-                                  const std::vector<Entry>& entries, const std::string& release = "");
+                                  const std::vector<Entry>& entries);
 
 }  // namespace plimsoll::exchange
