@@ -71,6 +71,14 @@ std::optional<Json> count_of(const Node& node) {
   return Json(static_cast<uint64_t>(value));
 }
 
+// A condition says no version: what it leads to depends on the day.
+std::optional<Json> version_in(const Node& node) {
+  const std::string said = node.is_scalar() ? lower(word_of(node)) : "";
+  if (said == "latest" || said == "main" || said == "git") return Json(said);
+  const std::string version = recipe::version_of(said);
+  return version.empty() ? std::nullopt : std::optional<Json>(version);
+}
+
 std::optional<Json> text_map_of(const Node& node) {
   if (!node.is_map()) return std::nullopt;
   Json map = Json::object();
@@ -139,14 +147,8 @@ std::optional<Json> value_for(std::string_view pointer, const Node& node, std::s
     case FieldType::optimizer:
       if (!mapped.is_scalar()) return std::nullopt;
       return Json(lower(word_of(mapped)));
-    case FieldType::version: {
-      const std::string said = mapped.is_scalar() ? lower(word_of(mapped)) : "";
-      for (const char* newest : {"latest", "main", "git"}) {
-        if (said == newest) return Json(said);
-      }
-      const std::string version = recipe::version_of(said);
-      return version.empty() ? std::nullopt : std::optional<Json>(version);
-    }
+    case FieldType::version:
+      return version_in(mapped);
     case FieldType::text:
       if (!mapped.is_scalar()) return std::nullopt;
       return Json(word_of(mapped));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/json/ascii.h"
+#include "core/json/words.h"
 #include "core/model/model_types.h"
 #include "core/recipe/quantization_formats.h"
 #include "core/recipe/tasks.h"
@@ -11,6 +13,20 @@ namespace plimsoll::recipe {
 namespace {
 
 using json::Errors;
+
+// huggingface/transformers src/transformers/modeling_utils.py from_pretrained: a way to spread the layers, or what
+// torch.device() takes. Unsloth has a way of its own.
+bool is_placement(std::string_view word) {
+  return word.empty() || word.substr(0, 4) == "cuda" ||
+         json::is_listed(word, "auto balanced balanced_low_0 sequential unsloth cpu mps xpu npu hpu");
+}
+
+// pytorch c10/cuda/CUDAAllocatorConfig.cpp parseArgs: name:value, joined by commas.
+bool are_options(std::string_view conf) {
+  std::size_t name = 0;
+  while (name < conf.size() && ascii::is_word(conf[name])) ++name;
+  return conf.empty() || (name > 0 && name < conf.size() && conf[name] == ':');
+}
 
 struct Conflict {
   const char* pointer;
@@ -68,6 +84,16 @@ constexpr Conflict conflicts[] = {
      .message =
          "accelerate refuses to train a model in several processes that device_map has spread over the GPUs.",
      .allowed = "one of model_args.device_map and parallel.strategy"},
+    {.pointer = "/model_args/device_map",
+     .clashes = [](const Recipe& r) { return !is_placement(r.model_args.device_map); },
+     .message = "No way to place layers, and no device.",
+     .allowed = "auto, balanced, balanced_low_0, sequential, cuda:0, cpu",
+     .code = "unknown_value"},
+    {.pointer = "/hardware/PYTORCH_CUDA_ALLOC_CONF",
+     .clashes = [](const Recipe& r) { return !are_options(r.hardware.cuda_alloc_conf); },
+     .message = "PyTorch reads options as name:value, joined by commas.",
+     .allowed = "expandable_segments:True, max_split_size_mb:128",
+     .code = "unknown_value"},
     {.pointer = "/rl/max_completion_length",
      .clashes =
          [](const Recipe& r) {

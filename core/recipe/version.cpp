@@ -35,23 +35,14 @@ int compare(const Part& a, const Part& b, int parts) {
   return 0;
 }
 
-constexpr std::string_view digits_and_points = "0123456789.";
-
 // PEP 440: "4.51.3", and what may follow it.
 bool is_version(std::string_view text) {
-  const size_t end = std::min(text.find_first_not_of(digits_and_points), text.size());
-  const std::string_view numbers = text.substr(0, end), tail = text.substr(end);
-  if (numbers.empty() || numbers.front() == '.' || numbers.find("..") != std::string_view::npos) return false;
-  if (tail.empty()) return numbers.back() != '.';
-  for (char c : tail) {
-    if (!ascii::is_alnum(c) && std::string_view("+.-_").find(c) == std::string_view::npos) return false;
+  if (text.empty() || !ascii::is_digit(text.front()) || !ascii::is_alnum(text.back())) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool part = ascii::is_word(text[i]) || text[i] == '+' || text[i] == '-';
+    if (!part && (text[i] != '.' || text[i + 1] == '.')) return false;
   }
-  for (const std::string_view word : {"+", "a", "b", "rc", "post", "dev"}) {
-    const size_t size = word.size();
-    if (tail.substr(0, size) == word && tail.size() > size && (ascii::is_digit(tail[size]) || word == "+"))
-      return true;
-  }
-  return false;
+  return true;
 }
 
 }  // namespace

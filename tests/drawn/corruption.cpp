@@ -82,13 +82,16 @@ std::vector<Json> corruptions(const Field& field) {
   switch (field.type) {
     case FieldType::count:
     case FieldType::number:
-      add({-1, 0.5, field.low - 1, 2 * field.high + 1, 1e300});
+      add({-1, 1.5, field.low - 1, 2 * field.high + 1, 1e300});
+      if (field.type == FieldType::number) values.erase(values.end() - 4);  // a number
       break;
     case FieldType::word:
     case FieldType::optimizer:
     case FieldType::text:
     case FieldType::version:
-      add({"", " ", "no_such_word", ">=4.46", "4.46.*", "git+https://github.com/huggingface/trl", "main?"});
+      add({" ", "no_such_word", ">=4.46", "4.46.*", "git+https://github.com/huggingface/trl", "main?"});
+      // An empty text is one that says nothing.
+      if (field.type != FieldType::text) values.emplace_back("");
       break;
     case FieldType::texts:
     case FieldType::texts_or_text:

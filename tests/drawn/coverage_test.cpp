@@ -70,6 +70,7 @@ TEST(Coverage, EveryAllowedWordIsSaidByADraw) {
   for (const recipe::Field& field : recipe::field_table()) {
     const std::string pointer(field.pointer);
     std::vector<std::string> allowed = words_in(recipe::words_of(field));
+    if (field.type == recipe::FieldType::version) allowed.clear();  // its words are one default
     if (field.type == recipe::FieldType::flag) allowed = {"true", "false"};
     const auto said = seen().words.find(pointer);
     for (const std::string& word : allowed) {

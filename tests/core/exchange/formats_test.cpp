@@ -1,4 +1,5 @@
 // One configuration of each other format, as people write them, and the request it means.
+#include "core/json/at.h"
 #include "tests/core/exchange/any_text.h"
 
 namespace plimsoll::exchange {
@@ -203,6 +204,21 @@ TEST(ExchangeFlat, SageMakerHyperparametersAndInstance) {
                  "sagemaker",
                  R"({"model": "gpt2", "stack": "hf", "data": {"epochs": 3}, "hardware": {"gpu": "a10g"},
       "training": {"per_device_train_batch_size": 2, "bf16": true}, "parallel": {"num_gpus": 4}})");
+}
+
+TEST(ExchangeFlat, AVersionIsReadAsOneAndAConditionIsLeftAlone) {
+  const auto version = [](const std::string& said) {
+    const Import import =
+        import_any(R"({"hyperparameters": {"model_name_or_path": "gpt2", "per_device_train_batch_size": "2"},
+            "instance_type": "ml.g5.12xlarge", "transformers_version": ")" +
+                   said + R"("})");
+    return json::at(json::at(import.request, "versions"), "transformers");
+  };
+  EXPECT_EQ(version("4.49.0"), Json("4.49.0"));
+  EXPECT_EQ(version("v4.46"), Json("4.46"));
+  EXPECT_EQ(version("latest"), Json("latest"));
+  for (const char* none : {">=4.46", "4.46.*", "git+https://github.com/huggingface/transformers"})
+    EXPECT_EQ(version(none), Json()) << none;
 }
 
 TEST(ExchangeRequest, ARequestStaysARequest) {
