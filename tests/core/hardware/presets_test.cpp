@@ -119,14 +119,13 @@ TEST(GpuPresets, TensorRatesAreThoseOfTheDatasheets) {
 
 // What the data sheet lists beside PCIe as the way in is part of the board.
 TEST(GpuPresets, NvlinkIsOfTheBoardOrABridgeAndBothAreSaid) {
-  const auto card = [](const char* id) { return *presets().find_gpu(id); };
   for (const char* id : {"h20", "h100-sxm", "a100-sxm-80", "gh200-96", "v100-sxm2-16"}) {
-    EXPECT_TRUE(card(id).nvlink) << id;
-    EXPECT_FALSE(card(id).nvlink_bridge) << id;
+    EXPECT_TRUE(gpu(id).nvlink) << id;
+    EXPECT_FALSE(gpu(id).nvlink_bridge) << id;
   }
   for (const char* id : {"rtx-3090", "a40", "h100-nvl", "a100-pcie-80"})
-    EXPECT_TRUE(card(id).nvlink_bridge) << id;
-  for (const char* id : {"rtx-4090", "l4"}) EXPECT_FALSE(card(id).nvlink) << id;
+    EXPECT_TRUE(gpu(id).nvlink_bridge) << id;
+  for (const char* id : {"rtx-4090", "l4"}) EXPECT_FALSE(gpu(id).nvlink) << id;
 }
 
 TEST(Tiers, AscendAndHoldEachDiscreteCardOnce) {

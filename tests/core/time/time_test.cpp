@@ -91,7 +91,7 @@ TEST(Time, NinetyOfAHundredPublishedRunsLieInTheBand) {
 TEST(Time, CardsSendOverTheNvlinkOfTheirBoardWhateverTheyAreCalled) {
   const auto seconds = [](const char* gpu, uint64_t cards) {
     const Json report = answer({{"model", "mistral-7b-v0.3"},
-                                {"training", {{"bf16", true}, {"max_length", 256}}},
+                                {"training", {{"bf16", true}, {"max_length", 64}}},
                                 {"parallel", {{"num_gpus", cards}, {"strategy", "fsdp"}}},
                                 {"hardware", {{"gpu", gpu}}}});
     return at(report, "/time/seconds_per_step").get<double>();
