@@ -60,20 +60,12 @@ bool is_slip(std::size_t slips, std::size_t letters) {
   return slips * 3 <= std::max<std::size_t>(letters, 3);
 }
 
-// Slips between each part of `some` and the part of `all` that is nearest to it; none where one is near nothing.
-// "4900" of " rtx 4090 ".
-std::size_t slips_in_parts(std::string_view all, std::string_view some) {
-  std::size_t sum = 0;
-  for (std::size_t end; (end = some.find(' ', 1)) != std::string_view::npos; some.remove_prefix(end)) {
-    const std::string_view part = some.substr(1, end - 1);
-    std::size_t least = part.size();
-    std::string_view rest = all;
-    for (std::size_t next; (next = rest.find(' ', 1)) != std::string_view::npos; rest.remove_prefix(next))
-      least = std::min(least, distance(part, rest.substr(1, next - 1)));
-    if (least > 0 && (part.size() < 3 || !is_slip(least, part.size()))) return std::string_view::npos;
-    sum += least;
-  }
-  return sum;
+// Slips between a single part and the part of `all` that is nearest to it: "4900" of " rtx 4090 ".
+std::size_t slips_in_parts(std::string_view all, std::string_view part) {
+  std::size_t least = part.size();
+  for (std::size_t end; (end = all.find(' ', 1)) != std::string_view::npos; all.remove_prefix(end))
+    least = std::min(least, distance(part, all.substr(1, end - 1)));
+  return least;
 }
 
 }  // namespace
@@ -96,7 +88,8 @@ Near near(std::string_view word, std::string_view list) {
         rank = by_letters + slips;
       } else if (holds(wanted, own)) {
         rank = by_fewer_parts - rank;
-      } else if (const std::size_t some = slips_in_parts(own, wanted); some != std::string_view::npos) {
+      } else if (const std::size_t some = slips_in_parts(own, word);
+                 word.size() > 2 && is_slip(some, word.size())) {
         rank += by_slips + longest_word * some;
       } else {
         continue;

@@ -34,8 +34,7 @@
       const starting = document.readyState === "loading" || document.getElementById("loading");
       if (target && target.type === "module" && target.tagName === "SCRIPT")
         tell("A part of the page is missing, perhaps while it is updated. Reload it.");
-      else if (target === window && starting)
-        tell(`The page cannot start in this browser (${message}). ${needs}`);
+      else if (target === window && starting) tell(`The page cannot start: ${message}. ${needs}`);
     },
     true,
   );
