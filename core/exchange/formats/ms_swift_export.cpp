@@ -20,6 +20,30 @@ bool says_more(const Writing& out, const std::string& pointer, const Json& value
 // swift/arguments/rlhf_args.py RLHFArguments, in the words of a request.
 constexpr std::string_view rlhf_types = "dpo orpo simpo kto cpo reward ppo grpo";
 
+// load_in_4bit or load_in_8bit.
+bool write_bits(Writing& out, const std::string& pointer, const Json& value) {
+  if (value != Json(true)) return false;
+  out.put("quant_method", "bnb");
+  out.put("quant_bits", pointer == "/quantization/load_in_4bit" ? 4 : 8, pointer);
+  return true;
+}
+
+// One word names the settings that swift brings along; their details are not said with it.
+bool write_sharing(Writing& out, const std::string& pointer, const Json& value) {
+  if (pointer == "/parallel/strategy") {
+    const std::string word = value.get<std::string>();
+    if (word.rfind("zero", 0) != 0) return false;
+    out.put("deepspeed", word, pointer);
+    return true;
+  }
+  if (pointer == "/parallel/num_gpus") {
+    out.put("$NPROC_PER_NODE", value, pointer);
+    return true;
+  }
+  out.left_out.push_back(pointer);
+  return true;
+}
+
 }  // namespace
 
 bool write_ms_swift(Writing& out, const std::string& pointer, const Json& value) {
@@ -56,36 +80,17 @@ bool write_ms_swift(Writing& out, const std::string& pointer, const Json& value)
     out.put("rlhf_type", value == "reward" ? Json("rm") : value, pointer);
     return true;
   }
-  if (pointer == "/quantization/load_in_4bit" || pointer == "/quantization/load_in_8bit") {
-    if (value != Json(true)) return false;
-    out.put("quant_method", "bnb");
-    out.put("quant_bits", pointer == "/quantization/load_in_4bit" ? 4 : 8, pointer);
+  if (pointer == "/rl/vllm_enable_sleep_mode") {
+    out.put("sleep_level", value == Json(true) ? 1 : 0, pointer);
     return true;
   }
+  if (pointer.rfind("/quantization/load_in_", 0) == 0) return write_bits(out, pointer, value);
   const bool hqq = out.is("/quantization/quant_method", "hqq") && out.find("/quantization/bits") != nullptr;
   if (pointer == "/quantization/bits" && hqq) {
     out.put("quant_bits", value, pointer);
     return true;
   }
-  if (pointer == "/rl/vllm_enable_sleep_mode") {
-    out.put("sleep_level", value == Json(true) ? 1 : 0, pointer);
-    return true;
-  }
-  if (pointer == "/parallel/strategy") {
-    const std::string word = value.get<std::string>();
-    if (word.rfind("zero", 0) != 0) return false;
-    out.put("deepspeed", word, pointer);
-    return true;
-  }
-  if (pointer == "/parallel/num_gpus") {
-    out.put("$NPROC_PER_NODE", value, pointer);
-    return true;
-  }
-  // One word names the settings that swift brings along; their details are not said with it.
-  if (pointer.rfind("/parallel/", 0) == 0) {
-    out.left_out.push_back(pointer);
-    return true;
-  }
+  if (pointer.rfind("/parallel/", 0) == 0) return write_sharing(out, pointer, value);
   return write_training(out, "", pointer, value);
 }
 
