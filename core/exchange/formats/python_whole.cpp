@@ -91,7 +91,7 @@ void leave_out_raised_batch(Writing& out) {
   const uint64_t rows =
       number(batch, 0) * number("/training/gradient_accumulation_steps", 0) * number("/parallel/num_gpus", 1);
   if (!out.is("/task", "grpo") || generations == 0 || rows % generations == 0) return;
-  if (std::erase_if(out.entries, [batch](const Entry& entry) { return entry.pointer == batch; }) != 0)
+  if (std::erase_if(out.entries, [](const Entry& entry) { return entry.pointer == batch; }) != 0)
     out.left_out.emplace_back(batch);
 }
 
