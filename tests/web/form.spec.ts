@@ -31,7 +31,9 @@ test("every GPU of the list gives an answer of its own", async ({ page }) => {
   expect(names.length).toBeGreaterThan(70);
   for (const name of names) {
     await choose(page, "GPU", name);
-    await expect(headline(page)).toContainText(name);
+    // What runs on a chip of Apple's is not replayed.
+    if (name.startsWith("Apple")) await expect(page.locator(".verdict .ask")).toContainText([name]);
+    else await expect(headline(page)).toContainText(name);
   }
 });
 

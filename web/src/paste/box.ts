@@ -359,7 +359,7 @@ export class PlimsollPaste extends LitElement {
     const config = imported && (imported.ok || (imported.format && imported.request));
     // The card answers a question that has become the request.
     const isRequest = this.replaced !== undefined || this.request === this.followed || this.led;
-    const asked = isRequest && isCardsAnswer(diagnosed, this.led);
+    const asked = isRequest && isCardsAnswer(diagnosed, this.led && this.request["model"] === undefined);
     const ofPage = !this.whole() && this.own() !== undefined;
     return html`<section class="paste" aria-label=${say("paste.label")}>
       ${this.replaced
