@@ -1,5 +1,5 @@
 // What people who fine-tune every week paste and ask, where the page once answered something else than what they said.
-import { expect, figure, headline, open, paste, test } from "./page.ts";
+import { expect, headline, open, paste, test } from "./page.ts";
 
 test("a trainer that is not replayed says so, however short its command", async ({ page }) => {
   await open(page);
@@ -27,7 +27,6 @@ test("the frames of a trainer say the task, before anybody names the model", asy
   await paste(page, DPO);
   await page.locator(".verdict .ask").getByRole("button", { name: "Qwen3-8B" }).click();
   await expect(page).toHaveURL(/task=dpo/);
-  await expect(figure(page, "Peak")).toBeAttached();
 });
 
 test("words beside a message leave its card known", async ({ page }) => {
