@@ -7,6 +7,9 @@ test("a trainer that is not replayed says so, however short its command", async 
   const box = page.locator("plimsoll-paste");
   await expect(box).toContainText("This is MLX's trainer");
   await expect(box).toContainText("What can be pasted instead: the same model");
+  // The second module has nothing to add.
+  await page.waitForLoadState("networkidle");
+  await expect(box).toContainText("This is MLX's trainer");
   await expect(page).not.toHaveURL(/Qwen2\.5-14B/);
 });
 

@@ -33,8 +33,10 @@ export async function diagnose(
   answers: string[],
   imported: Imported | undefined,
 ): Promise<Diagnosis> {
-  const alone = !imported?.request && !isRefused(imported);
+  const refused = isRefused(imported);
+  const alone = !imported?.request && !refused;
   const found = await core.diagnose(text, under, answers.join(" "));
+  if (refused && found.messages.length === 0) return { ...found, ok: false };
   return found.ok || !alone || text.length >= LINE ? found : core.diagnose(`${QUESTION}${text}`, under, "");
 }
 
