@@ -245,6 +245,11 @@ struct Stack {
   uint64_t frame_width = 0;       ///< elements that its convolutions keep for each when they are trained
 };
 
+/// What makes tokens of images or sound for the stacks that speak.
+inline bool is_tower(const Stack& stack) {
+  return stack.part == Part::vision || stack.part == Part::projector || stack.part == Part::audio;
+}
+
 /// Tiles that an image is cut into.
 struct TileGrid {
   uint64_t rows = 1, columns = 1;

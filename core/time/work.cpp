@@ -176,7 +176,8 @@ void add_traffic(const memory::Parameters& p, const recipe::Recipe& r, Work& wor
 // Sequences that go through the network at once.
 struct Read {
   double rows = 0, length = 0;
-  bool graph = true;  // with a backward
+  bool graph = true;   // with a backward
+  bool towers = true;  // images and sound among it
 };
 
 // One run of the network over a micro-batch: every stack, its layers and the head.
@@ -184,9 +185,8 @@ void add_run(const model::Architecture& network, const recipe::Recipe& r, const 
   const memory::ImageLoad images = memory::image_load(network, r);
   for (const model::Stack& stack : network.stacks) {
     Passes p{0, read.length, read.rows, read.graph && r.training.gradient_checkpointing, read.graph};
-    const bool tower =
-        stack.part == Part::vision || stack.part == Part::projector || stack.part == Part::audio;
-    if (tower) {
+    if (model::is_tower(stack)) {
+      if (!read.towers) continue;
       p.batch = read.rows * images.towers;
       p.length = images.tower_tokens;
       const bool trained = r.peft.on ? r.peft.finetune_vision_layers && stack.part == Part::vision
@@ -210,9 +210,7 @@ void add_offloaded(const model::Architecture& network, const recipe::Recipe& r, 
   const memory::ImageLoad images = memory::image_load(network, r);
   const double rows = work.tokens / sample_length(r);
   for (const model::Stack& stack : network.stacks) {
-    const bool tower =
-        stack.part == Part::vision || stack.part == Part::projector || stack.part == Part::audio;
-    const double tokens = tower ? rows * images.towers * images.tower_tokens : work.tokens;
+    const double tokens = model::is_tower(stack) ? rows * images.towers * images.tower_tokens : work.tokens;
     const double size = wide || !r.autocast() ? memory::table_size(r, stack) : 2;
     for (const model::LayerGroup& group : stack.groups)
       work.host_traffic += 2 * size * tokens * static_cast<double>(stack.hidden * group.layers);
@@ -239,8 +237,10 @@ void add_writing(const model::Architecture& network, const recipe::Recipe& r, Wo
   work.tokens_written = length * batches / at_once;
   const bool elsewhere = r.rl.use_vllm && r.rl.vllm_mode == "server";
   const double rows = recipe::rows_generated(r) * (elsewhere ? static_cast<double>(r.parallel.num_gpus) : 1);
-  add_run(network, r, {rows, 1, false}, work.token);
+  add_run(network, r, {rows, 1, false, false}, work.token);
   const double prompt = std::max(0.0, static_cast<double>(r.training.max_length) - length);
+  // The prompt is read once for all of them.
+  if (!elsewhere) add_run(network, r, {rows / at_once, prompt, false}, work.batch);
   for (const model::LayerGroup& group : network.stacks.front().groups) {
     const double cache = 2 * 2 * rows * (prompt + length / 2) *
                          static_cast<double>(group.kv_heads * group.head_dim * group.layers);

@@ -173,11 +173,6 @@ double projector_casts(const model::Stack& stack, const recipe::Recipe& r) {
   return bytes;
 }
 
-// What makes tokens of images or sound for the stacks that speak.
-bool is_tower(const model::Stack& stack) {
-  return stack.part == Part::vision || stack.part == Part::projector || stack.part == Part::audio;
-}
-
 // Stacks in the order of the forward pass: what the others read comes first.
 std::vector<const model::Stack*> forward_order(const model::Architecture& network) {
   std::vector<const model::Stack*> order;
@@ -292,7 +287,8 @@ NetworkRun replay_network(const Plan& plan, bool traced) {
   network.embedded_leaf = embedded_leaf(plan);
   PassSettings settings;
   for (const model::Stack* stack : forward_order(plan.network)) {
-    const bool tower = is_tower(*stack), projects = stack->groups.empty() && stack->part == Part::projector;
+    const bool tower = model::is_tower(*stack),
+               projects = stack->groups.empty() && stack->part == Part::projector;
     if (tower && (images.tower_tokens == 0 || (stack->groups.empty() && !projects))) continue;
     settings = tower ? tower_settings(plan, *stack) : settings_for(plan, *stack);
     settings.cross_length = cross_length(plan, settings.length);
@@ -316,7 +312,7 @@ Snapshot replay_without_grad(const Plan& plan, double rows, double length, const
   Stage stage;
   double casts = 0;
   for (const model::Stack* stack : forward_order(plan.network)) {
-    const bool tower = is_tower(*stack);
+    const bool tower = model::is_tower(*stack);
     if (tower && !asked.decodes && !asked.reference && plan.images.tower_tokens > 0)
       casts += projector_casts(*stack, plan.recipe);
     if (tower && (asked.decodes || plan.images.tower_tokens == 0 || stack->groups.empty())) continue;

@@ -148,6 +148,21 @@ TEST(Time, CompletionsAreWrittenTokenByToken) {
   EXPECT_LT(written(), 0.5 * 512 * 28 * 0.001);
 }
 
+TEST(Time, ImagesAreReadOnceAndNotWithEachTokenThatIsWritten) {
+  Json request = {{"model", "qwen2.5-vl-7b"},
+                  {"task", "grpo"},
+                  {"peft", {{"r", 16}, {"target_modules", "all-linear"}}},
+                  {"training", {{"per_device_train_batch_size", 8}, {"bf16", true}, {"max_length", 2048}}},
+                  {"rl", {{"max_completion_length", 256}, {"num_generations", 8}}},
+                  {"vision", {{"images_per_sample", 0}}},
+                  {"hardware", {{"gpu", "h100-sxm"}}}};
+  const Json without = at(answer(request), "/time");
+  request["vision"]["images_per_sample"] = 1;
+  const Json with = at(answer(request), "/time");
+  EXPECT_EQ(with.at("parts").at("generate"), without.at("parts").at("generate"));
+  EXPECT_GT(with.at("seconds_per_step"), without.at("seconds_per_step"));
+}
+
 TEST(Time, TheWeekOnAnA10GLiesBetweenHalfAndFullSamples) {
   // 152,000 steps of 16 samples of at most 256 tokens took 168 hours; how long the samples were is not known.
   Json request;
