@@ -38,6 +38,10 @@ test("words beside a message leave its card known", async ({ page }) => {
   const card = page.locator(".verdict .ask", { hasText: "Which GPU?" });
   await expect(card).toContainText("79.25 GiB");
   await expect(card.getByRole("button").first()).toHaveText("A100 SXM4 80GB");
+  const found = page.locator("plimsoll-paste");
+  await expect(found).toContainText("These changes get past it");
+  // The settings are those of the words.
+  await expect(found).not.toContainText("since none were pasted");
 });
 
 test("who says full fine-tuning is not asked for the method", async ({ page }) => {

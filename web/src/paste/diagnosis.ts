@@ -172,7 +172,9 @@ export function diagnosis(
     </h3>
     ${summary(found)} ${first ? likeliest(first, found.remedies) : nothing} ${answers(found, acts.take)}
     ${found.question ? question(found.question, acts.answer) : nothing}
-    ${plan ? way(plan, ofPage, () => acts.apply(plan)) : nothing}
+    ${plan
+      ? way(plan, ofPage && found.said?.request["model"] === undefined, () => acts.apply(plan))
+      : nothing}
     <div class="folds">
       ${found.tensors.length > 0
         ? fold(
