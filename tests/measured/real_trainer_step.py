@@ -16,7 +16,6 @@ import gc
 import json
 import logging
 import sys
-import tempfile
 import traceback
 import warnings
 
@@ -24,7 +23,7 @@ warnings.filterwarnings("ignore")
 
 import fake_cuda
 import torch
-import trainer_batches
+import trainer_runs
 from fake_cuda_ledger import Ledger
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map
@@ -35,16 +34,8 @@ import transformers
 import transformers.initialization as initialization
 import transformers.trainer_pt_utils as trainer_pt_utils
 import transformers.utils.import_utils as import_utils
-from transformers import AutoConfig, Trainer, TrainerCallback, TrainingArguments
 
 STEPS = 2
-PLAIN = dict(report_to=[], logging_strategy="no", save_strategy="no", logging_nan_inf_filter=False, disable_tqdm=True,
-             dataloader_pin_memory=False, seed=1, max_steps=STEPS)
-PASSED_ON = ("per_device_train_batch_size", "per_device_eval_batch_size", "gradient_accumulation_steps", "bf16", "fp16",
-             "optim", "gradient_checkpointing", "gradient_checkpointing_kwargs", "eval_accumulation_steps",
-             "prediction_loss_only")
-ONLINE = ("grpo", "rloo")
-SEQ2SEQ = ("t5", "bart", "whisper")
 
 
 def without_values():
@@ -63,198 +54,29 @@ def without_values():
     logging.disable(logging.WARNING)
 
 
-def model_of(request):
-    fields = dict(request["model"]["config"])
-    config = AutoConfig.for_model(fields.pop("model_type"), **fields)
-    arguments = request["model_args"]
-    kind = transformers.AutoModelForCausalLM
-    if config.model_type in SEQ2SEQ:
-        kind = transformers.AutoModelForSpeechSeq2Seq if config.model_type == "whisper" else transformers.AutoModelForSeq2SeqLM
-    if "vision" in request:
-        kind = transformers.AutoModelForImageTextToText
-    if request.get("task") in ("classification", "reward"):
-        kind, config.num_labels = transformers.AutoModelForSequenceClassification, arguments["num_labels"]
-    with torch.device("cuda"):
-        model = kind.from_config(config, dtype=getattr(torch, arguments["dtype"]),
-                                 attn_implementation=arguments["attn_implementation"])
-    model.tie_weights()
-    return model
-
-
-def peft_config(request):
-    fields = dict(request["peft"])
-    method = peft.PEFT_TYPE_TO_CONFIG_MAPPING[peft.PeftType(fields.pop("peft_type", "LORA"))]
-    task = "SEQ_CLS" if request.get("task") in ("classification", "reward") else "CAUSAL_LM"
-    if request["model"]["config"]["model_type"] in SEQ2SEQ:
-        task = "SEQ_2_SEQ_LM"
-    if request["model"]["config"]["model_type"] == "whisper":  # PEFT's own class for the task wants input_ids
-        task = None
-    return method(task_type=task, **fields)
-
-
-class Loader:
-    """Batches that were made before, sent to the GPU when they are asked for, as DataLoaderShard does."""
-
-    def __init__(self, batches, size):
-        self.batches, self.batch_size, self.dataset = batches, size, [0] * (len(batches) * size)
-
-    def __len__(self):
-        return len(self.batches)
-
-    def __iter__(self):
-        for batch in self.batches:
-            yield {key: x.to("cuda") if isinstance(x, torch.Tensor) else x for key, x in batch.items()}
-
-
-class Phases(TrainerCallback):
-    def __init__(self, ledger):
-        self.ledger = ledger
-
-    def on_pre_optimizer_step(self, args, state, control, **kwargs):
-        self.ledger.enter(f"optimizer {state.global_step + 1}")
-
-    def on_step_end(self, args, state, control, **kwargs):
-        gc.collect(0)
-        self.ledger.enter("between")
-
-
-def follow(trainer, ledger, batches, size):
-    trainer.get_train_dataloader = lambda: Loader(batches, size)
-    trainer.add_callback(Phases(ledger))
-    step, backward = trainer.training_step, trainer.accelerator.backward
-
-    def training_step(*args, **kwargs):
-        ledger.enter(f"forward {trainer.state.global_step + 1}")
-        return step(*args, **kwargs)
-
-    def go_backward(*args, **kwargs):
-        ledger.enter(f"backward {trainer.state.global_step + 1}")
-        backward(*args, **kwargs)
-        ledger.enter("between")
-
-    trainer.training_step, trainer.accelerator.backward = training_step, go_backward
-
-
-def metrics_of(request):
-    """Trainer keeps all logits for a function that computes metrics, whatever it computes."""
-    return (lambda predictions: {}) if request["training"].get("compute_metrics") else None
-
-
-def eval_batches_of(request):
-    return request.get("data", {}).get("eval_samples", 0) // request["training"].get("per_device_eval_batch_size", 8) or 2
-
-
-def evaluate(request, trainer, ledger, batches):
-    if request["training"]["eval_strategy"] == "no":
-        return
-    size = request["training"]["per_device_eval_batch_size"]
-    trainer.get_eval_dataloader = lambda *args, **kwargs: Loader(batches, size)
-    ledger.enter("eval")
-    trainer.eval_dataset = trainer.train_dataset
-    trainer.evaluate()
-    gc.collect()
-    ledger.enter("between")
-
-
-def run_plain(request, ledger, modes):
-    training = request["training"]
-    arguments = {key: training[key] for key in PASSED_ON if key in training}
-    count = STEPS * training["gradient_accumulation_steps"]
-    seq2seq = request["model"]["config"]["model_type"] in SEQ2SEQ
-    kind = transformers.Seq2SeqTrainer if seq2seq else Trainer
-    made = transformers.Seq2SeqTrainingArguments if seq2seq else TrainingArguments
-    size = training["per_device_train_batch_size"]
-    batches = [trainer_batches.batch_of(request, size) for _ in range(count)]
-    eval_size = training.get("per_device_eval_batch_size", 8)
-    eval_batches = [trainer_batches.batch_of(request, eval_size) for _ in range(eval_batches_of(request))]
-    with modes():
-        model = model_of(request)
-        if request.get("peft"):
-            with torch.device("cuda"):
-                model = peft.get_peft_model(model, peft_config(request))
-        with tempfile.TemporaryDirectory() as folder:
-            trainer = kind(model=model, args=made(output_dir=folder, remove_unused_columns=False, **PLAIN, **arguments),
-                           train_dataset=[0] * 100, data_collator=lambda x: x, compute_metrics=metrics_of(request))
-            follow(trainer, ledger, batches, size)
-            begin(ledger, trainer.model)
-            trainer.train()
-            gc.collect()
-            evaluate(request, trainer, ledger, eval_batches)
-
-
-def trl_classes(task):
-    import trl
+def without_kernels():
+    """TRL's Triton kernels write in place; which tokens are scored stays, the tiles themselves are plain."""
+    import trl.kernels.chunked_logprob
     import trl.trainer.dpo_trainer
     import trl.trainer.utils
 
     trl.trainer.dpo_trainer.hash_module = lambda *args, **kwargs: "0"
-    trl.trainer.utils._use_triton = lambda device: True  # which tokens are scored; the tiles themselves are plain
+    trl.trainer.utils._use_triton = lambda device: True
     trl.kernels.chunked_logprob._forward_tile = trl.kernels.chunked_logprob._backward_tile = lambda *args, **kwargs: None
-    if task == "orpo":
-        import trl.experimental.orpo as orpo
-
-        return orpo.ORPOConfig, orpo.ORPOTrainer
-    name = {"sft": "SFT", "dpo": "DPO", "kto": "KTO", "reward": "Reward", "grpo": "GRPO", "rloo": "RLOO"}[task]
-    return getattr(trl, f"{name}Config"), getattr(trl, f"{name}Trainer")
 
 
-def run_trl(request, ledger, modes):
-    import datasets
-
-    import trl.kernels.chunked_logprob  # its Triton kernels write in place
-
-    datasets.disable_progress_bars()
-    training, task = request["training"], request["task"]
-    size, length = training["per_device_train_batch_size"], training["max_length"]
-    config, kind = trl_classes(task)
-    arguments = {key: training[key] for key in PASSED_ON if key in training}
-    if task in ONLINE:
-        arguments.update(num_generations=request["rl"]["num_generations"], beta=0.0,
-                         max_completion_length=request["rl"]["max_completion_length"])
-    else:
-        arguments["max_length"] = length
-    if task == "sft":
-        arguments["packing"] = training["packing"]
-    rows = datasets.Dataset.from_dict(trainer_batches.preference_rows(task, length, max(8, 4 * size), training["packing"]))
-    more = {"reward_funcs": lambda completions, **kwargs: [0.0] * len(completions)} if task in ONLINE else {}
-    if task == "sft":
-        more["compute_metrics"] = metrics_of(request)
-    if request.get("peft"):
-        more["peft_config"] = peft_config(request)
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = config(output_dir=folder, **PLAIN, **arguments)
-        with modes():
-            if task in ("dpo", "kto") and not request.get("peft"):
-                more["ref_model"] = model_of(request)
-            trainer = kind(model=model_of(request), args=arguments, train_dataset=rows,
-                           processing_class=trainer_batches.tokenizer(), **more)
-        count = STEPS * training["gradient_accumulation_steps"]
-        if task in ONLINE:
-            batches = trainer_batches.given_completions(trainer, size, length, count)
-        else:
-            some = [trainer.train_dataset[i] for i in range(size)]
-            batches = [trainer.data_collator([dict(row) for row in some]) for _ in range(count)]
-        with modes():
-            follow(trainer, ledger, batches, size)
-            begin(ledger, trainer.model, getattr(trainer, "ref_model", None))
-            trainer.train()
-            gc.collect()
-            if training["eval_strategy"] != "no":
-                some = [dict(trainer.train_dataset[i]) for i in range(training["per_device_eval_batch_size"])]
-                evaluate(request, trainer, ledger, [trainer.data_collator(some) for _ in range(eval_batches_of(request))])
-
-
-def begin(ledger, model, reference=None):
-    gc.collect()
-    for network in [model] + ([reference] if reference is not None and reference is not model else []):
-        for tensor in [*network.parameters(), *network.buffers()]:
-            ledger.see(tensor, "weights")
-    ledger.start = ledger.now
-    ledger.trainable = sum(p.numel() for p in model.parameters() if p.requires_grad)
+class Recorder(Ledger):
+    def begin(self, model, reference=None):
+        gc.collect()
+        for network in [model] + ([reference] if reference is not None and reference is not model else []):
+            for tensor in [*network.parameters(), *network.buffers()]:
+                self.see(tensor, "weights")
+        self.start = self.now
+        self.trainable = sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
 def measure(request):
-    ledger = Ledger()
+    ledger = Recorder()
     fake_cuda.Attention.used = {}
 
     @contextlib.contextmanager
@@ -262,7 +84,9 @@ def measure(request):
         with ledger.mode, ledger:
             yield
 
-    (run_trl if request["stack"] == "trl" else run_plain)(request, ledger, modes)
+    if request["stack"] == "trl":
+        without_kernels()
+    trainer_runs.run(request, ledger, STEPS, modes)
     return ledger
 
 

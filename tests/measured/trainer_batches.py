@@ -1,7 +1,12 @@
 """What real_trainer_step.py hands the trainers: tokens, images, sound, preferences and completions of a request."""
 
+import math
+import random
+
 import torch
 import transformers
+
+LONGEST_AT = 4  # the batch of a run that holds a row as long as the cap, where lengths differ
 
 
 def tokenizer():
@@ -18,11 +23,12 @@ def words(count, first=0):
     return " ".join(f"w{4 + (i + first) % 50}" for i in range(count))
 
 
-def batch_of(request, size):
-    """One batch of Trainer or Seq2SeqTrainer, as its collator would hand it over."""
+def batch_of(request, size, number=0):
+    """One batch of Trainer or Seq2SeqTrainer, as its collator would hand it over. Where the request says how long its samples
+    are, the batches of a run differ."""
     if "vision" in request:
         return image_batch(request, size)
-    return sound_batch(request, size) if request["model"]["config"]["model_type"] == "whisper" else text_batch(request, size)
+    return sound_batch(request, size) if request["model"]["config"]["model_type"] == "whisper" else text_batch(request, size, number)
 
 
 def sound_batch(request, size):
@@ -62,12 +68,26 @@ def image_batch(request, size):
     return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "labels": ids.clone(), "pixel_values": pixels, **more}
 
 
-def text_batch(request, size):
-    length = request["training"]["max_length"]
+def lengths_of(request, size, number):
+    """Of the rows of a batch: half as long as the median to twice that, and one row of the run reaches the cap."""
+    data, cap = request.get("data", {}), request["training"]["max_length"]
+    if "p50_length" not in data:
+        return None
+    draw = random.Random(number)
+    spread = math.log(data["p95_length"] / data["p50_length"]) / 1.645
+    drawn = [min(cap, max(16, round(data["p50_length"] * math.exp(draw.gauss(0, spread))))) for _ in range(size)]
+    return [cap, *drawn[1:]] if number == LONGEST_AT else drawn
+
+
+def text_batch(request, size, number):
+    rows = lengths_of(request, size, number)
+    length = max(rows) if rows else request["training"]["max_length"]
     ids = torch.randint(4, 50, (size, length))
     mask = torch.ones(size, length, dtype=torch.long)
     if request["training"]["padded_batches"]:
         mask[1:, length - length // 4 :] = 0
+    for row, filled in zip(mask, rows or []):
+        row[filled:] = 0
     batch = {"input_ids": ids, "attention_mask": mask, "labels": ids.masked_fill(mask == 0, -100)}
     if request.get("task") == "classification":
         batch["labels"] = torch.zeros(size, dtype=torch.long)
