@@ -38,8 +38,9 @@ struct Optimizer {
   uint64_t block = 0;                   ///< elements that share one fp32 scale a state tensor; 0: none
   double scales = 0;                    ///< scaled state tensors (8-bit AdamW: 2)
   uint64_t full_state_below = 0;        ///< tensors with fewer elements keep fp32 states
+  bool embeddings_in_full = false;      ///< Transformers' Trainer has fp32 states of every nn.Embedding
   bool factored = false;                ///< Adafactor: fp32 row and column sums instead of a state a weight
-  bool paged = false;                   ///< tensors of 100,000 elements and more live in managed memory
+  bool paged = false;  ///< states of 100,000 elements and more, but not their scales, live in managed memory
   bool at_once = false;  ///< its states are made with it, for parameters too that get no gradient
   StepTemporary temporary = StepTemporary::none;
   std::string_view source;

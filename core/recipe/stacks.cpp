@@ -34,6 +34,7 @@ constexpr StackTraits rows[] = {
     {.id = "torchtune",
      .several_gpus = "fsdp2",
      .accelerate = false,
+     .trainers_optimizer = false,
      .reduces_each_batch = true,
      .pads_labels = true},
     // Lightning-AI/litgpt litgpt/finetune/full.py and lora.py: FSDP on several devices, where lora.py refuses
@@ -42,15 +43,17 @@ constexpr StackTraits rows[] = {
      .several_gpus = "fsdp",
      .shards_quantised = false,
      .accelerate = false,
+     .trainers_optimizer = false,
      .keeps_last_graph = true},
     {.id = "loop",
      .accelerate = false,
+     .trainers_optimizer = false,
      .reduces_each_batch = true,
      .trl_tasks = false,
      .returns_logits = false,
      .caches_little = true},
-    {.id = "agilerl", .trl_tasks = false},
-    {.id = "colossalai", .trl_tasks = false},
+    {.id = "agilerl", .trainers_optimizer = false, .trl_tasks = false},
+    {.id = "colossalai", .trainers_optimizer = false, .trl_tasks = false},
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ struct StackTraits {
   bool one_process = false;         ///< it does not share a run out over GPUs
   bool shards_quantised = true;     ///< a quantised base may lie on several GPUs
   bool accelerate = true;           ///< accelerate sets up FSDP; otherwise code of its own does
+  bool trainers_optimizer = true;   ///< Transformers' Trainer makes the optimizer
   bool reduces_each_batch = false;  ///< FSDP: no micro-batch's backward runs under no_sync()
   bool trl_tasks = true;            ///< its trainers for preferences and RL are TRL's, or inherit from them
   bool own_log_probs = false;       ///< the log-probabilities of preferences come from code of its own

@@ -11,32 +11,37 @@ gets through. Without a card the runs are made on the CPU, of small models, to t
 
 import contextlib
 import gc
+import importlib.metadata
 import json
 import logging
 import os
-import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 import warnings
 
-os.environ.update(TOKENIZERS_PARALLELISM="false", HF_HUB_OFFLINE="1", PYTORCH_NVML_BASED_CUDA_CHECK="1")
+os.environ.update(TOKENIZERS_PARALLELISM="false", HF_HUB_OFFLINE="1")
 warnings.filterwarnings("ignore")
 
-import torch
-import trainer_runs
-import transformers
-from transformers import AutoConfig
-
-STEPS, TRIES = 6, 5
+STEPS, TRIES, LANES = 4, 5, 3
+WHOLE = 77  # GiB
 CARD = os.path.exists("/dev/nvidia0")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+if "--wait" in sys.argv:
+    import torch
+    import trainer_runs
+    import transformers
+    from transformers import AutoConfig
+
+
 class Recorder:
     def __init__(self):
-        self.phase, self.phases, self.begun, self.device, self.reserved = "load", {}, {}, 0, 0
+        self.phase, self.phases, self.begun, self.device = "load", {}, {}, 0
+        self.spent, self.at = {}, time.perf_counter()
 
     def enter(self, phase):
         if CARD:
@@ -46,8 +51,10 @@ class Recorder:
             seen = [torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()]
             self.phases[self.phase] = [max(a, b) for a, b in zip(self.phases.get(self.phase, [0, 0]), seen)]
             torch.cuda.reset_peak_memory_stats()
-        self.begun.setdefault(phase, time.perf_counter())
-        self.phase = phase
+        now = time.perf_counter()
+        self.spent[self.phase] = self.spent.get(self.phase, 0) + now - self.at
+        self.begun.setdefault(phase, now)
+        self.phase, self.at = phase, now
 
     def begin(self, model, reference=None):
         gc.collect()
@@ -100,7 +107,7 @@ def small(request, fields):
 def run(case, cap):
     """In the process of the case alone: what was seen, or how it died."""
     request, recorder = case["request"], Recorder()
-    trainer_runs.DEVICE = "cuda" if CARD else "cpu"
+    trainer_runs.DEVICE, trainer_runs.REAL = "cuda" if CARD else "cpu", True
     seen = {}
     if CARD:
         free, total = torch.cuda.mem_get_info()
@@ -117,82 +124,170 @@ def run(case, cap):
         return seen
     recorder.enter("end")
     seen.update(start=recorder.start, start_reserved=recorder.start_reserved, trainable=recorder.trainable,
-                device=recorder.device, seconds=recorder.seconds(), phases=recorder.phases)
+                device=recorder.device, seconds=recorder.seconds(), spent={phase: round(spent, 4) for phase, spent in recorder.spent.items()}, phases=recorder.phases)
     if CARD:
         stats = torch.cuda.memory_stats()
-        seen.update(retries=stats["num_alloc_retries"], inactive_split=stats["inactive_split_bytes.all.peak"])
+        seen.update(process=memory_of_process(), retries=stats["num_alloc_retries"], inactive_split=stats["inactive_split_bytes.all.peak"])
     return seen
 
 
-def in_a_process(case, cap, limit):
-    """Forked, so that nothing has to be imported again; the parent never touches the card."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read)
-        settings = case["request"].get("hardware", {}).get("PYTORCH_CUDA_ALLOC_CONF")
-        if settings:
-            os.environ["PYTORCH_CUDA_ALLOC_CONF"] = settings
-        os.dup2(2, 1)
-        try:
-            seen = run(case, cap)
-        except BaseException as reason:
-            seen = {"failed": f"{type(reason).__name__}: {reason}"[:600], "traceback": traceback.format_exc()[-3000:]}
-        os.write(write, json.dumps(seen).encode())
-        os._exit(0)
-    os.close(write)
-    signal.signal(signal.SIGALRM, lambda *args: os.kill(child, signal.SIGKILL))
-    signal.alarm(limit)
-    with os.fdopen(read) as pipe:
-        text = pipe.read()
-    os.waitpid(child, 0)
-    signal.alarm(0)
-    return json.loads(text) if text else {"failed": f"nothing came back in {limit} seconds"}
+def memory_of_process():
+    """As nvidia-smi says it of this process alone, where the driver tells."""
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+        running = pynvml.nvmlDeviceGetComputeRunningProcesses(pynvml.nvmlDeviceGetHandleByIndex(0))
+        return {process.pid: process.usedGpuMemory for process in running}.get(os.getpid())
+    except pynvml.NVMLError as reason:
+        return str(reason)
 
 
-def least_memory(case, seen, limit):
+class Worker:
+    """A process that has imported everything and waits for its case. The next one gets ready while this one runs."""
+
+    def __init__(self, settings=""):
+        given = {**os.environ, **({"PYTORCH_CUDA_ALLOC_CONF": settings} if settings else {})}
+        self.process = subprocess.Popen([sys.executable, __file__, "--wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, env=given)
+
+    def run(self, case, cap, limit):
+        self.process.stdin.write(json.dumps({"case": case, "cap": cap}) + "\n")
+        self.process.stdin.close()
+        stopped = threading.Timer(limit, self.process.kill)
+        stopped.start()
+        said = self.process.stdout.read()
+        self.process.wait()
+        stopped.cancel()
+        return json.loads(said) if said else {"failed": f"nothing came back in {limit:.0f} seconds"}
+
+
+def wait():
+    """What a worker does."""
+    import bitsandbytes, datasets, peft, trl  # noqa: F401, E401
+
+    transformers.logging.set_verbosity_error()
+    logging.disable(logging.WARNING)
+    answers, _ = os.dup(1), os.dup2(2, 1)
+    asked = json.loads(sys.stdin.readline())
+    try:
+        seen = run(asked["case"], asked["cap"])
+    except BaseException as reason:
+        seen = {"failed": f"{type(reason).__name__}: {reason}"[:600], "traceback": traceback.format_exc()[-3000:]}
+    os.write(answers, json.dumps(seen).encode())
+    os._exit(0)
+
+
+class Workers:
+    """Ready ones, for the settings of the allocator that the coming runs ask for."""
+
+    AHEAD = 3
+
+    def __init__(self, cases):
+        self.lock, self.ready = threading.Lock(), {}
+        for case in cases[:LANES]:
+            self.add(settings_of(case))
+
+    def add(self, settings):
+        self.ready.setdefault(settings, []).append(Worker(settings))
+
+    def run(self, case, cap, limit):
+        settings = settings_of(case)
+        with self.lock:
+            if not self.ready.get(settings):
+                self.add(settings)
+            worker = self.ready[settings].pop(0)
+            if len(self.ready[settings]) < self.AHEAD:
+                self.add(settings)
+        return worker.run(case, cap, limit)
+
+    def end(self):
+        for worker in sum(self.ready.values(), []):
+            worker.process.kill()
+
+
+def settings_of(case):
+    return case["request"].get("hardware", {}).get("PYTORCH_CUDA_ALLOC_CONF", "")
+
+
+def least_memory(workers, case, seen, limit):
     """Between what was allocated and what was reserved without a limit, to 1/32 of that."""
     low = max(peaks[0] for peaks in seen["phases"].values())
     high = max(peaks[1] for peaks in seen["phases"].values())
     tries = []
     for _ in range(TRIES):
         cap = (low + high) // 2
-        tried = in_a_process(case, cap, limit)
+        tried = workers.run(case, cap, limit)
         tries.append({"cap": cap, **{key: tried[key] for key in ("died", "retries", "seconds", "failed") if key in tried}})
         low, high = (cap, high) if "died" in tried or "failed" in tried else (low, cap)
     return {"died_with": low, "ran_with": high, "tries": tries}
 
 
-def main(path, out, budget):
-    begun = time.perf_counter()
-    transformers.logging.set_verbosity_error()
-    logging.disable(logging.WARNING)
-    import accelerate
-    import datasets
-    import peft
-    import trl
+def versions():
+    return {part: importlib.metadata.version(part) for part in ("torch", "transformers", "peft", "trl", "accelerate", "bitsandbytes")}
 
-    said = {part.__name__: part.__version__ for part in (torch, transformers, peft, trl, accelerate)}
+
+class Card:
+    """Runs that fit beside each other run beside each other; what `needs` the whole card runs alone, which is timed."""
+
+    def __init__(self, cases, budget):
+        self.cases, self.end, self.free, self.free_lanes = list(cases), time.perf_counter() + budget, WHOLE, LANES
+        self.change = threading.Condition()
+
+    def left(self):
+        return self.end - time.perf_counter()
+
+    def next(self):
+        """Waits until one fits; None when there is none, or no time."""
+        with self.change:
+            while self.cases and self.left() > 20:
+                alone = self.cases[0]["needs"] >= WHOLE
+                fits = [case for case in self.cases[: 1 if alone else None] if case["needs"] <= self.free]
+                if fits:
+                    self.cases.remove(fits[0])
+                    self.free -= fits[0]["needs"]
+                    return fits[0]
+                self.change.wait(1)
+        return None
+
+    def done(self, case):
+        with self.change:
+            self.free += case["needs"]
+            self.change.notify_all()
+
+
+def lane(card, workers, out):
+    while (case := card.next()) is not None:
+        at = time.perf_counter()
+        seen = workers.run(case, None, max(1, min(card.left(), case.get("limit", 60 if CARD else 150))))
+        if case.get("bisect") and seen.get("phases") and card.left() > 40:
+            seen["least"] = least_memory(workers, case, seen, 30)
+        card.done(case)
+        out.write(json.dumps({"name": case["name"], "alone": case["needs"] >= WHOLE, "seen": seen}) + "\n")
+        out.flush()
+        peak = [round(max(x) / 2**30, 2) for x in zip(*seen["phases"].values())] if seen.get("phases") else ""
+        said = seen.get("failed") or (seen.get("died") or {}).get("message", "")[:200]
+        print(f"{card.left():4.0f} left, {time.perf_counter() - at:5.1f} s {case['name']} {peak} {seen.get('seconds')} {said}", flush=True)
+
+
+def main(path, out, budget):
+    said = versions()
     if CARD:
         said["card"] = subprocess.run(["nvidia-smi", "--query-gpu=name,memory.used,memory.total,driver_version", "--format=csv,noheader"],
                                       capture_output=True, text=True).stdout.strip()
+    cases = json.load(open(path))["cases"]
+    workers, card = Workers(cases), Card(cases, budget)
     with open(out, "w") as file:
         file.write(json.dumps(said) + "\n")
-        for case in json.load(open(path))["cases"]:
-            left = budget - (time.perf_counter() - begun)
-            if left < 20:
-                print("out of time", flush=True)
-                break
-            at = time.perf_counter()
-            seen = in_a_process(case, None, int(min(left, case.get("limit", 60 if CARD else 150))))
-            if case.get("bisect") and seen.get("phases") and budget - (time.perf_counter() - begun) > 60:
-                seen["least"] = least_memory(case, seen, 30)
-            file.write(json.dumps({"name": case["name"], "request": case["request"], "seen": seen}) + "\n")
-            file.flush()
-            peak = [round(max(x) / 2**30, 2) for x in zip(*seen["phases"].values())] if seen.get("phases") else ""
-            said = seen.get("failed") or (seen.get("died") or {}).get("message", "")[:300]
-            print(f"{time.perf_counter() - at:5.1f} s {case['name']} {peak} {seen.get('seconds')} {said}", flush=True)
+        lanes = [threading.Thread(target=lane, args=(card, workers, file)) for _ in range(LANES)]
+        for one in lanes:
+            one.start()
+        for one in lanes:
+            one.join()
+    workers.end()
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "--wait":
+        wait()
     main(sys.argv[1], sys.argv[2], float(sys.argv[3]) if len(sys.argv) > 3 else 3600)

@@ -8,6 +8,7 @@ A recorder has enter(phase), called where a phase begins ("forward 1", "backward
 begin(model, reference), called when all that is trained is loaded.
 """
 
+import contextlib
 import gc
 import sys
 import tempfile
@@ -17,6 +18,7 @@ import torch
 import trainer_batches
 import transformers
 from transformers import AutoConfig, Trainer, TrainerCallback, TrainingArguments
+from transformers.initialization import no_init_weights
 
 PLAIN = dict(report_to=[], logging_strategy="no", save_strategy="no", logging_nan_inf_filter=False, disable_tqdm=True,
              dataloader_pin_memory=False, seed=1)
@@ -27,6 +29,7 @@ OF_TRL = ("activation_offloading",)
 ONLINE = ("grpo", "rloo")
 SEQ2SEQ = ("t5", "bart", "whisper")
 DEVICE = "cuda"  # gpu_runs.py says cpu where it is only tried
+REAL = False  # there are values to compute with
 
 
 def model_of(request):
@@ -40,10 +43,13 @@ def model_of(request):
         kind = transformers.AutoModelForImageTextToText
     if request.get("task") in ("classification", "reward"):
         kind, config.num_labels = transformers.AutoModelForSequenceClassification, arguments["num_labels"]
-    with torch.device(DEVICE):
+    with torch.device(DEVICE), no_init_weights() if REAL else contextlib.nullcontext():
         model = kind.from_config(config, dtype=getattr(torch, arguments["dtype"]),
                                  attn_implementation=arguments["attn_implementation"])
     model.tie_weights()
+    if REAL:
+        for parameter in model.parameters():
+            parameter.data.normal_(std=0.02) if parameter.ndim > 1 else parameter.data.fill_(0.5)
     return quantized(model, request) if "quantization" in request else model
 
 
@@ -62,11 +68,11 @@ def quantized(model, request):
         if four:
             made = bnb.nn.Linear4bit(*shape, compute_dtype=torch.bfloat16, device="meta", quant_type="nf4",
                                      compress_statistics=asked.get("bnb_4bit_use_double_quant", False))
-            made.weight = bnb.nn.Params4bit(module.weight.data.to("cpu"), requires_grad=False, quant_type="nf4", module=made,
+            made.weight = bnb.nn.Params4bit(module.weight.data, requires_grad=False, quant_type="nf4", module=made,
                                             compress_statistics=asked.get("bnb_4bit_use_double_quant", False))
         else:
             made = bnb.nn.Linear8bitLt(*shape, has_fp16_weights=False, device="meta")
-            made.weight = bnb.nn.Int8Params(module.weight.data.to("cpu"), requires_grad=False, has_fp16_weights=False)
+            made.weight = bnb.nn.Int8Params(module.weight.data, requires_grad=False, has_fp16_weights=False)._quantize(DEVICE)
         made.bias, module.weight = module.bias, None
         parent, _, last = name.rpartition(".")
         setattr(model.get_submodule(parent), last, made.to(DEVICE))

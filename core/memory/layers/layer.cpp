@@ -150,8 +150,10 @@ Heads project_latent(Tape& tape, const LayerProgram& p, const Tensor& h) {
 
 void turn(Tape& tape, const LayerProgram& p, const Tensor& h, Heads& heads) {
   if (p.group->rotary_share <= 0 || p.group->attention == model::AttentionKind::latent) return;
-  if (p.liger_rotary) return;  // Liger rotates in place
   tape.doing = "rotary positions";
+  if (p.liger_rotary && p.copies_slices && p.has(Role::qkv))  // in place, but of slices in copies
+    for (Tensor* one : {&heads.q, &heads.k}) *one = copy(tape, std::move(*one));
+  if (p.liger_rotary) return;
   if (p.group->rotary_casts_first) {  // apply_rotary_pos_emb_vision
     const int size = heads.q.size();
     Tensor q = cast(tape, heads.q, 4), k = cast(tape, heads.k, 4);

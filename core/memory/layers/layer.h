@@ -48,6 +48,8 @@ struct LayerProgram {
   bool train_norms = false;
   bool bf16 = true;
   bool liger_norm = false, liger_mlp = false, liger_rotary = false;  ///< Liger's kernels
+  bool copies_slices =
+      false;  ///< which copy what is not contiguous (liger_kernel ops/utils.py ensure_contiguous)
   bool dropout_off = false;           ///< of the network's own: the trainer switched the modules off
   bool output_copy = false;           ///< the attention output is laid out anew before the output projection
   bool keep_kv = false;               ///< a cache keeps K and V until the outputs die

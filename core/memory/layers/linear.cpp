@@ -67,16 +67,18 @@ Tensor four_bit_linear(Tape& tape, const Mode& mode, const Tensor& x, const Line
   return cast(tape, std::move(out), x.size());
 }
 
+// x is rounded in fp16 and keeps its own type, which the result has too.
 Tensor eight_bit_linear(Tape& tape, const Tensor& x, const LinearSpec& w) {
   const double rows = x.elements() / w.in;
-  Tensor input = cast(tape, x, 2);
-  Tensor quantised = tape.make(input.elements(), 1, Component::transient);
+  Tensor half = tape.make(x.elements(), 2, Component::transient);
+  Tensor quantised = tape.make(x.elements(), 1, Component::transient);
+  half.free();
   Tensor sums = tape.make(rows * w.out, 4, Component::transient);
-  Tensor out = tape.make(rows * w.out, 2, Component::transient);
+  Tensor out = tape.make(rows * w.out, x.size(), Component::transient);
   sums.free();
   quantised.free();
-  tape.record(out, {input}, {input}, {temporary(w.in * w.out * 2), gradient(0, input.bytes())});
-  return cast(tape, std::move(out), x.size());
+  tape.record(out, {x}, {x}, {temporary(w.in * w.out * x.size()), gradient(0, x.bytes())});
+  return out;
 }
 
 // GPTQ, AWQ, HQQ and quanto unpack the whole weight to 16 bits for a training-sized batch, forward and

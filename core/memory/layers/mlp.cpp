@@ -21,6 +21,13 @@ Activation activation_of(const LayerProgram& p) {
              : kind;
 }
 
+// LigerSiLUMulFunction keeps both, and computes silu again in its backward.
+Tensor silu_times_up(Tape& tape, const Tensor& gate, const Tensor& up) {
+  Tensor product = tape.make(gate.elements(), gate.size(), Component::transient);
+  tape.record(product, {gate, up}, {gate, up}, {pass(0), gradient(1, up.bytes())});
+  return product;
+}
+
 Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role, Role up_role,
              Role down_role) {
   Tensor product;
@@ -37,17 +44,25 @@ Tensor gated(Tape& tape, const LayerProgram& p, const Tensor& x, Role gate_role,
     Tensor both = run_linear(tape, p, Role::gate_up, x);
     Tensor gate = slice(tape, both, both.elements() / 2);
     Tensor up = slice(tape, both, both.elements() / 2);
-    tape.doing = "activation";
-    Tensor active = activation(tape, p.mode, activation_of(p), std::move(gate));
-    tape.doing = "gate times up";
-    product = multiply(tape, std::move(up), std::move(active));
+    if (p.liger_mlp) {
+      if (p.copies_slices) {
+        gate = copy(tape, std::move(gate));
+        up = copy(tape, std::move(up));
+      }
+      both.free();
+      product = silu_times_up(tape, gate, up);
+    } else {
+      tape.doing = "activation";
+      Tensor active = activation(tape, p.mode, activation_of(p), std::move(gate));
+      tape.doing = "gate times up";
+      product = multiply(tape, std::move(up), std::move(active));
+    }
     both.free();
   } else {
     Tensor gate = run_linear(tape, p, gate_role, x);
-    if (p.liger_mlp) {  // LigerSiLUMulFunction keeps gate and up, and computes silu again in its backward
+    if (p.liger_mlp) {
       Tensor up = run_linear(tape, p, up_role, x);
-      product = tape.make(gate.elements(), gate.size(), Component::transient);
-      tape.record(product, {gate, up}, {gate, up}, {pass(0), gradient(1, up.bytes())});
+      product = silu_times_up(tape, gate, up);
     } else {
       tape.doing = "activation";
       Tensor active = activation(tape, p.mode, activation_of(p), std::move(gate));

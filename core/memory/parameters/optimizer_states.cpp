@@ -9,7 +9,8 @@ namespace plimsoll::memory {
 
 namespace {
 
-// bitsandbytes optim/optimizer.py get_state_buffer: paged buffers only from 100,000 elements on.
+// bitsandbytes optim/optimizer.py get_state_buffer: paged buffers only from 100,000 elements on, and never for the
+// scales (Optimizer2State.init_state, absmax1).
 constexpr double paged_from = 1e5;
 
 double elements_of(const Trained& t) { return t.rows * std::max(1.0, t.columns) * t.stacked; }
@@ -40,14 +41,25 @@ double decomposition_bytes(const Parameters& parameters) {
   return highest;
 }
 
+// Fp32 states: of what is small, and of what Transformers' trainer.py create_optimizer registers so (every nn.Embedding).
+bool keeps_full_states(const Trained& t, const recipe::Optimizer& o) {
+  return (o.embeddings_in_full && t.full_states) ||
+         (o.full_state_below > 0 && elements_of(t) < static_cast<double>(o.full_state_below));
+}
+
+// One fp32 scale of each block of a state tensor.
+double scale_bytes(const Trained& t, const recipe::Optimizer& o) {
+  if (o.block == 0 || keeps_full_states(t, o)) return 0;
+  return o.scales * 4 * std::ceil(elements_of(t) / static_cast<double>(o.block));
+}
+
+// Without the scales.
 double state_bytes(const Trained& t, const recipe::Optimizer& o) {
   const double n = elements_of(t);
-  if (t.rank > 0 && o.projection != recipe::Projection::none) return projected_bytes(t, o);
   if (o.factored) return t.columns > 0 ? 4 * (t.rows + t.columns) * t.stacked : 4 * n;
-  if (o.full_state_below > 0 && n < static_cast<double>(o.full_state_below)) return n * 4 * o.scales;
-  const double scales = o.block > 0 ? o.scales * 4 * std::ceil(n / static_cast<double>(o.block)) : 0;
+  if (keeps_full_states(t, o)) return n * 4 * o.scales;
   const double in_own_type = o.state_in_parameter_dtype + (t.size == 2 ? o.state_of_16_bit : 0);
-  return n * (in_own_type * t.size + o.state_bytes) + scales;
+  return n * (in_own_type * t.size + o.state_bytes);
 }
 
 // Of each parameter in turn the fp32 gradient and weight where it has 16 bits, the update and what it is made of; the
@@ -74,8 +86,13 @@ double optimizer_state_bytes(const Parameters& parameters, const std::string& op
   double on_gpu = 0, managed = 0;
   if (o == nullptr) return 0;
   for (const Trained& t : parameters.trained) {
-    const double bytes = state_bytes(t, *o) * (t.count + (o->at_once ? t.idle : 0));
-    (o->paged && elements_of(t) >= paged_from ? managed : on_gpu) += bytes;
+    const double count = t.count + (o->at_once ? t.idle : 0);
+    if (t.rank > 0 && o->projection != recipe::Projection::none) {
+      on_gpu += projected_bytes(t, *o) * count;
+      continue;
+    }
+    on_gpu += scale_bytes(t, *o) * count;
+    (o->paged && elements_of(t) >= paged_from ? managed : on_gpu) += state_bytes(t, *o) * count;
   }
   if (paged != nullptr) *paged = managed;
   return on_gpu;

@@ -8,6 +8,7 @@
 #include "core/memory/parameters/module_names.h"
 #include "core/memory/parameters/rotary_tables.h"
 #include "core/memory/parameters/stacked_adapters.h"
+#include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
 
@@ -166,13 +167,17 @@ struct Sum {
   void table(const model::Table& t, const model::Stack& stack, bool trained) {
     const auto rows = static_cast<double>(t.rows), width = static_cast<double>(t.width);
     const int size = table_size(recipe, stack);
+    const auto train_table = [&](bool in_adapter) {
+      train(rows, width, size, 1, false, in_adapter);
+      p.trained.back().full_states = recipe::stack_traits(recipe.stack).trainers_optimizer;
+    };
     p.weight_bytes += rows * width * size;
     p.loaded_bytes += rows * width * dtype_size(recipe.model_args.dtype);
     if (trained && t.trained) {
-      train(rows, width, size, 1, false, false);
+      train_table(false);
       p.trained.back().place = Place::before_layers;
     }
-    if (is_saved_in_full(t.path, recipe)) train(rows, width, size, 1, false, true);
+    if (is_saved_in_full(t.path, recipe)) train_table(true);
     if (is_table_target(t, recipe)) {
       const auto r = static_cast<double>(recipe.peft.r);
       const int adapter = dtype_size(recipe.peft.adapter_dtype);

@@ -87,7 +87,8 @@ struct Trained {
   double count = 1;
   double idle = 0;  ///< further ones, which get no gradient
   Place place = Place::in_layers;
-  double stacked = 1;  ///< matrices in one tensor: the experts of a layer
+  bool full_states = false;  ///< fp32 ones, where an optimizer in 8 bits leaves embeddings out
+  double stacked = 1;        ///< matrices in one tensor: the experts of a layer
   /// Of the subspace that the optimizer's states of it live in; 0: they are of its own shape.
   double rank = 0;
 };

@@ -62,8 +62,9 @@ double selected_width(const LayerProgram& p, double size) {
 
 // bitsandbytes before 0.43.2 holds x on the node itself instead of saving it: out of reach for the hooks of
 // non-reentrant checkpointing, and for the backward, which gives back what was saved alone (bitsandbytes
-// v0.43.1 autograd/_functions.py MatMul4Bit.forward, ctx.tensors). Linears that read one tensor hold it once,
-// unless each casts it.
+// v0.43.1 autograd/_functions.py MatMul4Bit.forward, ctx.tensors), and in 8 bits every release does so, in the
+// type that x has (MatMul8bitLt.forward, the same). Linears that read one tensor hold it once, unless each
+// casts it.
 double held_on_nodes(const LayerProgram& p, double stream_size) {
   const auto has_norm = [&p](model::NormPlace place) {
     return std::any_of(p.group->norms.begin(), p.group->norms.end(),
@@ -72,14 +73,21 @@ double held_on_nodes(const LayerProgram& p, double stream_size) {
   const bool one_norm = p.group->parallel && !has_norm(model::NormPlace::before_mlp);
   const std::vector<Role> readers[] = {
       {Role::q, Role::k, Role::v, Role::qkv}, {Role::gate, Role::up, Role::gate_up}, {Role::o}, {Role::down}};
+  const double normed = p.norm_size == 4 && !p.liger_norm ? 4 : stream_size;
   double width = 0;
   bool read = false;  // by a linear before, the tensor at hand
   for (const std::vector<Role>& roles : readers) {
     if (!one_norm || roles.front() != Role::gate) read = false;
     for (const Role role : roles) {
       const LinearSpec& linear = p.at(role);
-      if (linear.out == 0 || linear.storage != Storage::four_bit || !linear.keeps_input) continue;
-      if (!read || stream_size != linear.compute_size) width += linear.in * linear.compute_size;
+      const bool eight = linear.storage == Storage::eight_bit;
+      if (linear.out == 0 || (!eight && (linear.storage != Storage::four_bit || !linear.keeps_input)))
+        continue;
+      if (eight) {
+        if (!read) width += linear.in * (role == Role::o ? stream_size : normed);
+      } else if (!read || stream_size != linear.compute_size) {
+        width += linear.in * linear.compute_size;
+      }
       read = true;
     }
   }
@@ -266,6 +274,7 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
   p.liger_norm = (text && r.training.liger_rms_norm) || compiled || unsloth;
   p.liger_mlp = (text && r.training.liger_swiglu) || compiled;
   p.liger_rotary = (text && r.training.liger_rope) || compiled || unsloth;
+  p.copies_slices = text && !compiled && !unsloth;
   p.dropout_off = r.training.disable_dropout && group.dropout_modules;
   p.cross_length = s.cross_length;
   p.keep_kv = s.keep_kv;
