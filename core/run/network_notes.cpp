@@ -110,15 +110,14 @@ constexpr NoteRow network_rows[] = {
      },
      .source = "huggingface/peft tuners/lora/layer.py ParamWrapper, utils/transformers_weight_conversion.py"},
     {.code = "state_space_kernels",
-     .applies = [](R f, G) { return model::has_state_space(f.network); },
-     .message = [](R f, G) -> std::string {
-       if (f.recipe.model_args.kernels == "torch")
-         return "The state-space layers are replayed as the kernels of mamba_ssm and causal_conv1d run them: "
-                "what PyTorch keeps in their place is many times as much and not replayed, so the figures "
-                "are too low.";
-       return "The state-space layers are replayed as the kernels of mamba_ssm and causal_conv1d run them; "
-              "without these packages Transformers keeps many times as much. No measured run confirms this "
-              "part yet, so the band is wider.";
+     .applies =
+         [](R f, G) {
+           return model::has_state_space(f.network) && f.recipe.model_args.kernels == "installed";
+         },
+     .message = [](R, G) -> std::string {
+       return "The state-space layers are replayed as the kernels of mamba_ssm and causal_conv1d run them, which no "
+              "measured run confirms yet. Without these packages Transformers keeps many times as much of each such "
+              "layer: set model_args.kernels to \"torch\" to see it.";
      },
      .source = "state-spaces/mamba mamba_ssm/ops/triton/ssd_combined.py, "
                "mamba_ssm/ops/selective_scan_interface.py"},

@@ -69,7 +69,8 @@ struct LayerProgram {
   bool folded_factors = true;     ///< PEFT adds B A to a parameter in one product (since 0.21)
   bool weight_each_time = false;  ///< and does so whenever the parameter is read (until 0.19)
 
-  bool torch_kernels = false;    ///< a delta-net runs without its kernels' packages
+  bool torch_kernels = false;    ///< a delta-net or a state-space mixer runs without its kernels' packages
+  bool scans_by_einsum = true;   ///< and the latter's products are matrix products
   bool repeats_keys = false;     ///< of a delta-net, for each of its value heads
   bool solves_triangles = true;  ///< and inverts each chunk's triangle at once
   bool fused_gate_norm = true;   ///< the norm of a delta-net is flash-linear-attention's

@@ -1,30 +1,14 @@
 #include "core/memory/layers/state_space.h"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
+
+#include "core/memory/layers/torch_scan.h"
 
 namespace plimsoll::memory {
 
 namespace {
 
 using model::Role;
-
-struct Sizes {
-  double rows, inner, state, groups, heads, chunk, chunks;
-  explicit Sizes(const LayerProgram& p)
-      : rows(p.batch * p.length),
-        inner(static_cast<double>(p.group->state_space.inner)),
-        state(static_cast<double>(p.group->state_space.state)),
-        groups(static_cast<double>(p.group->state_space.groups)),
-        heads(static_cast<double>(p.group->state_space.heads)),
-        chunk(static_cast<double>(std::max<uint64_t>(1, p.group->state_space.chunk))),
-        chunks(p.batch * std::ceil(p.length / chunk)) {}
-  /// What goes through the convolution: the signal, B and C.
-  double convolved() const { return inner + 2 * groups * state; }
-  /// One state for each channel at the end of each chunk.
-  double states() const { return chunks * inner * state; }
-};
 
 // The kernel holds the output projection's weight itself: an adapter on it would be passed over, and a packed
 // one cannot be read, so a run that has either calls the module instead.
@@ -33,10 +17,10 @@ bool fuses_output(const LinearSpec& out) {
 }
 
 // dt and its running sum in fp32 (twice: softplus and cumsum), C times B within a chunk in fp32.
-double scan_tables(const Sizes& s) { return 4 * (2 * s.rows * s.heads + s.rows * s.groups * s.chunk); }
+double scan_tables(const ScanSizes& s) { return 4 * (2 * s.rows * s.heads + s.rows * s.groups * s.chunk); }
 
 Tensor mamba_2(Tape& tape, const LayerProgram& p, const Tensor& h) {
-  const Sizes s(p);
+  const ScanSizes s(p);
   const LinearSpec& out_spec = p.at(Role::ssm_out);
   tape.doing = "in_proj";
   Tensor projected = linear(tape, p.mode, h, p.at(Role::ssm_in));
@@ -77,13 +61,13 @@ Tensor mamba_2(Tape& tape, const LayerProgram& p, const Tensor& h) {
 }
 
 // The scan's own checkpoints: for each channel two numbers a state, every 2048 positions, in fp32.
-double scan_checkpoints(const LayerProgram& p, const Sizes& s) {
+double scan_checkpoints(const LayerProgram& p, const ScanSizes& s) {
   return 2 * s.inner * s.state * p.batch * std::ceil(p.length / 2048);
 }
 
 // MambaInnerFn: everything but in_proj in one function, which computes convolution and step sizes again.
 Tensor mamba_1_fused(Tape& tape, const LayerProgram& p, const Tensor& h) {
-  const Sizes s(p);
+  const ScanSizes s(p);
   const LinearSpec &x_spec = p.at(Role::ssm_x), &step = p.at(Role::ssm_step), &out_spec = p.at(Role::ssm_out);
   tape.doing = "in_proj";
   Tensor projected = linear(tape, p.mode, h, p.at(Role::ssm_in));
@@ -111,7 +95,7 @@ Tensor mamba_1_fused(Tape& tape, const LayerProgram& p, const Tensor& h) {
 
 // Jamba: the same steps as modules of their own, with norms between.
 Tensor mamba_1_in_parts(Tape& tape, const LayerProgram& p, const Tensor& h) {
-  const Sizes s(p);
+  const ScanSizes s(p);
   const LinearSpec &x_spec = p.at(Role::ssm_x), &step_spec = p.at(Role::ssm_step);
   const double wide = s.rows * s.inner;
   tape.doing = "in_proj";
@@ -124,6 +108,7 @@ Tensor mamba_1_in_parts(Tape& tape, const LayerProgram& p, const Tensor& h) {
   tape.record(convolved, {signal}, {signal}, {gradient(0, wide * size)}, p.train_norms);
   signal.free();
   projected.free();
+  if (p.torch_kernels) convolved = activation(tape, p.mode, model::Activation::silu, std::move(convolved));
   tape.doing = "x_proj";
   Tensor inputs = linear(tape, p.mode, convolved, x_spec);
   const auto part = [&](double width) {
@@ -137,6 +122,12 @@ Tensor mamba_1_in_parts(Tape& tape, const LayerProgram& p, const Tensor& h) {
   tape.doing = "dt_proj";
   Tensor delta = copy(tape, linear(tape, p.mode, narrow, step_spec));
   narrow.free();
+  if (p.torch_kernels) {
+    Tensor read = torch_selective_scan(
+        tape, p, {std::move(convolved), std::move(delta), std::move(b), std::move(c), std::move(gate)});
+    tape.doing = "out_proj";
+    return linear(tape, p.mode, cast(tape, std::move(read), h.size()), p.at(Role::ssm_out));
+  }
   tape.doing = "scan";
   Tensor laid_out = copy(tape, std::move(convolved));
   Tensor scanned = tape.make(wide, size, Component::transient);
@@ -162,10 +153,11 @@ Tensor mamba_1_in_parts(Tape& tape, const LayerProgram& p, const Tensor& h) {
 }  // namespace
 
 Tensor state_space(Tape& tape, const LayerProgram& p, const Tensor& h) {
-  if (p.group->state_space.heads > 0) return mamba_2(tape, p, h);
+  if (p.group->state_space.heads > 0)
+    return p.torch_kernels ? torch_mamba_2(tape, p, h) : mamba_2(tape, p, h);
   const bool packed =
       p.at(Role::ssm_x).storage != Storage::plain || p.at(Role::ssm_out).storage != Storage::plain;
-  if (p.group->state_space.normed_inputs || packed || !fuses_output(p.at(Role::ssm_out)) ||
+  if (p.torch_kernels || p.group->state_space.normed_inputs || packed || !fuses_output(p.at(Role::ssm_out)) ||
       !fuses_output(p.at(Role::ssm_x)))
     return mamba_1_in_parts(tape, p, h);
   return mamba_1_fused(tape, p, h);

@@ -284,6 +284,7 @@ LayerProgram make_outline(const PassSettings& s, const model::LayerGroup& group)
                     down->expert && down->module == model::Module::parameter;
   p.grouped_stand_in = p.stacked_experts && lacks_grouped_kernel(s.compute_capability, r);
   p.torch_kernels = r.model_args.kernels == "torch";
+  p.scans_by_einsum = recipe::version_at_least(r.versions.transformers, "5.18");
   p.repeats_keys = p.torch_kernels || !recipe::version_at_least(r.versions.transformers, "5.23");
   p.solves_triangles = recipe::version_at_least(r.versions.transformers, "5.17");
   p.fused_gate_norm = !recipe::version_at_least(r.versions.transformers, "5.15");

@@ -271,7 +271,7 @@ export const CORE: Record<string, string> = {
   "note.unsloth_in_fp32":
     "Auf Karten ohne bfloat16 rechnet Unsloth dieses Modell zum Teil in fp32; das ist nicht nachgestellt, und die Spanne ist breiter.",
   "note.state_space_kernels":
-    "Mamba-Schichten sind mit den Kerneln von mamba_ssm gerechnet und noch nicht geprüft.",
+    "Mamba-Schichten sind mit den Kerneln von mamba_ssm gerechnet; ohne sie hält Transformers viel mehr (model_args.kernels).",
   "note.streams_are_approximate": "Von den vier Strömen in Gemma 3n ist einer gerechnet.",
   "note.encoder_decoder_is_approximate": "Modelle mit Encoder und Decoder sind noch an keinem Lauf geprüft.",
   "note.vision_is_approximate": "Der Bildteil ist noch an keinem genau beschriebenen Lauf geprüft.",
