@@ -42,21 +42,26 @@ Tensor times_each_head(Tape& tape, const Tensor& x) {
 }
 
 // What one side of an einsum becomes: under autocast in 16 bits, and laid out anew.
-Tensor operand(Tape& tape, const LayerProgram& p, const Tensor& x, bool laid_out) {
+Tensor operand(Tape& tape, const LayerProgram& p, const Tensor& x, bool copies) {
   Tensor narrow = cast(tape, x, p.mode.autocast ? 2 : x.size());
-  return laid_out ? copy(tape, std::move(narrow)) : narrow;
+  return copies ? copy(tape, std::move(narrow)) : narrow;
 }
 
-// An einsum, or factors that are multiplied element by element, `wide` numbers, and summed: both gradients are as wide
-// before they are.
-Tensor contract(Tape& tape, const LayerProgram& p, const Tensor& a, const Tensor& b, double wide,
-                double elements, bool laid_out = true) {
+struct Contraction {
+  double wide = 0;        ///< numbers before they are summed
+  double elements = 0;    ///< of the result
+  bool laid_out = false;  ///< the left side is as the product wants it
+};
+
+// An einsum, or factors that are multiplied element by element and summed: both gradients are wide before they are.
+Tensor contract(Tape& tape, const LayerProgram& p, const Tensor& a, const Tensor& b,
+                const Contraction& size) {
   if (p.scans_by_einsum) {
-    Tensor left = operand(tape, p, a, laid_out), right = operand(tape, p, b, true);
-    return of_two(tape, left, right, elements, left.size());
+    Tensor left = operand(tape, p, a, !size.laid_out), right = operand(tape, p, b, true);
+    return of_two(tape, left, right, size.elements, left.size());
   }
-  Tensor all = tape.make(wide, 4, Component::transient);
-  return of_two(tape, a, b, elements, 4, 2 * wide * 4);
+  Tensor all = tape.make(size.wide, 4, Component::transient);
+  return of_two(tape, a, b, size.elements, 4, 2 * all.bytes());
 }
 
 // exp(segment_sum(A)): for each pair of positions in a chunk what is left of the first at the second.
@@ -80,9 +85,9 @@ Tensor within_chunks(Tape& tape, const LayerProgram& p, const ScanSizes& s, cons
                      std::vector<Tensor>& names) {
   const double rows = s.padded_rows(), channels = rows * s.inner;
   Tensor decay = decay_between(tape, in.steps, in.pairs);
-  Tensor scores = contract(tape, p, in.c, in.b, in.pairs * s.state, in.pairs);
+  Tensor scores = contract(tape, p, in.c, in.b, {in.pairs * s.state, in.pairs});
   Tensor weights = of_two(tape, scores, decay, in.pairs, 4, scores.size() == 4 ? 0 : in.pairs * 4);
-  Tensor out = contract(tape, p, weights, in.x, rows * s.chunk * s.inner, channels, false);
+  Tensor out = contract(tape, p, weights, in.x, {rows * s.chunk * s.inner, channels, true});
   for (Tensor* name : {&decay, &scores, &weights}) names.push_back(std::move(*name));
   return out;
 }
@@ -92,11 +97,11 @@ Tensor between_chunks(Tape& tape, const LayerProgram& p, const ScanSizes& s, con
                       std::vector<Tensor>& names) {
   const double channels = s.padded_rows() * s.inner, wide = channels * s.state;
   Tensor decayed = times_each_head(tape, in.b);
-  Tensor states = contract(tape, p, decayed, in.x, wide, s.states());
+  Tensor states = contract(tape, p, decayed, in.x, {wide, s.states()});
   Tensor joined = copy(tape, std::move(states));
   Tensor passed = of_one(tape, joined, s.states(), joined.size(), true);
   joined.free();
-  Tensor read = contract(tape, p, in.c, passed, wide, channels);
+  Tensor read = contract(tape, p, in.c, passed, {wide, channels});
   Tensor out = times_each_head(tape, read);
   for (Tensor* name : {&decayed, &read, &passed}) names.push_back(std::move(*name));
   return out;
