@@ -1,7 +1,10 @@
 // Longer than a file should be, and in one piece: a table of what libraries refuse, with what they say.
 #include "core/recipe/refusals.h"
 
+#include <algorithm>
+
 #include "core/json/words.h"
+#include "core/recipe/pattern.h"
 #include "core/recipe/sdpa_support.h"
 
 namespace plimsoll::recipe {
@@ -79,15 +82,27 @@ bool other_model(R r, A a, std::string_view implementation, std::string_view mod
          !is_listed(a.model_type, models);
 }
 
-const std::string* mamba_target(R r) {
-  for (const std::string& name : r.peft.target_modules) {
-    if (name == "out_proj" || name == "conv1d") return &name;
+// The module that PEFT takes for one of Mamba's: named, matched, or one of all linears. Empty: none.
+std::string_view mamba_target(R r) {
+  const std::vector<std::string>& names = r.peft.target_modules;
+  const std::vector<std::string>& left_out = r.peft.exclude_modules;
+  const auto has = [](const std::vector<std::string>& list, std::string_view name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  std::string why;
+  const std::optional<Pattern> pattern =
+      r.peft.target_pattern.empty() ? std::nullopt : read_pattern(r.peft.target_pattern, why);
+  for (const std::string_view name : {"out_proj", "conv1d"}) {
+    if (has(left_out, name)) continue;
+    const bool matched = pattern && (pattern->matches("backbone.layers.0.mixer." + std::string(name)) ||
+                                     pattern->matches("model.layers.0.mamba." + std::string(name)));
+    if (matched || has(names, name) || (name == "out_proj" && has(names, "all-linear"))) return name;
   }
-  return nullptr;
+  return {};
 }
 bool mamba_conflict(R r, A a, std::string_view types) {
   return r.peft.on && is_listed(r.peft.peft_type, "LORA ADALORA RANDLORA") &&
-         is_listed(a.model_type, types) && mamba_target(r) != nullptr;
+         is_listed(a.model_type, types) && !mamba_target(r).empty();
 }
 
 // clang-format off
@@ -277,6 +292,11 @@ constexpr Refusal refusal_rows[] = {
      .error = "Module '{mamba_target}' is incompatible with Mamba-based models (model_type='{model_type}').",
      .instead = "target_modules without out_proj and conv1d.",
      .source = "huggingface/peft src/peft/tuners/tuners_utils.py _check_lora_target_modules_mamba"},
+    {.id = "lora_on_nemotron_output", .library = "PEFT", .stacks = "hf trl axolotl llamafactory unsloth", .of = &V::peft, .versions = ">=0.20",
+     .applies = [](R r, A a) { return mamba_conflict(r, a, "nemotron_h"); },
+     .error = "Module '{mamba_target}' is incompatible with Mamba-based models (model_type='{model_type}').",
+     .instead = "target_modules without out_proj and conv1d.",
+     .source = "huggingface/peft v0.20 src/peft/tuners/tuners_utils.py _check_lora_target_modules_mamba"},
     {.id = "prefix_with_checkpointing", .library = "PEFT", .stacks = trainer, .of = &V::peft, .versions = ">=0.14,<0.19",
      .applies = [](R r, A) { return r.peft.on && r.peft.peft_type == "PREFIX_TUNING" && r.training.gradient_checkpointing; },
      .error = "Prefix tuning does not work with gradient checkpointing.",
@@ -563,7 +583,7 @@ constexpr Value values[] = {
     {"task", [](R r, A) { return upper(r.task); }},
     {"model_type", [](R, A a) { return std::string(a.model_type); }},
     {"flash_version", [](R r, A) { return std::string(flash3(r) ? "3" : "2"); }},
-    {"mamba_target", [](R r, A) { return mamba_target(r) == nullptr ? std::string() : *mamba_target(r); }},
+    {"mamba_target", [](R r, A) { return std::string(mamba_target(r)); }},
     {"num_generations", [](R r, A) { return std::to_string(r.rl.num_generations); }},
     {"steps_per_generation", [](R r, A) { return std::to_string(r.rl.steps_per_generation); }},
     {"processes", [](R r, A) { return std::to_string(processes(r)); }},

@@ -2,10 +2,11 @@
 //
 //     node tests/core/documents.mjs
 //
-// Paths in `code` of CONTRIBUTING.md and docs/architecture.md, links between documents, the versions of the packages. Ends
-// like a test program.
+// Paths in `code` of CONTRIBUTING.md and docs/architecture.md, links between documents, the versions of the packages, the rows of
+// docs/refusals.md. Ends like a test program.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { pageWithRows } from "../../docs/refusals.mjs";
 
 let passed = 0;
 const failures = [];
@@ -16,14 +17,24 @@ for (const document of ["CONTRIBUTING.md", "docs/architecture.md"]) {
   for (const [, path] of text.matchAll(/`((?:core|web|presets|tests|docs|wasm|npm)\/[\w./-]*)`/g))
     check(existsSync(path), `${document} names ${path}, which does not exist`);
   for (const [, target] of text.matchAll(/\]\(([^)#]+)\)/g))
-    check(/^https?:/.test(target) || existsSync(join(dirname(document), target)), `${document} points to ${target}`);
+    check(
+      /^https?:/.test(target) || existsSync(join(dirname(document), target)),
+      `${document} points to ${target}`,
+    );
 }
 const version = readFileSync("VERSION", "utf8").trim();
 for (const path of ["package.json", "npm/package.json"]) {
   const stated = JSON.parse(readFileSync(path, "utf8")).version;
   check(stated === version, `${path} says ${stated}, VERSION ${version}`);
 }
-check(readFileSync("CHANGELOG.md", "utf8").includes(`\n## ${version}\n`), `CHANGELOG.md has no chapter ${version}`);
+check(
+  readFileSync("CHANGELOG.md", "utf8").includes(`\n## ${version}\n`),
+  `CHANGELOG.md has no chapter ${version}`,
+);
+check(
+  readFileSync("docs/refusals.md", "utf8") === pageWithRows(),
+  "docs/refusals.md: node docs/refusals.mjs writes its rows",
+);
 
 for (const failure of failures) console.log(failure);
 console.log(`${passed} passed, ${failures.length} failed`);
