@@ -79,8 +79,8 @@ TEST(RunsOnAnH100, HoldWhatEightBitLinearsReadInSpiteOfCheckpoints) {
 // 2.8 % were too much: Liger copies slices of fused projections, and keeps those alone.
 TEST(RunsOnAnH100, CopyTheSlicesThatLigerReads) { EXPECT_LT(std::abs(allocated_error_of("12")), 0.005); }
 
-// Poorer: what is cached depends on the order in which blocks come and go.
-TEST(RunsOnAnH100, ReserveAboutWhatTheSimulatedAllocatorReserves) {
+// Poorer: a share of what comes and goes, in place of the order in which it does.
+TEST(RunsOnAnH100, ReserveAboutWhatSharesSay) {
   std::vector<double> errors;
   for (const GpuRun& run : gpu_runs()) {
     const Json report = answer(run.request);
@@ -90,6 +90,19 @@ TEST(RunsOnAnH100, ReserveAboutWhatTheSimulatedAllocatorReserves) {
   }
   EXPECT_LT(of_share(errors, 0.5), 0.04);
   EXPECT_LT(of_share(errors, 0.8), 0.11);
+}
+
+// Farther off: rows of many lengths (-24 %), an 8-bit base (+21 %), a paged optimizer's full fine-tuning (-9 %).
+TEST(RunsOnAnH100, ReserveWhatTheSimulatedAllocatorReserves) {
+  std::vector<double> errors;
+  for (GpuRun run : gpu_runs()) {
+    run.request["want"] = {"allocator"};
+    const Json report = answer(run.request);
+    errors.push_back(report["memory"]["peak"]["reserved"].get<double>() / run.seen["reserved"].get<double>() -
+                     1);
+  }
+  EXPECT_LT(of_share(errors, 0.5), 0.005);
+  EXPECT_LT(of_share(errors, 0.8), 0.02);
 }
 
 TEST(RunsOnAnH100, TakeOfTheDeviceWhatLiesWithinTheBand) {
