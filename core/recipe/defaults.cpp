@@ -1,6 +1,7 @@
 #include "core/recipe/defaults.h"
 
 #include <array>
+#include <cmath>
 
 #include "core/model/model_types.h"
 #include "core/recipe/quantization_formats.h"
@@ -287,6 +288,24 @@ Default default_eval_loss_kernel(const DefaultContext& c) {
 
 Default default_eval_packing(const DefaultContext& c) {
   return {flag(c, "/training/packing"), "evaluation is packed as training is"};
+}
+
+// Lengths of texts are near to log-normal: the mean lies above the median by half the variance of their logarithms.
+Default default_mean_length(const DefaultContext& c) {
+  struct Percentile {
+    const char* pointer;
+    double deviations;  // of a normal distribution
+  };
+  const double median = number(c, "/data/p50_length");
+  for (const Percentile& p : {Percentile{"/data/p95_length", 1.645}, Percentile{"/data/p90_length", 1.282},
+                              Percentile{"/data/p99_length", 2.326}}) {
+    const double length = number(c, p.pointer);
+    if (median <= 0 || length <= median) continue;
+    const double spread = std::log(length / median) / p.deviations;
+    return {std::round(median * std::exp(spread * spread / 2)),
+            "what the median and the other percentile make, lengths being near to log-normal"};
+  }
+  return {};
 }
 
 Default default_num_labels(const DefaultContext& c) {

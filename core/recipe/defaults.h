@@ -44,5 +44,7 @@ Default default_reduce_dtype(const DefaultContext&);
 Default default_reduce_bucket(const DefaultContext&);
 Default default_overlap_comm(const DefaultContext&);
 Default default_images(const DefaultContext&);
+/// Of samples whose median and another percentile are known.
+Default default_mean_length(const DefaultContext&);
 
 }  // namespace plimsoll::recipe

@@ -600,7 +600,7 @@ constexpr Field table[] = {
      .set = [](Recipe& r, const Json& v) { put(r.data.epochs, v); },
      .what = "Passes over the training set."},
     {.pointer = "/data/mean_length", .type = FieldType::number, .low = 0, .high = 1.6e7,
-     .set = [](Recipe& r, const Json& v) { put(r.data.mean_length, v); },
+     .set = [](Recipe& r, const Json& v) { put(r.data.mean_length, v); }, .rule = default_mean_length,
      .what = "Mean sample length in tokens."},
     {.pointer = "/data/longest_length", .type = FieldType::count, .low = 0, .high = 1.6e7,
      .set = [](Recipe& r, const Json& v) { put(r.data.longest_length, v); }, .value = "0",

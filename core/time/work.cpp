@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/memory/layers/images.h"
+#include "core/memory/layers/lengths.h"
 #include "core/memory/parameters/parameters.h"
 #include "core/recipe/loss_kernels.h"
 #include "core/recipe/optimizers.h"
@@ -268,7 +269,7 @@ void set_optimizer(Work& work, const std::string& optim) {
 double sample_length(const recipe::Recipe& r) {
   const auto longest = static_cast<double>(r.training.max_length);
   if (r.training.packing || r.data.mean_length <= 0) return longest;
-  return std::min(longest, r.data.mean_length);
+  return std::min(longest, memory::mean_row_length(r));
 }
 
 Work work_of(const model::Architecture& network, const recipe::Recipe& r,

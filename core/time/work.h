@@ -44,7 +44,7 @@ struct Work {
 };
 
 /// Tokens of one sample as the GPU sees it: the mean length of the data where it is known and samples are not
-/// packed, else max_length.
+/// packed, and what they are padded with; else max_length.
 double sample_length(const recipe::Recipe& recipe);
 
 /// What `optim` reads, writes and pages for the work's trained elements, in place of what was there.

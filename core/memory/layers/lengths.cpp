@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace plimsoll::memory {
 
@@ -32,38 +33,64 @@ double spread_of_mean(double spread, double samples) {
   return std::sqrt(std::log1p(std::expm1(spread * spread) / std::max(1.0, samples)));
 }
 
-}  // namespace
+// Lengths of texts are near to log-normal: mean and longest sample give its deviation.
+struct Drawn {
+  double middle = 0, spread = 0;  // of the logarithms
+  double kept = 1;                // share of the samples that are not left out
+  double samples = 1;             // of which the longest is as long as the batch
+  double longest = 0;
+  double batches = 0;  // 0: not known
+};
 
-std::vector<double> met_lengths(const recipe::Recipe& r) {
+std::optional<Drawn> drawn_lengths(const recipe::Recipe& r) {
   const double longest = r.longest_row(), mean = r.data.mean_length;
   // Of samples that are cut at max_length, or left out when they are longer, the shorter ones stay short.
   const double sample = std::max(longest, static_cast<double>(r.data.longest_length));
-  if (r.training.packing || mean <= 0 || mean > well_below * sample) return {};
-  // Lengths of texts are near to log-normal: mean and longest sample give its deviation.
+  if (r.training.packing || mean <= 0 || mean > well_below * sample) return std::nullopt;
   const auto rows = static_cast<double>(r.training.per_device_train_batch_size);
   const bool drops = r.training.truncation_strategy == "drop";
   const bool joined = r.joined_rows() && !drops;
   const double of_one =
       deviations - std::sqrt(std::max(0.0, deviations * deviations - 2 * std::log(sample / mean)));
-  const double spread = joined ? spread_of_mean(of_one, rows) : of_one;
-  const double middle = std::log(mean) - spread * spread / 2;
+  Drawn d{.spread = joined ? spread_of_mean(of_one, rows) : of_one, .longest = longest};
+  d.middle = std::log(mean) - d.spread * d.spread / 2;
   // Where longer samples are left out, those that remain are drawn from below max_length alone.
-  const double kept =
-      drops && longest < sample ? normal_share_below((std::log(longest) - middle) / spread) : 1;
-  const double padded_to = r.training.padded_batches ? rows : 1;
+  if (drops && longest < sample) d.kept = normal_share_below((std::log(longest) - d.middle) / d.spread);
+  if (r.training.padded_batches) d.samples = rows;
+  d.batches = static_cast<double>(r.data.samples) * d.kept / (joined ? rows : d.samples);
+  return d;
+}
+
+// Which `share` of the batches do not exceed. A padded batch is as long as the longest of its samples.
+double length_of(const Drawn& d, double share) {
+  const double z = normal_quantile(d.kept * std::pow(share, 1 / d.samples));
+  return std::clamp(std::round(std::exp(d.middle + d.spread * z)), std::min(shortest, d.longest), d.longest);
+}
+
+}  // namespace
+
+std::vector<double> met_lengths(const recipe::Recipe& r) {
+  const std::optional<Drawn> drawn = drawn_lengths(r);
+  if (!drawn) return {};
   std::vector<double> met;
-  const double batches = static_cast<double>(r.data.samples) * kept / (joined ? rows : padded_to);
   for (const double share : shares) {
-    if (batches > 0 && share > 1 - 1 / batches) continue;  // no batch is that much longer than the others
-    // A padded batch is as long as the longest of its samples.
-    const double z = normal_quantile(kept * std::pow(share, 1 / padded_to));
-    const double length = std::round(std::exp(middle + spread * z));
-    met.push_back(std::clamp(length, std::min(shortest, longest), longest));
+    // No batch is that much longer than the others.
+    if (drawn->batches > 0 && share > 1 - 1 / drawn->batches) continue;
+    met.push_back(length_of(*drawn, share));
   }
-  met.push_back(longest);
+  met.push_back(drawn->longest);
   met.push_back(met.front());
-  met.push_back(longest);
+  met.push_back(drawn->longest);
   return met;
+}
+
+double mean_row_length(const recipe::Recipe& r) {
+  const std::optional<Drawn> drawn = drawn_lengths(r);
+  if (!drawn || r.joined_rows()) return std::min(r.longest_row(), r.data.mean_length);
+  constexpr int points = 16;
+  double sum = 0;
+  for (int i = 0; i < points; ++i) sum += length_of(*drawn, (i + 0.5) / points);
+  return sum / points;
 }
 
 }  // namespace plimsoll::memory

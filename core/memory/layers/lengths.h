@@ -15,4 +15,7 @@ namespace plimsoll::memory {
 /// Empty where every batch is as long as the longest: packed rows, or no mean length that is well below it.
 std::vector<double> met_lengths(const recipe::Recipe& recipe);
 
+/// Of a row as the GPU sees it, padding and all, where a mean length is known: the mean over all batches.
+double mean_row_length(const recipe::Recipe& recipe);
+
 }  // namespace plimsoll::memory

@@ -178,5 +178,17 @@ TEST(Lengths, APercentileAloneLowersTheBandAndNotThePeak) {
   EXPECT_EQ(peak(settled), peak(answer(request)));
 }
 
+// ln(768 / 341) / 1.645 = 0.494 of deviation, half its square above the logarithm of the median.
+TEST(Lengths, OfAMedianAndAPercentileMakeAMean) {
+  const Json report = answer_text(
+      R"({"model": "qwen2.5-7b", "training": {"max_length": 1024, "padded_batches": true, "per_device_train_batch_size": 4},
+          "data": {"p50_length": 341, "p95_length": 768, "longest_length": 1024}, "hardware": {"gpu": "h100-sxm"}})");
+  double mean = 0;
+  for (const Json& assumption : report["assumptions"]) {
+    if (assumption["pointer"] == Json("/data/mean_length")) mean = assumption["value"].get<double>();
+  }
+  EXPECT_EQ(mean, 385);
+}
+
 }  // namespace
 }  // namespace plimsoll::report
