@@ -105,6 +105,18 @@ constexpr NoteRow run_notes[] = {
               "every layer boundary: long batches pay for it twice.";
      },
      .source = "huggingface/peft utils/other.py prepare_model_for_kbit_training"},
+    {.code = "eight_bit_keeps_inputs",
+     .applies =
+         [](R f, G) {
+           return f.recipe.quantization.load_in_8bit && f.recipe.training.gradient_checkpointing &&
+                  !f.recipe.training.use_reentrant && f.recipe.model_args.implementation == "transformers";
+         },
+     .message = [](R, G) -> std::string {
+       return "bitsandbytes' 8-bit product keeps what it reads out of reach of non-reentrant checkpoints, so that every "
+              "layer holds its inputs: gradient_checkpointing_kwargs use_reentrant true frees them.";
+     },
+     .source =
+         "bitsandbytes-foundation/bitsandbytes autograd/_functions.py MatMul8bitLt.forward, ctx.tensors"},
     {.code = "kept_in_fp32",
      .applies = [](R f, G) { return f.recipe.model_args.keep_in_fp32 == "all"; },
      .message = [](R, G) -> std::string {

@@ -244,6 +244,8 @@ export const CORE: Record<string, string> = {
   "note.weights_in_fp32": "Die eingefrorene Basis liegt in fp32, doppelt so groß wie nötig.",
   "note.kbit_preparation_upcasts":
     "prepare_model_for_kbit_training lässt Einbettung, Kopf und Normen in fp32.",
+  "note.eight_bit_keeps_inputs":
+    "Eine 8-Bit-Basis hält unter nicht-reentranten Checkpoints die Eingaben jeder Schicht; use_reentrant true gibt sie frei.",
   "note.kept_in_fp32":
     "Dieser Stack hält Einbettung, Kopf und Normen in fp32, und damit jede Schichtgrenze, außer mit flash attention oder cut cross-entropy.",
   "note.not_replayed":
