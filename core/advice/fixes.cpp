@@ -12,6 +12,7 @@ std::span<const Fix* const> fixes() {
       &fused_loss,
       &sixteen_bit_load,
       &non_reentrant_checkpointing,
+      &reentrant_checkpointing,
       &offloaded_checkpoints,
       &cut_cross_entropy,
       &plain_loss,

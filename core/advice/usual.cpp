@@ -9,9 +9,9 @@ namespace plimsoll::advice {
 
 std::span<const Fix* const> usual_order() {
   static const Fix* const order[] = {
-      // Settings of the loop.
       &gradient_checkpointing,
       &non_reentrant_checkpointing,
+      &reentrant_checkpointing,
       &smaller_eval_batch,
       &vllm_sleep_mode,
       &vllm_memory_share,

@@ -12,6 +12,7 @@ bool evaluates(const FixContext& situation);
 
 extern const Fix gradient_checkpointing;
 extern const Fix non_reentrant_checkpointing;
+extern const Fix reentrant_checkpointing;
 extern const Fix sync_each_batch;
 extern const Fix micro_batch;
 extern const Fix fused_loss;

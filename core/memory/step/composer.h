@@ -138,9 +138,11 @@ class Composer {
     stream = sink_.layer_forward(waiting.layer);
     for (const Handle& unit : gathered) sink_.release(unit);
     if (stage.recorded && !keeps_input(stage, run.replay)) sink_.release(input);
-    if (stage.recorded && stage.checkpointing && stage.offload_buffers == 0)
+    if (stage.recorded && stage.checkpointing) {
+      const double selected = stage.offload_buffers == 0 ? run.selected.total() : 0;
       waiting.selected =
-          sink_.allocate(Component::activations, run.selected.total(), "what is not computed again");
+          sink_.allocate(Component::activations, selected + run.unreached, "what is not computed again");
+    }
     if (!stage.recorded) sink_.release(stream);
     if (!stage.keeps_casts) sink_.release_all(Pool::cache);
     return waiting;

@@ -98,10 +98,15 @@ double held_on_nodes(const LayerProgram& p, double stream_size) {
 Snapshot selected(const PassSettings& s, const LayerProgram& p) {
   if (!s.checkpointing || !s.recorded) return {};
   const double size = p.mode.autocast ? 2 : s.input_size;
-  double width = s.recipe->training.selective_checkpointing ? selected_width(p, size) : 0;
-  if (!s.recipe->training.use_reentrant && p.implementation == Implementation::transformers)
-    width += held_on_nodes(p, size);
+  const double width = s.recipe->training.selective_checkpointing ? selected_width(p, size) : 0;
   return only(Component::activations, p.batch * p.length * width);
+}
+
+// And what no hook reaches, so that it stays on the GPU whatever else leaves it.
+double unreached(const PassSettings& s, const LayerProgram& p) {
+  const bool hooks = s.checkpointing && s.recorded && !s.recipe->training.use_reentrant;
+  if (!hooks || p.implementation != Implementation::transformers) return 0;
+  return p.batch * p.length * held_on_nodes(p, p.mode.autocast ? 2 : s.input_size);
 }
 
 bool has_target(const model::LayerGroup& group, const PassSettings& s) {
@@ -164,6 +169,7 @@ void replay_groups(const PassSettings& s, Stage& stage) {
       run.replay = s.memo != nullptr && options.trace == nullptr ? s.memo->replay(program, options)
                                                                  : replay_layer(program, options);
       run.selected = selected(s, program);
+      run.unreached = unreached(s, program);
       if (s.recorded && keeps_last_graph(*s.recipe))
         run.on_nodes = program.batch * program.length * held_on_nodes(program, s.input_size);
       return run;

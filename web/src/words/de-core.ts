@@ -62,6 +62,7 @@ export const CORE: Record<string, string> = {
   "fix.nf4": "Die Basis in NF4",
   "fix.no_kbit_upcast": "Keine Umwandlung nach fp32 auf einer quantisierten Basis",
   "fix.non_reentrant_checkpointing": "Checkpointing ohne Wiedereintritt",
+  "fix.reentrant_checkpointing": "Checkpointing mit Wiedereintritt",
   "fix.offloaded_checkpoints": "Behaltene Eingaben im Speicher des Rechners",
   "fix.optimizer_in_backward": "Der Optimierer im Rückwärtslauf",
   "fix.optimizer_in_host_memory": "Zustände des Optimierers im Speicher des Rechners",
@@ -127,6 +128,8 @@ export const CORE: Record<string, string> = {
     "prepare_model_for_kbit_training wandelt Einbettung, Kopf und Normen nach fp32 um, und mit ihnen jeden Tensor zwischen den Schichten.",
   "why.non_reentrant_checkpointing":
     "Das Neurechnen hört beim letzten gebrauchten Tensor auf und hält die Ausgabe der Schicht nicht.",
+  "why.reentrant_checkpointing":
+    "Eine 8-Bit-Basis behält, was ihre Schichten lesen, es sei denn, der erste Vorwärtslauf läuft ohne Graphen.",
   "why.offloaded_checkpoints":
     "Mit Checkpointing bleiben nur die Eingaben der Schichten; sie warten im Speicher des Rechners und kommen einzeln zurück.",
   "why.optimizer_in_backward":
