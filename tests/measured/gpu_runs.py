@@ -5,7 +5,8 @@ device, when, and how long a step took.
     python tests/measured/gpu_runs.py cases.json seen.jsonl [SECONDS]
 
 A case is a request of the contract (draw_gpu_cases.py) for a model of presets/models. Weights are drawn; rows are as long as
-the request says. `bisect` asks for the least memory that PyTorch may take (set_per_process_memory_fraction) with which the run
+the request says. What has been `seen` is left out. A case that says what it `needs` (GiB) runs beside others, else alone,
+which is timed. `bisect` asks for the least memory that PyTorch may take (set_per_process_memory_fraction) with which the run
 gets through. Without a card the runs are made on the CPU, of small models, to try the script.
 """
 
@@ -123,11 +124,13 @@ def run(case, cap):
                         "traceback": "".join(lines)[-6000:]}
         return seen
     recorder.enter("end")
+    spent = {phase: round(seconds, 4) for phase, seconds in recorder.spent.items()}
     seen.update(start=recorder.start, start_reserved=recorder.start_reserved, trainable=recorder.trainable,
-                device=recorder.device, seconds=recorder.seconds(), spent={phase: round(spent, 4) for phase, spent in recorder.spent.items()}, phases=recorder.phases)
+                device=recorder.device, seconds=recorder.seconds(), spent=spent, phases=recorder.phases)
     if CARD:
         stats = torch.cuda.memory_stats()
-        seen.update(process=memory_of_process(), retries=stats["num_alloc_retries"], inactive_split=stats["inactive_split_bytes.all.peak"])
+        seen.update(process=memory_of_process(), retries=stats["num_alloc_retries"],
+                    inactive_split=stats["inactive_split_bytes.all.peak"])
     return seen
 
 
@@ -224,7 +227,8 @@ def least_memory(workers, case, seen, limit):
 
 
 def versions():
-    return {part: importlib.metadata.version(part) for part in ("torch", "transformers", "peft", "trl", "accelerate", "bitsandbytes")}
+    parts = ("torch", "transformers", "peft", "trl", "accelerate", "bitsandbytes")
+    return {part: importlib.metadata.version(part) for part in parts}
 
 
 class Card:
@@ -273,9 +277,9 @@ def lane(card, workers, out):
 def main(path, out, budget):
     said = versions()
     if CARD:
-        said["card"] = subprocess.run(["nvidia-smi", "--query-gpu=name,memory.used,memory.total,driver_version", "--format=csv,noheader"],
-                                      capture_output=True, text=True).stdout.strip()
-    cases = json.load(open(path))["cases"]
+        asked = ["nvidia-smi", "--query-gpu=name,memory.used,memory.total,driver_version", "--format=csv,noheader"]
+        said["card"] = subprocess.run(asked, capture_output=True, text=True).stdout.strip()
+    cases = [dict({"needs": WHOLE}, **case) for case in json.load(open(path))["cases"] if "seen" not in case]
     workers, card = Workers(cases), Card(cases, budget)
     with open(out, "w") as file:
         file.write(json.dumps(said) + "\n")
