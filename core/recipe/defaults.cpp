@@ -1,5 +1,6 @@
 #include "core/recipe/defaults.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -290,7 +291,8 @@ Default default_eval_packing(const DefaultContext& c) {
   return {flag(c, "/training/packing"), "evaluation is packed as training is"};
 }
 
-// Lengths of texts are near to log-normal: the mean lies above the median by half the variance of their logarithms.
+// Lengths of texts are near to log-normal: the mean lies above the median by half the variance of their logarithms, and
+// never beyond what nine in ten do not exceed, as it would where these differ a thousandfold.
 Default default_mean_length(const DefaultContext& c) {
   struct Percentile {
     const char* pointer;
@@ -302,7 +304,7 @@ Default default_mean_length(const DefaultContext& c) {
     const double length = number(c, p.pointer);
     if (median <= 0 || length <= median) continue;
     const double spread = std::log(length / median) / p.deviations;
-    return {std::round(median * std::exp(spread * spread / 2)),
+    return {std::min(length, std::round(median * std::exp(spread * spread / 2))),
             "what the median and the other percentile make, lengths being near to log-normal"};
   }
   return {};

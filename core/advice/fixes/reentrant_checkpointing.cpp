@@ -27,7 +27,8 @@ const Fix reentrant_checkpointing = {
     .title = "Checkpointing with reentrance",
     .slot = "checkpointing",
     .effort = "one setting",
-    .why = "An 8-bit base keeps what each of its layers reads, unless the first forward runs without a graph.",
+    .why =
+        "An 8-bit base keeps what each of its layers reads, unless the first forward runs without a graph.",
     .evidence = "The same numbers.",
     .source = "bitsandbytes-foundation/bitsandbytes autograd/_functions.py MatMul8bitLt.forward, ctx.tensors",
     .levels = reentrant_checkpointing_levels,

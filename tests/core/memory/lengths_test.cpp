@@ -190,5 +190,16 @@ TEST(Lengths, OfAMedianAndAPercentileMakeAMean) {
   EXPECT_EQ(mean, 385);
 }
 
+// Drawn seed 905006794: exp() of such a spread is no length, and was refused when it was written out.
+TEST(Lengths, AMeanNeverLiesBeyondThePercentileItIsMadeOf) {
+  const Json report =
+      answer_text(R"({"model": "llama-3.2-1b", "data": {"p50_length": 32, "p90_length": 65536}})");
+  double mean = 0;
+  for (const Json& assumption : report["assumptions"]) {
+    if (assumption["pointer"] == Json("/data/mean_length")) mean = assumption["value"].get<double>();
+  }
+  EXPECT_EQ(mean, 65536);
+}
+
 }  // namespace
 }  // namespace plimsoll::report
