@@ -7,66 +7,70 @@
 
 namespace plimsoll::advice {
 
-std::span<const Fix* const> usual_order() {
-  static const Fix* const order[] = {
-      &gradient_checkpointing,
-      &non_reentrant_checkpointing,
-      &reentrant_checkpointing,
-      &smaller_eval_batch,
-      &vllm_sleep_mode,
-      &vllm_memory_share,
-      &micro_batch,
-      // Kernels and what is kept for them.
-      &fused_loss,
-      &cut_cross_entropy,
-      &plain_loss,
-      &flash_attention,
-      &sdpa,
-      &padding_free,
-      &eval_accumulation,
-      &loss_only,
-      &precomputed_reference,
-      &expandable_segments,
-      // Several cards.
-      &sharded_states,
-      &sharded_parameters,
-      &sync_each_batch,
-      // The optimizer.
-      &fused_optimizer,
-      &eight_bit_optimizer,
-      &paged_eight_bit_optimizer,
-      &paged_optimizer,
-      // The base.
-      &sixteen_bit_load,
-      &quantized_experts,
-      &linear_experts,
-      &double_quantization,
-      &nf4,
-      &int8,
-      &no_kbit_upcast,
-      &optimizer_in_backward,
-      // Over PCIe.
-      &offloaded_checkpoints,
-      &optimizer_on_cpu,
-      &optimizer_in_host_memory,
-      &parameters_in_host_memory,
-      &sharded_in_host_memory,
-      // Something else is learned.
-      &pure_bfloat16,
-      &sixteen_bit_adapters,
-      &adafactor,
-      &lion,
-      &adapters_instead_of_full,
-      &frozen_tower,
-      &smaller_images,
-      &shorter_completions,
-      &shorter,
-      &lower_rank,
-      &fewer_targets,
-      &fewer_images,
-  };
-  return order;
-}
+namespace {
+
+constexpr const Fix* in_usual_order[] = {
+    // Settings of the loop.
+    &gradient_checkpointing,
+    &non_reentrant_checkpointing,
+    &reentrant_checkpointing,
+    &smaller_eval_batch,
+    &vllm_sleep_mode,
+    &vllm_memory_share,
+    &micro_batch,
+    // Kernels and what is kept for them.
+    &fused_loss,
+    &cut_cross_entropy,
+    &plain_loss,
+    &flash_attention,
+    &sdpa,
+    &padding_free,
+    &eval_accumulation,
+    &loss_only,
+    &precomputed_reference,
+    &expandable_segments,
+    // Several cards.
+    &sharded_states,
+    &sharded_parameters,
+    &sync_each_batch,
+    // The optimizer.
+    &fused_optimizer,
+    &eight_bit_optimizer,
+    &paged_eight_bit_optimizer,
+    &paged_optimizer,
+    // The base.
+    &sixteen_bit_load,
+    &quantized_experts,
+    &linear_experts,
+    &double_quantization,
+    &nf4,
+    &int8,
+    &no_kbit_upcast,
+    &optimizer_in_backward,
+    // Over PCIe.
+    &offloaded_checkpoints,
+    &optimizer_on_cpu,
+    &optimizer_in_host_memory,
+    &parameters_in_host_memory,
+    &sharded_in_host_memory,
+    // Something else is learned.
+    &pure_bfloat16,
+    &sixteen_bit_adapters,
+    &adafactor,
+    &lion,
+    &adapters_instead_of_full,
+    &frozen_tower,
+    &smaller_images,
+    &shorter_completions,
+    &shorter,
+    &lower_rank,
+    &fewer_targets,
+    &fewer_images,
+};
+
+}  // namespace
+
+std::span<const Fix* const> usual_order() { return in_usual_order; }
 
 std::size_t usual_place(const Fix& fix) {
   const std::span<const Fix* const> order = usual_order();

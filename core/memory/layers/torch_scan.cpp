@@ -140,7 +140,7 @@ Tensor scan(Tape& tape, const LayerProgram& p, const ScanSizes& s, const Tensor&
 
 }  // namespace
 
-Tensor torch_selective_scan(Tape& tape, const LayerProgram& p, Selected in) {
+Tensor torch_selective_scan(Tape& tape, const LayerProgram& p, SelectiveScan in) {
   const ScanSizes s(p);
   const double wide = s.rows * s.inner, all = wide * s.state;
   const int size = in.x.size();
@@ -153,7 +153,8 @@ Tensor torch_selective_scan(Tape& tape, const LayerProgram& p, Selected in) {
   // gradient of one position is a tensor of zeros for all of them.
   Tensor states = tape.make(all, 4, Component::transient);
   Tensor copies = tape.make(size == 4 ? 0 : all, size, Component::transient);
-  Tensor rows = tape.make(wide, size, Component::transient);
+  Tensor listed =
+      tape.make(wide, size, Component::transient);  // what each position gave, until it is stacked
   Tensor stacked = tape.make(wide, size, Component::transient);
   tape.record(stacked, {decay, added, in.c}, {decay, states, copies, in.c},
               {temporary(all * 4), gradient(0, all * 4), gradient(1, all * 4), gradient(2, in.c.bytes())});

@@ -20,9 +20,9 @@ namespace plimsoll::memory {
 Tensor torch_mamba_2(Tape& tape, const LayerProgram& program, const Tensor& h);
 
 /// Mamba-1's: x, step sizes and gate of rows x inner, B and C of rows x state. Returns rows x inner.
-struct Selected {
+struct SelectiveScan {
   Tensor x, steps, b, c, gate;
 };
-Tensor torch_selective_scan(Tape& tape, const LayerProgram& program, Selected in);
+Tensor torch_selective_scan(Tape& tape, const LayerProgram& program, SelectiveScan in);
 
 }  // namespace plimsoll::memory
