@@ -82,61 +82,60 @@ uint32_t CachingAllocator::new_block(const Block& block) {
   return id;
 }
 
+uint64_t CachingAllocator::whole_pages(const Block& block) {
+  const uint64_t page = page_of(block.pool);
+  const uint64_t first = round_up(block.address, page);
+  const uint64_t last = (block.address + block.size) / page * page;
+  return last > first ? last - first : 0;
+}
+
 void CachingAllocator::insert(uint32_t id) {
   Block& block = blocks_[id];
   block.free = true;
-  std::vector<Free>& list = pools_[block.pool].free;
-  const Free entry{block.size, block.address, id};
-  list.insert(std::lower_bound(list.begin(), list.end(), entry), entry);
+  Pool& pool = pools_[block.pool];
+  pool.free.insert({block.size, block.address, id});
+  pool.free_segments += block.is_segment();
+  if (settings_.expandable_segments) unmappable_ += whole_pages(block);
 }
 
 void CachingAllocator::erase(uint32_t id) {
   Block& block = blocks_[id];
   block.free = false;
-  std::vector<Free>& list = pools_[block.pool].free;
-  list.erase(std::lower_bound(list.begin(), list.end(), Free{block.size, block.address, id}));
+  Pool& pool = pools_[block.pool];
+  pool.free.erase({block.size, block.address, id});
+  pool.free_segments -= block.is_segment();
+  if (settings_.expandable_segments) unmappable_ -= whole_pages(block);
 }
 
-uint32_t CachingAllocator::best_fit(Pool& pool, uint64_t size) {
-  auto at = std::lower_bound(pool.free.begin(), pool.free.end(), Free{size, 0, none});
-  if (at == pool.free.end()) return none;
+uint32_t CachingAllocator::best_fit(const Pool& pool, uint64_t size) const {
+  const FreeBlock* best = pool.free.first_from({.size = size});
+  if (best == nullptr) return none;
   // The end of an expandable segment counts as endless: any other block that is large enough fits better.
   if (settings_.expandable_segments) {
-    if (at->block == pool.tail && at + 1 != pool.free.end()) ++at;
-    return at->block;
+    if (best->block != pool.tail) return best->block;
+    const FreeBlock* next = pool.free.first_from({.size = best->size, .address = best->address + 1});
+    return next == nullptr ? best->block : next->block;
   }
-  if (size < settings_.max_split_size && at->size >= settings_.max_split_size) return none;
-  if (size >= settings_.max_split_size && at->size >= size + large_segment) return none;
-  return at->block;
+  if (size < settings_.max_split_size && best->size >= settings_.max_split_size) return none;
+  if (size >= settings_.max_split_size && best->size >= size + large_segment) return none;
+  return best->block;
 }
 
 // Whole free segments return to the driver, the largest first, until `at_least` bytes are back.
 void CachingAllocator::give_back(Pool& pool, uint64_t at_least, uint64_t from_size) {
+  if (pool.free_segments == 0) return;
   uint64_t given = 0;
-  for (std::size_t i = pool.free.size(); i-- > 0 && given < at_least;) {
-    const Free entry = pool.free[i];
+  pool.free.sweep([&](const FreeBlock& entry) {
     const Block& block = blocks_[entry.block];
-    if (block.previous != none || block.next != none || entry.size < from_size) continue;
-    pool.free.erase(pool.free.begin() + static_cast<std::ptrdiff_t>(i));
+    if (given >= at_least || !block.is_segment() || entry.size < from_size) return false;
     reserved_ -= entry.size;
     given += entry.size;
+    --pool.free_segments;
+    if (settings_.expandable_segments) unmappable_ -= whole_pages(block);
     if (pool.tail == entry.block) pool.tail = none;
     unused_.push_back(entry.block);
-  }
-}
-
-// Pages inside free blocks of expandable segments, which the driver can take back one by one.
-uint64_t CachingAllocator::unmappable() const {
-  uint64_t bytes = 0;
-  for (std::size_t p = 0; p < pools_.size(); ++p) {
-    const uint64_t page = page_of(p);
-    for (const Free& entry : pools_[p].free) {
-      const uint64_t first = round_up(entry.address, page);
-      const uint64_t last = (entry.address + entry.size) / page * page;
-      if (last > first) bytes += last - first;
-    }
-  }
-  return bytes;
+    return true;
+  });
 }
 
 void CachingAllocator::empty_cache() {
@@ -183,7 +182,7 @@ bool CachingAllocator::make_room(uint64_t bytes) {
     for (std::size_t p = 1; p < pools_.size(); p += 2) give_back(pools_[p], bytes, settings_.max_split_size);
     if (bytes <= room_beside(reserved_)) return true;
   }
-  const uint64_t pages = settings_.expandable_segments ? unmappable() : 0;
+  const uint64_t pages = settings_.expandable_segments ? unmappable_ : 0;
   if (pages == 0) empty_cache();
   return bytes <= room_beside(reserved_ - std::min(pages, reserved_));
 }
@@ -262,7 +261,7 @@ uint32_t CachingAllocator::allocate(uint64_t bytes, std::size_t stream) {
   allocated_ += blocks_[id].size;
   peak_allocated_ = std::max(peak_allocated_, allocated_);
   const uint64_t held =
-      frugal_ && settings_.expandable_segments ? reserved_ - std::min(reserved_, unmappable()) : reserved_;
+      frugal_ && settings_.expandable_segments ? reserved_ - std::min(reserved_, unmappable_) : reserved_;
   peak_reserved_ = std::max(peak_reserved_, held);
   return id;
 }

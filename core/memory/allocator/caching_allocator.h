@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/memory/allocator/free_blocks.h"
+
 namespace plimsoll::memory {
 
 /// PYTORCH_CUDA_ALLOC_CONF, as far as it decides what is held.
@@ -61,31 +63,26 @@ class CachingAllocator {
   struct Block {
     uint64_t address = 0, size = 0;
     uint32_t previous = none, next = none;  // neighbours in the same segment
+    bool is_segment() const { return previous == none && next == none; }
     uint8_t pool = 0;
     bool free = false;
   };
-  struct Free {
-    uint64_t size = 0, address = 0;
-    uint32_t block = none;
-    bool operator<(const Free& other) const {
-      return size != other.size ? size < other.size : address < other.address;
-    }
-  };
   struct Pool {
-    std::vector<Free> free;  // by size, then address: best fit is a binary search
-    uint32_t tail = none;    // last block of the expandable segment
+    FreeBlocks free;
+    std::size_t free_segments = 0;  // of the free blocks, those that are a whole segment
+    uint32_t tail = none;           // last block of the expandable segment
   };
 
   uint32_t new_block(const Block& block);
   void insert(uint32_t block);
   void erase(uint32_t block);
-  uint32_t best_fit(Pool& pool, uint64_t size);
+  uint32_t best_fit(const Pool& pool, uint64_t size) const;
   uint32_t new_segment(std::size_t pool, uint64_t size);
   uint32_t expand(std::size_t pool, uint64_t size);
   uint64_t room_beside(uint64_t bytes) const;
   bool make_room(uint64_t bytes);
   void give_back(Pool& pool, uint64_t at_least, uint64_t from_size);
-  uint64_t unmappable() const;
+  static uint64_t whole_pages(const Block& block);
   void split(uint32_t block, uint64_t size);
 
   AllocatorSettings settings_;
@@ -95,6 +92,8 @@ class CachingAllocator {
   std::vector<Block> blocks_;
   std::vector<uint32_t> unused_;
   uint64_t next_address_ = 0;
+  uint64_t unmappable_ =
+      0;  // bytes of whole pages inside free blocks, which the driver can take back one by one
   uint64_t allocated_ = 0, reserved_ = 0, peak_allocated_ = 0, peak_reserved_ = 0, retries_ = 0;
 };
 

@@ -1,0 +1,48 @@
+#include "core/memory/allocator/free_blocks.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace plimsoll::memory {
+
+namespace {
+
+// Larger sizes have higher bins: eight for each power of two, from 8 units of 512 bytes on.
+std::size_t bin_of(uint64_t size) {
+  const uint64_t units = size >> 9;
+  if (units < 8) return static_cast<std::size_t>(units);
+  const auto width = static_cast<std::size_t>(std::bit_width(units));
+  return (width - 3) * 8 + static_cast<std::size_t>(units >> (width - 4) & 7);
+}
+
+}  // namespace
+
+void FreeBlocks::insert(const FreeBlock& entry) {
+  const std::size_t bin = bin_of(entry.size);
+  std::vector<FreeBlock>& list = bins_[bin];
+  list.insert(std::lower_bound(list.begin(), list.end(), entry), entry);
+  filled_[bin / 64] |= uint64_t{1} << bin % 64;
+}
+
+void FreeBlocks::erase(const FreeBlock& entry) {
+  const std::size_t bin = bin_of(entry.size);
+  std::vector<FreeBlock>& list = bins_[bin];
+  list.erase(std::lower_bound(list.begin(), list.end(), entry));
+  if (list.empty()) filled_[bin / 64] &= ~(uint64_t{1} << bin % 64);
+}
+
+const FreeBlock* FreeBlocks::first_from(const FreeBlock& key) const {
+  const std::size_t bin = bin_of(key.size);
+  const std::vector<FreeBlock>& list = bins_[bin];
+  const auto at = std::lower_bound(list.begin(), list.end(), key);
+  if (at != list.end()) return &*at;
+  std::size_t word = bin / 64;
+  uint64_t higher = filled_[word] & ~(~uint64_t{0} >> (63 - bin % 64));
+  while (higher == 0) {
+    if (++word == words) return nullptr;
+    higher = filled_[word];
+  }
+  return &bins_[64 * word + static_cast<std::size_t>(std::countr_zero(higher))].front();
+}
+
+}  // namespace plimsoll::memory
