@@ -76,7 +76,7 @@ std::vector<NamedPlan> Advisor::plans(double usable) {
   const memory::Verdict verdict = memory::verdict(sizes_at_peak(run_), usable);
   std::vector<NamedPlan> found;
   if (verdict == memory::Verdict::fits) return found;
-  Plans plans = planner_->plans({usable, Measure::high});
+  Plans plans = planner_->plans({usable, Measure::enough});
   if (!plans.any() && verdict == memory::Verdict::no) plans = planner_->plans({usable, Measure::needed});
   const auto add = [&](const char* name, const std::optional<PricedPlan>& plan) {
     if (!plan) return;

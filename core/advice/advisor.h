@@ -117,7 +117,6 @@ class Advisor {
   json::Json before(const Choice& choice, const std::string& pointer, const json::Json& value) const;
   const std::map<std::string, double>& needed_without_locks();
   std::optional<Rung> rung(Choice& at);
-  std::optional<Changed> fitting(const recipe::Values& changes, double usable) const;
   /// By a full replay; null when the changes contradict each other.
   const Changed* checked(const Choice& choice);
 

@@ -27,8 +27,9 @@ Basis basis_of(const run::Run& run, const recipe::ModelTraits& traits, const run
           run.resolved.recipe.locks,
           run.widening,
           &catalog.evidence,
-          wants(run, "allocator"),
+          run.simulator,
           capacity_for(run),
+          usable_on_card(run),
           run.adapted_network ? &*run.adapted_network : nullptr};
 }
 

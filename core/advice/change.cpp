@@ -39,7 +39,7 @@ double widening_of(const recipe::Recipe& recipe, const Basis& basis) {
 
 memory::Sizes sizes_of(const memory::Instant& instant, const recipe::Recipe& recipe, const Basis& basis) {
   memory::Sizes sizes = memory::sizes_of(instant, recipe, basis.context);
-  sizes.high *= widening_of(recipe, basis);
+  memory::widen(sizes, widening_of(recipe, basis), basis.usable);
   return sizes;
 }
 
@@ -51,11 +51,11 @@ memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe
                               const Basis& basis) {
   const memory::Instant& peak = replay.at_peak();
   memory::Sizes sizes = memory::sizes_of(peak, recipe, basis.context);
-  if (basis.simulated && memory::simulates(recipe, replay)) {
-    memory::apply(memory::simulated_reserve(basis.network_of(recipe), recipe, basis.machine, basis.capacity),
-                  peak, basis.context, sizes);
+  if (basis.simulator != nullptr && memory::simulates(recipe, replay)) {
+    memory::apply(basis.simulator(basis.network_of(recipe), recipe, basis.machine, basis.capacity), peak,
+                  basis.context, sizes);
   }
-  sizes.high *= widening_of(recipe, basis);
+  memory::widen(sizes, widening_of(recipe, basis), basis.usable);
   return sizes;
 }
 
@@ -67,18 +67,35 @@ std::optional<Changed> replay_changed(const Basis& basis, const memory::Machine&
   changed.recipe = std::move(recipe);
   changed.replay = memory::replay(basis.network_of(changed.recipe), changed.recipe, machine);
   if (changed.recipe.peft.on && changed.replay.parameters.matched.empty()) return std::nullopt;
-  changed.price.sizes = simulated_sizes(changed.replay, changed.recipe, basis);
   const time::Work work = time::work_of(basis.network_of(changed.recipe), changed.recipe);
   changed.price.seconds = time::step_time(work, changed.recipe, basis.time_gpu).seconds;
   return changed;
 }
 
-std::optional<Changed> change(const Basis& basis, const recipe::Values& changes) {
+namespace {
+
+std::optional<Changed> without_sizes(const Basis& basis, const recipe::Values& changes) {
   json::Errors errors;
   recipe::Resolved resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.traits, errors);
   if (!keeps_locks(basis, resolved.values)) return std::nullopt;
   if (Refused(basis.network, basis.gpu, basis.resolved.recipe).adds(resolved.recipe)) return std::nullopt;
   return replay_changed(basis, basis.machine, std::move(resolved.recipe), errors);
+}
+
+}  // namespace
+
+std::optional<Changed> change(const Basis& basis, const recipe::Values& changes) {
+  std::optional<Changed> changed = without_sizes(basis, changes);
+  if (changed) changed->price.sizes = simulated_sizes(changed->replay, changed->recipe, basis);
+  return changed;
+}
+
+std::optional<Changed> change_that_fits(const Basis& basis, const recipe::Values& changes, double usable) {
+  std::optional<Changed> changed = without_sizes(basis, changes);
+  if (!changed || changed->replay.at_peak().live.total() > usable) return std::nullopt;
+  changed->price.sizes = simulated_sizes(changed->replay, changed->recipe, basis);
+  if (memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) return std::nullopt;
+  return changed;
 }
 
 }  // namespace plimsoll::advice

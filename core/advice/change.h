@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,10 +30,11 @@ struct Basis {
   memory::Machine machine;
   hardware::Context context;
   std::vector<std::string> locks;
-  double widening = 1;                                   ///< of the high end of the band
-  const std::vector<run::Measured>* evidence = nullptr;  ///< for that of another release
-  bool simulated = false;                                ///< plans are confirmed by the simulated allocator
-  uint64_t capacity = UINT64_MAX;                        ///< of the card, for that
+  double widening = 1;                                      ///< of the high end of the band
+  const std::vector<run::Measured>* evidence = nullptr;     ///< for that of another release
+  memory::Simulator simulator = nullptr;                    ///< by which plans are confirmed
+  uint64_t capacity = UINT64_MAX;                           ///< of the card, for that
+  double usable = std::numeric_limits<double>::infinity();  ///< of the card, context and all
   /// The network of a recipe with adapters, where full fine-tuning of some layers has made another of it.
   const model::Architecture* adapted_network = nullptr;
 
@@ -44,6 +46,7 @@ struct Basis {
 struct Price {
   memory::Sizes sizes;
   double seconds = 0;
+  bool simulates = false;  ///< whether the allocator of this run can be simulated
 };
 
 /// A run with some fields set, resolved and replayed from the beginning.
@@ -55,14 +58,17 @@ struct Changed {
 /// Nothing when the changes contradict each other, move a locked field or are refused by a library.
 std::optional<Changed> change(const Basis& basis, const recipe::Values& changes);
 
-/// The same of a recipe that is resolved already; `errors` has those of resolving it.
+/// Nothing either when it does not fit.
+std::optional<Changed> change_that_fits(const Basis& basis, const recipe::Values& changes, double usable);
+
+/// The same of a recipe that is resolved already, without its sizes; `errors` has those of resolving it.
 std::optional<Changed> replay_changed(const Basis& basis, const memory::Machine& machine,
                                       recipe::Recipe recipe, json::Errors& errors);
 
 /// Of an instant of a run changed from the basis, and of the highest one.
 memory::Sizes sizes_of(const memory::Instant& instant, const recipe::Recipe& recipe, const Basis& basis);
 memory::Sizes sizes_at_peak(const memory::Replay& replay, const recipe::Recipe& recipe, const Basis& basis);
-/// As the report has them where the simulated allocator was asked for.
+/// As the report has them: by the simulated allocator, where the basis has one.
 memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe& recipe, const Basis& basis);
 
 }  // namespace plimsoll::advice

@@ -33,11 +33,14 @@ struct Cards {
   const memory::Sizes& sizes(const hardware::Gpu& gpu) {
     const auto found = known.find(gpu.id);
     if (found != known.end()) return found->second;
-    const run::Run there = on_gpu(run, gpu);
+    run::Run there = on_gpu(run, gpu);
+    simulate(there);
     return known.emplace(gpu.id, sizes_at_peak(there)).first->second;
   }
   bool fits(const hardware::Gpu& gpu) {
-    return memory::verdict(sizes(gpu), usable_for(run, gpu.usable_bytes)) == memory::Verdict::fits;
+    const double usable = usable_for(run, gpu.usable_bytes);
+    return run.replay.at_peak().live.total() <= usable &&
+           memory::verdict(sizes(gpu), usable) == memory::Verdict::fits;
   }
 };
 
@@ -106,8 +109,8 @@ std::optional<WayOut> more_gpus(const run::Run& run, const Basis& basis, double 
       if (!changes) continue;
       Basis there = basis;
       there.context = run::context_on(*run.gpu, r.hardware, count);
-      const std::optional<Changed> changed = change(there, *changes);
-      if (!changed || memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) continue;
+      const std::optional<Changed> changed = change_that_fits(there, *changes, usable);
+      if (!changed) continue;
       WayOut way{.id = "more_gpus", .title = "More of the same GPU", .gpu = run.gpu, .gpus = count};
       way.changes = *changes;
       way.high = changed->price.sizes.high;
@@ -134,8 +137,8 @@ std::optional<WayOut> packed(const run::Run& run, const Basis& basis, double usa
   if (rows / batch != t.gradient_accumulation_steps)
     changes["/training/gradient_accumulation_steps"] = rows / batch;
   if (recipe::moves_locked(changes, run.resolved.recipe.locks)) return std::nullopt;
-  const std::optional<Changed> changed = change(basis, changes);
-  if (!changed || memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) return std::nullopt;
+  const std::optional<Changed> changed = change_that_fits(basis, changes, usable);
+  if (!changed) return std::nullopt;
   WayOut way{.id = "packing", .title = "Samples packed into full rows"};
   way.name = "batch " + std::to_string(batch) + ", accumulation " + std::to_string(rows / batch);
   way.changes = changes;
@@ -216,7 +219,8 @@ const run::ModelEntry* smaller_sibling(const run::Run& run, const run::Catalog& 
   for (const run::ModelEntry* entry : smaller) {
     const memory::Replay replay = memory::replay(entry->network, r, run.machine);
     if (r.peft.on && replay.parameters.matched.empty()) continue;
-    if (memory::verdict(sizes_at_peak(run, r, replay), usable) == memory::Verdict::fits) return entry;
+    if (memory::verdict(sizes_at_peak(run, entry->network, r, replay), usable) == memory::Verdict::fits)
+      return entry;
   }
   return nullptr;
 }

@@ -8,7 +8,7 @@ namespace plimsoll::advice {
 namespace {
 
 bool saves_further(const Price& price, const Price& before) {
-  return price.sizes.high <= before.sizes.high && price.sizes.needed <= before.sizes.needed;
+  return price.sizes.enough <= before.sizes.enough && price.sizes.needed <= before.sizes.needed;
 }
 
 // A higher rank may take less: paged states of small tensors stay on the card, and of some methods r is a
@@ -131,13 +131,14 @@ bool Planner::alive(std::size_t structure, const Target& target) {
   Structure& s = structures_[structure];
   double& floor = s.floor[static_cast<int>(target.measure)];
   if (floor < 0) floor = pricer_.valid(s.choice) ? floor_of(s.choice, target.measure) : beyond;
-  return floor <= target.usable;
+  return floor <= target.usual();
 }
 
 bool Planner::fits(const Choice& choice, const Target& target) {
   const Price* price = pricer_.price(choice);
-  if (price == nullptr || value(price->sizes, target.measure) > target.usable) return false;
-  return !pricer_.simulates() || value(pricer_.confirmed(choice)->sizes, target.measure) <= target.usable;
+  if (price == nullptr) return false;
+  const double slack = price->simulates ? target.slack : 1;
+  return value(price->sizes, target.measure) <= target.usable * slack;
 }
 
 std::size_t Planner::end_for(std::size_t slot, std::size_t option) const {
@@ -172,7 +173,7 @@ double Planner::training_floor(const Choice& choice, Measure measure) {
 }
 
 bool Planner::training_may_fit(const Choice& choice, const Target& target) {
-  return training_floor(choice, target.measure) <= target.usable;
+  return training_floor(choice, target.measure) <= target.usual();
 }
 
 // A part of the changes that is enough. Leaving out one at a time does not find it: memory is not monotone in
@@ -232,24 +233,19 @@ bool Planner::only_slack(const Choice& choice) const {
   return allocator_ < space_.slots.size() && choice[allocator_] != 0;
 }
 
-Plans Planner::plans(const Target& target) {
-  Plans plans;
-  if (!reachable(target)) return plans;
-  plans.fastest = quickest(target, 1, false);
-  if (plans.fastest) {
-    plans.fewest = fewest(target, true);
-    plans.same = quickest(target, 1, true);
-  } else {
-    plans.fewest = fewest(target, false);
-    plans.fastest = least_loss(target, changes_in(plans.fewest->choice));
-  }
-  plans.usual = usual(target, false);
-  // Before less is learned, the plan that only the high end of the band contradicts.
-  if (plans.usual && heaviest_in(space_, plans.usual->choice) > quality::parity) {
-    const std::optional<PricedPlan> tight = usual({target.usable, Measure::needed}, true);
-    if (tight) plans.usual = tight;
-  }
-  return plans;
+// The readings that are not there yet.
+void Planner::search(const Target& target, Plans& plans) {
+  if (!reachable(target)) return;
+  const auto mild = [this](const PricedPlan& plan) {
+    return heaviest_in(space_, plan.choice) <= quality::parity;
+  };
+  std::optional<PricedPlan> quick = plans.fastest;
+  if (!quick || !mild(*quick)) quick = quickest(target, 1, false);
+  if (!plans.fewest) plans.fewest = fewest(target, quick.has_value());
+  if (!plans.same && quick) plans.same = quickest(target, 1, true);
+  if (!plans.fastest) plans.fastest = quick;
+  if (!plans.fastest && plans.fewest) plans.fastest = least_loss(target, changes_in(plans.fewest->choice));
+  if (!plans.usual) plans.usual = usual(target, false);
 }
 
 PricedPlan Planner::least(Measure measure) {

@@ -1,7 +1,7 @@
 // The best plans for each memory size: exact, under three readings.
 //
 //     Planner planner(basis, open_choices(situation, locks));
-//     Plans plans = planner.plans({usable, Measure::high});
+//     Plans plans = planner.plans({usable, Measure::enough});
 //     if (plans.fewest) changes_of(planner.space(), plans.fewest->choice);
 //
 // A plan is a choice that fits and would not fit without any one of its changes. Readings:
@@ -15,10 +15,14 @@
 // Of plans whose times differ by less than the time model can tell, the one with the fewest changes counts as
 // the fastest, and one that makes tensors smaller comes before one that only sets the allocator.
 //
+// A search asks for thousands of prices, so they are those of the usual reserve. Where the basis has a simulated
+// allocator, it confirms what was found (planner_confirmed.cpp).
+//
 // The search is exhaustive in effect, not in work: choices are ordered by what a reading minimises, memory is
 // priced lazily, and whatever cannot fit even with every scale at its end is never looked at.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -26,11 +30,15 @@
 
 namespace plimsoll::advice {
 
-/// high: the upper end of the band must fit; needed: the run survives when cached blocks are given back.
-enum class Measure { high, needed };
+/// enough: the run fits for sure; needed: it survives when cached blocks are given back.
+enum class Measure { enough, needed };
 struct Target {
   double usable = 0;
-  Measure measure = Measure::high;
+  Measure measure = Measure::enough;
+  double slack =
+      1;  ///< so much more may the usual reserve ask for, where the simulated allocator asks for less
+
+  double usual() const { return usable * slack; }
 };
 
 /// Times within this ratio are the same: the time model's median error on packed runs is 5 %.
@@ -80,9 +88,14 @@ class Planner {
   };
 
   static double value(const memory::Sizes& sizes, Measure measure) {
-    return measure == Measure::high ? sizes.high : sizes.needed;
+    return measure == Measure::enough ? sizes.enough : sizes.needed;
   }
   bool fits(const Choice& choice, const Target& target);
+  void search(const Target& target, Plans& plans);
+  Plans confirmed(const Target& wanted);
+  double slack_of(const Choice& choice, Measure measure);
+  bool is_confirmed(const Choice& choice, const Target& target);
+  PricedPlan without_needless(PricedPlan plan, const Target& target);
   bool alive(std::size_t structure, const Target& target);
   std::size_t end_for(std::size_t slot, std::size_t option) const;
   std::size_t first_end(std::size_t slot) const;

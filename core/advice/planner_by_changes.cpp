@@ -50,7 +50,7 @@ std::vector<Planner::Group>& Planner::with_changes(std::size_t count) {
 bool Planner::training_may_fit(Group& group, const Target& target) {
   double& floor = group.floor[static_cast<int>(target.measure)];
   if (floor < 0) floor = training_floor(group.ends, target.measure);
-  return floor <= target.usable;
+  return floor <= target.usual();
 }
 
 // Its choices that cost just so much.

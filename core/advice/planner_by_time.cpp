@@ -87,7 +87,7 @@ std::optional<PricedPlan> Planner::quickest(const Target& target, int least, boo
     if (training.seconds > slowest) break;
     // A structure's floor is worth two replays only to those who try all of its choices.
     const double floor = structures_[training.structure].floor[static_cast<int>(target.measure)];
-    if (training.seconds <= 0 || floor > target.usable) continue;
+    if (training.seconds <= 0 || floor > target.usual()) continue;
     if (!training_may_fit(training.choice, target)) continue;
     for (const Entry& evaluation : evaluations) {
       const auto cost = std::make_tuple(training.changes + evaluation.changes,

@@ -81,7 +81,9 @@ std::optional<Changed> Pricer::changed(const Choice& choice) {
   recipe::Variation after = variations_.with(changes_of(space_, choice), errors);
   if (!keeps_locks(after)) return std::nullopt;
   const memory::Machine& machine = machines_.of(after.recipe);
-  return replay_changed(basis_, machine, std::move(after.recipe), errors);
+  std::optional<Changed> changed = replay_changed(basis_, machine, std::move(after.recipe), errors);
+  if (changed) changed->price.sizes = simulated(choice, changed->recipe, changed->replay);
+  return changed;
 }
 
 json::Json Pricer::value_beside(const recipe::Values& changes, const std::string& pointer) {
@@ -181,21 +183,34 @@ const Price* Pricer::price(const Choice& choice) {
   ++priced;
   const memory::Sizes sizes =
       at.run->sizes(recipe, {roles_.optimizer_in(choice), roles_.only(SlotRole::evaluation, choice)});
-  prices_.emplace_back(choice, Price{sizes});
+  prices_.emplace_back(choice, Price{sizes, 0, memory::simulates(recipe)});
   place = static_cast<uint32_t>(prices_.size());
   return &prices_.back().second;
 }
 
 const Price* Pricer::confirmed(const Choice& choice) {
   const Price* usual = price(choice);
-  if (usual == nullptr || !basis_.simulated) return usual;
+  if (usual == nullptr || basis_.simulator == nullptr) return usual;
+  if (const auto known = confirmed_.find(choice); known != confirmed_.end()) return &known->second;
+  const recipe::Recipe& recipe = with_cheap(walk(choice), choice);
+  simulated(choice, recipe, memory::replay(basis_.network_of(recipe), recipe, basis_.machine));
+  return &confirmed_.at(choice);
+}
+
+const memory::Sizes& Pricer::simulated(const Choice& choice, const recipe::Recipe& recipe,
+                                       const memory::Replay& replay) {
   const auto [known, fresh] = confirmed_.try_emplace(choice);
-  if (fresh) {
-    const recipe::Recipe& recipe = with_cheap(walk(choice), choice);
-    const memory::Replay replay = memory::replay(basis_.network_of(recipe), recipe, basis_.machine);
-    known->second.sizes = simulated_sizes(replay, recipe, basis_);
-  }
-  return &known->second;
+  if (fresh) known->second.sizes = simulated_sizes(replay, recipe, basis_);
+  return known->second.sizes;
+}
+
+const memory::Sizes& Pricer::with_room() {
+  if (with_room_) return *with_room_;
+  Basis roomy = basis_;
+  roomy.capacity = UINT64_MAX;
+  const recipe::Recipe& recipe = with_cheap(replayed(Choice{}), Choice{});
+  with_room_ = simulated_sizes(walk(Choice{}).run->replay(), recipe, roomy);
+  return *with_room_;
 }
 
 const memory::Sizes* Pricer::without_evaluation(const Choice& choice) {

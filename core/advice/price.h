@@ -59,9 +59,11 @@ class Pricer {
 
   /// Null when the changes contradict each other, miss what they need or are refused by a library.
   const Price* price(const Choice& choice);
-  /// The same by the simulated allocator where the basis asks for it: the high end is never lower.
+  /// The same by the simulated allocator, where the basis has one.
   const Price* confirmed(const Choice& choice);
-  bool simulates() const { return basis_.simulated; }
+  /// Of the run as it is, were the card as large as it likes; only where the basis has a simulated allocator.
+  const memory::Sizes& with_room();
+  bool simulates() const { return basis_.simulator != nullptr; }
   /// No evaluation makes these changes to the training need less than this; null: they contradict each other,
   /// or nothing is known. With evaluation the highest instant and the highest of each component are no lower
   /// (allocator.h); what streams of FSDP hold back depends on which instant is the highest.
@@ -104,6 +106,8 @@ class Pricer {
     std::vector<uint32_t> prices;
     std::map<std::size_t, memory::Sizes> trainings;  ///< by the same, with evaluation as it is
   };
+  const memory::Sizes& simulated(const Choice& choice, const recipe::Recipe& recipe,
+                                 const memory::Replay& replay);
   bool keeps_locks(const recipe::Variation& after) const;
   const std::optional<recipe::Recipe>& resolved(const Choice& structure);
   void begin(Walk& walk, const Choice& choice);
@@ -125,6 +129,7 @@ class Pricer {
   std::deque<std::pair<Choice, Price>> prices_;
   static constexpr uint32_t refused_price = UINT32_MAX;
   ByChoice<Price> confirmed_;
+  std::optional<memory::Sizes> with_room_;
 };
 
 }  // namespace plimsoll::advice

@@ -58,8 +58,8 @@ class Place {
     if (!changes) return std::nullopt;
     changes->insert(further.begin(), further.end());
     basis_.context = run::context_on(*run_.gpu, run_.resolved.recipe.hardware, cards);
-    const std::optional<Changed> there = change(basis_, *changes);
-    if (!there || memory::verdict(there->price.sizes, usable_) != memory::Verdict::fits) return std::nullopt;
+    const std::optional<Changed> there = change_that_fits(basis_, *changes, usable_);
+    if (!there) return std::nullopt;
     const double seconds = run::step_on({basis_.network_of(there->recipe), there->recipe, there->replay},
                                         there->price.sizes, usable_, *run_.gpu)
                                .seconds;

@@ -84,13 +84,6 @@ std::vector<Rung> Advisor::ladder(double usable) {
   return rungs;
 }
 
-// The changed run, where it is valid and fits with its whole band.
-std::optional<Changed> Advisor::fitting(const recipe::Values& changes, double usable) const {
-  std::optional<Changed> changed = change(*basis_, changes);
-  if (changed && memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) changed.reset();
-  return changed;
-}
-
 std::vector<Purchase> Advisor::purchases(double usable) const {
   const memory::Sizes now = sizes_at_peak(run_);
   std::vector<Purchase> found;
@@ -99,7 +92,7 @@ std::vector<Purchase> Advisor::purchases(double usable) const {
   const recipe::Training& t = r.training;
   // Whether it fits.
   const auto offer = [&](const char* id, const char* title, const recipe::Values& changes, const char* why) {
-    const std::optional<Changed> changed = fitting(changes, usable);
+    const std::optional<Changed> changed = change_that_fits(*basis_, changes, usable);
     // What changes nothing is there already: targets that are all linear layers by name.
     const bool moves = changed && changed->price.sizes.device != now.device;
     if (moves && !recipe::moves_locked(changes, r.locks)) {

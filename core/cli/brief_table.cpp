@@ -53,7 +53,7 @@ std::string verdict_line(const Json& report, const Style& style) {
   std::string line = "Needs " + of(usable - headroom, usable) + ": ";
   line += headroom < 0 ? size_words(-headroom) + " too much" : size_words(headroom) + " to spare";
   if (number(at(at(report, "memory"), "gpus")) > 1) line += " on each";
-  if (verdict == "tight") line += ", but the high end of the estimate does not fit";
+  if (verdict == "tight") line += ", but that is not sure to be enough";
   return layout({{""}, {"", Align::left, true}}, {{{verdict, verdict_colour(verdict)}, {line}}}, style);
 }
 

@@ -49,7 +49,7 @@ std::string verdict_lines(const Json& report, const Style& style) {
   const std::string verdict = text(at(gpu, "verdict"));
   const double headroom = number(at(gpu, "headroom"));
   std::string words = headroom < 0 ? gib_words(-headroom) + " too much" : gib_words(headroom) + " to spare";
-  if (verdict == "tight") words += ", but the high end of the estimate does not fit";
+  if (verdict == "tight") words += ", but that is not sure to be enough";
   words += " (usable: " + gib_words(number(at(gpu, "usable"))) + ")";
   return heading(text(at(gpu, "name")), style) +
          layout({{""}, {"", Align::left, true}}, {{{verdict, verdict_colour(verdict)}, {words}}}, style);

@@ -16,7 +16,7 @@ bool is_unsupported(const json::Error& error) { return error.code == "unsupporte
 json::Json of_text(const SaidRequest& said, const run::Catalog& catalog) {
   json::Json request = said.request();
   json::Errors errors;
-  if (said.method && run::read_run(json::write(request), catalog, errors)) return request;
+  if (said.method && run::read_quick_run(json::write(request), catalog, errors)) return request;
   return json::Json{{"model", said.model}};
 }
 

@@ -25,6 +25,7 @@ void write_sizes(Writer& out, const memory::Sizes& s) {
   out.field("low", whole(s.low));
   out.field("high", whole(s.high));
   out.field("needed", whole(s.needed));
+  out.field("enough", whole(s.enough));
   out.close_object();
 }
 

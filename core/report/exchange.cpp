@@ -52,7 +52,7 @@ bool has_its_modules(const Import& import, const std::string& model, const run::
   Json request = import.request;
   request["model"] = model;
   json::Errors errors;
-  (void)run::read_run(json::write(request), catalog, errors);
+  (void)run::read_quick_run(json::write(request), catalog, errors);
   return std::none_of(errors.begin(), errors.end(), [](const json::Error& error) {
     return error.pointer == "/peft/target_modules" && error.code == "unknown_value";
   });

@@ -33,6 +33,7 @@ void write_peak(Writer& out, const run::Run& run, const Sizes& s, double shorter
   out.field("low", whole(s.low * shorter));
   out.field("high", whole(s.high));
   out.field("needed", whole(s.needed));
+  out.field("enough", whole(s.enough));
   out.field("allocated_low", whole(s.allocated * run.allocated_span.low * shorter));
   out.field("allocated_high", whole(s.allocated * run.allocated_span.high));
   const memory::FirstStep first = memory::first_step(run.replay, run.resolved.recipe);
@@ -249,7 +250,7 @@ std::string write_report(const run::Run& run, const run::Catalog& catalog, const
   }
   out.key("per_unit");
   write_per_unit(out, run, memo);
-  if (run.simulated) {
+  if (run.simulated && wants(run, "allocator")) {
     out.key("allocator");
     write_allocator(out, *run.simulated);
   }
@@ -289,7 +290,7 @@ bool answered(std::string_view report) {
 std::string report_text_with(std::string_view request, const run::Catalog& catalog, const SlowParts& parts) {
   Errors errors;
   memory::ReplayMemo memo;
-  const std::optional<run::Run> run = run::read_run(request, catalog, errors, &memo);
+  const std::optional<run::Run> run = parts.read(request, catalog, errors, &memo);
   return run ? write_report(*run, catalog, parts, memo) : refusal(errors);
 }
 

@@ -21,7 +21,7 @@ PlanWriter plans(const run::Run& run, const run::Catalog& catalog) {
 }  // namespace
 
 std::string report_text(std::string_view request, const run::Catalog& catalog) {
-  return report_text_with(request, catalog, {plans, write_limits, write_timeline, refused});
+  return report_text_with(request, catalog, {run::read_run, plans, write_limits, write_timeline, refused});
 }
 
 }  // namespace plimsoll::report

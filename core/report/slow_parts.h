@@ -2,7 +2,7 @@
 // written only when the request wants them and take longer than all the rest, and the notes of what libraries
 // refuse.
 //
-//     report_text(request, catalog);               // has them all
+//     report_text(request, catalog);               // has them all, and simulates the caching allocator
 //     quick_report_text(request, catalog);         // has none, and does not link them: the page's first module
 #pragma once
 
@@ -18,6 +18,8 @@ using PlanWriter = std::function<void(json::Writer& out, double usable)>;
 
 /// Null: this program cannot write that part.
 struct SlowParts {
+  std::optional<run::Run> (*read)(std::string_view request, const run::Catalog& catalog, json::Errors& errors,
+                                  memory::ReplayMemo* memo) = run::read_quick_run;
   PlanWriter (*plans)(const run::Run& run, const run::Catalog& catalog) = nullptr;
   void (*limits)(json::Writer& out, const run::Run& run, const run::Catalog& catalog) = nullptr;
   void (*timeline)(json::Writer& out, const run::Run& run, const memory::Machine& machine) = nullptr;

@@ -14,7 +14,7 @@ std::vector<ComponentRow> rows_of(const memory::Instant& instant, const Run& run
                   run.simulated
                       ? "every allocation and release of two steps, fed to the allocator's own rules"
                       : "a share of what is made and freed during a step; it comes back when memory "
-                        "runs short (\"want\": [\"allocator\"] simulates it)",
+                        "runs short",
                   "pytorch c10/cuda/CUDACachingAllocator.cpp; published runs that recorded both figures"});
   if (instant.outside > 0) {
     rows.push_back({"engine_overhead", instant.outside,

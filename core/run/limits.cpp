@@ -35,11 +35,13 @@ class Sizing {
     return changed;
   }
   memory::Sizes sizes(const recipe::Recipe& recipe) const {
-    return sizes_at_peak(run, recipe, memory::replay(run.network, recipe, run.machine));
+    return sizes_at_peak(run, run.network, recipe, memory::replay(run.network, recipe, run.machine));
   }
   memory::Verdict verdict(const recipe::Values& changes) {
     const std::optional<recipe::Recipe> changed = with(changes);
-    return changed ? memory::verdict(sizes(*changed), usable) : memory::Verdict::no;
+    if (!changed) return memory::Verdict::no;
+    const memory::Replay replay = memory::replay(run.network, *changed, run.machine);
+    return verdict_at_peak(run, run.network, *changed, replay);
   }
   bool fits(Set set, uint64_t value) { return verdict(set(run, value)) == memory::Verdict::fits; }
 
@@ -115,9 +117,8 @@ std::optional<LargestModel> largest_model(const Sizing& sizing, const Catalog& c
     const memory::Parameters p = memory::count_parameters(entry->network, r);
     if (p.weight_bytes > sizing.usable || (r.peft.on && p.matched.empty())) continue;
     const memory::Replay replay = memory::replay(entry->network, r, sizing.run.machine);
-    const memory::Sizes sizes = sizes_at_peak(sizing.run, r, replay);
-    if (memory::verdict(sizes, sizing.usable) != memory::Verdict::fits) continue;
-    return LargestModel{entry, sizes.high};
+    if (verdict_at_peak(sizing.run, entry->network, r, replay) != memory::Verdict::fits) continue;
+    return LargestModel{entry, sizes_at_peak(sizing.run, entry->network, r, replay).high};
   }
   return std::nullopt;
 }

@@ -31,12 +31,11 @@ OfferedMachine machine_of(const Run& run, const hardware::Offer& offer, const ha
   Run there = run;
   there.resolved.recipe = on_cards(run.resolved.recipe, offer.gpus);
   there = on_gpu(there, gpu);
-  const memory::Sizes sizes = sizes_at_peak(there);
   const recipe::Recipe& r = there.resolved.recipe;
   return {&offer,
           &gpu,
           step_of(there, gpu),
-          memory::verdict(sizes, usable_for(there, gpu.usable_bytes)),
+          verdict_at_peak(there, there.network, r, there.replay),
           r.parallel.num_gpus,
           0};
 }

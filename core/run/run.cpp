@@ -1,6 +1,7 @@
 #include "core/run/run.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/json/ascii.h"
 #include "core/json/near.h"
@@ -207,12 +208,6 @@ recipe::ModelTraits model_traits(const Run& run) {
 
 namespace {
 
-// It takes ten times as long as the rest: only for the reports that ask for it.
-void simulate_allocator(Run& run) {
-  if (!wants(run, "allocator") || !memory::simulates(run.resolved.recipe, run.replay)) return;
-  run.simulated = memory::simulated_reserve(run.network, run.resolved.recipe, run.machine, capacity_for(run));
-}
-
 // The network that the resolved recipe trains, and what the network makes of the recipe.
 void make_network(Run& run, Errors& errors) {
   check_images(run.network, run.resolved.recipe.vision, errors);
@@ -254,11 +249,10 @@ void hold_against_evidence(Run& run, const std::vector<Measured>& evidence) {
   run.widening = widening(run.resolved.recipe, run.network, evidence);
 }
 
-}  // namespace
-
-std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Errors& errors,
-                            memory::ReplayMemo* memo) {
+std::optional<Run> read(recipe::Request given, const Catalog& catalog, Errors& errors,
+                        memory::ReplayMemo* memo, memory::Simulator simulator) {
   Run run;
+  run.simulator = simulator;
   run.given = std::move(given);
   find_network(run.given, catalog, run, errors);
   find_gpu(run.given, catalog, run, errors);
@@ -276,9 +270,21 @@ std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Error
   run.replay = memory::replay(run.network, run.resolved.recipe, machine);
   check_targets(run.resolved.recipe, run.replay.parameters, errors);
   if (!errors.empty()) return std::nullopt;
-  simulate_allocator(run);
+  simulate(run);
   hold_against_evidence(run, catalog.evidence);
   return run;
+}
+
+}  // namespace
+
+std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Errors& errors,
+                            memory::ReplayMemo* memo) {
+  return read(std::move(given), catalog, errors, memo, memory::simulated_reserve);
+}
+
+std::optional<Run> read_quick_run(recipe::Request given, const Catalog& catalog, Errors& errors,
+                                  memory::ReplayMemo* memo) {
+  return read(std::move(given), catalog, errors, memo, nullptr);
 }
 
 std::optional<Run> read_run(std::string_view text, const Catalog& catalog, Errors& errors,
@@ -286,6 +292,13 @@ std::optional<Run> read_run(std::string_view text, const Catalog& catalog, Error
   const auto request = json::parse(text, errors);
   if (!request) return std::nullopt;
   return read_run(recipe::read_request(*request, errors), catalog, errors, memo);
+}
+
+std::optional<Run> read_quick_run(std::string_view text, const Catalog& catalog, Errors& errors,
+                                  memory::ReplayMemo* memo) {
+  const auto request = json::parse(text, errors);
+  if (!request) return std::nullopt;
+  return read_quick_run(recipe::read_request(*request, errors), catalog, errors, memo);
 }
 
 const memory::Parameters* known_parameters(const Run& run) {
@@ -308,6 +321,12 @@ Run on_gpu(const Run& run, const hardware::Gpu& gpu) {
   return there;
 }
 
+void simulate(Run& run) {
+  run.simulated.reset();
+  if (run.simulator == nullptr || !memory::simulates(run.resolved.recipe, run.replay)) return;
+  run.simulated = run.simulator(run.network, run.resolved.recipe, run.machine, capacity_for(run));
+}
+
 hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& request, uint64_t cards) {
   const auto stated = static_cast<uint64_t>(request.context_gib * 1073741824.0);
   if (stated > 0) return {stated, stated, stated, "what the request states"};
@@ -317,16 +336,33 @@ hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& r
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run) {
   memory::Sizes sizes = memory::sizes_of(instant, run.resolved.recipe, run.context);
   if (run.simulated) memory::apply(*run.simulated, instant, run.context, sizes);
-  sizes.high *= run.widening;
+  memory::widen(sizes, run.widening, usable_on_card(run));
   return sizes;
 }
 
 memory::Sizes sizes_at_peak(const Run& run) { return sizes_of(run.replay.at_peak(), run); }
 
-memory::Sizes sizes_at_peak(const Run& run, const recipe::Recipe& recipe, const memory::Replay& replay) {
+memory::Sizes sizes_at_peak(const Run& run, const model::Architecture& network, const recipe::Recipe& recipe,
+                            const memory::Replay& replay) {
   memory::Sizes sizes = memory::sizes_of(replay.at_peak(), recipe, run.context);
-  sizes.high *= run.widening;
+  if (run.simulator != nullptr && memory::simulates(recipe, replay)) {
+    const memory::SimulatedReserve there = run.simulator(network, recipe, run.machine, capacity_for(run));
+    memory::apply(there, replay.at_peak(), run.context, sizes);
+  }
+  memory::widen(sizes, run.widening, usable_on_card(run));
   return sizes;
+}
+
+memory::Verdict verdict_at_peak(const Run& run, const model::Architecture& network,
+                                const recipe::Recipe& recipe, const memory::Replay& replay) {
+  // Of 920 published and measured requests the simulated allocator wants 1.13 times as much at the 99th
+  // percentile, 1.54 times at most.
+  constexpr double surely = 1.6;
+  const double usable = usable_on_card(run);
+  const memory::Sizes usual = memory::sizes_of(replay.at_peak(), recipe, run.context);
+  if (usual.allocated > usable) return memory::Verdict::no;
+  if (usual.enough * run.widening * surely <= usable) return memory::Verdict::fits;
+  return memory::verdict(sizes_at_peak(run, network, recipe, replay), usable);
 }
 
 double usable_for(const Run& run, uint64_t usable_bytes) {
@@ -334,9 +370,14 @@ double usable_for(const Run& run, uint64_t usable_bytes) {
   return std::max(0.0, static_cast<double>(usable_bytes) - in_use);
 }
 
+double usable_on_card(const Run& run) {
+  return run.gpu == nullptr ? std::numeric_limits<double>::infinity()
+                            : usable_for(run, run.gpu->usable_bytes);
+}
+
 uint64_t capacity_for(const Run& run) {
   if (run.gpu == nullptr) return UINT64_MAX;
-  const double usable = usable_for(run, run.gpu->usable_bytes) - static_cast<double>(run.context.typical);
+  const double usable = usable_on_card(run) - static_cast<double>(run.context.typical);
   return usable > 0 ? static_cast<uint64_t>(usable) : 0;
 }
 

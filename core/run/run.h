@@ -32,7 +32,8 @@ struct Run {
   memory::Machine machine;
   hardware::Context context;
   memory::Replay replay;
-  std::optional<memory::SimulatedReserve> simulated;  ///< with "want": ["allocator"]
+  memory::Simulator simulator = nullptr;              ///< of the caching allocator; null in a quick run
+  std::optional<memory::SimulatedReserve> simulated;  ///< where there is one, and the run can be simulated
   std::vector<Nearest> nearest;                       ///< measured runs
   Span allocated_span;                                ///< of the allocated peak, as shares of the estimate
   double widening = 1;  ///< of the high end of the band, where nothing near was measured
@@ -45,6 +46,11 @@ std::optional<Run> read_run(std::string_view request, const Catalog& catalog, js
                             memory::ReplayMemo* memo = nullptr);
 std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, json::Errors& errors,
                             memory::ReplayMemo* memo = nullptr);
+/// The same with the usual reserve where the caching allocator would be simulated: a tenth of the time.
+std::optional<Run> read_quick_run(std::string_view request, const Catalog& catalog, json::Errors& errors,
+                                  memory::ReplayMemo* memo = nullptr);
+std::optional<Run> read_quick_run(recipe::Request given, const Catalog& catalog, json::Errors& errors,
+                                  memory::ReplayMemo* memo = nullptr);
 
 /// What the network weighs; null where the replay has joined it with a value network's.
 const memory::Parameters* known_parameters(const Run& run);
@@ -58,8 +64,10 @@ recipe::ModelTraits model_traits(const Run& run);
 /// What the contract can say and the replay cannot yet do.
 void refuse(const recipe::Recipe& recipe, json::Errors& errors);
 
-/// The same run on another card, replayed.
+/// The same run on another card, replayed; its allocator is not simulated yet.
 Run on_gpu(const Run& run, const hardware::Gpu& gpu);
+/// Simulates the allocator, where the run has a simulator and can be simulated.
+void simulate(Run& run);
 
 /// What driver, kernels and, with several cards, NCCL hold of one of them, or what the request states.
 hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& request, uint64_t cards);
@@ -67,10 +75,17 @@ hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& r
 /// Sizes of an instant of this run, and of its peak.
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run);
 memory::Sizes sizes_at_peak(const Run& run);
-/// The same by the usual reserve, of a replay with another recipe or network on this run's card.
-memory::Sizes sizes_at_peak(const Run& run, const recipe::Recipe& recipe, const memory::Replay& replay);
+/// The same of a replay with another recipe or network on this run's card.
+memory::Sizes sizes_at_peak(const Run& run, const model::Architecture& network, const recipe::Recipe& recipe,
+                            const memory::Replay& replay);
+/// Whether that fits the chosen card; the allocator is simulated only where the usual reserve leaves it open.
+memory::Verdict verdict_at_peak(const Run& run, const model::Architecture& network,
+                                const recipe::Recipe& recipe, const memory::Replay& replay);
 /// What the chosen memory size leaves to this run: usable bytes less what other programs hold.
 double usable_for(const Run& run, uint64_t usable_bytes);
+
+/// The same of the chosen card; infinite where none was chosen.
+double usable_on_card(const Run& run);
 
 /// What the chosen card leaves to PyTorch, its context not counted; UINT64_MAX where none was chosen.
 uint64_t capacity_for(const Run& run);

@@ -289,7 +289,7 @@ run 1 check --gpu a10g
 expect out '"verdict":"tight"'
 run 1 check --gpu a10g --table
 tr '\n' ' ' <out | tr -s ' ' >words
-expect words "but the high end of the estimate does not fit"
+expect words "but that is not sure to be enough"
 verdict
 
 begin "check ends with 2 when it does not fit, whatever GPU the request names"

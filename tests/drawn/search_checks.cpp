@@ -150,7 +150,7 @@ Tried tried_choice(advice::Planner& planner, const Choice& choice, const memory:
   const advice::Space& space = planner.space();
   const std::size_t allocator = space.find("allocator");
   Tried one{choice,
-            sizes.high,
+            sizes.enough,
             planner.pricer().seconds(choice),
             advice::changes_in(choice),
             advice::quality_of(space, choice),
@@ -204,14 +204,14 @@ void search_finds_what_trying_everything_finds(const Draw& draw) {
     const advice::Price* price = planner.pricer().price(choice);
     if (price == nullptr) continue;
     tried.push_back(tried_choice(planner, choice, price->sizes));
-    highs[choice] = price->sizes.high;
-    lowest = std::min(lowest, price->sizes.high);
+    highs[choice] = price->sizes.enough;
+    lowest = std::min(lowest, price->sizes.enough);
   }
   const double now = highs.at(Choice{});
   const double usable = lowest + (now - lowest) * static_cast<double>(dice.draw(1000)) / 1000;
   if (now <= usable) return;
   advice::Planner fresh(prepared->basis, open);
-  expect_found(exhaustive(tried, highs, usable), fresh.plans({usable, Measure::high}), draw);
+  expect_found(exhaustive(tried, highs, usable), fresh.plans({usable, Measure::enough}), draw);
 }
 
 // Where the report says that a smaller size may need more, and why.
@@ -279,8 +279,8 @@ void scales_take_less_at_every_step(const Draw& draw) {
       const advice::Level& level = space.slots[slot].options[option].level;
       if (price == nullptr || level.apart || level.uneven) continue;
       if (option == 0 && space.slots[slot].options[1].level.may_rise) continue;
-      EXPECT_LE(price->sizes.high, before * most) << space.slots[slot].name << " " << option << said(draw);
-      before = price->sizes.high;
+      EXPECT_LE(price->sizes.enough, before * most) << space.slots[slot].name << " " << option << said(draw);
+      before = price->sizes.enough;
     }
   }
 }
@@ -304,12 +304,12 @@ void a_price_is_that_of_a_full_replay(const Draw& draw) {
     const auto full = advice::change(prepared->basis, changes);
     const std::string words = json::write(Json(changes));
     ASSERT_TRUE(full.has_value()) << words << said(draw);
-    EXPECT_NEAR(price->sizes.high, full->price.sizes.high, 1 + 1e-12 * price->sizes.high)
+    EXPECT_NEAR(price->sizes.enough, full->price.sizes.enough, 1 + 1e-12 * price->sizes.enough)
         << words << said(draw);
     EXPECT_NEAR(pricer.seconds(choice), full->price.seconds, 1e-9 * full->price.seconds)
         << words << said(draw);
     if (const memory::Sizes* training = pricer.without_evaluation(choice)) {
-      EXPECT_LE(training->high, price->sizes.high * 1.01 + 1) << words << said(draw);
+      EXPECT_LE(training->enough, price->sizes.enough * 1.01 + 1) << words << said(draw);
       EXPECT_LE(training->needed, price->sizes.needed * 1.01 + 1) << words << said(draw);
     }
   }

@@ -14,7 +14,7 @@ export class Address {
 
   private made(): string {
     const view = this.view();
-    this.lacksTotal = view?.waiting === true;
+    this.lacksTotal = view !== undefined && madeOf(view) === undefined;
     return view ? withTab(encode(view.request, madeOf(view)), view.tab) : "";
   }
 

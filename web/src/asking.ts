@@ -86,10 +86,10 @@ export abstract class Asking extends LitElement {
         report: asFarAsSaid(view.request, answer, view.assumed),
         answered: view.request,
         errors: [],
+        more: undefined,
         instant: known ? view.instant : undefined,
         moment: undefined,
       };
-      this.compareWithLink();
       this.askMoreSoon();
     } else {
       this.refused(view, answer);
@@ -145,13 +145,18 @@ export abstract class Asking extends LitElement {
         kept ? core.compare(kept, request) : undefined,
       ]);
       if (asked !== this.asked || !this.view) return;
+      // The whole report simulates the caching allocator, where the quick one takes what it usually holds.
+      const whole = more.ok ? { more, report: asFarAsSaid(request, more, this.view.assumed) } : {};
       this.view = {
         ...this.view,
-        more: more.ok ? more : undefined,
+        ...whole,
         // No plan is for a card before the run is known.
         advice: this.view.report?.gpu ? advice : { ...advice, gpu: null },
         comparison: this.view.kept ? comparison : undefined,
       };
+      this.compareWithLink();
+      this.address.answered();
+      this.announceSoon();
     } catch (error) {
       if (!isSuperseded(error)) this.loadingFailed(error);
     }

@@ -75,6 +75,8 @@ export interface Sizes {
   high: number;
   /** What the run cannot do without: the device figure once PyTorch has given back what it holds unused. */
   needed: number;
+  /** The high end of `needed`: it fits a card with as much, whatever PyTorch would cache beyond that. */
+  enough?: number;
 }
 
 export interface Peak {
@@ -85,6 +87,8 @@ export interface Peak {
   high: number;
   /** What the run cannot do without: the device figure once PyTorch has given back what it holds unused. */
   needed: number;
+  /** The high end of `needed`: it fits a card with as much, whatever PyTorch would cache beyond that. */
+  enough?: number;
   instant: string;
   /** The highest instant until the first optimizer step is over: optimizer states do not exist before it. */
   first_step: {
@@ -121,7 +125,7 @@ export interface ChosenGpu {
   plans?: Plan[];
 }
 
-/** Only with "want": ["allocator"]: PyTorch's caching allocator, simulated; peak, instants and tiers follow it. */
+/** Only with "want": ["allocator"]: PyTorch's caching allocator, simulated, from which peak, instants and tiers are. */
 export interface Allocator {
   /** What max_memory_allocated() prints: blocks, which may be larger than the tensors in them. */
   allocated_blocks: number;

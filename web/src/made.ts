@@ -10,9 +10,9 @@ const by = ({ core, memory }: Report): Made => ({
   total: (memory.peak.device / GIB).toFixed(2),
 });
 
-/** Nothing while the answer is to another request than the one shown. */
+/** Nothing while the answer is a quick one, or to another request than the one shown. */
 export const madeOf = (view: View): Made | undefined =>
-  view.report && view.errors.length === 0 && !view.waiting ? by(view.report) : undefined;
+  view.report && view.more && view.errors.length === 0 && !view.waiting ? by(view.report) : undefined;
 
 /** A link keeps the total that its maker saw; a newer core may say otherwise, and then both are said. */
 export function changedSince(made: Made | undefined, report: Report): string | undefined {

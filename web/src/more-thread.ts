@@ -17,7 +17,7 @@ const NAMES: Record<keyof More, { first?: true; supersedes?: true }> = {
   compare: { supersedes: true },
   formats: {},
   exportAs: { supersedes: true },
-  weigh: { supersedes: true },
+  weigh: {},
   models: { first: true },
 };
 

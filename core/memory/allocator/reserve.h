@@ -40,6 +40,12 @@ bool simulates(const recipe::Recipe& recipe);
 /// Nor where the peak has more bytes than are counted exactly, 2^53.
 bool simulates(const recipe::Recipe& recipe, const Replay& replay);
 
+struct Margins {
+  double most = 1;  ///< what is reserved may be multiplied with, to contain the runs that were measured
+  double sure = 1;  ///< what is needed must be multiplied with, to be enough
+};
+Margins margins_of(const recipe::Recipe& recipe);
+
 /// What a report says of the allocator.
 struct SimulatedReserve {
   Reserve roomy;         ///< with room to spare
@@ -47,9 +53,11 @@ struct SimulatedReserve {
   bool pressed = false;  ///< the card has less than `roomy` takes
   Reserve on_card;       ///< then: on that card, cached blocks given back when a request fails
   uint64_t needed = 0;   ///< reserved bytes that it cannot do without
-  double most = 1;       ///< what `roomy` may be multiplied with to contain the runs that were measured
+  Margins margins;
 };
 /// `capacity`: what the card leaves to PyTorch, its context not counted; UINT64_MAX: no card was chosen.
+using Simulator = SimulatedReserve (*)(const model::Architecture& network, const recipe::Recipe& recipe,
+                                       const Machine& machine, uint64_t capacity);
 SimulatedReserve simulated_reserve(const model::Architecture& network, const recipe::Recipe& recipe,
                                    const Machine& machine, uint64_t capacity);
 

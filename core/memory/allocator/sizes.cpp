@@ -27,6 +27,9 @@ Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardw
   s.low = allocated + instant.outside + static_cast<double>(context.low);
   s.high = held.reserved_high + instant.outside + static_cast<double>(context.high);
   s.needed = held.needed + instant.outside + static_cast<double>(context.typical);
+  const double outside = instant.outside + static_cast<double>(context.high);
+  const bool known = simulates(recipe);
+  s.enough = known ? std::min(s.high, held.needed * margins_of(recipe).sure + outside) : s.high;
   return s;
 }
 
@@ -54,11 +57,24 @@ void apply(const SimulatedReserve& simulated, const Instant& instant, const hard
     sizes.needed = std::min({sizes.device, needed, sizes.needed});
   }
   sizes.low = std::min(sizes.low, sizes.needed);
-  sizes.high = roomy * simulated.most + instant.outside + static_cast<double>(context.high);
+  const double outside = instant.outside + static_cast<double>(context.high);
+  sizes.high = roomy * simulated.margins.most + outside;
+  if (simulated.pressed && simulated.on_card.died) {
+    sizes.enough = sizes.high;
+  } else if (traced) {
+    const double least = std::max(sizes.allocated, static_cast<double>(simulated.needed));
+    sizes.enough = std::min(sizes.enough, least * simulated.margins.sure + outside);
+  }
+}
+
+void widen(Sizes& sizes, double widening, double usable) {
+  sizes.high *= widening;
+  sizes.enough *= widening;
+  if (sizes.enough <= usable) sizes.high = std::min(sizes.high, std::max(sizes.device, usable));
 }
 
 Verdict verdict(const Sizes& sizes, double usable) {
-  if (sizes.high <= usable) return Verdict::fits;
+  if (sizes.enough <= usable) return Verdict::fits;
   return sizes.needed <= usable ? Verdict::tight : Verdict::no;
 }
 

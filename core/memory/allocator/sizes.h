@@ -2,7 +2,7 @@
 //
 //     Sizes s = sizes_of(run.at_peak(), recipe, hardware::context(gpu));
 //     s.device;                                  // what nvidia-smi shows with room to spare
-//     verdict(s, usable) == Verdict::tight;      // the estimate fits, the high end of its band does not
+//     verdict(s, usable) == Verdict::tight;      // the estimate fits; that it is enough is not sure
 #pragma once
 
 #include "core/hardware/gpu.h"
@@ -15,6 +15,7 @@ struct Sizes {
   double allocated = 0, reserved = 0, device = 0;
   double low = 0, high = 0;  ///< band of the device figure
   double needed = 0;         ///< on the device when cached blocks are given back before an allocation fails
+  double enough = 0;         ///< the high end of that: a card with as much runs it, whatever it would cache
 };
 
 /// `context`: what driver and kernels hold outside PyTorch's count.
@@ -24,6 +25,10 @@ Sizes sizes_of(const Instant& instant, const recipe::Recipe& recipe, const hardw
 /// unrolled run (evaluation, saving) keep theirs where these are more than what the steps have left cached.
 void apply(const SimulatedReserve& simulated, const Instant& instant, const hardware::Context& context,
            Sizes& sizes);
+
+/// Widens the high ends, where nothing near was measured. On a card with enough the device figure ends where the
+/// card does: what PyTorch would cache beyond that is given back.
+void widen(Sizes& sizes, double widening, double usable);
 
 enum class Verdict { fits, tight, no };
 Verdict verdict(const Sizes& sizes, double usable);

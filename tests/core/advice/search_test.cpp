@@ -82,7 +82,7 @@ TEST(Advice, AnotherEvaluationIsPricedWithWhatFsdpHasGatheredThen) {
         const advice::Price* price = pricer.price(choice);
         if (price == nullptr) continue;
         const auto full = advice::change(prepared->basis, advice::changes_of(space, choice));
-        EXPECT_NEAR(price->sizes.high, full->price.sizes.high, 1) << space.slots[micro].name << " " << option;
+        EXPECT_NEAR(price->sizes.enough, full->price.sizes.enough, 1) << space.slots[micro].name << " " << option;
         ++compared;
       }
     }
@@ -117,7 +117,7 @@ TEST(Advice, AnotherOptimizerIsPricedWhereItsStatesAreAlive) {
       if (price == nullptr) continue;
       const auto full = advice::change(prepared->basis, advice::changes_of(space, choice));
       ASSERT_TRUE(full);
-      EXPECT_NEAR(price->sizes.high, full->price.sizes.high, 1) << option;
+      EXPECT_NEAR(price->sizes.enough, full->price.sizes.enough, 1) << option;
     }
   }
 }
@@ -146,9 +146,9 @@ TEST(Advice, OfUnslothsLossTheShortestRowNeedNotTakeLeast) {
   shortest[base] = longer[base] = 1;
   shortest[length] = last;
   longer[length] = last - 1;
-  const double usable = planner.pricer().price(longer)->sizes.high;
-  ASSERT_LT(usable, planner.pricer().price(shortest)->sizes.high);
-  const std::optional<advice::PricedPlan> fewest = planner.plans({usable, Measure::high}).fewest;
+  const double usable = planner.pricer().price(longer)->sizes.enough;
+  ASSERT_LT(usable, planner.pricer().price(shortest)->sizes.enough);
+  const std::optional<advice::PricedPlan> fewest = planner.plans({usable, Measure::enough}).fewest;
   ASSERT_TRUE(fewest);
   EXPECT_EQ(fewest->choice, longer);
 }
@@ -178,10 +178,10 @@ TEST(Advice, AccumulationThatCostsMemoryDoesNotHideThePlanWithoutIt) {
   Choice smaller{}, shortest{};
   smaller[space.find("micro_batch")] = 1;
   shortest[space.find("length")] = 3;
-  const double usable = planner.pricer().price(shortest)->sizes.high;
+  const double usable = planner.pricer().price(shortest)->sizes.enough;
   smaller[space.find("length")] = 3;
-  ASSERT_GT(planner.pricer().price(smaller)->sizes.high, usable);
-  const advice::Plans plans = planner.plans({usable, Measure::high});
+  ASSERT_GT(planner.pricer().price(smaller)->sizes.enough, usable);
+  const advice::Plans plans = planner.plans({usable, Measure::enough});
   ASSERT_TRUE(plans.fewest);
   EXPECT_EQ(plans.fewest->choice, shortest);
 }
@@ -208,8 +208,8 @@ TEST(Advice, AScaleThatALockHoldsHidesNoPlan) {
   EXPECT_EQ(planner.space().find("micro_batch"), planner.space().slots.size());
   Choice checkpointing{};
   checkpointing[planner.space().find("checkpointing")] = 1;
-  const double usable = planner.pricer().price(checkpointing)->sizes.high;
-  EXPECT_TRUE(planner.plans({usable, Measure::high}).fewest);
+  const double usable = planner.pricer().price(checkpointing)->sizes.enough;
+  EXPECT_TRUE(planner.plans({usable, Measure::enough}).fewest);
 }
 
 // A sample alone in its batch needs no mask, and on a T4 its scores are all kept: two may fit where one does
@@ -239,9 +239,9 @@ TEST(Advice, AMicroBatchOfOneThatNeedsMoreDoesNotHideTheOneOfTwo) {
   Choice two{}, one{};
   two[0] = 2;
   one[0] = 3;
-  const double usable = planner.pricer().price(two)->sizes.high;
-  ASSERT_GT(planner.pricer().price(one)->sizes.high, usable);
-  const advice::Plans plans = planner.plans({usable, Measure::high});
+  const double usable = planner.pricer().price(two)->sizes.enough;
+  ASSERT_GT(planner.pricer().price(one)->sizes.enough, usable);
+  const advice::Plans plans = planner.plans({usable, Measure::enough});
   ASSERT_TRUE(plans.fewest);
   EXPECT_EQ(plans.fewest->choice, two);
 }
@@ -257,7 +257,7 @@ TEST(Advice, MostChoicesAreNeverPriced) {
     for (const advice::Slot& slot : space.slots) all *= static_cast<double>(slot.options.size());
     advice::Planner planner(prepared->basis, space);
     for (std::size_t i = presets().tiers.size(); i-- > 0;) {
-      planner.plans({static_cast<double>(presets().tiers[i].usable_bytes), Measure::high});
+      planner.plans({static_cast<double>(presets().tiers[i].usable_bytes), Measure::enough});
     }
     const auto replays = static_cast<double>(planner.pricer().replays);
     RecordProperty("with_" + std::to_string(count), std::to_string(all) + " choices, " +

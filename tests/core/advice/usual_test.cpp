@@ -85,9 +85,9 @@ Json qlora_at_4k() {
           {"hardware", {{"gpu", "rtx-4090"}}}};
 }
 
-TEST(UsualPlan, AnEightBillionQLoraAt4096TokensIsCheckpointedAccumulatedAndFused) {
+TEST(UsualPlan, AnEightBillionQLoraAt4096TokensIsCheckpointedAndAccumulated) {
   const Json plan = advice_for(qlora_at_4k()).at("gpu").at("plans")[0];
-  EXPECT_EQ(fixes_in(plan), (Names{"gradient_checkpointing", "micro_batch", "fused_loss"}));
+  EXPECT_EQ(fixes_in(plan), (Names{"gradient_checkpointing", "micro_batch"}));
   EXPECT_EQ(plan.at("quality"), "none");
   EXPECT_EQ(plan.at("effective_batch"), 16);
 }

@@ -95,7 +95,7 @@ namespace {
 TEST(MathAttention, LimitsKnowThatTwoSamplesMayFitWhereOneDoesNot) {
   const Json request = {{"model", "llama-3.2-1b"},
                         {"stack", "hf"},
-                        {"hardware", {{"gpu", "v100-sxm2-32"}}},
+                        {"hardware", {{"gpu", "v100-sxm2-32"}, {"in_use_gib", 7}}},
                         {"training",
                          {{"per_device_train_batch_size", 4},
                           {"gradient_checkpointing", false},

@@ -113,9 +113,9 @@ const std::vector<Message>& messages() {
       {"unsloth QLoRA of Llama-3.1-8B on an A100 80GB at 100k tokens, transformers==4.55.4, will it fit?",
        {R"("unsloth":"2025.8")", "it fits."}},
       // A Qwen-VL reads images of any size: what is not said of them is no promise.
-      {"Is a 4090 enough for QLoRA of Qwen2.5-VL-7B at 3072 tokens?",
+      {"Is a 4090 enough for QLoRA of Qwen2.5-VL-7B at 4096 tokens?",
        {"it fits, unless what is not said is otherwise.",
-        "What images a sample has is not said, and none is counted; with one of 1,540 x 1,540",
+        "What images a sample has is not said, and none is counted; with one of 1,792 x 1,792",
         R"({"pointer":"/vision/image_size","message":"the size of its images in pixels"})"}},
       {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.96 GiB. GPU 0 has a total capacity "
        "of "

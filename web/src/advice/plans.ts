@@ -85,7 +85,7 @@ function card(plan: Plan, usable: number, before: Report, actions: Actions): Tem
     ${beforeAndAfter(before.memory.peak.device, needs, usable)}
     <p>
       ${size(before.memory.peak.device)} → <b>${size(needs)}</b>
-      ${say("plan.spare", { size: sizeWords(Math.max(0, usable - plan.peak.high)) })}
+      ${say("plan.spare", { size: sizeWords(Math.max(0, usable - (plan.peak.enough ?? plan.peak.high))) })}
       ${capital(speed(plan.time_factor))}. ${say(`quality.${plan.quality}`)}
       ${say("plan.batch", { batch: plan.effective_batch })}
     </p>

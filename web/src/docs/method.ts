@@ -6,11 +6,12 @@ import { label } from "../colours.ts";
 import type { Component } from "../contract.ts";
 import { loadCore } from "../core.ts";
 import { size } from "../format.ts";
+import { loadMore } from "../more.ts";
 
 const place = document.getElementById("components");
 const core = await loadCore();
 const example = core.scenarios.find((scenario) => scenario.id === "d-after") ?? core.scenarios[0];
-const report = core.report(JSON.stringify(example?.request ?? {}));
+const report = await (await loadMore()).weigh(example?.request ?? {});
 
 /** Each component once, where it is largest. */
 function largest(components: Component[]): Component[] {

@@ -3,6 +3,7 @@
 import { html, nothing, svg, type TemplateResult } from "lit";
 import { segments, stacked, swatch } from "../bar.ts";
 import { label } from "../colours.ts";
+import { loadMore } from "../more.ts";
 import type { Core } from "../core.ts";
 import type { Refusal, Report, Request } from "../contract.ts";
 import { sizeWords, size } from "../format.ts";
@@ -79,7 +80,8 @@ export interface Prepared {
   answer: Report | Refusal;
 }
 
-export async function prepare(core: Core, fragment: string): Promise<Prepared | undefined> {
+/** `whole`: by the second module, as the page has it in the end; what its maker saw is compared with that. */
+export async function prepare(core: Core, fragment: string, whole = false): Promise<Prepared | undefined> {
   const decoded = decode(fragment);
   // A card stands where nobody can check what it was meant to say.
   if (decoded.kind !== "request" || decoded.unchecked) return undefined;
@@ -87,8 +89,12 @@ export async function prepare(core: Core, fragment: string): Promise<Prepared | 
   const text = JSON.stringify(request);
   return {
     request,
-    made,
-    answer: core.knows(request) ? core.report(text) : await core.answer(request, text),
+    made: whole ? made : undefined,
+    answer: whole
+      ? await (await loadMore()).weigh(request)
+      : core.knows(request)
+        ? core.report(text)
+        : await core.answer(request, text),
   };
 }
 

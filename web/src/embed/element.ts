@@ -29,8 +29,11 @@ export class PlimsollCard extends LitElement {
 
   private async load(): Promise<void> {
     const { link } = this;
-    const prepared = await prepare(await (core ??= loadCore()), link);
-    if (link === this.link) this.drawn = { link, prepared };
+    for (const whole of [false, true]) {
+      const prepared = await prepare(await (core ??= loadCore()), link, whole);
+      if (link !== this.link) return;
+      this.drawn = { link, prepared };
+    }
   }
 
   protected override firstUpdated(): void {

@@ -19,9 +19,12 @@ const tell = (type: "ready" | "resize", height: number) =>
 
 async function draw(core: Core): Promise<void> {
   const drawn = fragment;
-  const prepared = await prepare(core, drawn);
-  // A later link may have been answered sooner.
-  if (body && drawn === fragment) render(card(prepared, drawn, home), body);
+  for (const whole of [false, true]) {
+    const prepared = await prepare(core, drawn, whole);
+    // A later link may have been answered sooner.
+    if (!body || drawn !== fragment) return;
+    render(card(prepared, drawn, home), body);
+  }
 }
 
 wear(asTheme(new URL(window.location.href).searchParams.get("theme")));

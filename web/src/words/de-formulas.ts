@@ -76,7 +76,7 @@ export const FORMULAS: [pattern: RegExp, words: string][] = (
     ],
     [
       `a share of what is made and freed during a step; it comes back when memory runs short \\("want": \\["allocator"\\] simulates it\\)`,
-      `ein Anteil dessen, was in einem Schritt entsteht und vergeht; er kommt zurück, wenn der Speicher knapp wird ("want": ["allocator"] rechnet es nach)`,
+      `ein Anteil dessen, was in einem Schritt entsteht und vergeht; er kommt zurück, wenn der Speicher knapp wird`,
     ],
     ["measured, by GPU generation", "gemessen, je Generation der GPUs"],
 

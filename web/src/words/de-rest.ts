@@ -388,7 +388,7 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "why.device":
     "Was nvidia-smi für den Prozess zeigt: alles, was PyTorch reserviert, und was der Treiber braucht, um überhaupt zu rechnen.",
   "why.band":
-    "Aus den Abweichungen bei gemessenen Läufen wie diesem. Es passt nur, wenn auch das obere Ende passt.",
+    "Aus den Abweichungen bei gemessenen Läufen wie diesem. Zum oberen Ende gehört, was PyTorch nur vorhält; eine Karte mit weniger kann reichen, denn das gibt es zurück.",
   "why.nearest": "Die nächsten gemessenen Läufe: Schätzung gegen Messung",
   "why.all_runs": "Alle gemessenen Läufe",
   "why.usable":
@@ -414,5 +414,5 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
 
   "limits.how": "Wie das gefunden wird",
   "limits.found":
-    "Jede Grenze ist der größte Wert, dessen ganze Schätzung auch mit dem oberen Ende noch passt, alles andere unverändert. Was eins mehr kostet, ist die Differenz zweier Schätzungen. Jede Zelle der Karte ist eine eigene Schätzung.",
+    "Jede Grenze ist der größte Wert, der noch sicher passt, alles andere unverändert. Was eins mehr kostet, ist die Differenz zweier Schätzungen. Jede Zelle der Karte ist eine eigene Schätzung.",
 };

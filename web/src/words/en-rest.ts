@@ -272,7 +272,7 @@ export const EN_REST = {
   "why.device":
     "What nvidia-smi shows for the process: all that PyTorch has reserved, and what the driver needs to run kernels at all.",
   "why.band":
-    "From how far estimates were off for measured runs like this one. It fits only when the high end fits.",
+    "From how far estimates were off for measured runs like this one. What PyTorch would cache is part of the high end; a card with less can be enough, because it gives that back.",
   "why.nearest": "The nearest measured runs: estimate against measurement",
   "why.all_runs": "All measured runs",
   "why.usable":
@@ -298,7 +298,7 @@ export const EN_REST = {
 
   "limits.how": "How this is found",
   "limits.found":
-    "Each limit is the largest value whose whole estimate still fits with the high end of its range, everything else as it is. What one more costs is the difference of two estimates. Each cell of the map is an estimate of its own.",
+    "Each limit is the largest value that still fits for sure, everything else as it is. What one more costs is the difference of two estimates. Each cell of the map is an estimate of its own.",
 
   "targets.label": "Target modules",
   "targets.qv": "q, v",
