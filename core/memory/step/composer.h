@@ -44,7 +44,7 @@ class Composer {
     // Before the last micro-batch the ranks may keep their gradients to themselves.
     in_private_ = play.another && rank_.accumulated > rank_.gradients;
     sink_.begin_micro_batch(1, play.finds);
-    follows_ = !play.first;
+    follows_ = play.follows;
     if (play.finds) settle_gradients(rank_.accumulated);
     micro_batch();
     in_private_ = false;

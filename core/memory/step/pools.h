@@ -26,6 +26,7 @@ struct StepPlay {
   bool finds = false;         ///< gradients exist when it begins
   bool another = false;       ///< a second micro-batch follows, which adds to the gradients of the first
   bool keeps = false;         ///< gradients live on until the next step
+  bool follows = true;        ///< a loss came before it, in this step or another
 };
 
 /// A rank's share of a small tensor may be less than a byte, which is no tensor.

@@ -130,6 +130,7 @@ PeakSink later_step(const StepProgram& program, const Sharding& rank, const reci
   StepPlay play;
   play.finds = program.gradients_outlive_step;
   play.makes_states = recipe.training.max_steps == 1;
+  play.follows = recipe.training.max_steps != 1 || recipe.training.gradient_accumulation_steps > 1;
   Composer(peaks, program, rank).step(play);
   return peaks;
 }

@@ -141,6 +141,7 @@ Unrolled unroll(const model::Architecture& network, const recipe::Recipe& recipe
     }
     StepPlay play;
     play.first = play.makes_states = step == 1;
+    play.follows = step != 1;
     play.finds = gradients_stay && step == 2;
     play.another = program.accumulates;
     play.keeps = gradients_stay;

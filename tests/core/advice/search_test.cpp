@@ -82,7 +82,8 @@ TEST(Advice, AnotherEvaluationIsPricedWithWhatFsdpHasGatheredThen) {
         const advice::Price* price = pricer.price(choice);
         if (price == nullptr) continue;
         const auto full = advice::change(prepared->basis, advice::changes_of(space, choice));
-        EXPECT_NEAR(price->sizes.enough, full->price.sizes.enough, 1) << space.slots[micro].name << " " << option;
+        EXPECT_NEAR(price->sizes.enough, full->price.sizes.enough, 1)
+            << space.slots[micro].name << " " << option;
         ++compared;
       }
     }

@@ -95,9 +95,7 @@ TEST(ReportTable, ShowsTheModelTheVerdictAndTheBand) {
   const std::string text = report_table(small_report(), {});
   EXPECT_THAT(text, HasSubstr("7,248,023,552 parameters, 6,815,744 trainable (0.0939 %)"));
   EXPECT_THAT(text, HasSubstr("adapter file 26.0 MiB\n"));
-  EXPECT_THAT(
-      text,
-      HasSubstr("A10G 24GB\n  tight  1.00 GiB to spare, but that is not sure to be enough"));
+  EXPECT_THAT(text, HasSubstr("A10G 24GB\n  tight  1.00 GiB to spare, but that is not sure to be enough"));
   EXPECT_THAT(text, HasSubstr("Peak: forward"));
   EXPECT_THAT(text, HasSubstr("between 15.00 and 17.00 GiB"));
   EXPECT_THAT(text, HasSubstr("max_memory places weights"));

@@ -30,5 +30,18 @@ TEST(Unroll, WhatAProjectorKeptIsThereWhenTheBackwardBegins) {
   EXPECT_GT(first->to, first->from);
 }
 
+// An 8-bit base holds the inputs of its last layers until the next loss is known: in a run of one step there was
+// none before.
+TEST(Unroll, TheFirstLossOfARunFollowsNone) {
+  json::Errors errors;
+  const auto run = run::read_run(
+      R"({"model": "phi-3-mini-4k-instruct", "stack": "litgpt", "training": {"max_steps": 1},
+          "quantization": {"load_in_8bit": true}, "peft": {"r": 8}})",
+      report::presets(), errors);
+  ASSERT_TRUE(run.has_value() && run->simulated) << errors.size();
+  const double allocated = run->replay.at_peak().live.total();
+  EXPECT_NEAR(static_cast<double>(run->simulated->roomy.allocated), allocated, 0.005 * allocated);
+}
+
 }  // namespace
 }  // namespace plimsoll::memory
