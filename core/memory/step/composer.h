@@ -82,7 +82,8 @@ class Composer {
   // A layer that has gone forward, until its backward.
   struct Waiting {
     typename Sink::Layer layer;
-    Handle input, selected;
+    Handle input;
+    std::vector<Handle> kept;
   };
   // Of a stack: by run of equal layers. A sink that leaves out repetitions gets the same for all of a run.
   struct Around {
@@ -131,7 +132,7 @@ class Composer {
   }
 
   Waiting layer_forward(const Stage& stage, const LayerRun& run, bool very_first, Handle& stream) {
-    Waiting waiting{sink_.enter(stage, run, stream), stream, Sink::nothing};
+    Waiting waiting{sink_.enter(stage, run, stream), stream, {}};
     if (!very_first && stage.recorded) sink_.become(stream, kept_as(stage));
     const Handle input = waiting.input = stream;
     const std::vector<Handle> gathered = gather(run.gathered, run.gathered.forward);
@@ -140,8 +141,9 @@ class Composer {
     if (stage.recorded && !keeps_input(stage, run.replay)) sink_.release(input);
     if (stage.recorded && stage.checkpointing) {
       const double selected = stage.offload_buffers == 0 ? run.selected.total() : 0;
-      waiting.selected =
-          sink_.allocate(Component::activations, selected + run.unreached, "what is not computed again");
+      waiting.kept.push_back(sink_.allocate(Component::activations, selected, "what is not computed again"));
+      for (const double bytes : run.unreached)
+        waiting.kept.push_back(sink_.allocate(Component::activations, bytes, "what a node holds"));
     }
     if (!stage.recorded) sink_.release(stream);
     if (!stage.keeps_casts) sink_.release_all(Pool::cache);
@@ -207,7 +209,7 @@ class Composer {
 
   void layer_backward(const Stage& stage, const LayerRun& run, const Waiting& waiting, bool very_first,
                       Handle& gradient) {
-    sink_.release(waiting.selected);
+    for (const Handle& kept : waiting.kept) sink_.release(kept);
     if (!run.replay.output_needs_grad) {  // nothing in it or before it is trained
       sink_.forget(waiting.layer);
       sink_.release(gradient);

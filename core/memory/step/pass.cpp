@@ -64,8 +64,8 @@ double selected_width(const LayerProgram& p, double size) {
 // non-reentrant checkpointing, and for the backward, which gives back what was saved alone (bitsandbytes
 // v0.43.1 autograd/_functions.py MatMul4Bit.forward, ctx.tensors), and in 8 bits every release does so, in the
 // type that x has (MatMul8bitLt.forward, the same). Linears that read one tensor hold it once, unless each
-// casts it.
-double held_on_nodes(const LayerProgram& p, double stream_size) {
+// casts it. The width of each tensor.
+std::vector<double> held_on_nodes(const LayerProgram& p, double stream_size) {
   const auto has_norm = [&p](model::NormPlace place) {
     return std::any_of(p.group->norms.begin(), p.group->norms.end(),
                        [place](const model::Norm& norm) { return norm.place == place; });
@@ -74,7 +74,7 @@ double held_on_nodes(const LayerProgram& p, double stream_size) {
   const std::vector<Role> readers[] = {
       {Role::q, Role::k, Role::v, Role::qkv}, {Role::gate, Role::up, Role::gate_up}, {Role::o}, {Role::down}};
   const double normed = p.norm_size == 4 && !p.liger_norm ? 4 : stream_size;
-  double width = 0;
+  std::vector<double> widths;
   bool read = false;  // by a linear before, the tensor at hand
   for (const std::vector<Role>& roles : readers) {
     if (!one_norm || roles.front() != Role::gate) read = false;
@@ -84,14 +84,14 @@ double held_on_nodes(const LayerProgram& p, double stream_size) {
       if (linear.out == 0 || (!eight && (linear.storage != Storage::four_bit || !linear.keeps_input)))
         continue;
       if (eight) {
-        if (!read) width += linear.in * (role == Role::o ? stream_size : normed);
+        if (!read) widths.push_back(linear.in * (role == Role::o ? stream_size : normed));
       } else if (!read || stream_size != linear.compute_size) {
-        width += linear.in * linear.compute_size;
+        widths.push_back(linear.in * linear.compute_size);
       }
       read = true;
     }
   }
-  return width;
+  return widths;
 }
 
 // What a checkpointed layer keeps beside its input.
@@ -103,10 +103,12 @@ Snapshot selected(const PassSettings& s, const LayerProgram& p) {
 }
 
 // And what no hook reaches, so that it stays on the GPU whatever else leaves it.
-double unreached(const PassSettings& s, const LayerProgram& p) {
+std::vector<double> unreached(const PassSettings& s, const LayerProgram& p) {
   const bool hooks = s.checkpointing && s.recorded && !s.recipe->training.use_reentrant;
-  if (!hooks || p.implementation != Implementation::transformers) return 0;
-  return p.batch * p.length * held_on_nodes(p, p.mode.autocast ? 2 : s.input_size);
+  if (!hooks || p.implementation != Implementation::transformers) return {};
+  std::vector<double> tensors = held_on_nodes(p, p.mode.autocast ? 2 : s.input_size);
+  for (double& bytes : tensors) bytes *= p.batch * p.length;
+  return tensors;
 }
 
 bool has_target(const model::LayerGroup& group, const PassSettings& s) {
@@ -170,8 +172,10 @@ void replay_groups(const PassSettings& s, Stage& stage) {
                                                                  : replay_layer(program, options);
       run.selected = selected(s, program);
       run.unreached = unreached(s, program);
-      if (s.recorded && keeps_last_graph(*s.recipe))
-        run.on_nodes = program.batch * program.length * held_on_nodes(program, s.input_size);
+      if (s.recorded && keeps_last_graph(*s.recipe)) {
+        for (const double width : held_on_nodes(program, s.input_size))
+          run.on_nodes += program.batch * program.length * width;
+      }
       return run;
     };
     double left = equal.layers;

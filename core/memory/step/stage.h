@@ -16,8 +16,8 @@ struct LayerRun {
   double layers = 0;
   Snapshot selected;  ///< of each layer, kept beside its input: what selective checkpointing does not compute
                       ///< again
-  double unreached = 0;  ///< besides: what nodes hold where no hook sees it, offloaded or not
-  double on_nodes = 0;   ///< of each layer: what the nodes of its graph hold after the backward too
+  std::vector<double> unreached;  ///< besides, each: what nodes hold where no hook sees it, offloaded or not
+  double on_nodes = 0;            ///< of each layer: what the nodes of its graph hold after the backward too
   GatheredLayer gathered;
   LayerTrace trace;  ///< empty unless it was asked for
 };

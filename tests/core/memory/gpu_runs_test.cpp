@@ -88,11 +88,11 @@ TEST(RunsOnAnH100, HoldWhatEightBitLinearsReadInSpiteOfCheckpoints) {
 // 2.8 % were too much: Liger copies slices of fused projections, and keeps those alone.
 TEST(RunsOnAnH100, CopyTheSlicesThatLigerReads) { EXPECT_LT(std::abs(allocated_error_of("12")), 0.005); }
 
-// Poorer: a share of what comes and goes, in place of the order in which it does.
-TEST(RunsOnAnH100, ReserveAboutWhatSharesSay) {
+// Poorer: a quick report takes a share of what comes and goes, in place of the order in which it does.
+TEST(RunsOnAnH100, ReserveAboutWhatAQuickReportSays) {
   std::vector<double> errors;
   for (const GpuRun& run : gpu_runs()) {
-    const Json report = answer(run.request);
+    const Json report = Json::parse(quick_report_text(json::write(run.request), presets()));
     errors.push_back(report["memory"]["peak"]["reserved"].get<double>() / run.seen["reserved"].get<double>() -
                      1);
     EXPECT_LT(std::abs(errors.back()), 0.25) << run.name;
@@ -101,17 +101,18 @@ TEST(RunsOnAnH100, ReserveAboutWhatSharesSay) {
   EXPECT_LT(of_share(errors, 0.8), 0.11);
 }
 
-// Farther off: an 8-bit base (+21 %), a paged optimizer's full fine-tuning (-9 %).
+// Farthest off: a paged optimizer's full fine-tuning (-9 %).
 TEST(RunsOnAnH100, ReserveWhatTheSimulatedAllocatorReserves) {
   std::vector<double> errors;
-  for (GpuRun run : gpu_runs()) {
-    run.request["want"] = {"allocator"};
+  for (const GpuRun& run : gpu_runs()) {
     const Json report = answer(run.request);
     errors.push_back(report["memory"]["peak"]["reserved"].get<double>() / run.seen["reserved"].get<double>() -
                      1);
+    EXPECT_LT(std::abs(errors.back()), 0.1) << run.name;
   }
   EXPECT_LT(of_share(errors, 0.5), 0.005);
-  EXPECT_LT(of_share(errors, 0.8), 0.02);
+  EXPECT_LT(of_share(errors, 0.8), 0.015);
+  EXPECT_LT(of_share(errors, 0.9), 0.02);
 }
 
 TEST(RunsOnAnH100, TakeOfTheDeviceWhatLiesWithinTheBand) {
