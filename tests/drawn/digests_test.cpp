@@ -8,6 +8,7 @@
 #include "core/report/compare.h"
 #include "core/report/diagnose.h"
 #include "core/report/exchange.h"
+#include "core/report/report.h"
 #include "tests/drawn/checks.h"
 #include "tests/drawn/corruption.h"
 
@@ -58,12 +59,15 @@ TEST(Digests, AreWrittenForEveryAnswer) {
   }
 }
 
-// For tests/wasm/same_reports.mjs: PRINT=300, a line a request.
+// For tests/wasm/same_reports.mjs: PRINT=300, a line a request and one for its quick report.
 TEST(Requests, ArePrinted) {
   const uint64_t first = from_environment("SEED", 0), draws = from_environment("PRINT", 0);
   if (draws == 0) GTEST_SKIP() << "PRINT=n asks for them";
-  for (uint64_t seed = first; seed < first + draws; ++seed)
-    std::printf("request %s\n", json::write(drawn_request(seed)).c_str());
+  for (uint64_t seed = first; seed < first + draws; ++seed) {
+    const std::string request = json::write(drawn_request(seed));
+    std::printf("request %s\n", request.c_str());
+    std::printf("quick %s\n", report::quick_report_text(request, presets()).c_str());
+  }
 }
 
 }  // namespace
