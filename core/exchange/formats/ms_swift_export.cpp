@@ -80,6 +80,10 @@ bool write_ms_swift(Writing& out, const std::string& pointer, const Json& value)
     out.put("rlhf_type", value == "reward" ? Json("rm") : value, pointer);
     return true;
   }
+  if (pointer == "/rl/temperature" && !in_list(out.word("/task"), rlhf_types)) {
+    out.left_out.push_back(pointer);  // swift sft reads it as another one's
+    return true;
+  }
   if (pointer == "/rl/vllm_enable_sleep_mode") {
     out.put("sleep_level", value == Json(true) ? 1 : 0, pointer);
     return true;

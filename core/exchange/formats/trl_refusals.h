@@ -26,6 +26,7 @@ inline constexpr Refusal trl_refused[] = {
     {"precompute_ref_log_probs", "", "!dpo kto"},
     {"cpo_alpha", "", "!cpo"},
     {"max_prompt_length parallelism_config* training.max_seq_length training.max_seq_len"},
+    {"training.attn_implementation training.dtype training.torch_dtype"},
     {keys_of_other_adapters},
     {"bits group_size quant_method"},
     {"bnb_4bit_compute_dtype llm_int8_skip_modules prepare_for_kbit_training "
