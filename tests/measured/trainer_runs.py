@@ -88,6 +88,9 @@ def quantized(model, request):
 
 def peft_config(request):
     fields = dict(request["peft"])
+    tokens = fields.pop("num_trainable_tokens", 0)
+    if tokens:
+        fields["trainable_token_indices"] = list(range(tokens))
     method = peft.PEFT_TYPE_TO_CONFIG_MAPPING[peft.PeftType(fields.pop("peft_type", "LORA"))]
     task = "SEQ_CLS" if request.get("task") in ("classification", "reward") else "CAUSAL_LM"
     if request["model"]["config"]["model_type"] in SEQ2SEQ:

@@ -44,6 +44,8 @@ constexpr Row peft_rows[] = {
     {"lora_bias", "/peft/lora_bias", ""},
     {"modules_to_save", "/peft/modules_to_save", ""},
     {"ensure_weight_tying", "/peft/ensure_weight_tying", ""},
+    {"trainable_token_indices", "/peft/num_trainable_tokens", "", read_token_indices, Write::no},
+    {"trainable_token_indices.embed_tokens", "/peft/num_trainable_tokens", "", read_token_indices, Write::no},
     {"autocast_adapter_dtype", "/peft/adapter_dtype", "true=float32", nullptr, Write::no},
     {"finetune_vision_layers", "/peft/finetune_vision_layers", ""},
     {"finetune_language_layers", "/peft/finetune_language_layers", ""},

@@ -75,6 +75,11 @@ bool has_alternatives(std::string_view pattern) {
 
 }  // namespace
 
+void read_token_indices(Reading& reading, const Leaf& leaf) {
+  if (!leaf.node->is_list()) return reading.mark(leaf, Use::unsupported);
+  reading.set("/peft/num_trainable_tokens", Json(leaf.node->items.size()), &leaf);
+}
+
 void read_targets(Reading& reading, const Leaf& leaf) {
   const Node& node = *leaf.node;
   const auto value = value_for("/peft/target_modules", node, "");

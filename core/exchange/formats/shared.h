@@ -9,6 +9,8 @@ namespace plimsoll::exchange {
 /// expanded: "model.language_model.layers.[\d]+.(mlp|self_attn).(up|down)_proj" names up_proj and down_proj
 /// of the language part.
 void read_targets(Reading& reading, const Leaf& leaf);
+/// PEFT's trainable_token_indices: how many there are.
+void read_token_indices(Reading& reading, const Leaf& leaf);
 std::vector<std::string> expand_pattern(std::string_view pattern);
 
 /// Checkpointing that also moves what it keeps to host memory: "offload", "unsloth".

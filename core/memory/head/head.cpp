@@ -27,8 +27,26 @@ Tensor cross_entropy(Tape& tape, const Mode& mode, Tensor logits) {
   return loss;
 }
 
+namespace {
+
+// W.index_copy(trained rows), in each forward. The product keeps it, or its cast under autocast.
+Tensor copied_weight(Tape& tape, const HeadProgram& p, Tensor& hidden) {
+  if (!p.copied) return {};
+  Tensor copy = tape.make(p.head.in * p.head.out, p.head.size, Component::transient);
+  if (p.layer.mode.autocast && p.head.size == 4) return copy;
+  Tensor same = tape.view(hidden, hidden.elements());
+  tape.record(same, {hidden}, {copy}, {pass(0)});
+  hidden = std::move(same);
+  return copy;
+}
+
+}  // namespace
+
 Tensor project(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
-  Tensor made = linear(tape, p.layer.mode, hidden, p.head);
+  Tensor read = hidden;
+  Tensor weight = copied_weight(tape, p, read);
+  Tensor made = linear(tape, p.layer.mode, read, p.head);
+  weight.free();
   tape.mark_as_logits(made);
   if (p.wide_bias) made = cast(tape, std::move(made), 4);
   if (p.softcap > 0) {  // logits / cap, tanh, * cap

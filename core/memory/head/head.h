@@ -68,6 +68,7 @@ struct HeadProgram {
   int input_size = 2;            ///< dtype of the stream that enters
   bool input_needs_grad = true;  ///< false: nothing before it is trained
   bool accumulating = false;
+  bool copied = false;         ///< its weight is a copy of a tied embedding some of whose rows are trained
   bool compiled = false;       ///< the loss runs under torch.compile
   bool returns_logits = true;  ///< in one graph with the model, which gives its logits to the caller
   double kv_bytes = 0;         ///< a cache that lives as long as the outputs

@@ -178,6 +178,10 @@ struct Sum {
       p.trained.back().place = Place::before_layers;
     }
     if (is_saved_in_full(t.path, recipe)) train_table(true);
+    if (trains_tokens(t, stack, recipe)) {
+      train(static_cast<double>(recipe.peft.num_trainable_tokens), width,
+            dtype_size(recipe.peft.adapter_dtype), 1, false, true);
+    }
     if (is_table_target(t, recipe)) {
       const auto r = static_cast<double>(recipe.peft.r);
       const int adapter = dtype_size(recipe.peft.adapter_dtype);

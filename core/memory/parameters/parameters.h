@@ -65,6 +65,8 @@ bool trains_norms(const recipe::Recipe& recipe);
 
 /// True when a module of that name is trained in full beside its frozen original.
 bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe);
+/// Whether PEFT trains some rows of it (peft/tuners/trainable_tokens/layer.py): each forward makes a copy with them.
+bool trains_tokens(const model::Table& table, const model::Stack& stack, const recipe::Recipe& recipe);
 bool saves_embedding(const model::Stack& stack, const recipe::Recipe& recipe);
 
 /// Bytes an element of unquantised parameters: everything but norms, embeddings and head; norms.

@@ -64,6 +64,11 @@ bool is_saved_in_full(const std::string& path, const recipe::Recipe& recipe) {
   return named_in(path, recipe.peft.modules_to_save);
 }
 
+bool trains_tokens(const model::Table& table, const model::Stack& stack, const recipe::Recipe& recipe) {
+  return recipe.peft.on && recipe.peft.num_trainable_tokens > 0 && !table.positions &&
+         !model::is_tower(stack);
+}
+
 bool saves_embedding(const model::Stack& stack, const recipe::Recipe& recipe) {
   return std::any_of(stack.tables.begin(), stack.tables.end(), [&recipe](const model::Table& table) {
     return !table.positions && is_saved_in_full(table.path, recipe);

@@ -35,8 +35,8 @@ bool has_adapter(const Plan& plan, const model::Stack& stack) {
 
 // An embedding that is trained, or has an adapter.
 bool trains_table(const model::Stack& stack, const recipe::Recipe& r) {
-  return std::any_of(stack.tables.begin(), stack.tables.end(), [&r](const model::Table& table) {
-    return is_table_target(table, r) || is_saved_in_full(table.path, r);
+  return std::any_of(stack.tables.begin(), stack.tables.end(), [&](const model::Table& table) {
+    return is_table_target(table, r) || is_saved_in_full(table.path, r) || trains_tokens(table, stack, r);
   });
 }
 
@@ -358,10 +358,19 @@ double cache_bytes(const Plan& plan, double rows) {
   return bytes;
 }
 
-// Embeddings come last: their dense gradient meets that of a tied head.
+// Embeddings come last: their dense gradient meets that of a tied head. Where some of its rows are trained, it is
+// as large, and those rows are taken from it.
 Snapshot embedding_gradient(const Plan& plan) {
   double largest = 0;
-  if (!plan.recipe.full()) return {};
+  if (!plan.recipe.full()) {
+    const model::Stack& text = plan.network.stacks.front();
+    for (const model::Table& table : text.tables) {
+      if (!trains_tokens(table, text, plan.recipe)) continue;
+      largest =
+          static_cast<double>(table.rows) * static_cast<double>(table.width) * table_size(plan.recipe, text);
+    }
+    return only(Component::transient, largest);
+  }
   for (const model::Stack& stack : plan.network.stacks) {
     if (is_frozen(stack, plan.recipe)) continue;
     for (const model::Table& table : stack.tables) {
