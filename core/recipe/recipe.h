@@ -92,7 +92,7 @@ struct Peft {
   bool lora_bias = false;
   std::vector<std::string> modules_to_save;
   bool ensure_weight_tying = false;
-  uint64_t num_trainable_tokens = 0;  ///< of PEFT's trainable_token_indices
+  uint64_t num_trainable_tokens = 0;   ///< of PEFT's trainable_token_indices
   std::string adapter_dtype;           ///< float32 | bfloat16 | float16
   bool finetune_vision_layers = true;  ///< Unsloth's names: which part of the network is searched for targets
   bool finetune_language_layers = true;

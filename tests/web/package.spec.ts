@@ -41,7 +41,7 @@ test("a page imports the package, and it answers, advises and explains", async (
   await page.waitForFunction(() => "package" in window);
   const answers = await page.evaluate(async () => {
     interface Answers {
-      report(request: unknown): { ok: boolean; memory: { peak: { device: number } } };
+      report(request: unknown): { ok: boolean; memory: { peak: { allocated: number } } };
       models(): unknown[];
       advise(request: unknown): { gpu: { plans: unknown[] } };
       diagnose(text: string): { ok: boolean; causes: unknown[] };
@@ -56,14 +56,15 @@ test("a page imports the package, and it answers, advises and explains", async (
     };
     const [first, whole] = [await loadFirst(), await load()];
     return {
-      first: first.report(request).memory.peak.device,
-      whole: whole.report(request).memory.peak.device,
+      first: first.report(request).memory.peak.allocated,
+      whole: whole.report(request).memory.peak.allocated,
       models: whole.models().length,
       plans: whole.advise(request).gpu.plans.length,
       causes: whole.diagnose("CUDA out of memory. Tried to allocate 224.00 MiB").causes.length,
     };
   });
   expect(answers.first).toBeGreaterThan(2 ** 33);
+  // Allocated alike; for what is reserved the small module takes a share.
   expect(answers.whole).toBe(answers.first);
   expect(answers.models).toBeGreaterThan(100);
   expect(answers.plans).toBeGreaterThan(0);

@@ -71,6 +71,14 @@ export async function open(page: Page, fragment = ""): Promise<void> {
   await expect.poll(() => workers(page).filter((name) => name.startsWith("first-worker-"))).toEqual([]);
 }
 
+/** Waits for the whole report, which takes the place of the quick one. */
+export const wholeAnswer = (page: Page) =>
+  page.waitForFunction(
+    () =>
+      (document.querySelector("plimsoll-app") as unknown as { view: { more?: object } }).view.more !==
+      undefined,
+  );
+
 /** Opens a part of the answer: "timeline", "share". */
 export const showTab = (page: Page, id: string) => page.locator(`#tab-${id}`).click();
 

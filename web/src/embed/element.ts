@@ -29,11 +29,15 @@ export class PlimsollCard extends LitElement {
 
   private async load(): Promise<void> {
     const { link } = this;
-    for (const whole of [false, true]) {
-      const prepared = await prepare(await (core ??= loadCore()), link, whole);
-      if (link !== this.link) return;
-      this.drawn = { link, prepared };
-    }
+    const loaded = await (core ??= loadCore());
+    await this.draw(loaded, link, false);
+    // Where the second module cannot be had, the quick answer stays.
+    await this.draw(loaded, link, true).catch(() => undefined);
+  }
+
+  private async draw(loaded: Core, link: string, whole: boolean): Promise<void> {
+    const prepared = await prepare(loaded, link, whole);
+    if (link === this.link) this.drawn = { link, prepared };
   }
 
   protected override firstUpdated(): void {

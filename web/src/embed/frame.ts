@@ -17,15 +17,16 @@ let told = 0;
 const tell = (type: "ready" | "resize", height: number) =>
   window.parent.postMessage({ app: APP, v: VERSION, type, height }, "*");
 
-async function draw(core: Core): Promise<void> {
+async function draw(core: Core, whole: boolean): Promise<void> {
   const drawn = fragment;
-  for (const whole of [false, true]) {
-    const prepared = await prepare(core, drawn, whole);
-    // A later link may have been answered sooner.
-    if (!body || drawn !== fragment) return;
-    render(card(prepared, drawn, home), body);
-  }
+  const prepared = await prepare(core, drawn, whole);
+  // A later link may have been answered sooner.
+  if (body && drawn === fragment) render(card(prepared, drawn, home), body);
 }
+
+// Where the second module cannot be had, the quick answer stays.
+const refine = (core: Core) => draw(core, true).catch(() => undefined);
+const redraw = (core: Core) => void draw(core, false).then(() => refine(core));
 
 wear(asTheme(new URL(window.location.href).searchParams.get("theme")));
 adoptColours(document);
@@ -34,7 +35,7 @@ if (window.parent === window) body?.setAttribute("role", "main");
 if (body) {
   try {
     const core = await loadCore();
-    await draw(core);
+    await draw(core, false);
     const height = () => Math.ceil(body.getBoundingClientRect().height);
     tell("ready", (told = height()));
     new ResizeObserver(() => {
@@ -43,7 +44,7 @@ if (body) {
     }).observe(body);
     window.addEventListener("hashchange", () => {
       fragment = window.location.hash;
-      void draw(core);
+      redraw(core);
     });
     window.addEventListener("message", (event) => {
       if (event.source !== window.parent) return;
@@ -51,9 +52,10 @@ if (body) {
       if (message?.type === "theme") wear(asTheme(message.theme));
       if (message?.type === "link") {
         fragment = message.link;
-        void draw(core);
+        redraw(core);
       }
     });
+    void refine(core);
   } catch (error) {
     body.textContent = `The calculator could not be loaded (${error instanceof Error ? error.message : String(error)}).`;
     tell("ready", Math.ceil(body.getBoundingClientRect().height));

@@ -75,7 +75,7 @@ export const FORMULAS: [pattern: RegExp, words: string][] = (
       "jede Belegung und Freigabe zweier Schritte, nach den Regeln des Allokators selbst",
     ],
     [
-      `a share of what is made and freed during a step; it comes back when memory runs short \\("want": \\["allocator"\\] simulates it\\)`,
+      `a share of what is made and freed during a step; it comes back when memory runs short`,
       `ein Anteil dessen, was in einem Schritt entsteht und vergeht; er kommt zurück, wenn der Speicher knapp wird`,
     ],
     ["measured, by GPU generation", "gemessen, je Generation der GPUs"],
