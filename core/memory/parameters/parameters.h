@@ -27,6 +27,9 @@ LinearSpec specify(const model::Linear& linear, const model::Stack& stack, const
 model::Linear tied_head(const model::Architecture& network);
 /// True when the head is the input embedding in memory too. LitGPT gives every network a head of its own.
 bool shares_head(const model::Architecture& network, const recipe::Recipe& recipe);
+/// Whether that head multiplies by a copy with trained rows, whose gradient stays no longer than it takes to read
+/// those from it.
+bool copies_head(const model::Architecture& network, const recipe::Recipe& recipe);
 /// Bytes of a linear's weight and bias as it is held, and the part of them that FSDP and ZeRO cannot share
 /// out: scales and tables of a quantised weight are buffers, whole on every rank.
 double linear_bytes(const LinearSpec& spec);

@@ -232,4 +232,11 @@ bool shares_head(const model::Architecture& network, const recipe::Recipe& recip
   return network.tied_head && recipe.model_args.implementation != "litgpt";
 }
 
+bool copies_head(const model::Architecture& network, const recipe::Recipe& recipe) {
+  const bool tokens = recipe.peft.on && recipe.peft.num_trainable_tokens > 0;
+  if (!tokens || !shares_head(network, recipe)) return false;
+  return !is_saved_in_full(tied_head(network).path, recipe) &&
+         !saves_embedding(network.stacks.front(), recipe);
+}
+
 }  // namespace plimsoll::memory

@@ -92,7 +92,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
       const model::Linear tied = tied_head(plan.network);
       const bool saved =
           is_saved_in_full(tied.path, r) || (r.peft.ensure_weight_tying && saves_embedding(*last.stack, r));
-      h.copied = r.peft.on && r.peft.num_trainable_tokens > 0 && !saved;
+      h.copied = copies_head(plan.network, r);
       h.head.trainable = (r.full() && !tied.frozen && !is_frozen(*last.stack, r)) || saved || h.copied;
     }
   }
@@ -110,7 +110,7 @@ HeadProgram make_head(const Plan& plan, const PassSettings& last, const Stage& s
   h.wide_bias = model::model_type(plan.network.model_type).final_logits_bias && h.layer.norm_size == 4;
   h.input_size = stage.output_size;
   h.input_needs_grad = stage.output_needs_grad;
-  h.accumulating = r.gradients_add_up() || head_gradients_pass(plan) || h.copied;
+  h.accumulating = r.gradients_add_up() || head_gradients_pass(plan);
   h.compiled = r.training.torch_compile;
   h.kv_bytes = stage.kv_bytes;
   if (h.kernel == "unsloth_fused") h.chunks = chunks_of(plan, h);

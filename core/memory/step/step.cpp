@@ -193,6 +193,7 @@ bool gradients_pass(const Plan& plan) {
 // A tied one's gradient waits for that of the embedding, the last one, before it is used up.
 bool head_gradients_pass(const Plan& plan) {
   const recipe::Recipe& r = plan.recipe;
+  if (copies_head(plan.network, r)) return true;
   return gradients_pass(plan) && (plan.sharding != nullptr || !r.full() || !shares_head(plan.network, r));
 }
 
