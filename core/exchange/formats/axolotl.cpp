@@ -38,9 +38,7 @@ constexpr Row rows[] = {
     {"lora_target_modules", "/peft/target_modules", "", rules::read_target_modules},
     {"lora_exclude_modules", "/peft/exclude_modules", ""},
     {"lora_modules_to_save", "/peft/modules_to_save", ""},
-    {"peft_trainable_token_indices", "/peft/num_trainable_tokens", "", read_token_indices, Write::no},
-    {"peft_trainable_token_indices.embed_tokens", "/peft/num_trainable_tokens", "", read_token_indices,
-     Write::no},
+    {"peft_trainable_token_indices*", "/peft/num_trainable_tokens", "", read_token_indices, Write::no},
     {"peft_use_dora", "/peft/use_dora", ""},
     {"peft_use_rslora", "/peft/use_rslora", ""},
     {"peft_autocast_adapter_dtype", "/peft/adapter_dtype", "true=float32", nullptr, Write::no},
@@ -250,13 +248,12 @@ constexpr std::string_view unpriced =
     "use_pose flash_attn_fuse_mlp ple_cpu_offload nonexpert_quantization "
     "lora_embedding_kernel "
     "chunked_cross_entropy chunked_cross_entropy_num_chunks tiled_mlp tiled_mlp_* deepcompile fp32_norms "
-    "fp32_norm_classes dp_shard_size dp_replicate_size "
-    "heads_k_stride "
+    "fp32_norm_classes dp_shard_size dp_replicate_size heads_k_stride "
     "ring_attn_func tensor_parallel_size expert_parallel_* gpu_memory_limit "
     "auto_find_batch_size "
     "lora_rank_pattern* peft_layers_to_transform peft_layers_pattern "
     "peft_layer_replication* "
-    "peft_trainable_token_indices* relora* qgalore_* model_quantization_config "
+    "relora* qgalore_* model_quantization_config "
     "model_quantization_config_kwargs* "
     "eval_sequence_len use_onebitllms kd_trainer spectrum_* use_mora mora* dense_mixer fused_attn_kernel "
     "vllm.max_model_len gemma4_fp8_nonexpert gemma4_nf4_nonexpert use_spectrum";

@@ -44,8 +44,7 @@ constexpr Row peft_rows[] = {
     {"lora_bias", "/peft/lora_bias", ""},
     {"modules_to_save", "/peft/modules_to_save", ""},
     {"ensure_weight_tying", "/peft/ensure_weight_tying", ""},
-    {"trainable_token_indices", "/peft/num_trainable_tokens", "", read_token_indices, Write::no},
-    {"trainable_token_indices.embed_tokens", "/peft/num_trainable_tokens", "", read_token_indices, Write::no},
+    {"trainable_token_indices*", "/peft/num_trainable_tokens", "", read_token_indices, Write::no},
     {"autocast_adapter_dtype", "/peft/adapter_dtype", "true=float32", nullptr, Write::no},
     {"finetune_vision_layers", "/peft/finetune_vision_layers", ""},
     {"finetune_language_layers", "/peft/finetune_language_layers", ""},
@@ -71,8 +70,7 @@ constexpr std::string_view peft_irrelevant =
     "random_state alora_invocation_tokens use_bdlora velora_config* monteclora_config* lora_ga* model "
     "temporary_location init_weights*";
 constexpr std::string_view peft_implied = "finetune_attention_modules finetune_mlp_modules";
-constexpr std::string_view peft_unpriced =
-    "layers_to_transform rank_pattern* trainable_token_indices* layer_replication* use_qalora";
+constexpr std::string_view peft_unpriced = "layers_to_transform rank_pattern* layer_replication* use_qalora";
 
 constexpr Row trl_model_rows[] = {
     {"use_peft", "/peft", "", read_use_peft},

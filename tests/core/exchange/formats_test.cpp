@@ -183,6 +183,20 @@ TEST(ExchangeParts, AnAdapterConfigGivesTheAdapter) {
       "peft": {"r": 8, "lora_alpha": 16, "lora_dropout": 0.0, "bias": "none", "target_modules": ["q_proj"]}})");
 }
 
+// A list, or one for each table.
+TEST(ExchangeParts, TokensThatAreTrainedAreCounted) {
+  expect_request(R"({"base_model_name_or_path": "Qwen/Qwen2.5-0.5B", "peft_type": "LORA", "r": 8,
+      "target_modules": ["q_proj"], "trainable_token_indices": {"embed_tokens": [7, 8, 9]}})",
+                 "peft", R"({"model": "Qwen/Qwen2.5-0.5B",
+      "peft": {"r": 8, "target_modules": ["q_proj"], "num_trainable_tokens": 3}})");
+  expect_request(
+      "base_model: Qwen/Qwen2.5-0.5B\nadapter: lora\nlora_r: 8\nlora_target_modules: [q_proj]\n"
+      "peft_trainable_token_indices: [7, 8]\nsequence_len: 512\nmicro_batch_size: 1\n",
+      "axolotl", R"({"model": "Qwen/Qwen2.5-0.5B", "stack": "axolotl",
+      "peft": {"r": 8, "target_modules": ["q_proj"], "num_trainable_tokens": 2},
+      "training": {"max_length": 512, "per_device_train_batch_size": 1}})");
+}
+
 TEST(ExchangeParts, AConfigJsonIsAModel) {
   const Import import = import_any(R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
       "hidden_size": 64, "vocab_size": 100, "num_hidden_layers": 2})");
