@@ -6,6 +6,7 @@ namespace plimsoll::advice {
 
 recipe::Refusing refusing(const model::Architecture& network, const hardware::Gpu* gpu) {
   recipe::Refusing around;
+  around.tied_head = network.tied_head;
   around.model_type = network.model_type;
   around.sees = network.kind == model::NetworkKind::vlm;
   for (const model::LayerGroup& group : network.stacks.front().groups) {

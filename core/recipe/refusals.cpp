@@ -309,6 +309,11 @@ constexpr Refusal refusal_rows[] = {
      .source = "huggingface/peft v0.21 src/peft/peft_model.py PeftModel._setup_prompt_encoder"},
 
     // TRL.
+    {.id = "fused_head_of_trained_tokens", .library = "TRL", .stacks = sft_trainer, .of = &V::trl, .versions = ">=1.15",
+     .applies = [](R r, A a) { return r.peft.on && r.peft.num_trainable_tokens > 0 && a.tied_head && r.training.loss_kernel == "fused_lm_head"; },
+     .error = "'TrainableTokensWrapper' object has no attribute 'bias'",
+     .instead = "TRL before 1.15, or modules_to_save with embed_tokens: the head that TRL fuses with its loss is asked for a bias, and PEFT's wrapper around a tied one has none.",
+     .source = "huggingface/trl v1.16 trl/trainer/utils.py _fused_forward; huggingface/peft v0.21 src/peft/utils/other.py"},
     {.id = "packing_images", .library = "TRL", .stacks = sft_trainer, .of = &V::trl, .versions = ">=0.22,<1.10",
      .applies = [](R r, A a) { return r.task == "sft" && r.training.packing && a.sees; },
      .error = "Packing is not supported for vision-language models. Please set `packing=False` in the SFTConfig.",

@@ -23,6 +23,7 @@ namespace plimsoll::recipe {
 struct Refusing {
   std::string_view model_type;
   bool sees = false;              ///< the model has a vision tower
+  bool tied_head = false;         ///< its head is its embedding
   uint64_t widest_head = 0;       ///< of its text layers
   double compute_capability = 0;  ///< of an NVIDIA card; 0: no such card is chosen
 };

@@ -60,6 +60,7 @@ const Case cases[] = {
     {"lora_on_nemotron_output", R"({"model": "nvidia-nemotron-3-nano-30b-a3b-bf16", "peft": {"r": 8, "target_modules": ["in_proj", "out_proj"]}, "versions": {"peft": "0.20"}})", "Module 'out_proj' is incompatible with Mamba-based models (model_type='nemotron_h')."},
     {"prefix_with_checkpointing", R"({"peft": {"peft_type": "PREFIX_TUNING", "num_virtual_tokens": 20}, "training": {"gradient_checkpointing": true}, "versions": {"peft": "0.17"}})"},
     {"prefix_with_checkpointing_019", R"({"peft": {"peft_type": "PREFIX_TUNING", "num_virtual_tokens": 20}, "training": {"gradient_checkpointing": true}})"},
+    {"fused_head_of_trained_tokens", R"({"model": "llama-3.2-1b", "stack": "trl", "peft": {"r": 8, "num_trainable_tokens": 2}, "versions": {"trl": "1.16"}})"},
     {"packing_images", R"({"model": "qwen2.5-vl-7b-instruct", "stack": "trl", "training": {"packing": true}, "versions": {"trl": "0.24"}})"},
     {"packing_images_110", R"({"model": "qwen2.5-vl-7b-instruct", "stack": "trl", "training": {"packing": true}, "vision": {"images_per_sample": 1}, "versions": {"trl": "1.16"}})"},
     {"dpo_precomputes_with_zero3", R"({"stack": "trl", "task": "dpo", "rl": {"precompute_ref_log_probs": true}, "parallel": {"num_gpus": 2, "strategy": "zero3"}, "versions": {"trl": "0.24"}})"},
