@@ -223,6 +223,7 @@ int run(const scoring::Options& options) {
       "%zu files, %zu plans: %zu written whole, %zu but for settings that such a file has no words for, %zu "
       "wrong\n",
       count.files, count.plans, count.whole, count.partly, count.wrong);
+  std::printf("%zu passed, %zu failed\n", count.plans - count.wrong, count.wrong);
   return count.plans > 0 && count.wrong == 0 ? scoring::good : scoring::worse;
 }
 
