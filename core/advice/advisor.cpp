@@ -4,6 +4,7 @@
 
 #include "core/advice/basis.h"
 #include "core/advice/elsewhere.h"
+#include "core/run/adds_up.h"
 #include "core/run/paged.h"
 
 namespace plimsoll::advice {
@@ -140,6 +141,11 @@ std::vector<ChangeRow> Advisor::listed(const Choice& choice) {
       saved = 0;
     }
   }
+  // Each step is by the usual reserve; all together they save what the simulated allocator says.
+  std::vector<double*> savings;
+  for (ChangeRow& row : rows) savings.push_back(&row.saves);
+  if (const Price* planned = planner_->pricer().confirmed(choice))
+    run::add_up_to(sizes_at_peak(run_).device - planned->sizes.device, savings);
   return rows;
 }
 

@@ -51,7 +51,7 @@ struct Blocked {
   double component_bytes = 0;
 };
 
-/// A fix alone.
+/// A fix alone, by the usual reserve, as are rungs and points of the front: there are hundreds of them.
 struct SingleFix {
   const Option* option;
   double saves, seconds;

@@ -34,13 +34,12 @@ struct Cards {
     const auto found = known.find(gpu.id);
     if (found != known.end()) return found->second;
     run::Run there = on_gpu(run, gpu);
-    simulate(there);
+    // Where the tensors alone are too much, nothing that is cached matters.
+    if (there.replay.at_peak().live.total() <= usable_on_card(there)) simulate(there);
     return known.emplace(gpu.id, sizes_at_peak(there)).first->second;
   }
   bool fits(const hardware::Gpu& gpu) {
-    const double usable = usable_for(run, gpu.usable_bytes);
-    return run.replay.at_peak().live.total() <= usable &&
-           memory::verdict(sizes(gpu), usable) == memory::Verdict::fits;
+    return memory::verdict(sizes(gpu), usable_for(run, gpu.usable_bytes)) == memory::Verdict::fits;
   }
 };
 

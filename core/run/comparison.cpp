@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
+#include "core/run/adds_up.h"
 #include "core/run/phrases.h"
 #include "core/time/step.h"
 
@@ -190,19 +192,6 @@ std::vector<Player> without_effect(Game& game) {
   return silent;
 }
 
-// Of many differences the shares are by the usual reserve, which is also deaf to some: what they leave of the
-// simulated difference goes to each in proportion.
-void bring_to(double device, std::vector<Worth>& shares) {
-  double left = device, sum = 0;
-  for (const Worth& share : shares) {
-    left -= share.device;
-    sum += std::fabs(share.device);
-  }
-  for (Worth& share : shares) {
-    if (sum > 0) share.device += left * std::fabs(share.device) / sum;
-  }
-}
-
 }  // namespace
 
 Comparison compare(const Run& a, const Run& b, const Catalog& catalog) {
@@ -223,7 +212,12 @@ Comparison compare(const Run& a, const Run& b, const Catalog& catalog) {
   }
   found.a = game.worth_of(a);
   found.b = game.worth_of(b);
-  if (share) bring_to(found.b.device - found.a.device, *share);
+  // Of many differences they are by the usual reserve, which is also deaf to some.
+  std::vector<double*> devices;
+  if (share)
+    std::transform(share->begin(), share->end(), std::back_inserter(devices),
+                   [](Worth& w) { return &w.device; });
+  add_up_to(found.b.device - found.a.device, devices);
   for (std::size_t i = 0; share && i < game.players.size(); ++i)
     found.differences.push_back({std::move(game.players[i]), (*share)[i]});
   std::stable_sort(found.differences.begin(), found.differences.end(),

@@ -34,8 +34,8 @@ class Sizing {
     if (!errors.empty()) return std::nullopt;
     return changed;
   }
-  memory::Sizes sizes(const recipe::Recipe& recipe) const {
-    return sizes_at_peak(run, run.network, recipe, memory::replay(run.network, recipe, run.machine));
+  double usual_device(const recipe::Recipe& recipe) const {
+    return usual_at_peak(run, recipe, memory::replay(run.network, recipe, run.machine)).device;
   }
   memory::Verdict verdict(const recipe::Values& changes) {
     const std::optional<recipe::Recipe> changed = with(changes);
@@ -125,12 +125,12 @@ std::optional<LargestModel> largest_model(const Sizing& sizing, const Catalog& c
 
 Costs costs_of(Sizing& sizing) {
   const recipe::Recipe& now = sizing.run.resolved.recipe;
-  const double before = sizing.sizes(now).device;
+  const double before = sizing.usual_device(now);
   const auto cost = [&](bool applies, Set set, uint64_t value) -> std::optional<double> {
     const std::optional<recipe::Recipe> changed =
         applies ? sizing.with(set(sizing.run, value)) : std::nullopt;
     if (!changed) return std::nullopt;
-    return sizing.sizes(*changed).device - before;
+    return sizing.usual_device(*changed) - before;
   };
   const bool sees = sizing.run.network.image.rule != model::ImageTokens::Rule::none;
   Costs costs;

@@ -51,6 +51,9 @@ std::optional<Run> read_quick_run(std::string_view request, const Catalog& catal
                                   memory::ReplayMemo* memo = nullptr);
 std::optional<Run> read_quick_run(recipe::Request given, const Catalog& catalog, json::Errors& errors,
                                   memory::ReplayMemo* memo = nullptr);
+/// Another request, its reserve found as that of `run`.
+std::optional<Run> read_like(const Run& run, recipe::Request given, const Catalog& catalog,
+                             json::Errors& errors);
 
 /// What the network weighs; null where the replay has joined it with a value network's.
 const memory::Parameters* known_parameters(const Run& run);
@@ -78,6 +81,8 @@ memory::Sizes sizes_at_peak(const Run& run);
 /// The same of a replay with another recipe or network on this run's card.
 memory::Sizes sizes_at_peak(const Run& run, const model::Architecture& network, const recipe::Recipe& recipe,
                             const memory::Replay& replay);
+/// By the usual reserve: for what one more of something costs, where what is cached, or a full card, would blur it.
+memory::Sizes usual_at_peak(const Run& run, const recipe::Recipe& recipe, const memory::Replay& replay);
 /// Whether that fits the chosen card; the allocator is simulated only where the usual reserve leaves it open.
 memory::Verdict verdict_at_peak(const Run& run, const model::Architecture& network,
                                 const recipe::Recipe& recipe, const memory::Replay& replay);

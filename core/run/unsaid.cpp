@@ -85,7 +85,7 @@ std::optional<Unsaid> unsaid_release(const Run& run, const Catalog& catalog) {
     recipe::Request given = run.given;
     if (!given.values.emplace(one.pointer, std::string(one.before)).second) continue;
     json::Errors ignored;
-    const std::optional<Run> there = read_run(std::move(given), catalog, ignored);
+    const std::optional<Run> there = read_like(run, std::move(given), catalog, ignored);
     if (!there) continue;
     Unsaid older{sizes_at_peak(*there), ""};
     older.words = std::string(one.what) + " it needs " + gib(older.sizes.needed) + ".";

@@ -75,6 +75,32 @@ TEST(Cases, AllFourFilesOfAKeepTheirEffectiveBatchAndNeedOneChangeNotFour) {
   }
 }
 
+// The table of a plan stands below what it needs before and after.
+TEST(Cases, WhatAPlansChangesSaveIsAllThatItTakesOff) {
+  for (const char* id : {"a-before", "b-before", "c-before", "d-before", "e-before"}) {
+    const Json advice = advised(request_of(id));
+    ASSERT_FALSE(advice.at("gpu").at("plans").empty()) << id;
+    for (const Json& plan : advice.at("gpu").at("plans")) {
+      double saved = 0;
+      for (const Json& change : plan.at("changes")) saved += change.at("saves").get<double>();
+      const double before = advice.at("peak").at("device").get<double>();
+      EXPECT_NEAR(saved, before - plan.at("peak").at("device").get<double>(), 20) << id;
+    }
+  }
+}
+
+// The device figure of C ends where its card does; what another sample takes does not.
+TEST(Cases, OneMoreSampleOfCCostsWhatItTakesOnALargerCard) {
+  Json full = request_of("c-before");
+  full["want"] = {"limits"};
+  Json roomy = full;
+  roomy["hardware"]["gpu"] = "a100-sxm-80";
+  const auto cost = [](const Json& request) {
+    return answer(request).at("limits").at("costs").at("one_more_sample").get<double>();
+  };
+  EXPECT_NEAR(cost(full), cost(roomy), 0.25 * cost(roomy));
+}
+
 TEST(Cases, BKeepsModelRankAndLengthWhereTheAuthorsCutWasNotEnough) {
   const Json request = request_of("b-before");
   const Json advice = advised(request);
