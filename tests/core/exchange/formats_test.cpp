@@ -190,8 +190,8 @@ TEST(ExchangeParts, TokensThatAreTrainedAreCounted) {
                  "peft", R"({"model": "Qwen/Qwen2.5-0.5B",
       "peft": {"r": 8, "target_modules": ["q_proj"], "num_trainable_tokens": 3}})");
   expect_request(
-      "base_model: Qwen/Qwen2.5-0.5B\nadapter: lora\nlora_r: 8\nlora_target_modules: [q_proj]\n"
-      "peft_trainable_token_indices: [7, 8]\nsequence_len: 512\nmicro_batch_size: 1\n",
+      R"({"base_model": "Qwen/Qwen2.5-0.5B", "adapter": "lora", "lora_r": 8, "lora_target_modules": ["q_proj"],
+      "peft_trainable_token_indices": [7, 8], "sequence_len": 512, "micro_batch_size": 1})",
       "axolotl", R"({"model": "Qwen/Qwen2.5-0.5B", "stack": "axolotl",
       "peft": {"r": 8, "target_modules": ["q_proj"], "num_trainable_tokens": 2},
       "training": {"max_length": 512, "per_device_train_batch_size": 1}})");
