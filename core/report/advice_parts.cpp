@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/advice/fix.h"
-#include "core/json/rounding.h"
+#include "core/report/size_fields.h"
 
 namespace plimsoll::report {
 
@@ -19,13 +19,7 @@ const char* quality_word(int cost) {
 }
 void write_sizes(Writer& out, const memory::Sizes& s) {
   out.open_object();
-  out.field("allocated", whole(s.allocated));
-  out.field("reserved", whole(s.reserved));
-  out.field("device", whole(s.device));
-  out.field("low", whole(s.low));
-  out.field("high", whole(s.high));
-  out.field("needed", whole(s.needed));
-  out.field("enough", whole(s.enough));
+  write_size_fields(out, s);
   out.close_object();
 }
 

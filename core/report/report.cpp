@@ -7,6 +7,7 @@
 #include "core/json/writer.h"
 #include "core/memory/step/replay_memo.h"
 #include "core/report/heading.h"
+#include "core/report/size_fields.h"
 #include "core/report/slow_parts.h"
 #include "core/report/time.h"
 #include "core/run/instant_rows.h"
@@ -27,13 +28,9 @@ using memory::Sizes;
 void write_peak(Writer& out, const run::Run& run, const Sizes& s, double shorter) {
   out.open_object();
   out.field("instant", name(run.replay.instants[run.replay.peak].phase));
-  out.field("allocated", whole(s.allocated));
-  out.field("reserved", whole(s.reserved));
-  out.field("device", whole(s.device));
-  out.field("low", whole(s.low * shorter));
-  out.field("high", whole(s.high));
-  out.field("needed", whole(s.needed));
-  out.field("enough", whole(s.enough));
+  Sizes shown = s;
+  shown.low *= shorter;
+  write_size_fields(out, shown);
   out.field("allocated_low", whole(s.allocated * run.allocated_span.low * shorter));
   out.field("allocated_high", whole(s.allocated * run.allocated_span.high));
   const memory::FirstStep first = memory::first_step(run.replay, run.resolved.recipe);
