@@ -56,9 +56,9 @@ struct SimulatedReserve {
   Margins margins;
 };
 /// `capacity`: what the card leaves to PyTorch, its context not counted; UINT64_MAX: no card was chosen.
-using Simulator = SimulatedReserve (*)(const model::Architecture& network, const recipe::Recipe& recipe,
-                                       const Machine& machine, uint64_t capacity);
 SimulatedReserve simulated_reserve(const model::Architecture& network, const recipe::Recipe& recipe,
                                    const Machine& machine, uint64_t capacity);
+/// That function, or null: handed on so that a program that never simulates need not link it.
+using Simulator = decltype(&simulated_reserve);
 
 }  // namespace plimsoll::memory

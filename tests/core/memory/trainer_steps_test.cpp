@@ -3,7 +3,8 @@
 // before any of them was priced. trainer_steps.json (seed 1) and trainer_steps_third.json are those that
 // mechanisms were found on; trainer_steps_held.json (seed 2) was counted once before it was looked at,
 // trainer_steps_fourth.json to trainer_steps_twelfth.json were counted
-// blind, all but the last then looked at; trainer_steps_sinks.json was written for gpt-oss.
+// blind, all but the last then looked at; trainer_steps_sinks.json was written for gpt-oss,
+// trainer_steps_tokens.json for trainable_token_indices (it ran before it was priced).
 #include <gtest/gtest.h>
 
 #include <algorithm>
