@@ -94,15 +94,19 @@ bool trainer_loads(const Node& python) {
   });
 }
 
+// A call in a function that nothing calls, where something else trains.
+bool is_unnamed(const Node& python, const Member& call) {
+  const Node* unnamed = python.find("$unnamed");
+  return unnamed != nullptr && unnamed->find(std::to_string(call.key_span.at)) != nullptr;
+}
+
 // The first of the strongest: a later one loads what has been trained, or a second model.
 const Member* model_call(const Node& python) {
   if (trainer_loads(python)) return nullptr;
-  // What a function that nothing names loads comes after all that runs.
-  const Node* unnamed = python.find("$unnamed");
-  const auto strength = [unnamed](const Member& call) {
+  // What a function that nothing calls loads comes after all that runs.
+  const auto strength = [&python](const Member& call) {
     const int claim = claim_of(call);
-    const bool runs = unnamed == nullptr || unnamed->find(std::to_string(call.key_span.at)) == nullptr;
-    return claim > 0 && runs ? claim + 3 : claim;
+    return claim > 0 && !is_unnamed(python, call) ? claim + 3 : claim;
   };
   const Member* best = nullptr;
   for (const Member& call : python.members) {
@@ -249,7 +253,7 @@ std::string_view task_read(const Node& python) {
   std::string_view last;
   for (const Member& call : python.members) {
     const std::string_view task = is_call(call) ? task_of(last_part(call.key)) : "";
-    if (!task.empty()) last = task;
+    if (!task.empty() && !is_unnamed(python, call)) last = task;
   }
   return last;
 }
@@ -292,6 +296,7 @@ bool add_calls(const Node& python, Node& root) {
     }
     if (is_call(call)) any = add_parsed(root, call) || any;
     if (place.empty() || (place == "model" && &call != model)) continue;
+    if (place != "model" && is_unnamed(python, call)) continue;
     any = true;
     const std::string_view task = task_of(last_part(call.key));
     if (!task.empty() && task != read) {

@@ -43,8 +43,11 @@ TEST(ExchangeOwnScripts, AScriptIsReadAsStartedWithoutArguments) {
 
 TEST(ExchangeOwnScripts, ALoopStandsForTheFirstOfItsList) {
   const std::string list = "RUNS = [{'id': 'Qwen/Qwen3-4B'}, {'id': 'gpt2'}]\n";
-  EXPECT_EQ(model_of(list + "for run in RUNS:\n    name = run['id']"), "Qwen/Qwen3-4B");
-  EXPECT_EQ(model_of(list + "for i, run in enumerate(RUNS, 1):\n    name = run['id']"), "Qwen/Qwen3-4B");
+  const std::string body =
+      "    model = AutoModelForCausalLM.from_pretrained(run['id'])\n"
+      "    Trainer(model=model, args=TrainingArguments(output_dir='out')).train()\n";
+  EXPECT_EQ(import_any(list + "for run in RUNS:\n" + body).model, "Qwen/Qwen3-4B");
+  EXPECT_EQ(import_any(list + "for i, run in enumerate(RUNS, 1):\n" + body).model, "Qwen/Qwen3-4B");
 }
 
 TEST(ExchangeOwnScripts, ABackslashKeepsTheQuoteOfARawString) {
@@ -208,7 +211,7 @@ TEST(ExchangeOwnScripts, WhatNothingCallsLoadsNoModel) {
   const std::string loaded = "def plain():\n    return AutoModelForCausalLM.from_pretrained('gpt2')\n";
   EXPECT_EQ(model_of(loaded + "name = 'Qwen/Qwen3-4B'"), "Qwen/Qwen3-4B");
   EXPECT_EQ(model_of(loaded + "name = 'Qwen/Qwen3-4B'\nfirst = plain()"), "gpt2");
-  EXPECT_EQ(model_of("@app.command()\n" + loaded + "name = 'Qwen/Qwen3-4B'"), "gpt2");
+  EXPECT_EQ(import_any(script("@app.command()\n" + loaded)).model, "gpt2");
 }
 
 TEST(ExchangeOwnScripts, AListThatAConditionTakesKeepsItsItems) {

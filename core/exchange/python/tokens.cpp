@@ -1,4 +1,4 @@
-#include "core/exchange/python_tokens.h"
+#include "core/exchange/python/tokens.h"
 
 #include <optional>
 

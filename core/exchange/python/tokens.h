@@ -23,4 +23,8 @@ struct PythonToken {
 /// The last one is the end.
 std::vector<PythonToken> python_tokens(std::string_view text);
 
+inline bool name_ends_with(std::string_view name, std::string_view tail) {
+  return name.size() >= tail.size() && name.substr(name.size() - tail.size()) == tail;
+}
+
 }  // namespace plimsoll::exchange
