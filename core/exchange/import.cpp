@@ -366,7 +366,10 @@ Import import_document(const Document& given, std::string_view given_text) {
   import.errors = given.errors;
   if (!import.errors.empty()) return import;
   const std::string_view text = text_of(given, given_text);
-  if (!is_weight_index(text) && leaves(given.root).size() > most_keys) {
+  // A script may hold its data too: of one only the calls that set something are keys.
+  const Document document = prepared(given);
+  const Node& root = given.language == Language::python ? document.root : given.root;
+  if (!is_weight_index(text) && leaves(root).size() > most_keys) {
     import.errors.push_back(
         {"too_large", "", "This has more settings than any configuration.", "at most 2,000 settings"});
     return import;
@@ -377,7 +380,6 @@ Import import_document(const Document& given, std::string_view given_text) {
   const bool with_log = given.language == Language::yaml &&
                         std::any_of(keys.begin(), keys.end(),
                                     [](const Member& member) { return begins_a_log_line(member.key); });
-  const Document document = prepared(given);
   const Format* format = document.root.is_map() && !with_log ? recognise(document) : nullptr;
   if (format == nullptr) {
     import.errors.push_back(

@@ -27,6 +27,12 @@ constexpr int64_t most_members = 2000;  // keys are compared with each other
 bool starts(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 
 // "name = " or "name(" at the beginning of a line; YAML has "name: " there.
+// "from transformers import Trainer", at the beginning of a line: no other language has it.
+bool imports(std::string_view line) {
+  const bool from = starts(line, "from ") && line.find(" import ") != std::string_view::npos;
+  return from && line.find_first_of(":=\"'", 0) == std::string_view::npos;
+}
+
 bool looks_like_python(std::string_view line) {
   for (std::string_view word : {"from ", "import ", "def ", "class ", "return ", "with ", "@"}) {
     if (starts(line, word)) return true;
@@ -271,6 +277,7 @@ Language language_of(std::string_view text) {
   if (starts(first, "#!") && (first.find("bash") != std::string_view::npos || trim(first).ends_with("/sh")))
     return Language::shell;
   size_t python = 0, shell = 0, yaml = 0, seen = 0;
+  bool is_source = false;
   bool goes_on = false;  // whether a command of the shell does, in the next line
   for (std::string_view rest = text; !rest.empty() && seen < 400;) {
     const size_t end = std::min(rest.find('\n'), rest.size());
@@ -281,6 +288,7 @@ Language language_of(std::string_view text) {
     if (starts(line, "#!/bin") || starts(line, "#!/usr/bin/env bash")) ++shell;
     if (line[0] == '#') continue;
     ++seen;
+    is_source = is_source || imports(whole);
     if (line[0] == '!' || line[0] == '%') continue;  // of a notebook
     const bool part = goes_on;
     goes_on = (part || looks_like_shell(line)) && line.back() == '\\';
@@ -297,7 +305,7 @@ Language language_of(std::string_view text) {
     }
   }
   if (shell > 0 && shell * 3 >= python && yaml <= shell) return Language::shell;
-  return python > yaml ? Language::python : Language::yaml;
+  return python > yaml || is_source ? Language::python : Language::yaml;
 }
 
 Document read_text(std::string_view text) {

@@ -63,6 +63,7 @@ struct Asked {
   Json request;
   std::string model;              // the name that the text gives
   std::set<std::string> missing;  // pointers that a person is asked for
+  Json targets;                   // modules of a model for which another stands in
   std::string problem;
 };
 
@@ -100,7 +101,14 @@ Asked ask(const Golden& golden, const run::Catalog& catalog) {
   }
   if (c.contains("asked")) join_parts(text_of(golden), catalog, asked);
   if (!asked.request.is_object()) return asked;
-  if (!asked.request.contains("model")) asked.request["model"] = stand_in;
+  if (!asked.request.contains("model")) {
+    asked.request["model"] = stand_in;
+    const Json::json_pointer targets("/peft/target_modules");
+    if (c.contains("asked") && asked.request.contains(targets)) {
+      asked.targets = asked.request[targets];
+      asked.request["peft"].erase("target_modules");
+    }
+  }
   // One card shares no work: while their number is asked for, two stand in.
   if (c.contains("asked") && asked.missing.count("/parallel/num_gpus") != 0 &&
       asked.request.contains("parallel") && asked.request["parallel"].contains("strategy"))
@@ -222,7 +230,8 @@ Comparison compare(const Golden& golden, const run::Catalog& catalog) {
   }
   for (const auto& [pointer, value] : theirs.items()) {
     ++result.fields;
-    const Json ours = run ? effective(pointer, *run) : Json("no run");
+    const bool aside = pointer == "/peft/target_modules" && !asked.targets.is_null();
+    const Json ours = aside ? asked.targets : run ? effective(pointer, *run) : Json("no run");
     const bool given = reasons.contains(pointer);
     if (!equal(ours, value)) {
       result.differences.push_back(

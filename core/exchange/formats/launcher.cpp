@@ -9,15 +9,6 @@ namespace {
 
 using json::Json;
 
-void read_visible_devices(Reading& reading, const Leaf& leaf) {
-  uint64_t count = leaf.node->raw.empty() ? 0 : 1;
-  for (const char c : leaf.node->raw) count += c == ',' ? 1 : 0;
-  if (count == 0 || leaf.node->is_list()) return reading.mark(leaf, Use::implied);
-  if (reading.has("/parallel/num_gpus"))
-    return reading.mark(leaf, Use::implied, "the launcher says how many");
-  reading.set("/parallel/num_gpus", count, &leaf);
-}
-
 // Machines that the launcher or the job names; 1 where it does not.
 uint64_t machines(const Reading& reading) {
   for (const char* key : {"nnodes", "num_nodes", "$NNODES", "$SBATCH_nodes", "nodes"}) {

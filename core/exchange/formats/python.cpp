@@ -5,6 +5,7 @@
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/python_export.h"
 #include "core/exchange/formats/python_whole.h"
+#include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
 #include "core/exchange/formats/trl_refusals.h"
 
@@ -14,13 +15,17 @@ namespace {
 
 using json::Json;
 
-// What PEFT's preparation and model.gradient_checkpointing_enable() do, unless the trainer is told itself.
-void read_prepared_checkpointing(Reading& reading, const Leaf& leaf) {
-  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off");
-  if (reading.has("/training/gradient_checkpointing"))
-    return reading.mark(leaf, Use::implied, "said already");
-  reading.set("/training/gradient_checkpointing", true, &leaf);
-  reading.finding(leaf).message = "turned on by this call";
+// What PEFT's preparation and model.gradient_checkpointing_enable() do; transformers Trainer turns checkpointing on
+// where it is told to, and never off.
+void finish_prepared_checkpointing(Reading& reading) {
+  constexpr const char* path = "prepare.use_gradient_checkpointing";
+  const Leaf* leaf = reading.leaf(path);
+  if (leaf == nullptr || !reading.is_on(path)) return;
+  for (const char* said : {"training.gradient_checkpointing", "trainer.gradient_checkpointing"}) {
+    if (reading.is_on(said)) return;
+  }
+  reading.set("/training/gradient_checkpointing", true, leaf);
+  reading.finding(*leaf).message = "turned on by this call";
 }
 
 void read_task(Reading& reading, const Leaf& leaf) {
@@ -83,15 +88,16 @@ constexpr Row call_rows[] = {
     {"lightning.accumulate_grad_batches", "/training/gradient_accumulation_steps", "", nullptr, Write::no},
     {"lightning.max_epochs", "/data/epochs", "", nullptr, Write::no},
     {"lightning.max_steps", "/training/max_steps", "", nullptr, Write::no},
-    {"prepare.use_gradient_checkpointing", "", "", read_prepared_checkpointing},
+    {"prepare.use_gradient_checkpointing", "", "", read_implied},
     {"$task", "/task", "", read_task},
     {"$adapter", "/peft", "", read_adapter},
     {"$loop", "/stack", "", nullptr, Write::no},
     {"$PYTORCH_CUDA_ALLOC_CONF", "/hardware/PYTORCH_CUDA_ALLOC_CONF", ""},
+    {"$CUDA_VISIBLE_DEVICES", "/parallel/num_gpus", "", read_visible_devices, Write::no},
     {"$UNSLOTH_VLLM_STANDBY", "/rl/vllm_enable_sleep_mode", "", read_standby, Write::no},
 };
-constexpr Table call_table{call_rows, "$* lightning.*", "$trl $unsloth $import $wrapped $plain_arguments",
-                           ""};
+constexpr Table call_table{call_rows, "$* lightning.*",
+                           "$trl $unsloth $import $wrapped $plain_arguments $spread_arguments", ""};
 
 // unsloth/models/rl.py: a model with an engine sets use_vllm and vllm_mode='colocate' in the trainer's
 // arguments.
@@ -133,7 +139,15 @@ void read_function(Reading& reading, const Leaf& leaf) {
               true, &leaf);
 }
 
+// A model of its own as the reference, which adapters would make needless.
+void read_reference(Reading& reading, const Leaf& leaf) {
+  const bool none = !leaf.node->opaque && leaf.node->value.is_null();
+  if (none) return reading.mark(leaf, Use::implied, "none is given");
+  reading.set("/rl/reference_model", "copy", &leaf);
+}
+
 constexpr Row trainer_rows[] = {
+    {"ref_model", "/rl/reference_model", "", read_reference, Write::no},
     {"model", "/model", "", read_trainer_model, Write::no},
     {"compute_metrics", "/training/compute_metrics", "", read_function, Write::no},
     {"preprocess_logits_for_metrics", "/training/preprocess_logits_for_metrics", "", read_function,
@@ -142,7 +156,7 @@ constexpr Row trainer_rows[] = {
 constexpr std::string_view trainer_irrelevant =
     "tokenizer processing_class train_dataset eval_dataset data_collator callbacks args "
     "dataset_text_field "
-    "formatting_func peft_config reward_funcs ref_model optimizers "
+    "formatting_func peft_config reward_funcs optimizers "
     "reward_funcs* callbacks* dataset_num_proc";
 constexpr Table trainer_table{trainer_rows, trainer_irrelevant, "", ""};
 
@@ -263,6 +277,8 @@ using Step = void (*)(Reading&);
 // `own`: what holds of one library's scripts.
 void finish(Reading& reading, std::span<const Step> own) {
   finish_flat(reading);
+  finish_prepared_checkpointing(reading);
+  finish_computed_targets(reading);
   finish_classifier(reading);
   for (const Step step : own) step(reading);
   note_continued(reading);
@@ -301,7 +317,7 @@ const Format hf_python{
     .stack = "hf",
     .written = Language::python,
     .sections = sections,
-    .marks = "training peft quantization model",
+    .marks = "training peft quantization model !$loop",
     .finish = finish_hf,
     .write = write_hf_script,
     .refused = hf_script_refusals,

@@ -3,7 +3,9 @@
 #include "core/exchange/formats/python_calls.h"
 
 #include <algorithm>
+#include <set>
 
+#include "core/exchange/formats/python_lengths.h"
 #include "core/exchange/formats/python_loop.h"
 
 namespace plimsoll::exchange {
@@ -49,7 +51,6 @@ std::string_view place_of(std::string_view call) {
   if (ends_with(name, "TrainingArguments")) return "training";
   if (!task_of(name).empty()) return ends_with(name, "Config") ? "training" : "trainer";
   if (name == "Trainer" && (owner == "L" || owner == "pl" || owner == "lightning")) return "lightning";
-  if (name == "Trainer" || name == "Seq2SeqTrainer" || name == "UnslothTrainer") return "trainer";
   if (name == "LoraConfig" || name == "LoHaConfig" || name == "IA3Config" || name == "AdaLoraConfig" ||
       name == "PrefixTuningConfig" || name == "PromptTuningConfig" || name == "get_peft_model") {
     return "peft";
@@ -59,6 +60,13 @@ std::string_view place_of(std::string_view call) {
   if (name == "prepare_model_for_kbit_training" || name == "prepare_model_for_int8_training")
     return "prepare";
   if (name == "gradient_checkpointing_enable") return "checkpointing";
+  // class OwnTrainer of another file; the tokenizers library trains its own.
+  if (ends_with(name, "Trainer") && name != "ModelTrainer") {
+    for (const std::string_view other : {"Bpe", "WordPiece", "WordLevel", "Unigram"}) {
+      if (name.substr(0, other.size()) == other) return "";
+    }
+    return "trainer";
+  }
   if (name == "HuggingFace" || name == "PyTorch" || name == "ModelTrainer") return "sagemaker";
   if (name == "get_model_tokenizer" || name == "get_model_processor") return "model";  // ms-swift
   if (name == "from_pretrained" || name == "from_config") {
@@ -115,32 +123,6 @@ const Member* model_call(const Node& python) {
   return best;
 }
 
-bool is_length(std::string_view name) {
-  for (std::string_view known : {"max_length", "max_seq_length", "max_seq_len", "MAX_LENGTH",
-                                 "MAX_SEQ_LENGTH", "CUTOFF_LEN", "cutoff_len"}) {
-    if (name == known) return true;
-  }
-  return false;
-}
-
-// Null when the call is none of a tokenizer, or its length is no number. One of any name is told by its
-// truncation: tok(x["text"], truncation=True, max_length=2048).
-const Node* tokenized_length(const Member& member) {
-  if (!member.value.is_map() || member.value.call.empty()) return nullptr;
-  const std::string_view call = member.key;
-  const bool loads =
-      ends_with(call, "Tokenizer.from_pretrained") || ends_with(call, "Processor.from_pretrained");
-  const std::string_view name = last_part(call);
-  const bool applies =
-      ends_with(name, "tokenizer") || ends_with(name, "processor") || name == "encode_plus" ||
-      name == "apply_chat_template" ||
-      (member.value.find("truncation") != nullptr && member.value.find("truncation")->raw != "False");
-  const Node* length = loads     ? member.value.find("model_max_length")
-                       : applies ? member.value.find("max_length")
-                                 : nullptr;
-  return length != nullptr && !length->opaque && length->value.is_number_unsigned() ? length : nullptr;
-}
-
 // The first to say it is right.
 void say(Node& root, const char* key, std::string_view word) {
   if (root.find(key) != nullptr) return;
@@ -164,6 +146,8 @@ void add_name(Node& root, const Member& call, std::string_view place) {
   }
   if (call.key.find("Fast") != std::string::npos && name == "from_pretrained")
     say(root, "$unsloth", "unsloth");
+  if (place == "trainer" && task_of(name).empty() && name.find("Reward") != std::string::npos)
+    say(root, "$task", "reward");  // another file's RewardModelTrainer
   if (place == "model" && call.key.find("ForSequenceClassification") != std::string::npos)
     say(root, "$classifier", "classification");
   if (place == "quantization" && name != "BitsAndBytesConfig") {
@@ -189,6 +173,30 @@ bool add_preparation(Node& root, const Member& call, std::string_view place) {
   return true;
 }
 
+// model.half(), from_pretrained(...).bfloat16(), model.to(torch.bfloat16): the type that the weights get.
+std::string_view cast_of(const Member& call) {
+  const std::string_view name = last_part(call.key);
+  const std::string_view owner =
+      call.key.size() > name.size() ? last_part(call.key.substr(0, call.key.size() - name.size() - 1)) : "";
+  if (!owner.empty() && owner != "model" && owner != "base_model") return "";
+  if (name == "half") return "float16";
+  if (name == "bfloat16") return "bfloat16";
+  const Node* type = call.value.find("dtype");
+  if (type == nullptr) type = call.value.find("0");
+  if (name != "to" || type == nullptr) return "";
+  for (const std::string_view known : {"bfloat16", "float16", "float32"}) {
+    if (type->raw == "torch." + std::string(known)) return known;
+  }
+  return "";
+}
+
+void add_cast(Node& root, const Member& call, std::string_view type) {
+  auto& given = section_of(root, "model")->value.members;
+  std::erase_if(given, [](const Member& one) { return one.key == "torch_dtype" || one.key == "dtype"; });
+  given.push_back(
+      {"torch_dtype", call.key_span, scalar_node(std::string(type), std::string(type), true, {})});
+}
+
 // PeftModel.from_pretrained(base, "out/sft", is_trainable=True): an adapter is trained on.
 bool continues_adapter(const Member& call) {
   const Node* trainable = call.value.find("is_trainable");
@@ -200,11 +208,20 @@ void add_arguments(Node& root, const Member& call, std::string_view place) {
   Node& section = section_of(root, place)->value;
   if (section.span.length == 0) section.span = call.value.span;
   for (const Member& argument : call.value.members) {
+    if (argument.key == "**") {  // TrainingArguments(**config["train"]) of a file that is not here
+      if (place == "training") say(root, "$spread_arguments", argument.value.raw);
+      continue;
+    }
+    // quantization_config={"load_in_4bit": True}
+    if (argument.key == "quantization_config" && argument.value.is_map() && argument.value.call.empty()) {
+      for (const Member& one : argument.value.members) put(root, "quantization", one);
+      continue;
+    }
     // An argument that is a call has a section of its own; the model and the data are not settings.
     const bool inner = is_call(argument);
     // A function has no value, but that there is one is a setting.
-    const bool function =
-        argument.key == "compute_metrics" || argument.key == "preprocess_logits_for_metrics";
+    const bool function = argument.key == "compute_metrics" || argument.key == "ref_model" ||
+                          argument.key == "preprocess_logits_for_metrics";
     if (inner && !function && (place == "trainer" || !place_of(argument.value.call).empty())) continue;
     const bool position = argument.key.find_first_not_of("0123456789") == std::string::npos;
     if (position && !(place == "model" && argument.key == "0")) continue;
@@ -286,6 +303,7 @@ bool add_calls(const Node& python, Node& root) {
   bool any = false;
   const Member* model = model_call(python);
   const std::string_view read = task_read(python);
+  std::set<std::string> told;
   for (const Member& call : python.members) {
     std::string_view place = is_call(call) ? place_of(call.key) : "";
     if (place == "trainer" && is_lightning(call.value)) place = "lightning";
@@ -295,6 +313,8 @@ bool add_calls(const Node& python, Node& root) {
       say(root, "$continued", "peft");
     }
     if (is_call(call)) any = add_parsed(root, call) || any;
+    const std::string_view cast = is_call(call) && any && !is_unnamed(python, call) ? cast_of(call) : "";
+    if (!cast.empty()) add_cast(root, call, cast);
     if (place.empty() || (place == "model" && &call != model)) continue;
     if (place != "model" && is_unnamed(python, call)) continue;
     any = true;
@@ -303,6 +323,8 @@ bool add_calls(const Node& python, Node& root) {
       say(root, "$other_task", task);
       continue;
     }
+    // A second LoraConfig is another run's, or takes the place of the first as a whole.
+    if (!told.insert(std::string(place) + "." + std::string(last_part(call.key))).second) continue;
     add_name(root, call, place);
     if (!add_preparation(root, call, place)) add_arguments(root, call, place);
   }
@@ -314,7 +336,11 @@ bool add_calls(const Node& python, Node& root) {
 void add_assigned(const Node& python, bool called, Node& root) {
   for (const Member& member : python.members) {
     if (is_call(member)) continue;
-    if (member.key[0] == '$') {
+    if (member.key == "$own") {  // class RewardTrainer(Trainer)
+      const std::string& name = member.value.raw;
+      const std::string_view task = name.find("Reward") != std::string::npos ? "reward" : task_of(name);
+      if (!task.empty()) say(root, "$task", task);
+    } else if (member.key[0] == '$') {
       if (root.find(member.key) == nullptr) root.members.push_back(member);
       if (member.key == "$import") say(root, "$unsloth", "unsloth");
     } else if (ends_with(member.key, "config.use_cache")) {
@@ -327,27 +353,6 @@ void add_assigned(const Node& python, bool called, Node& root) {
         flat.members.push_back(member);
       }
     }
-  }
-}
-
-// A length that no call takes is used in a call of the tokenizer, or by the reader of the data:
-// tokenizer(texts, truncation=True, max_length=512), or AutoTokenizer.from_pretrained(...,
-// model_max_length=512).
-void add_length(const Node& python, Node& root) {
-  for (const Member& section : root.members) {
-    if (section.value.find("max_length") != nullptr || section.value.find("max_seq_length") != nullptr)
-      return;
-  }
-  const Node* task = root.find("$task");
-  const bool cuts = task == nullptr || task->raw == "sft";  // others have lengths of their own
-  for (const Member& member : python.members) {
-    const Node* length = cuts ? tokenized_length(member) : nullptr;
-    if (length == nullptr) continue;
-    return put(root, "length", {"max_length", member.key_span, *length});
-  }
-  for (const Member& member : python.members) {
-    if (!is_length(member.key) || !member.value.value.is_number()) continue;
-    return put(root, "length", {"max_length", member.key_span, member.value});
   }
 }
 
@@ -365,7 +370,7 @@ Node python_sections(const Node& python) {
   Node root;
   root.kind = Node::Kind::map;
   root.span = python.span;
-  const bool called = add_calls(python, root);
+  const bool called = add_calls(python, root) || has_loop(python);
   add_assigned(python, called, root);
   add_loop(python, root);
   if (called) add_length(python, root);

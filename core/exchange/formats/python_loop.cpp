@@ -34,6 +34,7 @@ constexpr Optimizer optimizers[] = {
 bool is_true(const Node* node) { return node != nullptr && !node->opaque && node->value == json::Json(true); }
 
 std::string_view optimizer_of(const Member& call) {
+  if (call.key == "transformers.AdamW") return "adamw_hf";
   const std::string_view ours = optimizer_class(call.key);
   if (ours == "adamw_torch" && is_true(call.value.find("fused"))) return "adamw_torch_fused";
   const Node* momentum = call.value.find("momentum");
@@ -55,15 +56,51 @@ std::string_view autocast_of(const Member& call) {
   return dtype->raw.find("bfloat16") != std::string::npos ? "bf16" : "fp16";
 }
 
-// GRADIENT_ACCUMULATION_STEPS = 8, which the loop counts itself.
-bool is_accumulation(const Member& member) {
-  if (is_call(member) || !member.value.value.is_number_unsigned()) return false;
-  const std::string name = ascii::lower(member.key);
-  for (std::string_view known : {"gradient_accumulation_steps", "grad_accumulation_steps",
-                                 "accumulation_steps", "grad_accum_steps", "accum_steps", "grad_accum"}) {
-    if (name == known) return true;
+struct Named {
+  const char* setting;
+  std::string_view name;
+};
+// GRADIENT_ACCUMULATION_STEPS = 8, which the loop counts itself; a batch size that a function of another file
+// is given.
+constexpr Named names[] = {
+    {"gradient_accumulation_steps", "gradient_accumulation_steps"},
+    {"gradient_accumulation_steps", "grad_accumulation_steps"},
+    {"gradient_accumulation_steps", "accumulation_steps"},
+    {"gradient_accumulation_steps", "grad_accum_steps"},
+    {"gradient_accumulation_steps", "accum_steps"},
+    {"gradient_accumulation_steps", "grad_accum"},
+    {"per_device_train_batch_size", "per_device_train_batch_size"},
+    {"per_device_train_batch_size", "train_batch_size"},
+    {"per_device_train_batch_size", "micro_batch_size"},
+    {"per_device_train_batch_size", "batch_size"},
+    {"num_train_epochs", "num_train_epochs"},
+    {"num_train_epochs", "num_epochs"},
+    {"num_train_epochs", "n_epochs"},
+    {"num_train_epochs", "epochs"},
+};
+
+bool says(const Member& call, std::initializer_list<std::string_view> words) {
+  for (const Member& given : call.value.members) {
+    const std::string text = ascii::lower(given.value.raw);
+    for (const std::string_view word : words) {
+      if (text.find(word) != std::string::npos) return true;
+    }
   }
   return false;
+}
+
+// Of several loaders the one whose rows are called those of the training, else the first that are not called
+// others.
+const Member* training_loader(const Node& python) {
+  const Member* best = nullptr;
+  int highest = -1;
+  for (const Member& call : python.members) {
+    if (!is_call(call) || last_part(call.key) != "DataLoader") continue;
+    const int score = says(call, {"train"}) ? 2 : says(call, {"val", "eval", "test", "dev"}) ? 0 : 1;
+    if (score > highest) best = &call;
+    highest = std::max(highest, score);
+  }
+  return best;
 }
 
 struct Training {
@@ -75,9 +112,6 @@ struct Training {
 
 void add_call(const Member& call, const Training& training) {
   const std::string_view name = last_part(call.key);
-  const Node* batch = call.value.find("batch_size");
-  if (name == "DataLoader" && batch != nullptr)
-    training.add("per_device_train_batch_size", call.key_span, *batch);
   if (name == "Accelerator") {
     if (const Node* steps = call.value.find("gradient_accumulation_steps"))
       training.add("gradient_accumulation_steps", call.key_span, *steps);
@@ -117,6 +151,12 @@ std::string_view optimizer_class(std::string_view name) {
   return "";
 }
 
+bool has_loop(const Node& python) {
+  return std::any_of(python.members.begin(), python.members.end(), [](const Member& member) {
+    return is_call(member) && last_part(member.key) == "backward";
+  });
+}
+
 void add_loop(const Node& python, Node& sections) {
   if (sections.find("training") != nullptr || sections.find("trainer") != nullptr ||
       sections.find("sagemaker") != nullptr) {
@@ -134,11 +174,17 @@ void add_loop(const Node& python, Node& sections) {
   made.kind = Node::Kind::map;
   made.span = python.span;
   const Training training{made};
+  const Member* loader = training_loader(python);
+  const Node* batch = loader == nullptr ? nullptr : loader->value.find("batch_size");
+  if (batch != nullptr) training.add("per_device_train_batch_size", loader->key_span, *batch);
   for (const Member& call : python.members) {
     if (is_call(call)) add_call(call, training);
   }
-  for (const Member& member : python.members) {
-    if (is_accumulation(member)) training.add("gradient_accumulation_steps", member.key_span, member.value);
+  for (const auto& [setting, name] : names) {
+    for (const Member& member : python.members) {
+      if (!is_call(member) && member.value.value.is_number_unsigned() && ascii::lower(member.key) == name)
+        training.add(setting, member.key_span, member.value);
+    }
   }
   if (!lightning && takes_each_step(python)) {
     const Node one = scalar_node(uint64_t{1}, "1", false, found->key_span);

@@ -11,6 +11,9 @@ namespace plimsoll::exchange {
 inline std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 inline bool is_call(const Member& member) { return member.value.is_map() && !member.value.call.empty(); }
 
+/// Whether a loss goes back in it.
+bool has_loop(const Node& python);
+
 /// Adds to `sections` what DataLoader, the optimizer, autocast and Accelerator say, where the source calls
 /// backward() and no trainer.
 void add_loop(const Node& python, Node& sections);

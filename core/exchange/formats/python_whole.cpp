@@ -22,9 +22,24 @@ void finish_preparation(Reading& reading) {
   const bool quantised = reading.is_on("quantization.load_in_4bit") ||
                          reading.is_on("quantization.load_in_8bit") || reading.is_on("model.load_in_4bit") ||
                          reading.is_on("model.load_in_8bit");
-  const bool whole = reading.leaf("$wrapped") != nullptr && reading.leaf("$plain_arguments") != nullptr;
+  const bool whole = reading.leaf("$loop") != nullptr ||
+                     (reading.leaf("$wrapped") != nullptr && reading.leaf("$plain_arguments") != nullptr);
   if (quantised && whole && !reading.has("/quantization/prepare_for_kbit_training"))
     reading.values["/quantization/prepare_for_kbit_training"] = false;
+}
+
+// target_modules=find_all_linear_names(model): what qlora.py's function gives is all linear layers. Of another
+// function they are the most that it may give, until a person says it.
+void finish_computed_targets(Reading& reading) {
+  const Leaf* leaf = reading.leaf("peft.target_modules");
+  if (leaf == nullptr || !leaf->node->opaque || reading.has("/peft/target_modules")) return;
+  const std::string text = std::string(reading.text);
+  const bool linear = ascii::lower(leaf->node->raw).find("linear") != std::string::npos ||
+                      text.find("nn.Linear") != std::string::npos ||
+                      text.find("Linear4bit") != std::string::npos;
+  reading.set("/peft/target_modules", "all-linear", linear ? leaf : nullptr);
+  if (!linear)
+    reading.unsaid.push_back({"/peft/target_modules", "A function of the script computes them; say them."});
 }
 
 // A model is loaded and trained, and no word of adapters stands anywhere: all of it is trained.
@@ -67,6 +82,14 @@ void finish_generations(Reading& reading) {
 }
 
 void note_unset_arguments(Reading& reading) {
+  if (const Leaf* spread = reading.leaf("$spread_arguments"); spread != nullptr) {
+    for (const char* size :
+         {"/training/per_device_train_batch_size", "/training/gradient_accumulation_steps"}) {
+      if (!reading.has(size))
+        reading.unsaid.push_back(
+            {size, "It may stand in " + spread->node->raw + ", which is not here; say its value."});
+    }
+  }
   const Leaf* name = reading.leaf("$unset_arguments");
   if (name == nullptr) return;
   const size_t first = reading.text.find(name->node->raw);

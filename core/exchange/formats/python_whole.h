@@ -10,6 +10,7 @@ namespace plimsoll::exchange {
 void finish_plain_arguments(Reading& reading);
 /// The Trainer's own: between a quantised base and its adapters nothing prepares it.
 void finish_preparation(Reading& reading);
+void finish_computed_targets(Reading& reading);
 /// No word of adapters stands anywhere: all of the model is trained.
 void finish_full(Reading& reading);
 /// TRL's: rows that nothing cuts.

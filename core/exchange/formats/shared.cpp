@@ -256,4 +256,13 @@ void read_evaluation(Reading& reading, const Leaf& leaf) {
 
 void read_implied(Reading& reading, const Leaf& leaf) { reading.mark(leaf, Use::implied); }
 
+void read_visible_devices(Reading& reading, const Leaf& leaf) {
+  uint64_t count = leaf.node->raw.empty() ? 0 : 1;
+  for (const char c : leaf.node->raw) count += c == ',' ? 1 : 0;
+  if (count == 0 || leaf.node->is_list()) return reading.mark(leaf, Use::implied);
+  if (reading.has("/parallel/num_gpus"))
+    return reading.mark(leaf, Use::implied, "the launcher says how many");
+  reading.set("/parallel/num_gpus", count, &leaf);
+}
+
 }  // namespace plimsoll::exchange

@@ -65,6 +65,9 @@ void finish_sequence_parallel(Reading& reading);
 /// false.
 void read_evaluation(Reading& reading, const Leaf& leaf);
 
+/// CUDA_VISIBLE_DEVICES: how many cards, unless a launcher says it.
+void read_visible_devices(Reading& reading, const Leaf& leaf);
+
 /// Marks a key as understood without a field of its own.
 void read_implied(Reading& reading, const Leaf& leaf);
 

@@ -89,10 +89,12 @@ Value Interpreter::evaluate_kind(const Expression& e, Scope& scope) {
 
 // A folder of one's own goes before the hub's name, which says more: it is not there. A data set that the script
 // makes is taken for one with rows.
-std::optional<bool> Interpreter::holds(const Expression& e, const Value& value) const {
+std::optional<bool> Interpreter::holds(const Expression& e, const Value& value) {
   if (is(value, Object::Kind::call)) {
     const std::string name = last_of(value.object->name);
-    if (name == "exists" || name == "isdir" || name == "isfile") return false;
+    const bool asks_for_file = name == "exists" || name == "isdir" || name == "isfile" || name == "is_dir";
+    guessed_ = guessed_ || asks_for_file || names_data(e);
+    if (asks_for_file) return false;
     if (names_data(e)) return true;
   }
   return truth_of(value);

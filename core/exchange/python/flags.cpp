@@ -22,7 +22,10 @@ void Interpreter::add_flag(const Object& given) {
   const Entry* value = find(given, "default");
   const Entry* action = find(given, "action");
   const std::string does = action == nullptr ? "" : action->value.node.raw;
-  if (value != nullptr) return set(*flags_, {name, value->key_span, value->value});
+  if (value != nullptr) {
+    tell(name, value->key_span, value->value);
+    return set(*flags_, {name, value->key_span, value->value});
+  }
   if (does != "store_true" && does != "store_false") return;
   const bool on = does == "store_false";
   set(*flags_, {name, {}, {scalar_node(on, on ? "True" : "False", false, {})}});

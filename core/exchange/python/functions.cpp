@@ -40,6 +40,8 @@ Object* Interpreter::arguments(const Expression& e, Scope& scope) {
       for (const Entry& entry : value.object->entries) {
         if (find(*given, entry.key) == nullptr) set(*given, entry);
       }
+    } else if (argument.stars == 2 && value.object == nullptr && value.node.opaque) {
+      set(*given, {"**", argument.value.span, value});  // of a file that is not here
     } else if (argument.stars == 1 && is(value, Object::Kind::list)) {
       for (const Value& item : value.object->items)
         set(*given, {std::to_string(position++), item.node.span, item});
@@ -224,6 +226,12 @@ Value Interpreter::make_instance(const Value& called, Object* given, const Expre
   made.object->type = &type;
   if (instances_.size() < 1000) instances_.push_back(made.object);
   fill_fields(type, *made.object);
+  const auto base = std::find_if(type.bases.begin(), type.bases.end(), [](const Value& one) {
+    return one.object == nullptr && is_class_name(one.node.raw);
+  });
+  const bool foreign_base = base != type.bases.end() && e.kind == Expression::Kind::call;
+  if (foreign_base && name_ends_with(base->node.raw, "Trainer"))
+    document_.root.members.push_back({"$own", e.span, scalar_node(type.name, type.name, true, {})});
   const auto begin = member_of_type(type, "__init__", made);
   if (begin) {
     call_function(*begin, *given);
@@ -240,10 +248,7 @@ Value Interpreter::make_instance(const Value& called, Object* given, const Expre
     set(*made.object, entry);
   }
   hand_over(*given);
-  const auto base = std::find_if(type.bases.begin(), type.bases.end(), [](const Value& one) {
-    return one.object == nullptr && is_class_name(one.node.raw);
-  });
-  if (base == type.bases.end() || e.kind != Expression::Kind::call) return made;
+  if (!foreign_base) return made;
   Object* call = objects_.make(Object::Kind::call, e.inner);
   call->name = base->node.raw;
   call->entries = made.object->entries;

@@ -47,7 +47,7 @@ class Interpreter {
   Flow run(const Block& block, Scope& scope);
   Flow run(const Statement& made, Scope& scope);
   Flow condition(const Statement& made, Scope& scope);
-  Flow unsure(const Statement& made, Scope& scope);
+  void unsure(const Block& likely, const Block& other, Scope& scope);
   Flow loop(const Statement& made, Scope& scope);
   Flow result(const Statement& made, Scope& scope);
   void assignment(const Statement& made, Scope& scope);
@@ -77,7 +77,7 @@ class Interpreter {
   Value lambda(const Expression& e, Scope& scope);
   Value opaque(const Expression& e) const;
   std::optional<bool> holds(const Expression& e, Scope& scope);
-  std::optional<bool> holds(const Expression& e, const Value& value) const;
+  std::optional<bool> holds(const Expression& e, const Value& value);
   Value flag(bool on, const Expression& e) const;
 
   // Operators.
@@ -141,6 +141,7 @@ class Interpreter {
   int unsure_ = 0;  ///< inside blocks that may not run
   bool trains_ = false;
   bool unnamed_runs_ = false;  ///< what nothing calls
+  bool guessed_ = false;       ///< whether a condition was answered by what is likely
   bool quiet_ = false;         ///< in an f-string: its places are not those of the text
 };
 

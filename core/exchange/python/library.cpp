@@ -50,6 +50,7 @@ std::optional<Value> Interpreter::known(const std::string& name, const Expressio
   if (is_one_of(last, {"is_bfloat16_supported", "is_bf16_supported", "is_torch_bf16_gpu_available"}) ||
       name == "torch.cuda.is_available")
     return flag(true, e);
+  if (name == "torch.backends.mps.is_available") return flag(false, e);
   // What a script asks is answered by a card of the Ampere kind.
   if (last == "get_device_capability") {
     const auto number = [&e](uint64_t n) { return Value{scalar_node(n, std::to_string(n), false, e.span)}; };

@@ -265,7 +265,7 @@ void Parser::assignment(Block& block, Expression target) {
   made.span = target.span;
   const size_t from = at_;
   std::vector<Expression> several;
-  while (is_sign(",") && peek(1).type == Type::name && !is_sign("=", 2)) {
+  while (is_sign(",") && peek(1).type == Type::name) {
     ++at_;
     several.push_back(postfix(0));
   }
@@ -365,6 +365,7 @@ void Parser::import(Block& block) {
       next();
     }
     if (from && !made.targets.empty()) made.annotated = true;
+    made.value.word = module;
     if (!made.word.empty()) block.push_back(std::move(made));
     if (is_sign(",") || at_ == before) next();
   }

@@ -70,7 +70,7 @@ struct Statement {
     type,        ///< class word(arguments): body
     result,      ///< return value
     leave,       ///< break, continue: word
-    import,      ///< word: module or name, targets: what it is called here
+    import,      ///< word: module or name, targets: what it is called here, value.word: the name's module
     global,      ///< targets: names of the outermost scope
   };
   Kind kind = Kind::expression;

@@ -72,11 +72,11 @@ Interpreter::Flow Interpreter::run(const Block& block, Scope& scope) {
   for (size_t i = 0; i < block.size(); ++i) {
     const Flow flow = run(block[i], scope);
     if (flow == Flow::on) continue;
-    // "if not ready: return", and the training stands below: a run that trains goes on.
-    const bool below = std::any_of(block.begin() + static_cast<std::ptrdiff_t>(i) + 1, block.end(),
-                                   [](const Statement& made) { return made.trains; });
-    if (flow != Flow::result || !below || block[i].kind == Statement::Kind::result || block[i].trains)
-      return flow;
+    // "if not ready: return", before anything trains: a run that trains goes on.
+    const bool gives_up = flow == Flow::result && !trains_ && i + 1 < block.size() &&
+                          block[i].kind != Statement::Kind::result && !frames_.empty() &&
+                          !says_something(frames_.back().result);
+    if (!gives_up) return flow;
   }
   return Flow::on;
 }
@@ -100,7 +100,8 @@ Interpreter::Flow Interpreter::run(const Statement& made, Scope& scope) {
       return loop(made, scope);
     case Statement::Kind::repeat:
       (void)evaluate(made.value, scope);
-      return unsure(made, scope) == Flow::result ? Flow::result : Flow::on;
+      unsure(made.body, {}, scope);
+      return Flow::on;
     case Statement::Kind::with:
       for (size_t i = 0; i < made.arguments.size(); ++i)
         assign(made.targets[i], evaluate(made.arguments[i].value, scope), scope);
@@ -108,8 +109,8 @@ Interpreter::Flow Interpreter::run(const Statement& made, Scope& scope) {
     case Statement::Kind::attempt: {
       const size_t before = document_.root.members.size();
       const Flow flow = run(made.body, scope);
-      // A handler that trains is what a machine without the first way does.
-      if (!made.otherwise.empty() && document_.root.members.size() == before) unsure(made, scope);
+      // What handles an error runs where nothing was called that could fail.
+      if (document_.root.members.size() == before) unsure({}, made.otherwise, scope);
       return flow;
     }
     case Statement::Kind::function:
@@ -159,32 +160,35 @@ void Interpreter::assignment(const Statement& made, Scope& scope) {
 
 // A block that is known not to run is left out, unless the training is in it and nowhere else.
 Interpreter::Flow Interpreter::condition(const Statement& made, Scope& scope) {
+  guessed_ = false;
   const Value answer = evaluate(made.value, scope);
   // What is None in the script may be given on its command line.
   const bool unset = is_none(answer) && made.value.kind == Expression::Kind::attribute;
   const auto holds = unset ? std::nullopt : this->holds(made.value, answer);
-  if (!holds) return unsure(made, scope);
-  const Block& taken = *holds ? made.body : made.otherwise;
-  const Block& left = *holds ? made.otherwise : made.body;
+  const Block& taken = holds.value_or(true) ? made.body : made.otherwise;
+  const Block& left = holds.value_or(true) ? made.otherwise : made.body;
+  if (!holds || guessed_) {
+    unsure(taken, left, scope);
+    return Flow::on;
+  }
   if (made.trains && !left.empty()) deferred_.push_back({&left, &scope});
   return run(taken, scope);
 }
 
-// Both blocks, as either may run: what the first sets stands.
-Interpreter::Flow Interpreter::unsure(const Statement& made, Scope& scope) {
+// Both blocks, as either may run: what the likely one sets stands.
+void Interpreter::unsure(const Block& likely, const Block& other, Scope& scope) {
   const auto* settled = settled_;
   auto* outer = assigned_;
   std::set<std::pair<const Scope*, std::string>> assigned;
   ++unsure_;
   assigned_ = &assigned;
-  run(made.body, scope);
+  run(likely, scope);
   assigned_ = outer;
   settled_ = &assigned;
-  if (made.kind != Statement::Kind::attempt || !trains_) run(made.otherwise, scope);
+  run(other, scope);
   settled_ = settled;
   --unsure_;
   if (outer != nullptr) outer->insert(assigned.begin(), assigned.end());
-  return Flow::on;
 }
 
 // A loop over what is known; where each round trains, its first stands for it.
@@ -222,8 +226,11 @@ void Interpreter::import(const Statement& made, Scope& scope) {
   const std::string word = "." + made.word + ".";
   if (word.find(".unsloth.") != std::string::npos)
     document_.root.members.push_back({"$import", made.span, scalar_node("unsloth", "unsloth", true, {})});
-  // from trl import SFTTrainer as Trained
-  if (made.annotated) scope.names[made.targets[0].word] = unknown(made.word, made.span);
+  // from trl import SFTTrainer as Trained; from transformers import AdamW, which is not that of PyTorch.
+  const bool theirs = made.value.word == "transformers" && made.word == "AdamW";
+  const std::string name = theirs ? "transformers.AdamW" : made.word;
+  if (made.annotated || theirs)
+    scope.names[made.targets.empty() ? made.word : made.targets[0].word] = unknown(name, made.span);
 }
 
 // A value that may be given takes no other's place, unless it says something and the other does not.
