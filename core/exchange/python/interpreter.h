@@ -21,6 +21,7 @@ namespace plimsoll::exchange::python {
 
 /// Expressions that are evaluated, and how deep calls and expressions may lie in one another: a script may
 /// loop, and a short one may call itself.
+constexpr size_t most_calls = 100;  ///< of one function
 constexpr size_t most_steps = 100'000, deepest_run = 150;
 
 class Interpreter {
@@ -41,6 +42,7 @@ class Interpreter {
     bool has_result = false;
     Value self;
     const Object* type = nullptr;  ///< whose method it is
+    const Statement* statement = nullptr;
   };
 
   // Statements.
@@ -95,6 +97,7 @@ class Interpreter {
   void bind(const std::vector<Argument>& parameters, const Object& given, const Object& function,
             Scope& scope);
   Value make_instance(const Value& type, Object* given, const Expression& e);
+  std::optional<Value> instance_of(const std::string& type, Scope& scope);
   void fill_fields(const Object& type, Object& instance);
   Value super_call(const Expression& e, Scope& scope);
   Value define_type(const Statement& made, Scope& scope);
@@ -131,9 +134,9 @@ class Interpreter {
   std::vector<Frame> frames_;
   std::vector<Deferred> deferred_;
   std::vector<Object*> functions_, types_, instances_;
-  std::set<const Statement*> ran_;  ///< functions that were called
-  std::vector<Member> unnamed_;     ///< calls in what nothing calls, where something else trains
-  std::set<uint64_t> places_;       ///< of the other calls
+  std::map<const Statement*, size_t> ran_;  ///< how often functions were called
+  std::vector<Member> unnamed_;             ///< calls in what nothing calls, where something else trains
+  std::set<uint64_t> places_;               ///< of the other calls
   std::vector<Member> flag_members_;
   std::set<std::pair<const Scope*, std::string>>* assigned_ = nullptr;       ///< by the block that runs
   const std::set<std::pair<const Scope*, std::string>>* settled_ = nullptr;  ///< by the block beside it

@@ -366,7 +366,10 @@ std::vector<Argument> Parser::parameters(std::string_view closing) {
     made.name = peek().text;
     made.span = peek().span;
     next();
-    if (closing == ")" && is_sign(":")) skip_annotation();
+    if (closing == ")" && is_sign(":")) {
+      if (peek(1).type == Type::name && (is_sign(")", 2) || is_sign(",", 2))) made.type = peek(1).text;
+      skip_annotation();
+    }
     if (take("=")) made.value = expression(1);
     all.push_back(std::move(made));
     if (is_sign(",")) next();

@@ -51,6 +51,7 @@ struct Argument {
   std::string name;  ///< "" by position
   Span span;         ///< of the name
   Expression value;
+  std::string type;  ///< of a parameter: its annotation, where that is a name
   size_t stars = 0;
 };
 

@@ -60,7 +60,8 @@ void Interpreter::what_did_not_run() {
 }
 
 void Interpreter::run_methods(Object& instance) {
-  for (const Entry& entry : instance.type->entries) {
+  const std::vector<Entry> entries = instance.type->entries;  // a method may give its class another
+  for (const Entry& entry : entries) {
     if (!is(entry.value, Object::Kind::function) || ran_.count(entry.value.object->statement) != 0) continue;
     const auto method = member_of_type(*instance.type, entry.key, Value{{}, &instance});
     if (method && is(*method, Object::Kind::function))
