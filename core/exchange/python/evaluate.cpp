@@ -197,7 +197,17 @@ Value Interpreter::list_of(std::vector<Value> items, Span span) {
 
 Value Interpreter::list(const Expression& e, Scope& scope) {
   std::vector<Value> items;
-  for (const Expression& part : e.parts) items.push_back(evaluate(part, scope));
+  for (const Expression& part : e.parts) {
+    const bool spread =
+        part.kind == Expression::Kind::operation && part.word == "*" && part.parts.size() == 1;
+    const Value value = evaluate(spread ? part.parts[0] : part, scope);
+    if (const auto several = spread ? items_of(value) : std::nullopt) {
+      steps_ += several->size();
+      items.insert(items.end(), several->begin(), several->end());
+    } else {
+      items.push_back(value);
+    }
+  }
   return list_of(std::move(items), e.span);
 }
 

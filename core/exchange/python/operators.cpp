@@ -66,7 +66,7 @@ Value Interpreter::operation(const Expression& e, Scope& scope) {
   const Value left = evaluate(e.parts[0], scope);
   if (e.parts.size() == 1) {
     const auto number = number_of(left);
-    if (!number || e.word == "~") return opaque(e);
+    if (!number || e.word == "~" || e.word == "*") return opaque(e);
     return {scalar_node(e.word == "-" ? -*number : *number, opaque(e).node.raw, false, e.span)};
   }
   const Value right = evaluate(e.parts[1], scope);

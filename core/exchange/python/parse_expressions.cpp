@@ -236,8 +236,13 @@ Expression Parser::bracketed(int depth, std::string_view closing) {
       comma = true;
       continue;
     }
-    while (is_sign("*") || is_sign(":")) next();
+    while (is_sign(":")) next();
+    const bool spread = take("*");
     Expression item = expression(depth + 1);
+    if (spread) {
+      item = make(Expression::Kind::operation, before, {std::move(item)});
+      item.word = "*";
+    }
     if (is_name("for")) return comprehension(std::move(item), from, depth);
     rest(item, depth);
     if (item.span.length > 0) items.push_back(std::move(item));

@@ -164,6 +164,16 @@ TEST(FollowedScripts, ALoopOfItsOwnIsOneThoughItsModelStandsElsewhere) {
   EXPECT_EQ(at(import.request["training"], "per_device_train_batch_size"), Json(16));
 }
 
+TEST(FollowedScripts, AStarSpreadsAListInAnother) {
+  const Import import = import_any(
+      imports +
+      "attention = ['q_proj', 'v_proj']\nmodel = AutoModelForCausalLM.from_pretrained('gpt2')\n"
+      "config = LoraConfig(r=8, target_modules=[*attention, 'up_proj'] + [f'{n}_proj' for n in ('down',)])\n"
+      "Trainer(model=get_peft_model(model, config), args=TrainingArguments(output_dir='out')).train()\n");
+  EXPECT_EQ(at(import.request["peft"], "target_modules"),
+            Json::array({"q_proj", "v_proj", "up_proj", "down_proj"}));
+}
+
 TEST(FollowedScripts, AFunctionThatCallsItselfEnds) {
   const Json training = training_of(
       "def walk(tree):\n    for part in tree:\n        walk(part)\n        walk(tree)\n    return walk(tree)\n"
