@@ -177,7 +177,12 @@ Value Interpreter::subscript(const Expression& e, Scope& scope) {
   if (!is_known(key)) return opaque(e);
   if (is(owner, Object::Kind::map)) {
     const Entry* entry = find(*owner.object, key.node.raw);
-    return entry == nullptr ? opaque(e) : entry->value;
+    if (entry == nullptr) return opaque(e);
+    // MODELS[args.size]: the flag says which.
+    const Expression& by = e.parts[1];
+    if (by.kind == Expression::Kind::attribute && find(*flags_, by.word) != nullptr)
+      note_flag(by.word, entry->value.node.span);
+    return entry->value;
   }
   if (!is(owner, Object::Kind::list) || !key.node.value.is_number_integer()) return opaque(e);
   const auto& items = owner.object->items;

@@ -164,6 +164,16 @@ TEST(FollowedScripts, ALoopOfItsOwnIsOneThoughItsModelStandsElsewhere) {
   EXPECT_EQ(at(import.request["training"], "per_device_train_batch_size"), Json(16));
 }
 
+TEST(FollowedScripts, AFlagThatChoosesAmongModelsIsNamed) {
+  const Import import = import_any(
+      imports +
+      "parser.add_argument('--size', default='large')\nargs = parser.parse_args()\n"
+      "model = AutoModelForCausalLM.from_pretrained({'small': 'gpt2', 'large': 'gpt2-xl'}[args.size])\n"
+      "Trainer(model=model, args=TrainingArguments(output_dir='out')).train()\n");
+  EXPECT_EQ(import.model, "gpt2-xl");
+  EXPECT_THAT(import.notes, testing::Contains(testing::HasSubstr("read as their defaults: size")));
+}
+
 TEST(FollowedScripts, AStarSpreadsAListInAnother) {
   const Import import = import_any(
       imports +
