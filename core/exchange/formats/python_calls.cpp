@@ -175,9 +175,9 @@ bool add_preparation(Node& root, const Member& call, std::string_view place) {
 
 // model.half(), from_pretrained(...).bfloat16(), model.to(torch.bfloat16): the type that the weights get.
 std::string_view cast_of(const Member& call) {
-  const std::string_view name = last_part(call.key);
+  const std::string_view key = call.key, name = last_part(key);
   const std::string_view owner =
-      call.key.size() > name.size() ? last_part(call.key.substr(0, call.key.size() - name.size() - 1)) : "";
+      key.size() > name.size() ? last_part(key.substr(0, key.size() - name.size() - 1)) : "";
   if (!owner.empty() && owner != "model" && owner != "base_model") return "";
   if (name == "half") return "float16";
   if (name == "bfloat16") return "bfloat16";
