@@ -239,7 +239,11 @@ const Format* format_of_command(const Node& root) {
     if (word.raw == "autotrain") return &autotrain;
     const bool script = word.raw.find("src/train.py") != std::string::npos ||
                         word.raw.find("src/train_bash.py") != std::string::npos;
-    if (word.raw == "llamafactory-cli" || script) return &llamafactory;
+    // Others call their script so too.
+    const bool its_own = root.find("stage") != nullptr || root.find("finetuning_type") != nullptr ||
+                         root.find("template") != nullptr ||
+                         words->items.back().raw.find(".yaml") != std::string::npos;
+    if (word.raw == "llamafactory-cli" || (script && its_own)) return &llamafactory;
   }
   return &command_line;
 }

@@ -161,6 +161,13 @@ void read_job(std::string_view text, Node& root, ShellVariables& variables) {
   }
 }
 
+// $1, ${2}, $@
+bool is_positional(std::string_view value) {
+  if (value.substr(0, 2) == "${" && value.back() == '}') value = value.substr(1, value.size() - 2);
+  return value == "$@" || value == "$*" || value == "{@" ||
+         (value.size() == 2 && (value[0] == '$' || value[0] == '{') && ascii::is_digit(value[1]));
+}
+
 // CMD="${CMD} --bf16": where what is added begins in `source`; 0 for any other assignment.
 size_t grown_by(std::string_view source, const std::string& name) {
   for (const std::string& self : {name + "=\"${" + name + "} ", name + "=\"$" + name + " "}) {
@@ -216,6 +223,11 @@ std::vector<Word> put_variables(std::string_view text, ShellVariables& variables
         lists[own] = {inside};
       } else {
         lists.erase(own);
+      }
+      // bsz="$2" of a loop over arguments: there are none, and what was set before stands.
+      if (is_positional(value)) {
+        out.push_back(std::move(word));
+        continue;
       }
       variables.set(own, value);
       values[own] = {word.span.at + *equals + 1, source.size() - *equals - 1};

@@ -4,6 +4,7 @@
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
 #include "core/exchange/formats/trl_refusals.h"
+#include "core/exchange/python/tokens.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::exchange {
@@ -84,6 +85,20 @@ void finish_arguments(Reading& reading) {
   if (!reading.has("/stack")) reading.values["/stack"] = file && reading.has("/model") ? "trl" : "hf";
 }
 
+// train_dpo.py, dpo_multi.py, trainer.dpo: of a script of somebody's own its name says what it does.
+const char* task_in_name(std::string_view name) {
+  for (const char* task : {"dpo", "kto", "orpo", "grpo"}) {
+    const size_t at = name.find(task);
+    if (at == std::string_view::npos) continue;
+    const size_t end = at + std::string_view(task).size();
+    const bool begins = at == 0 || !(ascii::is_letter(name[at - 1]) || ascii::is_digit(name[at - 1]));
+    const bool ends = end == name.size() || !(ascii::is_letter(name[end]) || ascii::is_digit(name[end]));
+    const bool runs = name_ends_with(name, ".py") || name.find('.') < at;
+    if (begins && ends && runs) return task;
+  }
+  return nullptr;
+}
+
 void read_words(Reading& reading, const Leaf& leaf) {
   reading.mark(leaf, Use::implied);
   std::vector<std::string> words;
@@ -98,6 +113,8 @@ void read_words(Reading& reading, const Leaf& leaf) {
       reading.values["/stack"] = "trl";
       if (script != "sft.py") reading.values["/task"] = task;
     }
+    if (const char* task = task_in_name(script); task != nullptr && !reading.has("/task"))
+      reading.values["/task"] = task;
   }
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "colossalai" && words[i + 1] == "run") reading.values["/stack"] = "colossalai";

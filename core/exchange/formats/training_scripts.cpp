@@ -63,10 +63,24 @@ void read_small_states(Reading& reading, const Leaf& leaf) {
   reading.set("/training/optim", "adamw_8bit", &leaf);
 }
 
-// InternVL: the rank of adapters on the language model or the tower; 0 is none.
+// InternVL: the rank of adapters on the language model or the tower; 0 is none, as in DeepSpeed-Chat's lora_dim.
 void read_lora_rank(Reading& reading, const Leaf& leaf) {
   if (leaf.node->value == Json(0)) return reading.mark(leaf, Use::implied, "no adapters");
   reading.set("/peft/r", leaf);
+  if (leaf.path != "use_llm_lora") return;
+  // internvl/model/internvl_chat/modeling_internvl_chat.py wrap_llm_lora: each linear layer of the language model.
+  reading.values["/peft/target_modules"] = "all-linear";
+  reading.values["/peft/finetune_vision_layers"] = false;
+}
+
+// --tuning_strategy lora, --finetuning_type freeze
+void read_method(Reading& reading, const Leaf& leaf) {
+  const std::string word = reading.word(leaf.path);
+  if (word != "lora" && word != "qlora") return reading.mark(leaf, Use::implied);
+  reading.values["/peft"] = true;
+  if (word == "qlora") reading.values["/quantization/load_in_4bit"] = true;
+  reading.finding(leaf).pointer = "/peft";
+  reading.mark(leaf, Use::used);
 }
 
 // InternVL's packed rows, which are cut at a length of their own (internvl/train/dataset_packed.py).
@@ -129,6 +143,12 @@ constexpr Row script_rows[] = {
     {"grad_checkpoint", "/training/gradient_checkpointing", "", nullptr, Write::no},
     {"use_llm_lora", "/peft/r", "", read_lora_rank, Write::no},
     {"lora_rank", "/peft/r", "", read_lora_rank, Write::no},
+    {"lora_dim", "/peft/r", "", read_lora_rank, Write::no},
+    {"tuning_strategy", "/peft", "", read_method, Write::no},
+    {"finetuning_type", "/peft", "", read_method, Write::no},
+    {"tuning_type", "/peft", "", read_method, Write::no},
+    {"train_batch_size", "/training/per_device_train_batch_size", "", nullptr, Write::no},
+    {"val_batch_size", "/training/per_device_eval_batch_size", "", nullptr, Write::no},
     {"pretrain", "/model", "", nullptr, Write::no},
     {"plugin", "/parallel/strategy", "", read_plugin, Write::no},
     {"max_len", "/training/max_length", "", nullptr, Write::no},
