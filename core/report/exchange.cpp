@@ -7,6 +7,7 @@
 #include "core/exchange/parts.h"
 #include "core/exchange/releases.h"
 #include "core/json/ascii.h"
+#include "core/json/at.h"
 #include "core/json/near.h"
 #include "core/json/writer.h"
 #include "core/recipe/fields.h"
@@ -58,6 +59,24 @@ bool has_its_modules(const Import& import, const std::string& model, const run::
   });
 }
 
+// A command of somebody's own script: the modules stand in the script, and PEFT has none for such a model. All linear
+// layers are the most that they may be, until a person says them.
+void ask_for_targets(Import& import, const exchange::Document& document, const run::Catalog& catalog) {
+  const bool own = document.language == exchange::Language::shell && import.request.is_object() &&
+                   json::at(import.request, "stack") == Json("hf") &&
+                   json::at(import.request, "peft").is_object();
+  if (!own || import.request["peft"].contains("target_modules")) return;
+  json::Errors errors;
+  (void)run::read_quick_run(json::write(import.request), catalog, errors);
+  if (std::none_of(errors.begin(), errors.end(), [](const json::Error& error) {
+        return error.pointer == "/peft/target_modules" && error.code == "missing";
+      }))
+    return;
+  import.request["peft"]["target_modules"] = "all-linear";
+  import.missing.push_back(
+      {"/peft/target_modules", "They stand in the script that this command starts; say them."});
+}
+
 void look_up_model(Import& import, const run::Catalog& catalog) {
   if (import.model.empty() || catalog.find_model(import.model) != nullptr) return;
   const run::NamedModel named = run::find_by_name(catalog, import.model);
@@ -105,6 +124,7 @@ Import import_known(const exchange::Document& document, std::string_view text, c
   if (import.errors.empty() && !import.model.empty()) {
     add_packing(import);
     look_up_model(import, catalog);
+    ask_for_targets(import, document, catalog);
   }
   if (import.request.is_null()) return import;
   for (run::Missing& one : run::missing_in(import.request, catalog)) {

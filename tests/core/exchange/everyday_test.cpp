@@ -158,6 +158,26 @@ TEST(Everyday, ABlockIsLeftOutWhenItsFlagIsKnownToBeOffAndNoTrainingIsInIt) {
   EXPECT_EQ(said(import, "/training/per_device_train_batch_size"), Json(2));
 }
 
+TEST(Everyday, ModulesThatAScriptOfOnesOwnKnowsAreAskedFor) {
+  const Import import = read_paste(
+      "bash launch.sh src/train.py --model_name_or_path Qwen/Qwen3-VL-4B-Instruct --tuning_strategy lora \\\n"
+      "  --lora_r 64 --per_device_train_batch_size 1\n");
+  EXPECT_TRUE(import.errors.empty());
+  EXPECT_EQ(said(import, "/peft/target_modules"), Json("all-linear"));
+  EXPECT_TRUE(is_missing(import, "/peft/target_modules"));
+}
+
+// A loop over a script's arguments sets what nobody gave: the default below it holds.
+TEST(Everyday, ACommandIsStartedWithoutArguments) {
+  const Import import = read_paste(
+      "while (( \"$#\" )); do\n  case \"$1\" in\n    --bsz)\n      bsz=\"$2\"\n      shift 2\n      ;;\n  esac\ndone\n"
+      "bsz=${bsz:-4}\naccelerate launch train_dpo.py --model_name_or_path Qwen/Qwen3-4B "
+      "--per_device_train_batch_size $bsz --lora_dim 16\n");
+  EXPECT_EQ(said(import, "/training/per_device_train_batch_size"), Json(4));
+  EXPECT_EQ(said(import, "/task"), Json("dpo"));
+  EXPECT_EQ(said(import, "/peft/r"), Json(16));
+}
+
 TEST(Everyday, AModelThatNoneStandsForIsMissing) {
   const Import import = read_paste(
       "parser.add_argument('--model', default=None)\n"
