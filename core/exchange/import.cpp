@@ -5,6 +5,7 @@
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/autotrain.h"
 #include "core/exchange/formats/fms_tuning.h"
+#include "core/exchange/formats/llamafactory.h"
 #include "core/exchange/formats/python_calls.h"
 #include "core/exchange/formats/refused.h"
 #include "core/exchange/formats/shared.h"
@@ -237,13 +238,7 @@ const Format* format_of_command(const Node& root) {
     if (word.raw == "tune") return &torchtune;
     if (word.raw == "litgpt") return &litgpt;
     if (word.raw == "autotrain") return &autotrain;
-    const bool script = word.raw.find("src/train.py") != std::string::npos ||
-                        word.raw.find("src/train_bash.py") != std::string::npos;
-    // Others call their script so too.
-    const bool its_own = root.find("stage") != nullptr || root.find("finetuning_type") != nullptr ||
-                         root.find("template") != nullptr ||
-                         words->items.back().raw.find(".yaml") != std::string::npos;
-    if (word.raw == "llamafactory-cli" || (script && its_own)) return &llamafactory;
+    if (starts_llamafactory(root, word.raw)) return &llamafactory;
   }
   return &command_line;
 }

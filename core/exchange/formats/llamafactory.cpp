@@ -3,6 +3,8 @@
 // train/*/workflow.py.
 #include "core/exchange/formats/llamafactory.h"
 
+#include <algorithm>
+#include <algorithm>
 #include <cmath>
 
 #include "core/exchange/formats.h"
@@ -345,4 +347,18 @@ const Format llamafactory{
     .close = close_llamafactory,
     .refused = refused,
 };
+bool starts_llamafactory(const Node& command, std::string_view word) {
+  if (word == "llamafactory-cli") return true;
+  if (word.find("src/train.py") == std::string_view::npos &&
+      word.find("src/train_bash.py") == std::string_view::npos)
+    return false;
+  // Others call their script so too.
+  const Node* words = command.find("$words");
+  const bool file = words != nullptr &&
+                    std::any_of(words->items.begin(), words->items.end(),
+                                [](const Node& one) { return one.raw.find(".yaml") != std::string::npos; });
+  return file || command.find("stage") != nullptr || command.find("finetuning_type") != nullptr ||
+         command.find("template") != nullptr;
+}
+
 }  // namespace plimsoll::exchange

@@ -5,6 +5,8 @@
 
 namespace plimsoll::exchange {
 
+/// Whether a word of a command is LLaMA-Factory's program, or its script with a flag or a file of its own.
+bool starts_llamafactory(const Node& command, std::string_view word);
 /// finetuning_type, and the name in v1's peft_config: full, freeze, lora, oft.
 void read_finetuning_type(Reading& reading, const Leaf& leaf);
 /// 4 and 8 bits are bitsandbytes' unless the method beside them says otherwise.
