@@ -4,7 +4,6 @@
 #include "core/exchange/formats/llamafactory.h"
 
 #include <algorithm>
-#include <algorithm>
 #include <cmath>
 
 #include "core/exchange/formats.h"
