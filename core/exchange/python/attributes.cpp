@@ -48,7 +48,7 @@ std::optional<Value> Interpreter::attribute_of(const Value& owner, const std::st
 
 std::optional<Value> Interpreter::member_of_type(const Object& type, const std::string& name,
                                                  const Value& self) {
-  if (depth_ >= deepest_run) return std::nullopt;
+  if (depth_ >= deepest_run || ++steps_ > most_steps) return std::nullopt;
   const Entry* entry = find(type, name);
   if (entry == nullptr) {
     for (const Value& base : type.bases) {

@@ -1,5 +1,6 @@
 // Calls: of the script's own functions and classes, which run, and of others, which become members.
 #include <algorithm>
+#include <utility>
 
 #include "core/exchange/python/interpreter.h"
 
@@ -34,6 +35,7 @@ Object* Interpreter::arguments(const Expression& e, Scope& scope) {
   Object* given = objects_.make(Object::Kind::call, e.inner);
   size_t position = 0;
   for (const Argument& argument : e.arguments) {
+    if (given->entries.size() >= most_parts) break;
     const Value value = evaluate(argument.value, scope);
     if (argument.stars == 2 && is(value, Object::Kind::map)) {
       steps_ += value.object->entries.size();
@@ -91,11 +93,8 @@ Value Interpreter::foreign(const std::string& name, const Expression& e, Object*
   made.node.span = e.span;
   made.object = given;
   hand_over(*given);
-  if (name.empty() || quiet_ || document_.root.members.size() > 20'000) return made;
-  size_t parts = 0;
-  Node node = to_node({{}, given}, &parts);
-  steps_ += parts;
-  document_.root.members.push_back({name, e.parts.empty() ? e.span : e.parts[0].span, std::move(node)});
+  if (name.empty() || quiet_ || document_.root.members.size() > most_members) return made;
+  document_.root.members.push_back({name, e.parts.empty() ? e.span : e.parts[0].span, written({{}, given})});
   given->member = document_.root.members.size();
   const Span place = document_.root.members.back().key_span;
   if (!unnamed_runs_) places_.insert(place.at);
@@ -123,7 +122,7 @@ void Interpreter::bind(const std::vector<Argument>& parameters, const Object& gi
                        Scope& scope) {
   size_t position = 0;
   std::vector<std::string> taken;
-  for (size_t i = 0; i < parameters.size(); ++i) {
+  for (size_t i = 0; i < std::min(parameters.size(), most_parameters); ++i) {
     const Argument& parameter = parameters[i];
     if (i == 0 && function.self.object != nullptr) {
       scope.names[parameter.name] = function.self;
@@ -177,10 +176,12 @@ Value Interpreter::call_function(const Value& called, const Object& given) {
     const int unsure = std::exchange(unsure_, 0);
     auto* assigned = std::exchange(assigned_, nullptr);
     const auto* settled = std::exchange(settled_, nullptr);
+    const bool guessed = guessed_;
     run(function.statement->body, scope);
     unsure_ = unsure;
     assigned_ = assigned;
     settled_ = settled;
+    guessed_ = guessed;
     result = frames_.back().result;
     frames_.pop_back();
   }
@@ -222,6 +223,8 @@ Value Interpreter::define_type(const Statement& made, Scope& scope) {
 
 // What the class and those it stands on say of each instance.
 void Interpreter::fill_fields(const Object& type, Object& instance) {
+  steps_ += 1 + type.entries.size();  // of classes that stand twice on one another the ways double
+  if (steps_ > most_steps) return;
   for (const Value& base : type.bases) {
     if (is(base, Object::Kind::type) && depth_ < deepest_run) {
       ++depth_;
@@ -256,15 +259,16 @@ Value Interpreter::make_instance(const Value& called, Object* given, const Expre
     call_function(*begin, *given);
     return made;
   }
-  std::vector<std::string> fields;
-  for (const Statement& field : type.statement->body) {
-    if (field.kind == Statement::Kind::assign) fields.push_back(field.targets[0].word);
+  const Block& body = type.statement->body;
+  steps_ += body.size();
+  size_t position = 0;
+  for (size_t i = 0; i < body.size(); ++i) {
+    if (body[i].kind != Statement::Kind::assign) continue;
+    if (const Value* value = argument(*given, std::to_string(position++)))
+      set(*made.object, {body[i].targets[0].word, {}, *value});
   }
-  for (Entry entry : given->entries) {
-    const bool position = is_position(entry.key);
-    const size_t at = position ? std::stoul(entry.key) : 0;
-    if (position && at < fields.size()) entry.key = fields[at];
-    set(*made.object, entry);
+  for (const Entry& entry : given->entries) {
+    if (!is_position(entry.key)) set(*made.object, entry);
   }
   hand_over(*given);
   if (!foreign_base) return made;

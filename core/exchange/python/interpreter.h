@@ -21,6 +21,7 @@ namespace plimsoll::exchange::python {
 
 /// Expressions that are evaluated, and how deep calls and expressions may lie in one another: a script may
 /// loop, and a short one may call itself.
+constexpr size_t most_members = 20'000, most_parameters = 500;
 constexpr size_t most_calls = 100;  ///< of one function
 constexpr size_t most_steps = 100'000, deepest_run = 150;
 
@@ -63,6 +64,7 @@ class Interpreter {
   void unpack(const Expression& target, const Value& value, Scope& scope);
   bool keeps(const Value* old, const Value& value) const;
   void tell(const std::string& name, Span span, const Value& value);
+  Node written(const Value& value);
 
   // Expressions.
   Value evaluate(const Expression& e, Scope& scope);

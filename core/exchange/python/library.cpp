@@ -91,7 +91,7 @@ std::optional<Value> Interpreter::known_value(const std::string& name, const Exp
   }
   if (name_ends_with(name, "environ.setdefault") && first != nullptr && second != nullptr &&
       is_text(*first)) {
-    document_.root.members.push_back({"$" + first->node.raw, first->node.span, to_node(*second)});
+    document_.root.members.push_back({"$" + first->node.raw, first->node.span, written(*second)});
     return opaque(e);
   }
   if (name != "getattr" || first == nullptr || second == nullptr || !is_text(*second)) return std::nullopt;

@@ -10,7 +10,7 @@ namespace python {
 
 namespace {
 
-constexpr size_t most_rounds = 50, most_members = 20'000;
+constexpr size_t most_rounds = 50;
 
 }  // namespace
 
@@ -89,7 +89,7 @@ Interpreter::Flow Interpreter::run(const Statement& made, Scope& scope) {
         evaluate(made.value, scope);
       } else if (const Value whole = evaluate(made.value, scope); whole.object != nullptr) {
         for (const Entry& entry : whole.object->entries)  // a dict of settings, pasted alone
-          document_.root.members.push_back({entry.key, entry.key_span, to_node(entry.value)});
+          document_.root.members.push_back({entry.key, entry.key_span, written(entry.value)});
       }
       return Flow::on;
     case Statement::Kind::assign:
@@ -242,10 +242,16 @@ bool Interpreter::keeps(const Value* old, const Value& value) const {
 void Interpreter::tell(const std::string& name, Span span, const Value& value) {
   const bool plain = value.object == nullptr || is(value, Object::Kind::map) || is(value, Object::Kind::list);
   if (!plain || quiet_ || document_.root.members.size() > most_members) return;
+  Node node = written(value);
+  if (!node.opaque) document_.root.members.push_back({name, span, std::move(node)});
+}
+
+// What is written is paid for: one line may write a thousand parts.
+Node Interpreter::written(const Value& value) {
   size_t parts = 0;
   Node node = to_node(value, &parts);
   steps_ += parts;
-  if (!node.opaque) document_.root.members.push_back({name, span, std::move(node)});
+  return node;
 }
 
 void Interpreter::assign(const Expression& target, Value value, Scope& scope) {
@@ -288,7 +294,7 @@ void Interpreter::assign_attribute(const Expression& target, const Value& value,
   if (member == 0) return tell(name, target.span, value);
   auto& given = document_.root.members[member - 1].value.members;
   std::erase_if(given, [&target](const Member& one) { return one.key == target.word; });
-  if (given.size() < 500) given.push_back({target.word, target.span, to_node(value)});
+  if (given.size() < 500) given.push_back({target.word, target.span, written(value)});
 }
 
 // os.environ["NAME"] = "value", kwargs["optim"] = "adafactor"
@@ -297,7 +303,8 @@ void Interpreter::assign_subscript(const Expression& target, const Value& value,
   if (!is_known(key)) return;
   const std::string name = dotted(target.parts[0]);
   if (name == "os.environ" || name == "environ") {
-    document_.root.members.push_back({"$" + key.node.raw, key.node.span, to_node(value)});
+    if (document_.root.members.size() < most_members)
+      document_.root.members.push_back({"$" + key.node.raw, key.node.span, written(value)});
     return;
   }
   if (!is(owner, Object::Kind::map)) return;

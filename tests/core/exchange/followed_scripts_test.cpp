@@ -192,6 +192,32 @@ TEST(FollowedScripts, AFunctionThatCallsItselfEnds) {
   EXPECT_EQ(at(training, "per_device_train_batch_size"), Json(4));
 }
 
+// Each is a short text: a key that is no number of an argument, ways that double from class to class, many
+// parameters, a list that is written again and again.
+TEST(FollowedScripts, WhatIsMeantToHurtEnds) {
+  std::string doubled = "class C0:\n    x = 1\n";
+  for (int i = 1; i < 60; ++i) {
+    const std::string below = "C" + std::to_string(i - 1);
+    doubled += "class C" + std::to_string(i) + "(" + below + ", " + below + "):\n    pass\n";
+  }
+  std::string many = "def f(", again = "big = [", lines;
+  for (int i = 0; i < 8000; ++i) many += "a" + std::to_string(i) + ", ";
+  for (int i = 0; i < 900; ++i) again += "1, ";
+  for (int i = 0; i < 3000; ++i) lines += "args.k" + std::to_string(i) + " = big\nos.environ['v'] = big\n";
+  const std::string trains =
+      "\nTrainer(model=model, args=TrainingArguments(output_dir='out', per_device_train_batch_size=4)).train()\n";
+  for (const std::string& text :
+       {std::string(
+            "@dataclass\nclass A:\n    x: int = 1\nA(**{'': 1})\nA(**{'99999999999999999999999': 1})"),
+        std::string("class A:\n    def __init__(self, a: A, b: A):\n        self.a = A(a, b)\nA()"),
+        doubled + "C59().nothing", many + "**rest):\n    pass\nf(1, 2, z=3)\nf()"}) {
+    EXPECT_EQ(at(training_of(text + trains), "per_device_train_batch_size"), Json(4)) << text.substr(0, 60);
+  }
+  EXPECT_LT(
+      read_any("args = TrainingArguments(output_dir='out')\n" + again + "]\n" + lines).root.members.size(),
+      500u);
+}
+
 TEST(FollowedScripts, PythonIsToldByItsImportsWhateverDataItHolds) {
   std::string pairs = "from transformers import Trainer, TrainingArguments\npairs = [\n";
   for (int i = 0; i < 30; ++i) pairs += "    {\"en\": \"I love coffee\", \"fr\": \"J'aime\"},\n";
