@@ -59,10 +59,10 @@ Expression Parser::expression(int depth) {
   if (!is_name("if")) return value;
   next();
   Expression condition = either("or", depth + 1);
-  if (!is_name("else")) return make(Expression::Kind::other, from, {std::move(value), std::move(condition)});
+  if (!is_name("else")) return of(Expression::Kind::other, from, std::move(value), std::move(condition));
   next();
   Expression otherwise = expression(depth + 1);
-  return make(Expression::Kind::choice, from, {std::move(value), std::move(condition), std::move(otherwise)});
+  return of(Expression::Kind::choice, from, std::move(value), std::move(condition), std::move(otherwise));
 }
 
 Expression Parser::either(std::string_view word, int depth) {
@@ -86,7 +86,7 @@ Expression Parser::negation(int depth) {
   if (!is_name("not") || depth > deepest_expression) return comparison(depth);
   next();
   Expression value = negation(depth + 1);
-  return make(Expression::Kind::negation, from, {std::move(value)});
+  return of(Expression::Kind::negation, from, std::move(value));
 }
 
 Expression Parser::comparison(int depth) {
@@ -102,7 +102,7 @@ Expression Parser::comparison(int depth) {
   next();
   if (word == "is not" || word == "not in") next();
   Expression right = operation(depth + 1, 0);
-  Expression made = make(Expression::Kind::comparison, from, {std::move(left), std::move(right)});
+  Expression made = of(Expression::Kind::comparison, from, std::move(left), std::move(right));
   made.word = word;
   return made;
 }
@@ -112,12 +112,13 @@ Expression Parser::operation(int depth, size_t level) {
   if (level == std::size(operators)) return sign(depth);
   Expression left = operation(depth, level + 1);
   const auto& signs = operators[level];
-  while (peek().type == Type::sign && !is_sign("=", 1) &&
+  int chain = 0;
+  while (++chain < longest_chain && peek().type == Type::sign && !is_sign("=", 1) &&
          std::find(std::begin(signs), std::end(signs), peek().text) != std::end(signs)) {
     const std::string word = peek().text;
     next();
     Expression right = operation(depth + 1, word == "**" ? level : level + 1);
-    left = make(Expression::Kind::operation, from, {std::move(left), std::move(right)});
+    left = of(Expression::Kind::operation, from, std::move(left), std::move(right));
     left.word = word;
   }
   return left;
@@ -130,7 +131,7 @@ Expression Parser::sign(int depth) {
   const std::string word = peek().text;
   next();
   Expression value = sign(depth + 1);
-  Expression made = make(Expression::Kind::operation, from, {std::move(value)});
+  Expression made = of(Expression::Kind::operation, from, std::move(value));
   made.word = word;
   return made;
 }
@@ -138,23 +139,25 @@ Expression Parser::sign(int depth) {
 Expression Parser::postfix(int depth) {
   const size_t from = at_;
   Expression value = atom(depth);
-  while (value.kind != Expression::Kind::other || !value.parts.empty() || at_ > from) {
+  int chain = 0;
+  while (++chain < longest_chain &&
+         (value.kind != Expression::Kind::other || !value.parts.empty() || at_ > from)) {
     if (is_sign(".") && peek(1).type == Type::name) {
       next();
       const std::string word = peek().text;
       next();
-      value = make(Expression::Kind::attribute, from, {std::move(value)});
+      value = of(Expression::Kind::attribute, from, std::move(value));
       value.word = word;
     } else if (is_sign("(")) {
       const size_t bracket = at_;
       std::vector<Argument> given = arguments(depth);
-      value = make(Expression::Kind::call, from, {std::move(value)});
+      value = of(Expression::Kind::call, from, std::move(value));
       value.arguments = std::move(given);
       value.inner = span_from(bracket);
     } else if (is_sign("[")) {
       Expression key = bracketed(depth, "]");
       if (key.parts.size() == 1) key = Expression(std::move(key.parts[0]));
-      value = make(Expression::Kind::subscript, from, {std::move(value), std::move(key)});
+      value = of(Expression::Kind::subscript, from, std::move(value), std::move(key));
     } else {
       break;
     }
@@ -201,7 +204,7 @@ Expression Parser::lambda(int depth) {
   if (!is_sign(":")) return other(from);
   next();
   Expression value = expression(depth + 1);
-  Expression made = make(Expression::Kind::lambda, from, {std::move(value)});
+  Expression made = of(Expression::Kind::lambda, from, std::move(value));
   made.arguments = std::move(taken);
   return made;
 }
@@ -213,7 +216,12 @@ void Parser::rest(Expression& read, int depth) {
   while (!is_line_end() && !is_sign(",") && !is_sign(")") && !is_sign("]") && !is_sign("}")) {
     const size_t before = at_;
     Expression part = depth < deepest_expression ? expression(depth + 1) : other(at_);
-    if (!more) read.parts = {Expression(read)};
+    if (!more) {
+      Expression first = std::move(read);
+      read = Expression();
+      read.span = first.span;
+      read.parts.push_back(std::move(first));
+    }
     read.parts.push_back(std::move(part));
     more = true;
     if (at_ == before) next();
@@ -240,7 +248,7 @@ Expression Parser::bracketed(int depth, std::string_view closing) {
     const bool spread = take("*");
     Expression item = expression(depth + 1);
     if (spread) {
-      item = make(Expression::Kind::operation, before, {std::move(item)});
+      item = of(Expression::Kind::operation, before, std::move(item));
       item.word = "*";
     }
     if (is_name("for")) return comprehension(std::move(item), from, depth);
@@ -272,7 +280,7 @@ Expression Parser::braces(int depth) {
       if (!spread) next();
       Expression value = expression(depth + 1);
       if (is_name("for")) {
-        Expression pair = make(Expression::Kind::list, from, {std::move(key), std::move(value)});
+        Expression pair = of(Expression::Kind::list, from, std::move(key), std::move(value));
         Expression made = comprehension(std::move(pair), from, depth);
         made.is_dict = true;
         return made;
@@ -318,8 +326,8 @@ Expression Parser::comprehension(Expression item, size_t from, int depth) {
   }
   close(is_end() ? "" : peek().text);
   Expression names = make(Expression::Kind::list, from, std::move(targets));
-  return make(Expression::Kind::comprehension, from,
-              {std::move(item), std::move(names), std::move(in), std::move(when)});
+  return of(Expression::Kind::comprehension, from, std::move(item), std::move(names), std::move(in),
+            std::move(when));
 }
 
 // At "(".

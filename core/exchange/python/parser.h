@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "core/exchange/python/program.h"
 
@@ -65,6 +66,12 @@ class Parser {
 
   // Expressions.
   Expression make(Expression::Kind kind, size_t from, std::vector<Expression> parts = {}) const;
+  template <typename... Parts>
+  Expression of(Expression::Kind kind, size_t from, Parts&&... parts) const {
+    Expression made = make(kind, from);
+    (made.parts.push_back(std::forward<Parts>(parts)), ...);
+    return made;
+  }
   Expression other(size_t from);
   Expression either(std::string_view word, int depth);
   Expression negation(int depth);

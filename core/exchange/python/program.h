@@ -15,6 +15,8 @@ namespace plimsoll::exchange::python {
 
 /// Deeper expressions are not read.
 constexpr int deepest_expression = 64;
+/// a.b.c, a + b + c: each is a step down in the tree.
+constexpr int longest_chain = 60;
 
 struct Argument;
 

@@ -206,8 +206,16 @@ TEST(FollowedScripts, WhatIsMeantToHurtEnds) {
   for (int i = 0; i < 3000; ++i) lines += "args.k" + std::to_string(i) + " = big\nos.environ['v'] = big\n";
   const std::string trains =
       "\nTrainer(model=model, args=TrainingArguments(output_dir='out', per_device_train_batch_size=4)).train()\n";
+  std::string chain = "x = a", sum = "y = 1", nested = "z = ";
+  for (int i = 0; i < 8000; ++i) {
+    chain += ".b()[0]";
+    sum += " + 1";
+  }
+  for (int i = 0; i < 15000; ++i) nested += "f(";
+  nested += std::string(15000, ')');
   for (const std::string& text :
-       {std::string(
+       {chain, sum, nested,
+        std::string(
             "@dataclass\nclass A:\n    x: int = 1\nA(**{'': 1})\nA(**{'99999999999999999999999': 1})"),
         std::string("class A:\n    def __init__(self, a: A, b: A):\n        self.a = A(a, b)\nA()"),
         doubled + "C59().nothing", many + "**rest):\n    pass\nf(1, 2, z=3)\nf()"}) {
