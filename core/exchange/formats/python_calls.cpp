@@ -7,14 +7,11 @@
 
 #include "core/exchange/formats/python_lengths.h"
 #include "core/exchange/formats/python_loop.h"
+#include "core/exchange/python/tokens.h"
 
 namespace plimsoll::exchange {
 
 namespace {
-
-bool ends_with(std::string_view text, std::string_view tail) {
-  return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
-}
 
 struct Task {
   std::string_view name, task;
@@ -48,8 +45,8 @@ std::string_view place_of(std::string_view call) {
   const std::string_view name = last_part(call);
   const std::string_view owner =
       call.size() > name.size() ? last_part(call.substr(0, call.size() - name.size() - 1)) : "";
-  if (ends_with(name, "TrainingArguments")) return "training";
-  if (!task_of(name).empty()) return ends_with(name, "Config") ? "training" : "trainer";
+  if (name_ends_with(name, "TrainingArguments")) return "training";
+  if (!task_of(name).empty()) return name_ends_with(name, "Config") ? "training" : "trainer";
   if (name == "Trainer" && (owner == "L" || owner == "pl" || owner == "lightning")) return "lightning";
   if (name == "LoraConfig" || name == "LoHaConfig" || name == "IA3Config" || name == "AdaLoraConfig" ||
       name == "PrefixTuningConfig" || name == "PromptTuningConfig" || name == "get_peft_model") {
@@ -61,7 +58,7 @@ std::string_view place_of(std::string_view call) {
     return "prepare";
   if (name == "gradient_checkpointing_enable") return "checkpointing";
   // class OwnTrainer of another file; the tokenizers library trains its own.
-  if (ends_with(name, "Trainer") && name != "ModelTrainer") {
+  if (name_ends_with(name, "Trainer") && name != "ModelTrainer") {
     for (const std::string_view other : {"Bpe", "WordPiece", "WordLevel", "Unigram"}) {
       if (name.substr(0, other.size()) == other) return "";
     }
@@ -261,7 +258,7 @@ void add_whole(const Node& python, Node& root) {
     if (given != nullptr && given->opaque) say(root, "$unset_arguments", given->raw);
   }
   if (calls([](std::string_view name) { return name == "get_peft_model"; })) say(root, "$wrapped", "peft");
-  if (calls([](std::string_view name) { return ends_with(name, "TrainingArguments"); }))
+  if (calls([](std::string_view name) { return name_ends_with(name, "TrainingArguments"); }))
     say(root, "$plain_arguments", "transformers");
 }
 
@@ -343,7 +340,7 @@ void add_assigned(const Node& python, bool called, Node& root) {
     } else if (member.key[0] == '$') {
       if (root.find(member.key) == nullptr) root.members.push_back(member);
       if (member.key == "$import") say(root, "$unsloth", "unsloth");
-    } else if (ends_with(member.key, "config.use_cache")) {
+    } else if (name_ends_with(member.key, "config.use_cache")) {
       put(root, "model", {"use_cache", member.key_span, member.value});
     } else if (!called) {
       Node& flat = section_of(root, "training")->value;

@@ -40,14 +40,13 @@ std::optional<Value> Interpreter::attribute_of(const Value& owner, const std::st
     return entry->value;
   if (is(owner, Object::Kind::type)) return member_of_type(*owner.object, name, {});
   if (owner.object->type == nullptr) return std::nullopt;
-  if (name == "__dict__") return owner;
+  if (name == "__dict__") return map_of(owner.object->entries, owner.object->span);
   const auto found = member_of_type(*owner.object->type, name, owner);
   if (!found || !is(*found, Object::Kind::function) || !is_property(*found->object)) return found;
   return call_function(*found, *objects_.make(Object::Kind::map));
 }
 
-std::optional<Value> Interpreter::member_of_type(const Object& type, const std::string& name,
-                                                 const Value& self) {
+std::optional<Value> Interpreter::member_of_type(Object& type, const std::string& name, const Value& self) {
   if (depth_ >= deepest_run || ++steps_ > most_steps) return std::nullopt;
   const Entry* entry = find(type, name);
   if (entry == nullptr) {
@@ -71,7 +70,7 @@ std::optional<Value> Interpreter::member_of_type(const Object& type, const std::
   const bool of_class = std::any_of(decorators.begin(), decorators.end(),
                                     [](const Expression& e) { return dotted(e) == "classmethod"; });
   *bound = function;
-  bound->self = of_class && self.object == nullptr ? Value{{}, const_cast<Object*>(&type)} : self;
+  bound->self = of_class && self.object == nullptr ? Value{{}, &type} : self;
   return Value{entry->value.node, bound};
 }
 
@@ -98,10 +97,8 @@ std::optional<Value> Interpreter::method(const Value& owner, const std::string& 
                                          const Expression& e) {
   if (is(owner, Object::Kind::map) && !owner.object->flags) return method_of_map(*owner.object, name, given);
   if (is(owner, Object::Kind::list)) return method_of_list(*owner.object, name, given);
-  if (is(owner, Object::Kind::instance)) {
-    const bool copies = name == "copy" || name == "dict" || name == "model_dump" || name == "to_dict";
-    if (copies) return as_map("dict", const_cast<Object*>(&given));
-  }
+  if (is(owner, Object::Kind::instance) && is_one_of(name, {"copy", "dict", "model_dump", "to_dict"}))
+    return map_of(owner.object->entries, e.span);
   if (!is_text(owner) || owner.node.raw.size() > 1000) return std::nullopt;
   auto made = method_of_text(owner, name, given);
   if (made && made->object == nullptr && made->node.span.length == 0) made->node.span = e.span;

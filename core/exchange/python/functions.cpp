@@ -241,7 +241,7 @@ void Interpreter::fill_fields(const Object& type, Object& instance) {
 // Of a class without __init__, the fields that its body names are what it is given, in their order. Of one that
 // stands on a class that is not here, an instance is a call of that class too.
 Value Interpreter::make_instance(const Value& called, Object* given, const Expression& e) {
-  const Object& type = *called.object;
+  Object& type = *called.object;
   Value made;
   made.node.span = e.span;
   made.object = objects_.make(Object::Kind::instance, e.span);

@@ -42,7 +42,7 @@ class Interpreter {
     Value result;
     bool has_result = false;
     Value self;
-    const Object* type = nullptr;  ///< whose method it is
+    Object* type = nullptr;  ///< whose method it is
     const Statement* statement = nullptr;
   };
 
@@ -106,7 +106,7 @@ class Interpreter {
 
   // Attributes and methods.
   std::optional<Value> attribute_of(const Value& owner, const std::string& name);
-  std::optional<Value> member_of_type(const Object& type, const std::string& name, const Value& self);
+  std::optional<Value> member_of_type(Object& type, const std::string& name, const Value& self);
   std::optional<Value> elsewhere(const std::string& owner, const std::string& name);
   std::optional<Value> method(const Value& owner, const std::string& name, const Object& given,
                               const Expression& e);
@@ -121,7 +121,8 @@ class Interpreter {
   std::optional<Value> known_value(const std::string& name, const Expression& e, Object* given);
   std::optional<Value> converted(const std::string& name, const Object& given);
   std::optional<Value> counted(const std::string& name, const Object& given, const Expression& e);
-  std::optional<Value> as_map(const std::string& name, Object* given);
+  std::optional<Value> as_map(const std::string& name, const Object& given);
+  Value map_of(std::vector<Entry> entries, Span span);
   std::optional<Value> parsed(const std::string& name, const Object& given, const Value& owner);
   void add_flag(const Object& given);
   Value flags();

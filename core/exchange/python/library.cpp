@@ -70,7 +70,7 @@ std::optional<Value> Interpreter::known(const std::string& name, const Expressio
     for (const Entry& entry : given->entries) set(*flags_, entry);
     return opaque(e);
   }
-  if (auto value = as_map(name, given)) return value;
+  if (auto value = as_map(name, *given)) return value;
   if (auto value = converted(name, *given)) return value;
   if (auto value = counted(name, *given, e)) return value;
   return known_value(name, e, given);
@@ -177,9 +177,9 @@ std::optional<Value> Interpreter::counted(const std::string& name, const Object&
 }
 
 // dict(a=1), SimpleNamespace(**settings), vars(args), asdict(config): one map.
-std::optional<Value> Interpreter::as_map(const std::string& name, Object* given) {
+std::optional<Value> Interpreter::as_map(const std::string& name, const Object& given) {
   const std::string last = last_of(name);
-  const Value* first = argument(*given, "0");
+  const Value* first = argument(given, "0");
   const bool copies = is_one_of(last, {"vars", "asdict", "deepcopy"}) || (last == "copy" && name != last);
   const bool makes = is_one_of(last, {"dict", "SimpleNamespace", "Namespace", "EasyDict", "edict", "AttrDict",
                                       "DotDict", "Munch", "ConfigDict", "Box"}) ||
@@ -188,14 +188,19 @@ std::optional<Value> Interpreter::as_map(const std::string& name, Object* given)
   const bool from = first != nullptr && (is(*first, Object::Kind::map) || is(*first, Object::Kind::instance));
   if ((copies || first != nullptr) && !from) return std::nullopt;
   if (copies && first->object->flags) return *first;
-  Value made;
-  made.node.span = given->span;
-  made.object = objects_.make(Object::Kind::map, given->span);
-  if (from) made.object->entries = first->object->entries;
-  for (const Entry& entry : given->entries) {
+  Value made = map_of(from ? first->object->entries : std::vector<Entry>(), given.span);
+  for (const Entry& entry : given.entries) {
     if (entry.key != "0") set(*made.object, entry);
   }
-  steps_ += made.object->entries.size();
+  return made;
+}
+
+Value Interpreter::map_of(std::vector<Entry> entries, Span span) {
+  steps_ += entries.size();
+  Value made;
+  made.node.span = span;
+  made.object = objects_.make(Object::Kind::map, span);
+  made.object->entries = std::move(entries);
   return made;
 }
 

@@ -54,10 +54,10 @@ struct Object {
   Span span;
   std::vector<Entry> entries;
   std::vector<Value> items;
-  std::string name;    ///< of a call: what was called; of a type: its name
-  size_t member = 0;   ///< of a call: where it stands among the members of the root, from 1 on; 0 nowhere
-  bool flags = false;  ///< a map of the flags of the script's command line
-  const Object* type = nullptr;          ///< of an instance
+  std::string name;        ///< of a call: what was called; of a type: its name
+  size_t member = 0;       ///< of a call: where it stands among the members of the root, from 1 on; 0 nowhere
+  bool flags = false;      ///< a map of the flags of the script's command line
+  Object* type = nullptr;  ///< of an instance
   std::vector<Value> bases;              ///< of a type
   const Statement* statement = nullptr;  ///< of a type or a function
   const Expression* lambda = nullptr;    ///< of a function

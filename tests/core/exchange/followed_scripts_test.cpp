@@ -59,6 +59,19 @@ TEST(FollowedScripts, ADictIsSharedByWhoeverHoldsIt) {
   EXPECT_EQ(at(training, "optim"), Json("adafactor"));
 }
 
+TEST(FollowedScripts, AnInstanceIsADictOfItsAttributes) {
+  for (const char* as_dict :
+       {"vars(cfg)", "asdict(cfg)", "cfg.__dict__", "cfg.model_dump()", "dict(vars(cfg))"}) {
+    const Json training = training_of(
+        std::string(
+            "@dataclass\nclass Config:\n    per_device_train_batch_size: int = 3\n    optim: str = 'adafactor'\n"
+            "cfg = Config(optim='sgd')\nTrainer(model=model, args=TrainingArguments(output_dir='out', **") +
+        as_dict + ")).train()\n");
+    EXPECT_EQ(at(training, "per_device_train_batch_size"), Json(3)) << as_dict;
+    EXPECT_EQ(at(training, "optim"), Json("sgd")) << as_dict;
+  }
+}
+
 TEST(FollowedScripts, FlagsReachAFunctionThatALambdaCalls) {
   const Json training = training_of(
       "parser = argparse.ArgumentParser()\nparser.add_argument('--max_seq_length', type=int, default=384)\n"
