@@ -15,34 +15,44 @@ std::size_t bin_of(uint64_t size) {
   return (width - 3) * 8 + static_cast<std::size_t>(units >> (width - 4) & 7);
 }
 
+// Where an entry belongs in a list that falls.
+template <class List>
+auto place_of(List& list, const FreeBlock& entry) {
+  return std::partition_point(list.begin(), list.end(),
+                              [&](const FreeBlock& other) { return entry < other; });
+}
+
 }  // namespace
 
 void FreeBlocks::insert(const FreeBlock& entry) {
   const std::size_t bin = bin_of(entry.size);
   std::vector<FreeBlock>& list = bins_[bin];
-  list.insert(std::lower_bound(list.begin(), list.end(), entry), entry);
+  list.insert(place_of(list, entry), entry);
   filled_[bin / 64] |= uint64_t{1} << bin % 64;
 }
 
 void FreeBlocks::erase(const FreeBlock& entry) {
   const std::size_t bin = bin_of(entry.size);
   std::vector<FreeBlock>& list = bins_[bin];
-  list.erase(std::lower_bound(list.begin(), list.end(), entry));
+  list.erase(place_of(list, entry));
   if (list.empty()) filled_[bin / 64] &= ~(uint64_t{1} << bin % 64);
 }
 
 const FreeBlock* FreeBlocks::first_from(const FreeBlock& key) const {
   const std::size_t bin = bin_of(key.size);
   const std::vector<FreeBlock>& list = bins_[bin];
-  const auto at = std::lower_bound(list.begin(), list.end(), key);
-  if (at != list.end()) return &*at;
+  if (!list.empty() && !(list.front() < key)) {
+    auto at = place_of(list, key);
+    if (at == list.end() || key < *at || *at < key) --at;
+    return &*at;
+  }
   std::size_t word = bin / 64;
   uint64_t higher = filled_[word] & ~(~uint64_t{0} >> (63 - bin % 64));
   while (higher == 0) {
     if (++word == words) return nullptr;
     higher = filled_[word];
   }
-  return &bins_[64 * word + static_cast<std::size_t>(std::countr_zero(higher))].front();
+  return &bins_[64 * word + static_cast<std::size_t>(std::countr_zero(higher))].back();
 }
 
 }  // namespace plimsoll::memory

@@ -5,7 +5,8 @@
 //     const FreeBlock* best = free.first_from({.size = 1024});    // the smallest that is large enough
 //
 // PyTorch keeps them in one set. Here those of about one size share a bin, an eighth of a power of two wide: a run
-// of many layers has thousands, and a bin of them is short.
+// of many layers has thousands, and a bin of them is short. It is a list that falls: of one size the lowest address
+// is wanted first, and a backward pass frees from high addresses to low ones, so that most comes and goes at the end.
 #pragma once
 
 #include <array>
@@ -39,9 +40,7 @@ class FreeBlocks {
         const auto bit = static_cast<std::size_t>(63 - std::countl_zero(left));
         left ^= uint64_t{1} << bit;
         std::vector<FreeBlock>& list = bins_[64 * word + bit];
-        for (std::size_t i = list.size(); i-- > 0;) {
-          if (gone(list[i])) list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
-        }
+        std::erase_if(list, gone);
         if (list.empty()) filled_[word] ^= uint64_t{1} << bit;
       }
     }

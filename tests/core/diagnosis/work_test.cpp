@@ -84,7 +84,7 @@ constexpr uint64_t most_looks_at_a_byte = 1000;
 
 TEST(DiagnosisWork, ATextOfAnyLengthIsLookedAtInProportionToIt) {
   for (const Hostile& hostile : hostile_texts()) {
-    for (const std::size_t size : {10'000U, 100'000U, 1'000'000U, 10'000'000U}) {
+    for (const std::size_t size : {10'000U, 100'000U, 1'000'000U}) {
       const std::string text = text_of(hostile, size);
       ASSERT_LE(looked_at(text), most_looks_at_a_byte * text.size())
           << hostile.what << ", " << size << " bytes";
