@@ -5,7 +5,6 @@
 
 #include "core/exchange/import.h"
 #include "core/exchange/patch.h"
-#include "core/exchange/shell_variables.h"
 #include "core/json/at.h"
 
 namespace plimsoll::exchange {
@@ -16,7 +15,7 @@ using json::Json;
 
 Import from_script(std::string_view text) { return import_document(read_text(text), text); }
 
-const char* const script = R"(#!/bin/bash
+const char* const published_script = R"(#!/bin/bash
 set -x
 MODEL_NAME="Qwen/Qwen2.5-7B-Instruct"
 GPUS=${GPUS:-8}
@@ -34,7 +33,7 @@ torchrun --nproc_per_node ${GPUS} train.py \
 )";
 
 TEST(ExchangeShell, VariablesStandForWhatTheyHold) {
-  const Import import = from_script(script);
+  const Import import = from_script(published_script);
   ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
   EXPECT_EQ(import.model, "Qwen/Qwen2.5-7B-Instruct");
   const Json& training = import.request["training"];
@@ -68,8 +67,9 @@ TEST(ExchangeShell, ACommandThatTrainsNothingIsRefused) {
 }
 
 TEST(ExchangeShell, AChangeOfASettingIsOneOfItsVariable) {
-  const Document document = read_text(script);
-  const Patch patch = patch_document(document, script, {{"/training/per_device_train_batch_size", 2}});
+  const Document document = read_text(published_script);
+  const Patch patch =
+      patch_document(document, published_script, {{"/training/per_device_train_batch_size", 2}});
   ASSERT_TRUE(patch.errors.empty());
   EXPECT_THAT(patch.text, testing::HasSubstr("\nBATCH_PER_DEVICE=2\n"));
   EXPECT_THAT(patch.text, testing::HasSubstr("--per_device_train_batch_size $BATCH_PER_DEVICE"));
@@ -85,24 +85,6 @@ TEST(ExchangeShell, ANewFlagStandsBehindTheQuotesOfJson) {
   ASSERT_TRUE(patch.errors.empty());
   EXPECT_THAT(patch.text,
               testing::HasSubstr("false}' --liger_kernel_config '{\"fused_linear_cross_entropy\":true}'"));
-}
-
-TEST(ExchangeShell, OnlyWhatIsKnownIsReplaced) {
-  ShellVariables variables;
-  variables.set("A", "6");
-  variables.set("B", "4");
-  EXPECT_EQ(variables.expanded("$A/${B}"), "6/4");
-  EXPECT_EQ(variables.expanded("${C:-7}"), "7");
-  EXPECT_EQ(variables.expanded("${A:-7}"), "6");
-  EXPECT_EQ(variables.expanded("$C"), "$C");
-  EXPECT_EQ(variables.expanded("${A%.*}"), "${A%.*}");
-  EXPECT_EQ(variables.expanded("$((A * (B + 2) / 3))"), "12");
-  EXPECT_EQ(variables.expanded("$((${A} % $B))"), "2");
-  EXPECT_EQ(variables.expanded("$((A / 0))"), "$((A / 0))");
-  EXPECT_EQ(variables.expanded("$((A / C))"), "$((A / C))");
-  EXPECT_EQ(variables.expanded("$((A"), "$((A");
-  EXPECT_EQ(variables.expanded("$(nproc)"), "$(nproc)");
-  EXPECT_EQ(variables.expanded("cost: 5$"), "cost: 5$");
 }
 
 TEST(ExchangeShell, VariablesThatGrowEndWhereASettingEnds) {

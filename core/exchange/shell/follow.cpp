@@ -1,0 +1,305 @@
+#include "core/exchange/shell/follow.h"
+
+#include <algorithm>
+
+#include "core/exchange/shell/arithmetic.h"
+#include "core/exchange/shell/interpreter.h"
+#include "core/json/ascii.h"
+
+namespace plimsoll::exchange::shell {
+
+namespace {
+
+constexpr size_t most_steps = 2'000'000;
+constexpr int most_rounds = 50;
+
+bool is_flag(const Word& word) {
+  return !word.opens_quoted && word.text.size() > 1 && word.text.characters[0] == '-' &&
+         !ascii::is_digit(word.text.characters[1]) && word.text.characters[1] != '.';
+}
+
+// Of several commands the one that trains is meant: by what starts it, by its name, and by how much it says.
+int weight_of(const std::vector<Word>& words) {
+  static constexpr std::string_view starts[] = {
+      "torchrun", "accelerate", "deepspeed", "llamafactory-cli",  "swift",     "axolotl",
+      "tune",     "trl",        "litgpt",    "torch.distributed", "autotrain", "megatron"};
+  static constexpr std::string_view trains[] = {"train", "tune", "sft",  "dpo", "grpo",
+                                                "ppo",   "kto",  "lora", "rlhf"};
+  static constexpr std::string_view others[] = {"eval",     "infer",    "merge",      "serve",   "rollout",
+                                                "export",   "convert",  "preprocess", "prepare", "tokenize",
+                                                "generate", "download", "predict",    "deploy"};
+  int weight = 0;
+  bool behind_flags = false;
+  for (const Word& word : words) {
+    const std::string& text = word.text.characters;
+    if (is_flag(word) || assignment(text)) {
+      ++weight;
+      behind_flags = behind_flags || (is_flag(word) && weight > 4);
+      continue;
+    }
+    if (behind_flags) continue;
+    const std::string name = ascii::lower(text.substr(text.rfind('/') + 1));
+    const auto named = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+    if (std::any_of(std::begin(starts), std::end(starts),
+                    [&](std::string_view start) { return name.starts_with(start); }))
+      weight += 3;
+    if (std::any_of(std::begin(trains), std::end(trains), named)) weight += 3;
+    if (std::any_of(std::begin(others), std::end(others), named)) weight -= 6;
+  }
+  return weight;
+}
+
+Text text_of(const std::string& value) { return Text::made(value, {}); }
+
+}  // namespace
+
+Interpreter::Interpreter(const std::vector<std::pair<std::string, std::string>>& given) {
+  for (const auto& [name, value] : given) variables_[name].items = {{"0", text_of(value)}};
+}
+
+bool Interpreter::spend(size_t steps) {
+  steps_ += steps;
+  if (steps_ > most_steps) flow_ = Flow::end;
+  return steps_ <= most_steps;
+}
+
+void Interpreter::run_script(std::string_view script) {
+  script_ = script;
+  run(parse(Text::of(script, 0, script.size())));
+}
+
+std::vector<Assigned> Interpreter::assigned() const {
+  std::vector<Assigned> all;
+  for (const std::string& name : order_) {
+    const auto found = variables_.find(name);
+    if (found == variables_.end() || found->second.items.empty() || found->second.list) continue;
+    const Variable& variable = found->second;
+    Word value;
+    value.text = variable.items.front().second;
+    value.span = variable.span;
+    value.quoted = variable.quoted;
+    all.push_back({name, variable.name_span, std::move(value)});
+  }
+  return all;
+}
+
+Followed Interpreter::followed() const { return {best_.empty() ? assigned() : before_, best_}; }
+
+Status Interpreter::run(const Block& block) {
+  Status status = true;
+  for (size_t i = 0; i < block.size(); ++i) {
+    if (flow_ != Flow::on || !spend(10)) break;
+    const Statement& statement = block[i];
+    if (statement.join == Statement::Join::both && status == Status(false)) continue;
+    if (statement.join == Statement::Join::either && status != Status(false)) continue;
+    if (statement.join == Statement::Join::pipe) {
+      piped_ = std::move(printed_);
+      printed_ = {};
+    }
+    status = run(statement);
+    if (statement.negated && status && statement.kind == Statement::Kind::simple) status = !*status;
+  }
+  return status;
+}
+
+Status Interpreter::run(const Statement& statement) {
+  if (calls_ + depth_ > 100) return std::nullopt;
+  switch (statement.kind) {
+    case Statement::Kind::simple:
+      return run_simple(statement);
+    case Statement::Kind::group:
+      return run(statement.blocks.front());
+    case Statement::Kind::choice:
+      return run_choice(statement);
+    case Statement::Kind::loop:
+      return run_loop(statement);
+    case Statement::Kind::repeat:
+      return run_repeat(statement);
+    case Statement::Kind::select:
+      return run_select(statement);
+    case Statement::Kind::function:
+      if (!statement.blocks.empty() && functions_.size() < 1000)
+        functions_[statement.words.front().characters] =
+            std::make_shared<const Block>(statement.blocks.front());
+      return true;
+  }
+  return std::nullopt;
+}
+
+void Interpreter::run_uncertain(const Block& block) {
+  ++uncertain_;
+  run(block);
+  --uncertain_;
+}
+
+Status Interpreter::run_choice(const Statement& statement) {
+  bool open = false;  // whether a condition before was not settled
+  size_t i = 0;
+  for (; i + 1 < statement.blocks.size(); i += 2) {
+    const Status holds = run(statement.blocks[i]);
+    if (flow_ != Flow::on || holds == Status(false)) continue;
+    if (holds && !open) return run(statement.blocks[i + 1]);
+    run_uncertain(statement.blocks[i + 1]);
+    if (holds) return std::nullopt;
+    open = true;
+  }
+  if (i >= statement.blocks.size()) return open ? Status() : Status(true);
+  if (!open) return run(statement.blocks[i]);
+  run_uncertain(statement.blocks[i]);
+  return std::nullopt;
+}
+
+// False when the loop ends with it.
+bool Interpreter::round(const Block& body) {
+  run(body);
+  if (flow_ == Flow::next_round) flow_ = Flow::on;
+  if (flow_ == Flow::out_of_loop) {
+    flow_ = Flow::on;
+    return false;
+  }
+  return flow_ == Flow::on;
+}
+
+Status Interpreter::run_loop(const Statement& statement) {
+  if (statement.blocks.empty()) return std::nullopt;
+  if (statement.words.empty()) {
+    round(statement.blocks[0]);
+    return true;
+  }
+  const std::string name = statement.words[0].characters;
+  int rounds = 0;
+  bool goes_on = true;
+  for (size_t i = 1; i < statement.words.size() && goes_on; ++i) {
+    for (Word& word : words_of(statement.words[i])) {
+      if (!goes_on || ++rounds > most_rounds) break;
+      Variable made;
+      made.span = word.span;
+      made.quoted = word.quoted;
+      const bool known = word.text.characters.find_first_of("$`") == std::string::npos;
+      made.items.emplace_back("0", std::move(word.text));
+      if (variables_.count(name) == 0) order_.push_back(name);
+      if (known) variables_[name] = std::move(made);
+      goes_on = round(statement.blocks[0]);
+    }
+  }
+  return true;
+}
+
+Status Interpreter::run_repeat(const Statement& statement) {
+  if (statement.blocks.size() < 2) return std::nullopt;
+  for (int rounds = 0; rounds < most_rounds; ++rounds) {
+    const Status holds = run(statement.blocks[0]);
+    if (!holds) {
+      run_uncertain(statement.blocks[1]);
+      if (flow_ == Flow::next_round || flow_ == Flow::out_of_loop) flow_ = Flow::on;
+      return std::nullopt;
+    }
+    if (*holds == statement.negated || !round(statement.blocks[1])) break;
+  }
+  return true;
+}
+
+Status Interpreter::run_select(const Statement& statement) {
+  const std::string word = value_of(statement.words.front()).characters;
+  const bool known = word.find_first_of("$`") == std::string::npos;
+  for (size_t i = 0; i < statement.blocks.size(); ++i) {
+    if (!known) {
+      run_uncertain(statement.blocks[i]);
+      continue;
+    }
+    for (const Text& pattern : statement.patterns[i]) {
+      if (matches(value_of(pattern).characters, word)) return run(statement.blocks[i]);
+    }
+  }
+  return known ? Status(true) : Status();
+}
+
+Status Interpreter::run_simple(const Statement& statement) {
+  if (statement.words.empty()) return true;
+  const std::string& first = statement.words[0].characters;
+  if (first == "[" || first == "[[" || first == "test")
+    return test({statement.words.begin() + 1, statement.words.end()});
+  if (first.starts_with("((") && first.size() > 4)
+    return holds(std::string_view(first).substr(2, first.size() - 4),
+                 [this](std::string_view name) { return number_of(name); });
+  std::vector<Word> words;
+  const bool declares = first == "export" || first == "declare" || first == "local" || first == "readonly" ||
+                        first == "typeset";
+  bool leads = true;
+  for (const Text& written : statement.words) {
+    const bool sets = leads || declares;
+    if (sets && assignment(written.characters) && assign(written)) continue;
+    std::vector<Word> more = words_of(written);
+    words.insert(words.end(), more.begin(), more.end());
+    leads = !words.empty() && is_prefix(words.back());
+  }
+  return words.empty() ? Status(true) : run_words(std::move(words));
+}
+
+Status Interpreter::run_words(std::vector<Word> words) {
+  while (words.size() > 1 && is_prefix(words.front())) words.erase(words.begin());
+  const std::string& name = words.front().text.characters;
+  if (const auto function = functions_.find(name); function != functions_.end()) {
+    std::vector<Text> arguments;
+    for (size_t i = 1; i < words.size(); ++i) arguments.push_back(words[i].text);
+    const std::shared_ptr<const Block> body = function->second;
+    return call(*body, std::move(arguments));
+  }
+  if (const Builtin known = builtin(name); known != nullptr) return (this->*known)(words);
+  for (size_t i = 0; i + 2 < words.size(); ++i) {
+    const std::string& shell = words[i].text.characters;
+    const std::string& flag = words[i + 1].text.characters;
+    if (!(shell == "bash" || shell == "sh" || shell.ends_with("/bash")) || flag.size() < 2 ||
+        flag[0] != '-' || flag.back() != 'c')
+      continue;
+    const std::vector<Word> outer = prefix_;
+    prefix_.insert(prefix_.end(), words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i));
+    if (++depth_ < 20) run(parse(words[i + 2].text));
+    --depth_;
+    prefix_ = outer;
+    return std::nullopt;
+  }
+  if (is_tool(words.front())) {
+    const auto launcher = std::find_if(words.begin(), words.end(), is_launcher);
+    if (launcher == words.end()) {
+      lost_ = true;
+      return std::nullopt;
+    }
+    words.erase(words.begin(), launcher);
+  }
+  keep(std::move(words));
+  return true;
+}
+
+Status Interpreter::call(const Block& body, std::vector<Text> arguments) {
+  if (calls_ >= 20) return std::nullopt;
+  ++calls_;
+  std::swap(arguments_, arguments);
+  const bool had = has_arguments_;
+  has_arguments_ = true;
+  const Status status = run(body);
+  if (flow_ == Flow::out_of_function) flow_ = Flow::on;
+  has_arguments_ = had;
+  std::swap(arguments_, arguments);
+  --calls_;
+  return status;
+}
+
+void Interpreter::keep(std::vector<Word> words) {
+  lost_ = true;  // whatever it prints
+  if (capturing_) return;
+  words.insert(words.begin(), prefix_.begin(), prefix_.end());
+  const int weight = weight_of(words);
+  if ((!best_.empty() && weight <= best_weight_) || !spend(order_.size())) return;
+  best_weight_ = weight;
+  best_ = std::move(words);
+  before_ = assigned();
+}
+
+Followed follow(std::string_view script, const std::vector<std::pair<std::string, std::string>>& given) {
+  Interpreter interpreter(given);
+  interpreter.run_script(script);
+  return interpreter.followed();
+}
+
+}  // namespace plimsoll::exchange::shell

@@ -1,0 +1,61 @@
+#include "core/exchange/shell/words.h"
+
+#include <algorithm>
+
+#include "core/json/ascii.h"
+
+namespace plimsoll::exchange::shell {
+
+bool is_tool(const Word& word) {
+  static constexpr std::string_view tools[] = {"apt",    "apt-get", "awk",    "cat",    "cd",
+                                               "chmod",  "conda",   "cp",     "curl",   "date",
+                                               "docker", "du",      "find",   "git",    "grep",
+                                               "head",   "kill",    "ln",     "ls",     "make",
+                                               "mkdir",  "module",  "mv",     "nl",     "nvidia-smi",
+                                               "pip",    "pip3",    "pkill",  "ps",     "pytest",
+                                               "read",   "rm",      "rsync",  "scp",    "sed",
+                                               "sleep",  "sort",    "source", ".",      "tail",
+                                               "tar",    "tee",     "trap",   "ulimit", "unzip",
+                                               "wait",   "wandb",   "wget",   "xargs",  "huggingface-cli"};
+  return !word.quoted &&
+         std::find(std::begin(tools), std::end(tools), word.text.characters) != std::end(tools);
+}
+
+bool is_launcher(const Word& word) {
+  for (const std::string_view launcher : {"python", "python3", "torchrun", "accelerate", "deepspeed"}) {
+    if (word.is(launcher)) return true;
+  }
+  return false;
+}
+
+bool takes_one_value(const Word& flag) {
+  static constexpr std::string_view names[] = {"--nproc_per_node",    "--nproc-per-node", "--nnodes",
+                                               "--node_rank",         "--node-rank",      "--master_port",
+                                               "--master-port",       "--master_addr",    "--master-addr",
+                                               "--num_processes",     "--num_machines",   "--machine_rank",
+                                               "--main_process_port", "--num_gpus",       "--num_nodes"};
+  return std::find(std::begin(names), std::end(names), flag.text.characters) != std::end(names);
+}
+
+bool is_prefix(const Word& word) {
+  for (const std::string_view prefix : {"env", "nohup", "time", "sudo", "exec", "command", "$", "%", "!"}) {
+    if (word.is(prefix)) return true;
+  }
+  return false;
+}
+
+std::optional<size_t> assignment(std::string_view text) {
+  size_t at = 0;
+  if (text.empty() || ascii::is_digit(text[0])) return std::nullopt;
+  while (at < text.size() && ascii::is_word(text[at])) ++at;
+  if (at == 0) return std::nullopt;
+  if (at < text.size() && text[at] == '[') {
+    const size_t close = text.find(']', at);
+    if (close == std::string_view::npos) return std::nullopt;
+    at = close + 1;
+  }
+  if (at < text.size() && text[at] == '+') ++at;
+  return at < text.size() && text[at] == '=' ? std::optional<size_t>(at) : std::nullopt;
+}
+
+}  // namespace plimsoll::exchange::shell

@@ -1,0 +1,28 @@
+// A word of a command, its variables put in, and what it is to the command that it stands in.
+#pragma once
+
+#include "core/exchange/shell/text.h"
+
+namespace plimsoll::exchange::shell {
+
+struct Word {
+  Text text;  ///< without its quotes
+  Span span;  ///< where it stands; of a variable alone, where that was set
+  bool quoted = false;
+  bool opens_quoted = false;  ///< "..." from its first character: no flag, as --key="value" is
+
+  bool is(std::string_view other) const { return !quoted && text.characters == other; }
+};
+
+/// Programs whose flags are theirs alone.
+bool is_tool(const Word& word);
+/// What a tool may start in its turn: "docker run image python train.py".
+bool is_launcher(const Word& word);
+/// A launcher's flag that one word follows: what stands behind that is the script, of whatever name.
+bool takes_one_value(const Word& flag);
+/// What only precedes a command: its variables may follow.
+bool is_prefix(const Word& word);
+/// NAME=value, NAME+=value, NAME[key]=value: where the sign stands.
+std::optional<size_t> assignment(std::string_view text);
+
+}  // namespace plimsoll::exchange::shell

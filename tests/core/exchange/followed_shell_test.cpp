@@ -1,0 +1,153 @@
+// Scripts of the shell, followed as bash does: each row's last words are what bash 5.2 prints for them with `echo`.
+#include <gtest/gtest.h>
+
+#include "core/exchange/shell/follow.h"
+
+namespace plimsoll::exchange::shell {
+namespace {
+
+// The words behind "train" of the command that is found.
+std::string given_to_train(std::string_view script) {
+  const Followed run = follow(script, {});
+  std::string words;
+  bool behind = false;
+  for (const Word& word : run.command) {
+    if (behind) words += (words.empty() ? "" : " ") + word.text.characters;
+    behind = behind || word.is("train");
+  }
+  return words;
+}
+
+TEST(FollowedShell, VariablesArePutIn) {
+  EXPECT_EQ(given_to_train("A=6\nB=4\ntrain $A/${B}"), "6/4");
+  EXPECT_EQ(given_to_train("train ${C:-7} ${C-8} ${C:=9}"), "7 8 9");
+  EXPECT_EQ(given_to_train("A=6\ntrain ${A:-7} ${A:+x} \"${B:+x}\""), "6 x ");
+  EXPECT_EQ(given_to_train("A='a b'\ntrain $A"), "a b");
+  EXPECT_EQ(given_to_train("M=org/name.ext\ntrain ${M##*/} ${M%.*} ${M%%/*} ${M#org/} ${M/name/other} ${#M}"),
+            "name.ext org/name org name.ext org/other.ext 12");
+  EXPECT_EQ(given_to_train("M=Llama\ntrain ${M,,} ${M^^} ${M:0:2} ${M:3}"), "llama LLAMA Ll ma");
+  EXPECT_EQ(given_to_train("A=2\nB='$A'\ntrain $B \"$A\" '$A' x\"$A\"'y'"), "$A 2 $A x2y");
+  EXPECT_EQ(given_to_train("A=x\nA+=y\ntrain $A"), "xy");
+  EXPECT_EQ(given_to_train("B=A\nA=deep\ntrain ${!B} ${N:-${A}}"), "deep deep");
+  EXPECT_EQ(given_to_train("train a\\ b \"c\\\"d\" e\\\nf"), "a b c\"d ef");
+}
+
+TEST(FollowedShell, WhatIsNotKnownStaysAsItIsWritten) {
+  EXPECT_EQ(given_to_train("train $UNKNOWN/model $(nproc) ${A%.*} $1"), "$UNKNOWN/model $(nproc) ${A%.*} $1");
+  EXPECT_EQ(given_to_train("A=6\ntrain $((A / 0)) $((A / C))"), "$((A / 0)) $((A / C))");
+  EXPECT_EQ(given_to_train("train \"$@\" --x"), "--x");
+}
+
+TEST(FollowedShell, WholeNumbersAreWorkedOut) {
+  EXPECT_EQ(given_to_train("A=6\nB=4\ntrain $((A * (B + 2) / 3)) $((${A} % $B)) $(expr $A + 1)"), "12 2 7");
+}
+
+TEST(FollowedShell, ListsAreTheirItems) {
+  EXPECT_EQ(given_to_train("L=(a 'b c' d)\nL+=(e)\ntrain \"${L[@]}\" ${#L[@]} ${L[1]} $L"),
+            "a b c d e 4 b c a");
+  EXPECT_EQ(given_to_train("declare -A M=([small]=1b [large]=7b)\nS=large\ntrain ${M[$S]}"), "7b");
+  EXPECT_EQ(given_to_train("L=(7b 13b)\nfor ((i=0;i<2;i++)); do\ntrain ${L[0]}\ndone"), "7b");
+}
+
+TEST(FollowedShell, ConditionsAreSettledByTheText) {
+  EXPECT_EQ(
+      given_to_train(
+          "S=sft\nif [ \"$S\" = dpo ]; then A=1; elif [[ $S == s* ]]; then A=2; else A=3; fi\ntrain $A"),
+      "2");
+  EXPECT_EQ(given_to_train("N=${N:-8}\n[ $N -gt 4 ] && A=many || A=few\ntrain $A"), "many");
+  EXPECT_EQ(given_to_train("[ -z \"$X\" ] && X=5\n[[ -n $X && ! $X == 4 ]] || X=6\ntrain $X"), "5");
+  EXPECT_EQ(given_to_train(
+                "case ${STAGE:-lora} in\n  full) A=1 ;;\n  lora|qlora) A=2 ;;\n  *) A=3 ;;\nesac\ntrain $A"),
+            "2");
+  EXPECT_EQ(given_to_train("N=3\nif ((N > 2)); then A=1; else A=2; fi\ntrain $A"), "1");
+  EXPECT_EQ(given_to_train("V=colocate\ntrain $([ \"$V\" != off ] && echo true || echo false)"), "true");
+}
+
+TEST(FollowedShell, ACheckThatEndsTheScriptIsPassed) {
+  EXPECT_EQ(
+      given_to_train("if [ $# -lt 1 ]; then echo usage; exit 1; fi\nif [ ! -d data ]; then exit 1; fi\n"
+                     "cd x || exit 1\nset -euo pipefail\ntrain 1\nexit 0\ntorchrun train 2 --a --b --c"),
+      "1");
+}
+
+TEST(FollowedShell, FunctionsRunWithWhatTheyAreGiven) {
+  EXPECT_EQ(
+      given_to_train(
+          "run() {\n  local model=$1 size=${2:-4}\n  shift\n  train $model $size $# \"$@\"\n}\nrun a 5 c"),
+      "a 5 2 5 c");
+  EXPECT_EQ(given_to_train("function start {\n  bash -c \"train $1\"\n}\nstart b"), "b");
+}
+
+TEST(FollowedShell, LoopsGoRoundForWhatTheyName) {
+  EXPECT_EQ(given_to_train("for m in a b; do\n  train $m\ndone"), "a");
+  EXPECT_EQ(given_to_train("A=\nfor f in 1 2 3; do A=\"$A --x$f\"; done\ntrain $A"), "--x1 --x2 --x3");
+  EXPECT_EQ(
+      given_to_train(
+          "B=1\nwhile [[ $# -gt 0 ]]; do\n  case $1 in\n    --b) B=\"$2\"; shift 2 ;;\n  esac\ndone\ntrain $B"),
+      "1");
+  EXPECT_EQ(given_to_train(
+                "G=0,1,2\ntrain $(echo $G | tr ',' '\\n' | wc -l) $(basename a/b.sh .sh) $(dirname a/b)"),
+            "3 b a");
+}
+
+TEST(FollowedShell, TheCommandThatTrainsIsMeant) {
+  EXPECT_EQ(
+      given_to_train(
+          "python prepare.py --a 1 --b 2 --c 3\npython train 1 --lr 2\npython eval.py --x 1 --y 2 --z 3"),
+      "1 --lr 2");
+  EXPECT_EQ(given_to_train("cat <<EOF\ntrain wrong --a --b --c\nEOF\ntrain right > log 2>&1 &\nwait"),
+            "right");
+  EXPECT_EQ(given_to_train("echo 'train wrong --a --b'\nsrun -n 1 bash -c 'train right --x'"), "right --x");
+}
+
+TEST(FollowedShell, APasteThatLostItsBackslashesGoesOn) {
+  EXPECT_EQ(given_to_train("train \\ \n  --a 1\n  # --b 2\n\n  --c 3\n"), "--a 1 --c 3");
+}
+
+TEST(FollowedShell, AVariableKnowsWhereItWasWritten) {
+  const std::string script = "MODEL=\"Qwen/Qwen3-4B\"\nARGS=\"--name $MODEL --lr 1e-4\"\ntrain $ARGS";
+  const Followed run = follow(script, {});
+  ASSERT_EQ(run.command.size(), 5U);
+  EXPECT_EQ(script.substr(run.command[2].span.at, run.command[2].span.length), "\"Qwen/Qwen3-4B\"");
+  EXPECT_EQ(script.substr(run.command[4].span.at, run.command[4].span.length), "1e-4");
+}
+
+TEST(FollowedShell, WhatIsMeantToHurtEnds) {
+  std::string grows = "A=xxxxxxxxxxxxxxxx\n";
+  for (int i = 0; i < 200; ++i) grows += "A=$A$A$A$A\n";
+  std::string nested, open;
+  for (int i = 0; i < 500; ++i) nested += "if true; then for i in 1 2 3 4 5 6 7 8 9; do ";
+  for (int i = 0; i < 5000; ++i) open += "$(${$((\"`";
+  std::string braces, brackets, quotes, calls = "f() { f; f; }\n", lists = "A=(1)\n";
+  for (int i = 0; i < 100'000; ++i) {
+    braces += "${";
+    brackets += "$(";
+    quotes += i % 2 == 0 ? "'\"" : "\\";
+    calls += "f\n";
+    lists += "A+=(1)\n";
+  }
+  for (const std::string& script : {grows,
+                                    nested,
+                                    open,
+                                    braces,
+                                    brackets,
+                                    quotes,
+                                    calls,
+                                    lists,
+                                    std::string("while true; do A=$A.; done"),
+                                    std::string("case"),
+                                    std::string("for"),
+                                    std::string("(((((("),
+                                    std::string("a() b() c() {"),
+                                    std::string("<<A <<B"),
+                                    std::string("A[=1"),
+                                    std::string("A=(\n"),
+                                    std::string("${"),
+                                    std::string("\\"),
+                                    std::string("!"),
+                                    std::string("[")})
+    follow(script, {});
+}
+
+}  // namespace
+}  // namespace plimsoll::exchange::shell
