@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "core/exchange/commands.h"
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/autotrain.h"
+#include "core/exchange/formats/flat.h"
 #include "core/exchange/formats/fms_tuning.h"
 #include "core/exchange/formats/llamafactory.h"
 #include "core/exchange/formats/python_calls.h"
@@ -206,43 +208,6 @@ bool fits_language(const Format& format, Language language) {
   return format.written == language;
 }
 
-// Words that may name what a command starts: those without a flag, and what `python -m` or `--module` is
-// given.
-std::vector<std::string_view> started_by(const Node& root) {
-  std::vector<std::string_view> started;
-  for (const Member& member : root.members) {  // a script may start several
-    if (member.key != "$words" && member.key != "m" && member.key != "module") continue;
-    if (member.value.is_scalar()) started.push_back(member.value.raw);
-    for (const Node& item : member.value.items) started.push_back(item.raw);
-  }
-  return started;
-}
-
-// The program that a command line starts.
-const Format* format_of_command(const Node& root) {
-  const std::vector<std::string_view> started = started_by(root);
-  for (const std::string_view word : started) {
-    if (word.find("openrlhf.cli.") == 0) return &openrlhf;
-    for (const char* script : {"tuning.sft_trainer", "tuning/sft_trainer.py"})
-      if (word.find(script) != std::string::npos) return &fms_tuning;
-  }
-  if (is_verl_sft(root)) return &verl_sft;
-  if (const Format* refused = refused_program(started, root); refused != nullptr) return refused;
-  const Node* words = root.find("$words");
-  if (root.find("rlhf_type") != nullptr) return &ms_swift;  // whatever path its script is started by
-  if (words == nullptr) return &command_line;
-  for (const Node& word : words->items) {
-    if (word.raw == "swift" || word.raw == "megatron") return &ms_swift;
-    if (word.raw.find("swift/cli/") != std::string::npos) return &ms_swift;  // what `swift sft` starts
-    if (word.raw == "axolotl") return &axolotl;
-    if (word.raw == "tune") return &torchtune;
-    if (word.raw == "litgpt") return &litgpt;
-    if (word.raw == "autotrain") return &autotrain;
-    if (starts_llamafactory(root, word.raw)) return &llamafactory;
-  }
-  return &command_line;
-}
-
 }  // namespace
 
 Json nest(const recipe::Values& values) {
@@ -318,6 +283,8 @@ Document prepared(const Document& document) {
     made.root = torchtune_command(document.root);
   if (document.language == Language::shell && is_verl_sft(document.root))
     made.root = verl_sft_command(document.root);
+  if (document.language == Language::shell && format_of_command(document.root) == &command_line)
+    made.root = command_of_own_sections(document.root);
   if (document.language != Language::python) return made;
   const Node* axolotl = axolotl_call(document.root);
   made.root = axolotl != nullptr ? *axolotl : python_sections(document.root);
@@ -373,8 +340,7 @@ Import import_document(const Document& given, std::string_view given_text) {
         {"too_large", "", "This has more settings than any configuration.", "at most 2,000 settings"});
     return import;
   }
-  // A file with its error below it may be YAML as a whole. Handed back with changes it would be no file any
-  // more.
+  // A file with its error below it may be YAML as a whole; handed back with changes it would be no file.
   const auto& keys = given.root.members;
   const bool with_log = given.language == Language::yaml &&
                         std::any_of(keys.begin(), keys.end(),
@@ -390,6 +356,7 @@ Import import_document(const Document& given, std::string_view given_text) {
     return import;
   }
   import = import_prepared(document, text, *format);
+  if (given.language == Language::shell) tell_of_settings_file(given.root, import);
   if (!given.code.empty())
     import.notes.emplace_back("Of the notebook its code cells are read, as one script in their order.");
   return import;

@@ -142,6 +142,20 @@ std::optional<Member> flag_at(const std::vector<Word>& all, size_t& i) {
   return assigned(std::move(key), word.span, word, equals);
 }
 
+// The JSON in a file that the script writes itself, where a value names it.
+void put_files(const std::vector<std::pair<std::string, Text>>& files, Node& root) {
+  for (Member& member : root.members) {
+    if (!member.value.is_scalar() || member.value.raw.empty()) continue;
+    const auto written = std::find_if(files.begin(), files.end(),
+                                      [&](const auto& file) { return file.first == member.value.raw; });
+    if (written == files.end()) continue;
+    const size_t begin = written->second.characters.find_first_not_of(" \t\r\n");
+    if (begin == std::string::npos || written->second.characters[begin] != '{') continue;
+    Node inner = value_of(written->second.part(begin), false, member.value.span);
+    if (inner.is_map()) member.value = std::move(inner);
+  }
+}
+
 }  // namespace
 
 Document read_shell(std::string_view text) {
@@ -168,6 +182,7 @@ Document read_shell(std::string_view text) {
       words.items.push_back(scalar_node(word.text.characters, word.text.characters, word.quoted, word.span));
     }
   }
+  put_files(run.files, root);
   if (!words.items.empty()) root.members.push_back({"$words", {}, std::move(words)});
   return document;
 }

@@ -1,5 +1,7 @@
 // Flat arguments of Transformers and TRL: a YAML or JSON file for HfArgumentParser or `trl sft --config`, and
 // a command line.
+#include "core/exchange/formats/flat.h"
+
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
@@ -57,10 +59,27 @@ void read_words_around(Reading& reading) {
   reading.notes.push_back(std::string("The task, ") + said + ", is taken from the words around the command.");
 }
 
+// python train_sft.py, python -m src.train: a training, whatever its file says.
+bool starts_training(const Reading& reading) {
+  for (const char* key : {"$words", "m", "module"}) {
+    const Leaf* leaf = reading.leaf(key);
+    if (leaf == nullptr) continue;
+    std::vector<const Node*> words = {leaf->node};
+    for (const Node& item : leaf->node->items) words.push_back(&item);
+    for (const Node* word : words) {
+      const std::string name = ascii::lower(word->raw.substr(word->raw.rfind('/') + 1));
+      const bool runs = name_ends_with(name, ".py") || std::string_view(key) != "$words";
+      for (const char* part : {"train", "finetune", "fine_tune", "sft", "dpo", "grpo"})
+        if (runs && name.find(part) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
 void finish_arguments(Reading& reading) {
   finish_flat(reading);
   if (reading.has("/rl/num_generations") && !reading.has("/task")) reading.values["/task"] = "grpo";
-  if (reading.document.language == Language::shell && says_nothing(reading)) {
+  if (reading.document.language == Language::shell && says_nothing(reading) && !starts_training(reading)) {
     reading.errors.push_back({"not_training", "",
                               "No command in this text carries settings of a training run.",
                               "a command such as accelerate launch train.py --model_name_or_path ..."});
@@ -87,6 +106,8 @@ void finish_arguments(Reading& reading) {
 
 // train_dpo.py, dpo_multi.py, trainer.dpo: of a script of somebody's own its name says what it does.
 const char* task_in_name(std::string_view name) {
+  const std::string lower = ascii::lower(name);
+  name = lower;
   for (const char* task : {"dpo", "kto", "orpo", "grpo"}) {
     const size_t at = name.find(task);
     if (at == std::string_view::npos) continue;
@@ -132,6 +153,15 @@ constexpr Section shell_sections[] = {{"", &words_table},    {"", &image_table},
                                       {"", &launcher_table}, {"", &trl_model_table},   {"", &training_table},
                                       {"", &model_table},    {"", &quantization_table}};
 
+bool is_row(std::string_view key) {
+  for (const Section& section : shell_sections) {
+    for (const Row& row : section.table->rows) {
+      if (row.key == key) return true;
+    }
+  }
+  return false;
+}
+
 bool write(Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/peft") {
     out.put("use_peft", true, pointer);
@@ -172,6 +202,17 @@ bool write_command(Writing& out, const std::string& pointer, const Json& value) 
 }
 
 }  // namespace
+
+Node command_of_own_sections(const Node& root) {
+  Node made = root;
+  for (Member& member : made.members) {
+    const size_t dot = member.key.rfind('.');
+    if (dot == std::string::npos || member.key[0] == '$' || is_row(member.key)) continue;
+    std::string last = member.key.substr(dot + 1);
+    if (is_row(last) && made.find(last) == nullptr) member.key = std::move(last);
+  }
+  return made;
+}
 
 const Format trl_flat{
     .id = "trl",

@@ -155,11 +155,15 @@ constexpr Row script_rows[] = {
     {"accumulation_steps", "/training/gradient_accumulation_steps", "", nullptr, Write::no},
     {"batch_size", "/training/per_device_train_batch_size", "", nullptr, Write::no},
     {"max_epochs", "/data/epochs", "", nullptr, Write::no},
+    {"num_epochs", "/data/epochs", "", nullptr, Write::no},
+    {"n_epochs", "/data/epochs", "", nullptr, Write::no},
+    {"epochs", "/data/epochs", "", nullptr, Write::no},
     {"bits", "/quantization/load_in_4bit", "", read_loaded_bits, Write::no},
     {"q_lora", "/quantization/load_in_4bit", "", nullptr, Write::no},
     {"double_quant", "/quantization/bnb_4bit_use_double_quant", "", nullptr, Write::no},
     {"quant_type", "/quantization/bnb_4bit_quant_type", "", nullptr, Write::no},
     {"lora_modules", "/peft/target_modules", "all=all-linear", nullptr, Write::no},
+    {"model", "/model", "", nullptr, Write::no},
     {"model_id", "/model", "", nullptr, Write::no},
     {"model_path", "/model", "", nullptr, Write::no},
     {"trainable", "/peft/target_modules", "", read_trainable, Write::no},
@@ -201,7 +205,7 @@ constexpr std::string_view script_irrelevant =
     "pure_docker_mode no_auto_dataset_cache beaker_* non_resumable timeout hf_entity hf_* wandb_* "
     "try_launch_beaker_eval_jobs* reduce_loss clean_checkpoints* oe_eval_* add_bos cache_dataset_only "
     "mixer_list* dataset_mixer* checkpointing_steps keep_last_n_checkpoints use_slow_tokenizer "
-    "num_epochs total_episodes apply_* num_unique_prompts_rollout local_eval_every non_stop_penalty* "
+    "total_episodes apply_* num_unique_prompts_rollout local_eval_every non_stop_penalty* "
     "num_mini_batches kl_estimator ground_truths_key vllm_enforce_eager vllm_sync_backend "
     "vllm_enable_prefix_caching stop_strings artifact_ttl async_steps max_retries inflight_updates "
     "tool_parser_type tools tool_configs* tool_call_names checkpoint_state_* n_shot max_num_examples_* "

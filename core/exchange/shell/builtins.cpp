@@ -1,5 +1,6 @@
 // Commands that change what follows, or whose output a script uses.
 #include <algorithm>
+#include <utility>
 
 #include "core/exchange/shell/arithmetic.h"
 #include "core/exchange/shell/interpreter.h"
@@ -54,6 +55,8 @@ Interpreter::Builtin Interpreter::builtin(std::string_view name) {
       {"seq", &Interpreter::sequence},
       {"tr", &Interpreter::translate},
       {"wc", &Interpreter::count},
+      {"cat", &Interpreter::show},
+      {"read", &Interpreter::read},
       {"awk", &Interpreter::fields},
   };
   for (const auto& row : rows) {
@@ -137,7 +140,7 @@ Status Interpreter::leave(const std::vector<Word>& words) {
   if (words.front().is("break")) flow_ = Flow::out_of_loop;
   if (words.front().is("continue")) flow_ = Flow::next_round;
   if (words.front().is("return") && calls_ > 0) flow_ = Flow::out_of_function;
-  if (words.front().is("exit") && !best_.empty()) flow_ = Flow::end;
+  if (words.front().is("exit") && best_weight_ >= trains) flow_ = Flow::end;
   return true;
 }
 
@@ -218,6 +221,25 @@ Status Interpreter::count(const std::vector<Word>& words) {
   }
   const auto lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
   say(Text::made(std::to_string(lines), piped_.origin().value_or(Span{})));
+  return true;
+}
+
+// cat <<EOF
+Status Interpreter::show(const std::vector<Word>& words) {
+  if (words.size() > 1 || piped_.empty()) lost_ = true;
+  say(std::exchange(piped_, {}));
+  return true;
+}
+
+// read -r -d '' NAME <<EOF
+Status Interpreter::read(const std::vector<Word>& words) {
+  if (words.size() < 2 || piped_.empty() || !assignment(words.back().text.characters + "="))
+    return std::nullopt;
+  Variable made;
+  made.items.emplace_back("0", std::exchange(piped_, {}));
+  const std::string& name = words.back().text.characters;
+  if (variables_.count(name) == 0) order_.push_back(name);
+  variables_[name] = std::move(made);
   return true;
 }
 

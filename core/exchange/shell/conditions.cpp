@@ -119,6 +119,7 @@ Status Interpreter::one(const std::vector<std::string>& words, size_t& at) {
   }
   if (word.size() == 2 && word[0] == '-' && left > 1) {
     at += 2;
+    if (word[1] == 'v' && variables_.count(words[at - 1]) > 0) return true;
     if (word[1] != 'z' && word[1] != 'n') return std::nullopt;
     if (is_unknown(words[at - 1])) return std::nullopt;
     return words[at - 1].empty() == (word[1] == 'z');

@@ -1,6 +1,7 @@
 #include "core/exchange/shell/follow.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/exchange/shell/arithmetic.h"
 #include "core/exchange/shell/interpreter.h"
@@ -83,7 +84,7 @@ std::vector<Assigned> Interpreter::assigned() const {
   return all;
 }
 
-Followed Interpreter::followed() const { return {best_.empty() ? assigned() : before_, best_}; }
+Followed Interpreter::followed() const { return {best_.empty() ? assigned() : before_, best_, files_}; }
 
 Status Interpreter::run(const Block& block) {
   Status status = true;
@@ -162,7 +163,10 @@ bool Interpreter::round(const Block& body) {
 
 Status Interpreter::run_loop(const Statement& statement) {
   if (statement.blocks.empty()) return std::nullopt;
-  if (statement.words.empty()) {
+  if (statement.words.empty()) {  // its first round
+    std::string begins = statement.counts.characters.substr(0, statement.counts.characters.find(';'));
+    std::erase(begins, ' ');
+    assign(Text::made(std::move(begins), {}));
     round(statement.blocks[0]);
     return true;
   }
@@ -233,6 +237,16 @@ Status Interpreter::run_simple(const Statement& statement) {
     words.insert(words.end(), more.begin(), more.end());
     leads = !words.empty() && is_prefix(words.back());
   }
+  if (statement.document) {
+    std::vector<Field> fields(1);
+    if (!statement.literal) put(*statement.document, true, false, fields);
+    piped_ = statement.literal ? *statement.document : std::move(fields.front().text);
+    const bool written = !statement.target.empty() && !words.empty() && words[0].is("cat");
+    const bool copied = words.size() > 1 && words[0].is("tee");
+    if ((written || copied) && files_.size() < 100)
+      files_.emplace_back(written ? value_of(statement.target).characters : words.back().text.characters,
+                          piped_);
+  }
   return words.empty() ? Status(true) : run_words(std::move(words));
 }
 
@@ -246,6 +260,11 @@ Status Interpreter::run_words(std::vector<Word> words) {
     return call(*body, std::move(arguments));
   }
   if (const Builtin known = builtin(name); known != nullptr) return (this->*known)(words);
+  if ((name == "bash" || name == "sh") && !piped_.empty() && (words.size() == 1 || words[1].is("-s"))) {
+    if (++depth_ < 20) run(parse(std::exchange(piped_, {})));
+    --depth_;
+    return std::nullopt;
+  }
   for (size_t i = 0; i + 2 < words.size(); ++i) {
     const std::string& shell = words[i].text.characters;
     const std::string& flag = words[i + 1].text.characters;

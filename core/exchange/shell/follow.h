@@ -25,6 +25,7 @@ struct Assigned {
 struct Followed {
   std::vector<Assigned> variables;
   std::vector<Word> command;
+  std::vector<std::pair<std::string, Text>> files;  ///< that it writes itself: cat > ds.json <<EOF
 };
 
 /// Bounded by steps, never by time: what goes on beyond them ends there.

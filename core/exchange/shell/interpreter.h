@@ -72,6 +72,7 @@ class Interpreter {
   Expansion expand(const Text& written, size_t at);
   Expansion parameter(const Text& written, size_t at);
   Expansion braced(const Text& written, size_t at);
+  Expansion keys_of(const std::string& name, size_t end) const;
   Expansion held(std::string_view name, const std::string& index) const;
   std::optional<Text> changed(const Expansion& held, const Text& how);
   std::optional<std::string> number_of(std::string_view name) const;
@@ -103,6 +104,8 @@ class Interpreter {
   Status translate(const std::vector<Word>& words);
   Status count(const std::vector<Word>& words);
   Status fields(const std::vector<Word>& words);
+  Status show(const std::vector<Word>& words);
+  Status read(const std::vector<Word>& words);
   void say(const Text& text);
 
   std::string_view script_;
@@ -113,8 +116,10 @@ class Interpreter {
   bool has_arguments_ = false;  ///< in a function, and behind `set --`
   std::vector<Word> prefix_;    ///< what starts "bash -c"
   std::vector<Word> best_;
+  static constexpr int trains = 5;  ///< weight of a command that does, in all likelihood
   int best_weight_ = -1000;
   std::vector<Assigned> before_;
+  std::vector<std::pair<std::string, Text>> files_;
   Flow flow_ = Flow::on;
   int uncertain_ = 0, depth_ = 0, calls_ = 0;
   bool unset_is_empty_ = false;  ///< in a test, for it is a fresh shell's

@@ -174,6 +174,17 @@ Expansion Interpreter::parameter(const Text& written, size_t at) {
   return found;
 }
 
+// "${!LIST[@]}"
+Expansion Interpreter::keys_of(const std::string& name, size_t end) const {
+  Expansion found;
+  found.end = end;
+  const auto variable = variables_.find(name);
+  if (variable == variables_.end()) return found;
+  found.known = found.several = true;
+  for (const auto& [key, value] : variable->second.items) found.items.push_back(Text::made(key, {}));
+  return found;
+}
+
 Expansion Interpreter::braced(const Text& written, size_t at) {
   const std::string& text = written.characters;
   const size_t end = behind_braces(text, at + 2);
@@ -183,10 +194,13 @@ Expansion Interpreter::braced(const Text& written, size_t at) {
   size_t from = at + 2;
   const bool counts = text[from] == '#' && end - from > 2;
   const bool indirect = text[from] == '!';
+  const bool keys = indirect && end >= from + 4 &&
+                    (text.compare(end - 4, 4, "[@]}") == 0 || text.compare(end - 4, 4, "[*]}") == 0);
   if (counts || indirect) ++from;
   size_t stop = behind_name(text, from);
   std::string name = text.substr(from, stop - from);
   if (name.empty()) return unknown;
+  if (keys) return keys_of(name, end);
   if (indirect) {
     const Expansion meant = held(name, "");
     if (!meant.known || meant.several || meant.items.front().empty()) return unknown;

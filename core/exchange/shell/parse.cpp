@@ -48,14 +48,19 @@ class Parser {
   // The documents that the line asked for stand behind it.
   void end_line() {
     ++at_;
-    for (const std::string& end : documents_) {
+    for (const Pending& pending : documents_) {
+      const size_t begin = at_;
       while (at_ < text_.size()) {
+        const size_t line_at = at_;
         const size_t stop = std::min(text_.find('\n', at_), text_.size());
         std::string_view line(text_.data() + at_, stop - at_);
         at_ = std::min(stop + 1, text_.size());
         while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
         while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
-        if (line == end) break;
+        if (line == pending.end) {
+          *pending.document = script_.part(begin, line_at - begin);
+          break;
+        }
       }
     }
     documents_.clear();
@@ -179,7 +184,9 @@ class Parser {
     at_ += peek().size();
     skip_blanks();
     if (text_.compare(at_, 2, "((") == 0) {
-      at_ = behind_brackets(text_, at_ + 1);
+      const size_t end = behind_brackets(text_, at_ + 1);
+      made.counts = script_.part(at_ + 2, end - at_ - 4);
+      at_ = end;
     } else {
       made.words.push_back(take_word(script_, at_));
       skip_blanks();
@@ -271,7 +278,14 @@ class Parser {
       return made;
     }
     const bool test = peek() == "[[";
+    const size_t pending = documents_.size();
+    target_ = {};
     take_words(made.words, test ? "]]" : "");
+    if (documents_.size() > pending) {
+      made.document = documents_.back().document;
+      made.literal = documents_.back().literal;
+    }
+    made.target = std::move(target_);
     return made;
   }
 
@@ -316,16 +330,21 @@ class Parser {
     while (at < text_.size() && ascii::is_digit(text_[at])) ++at;
     if (at < text_.size() && text_[at] == '&' && at == at_) ++at;
     if (at >= text_.size() || (text_[at] != '>' && text_[at] != '<')) return false;
+    const bool outputs = text_[at] == '>' && at == at_;
     const bool document = text_.compare(at, 2, "<<") == 0 && text_.compare(at, 3, "<<<") != 0;
     if (!document && (behind_placeholder(text_, at) != at || text_.compare(at, 2, "<(") == 0)) return false;
     while (at < text_.size() && std::string_view("<>&-|").find(text_[at]) != std::string_view::npos) ++at;
     at_ = at;
     skip_blanks();
-    const Text target = take_word(script_, at_);
+    Text target = take_word(script_, at_);
     if (document) {
-      std::string end = target.characters;
-      std::erase_if(end, [](char c) { return c == '\'' || c == '"' || c == '\\'; });
-      documents_.push_back(std::move(end));
+      Pending pending{target.characters, std::make_shared<Text>()};
+      const auto marks =
+          std::erase_if(pending.end, [](char c) { return c == '\'' || c == '"' || c == '\\'; });
+      pending.literal = marks > 0;
+      documents_.push_back(std::move(pending));
+    } else if (outputs) {
+      target_ = std::move(target);
     }
     return true;
   }
@@ -334,7 +353,14 @@ class Parser {
   const std::string& text_;
   size_t at_ = 0;
   int depth_ = 0;
-  std::vector<std::string> documents_;
+  // A document that the line asked for.
+  struct Pending {
+    std::string end;
+    std::shared_ptr<Text> document;
+    bool literal = false;
+  };
+  std::vector<Pending> documents_;
+  Text target_;  // of the command that is read
 };
 
 }  // namespace

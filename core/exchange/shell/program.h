@@ -30,8 +30,12 @@ struct Statement {
   Join join = Join::next;
   bool negated = false;
   std::vector<Text> words;  ///< as they are written, quotes and all
+  Text counts;              ///< of for ((i = 0; i < 2; i++)) what stands between the brackets
   std::vector<Block> blocks;
   std::vector<std::vector<Text>> patterns;
+  std::shared_ptr<Text> document;  ///< what stands behind <<EOF
+  bool literal = false;            ///< <<'EOF': its variables stay
+  Text target;                     ///< the file that output goes to
 };
 
 /// Never fails: what closes nothing is passed over, what is not closed ends with the text. A line that begins with a

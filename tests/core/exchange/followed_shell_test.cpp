@@ -46,7 +46,8 @@ TEST(FollowedShell, ListsAreTheirItems) {
   EXPECT_EQ(given_to_train("L=(a 'b c' d)\nL+=(e)\ntrain \"${L[@]}\" ${#L[@]} ${L[1]} $L"),
             "a b c d e 4 b c a");
   EXPECT_EQ(given_to_train("declare -A M=([small]=1b [large]=7b)\nS=large\ntrain ${M[$S]}"), "7b");
-  EXPECT_EQ(given_to_train("L=(7b 13b)\nfor ((i=0;i<2;i++)); do\ntrain ${L[0]}\ndone"), "7b");
+  EXPECT_EQ(given_to_train("L=(7b 13b)\nfor ((i=0;i<2;i++)); do\ntrain ${L[$i]}\ndone"), "7b");
+  EXPECT_EQ(given_to_train("L=(7b 13b)\nfor i in \"${!L[@]}\"; do\ntrain ${L[$i]} $i\ndone"), "7b 0");
 }
 
 TEST(FollowedShell, ConditionsAreSettledByTheText) {
@@ -60,14 +61,15 @@ TEST(FollowedShell, ConditionsAreSettledByTheText) {
                 "case ${STAGE:-lora} in\n  full) A=1 ;;\n  lora|qlora) A=2 ;;\n  *) A=3 ;;\nesac\ntrain $A"),
             "2");
   EXPECT_EQ(given_to_train("N=3\nif ((N > 2)); then A=1; else A=2; fi\ntrain $A"), "1");
+  EXPECT_EQ(given_to_train("N=4\nif [[ -v N && -n \"$N\" ]]; then A=$N; else A=$(nproc); fi\ntrain $A"), "4");
   EXPECT_EQ(given_to_train("V=colocate\ntrain $([ \"$V\" != off ] && echo true || echo false)"), "true");
 }
 
 TEST(FollowedShell, ACheckThatEndsTheScriptIsPassed) {
-  EXPECT_EQ(
-      given_to_train("if [ $# -lt 1 ]; then echo usage; exit 1; fi\nif [ ! -d data ]; then exit 1; fi\n"
-                     "cd x || exit 1\nset -euo pipefail\ntrain 1\nexit 0\ntorchrun train 2 --a --b --c"),
-      "1");
+  EXPECT_EQ(given_to_train(
+                "if [ $# -lt 1 ]; then echo usage; exit 1; fi\nif [ ! -d data ]; then exit 1; fi\n"
+                "cd x || exit 1\nset -euo pipefail\ntorchrun train 1\nexit 0\ntorchrun train 2 --a --b --c"),
+            "1");
 }
 
 TEST(FollowedShell, FunctionsRunWithWhatTheyAreGiven) {
@@ -98,6 +100,16 @@ TEST(FollowedShell, TheCommandThatTrainsIsMeant) {
   EXPECT_EQ(given_to_train("cat <<EOF\ntrain wrong --a --b --c\nEOF\ntrain right > log 2>&1 &\nwait"),
             "right");
   EXPECT_EQ(given_to_train("echo 'train wrong --a --b'\nsrun -n 1 bash -c 'train right --x'"), "right --x");
+}
+
+TEST(FollowedShell, ADocumentIsReadIntoAVariableOrWrittenToAFile) {
+  EXPECT_EQ(given_to_train("M=x\nread -r -d '' ARGS <<EOF\n--model $M\nEOF\ntrain $ARGS"), "--model x");
+  EXPECT_EQ(given_to_train("ARGS=$(cat <<'EOF'\n--model $M\nEOF\n)\ntrain $ARGS"), "--model $M");
+  EXPECT_EQ(given_to_train("bash <<EOF\ntrain inside\nEOF"), "inside");
+  const Followed run = follow("cat > ds.json <<EOF\n{\"a\": 1}\nEOF\ntrain --deepspeed ds.json", {});
+  ASSERT_EQ(run.files.size(), 1U);
+  EXPECT_EQ(run.files[0].first, "ds.json");
+  EXPECT_EQ(run.files[0].second.characters, "{\"a\": 1}\n");
 }
 
 TEST(FollowedShell, APasteThatLostItsBackslashesGoesOn) {

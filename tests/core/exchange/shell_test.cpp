@@ -310,5 +310,47 @@ TEST(ExchangeShell, LlavasAdaptersGoOnAllLinearLayers) {
   EXPECT_EQ(at(import.request["peft"], "target_modules"), Json("all-linear"));
 }
 
+TEST(ExchangeShell, AFileThatTheScriptWritesIsRead) {
+  const std::string text =
+      "cat > ds.json <<'EOF'\n{\"zero_optimization\": {\"stage\": 2}}\nEOF\n"
+      "deepspeed --num_gpus 4 train.py --model_name_or_path Qwen/Qwen3-4B --deepspeed ds.json --bf16 True\n";
+  const Import import = from_script(text);
+  EXPECT_EQ(at(import.request["parallel"], "strategy"), Json("zero2"));
+}
+
+TEST(ExchangeShell, SectionsOfSomebodysOwnHoldKnownKeys) {
+  const Import import = from_script(
+      "accelerate launch --num_processes 4 run.py --config.model.model_name_or_path Qwen/Qwen3-4B \\\n"
+      "  --config.training.per_device_train_batch_size 8 --config.training.num_generations 8\n");
+  EXPECT_EQ(import.model, "Qwen/Qwen3-4B");
+  EXPECT_EQ(at(import.request["training"], "per_device_train_batch_size"), Json(8));
+  EXPECT_EQ(import.request["task"], Json("grpo"));
+}
+
+TEST(ExchangeShell, AScriptThatTrainsByItsNameIsAskedAbout) {
+  const Import import =
+      from_script("#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0\npython train_DPO.py --config_path a.json\n");
+  ASSERT_TRUE(import.errors.empty());
+  EXPECT_TRUE(import.partial);
+  EXPECT_EQ(import.request["task"], Json("dpo"));
+}
+
+TEST(ExchangeShell, SettingsInAFileThatIsNotHereAreAskedFor) {
+  for (const char* text :
+       {"llamafactory-cli train examples/llama3_lora_sft.yaml", "axolotl train lora.yml --debug 1",
+        "trl sft --config sft.yaml --num_processes 2"}) {
+    const Import import = from_script(text);
+    ASSERT_FALSE(import.errors.empty()) << text;
+    EXPECT_EQ(import.errors.front().code, "settings_elsewhere") << text;
+  }
+  const Import script =
+      from_script("accelerate launch --config_file zero3.yaml grpo.py --config config_demo.yaml");
+  ASSERT_TRUE(script.errors.empty());
+  EXPECT_THAT(script.notes, testing::Contains(testing::HasSubstr("config_demo.yaml, which is not here")));
+  const Import chat = from_script("llamafactory-cli chat llama3.yaml --top_k 1");
+  ASSERT_FALSE(chat.errors.empty());
+  EXPECT_NE(chat.errors.front().code, "settings_elsewhere");
+}
+
 }  // namespace
 }  // namespace plimsoll::exchange
