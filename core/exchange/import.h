@@ -23,7 +23,7 @@ struct Import {
   std::vector<Finding> findings;
   std::vector<std::string> notes;
   std::vector<run::Missing> missing;  ///< filled where the presets are known, see core/run/essentials.h
-  json::Errors errors;                ///< codes: those of tree.h, unknown_format, not_training, settings_elsewhere
+  json::Errors errors;  ///< codes: those of tree.h, unknown_format, not_training, settings_elsewhere
 };
 
 Import import_document(const Document& document, std::string_view text);

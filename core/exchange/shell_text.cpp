@@ -103,7 +103,8 @@ bool is_flag(const Word& word) {
 // What stands behind the "=" of a word.
 Member assigned(std::string key, Span key_span, const Word& word, size_t equals) {
   const Text value = word.text.part(equals + 1);
-  const Span rest{word.span.at + equals + 1, word.span.length - std::min(word.span.length, equals + 1)};
+  const Span rest{word.span.at + equals + 1,
+                  word.span.length - std::min<uint64_t>(word.span.length, equals + 1)};
   return {std::move(key), key_span, value_of(value, word.quoted, value.origin().value_or(rest))};
 }
 

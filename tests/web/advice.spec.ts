@@ -106,7 +106,7 @@ test("two requests are compared, and the differences add up", async ({ page }) =
   await expect(page.locator(".compare")).toContainText("training.gradient_checkpointing");
   // The panel of figures is drawn after the table.
   await expect(async () => {
-    const shown = await figure(page, "nvidia-smi shows").innerText();
+    const shown = (await figure(page, "nvidia-smi shows").innerText()).trim();
     expect(await page.locator(".compare tfoot").innerText()).toContain(shown);
   }).toPass();
   await page.getByRole("button", { name: "Go to A" }).click();
