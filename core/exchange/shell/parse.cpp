@@ -228,8 +228,8 @@ class Parser {
         if (at_ < text_.size() && (text_[at_] == '|' || at_ == before)) ++at_;
         skip_blanks();
       }
+      if (at_ >= text_.size()) break;
       ++at_;
-      if (at_ > text_.size()) break;
       made.blocks.push_back(block({"esac"}));
       made.patterns.push_back(std::move(patterns));
       skip_lines();

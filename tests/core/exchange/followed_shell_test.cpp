@@ -148,6 +148,8 @@ TEST(FollowedShell, WhatIsMeantToHurtEnds) {
                                     lists,
                                     std::string("while true; do A=$A.; done"),
                                     std::string("case"),
+                                    std::string("case x in a"),
+                                    std::string("case x in\n"),
                                     std::string("for"),
                                     std::string("(((((("),
                                     std::string("a() b() c() {"),
