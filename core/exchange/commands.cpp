@@ -1,7 +1,5 @@
 #include "core/exchange/commands.h"
 
-#include <algorithm>
-
 #include "core/exchange/formats.h"
 #include "core/exchange/formats/autotrain.h"
 #include "core/exchange/formats/fms_tuning.h"
@@ -17,7 +15,7 @@ namespace {
 // given.
 std::vector<std::string_view> started_by(const Node& root) {
   std::vector<std::string_view> started;
-  for (const Member& member : root.members) {  // a script may start several
+  for (const Member& member : root.members) {
     if (member.key != "$words" && member.key != "m" && member.key != "module") continue;
     if (member.value.is_scalar()) started.push_back(member.value.raw);
     for (const Node& item : member.value.items) started.push_back(item.raw);
@@ -29,10 +27,9 @@ bool is_settings_file(std::string_view name) { return name.ends_with(".yaml") ||
 
 // llamafactory-cli chat, axolotl inference, swift export: whatever their files say.
 bool uses_a_model(std::string_view word) {
-  static constexpr std::string_view uses[] = {"chat",  "api",     "webchat", "export",     "eval",
-                                              "infer", "deploy",  "merge",   "inference",  "preprocess",
-                                              "serve", "rollout", "fetch",   "merge-lora", "vllm-serve"};
-  return std::find(std::begin(uses), std::end(uses), word) != std::end(uses);
+  return in_list(word,
+                 "chat api webchat export eval infer deploy merge inference preprocess serve rollout fetch "
+                 "merge-lora vllm-serve");
 }
 
 // The file that a command is given as its settings; a launcher's and DeepSpeed's are none.
@@ -86,11 +83,9 @@ void tell_of_settings_file(const Node& root, Import& import) {
   if (import.errors.empty()) {
     import.notes.push_back(where + " Paste its text too.");
   } else {
-    import.errors = {
-        { "settings_elsewhere",
-          "",
-          where,
-          "the text of that file, alone or with this command" }};
+    import.errors.clear();
+    import.errors.push_back(
+        {"settings_elsewhere", "", where, "the text of that file, alone or with this command"});
   }
 }
 

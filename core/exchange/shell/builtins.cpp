@@ -81,8 +81,7 @@ Status Interpreter::declare(const std::vector<Word>& words) {
     made.name_span = word->text.part(0, *equals).origin().value_or(Span{});
     made.span = span_of(made.items.front().second, {});
     made.quoted = word->quoted;
-    if (variables_.count(name) == 0) order_.push_back(name);
-    variables_[name] = std::move(made);
+    set_variable(name, std::move(made));
   }
   return true;
 }
@@ -110,10 +109,11 @@ Status Interpreter::set(const std::vector<Word>& words) {
 }
 
 Status Interpreter::echo(const std::vector<Word>& words) {
-  const bool formats = words.front().is("printf");
+  const bool formats = words.front().is("printf") && words.size() > 2;
+  if (formats && words[1].text.characters != "%s" && words[1].text.characters != "%s\\n") lost_ = true;
   for (size_t i = 1; i < words.size(); ++i) {
     const std::string& text = words[i].text.characters;
-    if (formats && i == 1 && words.size() > 2) continue;
+    if (formats && i == 1) continue;
     if (i == 1 && !formats && (text == "-n" || text == "-e")) continue;
     if (text.find_first_of("$`") != std::string::npos) lost_ = true;
     say(words[i].text);
@@ -129,8 +129,7 @@ Status Interpreter::evaluate(const std::vector<Word>& words) {
     script += words[i].text;
     script.push(' ', {});
   }
-  if (++depth_ < 20) run(parse(script));
-  --depth_;
+  run_text(script);
   return std::nullopt;
 }
 
@@ -213,9 +212,10 @@ Status Interpreter::translate(const std::vector<Word>& words) {
   return true;
 }
 
+// wc -l
 Status Interpreter::count(const std::vector<Word>& words) {
   const std::string& text = piped_.characters;
-  if (words.size() != 2 || (!words[1].is("-l") && !words[1].is("-w")) || text.empty()) {
+  if (words.size() != 2 || !words[1].is("-l") || text.empty()) {
     lost_ = true;
     return std::nullopt;
   }
@@ -237,9 +237,7 @@ Status Interpreter::read(const std::vector<Word>& words) {
     return std::nullopt;
   Variable made;
   made.items.emplace_back("0", std::exchange(piped_, {}));
-  const std::string& name = words.back().text.characters;
-  if (variables_.count(name) == 0) order_.push_back(name);
-  variables_[name] = std::move(made);
+  set_variable(words.back().text.characters, std::move(made));
   return true;
 }
 

@@ -73,29 +73,20 @@ Status Interpreter::test(const std::vector<Text>& written) {
   unset_is_empty_ = was;
   if (!words.empty() && (words.back() == "]" || words.back() == "]]")) words.pop_back();
   size_t at = 0;
-  const Status status = either(words, at);
+  const Status status = joined(words, at, true);
   return at == words.size() ? status : std::nullopt;
 }
 
-Status Interpreter::either(const std::vector<std::string>& words, size_t& at) {
-  Status status = both(words, at);
-  while (at < words.size() && (words[at] == "||" || words[at] == "-o")) {
-    const Status other = both(words, ++at);
-    if (status == Status(true) || other == Status(true)) {
-      status = true;
-    } else if (!status || !other) {
-      status = std::nullopt;
-    }
-  }
-  return status;
-}
-
-Status Interpreter::both(const std::vector<std::string>& words, size_t& at) {
-  Status status = one(words, at);
-  while (at < words.size() && (words[at] == "&&" || words[at] == "-a")) {
-    const Status other = one(words, ++at);
-    if (status == Status(false) || other == Status(false)) {
-      status = false;
+// One of those that || stands between, or all of those that && stands between, which binds closer.
+Status Interpreter::joined(const std::vector<std::string>& words, size_t& at, bool any) {
+  const auto next = [&] { return any ? joined(words, at, false) : one(words, at); };
+  Status status = next();
+  while (at < words.size() &&
+         (any ? words[at] == "||" || words[at] == "-o" : words[at] == "&&" || words[at] == "-a")) {
+    ++at;
+    const Status other = next();
+    if (status == Status(any) || other == Status(any)) {
+      status = any;
     } else if (!status || !other) {
       status = std::nullopt;
     }
@@ -113,7 +104,7 @@ Status Interpreter::one(const std::vector<std::string>& words, size_t& at) {
   }
   if (word == "!" && left > 1) return inverse(one(words, ++at));
   if (word == "(" && left > 1) {
-    const Status inner = either(words, ++at);
+    const Status inner = joined(words, ++at, true);
     if (at < words.size() && words[at] == ")") ++at;
     return inner;
   }

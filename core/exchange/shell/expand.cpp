@@ -138,13 +138,8 @@ Text Interpreter::captured(const Text& script, bool& known) {
   printed_ = {};
   capturing_ = true;
   lost_ = false;
-  if (++depth_ < 20) {
-    run(parse(script));
-  } else {
-    lost_ = true;
-  }
-  --depth_;
-  if (flow_ != Flow::end || steps_ < 1) flow_ = Flow::on;
+  run_text(script);
+  if (spend(0)) flow_ = Flow::on;  // exit ends the inner script alone
   known = !lost_;
   Text printed = std::move(printed_);
   while (!printed.empty() && ends_word(printed.characters.back()))

@@ -14,12 +14,8 @@ namespace {
 constexpr size_t most_steps = 2'000'000;
 constexpr int most_rounds = 50;
 
-bool is_flag(const Word& word) {
-  return !word.opens_quoted && word.text.size() > 1 && word.text.characters[0] == '-' &&
-         !ascii::is_digit(word.text.characters[1]) && word.text.characters[1] != '.';
-}
-
-// Of several commands the one that trains is meant: by what starts it, by its name, and by how much it says.
+// Of several commands the one that trains is meant: by what starts it, by its name, and by how much it says. What stands
+// behind a flag is its value, unless it is the module or the script that is started.
 int weight_of(const std::vector<Word>& words) {
   static constexpr std::string_view starts[] = {
       "torchrun", "accelerate", "deepspeed", "llamafactory-cli",  "swift",     "axolotl",
@@ -30,32 +26,37 @@ int weight_of(const std::vector<Word>& words) {
                                                 "export",   "convert",  "preprocess", "prepare", "tokenize",
                                                 "generate", "download", "predict",    "deploy"};
   int weight = 0;
-  bool behind_flags = false;
-  for (const Word& word : words) {
-    const std::string& text = word.text.characters;
-    if (is_flag(word) || assignment(text)) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& text = words[i].text.characters;
+    if (is_flag(words[i]) || assignment(text)) {
       ++weight;
-      behind_flags = behind_flags || (is_flag(word) && weight > 4);
       continue;
     }
-    if (behind_flags) continue;
+    const bool value =
+        i > 0 && is_flag(words[i - 1]) && !words[i - 1].is("-m") && !words[i - 1].is("--module");
+    if (value && !text.ends_with(".py")) continue;
     const std::string name = ascii::lower(text.substr(text.rfind('/') + 1));
-    const auto named = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-    if (std::any_of(std::begin(starts), std::end(starts),
-                    [&](std::string_view start) { return name.starts_with(start); }))
-      weight += 3;
-    if (std::any_of(std::begin(trains), std::end(trains), named)) weight += 3;
-    if (std::any_of(std::begin(others), std::end(others), named)) weight -= 6;
+    const auto begins = [&](std::string_view start) { return name.starts_with(start); };
+    const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+    if (std::any_of(std::begin(starts), std::end(starts), begins)) weight += 3;
+    if (std::any_of(std::begin(trains), std::end(trains), says)) weight += 3;
+    if (std::any_of(std::begin(others), std::end(others), says)) weight -= 6;
   }
   return weight;
 }
 
-Text text_of(const std::string& value) { return Text::made(value, {}); }
+// bash -c, /bin/sh -lc
+bool runs_a_text(const Word& shell, const Word& flag) {
+  const std::string& name = shell.text.characters;
+  const std::string& option = flag.text.characters;
+  return (name == "bash" || name == "sh" || name.ends_with("/bash") || name.ends_with("/sh")) &&
+         option.size() > 1 && option[0] == '-' && option.back() == 'c';
+}
 
 }  // namespace
 
 Interpreter::Interpreter(const std::vector<std::pair<std::string, std::string>>& given) {
-  for (const auto& [name, value] : given) variables_[name].items = {{"0", text_of(value)}};
+  for (const auto& [name, value] : given) variables_[name].items = {{"0", Text::made(value, {})}};
 }
 
 bool Interpreter::spend(size_t steps) {
@@ -85,6 +86,26 @@ std::vector<Assigned> Interpreter::assigned() const {
 }
 
 Followed Interpreter::followed() const { return {best_.empty() ? assigned() : before_, best_, files_}; }
+
+// bash -c, eval, $(...): a script in a script.
+void Interpreter::run_text(const Text& script) {
+  constexpr int deepest = 20;
+  if (++depth_ < deepest) {
+    run(parse(script));
+  } else {
+    lost_ = true;
+  }
+  --depth_;
+}
+
+void Interpreter::set_variable(const std::string& name, Variable made) {
+  constexpr size_t most = 10000;
+  if (variables_.count(name) == 0) {
+    if (variables_.size() >= most) return;
+    order_.push_back(name);
+  }
+  variables_[name] = std::move(made);
+}
 
 Status Interpreter::run(const Block& block) {
   Status status = true;
@@ -181,8 +202,7 @@ Status Interpreter::run_loop(const Statement& statement) {
       made.quoted = word.quoted;
       const bool known = word.text.characters.find_first_of("$`") == std::string::npos;
       made.items.emplace_back("0", std::move(word.text));
-      if (variables_.count(name) == 0) order_.push_back(name);
-      if (known) variables_[name] = std::move(made);
+      if (known) set_variable(name, std::move(made));
       goes_on = round(statement.blocks[0]);
     }
   }
@@ -227,8 +247,7 @@ Status Interpreter::run_simple(const Statement& statement) {
     return holds(std::string_view(first).substr(2, first.size() - 4),
                  [this](std::string_view name) { return number_of(name); });
   std::vector<Word> words;
-  const bool declares = first == "export" || first == "declare" || first == "local" || first == "readonly" ||
-                        first == "typeset";
+  const bool declares = builtin(first) == &Interpreter::declare;
   bool leads = true;
   for (const Text& written : statement.words) {
     const bool sets = leads || declares;
@@ -237,17 +256,19 @@ Status Interpreter::run_simple(const Statement& statement) {
     words.insert(words.end(), more.begin(), more.end());
     leads = !words.empty() && is_prefix(words.back());
   }
-  if (statement.document) {
-    std::vector<Field> fields(1);
-    if (!statement.literal) put(*statement.document, true, false, fields);
-    piped_ = statement.literal ? *statement.document : std::move(fields.front().text);
-    const bool written = !statement.target.empty() && !words.empty() && words[0].is("cat");
-    const bool copied = words.size() > 1 && words[0].is("tee");
-    if ((written || copied) && files_.size() < 100)
-      files_.emplace_back(written ? value_of(statement.target).characters : words.back().text.characters,
-                          piped_);
-  }
+  if (statement.document) hand_document(statement, words);
   return words.empty() ? Status(true) : run_words(std::move(words));
+}
+
+// What stands behind <<EOF goes into the command, or into the file that it writes.
+void Interpreter::hand_document(const Statement& statement, const std::vector<Word>& words) {
+  std::vector<Field> fields(1);
+  if (!statement.literal) put(*statement.document, true, false, fields);
+  piped_ = statement.literal ? *statement.document : std::move(fields.front().text);
+  const bool written = !statement.target.empty() && !words.empty() && words[0].is("cat");
+  const bool copied = words.size() > 1 && words[0].is("tee");
+  if ((!written && !copied) || files_.size() >= 100) return;
+  files_.emplace_back(written ? value_of(statement.target).characters : words.back().text.characters, piped_);
 }
 
 Status Interpreter::run_words(std::vector<Word> words) {
@@ -261,20 +282,14 @@ Status Interpreter::run_words(std::vector<Word> words) {
   }
   if (const Builtin known = builtin(name); known != nullptr) return (this->*known)(words);
   if ((name == "bash" || name == "sh") && !piped_.empty() && (words.size() == 1 || words[1].is("-s"))) {
-    if (++depth_ < 20) run(parse(std::exchange(piped_, {})));
-    --depth_;
+    run_text(std::exchange(piped_, {}));
     return std::nullopt;
   }
   for (size_t i = 0; i + 2 < words.size(); ++i) {
-    const std::string& shell = words[i].text.characters;
-    const std::string& flag = words[i + 1].text.characters;
-    if (!(shell == "bash" || shell == "sh" || shell.ends_with("/bash")) || flag.size() < 2 ||
-        flag[0] != '-' || flag.back() != 'c')
-      continue;
+    if (!runs_a_text(words[i], words[i + 1])) continue;
     const std::vector<Word> outer = prefix_;
     prefix_.insert(prefix_.end(), words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i));
-    if (++depth_ < 20) run(parse(words[i + 2].text));
-    --depth_;
+    run_text(words[i + 2].text);
     prefix_ = outer;
     return std::nullopt;
   }

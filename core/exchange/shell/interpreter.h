@@ -1,5 +1,5 @@
-// The state of a script that is followed (follow.h): statements in follow.cpp, words and variables in expand.cpp, tests
-// in conditions.cpp, commands that the shell or every system has in builtins.cpp.
+// The state of a script that is followed (follow.h): statements in follow.cpp, words in expand.cpp, variables in
+// parameters.cpp, tests in conditions.cpp, commands that the shell or every system has in builtins.cpp.
 #pragma once
 
 #include <map>
@@ -53,6 +53,9 @@ class Interpreter {
   Status run_select(const Statement& statement);
   Status run_simple(const Statement& statement);
   Status run_words(std::vector<Word> words);
+  void hand_document(const Statement& statement, const std::vector<Word>& words);
+  void run_text(const Text& script);
+  void set_variable(const std::string& name, Variable made);
   Status call(const Block& body, std::vector<Text> arguments);
   void run_uncertain(const Block& block);
   bool round(const Block& body);
@@ -76,13 +79,13 @@ class Interpreter {
   Expansion held(std::string_view name, const std::string& index) const;
   std::optional<Text> changed(const Expansion& held, const Text& how);
   std::optional<std::string> number_of(std::string_view name) const;
+  bool reads_as_empty(std::string_view name) const;
   bool assign(const Text& written);
   void read_list(const Text& inside, Variable& made);
 
   // conditions.cpp
   Status test(const std::vector<Text>& words);
-  Status either(const std::vector<std::string>& words, size_t& at);
-  Status both(const std::vector<std::string>& words, size_t& at);
+  Status joined(const std::vector<std::string>& words, size_t& at, bool any);
   Status one(const std::vector<std::string>& words, size_t& at);
 
   // builtins.cpp
@@ -128,7 +131,7 @@ class Interpreter {
   Text printed_, piped_;
 };
 
-/// *, ? and [...], as of case and ${NAME##*/}.
+/// * and ?, as of case and ${NAME##*/}.
 bool matches(std::string_view pattern, std::string_view text);
 
 }  // namespace plimsoll::exchange::shell

@@ -159,6 +159,11 @@ Expansion Interpreter::held(std::string_view name, const std::string& index) con
   return found;
 }
 
+// In a test a variable that the script does not set is that of a fresh shell.
+bool Interpreter::reads_as_empty(std::string_view name) const {
+  return unset_is_empty_ && ascii::is_word(name[0]) && !ascii::is_digit(name[0]) && !is_of_environment(name);
+}
+
 Expansion Interpreter::parameter(const Text& written, size_t at) {
   const std::string& text = written.characters;
   const size_t end = behind_name(text, at + 1);
@@ -168,10 +173,7 @@ Expansion Interpreter::parameter(const Text& written, size_t at) {
   const std::string_view name = std::string_view(text).substr(at + 1, end - at - 1);
   found = held(name, "");
   found.end = end;
-  if (!found.known && unset_is_empty_ && ascii::is_word(name[0]) && !ascii::is_digit(name[0]) &&
-      !is_of_environment(name))
-    return found_at(end, Text{});
-  return found;
+  return found.known || !reads_as_empty(name) ? found : found_at(end, Text{});
 }
 
 // "${!LIST[@]}"
@@ -220,10 +222,7 @@ Expansion Interpreter::braced(const Text& written, size_t at) {
     const size_t size = found.several ? found.items.size() : (found.known ? found.items.front().size() : 0);
     return found.known ? found_at(end, Text::made(std::to_string(size), {})) : unknown;
   }
-  if (stop + 1 >= end) {
-    if (found.known || !unset_is_empty_ || ascii::is_digit(name[0]) || is_of_environment(name)) return found;
-    return found_at(end, Text{});
-  }
+  if (stop + 1 >= end) return found.known || !reads_as_empty(name) ? found : found_at(end, Text{});
   if (found.several) return unknown;
   std::optional<Text> value = changed(found, written.part(stop, end - 1 - stop));
   return value ? found_at(end, std::move(*value)) : unknown;
@@ -329,11 +328,7 @@ bool Interpreter::assign(const Text& written) {
     }
     if (item->second.size() > longest) return true;
   }
-  if (!known) {
-    if (variables_.size() >= 10000) return true;
-    order_.push_back(name);
-  }
-  variables_[name] = std::move(made);
+  set_variable(name, std::move(made));
   return true;
 }
 

@@ -50,6 +50,8 @@ size_t behind_brackets(std::string_view text, size_t at) {
       ++at;
     } else if (c == '\'' || c == '"') {
       at = behind_quotes(text, at, c);
+    } else if (c == '#' && at > 1 && (is_blank(text[at - 2]) || text[at - 2] == '\n')) {
+      at = std::min(text.find('\n', at), text.size());  // a comment between the items of a list
     } else {
       depth += c == '(' ? 1 : (c == ')' ? -1 : 0);
     }

@@ -14,6 +14,8 @@ struct Word {
   bool is(std::string_view other) const { return !quoted && text.characters == other; }
 };
 
+/// "--key", "--key=value", "-k"; no number below zero.
+bool is_flag(const Word& word);
 /// Programs whose flags are theirs alone.
 bool is_tool(const Word& word);
 /// What a tool may start in its turn: "docker run image python train.py".

@@ -1,4 +1,5 @@
-// Scripts of the shell, followed as bash does: each row's last words are what bash 5.2 prints for them with `echo`.
+// Scripts of the shell, followed as bash does: what stands behind "train" is what bash 5.2 gives it, but where a value is
+// not known here, a paste lost its backslashes, or a command is passed over.
 #include <gtest/gtest.h>
 
 #include "core/exchange/shell/follow.h"
@@ -48,6 +49,11 @@ TEST(FollowedShell, ListsAreTheirItems) {
   EXPECT_EQ(given_to_train("declare -A M=([small]=1b [large]=7b)\nS=large\ntrain ${M[$S]}"), "7b");
   EXPECT_EQ(given_to_train("L=(7b 13b)\nfor ((i=0;i<2;i++)); do\ntrain ${L[$i]}\ndone"), "7b");
   EXPECT_EQ(given_to_train("L=(7b 13b)\nfor i in \"${!L[@]}\"; do\ntrain ${L[$i]} $i\ndone"), "7b 0");
+}
+
+TEST(FollowedShell, ACommentInAListIsNone) {
+  EXPECT_EQ(given_to_train("L=(\n  --a 1  # it's (not\n  # --b 2\n  --c 3\n)\ntrain \"${L[@]}\""),
+            "--a 1 --c 3");
 }
 
 TEST(FollowedShell, ConditionsAreSettledByTheText) {

@@ -1,5 +1,4 @@
-// A command line or a script of them as settings: flags are members, and what a job asks Slurm for. How a script is
-// followed: core/exchange/shell.
+// A command line or a script of them as settings: flags are members, and what a job asks Slurm for.
 #include <algorithm>
 #include <optional>
 
@@ -93,11 +92,6 @@ std::vector<std::pair<std::string, std::string>> read_job(std::string_view text,
          value_of(Text::of(text, at + value_at, value.size()), false, {at + value_at, value.size()})});
   }
   return variables;
-}
-
-bool is_flag(const Word& word) {
-  const std::string& text = word.text.characters;
-  return !word.opens_quoted && text.size() > 1 && text[0] == '-' && !meant_number(text).has_value();
 }
 
 // What stands behind the "=" of a word.
