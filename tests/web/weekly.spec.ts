@@ -13,6 +13,16 @@ test("a trainer that is not replayed says so, however short its command", async 
   await expect(page).not.toHaveURL(/Qwen2\.5-14B/);
 });
 
+test("a command whose settings are in a file of its own says which", async ({ page }) => {
+  await open(page);
+  await paste(page, "llamafactory-cli train examples/train_lora/llama3_lora_sft.yaml");
+  const box = page.locator("plimsoll-paste");
+  await expect(box).toContainText(
+    "The settings of this command are in examples/train_lora/llama3_lora_sft.yaml",
+  );
+  await expect(box).toContainText("What can be pasted instead: the text of that file");
+});
+
 test("a chip of Apple's gets no verdict, and the card says why", async ({ page }) => {
   await open(page);
   await paste(page, "LoRA of Qwen2.5-14B on my M3 Max 64 GB at 1024 tokens");

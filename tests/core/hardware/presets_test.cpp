@@ -51,7 +51,7 @@ TEST(GpuPresets, UsableMemoryIsWhatPyTorchPrintsInItsErrors) {
   // Total capacities as they stand in published out-of-memory messages.
   const std::map<std::string, double> printed = {
       {"a10g", 22.18},        {"rtx-a6000", 47.54},    {"t4", 14.74},          {"rtx-4090", 23.51},
-      {"rtx-3090", 23.68},    {"a100-sxm-40", 39.41},  {"a100-sxm-80", 79.15}, {"h100-sxm", 79.10},
+      {"rtx-3090", 23.68},    {"a100-sxm-40", 39.39},  {"a100-sxm-80", 79.15}, {"h100-sxm", 79.10},
       {"h200-sxm", 139.72},   {"l4", 22.05},           {"l40s", 44.53},        {"v100-sxm2-16", 15.77},
       {"rtx-2080-ti", 10.75}, {"p100-pcie-16", 15.89}, {"rtx-5090", 31.34}};
   for (const auto& [id, total] : printed) {

@@ -83,10 +83,11 @@ export const said = (text: string, link: boolean, acts: unknown): TemplateResult
 
 /** Of a text that says nothing of a run. */
 export function unread(text: string, imported: Imported): TemplateResult {
-  const refused = isRefused(imported);
-  if (isLine(text) && !refused) return html`<p class="complaint">${say("paste.no_run")}</p>`;
+  // A command is no question that was worded badly, though it fits into a line.
+  const explained = isRefused(imported) || imported.errors.some(({ code }) => code === "settings_elsewhere");
+  if (isLine(text) && !explained) return html`<p class="complaint">${say("paste.no_run")}</p>`;
   const why = imported.errors.map(({ message }) => message).join(" ");
-  const instead = refused ? imported.errors[0]?.allowed : undefined;
+  const instead = explained ? imported.errors[0]?.allowed : undefined;
   return html`<p class="complaint"><span lang="en">${why}</span></p>
     ${instead ? html`<p>${say("paste.instead")} <span lang="en">${instead}.</span></p>` : nothing}`;
 }
