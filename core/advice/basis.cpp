@@ -22,14 +22,10 @@ Basis basis_of(const run::Run& run, const recipe::ModelTraits& traits, const run
           run.resolved,
           run.gpu,
           timed_on(run, catalog),
-          run.machine,
-          run.context,
+          card_of(run),
           run.resolved.recipe.locks,
           run.widening,
           &catalog.evidence,
-          run.simulator,
-          capacity_for(run),
-          usable_on_card(run),
           run.adapted_network ? &*run.adapted_network : nullptr};
 }
 

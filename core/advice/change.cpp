@@ -1,7 +1,6 @@
 #include "core/advice/change.h"
 
 #include "core/advice/refused.h"
-#include "core/memory/allocator/reserve.h"
 #include "core/memory/parameters/targets.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/locks.h"
@@ -35,11 +34,15 @@ double widening_of(const recipe::Recipe& recipe, const Basis& basis) {
                                            : run::widening(recipe, basis.network_of(recipe), *basis.evidence);
 }
 
+memory::ReplayedRun on_basis(const memory::Replay& replay, const recipe::Recipe& recipe, const Basis& basis) {
+  return {basis.network_of(recipe), recipe, replay, widening_of(recipe, basis)};
+}
+
 }  // namespace
 
 memory::Sizes sizes_of(const memory::Instant& instant, const recipe::Recipe& recipe, const Basis& basis) {
-  memory::Sizes sizes = memory::sizes_of(instant, recipe, basis.context);
-  memory::widen(sizes, widening_of(recipe, basis), basis.usable);
+  memory::Sizes sizes = memory::sizes_of(instant, recipe, basis.card.context);
+  memory::widen(sizes, widening_of(recipe, basis), basis.card.usable);
   return sizes;
 }
 
@@ -49,14 +52,7 @@ memory::Sizes sizes_at_peak(const memory::Replay& replay, const recipe::Recipe& 
 
 memory::Sizes simulated_sizes(const memory::Replay& replay, const recipe::Recipe& recipe,
                               const Basis& basis) {
-  const memory::Instant& peak = replay.at_peak();
-  memory::Sizes sizes = memory::sizes_of(peak, recipe, basis.context);
-  if (basis.simulator != nullptr && memory::simulates(recipe, replay)) {
-    memory::apply(basis.simulator(basis.network_of(recipe), recipe, basis.machine, basis.capacity), peak,
-                  basis.context, sizes);
-  }
-  memory::widen(sizes, widening_of(recipe, basis), basis.usable);
-  return sizes;
+  return memory::simulated_sizes(basis.card, on_basis(replay, recipe, basis));
 }
 
 std::optional<Changed> replay_changed(const Basis& basis, const memory::Machine& machine,
@@ -79,7 +75,7 @@ std::optional<Changed> without_sizes(const Basis& basis, const recipe::Values& c
   recipe::Resolved resolved = recipe::resolve(with(basis.given, changes), basis.stack, basis.traits, errors);
   if (!keeps_locks(basis, resolved.values)) return std::nullopt;
   if (Refused(basis.network, basis.gpu, basis.resolved.recipe).adds(resolved.recipe)) return std::nullopt;
-  return replay_changed(basis, basis.machine, std::move(resolved.recipe), errors);
+  return replay_changed(basis, basis.card.machine, std::move(resolved.recipe), errors);
 }
 
 }  // namespace
@@ -92,9 +88,9 @@ std::optional<Changed> change(const Basis& basis, const recipe::Values& changes)
 
 std::optional<Changed> change_that_fits(const Basis& basis, const recipe::Values& changes, double usable) {
   std::optional<Changed> changed = without_sizes(basis, changes);
-  if (!changed || changed->replay.at_peak().live.total() > usable) return std::nullopt;
+  if (!changed || !memory::fits(basis.card, on_basis(changed->replay, changed->recipe, basis), usable))
+    return std::nullopt;
   changed->price.sizes = simulated_sizes(changed->replay, changed->recipe, basis);
-  if (memory::verdict(changed->price.sizes, usable) != memory::Verdict::fits) return std::nullopt;
   return changed;
 }
 

@@ -5,13 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/hardware/gpu.h"
-#include "core/memory/allocator/sizes.h"
+#include "core/memory/allocator/card.h"
 #include "core/memory/step/replay.h"
 #include "core/recipe/recipe.h"
 #include "core/run/evidence.h"
@@ -27,14 +26,10 @@ struct Basis {
   const recipe::Resolved& resolved;
   const hardware::Gpu* gpu;       ///< that was chosen, or null
   const hardware::Gpu& time_gpu;  ///< on which steps are timed
-  memory::Machine machine;
-  hardware::Context context;
+  memory::Card card;              ///< its simulator, where it has one, confirms plans
   std::vector<std::string> locks;
-  double widening = 1;                                      ///< of the high end of the band
-  const std::vector<run::Measured>* evidence = nullptr;     ///< for that of another release
-  memory::Simulator simulator = nullptr;                    ///< by which plans are confirmed
-  uint64_t capacity = UINT64_MAX;                           ///< of the card, for that
-  double usable = std::numeric_limits<double>::infinity();  ///< of the card, context and all
+  double widening = 1;                                   ///< of the high end of the band
+  const std::vector<run::Measured>* evidence = nullptr;  ///< for that of another release
   /// The network of a recipe with adapters, where full fine-tuning of some layers has made another of it.
   const model::Architecture* adapted_network = nullptr;
 

@@ -25,21 +25,21 @@ double seconds_on(const run::Run& run, const hardware::Gpu& gpu) {
 
 double factor(double there, double here) { return here > 0 && there > 0 ? there / here : 0; }
 
-// The same run on other cards, each replayed once.
+// The same run on other cards: its size on those where it fits, each replayed once.
 struct Cards {
   const run::Run& run;
-  std::map<std::string_view, memory::Sizes> known;
+  std::map<std::string_view, std::optional<memory::Sizes>> known;
 
-  const memory::Sizes& sizes(const hardware::Gpu& gpu) {
-    const auto found = known.find(gpu.id);
-    if (found != known.end()) return found->second;
-    run::Run there = on_gpu(run, gpu);
-    // Where the tensors alone are too much, nothing that is cached matters.
-    if (there.replay.at_peak().live.total() <= usable_on_card(there)) simulate(there);
-    return known.emplace(gpu.id, sizes_at_peak(there)).first->second;
-  }
-  bool fits(const hardware::Gpu& gpu) {
-    return memory::verdict(sizes(gpu), usable_for(run, gpu.usable_bytes)) == memory::Verdict::fits;
+  const std::optional<memory::Sizes>& fitting(const hardware::Gpu& gpu) {
+    const auto [found, fresh] = known.try_emplace(gpu.id);
+    if (fresh) {
+      run::Run there = on_gpu(run, gpu);
+      if (fits(there)) {
+        simulate(there);
+        found->second = sizes_at_peak(there);
+      }
+    }
+    return found->second;
   }
 };
 
@@ -52,8 +52,9 @@ std::optional<WayOut> larger_gpu(const run::Run& run, const run::Catalog& catalo
     return a->usable_bytes < b->usable_bytes;
   });
   for (const hardware::Gpu* gpu : larger) {
-    if (!cards.fits(*gpu)) continue;
-    WayOut way{.id = "larger_gpu", .title = "A larger GPU", .gpu = gpu, .high = cards.sizes(*gpu).high};
+    const std::optional<memory::Sizes>& sizes = cards.fitting(*gpu);
+    if (!sizes) continue;
+    WayOut way{.id = "larger_gpu", .title = "A larger GPU", .gpu = gpu, .high = sizes->high};
     way.time_factor = factor(seconds_on(run, *gpu), seconds_on(run, *run.gpu));
     way.why = "The smallest card on which this request fits as it is.";
     way.source = gpu->usable_source;
@@ -82,10 +83,11 @@ std::optional<WayOut> rented(const run::Run& run, const run::Catalog& catalog, C
   }
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.usd < b.usd; });
   for (const Row& row : rows) {
-    if (!cards.fits(*row.gpu)) continue;
+    const std::optional<memory::Sizes>& sizes = cards.fitting(*row.gpu);
+    if (!sizes) continue;
     WayOut way{.id = "rented_machine", .title = "A rented machine", .gpu = row.gpu, .offer = row.offer};
     way.gpus = row.offer->gpus;
-    way.high = cards.sizes(*row.gpu).high;
+    way.high = sizes->high;
     way.usd_per_step = row.usd;
     way.hours = time::length_of(r).steps * row.seconds / 3600;
     way.time_factor = factor(seconds_on(run, *row.gpu), seconds_on(run, *run.gpu));
@@ -107,7 +109,7 @@ std::optional<WayOut> more_gpus(const run::Run& run, const Basis& basis, double 
           run::changes_for_cards(run, count, strategy, r.training.per_device_train_batch_size);
       if (!changes) continue;
       Basis there = basis;
-      there.context = run::context_on(*run.gpu, r.hardware, count);
+      there.card.context = run::context_on(*run.gpu, r.hardware, count);
       const std::optional<Changed> changed = change_that_fits(there, *changes, usable);
       if (!changed) continue;
       WayOut way{.id = "more_gpus", .title = "More of the same GPU", .gpu = run.gpu, .gpus = count};
@@ -218,8 +220,7 @@ const run::ModelEntry* smaller_sibling(const run::Run& run, const run::Catalog& 
   for (const run::ModelEntry* entry : smaller) {
     const memory::Replay replay = memory::replay(entry->network, r, run.machine);
     if (r.peft.on && replay.parameters.matched.empty()) continue;
-    if (memory::verdict(sizes_at_peak(run, entry->network, r, replay), usable) == memory::Verdict::fits)
-      return entry;
+    if (memory::fits(card_of(run), {entry->network, r, replay, run.widening}, usable)) return entry;
   }
   return nullptr;
 }

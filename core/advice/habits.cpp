@@ -9,7 +9,8 @@ namespace {
 using memory::Component;
 
 double device_with(const run::Run& run, const recipe::Recipe& changed) {
-  return usual_at_peak(run, changed, memory::replay(run.network, changed, run.machine)).device;
+  const memory::Replay replay = memory::replay(run.network, changed, run.machine);
+  return memory::usual_sizes(card_of(run), like(run, run.network, changed, replay)).device;
 }
 
 }  // namespace
@@ -25,7 +26,7 @@ std::vector<Habit> habits_of(const run::Run& run) {
   if (r.peft.on && r.peft.r >= 16) {
     recipe::Recipe half = r;
     half.peft.r /= 2;
-    const double saved = usual_at_peak(run, r, run.replay).device - device_with(run, half);
+    const double saved = device_with(run, r) - device_with(run, half);
     // A method whose r is a number of blocks takes more with fewer.
     if (saved >= 0 && saved < 0.25 * 1073741824.0) {
       add("rank_cut_saves_little",

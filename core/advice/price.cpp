@@ -36,7 +36,10 @@ bool has_needed(const Space& space, const Choice& choice, bool adapters, bool qu
 }  // namespace
 
 Machines::Machines(const Basis& basis)
-    : basis_(basis), layers_(basis.network), machine_(basis.machine), adapted_machine_(basis.machine) {
+    : basis_(basis),
+      layers_(basis.network),
+      machine_(basis.card.machine),
+      adapted_machine_(basis.card.machine) {
   if (basis.adapted_network != nullptr) adapted_layers_ = memory::ReplayMemo(*basis.adapted_network);
   machine_.memo = &layers_;
   adapted_machine_.memo = &adapted_layers_;
@@ -190,10 +193,10 @@ const Price* Pricer::price(const Choice& choice) {
 
 const Price* Pricer::confirmed(const Choice& choice) {
   const Price* usual = price(choice);
-  if (usual == nullptr || basis_.simulator == nullptr) return usual;
+  if (usual == nullptr || !simulates()) return usual;
   if (const auto known = confirmed_.find(choice); known != confirmed_.end()) return &known->second;
   const recipe::Recipe& recipe = with_cheap(walk(choice), choice);
-  simulated(choice, recipe, memory::replay(basis_.network_of(recipe), recipe, basis_.machine));
+  simulated(choice, recipe, memory::replay(basis_.network_of(recipe), recipe, basis_.card.machine));
   return &confirmed_.at(choice);
 }
 
@@ -207,7 +210,7 @@ const memory::Sizes& Pricer::simulated(const Choice& choice, const recipe::Recip
 const memory::Sizes& Pricer::with_room() {
   if (with_room_) return *with_room_;
   Basis roomy = basis_;
-  roomy.capacity = UINT64_MAX;
+  roomy.card.capacity = UINT64_MAX;
   const recipe::Recipe& recipe = with_cheap(replayed(Choice{}), Choice{});
   with_room_ = simulated_sizes(walk(Choice{}).run->replay(), recipe, roomy);
   return *with_room_;

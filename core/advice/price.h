@@ -63,7 +63,7 @@ class Pricer {
   const Price* confirmed(const Choice& choice);
   /// Of the run as it is, were the card as large as it likes; only where the basis has a simulated allocator.
   const memory::Sizes& with_room();
-  bool simulates() const { return basis_.simulator != nullptr; }
+  bool simulates() const { return static_cast<bool>(basis_.card.simulator); }
   /// No evaluation makes these changes to the training need less than this; null: they contradict each other,
   /// or nothing is known. With evaluation the highest instant and the highest of each component are no lower
   /// (allocator.h); what streams of FSDP hold back depends on which instant is the highest.

@@ -57,7 +57,7 @@ class Place {
     std::optional<recipe::Values> changes = run::changes_for_cards(run_, cards, strategy, batch);
     if (!changes) return std::nullopt;
     changes->insert(further.begin(), further.end());
-    basis_.context = run::context_on(*run_.gpu, run_.resolved.recipe.hardware, cards);
+    basis_.card.context = run::context_on(*run_.gpu, run_.resolved.recipe.hardware, cards);
     const std::optional<Changed> there = change_that_fits(basis_, *changes, usable_);
     if (!there) return std::nullopt;
     const double seconds = run::step_on({basis_.network_of(there->recipe), there->recipe, there->replay},

@@ -20,11 +20,13 @@ class Sizing {
   Sizing(const Run& run, double usable)
       : run(run),
         usable(usable),
+        card(card_of(run)),
         traits_(model_traits(run)),
         variations_(run.given, *run.stack, traits_, run.resolved) {}
 
   const Run& run;
   const double usable;
+  const memory::Card card;
 
   /// Nothing where the fields contradict the rest of the request.
   std::optional<recipe::Recipe> with(const recipe::Values& changes) {
@@ -34,18 +36,34 @@ class Sizing {
     if (!errors.empty()) return std::nullopt;
     return changed;
   }
-  double usual_device(const recipe::Recipe& recipe) const {
-    return usual_at_peak(run, recipe, memory::replay(run.network, recipe, run.machine)).device;
+  memory::Sizes usual(const recipe::Recipe& recipe) const {
+    return memory::usual_sizes(card, like(run, run.network, recipe, replay(recipe)));
+  }
+  bool fits(const recipe::Recipe& recipe) const {
+    return memory::fits(card, like(run, run.network, recipe, replay(recipe)), usable);
   }
   memory::Verdict verdict(const recipe::Values& changes) {
     const std::optional<recipe::Recipe> changed = with(changes);
     if (!changed) return memory::Verdict::no;
-    const memory::Replay replay = memory::replay(run.network, *changed, run.machine);
-    return verdict_at_peak(run, run.network, *changed, replay);
+    return memory::verdict(card, like(run, run.network, *changed, replay(*changed)), usable);
   }
-  bool fits(Set set, uint64_t value) { return verdict(set(run, value)) == memory::Verdict::fits; }
+  /// How much more the usual reserve asks for than the simulated allocator.
+  double slack(Set set, uint64_t value) {
+    const std::optional<recipe::Recipe> changed = with(set(run, value));
+    if (!changed) return 1;
+    const memory::Replay there = replay(*changed);
+    const memory::ReplayedRun like_this = like(run, run.network, *changed, there);
+    return memory::usual_sizes(card, like_this).enough / memory::simulated_sizes(card, like_this).enough;
+  }
+  bool fits(Set set, uint64_t value) {
+    const std::optional<recipe::Recipe> changed = with(set(run, value));
+    return changed && fits(*changed);
+  }
 
  private:
+  memory::Replay replay(const recipe::Recipe& recipe) const {
+    return memory::replay(run.network, recipe, run.machine);
+  }
   const recipe::ModelTraits traits_;
   recipe::Variations variations_;
 };
@@ -76,25 +94,48 @@ recipe::Values set_image(const Run& run, uint64_t size) {
 
 recipe::Values set_images(const Run&, uint64_t images) { return {{"/vision/images_per_sample", images}}; }
 
-// Largest multiple of `step` up to `most` that fits, by bisection from `grows_from` steps on: memory grows
-// with each of these from there.
+// The largest number from `low` on, which is known to be one, and below `high` for which `holds`.
+template <class Holds>
+uint64_t last_that(uint64_t low, uint64_t high, const Holds& holds) {
+  while (high - low > 1) {
+    const uint64_t middle = low + (high - low) / 2;
+    (holds(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+// The same, found from a guess outwards.
+template <class Holds>
+uint64_t last_that_near(uint64_t guess, uint64_t low, uint64_t high, const Holds& holds) {
+  const bool up = guess == low || holds(guess);
+  (up ? low : high) = guess;
+  for (uint64_t away = 1; high - low > away; away *= 2) {
+    const uint64_t next = up ? low + away : high - away;
+    const bool held = holds(next);
+    (held ? low : high) = next;
+    if (held != up) break;
+  }
+  return last_that(low, high, holds);
+}
+
+// Largest multiple of `step` up to `most` that fits; from `grows_from` steps on memory grows with each of these.
+// The usual reserve costs no simulation: corrected by one, it tells about where that is.
 std::optional<uint64_t> largest(Sizing& sizing, Set set, uint64_t step, uint64_t most,
                                 uint64_t grows_from = 1) {
   const auto fits = [&](uint64_t steps) { return sizing.fits(set, steps * step); };
-  if (!fits(grows_from)) {
-    return std::nullopt;
+  if (!fits(grows_from)) return std::nullopt;
+  const uint64_t end = most / step + 1;
+  uint64_t guess = grows_from;
+  double slack = 1;
+  const auto usually_fits = [&](uint64_t steps) {
+    const std::optional<recipe::Recipe> there = sizing.with(set(sizing.run, steps * step));
+    return there && sizing.usual(*there).enough <= sizing.usable * slack;
+  };
+  for (int tries = 0; tries < 2; ++tries) {
+    if (tries > 0) slack = sizing.slack(set, guess * step);
+    guess = last_that(grows_from, end, usually_fits);
   }
-  uint64_t low = grows_from, high = 2 * low;
-  while (high * step <= most && fits(high)) {
-    low = high;
-    high *= 2;
-  }
-  high = std::min(high, most / step + 1);
-  while (high - low > 1) {
-    const uint64_t middle = low + (high - low) / 2;
-    (fits(middle) ? low : high) = middle;
-  }
-  return low * step;
+  return step * last_that_near(guess, grows_from, end, fits);
 }
 
 // The preset with the most parameters that the same recipe trains on this GPU.
@@ -117,20 +158,21 @@ std::optional<LargestModel> largest_model(const Sizing& sizing, const Catalog& c
     const memory::Parameters p = memory::count_parameters(entry->network, r);
     if (p.weight_bytes > sizing.usable || (r.peft.on && p.matched.empty())) continue;
     const memory::Replay replay = memory::replay(entry->network, r, sizing.run.machine);
-    if (verdict_at_peak(sizing.run, entry->network, r, replay) != memory::Verdict::fits) continue;
-    return LargestModel{entry, sizes_at_peak(sizing.run, entry->network, r, replay).high};
+    const memory::ReplayedRun there = like(sizing.run, entry->network, r, replay);
+    if (!memory::fits(sizing.card, there, sizing.usable)) continue;
+    return LargestModel{entry, memory::simulated_sizes(sizing.card, there).high};
   }
   return std::nullopt;
 }
 
 Costs costs_of(Sizing& sizing) {
   const recipe::Recipe& now = sizing.run.resolved.recipe;
-  const double before = sizing.usual_device(now);
+  const double before = sizing.usual(now).device;
   const auto cost = [&](bool applies, Set set, uint64_t value) -> std::optional<double> {
     const std::optional<recipe::Recipe> changed =
         applies ? sizing.with(set(sizing.run, value)) : std::nullopt;
     if (!changed) return std::nullopt;
-    return sizing.usual_device(*changed) - before;
+    return sizing.usual(*changed).device - before;
   };
   const bool sees = sizing.run.network.image.rule != model::ImageTokens::Rule::none;
   Costs costs;

@@ -35,7 +35,7 @@ OfferedMachine machine_of(const Run& run, const hardware::Offer& offer, const ha
   return {&offer,
           &gpu,
           step_of(there, gpu),
-          verdict_at_peak(there, there.network, r, there.replay),
+          memory::verdict(card_of(there), like(there, there.network, r, there.replay), usable_on_card(there)),
           r.parallel.num_gpus,
           0};
 }

@@ -252,7 +252,7 @@ void hold_against_evidence(Run& run, const std::vector<Measured>& evidence) {
 std::optional<Run> read(recipe::Request given, const Catalog& catalog, Errors& errors,
                         memory::ReplayMemo* memo, memory::Simulator simulator) {
   Run run;
-  run.simulator = simulator;
+  run.simulator = std::move(simulator);
   run.given = std::move(given);
   find_network(run.given, catalog, run, errors);
   find_gpu(run.given, catalog, run, errors);
@@ -279,12 +279,12 @@ std::optional<Run> read(recipe::Request given, const Catalog& catalog, Errors& e
 
 std::optional<Run> read_run(recipe::Request given, const Catalog& catalog, Errors& errors,
                             memory::ReplayMemo* memo) {
-  return read(std::move(given), catalog, errors, memo, memory::simulated_reserve);
+  return read(std::move(given), catalog, errors, memo, memory::Simulator(memory::simulated_reserve));
 }
 
 std::optional<Run> read_quick_run(recipe::Request given, const Catalog& catalog, Errors& errors,
                                   memory::ReplayMemo* memo) {
-  return read(std::move(given), catalog, errors, memo, nullptr);
+  return read(std::move(given), catalog, errors, memo, {});
 }
 
 std::optional<Run> read_like(const Run& run, recipe::Request given, const Catalog& catalog, Errors& errors) {
@@ -326,8 +326,9 @@ Run on_gpu(const Run& run, const hardware::Gpu& gpu) {
 
 void simulate(Run& run) {
   run.simulated.reset();
-  if (run.simulator == nullptr || !memory::simulates(run.resolved.recipe, run.replay)) return;
-  run.simulated = run.simulator(run.network, run.resolved.recipe, run.machine, capacity_for(run));
+  if (!run.simulator || !memory::simulates(run.resolved.recipe, run.replay)) return;
+  run.simulated =
+      run.simulator(run.network, run.resolved.recipe, run.machine, {.capacity = capacity_for(run)});
 }
 
 hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& request, uint64_t cards) {
@@ -345,33 +346,18 @@ memory::Sizes sizes_of(const memory::Instant& instant, const Run& run) {
 
 memory::Sizes sizes_at_peak(const Run& run) { return sizes_of(run.replay.at_peak(), run); }
 
-memory::Sizes sizes_at_peak(const Run& run, const model::Architecture& network, const recipe::Recipe& recipe,
-                            const memory::Replay& replay) {
-  memory::Sizes sizes = memory::sizes_of(replay.at_peak(), recipe, run.context);
-  if (run.simulator != nullptr && memory::simulates(recipe, replay)) {
-    const memory::SimulatedReserve there = run.simulator(network, recipe, run.machine, capacity_for(run));
-    memory::apply(there, replay.at_peak(), run.context, sizes);
-  }
-  memory::widen(sizes, run.widening, usable_on_card(run));
-  return sizes;
+memory::Card card_of(const Run& run) {
+  return {run.machine, run.context, run.simulator, capacity_for(run), usable_on_card(run)};
 }
 
-memory::Sizes usual_at_peak(const Run& run, const recipe::Recipe& recipe, const memory::Replay& replay) {
-  memory::Sizes sizes = memory::sizes_of(replay.at_peak(), recipe, run.context);
-  memory::widen(sizes, run.widening, usable_on_card(run));
-  return sizes;
+bool fits(const Run& run) {
+  return memory::fits(card_of(run), like(run, run.network, run.resolved.recipe, run.replay),
+                      usable_on_card(run));
 }
 
-memory::Verdict verdict_at_peak(const Run& run, const model::Architecture& network,
-                                const recipe::Recipe& recipe, const memory::Replay& replay) {
-  // Of 920 published and measured requests the simulated allocator wants 1.13 times as much at the 99th
-  // percentile, 1.54 times at most.
-  constexpr double surely = 1.6;
-  const double usable = usable_on_card(run);
-  const memory::Sizes usual = usual_at_peak(run, recipe, replay);
-  if (usual.allocated > usable) return memory::Verdict::no;
-  if (usual.enough * surely <= usable) return memory::Verdict::fits;
-  return memory::verdict(sizes_at_peak(run, network, recipe, replay), usable);
+memory::ReplayedRun like(const Run& run, const model::Architecture& network, const recipe::Recipe& recipe,
+                         const memory::Replay& replay) {
+  return {network, recipe, replay, run.widening};
 }
 
 double usable_for(const Run& run, uint64_t usable_bytes) {

@@ -11,8 +11,7 @@
 #include <string_view>
 
 #include "core/hardware/gpu.h"
-#include "core/memory/allocator/reserve.h"
-#include "core/memory/allocator/sizes.h"
+#include "core/memory/allocator/card.h"
 #include "core/memory/step/replay.h"
 #include "core/memory/step/replay_memo.h"
 #include "core/run/catalog.h"
@@ -32,7 +31,7 @@ struct Run {
   memory::Machine machine;
   hardware::Context context;
   memory::Replay replay;
-  memory::Simulator simulator = nullptr;              ///< of the caching allocator; null in a quick run
+  memory::Simulator simulator;                        ///< of the caching allocator; none in a quick run
   std::optional<memory::SimulatedReserve> simulated;  ///< where there is one, and the run can be simulated
   std::vector<Nearest> nearest;                       ///< measured runs
   Span allocated_span;                                ///< of the allocated peak, as shares of the estimate
@@ -78,14 +77,13 @@ hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& r
 /// Sizes of an instant of this run, and of its peak.
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run);
 memory::Sizes sizes_at_peak(const Run& run);
-/// The same of a replay with another recipe or network on this run's card.
-memory::Sizes sizes_at_peak(const Run& run, const model::Architecture& network, const recipe::Recipe& recipe,
-                            const memory::Replay& replay);
-/// By the usual reserve: for what one more of something costs, where what is cached, or a full card, would blur it.
-memory::Sizes usual_at_peak(const Run& run, const recipe::Recipe& recipe, const memory::Replay& replay);
-/// Whether that fits the chosen card; the allocator is simulated only where the usual reserve leaves it open.
-memory::Verdict verdict_at_peak(const Run& run, const model::Architecture& network,
-                                const recipe::Recipe& recipe, const memory::Replay& replay);
+/// The chosen card, with the simulator of the run.
+memory::Card card_of(const Run& run);
+/// Whether it fits that card, simulated as far as the usual reserve leaves it open.
+bool fits(const Run& run);
+/// A replay with another recipe or network as this run's: its widening, with memory::fits and the like.
+memory::ReplayedRun like(const Run& run, const model::Architecture& network, const recipe::Recipe& recipe,
+                         const memory::Replay& replay);
 /// What the chosen memory size leaves to this run: usable bytes less what other programs hold.
 double usable_for(const Run& run, uint64_t usable_bytes);
 

@@ -61,7 +61,8 @@ std::optional<Unsaid> unsaid_images(const Run& run) {
     return std::nullopt;
   there.replay = memory::replay(there.network, there.resolved.recipe, there.machine);
   Unsaid open;
-  open.sizes = sizes_at_peak(there, there.network, there.resolved.recipe, there.replay);
+  open.sizes = memory::simulated_sizes(card_of(there),
+                                       like(there, there.network, there.resolved.recipe, there.replay));
   open.words = "What images a sample has is not said, and " +
                (recipe.vision.images_per_sample == 0 ? "none" : words_of(recipe.vision)) +
                " is counted; with " + words_of(vision) + ", the most that " +

@@ -3,6 +3,7 @@
 #include "core/report/diagnose.h"
 #include "core/report/exchange.h"
 #include "core/report/handout.h"
+#include "core/run/run.h"
 #include "tests/drawn/checks.h"
 
 namespace plimsoll::drawn {
@@ -70,6 +71,14 @@ void handouts_are_written(const Draw& draw) {
     ASSERT_TRUE(made.is_object());
     EXPECT_EQ(made.at("ok"), true) << kind.id << said(draw);
   }
+}
+
+void fits_is_the_verdict_for_less_work(const Draw& draw) {
+  json::Errors errors;
+  const std::optional<run::Run> run = run::read_run(draw.text, presets(), errors);
+  if (!run) return;
+  const double usable = usable_on_card(*run);
+  EXPECT_EQ(fits(*run), memory::verdict(sizes_at_peak(*run), usable) == memory::Verdict::fits) << said(draw);
 }
 
 // A limit fits by the report of the request with it, and the next size does not.

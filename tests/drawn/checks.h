@@ -74,6 +74,7 @@ void a_corruption_is_named(const Draw& draw);
 // Of other answers.
 void compared_with_itself_is_nothing(const Draw& draw);
 void its_failure_is_diagnosed(const Draw& draw);
+void fits_is_the_verdict_for_less_work(const Draw& draw);
 void limits_fit_and_no_more(const Draw& draw);
 void handouts_are_written(const Draw& draw);
 void spoiled_files_are_refused_or_read(const Draw& draw);

@@ -75,6 +75,7 @@ TEST_P(Drawn, RequestIsAnsweredInSoundNumbers) {
     lines_sum_to_totals(draw);
     readings_are_ordered(draw);
     larger_tiers_never_fit_less(draw);
+    fits_is_the_verdict_for_less_work(draw);
     limits_fit_and_no_more(draw);
   });
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/memory/layers/lengths.h"
+#include "core/memory/tape/hash.h"
 #include "core/recipe/stacks.h"
 
 namespace plimsoll::memory {
@@ -180,12 +181,63 @@ std::vector<Unrolled> unroll_met(const model::Architecture& network, const recip
   return runs;
 }
 
-Reserve simulate_all(const std::vector<Unrolled>& runs, const AllocatorRun& how) {
-  Process process(runs.front(), how);
-  bool died = !process.from_load(runs.front());
-  for (std::size_t i = 1; i < runs.size() && !died; ++i) died = !process.one_step(runs[i]);
-  return process.finish(died);
+// What decides how a list is played: two that differ come to one number once in 2^64.
+void add(Hash& hash, const Unrolled& run) {
+  for (const Event& event : run.events) {
+    hash.add(static_cast<uint64_t>(event.tensor) << 8 | static_cast<uint64_t>(event.kind));
+    hash.add(event.bytes);
+  }
+  for (const Section& section : run.sections) {
+    hash.add(static_cast<uint64_t>(section.to) << 16 | static_cast<uint64_t>(section.phase) << 8 |
+             section.step);
+  }
+  for (const WrappedUnit& unit : run.wrapped) {
+    hash.add(static_cast<uint64_t>(unit.size()));
+    for (const double bytes : unit) hash.add(bytes);
+  }
+  hash.add(static_cast<uint64_t>(run.units_ahead));
+  for (const Stream stream : run.streams) hash.add(static_cast<uint64_t>(stream));
+  hash.add(static_cast<uint64_t>(run.streams.size()));
 }
+
+void add(Hash& hash, const AllocatorRun& how) {
+  hash.add(how.settings.max_split_size);
+  hash.add(how.settings.roundup_power2_divisions);
+  hash.add(how.settings.garbage_collection_threshold);
+  hash.add(how.empty_cache_steps);
+  hash.add(how.capacity);
+  hash.add(static_cast<uint64_t>(how.settings.expandable_segments) << 1 | static_cast<uint64_t>(how.frugal));
+}
+
+// The lengths that a run meets, played one after another.
+class Played {
+ public:
+  Played(std::vector<Unrolled> runs, ReserveMemo* memo) : runs_(std::move(runs)), memo_(memo) {
+    if (memo_ == nullptr) return;
+    for (const Unrolled& run : runs_) add(lists_, run);
+  }
+
+  Reserve operator()(const AllocatorRun& how) const {
+    if (memo_ == nullptr) return play(how);
+    Hash key = lists_;
+    add(key, how);
+    const auto [known, fresh] = memo_->try_emplace(key.value);
+    if (fresh) known->second = play(how);
+    return known->second;
+  }
+
+ private:
+  Reserve play(const AllocatorRun& how) const {
+    Process process(runs_.front(), how);
+    bool died = !process.from_load(runs_.front());
+    for (std::size_t i = 1; i < runs_.size() && !died; ++i) died = !process.one_step(runs_[i]);
+    return process.finish(died);
+  }
+
+  std::vector<Unrolled> runs_;
+  ReserveMemo* memo_;
+  Hash lists_;
+};
 
 }  // namespace
 
@@ -221,25 +273,28 @@ Margins margins_of(const recipe::Recipe& recipe) {
 }
 
 SimulatedReserve simulated_reserve(const model::Architecture& network, const recipe::Recipe& recipe,
-                                   const Machine& machine, uint64_t capacity) {
-  const std::vector<Unrolled> runs = unroll_met(network, recipe, machine);
+                                   const Machine& machine, const ReserveQuestion& question,
+                                   ReserveMemo* memo) {
+  const Played played(unroll_met(network, recipe, machine), memo);
   AllocatorRun how;
   how.settings = read_allocator_settings(recipe.hardware.cuda_alloc_conf);
   how.empty_cache_steps = recipe.training.torch_empty_cache_steps;
   SimulatedReserve result;
-  result.roomy = simulate_all(runs, how);
-  how.frugal = true;
-  result.frugal = simulate_all(runs, how);
-  how.frugal = false;
   result.margins = margins_of(recipe);
-  result.pressed = result.roomy.reserved > capacity;
+  result.roomy = played(how);
+  result.needed = result.roomy.reserved;
+  result.pressed = result.roomy.reserved > question.capacity;
   if (result.pressed) {
-    how.capacity = capacity;
-    result.on_card = simulate_all(runs, how);
+    how.capacity = question.capacity;
+    result.on_card = played(how);
+    if (!result.on_card.died) result.needed = std::min(result.needed, result.on_card.reserved);
+    how.capacity = UINT64_MAX;
   }
-  result.needed = std::min(result.roomy.reserved, result.frugal.reserved);
-  if (result.pressed && !result.on_card.died)
-    result.needed = std::min(result.needed, result.on_card.reserved);
+  const bool known = result.on_card.died || result.needed <= question.suffices;
+  if (question.fits_alone && known) return result;
+  how.frugal = true;
+  result.frugal = played(how);
+  result.needed = std::min(result.needed, result.frugal.reserved);
   return result;
 }
 

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <array>
+#include <memory>
+#include <unordered_map>
 
 #include "core/memory/allocator/caching_allocator.h"
 #include "core/memory/step/phase.h"
@@ -55,10 +57,40 @@ struct SimulatedReserve {
   uint64_t needed = 0;   ///< reserved bytes that it cannot do without
   Margins margins;
 };
-/// `capacity`: what the card leaves to PyTorch, its context not counted; UINT64_MAX: no card was chosen.
+
+/// What somebody wants to know of it.
+struct ReserveQuestion {
+  /// What the card leaves to PyTorch, its context not counted; UINT64_MAX: no card was chosen.
+  uint64_t capacity = UINT64_MAX;
+  /// Whether it fits and nothing else: where it takes no more than `suffices` with room to spare, or dies on the
+  /// card, `frugal` is left out and `needed` is what is known until then.
+  bool fits_alone = false;
+  uint64_t suffices = 0;
+};
+
+/// Lists that were played before: many questions come to the same list.
+using ReserveMemo = std::unordered_map<uint64_t, Reserve>;
+
+/// `memo`: null, or kept between calls.
 SimulatedReserve simulated_reserve(const model::Architecture& network, const recipe::Recipe& recipe,
-                                   const Machine& machine, uint64_t capacity);
-/// That function, or null: handed on so that a program that never simulates need not link it.
-using Simulator = decltype(&simulated_reserve);
+                                   const Machine& machine, const ReserveQuestion& question,
+                                   ReserveMemo* memo = nullptr);
+
+/// That function and its memo, or null: handed on so that a program that never simulates need not link it.
+class Simulator {
+ public:
+  Simulator() = default;
+  explicit Simulator(decltype(&simulated_reserve) simulate)
+      : simulate_(simulate), memo_(std::make_shared<ReserveMemo>()) {}
+  explicit operator bool() const { return simulate_ != nullptr; }
+  SimulatedReserve operator()(const model::Architecture& network, const recipe::Recipe& recipe,
+                              const Machine& machine, const ReserveQuestion& question) const {
+    return simulate_(network, recipe, machine, question, memo_.get());
+  }
+
+ private:
+  decltype(&simulated_reserve) simulate_ = nullptr;
+  std::shared_ptr<ReserveMemo> memo_;
+};
 
 }  // namespace plimsoll::memory

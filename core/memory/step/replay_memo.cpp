@@ -1,28 +1,13 @@
 #include "core/memory/step/replay_memo.h"
 
-#include <cstring>
-
 #include "core/memory/step/pass.h"
+#include "core/memory/tape/hash.h"
 
 namespace plimsoll::memory {
 
 namespace {
 
 // Some of what tells layers apart; entries of one hash are compared as a whole.
-struct Hash {
-  uint64_t value = 14695981039346656037ULL;
-
-  void add(uint64_t word) {
-    value = (value ^ word) * 1099511628211ULL;
-    value ^= value >> 29;
-  }
-  void add(double number) {
-    uint64_t word = 0;
-    std::memcpy(&word, &number, sizeof word);
-    add(word);
-  }
-};
-
 uint64_t hash_of(const LayerProgram& p, const LayerReplayOptions& options) {
   Hash hash;
   hash.add(static_cast<uint64_t>(reinterpret_cast<uintptr_t>(p.group)));

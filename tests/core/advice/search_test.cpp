@@ -38,8 +38,7 @@ struct Prepared {
               run.resolved,
               run.gpu,
               *presets().find_gpu("a100-sxm-80"),
-              run.machine,
-              run.context,
+              {run.machine, run.context, {}},
               run.resolved.recipe.locks} {}
 };
 std::unique_ptr<Prepared> prepare(const Json& request) {
