@@ -34,9 +34,10 @@ export interface More extends Plimsoll {
   /**
    * A configuration to a request, with a word on every key (core/report/exchange.h). `yaml_tree` is the parsed tree of a
    * YAML text as core/exchange/tree.h describes it, or "" for every other language. `around` is the longer paste that the
-   * text was found in, which may say the versions of libraries, or "".
+   * text was found in, which may say the versions of libraries, or ""; `command` the command line that starts it, where it
+   * is a script, or "".
    */
-  import_text(text: string, yaml_tree: string, around: string): string;
+  import_text(text: string, yaml_tree: string, around: string, command: string): string;
   /**
    * A pasted file with changes written back: the same format, order and comments, only the lines of the changes different
    * (core/report/patch.h). `changes`: a plan's [{"pointer", "to"}], {"before", "after"} of two requests, or a request.

@@ -25,8 +25,8 @@ Text diagnose(const Text& text, const Text& request, const Text& phase) {
 Text language(const Text& text) { return Text(report::language_text(text)); }
 Text join(const Text& imports) { return report::join_text(imports, catalog()); }
 Text parts(const Text& text) { return report::parts_text(text); }
-Text import_text(const Text& text, const Text& yaml_tree, const Text& around) {
-  return report::import_text(text, yaml_tree, catalog(), around);
+Text import_text(const Text& text, const Text& yaml_tree, const Text& around, const Text& command) {
+  return report::import_text(text, yaml_tree, catalog(), around, command);
 }
 Text export_text(const Text& request, const Text& format) {
   return report::export_text(request, format, catalog());

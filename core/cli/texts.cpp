@@ -15,9 +15,10 @@ namespace {
 using json::at;
 using json::Json;
 
-Json import_part(const std::string& text, const run::Catalog& catalog, const std::string& around = "") {
+Json import_part(const std::string& text, const run::Catalog& catalog, const std::string& around = "",
+                 const std::string& command = "") {
   json::Errors errors;
-  const exchange::Import import = report::import_known(read_document(text), text, catalog, around);
+  const exchange::Import import = report::import_known(read_document(text, command), text, catalog, around);
   return json::parse(report::write_import(import), errors).value_or(Json::object());
 }
 
@@ -44,8 +45,10 @@ std::vector<Json> parts_of(const std::string& text, bool beside_script, const ru
 }
 
 // A text that is one file, with what else stands in it; or the settings in whatever people have saved.
-std::vector<Json> imports_of(const std::string& text, const run::Catalog& catalog) {
-  Json whole = import_content(text, catalog);
+// `command`: that starts it, where it is a script.
+std::vector<Json> imports_of(const std::string& text, const run::Catalog& catalog,
+                             const std::string& command) {
+  Json whole = import_part(text, catalog, "", command);
   const bool listed = at(at(whole, "format"), "id") == Json("versions");
   const bool script = report::language_text(text) == "python" && at(whole, "ok") == Json(true);
   const Json code = at(whole, "errors").empty() ? Json() : at(whole["errors"].front(), "code");
@@ -56,7 +59,7 @@ std::vector<Json> imports_of(const std::string& text, const run::Catalog& catalo
     std::string rest = text;
     std::vector<Json> data = parts_of(text, true, catalog, &rest);
     if (!data.empty() && report::language_text(rest) == "python") {
-      Json left = import_content(rest, catalog);
+      Json left = import_part(rest, catalog, "", command);
       if (!at(at(left, "request"), "model").is_null()) {
         data.insert(data.begin(), std::move(left));
         return data;
@@ -71,13 +74,15 @@ std::vector<Json> imports_of(const std::string& text, const run::Catalog& catalo
 }  // namespace
 
 Json import_texts(const std::vector<std::string>& texts, const run::Catalog& catalog) {
-  std::string script;
+  std::string script, command;
   std::vector<Json> imports;
   const auto take = [&](const std::string& text) {
-    for (Json& one : imports_of(text, catalog)) imports.push_back(std::move(one));
+    for (Json& one : imports_of(text, catalog, command)) imports.push_back(std::move(one));
   };
   for (const std::string& text : texts) {
-    if (report::language_text(text) != "python") {
+    const std::string_view language = report::language_text(text);
+    if (language == "shell") command += text + "\n";
+    if (language != "python") {
       take(text);
     } else {
       script += text + (texts.size() > 1 ? "\n" : "");

@@ -209,8 +209,8 @@ Document read_yaml(const std::string& text) {
   return document;
 }
 
-Document read_document(const std::string& text) {
-  Document document = exchange::read_text(text);
+Document read_document(const std::string& text, const std::string& command) {
+  Document document = exchange::read_text(text, command);
   if (document.errors.empty() && document.language == exchange::Language::yaml) return read_yaml(text);
   return document;
 }

@@ -11,6 +11,6 @@ namespace plimsoll::cli {
 exchange::Document read_yaml(const std::string& text);
 
 /// exchange::read_text, and read_yaml where the text is YAML.
-exchange::Document read_document(const std::string& text);
+exchange::Document read_document(const std::string& text, const std::string& command = "");
 
 }  // namespace plimsoll::cli

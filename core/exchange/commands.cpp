@@ -55,6 +55,7 @@ const Format* format_of_command(const Node& root) {
   const std::vector<std::string_view> started = started_by(root);
   for (const std::string_view word : started) {
     if (word.find("openrlhf.cli.") == 0) return &openrlhf;
+    if (word.find("axolotl.cli.") == 0) return &axolotl;
     for (const char* script : {"tuning.sft_trainer", "tuning/sft_trainer.py"})
       if (word.find(script) != std::string::npos) return &fms_tuning;
   }
@@ -79,13 +80,13 @@ void tell_of_settings_file(const Node& root, Import& import) {
   const std::string file = settings_file(root);
   const bool known = import.errors.empty() ? !import.partial : import.errors.front().code == "unsupported";
   if (file.empty() || known) return;
-  const std::string where = "The settings of this command are in " + file + ", which is not here.";
+  const std::string where = "The settings of this command are in " + file;
   if (import.errors.empty()) {
-    import.notes.push_back(where + " Paste its text too.");
+    import.notes.push_back(where + std::string(paste_it_too));
   } else {
     import.errors.clear();
-    import.errors.push_back(
-        {"settings_elsewhere", "", where, "the text of that file, alone or with this command"});
+    import.errors.push_back({"settings_elsewhere", "", where + ", which is not here.",
+                             "the text of that file, alone or with this command"});
   }
 }
 

@@ -12,6 +12,8 @@ namespace plimsoll::exchange {
 /// The format of the program that it starts; command_line for any script. `root`: of a document in Language::shell.
 const Format* format_of_command(const Node& root);
 
+/// How such a note ends.
+constexpr std::string_view paste_it_too = ", which is not here. Paste its text too.";
 /// Says so where what is missing is in a file that the command names.
 void tell_of_settings_file(const Node& root, Import& import);
 

@@ -265,7 +265,8 @@ const Format* recognise(const Document& document) {
       if (own ? is_field(leaf.path) : found.row != nullptr || found.use != Use::unknown) ++known;
     }
     const double share = keys.empty() ? 0 : static_cast<double>(known) / static_cast<double>(keys.size());
-    const double score = (settled ? 1000 : 0) + static_cast<double>(marks) + 4 * share;
+    const double equal = own && document.language == Language::json ? 0.5 : 0;
+    const double score = (settled ? 1000 : 0) + static_cast<double>(marks) + 4 * share + equal;
     if (!settled && marks < 2 && share < 0.5) continue;
     const Node* model = document.root.find("model");
     if (own && !settled && share < 0.5 && (model == nullptr || !model->is_scalar())) continue;
@@ -356,6 +357,7 @@ Import import_document(const Document& given, std::string_view given_text) {
     return import;
   }
   import = import_prepared(document, text, *format);
+  import.command = given.language == Language::shell;
   if (given.language == Language::shell) tell_of_settings_file(given.root, import);
   if (!given.code.empty())
     import.notes.emplace_back("Of the notebook its code cells are read, as one script in their order.");

@@ -20,6 +20,7 @@ struct Import {
   json::Json request;  ///< null when there are errors
   std::string model;   ///< the name the text gives, as it stands; "" none
   bool partial = false;
+  bool command = false;  ///< the text starts a program, whose flags win over its files
   std::vector<Finding> findings;
   std::vector<std::string> notes;
   std::vector<run::Missing> missing;  ///< filled where the presets are known, see core/run/essentials.h

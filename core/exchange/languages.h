@@ -12,7 +12,10 @@ Document read_json(std::string_view text);
 /// what is not a literal, a known name or a dotted name is kept as text and marked opaque. The root is a map:
 /// a call is a member whose value is a map with `call` set (positional arguments are "0", "1", ...), an
 /// assignment of a literal is a member of its name.
-Document read_python(std::string_view text);
+/// `command`: the root of the command that starts it, or null: its own flags have their defaults then.
+/// A flag of it that a script took is the member "$told_NAME".
+inline const std::string taken_flag = "$told_";
+Document read_python(std::string_view text, const Node* command = nullptr);
 
 /// A command line: flags are members without their dashes, variables before the command are "$NAME", and
 /// the words that are not flags are the list "$words".

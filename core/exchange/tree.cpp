@@ -308,7 +308,18 @@ Language language_of(std::string_view text) {
   return python > yaml || is_source ? Language::python : Language::yaml;
 }
 
-Document read_text(std::string_view text) {
+namespace {
+
+// A script as the command beside it starts it.
+Document read_started(std::string_view text, std::string_view command) {
+  if (command.empty() || language_of(command) != Language::shell) return read_python(text);
+  const Document started = read_shell(command);
+  return read_python(text, started.errors.empty() ? &started.root : nullptr);
+}
+
+}  // namespace
+
+Document read_text(std::string_view text, std::string_view command) {
   Document document;
   if (!check_text(text, document.errors)) return document;
   document.language = language_of(text);
@@ -316,7 +327,7 @@ Document read_text(std::string_view text) {
     case Language::json:
       return is_notebook(text) ? read_notebook(text) : read_json(text);
     case Language::python:
-      return read_python(text);
+      return read_started(text, command);
     case Language::shell:
       return read_shell(text);
     case Language::link:

@@ -75,7 +75,8 @@ bool check_text(std::string_view text, json::Errors& errors);
 bool is_weight_index(std::string_view text);
 
 /// Reads every language but YAML. For YAML the language is set, the root is empty.
-Document read_text(std::string_view text);
+/// `command`: a command line beside a script, whose flags it is given; "" none.
+Document read_text(std::string_view text, std::string_view command = "");
 
 /// The tree as it comes from a YAML parser outside the core, as JSON:
 ///   scalar  {"scalar": "500_000", "plain": true, "at": 10, "length": 7}

@@ -145,6 +145,7 @@ std::string write_import(const Import& import) {
     out.open_object();
     out.field("id", import.format->id);
     out.field("name", import.format->name);
+    if (import.command) out.field("command", true);
     out.close_object();
   }
   out.field("partial", import.partial);
@@ -315,8 +316,9 @@ std::string formats_text() {
   return out.take();
 }
 
-exchange::Document read_with_tree(std::string_view text, std::string_view yaml_tree) {
-  exchange::Document document = exchange::read_text(text);
+exchange::Document read_with_tree(std::string_view text, std::string_view yaml_tree,
+                                  std::string_view command) {
+  exchange::Document document = exchange::read_text(text, command);
   if (!document.errors.empty() || document.language != exchange::Language::yaml) return document;
   if (!yaml_tree.empty()) return exchange::from_wire(yaml_tree);
   document.errors.push_back({"needs_tree", "", "This is YAML: it comes with its tree from a YAML parser.",
@@ -325,8 +327,8 @@ exchange::Document read_with_tree(std::string_view text, std::string_view yaml_t
 }
 
 std::string import_text(std::string_view text, std::string_view yaml_tree, const run::Catalog& catalog,
-                        std::string_view around) {
-  return write_import(import_known(read_with_tree(text, yaml_tree), text, catalog, around));
+                        std::string_view around, std::string_view command) {
+  return write_import(import_known(read_with_tree(text, yaml_tree, command), text, catalog, around));
 }
 
 }  // namespace plimsoll::report

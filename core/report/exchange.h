@@ -3,7 +3,7 @@
 //     std::string answer = report::import_text(text, "", catalog);   // JSON, Python, command line, link
 //     std::string answer = report::import_text(text, tree, catalog); // YAML: its tree, see core/exchange/tree.h
 //
-// {"schema", "ok", "format": {"id", "name"}, "partial", "request", "missing": [{"pointer", "message"}],
+// {"schema", "ok", "format": {"id", "name", "command"}, "partial", "request", "missing": [{"pointer", "message"}],
 // "counts": {"used", "implied", "irrelevant",
 //  "unsupported", "unknown"}, "keys": [{"key", "use", "pointer", "message", "at", "length"}], "notes",
 //  "errors"}
@@ -18,11 +18,12 @@ namespace plimsoll::report {
 /// "json", "yaml", "python", "shell", "link" or "none": what import_text needs a tree for is "yaml".
 std::string_view language_text(std::string_view text);
 
-/// A text as a tree, of YAML the one that its parser made.
-exchange::Document read_with_tree(std::string_view text, std::string_view yaml_tree);
+/// A text as a tree, of YAML the one that its parser made, of a script as `command` starts it.
+exchange::Document read_with_tree(std::string_view text, std::string_view yaml_tree,
+                                  std::string_view command = "");
 
 std::string import_text(std::string_view text, std::string_view yaml_tree, const run::Catalog& catalog,
-                        std::string_view around = "");
+                        std::string_view around = "", std::string_view command = "");
 
 /// The settings inside a longer paste (core/exchange/parts.h) as a JSON list of texts.
 std::string parts_text(std::string_view text);

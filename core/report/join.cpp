@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "core/exchange/commands.h"
+#include "core/exchange/languages.h"
 #include "core/json/at.h"
 #include "core/json/writer.h"
+#include "core/recipe/fields.h"
 #include "core/run/essentials.h"
 
 namespace plimsoll::report {
@@ -49,11 +53,52 @@ void add(Json& under, const Json& more, const std::string& above, std::vector<st
   }
 }
 
+bool is_command(const Json& import) { return at(at(import, "format"), "command") == Json(true); }
+
+// Its flags win over the files that it starts. A file that it names says more than its name.
+void overrule(Json& whole, const Json& command) {
+  for (const Json& key : at(command, "keys")) {
+    const Json &name = at(key, "key"), &pointer = at(key, "pointer");
+    if (at(key, "use") != Json("used") || !pointer.is_string() || name == "config_file" ||
+        name == "deepspeed")
+      continue;
+    const auto name_of_field = pointer.get<std::string>();
+    if (name_of_field != "/model" && recipe::find_field(name_of_field) == nullptr) continue;
+    const Json::json_pointer place(name_of_field);
+    const Json &request = whole["request"], &flags = command["request"];
+    if (!request.contains(place) || !flags.contains(place) || request[place] == flags[place]) continue;
+    whole["request"][place] = flags[place];
+    for (Json& old : whole["keys"]) {
+      if (at(old, "pointer") != pointer || at(old, "use") != Json("used")) continue;
+      old["use"] = "implied";
+      old["message"] = "the command that starts it says otherwise";
+    }
+  }
+}
+
 // The default library of a launcher or of bare TrainingArguments says less than a trainer of TRL's.
 void take_stack(Json& request, const Json& more) {
   const Json& stack = at(more, "stack");
   if (!stack.is_string() || stack == Json("hf")) return;
   if (!request.contains("stack") || request["stack"] == Json("hf")) request["stack"] = stack;
+}
+
+// A flag that the script beside the command reads is none that nobody knows.
+void settle_flags(Json& whole) {
+  Json& keys = whole["keys"];
+  std::set<std::string> taken;
+  for (const Json& key : keys) {
+    const Json& name = at(key, "key");
+    if (name.is_string() && name.get_ref<const std::string&>().starts_with(exchange::taken_flag))
+      taken.insert(name.get<std::string>().substr(exchange::taken_flag.size()));
+  }
+  for (Json& key : keys) {
+    const Json& name = at(key, "key");
+    if (at(key, "use") != Json("unknown") || !name.is_string() || taken.count(name.get<std::string>()) == 0)
+      continue;
+    key["use"] = "implied";
+    key["message"] = "read where the script takes this flag";
+  }
 }
 
 void add_keys(Json& whole, const Json& more, const std::vector<std::string>& overruled) {
@@ -69,7 +114,9 @@ void add_keys(Json& whole, const Json& more, const std::vector<std::string>& ove
   }
   for (const Json& note : at(more, "notes")) {
     const Json& notes = whole["notes"];
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) whole["notes"].push_back(note);
+    const bool here = is_command(more) && note.is_string() &&
+                      note.get_ref<const std::string&>().ends_with(exchange::paste_it_too);
+    if (!here && std::find(notes.begin(), notes.end(), note) == notes.end()) whole["notes"].push_back(note);
   }
 }
 
@@ -109,10 +156,12 @@ Json joined(const std::vector<Json>& imports, const run::Catalog& catalog) {
     name += " + " + at(at(more, "format"), "name").get<std::string>();
     take_stack(request, more["request"]);
     std::vector<std::string> overruled;
+    if (is_command(more) && !is_command(whole)) overrule(whole, more);
     add(request, more["request"], "", overruled);
     add_keys(whole, more, overruled);
   }
   if (formats.size() == 1) return whole;
+  settle_flags(whole);
   whole["format"]["name"] = name;
   whole["partial"] = at(request, "model").is_null();
   whole["missing"] = missing(request, catalog);

@@ -14,8 +14,9 @@
 namespace plimsoll::report {
 
 /// The one that names the model leads, else the one that most is used of; the others add what it leaves open. One that names
-/// another model, or is a second file of the same format, is another run's and stays out. "leads" is the leader's place in the
-/// list. An import that was not read stays out; of none that was read the first is given.
+/// another model, or is a second file of the same format, is another run's and stays out. What a command's flags say wins over
+/// the files that it starts. "leads" is the leader's place in the list. An import that was not read stays out; of none that was
+/// read the first is given.
 json::Json joined(const std::vector<json::Json>& imports, const run::Catalog& catalog);
 
 /// The same of a JSON list, for the page.

@@ -21,8 +21,8 @@ export async function load(): Promise<More> {
     const { wire } = await import("./paste/yaml.ts");
     return wire(text);
   }
-  async function readWhole(text: string, around = ""): Promise<Imported> {
-    return JSON.parse(module.import_text(text, await treeOf(text), around)) as Imported;
+  async function readWhole(text: string, around = "", command = ""): Promise<Imported> {
+    return JSON.parse(module.import_text(text, await treeOf(text), around, command)) as Imported;
   }
   /** The settings that a longer text holds; beside a script those in other languages. */
   async function partsOf(text: string, besideScript: boolean): Promise<Imported[]> {
@@ -35,15 +35,17 @@ export async function load(): Promise<More> {
     return found;
   }
   /** A file, and what else stands in its text; or the settings that an issue holds between prose and traceback. */
-  async function importsOf(text: string, several: boolean): Promise<Imported[]> {
-    const whole = await readWhole(text);
+  async function importsOf(text: string, several: boolean, command: string): Promise<Imported[]> {
+    const whole = await readWhole(text, "", command);
     const file = several ? { ...whole, part: text } : whole;
     const listed = whole.format?.id === "versions";
     if (whole.ok && !listed && module.language(text) !== "python") return [file];
     const data = await partsOf(text, true);
     const rest = data.reduce((left, { part = "" }) => left.replace(part, () => "\n"), text);
     const script =
-      data.length > 0 && !whole.ok && module.language(rest) === "python" ? await readWhole(rest) : whole;
+      data.length > 0 && !whole.ok && module.language(rest) === "python"
+        ? await readWhole(rest, "", command)
+        : whole;
     if (script !== whole && script.ok && script.request?.["model"] !== undefined) {
       return [{ ...script, part: rest }, ...data];
     }
@@ -54,8 +56,9 @@ export async function load(): Promise<More> {
   async function read(texts: string[]): Promise<Imported> {
     const isScript = (text: string) => module.language(text) === "python";
     const script = texts.filter(isScript).join("\n");
+    const command = texts.filter((text) => module.language(text) === "shell").join("\n");
     const each = [...texts.filter((text) => !isScript(text)), ...(script === "" ? [] : [script])];
-    const imports = (await Promise.all(each.map((text) => importsOf(text, each.length > 1)))).flat();
+    const imports = (await Promise.all(each.map((text) => importsOf(text, each.length > 1, command)))).flat();
     const parts = imports.flatMap(({ part }) => (part === undefined ? [] : [part]));
     const [first] = imports;
     if (imports.length === 1 && first) return { ...first, parts };

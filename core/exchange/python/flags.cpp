@@ -1,27 +1,58 @@
-// The script's own command line, as started without arguments.
+// The script's own command line: as the command beside it starts it, or without arguments.
 #include <algorithm>
 
+#include "core/exchange/languages.h"
 #include "core/exchange/python/interpreter.h"
 
 namespace plimsoll::exchange::python {
 
 Value Interpreter::flags() { return {{}, flags_}; }
 
+namespace {
+
+// "$words", and what a command sets in its environment, are no flags.
+bool is_named(const std::string& flag) { return !flag.empty() && flag[0] != '$'; }
+
+std::string without_dashes(std::string flag) {
+  flag.erase(0, std::min(flag.find_first_not_of('-'), flag.size()));
+  std::replace(flag.begin(), flag.end(), '-', '_');
+  return flag;
+}
+
+}  // namespace
+
+// What the command gives it; nothing where it does not name it. The command is another text: no place of this
+// one can be changed for its sake.
+std::optional<Value> Interpreter::from_command(const std::string& name) {
+  const Node* told = command_ == nullptr ? nullptr : command_->find(name);
+  if (told == nullptr || !is_named(name)) return std::nullopt;
+  if (document_.root.find(taken_flag + name) == nullptr)
+    document_.root.members.push_back({taken_flag + name, {}, scalar_node(true, "True", false, {})});
+  const auto plain = [](const Node& node) { return Value{scalar_node(node.value, node.raw, false, {})}; };
+  if (!told->is_list()) return told->is_scalar() ? std::optional(plain(*told)) : std::nullopt;
+  std::vector<Value> items;
+  for (const Node& item : told->items) items.push_back(plain(item));
+  return list_of(std::move(items));
+}
+
 // parser.add_argument("--batch-size", "-b", type=int, default=4)
 void Interpreter::add_flag(const Object& given) {
   std::string name;
+  std::optional<Value> told;
   for (const Entry& entry : given.entries) {
     if (!is_position(entry.key) || !is_text(entry.value)) continue;
     const std::string& word = entry.value.node.raw;
     if (name.substr(0, 2) != "--") name = word;
+    if (!told && word[0] == '-') told = from_command(without_dashes(word));
   }
-  name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
-  std::replace(name.begin(), name.end(), '-', '_');
+  name = without_dashes(name);
   if (const Entry* to = find(given, "dest")) name = to->value.node.raw;
   if (name.empty()) return;
   const Entry* value = find(given, "default");
   const Entry* action = find(given, "action");
   const std::string does = action == nullptr ? "" : action->value.node.raw;
+  if (told && does == "store_false") told = Value{scalar_node(false, "False", false, {})};
+  if (told) return set(*flags_, {name, {}, *told});
   if (value != nullptr) {
     tell(name, value->key_span, value->value);
     return set(*flags_, {name, value->key_span, value->value});
@@ -60,16 +91,33 @@ std::optional<Value> Interpreter::parsed(const std::string& name, const Object& 
   Expression call;
   call.kind = Expression::Kind::call;
   call.span = call.inner = given.span;
-  for (const Value& type : types)
-    made.push_back(is(type, Object::Kind::type) ? make_instance(type, objects_.make(Object::Kind::call), call)
-                                                : unknown(type.node.raw, {}));
+  for (const Value& type : types) {
+    if (!is(type, Object::Kind::type)) {
+      made.push_back(unknown(type.node.raw, {}));
+      continue;
+    }
+    Object* told = objects_.make(Object::Kind::call);
+    add_from_command(*type.object, *told);
+    made.push_back(make_instance(type, told, call));
+  }
   if (!into && several) return made[0];
   return list_of(std::move(made));
 }
 
+// Fields of a class of the script that the command names.
+void Interpreter::add_from_command(const Object& type, Object& given) {
+  if (command_ == nullptr || ++steps_ > most_steps) return;
+  for (const Entry& field : type.entries) {
+    if (is(field.value, Object::Kind::function) || is(field.value, Object::Kind::type)) continue;
+    if (std::optional<Value> told = from_command(field.key)) set(given, {field.key, {}, *told});
+  }
+  for (const Value& base : type.bases)
+    if (is(base, Object::Kind::type)) add_from_command(*base.object, given);
+}
+
 // A member of "$flags", by which a setting that came of it is found again.
 void Interpreter::note_flag(const std::string& flag, Span span) {
-  const bool noted = flag_members_.size() > 500 ||
+  const bool noted = span.length == 0 || flag_members_.size() > 500 ||
                      std::any_of(flag_members_.begin(), flag_members_.end(), [&](const Member& member) {
                        return member.key == flag && member.key_span.at == span.at;
                      });

@@ -27,7 +27,9 @@ constexpr size_t most_steps = 100'000, deepest_run = 150;
 
 class Interpreter {
  public:
-  Interpreter(std::string_view text, Document& document) : text_(text), document_(document) {}
+  /// `command`: that starts the script, see read_python.
+  Interpreter(std::string_view text, Document& document, const Node* command = nullptr)
+      : text_(text), document_(document), command_(command) {}
 
   void run(const Block& program);
 
@@ -126,10 +128,13 @@ class Interpreter {
   std::optional<Value> parsed(const std::string& name, const Object& given, const Value& owner);
   void add_flag(const Object& given);
   Value flags();
+  std::optional<Value> from_command(const std::string& name);
+  void add_from_command(const Object& type, Object& given);
   void note_flag(const std::string& flag, Span span);
 
   std::string_view text_;
   Document& document_;
+  const Node* command_;
   Objects objects_;
   std::deque<Expression> parsed_;  ///< what is evaluated and stands nowhere in the program
   Scope* globals_ = nullptr;

@@ -66,6 +66,15 @@ std::optional<Value> Interpreter::known(const std::string& name, const Expressio
     add_flag(*given);
     return opaque(e);
   }
+  if (name == "fire.Fire" || name == "Fire") {  // its parameters are the flags
+    const Value* started = argument(*given, "0");
+    if (started == nullptr || !is(*started, Object::Kind::function) || started->object->statement == nullptr)
+      return std::nullopt;
+    Object* told = objects_.make(Object::Kind::map);
+    for (const Argument& parameter : started->object->statement->arguments)
+      if (std::optional<Value> value = from_command(parameter.name)) set(*told, {parameter.name, {}, *value});
+    return call_function(*started, *told);
+  }
   if (name_ends_with(name, ".set_defaults")) {
     for (const Entry& entry : given->entries) set(*flags_, entry);
     return opaque(e);

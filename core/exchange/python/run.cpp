@@ -329,10 +329,10 @@ void Interpreter::unpack(const Expression& target, const Value& value, Scope& sc
 
 }  // namespace python
 
-Document read_python(std::string_view text) {
+Document read_python(std::string_view text, const Node* command) {
   Document document;
   document.language = Language::python;
-  python::Interpreter(text, document).run(python::parse_program(text, python_tokens(text)));
+  python::Interpreter(text, document, command).run(python::parse_program(text, python_tokens(text)));
   return document;
 }
 

@@ -11,9 +11,9 @@ namespace {
 
 using json::Json;
 
-Json import_of(std::string_view text) {
+Json import_of(std::string_view text, std::string_view command = "") {
   json::Errors errors;
-  return json::parse(import_text(text, "", presets()), errors).value_or(Json());
+  return json::parse(import_text(text, "", presets(), "", command), errors).value_or(Json());
 }
 
 constexpr const char* deepspeed =
@@ -63,6 +63,67 @@ TEST(Join, AFileOfAnotherModelIsAnotherRuns) {
       presets());
   EXPECT_EQ(at(whole, "/request/model"), at(import_of(command), "/request/model"));
   EXPECT_FALSE(whole.at("request").at("training").contains("gradient_checkpointing"));
+}
+
+TEST(Join, TheFlagsOfACommandWinOverTheFileThatItStarts) {
+  const char* settings =
+      R"({"model_name_or_path": "meta-llama/Llama-3.1-8B", "per_device_train_batch_size": 8, "max_length": 4096,
+          "learning_rate": 1e-4, "bf16": true, "output_dir": "out"})";
+  const Json launched =
+      import_of("accelerate launch run_sft.py --config sft.yaml --per_device_train_batch_size 4");
+  EXPECT_EQ(launched.at("format").at("command"), true);
+  for (const auto& order : {std::vector{import_of(settings), launched}, {launched, import_of(settings)}}) {
+    const Json whole = joined(order, presets());
+    EXPECT_EQ(at(whole, "/request/training/per_device_train_batch_size"), 4);
+    EXPECT_EQ(at(whole, "/request/training/max_length"), 4096);
+    for (const Json& note : whole.at("notes"))
+      EXPECT_EQ(note.get<std::string>().find("not here"), std::string::npos) << note;
+  }
+}
+
+TEST(Join, ACommandOfTheSameToolAsItsFileIsNoSecondFile) {
+  const Json file = import_of(
+      R"({"base_model": "meta-llama/Llama-3.1-8B", "adapter": "lora", "lora_r": 8, "micro_batch_size": 2,
+          "sequence_len": 8192, "datasets": [{"path": "x", "type": "alpaca"}]})");
+  for (const char* command :
+       {"axolotl train axo.yaml --micro-batch-size 1 --sequence-len 4096",
+        "accelerate launch -m axolotl.cli.train axo.yaml --micro_batch_size 1 --sequence_len 4096"}) {
+    const Json whole = joined({import_of(command), file}, presets());
+    EXPECT_EQ(at(whole, "/request/training/per_device_train_batch_size"), 1) << command;
+    EXPECT_EQ(at(whole, "/request/training/max_length"), 4096) << command;
+    EXPECT_EQ(at(whole, "/request/stack"), "axolotl") << command;
+  }
+}
+
+// argparse, fields of a dataclass, fire: what the command beside a script gives its flags is what they are.
+TEST(Join, AScriptIsReadAsTheCommandBesideItStartsIt) {
+  const char* parsed =
+      "import argparse\nfrom trl import SFTTrainer, SFTConfig\np = argparse.ArgumentParser()\n"
+      "p.add_argument('--model', default='gpt2')\np.add_argument('--bs', '-b', type=int, default=2)\n"
+      "p.add_argument('--pack', action='store_true')\nargs = p.parse_args()\n"
+      "SFTTrainer(model=args.model, args=SFTConfig(per_device_train_batch_size=args.bs, "
+      "packing=args.pack)).train()\n";
+  const char* fields =
+      "from dataclasses import dataclass\nfrom transformers import HfArgumentParser\n"
+      "from trl import SFTTrainer, SFTConfig\n@dataclass\nclass Own:\n  model: str = 'gpt2'\n  bs: int = 2\n"
+      "  pack: bool = False\n(own,) = HfArgumentParser(Own).parse_args_into_dataclasses()\n"
+      "SFTTrainer(model=own.model, args=SFTConfig(per_device_train_batch_size=own.bs, "
+      "packing=own.pack)).train()\n";
+  const char* fire =
+      "import fire\nfrom trl import SFTTrainer, SFTConfig\ndef main(model='gpt2', bs=2, pack=False):\n"
+      "  SFTTrainer(model=model, args=SFTConfig(per_device_train_batch_size=bs, packing=pack)).train()\n"
+      "fire.Fire(main)\n";
+  const char* started = "torchrun --nproc_per_node 2 train.py --model Qwen/Qwen3-8B --bs 1 --pack True";
+  for (const char* source : {parsed, fields, fire}) {
+    const Json whole = joined({import_of(source, started), import_of(started)}, presets());
+    const Json& request = whole.at("request");
+    EXPECT_EQ(at(request, "/model"), "Qwen/Qwen3-8B") << source;
+    EXPECT_EQ(at(request, "/training/per_device_train_batch_size"), 1) << source;
+    EXPECT_EQ(at(request, "/training/packing"), true) << source;
+    EXPECT_EQ(at(request, "/parallel/num_gpus"), 2) << source;
+    for (const Json& key : whole.at("keys")) EXPECT_NE(key.at("use"), "unknown") << key << source;
+    EXPECT_EQ(at(import_of(source), "/request/model"), "gpt2") << "alone its defaults count";
+  }
 }
 
 // A page or a script may hand over anything.
