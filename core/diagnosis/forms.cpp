@@ -34,6 +34,7 @@ constexpr Form all_forms[] = {
     {23, "RAM of the machine"},
     {24, "vLLM at its start"},
     {25, "a table of nvidia-smi"},
+    {26, "Transformers, which loads no quantised model in parts"},
 };
 
 bool has(CountedText text, std::string_view words) { return text.find(words) != std::string_view::npos; }

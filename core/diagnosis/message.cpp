@@ -20,9 +20,10 @@ constexpr std::size_t longest_message = 1600;
 constexpr std::size_t same_message = 300;  // a second marker of the same family this near belongs to it
 constexpr std::size_t longest_quote = 400;
 
-const Family* const all_families[] = {&allocator_family, &mps_family,    &mlx_family,   &xla_family,
-                                      &driver_family,    &handle_family, &nccl_family,  &bitsandbytes_family,
-                                      &host_family,      &vllm_family,   &kernel_family};
+const Family* const all_families[] = {
+    &allocator_family,  &mps_family,    &mlx_family,          &xla_family,  &driver_family,
+    &handle_family,     &nccl_family,   &bitsandbytes_family, &host_family, &vllm_family,
+    &vllm_share_family, &kernel_family, &dispatch_family};
 
 CountedText without_blanks_behind(CountedText text) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);

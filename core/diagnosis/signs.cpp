@@ -44,6 +44,8 @@ void read_sender(const Message& message, Signs& out) {
       {&mlx_family, Sign::says_mlx},
       {&xla_family, Sign::says_xla},
       {&vllm_family, Sign::says_vllm},
+      {&vllm_share_family, Sign::says_vllm_share},
+      {&dispatch_family, Sign::says_dispatched},
       {&kernel_family, Sign::says_kernel},
   };
   // TensorFlow's sentence is XLA's too, and says nothing of JAX's share; but it says the shape.

@@ -29,6 +29,8 @@ enum class Sign : uint8_t {
   says_xla,
   says_tpu,
   says_vllm,
+  says_vllm_share,
+  says_dispatched,
   says_kernel,
   says_allocator,
   says_in_words,

@@ -34,6 +34,7 @@ const Cause rows_of_choices[] = {
      .found = Found::request,
      .base = 0.0F,
      .weights = {{Sign::share_beyond, 4.0F},
+                 {Sign::says_dispatched, 8.0F},
                  {Sign::whole_beyond, 0.5F},
                  {Sign::loading, 2.5F},
                  {Sign::inference, 4.0F},

@@ -138,6 +138,8 @@ const Cause rows_of_machine[] = {
      .found = Found::figures,
      .base = -3.0F,
      .weights = {{Sign::foreign_process, 8.0F},
+                 {Sign::says_vllm_share, 11.0F},
+                 {Sign::says_dispatched, 4.5F},
                  {Sign::mostly_foreign, 7.0F},
                  {Sign::large_residual, 7.5F},
                  {Sign::some_residual, 4.5F},
