@@ -88,21 +88,29 @@ std::string sizes_line(const Json& report, const Style& style) {
                    style);
 }
 
+// Of what the run needs: PyTorch would cache more where there is room, and gives that back.
 std::string largest_lines(const Json& report, const Style& style) {
-  const Json& peak = at(at(at(report, "memory"), "peak"), "instant");
-  std::vector<const Json*> components;
+  const Json& highest = at(at(report, "memory"), "peak");
+  const Json& peak = at(highest, "instant");
+  std::vector<std::pair<double, const Json*>> parts;
+  double others = 0;
   for (const Json& instant : at(at(report, "memory"), "instants")) {
     if (at(instant, "id") != peak) continue;
-    for (const Json& component : at(instant, "components")) components.push_back(&component);
+    for (const Json& component : at(instant, "components")) {
+      parts.emplace_back(number(at(component, "bytes")), &component);
+      if (at(component, "id") != "allocator_slack") others += parts.back().first;
+    }
   }
-  std::stable_sort(components.begin(), components.end(), [](const Json* a, const Json* b) {
-    return number(at(*a, "bytes")) > number(at(*b, "bytes"));
-  });
-  if (components.size() > most_components) components.resize(most_components);
+  for (auto& [bytes, component] : parts) {
+    if (at(*component, "id") == "allocator_slack")
+      bytes = std::clamp(number(at(highest, "needed")) - others, 0.0, bytes);
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (parts.size() > most_components) parts.resize(most_components);
   std::vector<std::vector<Cell>> rows;
-  for (const Json* one : components) {
-    rows.push_back({{tenths(number(at(*one, "bytes")))}, {words(at(*one, "id"))}, {words(at(*one, "what"))}});
-  }
+  for (const auto& [bytes, one] : parts)
+    rows.push_back({{tenths(bytes)}, {words(at(*one, "id"))}, {words(at(*one, "what"))}});
   return rows.empty() ? ""
                       : "\n" + heading("Most of it, in GiB (peak: " + words(peak) + ")", style) +
                             layout({{"", Align::right}, {""}, {"", Align::left, true}}, rows, style);
@@ -189,6 +197,21 @@ std::string asked_lines(const Json& report, const Style& style) {
   return "\n" + heading("Not said, so assumed", style) + layout({{""}, {"", Align::left, true}}, rows, style);
 }
 
+// Notes without which the verdict would be another, or of no run that starts.
+std::string decisive_lines(const Json& report, const Style& style) {
+  // As WARNINGS of web/src/card.ts.
+  static constexpr std::string_view decisive[] = {"beyond_context",    "no_bf16",
+                                                  "refused",           "image_tokens_fill_the_length",
+                                                  "packed_checkpoint", "shared_over_one_gpu"};
+  std::vector<std::string> lines;
+  for (const Json& note : at(report, "notes")) {
+    const std::string code = words(at(note, "code"));
+    if (std::find(std::begin(decisive), std::end(decisive), code) != std::end(decisive))
+      lines.push_back(words(at(note, "message")));
+  }
+  return lines.empty() ? "" : "\n" + heading("Notes", style) + points(lines, style);
+}
+
 }  // namespace
 
 std::string no_verdict(const Json& report) {
@@ -203,7 +226,7 @@ std::string brief_table(const Json& report, const Json& advice, const Style& sty
   const Json& gpu = at(advice, "gpu");
   std::string out = name_line(report, style);
   out += card ? verdict_line(report, style) : sizes_line(report, style);
-  out += host_line(report, style) + largest_lines(report, style);
+  out += host_line(report, style) + decisive_lines(report, style) + largest_lines(report, style);
   if (card)
     out +=
         at(at(report, "gpu"), "verdict") == Json("fits") ? room_line(advice, style) : fix_lines(gpu, style);

@@ -14,6 +14,17 @@ using G = const hardware::Gpu*;
 using memory::Component;
 
 constexpr NoteRow sharing_rows[] = {
+    {.code = "shared_over_one_gpu",
+     .applies =
+         [](R f, G) {
+           const std::string& strategy = f.recipe.parallel.strategy;
+           return f.recipe.parallel.num_gpus <= 1 && strategy != "none" && strategy != "ddp";
+         },
+     .message = [](R, G) -> std::string {
+       return "This run shares the model out over several GPUs, and one is counted, which holds all of it. Say how many "
+              "train together.";
+     },
+     .source = "pytorch torch/distributed/fsdp; deepspeedai/DeepSpeed runtime/zero"},
     {.code = "sequence_is_shared",
      .applies = [](R f, G) { return f.recipe.parallel.sequence_parallel_size > 1; },
      .message = [](R, G) -> std::string {

@@ -141,7 +141,15 @@ function methodAsk(view: View, actions: Actions): TemplateResult | typeof nothin
 }
 
 /** What the core remarks of the run that would make the answer pointless: a library that stops among it. */
-const WARNINGS = ["not_replayed", "beyond_context", "no_bf16", "refused", "image_tokens_fill_the_length"];
+const WARNINGS = [
+  "not_replayed",
+  "beyond_context",
+  "no_bf16",
+  "refused",
+  "image_tokens_fill_the_length",
+  "packed_checkpoint",
+  "shared_over_one_gpu",
+];
 
 function warnings(view: View, report: Report, actions: Actions): TemplateResult[] {
   return remarks(report, view.advice)
