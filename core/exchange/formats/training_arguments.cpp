@@ -105,6 +105,7 @@ constexpr Row training_rows[] = {
     {"beta", "/rl/beta", ""},
     {"num_generations", "/rl/num_generations", ""},
     {"max_completion_length", "/rl/max_completion_length", ""},
+    {"response_length", "/rl/max_completion_length", "", nullptr, Write::no},  // PPOConfig's
     {"max_prompt_length", "/rl/max_prompt_length", ""},
     {"temperature", "/rl/temperature", ""},
     {"steps_per_generation", "/rl/steps_per_generation", ""},
@@ -182,7 +183,8 @@ constexpr std::string_view training_irrelevant =
     "hyperparameters_notes ephemeral mlflow_* precompute_ref_batch_size sync_ref_model "
     "preprocessing_num_workers num_proc logging_dir eval_dataset eval_dataset* train_dataset "
     "train_dataset* mp_parameters use_slow_tokenizer system_prompt callbacks benchmarks code_eval_* "
-    "pass_rate_*";
+    "pass_rate_* num_ppo_epochs total_episodes whiten_rewards kl_coef kl_estimator cliprange cliprange_value "
+    "vf_coef gamma lam stop_token stop_token_id missing_eos_penalty num_sample_generations exp_name";
 constexpr std::string_view training_implied =
     "pad_to_multiple_of fsdp_min_num_params fsdp_transformer_layer_cls_to_wrap "
     "fsdp_config.min_num_params fsdp_config.transformer_layer_cls_to_wrap "
@@ -191,7 +193,7 @@ constexpr std::string_view training_implied =
     "fsdp_config.sync_module_states "
     "fsdp_config.fsdp_sync_module_states fsdp_config.cpu_ram_efficient_loading "
     "fsdp_config.fsdp_cpu_ram_efficient_loading fsdp_config.fsdp_min_num_params "
-    "gradient_checkpointing_kwargs model_init_kwargs use_cpu _n_gpu n_gpu generation_batch_size "
+    "gradient_checkpointing_kwargs model_init_kwargs num_mini_batches reward_model_path sft_model_path use_cpu _n_gpu n_gpu generation_batch_size "
     "deepspeed.train_batch_size deepspeed.train_micro_batch_size_per_gpu "
     "deepspeed.gradient_accumulation_steps deepspeed.bf16* deepspeed.fp16* deepspeed.optimizer* "
     "deepspeed.zero_allow_untested_optimizer ref_model_init_kwargs* dataset_kwargs* "
@@ -200,7 +202,7 @@ constexpr std::string_view training_implied =
     "liger_kernel_config.geglu";
 constexpr std::string_view training_unpriced =
     "auto_find_batch_size parallelism_config* deepspeed.zero_optimization* deepspeed.* "
-    "cast_lm_head_to_fp32 use_transformers_continuous_batching use_transformers_paged "
+    "local_rollout_forward_batch_size cast_lm_head_to_fp32 use_transformers_continuous_batching use_transformers_paged "
     "transformers_continuous_batching_config* gradient_checkpointing_offload model_init_kwargs.*";
 
 }  // namespace
