@@ -37,6 +37,7 @@ std::span<const Format* const> formats() {
       &verl_sft,
       &nemo_rl,
       &sentence_transformers,
+      &distillation,
       &agilerl,
   };
   return table;

@@ -30,6 +30,7 @@ extern const Format mlx_lm;  // known and refused, see formats/refused.cpp
 extern const Format verl;
 extern const Format nemo_rl;
 extern const Format sentence_transformers;
+extern const Format distillation;
 extern const Format agilerl;
 extern const Format installed;  // versions.cpp
 

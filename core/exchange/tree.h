@@ -32,6 +32,9 @@ struct Node {
   bool opaque = false;  ///< an expression that is not evaluated; `raw` is its text
   std::string call;  ///< of a map from Python: the name of what was called, "transformers.TrainingArguments"
   Span span;         ///< in the text; zero length: nothing is written (a key without a value)
+  /// From Python: the calls that a value comes from, by their places among the members of the root, from 1 on. Of a
+  /// member of the root, those that its owner comes from: of "model.to" in "model.to(device)".
+  std::vector<size_t> made_by;
   std::vector<Node> items;
   std::vector<Member> members;
 

@@ -148,6 +148,10 @@ void read_reference(Reading& reading, const Leaf& leaf) {
 
 constexpr Row trainer_rows[] = {
     {"ref_model", "/rl/reference_model", "", read_reference, Write::no},
+    {"reward_model", "", "", read_beside, Write::no},
+    {"value_model", "", "", read_beside, Write::no},
+    {"reward_funcs", "", "", read_beside, Write::no},
+    {"teacher_model", "", "", read_beside, Write::no},
     {"model", "/model", "", read_trainer_model, Write::no},
     {"compute_metrics", "/training/compute_metrics", "", read_function, Write::no},
     {"preprocess_logits_for_metrics", "/training/preprocess_logits_for_metrics", "", read_function,
@@ -280,6 +284,7 @@ void finish(Reading& reading, std::span<const Step> own) {
   finish_prepared_checkpointing(reading);
   finish_computed_targets(reading);
   finish_classifier(reading);
+  note_beside(reading);
   for (const Step step : own) step(reading);
   note_continued(reading);
   note_unset_arguments(reading);

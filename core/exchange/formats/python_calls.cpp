@@ -7,29 +7,13 @@
 
 #include "core/exchange/formats/python_lengths.h"
 #include "core/exchange/formats/python_loop.h"
+#include "core/exchange/formats/python_names.h"
+#include "core/exchange/formats/python_trained.h"
 #include "core/exchange/python/tokens.h"
 
 namespace plimsoll::exchange {
 
 namespace {
-
-struct Task {
-  std::string_view name, task;
-};
-constexpr Task tasks[] = {
-    {"SFTConfig", "sft"},   {"DPOConfig", "dpo"},    {"GRPOConfig", "grpo"},     {"KTOConfig", "kto"},
-    {"ORPOConfig", "orpo"}, {"CPOConfig", "cpo"},    {"RewardConfig", "reward"}, {"PPOConfig", "ppo"},
-    {"RLOOConfig", "rloo"}, {"SFTTrainer", "sft"},   {"DPOTrainer", "dpo"},      {"GRPOTrainer", "grpo"},
-    {"KTOTrainer", "kto"},  {"ORPOTrainer", "orpo"}, {"CPOTrainer", "cpo"},      {"RewardTrainer", "reward"},
-    {"PPOTrainer", "ppo"},  {"RLOOTrainer", "rloo"},
-};
-
-std::string_view task_of(std::string_view name) {
-  for (const Task& row : tasks) {
-    if (row.name == name) return row.task;
-  }
-  return "";
-}
 
 Member* section_of(Node& root, std::string_view name) {
   for (Member& member : root.members) {
@@ -38,86 +22,6 @@ Member* section_of(Node& root, std::string_view name) {
   root.members.push_back({std::string(name), {}, Node()});
   root.members.back().value.kind = Node::Kind::map;
   return &root.members.back();
-}
-
-// Where a call's arguments belong; "" nowhere.
-std::string_view place_of(std::string_view call) {
-  const std::string_view name = last_part(call);
-  const std::string_view owner =
-      call.size() > name.size() ? last_part(call.substr(0, call.size() - name.size() - 1)) : "";
-  if (name_ends_with(name, "TrainingArguments")) return "training";
-  if (!task_of(name).empty()) return name_ends_with(name, "Config") ? "training" : "trainer";
-  if (name == "Trainer" && (owner == "L" || owner == "pl" || owner == "lightning")) return "lightning";
-  if (name == "LoraConfig" || name == "LoHaConfig" || name == "IA3Config" || name == "AdaLoraConfig" ||
-      name == "PrefixTuningConfig" || name == "PromptTuningConfig" || name == "get_peft_model") {
-    return "peft";
-  }
-  if (name == "BitsAndBytesConfig" || name == "GPTQConfig" || name == "AwqConfig" || name == "HqqConfig")
-    return "quantization";
-  if (name == "prepare_model_for_kbit_training" || name == "prepare_model_for_int8_training")
-    return "prepare";
-  if (name == "gradient_checkpointing_enable") return "checkpointing";
-  // class OwnTrainer of another file; the tokenizers library trains its own.
-  if (name_ends_with(name, "Trainer") && name != "ModelTrainer") {
-    for (const std::string_view other : {"Bpe", "WordPiece", "WordLevel", "Unigram"}) {
-      if (name.substr(0, other.size()) == other) return "";
-    }
-    return "trainer";
-  }
-  if (name == "HuggingFace" || name == "PyTorch" || name == "ModelTrainer") return "sagemaker";
-  if (name == "get_model_tokenizer" || name == "get_model_processor") return "model";  // ms-swift
-  if (name == "from_pretrained" || name == "from_config") {
-    for (std::string_view other : {"Tokenizer", "Processor", "Config", "FeatureExtractor", "Peft"}) {
-      if (owner.find(other) != std::string_view::npos) return "";
-    }
-    return "model";
-  }
-  return "";
-}
-
-// How sure a call is that it loads the model to be trained: Unsloth's classes before Auto classes before
-// others, such as the codec of a speech model. 0: it loads none.
-int claim_of(const Member& call) {
-  if (!call.value.is_map() || call.value.call.empty() || place_of(call.key) != "model") return 0;
-  if (call.key.find("Fast") != std::string::npos) return 3;
-  return call.key.find("Auto") != std::string::npos || call.key.find("For") != std::string::npos ? 2 : 1;
-}
-
-// from lightning import Trainer: told by its arguments.
-bool is_lightning(const Node& call) {
-  return call.find("accumulate_grad_batches") != nullptr || call.find("accelerator") != nullptr ||
-         call.find("max_epochs") != nullptr;
-}
-
-// GRPOTrainer(model="Qwen/Qwen3-4B"): what else is loaded is not what is trained.
-bool trainer_loads(const Node& python) {
-  return std::any_of(python.members.begin(), python.members.end(), [](const Member& call) {
-    if (call.value.call.empty() || place_of(call.key) != "trainer") return false;
-    const Node* model = call.value.find("model");
-    if (model == nullptr) model = call.value.find("0");
-    return model != nullptr && !model->opaque && model->value.is_string();
-  });
-}
-
-// A call in a function that nothing calls, where something else trains.
-bool is_unnamed(const Node& python, const Member& call) {
-  const Node* unnamed = python.find("$unnamed");
-  return unnamed != nullptr && unnamed->find(std::to_string(call.key_span.at)) != nullptr;
-}
-
-// The first of the strongest: a later one loads what has been trained, or a second model.
-const Member* model_call(const Node& python) {
-  if (trainer_loads(python)) return nullptr;
-  // What a function that nothing calls loads comes after all that runs.
-  const auto strength = [&python](const Member& call) {
-    const int claim = claim_of(call);
-    return claim > 0 && !is_unnamed(python, call) ? claim + 3 : claim;
-  };
-  const Member* best = nullptr;
-  for (const Member& call : python.members) {
-    if (strength(call) > (best == nullptr ? 0 : strength(*best))) best = &call;
-  }
-  return best;
 }
 
 // The first to say it is right.
@@ -201,7 +105,16 @@ bool continues_adapter(const Member& call) {
          trainable != nullptr && trainable->value == json::Json(true);
 }
 
-void add_arguments(Node& root, const Member& call, std::string_view place) {
+// What stands beside the model is a setting by its name: reward_model=rm of a model that the script loads.
+bool add_beside(Node& section, const Member& given, const std::string& key, const Trained& trained) {
+  const Trained::Beside* beside = trained.find_beside(key);
+  if (beside == nullptr || section.find(key) != nullptr) return false;
+  Node name = scalar_node(beside->name, beside->name, true, given.value.span);
+  section.members.push_back({key, given.key_span, std::move(name)});
+  return true;
+}
+
+void add_arguments(Node& root, const Member& call, std::string_view place, const Trained& trained) {
   Node& section = section_of(root, place)->value;
   if (section.span.length == 0) section.span = call.value.span;
   for (const Member& argument : call.value.members) {
@@ -214,22 +127,24 @@ void add_arguments(Node& root, const Member& call, std::string_view place) {
       for (const Member& one : argument.value.members) put(root, "quantization", one);
       continue;
     }
+    const std::string name = &call == trained.trainer ? trained.argument(argument.key) : argument.key;
+    if (&call == trained.trainer && add_beside(section, argument, name, trained)) continue;
     // An argument that is a call has a section of its own; the model and the data are not settings.
     const bool inner = is_call(argument);
     // A function has no value, but that there is one is a setting.
-    const bool function = argument.key == "compute_metrics" || argument.key == "ref_model" ||
-                          argument.key == "preprocess_logits_for_metrics";
+    const bool function =
+        name == "compute_metrics" || name == "ref_model" || name == "preprocess_logits_for_metrics";
     if (inner && !function && (place == "trainer" || !place_of(argument.value.call).empty())) continue;
-    const bool position = argument.key.find_first_not_of("0123456789") == std::string::npos;
-    if (position && !(place == "model" && argument.key == "0")) continue;
+    const bool position = name.find_first_not_of("0123456789") == std::string::npos;
+    if (position && !(place == "model" && name == "0")) continue;
     // DPOTrainer(max_length=cfg.length): a size that is not known is not left out.
-    const bool size = argument.key == "max_length" || argument.key == "max_seq_length" ||
-                      argument.key == "max_prompt_length" || argument.key == "max_completion_length";
+    const bool size = name == "max_length" || name == "max_seq_length" || name == "max_prompt_length" ||
+                      name == "max_completion_length";
     if (argument.value.opaque && !function && !size &&
-        (place == "trainer" || argument.key == "quantization_config" || argument.key == "config")) {
+        (place == "trainer" || name == "quantization_config" || name == "config")) {
       continue;
     }
-    const std::string key = position ? "model_name_or_path" : argument.key;
+    const std::string key = position ? "model_name_or_path" : name;
     if (section.find(key) != nullptr) continue;
     section.members.push_back({key, argument.key_span, argument.value});
     if (inner) {
@@ -262,16 +177,6 @@ void add_whole(const Node& python, Node& root) {
     say(root, "$plain_arguments", "transformers");
 }
 
-// SFT and then GRPO in one script: the last is what the script is for, and the first its warm-up.
-std::string_view task_read(const Node& python) {
-  std::string_view last;
-  for (const Member& call : python.members) {
-    const std::string_view task = is_call(call) ? task_of(last_part(call.key)) : "";
-    if (!task.empty() && !is_unnamed(python, call)) last = task;
-  }
-  return last;
-}
-
 // TrlParser((ScriptArguments, GRPOConfig, ModelConfig)): the command line that is not here says the rest.
 bool add_parsed(Node& root, const Member& call) {
   const std::string_view name = last_part(call.key);
@@ -295,37 +200,59 @@ bool trains_sentences(const Member& call) {
   return name == "fit" && call.value.find("train_objectives") != nullptr;
 }
 
+// OnlineDPOConfig(...), which the trainer is given as its arguments, is read as they are.
+std::string_view place_in(const Member& call, const Trained& trained) {
+  if (!is_call(call)) return "";
+  const std::string_view place = place_of(call.key);
+  if (place == "trainer" && is_lightning(call.value)) return "lightning";
+  const std::string_view name = last_part(call.key);
+  const bool settings = name_ends_with(name, "Config") || name_ends_with(name, "Arguments");
+  return place.empty() && settings && &call == trained.settings ? "training" : place;
+}
+
 // Whether any call says something of the run.
-bool add_calls(const Node& python, Node& root) {
+bool add_calls(const Trained& trained, Node& root) {
   bool any = false;
-  const Member* model = model_call(python);
-  const std::string_view read = task_read(python);
   std::set<std::string> told;
-  for (const Member& call : python.members) {
-    std::string_view place = is_call(call) ? place_of(call.key) : "";
-    if (place == "trainer" && is_lightning(call.value)) place = "lightning";
-    if (is_call(call) && trains_sentences(call)) say(root, "$sentence_transformers", last_part(call.key));
-    if (is_call(call) && continues_adapter(call)) {
+  for (const Member& call : trained.python.members) {
+    if (!is_call(call)) continue;
+    const std::string_view place = place_in(call, trained);
+    const bool named = !is_unnamed(trained.python, call), anothers = trained.is_anothers(call);
+    if (trains_sentences(call)) say(root, "$sentence_transformers", last_part(call.key));
+    if (continues_adapter(call) && !anothers) {
       say(root, "$adapter", "peft");
       say(root, "$continued", "peft");
     }
-    if (is_call(call)) any = add_parsed(root, call) || any;
-    const std::string_view cast = is_call(call) && any && !is_unnamed(python, call) ? cast_of(call) : "";
+    any = add_parsed(root, call) || any;
+    const std::string_view cast = any && named && !anothers ? cast_of(call) : "";
     if (!cast.empty()) add_cast(root, call, cast);
-    if (place.empty() || (place == "model" && &call != model)) continue;
-    if (place != "model" && is_unnamed(python, call)) continue;
+    if (place.empty() || (place == "model" && &call != trained.model)) continue;
+    if (place != "model" && !named) continue;
     any = true;
     const std::string_view task = task_of(last_part(call.key));
-    if (!task.empty() && task != read) {
+    if (!task.empty() && task != trained.task) {
       say(root, "$other_task", task);
       continue;
     }
+    if (anothers) continue;
+    if (place == "trainer" && trained.trainer != nullptr && &call != trained.trainer) continue;
     // A second LoraConfig is another run's, or takes the place of the first as a whole.
     if (!told.insert(std::string(place) + "." + std::string(last_part(call.key))).second) continue;
     add_name(root, call, place);
-    if (!add_preparation(root, call, place)) add_arguments(root, call, place);
+    if (!add_preparation(root, call, place)) add_arguments(root, call, place, trained);
   }
   return any;
+}
+
+// The last trainer is what the script is for; TrlParser may be told its configuration alone.
+std::string_view distillation_in(const Node& python) {
+  std::string_view last;
+  for (const Member& call : python.members) {
+    const std::string_view name = last_part(call.key);
+    const bool told = is_call(call) && (is_distillation(name) || place_of(call.key) == "trainer");
+    if (told && !is_unnamed(python, call)) last = name;
+  }
+  return is_distillation(last) ? last : "";
 }
 
 // What is assigned. Where nothing is called: "per_device_train_batch_size = 4," and its like, or a dict of
@@ -367,7 +294,12 @@ Node python_sections(const Node& python) {
   Node root;
   root.kind = Node::Kind::map;
   root.span = python.span;
-  const bool called = add_calls(python, root) || has_loop(python);
+  const Trained trained = trained_in(python);
+  if (const std::string_view name = distillation_in(python); !name.empty()) {
+    say(root, "$distillation", name);
+    return root;
+  }
+  const bool called = add_calls(trained, root) || has_loop(python);
   add_assigned(python, called, root);
   add_loop(python, root);
   if (called) add_length(python, root);

@@ -118,6 +118,30 @@ void leave_out_raised_batch(Writing& out) {
     out.left_out.emplace_back(batch);
 }
 
+void read_beside(Reading& reading, const Leaf& leaf) {
+  const bool model = leaf.node->quoted && !leaf.node->opaque;
+  reading.mark(leaf, model ? Use::unsupported : Use::irrelevant);
+}
+
+// PPO's value and reward are counted as copies of the policy, and so is any reference.
+void note_beside(Reading& reading) {
+  const auto task = reading.values.find("/task"), model = reading.values.find("/model");
+  const bool ppo = task != reading.values.end() && task->second == Json("ppo");
+  for (const std::string key :
+       {"ref_model", "value_model", "reward_model", "reward_funcs", "teacher_model"}) {
+    const Leaf* leaf = reading.leaf("trainer." + key);
+    if (leaf == nullptr || !leaf->node->quoted || leaf->node->opaque) continue;
+    const std::string name = leaf->node->raw.empty() ? "a model of its own" : leaf->node->raw;
+    const bool copied = key == "ref_model" || (ppo && (key == "value_model" || key == "reward_model"));
+    const bool same = model != reading.values.end() && model->second == Json(leaf->node->raw);
+    const std::string how =
+        copied ? "it is counted as large as the model that is trained" : "its memory is not counted";
+    if (key != "ref_model") reading.mark(*leaf, copied ? Use::implied : Use::unsupported, how);
+    if (!copied || !same)
+      reading.notes.push_back("Beside the model stands " + name + " (" + key + "): " + how + ".");
+  }
+}
+
 // PeftModel.from_pretrained(base, "out/sft", is_trainable=True) names a folder that is not here.
 void note_continued(Reading& reading) {
   if (reading.leaf("$continued") == nullptr || reading.has("/peft/r")) return;

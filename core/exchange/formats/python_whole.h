@@ -21,6 +21,10 @@ void finish_generations(Reading& reading);
 void note_unset_arguments(Reading& reading);
 /// A batch that a script could not say, as Unsloth would raise it.
 void leave_out_raised_batch(Writing& out);
+/// A model that the trainer is given besides, or functions in its place.
+void read_beside(Reading& reading, const Leaf& leaf);
+/// What models beside the one that is trained are counted as.
+void note_beside(Reading& reading);
 /// An adapter is trained on whose settings are not here.
 void note_continued(Reading& reading);
 

@@ -39,6 +39,11 @@ const Unplayed refusals[] = {
      "what each of them left, which is not replayed.",
      "the encoder as a request of the task classification, for a first idea: one text is a sample, so that 64 pairs "
      "are a micro-batch of 128"},
+    {&distillation, "", "",
+     "This trains by distillation: a teacher writes or scores what its student learns, and its weights and the logits "
+     "of both stand beside each other, which is not replayed.",
+     "the student alone as a request of the task sft, for a first idea: the teacher's weights and the logits of both "
+     "come on top"},
     {&agilerl, "agilerl", "",
      "This is a configuration of AgileRL, whose evolutionary settings say no memory; its files are not read.",
      "a request with \"stack\": \"agilerl\", the model, peft.r, training.per_device_train_batch_size and the "
@@ -98,6 +103,13 @@ const Format sentence_transformers{
     .name = "Sentence Transformers",
     .written = Language::none,
     .marks = "!$sentence_transformers",
+    .finish = refuse,
+};
+const Format distillation{
+    .id = "distillation",
+    .name = "TRL, distillation",
+    .written = Language::none,
+    .marks = "!$distillation",
     .finish = refuse,
 };
 const Format agilerl{

@@ -8,6 +8,8 @@ namespace plimsoll::exchange::python {
 
 namespace {
 
+constexpr size_t most_rest = 50;  // arguments behind a star
+
 bool is_class_name(const std::string& name) {
   const std::string last = last_of(name);
   return !last.empty() && last[0] >= 'A' && last[0] <= 'Z' &&
@@ -82,6 +84,7 @@ Value Interpreter::call(const Expression& e, Scope& scope) {
   }
   const std::string name = callee(function, scope);
   given->name = name;
+  given->from = made_by(owner);
   if (const auto result = known(name, e, given)) return *result;
   if (const auto result = parsed(name, *given, owner)) return *result;
   return foreign(name, e, given);
@@ -137,7 +140,14 @@ void Interpreter::bind(const std::vector<Argument>& parameters, const Object& gi
       scope.names[parameter.name] = Value{{}, rest};
       continue;
     }
-    if (parameter.stars == 1) continue;
+    if (parameter.stars == 1) {
+      std::vector<Value> rest;
+      while (const Value* value =
+                 rest.size() < most_rest ? argument(given, std::to_string(position++)) : nullptr)
+        rest.push_back(*value);
+      scope.names[parameter.name] = list_of(std::move(rest), given.span);
+      continue;
+    }
     taken.push_back(parameter.name);
     const Entry* entry = find(given, parameter.name);
     if (entry == nullptr) entry = find(given, std::to_string(position++));
@@ -186,6 +196,7 @@ Value Interpreter::call_function(const Value& called, const Object& given) {
     frames_.pop_back();
   }
   depth_ -= 5;
+  function.result = result.object;
   return result;
 }
 
@@ -275,6 +286,9 @@ Value Interpreter::make_instance(const Value& called, Object* given, const Expre
   Object* call = objects_.make(Object::Kind::call, e.inner);
   call->name = base->node.raw;
   call->entries = made.object->entries;
+  for (const Entry& entry : given->entries) {
+    if (is_position(entry.key)) set(*call, entry);
+  }
   foreign(call->name, e, call);
   made.object->member = call->member;
   return made;

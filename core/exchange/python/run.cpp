@@ -322,6 +322,11 @@ void Interpreter::unpack(const Expression& target, const Value& value, Scope& sc
     if (is(value, Object::Kind::call)) {
       taken.object = objects_.make(Object::Kind::call, value.object->span);
       taken.object->name = value.object->name;
+      // model, optimizer = accelerator.prepare(model, optimizer)
+      if (const Value* handed = argument(*value.object, std::to_string(i)))
+        taken.object->from = made_by(*handed);
+      const std::vector<size_t> whole = made_by(value);
+      taken.object->from.insert(taken.object->from.end(), whole.begin(), whole.end());
     }
     assign(part, std::move(taken), scope);
   }

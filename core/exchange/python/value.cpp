@@ -6,6 +6,25 @@ namespace plimsoll::exchange::python {
 
 namespace {
 
+constexpr size_t most_makers = 16;
+
+// `left`: attributes that are looked at, as an instance may hold itself.
+void add_makers(const Object* object, std::vector<size_t>& makers, size_t& left) {
+  if (object == nullptr || left == 0 || makers.size() >= most_makers) return;
+  --left;
+  if (object->member != 0) {
+    makers.push_back(object->member);
+  } else if (object->kind == Object::Kind::call) {
+    const size_t room = std::min(object->from.size(), most_makers - makers.size());
+    makers.insert(makers.end(), object->from.begin(),
+                  object->from.begin() + static_cast<std::ptrdiff_t>(room));
+  } else if (object->kind == Object::Kind::function) {
+    add_makers(object->result, makers, left);
+  } else if (object->kind == Object::Kind::instance) {
+    for (const Entry& entry : object->entries) add_makers(entry.value.object, makers, left);
+  }
+}
+
 // "a = [a, a]", line after line, is a short text: what is written has `left` parts at most.
 bool fill(const Value& value, Node& node, size_t& left);
 
@@ -40,13 +59,22 @@ bool fill(const Value& value, Node& node, size_t& left) {
   const bool called = object->kind == Object::Kind::call && value.node.raw.empty();
   if (object->kind == Object::Kind::map || called) {
     node.call = object->kind == Object::Kind::call ? object->name : "";
+    node.made_by = made_by(value);
     return fill_members(*object, node, left);
   }
   node = unknown(value.node.raw, value.node.span).node;
+  node.made_by = made_by(value);
   return true;
 }
 
 }  // namespace
+
+std::vector<size_t> made_by(const Value& value) {
+  size_t left = 100;
+  std::vector<size_t> makers;
+  add_makers(value.object, makers, left);
+  return makers;
+}
 
 const Entry* find(const Object& object, std::string_view key) {
   for (const Entry& entry : object.entries) {

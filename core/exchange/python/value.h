@@ -54,15 +54,17 @@ struct Object {
   Span span;
   std::vector<Entry> entries;
   std::vector<Value> items;
-  std::string name;        ///< of a call: what was called; of a type: its name
-  size_t member = 0;       ///< of a call: where it stands among the members of the root, from 1 on; 0 nowhere
-  bool flags = false;      ///< a map of the flags of the script's command line
-  Object* type = nullptr;  ///< of an instance
-  std::vector<Value> bases;              ///< of a type
+  std::string name;   ///< of a call: what was called; of a type: its name
+  size_t member = 0;  ///< of a call: where it stands among the members of the root, from 1 on; 0 nowhere
+  std::vector<size_t> from;  ///< of a call that stands nowhere, or not yet: the members that it comes from
+  bool flags = false;        ///< a map of the flags of the script's command line
+  Object* type = nullptr;    ///< of an instance
+  std::vector<Value> bases;  ///< of a type
   const Statement* statement = nullptr;  ///< of a type or a function
   const Expression* lambda = nullptr;    ///< of a function
   Scope* scope = nullptr;                ///< what a function or a type stands in
   Value self;                            ///< of a method that was taken from an instance
+  Object* result = nullptr;              ///< of a function: what it gave when it last ran
 };
 
 /// Objects live as long as the run: scripts make cycles of them.
@@ -108,6 +110,9 @@ void set(Object& object, Entry entry);
 /// 1,000, is opaque and keeps its text.
 /// `parts`: how many it has.
 Node to_node(const Value& value, size_t* parts = nullptr);
+
+/// The calls that a value comes from, as members of the root: of an instance, those that its attributes do.
+std::vector<size_t> made_by(const Value& value);
 
 /// An expression that is not evaluated.
 Value unknown(std::string_view text, Span span);

@@ -210,7 +210,11 @@ TEST(ExchangeOwnScripts, WhatAFunctionGivesBackIsSpread) {
 TEST(ExchangeOwnScripts, WhatNothingCallsLoadsNoModel) {
   const std::string loaded = "def plain():\n    return AutoModelForCausalLM.from_pretrained('gpt2')\n";
   EXPECT_EQ(model_of(loaded + "name = 'Qwen/Qwen3-4B'"), "Qwen/Qwen3-4B");
-  EXPECT_EQ(model_of(loaded + "name = 'Qwen/Qwen3-4B'\nfirst = plain()"), "gpt2");
+  EXPECT_EQ(
+      import_any(loaded + "first = plain()\nlast = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')\n"
+                          "Trainer(model=build(), args=TrainingArguments('out'))\n")
+          .model,
+      "gpt2");
   EXPECT_EQ(import_any(script("@app.command()\n" + loaded)).model, "gpt2");
 }
 

@@ -1,0 +1,94 @@
+#include "core/exchange/formats/python_names.h"
+
+#include <algorithm>
+
+#include "core/exchange/formats/python_loop.h"
+#include "core/exchange/python/tokens.h"
+
+namespace plimsoll::exchange {
+
+namespace {
+
+struct Task {
+  std::string_view name, task;
+};
+constexpr Task tasks[] = {
+    {"SFTConfig", "sft"},   {"DPOConfig", "dpo"},    {"GRPOConfig", "grpo"},     {"KTOConfig", "kto"},
+    {"ORPOConfig", "orpo"}, {"CPOConfig", "cpo"},    {"RewardConfig", "reward"}, {"PPOConfig", "ppo"},
+    {"RLOOConfig", "rloo"}, {"SFTTrainer", "sft"},   {"DPOTrainer", "dpo"},      {"GRPOTrainer", "grpo"},
+    {"KTOTrainer", "kto"},  {"ORPOTrainer", "orpo"}, {"CPOTrainer", "cpo"},      {"RewardTrainer", "reward"},
+    {"PPOTrainer", "ppo"},  {"RLOOTrainer", "rloo"}, {"PPOv2Config", "ppo"},     {"PPOv2Trainer", "ppo"},
+};
+
+// trl v1.16 trl/experimental: GKD, MiniLLM, GOLD, distillation and its kin; SDFT, SDPO and SSD hold a model against
+// itself.
+constexpr std::string_view distillations[] = {
+    "GKD", "MiniLLM", "Distillation", "ServerDistillation", "IWOPD", "GOLD", "SDFT", "SDPO", "SSD"};
+
+}  // namespace
+
+std::string_view task_of(std::string_view name) {
+  for (const Task& row : tasks) {
+    if (row.name == name) return row.task;
+  }
+  return "";
+}
+
+std::string_view place_of(std::string_view call) {
+  const std::string_view name = last_part(call);
+  const std::string_view owner =
+      call.size() > name.size() ? last_part(call.substr(0, call.size() - name.size() - 1)) : "";
+  if (name_ends_with(name, "TrainingArguments")) return "training";
+  if (!task_of(name).empty()) return name_ends_with(name, "Config") ? "training" : "trainer";
+  if (name == "Trainer" && (owner == "L" || owner == "pl" || owner == "lightning")) return "lightning";
+  if (name == "LoraConfig" || name == "LoHaConfig" || name == "IA3Config" || name == "AdaLoraConfig" ||
+      name == "PrefixTuningConfig" || name == "PromptTuningConfig" || name == "get_peft_model") {
+    return "peft";
+  }
+  if (name == "BitsAndBytesConfig" || name == "GPTQConfig" || name == "AwqConfig" || name == "HqqConfig")
+    return "quantization";
+  if (name == "prepare_model_for_kbit_training" || name == "prepare_model_for_int8_training")
+    return "prepare";
+  if (name == "gradient_checkpointing_enable") return "checkpointing";
+  // class OwnTrainer of another file; the tokenizers library trains its own.
+  if (name_ends_with(name, "Trainer") && name != "ModelTrainer") {
+    for (const std::string_view other : {"Bpe", "WordPiece", "WordLevel", "Unigram"}) {
+      if (name.substr(0, other.size()) == other) return "";
+    }
+    return "trainer";
+  }
+  if (name == "HuggingFace" || name == "PyTorch" || name == "ModelTrainer") return "sagemaker";
+  if (name == "get_model_tokenizer" || name == "get_model_processor") return "model";  // ms-swift
+  if (name == "from_pretrained" || name == "from_config") {
+    for (std::string_view other : {"Tokenizer", "Processor", "Config", "FeatureExtractor", "Peft"}) {
+      if (owner.find(other) != std::string_view::npos) return "";
+    }
+    return "model";
+  }
+  return "";
+}
+
+int claim_of(const Member& call) {
+  if (!call.value.is_map() || call.value.call.empty() || place_of(call.key) != "model") return 0;
+  if (call.key.find("Fast") != std::string::npos) return 3;
+  return call.key.find("Auto") != std::string::npos || call.key.find("For") != std::string::npos ? 2 : 1;
+}
+
+bool is_distillation(std::string_view name) {
+  return std::any_of(std::begin(distillations), std::end(distillations), [name](std::string_view one) {
+    return name.substr(0, one.size()) == one &&
+           (name.substr(one.size()) == "Trainer" || name.substr(one.size()) == "Config");
+  });
+}
+
+bool is_lightning(const Node& call) {
+  return call.find("accumulate_grad_batches") != nullptr || call.find("accelerator") != nullptr ||
+         call.find("max_epochs") != nullptr;
+}
+
+bool is_unnamed(const Node& python, const Member& call) {
+  const Node* unnamed = python.find("$unnamed");
+  return unnamed != nullptr && unnamed->find(std::to_string(call.key_span.at)) != nullptr;
+}
+
+}  // namespace plimsoll::exchange
