@@ -113,8 +113,8 @@ Typed list_of(const recipe::FieldInfo& field, const std::string& text) {
 Typed card_of(const std::string& word, const run::Catalog& catalog) {
   if (catalog.find_gpu(word) != nullptr) return {word, "", {}};
   const bool slices = ascii::lower(word).find("mig") != std::string::npos;
-  const auto cards = slices ? std::vector<const hardware::Gpu*>() : question::cards_called(word, catalog);
-  if (cards.size() == 1) return {cards.front()->id, "found by the parts of \"" + word + "\"", {}};
+  if (const hardware::Gpu* card = question::card_called(word, catalog))
+    return {card->id, "found by the parts of \"" + word + "\"", {}};
   return named(word, run::gpu_list(catalog, slices));
 }
 

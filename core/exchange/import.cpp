@@ -358,6 +358,7 @@ Import import_document(const Document& given, std::string_view given_text) {
   }
   import = import_prepared(document, text, *format);
   import.command = given.language == Language::shell;
+  import.card = given.card;
   if (given.language == Language::shell) tell_of_settings_file(given.root, import);
   if (!given.code.empty())
     import.notes.emplace_back("Of the notebook its code cells are read, as one script in their order.");

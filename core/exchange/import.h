@@ -19,6 +19,7 @@ struct Import {
   const Format* format = nullptr;
   json::Json request;  ///< null when there are errors
   std::string model;   ///< the name the text gives, as it stands; "" none
+  std::string card;    ///< the GPU, likewise; see Document::card
   bool partial = false;
   bool command = false;  ///< the text starts a program, whose flags win over its files
   std::vector<Finding> findings;

@@ -70,6 +70,12 @@ std::string command_in(const std::string& code) {
   return "";
 }
 
+// Colab's runtime: {"accelerator": "GPU", "colab": {"gpuType": "T4"}}.
+std::string card_of_runtime(const Json& metadata) {
+  const Json &kind = at(metadata, "accelerator"), &card = at(at(metadata, "colab"), "gpuType");
+  return kind == Json("GPU") && card.is_string() ? card.get<std::string>() : "";
+}
+
 bool sets_something(const Node& python) {
   return axolotl_call(python) != nullptr || !python_sections(python).members.empty();
 }
@@ -96,6 +102,7 @@ Document read_notebook(std::string_view text) {
     }
   }
   document.code = std::move(code);
+  if (document.card.empty()) document.card = card_of_runtime(at(*notebook, "metadata"));
   return document;
 }
 

@@ -63,6 +63,7 @@ enum class Language : uint8_t { none, json, yaml, python, shell, link };
 struct Document {
   Language language = Language::none;
   Node root;
+  std::string card;     ///< that a script or a notebook names, and how many: "A100-80GB:2"; "" none
   std::string code;     ///< of a notebook: the script that the spans point into, see notebook.h; else ""
   json::Errors errors;  ///< not_text, too_large, not_json, not_yaml, ...; empty when `root` can be used
 };

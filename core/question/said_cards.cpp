@@ -174,6 +174,13 @@ std::vector<const hardware::Gpu*> cards_called(std::string_view name, const run:
   return cards;
 }
 
+const hardware::Gpu* card_called(std::string_view name, const run::Catalog& catalog) {
+  if (const hardware::Gpu* known = catalog.find_gpu(name)) return known;
+  if (diagnosis::fold(name).find("mig") != std::string::npos) return nullptr;
+  const auto cards = cards_called(name, catalog);
+  return cards.size() == 1 ? cards.front() : nullptr;
+}
+
 void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRequest& out) {
   std::string_view rest = std::string_view(text.folded_lines).substr(0, longest_said);
   constexpr std::string_view between[] = {" or ", " vs ", " vs. ", " oder ", "还是"};

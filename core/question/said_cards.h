@@ -14,6 +14,9 @@ namespace plimsoll::question {
 /// nvidia-smi prints it. Empty where a word of it belongs to none of them.
 std::vector<const hardware::Gpu*> cards_called(std::string_view name, const run::Catalog& catalog);
 
+/// The one card that a name means, an id among them; null where it is none, or several, or a slice of one.
+const hardware::Gpu* card_called(std::string_view name, const run::Catalog& catalog);
+
 /// Of several cards all are kept, as they are weighed against each other; one alone is a field.
 void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRequest& out);
 

@@ -10,9 +10,11 @@
 #include "core/json/at.h"
 #include "core/json/near.h"
 #include "core/json/writer.h"
+#include "core/question/said_cards.h"
 #include "core/recipe/fields.h"
 #include "core/report/handout.h"
 #include "core/report/heading.h"
+#include "core/report/refused.h"
 #include "core/run/essentials.h"
 #include "core/run/model_names.h"
 #include "core/run/run.h"
@@ -95,6 +97,43 @@ void look_up_model(Import& import, const run::Catalog& catalog) {
                            similar});
 }
 
+// What keeps a run from being: errors, and what its libraries refuse on its card.
+std::vector<std::string> obstacles(const Json& request, const run::Catalog& catalog) {
+  json::Errors errors;
+  std::vector<std::string> found;
+  const auto run = run::read_quick_run(json::write(request), catalog, errors);
+  for (const json::Error& error : errors) found.push_back(error.message);
+  for (const model::Note& note : run ? refused(*run) : std::vector<model::Note>())
+    found.push_back(note.message);
+  return found;
+}
+
+// "A100-80GB:2": the card where the name is that of one alone and the run could be one on it, and how many.
+void look_up_card(Import& import, const run::Catalog& catalog) {
+  if (import.card.empty() || !import.request.is_object()) return;
+  const size_t colon = std::min(import.card.find(':'), import.card.size());
+  const std::string name = import.card.substr(0, colon), count = import.card.substr(colon);
+  const bool counted = count.size() > 1 && count.size() < 5 && count[1] != '0' &&
+                       count.find_first_not_of("0123456789", 1) == std::string::npos;
+  if (counted && json::at(json::at(import.request, "parallel"), "num_gpus").is_null())
+    import.request["parallel"]["num_gpus"] = static_cast<uint64_t>(std::stoul(count.substr(1)));
+  if (!json::at(json::at(import.request, "hardware"), "gpu").is_null()) return;
+  const hardware::Gpu* card = question::card_called(name, catalog);
+  std::string why = "which is no single GPU";
+  if (card != nullptr) {
+    Json on_it = import.request;
+    on_it["hardware"]["gpu"] = card->id;
+    const auto before = obstacles(import.request, catalog), there = obstacles(on_it, catalog);
+    if (there.size() <= before.size()) {
+      import.request = std::move(on_it);
+      import.notes.push_back("The text says that it runs on \"" + name + "\": " + card->name + ".");
+      return;
+    }
+    why = "where this does not run (" + there.back() + ")";
+  }
+  import.missing.push_back({"/hardware/gpu", "The text names \"" + name + "\", " + why + "; say which."});
+}
+
 }  // namespace
 
 namespace {
@@ -126,6 +165,7 @@ Import import_known(const exchange::Document& document, std::string_view text, c
     look_up_model(import, catalog);
     ask_for_targets(import, document, catalog);
   }
+  look_up_card(import, catalog);
   if (import.request.is_null()) return import;
   for (run::Missing& one : run::missing_in(import.request, catalog)) {
     const auto same = [&one](const run::Missing& other) { return other.pointer == one.pointer; };

@@ -104,8 +104,33 @@ Value Interpreter::foreign(const std::string& name, const Expression& e, Object*
   if (unnamed_runs_ && places_.count(place.at) == 0 && unnamed_.size() < 500) {
     unnamed_.push_back({std::to_string(place.at), place, scalar_node(true, "True", false, place)});
   }
-  trains_ = trains_ || name_ends_with(name, "Trainer") || last_of(name) == "backward";
+  if (name_ends_with(name, "Trainer") || last_of(name) == "backward") {
+    trains_ = true;
+    tell_card();
+  }
   return made;
+}
+
+// The card of the function that trains, or of the one that called it: "L40S" is one. modal.gpu.A100(size="80GB",
+// count=2) is "A100-80GB:2".
+void Interpreter::tell_card() {
+  for (size_t i = frames_.size(); i > 0 && document_.card.empty(); --i) {
+    const Frame& frame = frames_[i - 1];
+    auto found = cards_.find(frame.statement);
+    if (found == cards_.end() && frame.type != nullptr) found = cards_.find(frame.type->statement);
+    if (found == cards_.end()) continue;
+    const Value& card = found->second;
+    std::string name, count = "1";
+    if (is_text(card)) name = card.node.raw;
+    if (is(card, Object::Kind::call) && card.object->name.find("gpu.") != std::string::npos) {
+      name = last_of(card.object->name);
+      const Value *size = argument(*card.object, "size"), *several = argument(*card.object, "count");
+      if (size != nullptr) name += is_text(*size) ? "-" + size->node.raw : "?";
+      if (several != nullptr) count = is_known(*several) ? several->node.raw : "?";
+    }
+    if (name.empty()) return;
+    document_.card = name + (name.find(':') == std::string::npos ? ":" + count : "");
+  }
 }
 
 void Interpreter::hand_over(const Object& given) {

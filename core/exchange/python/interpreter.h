@@ -55,6 +55,7 @@ class Interpreter {
   void unsure(const Block& likely, const Block& other, Scope& scope);
   Flow loop(const Statement& made, Scope& scope);
   Flow result(const Statement& made, Scope& scope);
+  void define(const Statement& made, Scope& scope);
   void assignment(const Statement& made, Scope& scope);
   void import(const Statement& made, Scope& scope);
   void what_did_not_run();
@@ -96,6 +97,7 @@ class Interpreter {
   Object* arguments(const Expression& e, Scope& scope);
   Value foreign(const std::string& name, const Expression& e, Object* given);
   void hand_over(const Object& given);
+  void tell_card();
   std::string callee(const Expression& e, Scope& scope);
   Value call_function(const Value& function, const Object& given);
   void bind(const std::vector<Argument>& parameters, const Object& given, const Object& function,
@@ -142,9 +144,10 @@ class Interpreter {
   std::vector<Frame> frames_;
   std::vector<Deferred> deferred_;
   std::vector<Object*> functions_, types_, instances_;
-  std::map<const Statement*, size_t> ran_;  ///< how often functions were called
-  std::vector<Member> unnamed_;             ///< calls in what nothing calls, where something else trains
-  std::set<uint64_t> places_;               ///< of the other calls
+  std::map<const Statement*, size_t> ran_;   ///< how often functions were called
+  std::map<const Statement*, Value> cards_;  ///< that decorators give functions and classes
+  std::vector<Member> unnamed_;              ///< calls in what nothing calls, where something else trains
+  std::set<uint64_t> places_;                ///< of the other calls
   std::vector<Member> flag_members_;
   std::set<std::pair<const Scope*, std::string>>* assigned_ = nullptr;       ///< by the block that runs
   const std::set<std::pair<const Scope*, std::string>>* settled_ = nullptr;  ///< by the block beside it

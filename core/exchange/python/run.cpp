@@ -115,19 +115,9 @@ Interpreter::Flow Interpreter::run(const Statement& made, Scope& scope) {
       return flow;
     }
     case Statement::Kind::function:
-    case Statement::Kind::type: {
-      for (const Expression& decorator : made.decorators) (void)evaluate(decorator, scope);
-      if (made.kind == Statement::Kind::type) {
-        scope.names[made.word] = define_type(made, scope);
-        return Flow::on;
-      }
-      Object* function = objects_.make(Object::Kind::function, made.span);
-      function->statement = &made;
-      function->scope = &scope;
-      if (functions_.size() < most_members) functions_.push_back(function);
-      scope.names[made.word] = Value{unknown(made.word, made.span).node, function};
+    case Statement::Kind::type:
+      define(made, scope);
       return Flow::on;
-    }
     case Statement::Kind::result:
       return result(made, scope);
     case Statement::Kind::leave:
@@ -140,6 +130,24 @@ Interpreter::Flow Interpreter::run(const Statement& made, Scope& scope) {
       return Flow::on;
   }
   return Flow::on;
+}
+
+// A function or a class. @app.function(gpu="H100:2") says where what it takes runs.
+void Interpreter::define(const Statement& made, Scope& scope) {
+  for (const Expression& decorator : made.decorators) {
+    const Value takes = evaluate(decorator, scope);
+    const Value* card = is(takes, Object::Kind::call) ? argument(*takes.object, "gpu") : nullptr;
+    if (card != nullptr) cards_[&made] = *card;
+  }
+  if (made.kind == Statement::Kind::type) {
+    scope.names[made.word] = define_type(made, scope);
+    return;
+  }
+  Object* function = objects_.make(Object::Kind::function, made.span);
+  function->statement = &made;
+  function->scope = &scope;
+  if (functions_.size() < most_members) functions_.push_back(function);
+  scope.names[made.word] = Value{unknown(made.word, made.span).node, function};
 }
 
 // "rank += 8" is the sum of what stands on both sides.
