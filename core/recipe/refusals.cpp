@@ -49,6 +49,10 @@ bool low_rank(R r) { return has_word(r.training.optim, "galore") || has_word(r.t
 bool layerwise(R r) { return has_word(r.training.optim, "layerwise"); }
 bool eight_bit_optimizer(R r) { return has_word(r.training.optim, "8bit"); }
 bool liger(R r) { return r.training.use_liger_kernel || r.training.loss_kernel == "liger"; }
+bool adapts_head(R r) {
+  const std::vector<std::string>& names = r.peft.target_modules;
+  return r.peft.on && std::find(names.begin(), names.end(), "lm_head") != names.end();
+}
 bool flash2(R r) { return r.model_args.attn_implementation == "flash_attention_2"; }
 bool flash3(R r) { return r.model_args.attn_implementation == "flash_attention_3"; }
 bool flash(R r) { return flash2(r) || flash3(r); }
@@ -359,6 +363,21 @@ constexpr Refusal refusal_rows[] = {
      .error = "You cannot use `use_liger_kernel=True` with Peft models. Please set `use_liger_kernel=False`.",
      .instead = "use_liger_kernel false, or a newer TRL.",
      .source = "huggingface/trl v1.5 trl/experimental/kto/kto_trainer.py KTOTrainer.__init__"},
+    {.id = "liger_head_adapters", .library = "TRL", .stacks = trl, .of = &V::trl, .versions = ">=1.8,<1.15",
+     .applies = [](R r, A) { return task_in(r, "dpo kto grpo") && liger(r) && adapts_head(r); },
+     .error = "`use_liger_kernel=True` is incompatible with applying a PEFT adapter to `lm_head`.",
+     .instead = "lm_head out of target_modules, or use_liger_kernel false.",
+     .source = "huggingface/trl v1.14 trl/trainer/dpo_trainer.py, kto_trainer.py, grpo_trainer.py __init__"},
+    {.id = "liger_prompt_learning", .library = "TRL", .stacks = trl, .of = &V::trl, .versions = ">=1.8,<1.15",
+     .applies = [](R r, A) { return task_in(r, "dpo kto grpo") && liger(r) && r.peft.on && is_listed(r.peft.peft_type, "PROMPT_TUNING P_TUNING PREFIX_TUNING"); },
+     .error = "`use_liger_kernel=True` is incompatible with prompt-learning PEFT methods (PromptTuning, PrefixTuning, P-Tuning).",
+     .instead = "LoRA, or use_liger_kernel false.",
+     .source = "huggingface/trl v1.14 trl/trainer/dpo_trainer.py, kto_trainer.py, grpo_trainer.py __init__"},
+    {.id = "head_adapters", .library = "TRL", .stacks = trl, .of = &V::trl, .versions = ">=1.15",
+     .applies = [](R r, A) { return (task_in(r, "dpo kto grpo rloo") || (r.task == "sft" && r.stack == sft_trainer)) && adapts_head(r); },
+     .error = "Applying a PEFT adapter to `lm_head` is not supported: the log-probabilities are computed from `lm_head.weight` directly, so the adapter would never be trained.",
+     .instead = "lm_head out of target_modules, or in modules_to_save.",
+     .source = "huggingface/trl v1.15 and v1.16 trl/trainer/sft_trainer.py, dpo_trainer.py, kto_trainer.py, grpo_trainer.py, rloo_trainer.py __init__"},
     {.id = "dpo_liger_loss_types", .library = "TRL", .stacks = trl, .of = &V::trl, .versions = ">=0.25,<0.29",
      .applies = [](R r, A) { return r.task == "dpo" && liger(r) && !r.rl.loss_type.empty() && !is_listed(r.rl.loss_type, "sigmoid apo_zero apo_down sppo_hard nca_pair"); },
      .error = "You set `use_liger_kernel=True` but the loss type is not from `[sigmoid, apo_zero, apo_down, sppo_hard, nca_pair`.",
