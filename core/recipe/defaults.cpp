@@ -156,7 +156,9 @@ Default default_group_size(const DefaultContext& c) {
 
 Default default_liger(const DefaultContext& c) { return {flag(c, "/training/use_liger_kernel"), ""}; }
 
-Default default_lora_alpha(const DefaultContext&) {
+Default default_lora_alpha(const DefaultContext& c) {
+  if (stack_traits(c.stack).alpha_by_rank)
+    return {2 * number(c, "/peft/r"), "twice the rank, as LLaMA-Factory takes it; changes nothing in memory"};
   return {8, "PEFT's LoraConfig default; changes nothing in memory"};
 }
 

@@ -34,6 +34,7 @@ struct StackTraits {
   bool caches_little = false;  ///< PyTorch holds hardly more than the simulation: 107 readings, 3 sources
   bool loss_by_row_length = false;    ///< some releases take another loss for short batches
   bool liger_for_sft_alone = false;   ///< Liger's fused loss is patched in for supervised training alone
+  bool alpha_by_rank = false;         ///< lora_alpha is twice the rank where it is not said
   bool cce_fork = false;              ///< brings a fork of cut cross-entropy that knows more models
   bool flattens_packed = false;       ///< its collator makes one row of all packed ones (TRL from 0.19 on)
   bool unsloth_patches = false;       ///< the same script runs on Unsloth once it is imported
