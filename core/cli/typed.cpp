@@ -142,9 +142,11 @@ std::optional<double> amount(std::string_view text, bool binary) {
 }
 
 Typed typed_model(const std::string& name, const run::Catalog& catalog) {
-  const run::ModelEntry* listed = catalog.find_model(name);
   // What another tool can load too.
-  if (listed != nullptr && listed->preset.id == name) return {listed->preset.hf_id, "", {}};
+  if (const run::ModelEntry* listed = catalog.find_model(name); listed != nullptr) {
+    const std::string id = run::hub_id(catalog, name), &shapes = listed->preset.hf_id;
+    return {id, ascii::lower(id) == ascii::lower(shapes) ? "" : "its shapes are those of " + shapes, {}};
+  }
   if (run::find_by_name(catalog, name).entry != nullptr) return {name, "", {}};
   return named(name, run::model_list(catalog));
 }

@@ -218,6 +218,23 @@ NamedModel find_by_name(const Catalog& catalog, std::string_view name) {
   return {};
 }
 
+std::string hub_id(const Catalog& catalog, std::string_view name) {
+  const ModelEntry* entry = name.find('/') == std::string_view::npos ? catalog.find_model(name) : nullptr;
+  if (entry == nullptr) return std::string(name);
+  const model::ModelPreset& preset = entry->preset;
+  const std::string wanted = lower(name);
+  const auto is_wanted = [&wanted](const std::string& id) { return lower(last_part(id)) == wanted; };
+  if (is_wanted(preset.hf_id)) return preset.hf_id;
+  // Of copies the one by the model's own makers.
+  const std::string owner = preset.hf_id.substr(0, preset.hf_id.find('/') + 1);
+  const std::string* found = nullptr;
+  for (const std::string& id : preset.same_shapes) {
+    if (!is_wanted(id)) continue;
+    if (found == nullptr || id.rfind(owner, 0) == 0) found = &id;
+  }
+  return found == nullptr ? preset.hf_id : *found;
+}
+
 std::string_view packing_in(std::string_view name) { return ending(trimmed(name), packings); }
 
 }  // namespace plimsoll::run

@@ -22,6 +22,10 @@ struct NamedModel {
 };
 NamedModel find_by_name(const Catalog& catalog, std::string_view name);
 
+/// The hub's own name of a preset's id, alias or checkpoint that is written without its owner, as what loads
+/// models needs it: "gemma-3-4b-it" is "google/gemma-3-4b-it". Any other name as it is.
+std::string hub_id(const Catalog& catalog, std::string_view name);
+
 /// The part of a checkpoint's name that says its weights are stored quantised ("bnb-4bit", "AWQ"), or "".
 std::string_view packing_in(std::string_view name);
 

@@ -99,5 +99,12 @@ TEST(TypedModels, AreListedNamesOrTheOnlyOneWithTheseParts) {
   EXPECT_EQ(typed_model("nobody/nothing-7b", report::presets()).value, Json("nobody/nothing-7b"));
 }
 
+TEST(TypedModels, SayWhoseShapesTheyHaveWhereThePresetIsAnother) {
+  const Typed tuned = typed_model("llama-3.1-8b-instruct", report::presets());
+  EXPECT_EQ(tuned.value, Json("meta-llama/Llama-3.1-8B-Instruct"));
+  EXPECT_EQ(tuned.why, "its shapes are those of meta-llama/Llama-3.1-8B");
+  EXPECT_EQ(typed_model("llama-3.1-8b", report::presets()).why, "");
+}
+
 }  // namespace
 }  // namespace plimsoll::cli
