@@ -2,6 +2,7 @@
 #include "core/exchange/export.h"
 #include "core/exchange/formats/transformers.h"
 #include "core/exchange/patch_sites.h"
+#include "core/exchange/render.h"
 
 namespace plimsoll::exchange {
 
@@ -45,6 +46,9 @@ std::string flag_name(std::string key, const Member& beside, std::string_view te
   return std::string(name == std::string_view::npos ? 2 : name, '-') + key;
 }
 
+// Off, such a flag is one that is not there.
+bool takes_no_word(std::string_view key) { return in_list(key, bare_launcher_flags); }
+
 bool add(const std::string& key, const Json& value, const Site& site, const PatchContext& context,
          std::vector<Edit>& edits) {
   const std::string_view text = context.text;
@@ -56,13 +60,14 @@ bool add(const std::string& key, const Json& value, const Site& site, const Patc
          "export " + key.substr(1) + "=" + literal(Language::shell, key, value) + context.newline});
     return true;
   }
+  if (takes_no_word(key) && value != Json(true)) return true;
   const Member* beside = neighbour_of(site, context, key, of_launcher(key) ? is_launcher_flag : is_flag);
   if (beside == nullptr) return false;
   const size_t end = end_of(*beside, text), start = beside->key_span.at;
   const bool bare = text[start] != '-';
-  const std::string written =
-      bare ? key + "=" + literal(Language::shell, key, value)
-           : flag_name(key, *beside, text) + " " + literal(Language::shell, key, value);
+  const std::string word = literal(Language::shell, key, value);
+  std::string written = bare ? key + "=" + word : flag_name(key, *beside, text);
+  if (!bare && !takes_no_word(key)) written += " " + word;
   const bool own_line = is_blank(text, line_start(text, start), start) && line_start(text, start) > 0;
   const std::string between =
       own_line ? " \\" + context.newline + std::string(indentation(text, start)) : " ";
@@ -79,6 +84,10 @@ bool write_shell_site(const Site& site, const PatchContext& context, std::vector
   for (const auto& [member, value] : site.replaced) {
     const Span span = member->value.span;
     std::string word = literal(Language::shell, member->key, value);
+    if (span.length == 0 && takes_no_word(member->key)) {
+      if (value != Json(true)) return false;
+      continue;
+    }
     if (span.length == 0) {
       edits.push_back({member->key_span.at + member->key_span.length, 0, " " + word});
       continue;

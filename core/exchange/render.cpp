@@ -276,6 +276,7 @@ std::string render_shell(const Format& format, const std::vector<Entry>& entries
                                                 "use_fsdp",
                                                 "use_deepspeed",
                                                 "zero_stage",
+                                                "fsdp_auto_wrap_policy",
                                                 "fsdp_version",
                                                 "fsdp_offload_params",
                                                 "fsdp_reshard_after_forward",
@@ -296,8 +297,10 @@ std::string render_shell(const Format& format, const std::vector<Entry>& entries
     } else if (entry.key.find('.') != std::string::npos) {
       nested.push_back(entry);
     } else if (std::find(std::begin(launch), std::end(launch), entry.key) != std::end(launch)) {
+      const bool bare = in_list(entry.key, bare_launcher_flags);
+      if (bare && entry.value != Json(true)) continue;
       launcher += " --" + entry.key;
-      if (entry.value != Json(true)) launcher += " " + shell_literal(entry.value);
+      if (!bare) launcher += " " + shell_literal(entry.value);
     } else {
       flags += " \\\n  --" + entry.key + " " + shell_literal(entry.value);
     }

@@ -14,6 +14,9 @@ std::string render_shell(const Format& format, const std::vector<Entry>& entries
 /// true}}.
 json::Json tree_of(const std::vector<Entry>& entries);
 
+/// Flags of accelerate launch that take no word: a word behind one would be the script.
+constexpr std::string_view bare_launcher_flags = "multi_gpu use_fsdp use_deepspeed";
+
 /// Whether a row can say a value at all.
 bool can_write(const Row& row, const json::Json& value);
 

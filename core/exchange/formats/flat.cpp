@@ -76,6 +76,28 @@ bool starts_training(const Reading& reading) {
   return false;
 }
 
+// trl/trainer/model_config.py ModelConfig, whose adapters are not PEFT's own.
+struct ModelConfigDefault {
+  const char *pointer, *key;
+  double of_trl, of_peft;
+};
+constexpr ModelConfigDefault model_config_defaults[] = {
+    {"/peft/r", "lora_r", 16, 8},
+    {"/peft/lora_alpha", "lora_alpha", 32, 8},
+    {"/peft/lora_dropout", "lora_dropout", 0.05, 0},
+};
+
+Json plain_number(double value) {
+  return value == static_cast<double>(static_cast<uint64_t>(value)) ? Json(static_cast<uint64_t>(value))
+                                                                    : Json(value);
+}
+
+void take_model_config(Reading& reading) {
+  if (!reading.is_on("use_peft") || !reading.has("/stack") || reading.values["/stack"] != Json("trl")) return;
+  for (const ModelConfigDefault& row : model_config_defaults)
+    reading.values.emplace(row.pointer, plain_number(row.of_trl));
+}
+
 void finish_arguments(Reading& reading) {
   finish_flat(reading);
   if (reading.has("/rl/num_generations") && !reading.has("/task")) reading.values["/task"] = "grpo";
@@ -102,6 +124,7 @@ void finish_arguments(Reading& reading) {
     }
   }
   if (!reading.has("/stack")) reading.values["/stack"] = file && reading.has("/model") ? "trl" : "hf";
+  take_model_config(reading);
 }
 
 // train_dpo.py, dpo_multi.py, trainer.dpo: of a script of somebody's own its name says what it does.
@@ -174,6 +197,17 @@ bool write(Writing& out, const std::string& pointer, const Json& value) {
 // trl v1.16 trl/scripts/*.py.
 constexpr std::string_view trl_commands = "sft dpo kto grpo rloo reward";
 
+// A request means PEFT's defaults where it says nothing.
+void close_arguments(Writing& out) {
+  if (!out.wrote("use_peft")) return;
+  for (const ModelConfigDefault& row : model_config_defaults)
+    if (!out.wrote(row.key)) out.put(row.key, plain_number(row.of_peft));
+}
+
+void close_command(Writing& out) {
+  if (out.word("/stack") == "trl") close_arguments(out);
+}
+
 // On a command line the launcher carries the GPUs.
 bool write_command(Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/stack" && (value == "trl" || value == "hf")) {
@@ -186,11 +220,18 @@ bool write_command(Writing& out, const std::string& pointer, const Json& value) 
     out.put("$task", value, pointer);
     return true;
   }
+  if (pointer == "/parallel/num_gpus" && out.is("/parallel/strategy", "none")) {
+    out.left_out.push_back(pointer);  // one process drives them
+    return true;
+  }
   if (pointer == "/parallel/strategy") {
     const std::string word = value.get<std::string>();
     if (word == "none") return false;
     if (word == "ddp") out.put("multi_gpu", true, pointer);
-    if (word == "fsdp" || word == "fsdp2") out.put("use_fsdp", true, pointer);
+    if (word == "fsdp" || word == "fsdp2") {
+      out.put("use_fsdp", true, pointer);
+      out.put("fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");  // without it the whole model is one unit
+    }
     if (word == "fsdp2") out.put("fsdp_version", 2, pointer);
     if (word.rfind("zero", 0) == 0) {
       out.put("use_deepspeed", true);
@@ -225,6 +266,7 @@ const Format trl_flat{
         "gradient_accumulation_steps max_length max_seq_length lora_r bf16 optim dataset_name",
     .finish = finish_arguments,
     .write = write,
+    .close = close_arguments,
     .refused = trl_refused,
 };
 const Format command_line{
@@ -235,6 +277,7 @@ const Format command_line{
     .marks = "$words model_name_or_path per_device_train_batch_size output_dir num_processes",
     .finish = finish_arguments,
     .write = write_command,
+    .close = close_command,
     .refused = trl_refused,
 };
 }  // namespace plimsoll::exchange

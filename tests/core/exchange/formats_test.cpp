@@ -253,6 +253,16 @@ TEST(ExchangeRequest, ALinkIsReadAndItsChecksumChecked) {
   EXPECT_EQ(cut.errors[0].code, "broken_link");
 }
 
+// trl/trainer/model_config.py ModelConfig; a script of one's own has its own.
+TEST(ExchangeTrl, TheAdaptersOfItsCommandAreThoseOfModelConfig) {
+  const std::string flags = " --model_name_or_path Qwen/Qwen3-4B --use_peft --lora_alpha 16\n";
+  const Json adapter = import_any("trl sft" + flags).request["peft"];
+  EXPECT_EQ(adapter["r"], 16);
+  EXPECT_EQ(adapter["lora_alpha"], 16);
+  EXPECT_EQ(adapter["lora_dropout"], 0.05);
+  EXPECT_FALSE(import_any("python train.py" + flags).request["peft"].contains("r"));
+}
+
 TEST(ExchangeTrl, MinusOneStepIsNoLimit) {
   const Import import = import_any(
       R"({"model_name_or_path": "Qwen/Qwen3-4B", "max_steps": -1, "learning_rate": 1e-5, "bf16": true})");

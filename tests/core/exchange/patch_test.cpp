@@ -118,6 +118,23 @@ TEST(ExchangePatch, FlagsOfACommandChange) {
             "+  --gradient_accumulation_steps 8 \\\n");
 }
 
+// accelerate/commands/launch.py: store_true, so that a word behind one would be taken for the script.
+TEST(ExchangePatch, ASwitchOfTheLauncherStandsWithoutAWord) {
+  const std::string text = "accelerate launch --num_processes 2 train.py --model_name_or_path gpt2 --bf16\n";
+  EXPECT_EQ(
+      changed(text, {{"/parallel/strategy", "zero3"}}),
+      "-accelerate launch --num_processes 2 train.py --model_name_or_path gpt2 --bf16\n"
+      "+accelerate launch --num_processes 2 --zero_stage 3 --use_deepspeed train.py --model_name_or_path gpt2 "
+      "--bf16\n");
+  const std::string plain =
+      "accelerate launch --multi_gpu --num_processes 2 train.py --model_name_or_path gpt2\n";
+  EXPECT_EQ(
+      changed(plain, {{"/parallel/strategy", "fsdp"}}),
+      "-accelerate launch --multi_gpu --num_processes 2 train.py --model_name_or_path gpt2\n"
+      "+accelerate launch --num_processes 2 --use_fsdp --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP train.py "
+      "--model_name_or_path gpt2\n");
+}
+
 TEST(ExchangePatch, WhatAFileCannotSayIsLeftOutWithItsReason) {
   const std::string text =
       R"({"model_name_or_path": "gpt2", "per_device_train_batch_size": 8, "bf16": true})";
