@@ -1,6 +1,7 @@
 // Axolotl YAML. Keys: axolotl-ai-cloud/axolotl v0.19.0 src/axolotl/utils/schemas/*.py and
 // src/axolotl/integrations/*/args.py; renamed and removed keys from the published examples.
 #include "core/exchange/formats.h"
+#include "core/exchange/formats/axolotl_export.h"
 #include "core/exchange/formats/axolotl_rules.h"
 #include "core/exchange/formats/shared.h"
 
@@ -10,8 +11,6 @@ namespace {
 
 using json::Json;
 namespace rules = axolotl_rules;
-
-constexpr const char* cut_plugin = "axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin";
 
 constexpr Row rows[] = {
     {"base_model", "/model", ""},
@@ -133,8 +132,8 @@ constexpr Row rows[] = {
     {"dpo_beta", "/rl/beta", ""},
     {"orpo_alpha", "/rl/beta", ""},
     {"cpo_alpha", "/rl/cpo_alpha", ""},
-    {"dpo_use_liger_kernel", "/training/use_liger_kernel", ""},
-    {"trl.use_liger_loss", "/training/use_liger_kernel", ""},
+    {"dpo_use_liger_kernel", "/training/use_liger_kernel", "", rules::read_preference_liger},
+    {"trl.use_liger_loss", "/training/use_liger_kernel", "", rules::read_preference_liger},
     {"max_steps", "/training/max_steps", ""},
     {"unfrozen_parameters", "/training/unfrozen_parameters", ""},
     {"lisa_n_layers", "/training/lisa_activated_layers", "", nullptr, Write::no},
@@ -274,113 +273,8 @@ void finish(Reading& reading) {
   }
 }
 
-// PEFT matches a text against the whole name of a module. A vision tower's projections have the same last
-// names.
-std::string language_pattern(const Json& names) {
-  std::string pattern = ".*language_model.*\\.(";
-  for (const Json& name : names) pattern += (&name == &names.front() ? "" : "|") + name.get<std::string>();
-  return pattern + ")";
-}
-
-// Without "rl" Axolotl fine-tunes on text, which its schema has no word for; false: the row writes the word.
-bool write_task(Writing& out, const Json& value) {
-  if (value == "reward") {
-    out.put("reward_model", true, "/task");
-    return true;
-  }
-  for (const char* known : {"dpo", "kto", "orpo", "simpo", "grpo"}) {
-    if (value == known) return false;
-  }
-  if (value != "sft") out.left_out.push_back("/task");
-  return true;
-}
-
-void write_adapter_targets(Writing& out, const std::string& pointer, const Json& value) {
-  const bool all = value == "all-linear" || value == Json::array({"all-linear"});
-  if (!all && value.is_array() && !value.empty() && out.is("/peft/finetune_vision_layers", false)) {
-    out.put("lora_target_modules", language_pattern(value), pointer);
-  } else if (all && !out.is("/peft/all_linear", "peft")) {
-    out.put("lora_target_linear", true, pointer);
-  } else {
-    out.put("lora_target_modules", value, pointer);
-  }
-}
-
-bool write(Writing& out, const std::string& pointer, const Json& value) {
-  if (pointer == "/peft") {
-    out.put("adapter", out.is("/quantization/load_in_4bit", true) ? "qlora" : "lora", pointer);
-    return true;
-  }
-  if (pointer == "/peft/target_modules") {
-    write_adapter_targets(out, pointer, value);
-    return true;
-  }
-  // Said by the pattern over the names.
-  if (pointer == "/peft/finetune_vision_layers" && value == Json(false)) {
-    const Json* targets = out.find("/peft/target_modules");
-    return targets != nullptr && targets->is_array();
-  }
-  if (pointer == "/task") return write_task(out, value);
-  if (pointer == "/training/truncation_strategy") {
-    if (value == Json("none")) return false;
-    out.put("excess_length_strategy", value, pointer);
-    return true;
-  }
-  if (pointer == "/training/eval_packing") {
-    if (value == Json(true) && !out.is("/training/packing", true)) return false;
-    out.put("eval_sample_packing", value, pointer);
-    return true;
-  }
-  if (pointer == "/parallel/fsdp_config/activation_checkpointing") {
-    if (value == Json(true) && !out.is("/training/gradient_checkpointing", true)) return false;
-    out.put("fsdp_config.activation_checkpointing", value, pointer);
-    return true;
-  }
-  if (pointer == "/model_args/dtype") {
-    if (value == "auto") return false;  // Axolotl loads in the type of the run or in one that is named
-    out.put(value.get<std::string>(), true, pointer);
-    return true;
-  }
-  if (pointer == "/training/fused_lora") {
-    if (out.find("/peft") == nullptr) return false;  // the kernels are the adapters'
-    for (const char* key : {"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel"})
-      out.put(key, value, pointer);
-    return true;
-  }
-  if (pointer == "/training/loss_kernel" && value == "cut_cross_entropy") {
-    out.put("plugins", Json::array({cut_plugin}));
-    out.put("cut_cross_entropy", true, pointer);
-    return true;
-  }
-  if (pointer == "/parallel/strategy") {
-    const std::string word = value.get<std::string>();
-    if (word == "fsdp2") out.put("fsdp_version", 2, pointer);
-    if (word == "fsdp" || word == "fsdp2") {
-      out.put("fsdp_config.auto_wrap_policy", "TRANSFORMER_BASED_WRAP", pointer);
-    } else if (word.rfind("zero", 0) == 0) {
-      out.put("deepspeed", "ds_config_" + word + ".json", pointer);
-    } else {
-      return false;
-    }
-    return true;
-  }
-  return false;
-}
-
-void close(Writing& out) {
-  if (out.wrote("eval_strategy") && !out.is("/training/eval_strategy", "no")) out.put("val_set_size", 0.05);
-  bool liger = false;
-  for (const char* key : {"liger_fused_linear_cross_entropy", "liger_cross_entropy", "liger_rms_norm",
-                          "liger_glu_activation", "liger_rope"})
-    liger = liger || out.wrote(key);
-  if (!liger) return;
-  Json plugins = Json::array();
-  if (out.wrote("plugins")) plugins.push_back(cut_plugin);
-  plugins.push_back("axolotl.integrations.liger.LigerPlugin");
-  out.put("plugins", plugins);
-}
-
 }  // namespace
+
 const Format axolotl{
     .id = "axolotl",
     .name = "Axolotl",
@@ -392,8 +286,8 @@ const Format axolotl{
         "val_set_size evals_per_epoch saves_per_epoch lora_target_linear special_tokens provider volumes gpu "
         "gpu_count secrets node_count",
     .finish = finish,
-    .write = write,
-    .close = close,
+    .write = write_axolotl,
+    .close = close_axolotl,
     .refused = rules::refused,
 };
 

@@ -295,6 +295,15 @@ void read_dtype_flag(Reading& reading, const Leaf& leaf) {
   reading.set("/model_args/dtype", leaf.path, &leaf);
 }
 
+// core/builders/rl.py: each goes to the trainer of one task alone.
+void read_preference_liger(Reading& reading, const Leaf& leaf) {
+  const std::string task = reading.word("rl");
+  const bool grpo = leaf.path == "trl.use_liger_loss";
+  const bool read = grpo ? task == "grpo" || task == "gdpo" : task == "dpo" || task == "ipo";
+  if (!read) return reading.mark(leaf, Use::implied, grpo ? "of GRPO alone" : "of DPO alone");
+  reading.set("/training/use_liger_kernel", leaf);
+}
+
 void finish(Reading& reading) {
   finish_evaluation(reading);
   finish_kernels(reading);

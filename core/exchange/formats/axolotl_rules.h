@@ -37,6 +37,8 @@ void read_gc_steps(Reading& reading, const Leaf& leaf);
 void read_bf16(Reading& reading, const Leaf& leaf);
 /// One of the switches whose name is the type.
 void read_dtype_flag(Reading& reading, const Leaf& leaf);
+/// dpo_use_liger_kernel and trl.use_liger_loss, which other tasks do not read.
+void read_preference_liger(Reading& reading, const Leaf& leaf);
 
 /// What several keys say together.
 void finish(Reading& reading);

@@ -115,6 +115,17 @@ TEST(ExchangeAxolotl, LigerKeysMeanNothingWithoutThePlugin) {
   EXPECT_EQ(read["liger_kernel_config"]["rms_norm"], true);
 }
 
+TEST(ExchangeAxolotl, ASwitchOfOneTasksTrainerMeansNothingForAnother) {
+  const auto liger = [](const std::string& keys) {
+    return axolotl_request(keys).value(Json::json_pointer("/training/use_liger_kernel"), Json());
+  };
+  EXPECT_EQ(liger("dpo_use_liger_kernel: true\n"), Json());
+  EXPECT_EQ(liger("rl: kto\ndpo_use_liger_kernel: true\n"), Json());
+  EXPECT_EQ(liger("rl: ipo\ndpo_use_liger_kernel: true\n"), Json(true));
+  EXPECT_EQ(liger("rl: dpo\ntrl:\n  use_liger_loss: true\n"), Json());
+  EXPECT_EQ(liger("rl: grpo\ntrl:\n  use_liger_loss: true\n"), Json(true));
+}
+
 TEST(ExchangeAxolotl, OptimizerArgumentsMayBeADict) {
   const Json read = import_any(
                         "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\nmicro_batch_size: 1\n"
