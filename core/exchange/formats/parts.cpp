@@ -132,7 +132,8 @@ constexpr Row accelerate_rows[] = {
     {"fsdp_config.fsdp_backward_prefetch_policy", "/parallel/fsdp_config/backward_prefetch", prefetch,
      nullptr, Write::no},
     {"fsdp_config.fsdp_forward_prefetch", "/parallel/fsdp_config/forward_prefetch", ""},
-    {"fsdp_config.fsdp_activation_checkpointing", "/training/gradient_checkpointing", ""},
+    // Beside the script's own setting Transformers stops at it (trainer.py create_accelerator_and_postprocess).
+    {"fsdp_config.fsdp_activation_checkpointing", "/training/gradient_checkpointing", "", nullptr, Write::no},
     {"parallelism_config.parallelism_config_cp_size", "/parallel/sequence_parallel_size", ""},
     {"parallelism_config.parallelism_config_sp_size", "/parallel/sequence_parallel_size", "", nullptr,
      Write::no},
@@ -174,23 +175,25 @@ void finish_accelerate(Reading& reading) {
   // Several machines: num_processes counts all of them already.
 }
 
-bool write_accelerate(Writing& out, const std::string& pointer, const Json& value) {
-  if (pointer == "/training/bf16" || pointer == "/training/fp16") {
-    if (value != Json(true)) return false;
-    out.put("mixed_precision", pointer == "/training/bf16" ? "bf16" : "fp16", pointer);
-    return true;
-  }
-  // Only DeepSpeed's part has a key for it (commands/config/config_args.py ClusterConfig).
-  if (pointer == "/training/gradient_accumulation_steps" &&
-      out.word("/parallel/strategy").rfind("zero", 0) == 0) {
-    out.put("deepspeed_config.gradient_accumulation_steps", value, pointer);
-    return true;
-  }
-  if (pointer != "/parallel/strategy") return false;
-  const std::string word = value.get<std::string>();
+// fsdp_config and deepspeed_config belong to files that say FSDP or DeepSpeed.
+bool has_block(const Writing& out, const std::string& pointer) {
+  const std::string word = out.word("/parallel/strategy");
+  if (pointer.rfind("/parallel/fsdp_config/", 0) == 0) return word == "fsdp" || word == "fsdp2";
+  return pointer.rfind("/parallel/zero_optimization/", 0) != 0 || word.rfind("zero", 0) == 0;
+}
+
+// A model that is spread over the GPUs: each process of accelerate's would load it anew.
+bool is_one_process(const Writing& out) {
+  const std::string way = out.word("/parallel/strategy");
+  return way == "none" || (way.empty() && !out.word("/model_args/device_map").empty());
+}
+
+bool write_way(Writing& out, const std::string& pointer, const std::string& word) {
   if (word == "fsdp" || word == "fsdp2") {
     out.put("distributed_type", "FSDP", pointer);
     out.put("fsdp_config.fsdp_version", word == "fsdp2" ? 2 : 1, pointer);
+    // Without it the whole model is one unit (utils/dataclasses.py FullyShardedDataParallelPlugin).
+    out.put("fsdp_config.fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
   } else if (word == "ddp") {
     out.put("distributed_type", "MULTI_GPU", pointer);
   } else if (word.rfind("zero", 0) == 0) {
@@ -202,9 +205,31 @@ bool write_accelerate(Writing& out, const std::string& pointer, const Json& valu
   return true;
 }
 
+bool write_accelerate(Writing& out, const std::string& pointer, const Json& value) {
+  const std::string way = out.word("/parallel/strategy");
+  if (pointer == "/training/bf16" || pointer == "/training/fp16") {
+    if (value != Json(true)) return false;
+    out.put("mixed_precision", pointer == "/training/bf16" ? "bf16" : "fp16", pointer);
+    return true;
+  }
+  // Only DeepSpeed's part has a key for it (commands/config/config_args.py ClusterConfig).
+  if (pointer == "/training/gradient_accumulation_steps" && way.rfind("zero", 0) == 0) {
+    out.put("deepspeed_config.gradient_accumulation_steps", value, pointer);
+    return true;
+  }
+  if (!has_block(out, pointer) || (pointer == "/parallel/num_gpus" && is_one_process(out))) {
+    out.left_out.push_back(pointer);
+    return true;
+  }
+  return pointer == "/parallel/strategy" && write_way(out, pointer, value.get<std::string>());
+}
+
 void close_accelerate(Writing& out) {
   out.put("compute_environment", "LOCAL_MACHINE");
-  if (!out.wrote("distributed_type")) out.put("distributed_type", "NO");
+  if (out.wrote("distributed_type")) return;
+  const Json* gpus = out.find("/parallel/num_gpus");
+  const bool several = out.wrote("num_processes") && gpus->is_number_unsigned() && *gpus > Json(1);
+  out.put("distributed_type", several ? "MULTI_GPU" : "NO");
 }
 
 // adapter_config.json
