@@ -344,6 +344,7 @@ const Format torchtune{
         "policy_model orchestration",
     .finish = finish,
     .write = write_torchtune,
+    .close = close_torchtune,
 };
 
 }  // namespace plimsoll::exchange

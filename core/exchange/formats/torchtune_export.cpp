@@ -23,7 +23,10 @@ bool write_model_component(Writing& out, const std::string& pointer, const Json&
   return true;
 }
 
-bool write_lora_targets(Writing& out, const std::string& pointer, const Json& value) {
+bool write_lora_targets(Writing& out, const std::string& pointer, const Json& asked) {
+  const bool all = asked == "all-linear" || asked == Json::array({"all-linear"});
+  const Json value =
+      all ? Json({"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}) : asked;
   if (!value.is_array()) return false;
   Json attention = Json::array();
   size_t gated = 0;
@@ -45,7 +48,8 @@ bool write_lora_targets(Writing& out, const std::string& pointer, const Json& va
   if (gated != 0 && gated != 3) return false;
   out.put("model.lora_attn_modules", attention, pointer);
   out.put("model.apply_lora_to_mlp", gated == 3, pointer);
-  out.put("model.apply_lora_to_output", output, pointer);
+  // Builders whose head is the embedding do not know it, and the others leave it off.
+  if (output) out.put("model.apply_lora_to_output", output, pointer);
   return true;
 }
 
@@ -96,6 +100,19 @@ bool write_torchtune(Writing& out, const std::string& pointer, const Json& value
   }
   if (pointer == "/peft/target_modules") return write_lora_targets(out, pointer, value);
   return write_component(out, pointer, value);
+}
+
+// The recipes read these without a default (recipes/lora_finetune_single_device.py _setup_model); where the
+// request leaves one to the stack it is that of the published configurations.
+void close_torchtune(Writing& out) {
+  if (!out.wrote("model._component_")) return;
+  if (!out.wrote("dtype")) out.put("dtype", "bf16");
+  if (out.find("/peft") == nullptr) return;
+  if (!out.wrote("model.lora_rank")) out.put("model.lora_rank", 8);
+  if (!out.wrote("model.lora_alpha")) out.put("model.lora_alpha", 16);
+  if (out.wrote("model.lora_attn_modules")) return;
+  out.put("model.lora_attn_modules", Json::array({"q_proj", "v_proj", "output_proj"}));
+  out.put("model.apply_lora_to_mlp", true);
 }
 
 }  // namespace plimsoll::exchange

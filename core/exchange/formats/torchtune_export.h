@@ -7,5 +7,7 @@ namespace plimsoll::exchange {
 
 /// False: torchtune cannot say it.
 bool write_torchtune(Writing& out, const std::string& pointer, const json::Json& value);
+/// What its recipes need to build a model.
+void close_torchtune(Writing& out);
 
 }  // namespace plimsoll::exchange
