@@ -201,7 +201,7 @@ constexpr Row rows[] = {
     {"freeze_multi_modal_projector", "/vision/freeze_multi_modal_projector", "", read_frozen, Write::yes},
     {"freeze_language_model", "/vision/freeze_language_model", ""},
     {"pref_beta", "/rl/beta", ""},
-    {"ray_num_workers", "/parallel/num_gpus", ""},
+    {"ray_num_workers", "/parallel/num_gpus", "", nullptr, Write::no},  // of Ray alone
     {.key = "use_muon", .pointer = "/training/optim", .values = "muon", .is_switch = true},
     {"freeze_trainable_layers", "/training/freeze_trainable_layers", "", read_trained_layers, Write::no},
     {"freeze_extra_modules", "/training/unfrozen_parameters", "", read_implied, Write::no},

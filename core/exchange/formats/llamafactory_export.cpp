@@ -11,12 +11,43 @@ using json::Json;
 // What TRL's classes and from_pretrained alone know.
 constexpr std::string_view foreign =
     "/training/eval_packing /training/padded_batches /training/disable_dropout /model_args/device_map";
+// The launcher's: FORCE_TORCHRUN and torchrun take all GPUs that there are.
+constexpr std::string_view launched = "/parallel/num_gpus";
+
+// enable_liger_kernel takes all of Liger's kernels (model/model_utils/liger_kernel.py); some of them are said with
+// Transformers' own switch.
+bool names_kernels(const Writing& out) {
+  const std::string below = "/training/liger_kernel_config/";
+  if (out.is(below + "cross_entropy", true)) return true;
+  for (const char* kernel : {"rms_norm", "swiglu", "rope", "fused_linear_cross_entropy"})
+    if (out.is(below + kernel, false)) return true;
+  return false;
+}
+
+bool write_liger_switch(Writing& out, const std::string& pointer, const Json& value) {
+  if (value != Json(true) || !names_kernels(out)) return false;
+  out.put("use_liger_kernel", true, pointer);
+  return true;
+}
 
 bool has_no_key(const Writing& out, const std::string& pointer, const Json& value) {
   if (pointer == "/training/activation_offloading")
     return value != Json(true) || out.is("/training/gradient_checkpointing", false);
   if (pointer == "/training/max_length") return out.is("/task", "ppo");
-  return (pointer.rfind("/rl/", 0) == 0 && pointer != "/rl/beta") || in_list(pointer, foreign);
+  if (pointer.rfind("/training/liger_kernel_config/", 0) == 0)
+    return !out.is("/training/use_liger_kernel", true) || !names_kernels(out);
+  return (pointer.rfind("/rl/", 0) == 0 && pointer != "/rl/beta") || pointer == launched ||
+         in_list(pointer, foreign);
+}
+
+// Under ZeRO-3 its parser stops at pure_bf16 (hparams/parser.py get_train_args).
+bool write_loaded_dtype(Writing& out, const std::string& pointer, const Json& value) {
+  const bool parts = out.find("/training/freeze_trainable_layers") != nullptr && out.find("/peft") == nullptr;
+  const bool sayable = value == "bfloat16" && !out.is("/parallel/strategy", "zero3") &&
+                       (!parts || out.is("/training/upcast_trainable", false));
+  if (sayable) out.put("pure_bf16", true, pointer);
+  if (!sayable) out.left_out.push_back(pointer);
+  return true;
 }
 
 }  // namespace
@@ -65,13 +96,7 @@ bool write_llamafactory(Writing& out, const std::string& pointer, const Json& va
     out.left_out.push_back(pointer);
     return true;
   }
-  const bool parts = out.find("/training/freeze_trainable_layers") != nullptr && out.find("/peft") == nullptr;
-  if (pointer == "/model_args/dtype") {
-    const bool sayable = value == "bfloat16" && (!parts || out.is("/training/upcast_trainable", false));
-    if (sayable) out.put("pure_bf16", true, pointer);
-    if (!sayable) out.left_out.push_back(pointer);
-    return true;
-  }
+  if (pointer == "/model_args/dtype") return write_loaded_dtype(out, pointer, value);
   if (pointer == "/vision/image_size" && value.is_number_unsigned()) {
     const auto side = value.get<uint64_t>();
     if (side == 0 || side > 65535) return false;
@@ -79,6 +104,7 @@ bool write_llamafactory(Writing& out, const std::string& pointer, const Json& va
     return true;
   }
   if (pointer == "/training/loss_kernel") return false;
+  if (pointer == "/training/use_liger_kernel") return write_liger_switch(out, pointer, value);
   return write_training(out, "", pointer, value);
 }
 
