@@ -68,15 +68,27 @@ bool can_write(const Row& row, const Json& value) {
 
 namespace {
 
-// What the task has no use for: a number of generations says to a reader that completions are generated.
+// Of tasks that write completions; a number of them says to a reader that they do.
+constexpr std::string_view of_generation =
+    "/rl/num_generations /rl/steps_per_generation /rl/num_iterations /rl/temperature /rl/use_vllm "
+    "/rl/vllm_*";
+// 0 is off in a request; Transformers takes None, which is what an argument that is left out is, and stops at
+// 0 or divides by it (training_args.py __post_init__, trainer.py evaluation_loop).
+constexpr std::string_view off_when_left_out =
+    "/training/torch_empty_cache_steps /training/eval_accumulation_steps";
+
+}  // namespace
+
 bool is_idle(const recipe::Values& values, std::string_view pointer) {
   if (pointer.substr(0, 4) != "/rl/") return false;
   const auto stated = values.find("/task");
   const recipe::Task* task =
       recipe::find_task(stated == values.end() ? "sft" : stated->second.get_ref<const std::string&>());
   if (task == nullptr || !task->has_rl()) return true;
-  return pointer == "/rl/num_generations" && !task->online;
+  return !task->online && in_list(pointer, of_generation);
 }
+
+namespace {
 
 // Whether a word is among a refusal's: "!a b" is all but a and b.
 bool among(std::string_view word, std::string_view list) {
@@ -144,7 +156,8 @@ Writing compose(const Format& format, const recipe::Request& given) {
     // No targets but parameters, of which the format knows nothing.
     const bool of_parameters = pointer == "/peft/target_modules" &&
                                place_of(format, "/peft/target_parameters", value).row == nullptr;
-    const bool unsayable = empty_list && (format.written == Language::shell || of_parameters);
+    const bool off = value == Json(0) && in_list(pointer, off_when_left_out);
+    const bool unsayable = off || (empty_list && (format.written == Language::shell || of_parameters));
     if (format.id != "request" && (unsayable || is_idle(out.values, pointer))) {
       out.left_out.push_back(pointer);
       return;

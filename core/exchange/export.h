@@ -24,6 +24,9 @@ Export export_as(const Format& format, const recipe::Request& given);
 /// The keys and values alone, in the order of the format's tables.
 Writing compose(const Format& format, const recipe::Request& given);
 
+/// Whether the task has no use for a field: what a file says of it would tell its reader of another task.
+bool is_idle(const recipe::Values& values, std::string_view pointer);
+
 /// Whether the format's own parser stops at a key with this value in a file for the task.
 bool is_refused(const Format& format, std::string_view task, std::string_view key, const json::Json& value);
 

@@ -12,6 +12,7 @@
 #include "core/json/writer.h"
 #include "core/question/said_cards.h"
 #include "core/recipe/fields.h"
+#include "core/recipe/stacks.h"
 #include "core/report/handout.h"
 #include "core/report/heading.h"
 #include "core/report/refused.h"
@@ -233,6 +234,45 @@ std::string write_import(const Import& import) {
 
 namespace {
 
+bool says(const exchange::Format& format, std::string_view pointer) {
+  return std::any_of(format.sections.begin(), format.sections.end(), [pointer](const auto& section) {
+    const auto& rows = section.table->rows;
+    return std::any_of(rows.begin(), rows.end(),
+                       [pointer](const auto& row) { return row.pointer == pointer; });
+  });
+}
+
+// Tools differ in what they take where nothing is said of them, and some take nothing.
+void state_adapter(recipe::Request& given, const exchange::Format& format, const recipe::Values& resolved) {
+  const auto type = resolved.find("/peft/peft_type");
+  const bool lora = type == resolved.end() || type->second.is_null() || type->second == Json("LORA");
+  if (given.values.count("/peft") == 0 || !lora || format.id == "request") return;
+  for (const char* pointer : {"/peft/r", "/peft/lora_alpha"}) {
+    const auto found = resolved.find(pointer);
+    if (found != resolved.end() && says(format, pointer)) given.values.emplace(pointer, found->second);
+  }
+}
+
+// Axolotl's plugin takes the kernels that are named. Transformers reads their names only where its switch is on,
+// and then takes those too that are not named.
+void switch_liger(recipe::Request& given, const exchange::Format& format) {
+  constexpr const char* kernels[] = {"rms_norm", "swiglu", "rope", "fused_linear_cross_entropy"};
+  const std::string below = "/training/liger_kernel_config/", on = "/training/use_liger_kernel";
+  const auto is = [&given](const std::string& pointer) {
+    const auto found = given.values.find(pointer);
+    return found != given.values.end() && found->second == Json(true);
+  };
+  const auto named = [&](const char* kernel) { return is(below + kernel); };
+  const bool own_names = format.id == "axolotl" || format.id == "request" || is(on);
+  if (own_names || std::none_of(std::begin(kernels), std::end(kernels), named)) return;
+  const bool whole = std::all_of(std::begin(kernels), std::end(kernels), named);
+  given.values[on] = true;
+  for (const char* kernel : kernels) {
+    if (whole) given.values.erase(below + kernel);
+    if (!whole) given.values.emplace(below + kernel, false);
+  }
+}
+
 // What the request's stack says by default and the tool's own would say otherwise is written out. Only the
 // rows of the two stack files are compared: every other default depends on the model and the versions alone.
 void complete(recipe::Request& given, const exchange::Format& format, const run::Catalog& catalog) {
@@ -240,12 +280,20 @@ void complete(recipe::Request& given, const exchange::Format& format, const run:
   const std::string from = stated == given.values.end() ? "hf" : stated->second.get<std::string>();
   const recipe::StackPreset* theirs = catalog.find_stack(std::string(format.stack));
   const recipe::StackPreset* ours = catalog.find_stack(from);
-  if (format.stack.empty() || from == format.stack || theirs == nullptr || ours == nullptr) return;
+  if (ours == nullptr) return;
   json::Errors ignored;
   recipe::ModelTraits traits;
+  const recipe::Resolved before = recipe::resolve(given, *ours, traits, ignored);
+  state_adapter(given, format, before.values);
+  if (from == "axolotl") switch_liger(given, format);
+  const auto sharing = before.values.find("/parallel/strategy");
+  const bool shares = sharing != before.values.end() && sharing->second != Json("none");
+  // Which way is the usual one is a trait of a stack, not a row of its file.
+  if (shares && recipe::stack_traits(from).several_gpus != recipe::stack_traits(format.stack).several_gpus)
+    given.values.emplace(sharing->first, sharing->second);
+  if (format.stack.empty() || from == format.stack || theirs == nullptr) return;
   recipe::Request moved = given;
   moved.values["/stack"] = std::string(format.stack);
-  const recipe::Resolved before = recipe::resolve(given, *ours, traits, ignored);
   const recipe::Resolved after = recipe::resolve(moved, *theirs, traits, ignored);
   for (const recipe::StackPreset* stack : {ours, theirs}) {
     for (const recipe::StackDefault& row : stack->defaults) {
@@ -253,7 +301,7 @@ void complete(recipe::Request& given, const exchange::Format& format, const run:
       if (was == before.values.end() || was->second.is_null() || given.values.count(row.pointer) != 0)
         continue;
       if (will != after.values.end() && will->second == was->second) continue;
-      given.values[row.pointer] = was->second;
+      if (!exchange::is_idle(given.values, row.pointer)) given.values[row.pointer] = was->second;
     }
   }
   given.values["/stack"] = std::string(format.stack);
@@ -316,6 +364,7 @@ std::string export_text(std::string_view request, std::string_view id, const run
   out.field("schema", uint64_t{1});
   out.field("ok", errors.empty());
   if (errors.empty()) {
+    if (!given.model_id.empty()) given.model_id = run::hub_id(catalog, given.model_id);
     complete(given, *format, catalog);
     const exchange::Export written = exchange::export_as(*format, given);
     out.field("format", format->id);

@@ -69,12 +69,23 @@ void note(Differences& differences, const std::string& what, const Json& asked, 
 // The order of targets says nothing, and a pattern over last parts of names is read as the list of these.
 bool same_targets(const Json& pattern, const Json& names) {
   if (!names.is_array()) return false;
+  // torchtune has a key for each of them, and no word for all.
+  if (pattern == Json("all-linear") || pattern == Json::array({"all-linear"})) return names.size() == 7;
   if (pattern.is_array())
     return std::is_permutation(pattern.begin(), pattern.end(), names.begin(), names.end());
   if (!pattern.is_string()) return false;
   return std::all_of(names.begin(), names.end(), [&](const Json& name) {
     return pattern.get_ref<const std::string&>().find(name.get<std::string>()) != std::string::npos;
   });
+}
+
+// Axolotl's plugin is told its kernels one by one, where other tools have a switch for all; off, it says nothing.
+bool said_by_kernels(const std::string& pointer, const Json& value, const recipe::Values& read) {
+  if (pointer != "/training/use_liger_kernel") return false;
+  size_t named = 0;
+  for (const char* kernel : {"rms_norm", "swiglu", "rope", "fused_linear_cross_entropy", "cross_entropy"})
+    named += read.count("/training/liger_kernel_config/" + std::string(kernel));
+  return value == Json(false) || named >= 4;
 }
 
 // Whether a field that the request leaves out has that value in its run all the same.
@@ -121,7 +132,8 @@ size_t compare(const Format& format, const Json& asked, Differences& differences
       ++said;
       // Plain fine-tuning is what a file of any tool is taken for.
       const bool implied = pointer == "/task" && value == Json("sft");
-      if (found == read.end() && !implied) differ(pointer + " is gone");
+      const bool kernels = said_by_kernels(pointer, value, again.values);
+      if (found == read.end() && !implied && !kernels) differ(pointer + " is gone");
       if (found != read.end() && found->second != value && !same_targets(value, found->second))
         differ(pointer + " has changed");
     }
