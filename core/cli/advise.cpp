@@ -1,5 +1,6 @@
 #include "core/cli/advise.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -181,6 +182,51 @@ std::string not_in_file(const Json& file) {
     out += " (" + words(at(left, "why")) + ")\n";
   }
   return out;
+}
+
+namespace {
+
+// Of an environment variable the file says nothing, and whoever starts the run is told to set it.
+bool lacks(const Json& plan, const Json& change) {
+  const Json &file = at(plan, "file"), &pointer = at(change, "pointer");
+  if (pointer == "/hardware/PYTORCH_CUDA_ALLOC_CONF") return false;
+  const Json& left = at(file, "left_out");
+  return std::any_of(left.begin(), left.end(),
+                     [&pointer](const Json& one) { return at(one, "pointer") == pointer; });
+}
+
+}  // namespace
+
+std::string request_of_file(const std::string& request, const Json& plan) {
+  Json made = parsed(request);
+  for (const Json& change : at(plan, "changes")) {
+    if (lacks(plan, change)) continue;
+    const std::string pointer = words(at(change, "pointer"));
+    Json* place = &made;
+    for (std::size_t from = 1; from <= pointer.size();) {
+      const std::size_t end = std::min(pointer.find('/', from), pointer.size());
+      if (!place->is_object()) *place = Json::object();
+      place = &(*place)[pointer.substr(from, end - from)];
+      from = end + 1;
+    }
+    const bool section = place->is_object() && at(change, "to") == Json(true);
+    if (!section) *place = at(change, "to");
+  }
+  return json::write(made);
+}
+
+std::string lacking_words(const Json& plan) {
+  std::string lacking, settings;
+  for (const Json& change : at(plan, "changes")) {
+    if (!lacks(plan, change)) continue;
+    const std::string pointer = words(at(change, "pointer")), setting = words(at(change, "setting"));
+    if (lacking.find(pointer) != std::string::npos) continue;
+    lacking += (lacking.empty() ? "" : ", ") + pointer;
+    if (settings.find(setting) == std::string::npos) settings += setting + "\n";
+  }
+  if (lacking.empty()) return "The printed file does not fit yet.\n";
+  return "The printed file does not fit yet: it lacks " + lacking +
+         ", which has no key in it. The plan holds once the run is told so elsewhere:\n" + settings;
 }
 
 std::string plan_diffs(const Json& advice, const Style& style) {

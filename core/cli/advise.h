@@ -38,6 +38,12 @@ json::Json plan_named(const json::Json& advice, const std::string& reading);
 /// What has no place in the file, one line each: for a person, beside the file.
 std::string not_in_file(const json::Json& file);
 
+/// The request with what the plan's file says of its changes, and the environment that the plan wants.
+std::string request_of_file(const std::string& request, const json::Json& plan);
+
+/// For a person, where the file of a plan does not fit by itself: what it lacks, and how it is said elsewhere.
+std::string lacking_words(const json::Json& plan);
+
 /// The changed lines of each plan, below its name.
 std::string plan_diffs(const json::Json& advice, const Style& style);
 

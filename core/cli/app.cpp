@@ -210,7 +210,7 @@ constexpr Command all_commands[] = {
      R"(  plimsoll check axolotl.yaml --gpu a10g
   plimsoll check qwen3-8b --gpu h100-sxm --gpus 8 --full --strategy zero3)",
      add_check, command_check},
-    {"advise", "The smallest change that makes it fit, on every size",
+    {"advise", "The smallest change that makes it fit, on every size; with --plan the exit code of check",
      R"(  plimsoll advise llama-3.1-8b --gpu 4090 --lora --length 8k
   plimsoll advise axolotl.yaml --gpu l4 --plan same > fixed.yaml   the same file, and now it fits)",
      add_advise, command_advise},

@@ -98,7 +98,11 @@ int print_plan(const json::Json& advice, const Asked& asked, const Options& opti
   }
   std::fputs(not_in_file(file).c_str(), stderr);
   print(at(file, options.diff ? "diff" : "text").get<std::string>());
-  return finish(fits);
+  const json::Json report = parsed(report::report_text(request_of_file(asked.request, plan), catalog()));
+  const json::Json verdict = at(at(report, "gpu"), "verdict");
+  if (verdict == "fits") return finish(fits);
+  std::fputs(lacking_words(plan).c_str(), stderr);
+  return finish(verdict == "tight" ? tight : no);
 }
 
 }  // namespace

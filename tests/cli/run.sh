@@ -203,6 +203,19 @@ run 3 advise config.yaml --plan same
 expect_empty out
 verdict
 
+begin "a plan that a file has no words for ends with the exit code of check, and says what is lacking"
+cat >full.py <<'END'
+import torch
+from transformers import AutoModelForCausalLM
+from trl import SFTConfig
+model = AutoModelForCausalLM.from_pretrained("mistralai/Mistral-7B-v0.3", dtype=torch.bfloat16)
+args = SFTConfig(per_device_train_batch_size=8, max_length=4096, bf16=True, gradient_checkpointing=False)
+END
+run 2 advise full.py --gpu rtx-4090 --plan fewest
+expect out "gradient_checkpointing=True"
+expect err "The printed file does not fit yet: it lacks /training/optimizer"
+verdict
+
 begin "import says in words what a command leaves open, and reads versions around it"
 cat >issue.txt <<'END'
 It dies at the first step.
