@@ -6,6 +6,7 @@
 #include "core/diagnosis/cards_said.h"
 #include "core/diagnosis/facts.h"
 #include "core/diagnosis/sentence.h"
+#include "core/json/ascii.h"
 #include "core/json/rounding.h"
 #include "core/question/said_words.h"
 
@@ -150,10 +151,7 @@ bool is_beside_a_name(const SaidWord& word) {
          std::find(std::begin(known), std::end(known), word.text) != std::end(known);
 }
 
-}  // namespace
-
-std::vector<const hardware::Gpu*> cards_called(std::string_view name, const run::Catalog& catalog) {
-  const std::string folded = diagnosis::fold(name);
+std::vector<const hardware::Gpu*> cards_named(const std::string& folded, const run::Catalog& catalog) {
   std::vector<const hardware::Gpu*> cards = cards_in(folded, catalog);
   if (cards.empty()) return cards;
   const SaidWords words = split(folded);
@@ -172,6 +170,25 @@ std::vector<const hardware::Gpu*> cards_called(std::string_view name, const run:
     if (!is_beside_a_name(word) && known.find(name) == std::string::npos) return {};
   }
   return cards;
+}
+
+// "7900xtx", "m3max"
+std::string divided(const std::string& folded) {
+  std::string words;
+  for (std::size_t i = 0; i < folded.size(); ++i) {
+    const bool begins = i > 0 && ascii::is_letter(folded[i]) && ascii::is_digit(folded[i - 1]);
+    if (begins && i + 1 < folded.size() && ascii::is_letter(folded[i + 1])) words += ' ';
+    words += folded[i];
+  }
+  return words;
+}
+
+}  // namespace
+
+std::vector<const hardware::Gpu*> cards_called(std::string_view name, const run::Catalog& catalog) {
+  const std::string folded = diagnosis::fold(name);
+  auto cards = cards_named(folded, catalog);
+  return cards.empty() ? cards_named(divided(folded), catalog) : cards;
 }
 
 const hardware::Gpu* card_called(std::string_view name, const run::Catalog& catalog) {

@@ -35,6 +35,26 @@ bool is_unknown(std::string_view text) {
   return end > 0 && end == text.size();
 }
 
+// '["q_proj", "v_proj"]' and, as fire reads it, "[q_proj,v_proj]"; a pattern such as "[qk]_proj" is no list.
+std::optional<Node> list_in(std::string_view text, Span span) {
+  Node list;
+  list.kind = Node::Kind::list;
+  list.span = span;
+  text = text.substr(1, text.size() - 2);
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    std::string_view item = ascii::trim(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    const bool quoted = item.size() > 1 && (item[0] == '"' || item[0] == '\'') && item.back() == item[0];
+    if (quoted) item = item.substr(1, item.size() - 2);
+    const bool named =
+        std::all_of(item.begin(), item.end(), [](char c) { return ascii::is_word(c) || c == '.'; });
+    if (item.empty() || !named) return std::nullopt;
+    list.items.push_back(scalar_node(std::string(item), std::string(item), true, {}));
+  }
+  return list;
+}
+
 Node value_of(const Text& given, bool quoted, Span span) {
   std::string text = given.characters;
   // The shell has no types: quotes only keep blanks together.
@@ -46,6 +66,9 @@ Node value_of(const Text& given, bool quoted, Span span) {
     Document inner = read_json(text);
     if (const auto origin = given.origin()) shift(inner.root, origin->at);
     if (inner.errors.empty() && inner.root.is_map()) return inner.root;
+  }
+  if (text.size() > 2 && text.front() == '[' && text.back() == ']') {
+    if (auto list = list_in(text, span)) return *std::move(list);
   }
   Json value = plain_scalar(text);
   const bool unknown = is_unknown(text);
@@ -92,6 +115,20 @@ std::vector<std::pair<std::string, std::string>> read_job(std::string_view text,
          value_of(Text::of(text, at + value_at, value.size()), false, {at + value_at, value.size()})});
   }
   return variables;
+}
+
+// "gpu:h100:8" of --gres, "l40s:2" of --gpus-per-node: the kind of card that a job asks Slurm for; "" none.
+std::string card_of_job(const Node& root) {
+  for (const char* key : {"$SBATCH_gres", "$SBATCH_gpus_per_node", "$SBATCH_gpus", "gres"}) {
+    const Node* asked = root.find(key);
+    if (asked == nullptr) continue;
+    std::string_view word = asked->raw;
+    if (word.starts_with("gpu:")) word.remove_prefix(4);
+    word = word.substr(0, word.find(':'));
+    if (word != "gpu" && std::any_of(word.begin(), word.end(), ascii::is_letter) && !word.starts_with('$'))
+      return std::string(word);
+  }
+  return "";
 }
 
 // What stands behind the "=" of a word.
@@ -178,6 +215,7 @@ Document read_shell(std::string_view text) {
     }
   }
   put_files(run.files, root);
+  document.card = card_of_job(root);
   if (!words.items.empty()) root.members.push_back({"$words", {}, std::move(words)});
   return document;
 }

@@ -74,6 +74,7 @@ TEST(TypedValues, AreFoundByTheirPartsWhenOnlyOneHasThem) {
   EXPECT_EQ(read("/hardware/gpu", "4090").why, "found by the parts of \"4090\"");
   EXPECT_EQ(written("/hardware/gpu", "RTX 4090 Laptop"), "\"rtx-4090-laptop\"");
   EXPECT_EQ(written("/hardware/gpu", "a10"), "\"a10\"");
+  EXPECT_EQ(written("/hardware/gpu", "7900xtx"), "\"rx-7900-xtx\"");
   EXPECT_EQ(written("/training/optim", "adamw8bit"), "\"adamw_8bit\"");
   EXPECT_EQ(written("/model_args/attn_implementation", "xformer"), "\"xformers\"");
   EXPECT_EQ(written("/stack", "ms swift"), "\"ms-swift\"");

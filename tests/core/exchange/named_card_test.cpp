@@ -79,6 +79,18 @@ TEST(NamedCard, OfANotebooksRuntimeIsRead) {
   EXPECT_NE(asked_for(read_named(on_colab("A100")), "/hardware/gpu"), "");
 }
 
+TEST(NamedCard, OfAJobIsRead) {
+  const auto job = [](const std::string& asked) {
+    return read_named("#!/bin/bash\n#SBATCH " + asked +
+                      "\ntorchrun --nproc_per_node 2 train.py --model_name_or_path Qwen/Qwen3-4B "
+                      "--per_device_train_batch_size 1 --bf16 True\n");
+  };
+  EXPECT_EQ(told(job("--gres=gpu:l40s:2"), "/hardware/gpu"), Json("l40s"));
+  EXPECT_EQ(told(job("--gpus-per-node=l40s:2"), "/hardware/gpu"), Json("l40s"));
+  EXPECT_NE(asked_for(job("--gres=gpu:a100:2"), "/hardware/gpu"), "");
+  EXPECT_TRUE(told(job("--gres=gpu:2"), "/hardware/gpu").is_null());
+}
+
 TEST(NamedCard, WhereTheRunCannotBeIsAskedFor) {
   const Import import = read_named(on_colab("T4", "flash_attention_2"));
   EXPECT_TRUE(told(import, "/hardware/gpu").is_null());
