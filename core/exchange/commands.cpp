@@ -38,13 +38,10 @@ std::string settings_file(const Node& root) {
   for (const Member& member : root.members) {
     const bool named = member.key == "config" || member.key == "config_path" || member.key == "cfg_path";
     if (named && is_settings_file(member.value.raw)) file = member.value.raw;
-    if (member.key != "$words") continue;
-    for (const Node& word : member.value.items) {
-      if (uses_a_model(word.raw)) return "";
-    }
-    for (const Node& word : member.value.items) {
-      if (file.empty() && is_settings_file(word.raw)) file = word.raw;
-    }
+  }
+  for (const std::string_view word : started_by(root)) {
+    if (uses_a_model(word)) return "";
+    if (file.empty() && is_settings_file(word)) file = word;
   }
   return file;
 }
@@ -77,7 +74,9 @@ const Format* format_of_command(const Node& root) {
 }
 
 void tell_of_settings_file(const Node& root, Import& import) {
-  const std::string file = settings_file(root);
+  std::string file = settings_file(root);
+  // Axolotl trains from a file alone: one that a variable names, or that is fetched.
+  if (file.empty() && import.format == &axolotl && !import.errors.empty()) file = "a file of Axolotl";
   const bool known = import.errors.empty() ? !import.partial : import.errors.front().code == "unsupported";
   if (file.empty() || known) return;
   const std::string where = "The settings of this command are in " + file;

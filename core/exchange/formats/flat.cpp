@@ -100,6 +100,7 @@ void take_model_config(Reading& reading) {
 
 void finish_arguments(Reading& reading) {
   finish_flat(reading);
+  share_whole_batch(reading);
   if (reading.has("/rl/num_generations") && !reading.has("/task")) reading.values["/task"] = "grpo";
   if (reading.document.language == Language::shell && says_nothing(reading) && !starts_training(reading)) {
     reading.errors.push_back({"not_training", "",

@@ -1,5 +1,7 @@
 // Flags of published training scripts that parse their own: qlora.py, FastChat, LLaVA, Qwen-VL, InternVL,
 // ColossalAI, LMFlow, open-instruct.
+#include <algorithm>
+
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
 
@@ -127,7 +129,18 @@ void read_plugin(Reading& reading, const Leaf& leaf) {
   if (word == "zero2_cpu") reading.set("/parallel/zero_optimization/offload_optimizer/device", "cpu");
 }
 
+// tloen/alpaca-lora finetune.py and those after it: batch_size is the whole step's, micro_batch_size one pass of
+// one process.
+void read_batch(Reading& reading, const Leaf& leaf) {
+  for (const char* key : {"micro_batch_size", "micro_train_batch_size"})
+    if (reading.leaf(key) != nullptr) return reading.mark(leaf, Use::implied, "of the whole step");
+  reading.set("/training/per_device_train_batch_size", leaf);
+}
+
 constexpr Row script_rows[] = {
+    {"cutoff_len", "/training/max_length", "", nullptr, Write::no},
+    {"micro_batch_size", "/training/per_device_train_batch_size", "", nullptr, Write::no},
+    {"micro_train_batch_size", "/training/per_device_train_batch_size", "", nullptr, Write::no},
     {"force_image_size", "/vision/image_size", "", nullptr, Write::no},
     {"use_packed_ds", "/training/packing", "", nullptr, Write::no},
     {"max_packed_tokens", "/training/max_length", "", read_packed_tokens, Write::no},
@@ -153,7 +166,7 @@ constexpr Row script_rows[] = {
     {"plugin", "/parallel/strategy", "", read_plugin, Write::no},
     {"max_len", "/training/max_length", "", nullptr, Write::no},
     {"accumulation_steps", "/training/gradient_accumulation_steps", "", nullptr, Write::no},
-    {"batch_size", "/training/per_device_train_batch_size", "", nullptr, Write::no},
+    {"batch_size", "/training/per_device_train_batch_size", "", read_batch, Write::no},
     {"max_epochs", "/data/epochs", "", nullptr, Write::no},
     {"num_epochs", "/data/epochs", "", nullptr, Write::no},
     {"n_epochs", "/data/epochs", "", nullptr, Write::no},
@@ -227,6 +240,18 @@ constexpr std::string_view script_unpriced =
     "tp_degree pp_size activation_memory_budget load_ref_policy";
 
 }  // namespace
+
+void share_whole_batch(Reading& reading) {
+  const Leaf* whole = reading.leaf("batch_size");
+  const bool shared = whole != nullptr && reading.finding(*whole).message == "of the whole step";
+  if (!shared || reading.has("/training/gradient_accumulation_steps") ||
+      !whole->node->value.is_number_unsigned())
+    return;
+  const uint64_t each =
+      reading.count("/training/per_device_train_batch_size", 1) * reading.count("/parallel/num_gpus", 1);
+  reading.set("/training/gradient_accumulation_steps",
+              std::max<uint64_t>(1, whole->node->value.get<uint64_t>() / std::max<uint64_t>(1, each)), whole);
+}
 
 const Table script_table{script_rows, script_irrelevant, script_implied, script_unpriced};
 

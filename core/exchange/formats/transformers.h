@@ -37,5 +37,7 @@ bool write_training(Writing& out, const std::string& below, const std::string& p
 
 /// r, lora_r or target_modules make an adapter; without a peft_type it is LoRA.
 void finish_flat(Reading& reading);
+/// Of flags that give a step's whole batch_size beside micro_batch_size: how many passes that is.
+void share_whole_batch(Reading& reading);
 
 }  // namespace plimsoll::exchange

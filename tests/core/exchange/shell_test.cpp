@@ -32,6 +32,28 @@ torchrun --nproc_per_node ${GPUS} train.py \
     --model_max_length 2048 $ARGS
 )";
 
+// tloen/alpaca-lora finetune.py: 128 samples a step, 4 at once on each of 2 cards.
+TEST(ExchangeShell, AWholeBatchBesideTheMicroBatchIsHowOftenItIsAdded) {
+  const Import import = from_script(
+      "torchrun --nproc_per_node=2 finetune.py --base_model meta-llama/Llama-2-7b-hf --batch_size 128 "
+      "--micro_batch_size 4 --cutoff_len 512 --lora_r 8 --lora_target_modules '[q_proj,v_proj]'\n");
+  ASSERT_TRUE(import.errors.empty());
+  const Json& training = import.request["training"];
+  EXPECT_EQ(at(training, "per_device_train_batch_size"), Json(4));
+  EXPECT_EQ(at(training, "gradient_accumulation_steps"), Json(16));
+  EXPECT_EQ(at(training, "max_length"), Json(512));
+  EXPECT_EQ(at(import.request["peft"], "target_modules"), Json::array({"q_proj", "v_proj"}));
+}
+
+TEST(ExchangeShell, AFileBehindAModuleIsThatOfTheCommand) {
+  const Import import = from_script("accelerate launch -m axolotl.cli.train config.yml\n");
+  ASSERT_FALSE(import.errors.empty());
+  EXPECT_EQ(import.errors.front().code, "settings_elsewhere");
+  EXPECT_NE(import.errors.front().message.find("config.yml"), std::string::npos);
+  EXPECT_EQ(from_script("accelerate launch -m axolotl.cli.train \"$CONFIG\"\n").errors.front().code,
+            "settings_elsewhere");
+}
+
 TEST(ExchangeShell, VariablesStandForWhatTheyHold) {
   const Import import = from_script(published_script);
   ASSERT_TRUE(import.errors.empty()) << import.errors.front().message;
