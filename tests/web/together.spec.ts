@@ -64,6 +64,38 @@ test("a change is written into the file that has words for it", async ({ page })
   await expect(patched.locator(".added")).toHaveText(["+num_processes: 4\n"]);
 });
 
+const OWN_FLAGS = `import argparse
+from trl import SFTConfig, SFTTrainer
+parser = argparse.ArgumentParser()
+parser.add_argument("--model", default="meta-llama/Llama-3.1-8B")
+parser.add_argument("--bs", type=int, default=4)
+args = parser.parse_args()
+SFTTrainer(model=args.model, args=SFTConfig("out", per_device_train_batch_size=args.bs, max_length=1024)).train()
+`;
+
+test("a script is read as the command beside it starts it", async ({ page }) => {
+  await open(page);
+  await paste(page, OWN_FLAGS);
+  await expect(page).toHaveURL(/Llama-3.1-8B.*per_device_train_batch_size=4/);
+  await paste(page, "torchrun --nproc_per_node 2 train.py --model Qwen/Qwen3-8B --bs 1");
+  await expect(page).toHaveURL(/Qwen3-8B/);
+  await expect(page).toHaveURL(/per_device_train_batch_size=1/);
+  await expect(page).toHaveURL(/num_gpus=2/);
+  await expect(page).toHaveURL(/max_length=1024/);
+});
+
+test("the flags of a command win over the file that it starts", async ({ page }) => {
+  await open(page);
+  await paste(
+    page,
+    "base_model: Qwen/Qwen3-8B\nadapter: lora\nlora_r: 8\nmicro_batch_size: 2\nsequence_len: 8192\ndatasets:\n  - path: x\n    type: alpaca\n",
+  );
+  await expect(page).toHaveURL(/max_length=8192/);
+  await paste(page, "axolotl train axo.yaml --micro-batch-size 1 --sequence-len 4096");
+  await expect(page).toHaveURL(/max_length=4096/);
+  await expect(page).toHaveURL(/Qwen3-8B.*per_device_train_batch_size=1/);
+});
+
 const SHARDED = `model_name_or_path: Qwen/Qwen2.5-14B-Instruct
 stage: sft
 finetuning_type: full

@@ -37,6 +37,12 @@ constexpr Told told[] = {
     {"shared_gpu_memory", "Windows 11: training uses 9 GB of shared GPU memory and is ten times slower"},
     {"jax_share", "Importing jax makes nvidia-smi show 18 GB on my 4090. Is that normal?"},
     {"vllm_share", "Why does vllm take so much memory for a 0.5B model?"},
+    {"vllm_share_not_free",
+     "ValueError: Free memory on device (12.31/23.64 GiB) on startup is less than desired GPU memory utilization "
+     "(0.9, 21.28 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes."},
+    {"dispatched_to_cpu",
+     "ValueError: Some modules are dispatched on the CPU or the disk. Make sure you have enough GPU RAM to fit the "
+     "quantized model."},
     {"metal_working_set", "mlx stops at recommendedMaxWorkingSetSize although RAM is free"},
 };
 

@@ -10,7 +10,8 @@ export interface Finding {
 
 export interface Imported {
   ok: boolean;
-  format?: { id: string; name: string } | null;
+  /** `command`: the text starts a program, whose flags win over its files. */
+  format?: { id: string; name: string; command?: boolean } | null;
   partial?: boolean;
   /** Where this stands in a longer paste: its own text. */
   part?: string;

@@ -23,12 +23,24 @@ export async function together(core: More, earlier: string[], fresh: string): Pr
     if (!before.request && !DIED.test(text)) continue;
     if (text === fresh || ALONE.includes(before.format?.id ?? "")) continue;
     const [old, model] = [modelOf(before), modelOf(read)];
-    if (old !== undefined && model !== undefined && old !== model) return [fresh];
+    const differ = old !== undefined && model !== undefined && old !== model;
+    if (differ && !(await isStarted(core, [text, before], [fresh, read]))) return [fresh];
     // The cells of a notebook go on; a file that is read anew takes the place of the old one.
-    const goesOn = before.format?.id !== read.format?.id || (isScript(before) && model === undefined);
+    const starts = isCommand(before) !== isCommand(read);
+    const goesOn =
+      starts || before.format?.id !== read.format?.id || (isScript(before) && model === undefined);
     if (goesOn) kept.push(text);
   }
   return [...kept, fresh];
+}
+
+const isCommand = ({ format }: Imported): boolean => format?.command === true;
+
+/** A command beside its script: what it gives the script's flag is the model of both. */
+async function isStarted(core: More, ...[one, other]: [string, Imported][]): Promise<boolean> {
+  if (!one || !other || isCommand(one[1]) === isCommand(other[1])) return false;
+  const command = isCommand(one[1]) ? one : other;
+  return modelOf(await core.read([one[0], other[0]])) === modelOf(command[1]);
 }
 
 const isScript = ({ format }: Imported): boolean => / Python$/.test(format?.name ?? "");
