@@ -148,7 +148,6 @@ const WARNINGS = [
   "refused",
   "image_tokens_fill_the_length",
   "packed_checkpoint",
-  "shared_over_one_gpu",
 ];
 
 function warnings(view: View, report: Report, actions: Actions): TemplateResult[] {

@@ -117,6 +117,10 @@ export const REMEDIES: Record<string, string> = {
     "Den Lauf unter den eigenen Speicher der Karte bringen; um den Fehler wieder zu sehen: NVIDIA-Systemsteuerung, CUDA - Sysmem Fallback Policy, prefer no sysmem fallback.",
   "remedy.jax_share":
     "XLA_PYTHON_CLIENT_PREALLOCATE=false oder XLA_PYTHON_CLIENT_MEM_FRACTION=0.2, bevor jax importiert wird.",
+  "remedy.vllm_share_not_free":
+    "Ein kleineres gpu_memory_utilization (in TRL vllm_gpu_memory_utilization), oder beenden, was die Karte belegt (nvidia-smi).",
+  "remedy.dispatched_to_cpu":
+    'Die Karte freimachen (nvidia-smi), ein kleineres Modell oder eine größere Karte; mit device_map={"": 0} steht in der Meldung, wie viel fehlt. llm_int8_enable_fp32_cpu_offload ist zum Anwenden da.',
   "remedy.vllm_share":
     "Kleinere gpu_memory_utilization oder --kv-cache-memory-bytes; max_model_len allein senkt es nicht.",
   "remedy.metal_working_set":
