@@ -26,13 +26,17 @@ std::string without_dashes(std::string flag) {
 std::optional<Value> Interpreter::from_command(const std::string& name) {
   const Node* told = command_ == nullptr ? nullptr : command_->find(name);
   if (told == nullptr || !is_named(name)) return std::nullopt;
-  if (document_.root.find(taken_flag + name) == nullptr)
-    document_.root.members.push_back({taken_flag + name, {}, scalar_node(true, "True", false, {})});
+  note_taken(name);
   const auto plain = [](const Node& node) { return Value{scalar_node(node.value, node.raw, false, {})}; };
   if (!told->is_list()) return told->is_scalar() ? std::optional(plain(*told)) : std::nullopt;
   std::vector<Value> items;
   for (const Node& item : told->items) items.push_back(plain(item));
   return list_of(std::move(items));
+}
+
+void Interpreter::note_taken(const std::string& flag) {
+  if (document_.root.find(taken_flag + flag) == nullptr)
+    document_.root.members.push_back({taken_flag + flag, {}, scalar_node(true, "True", false, {})});
 }
 
 // parser.add_argument("--batch-size", "-b", type=int, default=4)
@@ -52,7 +56,10 @@ void Interpreter::add_flag(const Object& given) {
   const Entry* action = find(given, "action");
   const std::string does = action == nullptr ? "" : action->value.node.raw;
   if (told && does == "store_false") told = Value{scalar_node(false, "False", false, {})};
-  if (told) return set(*flags_, {name, {}, *told});
+  if (told) {
+    note_taken(name);
+    return set(*flags_, {name, {}, *told});
+  }
   if (value != nullptr) {
     tell(name, value->key_span, value->value);
     return set(*flags_, {name, value->key_span, value->value});
@@ -117,7 +124,7 @@ void Interpreter::add_from_command(const Object& type, Object& given) {
 
 // A member of "$flags", by which a setting that came of it is found again.
 void Interpreter::note_flag(const std::string& flag, Span span) {
-  const bool noted = span.length == 0 || flag_members_.size() > 500 ||
+  const bool noted = flag_members_.size() > 500 || document_.root.find(taken_flag + flag) != nullptr ||
                      std::any_of(flag_members_.begin(), flag_members_.end(), [&](const Member& member) {
                        return member.key == flag && member.key_span.at == span.at;
                      });

@@ -131,6 +131,7 @@ class Interpreter {
   void add_flag(const Object& given);
   Value flags();
   std::optional<Value> from_command(const std::string& name);
+  void note_taken(const std::string& flag);
   void add_from_command(const Object& type, Object& given);
   void note_flag(const std::string& flag, Span span);
 

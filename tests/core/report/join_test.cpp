@@ -122,6 +122,8 @@ TEST(Join, AScriptIsReadAsTheCommandBesideItStartsIt) {
     EXPECT_EQ(at(request, "/training/packing"), true) << source;
     EXPECT_EQ(at(request, "/parallel/num_gpus"), 2) << source;
     for (const Json& key : whole.at("keys")) EXPECT_NE(key.at("use"), "unknown") << key << source;
+    for (const Json& note : whole.at("notes"))
+      EXPECT_EQ(note.get<std::string>().find("defaults"), std::string::npos) << note << source;
     EXPECT_EQ(at(import_of(source), "/request/model"), "gpt2") << "alone its defaults count";
   }
 }
