@@ -94,6 +94,13 @@ test("the flags of a command win over the file that it starts", async ({ page })
   await paste(page, "axolotl train axo.yaml --micro-batch-size 1 --sequence-len 4096");
   await expect(page).toHaveURL(/max_length=4096/);
   await expect(page).toHaveURL(/Qwen3-8B.*per_device_train_batch_size=1/);
+  // A change is written where it counts: what the command says into the command, the rest into the file.
+  await page.getByLabel("Micro-batch", { exact: true }).fill("3");
+  const patched = page.locator(".patched");
+  await expect(patched).toHaveCount(1);
+  await expect(patched.locator(".added")).toContainText("axolotl train axo.yaml --micro-batch-size 3");
+  await page.getByLabel("Gradient checkpointing", { exact: true }).check();
+  await expect(patched.locator(".added", { hasText: "gradient_checkpointing: true" })).toHaveCount(1);
 });
 
 const SHARDED = `model_name_or_path: Qwen/Qwen2.5-14B-Instruct

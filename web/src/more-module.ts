@@ -3,6 +3,7 @@ import createMore from "plimsoll-core/plimsoll_more.js";
 import moreUrl from "plimsoll-core/plimsoll_more.wasm?url";
 import type { ModelPreset, Request } from "./contract.ts";
 import { compile, open } from "./open.ts";
+import { get, put } from "./pointer.ts";
 import { addAll, otherPresets, firstPresets } from "./presets.ts";
 import type { More } from "./more.ts";
 import type { Format, Imported, Patched } from "./paste/found.ts";
@@ -66,14 +67,34 @@ export async function load(): Promise<More> {
     const part = imports[whole.leads]?.part;
     return part === undefined ? whole : { ...whole, part, parts };
   }
+  /** Fields that the flags of a command beside the first text say: a change of that text would not count. */
+  async function overruled([first = "", ...others]: string[]): Promise<string[]> {
+    if (module.language(first) === "shell") return [];
+    const commands = others.filter((text) => module.language(text) === "shell");
+    const keys = (await Promise.all(commands.map((text) => readWhole(text)))).flatMap(
+      ({ keys = [] }) => keys,
+    );
+    return keys.flatMap(({ use, pointer }) => (use === "used" && pointer ? [pointer] : []));
+  }
   async function patch(texts: string[], before: Request, after: Request): Promise<Patched[]> {
     const done: Patched[] = [];
-    let asked: object = { before, after };
+    const moved = (await overruled(texts)).filter(
+      (pointer) => JSON.stringify(get(before, pointer)) !== JSON.stringify(get(after, pointer)),
+    );
+    const there = moved.map((pointer) => ({
+      pointer,
+      value: get(after, pointer) ?? null,
+      why: "the command beside this says it",
+    }));
+    let asked: object = {
+      before,
+      after: moved.reduce((under, pointer) => put(under, pointer, get(before, pointer)), after),
+    };
     for (const text of texts) {
       const written = module.patch_text(text, await treeOf(text), JSON.stringify(asked));
       const one = { ...(JSON.parse(written) as Patched), of: text };
       const [leader] = done;
-      if (!leader) done.push(one);
+      if (!leader) done.push({ ...one, left_out: [...(one.left_out ?? []), ...there] });
       else if (one.ok && one.diff) {
         done.push({ ...one, left_out: [] });
         leader.left_out = one.left_out ?? [];
