@@ -71,6 +71,7 @@ void read_text(const std::string& text, Asked& asked, const run::Catalog& catalo
   // An issue with a file in it is no file that could be written back.
   if (at(import_content(text, catalog), "format").is_object()) asked.file = text;
   asked.request = json::write(at(read, "request"));
+  if (at(read, "flags").is_array()) asked.flags = at(read, "flags");
   for (const Json& note : at(read, "notes"))
     if (note.is_string()) std::fputs(("Note: " + note.get<std::string>() + "\n").c_str(), stderr);
   for (const Json& one : at(read, "errors")) {
@@ -157,10 +158,20 @@ Asked read_asked(const std::string& source, const Wishes& wishes, const run::Cat
 void add_files(Json& advice, const Asked& asked, const run::Catalog& catalog) {
   if (asked.file.empty() || !at(at(advice, "gpu"), "plans").is_array()) return;
   for (Json& plan : advice["gpu"]["plans"]) {
-    const Json answer = parsed(patch_content(asked.file, json::write(at(plan, "changes")), catalog));
+    Json here = Json::array(), left = Json::array();
+    for (const Json& change : at(plan, "changes")) {
+      const Json& pointer = at(change, "pointer");
+      const bool flag = std::find(asked.flags.begin(), asked.flags.end(), pointer) != asked.flags.end();
+      if (!flag) here.push_back(change);
+      if (flag)
+        left.push_back(
+            {{"pointer", pointer}, {"value", at(change, "to")}, {"why", "the command beside it says this"}});
+    }
+    const Json answer = parsed(patch_content(asked.file, json::write(here), catalog));
     if (at(answer, "ok") != Json(true)) continue;
     Json file = Json::object();
     for (const char* key : {"text", "diff", "left_out", "environment"}) file[key] = at(answer, key);
+    for (Json& one : left) file["left_out"].push_back(std::move(one));
     plan["file"] = std::move(file);
   }
 }
@@ -226,7 +237,7 @@ std::string lacking_words(const Json& plan) {
   }
   if (lacking.empty()) return "The printed file does not fit yet.\n";
   return "The printed file does not fit yet: it lacks " + lacking +
-         ", which has no key in it. The plan holds once the run is told so elsewhere:\n" + settings;
+         ". The plan holds once the run is told so elsewhere:\n" + settings;
 }
 
 std::string plan_diffs(const Json& advice, const Style& style) {

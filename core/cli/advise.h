@@ -15,10 +15,11 @@
 namespace plimsoll::cli {
 
 struct Asked {
-  std::string request;  ///< as text: the bytes that were read where nothing changed them
-  std::string file;     ///< the text that plans are written into; "" where it is a request
-  bool fresh = true;    ///< there was no request but the flags and a model
-  AllSaid said;         ///< what the flags changed, and what was found by its parts
+  std::string request;                     ///< as text: the bytes that were read where nothing changed them
+  std::string file;                        ///< the text that plans are written into; "" where it is a request
+  json::Json flags = json::Json::array();  ///< fields that a command beside the file says, which wins over it
+  bool fresh = true;                       ///< there was no request but the flags and a model
+  AllSaid said;                            ///< what the flags changed, and what was found by its parts
   json::Json errors = json::Json::array();  ///< of the flags, the file or the import
 };
 

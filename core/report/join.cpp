@@ -64,6 +64,7 @@ void overrule(Json& whole, const Json& command) {
       continue;
     const auto name_of_field = pointer.get<std::string>();
     if (name_of_field != "/model" && recipe::find_field(name_of_field) == nullptr) continue;
+    whole["flags"].push_back(name_of_field);
     const Json::json_pointer place(name_of_field);
     const Json &request = whole["request"], &flags = command["request"];
     if (!request.contains(place) || !flags.contains(place) || request[place] == flags[place]) continue;

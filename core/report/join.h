@@ -15,7 +15,8 @@ namespace plimsoll::report {
 
 /// The one that names the model leads, else the one that most is used of; the others add what it leaves open. One that names
 /// another model, or is a second file of the same format, is another run's and stays out. What a command's flags say wins over
-/// the files that it starts. "leads" is the leader's place in the list. An import that was not read stays out; of none that was
+/// the files that it starts. "leads" is the leader's place in the list, "flags" are
+/// the fields that a command beside it says, where there is one: a change of them belongs there. An import that was not read stays out; of none that was
 /// read the first is given.
 json::Json joined(const std::vector<json::Json>& imports, const run::Catalog& catalog);
 

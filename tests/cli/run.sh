@@ -216,6 +216,18 @@ expect out "gradient_checkpointing=True"
 expect err "The printed file does not fit yet: it lacks /training/optimizer"
 verdict
 
+begin "a field that the command beside a file says is changed there, and the file alone is no plan"
+cat >flat.json <<'END'
+{"model_name_or_path": "meta-llama/Llama-3.1-8B", "use_peft": true, "lora_r": 16, "max_length": 4096, "bf16": true,
+ "per_device_train_batch_size": 8, "gradient_checkpointing": true, "output_dir": "out"}
+END
+echo 'accelerate launch sft.py --config flat.yaml --per_device_train_batch_size 16' >flat.sh
+run 2 advise flat.json --with flat.sh --gpu rtx-4090 --plan same
+expect out '"per_device_train_batch_size": 8'
+expect err "Not in this file: /training/per_device_train_batch_size"
+expect err "the command beside it says this"
+verdict
+
 begin "import says in words what a command leaves open, and reads versions around it"
 cat >issue.txt <<'END'
 It dies at the first step.

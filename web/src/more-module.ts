@@ -67,18 +67,10 @@ export async function load(): Promise<More> {
     const part = imports[whole.leads]?.part;
     return part === undefined ? whole : { ...whole, part, parts };
   }
-  /** Fields that the flags of a command beside the first text say: a change of that text would not count. */
-  async function overruled([first = "", ...others]: string[]): Promise<string[]> {
-    if (module.language(first) === "shell") return [];
-    const commands = others.filter((text) => module.language(text) === "shell");
-    const keys = (await Promise.all(commands.map((text) => readWhole(text)))).flatMap(
-      ({ keys = [] }) => keys,
-    );
-    return keys.flatMap(({ use, pointer }) => (use === "used" && pointer ? [pointer] : []));
-  }
   async function patch(texts: string[], before: Request, after: Request): Promise<Patched[]> {
     const done: Patched[] = [];
-    const moved = (await overruled(texts)).filter(
+    const { flags = [] } = texts.length > 1 ? await read(texts) : {};
+    const moved = flags.filter(
       (pointer) => JSON.stringify(get(before, pointer)) !== JSON.stringify(get(after, pointer)),
     );
     const there = moved.map((pointer) => ({

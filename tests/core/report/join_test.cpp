@@ -76,6 +76,7 @@ TEST(Join, TheFlagsOfACommandWinOverTheFileThatItStarts) {
     const Json whole = joined(order, presets());
     EXPECT_EQ(at(whole, "/request/training/per_device_train_batch_size"), 4);
     EXPECT_EQ(at(whole, "/request/training/max_length"), 4096);
+    EXPECT_EQ(whole.at("flags"), Json::array({"/training/per_device_train_batch_size"}));
     for (const Json& note : whole.at("notes"))
       EXPECT_EQ(note.get<std::string>().find("not here"), std::string::npos) << note;
   }

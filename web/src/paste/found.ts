@@ -22,6 +22,8 @@ export interface Imported {
   missing?: { pointer: string; message: string }[];
   counts?: Record<Finding["use"], number>;
   keys?: Finding[];
+  /** Fields that a command beside the file says: a change of them belongs there. */
+  flags?: string[];
   notes?: string[];
   errors: { code: string; message: string; pointer: string; allowed?: string }[];
 }
