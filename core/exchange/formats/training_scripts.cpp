@@ -131,9 +131,12 @@ void read_plugin(Reading& reading, const Leaf& leaf) {
 
 // tloen/alpaca-lora finetune.py and those after it: batch_size is the whole step's, micro_batch_size one pass of
 // one process.
+bool says_micro_batch(const Reading& reading) {
+  return reading.leaf("micro_batch_size") != nullptr || reading.leaf("micro_train_batch_size") != nullptr;
+}
+
 void read_batch(Reading& reading, const Leaf& leaf) {
-  for (const char* key : {"micro_batch_size", "micro_train_batch_size"})
-    if (reading.leaf(key) != nullptr) return reading.mark(leaf, Use::implied, "of the whole step");
+  if (says_micro_batch(reading)) return reading.mark(leaf, Use::implied, "of the whole step");
   reading.set("/training/per_device_train_batch_size", leaf);
 }
 
@@ -243,9 +246,8 @@ constexpr std::string_view script_unpriced =
 
 void share_whole_batch(Reading& reading) {
   const Leaf* whole = reading.leaf("batch_size");
-  const bool shared = whole != nullptr && reading.finding(*whole).message == "of the whole step";
-  if (!shared || reading.has("/training/gradient_accumulation_steps") ||
-      !whole->node->value.is_number_unsigned())
+  if (whole == nullptr || !says_micro_batch(reading) ||
+      reading.has("/training/gradient_accumulation_steps") || !whole->node->value.is_number_unsigned())
     return;
   const uint64_t each =
       reading.count("/training/per_device_train_batch_size", 1) * reading.count("/parallel/num_gpus", 1);
