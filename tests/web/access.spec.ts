@@ -40,7 +40,8 @@ for (const [width, colorScheme] of [
   [1280, "light"],
   [320, "dark"],
 ] as const) {
-  test(`axe finds nothing at ${width} px, ${colorScheme}`, async ({ page }) => {
+  const tag = colorScheme === "light" ? [] : ["@whole"];
+  test(`axe finds nothing at ${width} px, ${colorScheme}`, { tag }, async ({ page }) => {
     test.slow();
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
@@ -55,14 +56,15 @@ for (const [width, colorScheme] of [
   });
 }
 
-test("axe finds nothing in forced colours", async ({ page }) => {
+test("axe finds nothing in forced colours", { tag: "@whole" }, async ({ page }) => {
   await page.emulateMedia({ forcedColors: "active" });
   await open(page);
   await clean(page, "forced");
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing on the other pages and on the card, ${colorScheme}`, async ({ page }) => {
+  const tag = colorScheme === "light" ? [] : ["@whole"];
+  test(`axe finds nothing on the other pages and on the card, ${colorScheme}`, { tag }, async ({ page }) => {
     test.slow();
     await page.emulateMedia({ colorScheme });
     const card = `embed.html${encode({ model: "mistral-7b-v0.3", peft: { r: 16 }, hardware: { gpu: "l4" } })}`;

@@ -7,6 +7,9 @@ import { extname, resolve } from "node:path";
 import { test as base, expect as hope } from "@playwright/test";
 import { expect, headline, test } from "./page.ts";
 
+// What the site stores is part of what is tested.
+test.use({ serviceWorkers: "allow" });
+
 test("storage that is blocked takes nothing but the memory of choices", async ({ page }) => {
   await page.addInitScript(() => {
     for (const name of ["localStorage", "sessionStorage", "caches", "indexedDB"]) {

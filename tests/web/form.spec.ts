@@ -21,7 +21,7 @@ test("half a model's name is not an error until it is left", async ({ page }) =>
   await expect(model).toHaveAttribute("aria-invalid", "true");
 });
 
-test("every GPU of the list gives an answer of its own", async ({ page }) => {
+test("every GPU of the list gives an answer of its own", { tag: "@whole" }, async ({ page }) => {
   test.slow();
   await open(page, RUN);
   const names = await page.evaluate(() => {

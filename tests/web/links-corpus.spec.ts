@@ -40,7 +40,7 @@ test("a link that is cut, damaged, foreign or from the future is not used, and t
   }
 });
 
-test("every kept link opens on its total, or says what it was", async ({ page }) => {
+test("every kept link opens on its total, or says what it was", { tag: "@whole" }, async ({ page }) => {
   for (const { link, total } of kept) {
     await page.goto("about:blank");
     await page.goto(`./${link}`);

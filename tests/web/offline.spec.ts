@@ -6,6 +6,9 @@ import { extname, resolve } from "node:path";
 import { test as base, type Page } from "@playwright/test";
 import { choose, expect, headline, open, test } from "./page.ts";
 
+// What the site stores is part of what is tested.
+test.use({ serviceWorkers: "allow" });
+
 const stored = async (page: Page) => {
   await open(page);
   await expect(page.locator(".offline")).toContainText("without a network");

@@ -19,7 +19,9 @@ export const test = base.extend<{ page: Page; hosts: string[] }>({
     });
     page.on("pageerror", (error) => complaints.push(`threw ${error.message}`));
     page.on("console", (message) => {
-      const expected = hosts.some((host) => message.location().url.startsWith(host));
+      const expected =
+        hosts.some((host) => message.location().url.startsWith(host)) ||
+        message.text() === "Service Worker registration blocked by Playwright";
       if (["error", "warning"].includes(message.type()) && !expected)
         complaints.push(`said ${message.text()}`);
     });

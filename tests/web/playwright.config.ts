@@ -12,6 +12,8 @@ export default defineConfig({
   testDir: ".",
   outputDir: "../../test-results",
   fullyParallel: true,
+  // ./dev test --whole: sweeps too, whose mistakes others would show as well, later.
+  ...(process.env["PLIMSOLL_WHOLE"] ? {} : { grepInvert: /@whole/ }),
   workers: 2,
   forbidOnly: true,
   reporter: "list",
@@ -27,6 +29,8 @@ export default defineConfig({
   use: {
     baseURL: address,
     viewport: { width: 1280, height: 800 },
+    // Storing the whole site costs as much as a small test; who tests that allows it.
+    serviceWorkers: "block",
     launchOptions: {
       timeout: HANG,
       executablePath: process.env["PLIMSOLL_CHROMIUM"] ?? "/usr/bin/chromium",

@@ -176,19 +176,23 @@ test("7: what a colleague saw who sent a link", async ({ page }) => {
   await expect(page.locator("plimsoll-app .shown")).toHaveText("Your request");
 });
 
-test("8: the same without a network", async ({ page, context }) => {
-  const asker = await begin(page);
-  await expect(page.locator(".offline")).toContainText("without a network");
-  await context.setOffline(true);
-  await page.reload();
-  await expect(page.locator("#share-title")).toBeAttached();
-  await asker.choose("Model", "phi-4");
-  await asker.check("QLoRA, NF4");
-  await asker.choose("GPU", "l4");
-  await asker.write("Max length", "1,024");
-  await expect(headline(page)).toContainText("the L4 24GB");
-  asker.within(4);
-  await context.setOffline(false);
+test.describe("offline", () => {
+  test.use({ serviceWorkers: "allow" });
+
+  test("8: the same without a network", async ({ page, context }) => {
+    const asker = await begin(page);
+    await expect(page.locator(".offline")).toContainText("without a network");
+    await context.setOffline(true);
+    await page.reload();
+    await expect(page.locator("#share-title")).toBeAttached();
+    await asker.choose("Model", "phi-4");
+    await asker.check("QLoRA, NF4");
+    await asker.choose("GPU", "l4");
+    await asker.write("Max length", "1,024");
+    await expect(headline(page)).toContainText("the L4 24GB");
+    asker.within(4);
+    await context.setOffline(false);
+  });
 });
 
 const CONFIG = JSON.stringify({

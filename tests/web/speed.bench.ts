@@ -6,6 +6,9 @@ import type { Page } from "@playwright/test";
 import { encode } from "../../web/src/link.ts";
 import { expect, open, test } from "./page.ts";
 
+// What the site stores is part of what is tested.
+test.use({ serviceWorkers: "allow" });
+
 const SLOW_DOWN = 4;
 const VISITS = 5;
 const PRESSES = 60;

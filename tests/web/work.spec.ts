@@ -5,6 +5,9 @@ import type { Core } from "../../web/src/core.ts";
 import { encode } from "../../web/src/link.ts";
 import { expect, headline, open, RUN, test } from "./page.ts";
 
+// What the site stores is part of what is tested.
+test.use({ serviceWorkers: "allow" });
+
 interface App extends HTMLElement {
   view: { core: Core };
   updateComplete: Promise<unknown>;

@@ -26,6 +26,8 @@ export const firstPresets = once(() => fetchText(firstUrl));
 export const otherPresets = once(() => import("./other-presets.ts").then((module) => module.fetchOthers()));
 
 const SLICE = 8;
+/** After each call the core indexes the names of all models anew. */
+const LINES_A_CALL = 16;
 
 /** Lets a key press, a click or a frame pass that is waiting. */
 export const pause = () => new Promise<void>((done) => setTimeout(done));
@@ -33,8 +35,9 @@ export const pause = () => new Promise<void>((done) => setTimeout(done));
 /** Adds many presets, a few milliseconds at a time, so that a key pressed meanwhile does not wait. */
 export async function addAll(text: string, add: (text: string) => string): Promise<void> {
   let since = performance.now();
-  for (const line of text.split("\n")) {
-    const problem = add(line);
+  const lines = text.split("\n");
+  for (let from = 0; from < lines.length; from += LINES_A_CALL) {
+    const problem = add(lines.slice(from, from + LINES_A_CALL).join("\n"));
     if (problem !== "") throw new Error(problem);
     if (performance.now() - since < SLICE) continue;
     await pause();
