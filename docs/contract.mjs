@@ -1,12 +1,13 @@
 // The contract is declared once: the fields of a request in core/recipe/fields.cpp, the answers in
-// core/report/contract.schema.json. From these come the types of the page and of the npm package, a JSON Schema of the
-// request for editors, and the page of the docs that lists both:
+// core/report/contract.schema.json. From these come the types of the page, of the npm package and of the Python package, a
+// JSON Schema of the request for editors, and the page of the docs that lists both:
 //
 //     node docs/contract.mjs build/native/plimsoll            # writes them
 //     node docs/contract.mjs build/native/plimsoll --check    # fails where they differ
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { format } from "prettier";
+import { pythonTypes } from "./python_types.mjs";
 
 const [command, check] = [process.argv[2] ?? "build/native/plimsoll", process.argv.includes("--check")];
 const answers = JSON.parse(readFileSync("core/report/contract.schema.json", "utf8"));
@@ -150,6 +151,7 @@ const written = {
   "web/src/contract.ts": await format(typescript, { parser: "typescript", ...pretty }),
   "docs/request.schema.json": await format(JSON.stringify(requestSchema()), { parser: "json", ...pretty }),
   "docs/api.md": api(),
+  "python/plimsoll/contract.py": pythonTypes(answers.$defs),
 };
 let differing = 0;
 for (const [path, text] of Object.entries(written)) {

@@ -22,11 +22,17 @@ const libraries = Object.entries(lock)
   });
 const header = readFileSync("/usr/include/nlohmann/detail/abi_macros.hpp", "utf8");
 const json = ["MAJOR", "MINOR", "PATCH"].map((part) => new RegExp(`NLOHMANN_JSON_VERSION_${part} (\\d+)`).exec(header)[1]).join(".");
-const emcc = /(\d+\.\d+\.\d+)/.exec(execFileSync("emcc", ["--version"], { encoding: "utf8" }))[1];
+const said = (command, ...args) => /(\d+(\.\d+)+)/.exec(execFileSync(command, args, { encoding: "utf8" }))[1];
+const cli11 = /CLI11_VERSION "([\d.]+)"/.exec(readFileSync("/usr/include/CLI/Version.hpp", "utf8"))[1];
+// The last four are in the command of the Python package alone.
 const compiled = [
-  { type: "library", name: "nlohmann-json", version: json, licenses: [{ license: { id: "MIT" } }] },
-  { type: "library", name: "emscripten", version: emcc, licenses: [{ license: { id: "MIT" } }] },
-];
+  ["nlohmann-json", json, "MIT"],
+  ["emscripten", said("emcc", "--version"), "MIT"],
+  ["CLI11", cli11, "BSD-3-Clause"],
+  ["yaml-cpp", said("dpkg-query", "-W", "-f", "${Version}", "libyaml-cpp-dev"), "MIT"],
+  ["libstdc++", said("c++", "-dumpfullversion"), "GPL-3.0-with-GCC-exception"],
+  ["glibc", said("getconf", "GNU_LIBC_VERSION"), "LGPL-2.1-or-later"],
+].map(([name, version, id]) => ({ type: "library", name, version, licenses: [{ license: { id } }] }));
 const sbom = {
   bomFormat: "CycloneDX",
   specVersion: "1.5",
