@@ -27,6 +27,8 @@ export interface More extends Plimsoll {
   diagnose(text: string, request: string, phase: string): string;
   /** "json", "yaml", "python", "shell", "link" or "none". */
   language(text: string): string;
+  /** The command at the head of a script that reads arguments, in its docstring; "" where there is none. */
+  started_in(script: string): string;
   /** Configurations and command lines inside a longer paste, as a list of texts (core/exchange/parts.h). */
   parts(text: string): string;
   /** Imports of several files of one run as one (core/report/join.h): a list of what import_text gives. "leads": whose file it is. */

@@ -2,6 +2,7 @@
 // the readers of what people paste. wasm/more.d.ts types it.
 #include <emscripten/bind.h>
 
+#include "core/exchange/docstring.h"
 #include "core/report/advice.h"
 #include "core/report/compare.h"
 #include "core/report/diagnose.h"
@@ -22,6 +23,7 @@ Text compare(const Text& one, const Text& other) { return report::compare_text(o
 Text diagnose(const Text& text, const Text& request, const Text& phase) {
   return report::diagnosis_text(text, request, phase, catalog());
 }
+Text started_in(const Text& script) { return Text(exchange::started_in(script)); }
 Text language(const Text& text) { return Text(report::language_text(text)); }
 Text join(const Text& imports) { return report::join_text(imports, catalog()); }
 Text parts(const Text& text) { return report::parts_text(text); }
@@ -45,6 +47,7 @@ EMSCRIPTEN_BINDINGS(plimsoll_more) {
   function("compare", &compare);
   function("diagnose", &diagnose);
   function("language", &language);
+  function("started_in", &started_in);
   function("parts", &parts);
   function("join", &join);
   function("import_text", &import_text);

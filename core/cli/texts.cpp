@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/cli/yaml.h"
+#include "core/exchange/docstring.h"
 #include "core/exchange/parts.h"
 #include "core/json/at.h"
 #include "core/report/exchange.h"
@@ -87,6 +88,13 @@ Json import_texts(const std::vector<std::string>& texts, const run::Catalog& cat
     } else {
       script += text + (texts.size() > 1 ? "\n" : "");
     }
+  }
+  // Where no command is given, the one that stands at its head.
+  if (const std::string_view own = command.empty() ? exchange::started_in(script) : ""; !own.empty()) {
+    command = own;
+    Json start = import_part(command, catalog, script);
+    move_keys(start, static_cast<uint64_t>(own.data() - script.data()));
+    if (at(start, "ok") == Json(true)) imports.push_back(std::move(start));
   }
   if (!script.empty()) take(script);
   return imports.size() == 1 ? imports.front() : report::joined(imports, catalog);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/exchange/docstring.h"
 #include "core/exchange/languages.h"
 #include "core/exchange/notebook.h"
 #include "core/exchange/scalar.h"
@@ -276,6 +277,7 @@ Language language_of(std::string_view text) {
   const std::string_view first = text.substr(0, text.find('\n'));
   if (starts(first, "#!") && (first.find("bash") != std::string_view::npos || trim(first).ends_with("/sh")))
     return Language::shell;
+  if (!docstring_of(text).empty()) return Language::python;
   size_t python = 0, shell = 0, yaml = 0, seen = 0;
   bool is_source = false;
   bool goes_on = false;  // whether a command of the shell does, in the next line

@@ -53,6 +53,11 @@ void add(Json& under, const Json& more, const std::string& above, std::vector<st
   }
 }
 
+// A script whose settings are all flags of its command still says whose trainer it calls, and for which task.
+bool says_nothing(const Json& import) {
+  return used_in(import) == 0 && at(at(import, "request"), "stack").is_null();
+}
+
 bool is_command(const Json& import) { return at(at(import, "format"), "command") == Json(true); }
 
 // Its flags win over the files that it starts. A file that it names says more than its name.
@@ -150,7 +155,7 @@ Json joined(const std::vector<Json>& imports, const run::Catalog& catalog) {
     const std::string format = json::write(at(more, "format"));
     const Json& model = at(at(more, "request"), "model");
     const bool other = !model.is_null() && model != at(request, "model");
-    if (i == leads || !was_read(more) || other || used_in(more) == 0 ||
+    if (i == leads || !was_read(more) || other || says_nothing(more) ||
         std::find(formats.begin(), formats.end(), format) != formats.end())
       continue;
     formats.push_back(format);

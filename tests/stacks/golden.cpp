@@ -73,6 +73,8 @@ void join_parts(const std::string& text, const run::Catalog& catalog, Asked& ask
   if (!read.contains("request") || !read.at("request").is_object()) return;
   const bool known = asked.request.is_object() && asked.request.contains("model");
   asked.request = read.at("request");
+  if (asked.model.empty() && read["request"].contains("model") && read["request"]["model"].is_string())
+    asked.model = read["request"]["model"].get<std::string>();
   if (!known) asked.request.erase("model");
   asked.missing.clear();
   for (const Json& one : read.at("missing")) asked.missing.insert(one.at("pointer").get<std::string>());

@@ -57,9 +57,15 @@ export async function load(): Promise<More> {
   async function read(texts: string[]): Promise<Imported> {
     const isScript = (text: string) => module.language(text) === "python";
     const script = texts.filter(isScript).join("\n");
-    const command = texts.filter((text) => module.language(text) === "shell").join("\n");
+    const given = texts.filter((text) => module.language(text) === "shell").join("\n");
+    // Where no command is given, the one that stands at its head.
+    const own = given === "" ? module.started_in(script) : "";
+    const command = given + own;
     const each = [...texts.filter((text) => !isScript(text)), ...(script === "" ? [] : [script])];
-    const imports = (await Promise.all(each.map((text) => importsOf(text, each.length > 1, command)))).flat();
+    const started = own === "" ? [] : [await readWhole(own, script)].filter(({ ok }) => ok);
+    const several = each.length > 1;
+    const found = await Promise.all(each.map((text) => importsOf(text, several, command)));
+    const imports = [...started, ...found.flat()];
     const parts = imports.flatMap(({ part }) => (part === undefined ? [] : [part]));
     const [first] = imports;
     if (imports.length === 1 && first) return { ...first, parts };
@@ -69,7 +75,8 @@ export async function load(): Promise<More> {
   }
   async function patch(texts: string[], before: Request, after: Request): Promise<Patched[]> {
     const done: Patched[] = [];
-    const { flags = [] } = texts.length > 1 ? await read(texts) : {};
+    const paired = texts.length > 1 || module.started_in(texts[0] ?? "") !== "";
+    const { flags = [] } = paired ? await read(texts) : {};
     const moved = flags.filter(
       (pointer) => JSON.stringify(get(before, pointer)) !== JSON.stringify(get(after, pointer)),
     );

@@ -150,13 +150,16 @@ void read_words(Reading& reading, const Leaf& leaf) {
   for (const Node& item : leaf.node->items) words.push_back(item.raw);
   if (words.empty()) words.push_back(leaf.node->raw);
   for (const std::string& word : words) {
-    // examples/scripts/sft.py and its neighbours are TRL's.
+    // examples/scripts/sft.py and its neighbours are TRL's: sft_vlm.py, grpo_vlm.py.
+    const bool of_trl =
+        word.find("examples/scripts/") != std::string::npos || word.find("trl/scripts/") != std::string::npos;
     const std::string script = word.substr(word.rfind('/') == std::string::npos ? 0 : word.rfind('/') + 1);
     if (word.find("swift/cli/") != std::string::npos) continue;
     for (const char* task : {"sft", "dpo", "kto", "orpo", "grpo", "reward"}) {
-      if (script != std::string(task) + ".py") continue;
+      const std::string name(task);
+      if (script != name + ".py" && !(of_trl && script.starts_with(name + "_"))) continue;
       reading.values["/stack"] = "trl";
-      if (script != "sft.py") reading.values["/task"] = task;
+      if (name != "sft") reading.values["/task"] = task;
     }
     if (const char* task = task_in_name(script); task != nullptr && !reading.has("/task"))
       reading.values["/task"] = task;

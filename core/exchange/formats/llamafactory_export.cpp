@@ -96,6 +96,11 @@ bool write_llamafactory(Writing& out, const std::string& pointer, const Json& va
     out.left_out.push_back(pointer);
     return true;
   }
+  // model/adapter.py _setup_lora_tuning finds all linears for this word alone.
+  if (pointer == "/peft/target_modules" && value == "all-linear") {
+    out.put("lora_target", "all", pointer);
+    return true;
+  }
   if (pointer == "/model_args/dtype") return write_loaded_dtype(out, pointer, value);
   if (pointer == "/vision/image_size" && value.is_number_unsigned()) {
     const auto side = value.get<uint64_t>();

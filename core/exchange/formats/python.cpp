@@ -325,6 +325,7 @@ const Format hf_python{
     .marks = "training peft quantization model !$loop",
     .finish = finish_hf,
     .write = write_hf_script,
+    .close = close_hf_script,
     .refused = hf_script_refusals,
 };
 const Format trl_python{

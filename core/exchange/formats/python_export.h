@@ -16,6 +16,7 @@ inline constexpr Refusal hf_script_refusals[] = {
 bool write_script(Writing& out, const std::string& pointer, const json::Json& value);
 bool write_hf_script(Writing& out, const std::string& pointer, const json::Json& value);
 bool write_unsloth_script(Writing& out, const std::string& pointer, const json::Json& value);
+void close_hf_script(Writing& out);
 void close_trl_script(Writing& out);
 void close_unsloth_script(Writing& out);
 
