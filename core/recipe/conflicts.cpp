@@ -63,8 +63,12 @@ constexpr Conflict conflicts[] = {
      .message = "Weights in 4 or 8 bits cannot be trained directly; they need adapters on top.",
      .allowed = "a \"peft\" object, or no quantization"},
     {.pointer = "/training/fp16",
+     // DeepSpeed scales by itself, and trains fp32 copies of what it has in float16.
      .clashes =
-         [](const Recipe& r) { return r.training.fp16 && !r.peft.on && r.model_args.dtype == "float16"; },
+         [](const Recipe& r) {
+           return r.training.fp16 && !r.peft.on && r.model_args.dtype == "float16" &&
+                  r.parallel.strategy.rfind("zero", 0) != 0;
+         },
      .message = "The gradient scaler of fp16 training refuses weights that are themselves float16.",
      .allowed = "model_args.dtype float32 or bfloat16, training.bf16, or adapters"},
     {.pointer = "/parallel/strategy",

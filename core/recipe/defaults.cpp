@@ -71,6 +71,10 @@ Default default_dtype(const DefaultContext& c) {
       return {stored, "Transformers loads unquantised parts in the type of the published checkpoint"};
     return {"float16", "bitsandbytes loads unquantised parts in float16 when nothing else is said"};
   }
+  // Such a run has been seen under an older Transformers, which loads float32.
+  if (flag(c, "/training/fp16") && c.values.count("/peft") == 0 && stored == "float16" &&
+      text(c, "/parallel/strategy").substr(0, 4) != "zero")
+    return {"float32", "fp16 training stops at weights in float16, as the gradient scaler refuses them"};
   if (loads_published(c)) return published_dtype(c);
   return {"float32", "from_pretrained loads float32 before Transformers 5 unless a dtype is given"};
 }
