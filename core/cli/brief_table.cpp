@@ -200,9 +200,13 @@ std::string asked_lines(const Json& report, const Style& style) {
 // Notes without which the verdict would be another, or of no run that starts.
 std::string decisive_lines(const Json& report, const Style& style) {
   // As WARNINGS of web/src/card.ts, and how many GPUs, which the page asks.
-  static constexpr std::string_view decisive[] = {"beyond_context",    "no_bf16",
-                                                  "refused",           "image_tokens_fill_the_length",
-                                                  "packed_checkpoint", "shared_over_one_gpu"};
+  static constexpr std::string_view decisive[] = {"beyond_context",
+                                                  "no_bf16",
+                                                  "refused",
+                                                  "image_tokens_fill_the_length",
+                                                  "packed_checkpoint",
+                                                  "experts_not_quantised",
+                                                  "shared_over_one_gpu"};
   std::vector<std::string> lines;
   for (const Json& note : at(report, "notes")) {
     const std::string code = words(at(note, "code"));

@@ -51,6 +51,22 @@ double adapted_expert_bytes(const Replayed& f) {
   return f.recipe.peft.on ? adapted_expert_bytes(f, experts) : 0;
 }
 
+// What experts weigh that stay as they are loaded in a base of 4 or 8 bits: they are one parameter, and no module that
+// bitsandbytes could replace.
+double unquantised_expert_bytes(const Replayed& f) {
+  double bytes = 0;
+  for (const model::Stack& stack : f.network.stacks) {
+    for (const model::LayerGroup& group : stack.groups) {
+      for (const model::Linear& linear : group.linears) {
+        const memory::LinearSpec spec = memory::specify(linear, stack, f.recipe);
+        if (linear.expert && spec.storage == memory::Storage::plain)
+          bytes += spec.in * spec.out * static_cast<double>(linear.count * group.layers) * spec.size;
+      }
+    }
+  }
+  return f.recipe.quantized() && f.recipe.quantization.quant_method.empty() ? bytes : 0;
+}
+
 // One of gate and up without the other, where PEFT knows them as one.
 bool names_half(const Replayed& f) {
   const model::Stack& text = f.network.stacks.front();
@@ -67,15 +83,24 @@ bool names_half(const Replayed& f) {
 constexpr NoteRow network_rows[] = {
     {.code = "experts_are_approximate",
      .applies = [](R f, G) { return has_experts(f.network); },
-     .message = [](R f, G) -> std::string {
-       std::string words =
-           "Routed experts are replayed as if tokens spread evenly; no measured run confirms this yet.";
-       if (f.recipe.quantized() && recipe::version_at_least(f.recipe.versions.transformers, "5")) {
-         words += " Transformers 5 holds experts as 3-D parameters, which bitsandbytes does not quantise.";
-       }
-       return words;
+     .message = [](R, G) -> std::string {
+       return "Routed experts are replayed as if tokens spread evenly; no measured run confirms this yet.";
      },
      .source = "huggingface/transformers models/mixtral/modeling_mixtral.py"},
+    {.code = "experts_not_quantised",
+     .applies = [](R f, G) { return unquantised_expert_bytes(f) > 0; },
+     .message = [](R f, G) -> std::string {
+       const bool cast = f.recipe.quantization.upcast == "all";
+       recipe::Recipe older = f.recipe;
+       older.versions.transformers = "4.57.6";
+       const bool once_linears = unquantised_expert_bytes({f.network, older, f.replay}) == 0;
+       return "The experts stay unquantised: " + gib(unquantised_expert_bytes(f)) + " of weights" +
+              (cast ? ", which prepare_model_for_kbit_training casts to fp32" : "") +
+              ". Those of a layer are one parameter, which bitsandbytes does not see; " +
+              (once_linears ? "before Transformers 5 they are linears."
+                            : "Unsloth puts linears in their place.");
+     },
+     .source = "huggingface/transformers integrations/bitsandbytes.py, bitsandbytes issue 1849"},
     {.code = "experts_get_adapters",
      .applies = [](R f, G) { return adapted_expert_bytes(f) > 0; },
      .message = [](R f, G) -> std::string {

@@ -148,6 +148,7 @@ const WARNINGS = [
   "refused",
   "image_tokens_fill_the_length",
   "packed_checkpoint",
+  "experts_not_quantised",
 ];
 
 function warnings(view: View, report: Report, actions: Actions): TemplateResult[] {

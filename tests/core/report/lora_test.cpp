@@ -264,5 +264,21 @@ TEST(ReportLora, PackedExpertsAreUnpackedALayerAtATime) {
   EXPECT_LT(more / (2 * a_layer), 1.01);
 }
 
+TEST(ReportLora, ExpertsThatBitsandbytesDoesNotSeeAreSaid) {
+  const auto said = [](const char* model, const char* transformers, const char* stack) {
+    return has_note(answer({{"model", model},
+                            {"stack", stack},
+                            {"versions", {{"transformers", transformers}}},
+                            {"peft", {{"target_modules", {"q_proj"}}}},
+                            {"quantization", {{"load_in_4bit", true}}}}),
+                    "experts_not_quantised");
+  };
+  EXPECT_TRUE(said("qwen3-30b-a3b", "5.15", "hf"));
+  EXPECT_FALSE(said("qwen3-30b-a3b", "4.57", "hf"));
+  EXPECT_TRUE(said("gpt-oss-20b", "4.57", "hf"));
+  EXPECT_FALSE(said("gpt-oss-20b", "4.57", "unsloth"));
+  EXPECT_FALSE(said("llama-3.1-8b", "5.15", "hf"));
+}
+
 }  // namespace
 }  // namespace plimsoll::report

@@ -271,6 +271,8 @@ export const CORE: Record<string, string> = {
   "note.parameters_not_found":
     "Zu einigen target_parameters wird nichts gerechnet: nur gestapelte Experten werden nachgespielt.",
   "note.experts_are_approximate": "Experten sind gerechnet, als verteilten sich die Token gleichmäßig.",
+  "note.experts_not_quantised":
+    "Die Experten bleiben unquantisiert: die einer Schicht sind ein Parameter, den bitsandbytes nicht sieht. Vor Transformers 5 sind sie Lineare; für gpt-oss setzt Unsloth Lineare an ihre Stelle.",
   "note.delta_net_kernels":
     "Die lineare Attention ist so nachgestellt, wie flash-linear-attention und causal-conv1d sie rechnen; ohne diese Pakete behält PyTorch zwei- bis fünfmal so viel.",
   "note.unsloth_in_fp32":
