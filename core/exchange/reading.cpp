@@ -338,6 +338,9 @@ void read_deepspeed_name(Reading& reading, const Leaf& leaf) {
   }
   if (strategy.empty() && (file.find("zero0") != std::string::npos || file.find("z0") != std::string::npos))
     strategy = "zero0";
+  // accelerate launch --config_file fsdp_config.yaml
+  if (strategy.empty() && leaf.path == "config_file" && file.find("fsdp") != std::string::npos)
+    strategy = file.find("fsdp2") != std::string::npos ? "fsdp2" : "fsdp";
   if (strategy.empty()) {
     return reading.mark(leaf, Use::unsupported,
                         "the name of this file does not say the ZeRO stage; import the file itself as well");

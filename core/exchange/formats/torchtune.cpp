@@ -253,8 +253,16 @@ constexpr std::string_view unpriced =
 constexpr Table table{rows, irrelevant, implied, unpriced};
 constexpr Section sections[] = {{"", &table}};
 
+// The recipe of a command, or a file that says how it is started. One whose name ends so runs in one process.
+bool runs_on_one(const Reading& reading) {
+  constexpr std::string_view recipe = "finetune_single_device";
+  return reading.text.find(recipe) != std::string_view::npos &&
+         reading.text.find("finetune_distributed") == std::string_view::npos;
+}
+
 // "tune run --nproc_per_node 4 full_finetune_distributed" stands in the comments of every published file.
 void read_launch(Reading& reading) {
+  if (runs_on_one(reading)) reading.values["/parallel/num_gpus"] = uint64_t{1};
   for (std::string_view flag : {"--nproc_per_node", "--nproc-per-node"}) {
     const size_t at = reading.text.find(flag);
     if (at == std::string_view::npos) continue;

@@ -300,6 +300,26 @@ TEST(TorchtunesCommand, SaysModelMethodAndKeys) {
   EXPECT_FALSE(full.request.contains("peft"));
 }
 
+TEST(TorchtunesCommand, ARecipeForOneDeviceAsksForNoNumberOfCards) {
+  const Import import = read_program(
+      "tune run lora_finetune_single_device --config llama3_2/3B_qlora_single_device batch_size=2 "
+      "tokenizer.max_seq_len=4096");
+  EXPECT_EQ(import.request["parallel"]["num_gpus"], 1);
+}
+
+// huggingface/peft examples/sft/run_peft_qlora_fsdp.sh
+TEST(PeftsExample, ItsOwnSwitchesAreRead) {
+  const Import import = read_program(
+      "accelerate launch --config_file configs/fsdp_config_qlora.yaml train.py --model_name_or_path "
+      "meta-llama/Llama-2-70b-hf --use_peft_lora True --lora_r 8 --use_4bit_quantization True "
+      "--use_reentrant True --use_flash_attn True --gradient_checkpointing True --max_length 2048");
+  EXPECT_EQ(import.request["parallel"]["strategy"], "fsdp");
+  EXPECT_EQ(import.request["quantization"]["load_in_4bit"], true);
+  EXPECT_EQ(import.request["peft"]["r"], 8);
+  EXPECT_EQ(import.request["model_args"]["attn_implementation"], "flash_attention_2");
+  EXPECT_EQ(import.request["training"]["gradient_checkpointing_kwargs"]["use_reentrant"], true);
+}
+
 TEST(PythonLoop, OfItsOwnSaysBatchOptimizerAndPrecision) {
   const Import import = read_program(
       "model = AutoModelForCausalLM.from_pretrained('facebook/opt-1.3b').to('cuda')\n"
