@@ -23,7 +23,7 @@ Text compare(const Text& one, const Text& other) { return report::compare_text(o
 Text diagnose(const Text& text, const Text& request, const Text& phase) {
   return report::diagnosis_text(text, request, phase, catalog());
 }
-Text started_in(const Text& script) { return Text(exchange::started_in(script)); }
+Text started_in(const Text& script) { return Text(plimsoll::exchange::started_in(script)); }
 Text language(const Text& text) { return Text(report::language_text(text)); }
 Text join(const Text& imports) { return report::join_text(imports, catalog()); }
 Text parts(const Text& text) { return report::parts_text(text); }
