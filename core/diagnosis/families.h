@@ -6,9 +6,9 @@
 
 namespace plimsoll::diagnosis {
 
-extern const Family allocator_family, mps_family, mlx_family, xla_family, driver_family, handle_family,
-    nccl_family, bitsandbytes_family, host_family, vllm_family, vllm_share_family, kernel_family,
-    dispatch_family;
+extern const Family allocator_family, async_pool_family, mps_family, mlx_family, xla_family, driver_family,
+    handle_family, nccl_family, bitsandbytes_family, host_family, vllm_family, vllm_share_family,
+    kernel_family, dispatch_family;
 
 /// Fills message.forms: `folded` is the stream it stands in, `segment` the message itself (forms.cpp).
 void find_forms(CountedText folded, CountedText segment, Message& message);

@@ -21,9 +21,9 @@ constexpr std::size_t same_message = 300;  // a second marker of the same family
 constexpr std::size_t longest_quote = 400;
 
 const Family* const all_families[] = {
-    &allocator_family,  &mps_family,    &mlx_family,          &xla_family,  &driver_family,
-    &handle_family,     &nccl_family,   &bitsandbytes_family, &host_family, &vllm_family,
-    &vllm_share_family, &kernel_family, &dispatch_family};
+    &allocator_family, &async_pool_family, &mps_family,    &mlx_family,          &xla_family,
+    &driver_family,    &handle_family,     &nccl_family,   &bitsandbytes_family, &host_family,
+    &vllm_family,      &vllm_share_family, &kernel_family, &dispatch_family};
 
 CountedText without_blanks_behind(CountedText text) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
@@ -131,6 +131,9 @@ void read_numbers(CountedText segment, Message& message) {
     number = size;
     if (clause->number == &Numbers::tried && before.ends_with("more than")) message.numbers.at_least = true;
   }
+  // 2^64 bytes are printed where nobody has set a limit (CUDAMallocAsyncAllocator.cpp pytorch_memory_limits).
+  constexpr double no_limit = 1e17;
+  if (message.numbers.limit && message.numbers.limit->bytes > no_limit) message.numbers.limit.reset();
 }
 
 // A translation nobody has listed: the numbers keep their order. Only when the words gave nothing but the
@@ -314,7 +317,7 @@ std::vector<Message> read_messages(const Text& text, Work* work) {
   }
   // A title that says "CUDA out of memory" is no message where the message itself stands below it.
   const auto figures = [](const Message& one) {
-    return one.family == &allocator_family && one.numbers.tried;
+    return one.family->kind == MessageKind::allocator && one.numbers.tried;
   };
   const auto title = [](const Message& one) {
     return one.family == &allocator_family && !one.numbers.tried && !one.numbers.capacity;

@@ -35,6 +35,7 @@ void read_sender(const Message& message, Signs& out) {
   };
   static constexpr Sender senders[] = {
       {&allocator_family, Sign::says_allocator},
+      {&async_pool_family, Sign::says_allocator},
       {&host_family, Sign::says_host},
       {&driver_family, Sign::says_driver},
       {&handle_family, Sign::says_handle},

@@ -11,7 +11,6 @@ constexpr std::string_view markers[] = {"cuda out of memory",
                                         "xpu out of memory",
                                         "npu out of memory",
                                         "privateuse1 out of memory",
-                                        "would exceed allowed memory. (out of memory)",  // cudaMallocAsync
                                         "memory allocation failed with oom on device",
                                         "内存不足",
                                         "显存不足"};
@@ -40,11 +39,6 @@ constexpr Clause clauses[] = {
     {&Numbers::unallocated, "", "is reserved by pytorch but"},
     {&Numbers::reserved, "", "reserved in total"},
     {&Numbers::cached, "", "cached"},
-    {&Numbers::allocated, "currently allocated :", ""},
-    {&Numbers::tried, "requested :", ""},
-    {&Numbers::capacity, "device limit :", ""},
-    {&Numbers::free, "free (according to cuda):", ""},
-    {&Numbers::limit, "memory fraction) :", ""},
     // Machine-translated into Chinese, numbers in the same order.
     {&Numbers::tried, "尝试分配", ""},
     {&Numbers::tried, "试图分配", ""},
