@@ -6,6 +6,7 @@
 #include "core/diagnosis/facts_said.h"
 #include "core/diagnosis/sentence.h"
 #include "core/diagnosis/signs.h"
+#include "core/memory/sharding/sharding.h"
 
 namespace plimsoll::diagnosis {
 
@@ -172,6 +173,51 @@ void read_words(const Text& text, const Prose& prose, bool spoken, Facts& f) {
   read_type_words(text, prose, f);
 }
 
+// Into how many parts a strategy cuts what a card would hold alone: ZeRO-1 the states, ZeRO-2 the gradients
+// too, ZeRO-3 and FSDP all of it (core/memory/sharding).
+struct Parts {
+  double weights = 1, gradients = 1, states = 1;
+};
+Parts parts_of(const recipe::Recipe& recipe) {
+  using memory::Strategy;
+  const Strategy strategy = memory::strategy_of(recipe);
+  const double cards = std::max<double>(1, static_cast<double>(recipe.parallel.num_gpus));
+  const bool all = strategy == Strategy::fsdp || strategy == Strategy::fsdp2 || strategy == Strategy::zero3;
+  const bool gradients = all || strategy == Strategy::zero2;
+  const bool states = gradients || strategy == Strategy::zero1;
+  return {all ? cards : 1, gradients ? cards : 1, states ? cards : 1};
+}
+
+// What one card of the replayed run holds when the pass is over. It is a part already where a strategy divides.
+struct Held {
+  double weights = 0, gradients = 0, states = 0;
+  Parts parts;
+
+  bool divided() const { return parts.states > 1; }
+  double share() const { return weights + gradients + states; }
+  double grown() const { return gradients * parts.gradients + states * parts.states; }
+};
+Held held_by_replay(const Situation& s) {
+  using memory::Component;
+  const memory::Snapshot& step = s.replay->instants.back().live;
+  Held held{step[Component::weights], step[Component::gradients] + step[Component::adapters],
+            step[Component::optimizer], parts_of(*s.recipe)};
+  return held;
+}
+
+// Each card's part of what one would hold.
+double share_of(const Facts& f, double weights, double grown) {
+  const double n = f.gpus.value_or(1);
+  double share = f.whole;
+  if (n <= 1 || f.whole_on_each) return share;
+  if (f.sharded() && f.quantization.empty()) share = (f.offload ? weights : f.whole) / n;
+  if (f.strategy == "deepspeed" || f.sharing_unsaid || f.layered || f.model_parallel)
+    share = f.whole / n;  // the least it can be
+  if (f.strategy == "zero2") share = weights + (f.offload ? 0 : grown) / n;
+  if (f.strategy == "zero1") share = weights + grown / n;
+  return share;
+}
+
 // Rules of thumb, in bytes a parameter: 16-bit weights and gradients, fp32 master copy and two states.
 void weigh(const Situation& s, Facts& f) {
   f.parameters = s.network != nullptr ? static_cast<double>(model::parameter_count(*s.network))
@@ -191,11 +237,11 @@ void weigh(const Situation& s, Facts& f) {
   // The request's method is another one than the text shows: its replay is of another run.
   const bool same =
       (f.method == Method::adapters) == has_section(s.values, "/peft") && f.method != Method::inference;
-  if (s.replay != nullptr && s.recipe != nullptr && same) {
-    using memory::Component;
-    const memory::Snapshot& step = s.replay->instants.back().live;
-    weights = step[Component::weights];
-    grown = step[Component::adapters] + step[Component::gradients] + step[Component::optimizer];
+  const bool replayed = s.replay != nullptr && s.recipe != nullptr && same;
+  const Held card = replayed ? held_by_replay(s) : Held();
+  if (replayed) {
+    weights = card.weights * card.parts.weights;
+    grown = card.grown();
   }
   f.whole = weights + grown;
   // fp32 weights, gradients and states: what Trainer holds where no dtype is passed (TrainingArguments.bf16
@@ -206,14 +252,7 @@ void weigh(const Situation& s, Facts& f) {
   f.fits_in_16bit = (f.method == Method::inference || (f.fp32 && f.method != Method::full)) &&
                     f.quantization.empty() && f.weights16 < 0.65 * f.capacity &&
                     2 * f.weights16 > 0.93 * f.capacity;
-  const double n = f.gpus.value_or(1);
-  f.share = f.whole;
-  if (n <= 1 || f.whole_on_each) return;
-  if (f.sharded() && f.quantization.empty()) f.share = (f.offload ? weights : f.whole) / n;
-  if (f.strategy == "deepspeed" || f.sharing_unsaid || f.layered || f.model_parallel)
-    f.share = f.whole / n;  // the least it can be
-  if (f.strategy == "zero2") f.share = weights + (f.offload ? 0 : grown) / n;
-  if (f.strategy == "zero1") f.share = weights + grown / n;
+  f.share = card.divided() && !f.whole_on_each ? card.share() : share_of(f, weights, grown);
 }
 
 }  // namespace

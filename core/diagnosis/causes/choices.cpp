@@ -59,6 +59,7 @@ const Cause rows_of_choices[] = {
                  {Sign::generating, 2.5F},
                  {Sign::sees_images, -1.0F},
                  {Sign::whole_well_within, -3.0F},
+                 {Sign::share_well_within, -1.0F},
                  // What happens after a step says that weights, gradients and states had their place.
                  {Sign::saving, -5.0F},
                  {Sign::at_save, -3.0F},

@@ -154,7 +154,7 @@ const Cause rows_of_weights[] = {
      .found = Found::request,
      .base = -2.0F,
      .weights = {{Sign::replicates, 4.0F},
-                 {Sign::is_partition, -1.0F},
+                 {Sign::is_partition, -3.0F},
                  {Sign::whole_beyond, 2.5F},
                  {Sign::loading, 1.0F},
                  {Sign::optimizer, -3.0F},

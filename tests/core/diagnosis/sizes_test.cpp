@@ -37,5 +37,29 @@ TEST(DiagnosisSizes, TheFirstWordsOfAnErrorOfCudasOwnPoolAreEnough) {
   EXPECT_EQ(d.reading.messages[0].family->id, "pytorch_async_pool");
 }
 
+// Of 14.77e9 parameters (Qwen2.5-14B's model card) 2 bytes each are 27.5 GiB; two cards hold half of that each.
+TEST(DiagnosisSizes, WhatARunDividesIsDividedByItsCardsOnce) {
+  for (const char* sharded : {"DeepSpeed ZeRO-3", "FSDP"}) {
+    const Diagnosis d = explained(
+        "I fine-tune Qwen2.5-14B on two RTX 4090, LoRA rank 32, batch size 2, length 4096, bf16, " +
+        std::string(sharded) +
+        ", after a few steps:\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.64 GiB. GPU 1 "
+        "has a total capacity of 23.64 GiB of which 2.32 GiB is free.");
+    EXPECT_NEAR(d.reading.facts.whole / gibibyte, 27.5, 0.7) << sharded;
+    EXPECT_NEAR(d.reading.facts.share / gibibyte, 13.75, 0.35) << sharded;
+  }
+}
+
+// ZeRO-2 leaves the weights whole and divides gradients, the fp32 copy and both states: 2 + 14/4 bytes a parameter.
+TEST(DiagnosisSizes, WhatZero2LeavesWholeIsNotDivided) {
+  const Diagnosis d =
+      explained("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.94 GiB.",
+                R"({"model": "mistral-7b-v0.3", "parallel": {"num_gpus": 4, "strategy": "zero2"},
+          "training": {"bf16": true, "per_device_train_batch_size": 1, "max_length": 1024}})");
+  const double parameters = 7.248e9;
+  EXPECT_NEAR(d.reading.facts.share / parameters, 2 + 14.0 / 4, 0.6);
+  EXPECT_NEAR(d.reading.facts.whole / parameters, 16, 2);
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
