@@ -219,6 +219,39 @@ const Case the_cases[] = {
      .things = {"loading checkpoint shards", "each process", "every process", "each rank", "every rank",
                 "all ranks", "processes", "每个进程"},
      .said = {"free -g", "killed", "sigkill", "exitcode: -9", "cpu memory", "host memory", " ram", "内存"}},
+    {.id = "weights_beyond_ram",
+     .cause = "host_ram",
+     .title = "The weights are larger than the machine's RAM",
+     .why =
+         "Weights that go to the card by way of RAM must find room there, all of them where one file or one "
+         "state dict holds them.",
+     .remedy =
+         "A checkpoint in several safetensors files with low_cpu_mem_usage=True (or device_map), one that is "
+         "quantised already, a smaller model, or a machine with more RAM."},
+    {.id = "loader_workers",
+     .cause = "host_ram",
+     .title = "The data loader's workers fill the machine's RAM",
+     .why = "Each worker of each process holds its own libraries, its copy of the data set's objects and the "
+            "batches that it fetches ahead.",
+     .remedy = "dataloader_num_workers 2 to 4, a smaller prefetch_factor, and a data set that lies in a file "
+               "(Arrow) and not in Python lists."},
+    {.id = "windows_commit",
+     .cause = "host_ram",
+     .title = "Windows' page file is too small for what the processes reserve",
+     .why = "Windows promises memory up to RAM and page file together. CUDA's libraries reserve some GiB in "
+            "every process that loads them, each data worker included, whether they use it or not.",
+     .remedy = "A larger page file (System, Advanced, Performance, Virtual memory: once or twice the RAM), "
+               "dataloader_num_workers=0, and close other programs. The card is not full.",
+     .alone = {"winerror 1455", "os error 1455", "paging file is too small"},
+     .speaks = true},
+    {.id = "hsa_resources",
+     .cause = "driver_level_oom",
+     .title = "ROCm's runtime found no memory, on the card first of all",
+     .why = "The runtime says the same of the card's memory and of the machine's (threads, events). What it "
+            "prints as free is the card's.",
+     .remedy = "rocm-smi --showmeminfo vram while it runs, and end what else holds the card; then a smaller "
+               "batch or model. With the card half empty: free -g and ulimit -u on the machine.",
+     .alone = {"hsa_status_error_out_of_resources"}},
     {.id = "shared_gpu_memory",
      .cause = "windows_sysmem_fallback",
      .title = "Windows lets the run spill into shared GPU memory, which is RAM",

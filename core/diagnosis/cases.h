@@ -41,7 +41,8 @@ struct CaseShown {
   const Case* what = nullptr;
   std::string words;  ///< of the text
   std::size_t at = 0;
-  bool alone = false;  ///< by words that mean nothing else
+  bool alone = false;     ///< by words that mean nothing else
+  bool computed = false;  ///< `words` are a sum and no quotation
 };
 std::vector<CaseShown> cases_in(const Text& text, const Prose& prose);
 /// Whether it is about memory in a text in which nobody speaks of a failure.

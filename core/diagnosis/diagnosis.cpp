@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "core/diagnosis/host.h"
+#include "core/diagnosis/printed.h"
 #include "core/diagnosis/prose_signs.h"
 #include "core/diagnosis/size.h"
 
@@ -82,6 +84,8 @@ Diagnosis diagnose(const Situation& situation) {
   // A table of a card that is not full explains nothing; what a person says beside it may.
   const bool full = std::any_of(r.table.cards.begin(), r.table.cards.end(),
                                 [](const Card& card) { return card.used > 0.9 * card.total; });
+  r.frames = read_frames(r.text);
+  r.text.folded_lines = own_words(r.text.folded_lines);
   r.prose = read_prose(r.text.folded_lines);
   r.cases = cases_in(r.text, r.prose);
   const bool spoken = r.messages.empty() && !full;
@@ -90,13 +94,13 @@ Diagnosis diagnose(const Situation& situation) {
   Numbers numbers;
   if (const Message* message = r.message()) numbers = message->numbers;
   r.derived = derive(numbers);
-  r.frames = read_frames(r.text);
   r.phase = r.frames.phase;
   // A word that names a function is no frame: only a traceback's own syntax says where it was.
   if (!is_traceback(r.frames.words)) r.frames.phase = FailurePhase::unknown;
   if (r.phase == FailurePhase::unknown) r.phase = situation.phase;
   if (r.phase == FailurePhase::unknown) r.phase = phase_in_words(r.text.folded_lines, r.prose);
   r.facts = read_facts(situation, r, numbers);
+  read_host(r);
   if (numbers.tried) r.matches = tensors_of_size(*numbers.tried, situation, r);
   if (numbers.tried) r.products = products_of(*numbers.tried, situation, r.facts);
   d.cards = cards_of(situation, r);

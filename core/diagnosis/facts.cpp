@@ -67,10 +67,11 @@ void read_said(const recipe::Values& said, Facts& f) {
     if (*adapters || f.method != Method::adapters) f.method = *adapters ? Method::adapters : Method::full;
     f.method_assumed = false;
   }
-  if (f.quantization.empty()) {
-    if (flag_at(said, "/quantization/load_in_4bit").value_or(false)) f.quantization = "4bit";
-    if (flag_at(said, "/quantization/load_in_8bit").value_or(false)) f.quantization = "8bit";
-  }
+  // Four bits first: bitsandbytes' settings of either are called llm_int8_...
+  if (f.quantization.empty() && flag_at(said, "/quantization/load_in_4bit").value_or(false))
+    f.quantization = "4bit";
+  if (f.quantization.empty() && flag_at(said, "/quantization/load_in_8bit").value_or(false))
+    f.quantization = "8bit";
   if (f.strategy.empty()) f.strategy = text_at(said, "/parallel/strategy");
   if (f.task.empty()) f.task = text_at(said, "/task");
   f.dora = f.dora || flag_at(said, "/peft/use_dora").value_or(false);

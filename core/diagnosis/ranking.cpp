@@ -93,7 +93,7 @@ void lift(Named& named, const TextReading& reading) {
       continue;
     named.score += one.alone ? alone : said;
     named.narrower = one.what;
-    named.shown.push_back("\"" + one.words + "\"");
+    named.shown.push_back(one.computed ? one.words : "\"" + one.words + "\"");
   }
   const Rerun& rerun = reading.rerun;
   const bool of_request =

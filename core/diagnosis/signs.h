@@ -43,6 +43,7 @@ enum class Sign : uint8_t {
   mostly_foreign,
   slack_covers,
   some_slack,
+  slack_is_plenty,  ///< many times what was asked for, and a large part of the card
   beyond_card,
   sentinel,
   free_covers,
@@ -130,7 +131,8 @@ enum class Sign : uint8_t {
   share_is_most,  ///< each card's part leaves little for activations
   share_beyond,
   share_well_within,
-  share_is_small,  ///< ... under ZeRO-1 or -2, which leave the weights whole: no copy is what is too much
+  driver_full_of_run,  ///< a library found nothing left, and the run alone is far more than the card
+  share_is_small,      ///< ... under ZeRO-1 or -2, which leave the weights whole: no copy is what is too much
   whole_well_within,
   near_fp32,
   fits_in_16bit,

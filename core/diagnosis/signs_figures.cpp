@@ -6,6 +6,16 @@
 
 namespace plimsoll::diagnosis {
 
+namespace {
+
+// "4.9 times"
+std::string times_text(double ratio) {
+  const auto tenths = std::llround(10 * ratio);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " times";
+}
+
+}  // namespace
+
 void read_figures(const TextReading& r, const Situation& situation, Signs& out) {
   const Message* message = r.message();
   if (message == nullptr || message->family->kind != MessageKind::allocator) return;
@@ -65,6 +75,10 @@ void read_figures(const TextReading& r, const Situation& situation, Signs& out) 
   add(out, covers, much ? Sign::slack_covers : Sign::some_slack,
       size_text(slack) + " are reserved but free, more than the " + size_text(n.tried ? n.tried->bytes : 0) +
           " asked for: no single block was large enough.");
+  // No tensor of a run is too large for a hole of several times its size, whatever it is.
+  add(out, much && slack >= 3 * n.tried->bytes && slack >= 0.25 * n.capacity->bytes, Sign::slack_is_plenty,
+      size_text(slack) + " lie reserved and unused, " + times_text(slack / n.tried->bytes) +
+          " what was asked for.");
   add(out, d.sentinel, Sign::sentinel,
       "The figure for this process is 2^64 bytes: the driver cannot tell (WSL).");
   add(out, windows_like && !d.sentinel, Sign::beyond_card,

@@ -38,6 +38,24 @@ void read_likely_share(const TextReading& r, Signs& out) {
 
 }  // namespace
 
+namespace {
+
+// A library that asks the driver and finds nothing left says who was late, not who took the memory.
+void read_full_driver(const TextReading& r, Signs& out) {
+  constexpr double far = 1.2;
+  const Facts& f = r.facts;
+  const bool library = r.message() != nullptr && r.message()->family->kind == MessageKind::library;
+  if (!library || f.whole == 0 || f.capacity == 0 || f.shared_by_unknown()) return;
+  const double share = std::max(f.share, f.at_most * f.share / f.whole);
+  const bool typed = f.share > far * f.capacity;
+  add(out, share > far * f.capacity, Sign::driver_full_of_run,
+      "Whoever asks last finds nothing: " + std::string(typed ? "" : "unless they are held in 16 bits, ") +
+          "each card's part of weights, gradients and states alone is " + size_text(share) + " of " +
+          size_text(f.capacity) + ".");
+}
+
+}  // namespace
+
 void read_arithmetic(const TextReading& r, Signs& out) {
   const Facts& f = r.facts;
   const Message* message = r.message();
@@ -75,6 +93,7 @@ void read_arithmetic(const TextReading& r, Signs& out) {
         "The weights of each card and its part of the rest take " + size_text(f.share) + " of " +
             size_text(f.capacity) + ": the copies alone are not too much.");
   }
+  read_full_driver(r, out);
   add(out, f.untyped, Sign::untyped,
       "The script loads the model without a type: fp32 before Transformers 5.");
   add(out, f.fits_in_16bit, Sign::fits_in_16bit,

@@ -36,6 +36,7 @@ const Cause rows_of_choices[] = {
      .weights = {{Sign::share_beyond, 4.0F},
                  {Sign::says_dispatched, 8.0F},
                  {Sign::whole_beyond, 0.5F},
+                 {Sign::driver_full_of_run, 6.0F},
                  {Sign::loading, 2.5F},
                  {Sign::inference, 4.0F},
                  {Sign::fits_in_16bit, -4.0F},

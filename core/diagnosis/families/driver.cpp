@@ -17,6 +17,7 @@ constexpr std::string_view markers[] = {"cuda error: out of memory",
                                         "cuda_error_out_of_memory",
                                         "hiperroroutofmemory",
                                         "hiperrormemoryallocation",
+                                        "hsa_status_error_out_of_resources",
                                         "cudamalloc failed: out of memory",
                                         "ur_result_error_out_of_device_memory",
                                         "pt_devmem allocation failed",  // Intel Gaudi
@@ -24,7 +25,8 @@ constexpr std::string_view markers[] = {"cuda error: out of memory",
 
 constexpr Clause clauses[] = {{&Numbers::tried, "failed to allocate", ""},
                               {&Numbers::tried, "could not allocate tensor with", ""},
-                              {&Numbers::tried, "allocating", "on device"}};
+                              {&Numbers::tried, "allocating", "on device"},
+                              {&Numbers::free, "available free mem :", ""}};  // ROCclr rocvirtual.cpp
 
 }  // namespace
 

@@ -49,7 +49,10 @@ constexpr std::string_view markers[] = {"defaultcpuallocator",
                                         "pinned host memory",  // TensorFlow gpu_host_allocator.h
                                         "bytes on host",
                                         "insufficient shared memory (shm)",  // PyTorch's DataLoader
-                                        "out of shared memory. please"};
+                                        "out of shared memory. please",
+                                        "winerror 1455",  // ERROR_COMMITMENT_LIMIT
+                                        "os error 1455",
+                                        "paging file is too small"};
 
 // "Killed" alone is the shell's word; "Killing subprocess" is DeepSpeed's after any failure of a rank.
 constexpr std::string_view weak_markers[] = {"killed",      "killing subprocess", "sigkill",

@@ -113,6 +113,14 @@ export const REMEDIES: Record<string, string> = {
     "16 bis 18 Byte je Parameter mit dem RAM des Knotens vergleichen; mehr Knoten, NVMe statt cpu, Adapter oder pin_memory=false.",
   "remedy.every_rank_loads":
     "fsdp_cpu_ram_efficient_loading mit fsdp_sync_module_states, die Initialisierung von ZeRO-3 (HfDeepSpeedConfig), low_cpu_mem_usage=True.",
+  "remedy.weights_beyond_ram":
+    "Ein Checkpoint in mehreren safetensors-Dateien mit low_cpu_mem_usage=True (oder device_map), ein schon quantisierter, ein kleineres Modell oder ein Rechner mit mehr RAM.",
+  "remedy.loader_workers":
+    "dataloader_num_workers 2 bis 4, ein kleinerer prefetch_factor und ein Datensatz, der in einer Datei (Arrow) liegt und nicht in Python-Listen.",
+  "remedy.windows_commit":
+    "Eine größere Auslagerungsdatei (System, Erweitert, Leistung, Virtueller Arbeitsspeicher: ein- bis zweimal der RAM), dataloader_num_workers=0, andere Programme schließen. Die Karte ist nicht voll.",
+  "remedy.hsa_resources":
+    "rocm-smi --showmeminfo vram während des Laufs, und beenden, was die Karte sonst belegt; dann ein kleinerer Batch oder ein kleineres Modell. Ist die Karte halb leer: free -g und ulimit -u am Rechner.",
   "remedy.shared_gpu_memory":
     "Den Lauf unter den eigenen Speicher der Karte bringen; um den Fehler wieder zu sehen: NVIDIA-Systemsteuerung, CUDA - Sysmem Fallback Policy, prefer no sysmem fallback.",
   "remedy.jax_share":
