@@ -8,7 +8,8 @@
 #include "core/diagnosis/sentence.h"
 #include "core/json/ascii.h"
 #include "core/json/rounding.h"
-#include "core/question/said_words.h"
+#include "core/question/said_methods.h"
+#include "core/question/said_numbers.h"
 
 namespace plimsoll::question {
 
@@ -183,6 +184,101 @@ std::string divided(const std::string& folded) {
   return words;
 }
 
+constexpr std::size_t longest_asked_of_cards = 60;
+
+// "24GB" that no word makes the machine's, the data's or the model's: what is left to be the card's.
+double size_alone(const SaidWords& words) {
+  constexpr std::string_view others[] = {"ram",    "disk",       "ssd",  "data",     "file", "model",
+                                         "weight", "checkpoint", "cpu",  "host",     "swap", "system",
+                                         "of",     "for",        "free", "arbeitssp"};
+  constexpr std::string_view uses[] = {"needs",  "need", "uses", "using", "takes",
+                                       "weighs", "its",  "ram",  "only"};
+  double found = 0;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const SaidWord& word = words[at];
+    const bool apart = word.is_bare() && at + 1 < words.size() && words[at + 1].text == "gb";
+    const bool tied = word.is_number() && (word.unit == "gb" || word.unit == "g" || word.unit == "gib");
+    if ((!apart && !tied) || word.number < 4 || word.number > 300) continue;
+    const std::size_t last = apart ? at + 1 : at;
+    const bool other = last + 1 < words.size() && !words[last].stops() &&
+                       std::any_of(std::begin(others), std::end(others), [&](std::string_view stem) {
+                         return words[last + 1].text.starts_with(stem);
+                       });
+    const bool used =
+        at > 0 && std::find(std::begin(uses), std::end(uses), words[at - 1].text) != std::end(uses);
+    if (other || used) continue;
+    if (found != 0 && found != word.number) return 0;
+    found = word.number;
+  }
+  return found * 1024 * 1024 * 1024;
+}
+
+// "a2000", "mi355x", "gb10": a letter or two and a board's number, which no setting is called.
+bool is_like_a_board(std::string_view word) {
+  const std::size_t digits = word.find_first_of("0123456789");
+  if (digits == 0 || digits > 2 || digits == std::string_view::npos) return false;
+  const std::size_t end = std::min(word.find_first_not_of("0123456789", digits), word.size());
+  const std::string_view letters = word.substr(0, digits), rest = word.substr(end);
+  constexpr std::string_view settings[] = {"fp", "bf", "tf", "nf", "bs", "r", "x",
+                                           "v",  "q",  "s",  "e",  "c",  "n", "lr"};
+  const bool setting = std::find(std::begin(settings), std::end(settings), letters) != std::end(settings);
+  return !setting && end - digits >= 2 && end - digits <= 4 && (rest.empty() || rest == "x" || rest == "s");
+}
+
+// The name of a card that no preset has: "RTX A2000", "DGX Spark", "MI355X".
+std::string unknown_card_in(const diagnosis::Text& text, const SaidWords& words) {
+  constexpr std::string_view brands[] = {"nvidia", "amd",    "geforce", "rtx",      "gtx", "tesla",
+                                         "quadro", "radeon", "titan",   "instinct", "dgx", "rx"};
+  const auto is_brand = [&](std::string_view word) {
+    return std::find(std::begin(brands), std::end(brands), word) != std::end(brands);
+  };
+  if (words.size() > longest_asked_of_cards) return "";
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::string_view word = words[at].text;
+    const bool before = at > 0 && is_brand(words[at - 1].text) && !words[at - 1].stops();
+    const bool sized = words[at].is_number() && words[at].unit.starts_with("g");
+    const bool numbered = before && has_digit(word) && !sized && !is_brand(word);
+    const bool named = before && words[at - 1].text == "dgx";
+    if (!numbered && !named && !is_like_a_board(word)) continue;
+    std::string name(as_written(text, words[at]));
+    if (before && words[at - 1].text != "nvidia")
+      name = std::string(as_written(text, words[at - 1])) + " " + name;
+    return name;
+  }
+  return "";
+}
+
+// "Which GPU do I need", "smallest card", "welche Karte", "什么显卡".
+bool asks_for_a_card(const SaidWords& words) {
+  constexpr std::string_view asked[] = {"which",    "what",     "welche", "welcher",  "minimum",   "minimal",
+                                        "smallest", "cheapest", "min",    "kleinste", "günstigste"};
+  constexpr std::string_view cards[] = {"gpu",      "gpus",  "card",        "cards",
+                                        "graphics", "karte", "grafikkarte", "vram"};
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::string_view word = words[at].text;
+    const bool chinese =
+        word.find("显卡") != std::string_view::npos || word.find("张卡") != std::string_view::npos;
+    const bool which =
+        word.find("什么") != std::string_view::npos || word.find("哪") != std::string_view::npos;
+    if (chinese && which) return true;
+    if (at == 0 || std::find(std::begin(cards), std::end(cards), word) == std::end(cards)) continue;
+    for (std::size_t back = at > 2 ? at - 2 : 0; back < at; ++back) {
+      if (std::find(std::begin(asked), std::end(asked), words[back].text) != std::end(asked)) return true;
+    }
+  }
+  return false;
+}
+
+// Where no known card is named: the name that was, the size that stands there, or that one is asked for.
+void read_unnamed_card(const diagnosis::Text& text, SaidRequest& out) {
+  const SaidWords words = split(std::string_view(text.folded_lines).substr(0, longest_said));
+  out.card_bytes = diagnosis::spoken_size(text.folded_lines);
+  if (words.size() > longest_asked_of_cards) return;
+  if (out.card_bytes == 0) out.card_bytes = size_alone(words);
+  out.unknown_card = unknown_card_in(text, words);
+  if (out.card_bytes == 0 && out.unknown_card.empty()) out.any_card = asks_for_a_card(words);
+}
+
 }  // namespace
 
 std::vector<const hardware::Gpu*> cards_called(std::string_view name, const run::Catalog& catalog) {
@@ -218,7 +314,7 @@ void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRe
       if (!known) out.cards.push_back({gpu, count_in(clause)});
     }
   }
-  if (out.cards.empty()) out.card_bytes = diagnosis::spoken_size(text.folded_lines);
+  if (out.cards.empty()) read_unnamed_card(text, out);
   const bool apples = std::any_of(out.cards.begin(), out.cards.end(),
                                   [](const SaidCards& one) { return one.gpu->vendor == "Apple"; });
   if (apples) out.card_bytes = diagnosis::gibibytes_in_name(text.folded_lines) * 1024 * 1024 * 1024;

@@ -1,10 +1,12 @@
 // Which model a text names.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/json/ascii.h"
 #include "core/question/said_request.h"
+#include "core/run/model_names.h"
 
 namespace plimsoll::question {
 
@@ -74,6 +76,61 @@ std::string with_size(const std::vector<std::string_view>& words, const run::Cat
   return "";
 }
 
+// "Whisper large v3": a whole name, of which others are longer. One word alone may be any word.
+std::string whole(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
+  constexpr std::size_t most_words = 60;
+  if (words.size() > most_words) return "";
+  for (std::size_t count = most_joined; count > 1; --count) {
+    for (std::size_t first = 0; first + count <= words.size(); ++first) {
+      const std::string name = joined(words, first, first + count, "-");
+      const bool digit = name.find_first_of("0123456789") != std::string::npos;
+      if (digit && name.size() <= longest_name && catalog.find_model(name) != nullptr) return name;
+    }
+  }
+  return "";
+}
+
+// "Llama3-8B": a spelling of one's own, with a size in it.
+std::string spelled(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
+  constexpr std::size_t most_words = 60;
+  if (words.size() > most_words) return "";
+  for (const std::string_view word : words) {
+    const std::size_t hyphen = word.rfind('-');
+    const bool sized = hyphen != std::string_view::npos && word.size() <= longest_name &&
+                       word.find_first_of("bB", word.find_first_of("0123456789")) != std::string_view::npos;
+    if (!sized || !ascii::is_letter(word.front())) continue;
+    if (const run::NamedModel named = run::find_by_name(catalog, word); named.entry != nullptr)
+      return named.entry->preset.hf_id;
+  }
+  for (std::size_t i = 1; i < words.size(); ++i) {  // "llama3 8b"
+    if (!is_parameter_count(words[i]) || !ascii::is_letter(words[i - 1].front())) continue;
+    if (words[i - 1].find_first_of("0123456789") == std::string_view::npos) continue;
+    const run::NamedModel named = run::find_by_name(catalog, joined(words, i - 1, i + 1, "-"));
+    if (named.entry != nullptr) return named.entry->preset.hf_id;
+  }
+  return "";
+}
+
+// "Nemotron-Nano-9B-v2"
+bool holds_a_size(std::string_view word) {
+  if (word.size() > longest_name || !ascii::is_letter(word.front())) return false;
+  for (std::size_t at = word.find('-'); at != std::string_view::npos; at = word.find('-', at + 1)) {
+    const std::string_view part = word.substr(at + 1, word.find('-', at + 1) - at - 1);
+    if (is_parameter_count(part)) return true;
+  }
+  return false;
+}
+
+// Whether models are called so: "nemotron" of "nvidia-nemotron-3-nano".
+bool is_of_a_name(std::string_view word, const run::Catalog& catalog) {
+  const std::string small = ascii::lower(word);
+  if (small.size() < 3 || !ascii::is_letter(small.front())) return false;
+  return std::any_of(catalog.names.begin(), catalog.names.end(), [&](const auto& name) {
+    const std::size_t at = name.first.find(small);
+    return at != std::string::npos && (at == 0 || !ascii::is_letter(name.first[at - 1]));
+  });
+}
+
 // "mistral nemo", "llama 4 scout", "tinyllama": how the names of one model begin, and of no other.
 std::string begun(const std::vector<std::string_view>& words, const run::Catalog& catalog) {
   constexpr std::size_t most_words = 60, shortest = 5;
@@ -107,8 +164,38 @@ std::string model_in(std::string_view text, const run::Catalog& catalog) {
     if (digit && hyphen && word.size() <= longest_name && catalog.find_model(word) != nullptr)
       return std::string(word);
   }
-  const std::string sized = with_size(words, catalog);
-  return sized.empty() ? begun(words, catalog) : sized;
+  for (const auto find : {with_size, whole, spelled, begun}) {
+    if (std::string name = find(words, catalog); !name.empty()) return name;
+  }
+  return "";
+}
+
+std::string unknown_model_in(std::string_view text, const run::Catalog& catalog) {
+  constexpr std::size_t most_words = 60, most_before = 3;
+  const std::vector<std::string_view> words = words_of(text, most_words + 1);
+  if (words.size() > most_words) return "";
+  const auto names = [&](std::string_view word) {
+    const std::string small = ascii::lower(word);
+    constexpr std::string_view methods[] = {"lora", "qlora", "instruct", "chat", "base",
+                                            "the",  "and",   "for",      "pro"};
+    return std::find(std::begin(methods), std::end(methods), small) == std::end(methods) &&
+           is_of_a_name(word, catalog);
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (holds_a_size(words[i])) return std::string(words[i]);
+    if (i == 0 || !is_parameter_count(words[i])) continue;
+    std::size_t first = i;
+    while (first > 0 && i - first < most_before &&
+           (names(words[first - 1]) || is_digit(words[first - 1].front())))
+      --first;
+    while (first < i && is_digit(words[first].front())) ++first;
+    if (first < i) {
+      std::string name(words[first]);
+      for (std::size_t k = first + 1; k <= i; ++k) name += " " + std::string(words[k]);
+      return name;
+    }
+  }
+  return "";
 }
 
 }  // namespace plimsoll::question

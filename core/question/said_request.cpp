@@ -5,12 +5,13 @@
 #include <map>
 
 #include "core/diagnosis/facts_said.h"
-#include "core/diagnosis/prose.h"
 #include "core/diagnosis/sentence.h"
 #include "core/exchange/versions.h"
+#include "core/json/ascii.h"
 #include "core/json/rounding.h"
 #include "core/question/said_cards.h"
-#include "core/question/said_words.h"
+#include "core/question/said_methods.h"
+#include "core/question/said_numbers.h"
 #include "core/run/model_names.h"
 
 namespace plimsoll::question {
@@ -18,27 +19,6 @@ namespace plimsoll::question {
 namespace {
 
 using diagnosis::says_any;
-
-// "8-bit" belongs to what stands beside it: "AdamW 8bit" or "8-bit LoRA".
-struct EightBits {
-  bool optimizer = false, base = false;
-};
-EightBits eight_bits(const SaidWords& words) {
-  constexpr std::string_view optimizers[] = {"adam", "adamw", "optim", "optimizer",
-                                             "lion", "paged", "states"};
-  EightBits found;
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    const bool tied = words[at].number == 8 && words[at].unit == "bit";
-    const bool apart = words[at].is_bare() && words[at].number == 8 && phrase_at(words, at + 1, "bit") > 0;
-    if (!tied && !apart && words[at].text != "int8") continue;
-    bool optimizer = false;
-    for (std::size_t near = at > 2 ? at - 2 : 0; near < std::min(words.size(), at + 4); ++near)
-      optimizer = optimizer || std::find(std::begin(optimizers), std::end(optimizers), words[near].text) !=
-                                   std::end(optimizers);
-    (optimizer ? found.optimizer : found.base) = true;
-  }
-  return found;
-}
 
 struct Words {
   std::string_view phrase;
@@ -50,158 +30,48 @@ struct Words {
 const std::vector<Words>& switches() {
   static const std::vector<Words> rows = {
       {"gradient checkpointing", "/training/gradient_checkpointing", true},
+      {"grad checkpointing", "/training/gradient_checkpointing", true},
       {"activation checkpointing", "/training/gradient_checkpointing", true},
+      {"梯度检查点", "/training/gradient_checkpointing", true},
+      {"激活检查点", "/training/gradient_checkpointing", true},
+      {"重计算", "/training/gradient_checkpointing", true},
       {"packing", "/training/packing", true},
       {"unsloth", "/stack", "unsloth"},
       {"liger", "/training/use_liger_kernel", true},
       {"flash attention", "/model_args/attn_implementation", "flash_attention_2"},
       {"flash attn", "/model_args/attn_implementation", "flash_attention_2"},
+      {"fa2", "/model_args/attn_implementation", "flash_attention_2"},
       {"flash attention 2", "/model_args/attn_implementation", "flash_attention_2"},
   };
   return rows;
 }
 
+// "Will flash attention help?", "lohnt sich", "有用吗": with it and without is asked for.
+bool asks_what_it_brings(const SaidWords& words) {
+  constexpr std::string_view stems[] = {"help",  "save",   "worth", "reduc", "matter",
+                                        "hilft", "bringt", "lohnt", "spar"};
+  constexpr std::size_t most_words = 60;
+  return words.size() <= most_words && std::any_of(words.begin(), words.end(), [&](const SaidWord& word) {
+           for (const std::string_view part : {"有用", "有帮助", "节省", "省多少"}) {
+             if (word.text.find(part) != std::string_view::npos) return true;
+           }
+           return std::any_of(std::begin(stems), std::end(stems),
+                              [&](std::string_view stem) { return word.text.starts_with(stem); });
+         });
+}
+
 void read_switches(const SaidWords& words, SaidRequest& out) {
   for (const auto& [phrase, pointer, value] : switches()) {
     if (!says(words, phrase)) continue;
-    if (affirms(words, phrase)) {
+    const bool attention = pointer == "/model_args/attn_implementation";
+    if (affirms(words, phrase) && asks_what_it_brings(words) && (attention || value == json::Json(true))) {
+      out.weighed[std::string(pointer)] = {value, attention ? json::Json("sdpa") : json::Json(false)};
+    } else if (affirms(words, phrase)) {
       out.values[std::string(pointer)] = value;
     } else if (value == json::Json(true)) {
       out.values[std::string(pointer)] = false;
     }
   }
-}
-
-// "bf16 on a T4". Of a log or a file these words are about anything.
-void read_precision(const SaidWords& words, SaidRequest& out) {
-  constexpr std::size_t most_words = 60;
-  if (words.size() > most_words) return;
-  const bool bf16 = affirms(words, "bf16") || affirms(words, "bfloat16");
-  const bool fp16 = affirms(words, "fp16") || affirms(words, "float16");
-  if (bf16 != fp16) out.values[bf16 ? "/training/bf16" : "/training/fp16"] = true;
-}
-
-// The optimizers of bitsandbytes by their bits and pages, and those with a name of their own.
-void read_optimizer(const SaidWords& words, SaidRequest& out) {
-  constexpr const char* optim = "/training/optim";
-  for (const std::string_view name : {"adafactor", "sgd", "lomo", "adalomo"}) {
-    if (affirms(words, name)) out.values[optim] = std::string(name);
-  }
-  const bool paged = says(words, "paged");
-  const bool lion = says(words, "lion");
-  const bool adam = says(words, "adamw") || says(words, "adam") || (paged && says(words, "optimizer"));
-  if (!adam && !lion) return;
-  const std::string name = lion ? "lion" : "adamw";
-  if (eight_bits(words).optimizer) {
-    out.values[optim] = (paged ? "paged_" : "") + name + "_8bit";
-  } else if (paged) {
-    out.values[optim] = "paged_" + name + "_32bit";
-  }
-}
-
-enum class Method { none, lora, qlora, full };
-
-// "full fine-tuning", "fully finetune", "full-parameter SFT", "FFT", "全参数微调".
-bool is_full(const SaidWords& words, std::size_t at) {
-  const std::string_view word = words[at].text;
-  if (word == "fft" || phrase_at(words, at, "全量") > 0 || phrase_at(words, at, "全参") > 0) return true;
-  if (word != "full" && word != "fully" && word != "volles" && word != "vollst\xC3\xA4ndig") return false;
-  constexpr std::string_view stems[] = {"fine", "finetun", "ft", "param", "train", "tun", "sft", "weight"};
-  for (std::size_t on = at + 1; on < words.size() && on <= at + 2; ++on) {
-    for (const std::string_view stem : stems) {
-      if (words[on].text.substr(0, stem.size()) == stem) return true;
-    }
-  }
-  return false;
-}
-
-// The methods that are spoken of, the first one first. "Plain LoRA without QLoRA" speaks of one.
-std::vector<Method> methods_in(const SaidWords& words) {
-  std::vector<Method> found;
-  const auto add = [&found](Method way) {
-    if (std::find(found.begin(), found.end(), way) == found.end()) found.push_back(way);
-  };
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    const SaidWords here(words.begin() + static_cast<std::ptrdiff_t>(at > 1 ? at - 2 : 0),
-                         words.begin() + static_cast<std::ptrdiff_t>(std::min(words.size(), at + 2)));
-    const std::string_view word = words[at].text;
-    if (word == "qlora" && affirms(here, word)) add(Method::qlora);
-    if ((word == "lora" || word == "loras") && affirms(here, word)) add(Method::lora);
-    if (is_full(words, at)) add(Method::full);
-  }
-  return found;
-}
-
-void read_method(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out) {
-  std::vector<Method> ways = methods_in(words);
-  if (ways.empty() && diagnosis::read_prose(text.folded_lines).says(diagnosis::Say::full) != nullptr)
-    ways.push_back(Method::full);
-  // Whoever pastes a traceback alone has said it in its frames.
-  if (ways.empty() && diagnosis::mentions(text, {"peft/peft_model.py", "peft/tuners/"}))
-    ways.push_back(Method::lora);
-  const bool four = affirms(words, "4bit") || affirms(words, "4 bit") || affirms(words, "nf4") ||
-                    diagnosis::mentions(text, {"matmul_4bit", "linear4bit"});
-  const bool eight = eight_bits(words).base;
-  if (!ways.empty() && ways.front() == Method::lora && four) ways.front() = Method::qlora;
-  out.method = !ways.empty();
-  const Method first = ways.empty() ? Method::none : ways.front();
-  if (first == Method::qlora || (first == Method::none && four))
-    out.values["/quantization/load_in_4bit"] = true;
-  if (first != Method::qlora && first != Method::full && eight)
-    out.values["/quantization/load_in_8bit"] = true;
-  if (first == Method::qlora || first == Method::lora) out.values["/peft"] = true;
-  for (const Method way : ways)
-    out.methods.push_back(way == Method::qlora ? "QLoRA" : way == Method::lora ? "LoRA" : "Full fine-tuning");
-}
-
-// A traceback alone says the task in the frame of its trainer, and with it the library.
-void read_trainer(const diagnosis::Text& text, SaidRequest& out) {
-  constexpr std::pair<std::string_view, const char*> trainers[] = {
-      {"dpo_trainer.py", "dpo"},   {"grpo_trainer.py", "grpo"},     {"orpo_trainer.py", "orpo"},
-      {"kto_trainer.py", "kto"},   {"cpo_trainer.py", "cpo"},       {"ppo_trainer.py", "ppo"},
-      {"rloo_trainer.py", "rloo"}, {"reward_trainer.py", "reward"},
-  };
-  if (out.values.count("/task") != 0 || out.weighed.count("/task") != 0) return;
-  for (const auto& [file, task] : trainers) {
-    for (const char* folder : {"/", "\\"}) {
-      const std::string frame = std::string("trl") + folder + "trainer" + folder + std::string(file);
-      if (diagnosis::mentions(text, {frame})) out.values["/task"] = task;
-    }
-  }
-}
-
-// The task, where the text is about one; two are weighed against each other.
-void read_task(const SaidWords& words, SaidRequest& out) {
-  constexpr std::string_view known[] = {"grpo", "dpo", "orpo", "kto", "ppo", "sft"};
-  std::vector<json::Json> tasks;
-  for (const SaidWord& word : words) {
-    const bool named = std::find(std::begin(known), std::end(known), word.text) != std::end(known);
-    const json::Json task = std::string(word.text);
-    if (named && std::find(tasks.begin(), tasks.end(), task) == tasks.end()) tasks.push_back(task);
-  }
-  // "SFT" alone is what fine-tuning is; beside another task it is the one that this is compared with.
-  for (const json::Json& task : tasks) {
-    if (task != json::Json("sft")) out.values.emplace("/task", task);
-  }
-  if (tasks.size() > 1) out.weighed["/task"] = tasks;
-  if (out.values.count("/task") != 0 && says(words, "vllm")) out.values["/rl/use_vllm"] = true;
-}
-
-// One way of sharing, in words or in the frames of a traceback; where two are weighed, none is said.
-void read_strategy(const SaidWords& words, SaidRequest& out) {
-  std::vector<std::string> found;
-  const auto say = [&](std::string_view phrase, const std::string& strategy) {
-    if (affirms(words, phrase) && std::find(found.begin(), found.end(), strategy) == found.end())
-      found.push_back(strategy);
-  };
-  for (const std::string stage : {"1", "2", "3"}) {
-    for (const std::string& name : {"zero" + stage, "zero " + stage, "stage" + stage, "stage " + stage})
-      say(name, "zero" + stage);
-  }
-  say("fsdp", "fsdp");
-  say("fsdp2", "fsdp");
-  say("ddp", "ddp");
-  if (found.size() == 1) out.values["/parallel/strategy"] = found.front();
 }
 
 // "Images of 1024x768, 3 per sample."
@@ -234,6 +104,28 @@ void read_images(const SaidWords& words, SaidRequest& out) {
   }
 }
 
+// "Effective batch 64, accumulation 16, 4 GPUs": a micro-batch of 1. Where no accumulation is said, it takes what
+// the cards and the micro-batch leave over.
+void share_out_the_batch(double effective, double said_cards, SaidRequest& out) {
+  constexpr const char *micro = "/training/per_device_train_batch_size",
+                       *steps = "/training/gradient_accumulation_steps";
+  const auto number = [&](const char* pointer) {
+    const auto found = out.values.find(pointer);
+    return found == out.values.end() ? 0.0 : found->second.get<double>();
+  };
+  if (out.cards.size() > 1 || out.weighed.count(micro) != 0 || out.weighed.count(steps) != 0) return;
+  const double cards = std::max({1.0, said_cards, number("/parallel/num_gpus")});
+  const double batch = number(micro), accumulated = number(steps);
+  const double rest = effective / cards / std::max(1.0, batch) / std::max(1.0, accumulated);
+  if (batch > 0 && accumulated > 0) return;
+  if (rest >= 1 && rest == std::floor(rest)) {
+    out.values[accumulated > 0 ? micro : steps] = json::count_of(rest);
+  } else {
+    out.unread.push_back("an effective batch of " + std::to_string(json::count_of(effective)) +
+                         ", which does not divide evenly");
+  }
+}
+
 // A number that is said once is the run's; of several, "dies with batch 4, runs with batch 2", none is.
 void read_numbers(const SaidWords& words, SaidRequest& out) {
   std::map<std::string, std::vector<json::Json>> said;
@@ -257,8 +149,13 @@ void read_numbers(const SaidWords& words, SaidRequest& out) {
     }
     if (lengths.size() != 2) said.erase("/training/max_length");
   }
+  const auto one_of = [&](std::string_view pointer) {
+    const auto found = said.find(std::string(pointer));
+    return found == said.end() || found->second.size() != 1 ? 0.0 : found->second.front().get<double>();
+  };
+  const double effective = one_of(effective_batch), counted = one_of("/parallel/num_gpus");
   for (auto& [pointer, values] : said) {
-    if (pointer == "/parallel/num_gpus") continue;  // see read_cards
+    if (pointer == "/parallel/num_gpus" || pointer == effective_batch) continue;  // see read_cards
     if (pointer.substr(0, 5) == "/peft" && out.values.count("/peft") == 0) continue;
     if (pointer.substr(0, 3) == "/rl" && out.values.count("/task") == 0) continue;
     if (values.size() == 1) {
@@ -267,6 +164,7 @@ void read_numbers(const SaidWords& words, SaidRequest& out) {
       out.weighed[pointer] = std::move(values);
     }
   }
+  if (effective > 0) share_out_the_batch(effective, counted, out);
 }
 
 // "a 13B", where no model is named: its size in billions.
@@ -324,6 +222,16 @@ void name_the_unknown(const run::Catalog& catalog, SaidRequest& out) {
   if (entry->network.image.size_matters()) miss("/vision/image_size", "the size of its images in pixels");
 }
 
+// "r=256" may stand in a line that says a run; "model = load(...)" is code.
+bool assigns(std::string_view text) {
+  for (std::size_t at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
+    const bool number =
+        at > 0 && ascii::is_word(text[at - 1]) && at + 1 < text.size() && ascii::is_digit(text[at + 1]);
+    if (!number) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool asks(std::string_view folded) {
@@ -351,8 +259,8 @@ bool states_a_run(const SaidRequest& said) {
 
 bool tells(const SaidRequest& said, std::string_view text) {
   constexpr std::size_t longest_line = 300;
-  const bool line =
-      text.size() <= longest_line && text.find_first_of("\n{=") >= text.find_last_not_of(" \n\r");
+  const bool line = text.size() <= longest_line &&
+                    text.find_first_of("\n{") >= text.find_last_not_of(" \n\r") && !assigns(text);
   const bool how = said.method || said.values.count("/task") != 0;
   return line && has_subject(said) && (how || !said.cards.empty() || said.card_bytes > 0);
 }
@@ -370,15 +278,16 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   const SaidWords words = split(std::string_view(text.folded_lines).substr(0, longest_said));
   out.model = model_in(text.lines, catalog);
   if (out.model.empty()) {
+    out.unknown_model = unknown_model_in(text.lines, catalog);
     out.billions = parameters_in(words);
     if (const run::ModelEntry* like = usual_model(out.billions, catalog)) out.like = like->preset.hf_id;
     out.any_model = out.like.empty() && asks_for_a_model(words);
   }
   read_cards(text, catalog, out);
   read_method(text, words, out);
-  read_task(words, out);
-  read_trainer(text, out);
+  read_task(text, words, out);
   read_strategy(words, out);
+  read_offload(words, out);
   read_switches(words, out);
   out.model_parallel = diagnosis::divides_the_model(text);
   if (out.values.count("/stack") != 0) {
@@ -386,7 +295,7 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
       out.values["/versions/unsloth"] = std::move(release);
   }
   read_precision(words, out);
-  read_optimizer(words, out);
+  read_optimizer(text, words, out);
   read_images(words, out);
   read_numbers(words, out);
   name_the_unknown(catalog, out);

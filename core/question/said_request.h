@@ -35,11 +35,15 @@ struct SaidRequest {
   double card_bytes = 0;        ///< "a 24GB card", where none has a name
   double billions = 0;          ///< "a 13B", where no model is named
   std::string like;             ///< a model that is called so large: taken for an answer, never for evidence
+  std::string unknown_model;    ///< "Nemotron Nano 9B": a name that no model has
+  std::string unknown_card;     ///< "RTX A2000": a name that no card has
+  bool any_card = false;        ///< "which GPU do I need" is asked for
   bool any_model = false;       ///< "the biggest model that fits" is asked for
   bool model_parallel = false;  ///< tensor or pipeline parallelism, which no replay knows
   /// What it says several values of: "dies with batch 4, runs with batch 2". None of them is in `values`.
   std::map<std::string, std::vector<json::Json>> weighed;
   std::vector<run::Missing> unknown;
+  std::vector<std::string> unread;  ///< what it names and no field holds: "FP8", "which layers are frozen"
 
   json::Json request() const;
 };
@@ -50,6 +54,9 @@ bool has_subject(const SaidRequest& said);
 
 /// A model that a text names, as it names it: "meta-llama/Meta-Llama-3-8B", "Llama 3.1 8B"; "" none.
 std::string model_in(std::string_view text, const run::Catalog& catalog);
+
+/// A name with a size that is no model's: "Nemotron Nano 9B"; "" none.
+std::string unknown_model_in(std::string_view text, const run::Catalog& catalog);
 
 /// "Will it fit?", "单卡能微调吗": a sentence that asks, in words and not in a configuration.
 bool asks(std::string_view folded);

@@ -1,10 +1,8 @@
 #include "core/question/said_words.h"
 
 #include <algorithm>
-#include <span>
 
 #include "core/json/ascii.h"
-#include "core/json/rounding.h"
 
 namespace plimsoll::question {
 
@@ -62,10 +60,35 @@ SaidWord number_at(std::string_view text, std::size_t at) {
           text.substr(digits, end - digits)};
 }
 
+// Full-width marks are no part of a word: "，长度" is "长度".
+struct Mark {
+  std::string_view bytes;
+  bool pauses = true, ends = false;
+};
+constexpr Mark marks[] = {{"，"},
+                          {"、"},
+                          {"（"},
+                          {"）"},
+                          {"：", false},
+                          {"“", false},
+                          {"”", false},
+                          {"。", false, true},
+                          {"；", false, true},
+                          {"？", false, true},
+                          {"！", false, true}};
+
+const Mark* mark_at(std::string_view text, std::size_t at) {
+  for (const Mark& mark : marks) {
+    if (text.substr(at, mark.bytes.size()) == mark.bytes) return &mark;
+  }
+  return nullptr;
+}
+
 SaidWord word_at(std::string_view text, std::size_t at) {
   std::size_t end = at;
   if (is_foreign(text[at])) {
-    while (end < text.size() && static_cast<unsigned char>(text[end]) > 127) ++end;
+    while (end < text.size() && static_cast<unsigned char>(text[end]) > 127 && mark_at(text, end) == nullptr)
+      ++end;
   } else {
     while (const std::size_t letter = letter_at(text, end)) end += letter;
   }
@@ -78,183 +101,34 @@ bool ends_a_sentence(std::string_view text, std::size_t at) {
   return mark && (at + 1 >= text.size() || text[at + 1] == ' ' || text[at + 1] == '\n');
 }
 
-// Which words around a number say what it is. The longest phrase counts.
-struct Named {
-  std::string_view pointer;
-  std::string_view phrase;
-  bool before = true;  ///< stands before the number; else behind it
-};
-constexpr std::string_view length = "/training/max_length", batch = "/training/per_device_train_batch_size",
-                           eval_batch = "/training/per_device_eval_batch_size", rank = "/peft/r",
-                           accumulation = "/training/gradient_accumulation_steps",
-                           completion = "/rl/max_completion_length", prompt = "/rl/max_prompt_length",
-                           generations = "/rl/num_generations", cards = "/parallel/num_gpus",
-                           images_field = "/vision/images_per_sample";
-constexpr Named table[] = {
-    {length, "max length"},
-    {length, "max seq length"},
-    {length, "max seq len"},
-    {length, "sequence length"},
-    {length, "sequence lengths"},
-    {length, "sequence len"},
-    {length, "seq length"},
-    {length, "seq len"},
-    {length, "seqlen"},
-    {length, "seq"},
-    {length, "len"},
-    {length, "sequences up to"},
-    {length, "max sequence length"},
-    {length, "cutoff len"},
-    {length, "cutoff length"},
-    {length, "context length"},
-    {length, "context size"},
-    {length, "context window"},
-    {length, "context"},
-    {length, "ctx"},
-    {length, "model max length"},
-    {length, "length"},
-    {length, "länge"},
-    {length, "长度"},
-    {length, "上下文"},
-    {length, "tokens", false},
-    {length, "token", false},
-    {length, "ctx", false},
-    {length, "context", false},
-    {length, "seq", false},
-    {length, "sequence", false},
-    {length, "sequences", false},
-    {length, "上下文", false},
-    {length, "长度", false},
-    {batch, "per device train batch size"},
-    {batch, "micro batch size"},
-    {batch, "micro batch"},
-    {batch, "batch size"},
-    {batch, "batchsize"},
-    {batch, "batch"},
-    {batch, "bs"},
-    {batch, "mbs"},
-    {eval_batch, "per device eval batch size"},
-    {eval_batch, "eval batch size"},
-    {accumulation, "gradient accumulation steps"},
-    {accumulation, "gradient accumulation"},
-    {accumulation, "grad accumulation"},
-    {accumulation, "grad accum"},
-    {accumulation, "accumulation steps"},
-    {accumulation, "accumulation"},
-    {accumulation, "accum"},
-    {rank, "lora rank"},
-    {rank, "lora r"},
-    {rank, "rank"},
-    {rank, "r"},
-    {rank, "rang"},
-    {completion, "max completion length"},
-    {completion, "completion length"},
-    {completion, "completions of"},
-    {completion, "response length"},
-    {completion, "max new tokens"},
-    {completion, "completion tokens", false},
-    {completion, "completion", false},
-    {prompt, "max prompt length"},
-    {prompt, "prompt length"},
-    {prompt, "prompt tokens", false},
-    {prompt, "prompt", false},
-    {generations, "num generations"},
-    {generations, "group size"},
-    {generations, "generations", false},
-    {generations, "completions per prompt", false},
-    {generations, "rollouts per prompt", false},
-    {generations, "rollouts", false},
-    {images_field, "images", false},
-    {images_field, "image", false},
-    {cards, "num gpus"},
-    {cards, "gpus", false},
-    {cards, "gpu", false},
-    {cards, "cards", false},
-    {cards, "card", false},
-    {cards, "devices", false},
-};
-
-// "on a 3090 seq 2048": what GeForce cards are called is no length.
-bool is_card(double value) {
-  const int number = static_cast<int>(value);
-  return number == value && number >= 1050 && number <= 5090 && number % 10 == 0 && number / 100 % 10 == 0 &&
-         number % 100 >= 50;
+// "没有开", "关闭": said of what stands behind it, or before it. "有没有" asks, and "关于" is "about".
+bool denies_in_chinese(std::string_view word) {
+  constexpr std::string_view denials[] = {"没",   "未",   "不开", "不用", "不使用", "不启用",
+                                          "不带", "不加", "禁用", "关闭", "关掉",   "关了"};
+  if (word.empty() || !is_foreign(word.front()) || word.find("有没有") != std::string_view::npos)
+    return false;
+  return std::any_of(std::begin(denials), std::end(denials),
+                     [&](std::string_view one) { return word.find(one) != std::string_view::npos; });
 }
 
-// A number that can be what its words say; of tokens "ZeRO-3, sequence length" the 3 cannot.
-bool can_be(std::string_view pointer, const SaidWord& word) {
-  const double value = word.number;
-  if (pointer == length || pointer == completion || pointer == prompt)
-    return (word.unit.empty() || word.unit == "k" || word.unit == "ks") &&
-           value * (word.unit.empty() ? 1 : 1024) >= 16 && value < 1e7 && !(word.is_bare() && is_card(value));
-  if (pointer == images_field) return word.unit.empty() && value >= 1 && value <= 64;
-  if (pointer == cards) return (word.unit.empty() || word.unit == "x") && value >= 1 && value <= 1024;
-  return word.unit.empty() && value >= 1 && value <= 65536;
+bool denies_before(const SaidWords& words, std::size_t at) {
+  constexpr std::string_view before[] = {"no",   "without", "not",   "instead", "disable", "disabled",
+                                         "ohne", "kein",    "keine", "keinen",  "statt",   "deaktiviere"};
+  const std::string_view word = words[at].text;
+  if (word == "o") return at > 0 && words[at - 1].text == "w";  // "w/o"
+  return std::find(std::begin(before), std::end(before), word) != std::end(before) || denies_in_chinese(word);
 }
 
-// What may stand between a name and its number: "a batch size of 8", "length is about 1024".
-bool is_filler(std::string_view word) {
-  constexpr std::string_view fillers[] = {"of",  "is",  "to",   "at", "about", "around", "as",
-                                          "was", "set", "up",   "a",  "=",     "von",    "ist",
-                                          "bei", "auf", "设为", "为", "是"};
-  return std::find(std::begin(fillers), std::end(fillers), word) != std::end(fillers);
+bool denies_behind(std::string_view word) {
+  constexpr std::string_view behind[] = {"off", "false", "disabled", "aus", "deaktiviert", "ausgeschaltet"};
+  return std::find(std::begin(behind), std::end(behind), word) != std::end(behind) || denies_in_chinese(word);
 }
 
-// Of the longest phrase at `at`, how many words it takes.
-const Named* longest_at(const SaidWords& words, std::size_t at, bool before, std::size_t& taken) {
-  const Named* found = nullptr;
-  taken = 0;
-  for (const Named& one : table) {
-    if (one.before != before) continue;
-    const std::size_t count = phrase_at(words, at, one.phrase);
-    if (count > taken || (count > 0 && count == taken && one.phrase.size() > found->phrase.size())) {
-      found = &one;
-      taken = count;
-    }
-  }
-  return found;
-}
-
-// The place of the number behind a name that ends before `at`; words.size(): none.
-std::size_t number_behind(const SaidWords& words, std::size_t at) {
-  constexpr std::size_t most_fillers = 3;
-  for (std::size_t i = at; i < words.size() && i <= at + most_fillers; ++i) {
-    if (i > 0 && words[i - 1].ends) break;
-    if (words[i].is_number()) return i;
-    if (!is_filler(words[i].text)) break;
-  }
-  return words.size();
-}
-
-// "on a 4090 8k": a whole number of thousands of tokens that nothing else claims.
-bool is_length_alone(const SaidWords& words, std::size_t at) {
-  constexpr std::string_view others[] = {"reso", "sample", "row",  "example", "step", "image", "photo",
-                                         "pair", "prompt", "line", "doc",     "data", "conv",  "epoch"};
-  const auto thousands = json::count_of(words[at].number);
-  const bool power = thousands > 0 && (thousands & (thousands - 1)) == 0 && thousands <= 128;
-  if (words[at].unit != "k" || !power) return false;
-  if (at + 1 == words.size() || words[at].ends) return true;
-  return std::none_of(std::begin(others), std::end(others), [&](std::string_view other) {
-    return words[at + 1].text.substr(0, other.size()) == other;
-  });
-}
-
-// "QLoRA of an 8B on a 4090 at 4k", "at 2048"; but no "photos at 4k resolution", no "at 512 steps".
-bool is_length_behind_at(const SaidWords& words, std::size_t at) {
-  const auto value = json::count_of(words[at].number);
-  const bool round = words[at].is_bare() && value >= 256 && value % 256 == 0;
-  if (words[at].unit != "k" && !round) return false;
-  if (at == 0 || (words[at - 1].text != "at" && words[at - 1].text != "bei")) return false;
-  if (at + 1 == words.size() || words[at].ends) return true;
-  constexpr std::string_view others[] = {"reso",  "step", "pixel", "px", "x",
-                                         "image", "mib",  "gib",   "mb", "gb"};
-  return std::none_of(std::begin(others), std::end(others), [&](std::string_view other) {
-    return words[at + 1].text.substr(0, other.size()) == other;
-  });
-}
-
-double size_of(const SaidWord& word) {
-  return word.unit.substr(0, 1) == "k" ? word.number * 1024 : word.number;
+// "没开梯度检查点" is one word, and denies what it ends in.
+bool denies_within(std::string_view word, std::string_view phrase) {
+  const std::size_t at = word.find(phrase);
+  if (at == std::string_view::npos) return false;
+  return denies_in_chinese(word.substr(0, at)) || denies_in_chinese(word.substr(at + phrase.size()));
 }
 
 }  // namespace
@@ -268,9 +142,12 @@ SaidWords split(std::string_view text) {
       at += 2;
       continue;
     }
-    if (letter_at(text, at) == 0 && !is_foreign(c)) {
-      if (!words.empty() && ends_a_sentence(text, at)) words.back().ends = true;
-      ++at;
+    const Mark* mark = mark_at(text, at);
+    if (mark != nullptr || (letter_at(text, at) == 0 && !is_foreign(c))) {
+      const bool ends = mark == nullptr ? ends_a_sentence(text, at) : mark->ends;
+      if (!words.empty() && ends) words.back().ends = true;
+      if (!words.empty() && (mark == nullptr ? c == ',' : mark->pauses)) words.back().pauses = true;
+      at += mark == nullptr ? 1 : mark->bytes.size();
       continue;
     }
     words.push_back(is_digit(c) ? number_at(text, at) : word_at(text, at));
@@ -302,59 +179,18 @@ bool says(const SaidWords& words, std::string_view phrase) {
 }
 
 bool affirms(const SaidWords& words, std::string_view phrase) {
-  constexpr std::string_view before[] = {"no",       "without", "not",  "w",     "instead", "disable",
-                                         "disabled", "ohne",    "kein", "keine", "statt"};
-  constexpr std::string_view behind[] = {"off", "false", "disabled", "aus"};
-  const auto holds = [](std::span<const std::string_view> list, std::string_view word) {
-    return std::find(list.begin(), list.end(), word) != list.end();
-  };
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::size_t count = phrase_at(words, at, phrase);
     if (count == 0) continue;
-    bool denied = false;
-    for (std::size_t back = 1; back <= 2 && back <= at && !words[at - back].ends; ++back)
-      denied = denied || holds(before, words[at - back].text);
-    for (std::size_t on = at + count; on < words.size() && on < at + count + 2 && !words[on - 1].ends; ++on)
-      denied = denied || holds(behind, words[on].text);
+    bool denied = denies_within(words[at].text, phrase);
+    for (std::size_t back = 1; back <= 2 && back <= at && !words[at - back].stops(); ++back)
+      denied = denied || denies_before(words, at - back);
+    for (std::size_t on = at + count; on < words.size() && on < at + count + 2 && !words[on - 1].stops();
+         ++on)
+      denied = denied || denies_behind(words[on].text);
     if (!denied) return true;
   }
   return false;
-}
-
-std::vector<SaidNumber> numbers_in(const SaidWords& words) {
-  std::vector<SaidNumber> found;
-  std::vector<bool> taken(words.size());
-  const auto take = [&](std::size_t at, std::string_view pointer) {
-    if (taken[at] || !can_be(pointer, words[at])) return false;
-    taken[at] = true;
-    found.push_back({pointer, size_of(words[at])});
-    return true;
-  };
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    std::size_t count = 0;
-    if (words[at].is_number()) {
-      if (is_length_behind_at(words, at)) take(at, length);
-      const Named* behind = words[at].ends ? nullptr : longest_at(words, at + 1, false, count);
-      if (behind != nullptr) take(at, behind->pointer);
-      continue;
-    }
-    const Named* before = longest_at(words, at, true, count);
-    if (before == nullptr) continue;
-    const std::size_t number = number_behind(words, at + count);
-    // "sequence length 4096 tokens" is the same number twice; "context 2048 gpus" is none.
-    if (number < words.size() && take(number, before->pointer))
-      at = number;
-    else
-      at += count - 1;
-  }
-  constexpr std::size_t most_words = 60;
-  const bool open = std::none_of(found.begin(), found.end(), [](const SaidNumber& one) {
-    return one.pointer == length || one.pointer == completion || one.pointer == prompt;
-  });
-  for (std::size_t at = 0; open && words.size() <= most_words && at < words.size(); ++at) {
-    if (is_length_alone(words, at)) take(at, length);
-  }
-  return found;
 }
 
 }  // namespace plimsoll::question

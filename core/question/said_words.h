@@ -1,8 +1,8 @@
-// The words and numbers of a few sentences, and which number is which setting: "8k context, batch size of 2".
+// The words and numbers of a few sentences, and what stands beside what.
 //
-//     const SaidWords words = split("rank 64 LoRA at 2,048 tokens");
-//     for (const SaidNumber& found : numbers_in(words)) print(found.pointer, found.value);
-//     // "/peft/r" 64, "/training/max_length" 2048
+//     const SaidWords words = split("LoRA without packing");
+//     says(words, "packing");      // true
+//     affirms(words, "packing");   // false
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,9 @@ struct SaidWord {
   double number = -1;          ///< -1: it is none
   std::string_view unit = {};  ///< what is tied to the number: "k", "b", "gb", "x720"
   bool ends = false;           ///< a sentence ends behind it
+  bool pauses = false;         ///< a comma or colon stands behind it
 
+  bool stops() const { return ends || pauses; }
   bool is_number() const { return number >= 0; }
   bool is_bare() const { return is_number() && unit.empty(); }
 };
@@ -28,15 +30,7 @@ SaidWords split(std::string_view folded);
 /// that are not ASCII, and know no blanks, it may be a part.
 std::size_t phrase_at(const SaidWords& words, std::size_t at, std::string_view phrase);
 bool says(const SaidWords& words, std::string_view phrase);
-/// The same, and nobody says "no", "without" or "off" beside it.
+/// The same, and nobody says "no", "ohne", "没有" or "off" beside it.
 bool affirms(const SaidWords& words, std::string_view phrase);
-
-struct SaidNumber {
-  std::string_view pointer;
-  double value;
-};
-
-/// Every number that the words around it make a setting, in the order of the text.
-std::vector<SaidNumber> numbers_in(const SaidWords& words);
 
 }  // namespace plimsoll::question

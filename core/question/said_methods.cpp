@@ -1,0 +1,259 @@
+#include "core/question/said_methods.h"
+
+#include <algorithm>
+
+#include "core/diagnosis/facts_said.h"
+#include "core/diagnosis/prose.h"
+#include "core/diagnosis/sentence.h"
+#include "core/json/ascii.h"
+#include "core/json/rounding.h"
+#include "core/recipe/fields.h"
+#include "core/recipe/quantization_formats.h"
+
+namespace plimsoll::question {
+
+namespace {
+
+enum class Method { none, lora, qlora, full };
+
+// "full fine-tuning", "fully finetune", "full-parameter SFT", "FFT", "全参数微调".
+bool is_full(const SaidWords& words, std::size_t at) {
+  const std::string_view word = words[at].text;
+  if (word == "fft" || phrase_at(words, at, "全量") > 0 || phrase_at(words, at, "全参") > 0) return true;
+  if (word != "full" && word != "fully" && word != "volles" && word != "vollst\xC3\xA4ndig") return false;
+  constexpr std::string_view stems[] = {"fine", "finetun", "ft", "param", "train", "tun", "sft", "weight"};
+  for (std::size_t on = at + 1; on < words.size() && on <= at + 2; ++on) {
+    for (const std::string_view stem : stems) {
+      if (words[on].text.substr(0, stem.size()) == stem) return true;
+    }
+  }
+  return false;
+}
+
+// The methods that are spoken of, the first one first. "Plain LoRA without QLoRA" speaks of one.
+std::vector<Method> methods_in(const SaidWords& words) {
+  std::vector<Method> found;
+  const auto add = [&found](Method way) {
+    if (std::find(found.begin(), found.end(), way) == found.end()) found.push_back(way);
+  };
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const SaidWords here(words.begin() + static_cast<std::ptrdiff_t>(at > 1 ? at - 2 : 0),
+                         words.begin() + static_cast<std::ptrdiff_t>(std::min(words.size(), at + 2)));
+    const std::string_view word = words[at].text;
+    if ((word == "qlora" || word == "qdora") && affirms(here, word)) add(Method::qlora);
+    if ((word == "lora" || word == "loras") && affirms(here, word)) add(Method::lora);
+    if (is_full(words, at)) add(Method::full);
+  }
+  return found;
+}
+
+// The last key of a pointer: "use_dora".
+std::string_view key_of(std::string_view pointer) { return pointer.substr(pointer.rfind('/') + 1); }
+
+// "use_dora" and its like: a name of its own that turns a flag on.
+bool read_variants(const SaidWords& words, SaidRequest& out) {
+  bool found = false;
+  for (const recipe::Field& field : recipe::field_table()) {
+    const std::string_view key = key_of(field.pointer);
+    if (!field.pointer.starts_with("/peft/use_")) continue;
+    const std::string name(key.substr(4));
+    for (const std::string& said : {name, "q" + name}) {
+      if (!affirms(words, said)) continue;
+      out.values[std::string(field.pointer)] = true;
+      found = true;
+    }
+  }
+  return found;
+}
+
+// "LoHa", "IA3", "prompt tuning": the contract's words, with blanks for underscores. Those that are words of a
+// language too ("miss", "bone") are meant where they are not written like one.
+bool read_adapter_type(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out) {
+  constexpr std::size_t most_words = 60;
+  if (words.size() > most_words) return false;
+  std::string_view all = recipe::find_field("/peft/peft_type")->words;
+  while (!all.empty()) {
+    const std::string_view type = all.substr(0, all.find(", "));
+    all.remove_prefix(std::min(all.size(), type.size() + 2));
+    std::string phrase = ascii::lower(type);
+    std::replace(phrase.begin(), phrase.end(), '_', ' ');
+    const bool own = phrase.find_first_of("0123456789 ") != std::string::npos ||
+                     phrase.find("lora") != std::string::npos || phrase.size() > 6;
+    for (std::size_t at = 0; at < words.size() && type != "LORA"; ++at) {
+      if (phrase_at(words, at, phrase) == 0 || !affirms_at(words, at)) continue;
+      const std::string_view name = as_written(text, words[at]);
+      const auto capitals =
+          std::count_if(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+      if (!own && capitals < 2) continue;
+      out.values["/peft/peft_type"] = std::string(type);
+      return true;
+    }
+  }
+  return false;
+}
+
+// "A GPTQ base", "…-AWQ": the format's name in upper case; "" none that adapters can be trained on.
+std::string read_packed_base(const SaidWords& words, SaidRequest& out) {
+  for (const recipe::QuantizationFormat& format : recipe::quantization_formats()) {
+    std::string phrase(format.id);
+    for (char& c : phrase) c = c == '_' || c == '-' ? ' ' : c;
+    if (phrase == "fp8" || !affirms(words, phrase)) continue;
+    std::string shown = phrase;
+    for (char& c : shown) c = ascii::is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+    if (format.trainable_from == "0") {
+      out.values["/quantization/quant_method"] = std::string(format.id);
+      return shown;
+    }
+    out.unread.push_back("a base in " + shown);
+  }
+  return "";
+}
+
+// "Freezing all but the last 4 layers", "nur die letzten 4 Schichten", "只训练最后4层".
+void read_frozen_layers(const SaidWords& words, SaidRequest& out) {
+  constexpr double most = 200;
+  bool frozen = false;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::string_view word = words[at].text;
+    frozen = frozen || word.starts_with("freez") || word.starts_with("frozen") || word.starts_with("unfr") ||
+             word.starts_with("eingefr") || word.find("冻结") != std::string_view::npos;
+    if (at == 0 || at + 1 >= words.size() || !words[at].is_bare() || words[at].number > most) continue;
+    const std::string_view before = words[at - 1].text, behind = words[at + 1].text;
+    const bool last = before == "last" || before == "top" || before == "letzten" || before == "oberen" ||
+                      before.find("最后") != std::string_view::npos;
+    const bool layers = behind.starts_with("layer") || behind.starts_with("schicht") ||
+                        behind.starts_with("block") || behind.starts_with("层");
+    if (last && layers && words[at].number >= 1) {
+      out.values["/training/freeze_trainable_layers"] = json::count_of(words[at].number);
+      return;
+    }
+  }
+  if (frozen) out.unread.emplace_back("which layers are frozen");
+}
+
+// "embed_tokens and lm_head in modules_to_save": names with an underscore in its sentence that no field has.
+void read_saved_modules(const diagnosis::Text& text, SaidRequest& out) {
+  const std::string_view folded = text.folded_lines;
+  std::size_t at = folded.find("modules_to_save");
+  if (at == std::string_view::npos) at = folded.find("modules to save");
+  if (at == std::string_view::npos) return;
+  constexpr std::size_t reach = 160, size = 15;
+  const std::string_view said = diagnosis::sentence_around(folded, at, size, reach);
+  json::Json names = json::Json::array();
+  const auto is_part = [](char c) { return ascii::is_word(c); };
+  for (std::size_t begin = 0; begin < said.size();) {
+    if (!is_part(said[begin])) {
+      ++begin;
+      continue;
+    }
+    std::size_t end = begin;
+    while (end < said.size() && is_part(said[end])) ++end;
+    const std::string_view name = said.substr(begin, end - begin);
+    begin = end;
+    const bool field = std::any_of(recipe::field_table().begin(), recipe::field_table().end(),
+                                   [&](const recipe::Field& one) { return key_of(one.pointer) == name; });
+    if (!field && name.size() > 2 && name.find('_', 1) < name.size() - 1) names.push_back(std::string(name));
+  }
+  if (!names.empty()) out.values["/peft/modules_to_save"] = names;
+}
+
+// A traceback alone says the task in the frame of its trainer, and with it the library.
+void read_trainer(const diagnosis::Text& text, SaidRequest& out) {
+  constexpr std::pair<std::string_view, const char*> trainers[] = {
+      {"dpo_trainer.py", "dpo"},   {"grpo_trainer.py", "grpo"},     {"orpo_trainer.py", "orpo"},
+      {"kto_trainer.py", "kto"},   {"cpo_trainer.py", "cpo"},       {"ppo_trainer.py", "ppo"},
+      {"rloo_trainer.py", "rloo"}, {"reward_trainer.py", "reward"},
+  };
+  if (out.values.count("/task") != 0 || out.weighed.count("/task") != 0) return;
+  for (const auto& [file, task] : trainers) {
+    for (const char* folder : {"/", "\\"}) {
+      const std::string frame = std::string("trl") + folder + "trainer" + folder + std::string(file);
+      if (diagnosis::mentions(text, {frame})) out.values["/task"] = task;
+    }
+  }
+}
+
+// The task, where the text is about one; two are weighed against each other.
+void read_named_task(const SaidWords& words, SaidRequest& out) {
+  constexpr std::string_view known[] = {"grpo", "dpo", "orpo", "kto", "ppo", "sft"};
+  std::vector<json::Json> tasks;
+  for (const SaidWord& word : words) {
+    const bool named = std::find(std::begin(known), std::end(known), word.text) != std::end(known);
+    const json::Json task = std::string(word.text);
+    if (named && std::find(tasks.begin(), tasks.end(), task) == tasks.end()) tasks.push_back(task);
+  }
+  // "SFT" alone is what fine-tuning is; beside another task it is the one that this is compared with.
+  for (const json::Json& task : tasks) {
+    if (task != json::Json("sft")) out.values.emplace("/task", task);
+  }
+  if (tasks.size() > 1) out.weighed["/task"] = tasks;
+  if (out.values.count("/task") == 0 || !affirms(words, "vllm")) return;
+  out.values["/rl/use_vllm"] = true;
+  const auto count = out.values.find("/parallel/num_gpus");
+  const bool one = out.cards.size() < 2 && (count == out.values.end() || count->second == json::Json(1));
+  const bool server = says(words, "server");
+  // A server has cards of its own: who speaks of one card has none for it.
+  if (server || one || says(words, "colocate") || says(words, "colocated"))
+    out.values["/rl/vllm_mode"] = server ? "server" : "colocate";
+}
+
+void set_first_method(const std::vector<Method>& ways, bool four, bool eight, SaidRequest& out) {
+  const Method first = ways.empty() ? Method::none : ways.front();
+  if (first == Method::qlora || (first == Method::none && four))
+    out.values["/quantization/load_in_4bit"] = true;
+  if (first != Method::qlora && first != Method::full && eight)
+    out.values["/quantization/load_in_8bit"] = true;
+  if (first == Method::qlora || first == Method::lora) out.values["/peft"] = true;
+}
+
+}  // namespace
+
+void read_method(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out) {
+  std::vector<Method> ways = methods_in(words);
+  if (ways.empty() && diagnosis::read_prose(text.folded_lines).says(diagnosis::Say::full) != nullptr)
+    ways.push_back(Method::full);
+  // Whoever pastes a traceback alone has said it in its frames.
+  if (ways.empty() && diagnosis::mentions(text, {"peft/peft_model.py", "peft/tuners/"}))
+    ways.push_back(Method::lora);
+  const std::string packed = read_packed_base(words, out);
+  const bool four = affirms(words, "4bit") || affirms(words, "4 bit") || affirms(words, "nf4") ||
+                    diagnosis::mentions(text, {"matmul_4bit", "linear4bit"});
+  const bool adapters = read_variants(words, out) | read_adapter_type(text, words, out);
+  const bool full = std::find(ways.begin(), ways.end(), Method::full) != ways.end();
+  if (!full && (adapters || !packed.empty())) {
+    const bool four_bits = std::find(ways.begin(), ways.end(), Method::qlora) != ways.end();
+    ways = {four_bits && packed.empty() ? Method::qlora : Method::lora};
+  }
+  if (!ways.empty() && ways.front() == Method::lora && four && packed.empty()) ways.front() = Method::qlora;
+  out.method = !ways.empty();
+  set_first_method(ways, four && packed.empty(), eight_bits(words).base && packed.empty(), out);
+  for (const Method way : ways)
+    out.methods.push_back(way == Method::qlora ? "QLoRA" : way == Method::lora ? "LoRA" : "Full fine-tuning");
+  if (!packed.empty() && !full) out.methods.front() += " on a base in " + packed;
+  if (full && ways.size() == 1) read_frozen_layers(words, out);
+  if (out.values.count("/peft") != 0) read_saved_modules(text, out);
+}
+
+void read_task(const diagnosis::Text& text, const SaidWords& words, SaidRequest& out) {
+  read_named_task(words, out);
+  read_trainer(text, out);
+}
+
+// One way of sharing, in words or in the frames of a traceback; where two are weighed, none is said.
+void read_strategy(const SaidWords& words, SaidRequest& out) {
+  std::vector<std::string> found;
+  const auto say = [&](std::string_view phrase, const std::string& strategy) {
+    if (affirms(words, phrase) && std::find(found.begin(), found.end(), strategy) == found.end())
+      found.push_back(strategy);
+  };
+  for (const std::string stage : {"1", "2", "3"}) {
+    for (const std::string& name : {"zero" + stage, "zero " + stage, "stage" + stage, "stage " + stage})
+      say(name, "zero" + stage);
+  }
+  say("fsdp", "fsdp");
+  say("fsdp2", "fsdp");
+  say("ddp", "ddp");
+  if (found.size() == 1) out.values["/parallel/strategy"] = found.front();
+}
+
+}  // namespace plimsoll::question
