@@ -6,7 +6,7 @@
 #include "core/json/ascii.h"
 #include "core/json/rounding.h"
 #include "core/memory/parameters/parameters.h"
-#include "core/recipe/stacks.h"
+#include "core/question/open_ways.h"
 #include "core/run/components.h"
 #include "core/run/limits.h"
 #include "core/run/run.h"
@@ -18,111 +18,6 @@ namespace plimsoll::question {
 namespace {
 
 using diagnosis::size_text;
-using recipe::Values;
-
-struct Open {
-  std::string name;
-  Values values;
-  bool slow = false;  ///< told of only where nothing before it fits
-};
-
-bool is_set(const Values& values, const char* pointer) {
-  const auto found = values.find(pointer);
-  return found != values.end() && found->second == json::Json(true);
-}
-
-// Fields of a method in place of those of another.
-void set_method(Values& values, std::string_view method) {
-  for (const char* pointer : {"/quantization/load_in_4bit", "/quantization/load_in_8bit"})
-    values.erase(pointer);
-  if (method == "Full fine-tuning") {
-    std::erase_if(values, [](const auto& value) { return value.first.rfind("/peft", 0) == 0; });
-    return;
-  }
-  values["/peft"] = true;
-  if (method != "QLoRA") return;
-  values["/quantization/load_in_4bit"] = true;
-  values["/quantization/bnb_4bit_quant_type"] = "nf4";
-}
-
-// The methods that the text speaks of, or all that it leaves open.
-std::vector<Open> methods(const SaidRequest& said) {
-  if (is_set(said.values, "/quantization/load_in_8bit"))
-    return {{said.method ? "LoRA on an 8-bit base" : "Adapters on an 8-bit base",
-             {{"/peft", true}, {"/quantization/load_in_8bit", true}}}};
-  if (!said.method && is_set(said.values, "/quantization/load_in_4bit")) return {{"QLoRA", {}}};
-  std::vector<Open> out;
-  for (const std::string& method : said.methods) out.push_back({method, {}});
-  if (out.empty()) out = {{"QLoRA", {}}, {"LoRA", {}}, {"Full fine-tuning", {}}};
-  return out;
-}
-
-// What the text says several values of: "dies with batch 4, runs with batch 2", "DPO or SFT".
-std::vector<Open> weighed(const SaidRequest& said) {
-  constexpr std::size_t most = 4;
-  constexpr std::pair<const char*, const char*> names[] = {
-      {"/task", ", "},
-      {"/training/per_device_train_batch_size", ", a micro-batch of "},
-      {"/training/max_length", ", a length of "},
-      {"/peft/r", ", rank "}};
-  for (const auto& [pointer, name] : names) {
-    const auto found = said.weighed.find(pointer);
-    if (found == said.weighed.end() || found->second.size() > most) continue;
-    std::vector<Open> out;
-    for (const json::Json& value : found->second) {
-      std::string written = value.is_string() ? value.get<std::string>() : json::write(value);
-      for (char& c : written) c = ascii::is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
-      out.push_back({name + written, {{pointer, value}}});
-    }
-    return out;
-  }
-  return {{}};
-}
-
-std::string counted(double count, const hardware::Gpu& gpu) {
-  const std::string name = gpu.name.substr(0, gpu.name.find(','));
-  return count > 1 ? std::to_string(json::count_of(count)) + " x " + name : "one " + name;
-}
-
-// A stack that shares no run out over cards: what is started on several is a copy on each.
-bool in_one_process(const SaidRequest& said) {
-  const auto stack = said.values.find("/stack");
-  return stack != said.values.end() && said.values.count("/parallel/strategy") == 0 &&
-         recipe::stack_traits(stack->second.get<std::string>()).one_process;
-}
-
-// Machines that the text weighs, and the ways to share the work where it names none.
-std::vector<Open> machines(const SaidRequest& said) {
-  std::vector<Open> out;
-  for (const SaidCards& cards : said.cards) {
-    Open one{" on " + counted(cards.count, *cards.gpu), {{"/hardware/gpu", cards.gpu->id}}};
-    const auto count = json::count_of(std::max(1.0, cards.count));
-    one.values["/parallel/num_gpus"] = count;
-    if (count > 1 && in_one_process(said)) {
-      one.name += ", a whole copy on each card";
-      one.values["/parallel/strategy"] = "ddp";
-    }
-    const bool open = said.values.count("/parallel/strategy") == 0 && !in_one_process(said);
-    if (count > 1 && open) {
-      Open divided = one;
-      one.name += ", a whole copy on each card";
-      one.values["/parallel/strategy"] = "ddp";
-      Open in_memory = divided;
-      divided.name += ", the weights divided over them (ZeRO-3)";
-      divided.values["/parallel/strategy"] = "zero3";
-      in_memory.name += ", divided and kept in host memory (FSDP with CPU offload)";
-      in_memory.values["/parallel/strategy"] = "fsdp";
-      in_memory.values["/parallel/fsdp_config/offload_params"] = true;
-      in_memory.slow = true;
-      for (Open* each : {&one, &divided, &in_memory}) out.push_back(std::move(*each));
-    } else {
-      out.push_back(std::move(one));
-    }
-  }
-  if (out.empty() && said.card_bytes > 0) out.push_back({" on a card of " + size_text(said.card_bytes), {}});
-  if (out.empty()) out.push_back({});
-  return out;
-}
 
 // Whether it can fit is asked: what nobody said is taken so that little is needed, and named.
 json::Json with_least(json::Json request, const hardware::Gpu* gpu) {
@@ -166,13 +61,54 @@ std::string parts_of(const memory::Snapshot& live) {
   return out;
 }
 
-// "a 24GB card": what the smallest card of that size leaves.
+// "a 24GB card": what the smallest card of that size leaves; of a size that no card has, the least share that
+// one leaves.
 double usable_of(const run::Run& run, double card_bytes, const run::Catalog& catalog) {
+  if (card_bytes <= 0) return 0;
+  double least = 1;
   for (const hardware::Tier& tier : catalog.tiers) {
-    if (static_cast<double>(tier.gib) * 1024 * 1024 * 1024 >= card_bytes && card_bytes > 0)
-      return usable_for(run, tier.usable_bytes);
+    const double size = static_cast<double>(tier.gib) * 1024 * 1024 * 1024;
+    if (size == card_bytes) return usable_for(run, tier.usable_bytes);
+    least = std::min(least, static_cast<double>(tier.usable_bytes) / size);
   }
-  return 0;
+  return usable_for(run, static_cast<uint64_t>(least * card_bytes));
+}
+
+// vLLM takes a share of the card, and is nothing without one.
+bool shares_the_card(const SaidRequest& said) {
+  const auto mode = said.values.find("/rl/vllm_mode");
+  return mode != said.values.end() && mode->second == json::Json("colocate");
+}
+
+const hardware::Gpu* card_of_size(double card_bytes, const run::Catalog& catalog) {
+  for (const hardware::Tier& tier : catalog.tiers) {
+    if (static_cast<double>(tier.gib) * 1024 * 1024 * 1024 != card_bytes) continue;
+    for (const std::string& id : tier.gpus) {
+      const hardware::Gpu* gpu = catalog.find_gpu(id);
+      if (gpu != nullptr && gpu->usable_bytes == tier.usable_bytes) return gpu;
+    }
+  }
+  return nullptr;
+}
+
+// The smallest size of card that it fits, and cards of that size; "" none that is known.
+std::string smallest_card(const run::Run& run, const memory::Sizes& sizes,
+                          const std::vector<run::Unsaid>& other, const run::Catalog& catalog) {
+  constexpr std::size_t most = 4;
+  for (const hardware::Tier& tier : catalog.tiers) {
+    if (run::verdict_of(sizes, other, usable_for(run, tier.usable_bytes)) != memory::Verdict::fits) continue;
+    std::string names;
+    std::size_t count = 0;
+    for (const std::string& id : tier.gpus) {
+      const hardware::Gpu* gpu = catalog.find_gpu(id);
+      if (gpu == nullptr || gpu->segment == "laptop" || ++count > most) continue;
+      const std::size_t unit = gpu->name.find("GB", 3);  // "GB200" is a name
+      names += (names.empty() ? "" : ", ") +
+               (unit == std::string::npos ? gpu->name : gpu->name.substr(0, gpu->name.rfind(' ', unit)));
+    }
+    return std::to_string(tier.gib) + "GB (" + names + (count > most ? " and others)" : ")");
+  }
+  return "";
 }
 
 // `choices`: the method first.
@@ -190,7 +126,13 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   way.request =
       with_least(whole.request(),
                  card == whole.values.end() ? nullptr : catalog.find_gpu(card->second.get<std::string>()));
-  const std::optional<run::Run> run = run::read_run(json::write(way.request), catalog, errors);
+  // Two tasks are compared as one library runs them, which loads both in one type.
+  if (said.weighed.count("/task") != 0 && !way.request.contains("stack")) way.request["stack"] = "trl";
+  json::Json priced = way.request;
+  if (const hardware::Gpu* stand_in =
+          shares_the_card(said) ? card_of_size(said.card_bytes, catalog) : nullptr)
+    priced["hardware"]["gpu"] = stand_in->id;
+  const std::optional<run::Run> run = run::read_run(json::write(priced), catalog, errors);
   if (!run) return std::nullopt;
   const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
   way.needed = sizes.needed;
@@ -199,12 +141,17 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   way.length = run->resolved.recipe.training.max_length;
   way.batch = run->resolved.recipe.training.per_device_train_batch_size;
   const recipe::Recipe& r = run->resolved.recipe;
-  way.wide = !r.quantized() && memory::parameter_size(r) == 4 && said.values.count("/model_args/dtype") == 0;
+  const bool type_open =
+      said.values.count("/model_args/dtype") + said.weighed.count("/model_args/dtype") == 0;
+  way.wide = !r.quantized() && memory::parameter_size(r) == 4 && type_open;
+  way.narrow = !r.quantized() && memory::parameter_size(r) == 2 && type_open &&
+               choices.front().name == "Full fine-tuning";
   way.usable = run->gpu == nullptr     ? usable_of(*run, said.card_bytes, catalog)
                : !run->gpu->replayed() ? 0
                                        : usable_for(*run, run->gpu->usable_bytes);
   const std::vector<run::Unsaid> other = run::unsaid(*run, catalog);
   for (const run::Unsaid& one : other) way.unsaid += " " + one.words;
+  if (run->gpu == nullptr && said.card_bytes == 0) way.smallest = smallest_card(*run, sizes, other, catalog);
   if (way.usable > 0) way.verdict = memory::word(run::verdict_of(sizes, other, way.usable));
   way.if_so = way.verdict == "tight" && memory::verdict(sizes, way.usable) == memory::Verdict::fits;
   return way;
@@ -287,7 +234,8 @@ std::string growth(const Way& one, const Way& other) {
     if (large.bytes[i] - small.bytes[i] > large.bytes[most] - small.bytes[most]) most = i;
   }
   const double grown = large.bytes[most] - small.bytes[most], all = large.total() - small.total();
-  if (all <= 0 || grown <= 0) return "";
+  if (std::abs(all) < 0.005 * large.total()) return " Between them there is no difference at the peak.";
+  if (grown <= 0) return "";
   return " What grows most between them is " + std::string(words_of(static_cast<memory::Component>(most))) +
          ": from " + size_text(small.bytes[most]) + " to " + size_text(large.bytes[most]) +
          "; the whole is " + size_text(all) + " more.";
@@ -295,7 +243,8 @@ std::string growth(const Way& one, const Way& other) {
 
 std::string words_of(const Way& way) {
   std::string out = way.name + " needs " + size_text(way.needed);
-  if (way.verdict.empty()) return out + ".";
+  if (way.verdict.empty() && way.smallest.empty()) return out + ".";
+  if (way.verdict.empty()) return out + ": the smallest card that it fits has " + way.smallest + ".";
   out += " of " + size_text(way.usable) + " on each card: it ";
   if (way.if_so) return out + "fits, unless what is not said is otherwise.";
   return out + (way.verdict == "fits" ? "fits." : way.verdict == "tight" ? "fits barely." : "does not fit.");
@@ -320,7 +269,20 @@ bool is_open(const SaidRequest& said, std::string_view pointer) {
                      [&](const run::Missing& one) { return one.pointer == pointer; });
 }
 
-std::string taken(const SaidRequest& said, const Way& way) {
+// What is named and was not weighed: cards and settings that no field or preset holds.
+std::string unread(const SaidRequest& said) {
+  std::string out;
+  if (!said.unknown_card.empty())
+    out += " " + said.unknown_card + " is no card that is known by name" +
+           (said.card_bytes > 0 ? "; " + size_text(said.card_bytes) + " are taken for its memory."
+                                : ": say how much memory it has, as \"on a 24GB card\".");
+  std::string named;
+  for (const std::string& one : said.unread) named += (named.empty() ? "" : ", ") + one;
+  return named.empty() ? out : out + " Named, but not read and not counted: " + named + ".";
+}
+
+std::string taken(const SaidRequest& said, const Answers& answers) {
+  const Way& way = answers.ways.front();
   std::string out;
   const auto add = [&out](const std::string& what) { out += (out.empty() ? "" : ", ") + what; };
   if (is_open(said, "/training/max_length") && said.weighed.count("/training/max_length") == 0)
@@ -330,6 +292,10 @@ std::string taken(const SaidRequest& said, const Way& way) {
     add("a micro-batch of " + std::to_string(way.batch));
   if (said.values.count("/training/gradient_checkpointing") == 0) add("gradient checkpointing");
   if (way.wide) add("weights loaded in float32");
+  if (std::any_of(answers.ways.begin(), answers.ways.end(), [](const Way& one) { return one.narrow; }))
+    add("weights in 16 bits alone where all are trained (in float32 they and their states are twice as large)");
+  if (said.values.count("/rl/vllm_mode") != 0)
+    add("vLLM on " + std::string(shares_the_card(said) ? "the same card" : "cards of its own"));
   return out.empty() ? "" : " Not said, and taken here: " + out + ".";
 }
 
@@ -355,7 +321,9 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
   if (said.any_model) {
     out.words = "The largest models that are known and fit:";
   } else if (said.model.empty()) {
-    out.words = "No model is named; " + said.like + " is taken for one of that size:";
+    out.words = (said.unknown_model.empty() ? "No model is named"
+                                            : said.unknown_model + " is no model that is known by name") +
+                "; " + said.like + " is taken for one of that size:";
   }
   for (const Way& way : out.ways) out.words += " " + words_of(way);
   const bool shared =
@@ -372,7 +340,7 @@ Answers answer(const SaidRequest& said, const run::Catalog& catalog) {
   if (out.ways.size() == 1) out.words += " At its peak: " + out.ways.front().parts + ".";
   if (const std::size_t values = weighed(said).size(); values > 1 && out.ways.size() % values == 0)
     out.words += growth(out.ways.front(), out.ways[values - 1]);
-  out.words += taken(said, out.ways.front()) + on_apple(said);
+  out.words += taken(said, out) + unread(said) + on_apple(said);
   out.words += out.ways.front().unsaid;
   const Way& first = out.ways.front();
   if (first.verdict == "fits" && is_open(said, "/training/per_device_train_batch_size")) {

@@ -1,0 +1,138 @@
+#include "core/question/open_ways.h"
+
+#include <algorithm>
+
+#include "core/diagnosis/signs.h"
+#include "core/json/ascii.h"
+#include "core/json/rounding.h"
+#include "core/recipe/stacks.h"
+
+namespace plimsoll::question {
+
+using diagnosis::size_text;
+using recipe::Values;
+
+namespace {
+
+bool is_set(const Values& values, const char* pointer) {
+  const auto found = values.find(pointer);
+  return found != values.end() && found->second == json::Json(true);
+}
+
+// How a value is called beside its run: "DPO", "a micro-batch of 4", "without packing".
+std::string called(std::string_view pointer, const json::Json& value) {
+  constexpr std::pair<const char*, const char*> names[] = {
+      {"/task", ""},
+      {"/training/per_device_train_batch_size", "a micro-batch of "},
+      {"/training/max_length", "a length of "},
+      {"/peft/r", "rank "},
+      {"/model_args/attn_implementation", "with "},
+      {"/model_args/dtype", "weights in "}};
+  std::string written = value.is_string() ? value.get<std::string>() : json::write(value);
+  if (value.is_boolean()) {
+    std::string key(pointer.substr(pointer.rfind('/') + 1));
+    if (key.starts_with("use_")) key.erase(0, 4);
+    std::replace(key.begin(), key.end(), '_', ' ');
+    return (value.get<bool>() ? "with " : "without ") + key;
+  }
+  for (char& c : written) {
+    if (pointer == "/task" && ascii::is_lower(c)) c = static_cast<char>(c - 'a' + 'A');
+  }
+  for (const auto& [known, name] : names) {
+    if (known == pointer) return name + written;
+  }
+  return written;
+}
+
+std::string counted(double count, const hardware::Gpu& gpu) {
+  const std::string name = gpu.name.substr(0, gpu.name.find(','));
+  return count > 1 ? std::to_string(json::count_of(count)) + " x " + name : "one " + name;
+}
+
+}  // namespace
+
+void set_method(Values& values, std::string_view method) {
+  for (const char* pointer : {"/quantization/load_in_4bit", "/quantization/load_in_8bit"})
+    values.erase(pointer);
+  if (method == "Full fine-tuning") {
+    values.erase("/quantization/quant_method");
+    std::erase_if(values, [](const auto& value) { return value.first.rfind("/peft", 0) == 0; });
+    return;
+  }
+  values["/peft"] = true;
+  if (method != "QLoRA") return;
+  values["/quantization/load_in_4bit"] = true;
+  values["/quantization/bnb_4bit_quant_type"] = "nf4";
+}
+
+std::vector<Open> methods(const SaidRequest& said) {
+  if (is_set(said.values, "/quantization/load_in_8bit"))
+    return {{said.method ? "LoRA on an 8-bit base" : "Adapters on an 8-bit base",
+             {{"/peft", true}, {"/quantization/load_in_8bit", true}}}};
+  if (!said.method && is_set(said.values, "/quantization/load_in_4bit")) return {{"QLoRA", {}}};
+  std::vector<Open> out;
+  for (const std::string& method : said.methods) out.push_back({method, {}});
+  if (out.empty()) out = {{"QLoRA", {}}, {"LoRA", {}}, {"Full fine-tuning", {}}};
+  return out;
+}
+
+std::vector<Open> weighed(const SaidRequest& said) {
+  constexpr std::size_t most = 4;
+  constexpr std::string_view attention = "/model_args/attn_implementation";
+  for (const char* pointer :
+       {"/task", "/training/per_device_train_batch_size", "/training/max_length", "/peft/r",
+        "/model_args/dtype", "/training/optim", "/model_args/attn_implementation",
+        "/training/gradient_checkpointing", "/training/packing", "/training/use_liger_kernel"}) {
+    const auto found = said.weighed.find(pointer);
+    if (found == said.weighed.end() || found->second.size() > most) continue;
+    std::vector<Open> out;
+    // Of a switch that is asked about, the run as it was said goes first and needs no word.
+    const bool is_switch = found->second.front().is_boolean() || pointer == attention;
+    for (const json::Json& value : found->second) {
+      const bool first = is_switch && out.empty();
+      out.push_back({first ? "" : ", " + called(pointer, value), {{pointer, value}}});
+    }
+    return out;
+  }
+  return {{}};
+}
+
+bool in_one_process(const SaidRequest& said) {
+  const auto stack = said.values.find("/stack");
+  return stack != said.values.end() && said.values.count("/parallel/strategy") == 0 &&
+         recipe::stack_traits(stack->second.get<std::string>()).one_process;
+}
+
+std::vector<Open> machines(const SaidRequest& said) {
+  std::vector<Open> out;
+  for (const SaidCards& cards : said.cards) {
+    Open one{" on " + counted(cards.count, *cards.gpu), {{"/hardware/gpu", cards.gpu->id}}};
+    const auto count = json::count_of(std::max(1.0, cards.count));
+    one.values["/parallel/num_gpus"] = count;
+    if (count > 1 && in_one_process(said)) {
+      one.name += ", a whole copy on each card";
+      one.values["/parallel/strategy"] = "ddp";
+    }
+    const bool open = said.values.count("/parallel/strategy") == 0 && !in_one_process(said);
+    if (count > 1 && open) {
+      Open divided = one;
+      one.name += ", a whole copy on each card";
+      one.values["/parallel/strategy"] = "ddp";
+      Open in_memory = divided;
+      divided.name += ", the weights divided over them (ZeRO-3)";
+      divided.values["/parallel/strategy"] = "zero3";
+      in_memory.name += ", divided and kept in host memory (FSDP with CPU offload)";
+      in_memory.values["/parallel/strategy"] = "fsdp";
+      in_memory.values["/parallel/fsdp_config/offload_params"] = true;
+      in_memory.slow = true;
+      for (Open* each : {&one, &divided, &in_memory}) out.push_back(std::move(*each));
+    } else {
+      out.push_back(std::move(one));
+    }
+  }
+  if (out.empty() && said.card_bytes > 0) out.push_back({" on a card of " + size_text(said.card_bytes), {}});
+  if (out.empty()) out.push_back({});
+  return out;
+}
+
+}  // namespace plimsoll::question
