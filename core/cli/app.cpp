@@ -5,6 +5,7 @@
 #include "core/cli/answer.h"
 #include "core/cli/commands.h"
 #include "core/cli/completion.h"
+#include "core/cli/flags.h"
 #include "core/cli/input.h"
 #include "core/cli/layout.h"
 #include "core/cli/manual.h"
@@ -307,7 +308,13 @@ std::string near_words(const CLI::App& app, int argc, const char* const* argv) {
     word = word.substr(0, word.find('='));
     if (word.substr(0, 2) != "--" || (", " + names + ",").find(", " + word + ",") != std::string::npos)
       continue;
-    const std::string meant = json::did_you_mean(word, names);
+    const std::string value = std::string(argv[i]).size() > word.size()
+                                  ? std::string(argv[i]).substr(word.size() + 1)
+                              : i + 1 < argc ? argv[i + 1]
+                                             : "";
+    const std::string known = takes_flags(named.front()) ? flag_called(word, value) : "";
+    const std::string meant =
+        known.empty() ? json::did_you_mean(word, names) : " Did you mean " + known + "?";
     if (!meant.empty()) lines += "There is no flag " + word + "." + meant + "\n";
   }
   return lines;

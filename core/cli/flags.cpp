@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json/ascii.h"
+#include "core/question/said_request.h"
 #include "core/run/phrases.h"
 
 namespace plimsoll::cli {
@@ -41,6 +42,14 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
+// What no sentence says alone.
+constexpr std::pair<std::string_view, std::string_view> elsewhere[] = {
+    {"vram", "--gpu with a card's name"},
+    {"gpu-memory", "--gpu with a card's name"},
+    {"deepspeed", "--strategy zero2 or --strategy zero3"},
+    {"zero", "--strategy zero2 or --strategy zero3"},
+};
+
 }  // namespace
 
 std::span<const Flag> flags() { return table; }
@@ -54,6 +63,25 @@ std::string as_flag(std::string_view pointer, const std::string& text) {
     if (*row.value == '\0' && value == "true") flag = row.name;
   }
   return flag;
+}
+
+std::string flag_called(std::string_view name, std::string_view value) {
+  while (name.starts_with("-")) name.remove_prefix(1);
+  for (const auto& [known, flag] : elsewhere) {
+    if (name == known) return std::string(flag);
+  }
+  const bool number = !value.empty() && ascii::is_digit(value.front());
+  // A rank is one of adapters; and a setting of numbers is known by its number.
+  const std::string sentence = "LoRA, " + std::string(name) + " " + (number ? std::string(value) : "64");
+  const question::SaidRequest said = question::said_request(diagnosis::clean(sentence), {});
+  if (said.methods == std::vector<std::string>{"QLoRA"}) return "--qlora";
+  for (const auto& [pointer, meant] : said.values) {
+    if (pointer == "/peft" || pointer == "/hardware/gpu") continue;
+    const std::string flag =
+        as_flag(pointer, meant.is_string() ? meant.get<std::string>() : json::write(meant));
+    return meant.is_number() && !number ? flag.substr(0, flag.find('=')) : flag;
+  }
+  return "";
 }
 
 }  // namespace plimsoll::cli

@@ -20,4 +20,8 @@ std::span<const Flag> flags();
 /// A field's value as one word of a command line.
 std::string as_flag(std::string_view pointer, const std::string& value);
 
+/// The flag that another program's means, read as a question's words are: "--max-seq-length" and 4096 are
+/// "--length=4096", "--load-in-4bit" is "--qlora"; "" none. `value` may be empty.
+std::string flag_called(std::string_view name, std::string_view value);
+
 }  // namespace plimsoll::cli

@@ -94,6 +94,17 @@ Typed word_of(const std::string& word, const std::string& allowed) {
   return named(word, allowed);
 }
 
+// "fa2" of attention: as a question's words are read.
+Typed word_in_words(const recipe::FieldInfo& field, const std::string& text) {
+  Typed word = word_of(text, field.allowed);
+  if (word.value != Json(text) || !word.candidates.empty()) return word;
+  const bool known = (", " + field.allowed + ", ").find(", " + text + ", ") != std::string::npos;
+  if (known) return word;
+  const recipe::Values said = question::said_request(diagnosis::clean(text), {}).values;
+  const auto found = said.find(field.pointer);
+  return found == said.end() ? word : Typed{found->second, "what \"" + text + "\" is", {}};
+}
+
 Typed list_of(const recipe::FieldInfo& field, const std::string& text) {
   Typed list{Json::array(), "", {}};
   for (std::size_t at = 0; at <= text.size();) {
@@ -169,7 +180,7 @@ Typed typed(const recipe::FieldInfo& field, const std::string& text, const run::
     const auto flag = exchange::meant_flag(text);
     return {flag ? Json(*flag) : Json(text), "", {}};
   }
-  if (field.type == "word") return word_of(text, field.allowed);
+  if (field.type == "word") return word_in_words(field, text);
   if (field.type == "texts") return list_of(field, text);
   if (field.type == "texts_or_text") {
     const bool pattern = text == "all-linear" || text.find_first_of("^$*+?()[]|\\") != std::string::npos;
