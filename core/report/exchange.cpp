@@ -11,6 +11,7 @@
 #include "core/recipe/fields.h"
 #include "core/recipe/stacks.h"
 #include "core/report/handout.h"
+#include "core/report/heading.h"
 #include "core/run/model_names.h"
 #include "core/run/run.h"
 
