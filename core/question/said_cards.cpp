@@ -248,35 +248,13 @@ std::string unknown_card_in(const diagnosis::Text& text, const SaidWords& words)
   return "";
 }
 
-// "Which GPU do I need", "smallest card", "welche Karte", "什么显卡".
-bool asks_for_a_card(const SaidWords& words) {
-  constexpr std::string_view asked[] = {"which",    "what",     "welche", "welcher",  "minimum",   "minimal",
-                                        "smallest", "cheapest", "min",    "kleinste", "günstigste"};
-  constexpr std::string_view cards[] = {"gpu",      "gpus",  "card",        "cards",
-                                        "graphics", "karte", "grafikkarte", "vram"};
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    const std::string_view word = words[at].text;
-    const bool chinese =
-        word.find("显卡") != std::string_view::npos || word.find("张卡") != std::string_view::npos;
-    const bool which =
-        word.find("什么") != std::string_view::npos || word.find("哪") != std::string_view::npos;
-    if (chinese && which) return true;
-    if (at == 0 || std::find(std::begin(cards), std::end(cards), word) == std::end(cards)) continue;
-    for (std::size_t back = at > 2 ? at - 2 : 0; back < at; ++back) {
-      if (std::find(std::begin(asked), std::end(asked), words[back].text) != std::end(asked)) return true;
-    }
-  }
-  return false;
-}
-
-// Where no known card is named: the name that was, the size that stands there, or that one is asked for.
+// Where no known card is named: the name that was, and the size that stands there.
 void read_unnamed_card(const diagnosis::Text& text, SaidRequest& out) {
   const SaidWords words = split(std::string_view(text.folded_lines).substr(0, longest_said));
   out.card_bytes = diagnosis::spoken_size(text.folded_lines);
   if (words.size() > longest_asked_of_cards) return;
   if (out.card_bytes == 0) out.card_bytes = size_alone(words);
   out.unknown_card = unknown_card_in(text, words);
-  if (out.card_bytes == 0 && out.unknown_card.empty()) out.any_card = asks_for_a_card(words);
 }
 
 }  // namespace

@@ -37,7 +37,6 @@ struct SaidRequest {
   std::string like;             ///< a model that is called so large: taken for an answer, never for evidence
   std::string unknown_model;    ///< "Nemotron Nano 9B": a name that no model has
   std::string unknown_card;     ///< "RTX A2000": a name that no card has
-  bool any_card = false;        ///< "which GPU do I need" is asked for
   bool any_model = false;       ///< "the biggest model that fits" is asked for
   bool model_parallel = false;  ///< tensor or pipeline parallelism, which no replay knows
   /// What it says several values of: "dies with batch 4, runs with batch 2". None of them is in `values`.
