@@ -5,6 +5,7 @@
 #include "core/diagnosis/signs.h"
 #include "core/json/ascii.h"
 #include "core/json/rounding.h"
+#include "core/memory/layers/images.h"
 #include "core/memory/parameters/parameters.h"
 #include "core/question/open_ways.h"
 #include "core/run/components.h"
@@ -111,6 +112,21 @@ std::string smallest_card(const run::Run& run, const memory::Sizes& sizes,
   return "";
 }
 
+bool is_open(const SaidRequest& said, std::string_view pointer) {
+  return std::any_of(said.unknown.begin(), said.unknown.end(),
+                     [&](const run::Missing& one) { return one.pointer == pointer; });
+}
+
+// A sample of an open length is at least as long as its images and a few words. The length that it takes, where that
+// is more than the usual one; 0 otherwise.
+uint64_t length_of_images(const run::Run& run) {
+  constexpr uint64_t words = 256;
+  const recipe::Recipe& r = run.resolved.recipe;
+  const double images = memory::image_load(run.network, r).text_tokens;
+  if (images + words <= static_cast<double>(r.training.max_length)) return 0;
+  return (static_cast<uint64_t>(images) / words + 2) * words;
+}
+
 // `choices`: the method first.
 std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choices,
                          const run::Catalog& catalog, json::Errors& errors) {
@@ -132,8 +148,14 @@ std::optional<Way> price(const SaidRequest& said, const std::vector<Open>& choic
   if (const hardware::Gpu* stand_in =
           shares_the_card(said) ? card_of_size(said.card_bytes, catalog) : nullptr)
     priced["hardware"]["gpu"] = stand_in->id;
-  const std::optional<run::Run> run = run::read_run(json::write(priced), catalog, errors);
+  std::optional<run::Run> run = run::read_run(json::write(priced), catalog, errors);
   if (!run) return std::nullopt;
+  if (const uint64_t length = is_open(said, "/training/max_length") ? length_of_images(*run) : 0;
+      length > 0) {
+    way.request["training"]["max_length"] = priced["training"]["max_length"] = length;
+    run = run::read_run(json::write(priced), catalog, errors);
+    if (!run) return std::nullopt;
+  }
   const memory::Sizes sizes = sizes_of(run->replay.instants[run->replay.peak], *run);
   way.needed = sizes.needed;
   way.live = run->replay.instants[run->replay.peak].live;
@@ -262,11 +284,6 @@ std::string on_apple(const SaidRequest& said) {
                                 : "");
   }
   return "";
-}
-
-bool is_open(const SaidRequest& said, std::string_view pointer) {
-  return std::any_of(said.unknown.begin(), said.unknown.end(),
-                     [&](const run::Missing& one) { return one.pointer == pointer; });
 }
 
 // What is named and was not weighed: cards and settings that no field or preset holds.

@@ -194,5 +194,11 @@ TEST(NewcomerQuestion, TwoTasksAreWeighedInOneLibrary) {
   EXPECT_LT(both.ways[0].needed, 1.2 * both.ways[1].needed);
 }
 
+TEST(NewcomerQuestion, AnOpenLengthHoldsTheImagesOfASample) {
+  const std::string words = words_for("Fine-tune Qwen2.5-VL-7B with high-res images 1920x1080 LoRA on 3090");
+  EXPECT_TRUE(has(words, "3072 tokens")) << words;
+  EXPECT_TRUE(has(words_for("Fine-tune Qwen2.5-VL-7B with LoRA on 3090, images 448x448"), "1024 tokens"));
+}
+
 }  // namespace
 }  // namespace plimsoll::question
