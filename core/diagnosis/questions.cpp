@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/diagnosis/progress.h"
+
 namespace plimsoll::diagnosis {
 
 namespace {
@@ -81,6 +83,9 @@ constexpr Choice cards[] = {
     {"one", "Only one card is used", "Everything must fit on it.", {}, true},
 };
 
+// Of a run that is known to have made steps: its first moments are answered.
+constexpr Question when_running = {"when", "When did it fail?", std::span(when).subspan(3)};
+
 constexpr Question all_questions[] = {
     {"when", "When did it fail?", when},
     {"others", "Did another program hold memory of the card before it started?", others},
@@ -127,6 +132,8 @@ bool in_a_step(FailurePhase phase) {
   return phase == FailurePhase::forward || phase == FailurePhase::loss || phase == FailurePhase::backward ||
          phase == FailurePhase::optimizer;
 }
+
+bool made_steps(const TextReading& r) { return !progress_in_words(r.text.folded_lines).empty(); }
 
 // What the text, the traceback or the request answers already is not asked.
 bool is_known(const Question& question, const TextReading& r) {
@@ -193,9 +200,11 @@ const Question* question_for(const std::vector<Named>& named, const std::vector<
     const bool asked = std::any_of(answered.begin(), answered.end(),
                                    [&](const Answer& one) { return one.question->id == question.id; });
     if (asked || is_known(question, reading)) continue;
-    if (const double gained = gain(question, named, shares); gained > most) {
+    const bool running = question.id == when_running.id && made_steps(reading);
+    const Question& open = running ? when_running : question;
+    if (const double gained = gain(open, named, shares); gained > most) {
       most = gained;
-      best = &question;
+      best = &open;
     }
   }
   return best;

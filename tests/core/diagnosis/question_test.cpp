@@ -161,5 +161,17 @@ TEST(DiagnosisQuestion, LogitsOfGeneratedSamplesAreThoseOfTheirCompletions) {
   EXPECT_EQ(d.reading.products.front().tokens, 32768);
 }
 
+TEST(DiagnosisQuestion, WhoIsAtStep300IsNotAskedWhetherItLoads) {
+  const Diagnosis d = explained(
+      "Llama 3 8B on a 3090 with LoRA, step 300: CUDA out of memory. Tried to allocate 1002.00 MiB");
+  ASSERT_NE(d.question, nullptr);
+  EXPECT_EQ(d.question->id, "when");
+  for (const Choice& choice : d.question->choices) {
+    EXPECT_NE(choice.id, "load");
+    EXPECT_NE(choice.id, "first");
+  }
+  EXPECT_EQ(read_answers("when=load").size(), 1U) << "an answer that was given stays one";
+}
+
 }  // namespace
 }  // namespace plimsoll::diagnosis
