@@ -8,6 +8,7 @@
 #include "core/diagnosis/printed.h"
 #include "core/diagnosis/prose_signs.h"
 #include "core/diagnosis/size.h"
+#include "core/diagnosis/taken.h"
 
 namespace plimsoll::diagnosis {
 
@@ -102,6 +103,7 @@ Diagnosis diagnose(const Situation& situation) {
   r.facts = read_facts(situation, r, numbers);
   read_host(r);
   if (numbers.tried) r.matches = tensors_of_size(*numbers.tried, situation, r);
+  if (states_are_fp32(r)) hold_in_fp32(r.facts);
   if (numbers.tried) r.products = products_of(*numbers.tried, situation, r.facts);
   d.cards = cards_of(situation, r);
   if (r.messages.empty() && r.table.cards.empty()) return d;

@@ -258,6 +258,14 @@ void weigh(const Situation& s, Facts& f) {
 
 }  // namespace
 
+void hold_in_fp32(Facts& f) {
+  f.fp32 = true;
+  if (f.parameters == 0 || f.whole == 0) return;
+  const double part = f.share / f.whole;
+  f.whole = f.at_most = 16 * f.parameters;
+  f.share = part * f.whole;
+}
+
 Facts read_facts(const Situation& situation, const TextReading& reading, const Numbers& numbers) {
   const Text& text = reading.text;
   Facts facts;

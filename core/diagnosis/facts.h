@@ -79,6 +79,9 @@ struct Facts {
   bool shared_by_unknown() const { return sharded() && !gpus && quantization.empty(); }
 };
 
+/// Weights, gradients and both states of AdamW in fp32, 16 bytes a parameter, divided as they were.
+void hold_in_fp32(Facts& facts);
+
 Facts read_facts(const Situation& situation, const TextReading& reading, const Numbers& numbers);
 
 /// Whether a text in lower case speaks of a card: "4090" of "rtx-4090", "a100" of "a100-sxm-80". A slice of

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/diagnosis/signs.h"
+
 namespace plimsoll::diagnosis {
 
 namespace {
@@ -12,8 +14,9 @@ constexpr Id loss[] = {"fused_loss", "cut_cross_entropy"};
 constexpr Id checkpoints[] = {"gradient_checkpointing"};
 constexpr Id kernel[] = {"sdpa", "flash_attention"};
 constexpr Id dtype[] = {"sixteen_bit_load"};
-constexpr Id states[] = {"eight_bit_optimizer", "paged_eight_bit_optimizer", "sharded_states",
-                         "optimizer_in_host_memory"};
+// States take their weights' type, and so they shrink with it.
+constexpr Id states[] = {"eight_bit_optimizer", "paged_eight_bit_optimizer", "pure_bfloat16",
+                         "sharded_states", "optimizer_in_host_memory"};
 constexpr Id foreach[] = {"fused_optimizer"};
 constexpr Id evaluation[] = {"loss_only", "eval_accumulation", "smaller_eval_batch"};
 constexpr Id pieces[] = {"expandable_segments"};
@@ -57,6 +60,12 @@ std::span<const Id> remedies_of(Id cause) {
   const auto* found = std::find_if(std::begin(remedies), std::end(remedies),
                                    [cause](const Remedy& one) { return one.cause == cause; });
   return found == std::end(remedies) ? std::span<const Id>() : found->fixes;
+}
+
+bool is_helped_on_the_card(const TextReading& reading) {
+  const Message* message = reading.message();
+  return message == nullptr ||
+         (message->family->kind != MessageKind::host && message->family->kind != MessageKind::kernel);
 }
 
 }  // namespace plimsoll::diagnosis

@@ -11,4 +11,10 @@ namespace plimsoll::diagnosis {
 /// Ids of fixes (core/advice/fixes); empty where the remedy is no field of a request.
 std::span<const std::string_view> remedies_of(std::string_view cause);
 
+struct TextReading;
+
+/// Whether less on the card gets a run past the failure: not where the machine's RAM ran out, or a kernel's
+/// memory on the chip.
+bool is_helped_on_the_card(const TextReading& reading);
+
 }  // namespace plimsoll::diagnosis

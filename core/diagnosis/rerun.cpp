@@ -7,6 +7,7 @@
 #include "core/diagnosis/cases.h"
 #include "core/diagnosis/signs.h"
 #include "core/diagnosis/size.h"
+#include "core/diagnosis/taken.h"
 #include "core/memory/allocator/reserve.h"
 #include "core/memory/sharding/sharding.h"
 
@@ -314,9 +315,7 @@ void explain(const Situation& s, const Shown& shown, std::vector<Without> runs, 
   out.words = out.explained;
 }
 
-}  // namespace
-
-Rerun play_again(const Situation& s, const TextReading& r) {
+Rerun played_again(const Situation& s, const TextReading& r) {
   Rerun out;
   if (s.recipe == nullptr || s.network == nullptr || s.machine == nullptr || !memory::unrolls(*s.recipe))
     return out;
@@ -335,6 +334,19 @@ Rerun play_again(const Situation& s, const TextReading& r) {
   }
   if (contradict(requested, *shown, out)) explain(s, *shown, std::move(runs), out);
   return out;
+}
+
+}  // namespace
+
+// Where the failure shows the type of the weights and nobody else says it, the run is replayed so.
+Rerun play_again(const Situation& s, const TextReading& r) {
+  if (s.recipe == nullptr || !states_are_fp32(r) || s.values.count("/model_args/dtype") != 0)
+    return played_again(s, r);
+  recipe::Recipe recipe = *s.recipe;
+  recipe.model_args.dtype = "float32";
+  Situation held = s;
+  held.recipe = &recipe;
+  return played_again(held, r);
 }
 
 }  // namespace plimsoll::diagnosis

@@ -152,6 +152,7 @@ enum class Sign : uint8_t {
   is_partition,
   is_power_of_two,
   fp32_of_a_frozen_base,
+  states_in_fp32,  ///< a state as large as its weight in fp32, whose type it takes
   large_request,
   beyond_the_text,
   product_of_logits,  ///< no model is named, and a chosen number of tokens times a vocabulary has this size

@@ -4,6 +4,7 @@
 #include "core/diagnosis/facts_said.h"
 #include "core/diagnosis/sentence.h"
 #include "core/diagnosis/sign_parts.h"
+#include "core/diagnosis/taken.h"
 #include "core/json/ascii.h"
 
 namespace plimsoll::diagnosis {
@@ -307,6 +308,12 @@ void read_tensor(const TextReading& r, const Situation& situation, Signs& out) {
     add(out, true, Sign::is_whole_model,
         "The size that failed is that of all parameters of " + best.model + " in " + best.dtype + ".");
   }
+  const bool states = states_are_fp32(r);
+  add(out, states && r.facts.whole > 0, Sign::states_in_fp32,
+      "The state that failed is as large as " + (states ? r.matches.front().what : "") +
+          " in fp32, and takes its weight's type: weights, gradients and both states in fp32 are 16 bytes a "
+          "parameter, " +
+          size_text(r.facts.whole) + " in all.");
   read_large_request(r, situation, out);
   read_matches(r, out);
 }

@@ -57,6 +57,7 @@ const Cause rows_of_weights[] = {
      .base = -3.0F,
      .weights = {{Sign::optimizer, 7.0F},
                  {Sign::makes_states, 4.0F},
+                 {Sign::states_in_fp32, 1.0F},
                  {Sign::prepares, 5.0F},
                  {Sign::full_tuning, 1.0F},
                  {Sign::foreach, -4.0F},
@@ -68,7 +69,9 @@ const Cause rows_of_weights[] = {
                  {Sign::says_optimizer, 5.5F}},
      .why = "exp_avg and exp_avg_sq are made at the first step (or by accelerate's and DeepSpeed's "
             "preparation), after forward and backward had passed.",
-     .remedy = "An 8-bit or paged optimizer, adapters, or sharded states (ZeRO)."},
+     .remedy =
+         "An 8-bit or paged optimizer, adapters, or sharded states (ZeRO); 16-bit weights where they lie "
+         "in fp32, since states take their type."},
     {.id = "dequantisation_temporary",
      .title = "A quantised weight was expanded for its product",
      .found = Found::frame,

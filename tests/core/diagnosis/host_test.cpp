@@ -1,8 +1,9 @@
 // What ran out where it is not the card's memory, or where the last to ask is not who took it.
+#include "core/diagnosis/host.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/diagnosis/host.h"
 #include "core/diagnosis/printed.h"
 #include "core/diagnosis/text.h"
 #include "tests/core/explained.h"
@@ -26,8 +27,7 @@ TEST(DiagnosisHost, OffloadedBytesAreHeldAgainstTheRamThatIsSaid) {
 }
 
 TEST(DiagnosisHost, WeightsLargerThanTheRamDoNotGoThroughIt) {
-  const Diagnosis d =
-      explained("Killed\npython train.py  - loading Qwen2.5-32B on Colab T4 with 12.7GB RAM");
+  const Diagnosis d = explained("Killed\npython train.py  - loading Qwen2.5-32B on Colab T4 with 12.7GB RAM");
   EXPECT_EQ(case_of(d), "weights_beyond_ram");
   // 32.76e9 parameters of two bytes.
   EXPECT_THAT(d.causes.front().shown, testing::Contains(testing::HasSubstr("61.03 GiB")));

@@ -72,7 +72,7 @@ export const REMEDIES: Record<string, string> = {
     "prediction_loss_only=true, oder eval_accumulation_steps=1 mit preprocess_logits_for_metrics, und ein kleinerer per_device_eval_batch_size.",
   "remedy.optimizer_foreach_temporary": "optim=adamw_torch_fused, oder foreach=False.",
   "remedy.optimizer_states_first_step":
-    "Ein Optimierer in 8 Bit oder ein auslagernder, Adapter, oder verteilte Zustände (ZeRO).",
+    "Ein Optimierer in 8 Bit oder ein auslagernder, Adapter, oder verteilte Zustände (ZeRO); Gewichte in 16 Bit, wo sie in fp32 liegen, denn die Zustände haben deren Typ.",
   "remedy.dequantisation_temporary":
     "Es nennt nur den Augenblick: die Karte war voll. Was bleibt, muss kleiner werden: Batch, Länge, Checkpointing.",
   "remedy.kbit_upcast":

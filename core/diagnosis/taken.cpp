@@ -1,0 +1,125 @@
+#include "core/diagnosis/taken.h"
+
+#include <algorithm>
+
+#include "core/diagnosis/signs.h"
+#include "core/memory/step/unroll.h"
+
+namespace plimsoll::diagnosis {
+
+namespace {
+
+constexpr const char* batch_at = "/training/per_device_train_batch_size";
+constexpr const char* length_at = "/training/max_length";
+constexpr const char* type_at = "/model_args/dtype";
+
+// The most that is allocated at any time.
+double peak_of(const Situation& s, const recipe::Recipe& recipe) {
+  double live = 0, most = 0;
+  for (const memory::Event& event : memory::unroll(*s.network, recipe, *s.machine).events) {
+    if (event.kind == memory::Event::Kind::release) live -= event.bytes;
+    if (event.kind == memory::Event::Kind::allocate) live += event.bytes;
+    most = std::max(most, live);
+  }
+  return most;
+}
+
+// What the card gave this process, by the message; of a card alone, less a context.
+double room_of(const TextReading& r) {
+  constexpr double usable = 0.97;
+  const Message* message = r.message();
+  if (message == nullptr || message->family->kind != MessageKind::allocator) return usable * r.facts.capacity;
+  const Numbers& n = message->numbers;
+  if (!n.allocated) return usable * r.facts.capacity;
+  return r.derived.reserved.value_or(n.allocated->bytes) + (n.free ? n.free->bytes : 0);
+}
+
+// The first of 1..most multiples of `unit` with which the run is too large for the room; 0: none is.
+template <typename Set>
+uint64_t least_that_fails(const Situation& s, const recipe::Recipe& recipe, double room, uint64_t most,
+                          Set set) {
+  const auto fails = [&](uint64_t count) {
+    recipe::Recipe changed = recipe;
+    set(changed, count);
+    return peak_of(s, changed) > room;
+  };
+  if (!fails(most)) return 0;
+  uint64_t fits = 0;
+  while (most - fits > 1) {
+    const uint64_t middle = fits + (most - fits) / 2;
+    (fails(middle) ? most : fits) = middle;
+  }
+  return most;
+}
+
+// Tokens of the micro-batch by the very size that failed, where it is that of this model's logits.
+double tokens_by_size(const TextReading& r) {
+  if (r.products.empty()) return 0;
+  const Product& first = r.products.front();
+  return first.exact && first.chosen && first.model.empty() && first.tensor == "logits" ? first.tokens : 0;
+}
+
+constexpr uint64_t step_of_length = 256, most_steps = 64;
+
+void take_length(const Situation& s, const TextReading& r, const recipe::Recipe& recipe,
+                 std::vector<Taken>& out) {
+  const auto batch = static_cast<double>(recipe.training.per_device_train_batch_size);
+  if (const double tokens = tokens_by_size(r); tokens > 0 && batch == 1) {
+    out.push_back({length_at, static_cast<uint64_t>(tokens), "the size that failed is of so many tokens"});
+    return;
+  }
+  const uint64_t steps = least_that_fails(
+      s, recipe, room_of(r), most_steps,
+      [](recipe::Recipe& one, uint64_t count) { one.training.max_length = count * step_of_length; });
+  // What fails with the shortest already says nothing of the length.
+  if (steps > 1)
+    out.push_back(
+        {length_at, steps * step_of_length, "not said; the shortest that is too much for the card"});
+}
+
+void take_batch(const Situation& s, const TextReading& r, const recipe::Recipe& recipe,
+                std::vector<Taken>& out) {
+  const uint64_t count = least_that_fails(
+      s, recipe, room_of(r), std::max<uint64_t>(1, recipe.training.per_device_train_batch_size),
+      [](recipe::Recipe& one, uint64_t samples) { one.training.per_device_train_batch_size = samples; });
+  if (count > 0) out.push_back({batch_at, count, "not said; the smallest that is too much for the card"});
+}
+
+}  // namespace
+
+bool states_are_fp32(const TextReading& r) {
+  const Facts& f = r.facts;
+  if (!r.frames.shows("states") || f.method != Method::full || !f.quantization.empty() || f.several() ||
+      !f.strategy.empty() || r.matches.empty())
+    return false;
+  const auto weight = [](const Match& one) {
+    return one.model.empty() && (one.kind == TensorKind::weight || one.kind == TensorKind::embedding);
+  };
+  const bool halves = std::any_of(r.matches.begin(), r.matches.end(),
+                                  [&](const Match& one) { return weight(one) && one.element == 2; });
+  return !halves && weight(r.matches.front()) && r.matches.front().element == 4;
+}
+
+std::vector<Taken> taken_of(const Situation& s, const TextReading& r) {
+  std::vector<Taken> out;
+  recipe::Recipe recipe = s.recipe == nullptr ? recipe::Recipe() : *s.recipe;
+  if (states_are_fp32(r) && s.values.count(type_at) == 0) {
+    out.push_back(
+        {type_at, "float32", "the optimizer's states have that type, and take it from the weights"});
+    recipe.model_args.dtype = "float32";
+  }
+  const bool host = r.message() == nullptr || r.message()->family->kind == MessageKind::host;
+  if (s.recipe == nullptr || s.network == nullptr || s.machine == nullptr || host || room_of(r) <= 0 ||
+      !memory::unrolls(recipe))
+    return out;
+  const bool batch = s.values.count(batch_at) == 0, length = s.values.count(length_at) == 0;
+  if (batch && length) {
+    recipe.training.per_device_train_batch_size = 1;
+    out.push_back({batch_at, uint64_t{1}, "not said; one sample is the least"});
+  }
+  if (length) take_length(s, r, recipe, out);
+  if (batch && !length) take_batch(s, r, recipe, out);
+  return out;
+}
+
+}  // namespace plimsoll::diagnosis
