@@ -250,7 +250,8 @@ const Case the_cases[] = {
      .why = "The runtime says the same of the card's memory and of the machine's (threads, events). What it "
             "prints as free is the card's.",
      .remedy = "rocm-smi --showmeminfo vram while it runs, and end what else holds the card; then a smaller "
-               "batch or model. With the card half empty: free -g and ulimit -u on the machine.",
+               "batch or model. With the card half empty: free -g and ulimit -u on the machine; from the "
+               "first call on, in rocminfo too: the groups render and video.",
      .alone = {"hsa_status_error_out_of_resources"}},
     {.id = "shared_gpu_memory",
      .cause = "windows_sysmem_fallback",

@@ -131,9 +131,12 @@ void read_numbers(CountedText segment, Message& message) {
     number = size;
     if (clause->number == &Numbers::tried && before.ends_with("more than")) message.numbers.at_least = true;
   }
-  // 2^64 bytes are printed where nobody has set a limit (CUDAMallocAsyncAllocator.cpp pytorch_memory_limits).
-  constexpr double no_limit = 1e17;
-  if (message.numbers.limit && message.numbers.limit->bytes > no_limit) message.numbers.limit.reset();
+  // 2^64 bytes are printed where nobody has set a limit (CUDAMallocAsyncAllocator.cpp pytorch_memory_limits), and
+  // by ROCm for less than nothing.
+  constexpr double nothing_has = 1e17;
+  for (std::optional<Size>* number : {&message.numbers.limit, &message.numbers.free}) {
+    if (*number && (*number)->bytes > nothing_has) number->reset();
+  }
 }
 
 // A translation nobody has listed: the numbers keep their order. Only when the words gave nothing but the

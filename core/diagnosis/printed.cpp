@@ -13,11 +13,11 @@ struct Printed {
 constexpr Printed all_printed[] = {
     // Transformers, quantizers/quantizer_bnb_4bit.py and _8bit.py validate_environment.
     {"some modules are dispatched on the cpu", "to `from_pretrained`"},
-    // Slurm, src/slurmd/slurmstepd/task_cgroup_memory.c, of several releases.
+    // Slurm, src/plugins/task/cgroup/task_cgroup_memory.c, of several releases.
     {"oom-kill event(s) in", "out-of-memory handler"},
     {"oom_kill event in", "have been oom killed"},
     {"oom_kill events in", "have been oom killed"},
-    // ROCm, ROCR-Runtime hsa_status_string.
+    // ROCm's runtime, hsa_status_string.
     {"hsa_status_error_out_of_resources", "os-specific events"},
 };
 

@@ -26,7 +26,7 @@ constexpr std::string_view markers[] = {"cuda error: out of memory",
 constexpr Clause clauses[] = {{&Numbers::tried, "failed to allocate", ""},
                               {&Numbers::tried, "could not allocate tensor with", ""},
                               {&Numbers::tried, "allocating", "on device"},
-                              {&Numbers::free, "available free mem :", ""}};  // ROCclr rocvirtual.cpp
+                              {&Numbers::free, "available free mem :", ""}};  // ROCclr rocdevice.cpp
 
 }  // namespace
 

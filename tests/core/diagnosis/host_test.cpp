@@ -97,7 +97,7 @@ TEST(DiagnosisHost, APageFileThatIsTooSmallIsTheMachines) {
   EXPECT_EQ(d.causes.front().cause->id, "host_ram");
 }
 
-// ROCm/clr rocclr/device/rocm/rocvirtual.cpp: the free memory is the agent's, which is the card.
+// As ROCclr's rocdevice.cpp prints it; what is free is the agent's, which is the card.
 TEST(DiagnosisHost, HsaWithoutResourcesIsTheCardBeforeItIsTheHost) {
   const Diagnosis d = explained(
       "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources. This error "
@@ -106,6 +106,24 @@ TEST(DiagnosisHost, HsaWithoutResourcesIsTheCardBeforeItIsTheHost) {
   EXPECT_EQ(case_of(d), "hsa_resources");
   ASSERT_TRUE(d.reading.messages[0].numbers.free);
   EXPECT_EQ(d.reading.messages[0].numbers.free->bytes, 0);
+}
+
+// A figure that ROCclr printed in a run of PyTorch's own tests: 2^44 MB less what was in use.
+TEST(DiagnosisHost, FreeMemoryThatNoCardHasIsNoFigure) {
+  const Diagnosis d = explained(
+      "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources. This error "
+      "may also occur when the core runtime library needs to spawn threads or create internal OS-specific "
+      "events. Code: 0x1008 Available Free mem : 17592186044276 MB");
+  ASSERT_EQ(d.reading.messages.size(), 1U);
+  EXPECT_FALSE(d.reading.messages[0].numbers.free);
+}
+
+TEST(DiagnosisHost, BothOfSlurmsSentencesAreItsOwn) {
+  const std::string words = own_words(
+      "slurmstepd: error: detected 2 oom_kill events in stepid=7.batch. some of the step tasks have been oom "
+      "killed. mine");
+  EXPECT_EQ(words.find("killed"), std::string::npos);
+  EXPECT_NE(words.find("mine"), std::string::npos);
 }
 
 // 70.6e9 parameters of 16 bytes over eight cards are 131 GiB each.

@@ -120,7 +120,7 @@ export const REMEDIES: Record<string, string> = {
   "remedy.windows_commit":
     "Eine größere Auslagerungsdatei (System, Erweitert, Leistung, Virtueller Arbeitsspeicher: ein- bis zweimal der RAM), dataloader_num_workers=0, andere Programme schließen. Die Karte ist nicht voll.",
   "remedy.hsa_resources":
-    "rocm-smi --showmeminfo vram während des Laufs, und beenden, was die Karte sonst belegt; dann ein kleinerer Batch oder ein kleineres Modell. Ist die Karte halb leer: free -g und ulimit -u am Rechner.",
+    "rocm-smi --showmeminfo vram während des Laufs, und beenden, was die Karte sonst belegt; dann ein kleinerer Batch oder ein kleineres Modell. Ist die Karte halb leer: free -g und ulimit -u am Rechner; vom ersten Aufruf an, auch in rocminfo: die Gruppen render und video.",
   "remedy.shared_gpu_memory":
     "Den Lauf unter den eigenen Speicher der Karte bringen; um den Fehler wieder zu sehen: NVIDIA-Systemsteuerung, CUDA - Sysmem Fallback Policy, prefer no sysmem fallback.",
   "remedy.jax_share":
