@@ -103,16 +103,34 @@ std::string question_lines(const Json& question, const Style& style) {
          layout({{""}, {"", Align::left, true}}, rows, style) + "\n";
 }
 
-std::string plans_lines(const Json& plans, const Style& style) {
+// Whether a request says the field that a pointer names; what nobody said has no value to change from.
+bool says(const Json& request, const std::string& pointer) {
+  const std::size_t slash = pointer.rfind('/');  // every pointer has two parts, or one
+  const Json& section = slash == 0 ? request : at(request, pointer.substr(1, slash - 1).c_str());
+  return section.is_object() && section.contains(pointer.substr(slash + 1));
+}
+
+// What plans are made for besides what is said.
+std::string assumed_lines(const Json& adjusted, const Style& style) {
+  std::string out;
+  for (const Json& one : adjusted)
+    out += paragraph("Assumed: " + text(at(one, "pointer")) + " " + json::write(at(one, "value")) + " (" +
+                         text(at(one, "why")) + ").",
+                     style);
+  return out;
+}
+
+std::string plans_lines(const Json& plans, const Json& said, const Json& adjusted, const Style& style) {
   if (!plans.is_array() || plans.empty()) return "";
   std::string out = coloured("What makes it fit this card", "1", style) + "\n";
+  out += assumed_lines(adjusted, style);
   for (const Json& plan : plans) {
     out += paragraph(text(at(plan, "name")), style);
     std::vector<std::vector<Cell>> rows;
     for (const Json& change : at(plan, "changes")) {
-      rows.push_back({{"-"},
-                      {text(at(change, "pointer")) + ": " + json::write(at(change, "from")) + " -> " +
-                       json::write(at(change, "to"))}});
+      const std::string pointer = text(at(change, "pointer"));
+      const std::string from = says(said, pointer) ? json::write(at(change, "from")) + " -> " : "";
+      rows.push_back({{"-"}, {pointer + ": " + from + json::write(at(change, "to"))}});
     }
     if (!rows.empty()) out += layout({{""}, {"", Align::left, true}}, rows, style);
   }
@@ -141,7 +159,7 @@ std::string remedies_lines(const Json& remedies, const Style& style) {
   std::vector<std::vector<Cell>> rows;
   std::string last;
   for (const Json& fix : remedies) {
-    if (text(at(fix, "fix")) == last) continue;
+    if (text(at(fix, "fix")) == last || number(at(fix, "saves")) <= 0) continue;
     last = text(at(fix, "fix"));
     rows.push_back({{"saves " + size_words(number(at(fix, "saves")))},
                     {text(at(fix, "title"))},
@@ -180,7 +198,7 @@ std::string diagnosis_table(const Json& diagnosis, const Style& style) {
   out += sizes_lines(at(diagnosis, "sizes"), style);
   out += tensors_lines(at(diagnosis, "tensors"), style);
   if (answers.empty()) out += remedies_lines(at(diagnosis, "remedies"), style);
-  out += plans_lines(at(diagnosis, "plans"), style);
+  out += plans_lines(at(diagnosis, "plans"), at(diagnosis, "request"), at(diagnosis, "adjusted"), style);
   for (const Json& error : at(diagnosis, "request_errors")) {
     out +=
         paragraph("In the request, " + text(at(error, "pointer")) + ": " + text(at(error, "message")), style);

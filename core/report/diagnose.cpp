@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/diagnosis/remedies.h"
+#include "core/diagnosis/taken.h"
 #include "core/exchange/notebook.h"
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
@@ -80,12 +81,23 @@ std::string summary_of(const Diagnosis& d) {
   return out;
 }
 
+// A model's name alone is no run.
+bool is_told(const PastedCase& one) { return one.found_request.empty() || one.situation.recipe != nullptr; }
+
 // The request that plans are to be made for: as it was given, with what the failure shows besides.
 struct Adjustment {
   std::string pointer;
   json::Json value;
   std::string why;
 };
+// What the text alone says of a run is completed by what failed, and not by a trainer's defaults.
+std::vector<Adjustment> taken_from_failure(const PastedCase& one, const Diagnosis& d) {
+  std::vector<Adjustment> out;
+  if (one.found_request.empty() || !is_told(one)) return out;
+  for (diagnosis::Taken& taken : diagnosis::taken_of(one.situation, d.reading))
+    out.push_back({std::move(taken.pointer), std::move(taken.value), std::move(taken.why)});
+  return out;
+}
 std::vector<Adjustment> adjustments(const PastedCase& one, const Diagnosis& d) {
   std::vector<Adjustment> out;
   const recipe::Values& values = one.given.values;
@@ -94,6 +106,7 @@ std::vector<Adjustment> adjustments(const PastedCase& one, const Diagnosis& d) {
   }
   for (const auto& [pointer, version] : one.versions)
     out.push_back({pointer, version, "the text says so, or is as old"});
+  for (Adjustment& taken : taken_from_failure(one, d)) out.push_back(std::move(taken));
   const bool foreign = std::any_of(d.evidence.begin(), d.evidence.end(), [](const diagnosis::Evidence& e) {
     return e.sign == diagnosis::Sign::foreign_process || e.sign == diagnosis::Sign::large_residual;
   });
@@ -119,9 +132,6 @@ json::Json adjusted_request(std::string_view request, const std::vector<Adjustme
   }
   return tree;
 }
-
-// A model's name alone is no run.
-bool is_told(const PastedCase& one) { return one.found_request.empty() || one.situation.recipe != nullptr; }
 
 // What this run may use of the card that failed.
 double usable_of(const PastedCase& one, const Diagnosis& d) {
@@ -163,8 +173,14 @@ void write_ways_out(Writer& out, const PastedCase& one, const Diagnosis& d, cons
     return write_plans(out, run && (way.verdict != "fits" || !remedies.empty()) ? &*run : nullptr, way.usable,
                        remedies, catalog);
   }
-  const bool priced = one.run && is_told(one) && one.left_out.empty();
-  write_plans(out, priced ? &*one.run : nullptr, priced ? usable_of(one, d) : 0, remedies, catalog);
+  const bool priced =
+      one.run && is_told(one) && one.left_out.empty() && diagnosis::is_helped_on_the_card(d.reading);
+  if (!priced || one.found_request.empty())
+    return write_plans(out, priced ? &*one.run : nullptr, priced ? usable_of(one, d) : 0, remedies, catalog);
+  json::Errors ignored;
+  const std::optional<run::Run> run = run::read_run(
+      json::write(adjusted_request(one.found_request, taken_from_failure(one, d))), catalog, ignored);
+  write_plans(out, run ? &*run : &*one.run, usable_of(one, d), remedies, catalog);
 }
 
 void write_run(Writer& out, const PastedCase& one, const Diagnosis& d, const run::Catalog& catalog) {
