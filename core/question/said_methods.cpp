@@ -218,7 +218,8 @@ void read_method(const diagnosis::Text& text, const SaidWords& words, SaidReques
   const std::string packed = read_packed_base(words, out);
   const bool four = affirms(words, "4bit") || affirms(words, "4 bit") || affirms(words, "nf4") ||
                     diagnosis::mentions(text, {"matmul_4bit", "linear4bit"});
-  const bool adapters = read_variants(words, out) | read_adapter_type(text, words, out);
+  const bool variant = read_variants(words, out);
+  const bool adapters = read_adapter_type(text, words, out) || variant;
   const bool full = std::find(ways.begin(), ways.end(), Method::full) != ways.end();
   if (!full && (adapters || !packed.empty())) {
     const bool four_bits = std::find(ways.begin(), ways.end(), Method::qlora) != ways.end();
