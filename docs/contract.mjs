@@ -151,7 +151,7 @@ const written = {
   "web/src/contract.ts": await format(typescript, { parser: "typescript", ...pretty }),
   "docs/request.schema.json": await format(JSON.stringify(requestSchema()), { parser: "json", ...pretty }),
   "docs/api.md": api(),
-  "python/plimsoll/contract.py": pythonTypes(answers.$defs),
+  "core/cli/python/plimsoll/contract.py": pythonTypes(answers.$defs),
 };
 let differing = 0;
 for (const [path, text] of Object.entries(written)) {

@@ -14,7 +14,7 @@ const check = (good, why) => (good ? (passed += 1) : failures.push(why));
 
 for (const document of ["CONTRIBUTING.md", "docs/architecture.md"]) {
   const text = readFileSync(document, "utf8");
-  for (const [, path] of text.matchAll(/`((?:core|web|presets|tests|docs|wasm|npm|python)\/[\w./-]*)`/g))
+  for (const [, path] of text.matchAll(/`((?:core|web|presets|tests|docs|wasm|npm)\/[\w./-]*)`/g))
     check(existsSync(path), `${document} names ${path}, which does not exist`);
   for (const [, target] of text.matchAll(/\]\(([^)#]+)\)/g))
     check(

@@ -41,7 +41,7 @@ function calls() {
     ...of("wasm/plimsoll.d.ts", /^ {2}(\w+)\(/gm, "the first module"),
     ...of("wasm/more.d.ts", /^ {2}(\w+)\(/gm, "the second module"),
     ...of("npm/index.d.ts", /(?:function |^ {2})(\w+)\(/gm, "the npm package"),
-    ...of("python/plimsoll/__init__.py", /^def ([a-z]\w*)\(/gm, "the Python package"),
+    ...of("core/cli/python/plimsoll/__init__.py", /^def ([a-z]\w*)\(/gm, "the Python package"),
   ];
 }
 

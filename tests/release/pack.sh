@@ -14,7 +14,7 @@ archive() {
 }
 archive "plimsoll-site-$version.tar.gz" build/site "plimsoll-site-$version"
 archive "plimsoll-core-$version.tgz" build/npm package
-python3 python/wheel.py build/native/plimsoll_alone "$out"
+python3 core/cli/python/wheel.py build/native/plimsoll_alone "$out"
 node tests/release/sbom.mjs >"$out/plimsoll-$version.cdx.json"
 cp CHANGELOG.md "$out/"
 cd "$out" && sha256sum -- * >SHA256SUMS

@@ -24,7 +24,7 @@ def check(name, good):
 
 
 def built(folder):
-    subprocess.run([sys.executable, "python/wheel.py", alone, folder], check=True)
+    subprocess.run([sys.executable, "core/cli/python/wheel.py", alone, folder], check=True)
     (path,) = pathlib.Path(folder).glob("*.whl")
     return path
 

@@ -1,6 +1,6 @@
 """The Python package as a wheel, from the command that ./dev release has built:
 
-    python3 python/wheel.py build/native/plimsoll_alone build/release
+    python3 core/cli/python/wheel.py build/native/plimsoll_alone build/release
 
 Names, order, times and rights in it are fixed, so that two builds of one commit are the same bytes.
 """
@@ -19,14 +19,15 @@ PLATFORMS = "manylinux2014_x86_64.musllinux_1_1_x86_64"
 LINKED = ("libcli11-dev", "libyaml-cpp-dev", "nlohmann-json3-dev", "libstdc++6", "libc6")
 
 root = pathlib.Path(__file__).resolve().parent
-version = (root.parent / "VERSION").read_text().strip()
+project = root.parents[2]
+version = (project / "VERSION").read_text().strip()
 metadata = f"plimsoll-{version}.dist-info"
 
 
 def files(command: str) -> dict[str, tuple[bytes, int]]:
     """Name in the wheel: content and rights."""
     sources = {f"plimsoll/{path.name}": path for path in (root / "plimsoll").iterdir() if path.suffix in (".py", ".typed")}
-    sources[f"{metadata}/licenses/LICENSE"] = root.parent / "LICENSE"
+    sources[f"{metadata}/licenses/LICENSE"] = project / "LICENSE"
     for package in LINKED:
         sources[f"{metadata}/licenses/{package}.txt"] = pathlib.Path("/usr/share/doc", package, "copyright")
     held = {name: (path.read_bytes(), 0o644) for name, path in sources.items()}
