@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/diagnosis/signs.h"
-#include "core/memory/step/unroll.h"
+#include "core/memory/step/replay.h"
 
 namespace plimsoll::diagnosis {
 
@@ -13,15 +13,8 @@ constexpr const char* batch_at = "/training/per_device_train_batch_size";
 constexpr const char* length_at = "/training/max_length";
 constexpr const char* type_at = "/model_args/dtype";
 
-// The most that is allocated at any time.
 double peak_of(const Situation& s, const recipe::Recipe& recipe) {
-  double live = 0, most = 0;
-  for (const memory::Event& event : memory::unroll(*s.network, recipe, *s.machine).events) {
-    if (event.kind == memory::Event::Kind::release) live -= event.bytes;
-    if (event.kind == memory::Event::Kind::allocate) live += event.bytes;
-    most = std::max(most, live);
-  }
-  return most;
+  return memory::replay(*s.network, recipe, *s.machine).at_peak().live.total();
 }
 
 // What the card gave this process, by the message; of a card alone, less a context.
@@ -109,8 +102,7 @@ std::vector<Taken> taken_of(const Situation& s, const TextReading& r) {
     recipe.model_args.dtype = "float32";
   }
   const bool host = r.message() == nullptr || r.message()->family->kind == MessageKind::host;
-  if (s.recipe == nullptr || s.network == nullptr || s.machine == nullptr || host || room_of(r) <= 0 ||
-      !memory::unrolls(recipe))
+  if (s.recipe == nullptr || s.network == nullptr || s.machine == nullptr || host || room_of(r) <= 0)
     return out;
   const bool batch = s.values.count(batch_at) == 0, length = s.values.count(length_at) == 0;
   if (batch && length) {

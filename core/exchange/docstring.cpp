@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/exchange/commands.h"
 #include "core/exchange/languages.h"
 #include "core/exchange/parts.h"
 

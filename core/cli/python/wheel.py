@@ -9,11 +9,13 @@ import base64
 import hashlib
 import os
 import pathlib
+import platform
 import sys
 import zipfile
 
 # A program that needs nothing of the machine runs on each of these.
-PLATFORMS = "manylinux2014_x86_64.musllinux_1_1_x86_64"
+MACHINE = platform.machine()
+PLATFORMS = f"manylinux2014_{MACHINE}.musllinux_1_1_{MACHINE}"
 
 # What is linked into the program, under the names of Debian's packages: each comes with its licence.
 LINKED = ("libcli11-dev", "libyaml-cpp-dev", "nlohmann-json3-dev", "libstdc++6", "libc6")
@@ -33,7 +35,7 @@ def files(command: str) -> dict[str, tuple[bytes, int]]:
     held = {name: (path.read_bytes(), 0o644) for name, path in sources.items()}
     held["plimsoll/bin/plimsoll"] = (pathlib.Path(command).read_bytes(), 0o755)
     held[f"{metadata}/entry_points.txt"] = (b"[console_scripts]\nplimsoll = plimsoll.__main__:main\n", 0o644)
-    tags = "".join(f"Tag: py3-none-{platform}\n" for platform in PLATFORMS.split("."))
+    tags = "".join(f"Tag: py3-none-{one}\n" for one in PLATFORMS.split("."))
     held[f"{metadata}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: plimsoll\nRoot-Is-Purelib: false\n{tags}".encode(), 0o644)
     about = f"""Metadata-Version: 2.4
 Name: plimsoll
