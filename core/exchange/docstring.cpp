@@ -30,6 +30,15 @@ bool reads_arguments(std::string_view script) {
 
 }  // namespace
 
+bool begins_as_source(std::string_view text) {
+  if (text.starts_with("#!") || !docstring_of(text).empty()) return true;
+  const std::string_view head = behind_comments(text);
+  const std::string_view line = head.substr(0, head.find('\n'));
+  const bool imports = line.starts_with("import ") ||
+                       (line.starts_with("from ") && line.find(" import ") != std::string_view::npos);
+  return imports && language_of(text) == Language::python;
+}
+
 std::string_view docstring_of(std::string_view script) {
   std::string_view text = behind_comments(script);
   if (!text.empty() && (text.front() == 'r' || text.front() == 'R')) text.remove_prefix(1);

@@ -5,6 +5,7 @@
 
 #include "core/diagnosis/remedies.h"
 #include "core/diagnosis/taken.h"
+#include "core/exchange/docstring.h"
 #include "core/exchange/notebook.h"
 #include "core/json/rounding.h"
 #include "core/json/writer.h"
@@ -286,6 +287,7 @@ std::string diagnosis_text(std::string_view text, std::string_view request, std:
   if (exchange::is_notebook(text)) return notebook_diagnosis(text, request, phase, catalog);
   PastedCase one;
   question::read_case(text, request, phase, catalog, one);
+  one.situation.is_source = exchange::begins_as_source(text);
   const Diagnosis d = diagnosis::diagnose(one.situation);
   const bool failed = !d.reading.messages.empty() || !d.reading.table.cards.empty();
   const Message* message = d.reading.message();

@@ -330,3 +330,49 @@ test("by the keyboard alone: what was pasted into is gone, and the first questio
   await expect(headline(page)).toContainText("A100");
   await expect(headline(page)).toBeFocused();
 });
+
+// As TRL's examples are: nothing but a command at its head says the run.
+const EXAMPLE = `# /// script
+# dependencies = ["trl"]
+# ///
+"""
+# Full training
+python trl/scripts/sft.py \\
+    --model_name_or_path Qwen/Qwen2-0.5B \\
+    --per_device_train_batch_size 2 \\
+    --gradient_accumulation_steps 8 \\
+    --eval_strategy steps
+"""
+from trl import ModelConfig, ScriptArguments, SFTConfig, SFTTrainer, TrlParser
+
+parser = TrlParser((ScriptArguments, SFTConfig, ModelConfig))
+# The datasets argument will be used to load the dataset; lower the batch if it runs out of memory.
+script_args, training_args, model_args = parser.parse_args_and_config()
+trainer = SFTTrainer(model=model_args.model_name_or_path, args=training_args)
+trainer.train()
+`;
+
+test("a library's example is the run of the command at its head, and no report of a failure", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(page, EXAMPLE);
+  await expect(page.getByLabel("Model", { exact: true })).toHaveValue(/qwen2-0.5b/i);
+  await expect(page.getByLabel("Micro-batch", { exact: true })).toHaveValue("2");
+  await expect(page.locator("plimsoll-paste .found")).toContainText("TRL, Python");
+  await expect(page.locator("#diagnosis-title")).toHaveCount(0);
+});
+
+test("states that failed in fp32 are those of the run that is priced, which does not fit", async ({
+  page,
+}) => {
+  await open(page);
+  await paste(
+    page,
+    `Full fine-tuning of Mistral 7B on A100 80GB with adamw. The first forward and backward pass work, then:
+    state["exp_avg_sq"] = torch.zeros_like(
+torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB. GPU 0 has a total capacty of 79.15 GiB of which 130.25 MiB is free.`,
+  );
+  await page.locator(".ask").getByRole("button", { name: "1,024" }).click();
+  await expect(headline(page)).toContainText("Does not fit the A100");
+});

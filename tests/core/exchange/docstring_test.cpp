@@ -6,9 +6,10 @@
 
 #include "core/exchange/export.h"
 #include "core/recipe/recipe.h"
+#include "core/report/diagnose.h"
+#include "tests/drawn/request.h"
 #ifndef __EMSCRIPTEN__
 #include "core/cli/texts.h"
-#include "tests/drawn/request.h"
 #endif
 
 namespace plimsoll::exchange {
@@ -57,6 +58,29 @@ TEST(Docstring, AScriptThatReadsNoArgumentsIsNotStartedByItsUsage) {
   EXPECT_EQ(started_in("import torch\n\"\"\"\npython train.py --lr 1e-4\n\"\"\"\nArgumentParser()\n"), "");
   EXPECT_EQ(started_in("\"\"\"\npython train.py --lr"), "");
   EXPECT_EQ(docstring_of(""), "");
+}
+
+TEST(Docstring, ASourceIsKnownByItsHead) {
+  EXPECT_TRUE(begins_as_source(trl_script));
+  EXPECT_TRUE(begins_as_source("# mine\n\nfrom trl import SFTTrainer\nx = 1\n"));
+  EXPECT_TRUE(begins_as_source("#!/bin/bash\n# lower it when OOM\npython train.py\n"));
+  EXPECT_FALSE(begins_as_source("# Out of memory\nIt dies at step 3 with this script:\nimport torch\n"));
+  EXPECT_FALSE(begins_as_source("from yesterday on it runs out of memory"));
+  EXPECT_FALSE(begins_as_source(""));
+}
+
+TEST(Docstring, WhatASourceSaysIsNobodysReport) {
+  json::Errors errors;
+  const auto found = [&](const std::string& text) {
+    return json::parse(report::diagnosis_text(text, "", "", drawn::presets()), errors)->at("ok");
+  };
+  EXPECT_EQ(found(trl_script), false);
+  EXPECT_EQ(found("import torch\nr = 64  # reduce if out of memory\nprint(\"it ran out of memory\")\n"),
+            false);
+  // What the run printed behind it does.
+  EXPECT_EQ(found(trl_script + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"),
+            true);
+  EXPECT_EQ(found("It runs out of memory with this:\nimport torch\nx = 1\n"), true);
 }
 
 #ifndef __EMSCRIPTEN__

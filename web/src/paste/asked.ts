@@ -43,15 +43,22 @@ export async function diagnose(
 /** What fits into a line was meant to say a run. */
 const isLine = (text: string): boolean => text.length < LINE && !text.trim().includes("\n");
 
+/** The type of the weights, where nobody says it and what failed shows it: with another the run would not have died. */
+const shown = ({ adjusted = [] }: Diagnosis, run: Request): Request =>
+  adjusted
+    .filter(({ pointer }) => pointer.startsWith("/model_args/") && get(run, pointer) === undefined)
+    .reduce((under, { pointer, value }) => put(under, pointer, value), run);
+
 /** As the answer to the question takes it; of the ways in which several cards may share it none. */
-export function askedRun({ said, answers }: Diagnosis): { request: Request; taken: string[] } | undefined {
+export function askedRun(found: Diagnosis): { request: Request; taken: string[] } | undefined {
+  const { said, answers } = found;
   if (!said || said.request["model"] === undefined) return undefined;
   const ways = (answers ?? []).map(({ request }) => request);
   const alone = put(ways[0] ?? said.request, "/parallel", said.request["parallel"]);
   const counts = new Set(ways.map((way) => get(way, COUNT)));
   const [count] = counts;
   const several = counts.size === 1 && typeof count === "number" && count > 1;
-  const run = several ? put(alone, COUNT, count) : alone;
+  const run = shown(found, several ? put(alone, COUNT, count) : alone);
   const open = said.unknown.filter(({ pointer }) => pointer.endsWith("_length"));
   const methodOpen = said.unknown.some(({ pointer }) => pointer === METHOD[0]);
   return {

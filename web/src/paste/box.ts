@@ -50,6 +50,8 @@ export class PlimsollPaste extends LitElement {
   private names = new Map<string, string>();
   @state() private imported: Imported | undefined;
   @state() private diagnosed: Diagnosis | undefined;
+  /** The text that `diagnosed` is of: before, nobody knows that there is no run in it. */
+  @state() private explained = "";
   /** To the questions of the diagnosis, "when=save"; of this text alone. */
   private answers: string[] = [];
   @state() private problem = "";
@@ -252,7 +254,9 @@ export class PlimsollPaste extends LitElement {
       const under =
         (answered ? this.request : this.whole()) ?? (own && saysMethod(own, this.assumed) ? own : undefined);
       const diagnosed = await diagnose(core, text, under, this.answers, this.imported);
-      if (text === this.text) this.diagnosed = diagnosed;
+      if (text !== this.text) return;
+      this.diagnosed = diagnosed;
+      this.explained = text;
     } catch (error) {
       if (!isSuperseded(error)) throw error;
     }
@@ -393,7 +397,9 @@ export class PlimsollPaste extends LitElement {
         ${this.patches.map((patch) =>
           patched(patch, this.patches, this.names, this.told, (done) => (this.told = done)),
         )}
-        ${imported && !config && !failure ? unread(this.text, imported) : nothing}
+        ${imported && !config && !failure && this.explained === this.text
+          ? unread(this.text, imported)
+          : nothing}
       </div>
     </section>`;
   }

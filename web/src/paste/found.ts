@@ -18,6 +18,8 @@ export interface Imported {
   /** All of it that was read, where that is not the whole paste. */
   parts?: string[];
   request?: Request | null;
+  /** What `request` has beside what was given, as the failure shows it. */
+  adjusted?: { pointer: string; value: Json; why: string }[];
   /** Essentials that the text does not say, and why they are asked for. */
   missing?: { pointer: string; message: string }[];
   counts?: Record<Finding["use"], number>;
@@ -85,6 +87,8 @@ export interface Diagnosis {
   causes: Cause[];
   /** The request to make plans for, with the card and the foreign memory that the failure shows. */
   request?: Request | null;
+  /** What `request` has beside what was given, as the failure shows it. */
+  adjusted?: { pointer: string; value: Json; why: string }[];
   plans?: Plan[];
   phase?: { id: string; frame: string };
 }
