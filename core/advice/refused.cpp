@@ -17,11 +17,11 @@ recipe::Refusing refusing(const model::Architecture& network, const hardware::Gp
 }
 
 Refused::Refused(const model::Architecture& network, const hardware::Gpu* gpu, const recipe::Recipe& before)
-    : around_(refusing(network, gpu)), before_(before), rows_(rows_for(before)) {}
+    : around_(refusing(network, gpu)), before_(before) {}
 
 // What these versions of its libraries refuse, without what is refused already.
-std::vector<const recipe::Refusal*> Refused::rows_for(const recipe::Recipe& recipe) const {
-  std::vector<const recipe::Refusal*> rows;
+Refused::Rows Refused::rows_for(const recipe::Recipe& recipe) const {
+  Rows rows;
   for (const recipe::Refusal& row : recipe::refusals()) {
     const bool there = recipe::can_refuse(row, before_) && row.applies(before_, around_);
     if (recipe::can_refuse(row, recipe) && !there) rows.push_back(&row);
@@ -30,12 +30,10 @@ std::vector<const recipe::Refusal*> Refused::rows_for(const recipe::Recipe& reci
 }
 
 bool Refused::adds(const recipe::Recipe& changed) const {
-  const auto refuse = [&](const std::vector<const recipe::Refusal*>& rows) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const recipe::Refusal* row) { return row->applies(changed, around_); });
-  };
-  const bool same_release = changed.versions.transformers == before_.versions.transformers;
-  return same_release ? refuse(rows_) : refuse(rows_for(changed));
+  const auto [known, fresh] = rows_.try_emplace(changed.versions.transformers);
+  if (fresh) known->second = rows_for(changed);
+  return std::any_of(known->second.begin(), known->second.end(),
+                     [&](const recipe::Refusal* row) { return row->applies(changed, around_); });
 }
 
 }  // namespace plimsoll::advice

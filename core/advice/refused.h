@@ -6,6 +6,8 @@
 // A run that is refused as it is still gets plans; what refuses it is a note of its report.
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "core/hardware/gpu.h"
@@ -21,16 +23,17 @@ class Refused {
  public:
   Refused(const model::Architecture& network, const hardware::Gpu* gpu, const recipe::Recipe& before);
 
-  /// Fast enough to be asked for every choice: few changes touch a version.
+  /// Fast enough to be asked for every choice: of a version, no change touches more than that of Transformers.
   bool adds(const recipe::Recipe& changed) const;
 
  private:
-  std::vector<const recipe::Refusal*> rows_for(const recipe::Recipe& recipe) const;
+  using Rows = std::vector<const recipe::Refusal*>;
+  Rows rows_for(const recipe::Recipe& recipe) const;
 
   recipe::Refusing around_;
   const recipe::Recipe& before_;
-  /// Of this stack and its versions, without those that are there already.
-  std::vector<const recipe::Refusal*> rows_;
+  /// Of this stack, without those that are there already, by the release of Transformers.
+  mutable std::map<std::string, Rows, std::less<>> rows_;
 };
 
 }  // namespace plimsoll::advice

@@ -360,7 +360,7 @@ bool contradicts_itself(const Recipe& recipe);
 /// True when version `have` is at least `want`; "4.9" < "4.46". Missing parts count as 0.
 bool version_at_least(std::string_view have, std::string_view want);
 /// ">=4.46", "<5", "4.51" (exactly that prefix), several joined by a comma.
-bool version_matches(const std::string& have, const std::string& conditions);
+bool version_matches(std::string_view have, std::string_view conditions);
 
 /// One row of the field table, for documentation and forms.
 struct FieldInfo {

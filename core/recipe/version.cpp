@@ -61,17 +61,17 @@ bool version_at_least(std::string_view have, std::string_view want) {
   return compare(split(have), split(want), 4) >= 0;
 }
 
-bool version_matches(const std::string& have, const std::string& conditions) {
+bool version_matches(std::string_view have, std::string_view conditions) {
+  const Part release = split(have);
   size_t start = 0;
   while (start <= conditions.size()) {
-    size_t end = conditions.find(',', start);
-    if (end == std::string::npos) end = conditions.size();
-    const std::string condition = conditions.substr(start, end - start);
+    const size_t end = std::min(conditions.find(',', start), conditions.size());
+    const std::string_view condition = conditions.substr(start, end - start);
     const size_t sign = condition.find_first_not_of("<>=");
-    if (sign == std::string::npos) return false;
-    const std::string op = condition.substr(0, sign);
+    if (sign == std::string_view::npos) return false;
+    const std::string_view op = condition.substr(0, sign);
     const Part wanted = split(condition.substr(sign));
-    const int order = compare(split(have), wanted, op.empty() ? wanted.given : 4);
+    const int order = compare(release, wanted, op.empty() ? wanted.given : 4);
     const bool good = op == ">="   ? order >= 0
                       : op == "<"  ? order < 0
                       : op == "<=" ? order <= 0

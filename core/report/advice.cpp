@@ -176,14 +176,17 @@ void write_target(Writer& out, Advisor& advisor, const memory::Sizes& now, doubl
   write_blocked(out, advisor, usable);
 }
 
-// Largest first: what is worked out for one size serves the smaller ones.
+// Largest first: what is worked out for one size serves the smaller ones. Where the chosen card alone is wanted
+// there are none: they take as long as all the rest.
 void write_tiers(Writer& out, Advisor& advisor, const memory::Sizes& now, const run::Catalog& catalog) {
+  const run::Run& run = advisor.run();
+  const bool one_card = wants(run, "gpu_only") && hardware::judged(run.gpu) != nullptr;
   out.open_array();
-  for (auto tier = catalog.tiers.rbegin(); tier != catalog.tiers.rend(); ++tier) {
+  for (auto tier = catalog.tiers.rbegin(); tier != catalog.tiers.rend() && !one_card; ++tier) {
     out.open_object();
     out.field("gib", tier->gib);
     out.field("gpus", tier->gpus);
-    write_target(out, advisor, now, usable_for(advisor.run(), tier->usable_bytes));
+    write_target(out, advisor, now, usable_for(run, tier->usable_bytes));
     out.close_object();
   }
   out.close_array();

@@ -161,7 +161,9 @@ export class PlimsollApp extends Asking implements Actions {
   }
 
   look(changes: Look): void {
-    if (this.view) this.view = { ...this.view, ...changes };
+    if (!this.view) return;
+    this.view = { ...this.view, ...changes };
+    if (changes.planTier !== undefined && this.view.advice?.tiers.length === 0) this.askMoreSoon();
   }
 
   chooseTab(tab: string): void {

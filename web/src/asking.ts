@@ -133,6 +133,11 @@ export abstract class Asking extends LitElement {
     this.moreTimer = window.setTimeout(() => void this.askMore(), MORE_DELAY);
   }
 
+  /** Plans for other sizes than the chosen card's take as long as all the rest: they wait until one is looked at. */
+  private wanted(): string[] {
+    return this.view?.report?.gpu && this.view.planTier === undefined ? ["rent", "gpu_only"] : ["rent"];
+  }
+
   private async askMore(): Promise<void> {
     const { view, asked } = this;
     if (!view?.report || view.waiting) return;
@@ -141,7 +146,7 @@ export abstract class Asking extends LitElement {
       const core = await loadMore();
       const [more, advice, comparison] = await Promise.all([
         core.report(request, MORE_PARTS),
-        core.advise({ ...request, want: ["rent"] }),
+        core.advise({ ...request, want: this.wanted() }),
         kept ? core.compare(kept, request) : undefined,
       ]);
       if (asked !== this.asked || !this.view) return;

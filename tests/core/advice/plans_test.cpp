@@ -291,5 +291,22 @@ TEST(Advice, SharesOfAComparisonAddUp) {
   EXPECT_GE(comparison.at("differences").size(), 2u);
 }
 
+// Plans for every size take as long as all the rest; a page that shows one card asks for that card's.
+TEST(Advice, ForTheChosenCardAloneSaysOfItWhatTheWholeAdviceSays) {
+  Json request = {{"model", "llama-3.2-1b"},
+                  {"training", {{"per_device_train_batch_size", 32}, {"max_length", 4096}, {"bf16", true}}},
+                  {"hardware", {{"gpu", "rtx-4090"}}}};
+  const Json whole = read(advise_text(json::write(request), presets()));
+  request["want"] = {"gpu_only"};
+  const Json alone = read(advise_text(json::write(request), presets()));
+  EXPECT_FALSE(whole.at("gpu").at("plans").empty());
+  EXPECT_EQ(alone.at("gpu"), whole.at("gpu"));
+  EXPECT_EQ(alone.at("fixes"), whole.at("fixes"));
+  EXPECT_TRUE(alone.at("tiers").empty());
+  request.erase("hardware");
+  const Json open = read(advise_text(json::write(request), presets()));
+  EXPECT_FALSE(open.at("tiers").empty());
+}
+
 }  // namespace
 }  // namespace plimsoll::report

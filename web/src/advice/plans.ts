@@ -183,10 +183,12 @@ function target(view: View, advice: Advice): (Target & { name: string; gib?: num
   return tier ? { ...tier, name: sizeName(tier.gib) } : undefined;
 }
 
-/** `shown`: the size whose plans stand below; undefined for the chosen card. */
-function sizes(advice: Advice, shown: number | undefined, actions: Actions): TemplateResult {
+/** The sizes of which plans can be seen; how many plans there are is said of those that were worked out. */
+function sizes(advice: Advice, view: View, report: Report, actions: Actions): TemplateResult {
   const chosen = advice.gpu;
-  const ascending = [...advice.tiers].sort((one, other) => one.gib - other.gib);
+  const shown = target(view, advice)?.gib ?? view.planTier;
+  const plansOf = (gib: number) => advice.tiers.find((tier) => tier.gib === gib)?.plans.length ?? 0;
+  const ascending = report.tiers.map(({ gib, verdict }) => ({ gib, verdict, plans: plansOf(gib) }));
   return html`<div class="field inline">
     <label for="plan-tier">${say("plan.for")}</label>
     <select
@@ -201,8 +203,8 @@ function sizes(advice: Advice, shown: number | undefined, actions: Actions): Tem
         (tier) =>
           html`<option value=${tier.gib} ?selected=${tier.gib === shown}>
             ${sizeName(tier.gib)}:
-            ${VERDICTS[tier.verdict].word}${tier.verdict !== "fits" && tier.plans.length > 0
-              ? `, ${say(tier.plans.length === 1 ? "plan.one" : "plan.count", { count: tier.plans.length })}`
+            ${VERDICTS[tier.verdict].word}${tier.verdict !== "fits" && tier.plans > 0
+              ? `, ${say(tier.plans === 1 ? "plan.one" : "plan.count", { count: tier.plans })}`
               : ""}
           </option>`,
       )}
@@ -218,9 +220,12 @@ function found(advice: Advice, view: View, report: Report, actions: Actions): Te
       ${say("plan.caption")}
       ${Array.isArray(locked) ? say("plan.locks", { locks: locked.join(", ") }) : nothing}
     </p>
-    ${sizes(advice, shown?.gib, actions)}
+    ${sizes(advice, view, report, actions)}
     ${view.told?.message.includes(say("plan.copy"))
       ? html`<p class="told">${view.told.message}</p>`
+      : nothing}
+    ${!shown && view.planTier !== undefined
+      ? html`<p class="caption" aria-busy="true">${say("plan.working")}</p>`
       : nothing}
     ${shown?.verdict === "fits" ? html`<p>${say("plan.fits", { name: shown.name })}</p>` : nothing}
     ${shown && shown.verdict !== "fits" && shown.plans.length > 0
