@@ -270,6 +270,7 @@ Replay replay_rank(const model::Architecture& network, const recipe::Recipe& rec
   result.sharding = rank_of(network, recipe, p);
   const Sharding& rank = result.sharding;
   const recipe::Recipe& seen = rank.computing ? *rank.computing : recipe;
+  add_passes(plan, seen, parts);
   const Plan here = on_rank(plan, seen, rank);
   result.state_bytes =
       rank.on() ? optimizer_state_bytes(p, recipe.training.optim, nullptr) : rank.optimizer + rank.paged;

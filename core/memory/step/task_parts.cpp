@@ -123,10 +123,18 @@ TaskParts task_parts(const Plan& plan) {
   TaskParts parts;
   if (!plan.task->has_rl()) return parts;
   add_frozen(plan, parts);
-  add_scoring(plan, parts);
-  add_generation(plan, parts);
   add_value_network(plan, parts);
   return parts;
+}
+
+void add_passes(const Plan& plan, const recipe::Recipe& computing, TaskParts& parts) {
+  if (!plan.task->has_rl()) return;
+  Machine machine = plan.machine;
+  if (&computing != &plan.recipe) machine.known_parameters = nullptr;  // they are in other types
+  const Plan typed{plan.network, computing, machine,   plan.parameters,
+                   plan.images,  nullptr,   plan.task, plan.rows};
+  add_scoring(typed, parts);
+  add_generation(typed, parts);
 }
 
 }  // namespace plimsoll::memory

@@ -32,6 +32,10 @@ struct TaskParts {
   double outside = 0;  ///< held on the device outside PyTorch's count
   std::optional<SecondNetwork> value;
 };
+/// Without its passes.
 TaskParts task_parts(const Plan& plan);
+/// `computing`: the recipe with the types that the layers of a rank compute in. DeepSpeed casts the module, and
+/// FSDP gathers in 16 bits, so that autocast finds nothing to cast.
+void add_passes(const Plan& plan, const recipe::Recipe& computing, TaskParts& parts);
 
 }  // namespace plimsoll::memory
