@@ -268,6 +268,7 @@ constexpr Kernel kernels[] = {
     {"litgpt_chunked", litgpt},
     {"litgpt_chunked_ce", litgpt_ce},
     {"unsloth_fused", unsloth_fused},
+    {"unsloth_grpo", unsloth_grpo},
     {"selective_log_softmax", selective_log_softmax},
     {"log_softmax_gather", log_softmax_gather},
     {"liger_preference", liger_preference},

@@ -155,6 +155,7 @@ std::string log_prob_kernel(const recipe::Recipe& recipe) {
   const std::string& kernel = recipe.training.loss_kernel;
   if (kernel == "liger") return "liger_preference";
   if (kernel == "chunked_log_probs" || kernel == "fused_lm_head") return kernel;
+  if (kernel == "unsloth_fused" && recipe::task_of(recipe).online) return "unsloth_grpo";
   if (recipe::stack_traits(recipe.stack).own_log_probs) return "log_softmax_gather";
   const bool old = !recipe::version_at_least(recipe.versions.trl, "0.15");
   return old ? "log_softmax_gather" : "selective_log_softmax";

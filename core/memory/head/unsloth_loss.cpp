@@ -32,6 +32,19 @@ double unsloth_chunks(const ChunkedLogits& logits, std::string_view release) {
   return chunks <= 1 ? 1 : std::min(std::ceil(chunks / 4) * 4, logits.tokens);
 }
 
+Outcome unsloth_grpo(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
+  const double length = std::min(p.scoring.tokens > 0 ? p.scoring.tokens : p.layer.length, p.layer.length);
+  // 16-bit logits and fp32 ones; under a graph their log_softmax or its gradient too.
+  const double bytes = p.head.out * length * (tape.recording ? 10 : 6);
+  const double kept = tape.recording ? p.layer.batch * length * p.head.in : 0;
+  Tensor input_gradient = tape.make(kept, hidden.size(), Component::logits);
+  Tensor sequence = tape.make(bytes, 1, Component::logits);
+  sequence.free();
+  Tensor loss = scalar(tape);
+  tape.record(loss, {hidden}, {input_gradient}, {reuse(0)});
+  return {std::move(loss), Tensor()};
+}
+
 // Compiled: a chunk's logits and their gradient are 16-bit.
 Outcome unsloth_fused(Tape& tape, const HeadProgram& p, const Tensor& hidden) {
   const double tokens = p.layer.batch * p.layer.length, weights = p.head.in * p.head.out;

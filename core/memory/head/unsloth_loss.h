@@ -33,6 +33,12 @@ struct ChunkedLogits {
 /// logit, what is fixed taken off.
 double unsloth_chunks(const ChunkedLogits& logits, std::string_view release);
 
+/// GRPO: the network hands over its last hidden states (UNSLOTH_RETURN_HIDDEN_STATES), and log-probabilities are
+/// made of one sequence after another (unsloth_zoo/rl_replacements.py UnslothEfficientGRPO in 2025.8.9,
+/// chunked_hidden_states_selective_log_softmax in 2026.10.9). Of its releases the first ones make a sequence's
+/// gradient in the forward, later ones keep 16-bit logits of all and cut finer; both come to about this.
+Outcome unsloth_grpo(Tape& tape, const HeadProgram& p, const Tensor& hidden);
+
 /// Head and loss chunk by chunk (HeadProgram::chunks), each chunk's gradient computed in the forward.
 Outcome unsloth_fused(Tape& tape, const HeadProgram& p, const Tensor& hidden);
 

@@ -272,6 +272,35 @@ TEST(Tasks, UnslothsEngineSharesTheWeightsAndItsStandbyKnowsTheCard) {
   EXPECT_NEAR(of(answer(body), "generate", "engine") + weights, 0.9 * 14.74, 0.02);
 }
 
+// unsloth_zoo/rl_replacements.py: log-probabilities are made of one sequence after another, whatever the batch.
+TEST(Tasks, UnslothsGrpoNeverMakesTheLogitsOfAllCompletions) {
+  Json body = {{"model", "qwen3-4b"},
+               {"stack", "unsloth"},
+               {"task", "grpo"},
+               {"peft", {{"r", 32}}},
+               {"training", {{"fp16", true}, {"per_device_train_batch_size", 4}}},
+               {"rl", {{"num_generations", 4}, {"max_prompt_length", 256}, {"max_completion_length", 1792}}}};
+  const double logit = 1792.0 * 151936;
+  const Json four = answer(body);
+  EXPECT_LT(static_cast<double>(component(instant(four, "forward"), "logits")), 11 * logit);
+  body["training"]["per_device_train_batch_size"] = 8;
+  body["rl"]["num_generations"] = 8;
+  const Json eight = answer(body);
+  EXPECT_LT(static_cast<double>(component(instant(eight, "forward"), "logits")), 11 * logit);
+}
+
+// accelerate/accelerator.py native_amp is off under DeepSpeed, and FSDP gathers in 16 bits: beside such weights
+// nothing is left to cast.
+TEST(Tasks, ScoringCastsNoWeightsThatARankHoldsIn16Bits) {
+  for (const char* strategy : {"zero2", "zero3", "fsdp", "fsdp2"}) {
+    Json body = request("grpo", {{"bf16", true}}, {{"beta", 0.04}}, false);
+    body["model_args"]["dtype"] = "float32";
+    body["parallel"] = {{"num_gpus", 4}, {"strategy", strategy}};
+    const Json report = answer(body);
+    EXPECT_EQ(component(instant(report, "score"), "autocast"), 0u) << strategy;
+  }
+}
+
 TEST(Tasks, PpoTrainsAValueNetworkBesideThePolicy) {
   const Json report = answer(request("ppo", {}, nullptr, false));
   const double weights = gib(answer(request("sft", {}, nullptr, false)), "/memory/instants/0/allocated");
