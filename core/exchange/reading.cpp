@@ -323,36 +323,4 @@ void Writing::put(std::string_view key, Json value, std::string_view pointer) {
   entries.push_back({std::string(key), std::move(value), std::string(pointer)});
 }
 
-void read_deepspeed_name(Reading& reading, const Leaf& leaf) {
-  const std::string name = lower(word_of(*leaf.node));
-  if (!leaf.node->is_scalar() || leaf.node->value.is_null() || name.empty() || name == "false" ||
-      name == "none")
-    return reading.mark(leaf, Use::implied, "no DeepSpeed");
-  const std::string file = name.substr(name.rfind('/') + 1);
-  std::string strategy;
-  for (const char stage : {'1', '2', '3'}) {
-    for (const char* form : {"zero", "z", "zero_", "zero-", "stage", "stage_", "zero_stage"}) {
-      if (file.find(std::string(form) + stage) != std::string::npos && strategy.empty())
-        strategy = std::string("zero") + stage;
-    }
-  }
-  if (strategy.empty() && (file.find("zero0") != std::string::npos || file.find("z0") != std::string::npos))
-    strategy = "zero0";
-  // accelerate launch --config_file fsdp_config.yaml
-  if (strategy.empty() && leaf.path == "config_file" && file.find("fsdp") != std::string::npos)
-    strategy = file.find("fsdp2") != std::string::npos ? "fsdp2" : "fsdp";
-  if (strategy.empty()) {
-    return reading.mark(leaf, Use::unsupported,
-                        "the name of this file does not say the ZeRO stage; import the file itself as well");
-  }
-  reading.set("/parallel/strategy", strategy, &leaf);
-  reading.finding(leaf).message = "read from the name of the file; import the file itself to be sure";
-  if (file.find("offload") != std::string::npos || file.find("cpu") != std::string::npos) {
-    const bool both = file.find("all") != std::string::npos || file.find("param") != std::string::npos ||
-                      file.find("bf16_cpuoffload_params") != std::string::npos || strategy == "zero3";
-    reading.set("/parallel/zero_optimization/offload_optimizer/device", "cpu");
-    if (both) reading.set("/parallel/zero_optimization/offload_param/device", "cpu");
-  }
-}
-
 }  // namespace plimsoll::exchange

@@ -3,6 +3,7 @@
 #include "core/exchange/formats/flat.h"
 
 #include "core/exchange/formats.h"
+#include "core/exchange/formats/script_defaults.h"
 #include "core/exchange/formats/shared.h"
 #include "core/exchange/formats/transformers.h"
 #include "core/exchange/formats/trl_refusals.h"
@@ -98,7 +99,16 @@ void take_model_config(Reading& reading) {
     reading.values.emplace(row.pointer, plain_number(row.of_trl));
 }
 
+// freeze_llm beside adapters says that the weights under them stay, as they do anyway.
+void freeze_nothing_under_adapters(Reading& reading) {
+  const auto first = reading.values.lower_bound("/peft");
+  if (first == reading.values.end() || first->first.rfind("/peft", 0) != 0) return;
+  for (const char* part : {"/vision/freeze_language_model", "/vision/freeze_multi_modal_projector"})
+    if (reading.has(part)) reading.drop(part, "adapters leave it frozen");
+}
+
 void finish_arguments(Reading& reading) {
+  take_script_defaults(reading);
   finish_flat(reading);
   share_whole_batch(reading);
   if (reading.has("/rl/num_generations") && !reading.has("/task")) reading.values["/task"] = "grpo";
@@ -124,6 +134,7 @@ void finish_arguments(Reading& reading) {
       reading.drop("/peft", "the adapters are switched off");
     }
   }
+  freeze_nothing_under_adapters(reading);
   if (!reading.has("/stack")) reading.values["/stack"] = file && reading.has("/model") ? "trl" : "hf";
   take_model_config(reading);
 }

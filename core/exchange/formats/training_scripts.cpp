@@ -41,8 +41,18 @@ void read_flash_flag(Reading& reading, const Leaf& leaf) {
               &leaf);
 }
 
-// LLaVA's trainer is given the language model and the tower apart.
+// What stays frozen beside a part that is trained: tune_mm_mlp_adapter trains LLaVA's projector alone.
+void read_projector_alone(Reading& reading, const Leaf& leaf) {
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/vision/freeze_language_model", true, &leaf);
+}
+
+// LLaVA's trainer is given the language model and the tower apart, and CLIP stays as it is
+// (llava/model/multimodal_encoder/clip_encoder.py requires_grad_(False)).
 void read_tower(Reading& reading, const Leaf& leaf) {
+  const bool trained = reading.is_on("unfreeze_mm_vision_tower") ||
+                       reading.word("mm_tunable_parts").find("mm_vision_tower") != std::string::npos;
+  if (!reading.has("/vision/freeze_vision_tower")) reading.values["/vision/freeze_vision_tower"] = !trained;
   reading.mark(leaf, Use::unsupported, "the language model is taken without its image tower");
   const Leaf* model = reading.leaf("model_name_or_path");
   if (model == nullptr || leaf.node->raw.find("clip-vit-large-patch14-336") == std::string::npos) return;
@@ -117,6 +127,15 @@ void read_prompt_length(Reading& reading, const Leaf& leaf) {
   reading.set("/rl/max_prompt_length", leaf);
 }
 
+// DeepSpeed-Chat's flag (training/utils/ds_utils.py get_train_ds_config): states and parameters.
+void read_offload(Reading& reading, const Leaf& leaf) {
+  if (reading.leaf("zero_stage") == nullptr) return reading.mark(leaf, Use::unsupported);
+  if (!reading.is_on(leaf.path)) return reading.mark(leaf, Use::implied, "off, as it is anyway");
+  reading.set("/parallel/zero_optimization/offload_optimizer/device", "cpu", &leaf);
+  if (reading.word("zero_stage") == "3")
+    reading.set("/parallel/zero_optimization/offload_param/device", "cpu");
+}
+
 // ColossalAI's booster plugins.
 void read_plugin(Reading& reading, const Leaf& leaf) {
   const std::string word = reading.word(leaf.path);
@@ -140,8 +159,16 @@ void read_batch(Reading& reading, const Leaf& leaf) {
   reading.set("/training/per_device_train_batch_size", leaf);
 }
 
+constexpr std::string_view trained = "true=false, false=true";  // as frozen
+
 constexpr Row script_rows[] = {
     {"cutoff_len", "/training/max_length", "", nullptr, Write::no},
+    {"offload", "/parallel/zero_optimization/offload_optimizer/device", "", read_offload, Write::no},
+    {"enable_fsdp", "/parallel/strategy", "true=fsdp, false=ddp", nullptr, Write::no},
+    {"peft_method", "/peft", "", read_method, Write::no},
+    {"batch_size_training", "/training/per_device_train_batch_size", "", nullptr, Write::no},
+    {"context_length", "/training/max_length", "", nullptr, Write::no},
+    {"batching_strategy", "/training/packing", "packing=true, padding=false", nullptr, Write::no},
     {"micro_batch_size", "/training/per_device_train_batch_size", "", nullptr, Write::no},
     {"micro_train_batch_size", "/training/per_device_train_batch_size", "", nullptr, Write::no},
     {"force_image_size", "/vision/image_size", "", nullptr, Write::no},
@@ -156,6 +183,17 @@ constexpr Row script_rows[] = {
     {"vllm_num_engines", "/rl/vllm_mode", "", read_engines, Write::no},
     {"block_size", "/training/max_length", "", nullptr, Write::no},
     {"freeze_backbone", "/vision/freeze_vision_tower", "", nullptr, Write::no},
+    {"fix_vit", "/vision/freeze_vision_tower", "", nullptr, Write::no},
+    {"tune_mm_vision", "/vision/freeze_vision_tower", trained, nullptr, Write::no},
+    {"tune_vision", "/vision/freeze_vision_tower", trained, nullptr, Write::no},
+    {"tune_mm_mlp", "/vision/freeze_multi_modal_projector", trained, nullptr, Write::no},
+    {"freeze_merger", "/vision/freeze_multi_modal_projector", "", nullptr, Write::no},
+    {"freeze_mlp", "/vision/freeze_multi_modal_projector", "", nullptr, Write::no},
+    {"freeze_mm_mlp_adapter", "/vision/freeze_multi_modal_projector", "", nullptr, Write::no},
+    {"tune_mm_llm", "/vision/freeze_language_model", trained, nullptr, Write::no},
+    {"tune_llm", "/vision/freeze_language_model", trained, nullptr, Write::no},
+    {"freeze_llm", "/vision/freeze_language_model", "", nullptr, Write::no},
+    {"tune_mm_mlp_adapter", "/vision/freeze_language_model", "", read_projector_alone, Write::no},
     {"grad_checkpoint", "/training/gradient_checkpointing", "", nullptr, Write::no},
     {"use_llm_lora", "/peft/r", "", read_lora_rank, Write::no},
     {"lora_rank", "/peft/r", "", read_lora_rank, Write::no},
@@ -235,10 +273,9 @@ constexpr std::string_view script_irrelevant =
 constexpr std::string_view script_implied =
     "lora_enable use_lora source_max_len max_source_length mm_use_im_* mm_vision_select_* mm_projector_type "
     "mm_patch_merge_type pretrain_mm_mlp_adapter lora_namespan_exclude num_lora_modules lora_weight_path "
-    "down_sample_ratio vision_select_layer ps_version use_thumbnail freeze_mlp";
+    "down_sample_ratio vision_select_layer ps_version use_thumbnail mm_tunable_parts unfreeze_mm_vision_tower";
 constexpr std::string_view script_unpriced =
-    "freeze_llm freeze_merger freeze_mm_mlp_adapter tune_mm_mlp_adapter tune_mm_* image_max_pixels "
-    "image_min_pixels video_max_pixels video_min_pixels unfreeze_mm_vision_tower "
+    "image_max_pixels image_min_pixels video_max_pixels video_min_pixels "
     "min_dynamic_patch use_backbone_lora unfreeze_vit_layers num_images_expected max_num_frame tp "
     "tp_degree pp_size activation_memory_budget load_ref_policy";
 
