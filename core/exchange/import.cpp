@@ -14,6 +14,7 @@
 #include "core/exchange/formats/torchtune_command.h"
 #include "core/exchange/formats/verl_sft.h"
 #include "core/exchange/parts.h"
+#include "core/exchange/placeholder.h"
 #include "core/exchange/versions.h"
 #include "core/recipe/fields.h"
 
@@ -292,6 +293,21 @@ Document prepared(const Document& document) {
   return made;
 }
 
+// A name that stands for somebody's own is asked for.
+void ask_for_placeholder(Reading& reading) {
+  const auto model = reading.values.find("/model");
+  if (model == reading.values.end() || !model->second.is_string()) return;
+  const std::string name = model->second.get<std::string>();
+  if (!is_placeholder(name)) return;
+  reading.values.erase(model);
+  for (Finding& found : reading.findings) {
+    if (found.pointer != "/model" || found.use != Use::used) continue;
+    found.use = Use::unsupported;
+    found.message = name + " stands for a model of your own; say which";
+    found.pointer.clear();
+  }
+}
+
 Import import_prepared(const Document& document, std::string_view text, const Format& format) {
   Import import;
   import.format = &format;
@@ -305,6 +321,7 @@ Import import_prepared(const Document& document, std::string_view text, const Fo
     reading.drop("/peft/target_modules", "empty");
   }
   finish_sequence_parallel(reading);
+  ask_for_placeholder(reading);
   if (!reading.errors.empty()) {
     import.errors = std::move(reading.errors);
     import.findings = std::move(reading.findings);
