@@ -43,7 +43,7 @@ constexpr std::string_view folders[] = {"",
                                         "huggingface_model",
                                         "hf_model"};
 constexpr std::string_view parts[] = {"your",        "path_to", "path-to", "path_of", "xxx",
-                                      "placeholder", "<",       ">",       "${"};
+                                      "placeholder", "<",       ">",       "$"};
 
 // "8B", "70b": a size alone.
 bool is_size(std::string_view name) {
