@@ -124,10 +124,25 @@ Asked with_flags(const Asked& asked, const Wishes& wishes, const run::Catalog& c
   return changed;
 }
 
+// A config.json is a model like any other: nothing has been said of its run.
+bool says_a_model_alone(const std::string& request) {
+  json::Errors errors;
+  const auto tree = json::parse(request, errors);
+  return tree && errors.empty() && tree->is_object() && tree->size() == 1 && at(*tree, "model").is_object();
+}
+
+// --model config.json
+Asked read_model_file(const std::string& path, Wishes wishes, const run::Catalog& catalog) {
+  wishes.given.erase("/model");
+  return read_asked(path, wishes, catalog);
+}
+
 Asked read_asked(const std::string& source, const Wishes& wishes, const run::Catalog& catalog) {
   Asked asked;
   const auto model = wishes.given.find("/model");
   const bool by_flag = source.empty() && model != wishes.given.end() && !model->second.empty();
+  if (by_flag && std::filesystem::path(model->second).extension() == ".json")
+    return read_model_file(model->second, wishes, catalog);
   const std::string config = source.empty() || source == "-" ? "" : config_in(source);
   if (by_flag) {
     asked.request = "{}";
@@ -145,6 +160,7 @@ Asked read_asked(const std::string& source, const Wishes& wishes, const run::Cat
     const std::string text = input.rest();
     if (input.problem().empty()) {
       read_text(text, asked, catalog, beside_of(wishes, asked));
+      asked.fresh = says_a_model_alone(asked.request);
     } else {
       asked.errors.push_back(error("unreadable_file", input.problem(),
                                    "a file that can be read, - for standard input, or a model"));

@@ -7,6 +7,7 @@
 #include "core/diagnosis/host.h"
 #include "core/diagnosis/printed.h"
 #include "core/diagnosis/prose_signs.h"
+#include "core/diagnosis/settings_lines.h"
 #include "core/diagnosis/size.h"
 #include "core/diagnosis/taken.h"
 
@@ -85,9 +86,11 @@ Diagnosis diagnose(const Situation& situation) {
   // A table of a card that is not full explains nothing; what a person says beside it may.
   const bool full = std::any_of(r.table.cards.begin(), r.table.cards.end(),
                                 [](const Card& card) { return card.used > 0.9 * card.total; });
-  r.frames = read_frames(r.text);
+  Text words = r.text;
+  words.folded_lines = without_settings(words.folded_lines);
+  r.frames = read_frames(words);
   r.text.folded_lines = own_words(r.text.folded_lines);
-  r.prose = read_prose(r.text.folded_lines);
+  r.prose = read_prose(own_words(words.folded_lines));
   r.cases = cases_in(r.text, r.prose);
   const bool spoken = r.messages.empty() && !full && !situation.is_source;
   if (spoken) r.messages = spoken_messages(r.text, r.prose, r.cases);

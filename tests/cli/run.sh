@@ -542,6 +542,16 @@ run 0 report home/hub/models--ours--secret-9b/snapshots/aaaa --lora --json
 expect out '"parameters":6269440'
 verdict
 
+begin "a config.json alone gets the choices that the name of a model gets"
+small=home/hub/models--ours--secret-9b/snapshots/aaaa
+run 0 report "$small" --gpu 4090 --lora --json
+grep -o '"allocated":[0-9]*' out | head -1 >by_folder
+for given in "$small/config.json" "--model $small/config.json"; do
+  run 0 report $given --gpu 4090 --lora --json
+  [ "$(grep -o '"allocated":[0-9]*' out | head -1)" = "$(cat by_folder)" ] || complain "$given: another peak than the folder"
+done
+verdict
+
 begin "every command's help has an example, and every example of a model runs"
 for command in report check advise compare export import patch diagnose models gpus fields completion man; do
   run 0 "$command" --help

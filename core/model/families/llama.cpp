@@ -208,11 +208,41 @@ void read_exaone4(ConfigReader& config, const Frame& frame, Architecture& networ
 }
 
 // A network with experts that is taken for a dense Llama would come out several times too small.
+// Keys that no Llama has and that decide what is trained or kept.
+struct Foreign {
+  std::initializer_list<std::string_view> keys;
+  const char *what, *allowed;
+};
+const Foreign foreign[] = {
+    {{"pos_att_type", "position_buckets", "relative_attention_num_buckets"},
+     "scores of relative positions",
+     "an encoder whose attention is known: bert, roberta, modernbert, t5, ..."},
+    {{"vision_config", "img_processor", "vision_lora", "audio_config", "audio_processor", "speech_lora"},
+     "towers for images or sound",
+     "a model_type whose towers are known: qwen2_5_vl, llava, gemma3, whisper, ..."},
+    {{"ssm_cfg", "mamba_d_state", "mamba_d_ssm", "ssm_state_size", "linear_attn_config"},
+     "state-space or linear-attention layers",
+     "a model_type whose layers are known: mamba2, falcon_h1, granitemoehybrid, qwen3_next, ..."},
+    {{"kv_lora_rank"},
+     "latent attention",
+     "a model_type whose attention is known: deepseek_v3, kimi_linear, ..."},
+};
+
 void read_unknown(ConfigReader& config, const Frame& frame, Architecture& network) {
   for (std::string_view key : {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"}) {
     if (config.count(key, 0) > 1) {
       config.fail(key, "This model_type is not known, and experts cannot be read as a Llama.",
                   "a model_type whose experts are known: mixtral, qwen3_moe, deepseek_v3, gpt_oss, ...");
+      break;
+    }
+  }
+  for (const Foreign& row : foreign) {
+    for (const std::string_view key : row.keys) {
+      if (!config.has(key)) continue;
+      config.fail(key,
+                  std::string("This model_type is not known, and its ") + row.what +
+                      " cannot be read as a Llama's layers.",
+                  row.allowed);
       break;
     }
   }

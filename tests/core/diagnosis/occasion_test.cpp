@@ -99,6 +99,24 @@ TEST(DiagnosisOccasion, AScriptThatSaysNoTypeLoadsFp32) {
   EXPECT_NE(first_cause(script + ", torch_dtype=torch.bfloat16).cuda().eval()"), "fp32_by_mistake");
 }
 
+// Lines of a configuration say neither when a run died nor what somebody hoped for.
+TEST(DiagnosisOccasion, AConfigurationAboveItsErrorIsNoWordsAndNoFrame) {
+  const std::string error =
+      "\n\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of "
+      "23.68 GiB of which 1.55 GiB is free. Including non-PyTorch memory, this process has 22.12 GiB memory in use. "
+      "Of the allocated memory 20.97 GiB is allocated by PyTorch, and 870.20 MiB is reserved by PyTorch but "
+      "unallocated.";
+  const std::string yaml =
+      "base_model: mistralai/Mistral-7B-v0.3\nload_in_4bit: true\nadapter: qlora\nlora_r: 32\n"
+      "lora_target_linear: true\nsequence_len: 8192\nsample_packing: true\nmicro_batch_size: 4\n"
+      "gradient_checkpointing: true\nbf16: auto\n";
+  EXPECT_EQ(first_cause(yaml + "optimizer: paged_adamw_8bit" + error), "logits_peak");
+  EXPECT_NE(first_cause("args = TrainingArguments(output_dir='o', per_device_train_batch_size=4, bf16=True, "
+                        "save_steps=200, eval_steps=200)" +
+                        error),
+            "eval_accumulates_logits");
+}
+
 TEST(DiagnosisOccasion, WhatIsSaidOfModelCardAndMethodIsWeighed) {
   // NVIDIA/Megatron-LM#606, Lightning-AI/litgpt#1432, Shivanandroy/T5-Finetuning-PyTorch#4
   EXPECT_EQ(first_cause("CUDA OOM error when finetuning LLAMA2-7b with A100 40G and seq_length 64."),

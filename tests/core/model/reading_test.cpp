@@ -199,6 +199,19 @@ TEST(ModelReading, AnUnknownModelWithExpertsIsNotTakenForADenseLlama) {
   EXPECT_EQ(errors[0].pointer, "/model/config/num_experts");
 }
 
+// DeBERTa's scores of positions, Phi-4-multimodal's towers, a state space: no Llama holds them.
+TEST(ModelReading, AnUnknownModelWithLayersOfItsOwnIsNotTakenForALlama) {
+  for (const char* own : {R"("pos_att_type":["p2c","c2p"])", R"("vision_lora":{"r":256})",
+                          R"("mamba_d_state":128)", R"("kv_lora_rank":512)"}) {
+    const json::Errors errors =
+        refusal(std::string(R"({"model_type":"tomorrow","hidden_size":4096,"intermediate_size":11008,
+      "num_hidden_layers":32,"num_attention_heads":32,"vocab_size":32000,)") +
+                own + "}");
+    ASSERT_EQ(errors.size(), 1u) << own;
+    EXPECT_NE(errors[0].message.find("not known"), std::string::npos) << own;
+  }
+}
+
 TEST(ModelReading, EachBrokenFieldIsNamedByItsPointer) {
   const auto llama = [](const std::string& field, const std::string& value) {
     json::Json config = parsed(R"({"model_type":"llama","hidden_size":64,"intermediate_size":128,)"
