@@ -277,7 +277,7 @@ std::string advise_text(std::string_view request, const run::Catalog& catalog) {
   out.key("peak");
   write_sizes(out, now);
   out.key("tiers");
-  write_tiers(out, advisor, now, catalog);
+  write_tiers(out, advisor, sizes_with_room(*run), catalog);
   out.key("gpu");
   write_gpu(out, advisor, now, catalog);
   out.key("rent");

@@ -261,7 +261,7 @@ std::string write_report(const run::Run& run, const run::Catalog& catalog, const
       parts.plans != nullptr && wants(run, "plans") ? parts.plans(run, catalog) : PlanWriter();
   write_gpu(out, run, peak, plans);
   out.key("tiers");
-  write_tiers(out, run, catalog, peak, plans);
+  write_tiers(out, run, catalog, sizes_with_room(run), plans);
   if (parts.limits != nullptr && wants(run, "limits")) {
     out.key("limits");
     parts.limits(out, run, catalog);

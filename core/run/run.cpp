@@ -344,6 +344,16 @@ memory::Sizes sizes_of(const memory::Instant& instant, const Run& run) {
   return sizes;
 }
 
+memory::Sizes sizes_with_room(const Run& run) {
+  if (!run.simulated) return sizes_at_peak(run);
+  memory::SimulatedReserve roomy = *run.simulated;
+  roomy.pressed = false;
+  memory::Sizes sizes = memory::sizes_of(run.replay.at_peak(), run.resolved.recipe, run.context);
+  memory::apply(roomy, run.replay.at_peak(), run.context, sizes);
+  memory::widen(sizes, run.widening, usable_on_card(run));
+  return sizes;
+}
+
 memory::Sizes sizes_at_peak(const Run& run) { return sizes_of(run.replay.at_peak(), run); }
 
 memory::Card card_of(const Run& run) {

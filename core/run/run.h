@@ -77,6 +77,9 @@ hardware::Context context_on(const hardware::Gpu& gpu, const recipe::Hardware& r
 /// Sizes of an instant of this run, and of its peak.
 memory::Sizes sizes_of(const memory::Instant& instant, const Run& run);
 memory::Sizes sizes_at_peak(const Run& run);
+/// The same on a card that is large enough, for other sizes than the chosen one: that it dies on this one says
+/// nothing of them.
+memory::Sizes sizes_with_room(const Run& run);
 /// The chosen card, with the simulator of the run.
 memory::Card card_of(const Run& run);
 /// Whether it fits that card, simulated as far as the usual reserve leaves it open.

@@ -141,6 +141,7 @@ export class PlimsollApp extends Asking implements Actions {
       capacity: used.capacity,
       ranks: used.ranks ?? 0,
       like: used.like,
+      died: used.died ? request : undefined,
       ...(assumed.length > 0 ? { assumed } : {}),
     });
     this.address.write(how);
@@ -177,7 +178,7 @@ export class PlimsollApp extends Asking implements Actions {
     if (!this.view) return;
     const { request } = this.view;
     const next = edits.reduce((under, { pointer, value }) => put(under, pointer, value), request);
-    this.ask(next, { typed: new Map(), undo: request, done: what });
+    this.ask(next, { typed: new Map(), undo: request, done: what, died: undefined });
     this.address.write("step");
     if (!stay) void this.showCard(".undo button");
   }

@@ -157,6 +157,7 @@ export abstract class Asking extends LitElement {
         ...whole,
         // No plan is for a card before the run is known.
         advice: this.view.report?.gpu ? advice : { ...advice, gpu: null },
+        advised: request,
         comparison: this.view.kept ? comparison : undefined,
       };
       this.compareWithLink();

@@ -24,6 +24,7 @@ import type { Actions, View } from "./view.ts";
 import { coreWords, gist } from "./words/core-words.ts";
 import { EN_REST } from "./words/en-rest.ts";
 import { cost } from "./rent.ts";
+import { isAnswered } from "./paste/together.ts";
 import { MODELS } from "./scenarios.ts";
 import { linkButton } from "./share/share-panel.ts";
 import { say, sayCore, type Word } from "./words/say.ts";
@@ -186,6 +187,16 @@ function done(view: View, actions: Actions): TemplateResult | typeof nothing {
   </p>`;
 }
 
+/** A run that died and is called to fit was read wrongly somewhere: that goes before any figure. */
+function contradiction({ died, request, report }: View): TemplateResult | typeof nothing {
+  if (!died || report?.gpu?.verdict !== "fits" || !isAnswered(died, request)) return nothing;
+  return html`<p class="told" role="status">${say("card.died")}</p>`;
+}
+
+/** What belongs to the request before this one is told from what is known of this one. */
+const freshly = (name: string, { advice, advised, request }: View): string =>
+  advice && advised !== request ? `${name} stale` : name;
+
 // Ways out
 
 const FIXES = 3;
@@ -197,7 +208,7 @@ function fixes(view: View, report: Report, actions: Actions): TemplateResult | t
   const plans = plansOf(advice.gpu.plans, advice.gpu.usable).slice(0, FIXES);
   const ways = plans.length > 0 ? plans : otherStack(advice.gpu.elsewhere);
   if (ways.length === 0) return html`<p class="way-out">${say("lede.no_plan")}</p>`;
-  return html`<ul class="ways" aria-label=${say("plan.title")}>
+  return html`<ul class=${freshly("ways", view)} aria-label=${say("plan.title")}>
     ${ways.map(({ titles, needs, effect, edits }) => {
       const words = titles.map(([word, title]) => coreWords(word, title));
       const what = titles.map(([word, title]) => sayCore(word) ?? title).join(", ");
@@ -316,7 +327,7 @@ function chips(view: View, report: Report, actions: Actions): TemplateResult {
   const most = open.length === 0 ? view.advice?.limits : undefined;
   const limits = report.gpu ? most : undefined;
   const assumed = assumedIn(view, report);
-  return html`<p>
+  return html`<p class=${freshly("limits", view)}>
       ${limit("chip.batch", CHIPS[0]![0], limits?.per_device_train_batch_size, view, actions)}
       ${limit("chip.length", LENGTH, most?.max_length, view, actions)} ${host(report, actions)}
       ${cheapest(view, actions)} ${linkButton(view, actions)}
@@ -332,4 +343,4 @@ function chips(view: View, report: Report, actions: Actions): TemplateResult {
         </p>`}`;
 }
 
-export const card = { asks, done, fixes, chips, likeliest };
+export const card = { asks, contradiction, done, fixes, chips, likeliest };

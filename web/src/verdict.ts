@@ -51,7 +51,7 @@ export function verdict(view: View, report: Report | undefined, actions: Actions
         ${gpu ? html`<span class="sign" aria-hidden="true">${VERDICTS[gpu.verdict].sign}</span>` : nothing}
         <span>${headline(report, view.request)}</span>
       </h2>
-      ${rest?.card.asks(view, report, actions)}
+      ${rest?.card.contradiction(view)} ${rest?.card.asks(view, report, actions)}
       ${report
         ? html`<p class="lede sum">${subtraction(report)}</p>
             <p class="lede">${largest(report)} ${smallestTier(report)}</p>`

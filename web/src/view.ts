@@ -30,6 +30,10 @@ export interface View {
   more: Report | undefined;
   /** Plans, limits and habits for the request, once they have been worked out. */
   advice: Advice | undefined;
+  /** The run that ran out of memory, as a pasted text says it; changed by nothing since. */
+  died: Request | undefined;
+  /** The request that `advice` is for: until the next one is there, it stays. */
+  advised: Request | undefined;
   /** The size whose plans are shown; that of the chosen GPU when undefined. */
   planTier: number | undefined;
   /** The request before the last plan was applied, or before something gave way to a choice; and what was done. */
@@ -99,6 +103,8 @@ export const firstView = (core: Core, theme: Theme): View => ({
   tab: FIRST_TAB,
   more: undefined,
   advice: undefined,
+  advised: undefined,
+  died: undefined,
   planTier: undefined,
   undo: undefined,
   done: undefined,

@@ -33,6 +33,10 @@ void read_field(Reading& reading, const Leaf& leaf) {
   } else {
     value = leaf.node->value;
   }
+  if (pointer == "/peft" && value.is_null()) {
+    reading.all_trained = true;
+    return reading.mark(leaf, Use::implied, "all parameters are trained");
+  }
   if (recipe::find_field(pointer) == nullptr && pointer != "/model" && !leaf.node->is_map()) return;
   if (value.is_null()) return reading.mark(leaf, Use::implied, "left to the default");
   reading.set(pointer, std::move(value), &leaf);

@@ -159,9 +159,10 @@ TEST(ExchangeShell, FlagsOfPublishedScriptsAreRead) {
       "all "
       "--double_quant --quant_type nf4 --bits 4 --source_max_len 16 --target_max_len 512 "
       "--per_device_train_batch_size 1\n");
-  EXPECT_EQ(
-      qlora.request["quantization"],
-      Json({{"load_in_4bit", true}, {"bnb_4bit_quant_type", "nf4"}, {"bnb_4bit_use_double_quant", true}}));
+  EXPECT_EQ(qlora.request["quantization"], Json({{"load_in_4bit", true},
+                                                 {"bnb_4bit_quant_type", "nf4"},
+                                                 {"bnb_4bit_use_double_quant", true},
+                                                 {"prepare_for_kbit_training", true}}));
   EXPECT_EQ(at(qlora.request["training"], "max_length"), Json(528));
   EXPECT_EQ(at(qlora.request["peft"], "target_modules"), Json("all-linear"));
   const Import llava = from_script(

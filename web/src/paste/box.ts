@@ -195,10 +195,10 @@ export class PlimsollPaste extends LitElement {
       const core = await loadMore();
       const imported = await readRun(core, this.texts, text);
       if (text !== this.text) return;
-      const config = imported.ok && imported.request ? imported.request : undefined;
       this.imported = imported;
       // The card is known by the message, where the text has one.
       const died = DIED.test(text);
+      const config = imported.ok && imported.request && !this.isBanner() ? imported.request : undefined;
       const takes = apply || this.free();
       const use = takes && config && imported.ok ? () => this.use(config, !apply) : undefined;
       if (!died) use?.();
@@ -227,6 +227,11 @@ export class PlimsollPaste extends LitElement {
       if (isSuperseded(error)) return;
       this.problem = say("paste.failed", { why: error instanceof Error ? error.message : String(error) });
     }
+  }
+
+  /** Versions above an error are no file: what the text says of the run is read with its error. */
+  private isBanner(): boolean {
+    return this.imported?.format?.id === "versions" && DIED.test(this.text);
   }
 
   /** Whether the page shows nobody's own run: an example, or what the text in the box says. */
@@ -360,7 +365,7 @@ export class PlimsollPaste extends LitElement {
   protected override render(): TemplateResult {
     const { imported, diagnosed } = this;
     const failure = diagnosed?.ok === true;
-    const config = imported && (imported.ok || (imported.format && imported.request));
+    const config = imported && !this.isBanner() && (imported.ok || (imported.format && imported.request));
     // The card answers a question that has become the request.
     const isRequest = this.replaced !== undefined || this.request === this.followed || this.led;
     const asked = isRequest && isCardsAnswer(diagnosed, this.led && this.request["model"] === undefined);
@@ -388,7 +393,9 @@ export class PlimsollPaste extends LitElement {
                 open: this.stale || unsaid(this.request, undefined, []).includes(COUNT),
               },
               {
-                apply: (plan) => this.applyPlan(diagnosed.request ?? this.request, plan),
+                // What was answered since stays; of an example's run nothing does.
+                apply: (plan) =>
+                  this.applyPlan((this.free() ? diagnosed.request : undefined) ?? this.request, plan),
                 answer: (question, choice) => this.answer(question, choice),
                 take: (request) => this.takeSaid(request, []),
               },

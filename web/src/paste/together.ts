@@ -94,10 +94,14 @@ export async function readRun(core: More, texts: string[], whole: string): Promi
 }
 
 /** What an error message shows of the machine. */
-export function machineOf(found: Diagnosis | undefined): { capacity: number | undefined; ranks: number } {
+export function machineOf(found: Diagnosis | undefined): {
+  capacity: number | undefined;
+  ranks: number;
+  died: boolean;
+} {
   const messages = found?.messages ?? [];
   const capacity = messages[0]?.numbers["capacity"] ?? found?.said?.card_bytes;
-  return { capacity, ranks: Math.max(0, ...messages.map(({ rank }) => rank + 1)) };
+  return { capacity, ranks: Math.max(0, ...messages.map(({ rank }) => rank + 1)), died: messages.length > 0 };
 }
 
 /** Whether the one is the other with what was open answered; the card, which a message names by its size alone, may be another. */

@@ -7,6 +7,8 @@ export interface Used {
   chosen: string[];
   /** What the card has, by an error message that names none. */
   capacity?: number | undefined;
+  /** It ran out of memory, by a message of the text. */
+  died?: boolean;
   /** How many processes train together, as far as an error message shows it. */
   ranks?: number;
   /** The model that a text was answered for, where it says how large its own is and not its name. */

@@ -49,6 +49,8 @@ export const DE_REST: Record<keyof typeof EN_REST, string> = {
   "field.freeze_tower": "Bildteil einfrieren",
   "repair.remove": "weglassen",
   "repair.default": "Voreinstellung nehmen",
+  "card.died":
+    "Der Lauf ist gescheitert, und nach dem, was gelesen wurde, passt er: etwas war anders als hier gelesen, etwa Batch, Länge oder ein anderes Programm auf der Karte.",
   "chip.host": "Arbeitsspeicher der Maschine: mindestens {size}",
   "chip.length": "Längste Beispiele, die sicher passen: {value} Tokens",
   "chip.batch": "Größter Micro-Batch, der sicher passt: {value}",

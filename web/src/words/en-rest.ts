@@ -356,6 +356,8 @@ export const EN_REST = {
   "chip.cheapest": "Cheapest: {machine}, {price}",
   "chip.neutral": "Nobody has said it: the smallest, until you do.",
   "chip.prepared": "prepare_model_for_kbit_training turns it on, unless you turn it off.",
+  "card.died":
+    "The run died, and by what was read it fits: something was other than read here, such as the batch, the length or another program on the card.",
   "chip.host": "Host memory of the machine: {size} at least",
   "chip.batch": "Largest micro-batch sure to fit: {value}",
   "chip.length": "Longest samples sure to fit: {value} tokens",
