@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/recipe/stacks.h"
+#include "core/recipe/tasks.h"
 
 namespace plimsoll::memory {
 
