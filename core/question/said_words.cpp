@@ -1,8 +1,10 @@
 #include "core/question/said_words.h"
 
 #include <algorithm>
+#include <string>
 
 #include "core/json/ascii.h"
+#include "core/question/said_languages.h"
 
 namespace plimsoll::question {
 
@@ -14,13 +16,41 @@ using ascii::is_lower;
 // Chinese and its like, which know no blanks.
 bool is_foreign(char c) { return static_cast<unsigned char>(c) >= 0xE0; }
 
-// Bytes of the letter, digit included, that stands at `at`: "ä" has two; 0: none.
+// Bytes of the letter, digit included, that stands at `at`: "ä" and "д" have two; 0: none.
 std::size_t letter_at(std::string_view text, std::size_t at) {
   if (at >= text.size()) return 0;
   if (is_lower(text[at]) || is_digit(text[at])) return 1;
   const auto lead = static_cast<unsigned char>(text[at]);
   const bool times = text.substr(at, 2) == "\xC3\x97";
-  return lead >= 0xC3 && lead <= 0xC9 && !times ? 2 : 0;
+  const bool latin = lead >= 0xC3 && lead <= 0xC9, cyrillic = lead >= 0xD0 && lead <= 0xD3;
+  return (latin && !times) || cyrillic ? 2 : 0;
+}
+
+// "é" of "É", "д" of "Д": what is folded before is ASCII alone.
+std::string in_small_letters(std::string_view word) {
+  std::string out(word);
+  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
+    const auto lead = static_cast<unsigned char>(out[i]), next = static_cast<unsigned char>(out[i + 1]);
+    const bool latin = lead == 0xC3 && next >= 0x80 && next <= 0x9E && next != 0x97;
+    const bool first = lead == 0xD0 && next >= 0x90 && next <= 0x9F;
+    const bool second = lead == 0xD0 && next >= 0xA0 && next <= 0xAF;
+    if (second) out[i] = '\xD1';
+    if (latin || first || second) out[i + 1] = static_cast<char>(second ? next - 0x20 : next + 0x20);
+  }
+  return out;
+}
+
+// Whether a word of a text is that of a phrase: of "désactiv*" the stem, of "梯度检查点" a part is enough.
+bool is_word_of(std::string_view word, std::string_view wanted) {
+  if (word == wanted) return true;
+  if (is_foreign(wanted.front())) return word.find(wanted) != std::string_view::npos;
+  const bool stem = wanted.back() == '*';
+  if (stem) wanted.remove_suffix(1);
+  const bool ascii_word =
+      std::all_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) < 128; });
+  if (ascii_word) return stem && word.starts_with(wanted);
+  const std::string small = in_small_letters(word);
+  return stem ? small.starts_with(wanted) : small == wanted;
 }
 
 // "2,048": a comma and three digits that no further digit follows.
@@ -101,34 +131,49 @@ bool ends_a_sentence(std::string_view text, std::size_t at) {
   return mark && (at + 1 >= text.size() || text[at + 1] == ' ' || text[at + 1] == '\n');
 }
 
-// "没有开", "关闭": said of what stands behind it, or before it. "有没有" asks, and "关于" is "about".
-bool denies_in_chinese(std::string_view word) {
-  constexpr std::string_view denials[] = {"没",   "未",   "不开", "不用", "不使用", "不启用",
-                                          "不带", "不加", "禁用", "关闭", "关掉",   "关了"};
-  if (word.empty() || !is_foreign(word.front()) || word.find("有没有") != std::string_view::npos)
-    return false;
-  return std::any_of(std::begin(denials), std::end(denials),
-                     [&](std::string_view one) { return word.find(one) != std::string_view::npos; });
-}
+// "有没有" asks, and denies nothing.
+bool asks_whether(std::string_view word) { return word.find("有没有") != std::string_view::npos; }
 
-bool denies_before(const SaidWords& words, std::size_t at) {
-  constexpr std::string_view before[] = {"no",   "without", "not",   "instead", "disable", "disabled",
-                                         "ohne", "kein",    "keine", "keinen",  "statt",   "deaktiviere"};
-  const std::string_view word = words[at].text;
-  if (word == "o") return at > 0 && words[at - 1].text == "w";  // "w/o"
-  return std::find(std::begin(before), std::end(before), word) != std::end(before) || denies_in_chinese(word);
-}
-
-bool denies_behind(std::string_view word) {
-  constexpr std::string_view behind[] = {"off", "false", "disabled", "aus", "deaktiviert", "ausgeschaltet"};
-  return std::find(std::begin(behind), std::end(behind), word) != std::end(behind) || denies_in_chinese(word);
+bool says_any_of(std::string_view part, Means means) {
+  const std::vector<SaidPhrase>& phrases = phrases_of(means);
+  return !asks_whether(part) && std::any_of(phrases.begin(), phrases.end(), [part](const SaidPhrase& one) {
+    return is_foreign(one.phrase.front()) && part.find(one.phrase) != std::string_view::npos;
+  });
 }
 
 // "没开梯度检查点" is one word, and denies what it ends in.
 bool denies_within(std::string_view word, std::string_view phrase) {
   const std::size_t at = word.find(phrase);
   if (at == std::string_view::npos) return false;
-  return denies_in_chinese(word.substr(0, at)) || denies_in_chinese(word.substr(at + phrase.size()));
+  return says_any_of(word.substr(0, at), Means::denies_before) ||
+         says_any_of(word.substr(at + phrase.size()), Means::denies_behind);
+}
+
+constexpr std::size_t reach =
+    2;  // words: "sans le gradient checkpointing", "gradient checkpointing est désactivé"
+
+// How many words at `at` the longest phrase of that meaning takes.
+std::size_t longest_of(const SaidWords& words, std::size_t at, Means means) {
+  std::size_t most = 0;
+  for (const SaidPhrase& one : phrases_of(means))
+    most = std::max(most, asks_whether(words[at].text) ? 0 : phrase_at(words, at, one.phrase));
+  return most;
+}
+
+bool denied_before(const SaidWords& words, std::size_t at) {
+  constexpr std::size_t longest = 3;  // words of a phrase
+  for (std::size_t back = 1; back < reach + longest && back <= at && !words[at - back].stops(); ++back) {
+    const std::size_t count = longest_of(words, at - back, Means::denies_before);
+    if (count > 0 && count <= back && back - count < reach) return true;
+  }
+  return false;
+}
+
+bool denied_behind(const SaidWords& words, std::size_t at) {
+  for (std::size_t on = at; on < words.size() && on < at + reach && !words[on - 1].stops(); ++on) {
+    if (longest_of(words, on, Means::denies_behind) > 0) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -163,9 +208,7 @@ std::size_t phrase_at(const SaidWords& words, std::size_t at, std::string_view p
     const std::string_view wanted = phrase.substr(0, blank);
     phrase.remove_prefix(std::min(blank + 1, phrase.size()));
     if (at + count >= words.size()) return 0;
-    const std::string_view word = words[at + count].text;
-    const bool foreign = is_foreign(wanted.front());
-    if (word != wanted && !(foreign && word.find(wanted) != std::string_view::npos)) return 0;
+    if (!is_word_of(words[at + count].text, wanted)) return 0;
     ++count;
   }
   return count;
@@ -182,12 +225,8 @@ bool affirms(const SaidWords& words, std::string_view phrase) {
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::size_t count = phrase_at(words, at, phrase);
     if (count == 0) continue;
-    bool denied = denies_within(words[at].text, phrase);
-    for (std::size_t back = 1; back <= 2 && back <= at && !words[at - back].stops(); ++back)
-      denied = denied || denies_before(words, at - back);
-    for (std::size_t on = at + count; on < words.size() && on < at + count + 2 && !words[on - 1].stops();
-         ++on)
-      denied = denied || denies_behind(words[on].text);
+    const bool denied =
+        denies_within(words[at].text, phrase) || denied_before(words, at) || denied_behind(words, at + count);
     if (!denied) return true;
   }
   return false;

@@ -27,10 +27,10 @@ using SaidWords = std::vector<SaidWord>;
 SaidWords split(std::string_view folded);
 
 /// How many of the words from `at` on the phrase takes ("batch size" 2); 0: it does not stand there. Of words
-/// that are not ASCII, and know no blanks, it may be a part.
+/// that know no blanks it may be a part; of one that ends in "*" the stem is compared.
 std::size_t phrase_at(const SaidWords& words, std::size_t at, std::string_view phrase);
 bool says(const SaidWords& words, std::string_view phrase);
-/// The same, and nobody says "no", "ohne", "没有" or "off" beside it.
+/// The same, and nobody says "no", "ohne", "没有" or "off" beside it, in a language that said_languages.cpp knows.
 bool affirms(const SaidWords& words, std::string_view phrase);
 
 }  // namespace plimsoll::question

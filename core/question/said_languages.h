@@ -1,0 +1,38 @@
+// Words of a run in other languages than English: one table, a row for each meaning in each language.
+//
+//     for (const SaidPhrase& one : phrases_of(Means::denies_before)) print(one.language, one.phrase);
+//     // "fr" "sans", "fr" "pas de", "es" "sin", ...
+//
+// A further language is further rows. What trainers and people of all languages write alike ("batch size", "off")
+// stands with the settings themselves.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace plimsoll::question {
+
+enum class Means {
+  denies_before,  ///< "sans": what stands behind it is off
+  denies_behind,  ///< "なし": what stands before it is off
+  checkpointing,
+  full,  ///< all weights are trained
+  length,
+  tokens,  ///< stands behind a length
+  batch,
+  whole_step,  ///< makes a batch that of a whole step: "effektiv"
+  accumulation,
+  rank,
+  cards,  ///< stands behind a number of cards
+  one,    ///< one card
+  filler  ///< may stand between a name and its number: "von"
+};
+
+struct SaidPhrase {
+  std::string_view language;  ///< "en", "fr"
+  std::string_view phrase;    ///< as phrase_at takes it
+};
+
+const std::vector<SaidPhrase>& phrases_of(Means means);
+
+}  // namespace plimsoll::question

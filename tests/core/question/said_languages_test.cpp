@@ -1,0 +1,78 @@
+// Settings in the languages that people ask in: what is off, and which number is which.
+#include "core/question/said_languages.h"
+
+#include <gtest/gtest.h>
+
+#include "core/question/said_request.h"
+#include "tests/core/explained.h"
+
+namespace plimsoll::question {
+namespace {
+
+std::string value_in(std::string_view text, const char* pointer) {
+  const SaidRequest request = said_request(diagnosis::clean(text), diagnosis::catalog());
+  const auto found = request.values.find(pointer);
+  return found == request.values.end() ? "" : json::write(found->second);
+}
+
+constexpr const char* checkpointed = "/training/gradient_checkpointing";
+
+TEST(SaidLanguages, WhatIsDeniedIsOffInEachLanguage) {
+  for (const char* text : {
+           "J'entraîne Llama 3.1 8B avec LoRA sans gradient checkpointing sur une RTX 4090. Ça passe ?",
+           "LoRA de Llama 3.1 8B sur une RTX 4090, gradient checkpointing désactivé. Ça passe ?",
+           "LoRA de Llama 3.1 8B, le gradient checkpointing est désactivé",
+           "LoRA de Llama 3.1 8B en una RTX 4090 sin gradient checkpointing, ¿cabe?",
+           "LoRA de Llama 3.1 8B, gradient checkpointing desactivado",
+           "LoRA de Llama 3.1 8B, gradient checkpointing está desactivada",
+           "LoRA di Llama 3.1 8B su una RTX 4090 senza gradient checkpointing, ci sta?",
+           "LoRA di Llama 3.1 8B, gradient checkpointing disattivato",
+           "LoRA do Llama 3.1 8B numa RTX 4090 sem gradient checkpointing, cabe?",
+           "LoRA do Llama 3.1 8B, gradient checkpointing desativado",
+           "LoRA für Llama 3.1 8B, Gradient Checkpointing deaktiviert",
+           "LoRA für Llama 3.1 8B, Gradient Checkpointing ist nicht aktiviert",
+           "LoRA Llama 3.1 8B на RTX 4090 без gradient checkpointing, хватит?",
+           "LoRA Llama 3.1 8B, gradient checkpointing отключен",
+           "Без градиентного чекпоинтинга LoRA Llama 3.1 8B на RTX 4090",
+           "Llama 3.1 8BのLoRA、gradient checkpointingなし、RTX 4090で足りますか？",
+           "Llama 3.1 8BのLoRA、gradient checkpointingを使わない場合、RTX 4090で足りますか？",
+           "Llama 3.1 8BのLoRA、勾配チェックポイントは無効です",
+           "Llama 3.1 8B LoRA, gradient checkpointing 없이 RTX 4090에서 가능한가요?",
+           "LoRA Llama 3.1 8B 4090 no grad ckpt",
+           "LoRA Llama 3.1 8B 4090 no gc",
+           "LoRA Llama 3.1 8B 4090 w/o gradient checkpointing",
+           "LoRA of Llama 3.1 8B on a 4090, gradient checkpointing is turned off",
+       }) {
+    EXPECT_EQ(value_in(text, checkpointed), "false") << text;
+  }
+}
+
+TEST(SaidLanguages, WhatIsOnIsNotDeniedByAWordNearby) {
+  for (const char* text : {
+           "LoRA de Llama 3.1 8B, je plante au premier pas avec gradient checkpointing",
+           "LoRA Llama 3.1 8B, gradient checkpointing включен, без flash attention",
+           "Llama 3.1 8BのLoRA、量子化なし、gradient checkpointing有効",
+           "LoRA do Llama 3.1 8B, sem quantização, gradient checkpointing ligado",
+           "LoRA Llama 3.1 8B 4090 with gc",
+       }) {
+    EXPECT_EQ(value_in(text, checkpointed), "true") << text;
+  }
+  EXPECT_EQ(value_in("import gc; gc.collect() in LoRA of Llama 3.1 8B", checkpointed), "");
+}
+
+TEST(SaidLanguages, QuantisationAdaptersAndOffloadAreDeniedAlike) {
+  EXPECT_EQ(value_in("LoRA de Llama 3.1 8B sans 4 bits, RTX 4090", "/quantization/load_in_4bit"), "");
+  EXPECT_EQ(value_in("LoRA de Llama 3.1 8B sin flash attention", "/model_args/attn_implementation"), "");
+  EXPECT_EQ(value_in("Full fine-tuning di Llama 3.1 8B con ZeRO-3 senza offload su 2 A100",
+                     "/parallel/zero_optimization/offload_optimizer/device"),
+            "");
+  EXPECT_EQ(value_in("Llama 3.1 8B: full fine-tuning, senza LoRA", "/peft"), "");
+}
+
+TEST(SaidLanguages, EveryMeaningHasRows) {
+  for (const SaidPhrase& one : phrases_of(Means::denies_behind)) EXPECT_FALSE(one.phrase.empty());
+  EXPECT_FALSE(phrases_of(Means::checkpointing).empty());
+}
+
+}  // namespace
+}  // namespace plimsoll::question
