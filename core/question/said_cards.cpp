@@ -8,6 +8,7 @@
 #include "core/diagnosis/sentence.h"
 #include "core/json/ascii.h"
 #include "core/json/rounding.h"
+#include "core/question/said_languages.h"
 #include "core/question/said_methods.h"
 #include "core/question/said_numbers.h"
 
@@ -126,10 +127,9 @@ std::vector<const hardware::Gpu*> cards_in(std::string_view folded, const run::C
 
 // "a single A100", "one 4090", "单张": the number that no digit says.
 bool is_one(const SaidWords& words) {
-  constexpr std::string_view ones[] = {"single", "one",  "1x",   "eine", "einer",
-                                       "einem",  "单张", "单卡", "一张"};
-  return std::any_of(std::begin(ones), std::end(ones),
-                     [&](std::string_view one) { return says(words, one); });
+  const std::vector<SaidPhrase>& ones = phrases_of(Means::one);
+  return std::any_of(ones.begin(), ones.end(),
+                     [&](const SaidPhrase& one) { return says(words, one.phrase); });
 }
 
 // How many cards the words speak of; 0: not said.

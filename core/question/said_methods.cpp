@@ -7,6 +7,7 @@
 #include "core/diagnosis/sentence.h"
 #include "core/json/ascii.h"
 #include "core/json/rounding.h"
+#include "core/question/said_languages.h"
 #include "core/recipe/fields.h"
 #include "core/recipe/quantization_formats.h"
 
@@ -16,11 +17,14 @@ namespace {
 
 enum class Method { none, lora, qlora, full };
 
-// "full fine-tuning", "fully finetune", "full-parameter SFT", "FFT", "全参数微调".
+// "full fine-tuning", "fully finetune", "full-parameter SFT", "FFT", and of other languages "全参数微调".
 bool is_full(const SaidWords& words, std::size_t at) {
   const std::string_view word = words[at].text;
-  if (word == "fft" || phrase_at(words, at, "全量") > 0 || phrase_at(words, at, "全参") > 0) return true;
-  if (word != "full" && word != "fully" && word != "volles" && word != "vollst\xC3\xA4ndig") return false;
+  for (const SaidPhrase& one : phrases_of(Means::full)) {
+    const std::size_t count = phrase_at(words, at, one.phrase);
+    if (count == 1 || (count > 1 && !words[at].stops())) return true;
+  }
+  if (word != "full" && word != "fully") return false;
   constexpr std::string_view stems[] = {"fine", "finetun", "ft", "param", "train", "tun", "sft", "weight"};
   for (std::size_t on = at + 1; on < words.size() && on <= at + 2; ++on) {
     for (const std::string_view stem : stems) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json/rounding.h"
+#include "core/question/said_languages.h"
 
 namespace plimsoll::question {
 
@@ -13,14 +14,19 @@ struct Named {
   std::string_view pointer;
   std::string_view phrase;
   bool before = true;  ///< stands before the number; else behind it
+  std::string_view language = {};
 };
 constexpr std::string_view length = "/training/max_length", batch = "/training/per_device_train_batch_size",
                            eval_batch = "/training/per_device_eval_batch_size", rank = "/peft/r",
                            accumulation = "/training/gradient_accumulation_steps",
                            completion = "/rl/max_completion_length", prompt = "/rl/max_prompt_length",
                            generations = "/rl/num_generations", cards = "/parallel/num_gpus",
-                           images_field = "/vision/images_per_sample";
-constexpr Named table[] = {
+                           images_field = "/vision/images_per_sample",
+                           sequence_parallel = "/parallel/sequence_parallel_size";
+// DeepSpeed's own names; of other programs the second is a micro-batch.
+constexpr std::string_view deepspeed_micro = "train micro batch size per gpu",
+                           deepspeed_step = "train batch size";
+constexpr Named english[] = {
     {length, "max length"},
     {length, "max seq length"},
     {length, "max seq len"},
@@ -43,13 +49,6 @@ constexpr Named table[] = {
     {length, "ctx"},
     {length, "model max length"},
     {length, "length"},
-    {length, "länge"},
-    {length, "sequenzlänge"},
-    {length, "kontextlänge"},
-    {length, "maximallänge"},
-    {length, "kontext"},
-    {length, "长度"},
-    {length, "上下文"},
     {length, "tokens", false},
     {length, "token", false},
     {length, "ctx", false},
@@ -57,8 +56,6 @@ constexpr Named table[] = {
     {length, "seq", false},
     {length, "sequence", false},
     {length, "sequences", false},
-    {length, "上下文", false},
-    {length, "长度", false},
     {batch, "per device train batch size"},
     {batch, "micro batch size"},
     {batch, "micro batch"},
@@ -67,13 +64,6 @@ constexpr Named table[] = {
     {batch, "batch"},
     {batch, "bs"},
     {batch, "mbs"},
-    {batch, "batchgröße"},
-    {batch, "batch größe"},
-    {batch, "batchgrösse"},
-    {batch, "批次大小"},
-    {batch, "批量大小"},
-    {batch, "批大小"},
-    {batch, "批次"},
     {eval_batch, "per device eval batch size"},
     {eval_batch, "eval batch size"},
     {accumulation, "gradient accumulation steps"},
@@ -83,16 +73,10 @@ constexpr Named table[] = {
     {accumulation, "accumulation steps"},
     {accumulation, "accumulation"},
     {accumulation, "accum"},
-    {accumulation, "gradientenakkumulation"},
-    {accumulation, "akkumulation"},
-    {accumulation, "梯度累积"},
-    {accumulation, "累积步数"},
     {rank, "lora rank"},
     {rank, "lora r"},
     {rank, "rank"},
     {rank, "r"},
-    {rank, "rang"},
-    {rank, "秩"},
     {completion, "max completion length"},
     {completion, "completion length"},
     {completion, "completions of"},
@@ -118,9 +102,28 @@ constexpr Named table[] = {
     {cards, "cards", false},
     {cards, "card", false},
     {cards, "devices", false},
-    {cards, "karten", false},
-    {cards, "grafikkarten", false},
 };
+
+struct Meaning {
+  Means means;
+  std::string_view pointer;
+  bool before = true;
+};
+constexpr Meaning meanings_of_numbers[] = {{Means::length, length}, {Means::tokens, length, false},
+                                           {Means::batch, batch},   {Means::accumulation, accumulation},
+                                           {Means::rank, rank},     {Means::cards, cards, false}};
+
+const std::vector<Named>& names() {
+  static const std::vector<Named> all = [] {
+    std::vector<Named> out(std::begin(english), std::end(english));
+    for (const Meaning& one : meanings_of_numbers) {
+      for (const SaidPhrase& said : phrases_of(one.means))
+        out.push_back({one.pointer, said.phrase, one.before, said.language});
+    }
+    return out;
+  }();
+  return all;
+}
 
 // "on a 3090 seq 2048": what GeForce cards are called is no length.
 bool is_card(double value) {
@@ -140,19 +143,20 @@ bool can_be(std::string_view pointer, const SaidWord& word) {
   return word.unit.empty() && value >= 1 && value <= 65536;
 }
 
-// What may stand between a name and its number: "a batch size of 8", "length is about 1024".
-bool is_filler(std::string_view word) {
-  constexpr std::string_view fillers[] = {"of",  "is",  "to",   "at", "about", "around", "as",
-                                          "was", "set", "up",   "a",  "=",     "von",    "ist",
-                                          "bei", "auf", "设为", "为", "是"};
-  return std::find(std::begin(fillers), std::end(fillers), word) != std::end(fillers);
+// What may stand between a name and its number: "a batch size of 8", "length is about 1024". Names that all
+// languages use have the fillers of all; "lot de 8" is French, and "a lot of 8" is not.
+bool is_filler(const SaidWords& words, std::size_t at, std::string_view language) {
+  const std::vector<SaidPhrase>& fillers = phrases_of(Means::filler);
+  return std::any_of(fillers.begin(), fillers.end(), [&](const SaidPhrase& one) {
+    return (language.empty() || language == one.language) && phrase_at(words, at, one.phrase) > 0;
+  });
 }
 
 // Of the longest phrase at `at`, how many words it takes.
 const Named* longest_at(const SaidWords& words, std::size_t at, bool before, std::size_t& taken) {
   const Named* found = nullptr;
   taken = 0;
-  for (const Named& one : table) {
+  for (const Named& one : names()) {
     if (one.before != before) continue;
     const std::size_t count = phrase_at(words, at, one.phrase);
     if (count > taken || (count > 0 && count == taken && one.phrase.size() > found->phrase.size())) {
@@ -164,12 +168,12 @@ const Named* longest_at(const SaidWords& words, std::size_t at, bool before, std
 }
 
 // The place of the number behind a name that ends before `at`; words.size(): none.
-std::size_t number_behind(const SaidWords& words, std::size_t at) {
+std::size_t number_behind(const SaidWords& words, std::size_t at, std::string_view language) {
   constexpr std::size_t most_fillers = 3;
   for (std::size_t i = at; i < words.size() && i <= at + most_fillers; ++i) {
     if (i > 0 && words[i - 1].ends) break;
     if (words[i].is_number()) return i;
-    if (!is_filler(words[i].text)) break;
+    if (!is_filler(words, i, language)) break;
   }
   return words.size();
 }
@@ -203,19 +207,13 @@ bool is_length_behind_at(const SaidWords& words, std::size_t at) {
 
 // "effective batch size", "globale Batchgröße", "总批次大小": the batch of a whole step, and no micro-batch.
 bool is_of_a_whole_step(const SaidWords& words, std::size_t at, std::size_t count) {
-  constexpr std::string_view stems[] = {"effective", "effektiv", "global", "total", "overall", "gesamt"};
-  constexpr std::string_view foreign[] = {"有效", "全局", "总"};
   for (std::size_t i = at > 2 ? at - 2 : 0; i < at + count; ++i) {
-    const std::string_view word = words[i].text;
     const bool cut = std::any_of(words.begin() + static_cast<std::ptrdiff_t>(i),
                                  words.begin() + static_cast<std::ptrdiff_t>(at + count - 1),
                                  [](const SaidWord& one) { return one.stops() || one.is_number(); });
     if (cut) continue;
-    for (const std::string_view stem : stems) {
-      if (word.starts_with(stem)) return true;
-    }
-    for (const std::string_view part : foreign) {
-      if (word.find(part) != std::string_view::npos) return true;
+    for (const SaidPhrase& one : phrases_of(Means::whole_step)) {
+      if (phrase_at(words, i, one.phrase) > 0) return true;
     }
   }
   return false;
@@ -246,8 +244,9 @@ std::vector<SaidNumber> numbers_in(const SaidWords& words) {
     }
     const Named* before = longest_at(words, at, true, count);
     if (before == nullptr) continue;
-    const std::size_t number = number_behind(words, at + count);
-    const bool whole = before->pointer == batch && is_of_a_whole_step(words, at, count);
+    const std::size_t number = number_behind(words, at + count, before->language);
+    const bool of_a_step = before->phrase == deepspeed_step && says(words, deepspeed_micro);
+    const bool whole = before->pointer == batch && (of_a_step || is_of_a_whole_step(words, at, count));
     // "sequence length 4096 tokens" is the same number twice; "context 2048 gpus" is none.
     if (number < words.size() && take(number, whole ? effective_batch : before->pointer))
       at = number;

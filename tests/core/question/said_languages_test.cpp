@@ -69,6 +69,52 @@ TEST(SaidLanguages, QuantisationAdaptersAndOffloadAreDeniedAlike) {
   EXPECT_EQ(value_in("Llama 3.1 8B: full fine-tuning, senza LoRA", "/peft"), "");
 }
 
+struct Numbers {
+  const char *text, *micro, *length;
+};
+
+TEST(SaidLanguages, BatchAndLengthAreReadInEachLanguage) {
+  const Numbers rows[] = {
+      {"J'affine Llama 3.1 8B en LoRA sur une RTX 4090, lot de 4, longueur 2048. Ça passe ?", "4", "2048"},
+      {"LoRA de Llama 3.1 8B, taille de batch 2, longueur de séquence de 4096", "2", "4096"},
+      {"LoRA de Llama 3.1 8B, lote de 8, longitud 2048, ¿cabe en una RTX 4090?", "8", "2048"},
+      {"LoRA di Llama 3.1 8B, batch di 2, lunghezza 2048, su una RTX 4090, ci sta?", "2", "2048"},
+      {"LoRA do Llama 3.1 8B, lote de 2, comprimento 2048, numa RTX 4090, cabe?", "2", "2048"},
+      {"LoRA Llama 3.1 8B, размер батча 2, длина последовательности 4096, RTX 4090", "2", "4096"},
+      {"Llama 3.1 8BのLoRA、バッチサイズ1、シーケンス長1024、RTX 4090で足りますか？", "1", "1024"},
+      {"Llama 3.1 8B LoRA, 배치 크기 2, 시퀀스 길이 4096, RTX 4090에서 가능한가요?", "2", "4096"},
+  };
+  for (const Numbers& row : rows) {
+    EXPECT_EQ(value_in(row.text, "/training/per_device_train_batch_size"), row.micro) << row.text;
+    EXPECT_EQ(value_in(row.text, "/training/max_length"), row.length) << row.text;
+  }
+}
+
+TEST(SaidLanguages, AFillerIsOfTheLanguageOfItsName) {
+  EXPECT_EQ(value_in("I have a lot of 4 cards for LoRA of Llama 3.1 8B, 3090s",
+                     "/training/per_device_train_batch_size"),
+            "");
+  EXPECT_EQ(value_in("LoRA de Llama 3.1 8B, batch effectif 32, lot de 2, 4 cartes A100 40GB",
+                     "/training/gradient_accumulation_steps"),
+            "4");
+}
+
+TEST(SaidLanguages, ThatAllWeightsAreTrainedIsReadInEachLanguage) {
+  for (const char* text : {
+           "Fine-tuning complet de Llama 3.2 3B sur une A100 80GB, ça passe ?",
+           "Ajuste fino completo de Llama 3.2 3B en una sola A100 de 40 GB",
+           "Fine-tuning completo di Llama 3.2 3B su una A100 80GB",
+           "Estou fazendo fine-tuning completo do Qwen2.5-1.5B numa RTX 3090",
+           "Полное дообучение Llama 3.2 3B на одной A100 80GB, хватит памяти?",
+           "RTX 3060 12GBでgemma-2-2b-itをフルファインチューニングしようとしています",
+           "Llama 3.2 3B 풀 파인튜닝, A100 80GB에서 가능한가요?",
+           "Ich will Qwen2.5-7B voll feintunen auf 2x 3090, passt das?",
+       }) {
+    const SaidRequest one = said_request(diagnosis::clean(text), diagnosis::catalog());
+    EXPECT_EQ(one.methods, (std::vector<std::string>{"Full fine-tuning"})) << text;
+  }
+}
+
 TEST(SaidLanguages, EveryMeaningHasRows) {
   for (const SaidPhrase& one : phrases_of(Means::denies_behind)) EXPECT_FALSE(one.phrase.empty());
   EXPECT_FALSE(phrases_of(Means::checkpointing).empty());
