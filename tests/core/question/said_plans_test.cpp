@@ -1,0 +1,36 @@
+// Plans and questions of a newcomer, each mended once: what they ask is answered, and nothing is said to have failed.
+#include <gtest/gtest.h>
+
+#include "core/question/answers.h"
+#include "core/report/diagnose.h"
+#include "tests/core/explained.h"
+
+namespace plimsoll::question {
+namespace {
+
+SaidRequest planned(std::string_view text) {
+  return said_request(diagnosis::clean(text), diagnosis::catalog());
+}
+std::string planned_at(std::string_view text, const char* pointer) {
+  const SaidRequest request = planned(text);
+  const auto found = request.values.find(pointer);
+  return found == request.values.end() ? "" : json::write(found->second);
+}
+std::string told_of(std::string_view text) {
+  return report::diagnosis_text(text, "", "", diagnosis::catalog());
+}
+bool tells_that(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+std::string words_on(std::string_view text) { return answer(planned(text), diagnosis::catalog()).words; }
+
+TEST(SaidPlans, SequencesThatAreDividedOverCardsAreCounted) {
+  const char* size = "/parallel/sequence_parallel_size";
+  EXPECT_EQ(planned_at("LoRA of Llama 3.1 8B at 128k on 4xA100 80GB with sequence parallel 4", size), "4");
+  EXPECT_EQ(planned_at("LoRA of Llama 3.1 8B, context parallelism of 2, 4xA100 80GB", size), "2");
+  EXPECT_EQ(planned_at("LoRA of Llama 3.1 8B, Ulysses size 8, 8xH100", size), "8");
+  EXPECT_EQ(planned_at("LoRA of Llama 3.1 8B, 4-way sequence parallelism, 8xH100", size), "4");
+}
+
+}  // namespace
+}  // namespace plimsoll::question
