@@ -11,6 +11,7 @@
 #include "core/json/rounding.h"
 #include "core/question/said_cards.h"
 #include "core/question/said_languages.h"
+#include "core/question/said_log.h"
 #include "core/question/said_methods.h"
 #include "core/question/said_numbers.h"
 #include "core/run/model_names.h"
@@ -172,6 +173,29 @@ void read_numbers(const SaidWords& words, SaidRequest& out) {
   if (effective > 0) share_out_the_batch(effective, counted, out);
 }
 
+// "24GB but only 22 free": what other programs hold of the one card that is spoken of. Messages and logs have figures
+// of their own for it.
+void read_in_use(const SaidWords& words, SaidRequest& out) {
+  constexpr std::string_view free[] = {"free", "available", "usable", "left",
+                                       "frei", "libre",     "libres", "可用"};
+  constexpr double gibibyte = 1U << 30U;
+  if (words.size() > most_asking_words || out.cards.size() > 1) return;
+  const double size =
+      out.cards.empty() ? out.card_bytes / gibibyte : static_cast<double>(out.cards.front().gpu->tier_gib);
+  for (std::size_t at = 0; at + 1 < words.size(); ++at) {
+    const SaidWord& word = words[at];
+    const bool tied = word.unit == "gb" || word.unit == "g" || word.unit == "gib";
+    const bool apart = word.is_bare() && (words[at + 1].text == "gb" || words[at + 1].text == "gib");
+    const std::size_t next = at + (apart ? 2 : 1);
+    if ((!tied && !word.is_bare()) || next >= words.size() || words[next - 1].stops()) continue;
+    const bool is_free = std::any_of(std::begin(free), std::end(free),
+                                     [&](std::string_view one) { return phrase_at(words, next, one) > 0; });
+    // Half of a card is seldom taken by a desktop; "4 left" may be anything.
+    if (is_free && word.number < size && word.number > size / 2)
+      out.values["/hardware/in_use_gib"] = size - word.number;
+  }
+}
+
 // "a 13B", where no model is named: its size in billions.
 double parameters_in(const SaidWords& words) {
   for (const SaidWord& word : words) {
@@ -210,7 +234,8 @@ bool asks_for_a_model(const SaidWords& words) {
 
 void name_the_unknown(const run::Catalog& catalog, SaidRequest& out) {
   const auto miss = [&](const char* pointer, const char* what) {
-    if (out.values.count(pointer) == 0) out.unknown.push_back({pointer, what});
+    if (out.values.count(pointer) == 0 && out.weighed.count(pointer) == 0)
+      out.unknown.push_back({pointer, what});
   };
   if (out.model.empty()) out.unknown.push_back({"/model", "which model"});
   if (!out.method) out.unknown.push_back({"/peft", "whether adapters or all weights are trained"});
@@ -303,6 +328,8 @@ SaidRequest said_request(const diagnosis::Text& text, const run::Catalog& catalo
   read_optimizer(text, words, out);
   read_images(words, out);
   read_numbers(words, out);
+  read_in_use(words, out);
+  read_log(words, catalog, out);
   name_the_unknown(catalog, out);
   return out;
 }

@@ -127,6 +127,8 @@ SaidWord word_at(std::string_view text, std::size_t at) {
 
 bool ends_a_sentence(std::string_view text, std::size_t at) {
   if (text[at] == '\n') return true;
+  // "world_size ........ 4": the columns of a table.
+  if (text[at] == '.' && at > 0 && text[at - 1] == '.') return false;
   const bool mark = text[at] == '.' || text[at] == '?' || text[at] == '!' || text[at] == ';';
   return mark && (at + 1 >= text.size() || text[at + 1] == ' ' || text[at + 1] == '\n');
 }

@@ -32,5 +32,19 @@ TEST(SaidPlans, SequencesThatAreDividedOverCardsAreCounted) {
   EXPECT_EQ(planned_at("LoRA of Llama 3.1 8B, 4-way sequence parallelism, 8xH100", size), "4");
 }
 
+TEST(SaidPlans, WhatADesktopHoldsIsTakenFromTheCard) {
+  const char* in_use = "/hardware/in_use_gib";
+  EXPECT_EQ(
+      planned_at("QLoRA of Llama 3.1 8B on a 4090, 24GB but only 22 free because of the desktop", in_use),
+      "2.0");
+  EXPECT_EQ(planned_at("QLoRA of Llama 3.1 8B on a 4090, 64 GB RAM free", in_use), "");
+}
+
+TEST(SaidPlans, WhatIsWeighedIsNotCalledUnsaid) {
+  const SaidRequest one = planned("Qwen2.5-14B LoRA, bs 1, 4096 ctx, L40S. Can I go to batch 2?");
+  for (const run::Missing& miss : one.unknown)
+    EXPECT_NE(miss.pointer, "/training/per_device_train_batch_size");
+}
+
 }  // namespace
 }  // namespace plimsoll::question

@@ -1,0 +1,55 @@
+// Settings that trainers print when they start.
+#include <gtest/gtest.h>
+
+#include "core/question/said_request.h"
+#include "tests/core/explained.h"
+
+namespace plimsoll::question {
+namespace {
+
+SaidRequest logged(std::string_view text) {
+  return said_request(diagnosis::clean(text), diagnosis::catalog());
+}
+std::string logged_at(std::string_view text, const char* pointer) {
+  const SaidRequest request = logged(text);
+  const auto found = request.values.find(pointer);
+  return found == request.values.end() ? "" : json::write(found->second);
+}
+
+constexpr const char* banner =
+    "[INFO|trainer.py:2414] >> ***** Running training *****\n"
+    "[INFO|trainer.py:2417] >>   Instantaneous batch size per device = 4\n"
+    "[INFO|trainer.py:2420] >>   Total train batch size (w. parallel, distributed & accumulation) = 64\n"
+    "[INFO|trainer.py:2421] >>   Gradient Accumulation steps = 8\n"
+    "[INFO|trainer.py:2423] >>   Number of trainable parameters = 41,943,040\n";
+constexpr const char* deepspeed =
+    "[INFO] [config.py:997:print]   train_batch_size ............. 128\n"
+    "[INFO] [config.py:997:print]   train_micro_batch_size_per_gpu  4\n"
+    "[INFO] [config.py:997:print]   gradient_accumulation_steps .. 8\n"
+    "[INFO] [config.py:997:print]   bfloat16_enabled ............. True\n"
+    "[INFO] [config.py:997:print]   zero_optimization_stage ...... 2\n"
+    "[INFO] [config.py:997:print]   world_size ................... 4\n";
+
+TEST(SaidLog, TheBannerOfTheTrainerIsRead) {
+  EXPECT_EQ(logged_at(banner, "/training/per_device_train_batch_size"), "4");
+  EXPECT_EQ(logged_at(banner, "/training/gradient_accumulation_steps"), "8");
+  EXPECT_FALSE(logged(banner).method);  // of which model they are so many is not said
+}
+
+TEST(SaidLog, FewTrainableParametersOfAModelAreAdapters) {
+  const std::string text = std::string("Llama-3.1-8B dies:\n") + banner;
+  EXPECT_EQ(logged(text).methods, (std::vector<std::string>{"LoRA"}));
+  EXPECT_EQ(logged("Llama-3.1-8B: Number of trainable parameters = 8,030,261,248").methods,
+            (std::vector<std::string>{"Full fine-tuning"}));
+}
+
+TEST(SaidLog, WhatDeepSpeedPrintsOfItsSettingsIsRead) {
+  EXPECT_EQ(logged_at(deepspeed, "/training/per_device_train_batch_size"), "4");
+  EXPECT_EQ(logged_at(deepspeed, "/training/gradient_accumulation_steps"), "8");
+  EXPECT_EQ(logged_at(deepspeed, "/training/bf16"), "true");
+  EXPECT_EQ(logged_at(deepspeed, "/parallel/strategy"), "\"zero2\"");
+  EXPECT_EQ(logged_at(deepspeed, "/parallel/num_gpus"), "4");
+}
+
+}  // namespace
+}  // namespace plimsoll::question
