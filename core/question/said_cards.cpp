@@ -274,7 +274,25 @@ const hardware::Gpu* card_called(std::string_view name, const run::Catalog& cata
 
 void read_cards(const diagnosis::Text& text, const run::Catalog& catalog, SaidRequest& out) {
   std::string_view rest = std::string_view(text.folded_lines).substr(0, longest_said);
-  constexpr std::string_view between[] = {" or ", " vs ", " vs. ", " oder ", "还是"};
+  constexpr std::string_view between[] = {" or ",
+                                          " vs ",
+                                          " vs. ",
+                                          " versus ",
+                                          " than ",
+                                          " against ",
+                                          " compared to ",
+                                          " compared with ",
+                                          " oder ",
+                                          " als ",
+                                          " gegen ",
+                                          " instead of ",
+                                          " ou ",
+                                          " o ",
+                                          " que ",
+                                          " или ",
+                                          " rather than ",
+                                          "还是",
+                                          "比"};
   while (!rest.empty() && out.cards.size() < most_cards) {
     std::size_t end = rest.size(), next = rest.size();
     for (const std::string_view word : between) {

@@ -32,6 +32,14 @@ TEST(SaidPlans, SequencesThatAreDividedOverCardsAreCounted) {
   EXPECT_EQ(planned_at("LoRA of Llama 3.1 8B, 4-way sequence parallelism, 8xH100", size), "4");
 }
 
+TEST(SaidPlans, CardsThatAreComparedAreBothPriced) {
+  const SaidRequest one = planned("is 2x3090 better than 1x4090 for QLoRA of Qwen2.5-32B, 2048 tokens?");
+  ASSERT_EQ(one.cards.size(), 2U);
+  EXPECT_EQ(one.cards[0].count, 2);
+  EXPECT_EQ(one.cards[1].gpu->id, "rtx-4090");
+  EXPECT_EQ(planned("QLoRA de Qwen2.5-32B sur une 3090 ou une A6000 ?").cards.size(), 2U);
+}
+
 TEST(SaidPlans, WhatADesktopHoldsIsTakenFromTheCard) {
   const char* in_use = "/hardware/in_use_gib";
   EXPECT_EQ(
